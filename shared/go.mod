@@ -1,0 +1,3 @@
+module github.com/shortline/shortline/shared
+
+go 1.26
