@@ -1,0 +1,72 @@
+-- +goose Up
+CREATE TABLE urls (
+	num                 INTEGER PRIMARY KEY AUTOINCREMENT,
+	id                  TEXT    NOT NULL UNIQUE,
+	user_id             TEXT    NOT NULL REFERENCES users (id),
+	slug                TEXT    NOT NULL UNIQUE,
+	original_url        TEXT    NOT NULL,
+	title               TEXT,
+	password_hash       TEXT,
+	expires_at          BIGINT,
+	utm_source          TEXT,
+	utm_medium          TEXT,
+	utm_campaign        TEXT,
+	utm_term            TEXT,
+	utm_content         TEXT,
+	utm_id              TEXT,
+	utm_source_platform TEXT,
+	active              BOOLEAN NOT NULL DEFAULT TRUE,
+	ab_testing          BOOLEAN NOT NULL DEFAULT FALSE,
+	smart_routing       BOOLEAN NOT NULL DEFAULT FALSE,
+	default_url         TEXT,
+	og_title            TEXT,
+	og_description      TEXT,
+	og_image            TEXT,
+	twitter_card        TEXT,
+	click_count         BIGINT  NOT NULL DEFAULT 0,
+	revision            BIGINT  NOT NULL DEFAULT 0,
+	created_at          BIGINT  NOT NULL,
+	updated_at          BIGINT  NOT NULL
+);
+CREATE INDEX urls_user_created ON urls (user_id, created_at, num);
+CREATE INDEX urls_user_updated ON urls (user_id, updated_at, num);
+CREATE INDEX urls_user_clicks ON urls (user_id, click_count, num);
+CREATE INDEX urls_user_title ON urls (user_id, title, num);
+CREATE INDEX urls_user_expires ON urls (user_id, expires_at, num);
+CREATE INDEX urls_user_slug ON urls (user_id, slug, num);
+
+CREATE TABLE variants (
+	id          TEXT    PRIMARY KEY,
+	url_id      TEXT    NOT NULL REFERENCES urls (id) ON DELETE CASCADE,
+	name        TEXT    NOT NULL,
+	target_url  TEXT    NOT NULL,
+	weight      INTEGER NOT NULL,
+	active      BOOLEAN NOT NULL DEFAULT TRUE,
+	click_count BIGINT  NOT NULL DEFAULT 0,
+	created_at  BIGINT  NOT NULL,
+	updated_at  BIGINT  NOT NULL
+);
+CREATE INDEX variants_url ON variants (url_id, created_at);
+
+CREATE TABLE routing_rules (
+	id              TEXT    PRIMARY KEY,
+	url_id          TEXT    NOT NULL REFERENCES urls (id) ON DELETE CASCADE,
+	name            TEXT    NOT NULL,
+	target_url      TEXT    NOT NULL,
+	priority        INTEGER NOT NULL DEFAULT 0,
+	active          BOOLEAN NOT NULL DEFAULT TRUE,
+	conditions      TEXT    NOT NULL,
+	match_count     BIGINT  NOT NULL DEFAULT 0,
+	last_matched_at BIGINT,
+	created_at      BIGINT  NOT NULL,
+	updated_at      BIGINT  NOT NULL
+);
+CREATE INDEX routing_rules_url ON routing_rules (url_id, priority, created_at);
+
+-- The log of link changes: what publishing reads. A deleted link keeps its number and slug here.
+CREATE TABLE link_changes (
+	revision BIGINT NOT NULL,
+	num      BIGINT NOT NULL,
+	slug     TEXT   NOT NULL,
+	PRIMARY KEY (revision, num)
+);
