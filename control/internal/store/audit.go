@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// AuditRow is one row of the audit log, as stored. Old, New and Metadata are JSON.
+type AuditRow struct {
+	Seq        int64
+	ID         string
+	UserID     sql.NullString
+	Action     string
+	EntityType string
+	EntityID   sql.NullString
+	Old, New   sql.NullString
+	IP         sql.NullString
+	UserAgent  sql.NullString
+	Metadata   string
+	CreatedAt  int64
+	Hash       string
+}
+
+const auditColumns = `seq, id, user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash`
+
+func scanAudit(row interface{ Scan(...any) error }) (r AuditRow, err error) {
+	err = row.Scan(&r.Seq, &r.ID, &r.UserID, &r.Action, &r.EntityType, &r.EntityID, &r.Old, &r.New, &r.IP, &r.UserAgent, &r.Metadata, &r.CreatedAt, &r.Hash)
+	return r, err
+}
+
+// LockAudit makes writers of the audit log take turns until they commit. SQLite has one writer anyway.
+func (tx *Tx) LockAudit(ctx context.Context) error {
+	if !tx.pg {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(7305519642)`)
+	return err
+}
+
+// AuditHead reads the newest row's position and hash: 0 and "" in an empty log.
+func (tx *Tx) AuditHead(ctx context.Context) (seq int64, hash string, err error) {
+	err = tx.Row(ctx, `SELECT seq, hash FROM audit_logs ORDER BY seq DESC LIMIT 1`).Scan(&seq, &hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, "", nil
+	}
+	return seq, hash, err
+}
+
+// InsertAudit appends a row.
+func (tx *Tx) InsertAudit(ctx context.Context, r AuditRow) error {
+	_, err := tx.Exec(ctx, `INSERT INTO audit_logs (`+auditColumns+`) VALUES (`+In(13)+`)`,
+		r.Seq, r.ID, r.UserID, r.Action, r.EntityType, r.EntityID, r.Old, r.New, r.IP, r.UserAgent, r.Metadata, r.CreatedAt, r.Hash)
+	return err
+}
+
+// EachAudit calls f for every row in order, holding one row at a time.
+func (c Conn) EachAudit(ctx context.Context, f func(AuditRow) error) error {
+	rows, err := c.Query(ctx, `SELECT `+auditColumns+` FROM audit_logs ORDER BY seq`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		r, err := scanAudit(rows)
+		if err != nil {
+			return err
+		}
+		if err := f(r); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// AuditFilter selects audit rows; a zero field selects everything.
+type AuditFilter struct {
+	Action, EntityType, EntityID, UserID string
+	From, To                             int64 // created in [From, To); To 0 means no end
+	SortBy                               string // one of AuditSorts; "" means createdAt
+	Ascending                            bool
+	Offset, Limit                        int
+}
+
+// AuditSorts maps the API's sort keys of the audit log to columns.
+var AuditSorts = map[string]string{"createdAt": "created_at", "action": "action", "entityType": "entity_type", "userId": "user_id"}
+
+// AuditLogs reads one page, and how many rows the filter selects in all.
+func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, total int, err error) {
+	where, args := []string{"1 = 1"}, []any{}
+	for _, eq := range []struct{ column, value string }{{"action", f.Action}, {"entity_type", f.EntityType}, {"entity_id", f.EntityID}, {"user_id", f.UserID}} {
+		if eq.value != "" {
+			where, args = append(where, eq.column+" = ?"), append(args, eq.value)
+		}
+	}
+	if f.From > 0 {
+		where, args = append(where, "created_at >= ?"), append(args, f.From)
+	}
+	if f.To > 0 {
+		where, args = append(where, "created_at < ?"), append(args, f.To)
+	}
+	cond := strings.Join(where, " AND ")
+	if err := c.Row(ctx, `SELECT count(*) FROM audit_logs WHERE `+cond, args...).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	column, ok := AuditSorts[f.SortBy]
+	if !ok {
+		column = "created_at"
+	}
+	dir := "DESC"
+	if f.Ascending {
+		dir = "ASC"
+	}
+	rows, err = All(ctx, c, scanAudit, fmt.Sprintf(`SELECT %s FROM audit_logs WHERE %s ORDER BY %s %s, seq %s LIMIT ? OFFSET ?`, auditColumns, cond, column, dir, dir),
+		append(args, f.Limit, f.Offset)...)
+	return rows, total, err
+}
