@@ -1,0 +1,102 @@
+package listen_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/listen"
+)
+
+// pair gives both ends of one connection through a running Listener.
+func pair(t *testing.T) (l *listen.Listener, server, client net.Conn) {
+	t.Helper()
+	raw, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = listen.New(raw)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		_ = l.Close()
+	})
+	client, err = net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	server, err = l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, server, client
+}
+
+func TestListener_cuts_an_overdue_read(t *testing.T) {
+	t.Parallel()
+	_, server, _ := pair(t)
+	began := time.Now()
+	_ = server.SetReadDeadline(began.Add(300 * time.Millisecond))
+	_, err := server.Read(make([]byte, 1))
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("Read = %v, want a deadline error", err)
+	}
+	if d := time.Since(began); d < 300*time.Millisecond || d > 3*time.Second {
+		t.Errorf("cut after %v", d)
+	}
+}
+
+func TestListener_a_new_deadline_revives(t *testing.T) {
+	t.Parallel()
+	_, server, client := pair(t)
+	_ = server.SetDeadline(time.Now().Add(time.Millisecond))
+	if _, err := server.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("Read = %v, want a deadline error", err)
+	}
+	_ = server.SetDeadline(time.Now().Add(time.Minute))
+	if _, err := client.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := server.Read(make([]byte, 1)); n != 1 || err != nil {
+		t.Errorf("Read after a new deadline = %d, %v", n, err)
+	}
+}
+
+func TestListener_moving_on_keeps_a_connection(t *testing.T) {
+	t.Parallel()
+	_, server, client := pair(t)
+	go func() {
+		for range 10 {
+			time.Sleep(60 * time.Millisecond) // a slow but live peer is what is tested
+			_, _ = client.Write([]byte("x"))
+		}
+	}()
+	for i := range 10 {
+		_ = server.SetReadDeadline(time.Now().Add(2 * time.Second))
+		if _, err := server.Read(make([]byte, 1)); err != nil {
+			t.Fatalf("read %d: %v", i, err)
+		}
+	}
+}
+
+func TestListener_counts_open_connections(t *testing.T) {
+	t.Parallel()
+	l, server, _ := pair(t)
+	if n := l.Open(); n != 1 {
+		t.Fatalf("Open = %d, want 1", n)
+	}
+	_ = server.Close()
+	_ = server.Close()
+	if n := l.Open(); n != 0 {
+		t.Errorf("Open after Close = %d, want 0", n)
+	}
+}
