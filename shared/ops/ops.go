@@ -1,0 +1,165 @@
+// Package ops is the operator's side of a process: the port with metrics, health and profiles, the log, and
+// what build this is.
+package ops
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Version is the release, set by the build with -ldflags "-X …/shared/ops.Version=v1.2.3".
+var Version = "dev"
+
+// Build says what was built: release, commit (where the build knew it) and Go version.
+func Build() string {
+	commit := ""
+	goVersion := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		goVersion = info.GoVersion
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				commit = " " + s.Value[:12]
+			}
+		}
+	}
+	return fmt.Sprintf("shortline %s%s (%s)", Version, commit, goVersion)
+}
+
+// NewLogger makes the process's logger: JSON for machines, text for people at a terminal. level is debug, info,
+// warn or error.
+func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, fmt.Errorf("LOG_LEVEL: must be debug, info, warn or error")
+	}
+	opts := &slog.HandlerOptions{Level: l}
+	switch strings.ToLower(format) {
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, opts)), nil
+	case "text":
+		return slog.New(slog.NewTextHandler(w, opts)), nil
+	}
+	return nil, errors.New("LOG_FORMAT: must be json or text")
+}
+
+// Check is one thing that must be well for the process to be ready. It returns nil when it is.
+type Check struct {
+	Name  string
+	Check func(context.Context) error
+}
+
+// Server is the operator's port: /metrics, /healthz (the process lives), /readyz (every check passes) and
+// /debug/pprof/. It belongs on an address that the public can't reach.
+type Server struct {
+	Registry *prometheus.Registry
+
+	log    *slog.Logger
+	ln     net.Listener
+	mu     sync.Mutex
+	checks []Check
+	extra  map[string]http.Handler
+}
+
+// Listen opens the port. addr "" means none: the Server then only holds the registry.
+func Listen(addr string, log *slog.Logger) (*Server, error) {
+	s := &Server{Registry: prometheus.NewRegistry(), log: log, extra: map[string]http.Handler{}}
+	s.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_build_info", Help: "What build runs; always 1.", ConstLabels: prometheus.Labels{"version": Version}})
+	info.Set(1)
+	s.Registry.MustRegister(info)
+	if addr == "" {
+		return s, nil
+	}
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("open the operator's port: %w", err)
+	}
+	s.ln = ln
+	return s, nil
+}
+
+// Addr is where it listens, "" where it does not.
+func (s *Server) Addr() string {
+	if s.ln == nil {
+		return ""
+	}
+	return s.ln.Addr().String()
+}
+
+// AddCheck adds a condition for /readyz.
+func (s *Server) AddCheck(name string, check func(context.Context) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.checks = append(s.checks, Check{name, check})
+}
+
+// Handle adds a page of the process's own. Call it before Run.
+func (s *Server) Handle(path string, h http.Handler) { s.extra[path] = h }
+
+// Run serves until ctx ends.
+func (s *Server) Run(ctx context.Context) error {
+	if s.ln == nil {
+		<-ctx.Done()
+		return nil
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
+	mux.HandleFunc("/readyz", s.ready)
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	for path, h := range s.extra {
+		mux.Handle(path, h)
+	}
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(s.ln) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := srv.Shutdown(stop); err != nil {
+		srv.Close()
+	}
+	<-done
+	return nil
+}
+
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	s.mu.Lock()
+	checks := append([]Check(nil), s.checks...)
+	s.mu.Unlock()
+	result, status := map[string]string{}, http.StatusOK
+	for _, c := range checks {
+		result[c.Name] = "ok"
+		if err := c.Check(ctx); err != nil {
+			result[c.Name], status = err.Error(), http.StatusServiceUnavailable
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(result)
+}

@@ -1,0 +1,75 @@
+package ops_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/shortline/shortline/shared/ops"
+)
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	res, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+func TestServer_health_readiness_and_metrics(t *testing.T) {
+	t.Parallel()
+	s, err := ops.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var broken atomic.Bool
+	s.AddCheck("database", func(context.Context) error {
+		if broken.Load() {
+			return errors.New("is away")
+		}
+		return nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	base := "http://" + s.Addr()
+
+	if code, _ := get(t, base+"/readyz"); code != 200 {
+		t.Errorf("ready: %d", code)
+	}
+	broken.Store(true)
+	if code, body := get(t, base+"/readyz"); code != 503 || !strings.Contains(body, `"database":"is away"`) {
+		t.Errorf("a failing check: %d %s", code, body)
+	}
+	if code, _ := get(t, base+"/healthz"); code != 200 {
+		t.Errorf("a process that is not ready still lives: %d", code)
+	}
+	if _, body := get(t, base+"/metrics"); !strings.Contains(body, `shortline_build_info{version="dev"} 1`) {
+		t.Error("no build info")
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNewLogger_refuses_what_it_does_not_know(t *testing.T) {
+	t.Parallel()
+	if _, err := ops.NewLogger(io.Discard, "xml", "info"); err == nil {
+		t.Error("format xml was taken")
+	}
+	if _, err := ops.NewLogger(io.Discard, "json", "loud"); err == nil {
+		t.Error("level loud was taken")
+	}
+}
