@@ -37,7 +37,9 @@ type Event struct {
 	Prefetch       bool       // the request said that it was a prefetch or a prerender
 
 	// LostFrom and LostTo, when not 0, make this record no click but a loss marker: the edge had no room for
-	// the clicks with these sequence numbers (both ends included). All fields but Seq and Time are unset.
+	// the clicks with these sequence numbers (both ends included), or its disk lost them. All fields but Seq and
+	// Time are unset. Seq is LostTo: markers take no numbers of their own, so the numbers missing among the clicks
+	// of a lane are exactly those that its markers name.
 	LostFrom, LostTo uint64
 }
 
