@@ -1,0 +1,153 @@
+package snapshot
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/shortline/shortline/shared/link"
+)
+
+// Delta is what changed in one incarnation after revision From, up to and including To. Deletes are meant to
+// be applied before Upserts, so that a slug may pass from one link to another within a delta.
+type Delta struct {
+	Incarnation uint64
+	From, To    uint64
+
+	Upserts []link.Record // each whole, as of To or later
+	Deletes []Tombstone
+
+	// After is the state hash that must result. The zero value means that the sender doesn't say.
+	After StateHash
+}
+
+// Tombstone says that a link is gone. The slug may since belong to another number, which then stays.
+type Tombstone struct {
+	Num  uint64
+	Slug string
+}
+
+// A delta, integers little-endian: magic "SLNKDLTA", format u16, schema u16, body length u32, the body as a
+// protobuf message, SHA-256 of everything before it, signature length u16 (0 in format 1).
+const (
+	deltaMagic  = "SLNKDLTA"
+	deltaFormat = 1
+	deltaHeader = 16
+	deltaFooter = sha256.Size + 2
+
+	deltaIncarnation = 1
+	deltaFrom        = 2
+	deltaTo          = 3
+	deltaUpsert      = 4
+	deltaDelete      = 5
+	deltaAfter       = 6
+
+	maxDelta = 1 << 30
+)
+
+// AppendDelta appends a delta's wire form to b. It panics on a delta of more than a gigabyte, for which a
+// full document is the right form.
+func AppendDelta(b []byte, d *Delta) []byte {
+	start := len(b)
+	b = append(b, deltaMagic...)
+	b = binary.LittleEndian.AppendUint16(b, deltaFormat)
+	b = binary.LittleEndian.AppendUint16(b, Schema)
+	b = binary.LittleEndian.AppendUint32(b, 0)
+	body := len(b)
+	b = appendUint(b, deltaIncarnation, d.Incarnation)
+	b = appendUint(b, deltaFrom, d.From)
+	b = appendUint(b, deltaTo, d.To)
+	for i := range d.Upserts {
+		b = binary.AppendUvarint(b, deltaUpsert<<3|wireBytes)
+		b = appendMessageBody(b, &d.Upserts[i])
+	}
+	for i := range d.Deletes {
+		t := &d.Deletes[i]
+		b = appendMessage(b, deltaDelete, func(b []byte) []byte {
+			return appendString(appendUint(b, 1, t.Num), 2, t.Slug)
+		})
+	}
+	if !d.After.IsZero() {
+		h := d.After.bytes()
+		b = appendString(b, deltaAfter, h[:])
+	}
+	n := len(b) - body
+	if n > maxDelta {
+		panic(fmt.Sprintf("BUG: snapshot: delta of %d bytes", n))
+	}
+	binary.LittleEndian.PutUint32(b[body-4:], uint32(n))
+	sum := sha256.Sum256(b[start:])
+	b = append(b, sum[:]...)
+	return append(b, 0, 0)
+}
+
+// DecodeDelta verifies and reads a delta. The result shares nothing with b, and takes memory in proportion to
+// it. Errors wrap ErrCorrupt or ErrFormat.
+func DecodeDelta(b []byte) (Delta, error) {
+	var d Delta
+	if len(b) < deltaHeader+deltaFooter || string(b[:8]) != deltaMagic {
+		return d, corrupt("not a delta")
+	}
+	sum := sha256.Sum256(b[:len(b)-deltaFooter])
+	if [sha256.Size]byte(b[len(b)-deltaFooter:]) != sum {
+		return d, corrupt("checksum of a delta")
+	}
+	if f := binary.LittleEndian.Uint16(b[8:]); f != deltaFormat {
+		return d, fmt.Errorf("%w %d of a delta", ErrFormat, f)
+	}
+	if b[len(b)-2] != 0 || b[len(b)-1] != 0 {
+		return d, fmt.Errorf("%w: a signature in format %d", ErrFormat, deltaFormat)
+	}
+	body := b[deltaHeader : len(b)-deltaFooter]
+	if uint64(binary.LittleEndian.Uint32(b[12:])) != uint64(len(body)) {
+		return d, corrupt("length of a delta")
+	}
+	f := fields{s: string(body)}
+	for f.next() {
+		switch {
+		case f.number == deltaIncarnation && f.kind == wireVarint:
+			d.Incarnation = f.value
+		case f.number == deltaFrom && f.kind == wireVarint:
+			d.From = f.value
+		case f.number == deltaTo && f.kind == wireVarint:
+			d.To = f.value
+		case f.number == deltaUpsert && f.kind == wireBytes:
+			var r link.Record
+			if err := decodeRecord(f.bytes, &r); err != nil {
+				return Delta{}, fmt.Errorf("upsert %d: %w", len(d.Upserts), err)
+			}
+			d.Upserts = append(d.Upserts, r)
+		case f.number == deltaDelete && f.kind == wireBytes:
+			d.Deletes = append(d.Deletes, decodeTombstone(&f))
+		case f.number == deltaAfter && f.kind == wireBytes:
+			if len(f.bytes) != 16 {
+				return Delta{}, corrupt("state hash of %d bytes", len(f.bytes))
+			}
+			d.After = stateHash([]byte(f.bytes))
+		}
+	}
+	if f.err != nil {
+		return Delta{}, f.err
+	}
+	if d.To <= d.From {
+		return Delta{}, corrupt("delta from %d to %d", d.From, d.To)
+	}
+	return d, nil
+}
+
+func decodeTombstone(outer *fields) (t Tombstone) {
+	f := fields{s: outer.bytes}
+	for f.next() {
+		switch {
+		case f.number == 1 && f.kind == wireVarint:
+			t.Num = f.value
+		case f.number == 2 && f.kind == wireBytes:
+			t.Slug = f.bytes
+		}
+	}
+	outer.err = f.err
+	if f.err == nil && (t.Slug == "" || len(t.Slug) > MaxSlug) {
+		outer.err = corrupt("tombstone with a slug of %d bytes", len(t.Slug))
+	}
+	return t
+}

@@ -1,0 +1,139 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+func someDelta() snapshot.Delta {
+	d := snapshot.Delta{
+		Incarnation: 7, From: 42, To: 44,
+		Upserts: []link.Record{everything(), plain(3)},
+		Deletes: []snapshot.Tombstone{{Num: 9, Slug: "gone"}, {Num: 10, Slug: "also"}},
+	}
+	d.After.Add("gone", 9, 1)
+	return d
+}
+
+func TestDelta_round_trip(t *testing.T) {
+	t.Parallel()
+	want := someDelta()
+	got, err := snapshot.DecodeDelta(snapshot.AppendDelta([]byte("before"), &want)[len("before"):])
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%v\n%+v", err, got)
+	}
+}
+
+func TestDelta_any_cut_or_flip_is_refused(t *testing.T) {
+	t.Parallel()
+	d := someDelta()
+	whole := snapshot.AppendDelta(nil, &d)
+	for i := range whole {
+		for bit := range 8 {
+			b := bytes.Clone(whole)
+			b[i] ^= 1 << bit
+			if _, err := snapshot.DecodeDelta(b); !errors.Is(err, snapshot.ErrCorrupt) && !errors.Is(err, snapshot.ErrFormat) {
+				t.Fatalf("bit %d of byte %d: %v", bit, i, err)
+			}
+		}
+		if _, err := snapshot.DecodeDelta(whole[:i]); !errors.Is(err, snapshot.ErrCorrupt) {
+			t.Fatalf("cut at %d: %v", i, err)
+		}
+	}
+}
+
+func TestDelta_must_go_forward(t *testing.T) {
+	t.Parallel()
+	for _, d := range []snapshot.Delta{{Incarnation: 1, From: 5, To: 5}, {Incarnation: 1, From: 5, To: 4}} {
+		if _, err := snapshot.DecodeDelta(snapshot.AppendDelta(nil, &d)); !errors.Is(err, snapshot.ErrCorrupt) {
+			t.Errorf("%d to %d: %v", d.From, d.To, err)
+		}
+	}
+}
+
+// As with the full document: this file is never regenerated.
+func TestDelta_golden(t *testing.T) {
+	t.Parallel()
+	want := someDelta()
+	path := filepath.Join("testdata", "delta-1.golden")
+	if *update {
+		if err := os.WriteFile(path, snapshot.AppendDelta(nil, &want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := snapshot.DecodeDelta(b)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%v\n%+v", err, got)
+	}
+	if snapshot.Schema == 1 && !bytes.Equal(snapshot.AppendDelta(nil, &want), b) {
+		t.Fatal("the same delta is written otherwise now, under the same schema number")
+	}
+}
+
+func TestStateHash(t *testing.T) {
+	t.Parallel()
+	var a, b snapshot.StateHash
+	a.Add("one", 1, 1)
+	a.Add("two", 2, 2)
+	a.Add("a-slug-of-more-than-eight", 3, 3)
+	b.Add("a-slug-of-more-than-eight", 3, 3)
+	b.Add("two", 2, 2)
+	b.Add("one", 1, 1)
+	if a != b {
+		t.Error("order counts")
+	}
+	// Stated once and for all: both planes must agree across releases.
+	if got, want := a.String(), "d3152908275f200b63194320525fab5e"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	seen := map[snapshot.StateHash]string{a: "all"}
+	for name, change := range map[string]func(h *snapshot.StateHash){
+		"less":     func(h *snapshot.StateHash) { h.Remove("two", 2, 2) },
+		"twice":    func(h *snapshot.StateHash) { h.Add("two", 2, 2) },
+		"revision": func(h *snapshot.StateHash) { h.Remove("two", 2, 2); h.Add("two", 2, 3) },
+		"number":   func(h *snapshot.StateHash) { h.Remove("two", 2, 2); h.Add("two", 3, 2) },
+		"slug":     func(h *snapshot.StateHash) { h.Remove("two", 2, 2); h.Add("tw\x00", 2, 2) },
+		"longer":   func(h *snapshot.StateHash) { h.Remove("two", 2, 2); h.Add("two\x00", 2, 2) },
+	} {
+		h := a
+		change(&h)
+		if other, ok := seen[h]; ok {
+			t.Errorf("%s is the same as %s", name, other)
+		}
+		seen[h] = name
+	}
+	for _, s := range []string{"one", "two", "a-slug-of-more-than-eight"} {
+		n := map[string]uint64{"one": 1, "two": 2, "a-slug-of-more-than-eight": 3}[s]
+		a.Remove(s, n, n)
+	}
+	if !a.IsZero() {
+		t.Error("what was added and removed leaves a trace")
+	}
+}
+
+func FuzzDecodeDelta(f *testing.F) {
+	d := someDelta()
+	f.Add(snapshot.AppendDelta(nil, &d))
+	f.Add(snapshot.AppendDelta(nil, &snapshot.Delta{Incarnation: 1, To: 1}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := snapshot.DecodeDelta(b)
+		if err != nil {
+			return
+		}
+		again, err := snapshot.DecodeDelta(snapshot.AppendDelta(nil, &got))
+		if err != nil || !reflect.DeepEqual(got, again) {
+			t.Fatalf("accepted %+v, but its own form isn't: %v", got, err)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package snapshot
+
+import (
+	"encoding/binary"
+
+	"github.com/shortline/shortline/shared/link"
+)
+
+// Schema numbers the set of record fields that this build knows. It grows by one with each field that is
+// added. State that was written under a lower number may lack fields its source had: serve it, but take a
+// full document before going on with deltas.
+const Schema = 1
+
+// MaxSlug is the longest slug in bytes that a document or delta may carry. The control plane allows fewer.
+const MaxSlug = 100
+
+const maxFanOut = 1000 // rules or variants in one record: ten times what the control plane allows
+
+// Field numbers of a record. They are never reused.
+const (
+	fieldNum       = 1
+	fieldOwner     = 2
+	fieldRevision  = 3
+	fieldSlug      = 4
+	fieldTarget    = 5 // the destination
+	fieldDefault   = 6
+	fieldInactive  = 7
+	fieldExpires   = 8
+	fieldCreated   = 9
+	fieldTitle     = 10
+	fieldPassword  = 11
+	fieldUTM       = 12
+	fieldSmart     = 13
+	fieldABTesting = 14
+	fieldRule      = 15
+	fieldVariant   = 16
+	fieldPreview   = 17
+)
+
+// AppendRecord appends a record's wire form to b. Equal records give equal bytes.
+func AppendRecord(b []byte, r *link.Record) []byte {
+	b = appendUint(b, fieldNum, r.Num)
+	b = appendUint(b, fieldOwner, r.Owner)
+	b = appendUint(b, fieldRevision, r.Revision)
+	b = appendString(b, fieldSlug, r.Slug)
+	b = appendString(b, fieldTarget, r.Destination)
+	b = appendString(b, fieldDefault, r.Default)
+	b = appendBool(b, fieldInactive, r.Inactive)
+	b = appendUint(b, fieldExpires, uint64(r.ExpiresAt))
+	b = appendUint(b, fieldCreated, uint64(r.CreatedAt))
+	b = appendString(b, fieldTitle, r.Title)
+	b = appendString(b, fieldPassword, r.PasswordHash)
+	if !r.UTM.IsZero() {
+		b = appendMessage(b, fieldUTM, func(b []byte) []byte {
+			for i, s := range utmFields(&r.UTM) {
+				b = appendString(b, i+1, *s)
+			}
+			return b
+		})
+	}
+	b = appendBool(b, fieldSmart, r.SmartRouting)
+	b = appendBool(b, fieldABTesting, r.ABTesting)
+	for i := range r.Rules {
+		rule := &r.Rules[i]
+		b = appendMessage(b, fieldRule, func(b []byte) []byte {
+			b = appendID(b, 1, rule.ID)
+			b = appendString(b, 2, rule.Name)
+			b = appendString(b, 3, rule.Target)
+			return appendString(b, 4, rule.Conditions)
+		})
+	}
+	for i := range r.Variants {
+		v := &r.Variants[i]
+		b = appendMessage(b, fieldVariant, func(b []byte) []byte {
+			b = appendID(b, 1, v.ID)
+			b = appendString(b, 2, v.Target)
+			return appendUint(b, 3, uint64(v.Weight))
+		})
+	}
+	if !r.Preview.IsZero() {
+		b = appendMessage(b, fieldPreview, func(b []byte) []byte {
+			for i, s := range previewFields(&r.Preview) {
+				b = appendString(b, i+1, *s)
+			}
+			return b
+		})
+	}
+	return b
+}
+
+// DecodeRecord reads a record's wire form into r, which it overwrites whole. Unknown fields are skipped.
+// What r holds afterwards shares nothing with b. A record without a slug is refused.
+func DecodeRecord(b []byte, r *link.Record) error {
+	return decodeRecord(string(b), r)
+}
+
+// decodeRecord lets the record's strings share s: one allocation for all of them.
+func decodeRecord(s string, r *link.Record) error {
+	*r = link.Record{}
+	f := fields{s: s}
+	for f.next() {
+		if f.kind == wireFixed4 || f.kind == wireFixed8 {
+			continue // no field of ours has these types
+		}
+		if isVarint := f.kind == wireVarint; isVarint != varintField(f.number) && f.number <= fieldPreview {
+			return corrupt("record field %d has wire type %d", f.number, f.kind)
+		}
+		switch f.number {
+		case fieldNum:
+			r.Num = f.value
+		case fieldOwner:
+			r.Owner = f.value
+		case fieldRevision:
+			r.Revision = f.value
+		case fieldSlug:
+			r.Slug = f.bytes
+		case fieldTarget:
+			r.Destination = f.bytes
+		case fieldDefault:
+			r.Default = f.bytes
+		case fieldInactive:
+			r.Inactive = f.value != 0
+		case fieldExpires:
+			r.ExpiresAt = int64(f.value)
+		case fieldCreated:
+			r.CreatedAt = int64(f.value)
+		case fieldTitle:
+			r.Title = f.bytes
+		case fieldPassword:
+			r.PasswordHash = f.bytes
+		case fieldUTM:
+			into := utmFields(&r.UTM)
+			decodeStrings(&f, into[:])
+		case fieldSmart:
+			r.SmartRouting = f.value != 0
+		case fieldABTesting:
+			r.ABTesting = f.value != 0
+		case fieldRule:
+			if len(r.Rules) == maxFanOut {
+				return corrupt("more than %d rules", maxFanOut)
+			}
+			r.Rules = append(r.Rules, decodeRule(&f))
+		case fieldVariant:
+			if len(r.Variants) == maxFanOut {
+				return corrupt("more than %d variants", maxFanOut)
+			}
+			r.Variants = append(r.Variants, decodeVariant(&f))
+		case fieldPreview:
+			into := previewFields(&r.Preview)
+			decodeStrings(&f, into[:])
+		}
+	}
+	if f.err != nil {
+		return f.err
+	}
+	if r.Slug == "" || len(r.Slug) > MaxSlug {
+		return corrupt("slug of %d bytes", len(r.Slug))
+	}
+	return nil
+}
+
+func varintField(number int) bool {
+	switch number {
+	case fieldNum, fieldOwner, fieldRevision, fieldInactive, fieldExpires, fieldCreated, fieldSmart, fieldABTesting:
+		return true
+	}
+	return false
+}
+
+func utmFields(u *link.UTM) [7]*string {
+	return [...]*string{&u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform}
+}
+
+func previewFields(p *link.Preview) [4]*string {
+	return [...]*string{&p.Title, &p.Description, &p.ImageURL, &p.TwitterCard}
+}
+
+// decodeStrings reads a message whose fields 1…n are strings.
+func decodeStrings(outer *fields, into []*string) {
+	f := fields{s: outer.bytes}
+	for f.next() {
+		if f.kind == wireBytes && f.number <= len(into) {
+			*into[f.number-1] = f.bytes
+		}
+	}
+	outer.err = f.err
+}
+
+func decodeRule(outer *fields) (r link.Rule) {
+	f := fields{s: outer.bytes}
+	for f.next() {
+		if f.kind != wireBytes {
+			continue
+		}
+		switch f.number {
+		case 1:
+			r.ID = f.id()
+		case 2:
+			r.Name = f.bytes
+		case 3:
+			r.Target = f.bytes
+		case 4:
+			r.Conditions = []byte(f.bytes)
+		}
+	}
+	outer.err = f.err
+	return r
+}
+
+func decodeVariant(outer *fields) (v link.Variant) {
+	f := fields{s: outer.bytes}
+	for f.next() {
+		switch {
+		case f.number == 1 && f.kind == wireBytes:
+			v.ID = f.id()
+		case f.number == 2 && f.kind == wireBytes:
+			v.Target = f.bytes
+		case f.number == 3 && f.kind == wireVarint:
+			if f.value > 1<<31 {
+				f.err = corrupt("weight %d", f.value)
+			}
+			v.Weight = uint32(f.value)
+		}
+	}
+	outer.err = f.err
+	return v
+}
+
+func appendID(b []byte, field int, id link.ID) []byte {
+	if id.IsZero() {
+		return b
+	}
+	b = binary.AppendUvarint(b, uint64(field)<<3|wireBytes)
+	b = append(b, byte(len(id)))
+	return append(b, id[:]...)
+}
+
+func (f *fields) id() (id link.ID) {
+	if copy(id[:], f.bytes) != len(f.bytes) || len(f.bytes) != len(id) {
+		f.err = corrupt("identity of %d bytes", len(f.bytes))
+	}
+	return id
+}
