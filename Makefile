@@ -1,0 +1,57 @@
+# Shortline: `make help` is the front door.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+MODULES  = shared edge control control/cmd/standalone
+LDFLAGS  = -s -w -X github.com/shortline/shortline/shared/ops.Version=$(VERSION)
+CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
+DATA_DIR ?= $(CURDIR)/data
+export DATA_DIR
+
+.DEFAULT_GOAL := help
+
+help: ## what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: compiler ## a running shortener in one process: http://127.0.0.1:8080
+	@mkdir -p bin
+	@echo "building (the first time takes a minute or two) ..."
+	@cd control/cmd/standalone && $(GO) build -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/standalone .
+	@deploy/dev/geo --background
+	@exec bin/standalone
+
+build: compiler ## bin/edge, bin/control and bin/standalone
+	@mkdir -p bin
+	cd edge && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
+	cd control && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/control
+	cd control/cmd/standalone && $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/ .
+
+test: compiler ## all tests, with the real parts that they need
+	@deploy/dev/parts
+	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && $(GO) test -race -timeout 15m ./...); done
+
+check: ## format, vet, staticcheck, each module without the workspace
+	@out=$$(gofmt -l $(MODULES)); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
+	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck
+	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) build ./... && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...); done
+
+bench: ## P1 to P4 against bare fasthttp in the same run
+	@mkdir -p bin
+	cd edge && $(GO) build -o ../bin/edgebench ./bench
+	bin/edgebench
+
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@deploy/dev/fuzz $(MODULES)
+
+e2e: compiler ## the whole road in one process: README, full load, kill -9 (N=30)
+	@cd control/cmd/standalone && $(GO) test -count=1 -timeout 30m -v -run 'E2E' ./...
+
+geo: ## the free geo database (CC BY 4.0, DB-IP) into DATA_DIR
+	@deploy/dev/geo
+
+compiler:
+	@command -v gcc >/dev/null && command -v g++ >/dev/null || { \
+	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
+	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
+
+.PHONY: help run build test check bench fuzz e2e geo compiler
