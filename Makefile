@@ -11,7 +11,7 @@ export DATA_DIR
 .DEFAULT_GOAL := help
 
 help: ## what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: compiler ## a running shortener in one process: http://127.0.0.1:8080
 	@mkdir -p bin
