@@ -51,19 +51,10 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 }
 
 // Touch notes in the log of link changes that a link is not what it was: made, changed or deleted. All that
-// one transaction touches carries one revision. Publishing reads the log; an edge hears of it at once.
+// one transaction touches carries one revision. Publishing reads the log; an edge hears of it at once. A link
+// that is about to be deleted is best touched before: see TouchAll.
 func (tx *Tx) Touch(ctx context.Context, num uint64, slug string) error {
-	if tx.revision == 0 {
-		// The row lock is held to the commit, which is what makes revisions commit in order.
-		if err := tx.Row(ctx, `UPDATE config_head SET revision = revision + 1 WHERE id = 1 RETURNING revision`).Scan(&tx.revision); err != nil {
-			return fmt.Errorf("take a revision: %w", err)
-		}
-	}
-	if _, err := tx.Exec(ctx, `INSERT INTO link_changes (revision, num, slug) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, tx.revision, num, slug); err != nil {
-		return fmt.Errorf("note a link change: %w", err)
-	}
-	_, err := tx.Exec(ctx, `UPDATE urls SET revision = ? WHERE num = ?`, tx.revision, num)
-	return err
+	return tx.TouchAll(ctx, []LinkRef{{num, slug}})
 }
 
 // Revision is the one that this transaction took, 0 if it touched no link.

@@ -3,18 +3,18 @@ CREATE TABLE urls (
 	num                 BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	id                  TEXT    NOT NULL UNIQUE,
 	user_id             TEXT    NOT NULL REFERENCES users (id),
-	slug                TEXT    NOT NULL UNIQUE,
+	slug                TEXT    COLLATE "C" NOT NULL UNIQUE,
 	original_url        TEXT    NOT NULL,
-	title               TEXT,
+	title               TEXT    COLLATE "C",
 	password_hash       TEXT,
 	expires_at          BIGINT,
-	utm_source          TEXT,
-	utm_medium          TEXT,
-	utm_campaign        TEXT,
-	utm_term            TEXT,
-	utm_content         TEXT,
-	utm_id              TEXT,
-	utm_source_platform TEXT,
+	utm_source          TEXT    COLLATE "C",
+	utm_medium          TEXT    COLLATE "C",
+	utm_campaign        TEXT    COLLATE "C",
+	utm_term            TEXT    COLLATE "C",
+	utm_content         TEXT    COLLATE "C",
+	utm_id              TEXT    COLLATE "C",
+	utm_source_platform TEXT    COLLATE "C",
 	active              BOOLEAN NOT NULL DEFAULT TRUE,
 	ab_testing          BOOLEAN NOT NULL DEFAULT FALSE,
 	smart_routing       BOOLEAN NOT NULL DEFAULT FALSE,
@@ -24,6 +24,7 @@ CREATE TABLE urls (
 	og_image            TEXT,
 	twitter_card        TEXT,
 	click_count         BIGINT  NOT NULL DEFAULT 0,
+	search_text         TEXT    NOT NULL DEFAULT '', -- title, destination and slug in lower case, one a line
 	revision            BIGINT  NOT NULL DEFAULT 0,
 	created_at          BIGINT  NOT NULL,
 	updated_at          BIGINT  NOT NULL
@@ -34,6 +35,22 @@ CREATE INDEX urls_user_clicks ON urls (user_id, click_count, num);
 CREATE INDEX urls_user_title ON urls (user_id, title, num);
 CREATE INDEX urls_user_expires ON urls (user_id, expires_at, num);
 CREATE INDEX urls_user_slug ON urls (user_id, slug, num);
+-- The same orders over everybody's links, which administrators list.
+CREATE INDEX urls_created ON urls (created_at, num);
+CREATE INDEX urls_updated ON urls (updated_at, num);
+CREATE INDEX urls_clicks ON urls (click_count, num);
+CREATE INDEX urls_title ON urls (title, num);
+CREATE INDEX urls_expires ON urls (expires_at, num);
+-- Searching works without the extension too, by reading all of an owner's links.
+-- +goose StatementBegin
+DO $$
+BEGIN
+	CREATE EXTENSION IF NOT EXISTS pg_trgm;
+	CREATE INDEX urls_search ON urls USING gin (search_text gin_trgm_ops);
+EXCEPTION WHEN OTHERS THEN
+	RAISE NOTICE 'no trigram index for searching links: %', SQLERRM;
+END $$;
+-- +goose StatementEnd
 
 CREATE TABLE variants (
 	id          TEXT    PRIMARY KEY,
@@ -68,5 +85,6 @@ CREATE TABLE link_changes (
 	revision BIGINT NOT NULL,
 	num      BIGINT NOT NULL,
 	slug     TEXT   NOT NULL,
+	was      BIGINT NOT NULL DEFAULT -1, -- the link's revision before; 0: it is new; -1: not known
 	PRIMARY KEY (revision, num)
 );

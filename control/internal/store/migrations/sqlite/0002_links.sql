@@ -24,6 +24,7 @@ CREATE TABLE urls (
 	og_image            TEXT,
 	twitter_card        TEXT,
 	click_count         BIGINT  NOT NULL DEFAULT 0,
+	search_text         TEXT    NOT NULL DEFAULT '', -- title, destination and slug in lower case, one a line
 	revision            BIGINT  NOT NULL DEFAULT 0,
 	created_at          BIGINT  NOT NULL,
 	updated_at          BIGINT  NOT NULL
@@ -34,6 +35,12 @@ CREATE INDEX urls_user_clicks ON urls (user_id, click_count, num);
 CREATE INDEX urls_user_title ON urls (user_id, title, num);
 CREATE INDEX urls_user_expires ON urls (user_id, expires_at, num);
 CREATE INDEX urls_user_slug ON urls (user_id, slug, num);
+-- The same orders over everybody's links, which administrators list.
+CREATE INDEX urls_created ON urls (created_at, num);
+CREATE INDEX urls_updated ON urls (updated_at, num);
+CREATE INDEX urls_clicks ON urls (click_count, num);
+CREATE INDEX urls_title ON urls (title, num);
+CREATE INDEX urls_expires ON urls (expires_at, num);
 
 CREATE TABLE variants (
 	id          TEXT    PRIMARY KEY,
@@ -68,5 +75,6 @@ CREATE TABLE link_changes (
 	revision BIGINT NOT NULL,
 	num      BIGINT NOT NULL,
 	slug     TEXT   NOT NULL,
+	was      BIGINT NOT NULL DEFAULT -1, -- the link's revision before; 0: it is new; -1: not known
 	PRIMARY KEY (revision, num)
 );

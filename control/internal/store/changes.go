@@ -1,0 +1,229 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// LinkRef names a link by its number, which is never reused, and its slug.
+type LinkRef struct {
+	Num  uint64
+	Slug string
+}
+
+// TouchAll is Touch for many links. The log also keeps the revision that each link had before; of a link whose
+// row is gone already nobody can tell, and a publisher then has to count all links again. So a link that is to
+// be deleted is locked, touched, and deleted, in this order.
+func (tx *Tx) TouchAll(ctx context.Context, refs []LinkRef) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	if tx.revision == 0 {
+		// The row lock is held to the commit, which is what makes revisions commit in order.
+		if err := tx.Row(ctx, `UPDATE config_head SET revision = revision + 1 WHERE id = 1 RETURNING revision`).Scan(&tx.revision); err != nil {
+			return fmt.Errorf("take a revision: %w", err)
+		}
+	}
+	for part := range slices.Chunk(refs, batch) {
+		nums := make([]any, len(part))
+		for i, r := range part {
+			nums[i] = r.Num
+		}
+		in := `num IN (` + In(len(nums)) + `)`
+		type state struct {
+			num uint64
+			was int64
+		}
+		states, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (s state, err error) {
+			return s, row.Scan(&s.num, &s.was)
+		}, `SELECT num, revision FROM urls WHERE `+in, nums...)
+		if err != nil {
+			return fmt.Errorf("note link changes: %w", err)
+		}
+		was := make(map[uint64]int64, len(states))
+		for _, s := range states {
+			was[s.num] = s.was
+		}
+		args := make([]any, 0, 4*len(part))
+		for _, r := range part {
+			before, known := was[r.Num]
+			if !known {
+				before = -1
+			}
+			args = append(args, tx.revision, r.Num, r.Slug, before)
+		}
+		if _, err := tx.Exec(ctx, `INSERT INTO link_changes (revision, num, slug, was) VALUES `+
+			strings.TrimSuffix(strings.Repeat("(?,?,?,?),", len(part)), ",")+` ON CONFLICT DO NOTHING`, args...); err != nil {
+			return fmt.Errorf("note link changes: %w", err)
+		}
+		if _, err := tx.Exec(ctx, `UPDATE urls SET revision = ? WHERE `+in, append([]any{tx.revision}, nums...)...); err != nil {
+			return fmt.Errorf("note link changes: %w", err)
+		}
+	}
+	return nil
+}
+
+// View runs f on a Conn that sees one moment of the database, however many statements f runs. It must only read.
+func (s *Store) View(ctx context.Context, f func(c Conn) error) error {
+	var opts *sql.TxOptions // SQLite's transactions see one moment anyway
+	if s.pg {
+		opts = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	}
+	raw, err := s.read.BeginTx(ctx, opts)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer func() { _ = raw.Rollback() }() // nothing was written
+	return f(Conn{db: raw, pg: s.pg})
+}
+
+// Head reads the log's incarnation and newest revision.
+func (c Conn) Head(ctx context.Context) (incarnation, revision uint64, err error) {
+	err = c.Row(ctx, `SELECT incarnation, revision FROM config_head WHERE id = 1`).Scan(&incarnation, &revision)
+	return incarnation, revision, err
+}
+
+// OldestChange is the lowest revision that the log still holds, 0 if it holds none.
+func (c Conn) OldestChange(ctx context.Context) (revision uint64, err error) {
+	err = c.Row(ctx, `SELECT coalesce(min(revision), 0) FROM link_changes`).Scan(&revision)
+	return revision, err
+}
+
+// Change is one entry of the log of link changes.
+type Change struct {
+	LinkRef
+	Was int64 // the link's revision before; 0: it is new; -1: not known
+}
+
+// ChangesAfter reads the log after a revision, oldest first: the first entry of each link. It reads at most limit
+// entries; more reports that there are others.
+func (c Conn) ChangesAfter(ctx context.Context, revision uint64, limit int) (list []Change, more bool, err error) {
+	rows, err := c.Query(ctx, `SELECT num, slug, was FROM link_changes WHERE revision > ? ORDER BY revision, num LIMIT ?`, revision, limit+1)
+	if err != nil {
+		return nil, false, err
+	}
+	defer rows.Close()
+	seen := map[uint64]bool{}
+	for n := 0; rows.Next(); n++ {
+		if n == limit {
+			return list, true, nil
+		}
+		var ch Change
+		if err := rows.Scan(&ch.Num, &ch.Slug, &ch.Was); err != nil {
+			return nil, false, err
+		}
+		if !seen[ch.Num] {
+			seen[ch.Num] = true
+			list = append(list, ch)
+		}
+	}
+	return list, false, rows.Err()
+}
+
+// TrimChanges forgets changes up to a revision.
+func (s *Store) TrimChanges(ctx context.Context, upTo uint64) (removed int64, err error) {
+	err = s.Tx(ctx, func(tx *Tx) error {
+		removed, err = tx.Exec(ctx, `DELETE FROM link_changes WHERE revision <= ?`, upTo)
+		return err
+	})
+	return removed, err
+}
+
+// EachRevision calls f with every link and its revision, holding one row at a time.
+func (c Conn) EachRevision(ctx context.Context, f func(ref LinkRef, revision uint64)) error {
+	rows, err := c.Query(ctx, `SELECT num, slug, revision FROM urls`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var ref LinkRef
+		var revision uint64
+		if err := rows.Scan(&ref.Num, &ref.Slug, &revision); err != nil {
+			return err
+		}
+		f(ref, revision)
+	}
+	return rows.Err()
+}
+
+// Link is a link with all that decides where it leads.
+type Link struct {
+	URL
+	Owner    uint64    // the user's number
+	Rules    []Rule    // active ones, in the order of evaluation
+	Variants []Variant // active ones with a weight, the oldest first
+}
+
+// LinkByID reads one link whole, or returns ErrNotFound.
+func (c Conn) LinkByID(ctx context.Context, id string) (Link, error) {
+	list, err := c.links(ctx, `urls.id = ?`, "", id)
+	if err == nil && len(list) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Link{}, err
+	}
+	return list[0], nil
+}
+
+// LinksByNum reads those of the links that exist, in order of their numbers. Inside a View, so that the parts of
+// a link fit together.
+func (c Conn) LinksByNum(ctx context.Context, nums []uint64) ([]Link, error) {
+	var out []Link
+	for part := range slices.Chunk(slices.Sorted(slices.Values(nums)), batch) {
+		list, err := c.links(ctx, `urls.num IN (`+In(len(part))+`)`, "", Args(part)...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
+	return out, nil
+}
+
+// LinksAfter reads up to limit links with numbers above num, in order. Inside a View.
+func (c Conn) LinksAfter(ctx context.Context, num uint64, limit int) ([]Link, error) {
+	return c.links(ctx, `urls.num > ?`, fmt.Sprintf(` LIMIT %d`, limit), num)
+}
+
+// links reads links in three statements: the rules and variants are those of the range of numbers that came out
+// of the first, or of its very condition where there is no limit.
+func (c Conn) links(ctx context.Context, where, limit string, args ...any) ([]Link, error) {
+	list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (l Link, err error) {
+		return l, row.Scan(append(l.URL.columns(), &l.Owner)...)
+	}, `SELECT `+urlColumns+`, users.num FROM urls JOIN users ON users.id = urls.user_id WHERE `+where+` ORDER BY urls.num`+limit, args...)
+	if err != nil || len(list) == 0 {
+		return list, err
+	}
+	if limit != "" {
+		where, args = `urls.num BETWEEN ? AND ?`, []any{list[0].Num, list[len(list)-1].Num}
+	}
+	at := make(map[string]*Link, len(list))
+	for i := range list {
+		at[list[i].ID] = &list[i]
+	}
+	rules, err := All(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules JOIN urls ON urls.id = routing_rules.url_id
+		WHERE `+where+` AND routing_rules.active ORDER BY urls.num, `+ruleOrder, args...)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rules {
+		if l := at[r.URLID]; l != nil {
+			l.Rules = append(l.Rules, r)
+		}
+	}
+	variants, err := All(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants JOIN urls ON urls.id = variants.url_id
+		WHERE `+where+` AND variants.active AND variants.weight > 0 ORDER BY urls.num, variants.created_at, variants.id`, args...)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range variants {
+		if l := at[v.URLID]; l != nil {
+			l.Variants = append(l.Variants, v)
+		}
+	}
+	return list, nil
+}
