@@ -1,0 +1,288 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// binary is the program under test, built once for all tests of the package.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "shortline-e2e")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		binary = filepath.Join(dir, "standalone")
+		build := exec.Command("go", "build", "-o", binary, ".")
+		build.Stdout, build.Stderr = os.Stderr, os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "build standalone:", err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// program is a running standalone.
+type program struct {
+	t        testing.TB
+	Dir      string // its DATA_DIR
+	Addr     string // host:port of the public address
+	Ops      string
+	env      []string
+	cmd      *exec.Cmd
+	output   *lockedBuffer
+	exited   chan error
+	password string
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func freePort(t testing.TB) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+// start runs a fresh standalone and waits until it is ready. extra are more NAME=value settings.
+func start(t testing.TB, extra ...string) *program {
+	t.Helper()
+	p := &program{t: t, Dir: t.TempDir(), Addr: freePort(t), Ops: freePort(t)}
+	p.env = append(cleanEnv(), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+p.Dir)
+	p.env = append(p.env, extra...)
+	t.Cleanup(func() {
+		p.Kill()
+		if t.Failed() {
+			t.Logf("output of standalone:\n%s", tail(p.output.String(), 60))
+		}
+	})
+	p.Start()
+	return p
+}
+
+// cleanEnv is this process's environment without what would set the program.
+func cleanEnv() []string {
+	var out []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "PATH", "HOME", "TMPDIR", "LANG", "TZ":
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// Start starts the program again on the same data and waits until it is ready.
+func (p *program) Start() {
+	p.t.Helper()
+	p.output = &lockedBuffer{}
+	p.cmd = exec.Command(binary)
+	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.env, p.output, p.output
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.exited = make(chan error, 1)
+	go func() { p.exited <- p.cmd.Wait() }()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		res, err := http.Get("http://" + p.Ops + "/readyz")
+		if err == nil {
+			res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				break
+			}
+		}
+		select {
+		case err := <-p.exited:
+			p.t.Fatalf("standalone ended at its start: %v\n%s", err, p.output.String())
+		case <-time.After(10 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("standalone is not ready after 30 s\n%s", tail(p.output.String(), 60))
+		}
+	}
+	if m := regexp.MustCompile(`(?m)password[: ]+(\S+)\s*$`).FindStringSubmatch(p.output.String()); m != nil {
+		p.password = m[1]
+	}
+}
+
+// Kill ends it as a power switch would.
+func (p *program) Kill() {
+	if p.cmd.Process != nil {
+		_ = p.cmd.Process.Kill() // it may have ended already
+		<-p.exited
+		p.exited <- nil
+	}
+}
+
+// Stop asks it to end and waits; it fails the test unless it ended well within the promised 10 s.
+func (p *program) Stop() {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+	select {
+	case err := <-p.exited:
+		p.exited <- nil
+		if err != nil {
+			p.t.Fatalf("after SIGTERM: %v\n%s", err, tail(p.output.String(), 40))
+		}
+	case <-time.After(10 * time.Second):
+		p.t.Fatalf("still there 10 s after SIGTERM\n%s", tail(p.output.String(), 40))
+	}
+}
+
+// client calls the API as the first admin.
+type client struct {
+	t     testing.TB
+	base  string
+	token string
+}
+
+// Login signs in as the first admin.
+func (p *program) Login() *client {
+	p.t.Helper()
+	if p.password == "" {
+		p.t.Fatalf("no admin password was printed:\n%s", p.output.String())
+	}
+	c := &client{t: p.t, base: "http://" + p.Addr}
+	var out struct{ AccessToken string }
+	c.Do("POST", "/api/auth/login", map[string]any{"email": "admin@example.com", "password": p.password}, 200, &out)
+	c.token = out.AccessToken
+	return c
+}
+
+// Do makes one call and decodes its answer into out, unless that is nil.
+func (c *client) Do(method, path string, body any, wantStatus int, out any) {
+	c.t.Helper()
+	var in io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		in = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), method, c.base+path, in)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if res.StatusCode != wantStatus {
+		c.t.Fatalf("%s %s: got %d, want %d: %s", method, path, res.StatusCode, wantStatus, b)
+	}
+	if out != nil {
+		if err := json.Unmarshal(b, out); err != nil {
+			c.t.Fatalf("%s %s: %v in %s", method, path, err, b)
+		}
+	}
+}
+
+// created is what tests read of a new URL.
+type created struct{ ID, Slug, ShortURL string }
+
+// CreateURL makes a link; more are further fields.
+func (c *client) CreateURL(target string, more map[string]any) (u created) {
+	c.t.Helper()
+	body := map[string]any{"originalUrl": target}
+	for k, v := range more {
+		body[k] = v
+	}
+	c.Do("POST", "/api/urls", body, 201, &u)
+	return u
+}
+
+// follow asks for a link as a visitor and returns status and Location.
+func (p *program) follow(slug string, header map[string]string) (int, string) {
+	p.t.Helper()
+	req, err := http.NewRequest("GET", "http://"+p.Addr+"/"+slug, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for k, v := range header {
+		req.Header.Set(k, v)
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	io.Copy(io.Discard, res.Body)
+	return res.StatusCode, res.Header.Get("Location")
+}
+
+// eventually waits until f is true.
+func eventually(t testing.TB, within time.Duration, what string, f func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for !f() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", within, what)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func tail(s string, lines int) string {
+	var all []string
+	sc := bufio.NewScanner(strings.NewReader(s))
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		all = append(all, sc.Text())
+	}
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}

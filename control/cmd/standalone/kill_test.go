@@ -1,0 +1,129 @@
+package main_test
+
+import (
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+)
+
+// kill -9 under load, again and again (N times, 30 by default): each redirect whose answer was read completely
+// has its click exactly once. Every request carries an id of its own in utm_content, so the record of what was
+// answered is the test's, not the program's.
+func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
+	kills := 30
+	if s := os.Getenv("N"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatalf("N: %v", err)
+		}
+		kills = n
+	} else if testing.Short() {
+		kills = 3
+	}
+	p := start(t)
+	c := p.Login()
+	u := c.CreateURL("https://example.com/landing", nil)
+
+	const conns = 16
+	var stop atomic.Bool
+	var sent [conns]int64
+	var acked [conns]map[string]bool
+	for w := range acked {
+		acked[w] = map[string]bool{}
+	}
+	var load sync.WaitGroup
+	load.Go(func() {
+		answered(p.Addr, conns, func(w int) (string, bool) {
+			sent[w]++
+			return fmt.Sprintf("/%s?utm_content=%d-%d", u.Slug, w, sent[w]), !stop.Load()
+		}, func(w int, path string) {
+			_, id, _ := strings.Cut(path, "=")
+			acked[w][id] = true
+		})
+	})
+
+	var worst time.Duration
+	for range kills {
+		time.Sleep(time.Duration(100+rand.IntN(700)) * time.Millisecond)
+		p.Kill()
+		began := time.Now()
+		p.Start()
+		worst = max(worst, time.Since(began))
+	}
+	time.Sleep(300 * time.Millisecond)
+	stop.Store(true)
+	load.Wait()
+
+	var answers int64
+	for w := range acked {
+		answers += int64(len(acked[w]))
+	}
+	c = &client{t: t, base: "http://" + p.Addr, token: c.token}
+	eventually(t, 60*time.Second, "every answered redirect is in the report", func() bool { return c.reportTotal(u.ID) >= answers })
+	p.Stop()
+
+	stored := storedIDs(t, filepath.Join(p.Dir, "clicks.duckdb"))
+	var lost, twice, ghosts int
+	for w := range acked {
+		for id := range acked[w] {
+			if stored[id] == 0 {
+				lost++
+			}
+		}
+	}
+	for id, n := range stored {
+		if n > 1 {
+			twice++
+		}
+		var w int
+		var k int64
+		if _, err := fmt.Sscanf(id, "%d-%d", &w, &k); err != nil || w >= conns || k > sent[w] {
+			ghosts++
+		}
+	}
+	t.Logf("%d kills, %d redirects answered, %d clicks stored (%d in flight at a kill), slowest restart to ready %s",
+		kills, answers, len(stored), int64(len(stored))-answers, worst.Round(time.Millisecond))
+	if lost != 0 || twice != 0 || ghosts != 0 {
+		t.Fatalf("lost %d, twice %d, ghosts %d", lost, twice, ghosts)
+	}
+	if answers < int64(kills)*10 {
+		t.Fatalf("only %d answers: the load did not bite", answers)
+	}
+}
+
+func storedIDs(t *testing.T, path string) map[string]int {
+	t.Helper()
+	db, err := sql.Open("duckdb", path+"?access_mode=read_only")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query(`SELECT utm_content, count(*) FROM clicks GROUP BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	out := map[string]int{}
+	for rows.Next() {
+		var id string
+		var n int
+		if err := rows.Scan(&id, &n); err != nil {
+			t.Fatal(err)
+		}
+		out[id] = n
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

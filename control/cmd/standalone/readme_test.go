@@ -1,0 +1,80 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The commands of the README's first screen are run here as they stand there; only the address and the password,
+// which each start draws afresh, are put in. What they print must be what the README shows, but for ids, times,
+// slugs and tokens.
+func TestE2E_readme(t *testing.T) {
+	text, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, first, ok := strings.Cut(string(text), "<!-- tested: begin -->")
+	if !ok {
+		t.Fatal("the README has no tested part")
+	}
+	first, _, _ = strings.Cut(first, "<!-- tested: end -->")
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```(?:\\s*```(?:text|json|http)\n(.*?)```)?").FindAllStringSubmatch(first, -1)
+	if len(blocks) < 4 {
+		t.Fatalf("only %d blocks of commands", len(blocks))
+	}
+
+	p := start(t)
+	script := "set -euo pipefail\n"
+	for _, b := range blocks {
+		commands := b[1]
+		if regexp.MustCompile(`(?m)^(make|git|cd) `).MatchString(commands) {
+			continue // that is what start did
+		}
+		commands = strings.ReplaceAll(commands, "127.0.0.1:8080", p.Addr)
+		commands = regexp.MustCompile(`(?m)^PASSWORD=.*$`).ReplaceAllLiteralString(commands, "PASSWORD='"+p.password+"'")
+		// Whoever types this by hand is slower than two seconds between a click and its report.
+		if strings.Contains(commands, "/api/analytics/") {
+			script += "sleep 2\n"
+		}
+		script += commands + "\necho '=== end of block'\n"
+	}
+	sh := exec.Command("bash", "-c", script)
+	sh.Dir = t.TempDir()
+	began := time.Now()
+	out, err := sh.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("the whole story took %s", time.Since(began).Round(time.Millisecond))
+
+	parts := strings.Split(string(out), "=== end of block\n")
+	i := 0
+	for _, b := range blocks {
+		if regexp.MustCompile(`(?m)^(make|git|cd) `).MatchString(b[1]) {
+			continue
+		}
+		got, want := normal(parts[i], p.Addr), normal(b[2], p.Addr)
+		i++
+		if got != want {
+			t.Errorf("the README shows another answer to\n%s\nREADME:\n%s\n\nprogram:\n%s", b[1], b[2], parts[i-1])
+		}
+	}
+}
+
+// normal replaces what differs from run to run.
+func normal(s, addr string) string {
+	s = strings.ReplaceAll(s, addr, "127.0.0.1:8080")
+	s = strings.ReplaceAll(s, "\r", "")
+	for _, r := range []struct{ pattern, with string }{
+		{`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID"},
+		{`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`, "TIME"},
+		{`\d{4}-\d\d-\d\d`, "DATE"},
+	} {
+		s = regexp.MustCompile(r.pattern).ReplaceAllLiteralString(s, r.with)
+	}
+	return strings.TrimSpace(s)
+}
