@@ -1,0 +1,120 @@
+package rule_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/shared/rule"
+)
+
+// tenRules are rules as a busy link has them: nested, over device, country, language and time. Only the last matches
+// the visitor of browsing.
+func tenRules(t testing.TB) []*rule.Program {
+	countries := []string{"DE", "FR", "JP", "KR", "BR", "IN", "GB", "CA", "AU", "US"}
+	var all []*rule.Program
+	for i, country := range countries {
+		all = append(all, compile(t, fmt.Sprintf(`{"operator":"AND","conditions":[
+			{"type":"device","operator":"in","value":["MOBILE","TABLET"]},
+			{"operator":"OR","conditions":[
+				{"type":"language","operator":"starts_with","value":"xx-%d"},
+				{"type":"country","operator":"in","value":["%s","NZ","ZA","MX","ES"]},
+				{"type":"referer","operator":"contains","value":"news-%d.example"}]},
+			{"logicalOperator":"AND","items":[
+				{"type":"time","operator":"between","value":{"start":"08:00","end":"20:00","timezone":"America/New_York"}},
+				{"type":"day_of_week","operator":"in","value":[1,2,3,4,5]}]}]}`, i, country, i), nil))
+	}
+	return all
+}
+
+func browsing(t testing.TB) *visitor {
+	v := &visitor{now: at(t, "2026-03-04T15:00:00Z")}
+	v.facts[rule.FieldDevice], v.facts[rule.FieldCountry], v.facts[rule.FieldLanguage] = "MOBILE", "US", "en-US"
+	v.facts[rule.FieldReferer] = "https://www.example.com/some/page?with=query"
+	v.facts[rule.FieldCity], v.facts[rule.FieldRegionName] = "São Paulo", "Österreich"
+	return v
+}
+
+func TestEval_allocates_nothing(t *testing.T) {
+	v := browsing(t)
+	programs := tenRules(t)
+	for i, p := range programs {
+		if p.Eval(v) != (i == len(programs)-1) {
+			t.Fatalf("rule %d decides wrongly", i)
+		}
+	}
+	for _, typ := range allTypes {
+		for _, op := range textOps {
+			switch typ {
+			case "time", "day_of_week":
+			case "device":
+				programs = append(programs, compile(t, leaf(typ, op, `"TABLET"`), nil))
+			case "country":
+				programs = append(programs, compile(t, leaf(typ, op, `"TW"`), nil))
+			default:
+				programs = append(programs, compile(t, leaf(typ, op, `"PAULO ö ß"`), nil))
+			}
+		}
+	}
+	programs = append(programs, compile(t, leaf("city", "in", `["são paulo x","Ö","SÃO PAULO"]`), nil))
+	past := *v
+	past.now = -5_000_000_000_000 // outside of the tables of zones
+	for _, v := range []*visitor{v, &past} {
+		if n := testing.AllocsPerRun(100, func() {
+			for _, p := range programs {
+				p.Eval(v)
+			}
+		}); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	}
+}
+
+// A program's Size must follow what it holds, as caches rely on it.
+func TestProgram_Size(t *testing.T) {
+	t.Parallel()
+	small := compile(t, leaf("os", "equals", `"iOS"`), nil).Size()
+	large := compile(t, leaf("os", "in", `["`+strings.Repeat("x", 500)+`","`+strings.Repeat("y", 500)+`"]`), nil).Size()
+	if small < 100 || small > 1000 || large < small+2000 {
+		t.Errorf("sizes %d and %d", small, large)
+	}
+}
+
+func BenchmarkEval_ten_rules(b *testing.B) {
+	programs, v := tenRules(b), browsing(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, p := range programs {
+			if p.Eval(v) {
+				break
+			}
+		}
+	}
+}
+
+// The worst that an author and a visitor can do together with one search.
+func BenchmarkEval_hostile_search(b *testing.B) {
+	p := compile(b, leaf("referer", "contains", `"`+strings.Repeat("a", 511)+`b"`), nil)
+	var v visitor
+	v.facts[rule.FieldReferer] = strings.Repeat("a", 8192)
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Eval(&v)
+	}
+}
+
+func BenchmarkParse_and_Compile(b *testing.B) {
+	src := []byte(`{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"},{"operator":"OR","conditions":[` +
+		`{"type":"country","operator":"in","value":["DE","AT","CH"]},{"type":"language","operator":"starts_with","value":"de"}]},` +
+		`{"type":"time","operator":"between","value":{"start":"08:00","end":"20:00","timezone":"Europe/Berlin"}}]}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		g, err := rule.Parse(src)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := rule.Compile(g, rule.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package rule
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// maxNesting is how deep brackets may nest in the JSON text of a group that keeps to maxDepth, and a little more, so
+// that a group one level too deep is still reported with its place. It bounds the recursion of reader.
+const maxNesting = 2*maxDepth + 6
+
+// maxKept is how many entries of a list or keys of an object are kept of a document: more than any valid one has.
+const maxKept = maxValues + 1
+
+type shape uint8
+
+const (
+	shapeNull shape = iota
+	shapeBool
+	shapeNumber
+	shapeText
+	shapeList
+	shapeObject
+)
+
+// value is one JSON value with everything needed to judge it: objects keep the order and the repetition of keys.
+type value struct {
+	shape shape
+	text  string   // of a text, unquoted; of a number or bool, as written
+	keys  []string // of an object
+	items []value  // of a list, or the values of keys
+	raw   []byte   // as written
+}
+
+// readDocument reads JSON text into a value. It never recurses deeper than maxNesting, whatever the text is.
+func readDocument(src []byte) (*value, error) {
+	if len(src) > maxDocument {
+		return nil, fmt.Errorf("must be at most %d bytes long", maxDocument)
+	}
+	if !json.Valid(src) {
+		var ignored json.RawMessage
+		err := json.Unmarshal(src, &ignored)
+		if err == nil {
+			panic("BUG: json.Valid and json.Unmarshal disagree")
+		}
+		return nil, fmt.Errorf("must be valid JSON: %w", err)
+	}
+	if nesting(src) > maxNesting {
+		return nil, fmt.Errorf("must not be nested deeper than %d groups", maxDepth)
+	}
+	r := reader{src: src}
+	v := r.value()
+	return &v, nil
+}
+
+// nesting returns how deep the brackets of valid JSON text nest.
+func nesting(src []byte) int {
+	depth, deepest := 0, 0
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case '{', '[':
+			depth++
+			deepest = max(deepest, depth)
+		case '}', ']':
+			depth--
+		case '"':
+			i = endOfText(src, i)
+		}
+	}
+	return deepest
+}
+
+// endOfText returns where the closing quote is of the text whose opening quote is at i.
+func endOfText(src []byte, i int) int {
+	for i++; src[i] != '"'; i++ {
+		if src[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
+// reader takes values off JSON text that is known to be valid.
+type reader struct {
+	src []byte
+	pos int
+}
+
+// next returns the next byte that is not white space, without taking it.
+func (r *reader) next() byte {
+	for {
+		switch c := r.src[r.pos]; c {
+		case ' ', '\t', '\n', '\r':
+			r.pos++
+		default:
+			return c
+		}
+	}
+}
+
+func (r *reader) value() value {
+	c := r.next()
+	start := r.pos
+	var v value
+	switch c {
+	case '{':
+		v.shape = shapeObject
+		r.entries('}', func() {
+			r.next()
+			key := r.string()
+			r.next()
+			r.pos++ // the colon
+			item := r.value()
+			if len(v.keys) < maxKept {
+				v.keys = append(v.keys, key)
+				v.items = append(v.items, item)
+			}
+		})
+	case '[':
+		v.shape = shapeList
+		r.entries(']', func() {
+			item := r.value()
+			if len(v.items) < maxKept {
+				v.items = append(v.items, item)
+			}
+		})
+	case '"':
+		v.shape = shapeText
+		v.text = r.string()
+	default:
+		for r.pos < len(r.src) && bytes.IndexByte([]byte(" \t\r\n,]}"), r.src[r.pos]) < 0 {
+			r.pos++
+		}
+		v.text = string(r.src[start:r.pos])
+		switch c {
+		case 'n':
+			v.shape = shapeNull
+		case 't', 'f':
+			v.shape = shapeBool
+		default:
+			v.shape = shapeNumber
+		}
+	}
+	v.raw = r.src[start:r.pos:r.pos]
+	return v
+}
+
+// entries takes a bracketed, comma-separated sequence that closes with end.
+func (r *reader) entries(end byte, one func()) {
+	r.pos++ // the opening bracket
+	for r.next() != end {
+		one()
+		if r.next() == ',' {
+			r.pos++
+		}
+	}
+	r.pos++
+}
+
+func (r *reader) string() string {
+	start := r.pos
+	end := endOfText(r.src, start)
+	r.pos = end + 1
+	inner := r.src[start+1 : end]
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
+	}
+	var s string
+	if err := json.Unmarshal(r.src[start:end+1], &s); err != nil {
+		panic("BUG: unquoting valid JSON text: " + err.Error())
+	}
+	return s
+}

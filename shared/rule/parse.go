@@ -1,0 +1,360 @@
+package rule
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Problem is one thing that is wrong with an authored group.
+type Problem struct {
+	Path    string // where, such as "conditions.items.2.value"; the group itself is "conditions"
+	Message string // what, a sentence for the author
+}
+
+// Problems is the error of Parse: all that is wrong, in the order of the document, at most a hundred.
+type Problems []Problem
+
+// Error joins the problems into one line.
+func (p Problems) Error() string {
+	var b strings.Builder
+	for i, one := range p {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(one.Path)
+		b.WriteString(": ")
+		b.WriteString(one.Message)
+	}
+	return b.String()
+}
+
+const maxProblems = 100
+
+// Group is a condition group that Parse has found to be in order. It is immutable.
+type Group struct {
+	root   node
+	source string // the authored JSON
+}
+
+// node is a group or a condition of the authored tree.
+type node struct {
+	children []node // of a group, never empty; nil for a condition
+	any      bool   // the group's operator is OR
+	condition
+}
+
+// condition is a leaf. Which of the lower fields count depends on its kind.
+type condition struct {
+	kind kind
+	op   operator
+	raw  string // the value as it was written
+
+	texts    []string // trimmed
+	days     uint8    // bit 1 Monday … bit 7 Sunday
+	from, to int      // minutes of the day: between from and to, before or after from
+	zone     *zone    // nil: the compiler's default
+}
+
+// Parse reads an authored condition group: {operator, conditions} or {logicalOperator, items}, nested and mixed at
+// will. It keeps no reference to src. The error, if any, is of type Problems.
+func Parse(src []byte) (*Group, error) {
+	doc, err := readDocument(src)
+	root := &path{key: "conditions"}
+	if err != nil {
+		return nil, Problems{{root.String(), err.Error()}}
+	}
+	var p parser
+	g := &Group{root: p.node(doc, root, 1), source: string(src)}
+	if p.leaves > maxLeaves {
+		p.report(root, "must hold at most %d conditions", maxLeaves)
+	}
+	if len(p.problems) > 0 {
+		return nil, p.problems
+	}
+	return g, nil
+}
+
+// path is a place in the document: a key, or an index where key is "".
+type path struct {
+	up    *path
+	key   string
+	index int
+}
+
+func (p *path) child(key string) *path { return &path{up: p, key: key} }
+func (p *path) item(i int) *path       { return &path{up: p, index: i} }
+
+func (p *path) String() string {
+	key := p.key
+	if key == "" {
+		key = strconv.Itoa(p.index)
+	}
+	if p.up == nil {
+		return key
+	}
+	return p.up.String() + "." + key
+}
+
+type parser struct {
+	problems Problems
+	leaves   int
+}
+
+func (p *parser) report(at *path, format string, args ...any) {
+	if len(p.problems) < maxProblems {
+		p.problems = append(p.problems, Problem{at.String(), fmt.Sprintf(format, args...)})
+	}
+}
+
+// fields are the values of an object under the names that nodes have.
+type fields struct {
+	typ, operator, value *value
+	logical              *value
+	conditions, items    *value
+	leafKeys, groupKeys  int // how many keys there are of each sort, "operator" being of neither
+}
+
+func (p *parser) fields(v *value, at *path) fields {
+	var f fields
+	for i, key := range v.keys {
+		var to **value
+		switch key {
+		case "type":
+			to = &f.typ
+			f.leafKeys++
+		case "value":
+			to = &f.value
+			f.leafKeys++
+		case "operator":
+			to = &f.operator
+		case "logicalOperator":
+			to = &f.logical
+			f.groupKeys++
+		case "conditions":
+			to = &f.conditions
+			f.groupKeys++
+		case "items":
+			to = &f.items
+			f.groupKeys++
+		default:
+			p.report(at.child(clip(key)), "key '%s' is not known; a condition has type, operator and value, a group operator and conditions", clip(key))
+			continue
+		}
+		if *to != nil {
+			p.report(at.child(key), "%s must not be given twice", key)
+		}
+		*to = &v.items[i]
+	}
+	return f
+}
+
+func (p *parser) node(v *value, at *path, depth int) node {
+	if v.shape != shapeObject {
+		if depth == 1 {
+			p.report(at, "must be a group: {operator: AND or OR, conditions: […]}")
+		} else {
+			p.leaves++
+			p.report(at, "must be a condition {type, operator, value} or a group {operator, conditions}")
+		}
+		return node{}
+	}
+	f := p.fields(v, at)
+	group := f.groupKeys > 0
+	if !group && f.leafKeys == 0 && f.operator != nil {
+		_, group = logicOf(f.operator)
+	}
+	switch {
+	case f.groupKeys > 0 && f.leafKeys > 0:
+		p.report(at, "must be either a condition {type, operator, value} or a group {operator, conditions}, not both")
+	case group || depth == 1 && f.leafKeys == 0:
+		return p.group(f, at, depth)
+	case depth == 1:
+		p.report(at, "must be a group {operator: AND or OR, conditions: […]}; put the condition into its list")
+	default:
+		p.leaves++
+		if p.leaves <= maxLeaves {
+			return node{condition: p.condition(f, at)}
+		}
+	}
+	return node{}
+}
+
+// logicOf reads AND (false) or OR (true).
+func logicOf(v *value) (any, ok bool) {
+	if v.shape != shapeText {
+		return false, false
+	}
+	name := strings.TrimSpace(v.text)
+	if strings.EqualFold(name, "OR") {
+		return true, true
+	}
+	return false, strings.EqualFold(name, "AND")
+}
+
+func (p *parser) group(f fields, at *path, depth int) node {
+	var n node
+	if depth > maxDepth {
+		p.report(at, "must not be nested deeper than %d groups", maxDepth)
+		return n
+	}
+
+	logic, key := f.operator, "operator"
+	if logic == nil {
+		logic, key = f.logical, "logicalOperator"
+	}
+	switch {
+	case logic == nil:
+		p.report(at.child("operator"), "operator is required: AND or OR")
+	case f.operator != nil && f.logical != nil:
+		p.report(at.child("logicalOperator"), "logicalOperator means the same as operator; give one of them")
+	default:
+		var ok bool
+		if n.any, ok = logicOf(logic); !ok {
+			p.report(at.child(key), "%s must be AND or OR", key)
+		}
+	}
+
+	list, key := f.conditions, "conditions"
+	if list == nil && f.items != nil {
+		list, key = f.items, "items"
+	}
+	switch {
+	case list == nil:
+		p.report(at.child(key), "%s is required: a list of conditions and groups", key)
+	case f.conditions != nil && f.items != nil:
+		p.report(at.child("items"), "items means the same as conditions; give one of them")
+	case list.shape != shapeList:
+		p.report(at.child(key), "%s must be a list of conditions and groups", key)
+	case len(list.items) == 0:
+		p.report(at.child(key), "%s must hold at least one condition", key)
+	default:
+		inside := at.child(key)
+		n.children = make([]node, len(list.items))
+		for i := range list.items {
+			n.children[i] = p.node(&list.items[i], inside.item(i), depth+1)
+		}
+	}
+	return n
+}
+
+func (p *parser) condition(f fields, at *path) condition {
+	var c condition
+	typ, haveType := p.name(f.typ, "type", at, kindChoices)
+	if haveType {
+		if c.kind, haveType = kindOf(typ); !haveType {
+			p.report(at.child("type"), "type '%s' is not known; use one of %s", clip(typ), kindChoices)
+		}
+	}
+
+	choices := operatorChoices
+	if haveType {
+		choices = c.kind.choices()
+	}
+	op, haveOp := p.name(f.operator, "operator", at, choices)
+	if haveOp {
+		if c.op, haveOp = operatorOf(op); !haveOp {
+			p.report(at.child("operator"), "operator '%s' is not known; use one of %s", clip(op), choices)
+		} else if haveType && !slices.Contains(c.kind.operators(), c.op) {
+			p.report(at.child("operator"), "operator '%s' cannot be used with type '%s'; use one of %s",
+				operatorNames[c.op], kinds[c.kind].name, choices)
+			haveOp = false
+		}
+	}
+
+	inside := at.child("value")
+	if f.value == nil || f.value.shape == shapeNull {
+		p.report(inside, "value is required")
+		return c
+	}
+	c.raw = string(f.value.raw)
+	if haveType && haveOp {
+		p.value(&c, f.value, inside)
+	}
+	return c
+}
+
+// name reads a required name, without the white space around it.
+func (p *parser) name(v *value, key string, at *path, choices string) (string, bool) {
+	switch {
+	case v == nil || v.shape == shapeNull:
+		p.report(at.child(key), "%s is required; use one of %s", key, choices)
+		return "", false
+	case v.shape != shapeText:
+		p.report(at.child(key), "%s must be a string; use one of %s", key, choices)
+		return "", false
+	}
+	return strings.TrimSpace(v.text), true
+}
+
+func kindOf(name string) (kind, bool) {
+	for k := range kinds {
+		if strings.EqualFold(kinds[k].name, name) {
+			return kind(k), true
+		}
+	}
+	return 0, false
+}
+
+func operatorOf(name string) (operator, bool) {
+	for o, known := range operatorNames {
+		if strings.EqualFold(known, name) {
+			return operator(o), true
+		}
+	}
+	return 0, false
+}
+
+var (
+	kindChoices     = joinKinds()
+	operatorChoices = strings.Join(operatorNames[:], ", ")
+	textChoices     = joinOperators(textOperators)
+	timeChoices     = joinOperators(timeOperators)
+	dayChoices      = joinOperators(dayOperators)
+)
+
+func joinKinds() string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// choices lists the names of the operators that go with the type.
+func (k kind) choices() string {
+	switch k {
+	case kindTime:
+		return timeChoices
+	case kindDay:
+		return dayChoices
+	default:
+		return textChoices
+	}
+}
+
+func joinOperators(list []operator) string {
+	names := make([]string, len(list))
+	for i, o := range list {
+		names[i] = operatorNames[o]
+	}
+	return strings.Join(names, ", ")
+}
+
+// clip makes a client's word fit to be repeated in a message.
+func clip(s string) string {
+	const most = 40
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,230 @@
+package rule
+
+import (
+	"strconv"
+	"strings"
+)
+
+// value reads and checks what a condition compares with. The condition's kind and operator are in order.
+func (p *parser) value(c *condition, v *value, at *path) {
+	switch c.kind {
+	case kindTime:
+		p.timeValue(c, v, at)
+	case kindDay:
+		p.dayValue(c, v, at)
+	default:
+		p.textValue(c, v, at)
+	}
+}
+
+func (p *parser) textValue(c *condition, v *value, at *path) {
+	switch {
+	case v.shape == shapeText:
+		c.texts = []string{p.text(c, v, at)}
+	case v.shape != shapeList && c.op.list():
+		p.report(at, "value must be a string or a list of strings")
+	case v.shape == shapeList && !c.op.list():
+		if c.kind == kindDevice || c.op == opEquals || c.op == opNotEquals {
+			p.report(at, "operator '%s' takes one string; use 'in' or 'not_in' for a list", operatorNames[c.op])
+		} else {
+			p.report(at, "operator '%s' takes one string, not a list", operatorNames[c.op])
+		}
+	case v.shape != shapeList:
+		p.report(at, "value must be a string")
+	case p.listFits(v, at):
+		c.texts = make([]string, len(v.items))
+		for i := range v.items {
+			one := &v.items[i]
+			if one.shape != shapeText {
+				p.report(at.item(i), "value must be a string")
+				continue
+			}
+			c.texts[i] = p.text(c, one, at.item(i))
+		}
+	}
+}
+
+func (p *parser) listFits(v *value, at *path) bool {
+	switch {
+	case len(v.items) == 0:
+		p.report(at, "value must list at least one entry")
+	case len(v.items) > maxValues:
+		p.report(at, "value must list at most %d entries", maxValues)
+	default:
+		return true
+	}
+	return false
+}
+
+// text checks one string to compare with and returns it without the white space around it.
+func (p *parser) text(c *condition, v *value, at *path) string {
+	s := strings.TrimSpace(v.text)
+	switch {
+	case s == "":
+		p.report(at, "value must not be empty")
+	case len(s) > maxString:
+		p.report(at, "value must be at most %d bytes long", maxString)
+	case c.op != opEquals && c.op != opNotEquals && !c.op.list():
+		// A part of a name is compared, so the name's own form does not bind it.
+	case c.kind == kindDevice:
+		if !strings.EqualFold(s, "MOBILE") && !strings.EqualFold(s, "DESKTOP") && !strings.EqualFold(s, "TABLET") {
+			p.report(at, "value must be one of MOBILE, DESKTOP, TABLET")
+		}
+	case c.kind == kindCountry:
+		if len(s) != 2 || !letter(s[0]) || !letter(s[1]) {
+			p.report(at, "value must be a two-letter country code (ISO 3166-1), such as US")
+		}
+	}
+	return s
+}
+
+func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// keyed is one key of an object value: what it may be called and where its value goes.
+type keyed struct {
+	name string
+	to   **value
+}
+
+// object takes an object's values apart; an absent one, null and "" all read as nil.
+func (p *parser) object(v *value, at *path, known ...keyed) {
+	var names []string
+	for _, k := range known {
+		names = append(names, k.name)
+	}
+next:
+	for i, key := range v.keys {
+		for j := range known {
+			if known[j].name != key {
+				continue
+			}
+			if known[j].to == nil {
+				p.report(at.child(key), "%s must not be given twice", key)
+				continue next
+			}
+			if one := &v.items[i]; one.shape != shapeNull && (one.shape != shapeText || strings.TrimSpace(one.text) != "") {
+				*known[j].to = one
+			}
+			known[j].to = nil
+			continue next
+		}
+		p.report(at.child(clip(key)), "key '%s' is not known; use %s", clip(key), strings.Join(names, ", "))
+	}
+}
+
+func (p *parser) timeValue(c *condition, v *value, at *path) {
+	var start, end, zone *value
+	switch {
+	case v.shape == shapeObject:
+		p.object(v, at, keyed{"start", &start}, keyed{"end", &end}, keyed{"timezone", &zone})
+		c.zone = p.timeZone(zone, at.child("timezone"))
+	case v.shape == shapeText && c.op != opBetween:
+		c.from = p.clock(v, at, "value")
+		return
+	case c.op == opBetween:
+		p.report(at, "value must be {start, end} with times as HH:MM")
+		return
+	default:
+		p.report(at, "value must be a time as HH:MM, or {start} with one")
+		return
+	}
+
+	if c.op == opBetween {
+		c.from = p.requiredClock(start, at.child("start"), "start")
+		c.to = p.requiredClock(end, at.child("end"), "end")
+		return
+	}
+	// "before 18:00" may be written {end: "18:00"}, as the end of an open range.
+	if c.op == opBefore && start == nil && end != nil {
+		c.from = p.clock(end, at.child("end"), "end")
+		return
+	}
+	c.from = p.requiredClock(start, at.child("start"), "start")
+	if end != nil {
+		p.report(at.child("end"), "operator '%s' takes one time; leave out end, or use 'between'", operatorNames[c.op])
+	}
+}
+
+func (p *parser) requiredClock(v *value, at *path, name string) int {
+	if v == nil {
+		p.report(at, "%s is required: a time as HH:MM, such as 09:30", name)
+		return 0
+	}
+	return p.clock(v, at, name)
+}
+
+// clock reads HH:MM into minutes of the day.
+func (p *parser) clock(v *value, at *path, name string) int {
+	s := strings.TrimSpace(v.text)
+	if v.shape == shapeText && len(s) == 5 && s[2] == ':' {
+		hour, minute := digits(s[:2]), digits(s[3:])
+		if 0 <= hour && hour < 24 && 0 <= minute && minute < 60 {
+			return hour*60 + minute
+		}
+	}
+	p.report(at, "%s must be a time as HH:MM from 00:00 to 23:59, such as 09:30", name)
+	return 0
+}
+
+// digits reads two decimal digits, -1 if they are none.
+func digits(s string) int {
+	a, b := s[0]-'0', s[1]-'0'
+	if a > 9 || b > 9 {
+		return -1
+	}
+	return int(a)*10 + int(b)
+}
+
+func (p *parser) timeZone(v *value, at *path) *zone {
+	if v == nil {
+		return nil
+	}
+	if v.shape == shapeText {
+		if z, err := namedZone(strings.TrimSpace(v.text)); err == nil {
+			return z
+		}
+	}
+	p.report(at, "timezone must be the name of a time zone (IANA), such as Europe/Berlin")
+	return nil
+}
+
+func (p *parser) dayValue(c *condition, v *value, at *path) {
+	if v.shape == shapeObject {
+		var days, zone *value
+		p.object(v, at, keyed{"days", &days}, keyed{"timezone", &zone})
+		c.zone = p.timeZone(zone, at.child("timezone"))
+		at = at.child("days")
+		if days == nil {
+			p.report(at, "days is required: a list of days from 1 (Monday) to 7 (Sunday)")
+			return
+		}
+		v = days
+	}
+	switch {
+	case v.shape == shapeNumber || v.shape == shapeText:
+		c.days = p.day(v, at)
+	case v.shape != shapeList:
+		p.report(at, "value must be a day from 1 (Monday) to 7 (Sunday), or a list of them")
+	case !c.op.list() && len(v.items) > 1:
+		p.report(at, "operator '%s' takes one day; use 'in' or 'not_in' for a list", operatorNames[c.op])
+	case p.listFits(v, at):
+		for i := range v.items {
+			c.days |= p.day(&v.items[i], at.item(i))
+		}
+	}
+}
+
+// day reads a day of the week into its bit: 1 Monday to 7 Sunday, 0 being Sunday too.
+func (p *parser) day(v *value, at *path) uint8 {
+	if v.shape == shapeNumber || v.shape == shapeText {
+		n, err := strconv.ParseUint(strings.TrimSpace(v.text), 10, 8)
+		if err == nil && n <= 7 {
+			if n == 0 {
+				n = 7
+			}
+			return 1 << n
+		}
+	}
+	p.report(at, "value must be a day from 1 (Monday) to 7 (Sunday)")
+	return 0
+}

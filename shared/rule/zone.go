@@ -1,0 +1,112 @@
+package rule
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	_ "time/tzdata" // every edge must know the zones that the control plane accepted, also in a bare container
+)
+
+// The years for which a zone's offsets are kept in a table. Outside of them the answer is the same, only slower.
+var (
+	tableStart = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	tableEnd   = time.Date(2046, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// maxSpans bounds a zone's table: no zone has changed its clock more often than six times a year.
+const maxSpans = 140
+
+// zone is a time zone whose offset from UTC can be had fast and without allocating. It is immutable.
+type zone struct {
+	name     string
+	location *time.Location
+	starts   []int64 // Unix seconds, ascending: offsets[i] holds from starts[i] on
+	offsets  []int64 // seconds east of UTC
+	end      int64   // the table says nothing about this second and those after it
+}
+
+func newZone(loc *time.Location) *zone {
+	z := &zone{name: loc.String(), location: loc, end: tableEnd.Unix()}
+	for t := tableStart; t.Before(tableEnd); {
+		if len(z.starts) == maxSpans {
+			z.end = t.Unix()
+			break
+		}
+		here := t.In(loc)
+		_, offset := here.Zone()
+		z.starts = append(z.starts, t.Unix())
+		z.offsets = append(z.offsets, int64(offset))
+		_, next := here.ZoneBounds()
+		if next.IsZero() {
+			break
+		}
+		t = next
+	}
+	return z
+}
+
+// offset returns how many seconds the zone is east of UTC at a Unix second.
+func (z *zone) offset(unix int64) int64 {
+	if unix < z.starts[0] || unix >= z.end {
+		_, offset := time.Unix(unix, 0).In(z.location).Zone()
+		return int64(offset)
+	}
+	i := sort.Search(len(z.starts), func(i int) bool { return z.starts[i] > unix })
+	return z.offsets[i-1]
+}
+
+// local returns the wall clock at a Unix millisecond: the minute of the day, and the day of the week from 1 Monday.
+func (z *zone) local(unixMilli int64) (minute, day int) {
+	unix := floorDiv(unixMilli, 1000)
+	local := unix + z.offset(unix)
+	days := floorDiv(local, 24*60*60)
+	minute = int(local-days*24*60*60) / 60
+	day = int(days+3-floorDiv(days+3, 7)*7) + 1 // 1970-01-01 was a Thursday
+	return minute, day
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// zones remembers what reading a zone's file gave. Its keys are names that exist, so it can't grow without end.
+var zones sync.Map // string → *zone
+
+var lastZone atomic.Pointer[zone]
+
+var errNoZone = errors.New("no such time zone")
+
+func namedZone(name string) (*zone, error) {
+	if z, ok := zones.Load(name); ok {
+		return z.(*zone), nil
+	}
+	// Go reads "" as UTC and "Local" as wherever the machine is; neither is an author's zone.
+	if name == "" || strings.EqualFold(name, "Local") {
+		return nil, errNoZone
+	}
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("load time zone: %w", err)
+	}
+	z, _ := zones.LoadOrStore(name, newZone(loc))
+	return z.(*zone), nil
+}
+
+// zoneOf returns the zone of a location. Programs are compiled with one default location over and over, so the last
+// one used is kept.
+func zoneOf(loc *time.Location) *zone {
+	if z := lastZone.Load(); z != nil && z.location == loc {
+		return z
+	}
+	z := newZone(loc)
+	lastZone.Store(z)
+	return z
+}
