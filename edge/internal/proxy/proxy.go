@@ -1,0 +1,335 @@
+// Package proxy passes the control plane's paths on to it, so that one address can serve links, the API and
+// the console.
+//
+// It promises that bodies stream both ways in bounded memory, event streams included; that the upstream can
+// believe the X-Forwarded headers, which are written here and never taken from a client; and that an upstream
+// which is away costs a visitor a clear answer and the edge nothing. It decides which paths are the upstream's;
+// whether a client may do what it asks is the upstream's business. Requests to switch protocols are passed on
+// without the switch.
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// DefaultPaths are the control plane's: the root and, each with all that lies below it, the API, the console
+// and what the console is made of.
+var DefaultPaths = []string{"/", "/api", "/console", "/login", "/admin", "/static"}
+
+// Config says where the upstream is and what belongs to it.
+type Config struct {
+	// Dial opens a connection to the upstream. Required.
+	Dial func(ctx context.Context) (net.Conn, error)
+	// Paths are the upstream's, each with all that lies below it, except "/", which is the root alone. nil
+	// means DefaultPaths.
+	Paths []string
+	// Scheme and Host are those of the public address; they tell the upstream how it was asked.
+	Scheme, Host string
+	// MaxBody is the largest request body that is passed on, in bytes; 0 means 12 MiB.
+	MaxBody int64
+	// MaxInFlight bounds the requests that are with the upstream at one time; 0 means 256.
+	MaxInFlight int
+	// Patience is how long the upstream may take to begin its answer, and how long either side may be silent
+	// in the middle of a body; 0 means 60 seconds. An answer that streams may be silent for longer.
+	Patience time.Duration
+	// Logger is told when the upstream stops and starts answering; nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// Stats counts what a Proxy has passed on.
+type Stats struct {
+	Requests uint64 // passed on
+	Failed   uint64 // of these, not answered by the upstream
+	Refused  uint64 // turned away because too many were in flight
+	InFlight int64
+}
+
+// Proxy passes requests on. It is for any number of goroutines.
+type Proxy struct {
+	cfg       Config
+	transport *http.Transport
+	ctx       context.Context // ends all requests
+	stop      context.CancelFunc
+	slots     chan struct{}
+	away      atomic.Bool
+
+	requests, failed, refused atomic.Uint64
+	inFlight                  atomic.Int64
+}
+
+// New makes a Proxy. Close it to end what it has begun.
+func New(cfg Config) (*Proxy, error) {
+	if cfg.Dial == nil {
+		return nil, errors.New("proxy: a way to dial the upstream is required")
+	}
+	if cfg.Paths == nil {
+		cfg.Paths = DefaultPaths
+	}
+	if cfg.MaxBody <= 0 {
+		cfg.MaxBody = 12 << 20
+	}
+	if cfg.MaxInFlight <= 0 {
+		cfg.MaxInFlight = 256
+	}
+	if cfg.Patience <= 0 {
+		cfg.Patience = 60 * time.Second
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	p := &Proxy{cfg: cfg, slots: make(chan struct{}, cfg.MaxInFlight)}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.transport = &http.Transport{
+		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return cfg.Dial(ctx) },
+		DisableCompression:     true, // bodies are passed on as they are
+		MaxIdleConnsPerHost:    64,
+		MaxConnsPerHost:        cfg.MaxInFlight,
+		IdleConnTimeout:        30 * time.Second,
+		ResponseHeaderTimeout:  cfg.Patience,
+		ExpectContinueTimeout:  time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+	return p, nil
+}
+
+// Close ends every request that is with the upstream, streams included.
+func (p *Proxy) Close() {
+	p.stop()
+	p.transport.CloseIdleConnections()
+}
+
+// Stats returns the counters.
+func (p *Proxy) Stats() Stats {
+	return Stats{p.requests.Load(), p.failed.Load(), p.refused.Load(), p.inFlight.Load()}
+}
+
+// Owns reports whether a path is the upstream's.
+func (p *Proxy) Owns(path []byte) bool {
+	for _, own := range p.cfg.Paths {
+		if len(path) < len(own) || string(path[:len(own)]) != own {
+			continue
+		}
+		if len(path) == len(own) || len(own) > 1 && path[len(own)] == '/' {
+			return true
+		}
+	}
+	return false
+}
+
+// Serve passes a request on and answers with what comes back. client is the visitor's address.
+func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, client netip.Addr) {
+	select {
+	case p.slots <- struct{}{}:
+	default:
+		p.refused.Add(1)
+		p.fail(ctx, fasthttp.StatusServiceUnavailable, "Too many requests are waiting for the control plane. Try again soon.")
+		return
+	}
+	p.requests.Add(1)
+	p.inFlight.Add(1)
+	x := &exchange{proxy: p, conn: ctx.Conn()}
+	var cancel context.CancelFunc
+	x.ctx, cancel = context.WithCancel(p.ctx)
+	x.cancel = cancel
+	req, err := x.request(ctx, client)
+	if err != nil {
+		x.end()
+		p.fail(ctx, fasthttp.StatusBadRequest, "The request could not be understood.")
+		return
+	}
+	resp, err := p.transport.RoundTrip(req)
+	if err != nil {
+		x.end()
+		p.unanswered(ctx, x, err)
+		return
+	}
+	if p.away.CompareAndSwap(true, false) {
+		p.cfg.Logger.Info("the control plane answers again")
+	}
+	x.respond(ctx, resp)
+}
+
+// unanswered tells a client that the upstream gave no answer, and why if that was the client's doing.
+func (p *Proxy) unanswered(ctx *fasthttp.RequestCtx, x *exchange, err error) {
+	ctx.SetConnectionClose() // part of the body may not have been read
+	if x.body != nil && x.body.tooLarge.Load() {
+		p.fail(ctx, fasthttp.StatusRequestEntityTooLarge, "The body of the request is larger than this address takes.")
+		return
+	}
+	p.failed.Add(1)
+	if p.away.CompareAndSwap(false, true) {
+		p.cfg.Logger.Warn("the control plane does not answer", "error", err)
+	}
+	var dial *net.OpError
+	var slow net.Error
+	switch {
+	case errors.As(err, &dial) && dial.Op == "dial", p.ctx.Err() != nil:
+		p.fail(ctx, fasthttp.StatusServiceUnavailable, "The control plane can't be reached at the moment. Links work. Try again soon.")
+	case errors.As(err, &slow) && slow.Timeout():
+		p.fail(ctx, fasthttp.StatusGatewayTimeout, "The control plane took too long to answer.")
+	default:
+		p.fail(ctx, fasthttp.StatusBadGateway, "The control plane gave no proper answer.")
+	}
+}
+
+func (p *Proxy) fail(ctx *fasthttp.RequestCtx, status int, message string) {
+	body, _ := json.Marshal(struct {
+		StatusCode int    `json:"statusCode"`
+		Message    string `json:"message"`
+		Error      string `json:"error"`
+	}{status, message, fasthttp.StatusMessage(status)})
+	ctx.Response.SetStatusCode(status)
+	ctx.Response.Header.SetContentType("application/json")
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	ctx.Response.Header.Set("X-Content-Type-Options", "nosniff")
+	if status == fasthttp.StatusServiceUnavailable {
+		ctx.Response.Header.Set("Retry-After", "5")
+	}
+	ctx.Response.SetBodyRaw(body)
+}
+
+// exchange is one request that is with the upstream, from the first byte to the last.
+type exchange struct {
+	proxy  *Proxy
+	conn   net.Conn // the client's
+	ctx    context.Context
+	cancel context.CancelFunc
+	body   *upload
+	ended  sync.Once
+}
+
+// end gives back what the exchange holds. It returns when nothing reads from the client any more.
+func (x *exchange) end() {
+	x.ended.Do(func() {
+		x.cancel()
+		if x.body != nil {
+			x.body.shut()
+		}
+		x.proxy.inFlight.Add(-1)
+		<-x.proxy.slots
+	})
+}
+
+// hop are the fields that belong to one connection (RFC 9110, 7.6.1), and those that are written here, so a
+// client's are not passed on. In lower case.
+var hop = map[string]bool{
+	"connection": true, "keep-alive": true, "proxy-connection": true, "te": true, "trailer": true, "transfer-encoding": true,
+	"upgrade": true, "content-length": true, "host": true, "expect": true, "proxy-authorization": true, "proxy-authenticate": true,
+	"forwarded": true, "x-forwarded-for": true, "x-forwarded-host": true, "x-forwarded-proto": true, "x-forwarded-port": true,
+	"x-forwarded-server": true, "x-real-ip": true,
+}
+
+// request builds what is sent to the upstream.
+func (x *exchange) request(ctx *fasthttp.RequestCtx, client netip.Addr) (*http.Request, error) {
+	cfg := &x.proxy.cfg
+	in := &ctx.Request.Header
+	target := string(in.RequestURI())
+	if !strings.HasPrefix(target, "/") { // absolute form
+		_, after, _ := strings.Cut(target, "://")
+		if n := strings.IndexByte(after, '/'); n >= 0 {
+			target = after[n:]
+		}
+	}
+	u, err := url.ParseRequestURI(target)
+	if err != nil {
+		return nil, err
+	}
+	u.Scheme, u.Host = "http", "control"
+	req := (&http.Request{Method: string(in.Method()), URL: u, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header)}).WithContext(x.ctx)
+	// The public host is what the upstream makes links and checks origins with, so a client can't choose it.
+	req.Host = cfg.Host
+	if req.Host == "" {
+		req.Host = string(in.Host())
+	}
+	dropped := listed(string(in.Peek("Connection")))
+	for key, value := range in.All() {
+		name := string(key)
+		if lower := strings.ToLower(name); !hop[lower] && !dropped[lower] {
+			req.Header.Add(name, string(value))
+		}
+	}
+	if req.Header.Get("User-Agent") == "" {
+		req.Header["User-Agent"] = nil // send none rather than one of our own
+	}
+	if client.IsValid() {
+		req.Header.Set("X-Forwarded-For", client.String())
+	}
+	req.Header.Set("X-Forwarded-Proto", cfg.Scheme)
+	req.Header.Set("X-Forwarded-Host", req.Host)
+	switch n := in.ContentLength(); {
+	case n == 0 || n == -2:
+	default:
+		req.ContentLength = int64(n) // -1, chunked, is unknown here as there
+		var from io.Reader = ctx.RequestBodyStream()
+		if !ctx.Request.IsBodyStream() {
+			from = strings.NewReader(string(ctx.Request.Body()))
+		}
+		x.body = &upload{from: from, left: cfg.MaxBody, patience: cfg.Patience, conn: x.conn}
+		req.Body = x.body
+	}
+	return req, nil
+}
+
+// listed reads the names that a Connection field lists.
+func listed(connection string) map[string]bool {
+	names := make(map[string]bool)
+	for name := range strings.SplitSeq(connection, ",") {
+		if name = strings.ToLower(strings.TrimSpace(name)); name != "" {
+			names[name] = true
+		}
+	}
+	return names
+}
+
+// respond passes the upstream's answer on. Its body is read after the handler has returned.
+func (x *exchange) respond(ctx *fasthttp.RequestCtx, resp *http.Response) {
+	ctx.Response.SetStatusCode(resp.StatusCode)
+	out := &ctx.Response.Header
+	dropped := listed(resp.Header.Get("Connection"))
+	for name, values := range resp.Header {
+		lower := strings.ToLower(name)
+		if lower == "server" || hop[lower] || dropped[lower] {
+			continue
+		}
+		for _, v := range values {
+			out.Add(name, v)
+		}
+	}
+	if x.body != nil && !x.body.done.Load() {
+		ctx.SetConnectionClose() // answered before the body was read to its end
+	}
+	if resp.Body == http.NoBody || resp.ContentLength == 0 || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified {
+		_ = resp.Body.Close()
+		x.end()
+		return
+	}
+	if ctx.IsHead() {
+		_ = resp.Body.Close()
+		x.end()
+		if resp.ContentLength > 0 {
+			ctx.Response.SkipBody = true
+			out.SetContentLength(int(resp.ContentLength))
+		}
+		return
+	}
+	size := -1
+	if resp.ContentLength > 0 {
+		size = int(resp.ContentLength)
+	}
+	ctx.Response.ImmediateHeaderFlush = size < 0
+	ctx.Response.SetBodyStream(&download{exchange: x, body: resp.Body}, size)
+}
