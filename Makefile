@@ -14,9 +14,8 @@ help: ## what there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: compiler ## a running shortener in one process: http://127.0.0.1:8080
-	@mkdir -p bin
 	@echo "building (the first time takes a minute or two) ..."
-	@cd control/cmd/standalone && $(GO) build -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/standalone .
+	@$(MAKE) -s build-standalone
 	@deploy/dev/geo --background
 	@exec bin/standalone
 
@@ -24,7 +23,11 @@ build: compiler ## bin/edge, bin/control and bin/standalone
 	@mkdir -p bin
 	cd edge && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
 	cd control && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/control
-	cd control/cmd/standalone && $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/ .
+	$(MAKE) build-standalone
+
+build-standalone: compiler
+	@mkdir -p bin
+	cd control/cmd/standalone && $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/standalone .
 
 test: compiler ## all tests, with the real parts that they need
 	@deploy/dev/parts
@@ -49,9 +52,15 @@ e2e: compiler ## the whole road in one process: README, full load, kill -9 (N=30
 geo: ## the free geo database (CC BY 4.0, DB-IP) into DATA_DIR
 	@deploy/dev/geo
 
+up: ## the same in a container (docker compose)
+	VERSION=$(VERSION) docker compose up --detach --build --wait
+
+down: ## stop the container; the data stays
+	docker compose down
+
 compiler:
 	@command -v gcc >/dev/null && command -v g++ >/dev/null || { \
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run build test check bench fuzz e2e geo compiler
+.PHONY: help run build build-standalone test check bench fuzz e2e geo up down compiler

@@ -1,0 +1,49 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/shared/config"
+)
+
+func TestKeepSecrets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var jwt, key config.Secret
+	if err := app.KeepSecrets(dir, &jwt, &key); err != nil {
+		t.Fatal(err)
+	}
+	if len(jwt) < 32 || len(key) != 64 || jwt == key {
+		t.Fatalf("drew %d and %d characters", len(jwt), len(key))
+	}
+	info, err := os.Stat(filepath.Join(dir, "secrets.json"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("the file is %v, %v", info.Mode(), err)
+	}
+
+	t.Run("the same at the next start", func(t *testing.T) {
+		var jwt2, key2 config.Secret
+		if err := app.KeepSecrets(dir, &jwt2, &key2); err != nil || jwt2 != jwt || key2 != key {
+			t.Fatalf("changed, or %v", err)
+		}
+	})
+	t.Run("what is given wins", func(t *testing.T) {
+		given, key2 := config.Secret("given"), config.Secret("")
+		if err := app.KeepSecrets(dir, &given, &key2); err != nil || given != "given" || key2 != key {
+			t.Fatalf("got %q, %v", given.Reveal(), err)
+		}
+	})
+	t.Run("a damaged file is never replaced", func(t *testing.T) {
+		bad := t.TempDir()
+		if err := os.WriteFile(filepath.Join(bad, "secrets.json"), []byte(`{"jwtSecret":"x"`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var a, b config.Secret
+		if err := app.KeepSecrets(bad, &a, &b); err == nil {
+			t.Fatal("new secrets were drawn over a damaged file")
+		}
+	})
+}
