@@ -1,0 +1,125 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/problem"
+)
+
+// cookieName is the cookie that holds a browser's access token.
+const cookieName = "access_token"
+
+// lookUp bounds the statements before the endpoint's own, which every request makes. A database that does not
+// answer is noticed here, so that callers get a 503 soon.
+const lookUp = 1500 * time.Millisecond
+
+// admit decides whether the request may go on: who calls, whether that is allowed here, and how often.
+func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r, e := c.Request(), s.endpointOf(c)
+		caller := addressKey(c.RealIP())
+		if e == nil || e.Need == public {
+			limit := limitDefault
+			if e != nil {
+				limit = e.Limit
+			}
+			if err := s.take(c, caller, limit); err != nil {
+				return err
+			}
+			if err := checkAddress(r); err != nil {
+				return err
+			}
+			s.revisionHeader(c)
+			return next(c)
+		}
+		p, byCookie, err := s.authenticate(c)
+		if err != nil {
+			if limited := s.take(c, caller, limitDefault); limited != nil {
+				return limited
+			}
+			return err
+		}
+		n := noteOf(r.Context())
+		n.userID, n.keyID = p.UserID, p.KeyID
+		if err := s.take(c, p.UserID, e.Limit); err != nil {
+			return err
+		}
+		if byCookie {
+			if err := s.ours(r); err != nil {
+				return err
+			}
+		}
+		switch {
+		case e.Need == admin && !p.IsAdmin():
+			return problem.New(problem.Forbidden, "Only administrators may do this.")
+		case e.SessionOnly && p.KeyID != "":
+			return problem.New(problem.Forbidden, "This can't be done with an API key; sign in instead.")
+		}
+		if err := checkAddress(r); err != nil {
+			return err
+		}
+		s.revisionHeader(c)
+		c.SetRequest(r.WithContext(context.WithValue(r.Context(), principalKey{}, p)))
+		return next(c)
+	}
+}
+
+// authenticate checks the first credential that is there. One that is present and bad is never skipped.
+func (s *Server) authenticate(c echo.Context) (p auth.Principal, byCookie bool, err error) {
+	r := c.Request()
+	ctx, cancel := context.WithTimeout(r.Context(), lookUp)
+	defer cancel()
+	if keys := r.Header.Values("X-API-Key"); len(keys) > 0 {
+		p, err = s.Auth.Key(ctx, strings.TrimSpace(keys[0]))
+		return p, false, err
+	}
+	if header := r.Header.Get("Authorization"); header != "" {
+		scheme, credential, _ := strings.Cut(header, " ")
+		credential = strings.TrimSpace(credential)
+		switch {
+		case !strings.EqualFold(scheme, "Bearer"):
+			return p, false, problem.New(problem.Unauthorized, "Authorization must be a Bearer token or an API key.")
+		case strings.HasPrefix(credential, auth.KeyPrefix):
+			p, err = s.Auth.Key(ctx, credential)
+		default:
+			p, err = s.Auth.Token(ctx, credential)
+		}
+		return p, false, err
+	}
+	cookie, err := r.Cookie(cookieName)
+	if err != nil || cookie.Value == "" {
+		return p, false, problem.New(problem.Unauthorized, "Sign in, or send an API key.")
+	}
+	p, err = s.Auth.Token(ctx, cookie.Value)
+	return p, true, err
+}
+
+// setSession and clearSession make the cookie of a browser's session.
+func (s *Server) setSession(token string, expires time.Time) http.Cookie {
+	return http.Cookie{
+		Name: cookieName, Value: token, Path: "/", Expires: expires, MaxAge: int(time.Until(expires).Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure,
+	}
+}
+
+func (s *Server) clearSession() http.Cookie {
+	return http.Cookie{Name: cookieName, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure}
+}
+
+// addressKey is what an anonymous caller is counted by: an IPv4 address, or an IPv6 /64, which one caller owns
+// whole.
+func addressKey(ip string) string {
+	a, err := netip.ParseAddr(ip)
+	if err != nil || a.Is4() {
+		return "ip:" + ip
+	}
+	p, _ := a.Prefix(64)
+	return "ip:" + p.String()
+}

@@ -1,0 +1,114 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/auth"
+)
+
+// access is who may call an endpoint.
+type access uint8
+
+const (
+	signedIn access = iota // a user's session or API key
+	public                 // everybody; credentials are not looked at
+	admin                  // an ADMIN's session or API key
+)
+
+// endpoint declares one route. This is the one place that says who may call it and how often.
+type endpoint struct {
+	Method, Path string // Path in the form /api/urls/{id}
+	ID           string // operation id, unique: "createURL"
+	Summary      string
+	Tag          string
+	Need         access        // zero: signedIn
+	SessionOnly  bool          // API keys get 403: passwords and second factors
+	Status       int           // of success; 0 means 201 for POST, 204 for DELETE, else 200
+	Limit        limitName     // zero: the default limit alone
+	MaxBody      int64         // bytes; 0 means 1 MiB
+	Raw          bool          // the body is not JSON (an upload): it is left to the function
+	Timeout      time.Duration // 0 means the server's; negative means none (a streamed export)
+
+	hasBody bool
+}
+
+// handle declares an endpoint and the function that answers it. In is a struct with path, query and header
+// parameters and a field Body; Out is a struct with a field Body, or has none. The function may return any
+// error: a *problem.Error is shown to the caller, everything else becomes a 500 or 503.
+func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*Out, error)) {
+	if e.Status == 0 {
+		e.Status = http.StatusOK
+		switch e.Method {
+		case http.MethodPost:
+			e.Status = http.StatusCreated
+		case http.MethodDelete:
+			e.Status = http.StatusNoContent
+		}
+	}
+	_, e.hasBody = reflect.TypeFor[In]().FieldByName("Body")
+	s.declare(&e)
+	op := huma.Operation{
+		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, DefaultStatus: e.Status,
+		MaxBodyBytes: -1, BodyReadTimeout: -1, // readBody has read and bounded it
+		Errors: []int{http.StatusBadRequest, http.StatusTooManyRequests},
+	}
+	if e.Tag != "" {
+		op.Tags = []string{e.Tag}
+	}
+	if e.Raw {
+		op.MaxBodyBytes = e.MaxBody
+	}
+	if e.Need != public {
+		op.Security = []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}}
+		op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound)
+	}
+	huma.Register(s.huma, op, func(ctx context.Context, in *In) (*Out, error) {
+		out, err := f(ctx, in)
+		if err != nil {
+			return nil, s.answerOf(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// handleRaw declares an endpoint that writes its answer itself (an image, a redirect, an export). It is not in
+// the OpenAPI document by itself; use describe for that.
+func (s *Server) handleRaw(e endpoint, f echo.HandlerFunc) {
+	s.declare(&e)
+	s.echo.Add(e.Method, echoPath(e.Path), f)
+}
+
+// describe adds an endpoint of handleRaw to the OpenAPI document.
+func (s *Server) describe(op *huma.Operation) { s.huma.OpenAPI().AddOperation(op) }
+
+func (s *Server) declare(e *endpoint) {
+	key := e.Method + " " + echoPath(e.Path)
+	if s.endpoints[key] != nil {
+		panic("BUG: endpoint declared twice: " + key)
+	}
+	s.endpoints[key] = e
+}
+
+func echoPath(path string) string {
+	return strings.NewReplacer("{", ":", "}", "").Replace(path)
+}
+
+// endpointOf is the declared endpoint that the router chose, nil for an unknown path or method.
+func (s *Server) endpointOf(c echo.Context) *endpoint {
+	return s.endpoints[c.Request().Method+" "+c.Path()]
+}
+
+type principalKey struct{}
+
+// principal is the caller; zero on a public endpoint.
+func principal(ctx context.Context) auth.Principal {
+	p, _ := ctx.Value(principalKey{}).(auth.Principal)
+	return p
+}

@@ -1,0 +1,164 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/audit"
+)
+
+// note is what one request leaves for its log line.
+type note struct {
+	id     string
+	userID string
+	keyID  string
+	err    error // internal; never shown
+}
+
+type noteKey struct{}
+
+func noteOf(ctx context.Context) *note {
+	if n, ok := ctx.Value(noteKey{}).(*note); ok {
+		return n
+	}
+	return &note{}
+}
+
+// observe names the request, keeps its origin for the audit log and writes its log line.
+func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start, r := time.Now(), c.Request()
+		n := &note{id: r.Header.Get("X-Request-ID")}
+		if !validRequestID(n.id) {
+			n.id = uuid.Must(uuid.NewV7()).String()
+		}
+		c.Response().Header().Set("X-Request-ID", n.id)
+		ip := c.RealIP()
+		ctx := context.WithValue(r.Context(), noteKey{}, n)
+		ctx = audit.WithOrigin(ctx, audit.Origin{
+			RequestID: n.id, Method: r.Method, Path: plainText(r.URL.Path), IP: ip, UserAgent: plainText(r.UserAgent()),
+		})
+		c.SetRequest(r.WithContext(ctx))
+		if err := next(c); err != nil {
+			c.Error(err)
+		}
+		res := c.Response()
+		attrs := []slog.Attr{
+			slog.String("request_id", n.id), slog.String("method", r.Method), slog.String("route", c.Path()), slog.Int("status", res.Status),
+			slog.Int64("bytes", res.Size), slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000), slog.String("ip", ip),
+		}
+		if n.userID != "" {
+			attrs = append(attrs, slog.String("user_id", n.userID))
+		}
+		if n.keyID != "" {
+			attrs = append(attrs, slog.String("key_id", n.keyID))
+		}
+		level := slog.LevelInfo
+		if n.err != nil {
+			attrs = append(attrs, slog.String("error", n.err.Error()))
+			if r.Context().Err() == nil {
+				level = slog.LevelError
+			}
+		}
+		s.log.LogAttrs(ctx, level, "api request", attrs...)
+		return nil
+	}
+}
+
+// plainText makes a caller's bytes fit for a text column: valid UTF-8, no NUL, at most 1,000 bytes.
+func plainText(s string) string {
+	if len(s) > 1000 {
+		s = s[:1000]
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+func validRequestID(id string) bool {
+	if id == "" || len(id) > 128 {
+		return false
+	}
+	for _, c := range []byte(id) {
+		if c <= ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Server) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}()
+		return next(c)
+	}
+}
+
+// withinTime bounds the request.
+func (s *Server) withinTime(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		limit := s.cfg.Timeout
+		if e := s.endpointOf(c); e != nil && e.Timeout != 0 {
+			limit = e.Timeout
+		}
+		if limit < 0 {
+			return next(c)
+		}
+		ctx, cancel := context.WithTimeout(c.Request().Context(), limit)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
+		return next(c)
+	}
+}
+
+// clientIP is the socket's address or, behind trusted proxies, the right-most X-Forwarded-For entry that is not
+// one of them, else X-Real-IP.
+func (s *Server) clientIP(r *http.Request) string {
+	socket, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	addr := socket.Addr().Unmap().WithZone("")
+	if !s.trusts(addr) {
+		return addr.String()
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		if hop = hop.Unmap().WithZone(""); !s.trusts(hop) {
+			return hop.String()
+		}
+	}
+	if real, err := netip.ParseAddr(strings.TrimSpace(r.Header.Get("X-Real-IP"))); err == nil {
+		return real.Unmap().WithZone("").String()
+	}
+	return addr.String()
+}
+
+func (s *Server) trusts(a netip.Addr) bool {
+	for _, p := range s.cfg.TrustedProxies {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,49 @@
+package api
+
+// Paging is embedded in the request of a list. Both names of the size are accepted; limit wins.
+type Paging struct {
+	Page     int `query:"page" default:"1" minimum:"1" maximum:"1000000" doc:"The page, from 1."`
+	Limit    int `query:"limit" minimum:"1" maximum:"100" doc:"Rows on a page."`
+	PageSize int `query:"pageSize" minimum:"1" maximum:"100" doc:"The same as limit."`
+}
+
+// size is the number of rows on a page, def if the caller didn't say.
+func (p Paging) size(def int) int {
+	switch {
+	case p.Limit > 0:
+		return p.Limit
+	case p.PageSize > 0:
+		return p.PageSize
+	}
+	return def
+}
+
+// offset is the number of rows before the page.
+func (p Paging) offset(def int) int { return (p.Page - 1) * p.size(def) }
+
+// Sorting is embedded in the request of a list that can be sorted. The allowed fields are the use case's.
+type Sorting struct {
+	SortBy    string `query:"sortBy" doc:"The field to sort by."`
+	SortOrder string `query:"sortOrder" enum:"asc,desc,ASC,DESC" doc:"The direction; desc if not given."`
+}
+
+// ascending reports the direction.
+func (s Sorting) ascending() bool { return s.SortOrder == "asc" || s.SortOrder == "ASC" }
+
+// List is one page of rows.
+type List[T any] struct {
+	Data       []T `json:"data"`
+	Total      int `json:"total" doc:"Rows on all pages."`
+	Page       int `json:"page"`
+	PageSize   int `json:"pageSize"`
+	TotalPages int `json:"totalPages"`
+}
+
+// listOf makes a page; rows may be nil.
+func listOf[T any](rows []T, total int, p Paging, def int) List[T] {
+	if rows == nil {
+		rows = []T{}
+	}
+	size := p.size(def)
+	return List[T]{Data: rows, Total: total, Page: p.Page, PageSize: size, TotalPages: (total + size - 1) / size}
+}

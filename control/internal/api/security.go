@@ -1,0 +1,75 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/problem"
+)
+
+// secureHeaders sets what every answer carries; an endpoint that must differ (an image) sets its own.
+func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		return next(c)
+	}
+}
+
+const (
+	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
+	corsHeaders = "Authorization, Content-Type, X-API-Key, X-Request-ID"
+	corsExposed = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Content-Disposition, X-Request-ID, X-Config-Revision"
+)
+
+// cors lets pages of the listed origins read answers, with credentials, and answers preflights.
+func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r, h := c.Request(), c.Response().Header()
+		origin := r.Header.Get("Origin")
+		if origin == "" {
+			return next(c)
+		}
+		h.Add("Vary", "Origin")
+		allowed := s.origins[strings.ToLower(origin)]
+		if allowed {
+			h.Set("Access-Control-Allow-Origin", origin)
+			h.Set("Access-Control-Allow-Credentials", "true")
+			h.Set("Access-Control-Expose-Headers", corsExposed)
+		}
+		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			if allowed {
+				h.Set("Access-Control-Allow-Methods", corsMethods)
+				h.Set("Access-Control-Allow-Headers", corsHeaders)
+				h.Set("Access-Control-Max-Age", "600")
+			}
+			return c.NoContent(http.StatusNoContent)
+		}
+		return next(c)
+	}
+}
+
+// ours refuses a request that changes something and carries the session only as a cookie, unless a page of our
+// own or of a listed origin sent it: other sites can make a browser send cookies, but not choose these headers.
+func (s *Server) ours(r *http.Request) error {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return nil
+	}
+	if origin := strings.ToLower(r.Header.Get("Origin")); origin != "" {
+		// The address that the browser was told to call counts as ours too: a page there is us.
+		if _, host, _ := strings.Cut(origin, "://"); origin == s.origin || s.origins[origin] || host == strings.ToLower(r.Host) {
+			return nil
+		}
+	} else if site := r.Header.Get("Sec-Fetch-Site"); site == "" || site == "same-origin" || site == "none" {
+		// Every browser of today sends one of the two with a request that another page caused; tools send none.
+		return nil
+	}
+	return problem.New(problem.Forbidden, "This request comes from another site.")
+}

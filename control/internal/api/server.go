@@ -1,0 +1,154 @@
+// Package api is the REST interface: it turns HTTP into calls of use cases and their answers into JSON.
+//
+// It owns routes, request and response shapes, the OpenAPI document, authentication of requests, rate limits
+// and the rendering of errors. It promises that every answer under /api, whatever went wrong, has the
+// documented body, and that nothing internal reaches a caller. Meaning, permission and audit are the use
+// cases' part.
+//
+// A resource is one file with a method registerXxx on Server. It declares endpoints with handle, which takes an
+// endpoint value (path, who may call, which limit) and a function from a request struct to a response struct.
+// Shape is validated from the struct's tags; whatever needs knowledge is validated by the use case.
+package api
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Config says how the API faces the world.
+type Config struct {
+	// BaseURL is the address that visitors and owners use, such as "https://sho.rt". Required.
+	BaseURL string
+	// CORSOrigins lists the origins of other sites whose pages may call the API with credentials.
+	CORSOrigins []string
+	// TrustedProxies are the networks whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	// Limits bounds requests; the zero value means no limits. See DefaultLimits.
+	Limits Limits
+	// Version is shown in the OpenAPI document; "" means "dev".
+	Version string
+	// Timeout bounds a request that has no timeout of its own; 0 means 10 s.
+	Timeout time.Duration
+	// Logger gets one line a request; nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// Validate reports every problem of the settings.
+func (c Config) Validate() error {
+	var problems []error
+	if u, err := url.Parse(c.BaseURL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		problems = append(problems, fmt.Errorf("BASE_URL: %q is not an absolute http or https address", c.BaseURL))
+	}
+	for _, o := range c.CORSOrigins {
+		if u, err := url.Parse(o); err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" {
+			problems = append(problems, fmt.Errorf("CORS_ORIGIN: %q is not an origin such as https://app.example.com", o))
+		}
+	}
+	return errors.Join(append(problems, c.Limits.validate()...)...)
+}
+
+// Deps are the parts that the API calls. Store and Auth are required; the endpoints of a use case that is nil
+// are not served.
+type Deps struct {
+	Store *store.Store
+	Auth  *auth.Authenticator
+}
+
+// Server is the API, ready to serve. It is safe for concurrent use.
+type Server struct {
+	Deps
+	cfg       Config
+	log       *slog.Logger
+	echo      *echo.Echo
+	huma      huma.API
+	endpoints map[string]*endpoint // by method and echo path
+	origin    string               // of BaseURL
+	origins   map[string]bool      // those of other sites
+	secure    bool                 // BaseURL is https
+	limiter   *limiter
+}
+
+// New checks the settings and builds the API.
+func New(cfg Config, deps Deps) (*Server, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if deps.Store == nil || deps.Auth == nil {
+		return nil, errors.New("api: Store and Auth are required")
+	}
+	if cfg.Version == "" {
+		cfg.Version = "dev"
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 10 * time.Second
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	base, _ := url.Parse(cfg.BaseURL) // Validate has parsed it
+	s := &Server{
+		Deps: deps, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*endpoint{},
+		origin: strings.ToLower(base.Scheme + "://" + base.Host), origins: map[string]bool{}, secure: base.Scheme == "https",
+		limiter: newLimiter(deps.Store, cfg.Limits),
+	}
+	for _, o := range cfg.CORSOrigins {
+		s.origins[strings.ToLower(o)] = true
+	}
+	s.echo.HideBanner, s.echo.HidePort = true, true
+	s.echo.IPExtractor = s.clientIP
+	s.echo.HTTPErrorHandler = s.renderError
+	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.withinTime, s.admit, s.readBody)
+	s.huma = humaecho.New(s.echo, s.openAPI())
+	s.routes()
+	return s, nil
+}
+
+// Handler serves everything under /api.
+func (s *Server) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			// The router knows GET only; net/http drops the body of an answer to HEAD by itself.
+			asGet := *r
+			asGet.Method = http.MethodGet
+			r = &asGet
+		}
+		s.echo.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) openAPI() huma.Config {
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "Shortline", Version: s.cfg.Version,
+				Description: "Short links, routing rules, A/B tests and click analytics. Times are RFC 3339 in UTC with milliseconds; unset optional fields are null.",
+			},
+			Servers: []*huma.Server{{URL: s.cfg.BaseURL}},
+			Components: &huma.Components{
+				Schemas: registry,
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					"bearer": {Type: "http", Scheme: "bearer", Description: "An API key or an access token."},
+					"apiKey": {Type: "apiKey", In: "header", Name: "X-API-Key"},
+					"cookie": {Type: "apiKey", In: "cookie", Name: cookieName},
+				},
+			},
+		},
+		Formats:       map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
+		DefaultFormat: "application/json",
+	}
+}

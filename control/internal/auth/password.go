@@ -1,0 +1,96 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/shortline/shortline/control/internal/problem"
+)
+
+// MaxPassword is the longest password, in bytes: bcrypt reads no more.
+const MaxPassword = 72
+
+// Passwords hashes and compares secrets with bcrypt. Few at a time: bcrypt is meant to be slow, and a flood of
+// guesses must not take the processor from everything else.
+type Passwords struct {
+	slots chan struct{}
+	wait  time.Duration
+	cost  int
+	dummy []byte
+}
+
+// NewPasswords makes one with two slots and a queue of one second. cost is bcrypt's; 0 means its default, 10.
+func NewPasswords(cost int) (*Passwords, error) {
+	if cost == 0 {
+		cost = bcrypt.DefaultCost
+	}
+	dummy, err := bcrypt.GenerateFromPassword([]byte("nobody's password"), cost)
+	if err != nil {
+		return nil, fmt.Errorf("bcrypt: %w", err)
+	}
+	return &Passwords{slots: make(chan struct{}, 2), wait: time.Second, cost: cost, dummy: dummy}, nil
+}
+
+// Hash makes the hash of a password of at most MaxPassword bytes.
+func (p *Passwords) Hash(ctx context.Context, password string) (hash string, err error) {
+	err = p.Turn(ctx, func() error {
+		b, err := bcrypt.GenerateFromPassword([]byte(password), p.cost)
+		if err != nil {
+			return fmt.Errorf("bcrypt: %w", err)
+		}
+		hash = string(b)
+		return nil
+	})
+	return hash, err
+}
+
+// Turn waits for a slot and runs f in it. f may use Matches. When all slots stay busy for too long, the error is
+// a TooMany.
+func (p *Passwords) Turn(ctx context.Context, f func() error) error {
+	timer := time.NewTimer(p.wait)
+	defer timer.Stop()
+	select {
+	case p.slots <- struct{}{}:
+	case <-timer.C:
+		e := problem.New(problem.TooMany, "Too many sign-ins at the moment, try again shortly.")
+		e.RetryAfter = time.Second
+		return e
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-p.slots }()
+	return f()
+}
+
+// Matches compares inside a Turn. A nil hash takes the same time and matches nothing.
+func (p *Passwords) Matches(hash *string, password string) (bool, error) {
+	h := p.dummy
+	if hash != nil {
+		h = []byte(*hash)
+	}
+	if len(password) > MaxPassword {
+		password = password[:MaxPassword] // no such password exists, but the time must not tell
+		hash = nil
+	}
+	err := bcrypt.CompareHashAndPassword(h, []byte(password))
+	if errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("bcrypt: %w", err)
+	}
+	return hash != nil, nil
+}
+
+// Check is Turn and Matches in one.
+func (p *Passwords) Check(ctx context.Context, hash *string, password string) (ok bool, err error) {
+	err = p.Turn(ctx, func() (err error) {
+		ok, err = p.Matches(hash, password)
+		return err
+	})
+	return ok, err
+}

@@ -1,0 +1,86 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const (
+	freeTries  = 5
+	tryWindow  = 10 * time.Minute
+	firstDelay = 30 * time.Second
+	lastDelay  = 15 * time.Minute
+)
+
+// Throttle slows down guessing: after 5 failures in 10 minutes each further one locks, for 30 s and then twice
+// as long each time, up to 15 min. The counts are in the store, so that they hold for all replicas and survive
+// a restart.
+type Throttle struct {
+	store *store.Store
+	now   func() time.Time
+}
+
+// NewThrottle makes one. now tells the time; nil means time.Now.
+func NewThrottle(st *store.Store, now func() time.Time) *Throttle {
+	if now == nil {
+		now = time.Now
+	}
+	return &Throttle{st, now}
+}
+
+// GuardKey names what is guessed at and from where, without keeping either readable in the database.
+func GuardKey(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte{byte(len(p) >> 8), byte(len(p))})
+		h.Write([]byte(p))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Check returns a TooMany while the key is locked. It also tells whether there is anything to forget.
+func (t *Throttle) Check(ctx context.Context, key string) (dirty bool, err error) {
+	g, err := t.store.GuardOf(ctx, key)
+	if err != nil {
+		return false, err
+	}
+	if left := g.LockedUntil - t.now().UnixMilli(); left > 0 {
+		e := problem.New(problem.TooMany, "Too many failed attempts, try again later.")
+		e.RetryAfter = time.Duration(left) * time.Millisecond
+		return true, e
+	}
+	return g != store.Guard{}, nil
+}
+
+// Fail notes a failure inside the caller's transaction.
+func (t *Throttle) Fail(ctx context.Context, tx *store.Tx, key string) error {
+	now := t.now()
+	_, err := tx.ChangeGuard(ctx, key, func(g store.Guard) store.Guard {
+		if g.ForgetAt <= now.UnixMilli() {
+			g = store.Guard{ForgetAt: now.Add(tryWindow).UnixMilli()}
+		}
+		if g.Failures++; g.Failures < freeTries {
+			return g
+		}
+		delay := lastDelay
+		if g.Locks < 10 {
+			delay = min(lastDelay, time.Duration(float64(firstDelay)*math.Pow(2, float64(g.Locks))))
+		}
+		g.Locks++
+		g.LockedUntil = now.Add(delay).UnixMilli()
+		g.ForgetAt = now.Add(delay + tryWindow).UnixMilli()
+		return g
+	})
+	return err
+}
+
+// Forget notes a success inside the caller's transaction.
+func (t *Throttle) Forget(ctx context.Context, tx *store.Tx, key string) error {
+	return tx.DeleteGuard(ctx, key)
+}

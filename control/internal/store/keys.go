@@ -1,0 +1,62 @@
+package store
+
+import "context"
+
+// Key is a row of api_keys. The key itself is nowhere: Lookup is its SHA-256, Hash its bcrypt hash.
+type Key struct {
+	ID         string
+	UserID     string
+	Name       string
+	Prefix     string
+	Lookup     string
+	Hash       string
+	ExpiresAt  *int64
+	LastUsedAt *int64
+	CreatedAt  int64
+}
+
+const keyColumns = `k.id, k.user_id, k.name, k.prefix, k.lookup, k.hash, k.expires_at, k.last_used_at, k.created_at`
+
+func (k *Key) fields() []any {
+	return []any{&k.ID, &k.UserID, &k.Name, &k.Prefix, &k.Lookup, &k.Hash, &k.ExpiresAt, &k.LastUsedAt, &k.CreatedAt}
+}
+
+func scanKey(row interface{ Scan(...any) error }) (k Key, err error) {
+	return k, row.Scan(k.fields()...)
+}
+
+// InsertKey writes a new key.
+func (c Conn) InsertKey(ctx context.Context, k Key) error {
+	_, err := c.Exec(ctx, `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		k.ID, k.UserID, k.Name, k.Prefix, k.Lookup, k.Hash, k.ExpiresAt, k.CreatedAt)
+	return err
+}
+
+// KeyUser finds a key by its SHA-256, expired or not, with the user it belongs to.
+func (c Conn) KeyUser(ctx context.Context, lookup string) (k Key, u User, err error) {
+	err = c.Row(ctx, `SELECT `+keyColumns+`, `+userColumns+` FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.lookup = ?`, lookup).Scan(append(k.fields(),
+		&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep, &u.CreatedAt, &u.UpdatedAt)...)
+	return k, u, err
+}
+
+// Keys lists a user's keys, newest first.
+func (c Conn) Keys(ctx context.Context, userID string) ([]Key, error) {
+	return All(ctx, c, scanKey, `SELECT `+keyColumns+` FROM api_keys k WHERE k.user_id = ? ORDER BY k.created_at DESC, k.id DESC`, userID)
+}
+
+// KeyByID finds a key.
+func (c Conn) KeyByID(ctx context.Context, id string) (Key, error) {
+	return scanKey(c.Row(ctx, `SELECT `+keyColumns+` FROM api_keys k WHERE k.id = ?`, id))
+}
+
+// DeleteKey removes a key and reports whether it was there.
+func (c Conn) DeleteKey(ctx context.Context, id string) (bool, error) {
+	n, err := c.Exec(ctx, `DELETE FROM api_keys WHERE id = ?`, id)
+	return n == 1, err
+}
+
+// NoteKeyUse writes when a key was last used, unless a later use is known.
+func (c Conn) NoteKeyUse(ctx context.Context, id string, at int64) error {
+	_, err := c.Exec(ctx, `UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)`, at, id, at)
+	return err
+}

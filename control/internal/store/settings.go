@@ -1,0 +1,43 @@
+package store
+
+import "context"
+
+// Setting is a row of system_settings. Value is JSON text.
+type Setting struct {
+	ID          string
+	Key         string
+	Value       string
+	Description *string
+	CreatedAt   int64
+	UpdatedAt   int64
+}
+
+const settingColumns = `id, key, value, description, created_at, updated_at`
+
+func scanSetting(row interface{ Scan(...any) error }) (s Setting, err error) {
+	return s, row.Scan(&s.ID, &s.Key, &s.Value, &s.Description, &s.CreatedAt, &s.UpdatedAt)
+}
+
+// Settings lists all settings by key.
+func (c Conn) Settings(ctx context.Context) ([]Setting, error) {
+	return All(ctx, c, scanSetting, `SELECT `+settingColumns+` FROM system_settings ORDER BY key`)
+}
+
+// SettingByKey finds a setting.
+func (c Conn) SettingByKey(ctx context.Context, key string) (Setting, error) {
+	return scanSetting(c.Row(ctx, `SELECT `+settingColumns+` FROM system_settings WHERE key = ?`, key))
+}
+
+// PutSetting writes a setting: a new one, or a new value and description for the key. It returns the row as it
+// is now.
+func (c Conn) PutSetting(ctx context.Context, s Setting) (Setting, error) {
+	return scanSetting(c.Row(ctx, `INSERT INTO system_settings (`+settingColumns+`) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET value = excluded.value, description = excluded.description, updated_at = excluded.updated_at
+		RETURNING `+settingColumns, s.ID, s.Key, s.Value, s.Description, s.CreatedAt, s.UpdatedAt))
+}
+
+// DeleteSetting removes a setting and reports whether it was there.
+func (c Conn) DeleteSetting(ctx context.Context, key string) (bool, error) {
+	n, err := c.Exec(ctx, `DELETE FROM system_settings WHERE key = ?`, key)
+	return n == 1, err
+}

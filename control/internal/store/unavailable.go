@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Unavailable reports whether err means that the database can't be reached or can't answer now, so that the
+// same request may succeed later.
+func Unavailable(err error) bool {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		// Connection trouble, resources used up, an operator's stop, a statement that took too long, and a
+		// standby that was promoted away under us.
+		for _, class := range []string{"08", "53", "57", "25006"} {
+			if strings.HasPrefix(pe.Code, class) {
+				return true
+			}
+		}
+		return false
+	}
+	var se *sqlite.Error
+	if errors.As(err, &se) {
+		return se.Code()&0xff == sqlite3.SQLITE_BUSY || se.Code()&0xff == sqlite3.SQLITE_FULL
+	}
+	var ce *pgconn.ConnectError
+	var ne net.Error
+	return errors.As(err, &ce) || errors.As(err, &ne) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, net.ErrClosed) ||
+		pgconn.Timeout(err) || pgconn.SafeToRetry(err) || errors.Is(err, context.DeadlineExceeded)
+}
