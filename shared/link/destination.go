@@ -1,0 +1,229 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// MaxDestination is how long a destination may be, in bytes, in the form in which it is kept.
+const MaxDestination = 2048
+
+// Policy says where destinations may lead.
+type Policy struct {
+	// Hosts are the names under which the service itself answers, as a host or as host:port. A destination there would
+	// lead visitors round in circles. A public name counts with every port; an IP address or a name of the local network
+	// counts with its own port only (80 and 443 where none is given), since a developer's machine has other servers too. An entry that is no host is ignored.
+	Hosts []string
+
+	// AllowPrivate permits hosts that only make sense inside a network: private, loopback, link-local and other special
+	// addresses, localhost, names without a dot, and names under .local, .internal and the like.
+	AllowPrivate bool
+}
+
+// ErrOwnHost is what CheckDestination returns for an address at one of Policy.Hosts.
+var ErrOwnHost = errors.New("the address must not be one of this service's own short links")
+
+// Errors are whole sentences for the person who typed the address.
+var (
+	errDestinationEmpty   = errors.New("the address must not be empty")
+	errDestinationLong    = fmt.Errorf("the address must be at most %d bytes long", MaxDestination)
+	errDestinationBytes   = errors.New("the address must not contain spaces, control characters or backslashes")
+	errDestinationUTF8    = errors.New("the address must be valid UTF-8")
+	errDestinationScheme  = errors.New("the address must be absolute and start with http:// or https://")
+	errDestinationHost    = errors.New("the address must name a host, such as example.com")
+	errDestinationBadHost = errors.New("the address must name a valid host, such as example.com")
+	errDestinationIPv4    = errors.New("the address must write an IPv4 host as four decimal numbers, such as 192.0.2.1")
+	errDestinationPort    = errors.New("the address must have a port from 0 to 65535, or none")
+	errDestinationUser    = errors.New("the address must percent-encode special characters, such as @, in the user name before the host")
+	errDestinationEscape  = errors.New("the address must have two hexadecimal digits after each %; write %25 for a percent sign")
+	errDestinationPrivate = errors.New("the address must not lead into a private network")
+)
+
+// CheckDestination decides whether links may lead to an address and returns the form to keep. The error is a sentence
+// for the user.
+//
+// The result is visible ASCII without spaces, at most MaxDestination bytes, an absolute http or https URL that net/url
+// can parse, and CheckDestination returns it unchanged. What is in order already is kept byte for byte; a host in other
+// letters becomes its IDNA form, and other bytes beyond ASCII are percent-encoded.
+//
+// A user name and password before the host are kept, as they are part of the URL syntax that browsers accept; the host is
+// what follows the @. An IPv4 address has only its usual spelling: 127.1, 0x7f000001 and 2130706433, which browsers
+// would take for 127.0.0.1, are refused wherever they lead.
+//
+// Names are not resolved: a public name may still have a private address. Visitors are sent there by their own
+// browsers, so this protects them from surprises, not this service from requests.
+func CheckDestination(raw string, p Policy) (canonical string, err error) {
+	switch {
+	case raw == "":
+		return "", errDestinationEmpty
+	case len(raw) > MaxDestination:
+		return "", errDestinationLong
+	case !utf8.ValidString(raw):
+		return "", errDestinationUTF8
+	}
+	for i := range len(raw) {
+		if c := raw[i]; c <= ' ' || c == 0x7F || c == '\\' {
+			return "", errDestinationBytes
+		}
+	}
+
+	u, err := splitURL(raw)
+	if err != nil {
+		return "", err
+	}
+	host, err := asciiHost(u.host)
+	if err != nil {
+		return "", err
+	}
+	h, err := readHost(host)
+	if err != nil {
+		return "", err
+	}
+	for _, own := range p.Hosts {
+		if h.answersAt(u, own) {
+			return "", ErrOwnHost
+		}
+	}
+	if !p.AllowPrivate && h.private() {
+		return "", errDestinationPrivate
+	}
+
+	canonical = u.scheme + "://" + escapeNonASCII(u.user) + host + u.port + escapeNonASCII(u.rest)
+	if len(canonical) > MaxDestination {
+		return "", errDestinationLong
+	}
+	return canonical, nil
+}
+
+// parts are the pieces of an absolute URL; scheme + "://" + user + host + port + rest gives it back.
+type parts struct {
+	scheme string
+	user   string // with its @, or ""
+	host   string
+	port   string // with its colon, or ""
+	rest   string // path, query and fragment
+}
+
+func splitURL(raw string) (parts, error) {
+	var u parts
+	scheme, after, ok := strings.Cut(raw, "://")
+	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return u, errDestinationScheme
+	}
+	u.scheme = scheme
+	end := strings.IndexAny(after, "/?#")
+	if end < 0 {
+		end = len(after)
+	}
+	authority := after[:end]
+	u.rest = after[end:]
+
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		u.user, authority = authority[:at+1], authority[at+1:]
+		if strings.Count(u.user, "@") > 1 || !escapesFine(u.user) || strings.ContainsAny(u.user, "[]\"<>^`{|}") {
+			return u, errDestinationUser
+		}
+	}
+	u.host = authority
+	bracket := strings.LastIndexByte(authority, ']')
+	if colon := strings.LastIndexByte(authority, ':'); colon > bracket {
+		u.host, u.port = authority[:colon], authority[colon:]
+	}
+	if u.host == "" {
+		return u, errDestinationHost
+	}
+	if !portFine(u.port) {
+		return u, errDestinationPort
+	}
+	// In a query, browsers and servers take a lone % as it is; elsewhere it makes the URL unreadable to many.
+	hierarchy, fragment, _ := strings.Cut(u.rest, "#")
+	path, _, _ := strings.Cut(hierarchy, "?")
+	if !escapesFine(path) || !escapesFine(fragment) {
+		return u, errDestinationEscape
+	}
+	return u, nil
+}
+
+// portFine checks a port with its colon. None, and a colon alone, mean the scheme's own.
+func portFine(port string) bool {
+	n := 0
+	for i := 1; i < len(port); i++ {
+		if port[i] < '0' || port[i] > '9' {
+			return false
+		}
+		if n = n*10 + int(port[i]-'0'); n > 65535 {
+			return false
+		}
+	}
+	return true
+}
+
+func escapesFine(s string) bool {
+	for i := range len(s) {
+		if s[i] == '%' && (i+2 >= len(s) || unhex(s[i+1]) < 0 || unhex(s[i+2]) < 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// hostNames maps a name in any letters to its ASCII form the way browsers do: by UTS 46 without transitional processing.
+var hostNames = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckHyphens(false), idna.StrictDomainName(false))
+
+func asciiHost(host string) (string, error) {
+	ascii := true
+	for i := range len(host) {
+		ascii = ascii && host[i] < utf8.RuneSelf
+	}
+	if ascii {
+		return host, nil
+	}
+	host, err := hostNames.ToASCII(host)
+	if err != nil {
+		return "", errDestinationBadHost
+	}
+	return host, nil
+}
+
+// escapeNonASCII percent-encodes the bytes that are not ASCII.
+func escapeNonASCII(s string) string {
+	n := 0
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			n++
+		}
+	}
+	if n == 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s)+2*n)
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			b = appendEscaped(b, s[i])
+		} else {
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
+}
+
+func appendEscaped(b []byte, c byte) []byte {
+	const digits = "0123456789ABCDEF"
+	return append(b, '%', digits[c>>4], digits[c&15])
+}
+
+// unhex returns the value of a hexadecimal digit, or -1.
+func unhex(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	default:
+		return -1
+	}
+}

@@ -1,0 +1,79 @@
+package link
+
+import (
+	"crypto/rand"
+	"strings"
+)
+
+// Bounds of a slug, in bytes.
+const (
+	MinSlug = 3
+	MaxSlug = 50
+)
+
+const (
+	// slugAlphabet has no 0 O 1 I l, which people mistake for one another.
+	slugAlphabet = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
+	newSlugLen   = 7
+)
+
+// reserved are the words that the service itself answers to, or may want to.
+var reserved = []string{
+	"api", "static", "health", "healthz", "readyz", "metrics", "favicon.ico", "robots.txt",
+	"info", "verify", "console", "admin", "login",
+}
+
+// ValidSlug reports whether s has the form of a slug: 3 to 50 of A-Z a-z 0-9 _ and -. It does not allocate. Whether
+// the slug may be given out is another question, see Reserved.
+func ValidSlug[T ~string | ~[]byte](s T) bool {
+	if len(s) < MinSlug || len(s) > MaxSlug {
+		return false
+	}
+	for i := range len(s) {
+		if slugBytes[s[i]>>6]>>(s[i]&63)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// slugBytes has a bit for each byte that may stand in a slug.
+var slugBytes = func() (set [4]uint64) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") {
+		set[c>>6] |= 1 << (c & 63)
+	}
+	return set
+}()
+
+// Reserved reports whether the slug, in any case, is a word that the service keeps for itself.
+func Reserved(slug string) bool {
+	for _, word := range reserved {
+		if strings.EqualFold(word, slug) {
+			return true
+		}
+	}
+	return false
+}
+
+// NewSlug returns 7 random characters that are valid and not reserved. There are about two million million such
+// slugs: the caller still checks that the slug is free, and takes another if it is not.
+func NewSlug() string {
+	// Bytes beyond the last whole multiple of the alphabet are passed over, so that all characters are equally likely.
+	const usable = 256 - 256%len(slugAlphabet)
+	for {
+		var slug [newSlugLen]byte
+		for n := 0; n < len(slug); {
+			var random [16]byte
+			rand.Read(random[:]) // never fails
+			for _, c := range random {
+				if int(c) < usable && n < len(slug) {
+					slug[n] = slugAlphabet[int(c)%len(slugAlphabet)]
+					n++
+				}
+			}
+		}
+		if s := string(slug[:]); !Reserved(s) {
+			return s
+		}
+	}
+}
