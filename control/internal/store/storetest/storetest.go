@@ -1,0 +1,119 @@
+// Package storetest opens stores for tests: a new, empty one each time, in either dialect.
+//
+// Postgres is a server of the test binary's own, started by the first test that asks and gone, with its files,
+// when the binary ends however it ends. Where the server's programs are missing such a test is skipped with the
+// reason, or fails if the environment has CI=true.
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Open opens an empty SQLite store in a temporary folder.
+func Open(t testing.TB) *store.Store {
+	t.Helper()
+	return open(t, store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "store.db")})
+}
+
+// OpenPostgres opens an empty Postgres store.
+func OpenPostgres(t testing.TB) *store.Store {
+	t.Helper()
+	return open(t, store.Config{URL: PostgresURL(t), MaxConns: 8})
+}
+
+// PostgresURL makes a database with the current schema and returns its address, for a test that opens more than
+// one store on it.
+func PostgresURL(t testing.TB) string {
+	t.Helper()
+	s, err := server()
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("Postgres is required in CI: %v", err)
+		}
+		t.Skipf("needs Postgres: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	name, err := s.create(ctx)
+	if err != nil {
+		t.Fatalf("create a database: %v", err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := s.exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Logf("drop database: %v", err)
+		}
+	})
+	return s.url(name)
+}
+
+// Each runs f on an empty store of each dialect, as parallel subtests.
+func Each(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		f(t, Open(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		f(t, OpenPostgres(t))
+	})
+}
+
+func open(t testing.TB, cfg store.Config) *store.Store {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s, err := store.Open(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Logf("close the store: %v", err)
+		}
+	})
+	return s
+}
+
+// create copies the template, which is much quicker than migrating.
+func (s *postgres) create(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made == 0 {
+		if err := s.exec(ctx, "CREATE DATABASE template_shortline"); err != nil {
+			return "", err
+		}
+		st, err := store.Open(ctx, store.Config{URL: s.url("template_shortline"), MaxConns: 2})
+		if err != nil {
+			return "", err
+		}
+		// Each copy gets its own head, with an incarnation of its own, when it is opened.
+		_, err = st.Exec(ctx, `DELETE FROM config_head`)
+		if err2 := st.Close(); err != nil || err2 != nil {
+			return "", fmt.Errorf("prepare the template: %v, %v", err, err2)
+		}
+	}
+	s.made++
+	name := fmt.Sprintf("test_%d", s.made)
+	return name, s.exec(ctx, "CREATE DATABASE "+name+" TEMPLATE template_shortline STRATEGY FILE_COPY")
+}
+
+func (s *postgres) exec(ctx context.Context, sql string) error {
+	conn, err := pgx.Connect(ctx, s.url("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql)
+	return err
+}
