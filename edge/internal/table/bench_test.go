@@ -1,0 +1,242 @@
+package table_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// links is how many the benchmarks run on: a million, or TABLE_BENCH_LINKS.
+func links() int {
+	if n, err := strconv.Atoi(os.Getenv("TABLE_BENCH_LINKS")); err == nil {
+		return n
+	}
+	return 1_000_000
+}
+
+// benchLink is a plain link with a destination of about 110 bytes, as measured elsewhere.
+func benchLink(i int) link.Record {
+	r := plain(i)
+	r.Slug = slugOf(i)
+	r.Destination = fmt.Sprintf("https://shop%d.example.com/products/%x/item-%d?utm_source=mail&session=%016x%016x",
+		i%5000, i*7919, i, uint64(i)*0x9e3779b97f4a7c15, uint64(i)*0xd6e8feb86659fd93)
+	return r
+}
+
+func slugOf(i int) string { return fmt.Sprintf("%07x", uint32(i)*2654435761) }
+
+func fill(b testing.TB, tab *table.Table, n int, each func(*link.Record)) {
+	builder := tab.NewBuilder()
+	for i := range n {
+		r := benchLink(i)
+		each(&r)
+		if err := builder.Add(&r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := tab.Load(builder, snapshot.Cursor{Incarnation: 1, Revision: uint64(n)}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// order is a long random walk over the slugs, so that neither side finds its memory in the processor's cache.
+func order(n int) [][]byte {
+	rng := rand.New(rand.NewPCG(3, 4))
+	slugs := make([][]byte, 1<<16)
+	for i := range slugs {
+		slugs[i] = []byte(slugOf(rng.IntN(n)))
+	}
+	return slugs
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func collection() time.Duration {
+	start := time.Now()
+	runtime.GC()
+	return time.Since(start)
+}
+
+// BenchmarkLookup is against a Go map of pointers to records, the obvious other way. A lookup returns number,
+// owner and destination; "touch" reads the destination, as a redirect does.
+func BenchmarkLookup(b *testing.B) {
+	n := links()
+	slugs := order(n)
+	b.Run("table", func(b *testing.B) {
+		before := heap()
+		tab := empty(b)
+		beyond := 0
+		fill(b, tab, n, func(r *link.Record) { beyond -= len(r.Slug) + len(r.Destination) })
+		beyond += int(tab.Bytes())
+		b.ReportMetric(float64(tab.Bytes())/float64(n), "bytes/link")
+		b.ReportMetric(float64(beyond)/float64(n), "beyond/link")
+		b.ReportMetric(float64(heap()-before)/float64(n), "heap/link")
+		b.ReportMetric(float64(collection().Microseconds()), "gc-µs")
+		b.ResetTimer()
+		var sum uint64
+		for i := range b.N {
+			e, ok := tab.Lookup(slugs[i&(len(slugs)-1)])
+			if !ok {
+				b.Fatal("missing")
+			}
+			d := e.Destination()
+			sum += e.Num() + uint64(d[len(d)-1])
+		}
+	})
+	b.Run("table_unknown", func(b *testing.B) {
+		tab := empty(b)
+		fill(b, tab, n, func(*link.Record) {})
+		unknown := make([][]byte, len(slugs))
+		for i := range unknown {
+			unknown[i] = append(bytes.Clone(slugs[i]), 'x')
+		}
+		b.ResetTimer()
+		for i := range b.N {
+			if _, ok := tab.Lookup(unknown[i&(len(unknown)-1)]); ok {
+				b.Fatal("found")
+			}
+		}
+	})
+	b.Run("table_with_changes", func(b *testing.B) {
+		tab := empty(b)
+		fill(b, tab, n, func(*link.Record) {})
+		for range 3 {
+			var d snapshot.Delta
+			for i := range 900 {
+				r := benchLink(i * 37 % n)
+				r.Revision = tab.Cursor().Revision + 1
+				d.Upserts = append(d.Upserts, r)
+			}
+			apply(b, tab, d)
+		}
+		b.ResetTimer()
+		for i := range b.N {
+			if _, ok := tab.Lookup(slugs[i&(len(slugs)-1)]); !ok {
+				b.Fatal("missing")
+			}
+		}
+	})
+	b.Run("map", func(b *testing.B) {
+		before := heap()
+		m := make(map[string]*link.Record)
+		for i := range n {
+			r := benchLink(i)
+			m[r.Slug] = &r
+		}
+		b.ReportMetric(float64(heap()-before)/float64(n), "heap/link")
+		b.ReportMetric(float64(collection().Microseconds()), "gc-µs")
+		b.ResetTimer()
+		var sum uint64
+		for i := range b.N {
+			r := m[string(slugs[i&(len(slugs)-1)])]
+			if r == nil {
+				b.Fatal("missing")
+			}
+			sum += r.Num + uint64(r.Destination[len(r.Destination)-1])
+		}
+	})
+}
+
+func BenchmarkLoad(b *testing.B) {
+	n := links()
+	for _, kind := range []string{"plain", "tenth_smart"} {
+		var doc bytes.Buffer
+		w, err := snapshot.NewWriter(&doc, snapshot.Cursor{Incarnation: 1, Revision: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range n {
+			r := benchLink(i)
+			if kind != "plain" && i%10 == 0 {
+				r.SmartRouting = true
+				r.Rules = []link.Rule{{ID: link.ID{1}, Target: "https://a.example", Conditions: []byte(onlyUTM)}, {ID: link.ID{2}, Target: "https://b.example", Conditions: []byte(otherUTM)}}
+			}
+			if err := w.Add(&r); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(kind, func(b *testing.B) {
+			tab := empty(b)
+			for b.Loop() {
+				builder := tab.NewBuilder()
+				cur, err := snapshot.Decode(bytes.NewReader(doc.Bytes()), snapshot.Limits{}, builder.Add)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := tab.Load(builder, cur); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)*1e6/float64(n), "ms/million")
+			b.ReportMetric(float64(doc.Len())/float64(n), "wire-bytes/link")
+		})
+	}
+}
+
+func BenchmarkApply(b *testing.B) {
+	tab := empty(b)
+	fill(b, tab, links(), func(*link.Record) {})
+	for i := 0; b.Loop(); i++ {
+		at := tab.Cursor()
+		r := benchLink(i * 37 % links())
+		r.Revision = at.Revision + 1
+		d := snapshot.Delta{Incarnation: at.Incarnation, From: at.Revision, To: r.Revision, Upserts: []link.Record{r}}
+		if err := tab.Apply(&d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFold(b *testing.B) {
+	tab := empty(b)
+	fill(b, tab, links(), func(*link.Record) {})
+	for i := 0; b.Loop(); i++ {
+		r := benchLink(i)
+		r.Revision = tab.Cursor().Revision + 1
+		apply(b, tab, snapshot.Delta{Upserts: []link.Record{r}})
+		tab.Fold()
+	}
+}
+
+func BenchmarkCompiled(b *testing.B) {
+	const n = 1000
+	tab := empty(b)
+	fill(b, tab, n, func(r *link.Record) {
+		r.SmartRouting = true
+		r.Rules = []link.Rule{{ID: link.ID{1}, Target: "https://a.example", Conditions: []byte(onlyUTM)}}
+	})
+	slugs := order(n)
+	b.Run("found", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := range b.N {
+			e, _ := tab.Lookup(slugs[i&(len(slugs)-1)])
+			if tab.Compiled(&e) == nil {
+				b.Fatal("no plan")
+			}
+		}
+	})
+	b.Run("lookup_alone", func(b *testing.B) {
+		for i := range b.N {
+			if _, ok := tab.Lookup(slugs[i&(len(slugs)-1)]); !ok {
+				b.Fatal("missing")
+			}
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package table
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// A link in the arena, numbers as varints:
+//
+//	flags u8, slug length u8, slug, destination length, destination, number, owner, revision, created
+//	expires         if hasExpiry
+//	length, rest    if hasRest: the record's other fields in snapshot's wire form
+//
+// A tombstone has the top bit of the slug length set and ends after the slug. The form lives in one process
+// only: it is nowhere stored or sent.
+const (
+	entryHead = 2
+	tombstone = 0x80
+)
+
+const (
+	isInactive byte = 1 << iota
+	hasExpiry
+	hasPassword
+	isSmart
+	isABTest
+	hasPreview
+	hasUTM
+	hasRest // something beyond the fixed fields; alone it doesn't make a link less plain (a title, say)
+)
+
+// restSlug stands for the slug in the rest of a record, whose wire form must have one.
+const restSlug = "-"
+
+func isTombstone(b []byte) bool { return b[1]&tombstone != 0 }
+
+func slugOf(b []byte) []byte { return b[entryHead : entryHead+int(b[1]&^tombstone)] }
+
+// entrySize is the length of the link or tombstone that b starts with.
+func entrySize(b []byte) int {
+	rest := b[entryHead+len(slugOf(b)):]
+	if isTombstone(b) {
+		return len(b) - len(rest)
+	}
+	n, rest := uvarint(rest)
+	rest = rest[n:]
+	for range 4 {
+		_, rest = uvarint(rest)
+	}
+	if b[0]&hasExpiry != 0 {
+		_, rest = uvarint(rest)
+	}
+	if b[0]&hasRest != 0 {
+		n, rest = uvarint(rest)
+		rest = rest[n:]
+	}
+	return len(b) - len(rest)
+}
+
+// appendTombstone appends the mark that hides a slug in the stores below.
+func appendTombstone(b []byte, slug string) []byte {
+	return append(append(b, 0, byte(len(slug))|tombstone), slug...)
+}
+
+// appendEntry appends a link's compact form; scratch is overwritten and returned for the next call. The
+// slug's length has been checked.
+func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
+	var flags byte
+	set := func(flag byte, on bool) {
+		if on {
+			flags |= flag
+		}
+	}
+	set(isInactive, r.Inactive)
+	set(hasExpiry, r.ExpiresAt != 0)
+	set(hasPassword, r.PasswordHash != "")
+	set(isSmart, r.SmartRouting)
+	set(isABTest, r.ABTesting)
+	set(hasPreview, !r.Preview.IsZero())
+	set(hasUTM, !r.UTM.IsZero())
+	set(hasRest, flags&(hasPassword|hasPreview|hasUTM) != 0 || r.Title != "" || r.Default != "" || len(r.Rules)+len(r.Variants) != 0)
+
+	b = append(b, flags, byte(len(r.Slug)))
+	b = append(b, r.Slug...)
+	b = binary.AppendUvarint(b, uint64(len(r.Destination)))
+	b = append(b, r.Destination...)
+	b = binary.AppendUvarint(b, r.Num)
+	b = binary.AppendUvarint(b, r.Owner)
+	b = binary.AppendUvarint(b, r.Revision)
+	b = binary.AppendUvarint(b, uint64(r.CreatedAt))
+	if flags&hasExpiry != 0 {
+		b = binary.AppendUvarint(b, uint64(r.ExpiresAt))
+	}
+	if flags&hasRest != 0 {
+		rest := *r
+		rest.Slug, rest.Destination = restSlug, ""
+		rest.Num, rest.Owner, rest.Revision, rest.CreatedAt, rest.ExpiresAt = 0, 0, 0, 0, 0
+		rest.Inactive, rest.SmartRouting, rest.ABTesting = false, false, false
+		scratch = snapshot.AppendRecord(scratch[:0], &rest)
+		b = binary.AppendUvarint(b, uint64(len(scratch)))
+		b = append(b, scratch...)
+	}
+	return b, scratch
+}
+
+// Entry is one link as Lookup found it: a view that costs nothing to make and stays valid and unchanged for as
+// long as it is held, whatever happens to the table. Its strings point into the table's memory: a request may
+// use them freely, what outlives it keeps copies.
+type Entry struct {
+	num, owner, revision uint64
+	generation           uint64
+	slug, destination    string
+	tail                 []byte // from the creation time on
+	flags                byte
+}
+
+func readEntry(b []byte, generation uint64) Entry {
+	e := Entry{flags: b[0], generation: generation}
+	slug := slugOf(b)
+	n, rest := uvarint(b[entryHead+len(slug):])
+	// unsafe: the arena is never written again once readers can reach it, and the strings keep it alive; the
+	// race detector and TestTable_readers_see_whole_states would notice a write.
+	e.slug = unsafe.String(unsafe.SliceData(slug), len(slug))
+	e.destination = unsafe.String(unsafe.SliceData(rest), int(n))
+	rest = rest[n:]
+	e.num, rest = uvarint(rest)
+	e.owner, rest = uvarint(rest)
+	e.revision, rest = uvarint(rest)
+	e.tail = rest
+	return e
+}
+
+// Num is the link's dense number.
+func (e *Entry) Num() uint64 { return e.num }
+
+// Owner is the dense number of the link's owner.
+func (e *Entry) Owner() uint64 { return e.owner }
+
+// Revision is that of the last change to the link.
+func (e *Entry) Revision() uint64 { return e.revision }
+
+// Slug is the link's slug.
+func (e *Entry) Slug() string { return e.slug }
+
+// Destination is the original URL.
+func (e *Entry) Destination() string { return e.destination }
+
+// Plain reports that the answer is a redirect to Destination with the visitor's query merged in, for
+// everybody and at any time: the link is active and has no expiry, password, rules, variants, preview or UTM
+// presets.
+func (e *Entry) Plain() bool { return e.flags&^hasRest == 0 }
+
+// Inactive reports that the owner has turned the link off.
+func (e *Entry) Inactive() bool { return e.flags&isInactive != 0 }
+
+// HasPassword reports that the link asks for one.
+func (e *Entry) HasPassword() bool { return e.flags&hasPassword != 0 }
+
+// SmartRouting reports that routing rules are on, though there may be none.
+func (e *Entry) SmartRouting() bool { return e.flags&isSmart != 0 }
+
+// ABTesting reports that the A/B test is on, though there may be no variants.
+func (e *Entry) ABTesting() bool { return e.flags&isABTest != 0 }
+
+// HasPreview reports that social crawlers get a page of the link's own.
+func (e *Entry) HasPreview() bool { return e.flags&hasPreview != 0 }
+
+// HasUTM reports that the link has UTM presets.
+func (e *Entry) HasUTM() bool { return e.flags&hasUTM != 0 }
+
+// CreatedAt is in Unix milliseconds.
+func (e *Entry) CreatedAt() int64 {
+	v, _ := uvarint(e.tail)
+	return int64(v)
+}
+
+// ExpiresAt is in Unix milliseconds, 0 if the link doesn't expire.
+func (e *Entry) ExpiresAt() int64 {
+	if e.flags&hasExpiry == 0 {
+		return 0
+	}
+	_, rest := uvarint(e.tail)
+	v, _ := uvarint(rest)
+	return int64(v)
+}
+
+// Record gives the whole link, sharing no memory with the table. It allocates: on the hot path use the
+// accessors, or Table.Compiled.
+func (e *Entry) Record() link.Record {
+	var r link.Record
+	created, rest := uvarint(e.tail)
+	if e.flags&hasExpiry != 0 {
+		_, rest = uvarint(rest)
+	}
+	if e.flags&hasRest != 0 {
+		n, rest := uvarint(rest)
+		if err := snapshot.DecodeRecord(rest[:n], &r); err != nil {
+			panic("BUG: table: a link that this process encoded doesn't decode: " + err.Error())
+		}
+	}
+	both := e.slug + e.destination
+	r.Slug, r.Destination = both[:len(e.slug)], both[len(e.slug):]
+	r.Num, r.Owner, r.Revision = e.num, e.owner, e.revision
+	r.CreatedAt, r.ExpiresAt = int64(created), e.ExpiresAt()
+	r.Inactive, r.SmartRouting, r.ABTesting = e.Inactive(), e.SmartRouting(), e.ABTesting()
+	return r
+}

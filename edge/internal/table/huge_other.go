@@ -1,0 +1,8 @@
+//go:build !linux
+
+package table
+
+import "unsafe"
+
+// adviseHuge does nothing where huge pages can't be asked for.
+func adviseHuge(unsafe.Pointer, int) {}

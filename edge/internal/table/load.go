@@ -1,0 +1,118 @@
+package table
+
+import (
+	"errors"
+	"hash/maphash"
+	"runtime"
+	"sync"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// Builder collects a full set of links beside what the table serves. It is for one goroutine and one Load.
+type Builder struct {
+	table   *Table
+	arena   arena
+	hash    snapshot.StateHash
+	aside   map[string]link.Record
+	pending []link.Record // with rules, to be compiled a batch at a time on all processors
+	entry   []byte
+	scratch []byte
+}
+
+const compileBatch = 512
+
+// NewBuilder starts an empty set.
+func (t *Table) NewBuilder() *Builder {
+	return &Builder{table: t, aside: map[string]link.Record{}}
+}
+
+// Add takes a link into the set. It copies the record's fixed fields and strings, but may keep its rules until
+// Load: snapshot.Decode allows that.
+func (b *Builder) Add(r *link.Record) error {
+	if err := checkable(r); err != nil {
+		return err
+	}
+	b.hash.Add(r.Slug, r.Num, r.Revision)
+	if r.SmartRouting && len(r.Rules) > 0 {
+		if b.pending = append(b.pending, *r); len(b.pending) == compileBatch {
+			b.compile()
+		}
+		return nil
+	}
+	b.add(r)
+	return nil
+}
+
+// Len is the number of links added so far.
+func (b *Builder) Len() int { return b.arena.count + len(b.pending) }
+
+// StateHash is the fingerprint of the links added so far.
+func (b *Builder) StateHash() snapshot.StateHash { return b.hash }
+
+func (b *Builder) add(r *link.Record) {
+	b.entry, b.scratch = appendEntry(b.entry[:0], b.scratch, r)
+	copy(b.arena.take(len(b.entry)), b.entry)
+}
+
+// compile checks the pending links and takes them in.
+func (b *Builder) compile() {
+	before := b.table.now.Load()
+	serve := make([]link.Record, len(b.pending))
+	fine := make([]bool, len(b.pending))
+	workers := runtime.GOMAXPROCS(0)
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			for i := w; i < len(b.pending); i += workers {
+				serve[i], fine[i] = b.table.usable(&b.pending[i], before)
+			}
+		})
+	}
+	group.Wait()
+	for i := range serve {
+		if !fine[i] {
+			b.aside[serve[i].Slug] = b.pending[i]
+		}
+		b.add(&serve[i])
+	}
+	clear(b.pending)
+	b.pending = b.pending[:0]
+}
+
+// Load replaces the whole table by the builder's set, at once for every reader, and moves the cursor. A slug
+// that was added twice is an error, and the table stays as it was. The builder is spent either way.
+func (t *Table) Load(b *Builder, cur snapshot.Cursor) error {
+	if b.table != t {
+		return errors.New("table: the builder belongs to another table")
+	}
+	b.compile()
+	base, err := b.arena.store(t.seed)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	old := t.now.Load()
+	t.now.Store(&version{
+		base:       base,
+		generation: old.generation + 1,
+		count:      base.count,
+		hash:       b.hash,
+		cursor:     cur,
+	})
+	t.aside = b.aside
+	t.mu.Unlock()
+	*b = Builder{}
+	collectLarge(old.base.bytes())
+	return nil
+}
+
+// lookup finds a link in one version, by a string.
+func (v *version) lookup(seed maphash.Seed, slug string) (Entry, bool) {
+	b := v.find(maphash.String(seed, slug), []byte(slug))
+	if b == nil {
+		return Entry{}, false
+	}
+	return readEntry(b, v.generation), true
+}

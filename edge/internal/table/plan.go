@@ -1,0 +1,144 @@
+package table
+
+import (
+	"fmt"
+
+	"github.com/dgraph-io/ristretto/v2"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// frontPlans is how many compiled links are found without asking the cache, which takes a lock and now and
+// then allocates, and which forgets at will. A power of two.
+const frontPlans = 4096
+
+// Plan is the compiled form of one revision of a link: what the redirect of anything but a plain link goes
+// by. It is shared and must not be changed.
+type Plan struct {
+	Record link.Record
+	// Rules are the link's rules in the order they are tried, empty unless smart routing is on.
+	Rules []Rule
+	// Variants draws an index into Record.Variants, and nothing unless A/B testing is on.
+	Variants Arms
+
+	generation uint64
+}
+
+// Rule is one compiled rule.
+type Rule struct {
+	ID      link.ID
+	Name    string
+	Target  string
+	Program *rule.Program
+}
+
+func newPlanCache(maxBytes int64) (*ristretto.Cache[uint64, *Plan], error) {
+	// The cost of a plan is its size in bytes; ten counters for each that fits is the cache's own advice.
+	cache, err := ristretto.NewCache(&ristretto.Config[uint64, *Plan]{
+		NumCounters:        max(1000, maxBytes/planOverhead*10),
+		MaxCost:            maxBytes,
+		BufferItems:        64,
+		IgnoreInternalCost: true, // else the cache's own bookkeeping eats the budget
+	})
+	if err != nil {
+		return nil, fmt.Errorf("table: cache of compiled links: %w", err)
+	}
+	return cache, nil
+}
+
+const planOverhead = 1 << 10
+
+// Compiled gives the compiled form of a link that Lookup has found: from a cache, or made now. It is never
+// nil. When it is in the cache's first level, which holds what is asked for most, it costs no lock and no
+// allocation. A link whose rules don't compile has a plan without rules.
+func (t *Table) Compiled(e *Entry) *Plan {
+	key := e.planKey()
+	front := &t.front[key%frontPlans]
+	if p := front.Load(); p != nil && p.is(e) {
+		return p
+	}
+	p, ok := t.plans.Get(key)
+	if !ok || !p.is(e) {
+		r := e.Record()
+		var err error
+		if p, err = compile(&r, rule.Options{Zone: t.zone}); err != nil {
+			// Found when the link came and set aside then: what is stored compiles. Should it not, no rules is
+			// still the right answer.
+			r.Rules = nil
+			p, _ = compile(&r, rule.Options{Zone: t.zone})
+		}
+		p.generation = e.generation
+		// The cache may refuse. Then the plan is made again, or found in front.
+		t.plans.Set(key, p, int64(planOverhead+8*len(e.tail)))
+	}
+	front.Store(p)
+	return p
+}
+
+// planKey mixes what names a plan. A clash costs a compilation, nothing else: is decides.
+func (e *Entry) planKey() uint64 {
+	k := (e.num*0x9e3779b97f4a7c15 ^ e.revision) * 0xd6e8feb86659fd93
+	k = (k ^ k>>32 ^ e.generation) * 0xd6e8feb86659fd93
+	return k ^ k>>32
+}
+
+func (p *Plan) is(e *Entry) bool {
+	return p.Record.Num == e.num && p.Record.Revision == e.revision && p.generation == e.generation
+}
+
+// compile makes a plan, and turns a panic of the rule compiler into an error: rules are written by people, and
+// one link's must not stop an edge.
+func compile(r *link.Record, opts rule.Options) (p *Plan, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p, err = nil, fmt.Errorf("table: compiling the rules of link %d panicked: %v", r.Num, v)
+		}
+	}()
+	p = &Plan{Record: *r}
+	if r.SmartRouting {
+		p.Rules = make([]Rule, 0, len(r.Rules))
+		for i := range r.Rules {
+			from := &r.Rules[i]
+			group, err := rule.Parse(from.Conditions)
+			if err != nil {
+				return nil, fmt.Errorf("table: link %d, rule %d: %w", r.Num, i, err)
+			}
+			program, err := rule.Compile(group, opts)
+			if err != nil {
+				return nil, fmt.Errorf("table: link %d, rule %d: %w", r.Num, i, err)
+			}
+			p.Rules = append(p.Rules, Rule{ID: from.ID, Name: from.Name, Target: from.Target, Program: program})
+		}
+	}
+	if r.ABTesting {
+		p.Variants = newArms(r.Variants)
+	}
+	return p, nil
+}
+
+// usable checks whether a link's rules compile. If not it gives the form to serve instead: the new record with
+// the rules that the same link had before, which compiled when they came, or with none.
+func (t *Table) usable(r *link.Record, before *version) (serve link.Record, ok bool) {
+	if !r.SmartRouting || len(r.Rules) == 0 {
+		return *r, true
+	}
+	if _, err := compile(r, rule.Options{Zone: t.zone}); err == nil {
+		return *r, true
+	}
+	serve = *r
+	serve.Rules = nil
+	if old, found := before.lookup(t.seed, r.Slug); found && old.Num() == r.Num && old.SmartRouting() {
+		serve.Rules = old.Record().Rules
+	}
+	return serve, false
+}
+
+// checkable is what usable demands of a record before the table can hold it at all.
+func checkable(r *link.Record) error {
+	if r.Slug == "" || len(r.Slug) > snapshot.MaxSlug {
+		return fmt.Errorf("table: link %d has a slug of %d bytes", r.Num, len(r.Slug))
+	}
+	return nil
+}

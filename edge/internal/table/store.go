@@ -1,0 +1,155 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"unsafe"
+)
+
+// Positions are a chunk's number and an offset within it. Chunks differ in length, up to chunkMax, and no
+// link crosses from one into the next.
+const (
+	chunkBits = 25
+	chunkMax  = 1 << chunkBits
+	chunkMin  = 4 << 10
+
+	// An index is filled to three quarters: 10.7 bytes a link, about two and a half slots for a hit.
+	loadNum, loadDen = 3, 4
+)
+
+// store is an immutable set of links, tombstones among them where it lies over another.
+type store struct {
+	chunks [][]byte
+	index  []uint64 // hash's low 16 bits << 48 | position + 1; 0 is free
+	count  int
+}
+
+func (s *store) find(hash uint64, slug []byte) []byte {
+	index := s.index
+	if len(index) == 0 {
+		return nil
+	}
+	tag := hash << 48
+	for i := slot(hash, len(index)); ; {
+		w := index[i]
+		if w == 0 {
+			return nil
+		}
+		if (w^tag)>>48 == 0 {
+			b := s.at(w)
+			if n := int(b[1] &^ tombstone); n == len(slug) && string(b[entryHead:entryHead+n]) == string(slug) {
+				return b
+			}
+		}
+		if i++; i == len(index) {
+			i = 0
+		}
+	}
+}
+
+func (s *store) at(word uint64) []byte {
+	position := word&(1<<48-1) - 1
+	return s.chunks[position>>chunkBits][position&(chunkMax-1):]
+}
+
+// each yields every link's own bytes, in the order they were added.
+func (s *store) each(fn func(b []byte) error) error {
+	for _, chunk := range s.chunks {
+		for len(chunk) > 0 {
+			n := entrySize(chunk)
+			if err := fn(chunk[:n:n]); err != nil {
+				return err
+			}
+			chunk = chunk[n:]
+		}
+	}
+	return nil
+}
+
+func (s *store) bytes() int64 {
+	n := int64(cap(s.index)) * 8
+	for _, c := range s.chunks {
+		n += int64(cap(c))
+	}
+	return n
+}
+
+// arena collects links for a store.
+type arena struct {
+	chunks [][]byte
+	count  int
+}
+
+// take makes room for one link of n bytes, which the caller fills.
+func (a *arena) take(n int) []byte {
+	a.count++
+	last := len(a.chunks) - 1
+	if last < 0 || cap(a.chunks[last])-len(a.chunks[last]) < n {
+		size := chunkMin
+		if last >= 0 {
+			size = min(2*cap(a.chunks[last]), chunkMax)
+		}
+		a.chunks = append(a.chunks, newChunk(max(size, n)))
+		last++
+	}
+	c := a.chunks[last]
+	at := len(c)
+	a.chunks[last] = c[:at+n]
+	return c[at : at+n : at+n]
+}
+
+// newChunk returns an empty chunk on huge pages if it is large enough for them to matter.
+func newChunk(size int) []byte {
+	b := make([]byte, 0, size)
+	adviseHuge(unsafe.Pointer(unsafe.SliceData(b)), size)
+	return b
+}
+
+// store makes the index and ends the arena. A slug that comes twice is an error.
+func (a *arena) store(seed maphash.Seed) (*store, error) {
+	if last := len(a.chunks) - 1; last >= 0 && len(a.chunks[last]) < cap(a.chunks[last]) {
+		trimmed := newChunk(len(a.chunks[last]))
+		a.chunks[last] = append(trimmed, a.chunks[last]...)
+	}
+	s := &store{chunks: a.chunks, count: a.count}
+	if a.count == 0 {
+		return s, nil
+	}
+	s.index = make([]uint64, a.count*loadDen/loadNum+1)
+	adviseHuge(unsafe.Pointer(unsafe.SliceData(s.index)), len(s.index)*8)
+	for number, chunk := range s.chunks {
+		for at := 0; at < len(chunk); {
+			b := chunk[at:]
+			if err := s.insert(b, uint64(number)<<chunkBits|uint64(at), seed); err != nil {
+				return nil, err
+			}
+			at += entrySize(b)
+		}
+	}
+	return s, nil
+}
+
+func (s *store) insert(b []byte, position uint64, seed maphash.Seed) error {
+	slug := slugOf(b)
+	hash := maphash.Bytes(seed, slug)
+	word := hash<<48 | (position + 1)
+	for i := slot(hash, len(s.index)); ; {
+		switch w := s.index[i]; {
+		case w == 0:
+			s.index[i] = word
+			return nil
+		case w>>48 == word>>48 && string(slugOf(s.at(w))) == string(slug):
+			return fmt.Errorf("table: slug %q comes twice", slug)
+		}
+		if i++; i == len(s.index) {
+			i = 0
+		}
+	}
+}
+
+// uvarint is binary.Uvarint for bytes that this package wrote: it returns the value and what follows it.
+func uvarint(b []byte) (uint64, []byte) {
+	v, n := binary.Uvarint(b)
+	return v, b[n:]
+}

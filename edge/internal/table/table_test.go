@@ -1,0 +1,590 @@
+package table_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+const (
+	onlyUTM  = `{"operator":"AND","conditions":[{"type":"utm_source","operator":"equals","value":"mail"}]}`
+	otherUTM = `{"operator":"AND","conditions":[{"type":"utm_source","operator":"equals","value":"post"}]}`
+	broken   = `{"operator":"AND","conditions":[{"type":"no such thing","operator":"equals","value":"x"}]}`
+)
+
+func plain(i int) link.Record {
+	return link.Record{
+		Num: uint64(i) + 1, Owner: uint64(i%100_000) + 1, Revision: uint64(i) + 1, Slug: fmt.Sprintf("s%07d", i),
+		Destination: fmt.Sprintf("https://www.example.com/%d", i), CreatedAt: 1750000000000 + int64(i),
+	}
+}
+
+func everything() link.Record {
+	return link.Record{
+		Num: 1 << 40, Owner: 300, Revision: 77, Slug: "full-Of_it", Destination: "https://example.com/a?b=c#d",
+		Default: "https://example.com/other", Inactive: true, ExpiresAt: 1893456000123, CreatedAt: 1700000000000,
+		Title: "title", PasswordHash: "$2a$10$x", UTM: link.UTM{Source: "s", SourcePlatform: "p"},
+		SmartRouting: true, ABTesting: true,
+		Rules:    []link.Rule{{ID: link.ID{1}, Name: "one", Target: "https://one.example", Conditions: []byte(onlyUTM)}},
+		Variants: []link.Variant{{ID: link.ID{5}, Target: "https://a.example", Weight: 100}},
+		Preview:  link.Preview{Title: "og"},
+	}
+}
+
+func empty(t testing.TB) *table.Table {
+	t.Helper()
+	tab, err := table.New(table.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tab.Close)
+	return tab
+}
+
+func load(t testing.TB, tab *table.Table, at snapshot.Cursor, records ...link.Record) {
+	t.Helper()
+	b := tab.NewBuilder()
+	for i := range records {
+		if err := b.Add(&records[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tab.Load(b, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func apply(t testing.TB, tab *table.Table, d snapshot.Delta) {
+	t.Helper()
+	at := tab.Cursor()
+	d.Incarnation, d.From = at.Incarnation, at.Revision
+	if d.To == 0 {
+		d.To = d.From + 1
+	}
+	if err := tab.Apply(&d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// contents reads the table back and checks what it says of itself.
+func contents(t testing.TB, tab *table.Table) map[string]link.Record {
+	t.Helper()
+	got := map[string]link.Record{}
+	var hash snapshot.StateHash
+	err := tab.Records(func(snapshot.Cursor) error { return nil }, func(r *link.Record) error {
+		if _, twice := got[r.Slug]; twice {
+			t.Errorf("%q comes twice", r.Slug)
+		}
+		got[r.Slug] = *r
+		hash.Add(r.Slug, r.Num, r.Revision)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tab.Len() != len(got) || tab.StateHash() != hash {
+		t.Errorf("the table counts %d links with hash %v, and holds %d with hash %v", tab.Len(), tab.StateHash(), len(got), hash)
+	}
+	return got
+}
+
+func TestLookup_every_field_comes_back(t *testing.T) {
+	t.Parallel()
+	tab := empty(t)
+	want := everything()
+	simple := plain(7)
+	titled := plain(8)
+	titled.Title = "only a title"
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 77}, want, simple, titled)
+	e, ok := tab.Lookup([]byte(want.Slug))
+	if !ok {
+		t.Fatal("not found")
+	}
+	if got := e.Record(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	if e.Plain() || !e.Inactive() || !e.HasPassword() || !e.SmartRouting() || !e.ABTesting() || !e.HasPreview() || !e.HasUTM() ||
+		e.Num() != want.Num || e.Owner() != 300 || e.Revision() != 77 || e.ExpiresAt() != want.ExpiresAt ||
+		e.CreatedAt() != want.CreatedAt || e.Destination() != want.Destination || e.Slug() != want.Slug {
+		t.Errorf("accessors differ: %+v", e)
+	}
+	for _, r := range []link.Record{simple, titled} {
+		e, _ := tab.Lookup([]byte(r.Slug))
+		if !e.Plain() || e.ExpiresAt() != 0 || !reflect.DeepEqual(e.Record(), r) {
+			t.Errorf("%+v", e.Record())
+		}
+	}
+	for _, slug := range []string{"", "full-of_it", "full-Of_i", "full-Of_itt", "nothing", strings.Repeat("x", 300)} {
+		if _, ok := tab.Lookup([]byte(slug)); ok {
+			t.Errorf("%q was found", slug)
+		}
+	}
+}
+
+func TestLoad_refuses_a_slug_that_comes_twice(t *testing.T) {
+	t.Parallel()
+	tab := empty(t)
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 1}, plain(1))
+	b := tab.NewBuilder()
+	one, other := plain(2), plain(3)
+	other.Slug = one.Slug
+	if err := errors.Join(b.Add(&one), b.Add(&other)); err != nil {
+		t.Fatal(err)
+	}
+	if tab.Load(b, snapshot.Cursor{Incarnation: 1, Revision: 2}) == nil {
+		t.Error("loaded")
+	}
+	if tab.Len() != 1 || tab.Cursor().Revision != 1 {
+		t.Error("the table has changed")
+	}
+}
+
+// A map is the model: random deltas, folds and loads must leave the table equal to it.
+func TestTable_equals_a_map(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	tab := empty(t)
+	model := map[string]link.Record{}
+	var initial []link.Record
+	for i := range 3000 {
+		r := plain(i)
+		initial = append(initial, r)
+		model[r.Slug] = r
+	}
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 10_000}, initial...)
+	num := uint64(10_000)
+	for step := range 400 {
+		d := snapshot.Delta{To: tab.Cursor().Revision + 1}
+		named := map[string]bool{}
+		for range rng.IntN(40) {
+			i := rng.IntN(5000)
+			r := plain(i)
+			if named[r.Slug] {
+				continue
+			}
+			named[r.Slug] = true
+			old, exists := model[r.Slug]
+			r.Revision = d.To
+			switch {
+			case exists && rng.IntN(3) == 0:
+				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: old.Num, Slug: old.Slug})
+				delete(model, r.Slug)
+				continue
+			case exists && rng.IntN(4) == 0: // deleted, and made again by somebody else
+				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: old.Num, Slug: old.Slug})
+				num++
+				r.Num = num
+			case exists:
+				r.Num = old.Num
+			default:
+				num++
+				r.Num = num
+			}
+			r.Title = fmt.Sprint(step)
+			d.Upserts = append(d.Upserts, r)
+			model[r.Slug] = r
+		}
+		for _, r := range model {
+			d.After.Add(r.Slug, r.Num, r.Revision)
+		}
+		apply(t, tab, d)
+		if step%37 == 0 {
+			tab.Fold()
+		}
+		for range 50 {
+			slug := plain(rng.IntN(5000)).Slug
+			e, ok := tab.Lookup([]byte(slug))
+			want, exists := model[slug]
+			if ok != exists || ok && e.Revision() != want.Revision {
+				t.Fatalf("step %d: %s: found %v, should be %v", step, slug, ok, exists)
+			}
+		}
+	}
+	if got := contents(t, tab); !reflect.DeepEqual(got, model) {
+		t.Error("contents differ")
+	}
+	tab.Fold()
+	if got := contents(t, tab); !reflect.DeepEqual(got, model) {
+		t.Error("contents differ after the fold")
+	}
+}
+
+func TestApply_refuses(t *testing.T) {
+	t.Parallel()
+	tab := empty(t)
+	load(t, tab, snapshot.Cursor{Incarnation: 3, Revision: 10}, plain(1), plain(2))
+	var wrong snapshot.StateHash
+	wrong.Add("x", 1, 1)
+	gone := []snapshot.Tombstone{{Num: 2, Slug: plain(1).Slug}}
+	for name, c := range map[string]struct {
+		d    snapshot.Delta
+		want error
+	}{
+		"a later start":       {snapshot.Delta{Incarnation: 3, From: 11, To: 12, Deletes: gone}, table.ErrGap},
+		"an earlier start":    {snapshot.Delta{Incarnation: 3, From: 9, To: 12, Deletes: gone}, table.ErrGap},
+		"another incarnation": {snapshot.Delta{Incarnation: 4, From: 10, To: 12, Deletes: gone}, table.ErrGap},
+		"another result":      {snapshot.Delta{Incarnation: 3, From: 10, To: 12, Deletes: gone, After: wrong}, table.ErrDrift},
+	} {
+		if err := tab.Apply(&c.d); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(contents(t, tab)) != 2 || tab.Cursor().Revision != 10 {
+		t.Error("the table has changed")
+	}
+}
+
+func TestApply_later_revision_and_other_number_stay(t *testing.T) {
+	t.Parallel()
+	tab := empty(t)
+	newer := plain(1)
+	newer.Revision = 50
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 10}, newer, plain(2))
+	older := plain(1)
+	older.Revision, older.Destination = 11, "https://old.example"
+	apply(t, tab, snapshot.Delta{Upserts: []link.Record{older}, Deletes: []snapshot.Tombstone{{Num: 999, Slug: plain(2).Slug}, {Num: 5, Slug: "unknown"}}})
+	if e, ok := tab.Lookup([]byte(newer.Slug)); !ok || e.Revision() != 50 || e.Destination() != newer.Destination {
+		t.Error("an older revision took the place of a later one")
+	}
+	if _, ok := tab.Lookup([]byte(plain(2).Slug)); !ok {
+		t.Error("a tombstone of another link took this one")
+	}
+	if tab.Cursor().Revision != 11 {
+		t.Error("the cursor stays")
+	}
+}
+
+// Every delta sets all links to one revision: a reader that sees two at once has seen half a change. Held
+// entries must stay as they were through folds and loads.
+func TestTable_readers_see_whole_states(t *testing.T) {
+	t.Parallel()
+	const links = 300
+	tab := empty(t)
+	state := func(revision uint64) []link.Record {
+		records := make([]link.Record, links)
+		for i := range records {
+			records[i] = plain(i)
+			records[i].Revision = revision
+			records[i].Destination = fmt.Sprintf("https://example.com/%d", revision)
+		}
+		return records
+	}
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 1}, state(1)...)
+
+	ctx, stop := context.WithCancel(context.Background())
+	var readers sync.WaitGroup
+	var lookups atomic.Int64
+	for r := range 4 {
+		readers.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(r), 0))
+			var last uint64
+			var held []table.Entry
+			for ctx.Err() == nil {
+				e, ok := tab.Lookup([]byte(plain(rng.IntN(links)).Slug))
+				if !ok {
+					t.Error("a link was missing for a moment")
+					return
+				}
+				if e.Revision() < last {
+					t.Errorf("revision %d was seen after %d", e.Revision(), last)
+					return
+				}
+				last = e.Revision()
+				if held = append(held, e); len(held) == 64 {
+					for i := range held {
+						if held[i].Destination() != fmt.Sprintf("https://example.com/%d", held[i].Revision()) {
+							t.Error("a held entry has changed")
+							return
+						}
+					}
+					held = held[:0]
+				}
+				lookups.Add(1)
+			}
+		})
+	}
+	var folding sync.WaitGroup
+	folding.Go(func() {
+		for ctx.Err() == nil {
+			tab.Fold()
+		}
+	})
+	for revision := uint64(2); revision < 150 || lookups.Load() < 5000; revision++ {
+		if t.Failed() {
+			break
+		}
+		if revision%40 == 0 {
+			load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: revision}, state(revision)...)
+			continue
+		}
+		apply(t, tab, snapshot.Delta{To: revision, Upserts: state(revision)})
+	}
+	stop()
+	readers.Wait()
+	folding.Wait()
+	contents(t, tab)
+}
+
+func TestSetAside(t *testing.T) {
+	t.Parallel()
+	smart := func(i int, conditions string) link.Record {
+		r := plain(i)
+		r.SmartRouting = true
+		r.Rules = []link.Rule{{ID: link.ID{9}, Name: "r", Target: "https://rule.example", Conditions: []byte(conditions)}}
+		return r
+	}
+	tab := empty(t)
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 100}, smart(1, onlyUTM), smart(2, broken), plain(3))
+	rules := func(i int) int {
+		e, ok := tab.Lookup([]byte(plain(i).Slug))
+		if !ok {
+			t.Fatalf("link %d is gone", i)
+		}
+		return len(tab.Compiled(&e).Rules)
+	}
+	if slugs, n := tab.SetAside(); n != 1 || len(slugs) != 1 || slugs[0] != plain(2).Slug {
+		t.Fatalf("set aside: %v", slugs)
+	}
+	if rules(1) != 1 || rules(2) != 0 {
+		t.Fatal("rules of a good link and of a broken one:", rules(1), rules(2))
+	}
+
+	// A good link gets broken rules, and is turned off with the same change: the rules stay, the rest is obeyed.
+	worse := smart(1, broken)
+	worse.Revision, worse.Inactive = 101, true
+	apply(t, tab, snapshot.Delta{Upserts: []link.Record{worse}})
+	e, _ := tab.Lookup([]byte(worse.Slug))
+	if !e.Inactive() || e.Revision() != 101 || rules(1) != 1 {
+		t.Errorf("inactive %v, %d rules", e.Inactive(), rules(1))
+	}
+	if _, n := tab.SetAside(); n != 2 {
+		t.Errorf("%d set aside", n)
+	}
+	if got := contents(t, tab)[worse.Slug]; !reflect.DeepEqual(got, worse) {
+		t.Error("the published form of a link set aside is lost")
+	}
+	// The same in a full document.
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 102}, worse, smart(2, broken), plain(3))
+	if _, n := tab.SetAside(); n != 2 || rules(1) != 1 {
+		t.Errorf("%d set aside, %d rules", n, rules(1))
+	}
+
+	better := smart(2, otherUTM)
+	better.Revision = 103
+	apply(t, tab, snapshot.Delta{Upserts: []link.Record{better}, Deletes: []snapshot.Tombstone{{Num: worse.Num, Slug: worse.Slug}}})
+	if slugs, n := tab.SetAside(); n != 0 || rules(2) != 1 {
+		t.Errorf("%v still set aside, %d rules", slugs, rules(2))
+	}
+
+	var many []link.Record
+	for i := range 1500 {
+		many = append(many, smart(i, broken))
+	}
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 104}, many...)
+	if slugs, n := tab.SetAside(); n != 1500 || len(slugs) != 100 || tab.Len() != 1500 {
+		t.Errorf("%d of %d named, %d links", len(slugs), n, tab.Len())
+	}
+}
+
+type facts map[rule.Field]string
+
+func (f facts) Fact(field rule.Field) string { return f[field] }
+func (f facts) UnixMilli() int64             { return 0 }
+
+func TestCompiled_follows_the_revision(t *testing.T) {
+	t.Parallel()
+	tab := empty(t)
+	r := everything()
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 100}, r)
+	plan := func() *table.Plan {
+		e, _ := tab.Lookup([]byte(r.Slug))
+		return tab.Compiled(&e)
+	}
+	p := plan()
+	if p != plan() {
+		t.Error("compiled twice")
+	}
+	if !reflect.DeepEqual(p.Record, r) || len(p.Rules) != 1 || p.Rules[0].Target != "https://one.example" || p.Variants.Draw(1<<63) != 0 {
+		t.Errorf("%+v", p)
+	}
+	if !p.Rules[0].Program.Eval(facts{rule.FieldUTMSource: "mail"}) || p.Rules[0].Program.Eval(facts{}) {
+		t.Error("the rule decides wrongly")
+	}
+
+	changed := everything()
+	changed.Revision, changed.Rules[0].Conditions = 101, []byte(otherUTM)
+	apply(t, tab, snapshot.Delta{Upserts: []link.Record{changed}})
+	if !plan().Rules[0].Program.Eval(facts{rule.FieldUTMSource: "post"}) {
+		t.Error("the rule is the old one")
+	}
+	// Another incarnation may use the same number and revision for something else.
+	load(t, tab, snapshot.Cursor{Incarnation: 2, Revision: 101}, r)
+	other := everything()
+	other.Revision = 101
+	load(t, tab, snapshot.Cursor{Incarnation: 3, Revision: 101}, other)
+	if !plan().Rules[0].Program.Eval(facts{rule.FieldUTMSource: "mail"}) {
+		t.Error("the rule is another incarnation's")
+	}
+	off := everything()
+	off.Revision, off.SmartRouting, off.ABTesting = 105, false, false
+	apply(t, tab, snapshot.Delta{Upserts: []link.Record{off}})
+	if p := plan(); len(p.Rules) != 0 || p.Variants.Draw(0) != -1 {
+		t.Error("what is off was compiled")
+	}
+}
+
+// More plans than the cache holds: whatever it forgets or refuses, each link gets its own plan.
+func TestCompiled_is_right_without_the_cache(t *testing.T) {
+	t.Parallel()
+	tab, err := table.New(table.Config{PlanBytes: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	var records []link.Record
+	for i := range 6000 {
+		r := plain(i)
+		r.ABTesting = true
+		r.Variants = []link.Variant{{ID: link.ID{1}, Target: fmt.Sprint("https://v.example/", i), Weight: 1}}
+		records = append(records, r)
+	}
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 1}, records...)
+	for range 3 {
+		for i := range records {
+			e, _ := tab.Lookup([]byte(records[i].Slug))
+			if p := tab.Compiled(&e); p.Record.Variants[0].Target != records[i].Variants[0].Target {
+				t.Fatalf("link %d has the plan of %s", i, p.Record.Slug)
+			}
+		}
+	}
+}
+
+func TestArms_draw_by_weight(t *testing.T) {
+	t.Parallel()
+	tab := empty(t)
+	for n, weights := range [][]uint32{{1}, {50, 50}, {0, 7, 0, 93}, {100, 1, 1}, {10, 20, 30, 40, 0}, {33, 33, 34}, {0, 0}, {}} {
+		r := plain(n)
+		r.ABTesting = true
+		var sum float64
+		for _, w := range weights {
+			r.Variants = append(r.Variants, link.Variant{Weight: w})
+			sum += float64(w)
+		}
+		load(t, tab, snapshot.Cursor{Incarnation: uint64(n + 1), Revision: 1}, r)
+		e, _ := tab.Lookup([]byte(r.Slug))
+		arms := &tab.Compiled(&e).Variants
+		// A sweep over evenly spaced values instead of random ones: the shares must come out exactly.
+		const draws = 1 << 20
+		got := make([]int, len(weights))
+		for i := range uint64(draws) {
+			v := arms.Draw(i<<44 | 1<<43)
+			if v < 0 != (sum == 0) {
+				t.Fatalf("weights %v: drew %d", weights, v)
+			}
+			if v >= 0 {
+				got[v]++
+			}
+		}
+		for i, w := range weights {
+			if sum == 0 {
+				continue
+			}
+			want := float64(w) / sum * draws
+			if math.Abs(float64(got[i])-want) > float64(len(weights)+1) {
+				t.Errorf("weights %v: variant %d was drawn %d times, not %.0f", weights, i, got[i], want)
+			}
+		}
+		for _, random := range []uint64{0, math.MaxUint64} {
+			if v := arms.Draw(random); v >= 0 && weights[v] == 0 {
+				t.Errorf("weights %v: %d was drawn", weights, v)
+			}
+		}
+	}
+}
+
+func TestHotPath_does_not_allocate(t *testing.T) {
+	tab := empty(t)
+	r := everything()
+	r.Slug = "smart"
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 100}, plain(1), plain(2), r)
+	changed := plain(2)
+	changed.Revision = 101
+	apply(t, tab, snapshot.Delta{Upserts: []link.Record{changed}})
+	slugs := [][]byte{[]byte(plain(1).Slug), []byte(plain(2).Slug), []byte("smart"), []byte("unknown")}
+	var sum uint64
+	if n := testing.AllocsPerRun(2000, func() {
+		for _, slug := range slugs {
+			if e, ok := tab.Lookup(slug); ok {
+				sum += e.Num() + uint64(len(e.Destination())) + uint64(e.ExpiresAt())
+				if !e.Plain() {
+					p := tab.Compiled(&e)
+					sum += uint64(p.Variants.Draw(sum)) + uint64(len(p.Rules))
+				}
+			}
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestFold_beside_a_load_is_dropped(t *testing.T) {
+	t.Parallel()
+	tab := empty(t)
+	for round := range 20 {
+		var records []link.Record
+		for i := range 2000 {
+			records = append(records, plain(i))
+		}
+		load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 5000}, records...)
+		changed := plain(1)
+		changed.Revision = 5001
+		apply(t, tab, snapshot.Delta{Upserts: []link.Record{changed}})
+		var fold sync.WaitGroup
+		fold.Go(tab.Fold)
+		last := plain(0)
+		last.Revision = 9000
+		load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 9000 + uint64(round)}, last)
+		fold.Wait()
+		if got := contents(t, tab); len(got) != 1 || got[last.Slug].Revision != 9000 {
+			t.Fatalf("%d links", len(got))
+		}
+	}
+}
+
+func TestFoldDue(t *testing.T) {
+	t.Parallel()
+	tab := empty(t)
+	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 1}, plain(0))
+	deadline := time.Now().Add(time.Minute)
+	for i := 1; !tab.FoldDue(); {
+		var d snapshot.Delta
+		for range 1500 {
+			r := plain(i)
+			d.Upserts = append(d.Upserts, r)
+			i++
+		}
+		apply(t, tab, d)
+		if time.Now().After(deadline) {
+			t.Fatal("never due")
+		}
+	}
+	n := tab.Len()
+	tab.Fold()
+	if tab.FoldDue() || tab.Len() != n {
+		t.Error("due after a fold, or links lost")
+	}
+	contents(t, tab)
+}
