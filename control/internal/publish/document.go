@@ -1,0 +1,156 @@
+package publish
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// page is how many links are held in memory at a time while a document is built.
+const page = 2000
+
+// document is a full document in a file that has no name any more: it goes when its last reader lets go.
+type document struct {
+	file   *os.File
+	size   int64
+	cursor snapshot.Cursor
+	refs   atomic.Int32
+}
+
+func (d *document) release() {
+	if d != nil && d.refs.Add(-1) == 0 {
+		d.file.Close()
+	}
+}
+
+type documentReader struct {
+	*io.SectionReader
+	doc    *document
+	closed atomic.Bool
+}
+
+func (r *documentReader) Close() error {
+	if !r.closed.Swap(true) {
+		r.doc.release()
+	}
+	return nil
+}
+
+// Snapshot is snapshot.Source's. The document may be a little older than the newest revision: the edge goes on
+// with Changes from where it ends. What is returned can also seek.
+func (p *Publisher) Snapshot(ctx context.Context) (io.ReadCloser, error) {
+	select {
+	case p.building <- struct{}{}:
+		defer func() { <-p.building }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	fresh, err := p.fresh(ctx, p.kept)
+	if err != nil {
+		return nil, fmt.Errorf("look for changes since the last document: %w", err)
+	}
+	if !fresh {
+		d, err := p.build(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("build a full document: %w", err)
+		}
+		p.kept.release()
+		p.kept = d
+	}
+	p.kept.refs.Add(1)
+	return &documentReader{SectionReader: io.NewSectionReader(p.kept.file, 0, p.kept.size), doc: p.kept}, nil
+}
+
+// fresh reports whether an edge that takes the document can go on from it with a small delta.
+func (p *Publisher) fresh(ctx context.Context, d *document) (bool, error) {
+	if d == nil {
+		return false, nil
+	}
+	if err := p.comparable(ctx, d.cursor); err != nil {
+		if errors.Is(err, snapshot.ErrTooOld) {
+			return false, nil
+		}
+		return false, err
+	}
+	head, err := p.store.Revision(ctx)
+	if err != nil || head == d.cursor.Revision {
+		return err == nil, err
+	}
+	if oldest, err := p.store.OldestChange(ctx); err != nil || oldest == 0 || oldest > d.cursor.Revision+1 {
+		return false, err
+	}
+	_, more, err := p.store.ChangesAfter(ctx, d.cursor.Revision, p.cfg.MaxBehind)
+	return err == nil && !more, err
+}
+
+func (p *Publisher) build(ctx context.Context) (*document, error) {
+	if p.cfg.Dir != "" {
+		if err := os.MkdirAll(p.cfg.Dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.CreateTemp(p.cfg.Dir, "snapshot-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	d := &document{file: f}
+	d.refs.Store(1)
+	var hash snapshot.StateHash
+	err = p.store.View(ctx, func(c store.Conn) error {
+		var err error
+		if d.cursor.Incarnation, d.cursor.Revision, err = c.Head(ctx); err != nil {
+			return err
+		}
+		hash, err = writeDocument(ctx, c, f, d.cursor, p.cfg.BaseURL)
+		return err
+	})
+	if err == nil {
+		d.size, err = f.Seek(0, io.SeekEnd)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	p.delta.know(d.cursor.Revision, hash)
+	return d, nil
+}
+
+func writeDocument(ctx context.Context, c store.Conn, f io.Writer, cur snapshot.Cursor, base string) (hash snapshot.StateHash, err error) {
+	buf := bufio.NewWriterSize(f, 256<<10)
+	w, err := snapshot.NewWriter(buf, cur)
+	if err != nil {
+		return hash, err
+	}
+	for last := uint64(0); ; {
+		list, err := c.LinksAfter(ctx, last, page)
+		if err != nil {
+			return hash, err
+		}
+		for i := range list {
+			r := Record(&list[i], base)
+			if err := w.Add(&r); err != nil {
+				return hash, err
+			}
+			hash.Add(r.Slug, r.Num, r.Revision)
+		}
+		if len(list) < page {
+			break
+		}
+		last = list[len(list)-1].Num
+	}
+	if err := w.Close(); err != nil {
+		return hash, err
+	}
+	return hash, buf.Flush()
+}
