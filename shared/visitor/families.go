@@ -184,6 +184,7 @@ var signs = []struct {
 
 	{signRobot, "http://"},
 	{signRobot, "https://"},
+	{signRobot, "mailto:"},
 	{signRobot, "crawl"},
 	{signRobot, "Crawl"},
 	{signRobot, "spider"},
