@@ -1,0 +1,370 @@
+// Package redirect answers visitors: it turns a request into a slug, the slug into a link, the link and what is
+// known of the visitor into a decision, and that into an answer and a click.
+//
+// It promises that a redirect waits for nobody, allocates nothing and logs nothing; that a click is in the
+// spool before its visitor is answered; that whatever bytes a request is made of, it gets an answer of HTTP;
+// and that guessing a link's password costs redirects nothing but a bounded share of the processor.
+//
+// It leaves to others: the links (package table), where a click goes from the spool (package ship), the paths of
+// the control plane (package proxy), the connections and their deadlines (package listen).
+//
+// Choices where the contract is silent: a slug in percent-encoding is not a slug, and a slash after a slug is
+// another path; both are 404. A link whose destination turns out to be this very host answers 508, and is no
+// click. Known weakness: locks on guesses are kept by each edge for itself and are forgotten at a restart.
+package redirect
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	mrand "math/rand/v2"
+	"net"
+	"net/netip"
+	"net/url"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/visitor"
+	"github.com/valyala/fasthttp"
+)
+
+// Config is what a Handler needs to know.
+type Config struct {
+	// BaseURL is where visitors reach this service, such as https://sho.rt: links that lead back to it are
+	// not followed. Required.
+	BaseURL string
+	// Brand is what pages carry.
+	Brand Brand
+	// Trusted are the proxies whose word is taken for a client's address.
+	Trusted visitor.Prefixes
+	// Now is the clock of locks and of expiry; nil means the time at which the server took the request.
+	Now func() time.Time
+}
+
+// Upstream answers the paths that are not links, such as the control plane's.
+type Upstream interface {
+	// Owns reports whether a path, as it stands in the request, is the upstream's.
+	Owns(path []byte) bool
+	// Serve answers a request. client is the visitor's address.
+	Serve(ctx *fasthttp.RequestCtx, client netip.Addr)
+}
+
+// Deps are the parts that a Handler works with. Geo, Agents, Upstream and Ready may be nil.
+type Deps struct {
+	Table    *table.Table
+	Spool    *spool.Spool
+	Agents   *visitor.Agents
+	Geo      *visitor.Geo
+	Upstream Upstream
+	Ready    func() bool // whether the table is fit to answer from; nil means always
+	Logger   *slog.Logger
+}
+
+// Handler answers requests. It is for any number of goroutines.
+type Handler struct {
+	cfg      Config
+	deps     Deps
+	own      host
+	base     string // BaseURL without a slash at its end
+	idBase   uint64
+	pages    *pages
+	policy   []byte
+	refusals map[int]*refusal
+	tally    *tally
+	locks    *locks
+	hasher   *hasher
+	pool     sync.Pool
+}
+
+// New makes a Handler. The error names everything that is wrong with the configuration.
+func New(cfg Config, deps Deps) (*Handler, error) {
+	own, urlErr := ownHost(cfg.BaseURL)
+	p, brandErr := newPages(cfg.Brand)
+	if err := errors.Join(urlErr, brandErr); err != nil {
+		return nil, err
+	}
+	if deps.Logger == nil {
+		deps.Logger = slog.Default()
+	}
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	h := &Handler{
+		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
+		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), locks: newLocks(), hasher: newHasher(),
+	}
+	h.pool.New = func() any { return new(work) }
+	return h, nil
+}
+
+// ownHost reads the host of the service's public address.
+func ownHost(base string) (host, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return host{}, fmt.Errorf("base URL: %w", err)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return host{}, errors.New("base URL: must be an absolute http or https URL")
+	}
+	h := host{name: strings.TrimRight(strings.ToLower(u.Hostname()), ".")}
+	_, notIP := netip.ParseAddr(h.name)
+	if notIP == nil || h.name == "localhost" {
+		if h.port = u.Port(); h.port == "" {
+			h.port = defaultPort(u.Scheme)
+		}
+		if strings.Contains(h.name, ":") {
+			h.name = "[" + h.name + "]"
+		}
+	}
+	return h, nil
+}
+
+// work is the memory of one request. It goes back to a pool when the request is answered.
+type work struct {
+	visitor.Visitor
+	event     click.Event
+	location  []byte
+	decoded   []byte // the visitor's UTM values where they came escaped
+	forwarded [][]byte
+}
+
+func (w *work) crawler() bool { return w.Agent().Preview }
+
+// Serve answers one request.
+func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
+	defer h.rescue(ctx)
+	header := &ctx.Request.Header
+	t := split(header.RequestURI())
+
+	if t.slug != nil && len(t.rest) == 0 && (header.IsGet() || header.IsHead()) {
+		// The usual length of a request without a body is -2, none given.
+		if n := header.ContentLength(); n != -2 && !h.framed(ctx, maxIdleBody) {
+			return
+		}
+		if e, ok := h.deps.Table.Lookup(t.slug); ok {
+			h.follow(ctx, &e, t)
+			return
+		}
+	}
+	h.others(ctx, t)
+}
+
+// others answers what is not a visit of a link that exists.
+func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
+	if up := h.deps.Upstream; up != nil && up.Owns(t.path) {
+		if h.framed(ctx, maxProxiedBody) {
+			h.tally.add(ctx.ConnID(), cProxied)
+			up.Serve(ctx, h.clientIP(ctx, nil))
+		}
+		return
+	}
+	if t.slug == nil || len(t.rest) > 0 {
+		switch action := string(t.rest); {
+		case action == "/verify":
+			if h.framed(ctx, maxVerifyBody) {
+				h.verify(ctx, t)
+			}
+			return
+		case !h.framed(ctx, maxIdleBody):
+			return
+		case action == "/info":
+			h.info(ctx, t)
+			return
+		}
+	} else if !h.framed(ctx, maxIdleBody) {
+		return
+	}
+	if h.fixed(ctx, t.path) {
+		return
+	}
+	if !ctx.IsGet() && !ctx.IsHead() {
+		if t.slug != nil && len(t.rest) == 0 {
+			if _, ok := h.deps.Table.Lookup(t.slug); ok {
+				h.refuseMethod(ctx, "GET, HEAD")
+				return
+			}
+		}
+	}
+	h.missing(ctx)
+}
+
+func (h *Handler) missing(ctx *fasthttp.RequestCtx) {
+	h.tally.add(ctx.ConnID(), cMissing)
+	h.refuse(ctx, fasthttp.StatusNotFound)
+}
+
+func (h *Handler) gone(ctx *fasthttp.RequestCtx) {
+	h.tally.add(ctx.ConnID(), cGone)
+	h.refuse(ctx, fasthttp.StatusGone)
+}
+
+// follow answers a visit of a link.
+func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
+	w := h.pool.Get().(*work)
+	defer h.pool.Put(w)
+	header := &ctx.Request.Header
+	now := h.now(ctx).UnixMilli()
+	var d decision
+	var plan *table.Plan
+	var presets link.UTM
+	if e.Plain() {
+		d.target = e.Destination()
+		h.read(ctx, w, t.query, now)
+	} else {
+		plan = h.deps.Table.Compiled(e)
+		presets = plan.Record.UTM
+		h.read(ctx, w, t.query, now)
+		d = decide(plan, w, mrand.Uint64())
+	}
+	switch d.kind {
+	case isGone:
+		h.gone(ctx)
+	case seePreview:
+		h.tally.add(ctx.ConnID(), cPreviews)
+		h.page(ctx, h.pages.previewPage(&plan.Record, h.base+"/"+plan.Record.Slug), h.policy)
+	case askPassword:
+		h.form(ctx, &plan.Record, view(t.query))
+	default:
+		if h.own.sameHost(d.target) {
+			h.loop(ctx)
+			return
+		}
+		if header.IsHead() {
+			ctx.Response.Header.SetContentLength(0) // the server leaves it out otherwise
+		} else {
+			h.click(ctx, w, e.Num(), e.Owner(), d, presets)
+		}
+		ctx.Response.SetStatusCode(fasthttp.StatusFound)
+		ctx.Response.Header.SetCanonical(nameLocation, w.locate(d.target, presets, t.query))
+		ctx.Response.Header.SetCanonical(nameCache, neverStore)
+	}
+}
+
+// read makes w the visitor who sent the request.
+func (h *Handler) read(ctx *fasthttp.RequestCtx, w *work, query []byte, now int64) {
+	header := &ctx.Request.Header
+	raw := header.RawHeaders()
+	f := scanHeader(raw)
+	agent := header.UserAgent()
+	ev := &w.event
+	*ev = click.Event{
+		Time: now, IP: h.clientIP(ctx, w), Prefetch: f.prefetch,
+		UserAgent:      view(agent[:min(len(agent), click.MaxUserAgent)]),
+		Referer:        view(f.referer[:min(len(f.referer), click.MaxReferer)]),
+		AcceptLanguage: view(f.language[:min(len(f.language), click.MaxAcceptLanguage)]),
+	}
+	if len(query) > 0 {
+		ev.UTM, w.decoded = link.VisitorUTM(query, w.decoded[:0])
+	}
+	w.Reset(visitor.Input{
+		UserAgent: agent, AcceptLanguage: f.language, Referer: f.referer,
+		UTM: ev.UTM, IP: ev.IP, UnixMilli: now,
+	}, h.deps.Geo, h.deps.Agents)
+}
+
+// click puts the visit into the spool. What the spool has no room for it counts itself.
+func (h *Handler) click(ctx *fasthttp.RequestCtx, w *work, num, owner uint64, d decision, presets link.UTM) {
+	ev := &w.event
+	ev.Link, ev.Owner, ev.Rule, ev.Variant = num, owner, d.rule, d.variant
+	ev.UTM = ev.UTM.Or(presets)
+	conn := ctx.ConnID()
+	h.deps.Spool.Append(uint32(conn), ev)
+	h.tally.add(conn, cRedirects)
+	if !d.rule.IsZero() {
+		h.tally.add(conn, cRules)
+	} else if !d.variant.IsZero() {
+		h.tally.add(conn, cVariants)
+	}
+}
+
+// locate gives the bytes of Location. They are valid until w is used again.
+func (w *work) locate(target string, presets link.UTM, query []byte) []byte {
+	if len(query) == 0 && presets.IsZero() {
+		w.location = append(w.location[:0], target...)
+	} else {
+		w.location = link.AppendLocation(w.location[:0], target, presets, query)
+	}
+	return w.location
+}
+
+func (h *Handler) loop(ctx *fasthttp.RequestCtx) {
+	h.tally.add(ctx.ConnID(), cLoops)
+	h.refuse(ctx, fasthttp.StatusLoopDetected)
+}
+
+func (h *Handler) now(ctx *fasthttp.RequestCtx) time.Time {
+	if h.cfg.Now != nil {
+		return h.cfg.Now()
+	}
+	return ctx.Time()
+}
+
+// clientIP is the visitor's address. w may be nil.
+func (h *Handler) clientIP(ctx *fasthttp.RequestCtx, w *work) netip.Addr {
+	var peer netip.Addr
+	if a, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
+		peer = a.AddrPort().Addr()
+	}
+	if len(h.cfg.Trusted) == 0 {
+		return visitor.ClientIP[[]byte](peer, nil, nil, nil)
+	}
+	raw := ctx.Request.Header.RawHeaders()
+	var forwarded [][]byte
+	if w != nil {
+		w.forwarded = appendAll(w.forwarded[:0], raw, "x-forwarded-for")
+		forwarded = w.forwarded
+	} else {
+		forwarded = appendAll(nil, raw, "x-forwarded-for")
+	}
+	return visitor.ClientIP(peer, forwarded, first(raw, "x-real-ip"), h.cfg.Trusted)
+}
+
+// framed reports whether the request's body is one that is taken here, and refuses the request if it is not.
+func (h *Handler) framed(ctx *fasthttp.RequestCtx, limit int) bool {
+	status := framing(&ctx.Request.Header, limit)
+	if status == 0 && limit <= maxVerifyBody {
+		status = readBody(ctx, limit)
+	}
+	if status == 0 {
+		return true
+	}
+	h.tally.add(ctx.ConnID(), cRefused)
+	h.refuse(ctx, status)
+	ctx.SetConnectionClose() // what is left of the body must not be read as a request
+	return false
+}
+
+// rescue turns a panic into an answer, and a count that must stay 0.
+func (h *Handler) rescue(ctx *fasthttp.RequestCtx) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	h.tally.add(ctx.ConnID(), cPanics)
+	ctx.Response.Reset()
+	ctx.Response.SetStatusCode(fasthttp.StatusInternalServerError)
+	h.head(ctx, typeJSON, jsonPolicyB)
+	id := string(h.requestID(ctx, nil))
+	h.deps.Logger.Error("panic while answering a visitor", "request_id", id, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	ctx.Response.SetBodyRaw(errorBody(fasthttp.StatusInternalServerError, notices[fasthttp.StatusInternalServerError].text, nil, id))
+	ctx.SetConnectionClose()
+}
+
+// view reads bytes of the request as a string without copying. That is safe because whatever gets it either
+// is done with it before the request is answered (rules, the merge into the destination) or copies it (the
+// spool, which writes the event into its segment); the race detector notices one that is neither.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// retryAfter rounds a wait up to the whole seconds that its header counts in.
+func retryAfter(d time.Duration) string {
+	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
+}

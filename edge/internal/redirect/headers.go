@@ -1,0 +1,159 @@
+package redirect
+
+import (
+	"bytes"
+
+	"github.com/valyala/fasthttp"
+)
+
+// facts is what the redirect wants of a request's header, found in one pass. The values alias the request.
+type facts struct {
+	referer  []byte
+	language []byte
+	prefetch bool
+}
+
+// scanHeader reads a raw header block once. The first of several fields of one name counts.
+//
+// The block has been checked by the server before: every line ends in LF, and no name is empty.
+func scanHeader(raw []byte) (f facts) {
+	for len(raw) > 0 {
+		end := bytes.IndexByte(raw, '\n')
+		if end < 0 {
+			return f
+		}
+		line := raw[:end]
+		raw = raw[end+1:]
+		if len(line) < 6 {
+			continue
+		}
+		switch line[0] | 0x20 {
+		case 'a':
+			if f.language == nil {
+				f.language = field(line, "accept-language")
+			}
+		case 'r':
+			if f.referer == nil {
+				f.referer = field(line, "referer")
+			}
+		case 's':
+			f.prefetch = f.prefetch || early(field(line, "sec-purpose"))
+		case 'p':
+			f.prefetch = f.prefetch || early(field(line, "purpose"))
+		case 'x':
+			f.prefetch = f.prefetch || early(field(line, "x-moz")) || early(field(line, "x-purpose"))
+		}
+	}
+	return f
+}
+
+// field returns the value of a header line whose name, in lower case, is given; nil if it has another name.
+func field(line []byte, name string) []byte {
+	if len(line) <= len(name) || line[len(name)] != ':' || !foldedEqual(line, name) {
+		return nil
+	}
+	return bytes.TrimSpace(line[len(name)+1:])
+}
+
+// appendAll appends the value of every header line of that name (in lower case) to dst, in order.
+func appendAll(dst [][]byte, raw []byte, name string) [][]byte {
+	for len(raw) > 0 {
+		end := bytes.IndexByte(raw, '\n')
+		if end < 0 {
+			return dst
+		}
+		if v := field(raw[:end], name); v != nil {
+			dst = append(dst, v)
+		}
+		raw = raw[end+1:]
+	}
+	return dst
+}
+
+// first returns the value of the first header line of that name (in lower case), or nil.
+func first(raw []byte, name string) []byte {
+	for len(raw) > 0 {
+		end := bytes.IndexByte(raw, '\n')
+		if end < 0 {
+			return nil
+		}
+		if v := field(raw[:end], name); v != nil {
+			return v
+		}
+		raw = raw[end+1:]
+	}
+	return nil
+}
+
+// early reports whether a purpose means that nobody looks at the page yet.
+func early(purpose []byte) bool {
+	return len(purpose) > 0 && (bytes.Contains(purpose, []byte("prefetch")) ||
+		bytes.Contains(purpose, []byte("prerender")) || bytes.Contains(purpose, []byte("preview")))
+}
+
+// prefersHTML reports whether an Accept header ranks HTML above JSON. Who accepts anything alike, as scripts
+// do, gets JSON.
+func prefersHTML(accept []byte) bool {
+	html, json := -1, -1
+	for len(accept) > 0 {
+		item := accept
+		if n := bytes.IndexByte(accept, ','); n >= 0 {
+			item, accept = accept[:n], accept[n+1:]
+		} else {
+			accept = nil
+		}
+		kind, params := item, []byte(nil)
+		if n := bytes.IndexByte(item, ';'); n >= 0 {
+			kind, params = item[:n], item[n+1:]
+		}
+		switch kind = bytes.TrimSpace(kind); {
+		case bytes.EqualFold(kind, []byte("text/html")), bytes.EqualFold(kind, []byte("application/xhtml+xml")):
+			html = max(html, quality(params))
+		case bytes.EqualFold(kind, []byte("application/json")):
+			json = max(json, quality(params))
+		}
+	}
+	return html > 0 && html >= json
+}
+
+// quality returns the q parameter of a media range in thousandths, 1000 where there is none.
+func quality(params []byte) int {
+	n := bytes.Index(params, []byte("q="))
+	if n < 0 {
+		return 1000
+	}
+	v, unit := 0, 1000
+	for _, c := range params[n+2:] {
+		switch {
+		case c == '.':
+			continue
+		case c < '0' || c > '9' || unit == 0:
+			return v
+		}
+		v += int(c-'0') * unit
+		unit /= 10
+	}
+	return v
+}
+
+// Bounds of the bodies that the redirect's own paths take, in bytes.
+const (
+	maxIdleBody   = 1 << 10 // with a method that needs no body
+	maxVerifyBody = 4 << 10
+)
+
+// framing says what is wrong with how a request is framed: 0, or the status to refuse it with.
+//
+// A request with both Content-Length and Transfer-Encoding is where two servers in a row can disagree about
+// its end, so it is never answered. The server itself refuses repeated and malformed lengths.
+func framing(header *fasthttp.RequestHeader, limit int) int {
+	length := header.ContentLength()
+	raw := header.RawHeaders()
+	if first(raw, "transfer-encoding") != nil && first(raw, "content-length") != nil {
+		return fasthttp.StatusBadRequest
+	}
+	if length > limit {
+		return fasthttp.StatusRequestEntityTooLarge
+	}
+	return 0
+}

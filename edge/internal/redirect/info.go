@@ -1,0 +1,92 @@
+package redirect
+
+import (
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// info answers GET /{slug}/info: what may be known of a link before it is followed. The destination is not.
+func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
+	e, ok := h.deps.Table.Lookup(t.slug)
+	if !ok {
+		h.missing(ctx)
+		return
+	}
+	if !ctx.IsGet() && !ctx.IsHead() {
+		h.refuseMethod(ctx, "GET, HEAD")
+		return
+	}
+	r := &h.deps.Table.Compiled(&e).Record
+	if r.Inactive || r.ExpiresAt != 0 && h.now(ctx).UnixMilli() >= r.ExpiresAt {
+		h.gone(ctx)
+		return
+	}
+	h.tally.add(ctx.ConnID(), cInfos)
+	h.json(ctx, struct {
+		Slug             string  `json:"slug"`
+		Title            *string `json:"title"`
+		RequiresPassword bool    `json:"requiresPassword"`
+		ExpiresAt        *string `json:"expiresAt"`
+		CreatedAt        *string `json:"createdAt"`
+		OGTitle          *string `json:"ogTitle"`
+		OGDescription    *string `json:"ogDescription"`
+		OGImageURL       *string `json:"ogImageUrl"`
+	}{
+		r.Slug, orNull(r.Title), r.PasswordHash != "", instant(r.ExpiresAt), instant(r.CreatedAt),
+		orNull(r.Preview.Title), orNull(r.Preview.Description), orNull(r.Preview.ImageURL),
+	})
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// instant writes a time as the API does, null for none.
+func instant(unixMilli int64) *string {
+	if unixMilli == 0 {
+		return nil
+	}
+	return orNull(time.UnixMilli(unixMilli).UTC().Format("2006-01-02T15:04:05.000Z"))
+}
+
+// robots lets crawlers read links: those of social networks obey it, and without them there are no previews.
+// That a page is not to be listed, the page itself says.
+const robots = "User-agent: *\nDisallow: /api/\n"
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2456e6"/><path d="M9 20.5 20.5 9M13 8.5h8.5V17" fill="none" stroke="#fff" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round"/></svg>`
+
+// fixed answers the paths that every edge has, and reports whether this was one.
+func (h *Handler) fixed(ctx *fasthttp.RequestCtx, path []byte) bool {
+	var media, body, cache string
+	status := fasthttp.StatusOK
+	switch string(path) {
+	case "/robots.txt":
+		media, body, cache = "text/plain; charset=utf-8", robots, "public, max-age=86400"
+	case "/favicon.ico":
+		media, body, cache = "image/svg+xml", icon, "public, max-age=86400"
+	case "/healthz":
+		media, body, cache = "application/json", `{"status":"ok"}`, "no-store"
+	case "/readyz":
+		media, body, cache = "application/json", `{"status":"ready"}`, "no-store"
+		if h.deps.Ready != nil && !h.deps.Ready() {
+			status, body = fasthttp.StatusServiceUnavailable, `{"status":"not ready"}`
+		}
+	default:
+		return false
+	}
+	if !ctx.IsGet() && !ctx.IsHead() {
+		h.refuseMethod(ctx, "GET, HEAD")
+		return true
+	}
+	ctx.Response.SetStatusCode(status)
+	ctx.Response.Header.SetContentType(media)
+	ctx.Response.Header.Set("Cache-Control", cache)
+	ctx.Response.Header.Set("X-Content-Type-Options", "nosniff")
+	ctx.Response.Header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	ctx.Response.SetBodyString(body)
+	return true
+}

@@ -1,0 +1,160 @@
+package redirect
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+
+	"github.com/shortline/shortline/shared/link"
+)
+
+// Brand is what the pages for visitors carry.
+type Brand struct {
+	Name    string // "" means Shortline
+	LogoURL string // absolute http(s), or a path on this host; "" means no picture
+}
+
+// Validate reports a logo address that pages could not show.
+func (b Brand) Validate() error {
+	_, err := b.imageSource()
+	return err
+}
+
+// imageSource returns what the content security policy must allow for the logo.
+func (b Brand) imageSource() (string, error) {
+	if b.LogoURL == "" {
+		return "'none'", nil
+	}
+	u, err := url.Parse(b.LogoURL)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("brand logo: %w", err)
+	case strings.HasPrefix(b.LogoURL, "/") && !strings.HasPrefix(b.LogoURL, "//"):
+		return "'self'", nil
+	case (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && !strings.ContainsAny(u.Host, " ;,'\""):
+		return u.Scheme + "://" + u.Host, nil
+	}
+	return "", errors.New("brand logo: must be an http or https URL, or a path that starts with a slash")
+}
+
+const style = `:root{color-scheme:light dark;--ink:#16202e;--soft:#5b6878;--paper:#f6f7f9;--card:#fff;--line:#dfe3e8;--act:#2456e6;--bad:#b3261e}
+@media(prefers-color-scheme:dark){:root{--ink:#e8ecf2;--soft:#9aa7b8;--paper:#10151c;--card:#19202a;--line:#2c3643;--act:#7aa2ff;--bad:#ff8a80}}
+*{box-sizing:border-box}body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
+main{width:100%;max-width:26rem;padding:2rem;background:var(--card);border:1px solid var(--line);border-radius:14px}
+header{display:flex;align-items:center;gap:.6rem;margin-bottom:1.4rem;color:var(--soft);font-weight:600}header img{height:28px}
+h1{margin:0 0 .4rem;font-size:1.3rem;overflow-wrap:anywhere}p{margin:0 0 1rem;color:var(--soft);overflow-wrap:anywhere}
+label{display:block;margin-bottom:.3rem;font-weight:600}input,button{width:100%;padding:.7rem .8rem;font:inherit;border-radius:9px}
+input{margin-bottom:.9rem;border:1px solid var(--line);background:var(--paper);color:inherit}button{border:0;background:var(--act);color:var(--card);font-weight:600;cursor:pointer}
+.bad{color:var(--bad)}a{color:var(--act)}`
+
+const layout = `{{define "top"}}<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">
+<title>{{.Heading}} · {{.Brand.Name}}</title>{{block "tags" .}}{{end}}<style>{{.Style}}</style></head>
+<body><main><header>{{if .Brand.LogoURL}}<img src="{{.Brand.LogoURL}}" alt="">{{end}}<span>{{.Brand.Name}}</span></header>
+<h1>{{.Heading}}</h1>{{end}}{{define "end"}}</main></body></html>
+{{end}}`
+
+const noticeText = `{{template "top" .}}<p>{{.Text}}</p>{{template "end" .}}`
+
+const formText = `{{template "top" .}}<p>This link is protected. Enter its password to go on.</p>
+{{if .Wrong}}<p class="bad" role="alert">That password is not right. Try again.</p>{{end}}<form method="post" action="{{.Action}}">
+<label for="password">Password</label><input id="password" name="password" type="password" required autofocus autocomplete="off" maxlength="72"{{if .Wrong}} aria-invalid="true"{{end}}>
+<button type="submit">Continue</button></form>{{template "end" .}}`
+
+const previewText = `{{define "tags"}}
+<meta property="og:type" content="website"><meta property="og:url" content="{{.URL}}"><meta property="og:site_name" content="{{.Brand.Name}}">
+<meta property="og:title" content="{{.Heading}}"><meta name="twitter:title" content="{{.Heading}}"><meta name="twitter:card" content="{{.Card}}">
+{{if .Text}}<meta name="description" content="{{.Text}}"><meta property="og:description" content="{{.Text}}"><meta name="twitter:description" content="{{.Text}}">
+{{end}}{{if .Image}}<meta property="og:image" content="{{.Image}}"><meta name="twitter:image" content="{{.Image}}">
+{{end}}{{end}}{{template "top" .}}{{if .Text}}<p>{{.Text}}</p>{{end}}<p><a href="{{.URL}}">{{.URL}}</a></p>{{template "end" .}}`
+
+// page is what a template is given.
+type page struct {
+	Brand   Brand
+	Style   template.CSS
+	Heading string
+	Text    string
+
+	Action template.URL // of the form
+	Wrong  bool
+
+	URL, Image, Card string // of the preview
+}
+
+// pages renders everything that people and crawlers see of the edge. Every value goes through html/template,
+// which escapes it for the place it stands in; the style is the only constant that is passed as code.
+type pages struct {
+	brand                 Brand
+	notice, form, preview *template.Template
+	policy                string // the content security policy of all pages but the form
+	formPolicy            string
+}
+
+func newPages(b Brand) (*pages, error) {
+	if b.Name == "" {
+		b.Name = "Shortline"
+	}
+	image, err := b.imageSource()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(style))
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; img-src " + image + "; base-uri 'none'; frame-ancestors 'none'"
+	parse := func(text string) *template.Template {
+		return template.Must(template.Must(template.New("page").Parse(layout)).Parse(text))
+	}
+	return &pages{
+		brand: b, notice: parse(noticeText), form: parse(formText), preview: parse(previewText),
+		policy: policy + "; form-action 'none'",
+		// Browsers apply form-action to the redirect that answers a form as well, and a right password is
+		// answered with one to anywhere, so the form's page can't narrow it to this host.
+		formPolicy: policy + "; form-action 'self' https: http:",
+	}, nil
+}
+
+func (p *pages) render(t *template.Template, v page) []byte {
+	v.Brand, v.Style = p.brand, template.CSS(style)
+	var b bytes.Buffer
+	if err := t.Execute(&b, v); err != nil {
+		panic("BUG: a page's template does not fit its values: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+// formPage asks for a password. The action carries the visitor's own query on to the destination.
+func (p *pages) formPage(slug, query, title string, wrong bool) []byte {
+	if title == "" {
+		title = "Password required"
+	}
+	action := "/" + slug + "/verify"
+	if query != "" {
+		action += "?" + query
+	}
+	// The action starts with a slash and a slug, so it can't be another scheme or host; the template still
+	// escapes what in the query could end the attribute.
+	return p.render(p.form, page{Heading: title, Action: template.URL(action), Wrong: wrong})
+}
+
+// previewPage is what a social crawler gets of a link that has a preview.
+func (p *pages) previewPage(r *link.Record, shortURL string) []byte {
+	v := page{Heading: r.Preview.Title, Text: r.Preview.Description, URL: shortURL, Image: r.Preview.ImageURL, Card: r.Preview.TwitterCard}
+	if v.Heading == "" {
+		v.Heading = r.Title
+	}
+	if v.Heading == "" {
+		v.Heading = p.brand.Name
+	}
+	if v.Card == "" {
+		v.Card = "summary"
+		if v.Image != "" {
+			v.Card = "summary_large_image"
+		}
+	}
+	return p.render(p.preview, v)
+}

@@ -1,0 +1,151 @@
+package redirect
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+)
+
+// refusal is an answer that leads nowhere, rendered once in both of its forms.
+type refusal struct {
+	status     int
+	html, json []byte
+}
+
+// notices are the texts of refusals by status: a heading and a sentence for people, the sentence for programs.
+var notices = map[int]struct{ heading, text string }{
+	fasthttp.StatusBadRequest:                  {"Bad request", "The request could not be understood."},
+	fasthttp.StatusNotFound:                    {"Link not found", "There is no link at this address. Check it for typing errors."},
+	fasthttp.StatusMethodNotAllowed:            {"Method not allowed", "This address does not take that method."},
+	fasthttp.StatusRequestTimeout:              {"Request timeout", "The request took too long to arrive."},
+	fasthttp.StatusGone:                        {"Link no longer available", "This link has expired or has been turned off."},
+	fasthttp.StatusRequestEntityTooLarge:       {"Request too large", "The body of the request is larger than this address takes."},
+	fasthttp.StatusUnsupportedMediaType:        {"Unsupported media type", "Send the password as JSON or as a form."},
+	fasthttp.StatusTooManyRequests:             {"Too many attempts", "There were too many wrong passwords. Wait a while and try again."},
+	fasthttp.StatusRequestHeaderFieldsTooLarge: {"Request header too large", "The header of the request, with its address, is larger than 8 KiB."},
+	fasthttp.StatusInternalServerError:         {"Something went wrong", "The request could not be answered. It has been noted."},
+	fasthttp.StatusServiceUnavailable:          {"Not available", "The service can't answer this at the moment. Try again soon."},
+	fasthttp.StatusLoopDetected:                {"Redirect loop", "This link leads back to this very service, so it is not followed."},
+}
+
+func newRefusals(p *pages) map[int]*refusal {
+	all := make(map[int]*refusal, len(notices))
+	for status, n := range notices {
+		all[status] = &refusal{
+			status: status,
+			html:   p.render(p.notice, page{Heading: n.heading, Text: n.text}),
+			json:   errorBody(status, n.text, nil, ""),
+		}
+	}
+	return all
+}
+
+// problem is one fault of a request's body.
+type problem struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+// errorBody renders the error object that every part of the service answers with.
+func errorBody(status int, message string, problems []problem, requestID string) []byte {
+	b, err := json.Marshal(struct {
+		StatusCode int       `json:"statusCode"`
+		Message    string    `json:"message"`
+		Error      string    `json:"error"`
+		Errors     []problem `json:"errors,omitempty"`
+		RequestID  string    `json:"requestId,omitempty"`
+	}{status, message, fasthttp.StatusMessage(status), problems, requestID})
+	if err != nil {
+		panic("BUG: an error body can't be rendered: " + err.Error())
+	}
+	return b
+}
+
+// Header lines that stand on every page and every JSON answer, but not on redirects. They are constants, so
+// they are put in as one field: the name holds all lines but the value of the last. fasthttp writes a name
+// as it is, and none of it comes from a request.
+const fixedLines = "Cache-Control: private, no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\nContent-Security-Policy"
+
+// jsonPolicy is the content security policy of answers that are no page.
+const jsonPolicy = "default-src 'none'; frame-ancestors 'none'"
+
+var (
+	fixedName    = []byte(fixedLines)
+	jsonPolicyB  = []byte(jsonPolicy)
+	typeHTML     = []byte("text/html; charset=utf-8")
+	typeJSON     = []byte("application/json")
+	nameID       = []byte("X-Request-ID")
+	nameLocation = []byte("Location")
+	nameCache    = []byte("Cache-Control")
+	neverStore   = []byte("private, no-store")
+)
+
+// refuse answers with one of the fixed refusals, as a page or as JSON, whichever the client prefers.
+func (h *Handler) refuse(ctx *fasthttp.RequestCtx, status int) {
+	r := h.refusals[status]
+	ctx.Response.SetStatusCode(status)
+	if prefersHTML(first(ctx.Request.Header.RawHeaders(), "accept")) {
+		h.head(ctx, typeHTML, h.policy)
+		ctx.Response.SetBodyRaw(r.html)
+		return
+	}
+	h.head(ctx, typeJSON, jsonPolicyB)
+	ctx.Response.SetBodyRaw(r.json)
+}
+
+// refuseMethod answers 405 and names the methods that are taken here.
+func (h *Handler) refuseMethod(ctx *fasthttp.RequestCtx, allow string) {
+	h.tally.add(ctx.ConnID(), cRefused)
+	h.refuse(ctx, fasthttp.StatusMethodNotAllowed)
+	ctx.Response.Header.Set("Allow", allow)
+}
+
+// refuseWith answers with a JSON error of its own words.
+func (h *Handler) refuseWith(ctx *fasthttp.RequestCtx, status int, message string, problems ...problem) {
+	ctx.Response.SetStatusCode(status)
+	h.head(ctx, typeJSON, jsonPolicyB)
+	ctx.Response.SetBodyRaw(errorBody(status, message, problems, ""))
+}
+
+// page answers with a rendered page.
+func (h *Handler) page(ctx *fasthttp.RequestCtx, body, policy []byte) {
+	h.head(ctx, typeHTML, policy)
+	ctx.Response.SetBodyRaw(body)
+}
+
+// json answers 200 with a value.
+func (h *Handler) json(ctx *fasthttp.RequestCtx, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("BUG: an answer can't be rendered: " + err.Error())
+	}
+	h.head(ctx, typeJSON, jsonPolicyB)
+	ctx.Response.SetBodyRaw(b)
+}
+
+// head sets the fields that all answers but redirects have: media type, security, request id.
+func (h *Handler) head(ctx *fasthttp.RequestCtx, mediaType, policy []byte) {
+	ctx.Response.Header.SetContentTypeBytes(mediaType)
+	ctx.Response.Header.SetCanonical(fixedName, policy)
+	var buf [20]byte
+	ctx.Response.Header.SetCanonical(nameID, h.requestID(ctx, buf[:0]))
+}
+
+// requestID returns the id that the request came with, if it is a sane one, else a new one appended to buf.
+func (h *Handler) requestID(ctx *fasthttp.RequestCtx, buf []byte) []byte {
+	if id := first(ctx.Request.Header.RawHeaders(), "x-request-id"); len(id) > 0 && len(id) <= 64 && slugLike(id) {
+		return id
+	}
+	return strconv.AppendUint(buf, h.idBase^ctx.ID(), 36)
+}
+
+// slugLike keeps foreign ids to bytes that are harmless in headers and logs.
+func slugLike(id []byte) bool {
+	for _, c := range id {
+		if !slugByte[c] && c != '.' && c != ':' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,97 @@
+package redirect
+
+import (
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Limits of a connection. The deadlines are those of a listener that keeps them (package listen).
+const (
+	maxHeader      = 8 << 10 // bytes of request line and header together
+	maxProxiedBody = 12 << 20
+	readTimeout    = 5 * time.Second // for a request with its body, from its first byte
+	writeTimeout   = 10 * time.Second
+	idleTimeout    = 75 * time.Second // longer than load balancers keep a connection idle, so that they close it
+	maxConnections = 65536
+)
+
+// NewServer makes the HTTP server that a Handler is meant to run in: small limits, no header of its own making
+// but Date, and every refusal in the service's own form.
+//
+// Header names are not normalized, as that costs more than the one comparison without regard to case that the
+// handler makes for each line.
+func NewServer(h *Handler) *fasthttp.Server {
+	return &fasthttp.Server{
+		Handler:      h.Serve,
+		ErrorHandler: h.misread,
+
+		ReadBufferSize:  maxHeader,
+		WriteBufferSize: 4 << 10,
+		// With streaming this is how much is read before the handler sees the request, else the most that
+		// is taken. Only an upstream takes more than a password.
+		MaxRequestBodySize:           maxVerifyBody,
+		StreamRequestBody:            h.deps.Upstream != nil,
+		DisablePreParseMultipartForm: true,
+
+		ReadTimeout:  readTimeout,
+		WriteTimeout: writeTimeout,
+		IdleTimeout:  idleTimeout,
+		Concurrency:  maxConnections,
+
+		DisableHeaderNamesNormalizing: true,
+		NoDefaultServerHeader:         true,
+		NoDefaultContentType:          true,
+		CloseOnShutdown:               true,
+		SecureErrorLogMessage:         true,
+		Logger:                        silent{},
+	}
+}
+
+// silent drops what the server would log of single connections: peers that vanish or send nonsense are not an
+// operator's business, and those that were answered with a refusal are counted.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// misread answers what the server could not read as a request.
+func (h *Handler) misread(ctx *fasthttp.RequestCtx, err error) {
+	h.tally.add(ctx.ConnID(), cRefused)
+	status := fasthttp.StatusBadRequest
+	var small *fasthttp.ErrSmallBuffer
+	var netErr net.Error
+	switch {
+	case errors.As(err, &small):
+		status = fasthttp.StatusRequestHeaderFieldsTooLarge
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		status = fasthttp.StatusRequestEntityTooLarge
+	case errors.As(err, &netErr) && netErr.Timeout():
+		status = fasthttp.StatusRequestTimeout
+	}
+	ctx.Response.Reset()
+	h.refuse(ctx, status)
+	ctx.SetConnectionClose()
+}
+
+// readBody takes in a request's body of at most limit bytes, if the server has left it to the handler. It
+// returns 0, or the status to refuse the request with.
+func readBody(ctx *fasthttp.RequestCtx, limit int) int {
+	if !ctx.Request.IsBodyStream() {
+		if len(ctx.Request.Body()) > limit {
+			return fasthttp.StatusRequestEntityTooLarge
+		}
+		return 0
+	}
+	body, err := io.ReadAll(io.LimitReader(ctx.RequestBodyStream(), int64(limit)+1))
+	switch {
+	case err != nil:
+		return fasthttp.StatusBadRequest
+	case len(body) > limit:
+		return fasthttp.StatusRequestEntityTooLarge
+	}
+	ctx.Request.SetBodyRaw(body)
+	return 0
+}

@@ -1,0 +1,214 @@
+package redirect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	mrand "math/rand/v2"
+	"mime"
+	"net/url"
+	"strings"
+
+	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/valyala/fasthttp"
+)
+
+// maxPassword is the longest password there can be, in bytes: bcrypt reads no more.
+const maxPassword = 72
+
+// wrongBefore is the parameter by which the form learns that it is shown again.
+const wrongBefore = "error=invalid_password"
+
+// form shows the password form of a link. The visitor's own parameters go along, to reach the destination.
+func (h *Handler) form(ctx *fasthttp.RequestCtx, r *link.Record, query string) {
+	own, wrong := withoutMark(query)
+	h.tally.add(ctx.ConnID(), cForms)
+	h.page(ctx, h.pages.formPage(r.Slug, own, r.Title, wrong), []byte(h.pages.formPolicy))
+}
+
+// withoutMark takes the mark of a wrong password out of a query.
+func withoutMark(query string) (own string, marked bool) {
+	if !strings.Contains(query, wrongBefore) {
+		return query, false
+	}
+	var kept []string
+	for part := range strings.SplitSeq(query, "&") {
+		if part == wrongBefore {
+			marked = true
+		} else if part != "" {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, "&"), marked
+}
+
+// verify answers POST /{slug}/verify: it checks a password and, if it is right, leads on as the link would.
+func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
+	e, ok := h.deps.Table.Lookup(t.slug)
+	if !ok {
+		h.missing(ctx)
+		return
+	}
+	if !ctx.IsPost() {
+		h.refuseMethod(ctx, "POST")
+		return
+	}
+	plan := h.deps.Table.Compiled(&e)
+	r := &plan.Record
+	now := h.now(ctx)
+	if r.Inactive || r.ExpiresAt != 0 && now.UnixMilli() >= r.ExpiresAt {
+		h.gone(ctx)
+		return
+	}
+	g, status := readGuess(ctx)
+	switch {
+	case status != 0:
+		h.tally.add(ctx.ConnID(), cRefused)
+		h.refuse(ctx, status)
+		return
+	case r.PasswordHash == "":
+		h.tally.add(ctx.ConnID(), cRefused)
+		h.refuseWith(ctx, fasthttp.StatusBadRequest, "This link has no password.")
+		return
+	case len(g.problems) > 0 && !g.fromForm:
+		h.tally.add(ctx.ConnID(), cRefused)
+		h.refuseWith(ctx, fasthttp.StatusBadRequest, "The request has problems.", g.problems...)
+		return
+	}
+	right := false
+	if len(g.problems) == 0 {
+		who := guesserOf(r.Num, h.clientIP(ctx, nil))
+		if wait := h.locks.take(who, now); wait > 0 {
+			h.tally.add(ctx.ConnID(), cLocked)
+			h.refuse(ctx, fasthttp.StatusTooManyRequests)
+			ctx.Response.Header.Set("Retry-After", retryAfter(wait))
+			return
+		}
+		var err error
+		if right, err = h.hasher.compare(r.PasswordHash, g.password); err != nil {
+			h.locks.undo(who)
+			h.tally.add(ctx.ConnID(), cBusy)
+			h.refuse(ctx, fasthttp.StatusTooManyRequests)
+			ctx.Response.Header.Set("Retry-After", retryAfter(hashWait))
+			return
+		}
+		if right {
+			h.locks.right(who)
+		}
+	}
+	if !right {
+		h.wrong(ctx, r, t, g.fromForm)
+		return
+	}
+	h.admit(ctx, plan, t, g.fromForm)
+}
+
+func (h *Handler) wrong(ctx *fasthttp.RequestCtx, r *link.Record, t target, fromForm bool) {
+	h.tally.add(ctx.ConnID(), cWrong)
+	if !fromForm {
+		h.refuseWith(ctx, fasthttp.StatusUnauthorized, "The password is not right.")
+		return
+	}
+	back := "/" + r.Slug + "?" + wrongBefore
+	if own, _ := withoutMark(view(t.query)); own != "" {
+		back += "&" + own
+	}
+	seeOther(ctx, []byte(back))
+}
+
+// admit leads a visitor who knows the password to the destination.
+func (h *Handler) admit(ctx *fasthttp.RequestCtx, plan *table.Plan, t target, fromForm bool) {
+	w := h.pool.Get().(*work)
+	defer h.pool.Put(w)
+	r := &plan.Record
+	h.read(ctx, w, t.query, h.now(ctx).UnixMilli())
+	d := choose(plan, w, mrand.Uint64())
+	if h.own.sameHost(d.target) {
+		h.loop(ctx)
+		return
+	}
+	if h.own.sameHost(w.event.Referer) {
+		w.event.Referer = "" // the form itself, which is not where the visitor came from
+	}
+	h.tally.add(ctx.ConnID(), cVerified)
+	h.click(ctx, w, r.Num, r.Owner, d, r.UTM)
+	location := w.locate(d.target, r.UTM, t.query)
+	if fromForm {
+		seeOther(ctx, location)
+		return
+	}
+	to := string(location)
+	h.json(ctx, struct {
+		Success     bool   `json:"success"`
+		OriginalURL string `json:"originalUrl"`
+		RedirectURL string `json:"redirectUrl"`
+	}{true, to, to})
+}
+
+func seeOther(ctx *fasthttp.RequestCtx, location []byte) {
+	ctx.Response.SetStatusCode(fasthttp.StatusSeeOther)
+	ctx.Response.Header.SetCanonical(nameLocation, location)
+	ctx.Response.Header.SetCanonical(nameCache, neverStore)
+}
+
+// guess is what somebody sent to verify.
+type guess struct {
+	password []byte
+	fromForm bool
+	problems []problem
+}
+
+// readGuess reads a form or a JSON object. A status other than 0 is what to refuse the request with.
+func readGuess(ctx *fasthttp.RequestCtx) (g guess, status int) {
+	body := ctx.Request.Body()
+	media, _, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
+	switch {
+	case media == "application/x-www-form-urlencoded":
+		g.fromForm = true
+		values, err := url.ParseQuery(string(body))
+		if err != nil {
+			return g, fasthttp.StatusBadRequest
+		}
+		g.password = []byte(values.Get("password"))
+	case len(body) == 0: // as an empty object
+	case media == "application/json" && err == nil:
+		if g.password, g.problems, err = decodeGuess(body); err != nil {
+			return g, fasthttp.StatusBadRequest
+		}
+	default:
+		return g, fasthttp.StatusUnsupportedMediaType
+	}
+	switch {
+	case len(g.problems) > 0:
+	case len(g.password) == 0:
+		g.problems = append(g.problems, problem{"password", "password is required"})
+	case len(g.password) > maxPassword:
+		g.problems = append(g.problems, problem{"password", "password must be at most 72 bytes long"})
+	}
+	return g, 0
+}
+
+func decodeGuess(body []byte) (password []byte, problems []problem, err error) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	var object map[string]json.RawMessage
+	if err := dec.Decode(&object); err != nil {
+		return nil, nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, nil, errors.New("more than one value")
+	}
+	for name, value := range object {
+		var s *string
+		switch {
+		case name != "password":
+			problems = append(problems, problem{name, "property is not known"})
+		case json.Unmarshal(value, &s) != nil:
+			problems = append(problems, problem{"password", "password must be a string"})
+		case s != nil:
+			password = []byte(*s)
+		}
+	}
+	return password, problems, nil
+}

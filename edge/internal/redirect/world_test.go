@@ -1,0 +1,217 @@
+package redirect_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/edge/internal/redirect"
+	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/visitor"
+	"golang.org/x/crypto/bcrypt"
+)
+
+// epoch is where the clock of these tests begins: a Wednesday, 10:00 UTC.
+var epoch = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
+
+const (
+	phone   = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"
+	desktop = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+	crawler = "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)"
+	browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+)
+
+// secret is the hash of the password "correct horse".
+var secret = sync.OnceValue(func() string {
+	b, err := bcrypt.GenerateFromPassword([]byte("correct horse"), bcrypt.MinCost)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+})
+
+// world is an edge's redirect with its real neighbours, serving on a port of its own.
+type world struct {
+	t       *testing.T
+	addr    string
+	handler *redirect.Handler
+	table   *table.Table
+	spool   *spool.Spool
+	clock   atomic.Int64 // Unix nanoseconds
+}
+
+func newWorld(t *testing.T, links []link.Record, adjust ...func(*redirect.Config, *redirect.Deps)) *world {
+	t.Helper()
+	w := &world{t: t}
+	w.clock.Store(epoch.UnixNano())
+	w.table = newTable(t, links)
+	w.spool = newSpool(t)
+	cfg := redirect.Config{BaseURL: "https://sho.rt", Now: func() time.Time { return time.Unix(0, w.clock.Load()) }}
+	deps := redirect.Deps{Table: w.table, Spool: w.spool, Agents: visitor.NewAgents(64), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	for _, f := range adjust {
+		f(&cfg, &deps)
+	}
+	h, err := redirect.New(cfg, deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.handler = h
+	raw, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := listen.New(raw)
+	server := redirect.NewServer(h)
+	w.addr = raw.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() { _ = l.Run(ctx) })
+	group.Go(func() { _ = server.Serve(l) })
+	t.Cleanup(func() {
+		_ = server.Shutdown()
+		cancel()
+		group.Wait()
+		if n := h.Stats().Panics; n != 0 {
+			t.Errorf("%d panics", n)
+		}
+	})
+	return w
+}
+
+func newTable(t testing.TB, links []link.Record) *table.Table {
+	t.Helper()
+	tab, err := table.New(table.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tab.Close)
+	b := tab.NewBuilder()
+	for i := range links {
+		r := links[i]
+		if r.Num == 0 {
+			r.Num = uint64(i + 1)
+		}
+		r.Owner, r.Revision = 77, 1
+		if err := b.Add(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tab.Load(b, snapshot.Cursor{Incarnation: 1, Revision: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func newSpool(t testing.TB) *spool.Spool {
+	t.Helper()
+	s, err := spool.Open(spool.Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, Lanes: 1, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() { _ = s.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		group.Wait()
+		_ = s.Close()
+	})
+	return s
+}
+
+func (w *world) advance(d time.Duration) { w.clock.Add(int64(d)) }
+
+// answer is what came back, with its body read.
+type answer struct {
+	*http.Response
+	body string
+}
+
+// ask sends one request and never follows a redirect. Headers come as name and value by turns.
+func (w *world) ask(method, target, body string, headers ...string) answer {
+	w.t.Helper()
+	req, err := http.NewRequest(method, "http://"+w.addr+target, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("User-Agent", desktop)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return answer{resp, string(b)}
+}
+
+func (w *world) get(target string, headers ...string) answer {
+	w.t.Helper()
+	return w.ask(http.MethodGet, target, "", headers...)
+}
+
+// raw sends bytes as they are and returns all that comes back until the edge closes the connection.
+func (w *world) raw(request string) string {
+	w.t.Helper()
+	conn, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.WriteString(conn, request); err != nil {
+		w.t.Fatal(err)
+	}
+	_ = conn.(*net.TCPConn).CloseWrite()
+	b, _ := io.ReadAll(bufio.NewReader(conn)) // a reset after the answer is as good as a close
+	return string(b)
+}
+
+// clicks takes everything out of the spool and returns it. If it is not n clicks, the test fails.
+func (w *world) clicks(n int) []click.Event {
+	w.t.Helper()
+	var got []click.Event
+	for _, r := range w.spool.Readers() {
+		for r.Backlog() > 0 {
+			b := r.Next(1000, 1<<20)
+			d := click.NewDecoder(b)
+			for {
+				var e click.Event
+				ok, err := d.Next(&e)
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				if !ok {
+					break
+				}
+				for _, s := range []*string{&e.UserAgent, &e.Referer, &e.AcceptLanguage, &e.UTM.Source, &e.UTM.Medium, &e.UTM.Campaign, &e.UTM.Term, &e.UTM.Content, &e.UTM.ID, &e.UTM.SourcePlatform} {
+					*s = strings.Clone(*s)
+				}
+				got = append(got, e)
+			}
+			r.Ack()
+		}
+	}
+	if len(got) != n {
+		w.t.Errorf("%d clicks, want %d: %+v", len(got), n, got)
+	}
+	return got
+}
