@@ -47,6 +47,9 @@ func (u UTM) Or(other UTM) UTM {
 //     campaign parameter without a value. Names are compared decoded and by case.
 //   - The fragment stays at the end. A destination to which none of this adds anything is appended byte for byte.
 //
+// To bound what a hostile visitor can cost, at most 32,768 pairs of names are compared; parameters of the visitor that
+// are left then are not passed on. Where a destination has 100 of its own, that is after 327 of the visitor's.
+//
 // The visitor's values are passed on as they are encoded. Whatever the inputs hold, what is appended is visible ASCII
 // without spaces: other bytes are percent-encoded. It allocates only to grow dst, and keeps no reference to anything.
 func AppendLocation(dst []byte, destination string, presets UTM, visitorQuery []byte) []byte {
@@ -76,7 +79,7 @@ func AppendLocation(dst []byte, destination string, presets UTM, visitorQuery []
 	for q := visitorQuery; len(q) > 0; {
 		var segment []byte
 		segment, q = cutSegment(q)
-		if name := nameOf(segment); len(segment) > 0 && !m.known(name, own) {
+		if len(segment) > 0 && !m.known(nameOf(segment), own) {
 			m.begin()
 			m.dst = appendClean(m.dst, segment, inQuery)
 		}
@@ -84,12 +87,17 @@ func AppendLocation(dst []byte, destination string, presets UTM, visitorQuery []
 	return appendClean(m.dst, fragment, keep)
 }
 
+// maxCompared is how many pairs of names one merge compares.
+const maxCompared = 1 << 15
+
 // merger is the state of one AppendLocation.
 type merger struct {
 	dst     []byte
 	query   int // where in dst the query begins, 0 as long as there is no "?"
 	presets UTM
 	visitor [len(utmNames)][]byte // encoded values
+
+	compared int // pairs of names so far
 
 	chosen   uint8 // bits of utmNames: the parameter has a new value
 	replaced uint8 // of those, the ones still to be written
@@ -171,12 +179,15 @@ func (m *merger) set(i int) {
 	m.dst = appendClean(m.dst, *m.presets.field(i), inValue)
 }
 
-// known reports whether the destination, by now, has a parameter of that name.
+// known reports whether the destination, by now, has a parameter of that name, or that enough has been compared.
 func (m *merger) known(name []byte, own string) bool {
 	if i := utmIndex(name); i >= 0 && m.chosen&(1<<i) != 0 {
 		return true
 	}
 	for own != "" {
+		if m.compared++; m.compared > maxCompared {
+			return true
+		}
 		segment := own
 		if i := strings.IndexByte(own, '&'); i >= 0 {
 			segment, own = own[:i], own[i+1:]

@@ -129,6 +129,9 @@ var (
 
 // appendClean appends s with the bytes outside of the set percent-encoded.
 func appendClean[T string | []byte](dst []byte, s T, set byteSet) []byte {
+	if set == keep && visible(s) {
+		return append(dst, s...)
+	}
 	start := 0
 	for i := range len(s) {
 		if !set.has(s[i]) {
@@ -138,4 +141,24 @@ func appendClean[T string | []byte](dst []byte, s T, set byteSet) []byte {
 		}
 	}
 	return append(dst, s[start:]...)
+}
+
+// visible reports whether all bytes are visible ASCII, eight at a time.
+func visible[T string | []byte](s T) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		// The terms: a byte from 0x80 on, 0x7F, and one below 0x21. The sums carry only out of bytes that are bad already.
+		if (w|(w+ones)|(w-0x21*ones))&high != 0 {
+			return false
+		}
+	}
+	for ; i < len(s); i++ {
+		if s[i] < 0x21 || s[i] > 0x7E {
+			return false
+		}
+	}
+	return true
 }
