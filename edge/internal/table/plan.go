@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/dgraph-io/ristretto/v2"
 
@@ -10,9 +11,14 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// frontPlans is how many compiled links are found without asking the cache, which takes a lock and now and
-// then allocates, and which forgets at will. A power of two.
-const frontPlans = 4096
+// What stands before the cache, which takes a lock, now and then allocates, and forgets at will: frontSets sets
+// of frontWays compiled links each. A link's key chooses the set.
+const (
+	frontSets = 2048
+	frontWays = 4
+)
+
+type frontSet [frontWays]atomic.Pointer[Plan]
 
 // Plan is the compiled form of one revision of a link: what the redirect of anything but a plain link goes
 // by. It is shared and must not be changed.
@@ -55,9 +61,11 @@ const planOverhead = 1 << 10
 // allocation. A link whose rules don't compile has a plan without rules.
 func (t *Table) Compiled(e *Entry) *Plan {
 	key := e.planKey()
-	front := &t.front[key%frontPlans]
-	if p := front.Load(); p != nil && p.is(e) {
-		return p
+	set := &t.front[key%frontSets]
+	for way := range set {
+		if p := set[way].Load(); p != nil && p.is(e) {
+			return p
+		}
 	}
 	p, ok := t.plans.Get(key)
 	if !ok || !p.is(e) {
@@ -73,7 +81,13 @@ func (t *Table) Compiled(e *Entry) *Plan {
 		// The cache may refuse. Then the plan is made again, or found in front.
 		t.plans.Set(key, p, int64(planOverhead+8*len(e.tail)))
 	}
-	front.Store(p)
+	// A free place, or one that depends on the link: two that are asked for in turn then seldom drive each other out.
+	for way := range set {
+		if set[way].CompareAndSwap(nil, p) {
+			return p
+		}
+	}
+	set[key>>32%frontWays].Store(p)
 	return p
 }
 

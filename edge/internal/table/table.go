@@ -52,7 +52,7 @@ type Table struct {
 	now  atomic.Pointer[version]
 
 	// The two levels of compiled links. Neither is the truth: what is missing is compiled again.
-	front [frontPlans]atomic.Pointer[Plan]
+	front [frontSets]frontSet
 	plans *ristretto.Cache[uint64, *Plan]
 
 	mu    sync.Mutex             // for writers
