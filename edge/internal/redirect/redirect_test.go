@@ -319,4 +319,3 @@ func TestRedirect_own_host(t *testing.T) {
 		}
 	}
 }
-

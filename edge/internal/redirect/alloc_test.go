@@ -1,0 +1,156 @@
+package redirect_test
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"testing"
+
+	"github.com/shortline/shortline/edge/internal/redirect"
+	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/visitor"
+	"github.com/valyala/fasthttp"
+)
+
+const tenRules = `{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"DESKTOP"},{"operator":"OR","conditions":[
+	{"type":"country","operator":"in","value":["DE","AT","CH"]},{"type":"language","operator":"contains","value":"%s"}]},
+	{"type":"time","operator":"between","value":{"start":"00:00","end":"23:59"}}]}`
+
+func hotLinks() []link.Record {
+	var rules []link.Rule
+	for i := range 9 {
+		rules = append(rules, ruleFor(byte(i+1), "https://example.com/r", fmt.Sprintf(tenRules, "x"+fmt.Sprint(i))))
+	}
+	rules = append(rules, ruleFor(10, "https://example.com/last", fmt.Sprintf(tenRules, "en")))
+	var variants []link.Variant
+	for i := range 5 {
+		variants = append(variants, link.Variant{ID: link.ID{byte(i + 1)}, Target: "https://example.com/v", Weight: uint32(i + 1)})
+	}
+	return []link.Record{
+		{Slug: "plain", Destination: "https://example.com/some/page?with=query"},
+		{Slug: "routed", Destination: "https://example.com/", SmartRouting: true, Rules: rules},
+		{Slug: "split", Destination: "https://example.com/", ABTesting: true, Variants: variants},
+		{Slug: "presets", Destination: "https://example.com/?a=1", UTM: link.UTM{Source: "news", Medium: "mail"}},
+		{Slug: "off", Destination: "https://example.com/", Inactive: true},
+	}
+}
+
+// caller calls a handler as the server does, in one connection's memory.
+type caller struct {
+	ctx    *fasthttp.RequestCtx
+	handle fasthttp.RequestHandler
+}
+
+func newCaller(tb testing.TB, adjust ...func(*redirect.Config)) func(target string) *caller {
+	tb.Helper()
+	s, err := spool.Open(spool.Config{Dir: tb.TempDir(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = s.Close() })
+	cfg := redirect.Config{BaseURL: "https://sho.rt"}
+	for _, f := range adjust {
+		f(&cfg)
+	}
+	h, err := redirect.New(cfg, redirect.Deps{Table: newTable(tb, hotLinks()), Spool: s, Agents: visitor.NewAgents(64)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return func(target string) *caller {
+		return &caller{requestCtx(tb, target), h.Serve}
+	}
+}
+
+// requestCtx reads a request as the server does.
+func requestCtx(tb testing.TB, target string) *fasthttp.RequestCtx {
+	tb.Helper()
+	client, server := net.Pipe()
+	got := make(chan *fasthttp.RequestCtx, 1)
+	s := &fasthttp.Server{DisableHeaderNamesNormalizing: true, NoDefaultServerHeader: true, NoDefaultContentType: true,
+		Handler: func(ctx *fasthttp.RequestCtx) {
+			kept := &fasthttp.RequestCtx{}
+			kept.Init2(tcp{}, nil, false)
+			ctx.Request.CopyTo(&kept.Request)
+			_ = kept.Request.Header.RawHeaders()
+			got <- kept
+		}}
+	go func() { _ = s.ServeConn(server) }()
+	go func() { _, _ = io.Copy(io.Discard, client) }()
+	_, err := io.WriteString(client, "GET "+target+" HTTP/1.1\r\nHost: sho.rt\r\nConnection: keep-alive\r\nsec-ch-ua: \"Chromium\";v=\"142\"\r\nsec-ch-ua-mobile: ?0\r\nUpgrade-Insecure-Requests: 1\r\n"+
+		"User-Agent: "+desktop+"\r\nAccept: "+browser+"\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nReferer: https://news.test/page\r\nAccept-Encoding: gzip, deflate, br\r\n"+
+		"Accept-Language: en-GB,en;q=0.9\r\nX-Forwarded-For: 198.51.100.7, 127.0.0.1\r\n\r\n")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx := <-got
+	_ = client.Close()
+	return ctx
+}
+
+// tcp is a connection of which only the address is asked.
+type tcp struct{ net.Conn }
+
+var peer net.Addr = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}
+
+func (tcp) RemoteAddr() net.Addr { return peer }
+func (tcp) LocalAddr() net.Addr  { return peer }
+
+func (c *caller) call() int {
+	c.ctx.Response.Reset()
+	c.handle(c.ctx)
+	return c.ctx.Response.StatusCode()
+}
+
+var hot = []struct {
+	name, target string
+	status       int
+}{
+	{"plain", "/plain", 302}, {"plain_query", "/plain?utm_source=a%20b&x=1", 302}, {"rules", "/routed", 302}, {"variants", "/split", 302},
+	{"presets", "/presets", 302}, {"missing", "/nothing", 404}, {"gone", "/off", 410},
+}
+
+func TestServe_does_not_allocate(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
+	for name, adjust := range map[string]func(*redirect.Config){
+		"direct":  func(*redirect.Config) {},
+		"proxied": func(c *redirect.Config) { c.Trusted, _ = visitor.ParsePrefixes("127.0.0.1") },
+	} {
+		at := newCaller(t, adjust)
+		for _, c := range hot {
+			caller := at(c.target)
+			if got := caller.call(); got != c.status {
+				t.Fatalf("%s: status %d, want %d", c.name, got, c.status)
+			}
+			if n := testing.AllocsPerRun(500, func() { caller.call() }); n != 0 && !raceEnabled {
+				t.Errorf("%s, %s: %v allocations", name, c.name, n)
+			}
+		}
+	}
+}
+
+func BenchmarkServe(b *testing.B) {
+	at := newCaller(b)
+	for _, c := range hot {
+		b.Run(c.name, func(b *testing.B) {
+			caller := at(c.target)
+			b.ReportAllocs()
+			for b.Loop() {
+				caller.call()
+			}
+		})
+	}
+	b.Run("bare", func(b *testing.B) {
+		caller := at("/plain")
+		caller.handle = func(ctx *fasthttp.RequestCtx) {
+			ctx.Response.SetStatusCode(fasthttp.StatusFound)
+			ctx.Response.Header.Set("Location", "https://example.com/some/page?with=query")
+			ctx.Response.Header.Set("Cache-Control", "private, no-store")
+		}
+		for b.Loop() {
+			caller.call()
+		}
+	})
+}

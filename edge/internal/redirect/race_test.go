@@ -1,0 +1,5 @@
+//go:build race
+
+package redirect_test
+
+const raceEnabled = true
