@@ -22,7 +22,7 @@ type Program struct {
 	code   []test
 	text   string   // folded constants, one after the other
 	fail   []uint16 // failure tables, beside the constants that are searched for
-	table  []span   // hash tables of the lists
+	table  []span   // the lists
 	zones  []*zone
 	source string // the authored group, for Explain
 }
@@ -50,7 +50,8 @@ const (
 	codeContains               // text at a, b bytes long, failure table at the same place
 	codePrefix                 // text at a, b bytes long
 	codeSuffix                 // text at a, b bytes long
-	codeOneOf                  // hash table at a, whose size less one is b
+	codeFew                    // b spans at a, one after the other
+	codeOneOf                  // hash table of spans at a, whose size less one is b
 	codeMinutes                // from minute a on, for b minutes more, through midnight if need be
 	codeDays                   // days in the bits of a
 	codeNever
@@ -58,6 +59,9 @@ const (
 
 // span is a piece of Program.text. Length 0 marks a free place of a hash table.
 type span struct{ at, length uint32 }
+
+// few is up to how many values it is faster to compare with each than to hash the visitor's.
+const few = 8
 
 const minutesPerDay = 24 * 60
 
@@ -147,12 +151,21 @@ func (c *compiler) test(l *condition, onTrue, onFalse uint16) test {
 		case opEndsWith:
 			t.code = codeSuffix
 		default:
-			if len(l.texts) > 1 {
+			switch n := len(l.texts); {
+			case n == 1:
+				t.code = codeEquals
+			case n <= few:
+				t.code = codeFew
+				t.a, t.b = uint32(len(c.p.table)), uint32(n)
+				for _, s := range l.texts {
+					c.p.table = append(c.p.table, c.constant(s))
+				}
+				return t
+			default:
 				t.code = codeOneOf
 				t.a, t.b = c.set(l.texts)
 				return t
 			}
-			t.code = codeEquals
 		}
 		s := c.constant(l.texts[0])
 		t.a, t.b = s.at, s.length

@@ -18,11 +18,10 @@ func tenRules(t testing.TB) []*rule.Program {
 			{"type":"device","operator":"in","value":["MOBILE","TABLET"]},
 			{"operator":"OR","conditions":[
 				{"type":"language","operator":"starts_with","value":"xx-%d"},
-				{"type":"country","operator":"in","value":["%s","NZ","ZA","MX","ES"]},
-				{"type":"referer","operator":"contains","value":"news-%d.example"}]},
+				{"type":"country","operator":"in","value":["%s","NZ","ZA","MX","ES"]}]},
 			{"logicalOperator":"AND","items":[
 				{"type":"time","operator":"between","value":{"start":"08:00","end":"20:00","timezone":"America/New_York"}},
-				{"type":"day_of_week","operator":"in","value":[1,2,3,4,5]}]}]}`, i, country, i), nil))
+				{"type":"day_of_week","operator":"in","value":[1,2,3,4,5]}]}]}`, i, country), nil))
 	}
 	return all
 }

@@ -69,7 +69,15 @@ func (p *Program) compares(t *test, v string) bool {
 	if v == "" {
 		return false
 	}
-	if t.code == codeOneOf {
+	switch t.code {
+	case codeFew:
+		for _, s := range p.table[t.a : t.a+t.b] {
+			if equalFolded(p.text[s.at:s.at+s.length], v) {
+				return true
+			}
+		}
+		return false
+	case codeOneOf:
 		for h := hashFolded(v); ; h++ {
 			s := p.table[t.a+h&t.b]
 			if s.length == 0 {

@@ -105,11 +105,15 @@ func failures(folded string, table []uint16) {
 
 // containsFolded searches the folded text in s. UTF-8 synchronises itself, so that searching bytes finds whole runes.
 func containsFolded(folded string, table []uint16, s string) bool {
-	k := 0
+	k, first := 0, folded[0]
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
-			k = advance(folded, table, k, foldASCII[c])
+			c = foldASCII[c]
 			i++
+			if k == 0 && c != first {
+				continue
+			}
+			k = advance(folded, table, k, c)
 		} else {
 			r, n := utf8.DecodeRuneInString(s[i:])
 			var buf [utf8.UTFMax]byte

@@ -185,7 +185,7 @@ func (a author) leaf() map[string]any {
 	default:
 		n["value"] = value()
 		if strings.HasSuffix(op, "in") && a.IntN(4) > 0 {
-			list := make([]any, 1+a.IntN(9))
+			list := make([]any, 1+a.IntN(14))
 			for i := range list {
 				list[i] = value()
 			}

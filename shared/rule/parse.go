@@ -122,27 +122,29 @@ func (p *parser) fields(v *value, at *path) fields {
 	var f fields
 	for i, key := range v.keys {
 		var to **value
+		var sort *int // the count of such keys
 		switch key {
 		case "type":
-			to = &f.typ
-			f.leafKeys++
+			to, sort = &f.typ, &f.leafKeys
 		case "value":
-			to = &f.value
-			f.leafKeys++
+			to, sort = &f.value, &f.leafKeys
 		case "operator":
 			to = &f.operator
 		case "logicalOperator":
-			to = &f.logical
-			f.groupKeys++
+			to, sort = &f.logical, &f.groupKeys
 		case "conditions":
-			to = &f.conditions
-			f.groupKeys++
+			to, sort = &f.conditions, &f.groupKeys
 		case "items":
-			to = &f.items
-			f.groupKeys++
+			to, sort = &f.items, &f.groupKeys
 		default:
 			p.report(at.child(clip(key)), "key '%s' is not known; a condition has type, operator and value, a group operator and conditions", clip(key))
 			continue
+		}
+		if v.items[i].shape == shapeNull {
+			continue // as good as absent: clients write out the keys of the other form
+		}
+		if sort != nil {
+			*sort++
 		}
 		if *to != nil {
 			p.report(at.child(key), "%s must not be given twice", key)
@@ -266,7 +268,7 @@ func (p *parser) condition(f fields, at *path) condition {
 	}
 
 	inside := at.child("value")
-	if f.value == nil || f.value.shape == shapeNull {
+	if f.value == nil {
 		p.report(inside, "value is required")
 		return c
 	}
@@ -280,7 +282,7 @@ func (p *parser) condition(f fields, at *path) condition {
 // name reads a required name, without the white space around it.
 func (p *parser) name(v *value, key string, at *path, choices string) (string, bool) {
 	switch {
-	case v == nil || v.shape == shapeNull:
+	case v == nil:
 		p.report(at.child(key), "%s is required; use one of %s", key, choices)
 		return "", false
 	case v.shape != shapeText:
