@@ -10,6 +10,13 @@ import (
 // routes declares every resource whose use case is there.
 func (s *Server) routes() {
 	s.registerDocument()
+	if s.Links != nil {
+		s.registerURLs()
+	}
+	if s.Routing != nil {
+		s.registerVariants()
+		s.registerRouting()
+	}
 }
 
 // registerDocument serves the OpenAPI document and the page that shows it.

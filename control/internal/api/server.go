@@ -25,6 +25,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/routing"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -65,6 +67,9 @@ func (c Config) Validate() error {
 type Deps struct {
 	Store *store.Store
 	Auth  *auth.Authenticator
+
+	Links   *links.Service
+	Routing *routing.Service // needs Links
 }
 
 // Server is the API, ready to serve. It is safe for concurrent use.

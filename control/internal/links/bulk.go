@@ -52,12 +52,11 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 		if err == nil && slug != "" && slugs[slug] {
 			err = slugTaken(slug)
 		}
-		if err == nil && items[i].Password != nil {
-			u.PasswordHash, err = s.hashOnce(ctx, *items[i].Password, hashes)
+		if err == nil {
+			u.PasswordHash, err = s.hashOnce(ctx, items[i].Password, hashes)
 		}
-		var e *problem.Error
 		switch {
-		case errors.As(err, &e):
+		case problem.Is(err, problem.Invalid), problem.Is(err, problem.Conflict):
 			fail(i, err)
 			continue
 		case err != nil:
@@ -118,8 +117,12 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 	return made, failed, nil
 }
 
-func (s *Service) hashOnce(ctx context.Context, password string, done map[string]string) (string, error) {
-	if h, ok := done[password]; ok || password == "" {
+// hashOnce is hash for one of many items; done has what was hashed before.
+func (s *Service) hashOnce(ctx context.Context, password *string, done map[string]string) (string, error) {
+	if password == nil {
+		return "", nil
+	}
+	if h, ok := done[*password]; ok {
 		return h, nil
 	}
 	if len(done) == maxPasswords {
@@ -127,7 +130,7 @@ func (s *Service) hashOnce(ctx context.Context, password string, done map[string
 	}
 	h, err := s.hash(ctx, password)
 	if err == nil {
-		done[password] = h
+		done[*password] = h
 	}
 	return h, err
 }
@@ -138,6 +141,9 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 	ids, err := distinct(ids)
 	if err != nil {
 		return nil, err
+	}
+	if len(in.BundleIDs) > 0 {
+		return nil, problem.Missing("Bundle")
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		list, err := lockAll(ctx, tx, p, ids)

@@ -30,15 +30,15 @@ type Config struct {
 
 // Service is the use cases. It is safe for concurrent use.
 type Service struct {
-	cfg     Config
-	store   *store.Store
-	hashing chan struct{} // one token for each password that may be hashed at a time
+	cfg       Config
+	store     *store.Store
+	passwords *auth.Passwords
 }
 
-// New makes the use cases on an open store.
-func New(cfg Config, s *store.Store) *Service {
+// New makes the use cases on an open store; passwords hashes the links' passwords.
+func New(cfg Config, s *store.Store, passwords *auth.Passwords) *Service {
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
-	return &Service{cfg: cfg, store: s, hashing: make(chan struct{}, 2)}
+	return &Service{cfg: cfg, store: s, passwords: passwords}
 }
 
 // ShortURL is the address that people are given.

@@ -17,7 +17,8 @@ type VariantInput struct {
 	Active          *bool
 }
 
-const defaultWeight = 50
+// DefaultWeight is the weight of a variant that is given none.
+const DefaultWeight = 50
 
 func (s *Service) applyVariant(in *VariantInput, to *store.Variant, v *problem.Fields) {
 	if in.Name != nil {
@@ -44,7 +45,7 @@ func variantFields(v *store.Variant) map[string]any {
 // CreateVariant adds a variant to a link. The first one, unless it is made inactive, turns A/B testing on.
 func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID string, in VariantInput) (store.Variant, error) {
 	now := store.Now()
-	variant := store.Variant{ID: store.NewID(), URLID: urlID, Weight: defaultWeight, Active: true, CreatedAt: now, UpdatedAt: now}
+	variant := store.Variant{ID: store.NewID(), URLID: urlID, Weight: DefaultWeight, Active: true, CreatedAt: now, UpdatedAt: now}
 	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.URL) (audited, error) {
 		var v problem.Fields
 		need("name", in.Name, &v)

@@ -1,0 +1,94 @@
+package api
+
+import (
+	"encoding/base64"
+	"image/color"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/links/qr"
+	"github.com/shortline/shortline/control/internal/problem"
+)
+
+func (s *Server) registerQRCode() {
+	e := endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/qrcode", ID: "urlQRCode", Summary: "Draw the QR code of a short URL", Tag: "URLs"}
+	s.handleRaw(e, s.qrCode)
+	param := func(in, name, doc string, schema *huma.Schema) *huma.Param {
+		return &huma.Param{Name: name, In: in, Required: in == "path", Description: doc, Schema: schema}
+	}
+	str := &huma.Schema{Type: huma.TypeString}
+	low, high := float64(qr.MinWidth), float64(qr.MaxWidth)
+	s.describe(&huma.Operation{
+		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, Tags: []string{e.Tag},
+		Description: "The raw image if format is png or svg, or if Accept names an image type; else JSON with a data URL.",
+		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
+		Parameters: []*huma.Param{
+			param("path", "id", "The URL's id.", str),
+			param("query", "width", "Pixels; 300 if not given.", &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}),
+			param("query", "color", "Hexadecimal colour of the modules; #000000 if not given.", str),
+			param("query", "background", "Hexadecimal colour behind them; #ffffff if not given.", str),
+			param("query", "format", "What to answer with.", &huma.Schema{Type: huma.TypeString, Enum: []any{"png", "svg", "json"}}),
+		},
+		Responses: map[string]*huma.Response{"200": {Description: "The code.", Content: map[string]*huma.MediaType{
+			"image/png": {}, "image/svg+xml": {},
+			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"qrCode": str}, Required: []string{"qrCode"}}},
+		}}},
+	})
+}
+
+func (s *Server) qrCode(c echo.Context) error {
+	ctx := c.Request().Context()
+	u, err := s.Links.Get(ctx, principal(ctx), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	var v problem.Fields
+	style := qr.Style{Width: qr.DefaultWidth, Color: color.NRGBA{A: 255}, Background: color.NRGBA{255, 255, 255, 255}}
+	if raw := c.QueryParam("width"); raw != "" {
+		if style.Width, err = strconv.Atoi(raw); err != nil || style.Width < qr.MinWidth || style.Width > qr.MaxWidth {
+			v.Add("width", "must be a whole number from %d to %d", qr.MinWidth, qr.MaxWidth)
+		}
+	}
+	if style.Color, err = qr.ParseColor(c.QueryParam("color"), style.Color); err != nil {
+		v.Add("color", "%s", err)
+	}
+	if style.Background, err = qr.ParseColor(c.QueryParam("background"), style.Background); err != nil {
+		v.Add("background", "%s", err)
+	}
+	format := c.QueryParam("format")
+	switch accept := strings.Join(c.Request().Header.Values("Accept"), ","); {
+	case format == "png", format == "svg", format == "json":
+	case format != "":
+		v.Add("format", "must be png, svg or json")
+	case !strings.Contains(accept, "image/"):
+		format = "json"
+	case strings.Contains(accept, "image/svg+xml") && strings.Count(accept, "image/") == 1:
+		format = "svg"
+	default:
+		format = "png"
+	}
+	if err := v.Err(); err != nil {
+		return err
+	}
+	c.Response().Header().Set("Vary", "Accept")
+	address := s.Links.ShortURL(u.Slug)
+	if format == "svg" {
+		b, err := qr.SVG(address, style)
+		if err != nil {
+			return err
+		}
+		return c.Blob(http.StatusOK, "image/svg+xml", b)
+	}
+	b, err := qr.PNG(address, style)
+	if err != nil {
+		return err
+	}
+	if format == "png" {
+		return c.Blob(http.StatusOK, "image/png", b)
+	}
+	return c.JSON(http.StatusOK, map[string]string{"qrCode": "data:image/png;base64," + base64.StdEncoding.EncodeToString(b)})
+}

@@ -1,0 +1,178 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/routing"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/rule"
+)
+
+// RoutingRule sends visitors that match its conditions to an address of its own.
+type RoutingRule struct {
+	ID            string          `json:"id"`
+	URLID         string          `json:"urlId"`
+	Name          string          `json:"name"`
+	TargetURL     string          `json:"targetUrl"`
+	Priority      int             `json:"priority" doc:"Higher is evaluated first."`
+	IsActive      bool            `json:"isActive"`
+	Conditions    json.RawMessage `json:"conditions" doc:"The condition group as it was sent."`
+	MatchCount    int64           `json:"matchCount"`
+	LastMatchedAt *Time           `json:"lastMatchedAt"`
+	CreatedAt     Time            `json:"createdAt"`
+	UpdatedAt     Time            `json:"updatedAt"`
+}
+
+func ruleOf(r *store.Rule) RoutingRule {
+	return RoutingRule{r.ID, r.URLID, r.Name, r.TargetURL, r.Priority, r.Active, json.RawMessage(r.Conditions), r.MatchCount,
+		instant(r.LastMatchedAt), Time(r.CreatedAt), Time(r.UpdatedAt)}
+}
+
+// RoutingStat is a rule's share of the matches of all rules of the link.
+type RoutingStat struct {
+	RuleID          string  `json:"ruleId"`
+	Name            string  `json:"name"`
+	MatchCount      int64   `json:"matchCount"`
+	MatchPercentage float64 `json:"matchPercentage" doc:"Percent, one decimal."`
+}
+
+// RoutingRules is all rules of a link in the order of evaluation.
+type RoutingRules struct {
+	Rules        []RoutingRule `json:"rules"`
+	TotalMatches int64         `json:"totalMatches"`
+	Stats        []RoutingStat `json:"stats"`
+}
+
+// RoutingTemplates are condition groups for common purposes.
+type RoutingTemplates struct {
+	Templates []rule.Template `json:"templates"`
+}
+
+// RoutingSettings are a link's own settings for routing.
+type RoutingSettings struct {
+	IsSmartRouting bool    `json:"isSmartRouting"`
+	DefaultURL     *string `json:"defaultUrl"`
+}
+
+type ruleFields struct {
+	Priority Opt[int]  `json:"priority,omitempty" doc:"0 to 10,000; 0 if left out."`
+	IsActive Opt[bool] `json:"isActive,omitempty" doc:"true if left out."`
+}
+
+func (f *ruleFields) input(name, targetURL Opt[string], conditions json.RawMessage) routing.RuleInput {
+	return routing.RuleInput{Name: given(name, ""), TargetURL: given(targetURL, ""), Priority: given(f.Priority, 0), Active: given(f.IsActive, true), Conditions: conditions}
+}
+
+type createRule struct {
+	Name       Opt[string]     `json:"name" required:"true" doc:"1 to 100 characters."`
+	TargetURL  Opt[string]     `json:"targetUrl" required:"true"`
+	Conditions json.RawMessage `json:"conditions" required:"true" doc:"A group {operator: AND|OR, conditions: […]} or {logicalOperator, items}; its members are groups and conditions {type, operator, value}."`
+	ruleFields
+}
+
+type updateRule struct {
+	Name       Opt[string]     `json:"name,omitempty"`
+	TargetURL  Opt[string]     `json:"targetUrl,omitempty"`
+	Conditions json.RawMessage `json:"conditions,omitempty"`
+	ruleFields
+}
+
+type ruleFromTemplate struct {
+	TemplateKey Opt[string] `json:"templateKey,omitempty" doc:"Required, under this name or as templateId."`
+	TemplateID  Opt[string] `json:"templateId,omitempty" doc:"The same as templateKey."`
+	Name        Opt[string] `json:"name,omitempty" doc:"The template's if left out."`
+	TargetURL   Opt[string] `json:"targetUrl" required:"true"`
+	ruleFields
+}
+
+type ruleID struct {
+	urlID
+	RuleID string `path:"ruleId" doc:"The rule's id."`
+}
+
+type ruleOut struct{ Body RoutingRule }
+
+func answerRule(r store.Rule, err error) (*ruleOut, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &ruleOut{ruleOf(&r)}, nil
+}
+
+func (s *Server) registerRouting() {
+	const tag, all, one = "Routing rules", "/api/urls/{id}/routing-rules", "/api/urls/{id}/routing-rules/{ruleId}"
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/routing-templates", ID: "listRoutingTemplates", Summary: "List condition groups for common purposes", Tag: tag},
+		func(context.Context, *struct{}) (*struct{ Body RoutingTemplates }, error) {
+			return &struct{ Body RoutingTemplates }{RoutingTemplates{rule.Templates()}}, nil
+		})
+	handle(s, endpoint{Method: http.MethodPost, Path: all, ID: "createRoutingRule", Summary: "Add a routing rule to a short URL", Tag: tag, Limit: limitRouting},
+		func(ctx context.Context, in *struct {
+			urlID
+			Body createRule
+		}) (*ruleOut, error) {
+			return answerRule(s.Routing.CreateRule(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
+		})
+	handle(s, endpoint{Method: http.MethodPost, Path: all + "/from-template", ID: "createRoutingRuleFromTemplate", Summary: "Add a routing rule with a template's conditions", Tag: tag, Limit: limitRouting}, s.createRuleFromTemplate)
+	handle(s, endpoint{Method: http.MethodPatch, Path: all + "/settings", ID: "updateRoutingSettings", Summary: "Change the routing settings of a short URL", Tag: tag, Limit: limitRouting}, s.updateRoutingSettings)
+	handle(s, endpoint{Method: http.MethodGet, Path: all, ID: "listRoutingRules", Summary: "List the routing rules of a short URL", Tag: tag, Limit: limitRouting}, s.listRules)
+	handle(s, endpoint{Method: http.MethodGet, Path: one, ID: "getRoutingRule", Summary: "Get a routing rule", Tag: tag, Limit: limitRouting},
+		func(ctx context.Context, in *ruleID) (*ruleOut, error) {
+			return answerRule(s.Routing.Rule(ctx, principal(ctx), in.ID, in.RuleID))
+		})
+	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateRoutingRule", Summary: "Change what is given of a routing rule", Tag: tag, Limit: limitRouting},
+		func(ctx context.Context, in *struct {
+			ruleID
+			Body updateRule
+		}) (*ruleOut, error) {
+			return answerRule(s.Routing.UpdateRule(ctx, principal(ctx), in.ID, in.RuleID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
+		})
+	handle(s, endpoint{Method: http.MethodDelete, Path: one, ID: "deleteRoutingRule", Summary: "Delete a routing rule", Tag: tag, Limit: limitRouting},
+		func(ctx context.Context, in *ruleID) (*noContent, error) {
+			return nil, s.Routing.DeleteRule(ctx, principal(ctx), in.ID, in.RuleID)
+		})
+}
+
+func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
+	urlID
+	Body ruleFromTemplate
+}) (*ruleOut, error) {
+	b := &in.Body
+	key := b.TemplateKey
+	if !key.Set {
+		key = b.TemplateID
+	} else if b.TemplateID.Set && b.TemplateID.Value != key.Value {
+		return nil, problem.OfField("templateId", "means the same as templateKey; give one of them")
+	}
+	return answerRule(s.Routing.CreateFromTemplate(ctx, principal(ctx), in.ID, key.Value, b.input(b.Name, b.TargetURL, nil)))
+}
+
+func (s *Server) updateRoutingSettings(ctx context.Context, in *struct {
+	urlID
+	Body struct {
+		IsSmartRouting Opt[bool]   `json:"isSmartRouting,omitempty"`
+		DefaultURL     Opt[string] `json:"defaultUrl,omitempty" doc:"Where the link leads if no rule matches; null: to its destination."`
+	}
+}) (*struct{ Body RoutingSettings }, error) {
+	u, err := s.Routing.Configure(ctx, principal(ctx), in.ID, routing.Settings{SmartRouting: given(in.Body.IsSmartRouting, false), DefaultURL: given(in.Body.DefaultURL, "")})
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body RoutingSettings }{RoutingSettings{u.SmartRouting, text(u.DefaultURL)}}, nil
+}
+
+func (s *Server) listRules(ctx context.Context, in *urlID) (*struct{ Body RoutingRules }, error) {
+	l, err := s.Routing.Rules(ctx, principal(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := RoutingRules{Rules: make([]RoutingRule, len(l.Rules)), TotalMatches: l.TotalMatches, Stats: make([]RoutingStat, len(l.Rules))}
+	for i := range l.Rules {
+		r := &l.Rules[i]
+		out.Rules[i] = ruleOf(r)
+		out.Stats[i] = RoutingStat{r.ID, r.Name, r.MatchCount, l.Shares[i]}
+	}
+	return &struct{ Body RoutingRules }{out}, nil
+}

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/problem"
+)
+
+// bulkItem is a createURL whose destination may be missing: then that item fails, not the whole request.
+type bulkItem struct {
+	OriginalURL Opt[string] `json:"originalUrl,omitempty" doc:"Required; an item without it fails."`
+	CustomSlug  Opt[string] `json:"customSlug,omitempty"`
+	urlFields
+}
+
+// BulkCreated tells what became of each item of a bulk creation.
+type BulkCreated struct {
+	Total        int           `json:"total"`
+	SuccessCount int           `json:"successCount"`
+	FailureCount int           `json:"failureCount"`
+	Succeeded    []BulkSuccess `json:"succeeded"`
+	Failed       []BulkFailure `json:"failed"`
+}
+
+// BulkSuccess is an item that a link was made of.
+type BulkSuccess struct {
+	Index int `json:"index"`
+	URL   URL `json:"url"`
+}
+
+// BulkFailure is an item that no link was made of.
+type BulkFailure struct {
+	Index int    `json:"index"`
+	Error string `json:"error"`
+	Field string `json:"field"`
+}
+
+// BulkUpdated tells which links a bulk update went to.
+type BulkUpdated struct {
+	UpdatedCount int      `json:"updatedCount"`
+	UpdatedIDs   []string `json:"updatedIds"`
+	Message      string   `json:"message"`
+}
+
+// BulkDeleted tells which links a bulk deletion took.
+type BulkDeleted struct {
+	DeletedCount int      `json:"deletedCount"`
+	DeletedIDs   []string `json:"deletedIds"`
+}
+
+type bulkUpdate struct {
+	URLIDs    []string        `json:"urlIds" doc:"1 to 1,000 ids; all are changed or none."`
+	Status    Opt[string]     `json:"status,omitempty" doc:"ACTIVE or INACTIVE."`
+	Operation json.RawMessage `json:"operation,omitempty" doc:"status, bundle, expiration or utm, with value beside it; or an object {type, …} with status, bundleId, expiresAt or the utm fields, or value, inside."`
+	Value     json.RawMessage `json:"value,omitempty" doc:"What the operation sets."`
+}
+
+func (s *Server) registerURLBulk() {
+	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/bulk", ID: "bulkCreateURLs", Summary: "Create many short URLs", Tag: "URLs"}, s.bulkCreateURLs)
+	handle(s, endpoint{Method: http.MethodPatch, Path: "/api/urls/bulk", ID: "bulkUpdateURLs", Summary: "Change many short URLs, all or none", Tag: "URLs"}, s.bulkUpdateURLs)
+	handle(s, endpoint{Method: http.MethodDelete, Path: "/api/urls/bulk", ID: "bulkDeleteURLs", Summary: "Delete many short URLs, all or none", Tag: "URLs", Status: http.StatusOK},
+		func(ctx context.Context, in *struct {
+			Body struct {
+				URLIDs []string `json:"urlIds" doc:"1 to 1,000 ids."`
+			}
+		}) (*struct{ Body BulkDeleted }, error) {
+			ids, err := s.Links.DeleteMany(ctx, principal(ctx), in.Body.URLIDs)
+			if err != nil {
+				return nil, err
+			}
+			return &struct{ Body BulkDeleted }{BulkDeleted{len(ids), ids}}, nil
+		})
+}
+
+func (s *Server) bulkCreateURLs(ctx context.Context, in *struct {
+	Body struct {
+		URLs []bulkItem `json:"urls" doc:"1 to 1,000 items, each of which stands alone."`
+	}
+}) (*struct{ Body BulkCreated }, error) {
+	items := make([]links.Creation, len(in.Body.URLs))
+	for i := range items {
+		item := &in.Body.URLs[i]
+		items[i] = links.Creation{Input: item.input(item.OriginalURL), CustomSlug: item.CustomSlug.Value}
+	}
+	made, failed, err := s.Links.CreateMany(ctx, principal(ctx), items)
+	if err != nil {
+		return nil, err
+	}
+	out := BulkCreated{Total: len(items), SuccessCount: len(made), FailureCount: len(failed), Succeeded: make([]BulkSuccess, len(made)), Failed: make([]BulkFailure, len(failed))}
+	for i := range made {
+		out.Succeeded[i] = BulkSuccess{made[i].Index, s.urlOf(&made[i].URL)}
+	}
+	for i, f := range failed {
+		out.Failed[i] = BulkFailure{f.Index, f.Message, f.Field}
+	}
+	return &struct{ Body BulkCreated }{out}, nil
+}
+
+func (s *Server) bulkUpdateURLs(ctx context.Context, in *struct{ Body bulkUpdate }) (*struct{ Body BulkUpdated }, error) {
+	change, err := in.Body.input()
+	if err != nil {
+		return nil, err
+	}
+	ids, err := s.Links.UpdateMany(ctx, principal(ctx), in.Body.URLIDs, change)
+	if err != nil {
+		return nil, err
+	}
+	noun := "URLs"
+	if len(ids) == 1 {
+		noun = "URL"
+	}
+	return &struct{ Body BulkUpdated }{BulkUpdated{len(ids), ids, fmt.Sprintf("%d %s updated.", len(ids), noun)}}, nil
+}
+
+// input brings the forms of a bulk update into one: {status}, {operation: "type", value}, {operation: {type, …}}.
+func (b *bulkUpdate) input() (links.Input, error) {
+	switch {
+	case b.Operation == nil && b.Value != nil:
+		return links.Input{}, problem.OfField("operation", "is required beside value")
+	case b.Operation == nil && !b.Status.Set:
+		return links.Input{}, problem.OfField("status", "is required, or an operation")
+	case b.Operation == nil:
+		return links.Input{Status: given(b.Status, "")}, nil
+	case b.Status.Set:
+		return links.Input{}, problem.OfField("status", "can't be given beside an operation")
+	}
+	if b.Operation[0] == '"' {
+		var name string
+		if err := json.Unmarshal(b.Operation, &name); err != nil {
+			return links.Input{}, problem.OfField("operation", "is not a text")
+		}
+		if name == "utm" {
+			return operation("value", name, nil, b.Value)
+		}
+		return operation("value", name, b.Value, nil)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(b.Operation, &members); err != nil || members == nil {
+		return links.Input{}, problem.OfField("operation", "must be a text or an object")
+	}
+	if b.Value != nil {
+		return links.Input{}, problem.OfField("value", "belongs inside the operation")
+	}
+	var name string
+	if err := json.Unmarshal(members["type"], &name); err != nil {
+		return links.Input{}, problem.OfField("operation.type", "must be one of status, bundle, expiration, utm")
+	}
+	delete(members, "type")
+	if name == "utm" && members["value"] == nil {
+		rest, _ := json.Marshal(members) // of raw JSON, which can't fail
+		return operation("operation", name, nil, rest)
+	}
+	own := map[string]string{"status": "status", "bundle": "bundleId", "expiration": "expiresAt", "utm": "value"}[name]
+	value := members["value"]
+	if v := members[own]; v != nil {
+		value = v
+	}
+	delete(members, "value")
+	delete(members, own)
+	for _, left := range slices.Sorted(maps.Keys(members)) {
+		return links.Input{}, problem.OfField("operation."+left, "is not a known property")
+	}
+	if name == "utm" {
+		return operation("operation.value", name, nil, value)
+	}
+	return operation("operation."+own, name, value, nil)
+}
+
+// operation makes the input of one operation; path is where its value stands. Campaign fields come as an object.
+func operation(path, name string, value, utm json.RawMessage) (in links.Input, err error) {
+	null := value == nil || bytes.Equal(value, []byte("null")) || bytes.Equal(value, []byte(`""`))
+	var s string
+	switch name {
+	case "status":
+		if json.Unmarshal(value, &s) != nil {
+			return in, problem.OfField(path, "must be ACTIVE or INACTIVE")
+		}
+		in.Status = &s
+	case "bundle":
+		if null || json.Unmarshal(value, &s) != nil {
+			return in, problem.OfField(path, "must be the id of a bundle")
+		}
+		in.BundleIDs = []string{s}
+	case "expiration":
+		var at Time
+		if value == nil {
+			return in, problem.OfField(path, "is required; null removes the expiry")
+		}
+		if !null && json.Unmarshal(value, &at) != nil {
+			return in, problem.OfField(path, "must be a date or time in ISO 8601, or null")
+		}
+		ms := int64(at)
+		in.ExpiresAt = &ms
+	case "utm":
+		var f struct {
+			UTMSource, UTMMedium, UTMCampaign, UTMTerm, UTMContent, UTMID, UTMSourcePlatform Opt[string]
+		}
+		var members map[string]json.RawMessage
+		if utm == nil || json.Unmarshal(utm, &members) != nil || len(members) == 0 {
+			return in, problem.OfField(path, "must have at least one utm field")
+		}
+		known := map[string]*Opt[string]{"utmSource": &f.UTMSource, "utmMedium": &f.UTMMedium, "utmCampaign": &f.UTMCampaign, "utmTerm": &f.UTMTerm,
+			"utmContent": &f.UTMContent, "utmId": &f.UTMID, "utmSourcePlatform": &f.UTMSourcePlatform}
+		var v problem.Fields
+		for _, member := range slices.Sorted(maps.Keys(members)) {
+			switch to := known[member]; {
+			case to == nil:
+				v.Add(path+"."+member, "is not a known property")
+			case json.Unmarshal(members[member], to) != nil:
+				v.Add(path+"."+member, "must be a text or null")
+			}
+		}
+		in.UTMSource, in.UTMMedium, in.UTMCampaign, in.UTMTerm = given(f.UTMSource, ""), given(f.UTMMedium, ""), given(f.UTMCampaign, ""), given(f.UTMTerm, "")
+		in.UTMContent, in.UTMID, in.UTMSourcePlatform = given(f.UTMContent, ""), given(f.UTMID, ""), given(f.UTMSourcePlatform, "")
+		return in, v.Err()
+	default:
+		return in, problem.OfField("operation", "must be one of status, bundle, expiration, utm")
+	}
+	return in, nil
+}

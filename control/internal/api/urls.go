@@ -1,0 +1,257 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// URL is a short link as owners see it.
+type URL struct {
+	ID                string  `json:"id"`
+	Slug              string  `json:"slug"`
+	ShortURL          string  `json:"shortUrl"`
+	OriginalURL       string  `json:"originalUrl"`
+	Title             *string `json:"title"`
+	UserID            string  `json:"userId"`
+	Status            string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED" doc:"EXPIRED once expiresAt has passed."`
+	ClickCount        int64   `json:"clickCount" doc:"Clicks of people, not of bots."`
+	HasPassword       bool    `json:"hasPassword"`
+	ExpiresAt         *Time   `json:"expiresAt"`
+	UTMSource         *string `json:"utmSource"`
+	UTMMedium         *string `json:"utmMedium"`
+	UTMCampaign       *string `json:"utmCampaign"`
+	UTMTerm           *string `json:"utmTerm"`
+	UTMContent        *string `json:"utmContent"`
+	UTMID             *string `json:"utmId"`
+	UTMSourcePlatform *string `json:"utmSourcePlatform"`
+	IsABTesting       bool    `json:"isABTesting"`
+	IsAbTest          bool    `json:"isAbTest" doc:"The same as isABTesting."`
+	IsSmartRouting    bool    `json:"isSmartRouting"`
+	DefaultURL        *string `json:"defaultUrl"`
+	OGTitle           *string `json:"ogTitle"`
+	OGDescription     *string `json:"ogDescription"`
+	OGImage           *string `json:"ogImage" doc:"The key of an uploaded image."`
+	OGImageURL        *string `json:"ogImageUrl"`
+	TwitterCardType   *string `json:"twitterCardType"`
+	CreatedAt         Time    `json:"createdAt"`
+	UpdatedAt         Time    `json:"updatedAt"`
+}
+
+func (s *Server) urlOf(u *store.URL) URL {
+	return URL{
+		ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u.Slug), OriginalURL: u.OriginalURL, Title: text(u.Title), UserID: u.UserID,
+		Status: links.Status(u, store.Now()), ClickCount: u.ClickCount, HasPassword: u.PasswordHash != "", ExpiresAt: instant(u.ExpiresAt),
+		UTMSource: text(u.UTM.Source), UTMMedium: text(u.UTM.Medium), UTMCampaign: text(u.UTM.Campaign), UTMTerm: text(u.UTM.Term),
+		UTMContent: text(u.UTM.Content), UTMID: text(u.UTM.ID), UTMSourcePlatform: text(u.UTM.SourcePlatform),
+		IsABTesting: u.ABTesting, IsAbTest: u.ABTesting, IsSmartRouting: u.SmartRouting, DefaultURL: text(u.DefaultURL),
+		OGTitle: text(u.OGTitle), OGDescription: text(u.OGDescription), OGImage: text(u.OGImage), OGImageURL: text(s.Links.ImageURL(u.OGImage)),
+		TwitterCardType: text(u.TwitterCard), CreatedAt: Time(u.CreatedAt), UpdatedAt: Time(u.UpdatedAt),
+	}
+}
+
+// text and instant make the optional form of a column whose zero value means unset.
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func instant(ms int64) *Time {
+	if ms == 0 {
+		return nil
+	}
+	return timeOf(&ms)
+}
+
+// given is what a use case is told of an optional field: nil where it was left out, cleared where it was null or
+// "", else its value.
+func given[T any](o Opt[T], cleared T) *T {
+	switch {
+	case !o.Set:
+		return nil
+	case o.Null:
+		return &cleared
+	}
+	return &o.Value
+}
+
+// urlFields are the optional fields of a link in requests.
+type urlFields struct {
+	Title             Opt[string]   `json:"title,omitempty" doc:"At most 255 characters."`
+	Password          Opt[string]   `json:"password,omitempty" doc:"4 to 72 bytes; null removes it."`
+	ExpiresAt         Opt[Time]     `json:"expiresAt,omitempty" doc:"When the link stops working."`
+	UTMSource         Opt[string]   `json:"utmSource,omitempty"`
+	UTMMedium         Opt[string]   `json:"utmMedium,omitempty"`
+	UTMCampaign       Opt[string]   `json:"utmCampaign,omitempty"`
+	UTMTerm           Opt[string]   `json:"utmTerm,omitempty"`
+	UTMContent        Opt[string]   `json:"utmContent,omitempty"`
+	UTMID             Opt[string]   `json:"utmId,omitempty"`
+	UTMSourcePlatform Opt[string]   `json:"utmSourcePlatform,omitempty"`
+	Status            Opt[string]   `json:"status,omitempty" doc:"ACTIVE or INACTIVE."`
+	IsABTesting       Opt[bool]     `json:"isABTesting,omitempty"`
+	IsAbTest          Opt[bool]     `json:"isAbTest,omitempty" doc:"The same as isABTesting."`
+	IsSmartRouting    Opt[bool]     `json:"isSmartRouting,omitempty"`
+	DefaultURL        Opt[string]   `json:"defaultUrl,omitempty" doc:"Where a smart-routed link leads if no rule matches."`
+	OGTitle           Opt[string]   `json:"ogTitle,omitempty" doc:"At most 100 characters."`
+	OGDescription     Opt[string]   `json:"ogDescription,omitempty" doc:"At most 200 characters."`
+	OGImage           Opt[string]   `json:"ogImage,omitempty" doc:"The key of an image uploaded for this link."`
+	TwitterCardType   Opt[string]   `json:"twitterCardType,omitempty" doc:"summary or summary_large_image."`
+	BundleIDs         Opt[[]string] `json:"bundleIds,omitempty" doc:"Bundles to put the link in."`
+}
+
+func (f *urlFields) input(originalURL Opt[string]) links.Input {
+	ab := f.IsABTesting
+	if !ab.Set {
+		ab = f.IsAbTest
+	}
+	in := links.Input{
+		OriginalURL: given(originalURL, ""), Title: given(f.Title, ""), Password: given(f.Password, ""),
+		UTMSource: given(f.UTMSource, ""), UTMMedium: given(f.UTMMedium, ""), UTMCampaign: given(f.UTMCampaign, ""), UTMTerm: given(f.UTMTerm, ""),
+		UTMContent: given(f.UTMContent, ""), UTMID: given(f.UTMID, ""), UTMSourcePlatform: given(f.UTMSourcePlatform, ""),
+		Status: given(f.Status, ""), ABTesting: given(ab, false), SmartRouting: given(f.IsSmartRouting, false), DefaultURL: given(f.DefaultURL, ""),
+		OGTitle: given(f.OGTitle, ""), OGDescription: given(f.OGDescription, ""), OGImage: given(f.OGImage, ""), TwitterCard: given(f.TwitterCardType, ""),
+		BundleIDs: f.BundleIDs.Value,
+	}
+	if at := given(f.ExpiresAt, 0); at != nil {
+		ms := int64(*at)
+		in.ExpiresAt = &ms
+	}
+	return in
+}
+
+type createURL struct {
+	OriginalURL Opt[string] `json:"originalUrl" required:"true" doc:"An absolute http or https address of at most 2,048 bytes."`
+	CustomSlug  Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
+	urlFields
+}
+
+func (b *createURL) creation() links.Creation {
+	return links.Creation{Input: b.input(b.OriginalURL), CustomSlug: b.CustomSlug.Value}
+}
+
+type updateURL struct {
+	OriginalURL Opt[string] `json:"originalUrl,omitempty"`
+	urlFields
+}
+
+type urlID struct {
+	ID string `path:"id" doc:"The URL's id."`
+}
+
+type urlOut struct{ Body URL }
+
+type noContent struct{}
+
+func (s *Server) registerURLs() {
+	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls", ID: "createURL", Summary: "Create a short URL", Tag: "URLs"},
+		func(ctx context.Context, in *struct{ Body createURL }) (*urlOut, error) {
+			u, err := s.Links.Create(ctx, principal(ctx), in.Body.creation())
+			if err != nil {
+				return nil, err
+			}
+			return &urlOut{s.urlOf(&u)}, nil
+		})
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls", ID: "listURLs", Summary: "List short URLs", Tag: "URLs"}, s.listURLs)
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/stats", ID: "urlStats", Summary: "Count short URLs by status", Tag: "URLs"}, s.urlStats)
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/utm-suggestions", ID: "utmSuggestions", Summary: "Suggest values of a campaign field", Tag: "URLs"}, s.utmSuggestions)
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/{id}", ID: "getURL", Summary: "Get a short URL", Tag: "URLs"},
+		func(ctx context.Context, in *urlID) (*urlOut, error) {
+			u, err := s.Links.Get(ctx, principal(ctx), in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return &urlOut{s.urlOf(&u)}, nil
+		})
+	for method, id := range map[string]string{http.MethodPut: "updateURL", http.MethodPatch: "patchURL"} {
+		handle(s, endpoint{Method: method, Path: "/api/urls/{id}", ID: id, Summary: "Change what is given of a short URL", Tag: "URLs"},
+			func(ctx context.Context, in *struct {
+				urlID
+				Body updateURL
+			}) (*urlOut, error) {
+				u, err := s.Links.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.OriginalURL))
+				if err != nil {
+					return nil, err
+				}
+				return &urlOut{s.urlOf(&u)}, nil
+			})
+	}
+	handle(s, endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL", Tag: "URLs"},
+		func(ctx context.Context, in *urlID) (*noContent, error) {
+			return nil, s.Links.Delete(ctx, principal(ctx), in.ID)
+		})
+	s.registerURLBulk()
+	s.registerQRCode()
+}
+
+const urlPage = 10
+
+type listURLsIn struct {
+	Paging
+	Sorting
+	Search string `query:"search" doc:"Text in title, destination or slug, ignoring case."`
+	Status string `query:"status" doc:"ACTIVE, INACTIVE or EXPIRED."`
+}
+
+type listURLsOut struct{ Body List[URL] }
+
+func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*listURLsOut, error) {
+	list, total, err := s.Links.List(ctx, principal(ctx), links.Query{
+		Search: in.Search, Status: in.Status, SortBy: in.SortBy, Ascending: in.ascending(), Offset: in.offset(urlPage), Limit: in.size(urlPage),
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]URL, len(list))
+	for i := range list {
+		rows[i] = s.urlOf(&list[i])
+	}
+	return &listURLsOut{listOf(rows, total, in.Paging, urlPage)}, nil
+}
+
+// URLStats counts links by status.
+type URLStats struct {
+	TotalURLs    int   `json:"totalUrls"`
+	ActiveURLs   int   `json:"activeUrls"`
+	InactiveURLs int   `json:"inactiveUrls"`
+	ExpiredURLs  int   `json:"expiredUrls"`
+	TotalClicks  int64 `json:"totalClicks"`
+}
+
+func (s *Server) urlStats(ctx context.Context, _ *struct{}) (*struct{ Body URLStats }, error) {
+	st, err := s.Links.Stats(ctx, principal(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body URLStats }{URLStats{st.Total, st.Active, st.Inactive, st.Expired, st.Clicks}}, nil
+}
+
+// UTMSuggestion is one value of a campaign field, and how many links have it.
+type UTMSuggestion struct {
+	Value string `json:"value"`
+	Count int    `json:"count"`
+}
+
+// UTMSuggestions are the most frequent values of a campaign field.
+type UTMSuggestions struct {
+	Field       string          `json:"field"`
+	Suggestions []UTMSuggestion `json:"suggestions"`
+}
+
+func (s *Server) utmSuggestions(ctx context.Context, in *struct {
+	Field  string `query:"field" required:"true" doc:"utmSource, utmMedium, utmCampaign, utmTerm, utmContent, utmId or utmSourcePlatform."`
+	Prefix string `query:"q" doc:"What the values begin with, ignoring case; at most 100 characters."`
+}) (*struct{ Body UTMSuggestions }, error) {
+	list, err := s.Links.Suggest(ctx, in.Field, in.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	out := UTMSuggestions{in.Field, make([]UTMSuggestion, len(list))}
+	for i, v := range list {
+		out.Suggestions[i] = UTMSuggestion(v)
+	}
+	return &struct{ Body UTMSuggestions }{out}, nil
+}
