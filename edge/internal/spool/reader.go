@@ -1,0 +1,308 @@
+package spool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/shortline/shortline/shared/click"
+)
+
+// Reader gives out the clicks of one lane in batches, in order: first what earlier starts left in the lanes of
+// that number, then this start's. Numbers that are missing because clicks were dropped or the disk lost them come
+// as loss markers, so that every number below the last is either delivered or named by a marker.
+//
+// A Reader is for one goroutine; Reship may be called beside it.
+type Reader struct {
+	spool   *Spool
+	live    *lane
+	streams []*stream // oldest first, the live one last
+	current int
+	place   place
+	batch   click.Batch // the batch that waits for Ack; Count is 0 where there is none
+	records []byte      // what batch.Records is made of
+
+	mu      sync.Mutex
+	repairs []repair
+	redo    place // in the stream of repairs[0], if its st is set
+}
+
+// repair is a range of one stream that was asked for again.
+type repair struct {
+	st       *stream
+	from, to uint64
+}
+
+// maxRepairs bounds the ranges that wait to be shipped again, per lane.
+const maxRepairs = 1024
+
+var (
+	// ErrNotRetained is wrapped by Reship's error when no segment with the numbers is left.
+	ErrNotRetained = errors.New("spool: the clicks are not retained any more")
+	// ErrBusy is returned by Reship when too many ranges wait already; ask again later.
+	ErrBusy = errors.New("spool: too many ranges wait to be shipped again")
+)
+
+func newReader(s *Spool, l *lane, streams []*stream) *Reader {
+	r := &Reader{spool: s, live: l, streams: streams}
+	r.begin()
+	return r
+}
+
+// begin puts the reader where its current stream was acknowledged.
+func (r *Reader) begin() {
+	st := r.streams[r.current]
+	r.place.leave()
+	r.place = place{st: st, walk: r.place.walk, next: max(st.acked.Load()+1, st.base())}
+}
+
+// Wait returns nil once Next has something to give, or the context's error.
+func (r *Reader) Wait(ctx context.Context) error {
+	for {
+		if r.ready() {
+			return nil
+		}
+		r.live.waiting.Store(true)
+		if r.ready() { // an append may have come before it could see that we wait
+			r.live.waiting.Store(false)
+			return nil
+		}
+		select {
+		case <-r.live.wake:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (r *Reader) ready() bool {
+	if r.batch.Count > 0 || r.current < len(r.streams)-1 || r.place.next <= r.live.stream.last.Load() {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.repairs) > 0
+}
+
+// Backlog is how many bytes of records wait at least; with less than a batch's worth it can pay to wait a little.
+func (r *Reader) Backlog() int64 {
+	if r.batch.Count > 0 || r.current < len(r.streams)-1 {
+		return r.spool.cfg.SegmentBytes
+	}
+	g := r.place.seg
+	if g == nil {
+		if g = r.place.st.after(r.place.from); g == nil {
+			return 0
+		}
+		return g.end.Load() - headerSize
+	}
+	if g.sealed.Load() && r.place.st.after(g.index+1) != nil {
+		return r.spool.cfg.SegmentBytes
+	}
+	return g.end.Load() - r.place.off
+}
+
+// Next returns the next batch, of at most so many events and bytes of records but at least one event, or nil
+// where nothing waits. Until Ack it returns the very same batch again. The batch and its Records belong to the
+// reader and stay as they are until Ack.
+func (r *Reader) Next(maxEvents, maxBytes int) *click.Batch {
+	if r.batch.Count > 0 {
+		return &r.batch
+	}
+	if r.fillRepair(maxEvents, maxBytes) {
+		return &r.batch
+	}
+	for {
+		if r.fill(maxEvents, maxBytes) {
+			return &r.batch
+		}
+		st := r.streams[r.current]
+		if st.live {
+			return nil
+		}
+		st.done.Store(true)
+		r.current++
+		r.begin()
+	}
+}
+
+// Ack says that the batch which Next returned is stored for good and need not be given again.
+func (r *Reader) Ack() {
+	b := &r.batch
+	if b.Count > 0 && !b.Repair {
+		st, last := r.streams[r.current], b.First+uint64(b.Count)-1
+		st.acked.Store(last)
+		if err := r.spool.cursors.advance(cursorLane{b.Epoch, b.Lane.Lane}, last); err != nil {
+			// Only a repeat after a restart can come of it.
+			r.spool.cursorErrors.Add(1)
+		}
+		if r.live.noRoom.Load() {
+			r.spool.kick()
+		}
+	}
+	*b = click.Batch{}
+}
+
+// start begins a batch.
+func (r *Reader) start(lane click.Lane, first uint64, repair bool) {
+	r.batch = click.Batch{Lane: lane, First: first, Repair: repair}
+	r.records = r.records[:0]
+}
+
+// room reports whether the batch takes one more record of so many bytes.
+func (r *Reader) room(bytes, maxEvents, maxBytes int) bool {
+	return r.batch.Count == 0 || r.batch.Count < maxEvents && len(r.records)+bytes <= maxBytes
+}
+
+func (r *Reader) take(payload []byte) {
+	r.records = append(r.records, payload...)
+	r.batch.Records = r.records
+	r.batch.Count++
+}
+
+// fill makes a batch from the current stream and reports whether there was anything.
+func (r *Reader) fill(maxEvents, maxBytes int) bool {
+	p := &r.place
+	for {
+		published := p.st.last.Load() // before peek looks at how far the segments go
+		rec, done := p.peek()
+		if done {
+			if r.batch.Count == 0 && published >= p.next {
+				// What was published is not there: the end of a segment is damaged, or a dead process dropped it.
+				r.mark(p.next, published)
+			}
+			return r.batch.Count > 0
+		}
+		if rec.seq > p.next {
+			if r.batch.Count > 0 {
+				return true // a batch has no gaps
+			}
+			if from, to := lossIn(rec); to != rec.seq || from > p.next {
+				if to != rec.seq {
+					from = rec.seq
+				}
+				r.mark(p.next, from-1)
+				continue
+			}
+		}
+		if !r.room(len(rec.payload), maxEvents, maxBytes) {
+			return true
+		}
+		if r.batch.Count == 0 {
+			r.start(p.st.lane, rec.seq, false)
+		}
+		r.take(rec.payload)
+		p.pass(rec)
+	}
+}
+
+// mark begins a batch with a marker for numbers that no record holds. Made twice, it is the same to the byte.
+func (r *Reader) mark(from, to uint64) {
+	st := r.place.st
+	marker := click.Event{Seq: to, LostFrom: from, LostTo: to}
+	for _, g := range st.all() {
+		if marker.Time == 0 || g.first.Load() != 0 && g.first.Load() <= to {
+			marker.Time = g.created
+		}
+	}
+	if lost := st.loss; lost.to == 0 || from > lost.to || to < lost.from {
+		r.spool.lost.Add(to - from + 1)
+		r.spool.log.Error("clicks are missing from the spool", "epoch", st.lane.Epoch, "lane", st.lane.Lane, "from", from, "to", to)
+	}
+	r.start(st.lane, to, false)
+	r.take(click.AppendRecord(nil, &marker))
+	r.place.next = to + 1
+}
+
+// lossIn returns the range that a marker names, zeros if the record is none.
+func lossIn(rec record) (from, to uint64) {
+	var e click.Event
+	d := click.NewDecoder(&click.Batch{First: rec.seq, Count: 1, Records: rec.payload})
+	if ok, err := d.Next(&e); !ok || err != nil {
+		return 0, 0
+	}
+	return e.LostFrom, e.LostTo
+}
+
+// Reship makes the numbers from to to, both included, of a lane deliverable once more, in batches with Repair
+// set. Those not acknowledged yet are left out, they come anyway. It returns how many numbers lie in segments
+// that are retained, or an error that wraps ErrNotRetained if none do. A restart forgets the order.
+func (s *Spool) Reship(id click.Lane, from, to uint64) (uint64, error) {
+	for _, r := range s.readers {
+		for _, st := range r.streams {
+			if st.lane == id {
+				return r.reship(st, from, to)
+			}
+		}
+	}
+	return 0, fmt.Errorf("%w: epoch %d, lane %d", ErrNotRetained, id.Epoch, id.Lane)
+}
+
+func (r *Reader) reship(st *stream, from, to uint64) (uint64, error) {
+	to = min(to, st.acked.Load())
+	var held uint64
+	for _, g := range st.all() {
+		first, last := max(from, g.first.Load()), min(to, g.last.Load())
+		if g.first.Load() != 0 && first <= last {
+			held += last - first + 1
+		}
+	}
+	if held == 0 {
+		return 0, fmt.Errorf("%w: epoch %d, lane %d, %d to %d", ErrNotRetained, st.lane.Epoch, st.lane.Lane, from, to)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.repairs) >= maxRepairs {
+		return 0, ErrBusy
+	}
+	r.repairs = append(r.repairs, repair{st: st, from: max(from, 1), to: to})
+	r.live.poke()
+	return held, nil
+}
+
+// fillRepair makes a batch of what was asked for again and reports whether there was anything.
+func (r *Reader) fillRepair(maxEvents, maxBytes int) bool {
+	for {
+		r.mu.Lock()
+		if len(r.repairs) == 0 {
+			r.mu.Unlock()
+			return false
+		}
+		order := r.repairs[0]
+		r.mu.Unlock()
+
+		p := &r.redo
+		if p.st == nil {
+			*p = place{st: order.st, next: order.from}
+		}
+		for {
+			rec, done := p.peek()
+			if done || rec.seq > order.to {
+				break
+			}
+			if r.batch.Count > 0 && rec.seq != p.next || !r.room(len(rec.payload), maxEvents, maxBytes) {
+				return true
+			}
+			if r.batch.Count == 0 {
+				r.start(order.st.lane, rec.seq, true)
+			}
+			r.take(rec.payload)
+			p.pass(rec)
+		}
+		p.leave()
+		*p = place{}
+		r.mu.Lock()
+		r.repairs = r.repairs[1:]
+		r.mu.Unlock()
+		if r.batch.Count > 0 {
+			return true
+		}
+	}
+}
+
+// close gives back the files.
+func (r *Reader) close() {
+	r.place.leave()
+	r.redo.leave()
+}

@@ -1,0 +1,196 @@
+package spool
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/shortline/shortline/shared/click"
+)
+
+// maxLoss bounds a range of dropped numbers that a header may claim: more is damage, not a day's clicks.
+const maxLoss = 1 << 40
+
+// leftBehind reads the directory and returns the streams of earlier starts, oldest first. Every segment in them
+// is sealed, cut to what it holds, and no longer written.
+func leftBehind(dir string, log *slog.Logger) ([]*stream, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	byLane := map[click.Lane]*stream{}
+	for _, entry := range entries {
+		id, ok := parseSegmentName(entry.Name())
+		if !ok {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		g, loss, err := reopen(id, path)
+		if err != nil {
+			// What can't be opened must not keep the edge from starting. The next start tries it again.
+			log.Error("spool segment can't be opened", "path", path, "error", err)
+			continue
+		}
+		if g == nil {
+			continue
+		}
+		if g.damaged.Load() {
+			log.Error("spool segment is damaged", "path", path, "first", g.first.Load(), "last", g.last.Load(), "records", g.count.Load())
+		}
+		st := byLane[g.Lane]
+		if st == nil {
+			st = &stream{lane: g.Lane}
+			byLane[g.Lane] = st
+		}
+		g.loss = loss
+		st.segments = append(st.segments, g)
+	}
+	streams := make([]*stream, 0, len(byLane))
+	for _, st := range byLane {
+		slices.SortFunc(st.segments, func(a, b *segment) int { return cmpUint(a.index, b.index) })
+		newest := st.segments[len(st.segments)-1]
+		st.loss = newest.loss
+		st.last.Store(max(newest.last.Load(), st.loss.to))
+		streams = append(streams, st)
+	}
+	slices.SortFunc(streams, func(a, b *stream) int {
+		if c := cmpUint(uint64(a.lane.Epoch), uint64(b.lane.Epoch)); c != 0 {
+			return c
+		}
+		return cmpUint(uint64(a.lane.Lane), uint64(b.lane.Lane))
+	})
+	return streams, nil
+}
+
+func cmpUint(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// numbers is a range of sequence numbers, both ends included; to 0 means none.
+type numbers struct{ from, to uint64 }
+
+// reopen reads a segment that another process left. It returns nil where there is nothing in it, and removes it.
+func reopen(id segmentID, path string) (*segment, numbers, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, numbers{}, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, numbers{}, err
+	}
+	size := st.Size()
+	g := newSegment(id, path)
+	g.size.Store(size)
+
+	page := walker{src: f, limit: min(size, headerSize)}
+	head := make([]byte, headerSize)
+	copy(head, page.bytes(0, headerSize))
+	intact := string(head[:len(segmentMagic)]) == segmentMagic &&
+		crc32.Checksum(head[:headSum], castagnoli) == binary.LittleEndian.Uint32(head[headSum:]) &&
+		identityIn(head) == id
+	if intact {
+		g.created = int64(binary.LittleEndian.Uint64(head[headCreated:]))
+	} else {
+		g.damaged.Store(size > 0)
+		copy(head, g.header())
+		clear(head[headFirst:])
+	}
+	if intact && g.takeSeal(head) && g.end.Load() >= headerSize {
+		// A file cut below its seal is read as far as it goes; the reader finds what is missing.
+		if g.end.Load() > size {
+			g.damaged.Store(true)
+		}
+	} else {
+		if g.survey(f, size) || page.blind {
+			// Perhaps it can be read the next time: change nothing.
+			g.damaged.Store(true)
+			g.sealed.Store(true)
+			return g, takeLoss(head, g.last.Load()), nil
+		}
+		if first := takeFirst(head); first != 0 && first <= g.first.Load() {
+			g.first.Store(first)
+		}
+		g.seal(f, head)
+	}
+	loss := takeLoss(head, g.last.Load())
+	if g.count.Load() == 0 && loss.to == 0 && g.last.Load() == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, numbers{}, fmt.Errorf("remove an empty segment: %w", err)
+		}
+		return nil, numbers{}, nil
+	}
+	if g.first.Load() == 0 { // only a loss
+		g.first.Store(loss.from)
+		g.last.Store(loss.from - 1)
+	}
+	return g, loss, nil
+}
+
+func identityIn(head []byte) segmentID {
+	lane := binary.LittleEndian.Uint32(head[headLane:])
+	return segmentID{
+		Lane: click.Lane{
+			Edge:  binary.LittleEndian.Uint64(head[headEdge:]),
+			Epoch: binary.LittleEndian.Uint32(head[headEpoch:]),
+			Lane:  uint8(min(lane, math.MaxUint8)),
+		},
+		index: binary.LittleEndian.Uint64(head[headIndex:]),
+	}
+}
+
+// survey finds out what an unsealed segment holds by reading all of it. Zeros or bytes that make no sense after
+// the last valid record are the write that the end of the process cut short; before it, they are damage. It
+// reports whether some of the segment could not be read.
+func (g *segment) survey(f *os.File, size int64) (blind bool) {
+	w := walker{src: f, salt: g.salted, limit: size}
+	g.first.Store(0)
+	g.last.Store(0)
+	g.count.Store(0)
+	off := int64(headerSize)
+	g.end.Store(off)
+	for {
+		r, ok := w.record(off)
+		if !ok || r.seq <= g.last.Load() {
+			var found bool
+			if r, _, found = w.find(off, g.last.Load()); !found {
+				return w.blind
+			}
+			g.damaged.Store(true)
+		}
+		if g.count.Load() == 0 {
+			g.first.Store(r.seq)
+		}
+		g.last.Store(r.seq)
+		g.count.Add(1)
+		g.end.Store(r.next)
+		off = r.next
+	}
+}
+
+// seal makes what survey found last, and gives back the room that was reserved and not used. Failing costs time
+// at the next start and nothing else. A damaged file keeps all its bytes for whoever wants to look.
+func (g *segment) seal(f *os.File, head []byte) {
+	g.putSeal(head)
+	g.sealed.Store(true)
+	if _, err := f.WriteAt(head, 0); err != nil || g.damaged.Load() {
+		return
+	}
+	if f.Truncate(g.end.Load()) == nil {
+		g.size.Store(g.end.Load())
+	}
+}

@@ -1,0 +1,164 @@
+package spool
+
+import (
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/shortline/shortline/shared/click"
+)
+
+// stream is all that the directory holds of one lane of one start.
+type stream struct {
+	lane click.Lane
+	live bool    // of this start: more may come
+	loss numbers // dropped after the last record, as a dead process noted it
+
+	last  atomic.Uint64 // highest number published
+	acked atomic.Uint64 // all up to here were acknowledged
+	done  atomic.Bool   // of an earlier start, and everything in it was acknowledged
+
+	mu       sync.Mutex
+	segments []*segment // by index; a live stream's may end with one that is not in use yet
+}
+
+// base is the first number that the stream can still be asked for. Segments leave only after they were
+// acknowledged, so what is missing at the front is no loss.
+func (st *stream) base() uint64 {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if len(st.segments) == 0 || st.segments[0].index == 0 {
+		return 1
+	}
+	return max(st.segments[0].first.Load(), 1)
+}
+
+// after returns the first segment with an index of at least index that has a record, or nil.
+func (st *stream) after(index uint64) *segment {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, g := range st.segments {
+		if g.index >= index && g.first.Load() != 0 {
+			return g
+		}
+	}
+	return nil
+}
+
+func (st *stream) add(g *segment) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.segments = append(st.segments, g)
+}
+
+func (st *stream) remove(g *segment) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.segments = slices.DeleteFunc(st.segments, func(other *segment) bool { return other == g })
+}
+
+func (st *stream) all() []*segment {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.Clone(st.segments)
+}
+
+// shipped reports whether nothing in the segment waits for an acknowledgement.
+func (st *stream) shipped(g *segment) bool {
+	return g.sealed.Load() && (st.done.Load() || st.live && g.last.Load() <= st.acked.Load() ||
+		!st.live && max(g.last.Load(), g.loss.to) <= st.acked.Load())
+}
+
+// pending is how many numbers wait for an acknowledgement.
+func (st *stream) pending() uint64 {
+	last, acked := st.last.Load(), max(st.acked.Load(), st.base()-1)
+	if st.done.Load() || last <= acked {
+		return 0
+	}
+	return last - acked
+}
+
+// place is a position in a stream, from which records are read.
+type place struct {
+	st   *stream
+	seg  *segment // nil: before the segment with index from
+	from uint64
+	file *os.File
+	walk walker
+	off  int64
+	next uint64 // the number expected next
+}
+
+// enter opens the segment. One that can't be opened counts as unreadable: its records are missing.
+func (p *place) enter(g *segment) {
+	p.leave()
+	p.seg, p.off = g, headerSize
+	p.walk.src, p.walk.salt, p.walk.limit = noBytes{}, g.salted, 0
+	p.walk.at, p.walk.window = 0, p.walk.window[:0]
+	if f, err := os.Open(g.path); err == nil {
+		p.file = f
+		p.walk.src = f
+	}
+}
+
+// leave closes the segment; the place is then before the one that follows it.
+func (p *place) leave() {
+	if p.file != nil {
+		p.file.Close()
+		p.file = nil
+	}
+	if p.seg != nil {
+		p.from = p.seg.index + 1
+		p.seg = nil
+	}
+}
+
+// noBytes reads as an empty file.
+type noBytes struct{}
+
+func (noBytes) ReadAt([]byte, int64) (int, error) { return 0, os.ErrClosed }
+
+// peek returns the next valid record with a number of at least p.next, without passing it: done says that the
+// stream holds none at the moment. Where records are missing or damaged, the record's number is above p.next.
+func (p *place) peek() (r record, done bool) {
+	for {
+		if p.seg == nil {
+			g := p.st.after(p.from)
+			if g == nil {
+				return record{}, true
+			}
+			if g.sealed.Load() && g.last.Load() < p.next {
+				p.from = g.index + 1
+				continue
+			}
+			p.enter(g)
+		}
+		sealed := p.seg.sealed.Load() // before end, which is final only once sealed is set
+		p.walk.limit = p.seg.end.Load()
+		for p.off < p.walk.limit {
+			r, ok := p.walk.record(p.off)
+			if !ok {
+				p.seg.damaged.Store(true)
+				r, p.off, ok = p.walk.find(p.off, p.next-1)
+				if !ok {
+					break
+				}
+			}
+			if r.seq >= p.next {
+				return r, false
+			}
+			p.off = r.next
+		}
+		if !sealed {
+			return record{}, true
+		}
+		p.leave()
+	}
+}
+
+// pass moves behind a record that peek returned.
+func (p *place) pass(r record) {
+	p.off = r.next
+	p.next = r.seq + 1
+}
