@@ -1,0 +1,322 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/link"
+)
+
+// newURL is a link that is ready to be inserted.
+func newURL(owner store.User, slug string) *store.URL {
+	return &store.URL{ID: store.NewID(), UserID: owner.ID, Slug: slug, OriginalURL: "https://example.com/" + slug, Active: true, CreatedAt: 1000, UpdatedAt: 1000}
+}
+
+func addURLs(t *testing.T, s *store.Store, urls ...*store.URL) {
+	t.Helper()
+	inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertURLs(ctx, urls) })
+}
+
+func slugsOf(list []store.URL) string {
+	var out []string
+	for _, u := range list {
+		out = append(out, u.Slug)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestURLs_keep_every_field(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := t.Context()
+		ann := addUser(t, s, "ann@example.com", "USER")
+		bare := newURL(ann, "bare")
+		full := &store.URL{
+			ID: store.NewID(), UserID: ann.ID, Slug: "full", OriginalURL: "https://example.com/?a=b", Title: "Tïtle", PasswordHash: "hash", ExpiresAt: 99,
+			UTM:    link.UTM{Source: "1", Medium: "2", Campaign: "3", Term: "4", Content: "5", ID: "6", SourcePlatform: "7"},
+			Active: true, ABTesting: true, SmartRouting: true, DefaultURL: "https://example.net", OGTitle: "og", OGDescription: "d", OGImage: "k", TwitterCard: "summary",
+			CreatedAt: 5, UpdatedAt: 6,
+		}
+		addURLs(t, s, bare, full)
+		if bare.Num == 0 || full.Num <= bare.Num {
+			t.Fatalf("numbers %d, %d", bare.Num, full.Num)
+		}
+		for _, want := range []*store.URL{bare, full} {
+			got, err := s.URLByID(ctx, want.ID)
+			must(t, err)
+			if got != *want {
+				t.Errorf("read %+v, wrote %+v", got, *want)
+			}
+			got, err = s.URLBySlug(ctx, want.Slug)
+			must(t, err)
+			if got.ID != want.ID {
+				t.Errorf("by slug: %+v", got)
+			}
+		}
+		if _, err := s.URLBySlug(ctx, "BARE"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("slugs tell case apart: %v", err)
+		}
+
+		// Every field that can be changed, to something and to nothing.
+		changed := *full
+		changed.ID, changed.Num, changed.Slug = bare.ID, bare.Num, bare.Slug
+		changed.CreatedAt = bare.CreatedAt
+		emptied := *bare
+		emptied.ID, emptied.Num, emptied.Slug, emptied.CreatedAt, emptied.Active = full.ID, full.Num, full.Slug, full.CreatedAt, false
+		for _, want := range []store.URL{changed, emptied} {
+			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateURL(ctx, &want) })
+			got, err := s.URLByID(ctx, want.ID)
+			must(t, err)
+			if got != want {
+				t.Errorf("read %+v, wrote %+v", got, want)
+			}
+		}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteURLs(ctx, []string{bare.ID, "unknown"}) })
+		if _, err := s.URLByID(ctx, bare.ID); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a deleted link: %v", err)
+		}
+	})
+}
+
+func TestInsertURLs_leaves_out_taken_slugs(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ann := addUser(t, s, "ann@example.com", "USER")
+		addURLs(t, s, newURL(ann, "taken"))
+		var urls []*store.URL
+		for i := range 1200 { // more than one statement takes
+			urls = append(urls, newURL(ann, fmt.Sprintf("s%d", i)))
+		}
+		urls[3].Slug, urls[1100].Slug, urls[700].Slug, urls[701].Slug = "taken", "s0", "same", "same"
+		addURLs(t, s, urls...)
+		for i, u := range urls {
+			if (u.Num == 0) != (i == 3 || i == 1100 || i == 701) {
+				t.Errorf("%d %s has number %d", i, u.Slug, u.Num)
+			}
+		}
+	})
+}
+
+func TestLockURLs(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ann := addUser(t, s, "ann@example.com", "USER")
+		a, b := newURL(ann, "aaa"), newURL(ann, "bbb")
+		addURLs(t, s, a, b)
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			list, err := tx.LockURLs(ctx, []string{b.ID, "unknown", a.ID, b.ID})
+			if err == nil && slugsOf(list) != "aaa bbb" {
+				err = fmt.Errorf("locked %s", slugsOf(list))
+			}
+			if none, err := tx.LockURLs(ctx, nil); err != nil || len(none) != 0 {
+				return fmt.Errorf("locking nothing: %v, %v", none, err)
+			}
+			return err
+		})
+		err := s.Tx(t.Context(), func(tx *store.Tx) error { _, err := tx.LockURL(t.Context(), "unknown"); return err })
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("an unknown link: %v", err)
+		}
+	})
+}
+
+func TestURLs_filters_and_sorts(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := t.Context()
+		ann, bob := addUser(t, s, "ann@example.com", "USER"), addUser(t, s, "bob@example.com", "USER")
+		for i, u := range []store.URL{
+			{Slug: "one", Title: "Zebra", ExpiresAt: 500, Active: true}, // expired at 1000
+			{Slug: "two", Title: "apple", ExpiresAt: 5000, Active: true, OriginalURL: "https://x.example/50%25_OFF"},
+			{Slug: "Three", Active: true, CreatedAt: 1},
+			{Slug: "four", Title: "Ärger", Active: false},
+			{Slug: "five", Title: "Apple", ExpiresAt: 500, Active: false}, // expired at 1000
+		} {
+			v := newURL(ann, u.Slug)
+			v.Title, v.ExpiresAt, v.Active = u.Title, u.ExpiresAt, u.Active
+			v.CreatedAt, v.UpdatedAt = int64(100+i), int64(200-i)
+			if u.CreatedAt != 0 {
+				v.CreatedAt = u.CreatedAt
+			}
+			if u.OriginalURL != "" {
+				v.OriginalURL = u.OriginalURL
+			}
+			addURLs(t, s, v)
+			inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+				_, err := tx.Exec(ctx, `UPDATE urls SET click_count = ? WHERE id = ?`, (i*3)%5, v.ID) // 0 3 1 4 2
+				return err
+			})
+		}
+		addURLs(t, s, newURL(bob, "bobs"))
+
+		f := func(change func(*store.URLFilter)) store.URLFilter {
+			v := store.URLFilter{UserID: ann.ID, Now: 1000, SortBy: "slug", Ascending: true, Limit: 10}
+			change(&v)
+			return v
+		}
+		by := func(sort string, ascending bool) func(*store.URLFilter) {
+			return func(v *store.URLFilter) { v.SortBy, v.Ascending = sort, ascending }
+		}
+		for name, q := range map[string]struct {
+			filter store.URLFilter
+			want   string
+		}{
+			"all of a user":                         {f(func(*store.URLFilter) {}), "Three five four one two"},
+			"all of everybody":                      {f(func(v *store.URLFilter) { v.UserID = "" }), "Three bobs five four one two"},
+			"active":                                {f(func(v *store.URLFilter) { v.Status = "ACTIVE" }), "Three two"},
+			"inactive":                              {f(func(v *store.URLFilter) { v.Status = "INACTIVE" }), "four"},
+			"expired, active or not":                {f(func(v *store.URLFilter) { v.Status = "EXPIRED" }), "five one"},
+			"expiry is at that very millisecond":    {f(func(v *store.URLFilter) { v.Status, v.Now = "EXPIRED", 500 }), "five one"},
+			"not a millisecond before":              {f(func(v *store.URLFilter) { v.Status, v.Now = "EXPIRED", 499 }), ""},
+			"search in titles, any case":            {f(func(v *store.URLFilter) { v.Search = "APPLE" }), "five two"},
+			"search beyond ASCII":                   {f(func(v *store.URLFilter) { v.Search = "äRG" }), "four"},
+			"search in slugs":                       {f(func(v *store.URLFilter) { v.Search = "thr" }), "Three"},
+			"search in destinations":                {f(func(v *store.URLFilter) { v.Search = "X.EXAMPLE" }), "two"},
+			"percent and underscore are themselves": {f(func(v *store.URLFilter) { v.Search = "%25_off" }), "two"},
+			"percent alone":                         {f(func(v *store.URLFilter) { v.Search = "%" }), "two"},
+			"underscore alone":                      {f(func(v *store.URLFilter) { v.Search = "_" }), "two"},
+			"backslash":                             {f(func(v *store.URLFilter) { v.Search = `\` }), ""},
+			"search and status":                     {f(func(v *store.URLFilter) { v.Search, v.Status = "apple", "ACTIVE" }), "two"},
+			"not across fields":                     {f(func(v *store.URLFilter) { v.Search = "applehttps" }), ""},
+			"newest first":                          {f(by("createdAt", false)), "five four two one Three"},
+			"no sort means newest":                  {f(by("", false)), "five four two one Three"},
+			"updated":                               {f(by("updatedAt", true)), "five four Three two one"},
+			"clicks":                                {f(by("clickCount", false)), "four two five Three one"},
+			"title, none last":                      {f(by("title", true)), "five one two four Three"},
+			"title, none first":                     {f(by("title", false)), "Three four two one five"},
+			"expiry, ties by number":                {f(by("expiresAt", true)), "one five two Three four"},
+			"expiry, never first":                   {f(by("expiresAt", false)), "four Three two five one"},
+			"second page":                           {f(func(v *store.URLFilter) { v.Offset, v.Limit = 2, 2 }), "four one"},
+			"past the end":                          {f(func(v *store.URLFilter) { v.Offset = 5 }), ""},
+			"injection is a name":                   {f(by("slug; DROP TABLE urls", false)), "five four two one Three"},
+		} {
+			list, total, err := s.URLs(ctx, q.filter)
+			must(t, err)
+			if got := slugsOf(list); got != q.want {
+				t.Errorf("%s: %q, want %q", name, got, q.want)
+			}
+			if paged := q.filter.Offset > 0; !paged && total != len(list) || paged && total != 5 {
+				t.Errorf("%s: total %d", name, total)
+			}
+		}
+		st, err := s.URLStats(ctx, ann.ID, 1000)
+		must(t, err)
+		if st != (store.URLStats{Total: 5, Active: 2, Inactive: 1, Expired: 2, Clicks: 10}) {
+			t.Errorf("%+v", st)
+		}
+		if st, err = s.URLStats(ctx, "nobody", 1000); err != nil || st != (store.URLStats{}) {
+			t.Errorf("of nobody: %+v, %v", st, err)
+		}
+	})
+}
+
+func TestUTMValues(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := t.Context()
+		ann := addUser(t, s, "ann@example.com", "USER")
+		var urls []*store.URL
+		for i, v := range []string{"news", "news", "News", "neo", "Älter", "", "other", "other", "other"} {
+			u := newURL(ann, fmt.Sprintf("slug%d", i))
+			u.UTM.Source = v
+			urls = append(urls, u)
+		}
+		addURLs(t, s, urls...)
+		for prefix, want := range map[string]string{
+			"": "[{other 3} {news 2} {News 1} {neo 1} {Älter 1}]", "NE": "[{news 2} {News 1} {neo 1}]", "ä": "[{Älter 1}]", "%": "[]",
+		} {
+			list, err := s.UTMValues(ctx, "utmSource", prefix, 20)
+			must(t, err)
+			if got := fmt.Sprint(list); got != want {
+				t.Errorf("%q: %s, want %s", prefix, got, want)
+			}
+		}
+		if list, err := s.UTMValues(ctx, "utmSource", "", 2); err != nil || len(list) != 2 {
+			t.Errorf("limit: %v, %v", list, err)
+		}
+		if _, err := s.UTMValues(ctx, "slug", "", 2); err == nil {
+			t.Error("a column that is no campaign field was read")
+		}
+	})
+}
+
+func TestVariants(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := t.Context()
+		u := newURL(addUser(t, s, "ann@example.com", "USER"), "aaa")
+		addURLs(t, s, u)
+		late := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "late", TargetURL: "https://b.example", Weight: 0, Active: true, CreatedAt: 2, UpdatedAt: 2}
+		early := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "early", TargetURL: "https://a.example", Weight: 100, Active: false, CreatedAt: 1, UpdatedAt: 1}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			return errors.Join(tx.InsertVariant(ctx, &late), tx.InsertVariant(ctx, &early))
+		})
+		list, err := s.Variants(ctx, u.ID)
+		must(t, err)
+		if !slices.Equal(list, []store.Variant{early, late}) {
+			t.Errorf("%+v", list)
+		}
+		if n, err := s.ActiveVariants(ctx, u.ID); err != nil || n != 1 {
+			t.Errorf("%d active, %v", n, err)
+		}
+		if _, err := s.Variant(ctx, "another", late.ID); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("through another link: %v", err)
+		}
+		late.Name, late.TargetURL, late.Weight, late.Active, late.UpdatedAt = "x", "https://c.example", 7, false, 9
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateVariant(ctx, &late) })
+		if got, err := s.Variant(ctx, u.ID, late.ID); err != nil || got != late {
+			t.Errorf("%+v, %v", got, err)
+		}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteVariant(ctx, late.ID) })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteURLs(ctx, []string{u.ID}) })
+		if list, err := s.Variants(ctx, u.ID); err != nil || len(list) != 0 {
+			t.Errorf("a deleted link's: %v, %v", list, err)
+		}
+	})
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := t.Context()
+		u := newURL(addUser(t, s, "ann@example.com", "USER"), "aaa")
+		addURLs(t, s, u)
+		var rules []store.Rule
+		for i, r := range []struct{ priority, created int }{{5, 3}, {5, 1}, {9, 7}, {0, 0}} {
+			rules = append(rules, store.Rule{ID: fmt.Sprintf("%08d-0000-7000-8000-000000000000", i), URLID: u.ID, Name: fmt.Sprint(i), TargetURL: "https://a.example",
+				Priority: r.priority, Active: i != 3, Conditions: `{"x":1}`, CreatedAt: int64(r.created), UpdatedAt: 1})
+			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertRule(ctx, &rules[i]) })
+		}
+		list, err := s.Rules(ctx, u.ID)
+		must(t, err)
+		if want := []store.Rule{rules[2], rules[1], rules[0], rules[3]}; !slices.Equal(list, want) {
+			t.Errorf("order of evaluation: %+v", list)
+		}
+		if n, err := s.CountRules(ctx, u.ID); err != nil || n != 4 {
+			t.Errorf("%d, %v", n, err)
+		}
+		if _, err := s.Rule(ctx, "another", rules[0].ID); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("through another link: %v", err)
+		}
+		r := rules[0]
+		r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.UpdatedAt = "x", "https://b.example", 1, false, `{}`, 9
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateRule(ctx, &r) })
+		if got, err := s.Rule(ctx, u.ID, r.ID); err != nil || got != r {
+			t.Errorf("%+v, %v", got, err)
+		}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteRule(ctx, r.ID) })
+		if n, _ := s.CountRules(ctx, u.ID); n != 3 {
+			t.Errorf("%d left", n)
+		}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteURLs(ctx, []string{u.ID}) })
+		if n, _ := s.CountRules(ctx, u.ID); n != 0 {
+			t.Errorf("%d left of a deleted link", n)
+		}
+	})
+}
