@@ -1,6 +1,7 @@
 package redirect_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -50,7 +51,14 @@ func newCaller(tb testing.TB, adjust ...func(*redirect.Config)) func(target stri
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = s.Close() })
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	tb.Cleanup(func() {
+		cancel()
+		<-done
+		_ = s.Close()
+	})
 	cfg := redirect.Config{BaseURL: "https://sho.rt"}
 	for _, f := range adjust {
 		f(&cfg)

@@ -197,7 +197,13 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 	h.missing(ctx)
 }
 
+// missing answers what leads nowhere. An edge that has no links yet doesn't claim that there is none.
 func (h *Handler) missing(ctx *fasthttp.RequestCtx) {
+	if h.deps.Ready != nil && !h.deps.Ready() {
+		h.refuse(ctx, fasthttp.StatusServiceUnavailable)
+		ctx.Response.Header.Set("Retry-After", "1")
+		return
+	}
 	h.tally.add(ctx.ConnID(), cMissing)
 	h.refuse(ctx, fasthttp.StatusNotFound)
 }
@@ -352,8 +358,8 @@ func (h *Handler) rescue(ctx *fasthttp.RequestCtx) {
 	h.tally.add(ctx.ConnID(), cPanics)
 	ctx.Response.Reset()
 	ctx.Response.SetStatusCode(fasthttp.StatusInternalServerError)
-	h.head(ctx, typeJSON, jsonPolicyB)
-	id := string(h.requestID(ctx, nil))
+	id := string(h.requestID(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, nil))
+	h.head(ctx, []byte(id), typeJSON, jsonPolicyB)
 	h.deps.Logger.Error("panic while answering a visitor", "request_id", id, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 	ctx.Response.SetBodyRaw(errorBody(fasthttp.StatusInternalServerError, notices[fasthttp.StatusInternalServerError].text, nil, id))
 	ctx.SetConnectionClose()

@@ -85,6 +85,38 @@ func first(raw []byte, name string) []byte {
 	return nil
 }
 
+// asker is what every answer but a redirect wants of a request's header.
+type asker struct {
+	accept []byte
+	id     []byte // X-Request-ID
+}
+
+// scanAsker reads a raw header block once. The first of several fields of one name counts.
+func scanAsker(raw []byte) (a asker) {
+	for len(raw) > 0 {
+		end := bytes.IndexByte(raw, '\n')
+		if end < 0 {
+			return a
+		}
+		line := raw[:end]
+		raw = raw[end+1:]
+		if len(line) < 7 {
+			continue
+		}
+		switch line[0] | 0x20 {
+		case 'a':
+			if a.accept == nil && line[6] == ':' {
+				a.accept = field(line, "accept")
+			}
+		case 'x':
+			if a.id == nil {
+				a.id = field(line, "x-request-id")
+			}
+		}
+	}
+	return a
+}
+
 // early reports whether a purpose means that nobody looks at the page yet.
 func early(purpose []byte) bool {
 	return len(purpose) > 0 && (bytes.Contains(purpose, []byte("prefetch")) ||
@@ -148,6 +180,9 @@ const (
 // its end, so it is never answered. The server itself refuses repeated and malformed lengths.
 func framing(header *fasthttp.RequestHeader, limit int) int {
 	length := header.ContentLength()
+	if length == -2 { // neither of the two
+		return 0
+	}
 	raw := header.RawHeaders()
 	if first(raw, "transfer-encoding") != nil && first(raw, "content-length") != nil {
 		return fasthttp.StatusBadRequest

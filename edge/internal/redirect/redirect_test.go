@@ -256,6 +256,10 @@ func TestRedirect_fixed_paths(t *testing.T) {
 	if a := w.get("/readyz"); a.StatusCode != 503 {
 		t.Errorf("not ready = %d", a.StatusCode)
 	}
+	ready <- false
+	if a := w.get("/nothing"); a.StatusCode != 503 || a.Header.Get("Retry-After") == "" {
+		t.Errorf("unknown slug while not ready = %d", a.StatusCode)
+	}
 	ready <- true
 	if a := w.get("/readyz"); a.StatusCode != 200 {
 		t.Errorf("ready = %d", a.StatusCode)

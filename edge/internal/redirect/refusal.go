@@ -2,7 +2,6 @@ package redirect
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"github.com/valyala/fasthttp"
 )
@@ -85,12 +84,13 @@ var (
 func (h *Handler) refuse(ctx *fasthttp.RequestCtx, status int) {
 	r := h.refusals[status]
 	ctx.Response.SetStatusCode(status)
-	if prefersHTML(first(ctx.Request.Header.RawHeaders(), "accept")) {
-		h.head(ctx, typeHTML, h.policy)
+	a := scanAsker(ctx.Request.Header.RawHeaders())
+	if prefersHTML(a.accept) {
+		h.head(ctx, a.id, typeHTML, h.policy)
 		ctx.Response.SetBodyRaw(r.html)
 		return
 	}
-	h.head(ctx, typeJSON, jsonPolicyB)
+	h.head(ctx, a.id, typeJSON, jsonPolicyB)
 	ctx.Response.SetBodyRaw(r.json)
 }
 
@@ -104,13 +104,13 @@ func (h *Handler) refuseMethod(ctx *fasthttp.RequestCtx, allow string) {
 // refuseWith answers with a JSON error of its own words.
 func (h *Handler) refuseWith(ctx *fasthttp.RequestCtx, status int, message string, problems ...problem) {
 	ctx.Response.SetStatusCode(status)
-	h.head(ctx, typeJSON, jsonPolicyB)
+	h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeJSON, jsonPolicyB)
 	ctx.Response.SetBodyRaw(errorBody(status, message, problems, ""))
 }
 
 // page answers with a rendered page.
 func (h *Handler) page(ctx *fasthttp.RequestCtx, body, policy []byte) {
-	h.head(ctx, typeHTML, policy)
+	h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeHTML, policy)
 	ctx.Response.SetBodyRaw(body)
 }
 
@@ -120,24 +120,29 @@ func (h *Handler) json(ctx *fasthttp.RequestCtx, v any) {
 	if err != nil {
 		panic("BUG: an answer can't be rendered: " + err.Error())
 	}
-	h.head(ctx, typeJSON, jsonPolicyB)
+	h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeJSON, jsonPolicyB)
 	ctx.Response.SetBodyRaw(b)
 }
 
-// head sets the fields that all answers but redirects have: media type, security, request id.
-func (h *Handler) head(ctx *fasthttp.RequestCtx, mediaType, policy []byte) {
+// head sets the fields that all answers but redirects have: media type, security, and the request id, which is
+// the one that the request came with if that is a sane one.
+func (h *Handler) head(ctx *fasthttp.RequestCtx, id, mediaType, policy []byte) {
 	ctx.Response.Header.SetContentTypeBytes(mediaType)
 	ctx.Response.Header.SetCanonical(fixedName, policy)
-	var buf [20]byte
-	ctx.Response.Header.SetCanonical(nameID, h.requestID(ctx, buf[:0]))
+	var buf [16]byte
+	ctx.Response.Header.SetCanonical(nameID, h.requestID(ctx, id, buf[:0]))
 }
 
-// requestID returns the id that the request came with, if it is a sane one, else a new one appended to buf.
-func (h *Handler) requestID(ctx *fasthttp.RequestCtx, buf []byte) []byte {
-	if id := first(ctx.Request.Header.RawHeaders(), "x-request-id"); len(id) > 0 && len(id) <= 64 && slugLike(id) {
+// requestID returns the id, or if there is none that is fit for a header and a log, a new one appended to buf.
+func (h *Handler) requestID(ctx *fasthttp.RequestCtx, id, buf []byte) []byte {
+	if len(id) > 0 && len(id) <= 64 && slugLike(id) {
 		return id
 	}
-	return strconv.AppendUint(buf, h.idBase^ctx.ID(), 36)
+	const digits = "0123456789abcdef"
+	for n := h.idBase ^ ctx.ID(); len(buf) < 16; n >>= 4 {
+		buf = append(buf, digits[n&15])
+	}
+	return buf
 }
 
 // slugLike keeps foreign ids to bytes that are harmless in headers and logs.
