@@ -187,11 +187,19 @@ func (s *surveyor) add(file string) (version string, err error) {
 		seen     = map[uintptr]uint32{} // a record's offset → its place
 		last     uintptr
 		place    uint32
+		leaves   uint
 		networks int
 	)
-	for r := range db.Networks() {
+	for r := range db.Networks(maxminddb.IncludeNetworksWithoutData()) {
 		if err := r.Err(); err != nil {
 			return "", err
+		}
+		// A tree has one leaf more than inner nodes. A damaged file may have a circle instead.
+		if leaves++; leaves > db.Metadata.NodeCount+1 {
+			return "", errors.New("its search tree is no tree")
+		}
+		if !r.Found() {
+			continue
 		}
 		if decode == nil {
 			if decode, err = layoutOf(r); err != nil {

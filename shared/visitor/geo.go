@@ -116,7 +116,9 @@ func (g *Geo) Reload() (changed bool, err error) {
 	g.current.Store(next)
 	g.loaded, g.failed = before, nil
 	g.looked.Store(time.Now().UnixNano())
-	debug.FreeOSMemory() // loading needs several times the memory that stays
+	if total(before) > 4<<20 {
+		debug.FreeOSMemory() // loading needs several times the memory that stays
+	}
 	return true, nil
 }
 
@@ -203,4 +205,11 @@ func same(a, b []stamp) bool {
 		}
 	}
 	return true
+}
+
+func total(all []stamp) (bytes int64) {
+	for _, s := range all {
+		bytes += s.size
+	}
+	return bytes
 }
