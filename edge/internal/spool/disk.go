@@ -54,6 +54,13 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
+// unlockDir gives the directory back at once: without it a child that is just being started could hold the lock
+// for a moment longer.
+func unlockDir(f *os.File) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_UN)
+	return errors.Join(err, f.Close())
+}
+
 // replaceFile puts a file with the data in the place of whatever has the name, durably and whole or not at all.
 func replaceFile(path string, data []byte) error {
 	temp := path + ".tmp"

@@ -152,7 +152,7 @@ func (l *lane) put(e *click.Event, seq uint64) (ok bool) {
 	n := len(click.AppendRecord(mem[off+recordHeader:off+recordHeader], e))
 	b := mem[off : off+recordHeader+int64(n)]
 	binary.LittleEndian.PutUint64(b[8:], seq)
-	binary.LittleEndian.PutUint32(b[4:], recordSum(g.salted, b[8:]))
+	binary.LittleEndian.PutUint32(b[4:], recordSum(g.salted, off, b[8:]))
 	// The record exists from here on. The pointer is aligned, since the mapping begins at a page and records at
 	// multiples of 8 within it; the race detector's and checkptr's runs of the tests would notice otherwise.
 	atomic.StoreUint32((*uint32)(unsafe.Pointer(&b[0])), uint32(n))

@@ -219,8 +219,9 @@ type record struct {
 
 // bytes returns up to n bytes from the offset, fewer only at the limit.
 func (w *walker) bytes(off int64, n int) []byte {
-	if rest := w.limit - off; rest < int64(n) {
-		n = int(max(rest, 0))
+	n = int(min(int64(n), w.limit-off))
+	if n <= 0 {
+		return nil
 	}
 	if off < w.at || off+int64(n) > w.at+int64(len(w.window)) {
 		w.fill(off)
@@ -259,7 +260,7 @@ func (w *walker) record(off int64) (record, bool) {
 	}
 	sum := binary.LittleEndian.Uint32(head[4:])
 	b := w.bytes(off, recordHeader+int(n))
-	if len(b) < recordHeader+int(n) || recordSum(w.salt, b[8:]) != sum {
+	if len(b) < recordHeader+int(n) || recordSum(w.salt, off, b[8:]) != sum {
 		return record{}, false
 	}
 	return record{
@@ -286,9 +287,10 @@ func (w *walker) find(off int64, after uint64) (record, int64, bool) {
 	return record{}, w.limit, false
 }
 
-// recordSum is the checksum of a record whose number and payload are b. The length is part of the start value.
-func recordSum(salt uint32, b []byte) uint32 {
-	return crc32.Update(salt+uint32(len(b)), castagnoli, b)
+// recordSum is the checksum of a record at an offset, whose number and payload are b. Offset and length are part
+// of the start value: a record that a confused disk wrote to another place is none.
+func recordSum(salt uint32, off int64, b []byte) uint32 {
+	return crc32.Update(salt+uint32(off)+uint32(len(b))<<20, castagnoli, b)
 }
 
 // recordSize is what a record takes in a segment, in bytes.

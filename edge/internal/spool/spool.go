@@ -170,7 +170,7 @@ func Open(cfg Config) (*Spool, error) {
 	}
 	s.lock = lock
 	if err := s.open(); err != nil {
-		lock.Close()
+		unlockDir(lock)
 		return nil, fmt.Errorf("open spool %s: %w", cfg.Dir, err)
 	}
 	return s, nil
@@ -296,7 +296,7 @@ func (s *Spool) Close() error {
 		r.close()
 	}
 	s.cursors.close()
-	errs = append(errs, s.lock.Close())
+	errs = append(errs, unlockDir(s.lock))
 	return errors.Join(errs...)
 }
 
