@@ -57,6 +57,24 @@ func TestAppendLocation(t *testing.T) {
 	}
 }
 
+// A link that was damaged on its way to the edge must not break a header, wherever the damage is.
+func TestAppendLocation_is_visible_ASCII(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		for at := range 21 {
+			destination := []byte("https://example.com/a")
+			destination[at] = byte(c)
+			want := string(destination)
+			if c <= ' ' || c >= 0x7F {
+				want = fmt.Sprintf("%s%%%02X%s", destination[:at], c, destination[at+1:])
+			}
+			if got := string(link.AppendLocation(nil, string(destination), link.UTM{}, nil)); got != want {
+				t.Fatalf("%q became %q", destination, got)
+			}
+		}
+	}
+}
+
 type pair struct{ name, value string }
 
 // pairs takes a query apart the way net/url would, only that a bad escape stands for itself.
