@@ -1,0 +1,5 @@
+//go:build !linux
+
+package main
+
+func main() { println("bench: holds processes to processors, which it can do on Linux only") }

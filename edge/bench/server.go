@@ -1,0 +1,250 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"strconv"
+	"time"
+
+	"github.com/maxmind/mmdbwriter"
+	"github.com/maxmind/mmdbwriter/mmdbtype"
+	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/edge/internal/redirect"
+	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/edge/internal/table"
+	record "github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/visitor"
+	"github.com/valyala/fasthttp"
+	"golang.org/x/sys/unix"
+)
+
+// destination is about as long as people's links are.
+func destination(n uint32) string {
+	return fmt.Sprintf("https://www.example-shop.com/en/products/category/some-descriptive-name-of-a-thing-%07d?ref=newsletter&v=2", n)
+}
+
+// serveBare is the baseline: the HTTP server as it comes, with a constant answer of the same fields.
+func serveBare() error {
+	location := destination(0)
+	server := &fasthttp.Server{
+		NoDefaultServerHeader: true,
+		NoDefaultContentType:  true,
+		Handler: func(ctx *fasthttp.RequestCtx) {
+			ctx.Response.SetStatusCode(fasthttp.StatusFound)
+			ctx.Response.Header.Set("Location", location)
+			ctx.Response.Header.Set("Cache-Control", "private, no-store")
+		},
+	}
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go func() { _ = server.Serve(l) }()
+	return converse(map[string]string{"bare": l.Addr().String()}, nil)
+}
+
+// serveEdge is the edge's redirect with its table and its spool, once for direct visitors and once behind a
+// proxy, from whom it takes addresses that lie all over the world.
+func serveEdge(s *settings) error {
+	dir, err := os.MkdirTemp(s.dir, "bench-spool-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	began := time.Now()
+	tab, err := table.New(table.Config{})
+	if err != nil {
+		return err
+	}
+	if err := fill(tab, s); err != nil {
+		return err
+	}
+	loaded := time.Since(began)
+	geoFile := s.geo
+	if geoFile == "" {
+		geoFile = filepath.Join(dir, "geo.mmdb")
+		if err := makeGeo(geoFile); err != nil {
+			return err
+		}
+	}
+	geo, err := visitor.OpenGeo(geoFile)
+	if err != nil {
+		return err
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	clicks, err := spool.Open(spool.Config{Dir: filepath.Join(dir, "spool"), CapBytes: 32 << 30, MinFreePercent: 1, Logger: quiet})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = clicks.Close() }()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() { _ = clicks.Run(ctx) }()
+	hello := map[string]string{"table": fmt.Sprintf("table of %d links: %.0f MB, filled in %.1f s", tab.Len(), float64(tab.Bytes())/1e6, loaded.Seconds())}
+	agents := visitor.NewAgents(visitor.DefaultAgents)
+	trusted, err := visitor.ParsePrefixes("127.0.0.0/8")
+	if err != nil {
+		return err
+	}
+	for name, proxies := range map[string]visitor.Prefixes{"direct": nil, "proxied": trusted} {
+		h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: proxies}, redirect.Deps{Table: tab, Spool: clicks, Agents: agents, Geo: geo, Logger: quiet})
+		if err != nil {
+			return err
+		}
+		raw, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		l := listen.New(raw)
+		go func() { _ = l.Run(ctx) }()
+		go func() { _ = redirect.NewServer(h).Serve(l) }()
+		hello[name] = raw.Addr().String()
+	}
+	if s.profile != "" {
+		f, err := os.Create(s.profile)
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer func() { pprof.StopCPUProfile(); _ = f.Close() }()
+	}
+	return converse(hello, func(ask string) string {
+		st := clicks.Stats()
+		return fmt.Sprintf("spool: %s, %d clicks kept, %d dropped, %d waited for a segment", st.State, st.Appended, st.Dropped, st.Late)
+	})
+}
+
+// converse greets and then answers questions until its input ends.
+func converse(hello map[string]string, other func(string) string) error {
+	b, err := json.Marshal(hello)
+	if err != nil {
+		return err
+	}
+	fmt.Println(string(b))
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadString('\n')
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if line == "usage\n" {
+			fmt.Println(usage())
+		} else {
+			fmt.Println(other(line))
+		}
+	}
+}
+
+// usage is the processor time that this process has used, in nanoseconds.
+func usage() string {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return err.Error()
+	}
+	return strconv.FormatInt(u.Utime.Nano()+u.Stime.Nano(), 10)
+}
+
+// fill makes the links of all classes.
+func fill(tab *table.Table, s *settings) error {
+	b := tab.NewBuilder()
+	num := uint64(0)
+	add := func(class byte, n int, adorn func(*record.Record)) error {
+		for i := range uint32(n) {
+			num++
+			r := record.Record{
+				Num: num, Owner: num % 1000, Revision: num, CreatedAt: 1_750_000_000_000 + int64(num),
+				Slug: string(appendSlug(nil, class, i)), Destination: destination(i),
+			}
+			adorn(&r)
+			if err := b.Add(&r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := add(classPlain, s.links, func(*record.Record) {}); err != nil {
+		return err
+	}
+	rules := tenRules()
+	if err := add(classRules, s.special, func(r *record.Record) { r.SmartRouting, r.Rules = true, rules }); err != nil {
+		return err
+	}
+	err := add(classVariants, s.special, func(r *record.Record) {
+		r.ABTesting = true
+		for i := range 5 {
+			r.Variants = append(r.Variants, record.Variant{ID: record.ID{1, byte(i)}, Target: destination(uint32(i)), Weight: uint32(10 + i)})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return tab.Load(b, snapshot.Cursor{Incarnation: 1, Revision: num})
+}
+
+// tenRules are nested and look at device, country, language and time; for most visitors the last one matches.
+func tenRules() []record.Rule {
+	conditions := func(device, countries, language, start, end string) []byte {
+		return fmt.Appendf(nil, `{"operator":"AND","conditions":[{"type":"time","operator":"between","value":{"start":"%s","end":"%s"}},
+			{"operator":"OR","conditions":[{"type":"country","operator":"in","value":[%s]},{"type":"language","operator":"contains","value":"%s"}]},
+			{"operator":"OR","conditions":[{"type":"device","operator":"equals","value":"%s"},{"type":"os","operator":"equals","value":"ChromeOS"}]}]}`, start, end, countries, language, device)
+	}
+	var rules []record.Rule
+	for i := range 9 {
+		rules = append(rules, record.Rule{
+			ID: record.ID{2, byte(i)}, Name: fmt.Sprint("rule ", i), Target: destination(uint32(i)),
+			Conditions: conditions([]string{"MOBILE", "DESKTOP", "TABLET"}[i%3], `"JP","KR","BR"`, "pt", "00:00", "23:59"),
+		})
+	}
+	all := []byte(`{"operator":"OR","conditions":[{"type":"country","operator":"not_in","value":["XX"]},{"type":"device","operator":"equals","value":"DESKTOP"}]}`)
+	return append(rules, record.Rule{ID: record.ID{2, 9}, Name: "rule 9", Target: destination(9), Conditions: all})
+}
+
+// makeGeo writes a database of networks that cover the addresses which the load comes from.
+func makeGeo(path string) error {
+	w, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: "Bench-City", RecordSize: 28, IncludeReservedNetworks: true})
+	if err != nil {
+		return err
+	}
+	countries := []string{"US", "DE", "GB", "FR", "IN", "CA", "NL", "JP", "BR", "CH"}
+	for i := range 60_000 {
+		addr := netip.AddrFrom4([4]byte{byte(100 + i%100), byte(100 + i/100%100), byte(i / 10_000 * 40), 0})
+		code := countries[i%len(countries)]
+		_, network, err := net.ParseCIDR(addr.String() + "/19")
+		if err != nil {
+			return err
+		}
+		err = w.Insert(network, mmdbtype.Map{
+			"country":      mmdbtype.Map{"iso_code": mmdbtype.String(code)},
+			"subdivisions": mmdbtype.Slice{mmdbtype.Map{"iso_code": mmdbtype.String(fmt.Sprint(i % 50)), "names": mmdbtype.Map{"en": mmdbtype.String(fmt.Sprint("Region ", i%50))}}},
+			"city":         mmdbtype.Map{"names": mmdbtype.Map{"en": mmdbtype.String(fmt.Sprint("City ", i%5000))}},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := w.WriteTo(f); err != nil {
+		return err
+	}
+	return f.Close()
+}
