@@ -1,0 +1,184 @@
+//go:build linux
+
+package spool_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/shortline/shortline/edge/internal/spool"
+)
+
+// fullDisk runs a spool into a full disk, frees it, and compares what was dropped with what is missing.
+func fullDisk(t *testing.T, cfg spool.Config, free func()) {
+	t.Helper()
+	s := open(t, cfg)
+	l := newLedger()
+	appended, kept := 0, 0
+	fill := func(n int) {
+		for range n {
+			e := event(appended)
+			if s.Append(uint32(appended), &e) {
+				kept++
+			}
+			appended++
+		}
+	}
+	for s.Stats().Dropped < 1000 {
+		fill(100)
+	}
+	// A restart in the middle, with not a block to be had: the edge must come up, and know what was dropped.
+	dropped := s.Stats().Dropped
+	s.stop()
+	s = open(t, cfg)
+	fill(1000)
+	free()
+	eventually(t, "room again", func() bool { return s.Stats().State != spool.Shedding })
+	fill(100)
+	eventually(t, "all given out", func() bool {
+		l.take(t, s.Spool)
+		return s.Stats().Pending == 0 && l.lost == dropped+s.Stats().Dropped
+	})
+	if len(l.clicks) != kept || uint64(appended-kept) != l.lost {
+		t.Errorf("appended %d, kept %d, given out %d, named by markers %d, counted as dropped %d",
+			appended, kept, len(l.clicks), l.lost, dropped+s.Stats().Dropped)
+	}
+}
+
+func TestSpool_full_disk_is_counted_exactly(t *testing.T) {
+	t.Parallel()
+	t.Run("real", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
+			t.Skipf("a file system of its own can't be mounted here: %v", err)
+		}
+		t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
+		cfg := small(filepath.Join(dir, "spool"))
+		cfg.CapBytes = 1 << 30
+		cfg.SegmentBytes = 128 << 10
+		// Somebody else's file takes most of the disk, and goes.
+		other := filepath.Join(dir, "other")
+		if err := os.WriteFile(other, make([]byte, 1<<20), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		fullDisk(t, cfg, func() { os.Remove(other) })
+	})
+	t.Run("simulated", func(t *testing.T) {
+		t.Parallel()
+		var left atomic.Int64
+		left.Store(6 * 16 << 10)
+		cfg := small(scratch(t))
+		real := allocator()
+		cfg = spool.WithFaults(cfg, spool.Faults{Allocate: func(f *os.File, size int64) error {
+			if size > spool.HeaderSize && left.Add(-size) < 0 {
+				left.Add(size)
+				return syscall.ENOSPC
+			}
+			return real(f, size)
+		}})
+		fullDisk(t, cfg, func() { left.Store(1 << 30) })
+	})
+}
+
+func allocator() func(*os.File, int64) error {
+	return func(f *os.File, size int64) error { return syscall.Fallocate(int(f.Fd()), 0, 0, size) }
+}
+
+func TestSpool_failed_sync_retires_the_segment(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []spool.SyncMode{spool.SyncInterval, spool.SyncAlways} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			cfg := small(scratch(t))
+			cfg.Lanes = 1
+			cfg.Sync = mode
+			var calls, fail atomic.Int64
+			cfg = spool.WithFaults(cfg, spool.Faults{Sync: func([]byte) error {
+				calls.Add(1)
+				if fail.Add(-1) == 0 {
+					return syscall.EIO
+				}
+				return nil
+			}})
+			s := open(t, cfg)
+			e := event(0)
+			s.Append(0, &e)
+			eventually(t, "a sync", func() bool { return calls.Load() > 0 })
+			segments := s.Stats().Segments
+			fail.Store(1)
+			e = event(1)
+			s.Append(0, &e)
+			eventually(t, "the sync fails", func() bool { return s.Stats().SyncErrors == 1 })
+			for i := 2; i < 12; i++ {
+				e := event(i)
+				s.Append(0, &e)
+			}
+			eventually(t, "another segment", func() bool { return s.Stats().Segments > segments })
+			l := newLedger()
+			l.take(t, s.Spool)
+			l.wantIDs(t, 0, 12)
+			if n := s.Stats().SyncErrors; n != 1 {
+				t.Errorf("%d failed syncs: it was tried again", n)
+			}
+		})
+	}
+}
+
+func TestSpool_sync_always_has_synced_when_append_returns(t *testing.T) {
+	t.Parallel()
+	cfg := small(scratch(t))
+	cfg.Sync = spool.SyncAlways
+	var bytes atomic.Int64
+	cfg = spool.WithFaults(cfg, spool.Faults{Sync: func(mem []byte) error {
+		bytes.Add(int64(len(mem)))
+		return nil
+	}})
+	s := open(t, cfg)
+	for i := range 100 {
+		before := bytes.Load()
+		e := event(i)
+		s.Append(uint32(i), &e)
+		if bytes.Load() == before {
+			t.Fatalf("append %d returned without a sync", i)
+		}
+	}
+}
+
+// TestSpool_segment_cut_while_in_use takes the file away beneath the mapping, as a failing disk would: the next
+// write faults. The edge goes on in another segment, and what is gone is named by markers.
+func TestSpool_segment_cut_while_in_use(t *testing.T) {
+	t.Parallel()
+	cfg := small(scratch(t))
+	cfg.Lanes = 1
+	s := open(t, cfg)
+	for i := range 20 {
+		e := event(i)
+		s.Append(0, &e)
+	}
+	files, _ := filepath.Glob(filepath.Join(cfg.Dir, "*-00000000.seg"))
+	if len(files) != 1 {
+		t.Fatalf("segments %v", files)
+	}
+	if err := os.Truncate(files[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	for i := 20; i < 200; i++ {
+		e := event(i)
+		if !s.Append(0, &e) {
+			t.Fatalf("append %d: dropped", i)
+		}
+	}
+	l := newLedger()
+	l.take(t, s.Spool)
+	if s.Stats().Faults == 0 {
+		t.Error("no fault is counted")
+	}
+	if l.lost != 20 || s.Stats().Lost != 20 {
+		t.Errorf("markers name %d, counted %d, want 20", l.lost, s.Stats().Lost)
+	}
+	l.wantIDs(t, 20, 200)
+}
