@@ -36,7 +36,7 @@ const OtherBot = "Other"
 const NoAgent = "No User-Agent"
 
 // Parse classifies a User-Agent in one pass over its first MaxUserAgent bytes. It allocates nothing, except that
-// the first call of a process builds the tables (a few milliseconds, two megabytes).
+// the first call of a process builds the tables (some 10 ms, 2.5 MB).
 func Parse(ua string) Agent {
 	if len(ua) > MaxUserAgent {
 		ua = ua[:MaxUserAgent]

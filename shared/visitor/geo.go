@@ -27,9 +27,10 @@ type Place struct {
 // Geo finds places in databases of the MaxMind DB format, both those laid out like GeoIP2 (country.iso_code,
 // subdivisions, city.names) and flat ones (country_code, state1, city).
 //
-// A database is read and checked as a whole and turned into sorted ranges, a third of the file's size; the file
-// is then no longer needed, may be replaced in any way, and is never mapped into memory. A city database of
-// 6 million networks takes about a second to load. A nil Geo knows no place.
+// A database is read and checked as a whole and turned into sorted ranges, half to three quarters of the file's
+// size; the file is then no longer needed, may be replaced in any way, and is never mapped into memory. A city
+// database of 6 million networks (63 MB) takes 1.3 s to load and 32 MB to keep, one of countries for all of IPv4
+// and IPv6 (8 MB) 0.1 s and 6 MB. A nil Geo knows no place.
 type Geo struct {
 	files   []string
 	current atomic.Pointer[atlas]

@@ -61,7 +61,7 @@ func (v *Visitor) Reset(in Input, geo *Geo, agents *Agents) {
 	v.in, v.geo, v.agents, v.known = in, geo, agents, 0
 }
 
-// Agent is the visitor's program and device.
+// Agent is the visitor's program and device. What it points to is v's until the next Reset.
 func (v *Visitor) Agent() *Agent {
 	if v.known&knowsAgent == 0 {
 		v.agent = v.agents.Lookup(view(v.in.UserAgent))
@@ -70,7 +70,7 @@ func (v *Visitor) Agent() *Agent {
 	return &v.agent
 }
 
-// Place is where the visitor's address is registered.
+// Place is where the visitor's address is registered. What it points to is v's until the next Reset.
 func (v *Visitor) Place() *Place {
 	if v.known&knowsPlace == 0 {
 		v.place = v.geo.Lookup(v.in.IP)
