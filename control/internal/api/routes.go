@@ -10,6 +10,16 @@ import (
 // routes declares every resource whose use case is there.
 func (s *Server) routes() {
 	s.registerDocument()
+	if s.Accounts != nil {
+		s.registerAccount()
+		s.registerUsers()
+	}
+	if s.Keys != nil {
+		s.registerKeys()
+	}
+	if s.Settings != nil {
+		s.registerSettings()
+	}
 	if s.Links != nil {
 		s.registerURLs()
 	}

@@ -24,9 +24,12 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
 
+	"github.com/shortline/shortline/control/internal/accounts"
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
 	"github.com/shortline/shortline/control/internal/routing"
+	"github.com/shortline/shortline/control/internal/settings"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -67,6 +70,10 @@ func (c Config) Validate() error {
 type Deps struct {
 	Store *store.Store
 	Auth  *auth.Authenticator
+
+	Accounts *accounts.Service
+	Keys     *keys.Service
+	Settings *settings.Service
 
 	Links   *links.Service
 	Routing *routing.Service // needs Links

@@ -1,0 +1,165 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/audit"
+	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Credentials are what somebody signs in with. Code is a second factor's or a recovery code, "" if not given.
+type Credentials struct {
+	Email, Password, Code string
+}
+
+// SignedIn is the result of signing in. NeedsCode alone means that the password was right and a code is missing.
+type SignedIn struct {
+	NeedsCode bool
+	User      store.User
+	Token     string
+	Expires   time.Time
+}
+
+var errSignIn = problem.New(problem.Unauthorized, "Email or password is not right.")
+
+// Login signs somebody in. The error is Unauthorized for wrong credentials, TooMany after too many of them.
+func (s *Service) Login(ctx context.Context, in Credentials) (out SignedIn, err error) {
+	if s.cfg.PasswordSignInOff != nil {
+		off, err := s.cfg.PasswordSignInOff(ctx)
+		if err != nil {
+			return out, fmt.Errorf("ask whether passwords are allowed: %w", err)
+		}
+		if off {
+			return out, problem.New(problem.Forbidden, "Signing in with a password is turned off; use single sign-on.")
+		}
+	}
+	guard := auth.GuardKey("login", store.EmailKey(in.Email), audit.OriginOf(ctx).IP)
+	// All of it takes one turn: guesses sent at once must not all pass the guard before the first is counted.
+	err = s.passwords.Turn(ctx, func() error {
+		dirty, err := s.throttle.Check(ctx, guard)
+		if err != nil {
+			return err
+		}
+		u, err := s.store.UserByEmail(ctx, in.Email)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("look up a user: %w", err)
+		}
+		ok, err := s.passwords.Matches(u.PasswordHash, in.Password)
+		if err != nil {
+			return err
+		}
+		if !ok || !u.Active {
+			return s.failed(ctx, guard, u.ID, in.Email, errSignIn)
+		}
+		if u.TOTPEnabled && strings.TrimSpace(in.Code) == "" {
+			out.NeedsCode = true
+			return nil
+		}
+		out, err = s.open(ctx, u.ID, in.Code, guard, dirty)
+		if errors.Is(err, errCode) {
+			return s.failed(ctx, guard, u.ID, in.Email, problem.New(problem.Unauthorized, "The code is not right."))
+		}
+		return err
+	})
+	return out, err
+}
+
+// open begins the session of somebody whose password was right.
+func (s *Service) open(ctx context.Context, userID, code, guard string, dirty bool) (out SignedIn, err error) {
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		u, err := tx.LockUser(ctx, userID) // again: it may have changed since
+		if err != nil {
+			return fmt.Errorf("look up a user: %w", err)
+		}
+		if !u.Active {
+			return errSignIn
+		}
+		meta := map[string]any{"success": true}
+		if u.TOTPEnabled {
+			how, err := s.useCode(ctx, tx, u, code)
+			if err != nil {
+				return err
+			}
+			meta["secondFactor"] = how
+		}
+		if dirty {
+			if err := s.throttle.Forget(ctx, tx, guard); err != nil {
+				return fmt.Errorf("forget failures: %w", err)
+			}
+		}
+		out.User = u
+		if out.Token, out.Expires, err = s.auth.OpenSession(ctx, tx, u); err != nil {
+			return err
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: u.ID, Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: meta})
+	})
+	return out, err
+}
+
+var errCode = errors.New("the code is not right")
+
+// useCode consumes a time-based or recovery code of a locked user; errCode if it is neither, or was used.
+func (s *Service) useCode(ctx context.Context, tx *store.Tx, u store.User, code string) (how string, err error) {
+	if u.TOTPSecret == nil {
+		return "", errors.New("BUG: a second factor is on without a secret")
+	}
+	secret, err := s.box.Open(place(u.ID), *u.TOTPSecret)
+	if err != nil {
+		return "", fmt.Errorf("open a second factor's secret: %w", err)
+	}
+	step, ok, err := auth.MatchTOTP(secret, code, s.cfg.Now())
+	if err != nil {
+		return "", err
+	}
+	if ok {
+		how = "totp"
+		ok, err = tx.UseTOTPStep(ctx, u.ID, step)
+	} else {
+		how = "recovery code"
+		ok, err = tx.UseRecoveryCode(ctx, u.ID, auth.RecoveryHash(u.ID, code))
+	}
+	if err != nil {
+		return "", fmt.Errorf("use a code: %w", err)
+	}
+	if !ok {
+		return "", errCode
+	}
+	return how, nil
+}
+
+// failed counts and logs a failed attempt, and returns what the caller is told.
+func (s *Service) failed(ctx context.Context, guard, userID, email string, told *problem.Error) error {
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		if err := s.throttle.Fail(ctx, tx, guard); err != nil {
+			return fmt.Errorf("count a failure: %w", err)
+		}
+		if len(email) > maxEmail {
+			email = strings.ToValidUTF8(email[:maxEmail], "")
+		}
+		return audit.Append(ctx, tx, audit.Entry{
+			Action: "USER_LOGIN", EntityType: "user", EntityID: userID, Metadata: map[string]any{"success": false, "email": email},
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return told
+}
+
+// Logout ends the caller's session. A caller with an API key has none.
+func (s *Service) Logout(ctx context.Context, p auth.Principal) error {
+	return s.store.Tx(ctx, func(tx *store.Tx) error {
+		if p.SessionID != "" {
+			if err := tx.DeleteSession(ctx, p.UserID, p.SessionID); err != nil {
+				return fmt.Errorf("end a session: %w", err)
+			}
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "USER_LOGOUT", EntityType: "user", EntityID: p.UserID})
+	})
+}

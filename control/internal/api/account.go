@@ -1,0 +1,173 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+
+	"github.com/skip2/go-qrcode"
+
+	"github.com/shortline/shortline/control/internal/accounts"
+	"github.com/shortline/shortline/control/internal/problem"
+)
+
+func (s *Server) registerAccount() {
+	declare := func(method, path, id, summary string, status int) endpoint {
+		return endpoint{Method: method, Path: "/api/auth" + path, ID: id, Summary: summary, Tag: "Account", Status: status}
+	}
+	session := func(e endpoint) endpoint { e.SessionOnly = true; return e }
+	login := declare(http.MethodPost, "/login", "login", "Sign in", http.StatusOK)
+	login.Need = public
+	handle(s, login, s.login)
+	handle(s, declare(http.MethodPost, "/logout", "logout", "End this session", http.StatusOK), s.logout)
+	handle(s, declare(http.MethodGet, "/me", "getMe", "The current user", http.StatusOK), s.getMe)
+	handle(s, declare(http.MethodPut, "/me", "updateMe", "Change one's own name", http.StatusOK), s.updateMe)
+	handle(s, session(declare(http.MethodPost, "/password", "changePassword", "Change one's own password", http.StatusOK)), s.changePassword)
+	handle(s, session(declare(http.MethodPut, "/password", "putPassword", "Change one's own password", http.StatusOK)), s.changePassword)
+	handle(s, session(declare(http.MethodPost, "/2fa/setup", "setUp2FA", "Get a secret for an authenticator app", http.StatusCreated)), s.setUpTOTP)
+	handle(s, session(declare(http.MethodPost, "/2fa/enable", "enable2FA", "Turn two-factor authentication on", http.StatusOK)), s.enableTOTP)
+	handle(s, session(declare(http.MethodPost, "/2fa/disable", "disable2FA", "Turn two-factor authentication off", http.StatusOK)), s.disableTOTP)
+}
+
+type loginIn struct {
+	Body struct {
+		Email         string      `json:"email" minLength:"1" maxLength:"1000"`
+		Password      string      `json:"password" minLength:"1" maxLength:"1000"`
+		TwoFactorCode Opt[string] `json:"twoFactorCode,omitempty" maxLength:"100" doc:"A code of the authenticator app, or a recovery code."`
+	}
+}
+
+// Login is the answer to a sign-in: everything, or that a code is missing.
+type Login struct {
+	User        *User  `json:"user,omitempty"`
+	AccessToken string `json:"accessToken,omitempty" doc:"A JWT; also in the cookie."`
+	Requires2FA bool   `json:"requires2FA" doc:"The password was right; send everything again with twoFactorCode."`
+}
+
+type loginOut struct {
+	SetCookie []http.Cookie `header:"Set-Cookie"`
+	Body      Login
+}
+
+func (s *Server) login(ctx context.Context, in *loginIn) (*loginOut, error) {
+	got, err := s.Accounts.Login(ctx, accounts.Credentials{Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.TwoFactorCode.Value})
+	if err != nil {
+		return nil, err
+	}
+	if got.NeedsCode {
+		return &loginOut{Body: Login{Requires2FA: true}}, nil
+	}
+	noteOf(ctx).userID = got.User.ID
+	u := userOf(got.User)
+	return &loginOut{SetCookie: []http.Cookie{s.setSession(got.Token, got.Expires)}, Body: Login{User: &u, AccessToken: got.Token}}, nil
+}
+
+type messageWithCookie struct {
+	SetCookie []http.Cookie `header:"Set-Cookie"`
+	Body      Message
+}
+
+func (s *Server) logout(ctx context.Context, _ *struct{}) (*messageWithCookie, error) {
+	if err := s.Accounts.Logout(ctx, principal(ctx)); err != nil {
+		return nil, err
+	}
+	return &messageWithCookie{SetCookie: []http.Cookie{s.clearSession()}, Body: Message{"Signed out."}}, nil
+}
+
+func (s *Server) getMe(ctx context.Context, _ *struct{}) (*body[User], error) {
+	return userAnswer(s.Accounts.Me(ctx, principal(ctx)))
+}
+
+type updateMeIn struct {
+	Body struct {
+		Name Opt[string] `json:"name" doc:"Null or empty removes it."`
+	}
+}
+
+func (s *Server) updateMe(ctx context.Context, in *updateMeIn) (*body[User], error) {
+	return userAnswer(s.Accounts.Rename(ctx, principal(ctx), in.Body.Name.Value))
+}
+
+type changePasswordIn struct {
+	Body struct {
+		CurrentPassword string `json:"currentPassword,omitempty" maxLength:"1000" doc:"Required."`
+		OldPassword     string `json:"oldPassword,omitempty" maxLength:"1000" doc:"The same as currentPassword."`
+		NewPassword     string `json:"newPassword" doc:"8 characters to 72 bytes."`
+	}
+}
+
+func (s *Server) changePassword(ctx context.Context, in *changePasswordIn) (*body[Message], error) {
+	current := in.Body.CurrentPassword
+	if current == "" {
+		current = in.Body.OldPassword
+	}
+	if err := s.Accounts.ChangePassword(ctx, principal(ctx), current, in.Body.NewPassword); err != nil {
+		return nil, err
+	}
+	return said("The password was changed; all other sessions have ended."), nil
+}
+
+// TwoFactorSetup is what an authenticator app needs.
+type TwoFactorSetup struct {
+	Secret      string `json:"secret" doc:"Base32."`
+	OtpauthURL  string `json:"otpauthUrl"`
+	QRCode      string `json:"qrCode" doc:"A PNG as a data URL."`
+	AccountName string `json:"accountName"`
+}
+
+func (s *Server) setUpTOTP(ctx context.Context, _ *struct{}) (*body[TwoFactorSetup], error) {
+	got, err := s.Accounts.SetUpTOTP(ctx, principal(ctx))
+	if err != nil {
+		return nil, err
+	}
+	png, err := qrcode.Encode(got.Address, qrcode.Medium, 256)
+	if err != nil {
+		return nil, fmt.Errorf("draw a QR code: %w", err)
+	}
+	return &body[TwoFactorSetup]{TwoFactorSetup{got.Secret, got.Address, "data:image/png;base64," + base64.StdEncoding.EncodeToString(png), got.Account}}, nil
+}
+
+type enableTOTPIn struct {
+	Body struct {
+		Code string `json:"code" minLength:"1" maxLength:"100"`
+	}
+}
+
+// TwoFactorEnabled is shown once.
+type TwoFactorEnabled struct {
+	Message       string   `json:"message"`
+	RecoveryCodes []string `json:"recoveryCodes" doc:"Each works once as a twoFactorCode. They are not shown again."`
+}
+
+func (s *Server) enableTOTP(ctx context.Context, in *enableTOTPIn) (*body[TwoFactorEnabled], error) {
+	codes, err := s.Accounts.EnableTOTP(ctx, principal(ctx), in.Body.Code)
+	if err != nil {
+		return nil, err
+	}
+	return &body[TwoFactorEnabled]{TwoFactorEnabled{"Two-factor authentication is on.", codes}}, nil
+}
+
+type disableTOTPIn struct {
+	Body struct {
+		Code     string `json:"code" maxLength:"100" doc:"Of the authenticator app, or a recovery code."`
+		Password string `json:"password" maxLength:"1000"`
+	}
+}
+
+func (s *Server) disableTOTP(ctx context.Context, in *disableTOTPIn) (*body[Message], error) {
+	var v problem.Fields
+	if in.Body.Code == "" {
+		v.Add("code", "is required")
+	}
+	if in.Body.Password == "" {
+		v.Add("password", "is required")
+	}
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.Accounts.DisableTOTP(ctx, principal(ctx), in.Body.Code, in.Body.Password); err != nil {
+		return nil, err
+	}
+	return said("Two-factor authentication is off."), nil
+}

@@ -1,0 +1,287 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/shortline/shortline/control/internal/accounts"
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/keys"
+	"github.com/shortline/shortline/control/internal/settings"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+const (
+	baseURL   = "https://sho.rt"
+	adminMail = "root@example.com"
+	userMail  = "ann@example.com"
+	otherMail = "bob@example.com"
+	password  = "correct horse"
+)
+
+// world is an API with an administrator and two users, all with the same password, and their access tokens.
+type world struct {
+	t                    *testing.T
+	store                *store.Store
+	server               *api.Server
+	clock                *clock
+	logs                 *safeBuffer
+	root, ann, bob       string // access tokens
+	rootID, annID, bobID string
+}
+
+// clock is what accounts believe the time to be. Sessions and keys go by the real time.
+type clock struct{ offset atomic.Int64 }
+
+func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.offset.Load())) }
+func (c *clock) advance(d time.Duration) { c.offset.Add(int64(d)) }
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// newWorld makes a world on a store. configure may change the settings and add use cases; nil changes nothing.
+func newWorld(t *testing.T, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {
+	t.Helper()
+	w := &world{t: t, store: st, clock: &clock{}, logs: &safeBuffer{}}
+	passwords, err := auth.NewPasswords(bcrypt.MinCost)
+	w.ok(err)
+	logger := slog.New(slog.NewJSONHandler(w.logs, nil))
+	authn, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{bytes.Repeat([]byte("s"), 32)}, Logger: logger}, st, passwords)
+	w.ok(err)
+	use := settings.New(st)
+	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, PasswordSignInOff: use.EnforcesSSO, Now: w.clock.now}, st, authn, passwords)
+	w.ok(err)
+	cfg := api.Config{BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger}
+	deps := api.Deps{Store: st, Auth: authn, Accounts: users, Keys: keys.New(st, passwords, 3), Settings: use}
+	if configure != nil {
+		configure(w, &cfg, &deps)
+	}
+	w.server, err = api.New(cfg, deps)
+	w.ok(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = authn.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+
+	if _, err := users.EnsureAdmin(t.Context(), adminMail, password); err != nil {
+		t.Fatal(err)
+	}
+	w.root, w.rootID = w.signIn(adminMail)
+	for _, mail := range []string{userMail, otherMail} {
+		w.do("POST", "/api/users", `{"email":"`+mail+`","password":"`+password+`"}`, as(w.root)).want(201)
+	}
+	w.ann, w.annID = w.signIn(userMail)
+	w.bob, w.bobID = w.signIn(otherMail)
+	return w
+}
+
+// each runs f in a world of each dialect.
+func each(t *testing.T, f func(t *testing.T, w *world)) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, nil)) })
+}
+
+// small is a world on SQLite, for what does not depend on the dialect.
+func small(t *testing.T, configure func(*world, *api.Config, *api.Deps)) *world {
+	t.Helper()
+	t.Parallel()
+	return newWorld(t, storetest.Open(t), configure)
+}
+
+func (w *world) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) signIn(email string) (token, id string) {
+	w.t.Helper()
+	r := w.do("POST", "/api/auth/login", `{"email":"`+email+`","password":"`+password+`"}`).want(200)
+	return r.str("accessToken"), r.str("user.id")
+}
+
+type option func(*http.Request)
+
+func as(token string) option { return with("Authorization", "Bearer "+token) }
+
+func with(name, value string) option {
+	return func(r *http.Request) { r.Header.Set(name, value) }
+}
+
+func from(address string) option {
+	return func(r *http.Request) { r.RemoteAddr = address }
+}
+
+// reply is an answer of the API.
+type reply struct {
+	*http.Response
+	w    *world
+	what string
+	text string
+	json any
+}
+
+// do sends a request. A body is sent as JSON unless an option says otherwise.
+func (w *world) do(method, path, body string, options ...option) *reply {
+	w.t.Helper()
+	r := httptest.NewRequest(method, "http://sho.rt"+path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, o := range options {
+		o(r)
+	}
+	rec := httptest.NewRecorder()
+	w.server.Handler().ServeHTTP(rec, r)
+	res := rec.Result()
+	text, err := io.ReadAll(res.Body)
+	w.ok(err)
+	out := &reply{Response: res, w: w, what: method + " " + path, text: string(text)}
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
+		if err := json.Unmarshal(text, &out.json); err != nil {
+			w.t.Fatalf("%s: not JSON: %s", out.what, text)
+		}
+	}
+	return out
+}
+
+// want fails the test unless the status is the one, and an error has the documented body.
+func (r *reply) want(status int) *reply {
+	r.w.t.Helper()
+	if r.StatusCode != status {
+		r.w.t.Fatalf("%s: status %d, want %d: %s", r.what, r.StatusCode, status, r.text)
+	}
+	if status >= 400 && (r.num("statusCode") != float64(status) || r.str("message") == "" || r.str("error") == "") {
+		r.w.t.Fatalf("%s: not the documented error body: %s", r.what, r.text)
+	}
+	return r
+}
+
+// wantField fails unless it is a 400 that names the field.
+func (r *reply) wantField(fields ...string) *reply {
+	r.w.t.Helper()
+	r.want(400)
+	list, _ := r.at("errors").([]any)
+	got := map[string]bool{}
+	for _, e := range list {
+		f, _ := e.(map[string]any)["field"].(string)
+		got[f] = true
+	}
+	for _, f := range fields {
+		if !got[f] {
+			r.w.t.Fatalf("%s: no problem with %q: %s", r.what, f, r.text)
+		}
+	}
+	return r
+}
+
+// at finds a value by a path such as "user.id" or "data.0.name"; nil if there is none.
+func (r *reply) at(path string) any {
+	v := r.json
+	for _, step := range strings.Split(path, ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[step]
+		case []any:
+			i := 0
+			for _, c := range step {
+				i = i*10 + int(c-'0')
+			}
+			if i >= len(x) {
+				return nil
+			}
+			v = x[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+func (r *reply) str(path string) string {
+	s, _ := r.at(path).(string)
+	return s
+}
+
+func (r *reply) num(path string) float64 {
+	n, _ := r.at(path).(float64)
+	return n
+}
+
+// has fails unless the object at path has exactly these names; "" is the whole body.
+func (r *reply) has(path string, names ...string) *reply {
+	r.w.t.Helper()
+	o, _ := r.json.(map[string]any)
+	if path != "" {
+		o, _ = r.at(path).(map[string]any)
+	}
+	for _, n := range names {
+		if _, ok := o[n]; !ok {
+			r.w.t.Errorf("%s: no %q in %q: %s", r.what, n, path, r.text)
+		}
+	}
+	if len(o) != len(names) {
+		r.w.t.Errorf("%s: %d names in %q, want %d: %s", r.what, len(o), path, len(names), r.text)
+	}
+	return r
+}
+
+func (r *reply) cookie(name string) *http.Cookie {
+	for _, c := range r.Cookies() {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// eventually waits for a condition.
+func (w *world) eventually(what string, f func() bool) {
+	w.t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !f() {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("never happened: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// expire makes a key's time run out, which takes too long to wait for.
+func (w *world) expire(keyID string) (int64, error) {
+	var n int64
+	err := w.store.Tx(w.t.Context(), func(tx *store.Tx) (err error) {
+		n, err = tx.Exec(w.t.Context(), `UPDATE api_keys SET expires_at = 1 WHERE id = ?`, keyID)
+		return err
+	})
+	return n, err
+}

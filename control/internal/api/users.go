@@ -1,0 +1,201 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/accounts"
+	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// User is a user as everybody who may see one sees it.
+type User struct {
+	ID               string `json:"id"`
+	Email            string `json:"email"`
+	Name             string `json:"name"`
+	Role             string `json:"role" enum:"ADMIN,USER"`
+	Status           string `json:"status" enum:"ACTIVE,INACTIVE"`
+	IsActive         bool   `json:"isActive" doc:"The same as status ACTIVE."`
+	TwoFactorEnabled bool   `json:"twoFactorEnabled"`
+	CreatedAt        Time   `json:"createdAt"`
+	UpdatedAt        Time   `json:"updatedAt"`
+}
+
+func userOf(u store.User) User {
+	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, Time(u.CreatedAt), Time(u.UpdatedAt)}
+}
+
+// body is an answer with a JSON body.
+type body[T any] struct{ Body T }
+
+// Message is the answer where there is nothing to return but that it worked.
+type Message struct {
+	Message string `json:"message"`
+}
+
+func said(text string) *body[Message] { return &body[Message]{Message{text}} }
+
+func userAnswer(u store.User, err error) (*body[User], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &body[User]{userOf(u)}, nil
+}
+
+func (s *Server) registerUsers() {
+	declare := func(method, path, id, summary string) endpoint {
+		e := endpoint{Method: method, Path: "/api/users" + path, ID: id, Summary: summary, Tag: "Users", Need: admin}
+		if method == http.MethodPost && path != "" || method == http.MethodDelete {
+			e.Status = http.StatusOK
+		}
+		return e
+	}
+	handle(s, declare(http.MethodGet, "", "listUsers", "List users"), s.listUsers)
+	handle(s, declare(http.MethodPost, "", "createUser", "Create a user"), s.createUser)
+	handle(s, declare(http.MethodGet, "/{id}", "getUser", "Get a user"), s.getUser)
+	handle(s, declare(http.MethodDelete, "/{id}", "deleteUser", "Delete a user with all their links and keys"), s.deleteUser)
+	handle(s, declare(http.MethodPatch, "/{id}/role", "setUserRole", "Change another user's role"), s.setUserRole)
+	handle(s, declare(http.MethodPatch, "/{id}/status", "setUserStatus", "Activate or deactivate a user"), s.setUserStatus)
+	handle(s, declare(http.MethodPatch, "/{id}/name", "setUserName", "Change a user's name"), s.setUserName)
+	handle(s, declare(http.MethodPatch, "/{id}/2fa", "turnOffUser2FA", "Turn a user's second factor off"), s.turnOffUserTOTP)
+	handle(s, declare(http.MethodPost, "/{id}/reset-password", "resetUserPassword", "Set a user's password"), s.resetPassword)
+	handle(s, declare(http.MethodPatch, "/{id}/reset-password", "patchUserPassword", "Set a user's password"), s.resetPassword)
+}
+
+type listUsersIn struct {
+	Paging
+	Search string `query:"search" maxLength:"255" doc:"In email and name, ignoring case."`
+	Role   string `query:"role" enum:"ADMIN,USER"`
+	Status string `query:"status" enum:"ACTIVE,INACTIVE"`
+}
+
+func (s *Server) listUsers(ctx context.Context, in *listUsersIn) (*body[List[User]], error) {
+	f := store.UserFilter{Search: in.Search, Role: in.Role}
+	if in.Status != "" {
+		active := in.Status == "ACTIVE"
+		f.Active = &active
+	}
+	rows, total, err := s.Accounts.List(ctx, principal(ctx), f, in.size(10), in.offset(10))
+	if err != nil {
+		return nil, err
+	}
+	users := make([]User, len(rows))
+	for i, u := range rows {
+		users[i] = userOf(u)
+	}
+	return &body[List[User]]{listOf(users, total, in.Paging, 10)}, nil
+}
+
+type createUserIn struct {
+	Body struct {
+		Email    string `json:"email" doc:"Compared ignoring case." example:"ann@example.com"`
+		Password string `json:"password" doc:"8 characters to 72 bytes."`
+		Name     string `json:"name,omitempty"`
+		Role     string `json:"role,omitempty" enum:"ADMIN,USER" doc:"USER if not given."`
+	}
+}
+
+func (s *Server) createUser(ctx context.Context, in *createUserIn) (*body[User], error) {
+	return userAnswer(s.Accounts.Create(ctx, principal(ctx), accounts.NewUser{Email: in.Body.Email, Password: in.Body.Password, Name: in.Body.Name, Role: auth.Role(in.Body.Role)}))
+}
+
+// ByID is embedded in a request about one thing.
+type ByID struct {
+	ID string `path:"id" doc:"A UUID."`
+}
+
+func (s *Server) getUser(ctx context.Context, in *ByID) (*body[User], error) {
+	return userAnswer(s.Accounts.Get(ctx, principal(ctx), in.ID))
+}
+
+func (s *Server) deleteUser(ctx context.Context, in *ByID) (*body[Message], error) {
+	if err := s.Accounts.Delete(ctx, principal(ctx), in.ID); err != nil {
+		return nil, err
+	}
+	return said("The user was deleted."), nil
+}
+
+type setRoleIn struct {
+	ByID
+	Body struct {
+		Role string `json:"role" enum:"ADMIN,USER"`
+	}
+}
+
+func (s *Server) setUserRole(ctx context.Context, in *setRoleIn) (*body[User], error) {
+	return userAnswer(s.Accounts.SetRole(ctx, principal(ctx), in.ID, auth.Role(in.Body.Role)))
+}
+
+type setStatusIn struct {
+	ByID
+	Body struct {
+		Status   Opt[string] `json:"status,omitempty" enum:"ACTIVE,INACTIVE"`
+		IsActive Opt[bool]   `json:"isActive,omitempty" doc:"The same as status."`
+	}
+}
+
+func (s *Server) setUserStatus(ctx context.Context, in *setStatusIn) (*body[User], error) {
+	var active bool
+	status, flag := in.Body.Status.Pointer(), in.Body.IsActive.Pointer()
+	switch {
+	case status != nil:
+		active = *status == "ACTIVE"
+		if flag != nil && *flag != active {
+			return nil, problem.OfField("isActive", "contradicts status")
+		}
+	case flag != nil:
+		active = *flag
+	default:
+		return nil, problem.OfField("status", "is required")
+	}
+	return userAnswer(s.Accounts.SetActive(ctx, principal(ctx), in.ID, active))
+}
+
+type setNameIn struct {
+	ByID
+	Body struct {
+		Name Opt[string] `json:"name" doc:"Null or empty removes it."`
+	}
+}
+
+func (s *Server) setUserName(ctx context.Context, in *setNameIn) (*body[User], error) {
+	return userAnswer(s.Accounts.Name(ctx, principal(ctx), in.ID, in.Body.Name.Value))
+}
+
+type turnOffTOTPIn struct {
+	ByID
+	Body struct {
+		Enabled          Opt[bool] `json:"enabled,omitempty" doc:"Only false makes sense."`
+		TwoFactorEnabled Opt[bool] `json:"twoFactorEnabled,omitempty" doc:"The same."`
+	}
+}
+
+func (s *Server) turnOffUserTOTP(ctx context.Context, in *turnOffTOTPIn) (*body[User], error) {
+	var v problem.Fields
+	if in.Body.Enabled.Value {
+		v.Add("enabled", "only the users themselves can turn their second factor on")
+	}
+	if in.Body.TwoFactorEnabled.Value {
+		v.Add("twoFactorEnabled", "only the users themselves can turn their second factor on")
+	}
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	return userAnswer(s.Accounts.TurnOffTOTP(ctx, principal(ctx), in.ID))
+}
+
+type resetPasswordIn struct {
+	ByID
+	Body struct {
+		NewPassword string `json:"newPassword" doc:"8 characters to 72 bytes."`
+	}
+}
+
+func (s *Server) resetPassword(ctx context.Context, in *resetPasswordIn) (*body[Message], error) {
+	if err := s.Accounts.ResetPassword(ctx, principal(ctx), in.ID, in.Body.NewPassword); err != nil {
+		return nil, err
+	}
+	return said("The password was set; all sessions of the user have ended."), nil
+}
