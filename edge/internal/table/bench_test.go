@@ -58,13 +58,6 @@ func order(n int) [][]byte {
 	return slugs
 }
 
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
 func collection() time.Duration {
 	start := time.Now()
 	runtime.GC()
@@ -81,12 +74,11 @@ func BenchmarkLookup(b *testing.B) {
 	n := links()
 	slugs := order(n)
 	b.Run("table", func(b *testing.B) {
-		before := heap()
 		tab := empty(b)
 		beyond := 0
 		fill(b, tab, n, func(r *link.Record) { beyond -= len(r.Slug) + len(r.Destination) })
 		beyond += int(tab.Bytes())
-		used, gc := heap()-before, collection()
+		gc := collection()
 		b.ResetTimer()
 		var sum uint64
 		for i := range b.N {
@@ -99,7 +91,6 @@ func BenchmarkLookup(b *testing.B) {
 		}
 		b.ReportMetric(float64(tab.Bytes())/float64(n), "bytes/link")
 		b.ReportMetric(float64(beyond)/float64(n), "beyond/link")
-		b.ReportMetric(float64(used)/float64(n), "heap/link")
 		b.ReportMetric(float64(gc.Microseconds()), "gc-µs")
 	})
 	b.Run("table_unknown", func(b *testing.B) {
@@ -136,13 +127,12 @@ func BenchmarkLookup(b *testing.B) {
 		}
 	})
 	b.Run("map", func(b *testing.B) {
-		before := heap()
 		m := make(map[string]*link.Record)
 		for i := range n {
 			r := benchLink(i)
 			m[r.Slug] = &r
 		}
-		used, gc := heap()-before, collection()
+		gc := collection()
 		b.ResetTimer()
 		var sum uint64
 		for i := range b.N {
@@ -152,7 +142,6 @@ func BenchmarkLookup(b *testing.B) {
 			}
 			sum += r.Num + uint64(r.Destination[len(r.Destination)-1])
 		}
-		b.ReportMetric(float64(used)/float64(n), "heap/link")
 		b.ReportMetric(float64(gc.Microseconds()), "gc-µs")
 	})
 }

@@ -119,6 +119,19 @@ func (v *version) find(hash uint64, slug []byte) []byte {
 	return v.base.find(hash, slug)
 }
 
+// State is what the table says of itself at one moment.
+type State struct {
+	Cursor snapshot.Cursor
+	Hash   snapshot.StateHash
+	Links  int
+}
+
+// State gives cursor, fingerprint and number of links of one and the same version.
+func (t *Table) State() State {
+	v := t.now.Load()
+	return State{Cursor: v.cursor, Hash: v.hash, Links: v.count}
+}
+
 // Len is the number of links.
 func (t *Table) Len() int { return t.now.Load().count }
 

@@ -1,0 +1,260 @@
+// Package agent keeps an edge's table fresh: it loads the last good state from disk before it asks anybody,
+// then follows a snapshot.Source, and writes down what it has taken.
+//
+// It owns the state on disk and the decision whether to believe a document. It promises that the table only
+// ever moves from one verified state to the next; that a document which is damaged, of an unknown format,
+// from the past or suspiciously small is refused whole, with the reason in Status, while the old state keeps
+// serving for as long as it takes; that a change is served before it is written to disk, never after; and that
+// whatever moment the process is killed at, the next start finds a whole state, at worst an older one. It leaves
+// the wire to the Source, and broken single links to the table.
+//
+// Known weaknesses: there is one state on disk, not two to alternate between, so an edge that crashes on its
+// own state crashes at each start (a state that doesn't decode is no such case: it is passed over). The guard
+// against shrinking looks at full documents only. While a drift is being repaired the control plane may hold no
+// document newer than the edge's state; until it does, the edge follows changes and asks again.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// Config says what to follow and where to keep it. Dir, Source and Table are required.
+type Config struct {
+	// Dir is a folder for this agent alone. It is made if it is missing. It holds password hashes: mode 0700.
+	Dir    string
+	Source snapshot.Source
+	Table  *table.Table
+
+	Logger *slog.Logger // nil: slog.Default
+
+	// Edge and Version go into reports.
+	Edge, Version string
+	// Fill, if set, completes a report with what the agent doesn't know, such as the spool.
+	Fill func(*snapshot.Status)
+
+	// AllowLoss takes a full document of the present incarnation even though it is of a lower revision or has less
+	// than half of the links. For an operator who means it.
+	AllowLoss bool
+
+	Limits snapshot.Limits // of full documents; zero: snapshot's defaults
+
+	BackoffMin  time.Duration // 0: 200 ms
+	BackoffMax  time.Duration // 0: 10 s
+	ReportEvery time.Duration // 0: 10 s
+	Stall       time.Duration // how long a document may bring nothing before it is given up; 0: 30 s
+	LogBytes    int64         // beyond this the log of deltas becomes a new state file; 0: 8 MiB
+}
+
+func (c *Config) complete() error {
+	var problems []error
+	if c.Dir == "" {
+		problems = append(problems, errors.New("agent: Dir is missing"))
+	}
+	if c.Source == nil {
+		problems = append(problems, errors.New("agent: Source is missing"))
+	}
+	if c.Table == nil {
+		problems = append(problems, errors.New("agent: Table is missing"))
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	defaults := []struct {
+		field *time.Duration
+		value time.Duration
+	}{{&c.BackoffMin, 200 * time.Millisecond}, {&c.BackoffMax, 10 * time.Second}, {&c.ReportEvery, 10 * time.Second}, {&c.Stall, 30 * time.Second}}
+	for _, d := range defaults {
+		if *d.field < 0 {
+			problems = append(problems, fmt.Errorf("agent: negative duration %v", *d.field))
+		}
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if c.LogBytes == 0 {
+		c.LogBytes = 8 << 20
+	}
+	return errors.Join(problems...)
+}
+
+// Agent is safe for concurrent use. Run it once.
+type Agent struct {
+	cfg   Config
+	disk  *disk
+	ready atomic.Bool
+	stats counters
+
+	// For following, which is one goroutine's work.
+	mustFull  bool            // only a full document helps
+	wantFull  bool            // a full document would mend something; changes go on meanwhile
+	nextFull  time.Time       // no wanted document before
+	lastFull  snapshot.Cursor // of the last document taken
+	badDeltas int             // refused in a row
+
+	unwritten chan []byte   // applied deltas on their way to disk
+	rewrite   atomic.Bool   // the state file must be written anew
+	disturb   chan struct{} // capacity 1: wakes the keeper
+	report    chan struct{} // capacity 1: wakes the reporter
+
+	mu      sync.Mutex
+	refused string
+}
+
+// queuedDeltas is how many applied deltas may wait for the disk before the agent gives up on them and writes the
+// whole state later.
+const queuedDeltas = 1024
+
+type counters struct {
+	applied, loaded, refused, sourceErrors, diskErrors, reportErrors atomic.Uint64
+
+	contact, written atomic.Int64
+}
+
+// Stats counts since the start. Times are Unix milliseconds, 0 for never.
+type Stats struct {
+	Applied      uint64 // deltas
+	Loaded       uint64 // full documents, the one from disk among them
+	Refused      uint64 // documents and deltas not believed
+	SourceErrors uint64 // calls to the source that failed
+	DiskErrors   uint64 // attempts to write state that failed
+	ReportErrors uint64
+	LastContact  int64 // when the source last answered
+	LastWritten  int64 // when state last reached the disk
+}
+
+// New loads what is on disk into the table, so that it can serve before Run. A state that is missing or
+// damaged is no error: the agent then starts with what the source says. An error means that the settings or
+// the folder are unusable.
+func New(cfg Config) (*Agent, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	a := &Agent{
+		cfg:       cfg,
+		unwritten: make(chan []byte, queuedDeltas),
+		disturb:   make(chan struct{}, 1),
+		report:    make(chan struct{}, 1),
+	}
+	var err error
+	if a.disk, err = openDisk(cfg.Dir); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	found, err := a.disk.load(cfg.Table, cfg.Limits)
+	if err != nil {
+		// Not fatal: what was loaded up to here is a verified state, or nothing.
+		a.stats.diskErrors.Add(1)
+		cfg.Logger.Error("local_state_damaged", "error", err)
+	}
+	if found.state {
+		a.ready.Store(true)
+		a.stats.loaded.Add(1)
+		at := cfg.Table.State()
+		cfg.Logger.Info("local_state_loaded", "links", at.Links, "revision", at.Cursor.Revision,
+			"incarnation", at.Cursor.Incarnation, "deltas", found.deltas, "seconds", time.Since(start).Seconds())
+	}
+	a.wantFull = found.olderSchema
+	return a, nil
+}
+
+// Ready reports that the table holds a state, from disk or from the source.
+func (a *Agent) Ready() bool { return a.ready.Load() }
+
+// Applied is the position of what is served.
+func (a *Agent) Applied() snapshot.Cursor { return a.cfg.Table.Cursor() }
+
+// Status is what reports say.
+func (a *Agent) Status() snapshot.Status {
+	at := a.cfg.Table.State()
+	s := snapshot.Status{
+		Edge:      a.cfg.Edge,
+		Version:   a.cfg.Version,
+		Cursor:    at.Cursor,
+		StateHash: at.Hash.String(),
+		Links:     at.Links,
+	}
+	s.SetAside, _ = a.cfg.Table.SetAside()
+	a.mu.Lock()
+	s.Refused = a.refused
+	a.mu.Unlock()
+	if a.cfg.Fill != nil {
+		a.cfg.Fill(&s)
+	}
+	return s
+}
+
+// Stats gives the counters.
+func (a *Agent) Stats() Stats {
+	c := &a.stats
+	return Stats{
+		Applied:      c.applied.Load(),
+		Loaded:       c.loaded.Load(),
+		Refused:      c.refused.Load(),
+		SourceErrors: c.sourceErrors.Load(),
+		DiskErrors:   c.diskErrors.Load(),
+		ReportErrors: c.reportErrors.Load(),
+		LastContact:  c.contact.Load(),
+		LastWritten:  c.written.Load(),
+	}
+}
+
+// Run follows the source until ctx is done, then writes down what is not on disk yet, for at most 20 seconds,
+// and returns nil.
+func (a *Agent) Run(ctx context.Context) error {
+	var parts sync.WaitGroup
+	followed := make(chan struct{})
+	parts.Go(func() {
+		defer close(followed)
+		a.follow(ctx)
+	})
+	parts.Go(func() { a.keep(ctx, followed) })
+	parts.Go(func() { a.reports(ctx) })
+	parts.Wait()
+	return a.disk.close()
+}
+
+// reports tells the source about this edge: now and then, and soon after something has changed.
+func (a *Agent) reports(ctx context.Context) {
+	const soon = 250 * time.Millisecond // changes that come close together are one report
+	due := time.Now().Add(soon)
+	timer := time.NewTimer(soon)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.report:
+			if early := time.Now().Add(soon); early.Before(due) {
+				due = early
+				timer.Reset(soon)
+			}
+			continue
+		case <-timer.C:
+		}
+		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err := a.cfg.Source.Report(limited, a.Status())
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			a.stats.reportErrors.Add(1)
+			a.cfg.Logger.Debug("report_failed", "error", err)
+		}
+		due = time.Now().Add(a.cfg.ReportEvery)
+		timer.Reset(a.cfg.ReportEvery)
+	}
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

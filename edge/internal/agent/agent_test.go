@@ -1,0 +1,552 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/agent"
+	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+func plain(i int) link.Record {
+	return link.Record{
+		Num: uint64(i) + 1, Owner: 1, Revision: 1, Slug: fmt.Sprintf("s%05d", i),
+		Destination: fmt.Sprintf("https://example.com/%d", i), CreatedAt: 1750000000000,
+	}
+}
+
+func plains(n int) (records []link.Record) {
+	for i := range n {
+		records = append(records, plain(i))
+	}
+	return records
+}
+
+type edge struct {
+	*agent.Agent
+	table *table.Table
+	stop  func() // and waits
+}
+
+// boot makes an agent without running it.
+func boot(t testing.TB, dir string, from snapshot.Source, change func(*agent.Config)) *edge {
+	t.Helper()
+	tab, err := table.New(table.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tab.Close)
+	cfg := agent.Config{
+		Dir: dir, Source: from, Table: tab, Edge: "test", Version: "1", Logger: slog.New(slog.DiscardHandler),
+		BackoffMin: time.Millisecond, BackoffMax: 5 * time.Millisecond, ReportEvery: 10 * time.Millisecond,
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	a, err := agent.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &edge{Agent: a, table: tab, stop: func() {}}
+}
+
+func start(t testing.TB, dir string, from snapshot.Source, change func(*agent.Config)) *edge {
+	t.Helper()
+	e := boot(t, dir, from, change)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }()
+	e.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	t.Cleanup(e.stop)
+	return e
+}
+
+func (e *edge) reaches(t testing.TB, cur snapshot.Cursor) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("revision %v", cur), func() bool { return e.Applied() == cur })
+}
+
+func (e *edge) has(slug string) bool {
+	_, ok := e.table.Lookup([]byte(slug))
+	return ok
+}
+
+func (e *edge) contents(t testing.TB) map[string]link.Record {
+	t.Helper()
+	got := map[string]link.Record{}
+	if err := e.table.Records(func(snapshot.Cursor) error { return nil }, func(r *link.Record) error {
+		got[r.Slug] = *r
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestAgent_follows(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(50)...)
+	e := start(t, t.TempDir(), s, nil)
+	e.reaches(t, s.cur)
+	if !e.Ready() || e.table.Len() != 50 {
+		t.Fatal("not all is there")
+	}
+	changed := plain(3)
+	changed.Destination = "https://example.com/changed"
+	e.reaches(t, s.put(changed, plain(99)))
+	if got, ok := e.table.Lookup([]byte(changed.Slug)); !ok || got.Destination() != changed.Destination {
+		t.Error("the change is not there")
+	}
+	e.reaches(t, s.drop(plain(4).Slug))
+	if e.has(plain(4).Slug) || e.table.Len() != 50 {
+		t.Error("a deleted link is still there")
+	}
+	if s.fulls != 1 {
+		t.Errorf("%d full documents", s.fulls)
+	}
+	eventually(t, "a report of the last state", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.reports) == 0 {
+			return false
+		}
+		r := s.reports[len(s.reports)-1]
+		return r.Cursor == s.cur && r.Links == 50 && r.StateHash == s.hash().String() && r.Refused == "" && r.Edge == "test"
+	})
+	if st := e.Stats(); st.Applied != 2 || st.Loaded != 1 || st.LastContact == 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestAgent_starts_from_disk_alone(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(200)...)
+	dir := t.TempDir()
+	e := start(t, dir, s, nil)
+	e.reaches(t, s.cur)
+	for i := range 30 {
+		s.put(plain(200 + i))
+		s.drop(plain(i).Slug)
+	}
+	e.reaches(t, s.cur)
+	e.stop()
+	for range 3 { // again and again, from what is there
+		again := boot(t, dir, dead{}, nil)
+		if !again.Ready() || again.Applied() != s.cur || !reflect.DeepEqual(again.contents(t), s.links) {
+			t.Fatalf("at %v with %d links instead of %v with %d", again.Applied(), again.table.Len(), s.cur, len(s.links))
+		}
+	}
+	// It keeps serving while nobody answers, and goes on with changes where it was.
+	offline := start(t, dir, dead{}, nil)
+	eventually(t, "failed questions", func() bool { return offline.Stats().SourceErrors > 3 })
+	if !offline.Ready() || offline.table.Len() != len(s.links) {
+		t.Error("it lost its state")
+	}
+	offline.stop()
+	fulls := s.fulls
+	online := start(t, dir, s, nil)
+	online.reaches(t, s.put(plain(1000)))
+	if s.fulls != fulls {
+		t.Error("it asked for a full document though it had state")
+	}
+}
+
+// Copies of the folder taken at any moment are what a kill would leave, and worse: the two files are not even
+// of one moment. Each must start into a state that the source has had.
+func TestAgent_any_moment_on_disk_starts(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(300)...)
+	dir := t.TempDir()
+	e := start(t, dir, s, func(c *agent.Config) { c.LogBytes = 2000 }) // a new state file every few changes
+	e.reaches(t, s.cur)
+	history := map[uint64]string{s.cur.Revision: s.hash().String()}
+	copies, started := 0, 0
+	for i := range 200 {
+		r := plain(i % 150)
+		r.Title = strings.Repeat("t", i)
+		s.put(r)
+		history[s.cur.Revision] = s.hash().String()
+		if i%10 == 5 {
+			e.reaches(t, s.cur)
+		}
+		if i%2 == 0 {
+			to := t.TempDir()
+			for _, name := range []string{"links.state", "links.log"} {
+				if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+					if err := os.WriteFile(filepath.Join(to, name), b, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			copies++
+			again := boot(t, to, dead{}, nil)
+			if !again.Ready() {
+				continue
+			}
+			started++
+			if want := history[again.Applied().Revision]; again.Status().StateHash != want {
+				t.Fatalf("copy %d: revision %d has hash %s, not %s", copies, again.Applied().Revision, again.Status().StateHash, want)
+			}
+		}
+	}
+	if started < copies/2 {
+		t.Errorf("only %d of %d copies started", started, copies)
+	}
+}
+
+func TestAgent_torn_or_damaged_files(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(20)...)
+	dir := t.TempDir()
+	e := start(t, dir, s, nil)
+	e.reaches(t, s.cur)
+	eventually(t, "the state file", func() bool { return e.Stats().LastWritten != 0 })
+	base := s.cur.Revision
+	hashes := map[uint64]string{base: s.hash().String()}
+	for i := range 4 {
+		e.reaches(t, s.put(plain(30+i)))
+		hashes[s.cur.Revision] = s.hash().String()
+	}
+	e.stop()
+	read := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	state, log := read("links.state"), read("links.log")
+	if len(log) == 0 {
+		t.Fatal("there is no log to damage")
+	}
+	try := func(what string, state, log []byte) snapshot.Cursor {
+		t.Helper()
+		to := t.TempDir()
+		if err := errors.Join(os.WriteFile(filepath.Join(to, "links.state"), state, 0o600), os.WriteFile(filepath.Join(to, "links.log"), log, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		again := boot(t, to, dead{}, nil)
+		if again.Ready() && again.Status().StateHash != hashes[again.Applied().Revision] {
+			t.Fatalf("%s: a state that never was", what)
+		}
+		if !again.Ready() && again.table.Len() != 0 {
+			t.Fatalf("%s: not ready, but with links", what)
+		}
+		return again.Applied()
+	}
+	if at := try("nothing", state, log); at != s.cur {
+		t.Fatal(at, s.cur)
+	}
+	for i := 0; i < len(log); i += 7 {
+		if at := try("cut log", state, log[:i]); at.Revision < base {
+			t.Fatalf("log cut at %d: at %v", i, at)
+		}
+		flipped := bytes.Clone(log)
+		flipped[i] ^= 0x10
+		if at := try("flipped log", state, flipped); at.Revision < base || at == s.cur {
+			t.Fatalf("log flipped at %d: at %v", i, at)
+		}
+	}
+	for i := 0; i < len(state); i += 11 {
+		flipped := bytes.Clone(state)
+		flipped[i] ^= 0x10
+		if at := try("flipped state", flipped, log); at != (snapshot.Cursor{}) {
+			t.Fatalf("state flipped at %d: at %v", i, at)
+		}
+		try("cut state", state[:i], log)
+	}
+	// With a damaged state it takes a full document and is well again.
+	if err := os.WriteFile(filepath.Join(dir, "links.state"), state[:len(state)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	healed := start(t, dir, s, nil)
+	healed.reaches(t, s.cur)
+	healed.stop()
+	if again := boot(t, dir, dead{}, nil); again.Applied() != s.cur {
+		t.Error("the damaged file was not replaced")
+	}
+}
+
+func TestAgent_refuses_a_bad_document_whole(t *testing.T) {
+	t.Parallel()
+	older := newSource()
+	older.put(plains(150)...)
+	for name, c := range map[string]struct {
+		spoil func(doc []byte) (io.Reader, error)
+		alter func(s *source) // under its lock
+		says  string
+	}{
+		"cut":     {spoil: func(doc []byte) (io.Reader, error) { return bytes.NewReader(doc[:len(doc)-3]), nil }, says: "cut off"},
+		"flipped": {spoil: func(doc []byte) (io.Reader, error) { doc[len(doc)/2] ^= 1; return bytes.NewReader(doc), nil }, says: "snapshot: "},
+		"of an older revision": {spoil: func([]byte) (io.Reader, error) { return bytes.NewReader(older.document()), nil },
+			says: "of revision 1, where 3 is served"},
+		"with few links": {alter: func(s *source) {
+			for i := range 80 {
+				delete(s.links, plain(i).Slug)
+			}
+		}, says: "of 70 links, where 150 are served"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSource()
+			s.put(plains(150)...)
+			s.put(plain(1))
+			s.put(plain(2))
+			e := start(t, t.TempDir(), s, nil)
+			e.reaches(t, s.cur)
+			before := e.contents(t)
+			s.with(func() {
+				s.spoilFull = func(doc []byte, _ int) (io.Reader, error) {
+					if c.spoil == nil {
+						return bytes.NewReader(doc), nil
+					}
+					return c.spoil(doc)
+				}
+				if c.alter != nil {
+					c.alter(s)
+				}
+				s.log = nil // so that it must take a full document
+				s.cur.Revision++
+			})
+			eventually(t, "a reported refusal", func() bool {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				n := len(s.reports)
+				return n > 0 && strings.Contains(s.reports[n-1].Refused, c.says)
+			})
+			if !reflect.DeepEqual(e.contents(t), before) || e.Applied().Revision != 3 {
+				t.Error("the refused document left traces")
+			}
+			s.with(func() {
+				s.spoilFull = nil
+				for _, r := range plains(150) {
+					s.links[r.Slug] = r
+				}
+			})
+			e.reaches(t, s.cur)
+			if e.Status().Refused != "" {
+				t.Error("the reason outlives the refusal")
+			}
+		})
+	}
+}
+
+func TestAgent_takes_losses_when_allowed_and_from_another_incarnation(t *testing.T) {
+	t.Parallel()
+	for name, allow := range map[string]bool{"allowed": true, "incarnation": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSource()
+			s.put(plains(150)...)
+			s.put(plain(1))
+			e := start(t, t.TempDir(), s, func(c *agent.Config) { c.AllowLoss = allow })
+			e.reaches(t, s.cur)
+			s.with(func() {
+				s.links = map[string]link.Record{"one": {Num: 1, Revision: 1, Slug: "one", Destination: "https://example.com"}}
+				s.cur.Revision, s.log = 1, nil
+				if !allow {
+					s.cur.Incarnation = 2
+				}
+			})
+			e.reaches(t, s.cur)
+			if e.table.Len() != 1 || !e.has("one") {
+				t.Errorf("%d links", e.table.Len())
+			}
+		})
+	}
+}
+
+func TestAgent_bad_deltas(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(10)...)
+	e := start(t, t.TempDir(), s, nil)
+	e.reaches(t, s.cur)
+	s.mu.Lock()
+	s.spoilDelta = func(wire []byte) ([]byte, error) { wire[len(wire)/2] ^= 4; return wire, nil }
+	s.mu.Unlock()
+	e.reaches(t, s.put(plain(11))) // by a full document, in the end
+	if s.fulls != 2 || !e.has(plain(11).Slug) {
+		t.Errorf("%d full documents", s.fulls)
+	}
+	// One that fails to come only delays.
+	fails := 2
+	s.with(func() {
+		s.spoilDelta = func(wire []byte) ([]byte, error) {
+			if fails--; fails >= 0 {
+				return nil, io.ErrUnexpectedEOF
+			}
+			return wire, nil
+		}
+	})
+	e.reaches(t, s.put(plain(12)))
+	if s.fulls != 2 {
+		t.Errorf("%d full documents", s.fulls)
+	}
+}
+
+// A delta whose outcome differs is obeyed all the same, and a full document clears the difference.
+func TestAgent_drift_is_repaired(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(10)...)
+	e := start(t, t.TempDir(), s, nil)
+	e.reaches(t, s.cur)
+	s.with(func() { delete(s.links, plain(5).Slug) }) // a change that the edge is never told of
+	e.reaches(t, s.drop(plain(6).Slug))
+	if e.has(plain(6).Slug) {
+		t.Error("a link that it was told is gone is still served")
+	}
+	eventually(t, "a full document", func() bool { return !e.has(plain(5).Slug) && e.Status().Refused == "" })
+	if e.Status().StateHash != s.hash().String() {
+		t.Error("states differ")
+	}
+}
+
+func TestAgent_gives_up_a_stalled_document(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(10)...)
+	s.spoilFull = func(doc []byte, asked int) (io.Reader, error) {
+		if asked == 1 {
+			return &stalling{first: doc[:len(doc)/2], until: make(chan struct{})}, nil
+		}
+		if asked == 2 {
+			return iotest.TimeoutReader(iotest.HalfReader(bytes.NewReader(doc))), nil
+		}
+		return bytes.NewReader(doc), nil
+	}
+	stuck := &obeying{source: s}
+	e := start(t, t.TempDir(), stuck, func(c *agent.Config) { c.Stall = 30 * time.Millisecond })
+	e.reaches(t, s.cur)
+	if n := e.Stats().SourceErrors; n != 2 || e.Stats().Refused != 0 {
+		t.Errorf("%d errors, %d refused", n, e.Stats().Refused)
+	}
+}
+
+// obeying ends a stalled document when the caller's context ends, as a connection does.
+type obeying struct{ *source }
+
+func (o *obeying) Snapshot(ctx context.Context) (io.ReadCloser, error) {
+	doc, err := o.source.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &untilDone{ctx, doc}, nil
+}
+
+type untilDone struct {
+	ctx context.Context
+	io.ReadCloser
+}
+
+func (u *untilDone) Read(b []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	got := make(chan result, 1)
+	own := make([]byte, len(b))
+	go func() {
+		n, err := u.ReadCloser.Read(own)
+		got <- result{n, err}
+	}()
+	select {
+	case r := <-got:
+		return copy(b, own[:r.n]), r.err
+	case <-u.ctx.Done():
+		return 0, u.ctx.Err()
+	}
+}
+
+type stalling struct {
+	first []byte
+	until chan struct{}
+}
+
+func (s *stalling) Read(b []byte) (int, error) {
+	if len(s.first) == 0 {
+		<-s.until
+	}
+	n := copy(b, s.first)
+	s.first = s.first[n:]
+	return n, nil
+}
+
+func TestAgent_does_not_hammer(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(10)...)
+	// Each question is answered "too old", also right after a full document.
+	s.spoilDelta = func([]byte) ([]byte, error) { return nil, snapshot.ErrTooOld }
+	e := start(t, t.TempDir(), &ahead{s}, func(c *agent.Config) { c.BackoffMin, c.BackoffMax = 50*time.Millisecond, 50*time.Millisecond })
+	eventually(t, "a few rounds", func() bool { return e.Stats().SourceErrors >= 3 })
+	if loaded, failed := e.Stats().Loaded, e.Stats().SourceErrors; loaded > failed+1 {
+		t.Errorf("%d full documents for %d pauses", loaded, failed)
+	}
+}
+
+// ahead pretends that there is always a change that it can't tell.
+type ahead struct{ *source }
+
+func (*ahead) Changes(context.Context, snapshot.Cursor) ([]byte, error) {
+	return nil, snapshot.ErrTooOld
+}
+
+func TestAgent_disk_that_fails_does_not_stop_changes(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(10)...)
+	dir := t.TempDir()
+	// A folder where the new state file should be written: that can't be opened as a file.
+	if err := os.Mkdir(filepath.Join(dir, "links.state.new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	e := start(t, dir, s, nil)
+	e.reaches(t, s.cur)
+	eventually(t, "a disk error", func() bool { return e.Stats().DiskErrors > 0 })
+	for i := range 50 {
+		s.put(plain(20 + i))
+	}
+	e.reaches(t, s.cur)
+	if err := os.Remove(filepath.Join(dir, "links.state.new")); err != nil {
+		t.Fatal(err)
+	}
+	e.stop() // writes the rest
+	if again := boot(t, dir, dead{}, nil); again.Applied() != s.cur {
+		t.Errorf("at %v instead of %v", again.Applied(), s.cur)
+	}
+}
+
+func TestNew_names_every_problem(t *testing.T) {
+	t.Parallel()
+	_, err := agent.New(agent.Config{ReportEvery: -1})
+	for _, part := range []string{"Dir", "Source", "Table", "negative"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%s is not named in %v", part, err)
+		}
+	}
+}

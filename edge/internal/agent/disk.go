@@ -1,0 +1,324 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// On disk there are two files. The state is a header (magic "SLNKEDGE", format u16, schema u16, CRC-32C of
+// these u32, little-endian) and a full document; it is only ever replaced whole. The log holds the deltas since,
+// each after its length u32 and CRC-32C u32. A log that doesn't follow on its state, or has a torn end, is read as
+// far as it makes sense: what is missing is asked for again.
+const (
+	stateName   = "links.state"
+	logName     = "links.log"
+	stateMagic  = "SLNKEDGE"
+	stateFormat = 1
+	stateHeader = 16
+	frameHeader = 8
+	frameMax    = 1 << 30
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+type disk struct {
+	dir   string
+	log   *os.File
+	size  int64           // of the log's sound part
+	at    snapshot.Cursor // what state and log add up to
+	valid bool            // at means something
+}
+
+func openDisk(dir string) (*disk, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	log, err := os.OpenFile(filepath.Join(dir, logName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	return &disk{dir: dir, log: log}, nil
+}
+
+func (d *disk) close() error { return d.log.Close() }
+
+type found struct {
+	state       bool
+	olderSchema bool
+	deltas      int
+}
+
+// load puts what is on disk into the table. With an error, what found says was loaded all the same.
+func (d *disk) load(t *table.Table, limits snapshot.Limits) (found, error) {
+	var f found
+	file, err := os.Open(filepath.Join(d.dir, stateName))
+	if errors.Is(err, os.ErrNotExist) {
+		return f, nil
+	}
+	if err != nil {
+		return f, err
+	}
+	defer func() { _ = file.Close() }() // only read from
+	schema, err := readStateHeader(file)
+	if err != nil {
+		return f, fmt.Errorf("read %s: %w", stateName, err)
+	}
+	builder := t.NewBuilder()
+	cur, err := snapshot.Decode(file, limits, builder.Add)
+	if err != nil {
+		return f, fmt.Errorf("read %s: %w", stateName, err)
+	}
+	if err := t.Load(builder, cur); err != nil {
+		return f, fmt.Errorf("read %s: %w", stateName, err)
+	}
+	f.state, f.olderSchema = true, schema < snapshot.Schema
+	f.deltas, err = d.replay(t)
+	d.at, d.valid = t.Cursor(), true
+	return f, errors.Join(err, d.log.Truncate(d.size))
+}
+
+func readStateHeader(r io.Reader) (schema uint16, err error) {
+	var h [stateHeader]byte
+	if _, err := io.ReadFull(r, h[:]); err != nil {
+		return 0, err
+	}
+	if string(h[:8]) != stateMagic || binary.LittleEndian.Uint32(h[12:]) != crc32.Checksum(h[:12], castagnoli) {
+		return 0, errors.New("this is no state of an edge")
+	}
+	if format := binary.LittleEndian.Uint16(h[8:]); format != stateFormat {
+		return 0, fmt.Errorf("unknown format %d", format)
+	}
+	return binary.LittleEndian.Uint16(h[10:]), nil
+}
+
+// replay applies the log, and sets size to where it stops making sense.
+func (d *disk) replay(t *table.Table) (deltas int, err error) {
+	r := bufio.NewReader(io.NewSectionReader(d.log, 0, 1<<62))
+	for {
+		wire, err := readFrame(r)
+		if err != nil {
+			// The end, or what a crash left of the last write.
+			return deltas, nil
+		}
+		delta, err := snapshot.DecodeDelta(wire)
+		if err != nil {
+			return deltas, fmt.Errorf("read %s at %d: %w", logName, d.size, err)
+		}
+		at := t.Cursor()
+		if delta.Incarnation == at.Incarnation && delta.To > at.Revision {
+			if err := t.Apply(&delta); err != nil {
+				return deltas, fmt.Errorf("replay %s at %d: %w", logName, d.size, err)
+			}
+			deltas++
+		}
+		// A delta that the state has already is left of a log that was about to be emptied.
+		d.size += frameHeader + int64(len(wire))
+	}
+}
+
+func readFrame(r *bufio.Reader) ([]byte, error) {
+	var h [frameHeader]byte
+	if _, err := io.ReadFull(r, h[:]); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint32(h[:])
+	if n == 0 || n > frameMax {
+		return nil, io.ErrUnexpectedEOF
+	}
+	// Read through a limit, not into n bytes at once: a torn length must not cost a gigabyte.
+	wire, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if err != nil {
+		return nil, err
+	}
+	if len(wire) != int(n) || crc32.Checksum(wire, castagnoli) != binary.LittleEndian.Uint32(h[4:]) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return wire, nil
+}
+
+var errGap = errors.New("agent: the delta doesn't follow on what is on disk")
+
+// append adds deltas to the log and waits until they are on the disk.
+func (d *disk) append(deltas [][]byte) error {
+	var frames []byte
+	at := d.at
+	for _, wire := range deltas {
+		delta, err := snapshot.DecodeDelta(wire)
+		if err != nil {
+			return fmt.Errorf("agent: a delta that was applied doesn't decode: %w", err)
+		}
+		if d.valid && delta.Incarnation == at.Incarnation && delta.To <= at.Revision {
+			continue // the state file has it already
+		}
+		if !d.valid || (snapshot.Cursor{Incarnation: delta.Incarnation, Revision: delta.From}) != at {
+			return errGap
+		}
+		at.Revision = delta.To
+		frames = binary.LittleEndian.AppendUint32(frames, uint32(len(wire)))
+		frames = binary.LittleEndian.AppendUint32(frames, crc32.Checksum(wire, castagnoli))
+		frames = append(frames, wire...)
+	}
+	if len(frames) == 0 {
+		return nil
+	}
+	if _, err := d.log.WriteAt(frames, d.size); err != nil {
+		return fmt.Errorf("write %s: %w", logName, err)
+	}
+	if err := d.log.Sync(); err != nil {
+		return fmt.Errorf("write %s: %w", logName, err)
+	}
+	d.size += int64(len(frames))
+	d.at = at
+	return nil
+}
+
+// replace writes the table as it is now to a new state file, and empties the log.
+func (d *disk) replace(ctx context.Context, t *table.Table) error {
+	path := filepath.Join(d.dir, stateName)
+	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", stateName, err)
+	}
+	at, err := writeState(ctx, file, t)
+	if err == nil {
+		err = file.Sync()
+	}
+	err = errors.Join(err, file.Close())
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err == nil {
+		err = syncDir(d.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", stateName, err)
+	}
+	d.at, d.valid, d.size = at, true, 0
+	// Not yet emptied, the log holds only deltas that the state has, or doesn't follow on it.
+	if err := errors.Join(d.log.Truncate(0), d.log.Sync()); err != nil {
+		return fmt.Errorf("empty %s: %w", logName, err)
+	}
+	return nil
+}
+
+func writeState(ctx context.Context, file io.Writer, t *table.Table) (at snapshot.Cursor, err error) {
+	buffered := bufio.NewWriterSize(file, 1<<20)
+	h := append(make([]byte, 0, stateHeader), stateMagic...)
+	h = binary.LittleEndian.AppendUint16(h, stateFormat)
+	h = binary.LittleEndian.AppendUint16(h, snapshot.Schema)
+	h = binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
+	if _, err := buffered.Write(h); err != nil {
+		return at, err
+	}
+	var doc *snapshot.Writer
+	n := 0
+	err = t.Records(func(cur snapshot.Cursor) error {
+		at = cur
+		doc, err = snapshot.NewFastWriter(buffered, cur)
+		return err
+	}, func(r *link.Record) error {
+		if n++; n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return doc.Add(r)
+	})
+	if err != nil {
+		return at, err
+	}
+	return at, errors.Join(doc.Close(), buffered.Flush())
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+const (
+	diskRetry = 15 * time.Second
+	lastWrite = 20 * time.Second
+)
+
+// keep writes applied deltas and, when due, whole states; and folds the table beside. After the follower has
+// ended it writes the rest.
+func (a *Agent) keep(ctx context.Context, followed <-chan struct{}) {
+	retry := time.NewTimer(0)
+	defer retry.Stop()
+	var failed time.Time
+	for running := true; running; {
+		var batch [][]byte
+		select {
+		case <-followed:
+			running = false
+		case wire := <-a.unwritten:
+			batch = append(batch, wire)
+		case <-a.disturb:
+		case <-retry.C:
+		}
+		for more := true; more; {
+			select {
+			case wire := <-a.unwritten:
+				batch = append(batch, wire)
+			default:
+				more = false
+			}
+		}
+		if running && a.rewrite.Load() && time.Since(failed) < diskRetry {
+			continue // the whole state will be written, this batch with it; not at every change on a full disk
+		}
+		limited, cancel := ctx, context.CancelFunc(func() {})
+		if !running {
+			limited, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
+		}
+		err := a.write(limited, batch)
+		cancel()
+		if err != nil && (ctx.Err() == nil || !running) {
+			a.stats.diskErrors.Add(1)
+			a.cfg.Logger.Error("state_not_written", "error", err)
+			failed = time.Now()
+			retry.Reset(diskRetry + time.Second)
+		}
+	}
+}
+
+func (a *Agent) write(ctx context.Context, batch [][]byte) error {
+	if len(batch) > 0 && !a.rewrite.Load() {
+		err := a.disk.append(batch)
+		if err != nil || a.disk.size > a.cfg.LogBytes {
+			a.rewrite.Store(true)
+		}
+		if err == nil {
+			a.stats.written.Store(time.Now().UnixMilli())
+		} else if !errors.Is(err, errGap) {
+			return err
+		}
+	}
+	if a.cfg.Table.FoldDue() {
+		a.cfg.Table.Fold()
+	}
+	if !a.rewrite.Load() {
+		return nil
+	}
+	// Cleared before the table is read: what is applied later asks for its own place in the log, or sets it again.
+	a.rewrite.Store(false)
+	if err := a.disk.replace(ctx, a.cfg.Table); err != nil {
+		a.rewrite.Store(true)
+		return err
+	}
+	a.stats.written.Store(time.Now().UnixMilli())
+	return nil
+}
