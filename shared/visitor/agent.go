@@ -128,7 +128,7 @@ func (s *sighting) device(os string) string {
 	switch {
 	case s.form == formOther:
 		return ""
-	case os == "macOS" && mobile: // a web view on an iPad that asks as a Mac; no Mac says Mobile
+	case os == "macOS" && s.signs&signMobileBuild != 0: // a web view on an iPad that asks as a Mac; no Mac says so
 		return Tablet
 	case os == "Windows": // "Tablet PC" is in the agent of every desktop with a certain service
 		return Desktop
@@ -148,7 +148,7 @@ func (s *sighting) device(os string) string {
 
 // settle names what no single mark tells.
 func (s *sighting) settle(os, browser string) (string, string) {
-	if os == "macOS" && s.signs&signMobile != 0 {
+	if os == "macOS" && s.signs&signMobileBuild != 0 {
 		os = "iOS"
 	}
 	apple := os == "iOS" || os == "macOS"

@@ -72,6 +72,19 @@ func TestParse_every_sample_of_the_list_is_a_bot(t *testing.T) {
 	}
 }
 
+func TestBotListVersion_is_that_of_the_list(t *testing.T) {
+	t.Parallel()
+	list, err := os.ReadFile("crawlers.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, _, _ := strings.Cut(string(list), ",")
+	name, version, _ := strings.Cut(strings.TrimPrefix(header, "# "), " ")
+	if !strings.HasPrefix(visitor.BotListVersion, name+"/"+version+"+") {
+		t.Errorf("%q, but the list says %q", visitor.BotListVersion, header)
+	}
+}
+
 func TestParse_bots(t *testing.T) {
 	t.Parallel()
 	for ua, name := range map[string]string{

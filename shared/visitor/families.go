@@ -151,7 +151,8 @@ var forms = []family{
 
 // The signs, as bits.
 const (
-	signMobile = 1 << iota
+	signMobile      = 1 << iota
+	signMobileBuild // as iOS says it
 	signWebView
 	signWebKit
 	signPerson // begins as browsers do
@@ -165,6 +166,7 @@ var signs = []struct {
 }{
 	{signMobile, "Mobile"},
 	{signMobile, "mobile"},
+	{signMobileBuild, "Mobile/"},
 	{signWebView, "; wv)"},
 	{signWebKit, "AppleWebKit"},
 
