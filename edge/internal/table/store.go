@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
+	"runtime"
 	"unsafe"
 )
 
@@ -118,29 +119,49 @@ func (a *arena) store(seed maphash.Seed) (*store, error) {
 	}
 	s.index = make([]uint64, a.count*loadDen/loadNum+1)
 	adviseHuge(unsafe.Pointer(unsafe.SliceData(s.index)), len(s.index)*8)
+	// A large index is in no cache, and each insertion would wait for memory. So the places of a batch are read
+	// first, for which the processor doesn't wait one by one, and filled then.
+	var batch [64]struct{ hash, position uint64 }
+	n := 0
+	insert := func() error {
+		var read uint64
+		for i := range batch[:n] {
+			read |= s.index[slot(batch[i].hash, len(s.index))]
+		}
+		runtime.KeepAlive(read) // else the compiler drops the loop
+		for i := range batch[:n] {
+			if err := s.insert(batch[i].hash, batch[i].position); err != nil {
+				return err
+			}
+		}
+		n = 0
+		return nil
+	}
 	for number, chunk := range s.chunks {
 		for at := 0; at < len(chunk); {
 			b := chunk[at:]
-			if err := s.insert(b, uint64(number)<<chunkBits|uint64(at), seed); err != nil {
-				return nil, err
+			batch[n].hash, batch[n].position = maphash.Bytes(seed, slugOf(b)), uint64(number)<<chunkBits|uint64(at)
+			if n++; n == len(batch) {
+				if err := insert(); err != nil {
+					return nil, err
+				}
 			}
 			at += entrySize(b)
 		}
 	}
-	return s, nil
+	return s, insert()
 }
 
-func (s *store) insert(b []byte, position uint64, seed maphash.Seed) error {
-	slug := slugOf(b)
-	hash := maphash.Bytes(seed, slug)
+func (s *store) insert(hash, position uint64) error {
 	word := hash<<48 | (position + 1)
 	for i := slot(hash, len(s.index)); ; {
-		switch w := s.index[i]; {
-		case w == 0:
+		w := s.index[i]
+		if w == 0 {
 			s.index[i] = word
 			return nil
-		case w>>48 == word>>48 && string(slugOf(s.at(w))) == string(slug):
-			return fmt.Errorf("table: slug %q comes twice", slug)
+		}
+		if w>>48 == word>>48 && string(slugOf(s.at(w))) == string(slugOf(s.at(word))) {
+			return fmt.Errorf("table: slug %q comes twice", slugOf(s.at(word)))
 		}
 		if i++; i == len(s.index) {
 			i = 0
