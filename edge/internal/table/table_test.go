@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -15,14 +14,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/link"
-	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/snapshot"
-)
-
-const (
-	onlyUTM  = `{"operator":"AND","conditions":[{"type":"utm_source","operator":"equals","value":"mail"}]}`
-	otherUTM = `{"operator":"AND","conditions":[{"type":"utm_source","operator":"equals","value":"post"}]}`
-	broken   = `{"operator":"AND","conditions":[{"type":"no such thing","operator":"equals","value":"x"}]}`
 )
 
 func plain(i int) link.Record {
@@ -336,183 +328,6 @@ func TestTable_readers_see_whole_states(t *testing.T) {
 	readers.Wait()
 	folding.Wait()
 	contents(t, tab)
-}
-
-func TestSetAside(t *testing.T) {
-	t.Parallel()
-	smart := func(i int, conditions string) link.Record {
-		r := plain(i)
-		r.SmartRouting = true
-		r.Rules = []link.Rule{{ID: link.ID{9}, Name: "r", Target: "https://rule.example", Conditions: []byte(conditions)}}
-		return r
-	}
-	tab := empty(t)
-	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 100}, smart(1, onlyUTM), smart(2, broken), plain(3))
-	rules := func(i int) int {
-		e, ok := tab.Lookup([]byte(plain(i).Slug))
-		if !ok {
-			t.Fatalf("link %d is gone", i)
-		}
-		return len(tab.Compiled(&e).Rules)
-	}
-	if slugs, n := tab.SetAside(); n != 1 || len(slugs) != 1 || slugs[0] != plain(2).Slug {
-		t.Fatalf("set aside: %v", slugs)
-	}
-	if rules(1) != 1 || rules(2) != 0 {
-		t.Fatal("rules of a good link and of a broken one:", rules(1), rules(2))
-	}
-
-	// A good link gets broken rules, and is turned off with the same change: the rules stay, the rest is obeyed.
-	worse := smart(1, broken)
-	worse.Revision, worse.Inactive = 101, true
-	apply(t, tab, snapshot.Delta{Upserts: []link.Record{worse}})
-	e, _ := tab.Lookup([]byte(worse.Slug))
-	if !e.Inactive() || e.Revision() != 101 || rules(1) != 1 {
-		t.Errorf("inactive %v, %d rules", e.Inactive(), rules(1))
-	}
-	if _, n := tab.SetAside(); n != 2 {
-		t.Errorf("%d set aside", n)
-	}
-	if got := contents(t, tab)[worse.Slug]; !reflect.DeepEqual(got, worse) {
-		t.Error("the published form of a link set aside is lost")
-	}
-	// The same in a full document.
-	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 102}, worse, smart(2, broken), plain(3))
-	if _, n := tab.SetAside(); n != 2 || rules(1) != 1 {
-		t.Errorf("%d set aside, %d rules", n, rules(1))
-	}
-
-	better := smart(2, otherUTM)
-	better.Revision = 103
-	apply(t, tab, snapshot.Delta{Upserts: []link.Record{better}, Deletes: []snapshot.Tombstone{{Num: worse.Num, Slug: worse.Slug}}})
-	if slugs, n := tab.SetAside(); n != 0 || rules(2) != 1 {
-		t.Errorf("%v still set aside, %d rules", slugs, rules(2))
-	}
-
-	var many []link.Record
-	for i := range 1500 {
-		many = append(many, smart(i, broken))
-	}
-	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 104}, many...)
-	if slugs, n := tab.SetAside(); n != 1500 || len(slugs) != 100 || tab.Len() != 1500 {
-		t.Errorf("%d of %d named, %d links", len(slugs), n, tab.Len())
-	}
-}
-
-type facts map[rule.Field]string
-
-func (f facts) Fact(field rule.Field) string { return f[field] }
-func (f facts) UnixMilli() int64             { return 0 }
-
-func TestCompiled_follows_the_revision(t *testing.T) {
-	t.Parallel()
-	tab := empty(t)
-	r := everything()
-	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 100}, r)
-	plan := func() *table.Plan {
-		e, _ := tab.Lookup([]byte(r.Slug))
-		return tab.Compiled(&e)
-	}
-	p := plan()
-	if p != plan() {
-		t.Error("compiled twice")
-	}
-	if !reflect.DeepEqual(p.Record, r) || len(p.Rules) != 1 || p.Rules[0].Target != "https://one.example" || p.Variants.Draw(1<<63) != 0 {
-		t.Errorf("%+v", p)
-	}
-	if !p.Rules[0].Program.Eval(facts{rule.FieldUTMSource: "mail"}) || p.Rules[0].Program.Eval(facts{}) {
-		t.Error("the rule decides wrongly")
-	}
-
-	changed := everything()
-	changed.Revision, changed.Rules[0].Conditions = 101, []byte(otherUTM)
-	apply(t, tab, snapshot.Delta{Upserts: []link.Record{changed}})
-	if !plan().Rules[0].Program.Eval(facts{rule.FieldUTMSource: "post"}) {
-		t.Error("the rule is the old one")
-	}
-	// Another incarnation may use the same number and revision for something else.
-	load(t, tab, snapshot.Cursor{Incarnation: 2, Revision: 101}, r)
-	other := everything()
-	other.Revision = 101
-	load(t, tab, snapshot.Cursor{Incarnation: 3, Revision: 101}, other)
-	if !plan().Rules[0].Program.Eval(facts{rule.FieldUTMSource: "mail"}) {
-		t.Error("the rule is another incarnation's")
-	}
-	off := everything()
-	off.Revision, off.SmartRouting, off.ABTesting = 105, false, false
-	apply(t, tab, snapshot.Delta{Upserts: []link.Record{off}})
-	if p := plan(); len(p.Rules) != 0 || p.Variants.Draw(0) != -1 {
-		t.Error("what is off was compiled")
-	}
-}
-
-// More plans than the cache holds: whatever it forgets or refuses, each link gets its own plan.
-func TestCompiled_is_right_without_the_cache(t *testing.T) {
-	t.Parallel()
-	tab, err := table.New(table.Config{PlanBytes: 4096})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tab.Close()
-	var records []link.Record
-	for i := range 6000 {
-		r := plain(i)
-		r.ABTesting = true
-		r.Variants = []link.Variant{{ID: link.ID{1}, Target: fmt.Sprint("https://v.example/", i), Weight: 1}}
-		records = append(records, r)
-	}
-	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 1}, records...)
-	for range 3 {
-		for i := range records {
-			e, _ := tab.Lookup([]byte(records[i].Slug))
-			if p := tab.Compiled(&e); p.Record.Variants[0].Target != records[i].Variants[0].Target {
-				t.Fatalf("link %d has the plan of %s", i, p.Record.Slug)
-			}
-		}
-	}
-}
-
-func TestArms_draw_by_weight(t *testing.T) {
-	t.Parallel()
-	tab := empty(t)
-	for n, weights := range [][]uint32{{1}, {50, 50}, {0, 7, 0, 93}, {100, 1, 1}, {10, 20, 30, 40, 0}, {33, 33, 34}, {0, 0}, {}} {
-		r := plain(n)
-		r.ABTesting = true
-		var sum float64
-		for _, w := range weights {
-			r.Variants = append(r.Variants, link.Variant{Weight: w})
-			sum += float64(w)
-		}
-		load(t, tab, snapshot.Cursor{Incarnation: uint64(n + 1), Revision: 1}, r)
-		e, _ := tab.Lookup([]byte(r.Slug))
-		arms := &tab.Compiled(&e).Variants
-		// A sweep over evenly spaced values instead of random ones: the shares must come out exactly.
-		const draws = 1 << 20
-		got := make([]int, len(weights))
-		for i := range uint64(draws) {
-			v := arms.Draw(i<<44 | 1<<43)
-			if v < 0 != (sum == 0) {
-				t.Fatalf("weights %v: drew %d", weights, v)
-			}
-			if v >= 0 {
-				got[v]++
-			}
-		}
-		for i, w := range weights {
-			if sum == 0 {
-				continue
-			}
-			want := float64(w) / sum * draws
-			if math.Abs(float64(got[i])-want) > float64(len(weights)+1) {
-				t.Errorf("weights %v: variant %d was drawn %d times, not %.0f", weights, i, got[i], want)
-			}
-		}
-		for _, random := range []uint64{0, math.MaxUint64} {
-			if v := arms.Draw(random); v >= 0 && weights[v] == 0 {
-				t.Errorf("weights %v: %d was drawn", weights, v)
-			}
-		}
-	}
 }
 
 func TestHotPath_does_not_allocate(t *testing.T) {

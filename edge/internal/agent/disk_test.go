@@ -1,0 +1,241 @@
+package agent_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/agent"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+func TestAgent_starts_from_disk_alone(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(200)...)
+	dir := t.TempDir()
+	e := start(t, dir, s, nil)
+	e.reaches(t, s.cur)
+	for i := range 30 {
+		s.put(plain(200 + i))
+		s.drop(plain(i).Slug)
+	}
+	e.reaches(t, s.cur)
+	e.stop()
+	for range 3 { // again and again, from what is there
+		again := boot(t, dir, dead{}, nil)
+		if !again.Ready() || again.Applied() != s.cur || !reflect.DeepEqual(again.contents(t), s.links) {
+			t.Fatalf("at %v with %d links instead of %v with %d", again.Applied(), again.table.Len(), s.cur, len(s.links))
+		}
+	}
+	// It keeps serving while nobody answers, and goes on with changes where it was.
+	offline := start(t, dir, dead{}, nil)
+	eventually(t, "failed questions", func() bool { return offline.Stats().SourceErrors > 3 })
+	if !offline.Ready() || offline.table.Len() != len(s.links) {
+		t.Error("it lost its state")
+	}
+	offline.stop()
+	fulls := s.fulls
+	online := start(t, dir, s, nil)
+	online.reaches(t, s.put(plain(1000)))
+	if s.fulls != fulls {
+		t.Error("it asked for a full document though it had state")
+	}
+}
+
+// Copies of the folder taken at any moment are what a kill would leave, and worse: the two files are not even
+// of one moment. Each must start into a state that the source has had.
+func TestAgent_any_moment_on_disk_starts(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(300)...)
+	dir := t.TempDir()
+	e := start(t, dir, s, func(c *agent.Config) { c.LogBytes = 2000 }) // a new state file every few changes
+	e.reaches(t, s.cur)
+	history := map[uint64]string{s.cur.Revision: s.hash().String()}
+	copies, started := 0, 0
+	for i := range 200 {
+		r := plain(i % 150)
+		r.Title = strings.Repeat("t", i)
+		s.put(r)
+		history[s.cur.Revision] = s.hash().String()
+		if i%10 == 5 {
+			e.reaches(t, s.cur)
+		}
+		if i%2 == 0 {
+			to := t.TempDir()
+			for _, name := range []string{"links.state", "links.log"} {
+				if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+					if err := os.WriteFile(filepath.Join(to, name), b, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			copies++
+			again := boot(t, to, dead{}, nil)
+			if !again.Ready() {
+				continue
+			}
+			started++
+			if want := history[again.Applied().Revision]; again.Status().StateHash != want {
+				t.Fatalf("copy %d: revision %d has hash %s, not %s", copies, again.Applied().Revision, again.Status().StateHash, want)
+			}
+		}
+	}
+	if started < copies/2 {
+		t.Errorf("only %d of %d copies started", started, copies)
+	}
+}
+
+func TestAgent_torn_or_damaged_files(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(20)...)
+	dir := t.TempDir()
+	e := start(t, dir, s, nil)
+	e.reaches(t, s.cur)
+	eventually(t, "the state file", func() bool { return e.Stats().LastWritten != 0 })
+	base := s.cur.Revision
+	hashes := map[uint64]string{base: s.hash().String()}
+	for i := range 4 {
+		e.reaches(t, s.put(plain(30+i)))
+		hashes[s.cur.Revision] = s.hash().String()
+	}
+	e.stop()
+	read := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	state, log := read("links.state"), read("links.log")
+	if len(log) == 0 {
+		t.Fatal("there is no log to damage")
+	}
+	try := func(what string, state, log []byte) snapshot.Cursor {
+		t.Helper()
+		to := t.TempDir()
+		if err := errors.Join(os.WriteFile(filepath.Join(to, "links.state"), state, 0o600), os.WriteFile(filepath.Join(to, "links.log"), log, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		again := boot(t, to, dead{}, nil)
+		if again.Ready() && again.Status().StateHash != hashes[again.Applied().Revision] {
+			t.Fatalf("%s: a state that never was", what)
+		}
+		if !again.Ready() && again.table.Len() != 0 {
+			t.Fatalf("%s: not ready, but with links", what)
+		}
+		return again.Applied()
+	}
+	if at := try("nothing", state, log); at != s.cur {
+		t.Fatal(at, s.cur)
+	}
+	for i := 0; i < len(log); i += 7 {
+		if at := try("cut log", state, log[:i]); at.Revision < base {
+			t.Fatalf("log cut at %d: at %v", i, at)
+		}
+		flipped := bytes.Clone(log)
+		flipped[i] ^= 0x10
+		if at := try("flipped log", state, flipped); at.Revision < base || at == s.cur {
+			t.Fatalf("log flipped at %d: at %v", i, at)
+		}
+	}
+	for i := 0; i < len(state); i += 11 {
+		flipped := bytes.Clone(state)
+		flipped[i] ^= 0x10
+		if at := try("flipped state", flipped, log); at != (snapshot.Cursor{}) {
+			t.Fatalf("state flipped at %d: at %v", i, at)
+		}
+		try("cut state", state[:i], log)
+	}
+	// With a damaged state it takes a full document and is well again.
+	if err := os.WriteFile(filepath.Join(dir, "links.state"), state[:len(state)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	healed := start(t, dir, s, nil)
+	healed.reaches(t, s.cur)
+	healed.stop()
+	if again := boot(t, dir, dead{}, nil); again.Applied() != s.cur {
+		t.Error("the damaged file was not replaced")
+	}
+}
+
+func TestAgent_disk_that_fails_does_not_stop_changes(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(10)...)
+	dir := t.TempDir()
+	// A folder where the new state file should be written: that can't be opened as a file.
+	if err := os.Mkdir(filepath.Join(dir, "links.state.new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	e := start(t, dir, s, nil)
+	e.reaches(t, s.cur)
+	eventually(t, "a disk error", func() bool { return e.Stats().DiskErrors > 0 })
+	for i := range 50 {
+		s.put(plain(20 + i))
+	}
+	e.reaches(t, s.cur)
+	if err := os.Remove(filepath.Join(dir, "links.state.new")); err != nil {
+		t.Fatal(err)
+	}
+	e.stop() // writes the rest
+	if again := boot(t, dir, dead{}, nil); again.Applied() != s.cur {
+		t.Errorf("at %v instead of %v", again.Applied(), s.cur)
+	}
+}
+
+// TestAgent_killed runs itself as another process, which follows a source with all its might, and kills it.
+func TestAgent_killed(t *testing.T) {
+	const dirVariable = "AGENT_TEST_KILLED_DIR"
+	if dir := os.Getenv(dirVariable); dir != "" {
+		s := newSource()
+		s.cur.Incarnation = uint64(time.Now().UnixNano()) // it knows nothing of what was served before
+		s.put(plains(500)...)
+		start(t, dir, s, func(c *agent.Config) { c.LogBytes = 20_000 })
+		for i := 0; ; i++ {
+			r := plain(i % 700)
+			r.Title = fmt.Sprint(i)
+			s.put(r)
+			s.mu.Lock()
+			s.log = s.log[max(0, len(s.log)-5000):]
+			s.mu.Unlock()
+			time.Sleep(100 * time.Microsecond) // so that the agent keeps up
+		}
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	for round := range 5 {
+		child := exec.Command(os.Args[0], "-test.run=^TestAgent_killed$", "-test.timeout=60s")
+		child.Env = append(os.Environ(), dirVariable+"="+dir)
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "links.state")
+		before, _ := os.Stat(path)
+		eventually(t, "a new state file", func() bool {
+			now, err := os.Stat(path)
+			return err == nil && (before == nil || !os.SameFile(before, now))
+		})
+		time.Sleep(time.Duration(round) * 7 * time.Millisecond) // another moment each time: nothing is waited for
+		_ = child.Process.Kill()
+		_ = child.Wait() // it was killed
+		e := boot(t, dir, dead{}, nil)
+		var hash snapshot.StateHash
+		for _, r := range e.contents(t) {
+			hash.Add(r.Slug, r.Num, r.Revision)
+		}
+		if !e.Ready() || e.table.Len() < 500 || e.Status().StateHash != hash.String() || e.Stats().DiskErrors != 0 {
+			t.Fatalf("round %d: ready %v, %d links, %+v", round, e.Ready(), e.table.Len(), e.Stats())
+		}
+		t.Logf("killed at %v", e.Applied())
+	}
+}
