@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -36,13 +38,28 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			if err := checkAddress(r); err != nil {
 				return err
 			}
+			if limit != noLimit && e != nil {
+				ctx, cancel := context.WithTimeout(r.Context(), lookUp)
+				defer cancel()
+				if err := s.Store.Ping(ctx); err != nil {
+					return fmt.Errorf("reach the database: %w", err)
+				}
+			}
 			s.revisionHeader(c)
 			return next(c)
 		}
 		p, byCookie, err := s.authenticate(c)
 		if err != nil {
-			if limited := s.take(c, caller, limitDefault); limited != nil {
-				return limited
+			var refused *problem.Error
+			if !errors.As(err, &refused) {
+				return err
+			}
+			if err := s.take(c, caller, limitDefault); err != nil {
+				return err
+			}
+			if byCookie && refused.Kind == problem.Unauthorized {
+				cookie := s.clearSession() // or the browser would send it for ever
+				c.SetCookie(&cookie)
 			}
 			return err
 		}

@@ -67,30 +67,12 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-// newWorld makes a world on a store. configure may change the settings and add use cases; nil changes nothing.
+// newWorld makes a world on an empty store. configure may change the settings and add use cases; nil changes
+// nothing.
 func newWorld(t *testing.T, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {
 	t.Helper()
 	w := &world{t: t, store: st, clock: &clock{}, logs: &safeBuffer{}}
-	passwords, err := auth.NewPasswords(bcrypt.MinCost)
-	w.ok(err)
-	logger := slog.New(slog.NewJSONHandler(w.logs, nil))
-	authn, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{bytes.Repeat([]byte("s"), 32)}, Logger: logger}, st, passwords)
-	w.ok(err)
-	use := settings.New(st)
-	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, PasswordSignInOff: use.EnforcesSSO, Now: w.clock.now}, st, authn, passwords)
-	w.ok(err)
-	cfg := api.Config{BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger}
-	deps := api.Deps{Store: st, Auth: authn, Accounts: users, Keys: keys.New(st, passwords, 3), Settings: use}
-	if configure != nil {
-		configure(w, &cfg, &deps)
-	}
-	w.server, err = api.New(cfg, deps)
-	w.ok(err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); _ = authn.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-
+	users := w.serve(configure)
 	if _, err := users.EnsureAdmin(t.Context(), adminMail, password); err != nil {
 		t.Fatal(err)
 	}
@@ -103,10 +85,46 @@ func newWorld(t *testing.T, st *store.Store, configure func(*world, *api.Config,
 	return w
 }
 
+// replica is another API on the store of a world.
+func replica(of *world, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {
+	w := &world{t: of.t, store: st, clock: of.clock, logs: &safeBuffer{}}
+	w.serve(configure)
+	return w
+}
+
+func (w *world) serve(configure func(*world, *api.Config, *api.Deps)) *accounts.Service {
+	w.t.Helper()
+	passwords, err := auth.NewPasswords(bcrypt.MinCost)
+	w.ok(err)
+	logger := slog.New(slog.NewJSONHandler(w.logs, nil))
+	authn, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{bytes.Repeat([]byte("s"), 32)}, Logger: logger}, w.store, passwords)
+	w.ok(err)
+	use := settings.New(w.store)
+	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, PasswordSignInOff: use.EnforcesSSO, Now: w.clock.now}, w.store, authn, passwords)
+	w.ok(err)
+	cfg := api.Config{BaseURL: baseURL, CORSOrigins: []string{"https://app.example.com"}, Logger: logger}
+	deps := api.Deps{Store: w.store, Auth: authn, Accounts: users, Keys: keys.New(w.store, passwords, 3), Settings: use}
+	if configure != nil {
+		configure(w, &cfg, &deps)
+	}
+	w.server, err = api.New(cfg, deps)
+	w.ok(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = authn.Run(ctx) }()
+	w.t.Cleanup(func() { cancel(); <-done })
+	return users
+}
+
+// limited sets the default limit.
+func limited(n int) func(*world, *api.Config, *api.Deps) {
+	return func(_ *world, c *api.Config, _ *api.Deps) { c.Limits.Default = n }
+}
+
 // each runs f in a world of each dialect.
 func each(t *testing.T, f func(t *testing.T, w *world)) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, nil)) })
+	t.Helper()
+	eachWith(t, nil, f)
 }
 
 // small is a world on SQLite, for what does not depend on the dialect.
@@ -284,4 +302,10 @@ func (w *world) expire(keyID string) (int64, error) {
 		return err
 	})
 	return n, err
+}
+
+// eachWith runs f in a configured world of each dialect.
+func eachWith(t *testing.T, configure func(*world, *api.Config, *api.Deps), f func(t *testing.T, w *world)) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, configure)) })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/shortline/shortline/control/internal/audit"
+	"github.com/shortline/shortline/shared/visitor"
 )
 
 // note is what one request leaves for its log line.
@@ -127,38 +128,11 @@ func (s *Server) withinTime(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// clientIP is the socket's address or, behind trusted proxies, the right-most X-Forwarded-For entry that is not
-// one of them, else X-Real-IP.
+// clientIP is the caller's address; who may speak for others is configured.
 func (s *Server) clientIP(r *http.Request) string {
 	socket, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	addr := socket.Addr().Unmap().WithZone("")
-	if !s.trusts(addr) {
-		return addr.String()
-	}
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0; i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
-			break
-		}
-		if hop = hop.Unmap().WithZone(""); !s.trusts(hop) {
-			return hop.String()
-		}
-	}
-	if real, err := netip.ParseAddr(strings.TrimSpace(r.Header.Get("X-Real-IP"))); err == nil {
-		return real.Unmap().WithZone("").String()
-	}
-	return addr.String()
-}
-
-func (s *Server) trusts(a netip.Addr) bool {
-	for _, p := range s.cfg.TrustedProxies {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return visitor.ClientIP(socket.Addr(), r.Header.Values("X-Forwarded-For"), r.Header.Get("X-Real-IP"), s.cfg.TrustedProxies).String()
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 )
 
@@ -31,7 +32,17 @@ func (s *Server) routes() {
 
 // registerDocument serves the OpenAPI document and the page that shows it.
 func (s *Server) registerDocument() {
-	encode := sync.OnceValues(func() ([]byte, error) { return s.huma.OpenAPI().MarshalJSON() })
+	encode := sync.OnceValues(func() ([]byte, error) {
+		doc := s.huma.OpenAPI()
+		for _, p := range doc.Paths {
+			for _, op := range []*huma.Operation{p.Get, p.Put, p.Post, p.Patch, p.Delete} {
+				if op != nil {
+					delete(op.Responses, "422") // the framework's own idea; we answer 400
+				}
+			}
+		}
+		return doc.MarshalJSON()
+	})
 	s.handleRaw(endpoint{Method: http.MethodGet, Path: "/api/openapi.json", Need: public, Limit: noLimit}, func(c echo.Context) error {
 		doc, err := encode()
 		if err != nil {

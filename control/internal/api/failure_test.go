@@ -1,0 +1,242 @@
+package api_test
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// line is a network between a store and its Postgres that can be cut (connections are refused and broken) or
+// frozen (nothing arrives any more).
+type line struct {
+	listener net.Listener
+	target   string
+	frozen   atomic.Bool
+	mu       sync.Mutex
+	open     []net.Conn
+	cut      bool
+}
+
+func newLine(t *testing.T, database string) (l *line, through string) {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = &line{target: filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")}
+	if l.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	go l.accept()
+	t.Cleanup(func() { l.listener.Close(); l.setCut(true) })
+	return l, "postgres://postgres@" + l.listener.Addr().String() + u.Path + "?sslmode=disable"
+}
+
+func (l *line) accept() {
+	for {
+		near, err := l.listener.Accept()
+		if err != nil {
+			return
+		}
+		far, err := net.Dial("unix", l.target)
+		l.mu.Lock()
+		if err != nil || l.cut {
+			near.Close()
+			if err == nil {
+				far.Close()
+			}
+		} else {
+			l.open = append(l.open, near, far)
+			go l.carry(near, far)
+			go l.carry(far, near)
+		}
+		l.mu.Unlock()
+	}
+}
+
+func (l *line) carry(to, from net.Conn) {
+	defer to.Close()
+	defer from.Close()
+	b := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(b)
+		if err != nil {
+			return
+		}
+		if l.frozen.Load() {
+			_, _ = io.Copy(io.Discard, from)
+			return
+		}
+		if _, err := to.Write(b[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func (l *line) setCut(cut bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut = cut; cut {
+		for _, c := range l.open {
+			c.Close()
+		}
+		l.open = nil
+	}
+}
+
+func TestDatabase_gone_is_a_503_soon(t *testing.T) {
+	t.Parallel()
+	l, address := newLine(t, storetest.PostgresURL(t))
+	st, err := store.Open(t.Context(), store.Config{URL: address, MaxConns: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	w := newWorld(t, st, nil)
+	key := w.do("POST", "/api/api-keys", `{"name":"k"}`, as(w.ann)).want(201).str("key")
+	unavailable := func(what string) {
+		t.Helper()
+		var wg sync.WaitGroup
+		for _, q := range []struct {
+			method, path, body string
+			option             option
+		}{
+			{"GET", "/api/auth/me", "", as(w.ann)}, {"GET", "/api/auth/me", "", as(key)}, {"PUT", "/api/auth/me", `{"name":"x"}`, as(w.ann)},
+			{"POST", "/api/auth/login", login(userMail, password, ""), from("192.0.2.9:1")}, {"GET", "/api/users", "", as(w.root)},
+		} {
+			wg.Go(func() {
+				start := time.Now()
+				r := w.do(q.method, q.path, q.body, q.option)
+				if took := time.Since(start); r.StatusCode != 503 || took > 2*time.Second {
+					t.Errorf("%s: %s answers %d after %v: %s; logs: %s", what, r.what, r.StatusCode, took, r.text, w.logs)
+				}
+				if r.Header.Get("Retry-After") == "" || strings.Contains(r.text, "127.0.0.1") {
+					t.Errorf("%s: %s: %v %s", what, r.what, r.Header, r.text)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	l.setCut(true)
+	unavailable("cut")
+	l.setCut(false)
+	w.eventually("the API recovers from a cut", func() bool { return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200 })
+	l.frozen.Store(true)
+	unavailable("frozen")
+	l.frozen.Store(false)
+	l.setCut(true)
+	l.setCut(false)
+	w.eventually("the API recovers from a freeze", func() bool { return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200 })
+}
+
+func TestReplicas_share_what_must_be_shared(t *testing.T) {
+	t.Parallel()
+	address := storetest.PostgresURL(t)
+	open := func() *store.Store {
+		st, err := store.Open(t.Context(), store.Config{URL: address, MaxConns: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { st.Close() })
+		return st
+	}
+	a := newWorld(t, open(), limited(40))
+	b := replica(a, open(), limited(40))
+
+	// A session ends everywhere.
+	b.do("GET", "/api/auth/me", "", as(a.bob)).want(200)
+	a.do("POST", "/api/auth/logout", "", as(a.bob)).want(200)
+	b.do("GET", "/api/auth/me", "", as(a.bob)).want(401)
+
+	// A deleted key, too, although its bcrypt result is remembered.
+	k := a.do("POST", "/api/api-keys", `{"name":"k"}`, as(a.ann)).want(201)
+	b.do("GET", "/api/auth/me", "", as(k.str("key"))).want(200)
+	a.do("DELETE", "/api/api-keys/"+k.str("id"), "", as(a.ann)).want(204)
+	b.do("GET", "/api/auth/me", "", as(k.str("key"))).want(401)
+
+	// Guesses sent at once to both count together: five are free, and each replica has two under way at most.
+	var wg sync.WaitGroup
+	var wrong, locked, busy atomic.Int32
+	for i := range 60 {
+		w := []*world{a, b}[i%2]
+		wg.Go(func() {
+			r := w.do("POST", "/api/auth/login", login(otherMail, "guess", ""), from("192.0.2.77:1"))
+			switch {
+			case r.StatusCode == 401:
+				wrong.Add(1)
+			case r.StatusCode == 429 && r.Header.Get("X-RateLimit-Remaining") != "0":
+				locked.Add(1)
+			case r.StatusCode == 429:
+				busy.Add(1)
+			default:
+				t.Errorf("%d: %s", r.StatusCode, r.text)
+			}
+		})
+	}
+	wg.Wait()
+	if n := wrong.Load(); n < 5 || n > 9 {
+		t.Errorf("%d guesses were tried, want 5 to 9 (%d locked, %d over the limit)", n, locked.Load(), busy.Load())
+	}
+
+	// So does the limit on requests.
+	var accepted atomic.Int32
+	for i := range 100 {
+		w := []*world{a, b}[i%2]
+		wg.Go(func() {
+			if r := w.do("GET", "/api/nothing", "", from("192.0.2.78:1")); r.StatusCode == 404 {
+				accepted.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if n := accepted.Load(); n != 40 {
+		t.Errorf("%d requests passed a limit of 40", n)
+	}
+}
+
+func TestLogin_a_code_used_twice_at_once_works_once(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		secret := w.do("POST", "/api/auth/2fa/setup", "", as(w.ann)).want(201).str("secret")
+		w.do("POST", "/api/auth/2fa/enable", `{"code":"`+w.code(secret)+`"}`, as(w.ann)).want(200)
+		w.clock.advance(30 * time.Second)
+		code := w.code(secret)
+		var wg sync.WaitGroup
+		var in atomic.Int32
+		for range 4 {
+			wg.Go(func() {
+				if w.do("POST", "/api/auth/login", login(userMail, password, code)).StatusCode == 200 {
+					in.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if in.Load() != 1 {
+			t.Fatalf("%d sign-ins with one code", in.Load())
+		}
+	})
+}
+
+func TestAdministrators_one_stays(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.do("PATCH", "/api/users/"+w.annID+"/role", `{"role":"ADMIN"}`, as(w.root)).want(200)
+		ann, _ := w.signIn(userMail)
+		var wg sync.WaitGroup
+		wg.Go(func() { w.do("PATCH", "/api/users/"+w.rootID+"/role", `{"role":"USER"}`, as(ann)) })
+		wg.Go(func() { w.do("PATCH", "/api/users/"+w.annID+"/status", `{"isActive":false}`, as(w.root)) })
+		wg.Wait()
+		var left int
+		w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM users WHERE role = 'ADMIN' AND active`).Scan(&left))
+		if left == 0 {
+			t.Fatal("both administrators are gone")
+		}
+	})
+}
