@@ -107,9 +107,9 @@ func serveEdge(s *settings) error {
 		if err != nil {
 			return err
 		}
-		l := listen.New(raw)
+		l := listen.New(raw, redirect.Timeouts)
 		go func() { _ = l.Run(ctx) }()
-		go func() { _ = redirect.NewServer(h).Serve(l) }()
+		go func() { _ = redirect.NewServer(h, l).Serve(l) }()
 		hello[name] = raw.Addr().String()
 	}
 	if s.profile != "" {

@@ -1,9 +1,10 @@
 // Package listen accepts visitors' connections and keeps their deadlines.
 //
-// A server that sets three deadlines a request pays for three runtime timers a request. Here a deadline is one
-// atomic store, and one sweep, four times a second, cuts the connections that are overdue. The promise: a
-// connection is cut no earlier than its deadline and at most a sweep's interval (250 ms) later; nothing else
-// about it changes. Who is refused and how many may come is left to the server.
+// A server that sets three deadlines a request pays for three runtime timers and as many looks at the clock.
+// Here a deadline is one atomic store, the clock is that of the sweep, and the sweep, four times a second, cuts the
+// connections that are overdue. The promise: a connection is cut no earlier than its deadline and at most two
+// of the sweep's intervals (half a second) later; nothing else about it changes. Who is refused and how many may
+// come is left to the server.
 package listen
 
 import (
@@ -12,9 +13,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
-// interval is the time between two sweeps, and so the most a deadline can be late.
+// interval is the time between two sweeps.
 const interval = 250 * time.Millisecond
 
 // Values of a deadline that are no time: none is set, or the sweep has cut the connection.
@@ -28,15 +31,59 @@ var (
 	past  = time.Unix(1, 0)
 )
 
+// Timeouts bound the phases of a connection. A phase whose timeout is 0 is not bounded.
+type Timeouts struct {
+	Read  time.Duration // of a request, from its first byte, or from the opening of the connection, to its last
+	Write time.Duration // of an answer, beyond the time to read the request and for as long as nobody moves it
+	Idle  time.Duration // between two requests
+}
+
 // Listener wraps a net.Listener. Run must be running while it accepts, else deadlines are not kept.
 type Listener struct {
 	net.Listener
-	mu    sync.Mutex
-	conns []*conn
+	timeouts Timeouts
+	now      atomic.Int64 // as of the last sweep, so at most an interval behind
+	mu       sync.Mutex
+	conns    []*conn
 }
 
 // New wraps ln, which the Listener owns from then on.
-func New(ln net.Listener) *Listener { return &Listener{Listener: ln} }
+func New(ln net.Listener, t Timeouts) *Listener {
+	l := &Listener{Listener: ln, timeouts: t}
+	l.now.Store(int64(time.Since(start)))
+	return l
+}
+
+// State moves the deadlines of a connection that Accept has returned on to its next phase. It is meant for a
+// server's ConnState. Deadlines that are set on the connection itself hold until then.
+func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
+	c, ok := of.(*conn)
+	if !ok {
+		return
+	}
+	switch s {
+	case fasthttp.StateNew:
+		c.move(&c.read, l.timeouts.Read, 0)
+	case fasthttp.StateActive:
+		c.move(&c.read, l.timeouts.Read, 0)
+		c.move(&c.write, l.timeouts.Write, l.timeouts.Read)
+	case fasthttp.StateIdle:
+		c.move(&c.read, l.timeouts.Idle, 0)
+		c.write.Store(none)
+	}
+}
+
+// move sets a deadline by the sweep's clock, which may be one interval behind.
+func (c *conn) move(deadline *atomic.Int64, timeout, more time.Duration) {
+	d := none
+	if timeout > 0 {
+		d = c.owner.now.Load() + int64(timeout+more+interval)
+	}
+	if deadline.Swap(d) == cut {
+		// The server goes on with a connection that was cut at this moment. It is overdue: it stays cut.
+		deadline.Store(cut)
+	}
+}
 
 // Accept waits for the next connection.
 func (l *Listener) Accept() (net.Conn, error) {
@@ -74,6 +121,7 @@ func (l *Listener) Run(ctx context.Context) error {
 }
 
 func (l *Listener) sweep(now int64) {
+	l.now.Store(now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range l.conns {

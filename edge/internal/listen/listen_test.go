@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/valyala/fasthttp"
 )
 
 // pair gives both ends of one connection through a running Listener.
@@ -18,7 +19,7 @@ func pair(t *testing.T) (l *listen.Listener, server, client net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l = listen.New(raw)
+	l = listen.New(raw, listen.Timeouts{Read: 400 * time.Millisecond, Write: time.Minute, Idle: time.Minute})
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- l.Run(ctx) }()
@@ -98,5 +99,27 @@ func TestListener_counts_open_connections(t *testing.T) {
 	_ = server.Close()
 	if n := l.Open(); n != 0 {
 		t.Errorf("Open after Close = %d, want 0", n)
+	}
+}
+
+func TestListener_phases(t *testing.T) {
+	t.Parallel()
+	l, server, client := pair(t)
+	began := time.Now()
+	l.State(server, fasthttp.StateIdle)
+	go func() {
+		time.Sleep(800 * time.Millisecond) // idle for longer than a request may take
+		_, _ = client.Write([]byte("x"))
+	}()
+	if _, err := server.Read(make([]byte, 1)); err != nil {
+		t.Fatalf("idle for %v: %v", time.Since(began), err)
+	}
+	began = time.Now()
+	l.State(server, fasthttp.StateActive)
+	if _, err := server.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("Read = %v, want a deadline error", err)
+	}
+	if d := time.Since(began); d < 400*time.Millisecond || d > 5*time.Second {
+		t.Errorf("cut after %v", d)
 	}
 }

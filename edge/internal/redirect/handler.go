@@ -163,7 +163,7 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 	if up := h.deps.Upstream; up != nil && up.Owns(t.path) {
 		if h.framed(ctx, maxProxiedBody) {
 			h.tally.add(ctx.ConnID(), cProxied)
-			up.Serve(ctx, h.clientIP(ctx, nil))
+			up.Serve(ctx, h.clientIP(ctx))
 		}
 		return
 	}
@@ -259,11 +259,12 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 func (h *Handler) read(ctx *fasthttp.RequestCtx, w *work, query []byte, now int64) {
 	header := &ctx.Request.Header
 	raw := header.RawHeaders()
-	f := scanHeader(raw)
+	f := scanHeader(raw, w.forwarded[:0], len(h.cfg.Trusted) > 0)
+	w.forwarded = f.forwarded
 	agent := header.UserAgent()
 	ev := &w.event
 	*ev = click.Event{
-		Time: now, IP: h.clientIP(ctx, w), Prefetch: f.prefetch,
+		Time: now, IP: visitor.ClientIP(peer(ctx), f.forwarded, f.realIP, h.cfg.Trusted), Prefetch: f.prefetch,
 		UserAgent:      view(agent[:min(len(agent), click.MaxUserAgent)]),
 		Referer:        view(f.referer[:min(len(f.referer), click.MaxReferer)]),
 		AcceptLanguage: view(f.language[:min(len(f.language), click.MaxAcceptLanguage)]),
@@ -314,24 +315,18 @@ func (h *Handler) now(ctx *fasthttp.RequestCtx) time.Time {
 	return ctx.Time()
 }
 
-// clientIP is the visitor's address. w may be nil.
-func (h *Handler) clientIP(ctx *fasthttp.RequestCtx, w *work) netip.Addr {
-	var peer netip.Addr
+// clientIP is the visitor's address, for requests that are not read otherwise.
+func (h *Handler) clientIP(ctx *fasthttp.RequestCtx) netip.Addr {
+	f := scanHeader(ctx.Request.Header.RawHeaders(), nil, true)
+	return visitor.ClientIP(peer(ctx), f.forwarded, f.realIP, h.cfg.Trusted)
+}
+
+// peer is the other end of the socket.
+func peer(ctx *fasthttp.RequestCtx) netip.Addr {
 	if a, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
-		peer = a.AddrPort().Addr()
+		return a.AddrPort().Addr()
 	}
-	if len(h.cfg.Trusted) == 0 {
-		return visitor.ClientIP[[]byte](peer, nil, nil, nil)
-	}
-	raw := ctx.Request.Header.RawHeaders()
-	var forwarded [][]byte
-	if w != nil {
-		w.forwarded = appendAll(w.forwarded[:0], raw, "x-forwarded-for")
-		forwarded = w.forwarded
-	} else {
-		forwarded = appendAll(nil, raw, "x-forwarded-for")
-	}
-	return visitor.ClientIP(peer, forwarded, first(raw, "x-real-ip"), h.cfg.Trusted)
+	return netip.Addr{}
 }
 
 // framed reports whether the request's body is one that is taken here, and refuses the request if it is not.

@@ -8,15 +8,20 @@ import (
 
 // facts is what the redirect wants of a request's header, found in one pass. The values alias the request.
 type facts struct {
-	referer  []byte
-	language []byte
-	prefetch bool
+	referer   []byte
+	language  []byte
+	forwarded [][]byte // X-Forwarded-For, line by line; appended to what it is given
+	realIP    []byte
+	prefetch  bool
 }
 
 // scanHeader reads a raw header block once. The first of several fields of one name counts.
 //
+// Who a proxy says the client is, is taken down only if it matters.
+//
 // The block has been checked by the server before: every line ends in LF, and no name is empty.
-func scanHeader(raw []byte) (f facts) {
+func scanHeader(raw []byte, forwarded [][]byte, proxied bool) (f facts) {
+	f.forwarded = forwarded
 	for len(raw) > 0 {
 		end := bytes.IndexByte(raw, '\n')
 		if end < 0 {
@@ -41,6 +46,13 @@ func scanHeader(raw []byte) (f facts) {
 		case 'p':
 			f.prefetch = f.prefetch || early(field(line, "purpose"))
 		case 'x':
+			if proxied {
+				if v := field(line, "x-forwarded-for"); v != nil {
+					f.forwarded = append(f.forwarded, v)
+				} else if f.realIP == nil {
+					f.realIP = field(line, "x-real-ip")
+				}
+			}
 			f.prefetch = f.prefetch || early(field(line, "x-moz")) || early(field(line, "x-purpose"))
 		}
 	}
@@ -53,21 +65,6 @@ func field(line []byte, name string) []byte {
 		return nil
 	}
 	return bytes.TrimSpace(line[len(name)+1:])
-}
-
-// appendAll appends the value of every header line of that name (in lower case) to dst, in order.
-func appendAll(dst [][]byte, raw []byte, name string) [][]byte {
-	for len(raw) > 0 {
-		end := bytes.IndexByte(raw, '\n')
-		if end < 0 {
-			return dst
-		}
-		if v := field(raw[:end], name); v != nil {
-			dst = append(dst, v)
-		}
-		raw = raw[end+1:]
-	}
-	return dst
 }
 
 // first returns the value of the first header line of that name (in lower case), or nil.

@@ -174,6 +174,24 @@ func TestRedirect_forwarded_addresses_need_a_trusted_peer(t *testing.T) {
 	}
 }
 
+func TestRedirect_address_behind_proxies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, samples(), func(c *redirect.Config, _ *redirect.Deps) {
+		c.Trusted, _ = visitor.ParsePrefixes("127.0.0.0/8, 10.0.0.0/8")
+	})
+	for header, want := range map[string]string{
+		"X-Real-IP: 2001:db8::1\r\n": "2001:db8::1",
+		"x-forwarded-for: 192.0.2.1, 198.51.100.2\r\nX-FORWARDED-FOR:10.1.1.1\r\nX-Real-IP: 192.0.2.9\r\n": "198.51.100.2",
+		"X-Forwarded-For: junk\r\n": "127.0.0.1",
+		"":                          "127.0.0.1",
+	} {
+		w.raw("GET /plain HTTP/1.1\r\nHost: sho.rt\r\n" + header + "Connection: close\r\n\r\n")
+		if e := w.clicks(1); len(e) == 1 && e[0].IP.String() != want {
+			t.Errorf("%q: address %v, want %s", header, e[0].IP, want)
+		}
+	}
+}
+
 func TestRedirect_errors_are_pages_for_browsers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, samples(), func(c *redirect.Config, _ *redirect.Deps) {

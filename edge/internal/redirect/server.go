@@ -6,25 +6,27 @@ import (
 	"net"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/valyala/fasthttp"
 )
 
-// Limits of a connection. The deadlines are those of a listener that keeps them (package listen).
+// Limits of a connection.
 const (
 	maxHeader      = 8 << 10 // bytes of request line and header together
 	maxProxiedBody = 12 << 20
-	readTimeout    = 5 * time.Second // for a request with its body, from its first byte
-	writeTimeout   = 10 * time.Second
-	idleTimeout    = 75 * time.Second // longer than load balancers keep a connection idle, so that they close it
 	maxConnections = 65536
 )
 
-// NewServer makes the HTTP server that a Handler is meant to run in: small limits, no header of its own making
+// Timeouts are those that the listener of a Handler's server has to keep. Idle connections are kept for longer
+// than load balancers do, so that it is they who close them.
+var Timeouts = listen.Timeouts{Read: 5 * time.Second, Write: 10 * time.Second, Idle: 75 * time.Second}
+
+// NewServer makes the HTTP server that a Handler is meant to run in, and which must serve l: small limits, no header of its own making
 // but Date, and every refusal in the service's own form.
 //
 // Header names are not normalized, as that costs more than the one comparison without regard to case that the
 // handler makes for each line.
-func NewServer(h *Handler) *fasthttp.Server {
+func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 	return &fasthttp.Server{
 		Handler:      h.Serve,
 		ErrorHandler: h.misread,
@@ -37,10 +39,8 @@ func NewServer(h *Handler) *fasthttp.Server {
 		StreamRequestBody:            h.deps.Upstream != nil,
 		DisablePreParseMultipartForm: true,
 
-		ReadTimeout:  readTimeout,
-		WriteTimeout: writeTimeout,
-		IdleTimeout:  idleTimeout,
-		Concurrency:  maxConnections,
+		ConnState:   l.State, // in place of timeouts of the server's own
+		Concurrency: maxConnections,
 
 		DisableHeaderNamesNormalizing: true,
 		NoDefaultServerHeader:         true,

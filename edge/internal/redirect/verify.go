@@ -79,7 +79,7 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 	}
 	right := false
 	if len(g.problems) == 0 {
-		who := guesserOf(r.Num, h.clientIP(ctx, nil))
+		who := guesserOf(r.Num, h.clientIP(ctx))
 		if wait := h.locks.take(who, now); wait > 0 {
 			h.tally.add(ctx.ConnID(), cLocked)
 			h.refuse(ctx, fasthttp.StatusTooManyRequests)

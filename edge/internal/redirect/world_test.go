@@ -73,8 +73,8 @@ func newWorld(t *testing.T, links []link.Record, adjust ...func(*redirect.Config
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := listen.New(raw)
-	server := redirect.NewServer(h)
+	l := listen.New(raw, redirect.Timeouts)
+	server := redirect.NewServer(h, l)
 	w.addr = raw.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup

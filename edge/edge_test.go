@@ -1,0 +1,347 @@
+package edge_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/valyala/fasthttp/fasthttputil"
+)
+
+// control is a control plane's side of an edge: a source that tells of links and a sink that takes clicks.
+type control struct {
+	mu      sync.Mutex
+	away    bool
+	changed chan struct{} // closed at each change
+	rev     uint64
+	links   map[string]link.Record
+	deltas  map[uint64][]byte // by the revision they come after
+	clicks  map[string]click.Event
+}
+
+var errAway = errors.New("away")
+
+func newControl() *control {
+	return &control{changed: make(chan struct{}), links: map[string]link.Record{}, deltas: map[uint64][]byte{}, clicks: map[string]click.Event{}}
+}
+
+func (c *control) put(r link.Record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rev++
+	r.Revision = c.rev
+	c.links[r.Slug] = r
+	c.deltas[c.rev-1] = snapshot.AppendDelta(nil, &snapshot.Delta{Incarnation: 1, From: c.rev - 1, To: c.rev, Upserts: []link.Record{r}, After: c.hash()})
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+func (c *control) hash() snapshot.StateHash {
+	var h snapshot.StateHash
+	for _, r := range c.links {
+		h.Add(r.Slug, r.Num, r.Revision)
+	}
+	return h
+}
+
+func (c *control) setAway(away bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.away = away
+}
+
+func (c *control) Snapshot(context.Context) (io.ReadCloser, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.away {
+		return nil, errAway
+	}
+	var b bytes.Buffer
+	w, err := snapshot.NewWriter(&b, snapshot.Cursor{Incarnation: 1, Revision: c.rev})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range c.links {
+		if err := w.Add(&r); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return io.NopCloser(&b), nil
+}
+
+func (c *control) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, error) {
+	for {
+		c.mu.Lock()
+		away, delta, changed := c.away, c.deltas[after.Revision], c.changed
+		c.mu.Unlock()
+		switch {
+		case away:
+			return nil, errAway
+		case after.Incarnation != 1:
+			return nil, snapshot.ErrTooOld
+		case delta != nil:
+			return delta, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (c *control) Report(context.Context, snapshot.Status) error { return nil }
+
+func (c *control) Deliver(_ context.Context, b *click.Batch) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.away {
+		return errAway
+	}
+	d := click.NewDecoder(b)
+	for {
+		var e click.Event
+		ok, err := d.Next(&e)
+		if err != nil || !ok {
+			return err
+		}
+		e.Referer = strings.Clone(e.Referer)
+		c.clicks[fmt.Sprint(b.Lane, e.Seq)] = e
+	}
+}
+
+func (c *control) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.clicks)
+}
+
+func config(t *testing.T) edge.Config {
+	t.Helper()
+	return edge.Config{ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt", DataDir: t.TempDir(), SpoolSegmentBytes: 64 << 10, SpoolCapBytes: 4 << 20}
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// run starts an edge and returns a function that stops it and checks that it stopped well and in time.
+func run(t *testing.T, cfg edge.Config, deps edge.Deps) (*edge.Edge, func()) {
+	t.Helper()
+	deps.Logger = quiet
+	e, err := edge.New(cfg, deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(ctx) }()
+	stop := sync.OnceFunc(func() {
+		began := time.Now()
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		if d := time.Since(began); d > 10*time.Second {
+			t.Errorf("the stop took %v", d)
+		}
+	})
+	t.Cleanup(stop)
+	return e, stop
+}
+
+func wait(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func status(t *testing.T, e *edge.Edge, path string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, "http://"+e.Addr().String()+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := http.Transport{DisableKeepAlives: true}
+	resp, err := client.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode, resp.Header.Get("Location")
+}
+
+func TestEdge_from_change_to_click(t *testing.T) {
+	t.Parallel()
+	c := newControl()
+	cfg := config(t)
+	registry := prometheus.NewPedanticRegistry()
+	e, stop := run(t, cfg, edge.Deps{Source: c, Sink: c, Registry: registry})
+	wait(t, "ready", e.Ready)
+	if code, _ := status(t, e, "/abc"); code != 404 {
+		t.Errorf("before the link = %d", code)
+	}
+	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
+	wait(t, "the link", func() bool { code, to := status(t, e, "/abc"); return code == 302 && to == "https://example.com/1" })
+	wait(t, "its click", func() bool { return c.count() >= 1 })
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, f := range families {
+		seen[f.GetName()] = true
+		if n := f.GetName(); !strings.HasPrefix(n, "shortline_") {
+			t.Errorf("metric %s", n)
+		}
+	}
+	for _, n := range []string{"shortline_edge_answers_total", "shortline_spool_clicks_appended_total", "shortline_edge_links", "shortline_ship_last_success_timestamp_seconds"} {
+		if !seen[n] {
+			t.Errorf("no metric %s", n)
+		}
+	}
+	if s := e.Stats(); s.Links != 1 || s.Redirect.Redirects < 1 || s.Applied.Revision != 1 {
+		t.Errorf("stats = %+v", s)
+	}
+	stop()
+
+	// The control plane is away: the edge serves what it has, and keeps the clicks until they can be delivered.
+	c.setAway(true)
+	before := c.count()
+	e, stop = run(t, cfg, edge.Deps{Source: c, Sink: c, Registry: registry})
+	if !e.Ready() {
+		t.Fatal("not ready from local state")
+	}
+	for range 10 {
+		if code, _ := status(t, e, "/abc"); code != 302 {
+			t.Fatalf("from local state = %d", code)
+		}
+	}
+	stop()
+	if c.count() != before {
+		t.Fatal("clicks were delivered to a sink that was away")
+	}
+	c.setAway(false)
+	_, stop = run(t, cfg, edge.Deps{Source: c, Sink: c, Registry: registry})
+	wait(t, "the clicks of the outage", func() bool { return c.count() == before+10 })
+	stop()
+}
+
+func TestEdge_a_stop_ships_what_was_clicked(t *testing.T) {
+	t.Parallel()
+	c := newControl()
+	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
+	cfg := config(t)
+	cfg.ShipDelay = 5 * time.Second // so that only the stop ships
+	e, stop := run(t, cfg, edge.Deps{Source: c, Sink: c})
+	wait(t, "ready", e.Ready)
+	for range 20 {
+		status(t, e, "/abc")
+	}
+	stop()
+	if n := c.count(); n != 20 {
+		t.Errorf("%d clicks, want 20", n)
+	}
+}
+
+func TestEdge_passes_the_upstreams_paths_on(t *testing.T) {
+	t.Parallel()
+	memory := fasthttputil.NewInmemoryListener()
+	streaming := make(chan struct{})
+	upstream := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/events" {
+			_, _ = io.WriteString(w, "data: 1\n\n")
+			w.(http.Flusher).Flush()
+			close(streaming)
+			<-r.Context().Done()
+			return
+		}
+		n, _ := io.Copy(io.Discard, r.Body)
+		_, _ = fmt.Fprint(w, r.Host, " ", r.URL.Path, " ", n)
+	})}
+	go func() { _ = upstream.Serve(memory) }()
+	t.Cleanup(func() { _ = upstream.Close() })
+	c := newControl()
+	c.put(link.Record{Num: 1, Slug: "apis", Destination: "https://example.com/1"})
+	e, stop := run(t, config(t), edge.Deps{Source: c, Sink: c, Upstream: func(context.Context) (net.Conn, error) { return memory.Dial() }})
+	wait(t, "ready", e.Ready)
+	base := "http://" + e.Addr().String()
+	resp, err := http.Post(base+"/api/urls", "application/octet-stream", strings.NewReader(strings.Repeat("x", 11<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if want := fmt.Sprint("sho.rt /api/urls ", 11<<20); string(b) != want {
+		t.Errorf("upstream says %q, want %q", b, want)
+	}
+	if resp, err := http.Post(base+"/apis/verify", "application/json", strings.NewReader(strings.Repeat("x", 5000))); err != nil || resp.StatusCode != 413 {
+		t.Errorf("a large body for a link: %v, %v", resp, err)
+	}
+	if code, _ := status(t, e, "/apis"); code != 302 {
+		t.Errorf("a slug that begins like a path of the upstream = %d", code)
+	}
+	events, err := http.Get(base + "/api/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-streaming
+	stop() // in time, though the stream would go on for ever
+	_ = events.Body.Close()
+}
+
+func TestEdge_a_bad_configuration_names_every_problem(t *testing.T) {
+	t.Parallel()
+	_, err := edge.New(edge.Config{ListenAddr: "nowhere", BaseURL: "ftp://x", TrustedProxies: "1.2.3.4.5", BrandLogoURL: "data:x", SpoolSync: "never"}, edge.Deps{})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, part := range []string{"LISTEN_ADDR", "BASE_URL", "DATA_DIR", "TRUSTED_PROXIES", "BRAND_LOGO_URL", "source", "sink"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is not in: %v", part, err)
+		}
+	}
+}
+
+func TestEdge_a_taken_port_leaves_nothing_open(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c := newControl()
+	cfg := config(t)
+	cfg.ListenAddr = l.Addr().String()
+	if _, err := edge.New(cfg, edge.Deps{Source: c, Sink: c, Logger: quiet}); err == nil {
+		t.Fatal("no error")
+	}
+	cfg.ListenAddr = "127.0.0.1:0"
+	e, err := edge.New(cfg, edge.Deps{Source: c, Sink: c, Logger: quiet})
+	if err != nil {
+		t.Fatalf("the data folder is still held: %v", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
