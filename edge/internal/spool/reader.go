@@ -57,9 +57,12 @@ func (r *Reader) begin() {
 	r.place = place{st: st, walk: r.place.walk, next: max(st.acked.Load()+1, st.base())}
 }
 
-// Wait returns nil once Next has something to give, or the context's error.
+// Wait returns nil once Next has something to give, or the context's error as soon as it has ended.
 func (r *Reader) Wait(ctx context.Context) error {
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if r.ready() {
 			return nil
 		}
