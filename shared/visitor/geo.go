@@ -32,6 +32,7 @@ type Place struct {
 // database of 6 million networks (63 MB) takes 1.5 s of processor to load and 32 MB to keep, one of countries for all of IPv4
 // and IPv6 (8 MB) 0.1 s and 6 MB. A nil Geo knows no place.
 type Geo struct {
+	cfg     GeoConfig
 	files   []string
 	current atomic.Pointer[atlas]
 
@@ -49,18 +50,32 @@ type stamp struct {
 	modified time.Time
 }
 
+// GeoConfig says where databases are, and what may be kept beside them.
+type GeoConfig struct {
+	// Path is as in OpenGeo.
+	Path string
+	// Cache is a folder for the flattened form of the databases, which makes the next start quick and keeps it out
+	// of the heap; "" means none. Nobody else may write to it.
+	Cache string
+	// Await makes missing files no error: no place is known until Run finds them.
+	Await bool
+}
+
 // OpenGeo loads the database in a file, or in several with commas between them: an address is looked up in the
 // first that has a record for it, as some publishers part IPv4 from IPv6. An empty path gives a Geo that knows no
 // place and stays so.
-func OpenGeo(path string) (*Geo, error) {
-	g := &Geo{}
-	for file := range strings.SplitSeq(path, ",") {
+func OpenGeo(path string) (*Geo, error) { return OpenGeoWith(GeoConfig{Path: path}) }
+
+// OpenGeoWith is OpenGeo with more to say.
+func OpenGeoWith(cfg GeoConfig) (*Geo, error) {
+	g := &Geo{cfg: cfg}
+	for file := range strings.SplitSeq(cfg.Path, ",") {
 		if file = strings.TrimSpace(file); file != "" {
 			g.files = append(g.files, file)
 		}
 	}
 	g.current.Store(&atlas{})
-	if _, err := g.Reload(); err != nil {
+	if _, err := g.Reload(); err != nil && !(cfg.Await && errors.Is(err, fs.ErrNotExist)) {
 		return nil, err
 	}
 	return g, nil
@@ -103,7 +118,7 @@ func (g *Geo) Reload() (changed bool, err error) {
 	case same(before, g.failed):
 		return false, nil
 	}
-	next, err := loadAtlas(g.files)
+	next, err := g.load(before)
 	if err == nil {
 		var after []stamp
 		if after, err = g.stamps(); err == nil && !same(before, after) {
@@ -121,6 +136,27 @@ func (g *Geo) Reload() (changed bool, err error) {
 		debug.FreeOSMemory() // loading needs several times the memory that stays
 	}
 	return true, nil
+}
+
+// load makes the atlas of the files, which have the stamps given, or finds it made already.
+func (g *Geo) load(now []stamp) (*atlas, error) {
+	if g.cfg.Cache == "" {
+		return loadAtlas(g.files)
+	}
+	path := chartPath(g.cfg.Cache, g.files)
+	if a, err := readChart(path, now); err == nil {
+		return a, nil
+	}
+	a, err := loadAtlas(g.files)
+	if err != nil {
+		return nil, err
+	}
+	if writeChart(path, a, now) == nil {
+		if mapped, err := readChart(path, now); err == nil {
+			return mapped, nil
+		}
+	}
+	return a, nil // a cache that can't be kept costs time and memory, not places
 }
 
 // geoPoll is how often Run looks at the files.
@@ -146,7 +182,7 @@ func (g *Geo) Run(ctx context.Context, log *slog.Logger) error {
 		now, err := g.stamps()
 		if err != nil {
 			g.failures.Add(1)
-			if !missing {
+			if !missing && !(g.cfg.Await && g.Version() == "") {
 				log.Error("geo database is not readable, going on with the loaded one", "error", err)
 			}
 			missing = true

@@ -1,0 +1,157 @@
+package visitor
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unsafe"
+)
+
+// A chart is an atlas in a file, in this machine's own byte order: a start that finds one maps it into memory in
+// milliseconds, where flattening the databases anew takes seconds and several times the memory. It names the
+// databases that it was made from by size and time of modification, and is made again when they differ.
+//
+// Only this package writes charts, whole and under another name first, so that a mapped one never changes. A
+// mapping is kept until the process ends, since a Place may be kept too: a database that is replaced costs its
+// old chart's address space and disk until then, but no memory.
+
+// chartHead begins the file. Its first field also tells the byte order.
+type chartHead struct {
+	Magic  uint64
+	Sum    uint64 // CRC-32C of all that follows
+	Length uint64 // of all that follows
+}
+
+const chartMagic = 0x31_5452_4843_4c53 // "SLCHRT1"
+
+const chartHeadSize = int(unsafe.Sizeof(chartHead{}))
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func chartPath(dir string, files []string) string {
+	h := fnv.New64a()
+	for _, f := range files {
+		if abs, err := filepath.Abs(f); err == nil {
+			f = abs
+		}
+		h.Write([]byte(f + "\x00"))
+	}
+	return filepath.Join(dir, fmt.Sprintf("geo-%016x.chart", h.Sum64()))
+}
+
+// writeChart keeps an atlas that was made from databases with the stamps given.
+func writeChart(path string, a *atlas, made []stamp) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".geo-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails when the file has got its name, as it should
+	defer f.Close()
+	if _, err := f.Seek(int64(chartHeadSize), io.SeekStart); err != nil {
+		return err
+	}
+	head := chartHead{Magic: chartMagic}
+	sum := crc32.New(castagnoli)
+	out := io.MultiWriter(f, sum)
+	section := func(b []byte) {
+		var n [8]byte
+		binary.NativeEndian.PutUint64(n[:], uint64(len(b)))
+		// Every section begins at a multiple of 8.
+		for _, part := range [][]byte{n[:], b, make([]byte, -len(b)&7)} {
+			if err == nil {
+				_, err = out.Write(part)
+			}
+			head.Length += uint64(len(part))
+		}
+	}
+	section(stampText(made))
+	section([]byte(a.version))
+	section([]byte(a.names))
+	section(raw(a.places))
+	for i := range a.sheets {
+		s := &a.sheets[i]
+		for _, b := range [][]byte{raw(s.v4.starts), raw(s.v4.places), raw(s.v4.index), raw(s.v6.starts), raw(s.v6.places), raw(s.v6.index)} {
+			section(b)
+		}
+	}
+	head.Sum = uint64(sum.Sum32())
+	if err == nil {
+		_, err = f.WriteAt(raw([]chartHead{head}), 0)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// readChart maps a chart, if there is a whole one that was made from the databases as they are now.
+func readChart(path string, now []stamp) (*atlas, error) {
+	mem, err := mapFile(path)
+	if err != nil {
+		return nil, err
+	}
+	a, err := parseChart(mem, now)
+	if err != nil {
+		unmap(mem) // nobody has seen it
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	forget(mem) // checking has brought all of it into memory, but only what is looked up need stay
+	return a, nil
+}
+
+func parseChart(mem []byte, now []stamp) (*atlas, error) {
+	if len(mem) < chartHeadSize {
+		return nil, errors.New("too short")
+	}
+	head := *(*chartHead)(unsafe.Pointer(&mem[0])) // a mapping begins at a page, so it is aligned
+	body := mem[chartHeadSize:]
+	if head.Magic != chartMagic || head.Length != uint64(len(body)) || head.Sum != uint64(crc32.Checksum(body, castagnoli)) {
+		return nil, errors.New("damaged, or of another machine")
+	}
+	// What follows is as it was written: the checksum is that of this package's own writing.
+	next := func() []byte {
+		n := int(binary.NativeEndian.Uint64(body))
+		b := body[8 : 8+n : 8+n]
+		body = body[8+(n+7)&^7:]
+		return b
+	}
+	if !bytes.Equal(next(), stampText(now)) {
+		return nil, errors.New("made from other databases")
+	}
+	a := &atlas{version: strings.Clone(string(next()))}
+	names := next()
+	a.names = unsafe.String(unsafe.SliceData(names), len(names))
+	a.places = list[placeText](next())
+	for len(body) > 0 {
+		a.sheets = append(a.sheets, sheet{
+			v4: ranges[uint32]{list[uint32](next()), list[uint32](next()), list[uint32](next())},
+			v6: ranges[uint64]{list[uint64](next()), list[uint32](next()), list[uint32](next())},
+		})
+	}
+	return a, nil
+}
+
+func stampText(all []stamp) []byte {
+	var b []byte
+	for _, s := range all {
+		b = fmt.Appendf(b, "%d %d\n", s.size, s.modified.UnixNano())
+	}
+	return b
+}
+
+// raw is the memory of a slice whose elements have no pointers.
+func raw[T any](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+}
+
+// list is the reverse: b begins at a multiple of 8, as every section does, and no T needs more.
+func list[T any](b []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
+}

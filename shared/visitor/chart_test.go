@@ -1,0 +1,120 @@
+package visitor_test
+
+import (
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/maxmind/mmdbwriter/mmdbtype"
+
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+func charts(t *testing.T, dir string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "geo-*.chart"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestGeo_cache_answers_like_the_database_and_follows_it(t *testing.T) {
+	t.Parallel()
+	dir, cache := t.TempDir(), t.TempDir()
+	path := filepath.Join(dir, "city.mmdb")
+	write := func(country string) {
+		t.Helper()
+		db := database(t, "City", map[string]mmdbtype.Map{
+			"203.0.112.0/24": flat(country, "Region", "Town"), "2001:db9::/48": flat(country, "", "Village"),
+		}, 28)
+		if err := os.WriteFile(path+".new", db, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func() *visitor.Geo {
+		t.Helper()
+		g, err := visitor.OpenGeoWith(visitor.GeoConfig{Path: path, Cache: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	check := func(what, country string, g *visitor.Geo) {
+		t.Helper()
+		for addr, city := range map[string]string{"203.0.112.7": "Town", "2001:db9::1": "Village", "203.0.113.1": ""} {
+			p := g.Lookup(netip.MustParseAddr(addr))
+			if p.City != city || (city != "") != (p.Country == country) {
+				t.Errorf("%s: %s is in %+v", what, addr, p)
+			}
+		}
+		if g.Version() == "" {
+			t.Errorf("%s: no version", what)
+		}
+	}
+	write("AA")
+	check("made", "AA", open())
+	if len(charts(t, cache)) != 1 {
+		t.Fatal("nothing was kept")
+	}
+	check("kept", "AA", open())
+
+	write("BB")
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(path, later, later); err != nil {
+		t.Fatal(err)
+	}
+	check("replaced", "BB", open())
+	check("kept again", "BB", open())
+
+	chart := charts(t, cache)[0]
+	good, err := os.ReadFile(chart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string][]byte{
+		"empty": {}, "cut": good[:len(good)/2], "short": good[:10],
+		"flipped": append(append([]byte(nil), good[:len(good)-3]...), good[len(good)-3]^1, good[len(good)-2], good[len(good)-1]),
+	} {
+		// A new file, as the old one may be mapped.
+		if err := os.Remove(chart); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(chart, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		check(name, "BB", open())
+	}
+}
+
+func TestGeo_waits_for_files_that_are_not_there_yet(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "city.mmdb")
+	db := database(t, "City", map[string]mmdbtype.Map{"203.0.112.0/24": flat("AA", "", "Town")}, 28)
+	synctest.Test(t, func(t *testing.T) {
+		g, err := visitor.OpenGeoWith(visitor.GeoConfig{Path: path, Await: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		addr := netip.MustParseAddr("203.0.112.1")
+		if p := g.Lookup(addr); p != (visitor.Place{}) {
+			t.Fatalf("%+v from nowhere", p)
+		}
+		go g.Run(t.Context(), slog.New(slog.DiscardHandler))
+		time.Sleep(time.Minute)
+		if err := os.WriteFile(path, db, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if p := g.Lookup(addr); p.City != "Town" {
+			t.Fatalf("a minute later: %+v", p)
+		}
+	})
+}
