@@ -57,12 +57,13 @@ type RoutingSettings struct {
 	DefaultURL     *string `json:"defaultUrl"`
 }
 
-type ruleFields struct {
+// RuleFields are the optional fields of a rule in requests.
+type RuleFields struct {
 	Priority Opt[int]  `json:"priority,omitempty" doc:"0 to 10,000; 0 if left out."`
 	IsActive Opt[bool] `json:"isActive,omitempty" doc:"true if left out."`
 }
 
-func (f *ruleFields) input(name, targetURL Opt[string], conditions json.RawMessage) routing.RuleInput {
+func (f *RuleFields) input(name, targetURL Opt[string], conditions json.RawMessage) routing.RuleInput {
 	return routing.RuleInput{Name: given(name, ""), TargetURL: given(targetURL, ""), Priority: given(f.Priority, 0), Active: given(f.IsActive, true), Conditions: conditions}
 }
 
@@ -70,14 +71,14 @@ type createRule struct {
 	Name       Opt[string]     `json:"name" required:"true" doc:"1 to 100 characters."`
 	TargetURL  Opt[string]     `json:"targetUrl" required:"true"`
 	Conditions json.RawMessage `json:"conditions" required:"true" doc:"A group {operator: AND|OR, conditions: […]} or {logicalOperator, items}; its members are groups and conditions {type, operator, value}."`
-	ruleFields
+	RuleFields
 }
 
 type updateRule struct {
 	Name       Opt[string]     `json:"name,omitempty"`
 	TargetURL  Opt[string]     `json:"targetUrl,omitempty"`
 	Conditions json.RawMessage `json:"conditions,omitempty"`
-	ruleFields
+	RuleFields
 }
 
 type ruleFromTemplate struct {
@@ -85,11 +86,12 @@ type ruleFromTemplate struct {
 	TemplateID  Opt[string] `json:"templateId,omitempty" doc:"The same as templateKey."`
 	Name        Opt[string] `json:"name,omitempty" doc:"The template's if left out."`
 	TargetURL   Opt[string] `json:"targetUrl" required:"true"`
-	ruleFields
+	RuleFields
 }
 
-type ruleID struct {
-	urlID
+// RulePath is embedded in requests about one rule.
+type RulePath struct {
+	URLPath
 	RuleID string `path:"ruleId" doc:"The rule's id."`
 }
 
@@ -110,7 +112,7 @@ func (s *Server) registerRouting() {
 		})
 	handle(s, endpoint{Method: http.MethodPost, Path: all, ID: "createRoutingRule", Summary: "Add a routing rule to a short URL", Tag: tag, Limit: limitRouting},
 		func(ctx context.Context, in *struct {
-			urlID
+			URLPath
 			Body createRule
 		}) (*ruleOut, error) {
 			return answerRule(s.Routing.CreateRule(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
@@ -119,24 +121,24 @@ func (s *Server) registerRouting() {
 	handle(s, endpoint{Method: http.MethodPatch, Path: all + "/settings", ID: "updateRoutingSettings", Summary: "Change the routing settings of a short URL", Tag: tag, Limit: limitRouting}, s.updateRoutingSettings)
 	handle(s, endpoint{Method: http.MethodGet, Path: all, ID: "listRoutingRules", Summary: "List the routing rules of a short URL", Tag: tag, Limit: limitRouting}, s.listRules)
 	handle(s, endpoint{Method: http.MethodGet, Path: one, ID: "getRoutingRule", Summary: "Get a routing rule", Tag: tag, Limit: limitRouting},
-		func(ctx context.Context, in *ruleID) (*ruleOut, error) {
+		func(ctx context.Context, in *RulePath) (*ruleOut, error) {
 			return answerRule(s.Routing.Rule(ctx, principal(ctx), in.ID, in.RuleID))
 		})
 	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateRoutingRule", Summary: "Change what is given of a routing rule", Tag: tag, Limit: limitRouting},
 		func(ctx context.Context, in *struct {
-			ruleID
+			RulePath
 			Body updateRule
 		}) (*ruleOut, error) {
 			return answerRule(s.Routing.UpdateRule(ctx, principal(ctx), in.ID, in.RuleID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
 		})
 	handle(s, endpoint{Method: http.MethodDelete, Path: one, ID: "deleteRoutingRule", Summary: "Delete a routing rule", Tag: tag, Limit: limitRouting},
-		func(ctx context.Context, in *ruleID) (*noContent, error) {
+		func(ctx context.Context, in *RulePath) (*noContent, error) {
 			return nil, s.Routing.DeleteRule(ctx, principal(ctx), in.ID, in.RuleID)
 		})
 }
 
 func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
-	urlID
+	URLPath
 	Body ruleFromTemplate
 }) (*ruleOut, error) {
 	b := &in.Body
@@ -150,7 +152,7 @@ func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
 }
 
 func (s *Server) updateRoutingSettings(ctx context.Context, in *struct {
-	urlID
+	URLPath
 	Body struct {
 		IsSmartRouting Opt[bool]   `json:"isSmartRouting,omitempty"`
 		DefaultURL     Opt[string] `json:"defaultUrl,omitempty" doc:"Where the link leads if no rule matches; null: to its destination."`
@@ -163,7 +165,7 @@ func (s *Server) updateRoutingSettings(ctx context.Context, in *struct {
 	return &struct{ Body RoutingSettings }{RoutingSettings{u.SmartRouting, text(u.DefaultURL)}}, nil
 }
 
-func (s *Server) listRules(ctx context.Context, in *urlID) (*struct{ Body RoutingRules }, error) {
+func (s *Server) listRules(ctx context.Context, in *URLPath) (*struct{ Body RoutingRules }, error) {
 	l, err := s.Routing.Rules(ctx, principal(ctx), in.ID)
 	if err != nil {
 		return nil, err

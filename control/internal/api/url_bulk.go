@@ -17,7 +17,7 @@ import (
 type bulkItem struct {
 	OriginalURL Opt[string] `json:"originalUrl,omitempty" doc:"Required; an item without it fails."`
 	CustomSlug  Opt[string] `json:"customSlug,omitempty"`
-	urlFields
+	URLFields
 }
 
 // BulkCreated tells what became of each item of a bulk creation.

@@ -79,8 +79,8 @@ func given[T any](o Opt[T], cleared T) *T {
 	return &o.Value
 }
 
-// urlFields are the optional fields of a link in requests.
-type urlFields struct {
+// URLFields are the optional fields of a link in requests.
+type URLFields struct {
 	Title             Opt[string]   `json:"title,omitempty" doc:"At most 255 characters."`
 	Password          Opt[string]   `json:"password,omitempty" doc:"4 to 72 bytes; null removes it."`
 	ExpiresAt         Opt[Time]     `json:"expiresAt,omitempty" doc:"When the link stops working."`
@@ -103,7 +103,7 @@ type urlFields struct {
 	BundleIDs         Opt[[]string] `json:"bundleIds,omitempty" doc:"Bundles to put the link in."`
 }
 
-func (f *urlFields) input(originalURL Opt[string]) links.Input {
+func (f *URLFields) input(originalURL Opt[string]) links.Input {
 	ab := f.IsABTesting
 	if !ab.Set {
 		ab = f.IsAbTest
@@ -126,7 +126,7 @@ func (f *urlFields) input(originalURL Opt[string]) links.Input {
 type createURL struct {
 	OriginalURL Opt[string] `json:"originalUrl" required:"true" doc:"An absolute http or https address of at most 2,048 bytes."`
 	CustomSlug  Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
-	urlFields
+	URLFields
 }
 
 func (b *createURL) creation() links.Creation {
@@ -135,10 +135,11 @@ func (b *createURL) creation() links.Creation {
 
 type updateURL struct {
 	OriginalURL Opt[string] `json:"originalUrl,omitempty"`
-	urlFields
+	URLFields
 }
 
-type urlID struct {
+// URLPath is embedded in requests about one link. The framework looks only into exported types.
+type URLPath struct {
 	ID string `path:"id" doc:"The URL's id."`
 }
 
@@ -159,7 +160,7 @@ func (s *Server) registerURLs() {
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/stats", ID: "urlStats", Summary: "Count short URLs by status", Tag: "URLs"}, s.urlStats)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/utm-suggestions", ID: "utmSuggestions", Summary: "Suggest values of a campaign field", Tag: "URLs"}, s.utmSuggestions)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/{id}", ID: "getURL", Summary: "Get a short URL", Tag: "URLs"},
-		func(ctx context.Context, in *urlID) (*urlOut, error) {
+		func(ctx context.Context, in *URLPath) (*urlOut, error) {
 			u, err := s.Links.Get(ctx, principal(ctx), in.ID)
 			if err != nil {
 				return nil, err
@@ -169,7 +170,7 @@ func (s *Server) registerURLs() {
 	for method, id := range map[string]string{http.MethodPut: "updateURL", http.MethodPatch: "patchURL"} {
 		handle(s, endpoint{Method: method, Path: "/api/urls/{id}", ID: id, Summary: "Change what is given of a short URL", Tag: "URLs"},
 			func(ctx context.Context, in *struct {
-				urlID
+				URLPath
 				Body updateURL
 			}) (*urlOut, error) {
 				u, err := s.Links.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.OriginalURL))
@@ -180,7 +181,7 @@ func (s *Server) registerURLs() {
 			})
 	}
 	handle(s, endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL", Tag: "URLs"},
-		func(ctx context.Context, in *urlID) (*noContent, error) {
+		func(ctx context.Context, in *URLPath) (*noContent, error) {
 			return nil, s.Links.Delete(ctx, principal(ctx), in.ID)
 		})
 	s.registerURLBulk()

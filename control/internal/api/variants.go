@@ -39,29 +39,31 @@ type Variants struct {
 	Stats       []VariantStat `json:"stats"`
 }
 
-type variantFields struct {
+// VariantFields are the optional fields of a variant in requests.
+type VariantFields struct {
 	Weight   Opt[int]  `json:"weight,omitempty" doc:"0 to 100; 50 if left out."`
 	IsActive Opt[bool] `json:"isActive,omitempty" doc:"true if left out."`
 }
 
-func (f *variantFields) input(name, targetURL Opt[string]) routing.VariantInput {
+func (f *VariantFields) input(name, targetURL Opt[string]) routing.VariantInput {
 	return routing.VariantInput{Name: given(name, ""), TargetURL: given(targetURL, ""), Weight: given(f.Weight, routing.DefaultWeight), Active: given(f.IsActive, true)}
 }
 
 type createVariant struct {
 	Name      Opt[string] `json:"name" required:"true" doc:"1 to 100 characters."`
 	TargetURL Opt[string] `json:"targetUrl" required:"true"`
-	variantFields
+	VariantFields
 }
 
 type updateVariant struct {
 	Name      Opt[string] `json:"name,omitempty"`
 	TargetURL Opt[string] `json:"targetUrl,omitempty"`
-	variantFields
+	VariantFields
 }
 
-type variantID struct {
-	urlID
+// VariantPath is embedded in requests about one variant.
+type VariantPath struct {
+	URLPath
 	VariantID string `path:"variantId" doc:"The variant's id."`
 }
 
@@ -78,30 +80,30 @@ func (s *Server) registerVariants() {
 	const all, one = "/api/urls/{id}/variants", "/api/urls/{id}/variants/{variantId}"
 	handle(s, endpoint{Method: http.MethodPost, Path: all, ID: "createVariant", Summary: "Add a variant to a short URL", Tag: "Variants", Limit: limitVariants},
 		func(ctx context.Context, in *struct {
-			urlID
+			URLPath
 			Body createVariant
 		}) (*variantOut, error) {
 			return answerVariant(s.Routing.CreateVariant(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
 		})
 	handle(s, endpoint{Method: http.MethodGet, Path: all, ID: "listVariants", Summary: "List the variants of a short URL", Tag: "Variants", Limit: limitVariants}, s.listVariants)
 	handle(s, endpoint{Method: http.MethodGet, Path: one, ID: "getVariant", Summary: "Get a variant", Tag: "Variants", Limit: limitVariants},
-		func(ctx context.Context, in *variantID) (*variantOut, error) {
+		func(ctx context.Context, in *VariantPath) (*variantOut, error) {
 			return answerVariant(s.Routing.Variant(ctx, principal(ctx), in.ID, in.VariantID))
 		})
 	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateVariant", Summary: "Change what is given of a variant", Tag: "Variants", Limit: limitVariants},
 		func(ctx context.Context, in *struct {
-			variantID
+			VariantPath
 			Body updateVariant
 		}) (*variantOut, error) {
 			return answerVariant(s.Routing.UpdateVariant(ctx, principal(ctx), in.ID, in.VariantID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
 		})
 	handle(s, endpoint{Method: http.MethodDelete, Path: one, ID: "deleteVariant", Summary: "Delete a variant", Tag: "Variants", Limit: limitVariants},
-		func(ctx context.Context, in *variantID) (*noContent, error) {
+		func(ctx context.Context, in *VariantPath) (*noContent, error) {
 			return nil, s.Routing.DeleteVariant(ctx, principal(ctx), in.ID, in.VariantID)
 		})
 }
 
-func (s *Server) listVariants(ctx context.Context, in *urlID) (*struct{ Body Variants }, error) {
+func (s *Server) listVariants(ctx context.Context, in *URLPath) (*struct{ Body Variants }, error) {
 	l, err := s.Routing.Variants(ctx, principal(ctx), in.ID)
 	if err != nil {
 		return nil, err

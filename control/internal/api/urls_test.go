@@ -1,0 +1,369 @@
+package api_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"image/png"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/audit"
+	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/routing"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/link"
+)
+
+// withLinks adds the use cases of links, rules and variants to a world.
+func withLinks(w *world, _ *api.Config, deps *api.Deps) {
+	passwords, err := auth.NewPasswords(bcrypt.MinCost)
+	w.ok(err)
+	policy := link.Policy{Hosts: []string{"sho.rt"}}
+	deps.Links = links.New(links.Config{BaseURL: baseURL, Destinations: policy}, w.store, passwords)
+	deps.Routing = routing.New(policy, w.store)
+}
+
+// eachWithLinks runs f in a world of each dialect that has links.
+func eachWithLinks(t *testing.T, f func(t *testing.T, w *world)) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, withLinks)) })
+}
+
+var urlNames = []string{"id", "slug", "shortUrl", "originalUrl", "title", "userId", "status", "clickCount", "hasPassword", "expiresAt",
+	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl",
+	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "createdAt", "updatedAt"}
+
+// create makes a link of ann's and returns its id.
+func (w *world) create(slug string) string {
+	w.t.Helper()
+	return w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/%s","customSlug":%q}`, slug, slug), as(w.ann)).want(201).str("id")
+}
+
+// unchanged fails the test if f leaves a trace in the log of changes or in the audit log.
+func (w *world) unchanged(what string, f func()) {
+	w.t.Helper()
+	count := func() (n int) {
+		w.ok(w.store.Row(w.t.Context(), `SELECT (SELECT revision FROM config_head) + (SELECT count(*) FROM audit_logs) + (SELECT count(*) FROM urls)`).Scan(&n))
+		return n
+	}
+	before := count()
+	f()
+	if after := count(); after != before {
+		w.t.Errorf("%s changed something", what)
+	}
+}
+
+// audited returns the newest audit row, and fails unless it is of the action and the log is whole.
+func (w *world) audited(action, entityType, entityID string) store.AuditRow {
+	w.t.Helper()
+	var last store.AuditRow
+	w.ok(w.store.EachAudit(w.t.Context(), func(r store.AuditRow) error {
+		last = r
+		return nil
+	}))
+	if last.Action != action || last.EntityType != entityType || last.EntityID.String != entityID {
+		w.t.Errorf("audit: %s of %s %s, want %s of %s %s", last.Action, last.EntityType, last.EntityID.String, action, entityType, entityID)
+	}
+	if _, err := audit.Verify(w.t.Context(), w.store.Conn); err != nil {
+		w.t.Error(err)
+	}
+	return last
+}
+
+func TestURLs_create(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		r := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/a%2Fb?x=1#f"}`, as(w.ann)).want(201).has("", urlNames...)
+		if slug := r.str("slug"); !link.ValidSlug(slug) || len(slug) != 7 || r.str("shortUrl") != baseURL+"/"+slug {
+			t.Errorf("generated slug: %s", r.text)
+		}
+		if r.str("originalUrl") != "https://example.com/a%2Fb?x=1#f" || r.str("status") != "ACTIVE" || r.str("userId") != w.annID || r.at("clickCount") != 0.0 || r.at("hasPassword") != false {
+			t.Error(r.text)
+		}
+		for _, name := range []string{"title", "expiresAt", "utmSource", "defaultUrl", "ogTitle", "ogImage", "ogImageUrl", "twitterCardType"} {
+			if r.at(name) != nil {
+				t.Errorf("unset %s is %v", name, r.at(name))
+			}
+		}
+		w.audited("URL_CREATED", "url", r.str("id"))
+		if rev := r.Header.Get("X-Config-Revision"); rev != "1" {
+			t.Errorf("revision %q", rev)
+		}
+
+		at := time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z")
+		r = w.do("POST", "/api/urls", `{"originalUrl":" https://exämple.com/ü ","customSlug":"My_Slug-1","title":" Tïtle ","password":"pass","expiresAt":"`+at+`",
+			"utmSource":"a","utmMedium":"b","utmCampaign":"c","utmTerm":"d","utmContent":"e","utmId":"f","utmSourcePlatform":"g","status":"INACTIVE","isAbTest":true,
+			"defaultUrl":"https://d.example","ogTitle":"t","ogDescription":"d","twitterCardType":"summary","bundleIds":[]}`, as(w.ann)).want(201).has("", urlNames...)
+		for name, want := range map[string]any{
+			"slug": "My_Slug-1", "originalUrl": "https://xn--exmple-cua.com/%C3%BC", "title": "Tïtle", "hasPassword": true, "expiresAt": at, "status": "INACTIVE",
+			"utmSource": "a", "utmMedium": "b", "utmCampaign": "c", "utmTerm": "d", "utmContent": "e", "utmId": "f", "utmSourcePlatform": "g",
+			"isABTesting": true, "isAbTest": true, "isSmartRouting": false, "defaultUrl": "https://d.example", "ogTitle": "t", "ogDescription": "d", "twitterCardType": "summary",
+		} {
+			if r.at(name) != want {
+				t.Errorf("%s is %v, want %v", name, r.at(name), want)
+			}
+		}
+		row := w.audited("URL_CREATED", "url", r.str("id"))
+		u, err := w.store.URLByID(t.Context(), r.str("id"))
+		w.ok(err)
+		if bcrypt.CompareHashAndPassword([]byte(u.PasswordHash), []byte("pass")) != nil {
+			t.Error("the password was not kept as its hash")
+		}
+		if strings.Contains(row.New.String+w.logs.String()+r.text, u.PasswordHash) || strings.Contains(row.New.String, `"pass"`) {
+			t.Error("a secret went where it does not belong")
+		}
+		w.do("GET", "/api/urls/"+u.ID, "", as(w.ann)).want(200).has("", urlNames...)
+
+		w.unchanged("a taken slug", func() {
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"My_Slug-1"}`, as(w.bob)).want(409)
+		})
+		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"my_slug-1"}`, as(w.bob)).want(201)
+		for _, empty := range []string{`""`, `null`} {
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":`+empty+`,"title":`+empty+`,"password":`+empty+`,"expiresAt":`+empty+`}`, as(w.ann)).want(201)
+		}
+		w.do("POST", "/api/urls", `{"originalUrl":"https://example.com"}`).want(401)
+	})
+}
+
+func TestURLs_create_refuses(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		long := strings.Repeat("x", 2100)
+		past := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
+		w.unchanged("a refused creation", func() {
+			for body, fields := range map[string][]string{
+				``:                     {"originalUrl"},
+				`{}`:                   {"originalUrl"},
+				`{"originalUrl":null}`: {"originalUrl"},
+				`{"originalUrl":""}`:   {"originalUrl"},
+				`{"originalUrl":7}`:    {"originalUrl"},
+				`{"originalUrl":["https://example.com"]}`:                           {"originalUrl"},
+				`{"originalUrl":"https://example.com","customSlug":"ab"}`:           {"customSlug"},
+				`{"originalUrl":"https://example.com","customSlug":"ÄÖÜ"}`:          {"customSlug"},
+				`{"originalUrl":"https://example.com","customSlug":"a/b"}`:          {"customSlug"},
+				`{"originalUrl":"https://example.com","customSlug":"HealthZ"}`:      {"customSlug"},
+				`{"originalUrl":"https://example.com","customSlug":"` + long + `"}`: {"customSlug"},
+				`{"originalUrl":"https://example.com","title":"` + long + `"}`:      {"title"},
+				`{"originalUrl":"https://example.com","password":"abc"}`:            {"password"},
+				`{"originalUrl":"https://example.com","password":"` + long + `"}`:   {"password"},
+				`{"originalUrl":"https://example.com","expiresAt":"` + past + `"}`:  {"expiresAt"},
+				`{"originalUrl":"https://example.com","expiresAt":"soon"}`:          {"expiresAt"},
+				`{"originalUrl":"https://example.com","expiresAt":1893456000}`:      {"expiresAt"},
+				`{"originalUrl":"https://example.com","status":"EXPIRED"}`:          {"status"},
+				`{"originalUrl":"https://example.com","isABTesting":"yes"}`:         {"isABTesting"},
+				`{"originalUrl":"https://example.com","defaultUrl":"example"}`:      {"defaultUrl"},
+				`{"originalUrl":"https://example.com","ogImage":"og-images/../x"}`:  {"ogImage"},
+				`{"originalUrl":"https://example.com","bundleIds":["x"]}`:           {"bundleIds.0"},
+				`{"originalUrl":"https://example.com","bundleIds":"x"}`:             {"bundleIds"},
+				`{"originalUrl":"https://example.com","id":"x","slug":"y"}`:         {"id", "slug"},
+				`{"originalUrl":"https://example.com","originalURL":"https://e"}`:   {"originalURL"},
+				// All problems at once.
+				`{"originalUrl":"ftp://x","customSlug":"a b","title":"` + long + `","utmId":"` + long + `","ogTitle":"` + long + `","ogDescription":"` + long + `","twitterCardType":"big","password":"x","status":"ON"}`: {
+					"originalUrl", "customSlug", "title", "utmId", "ogTitle", "ogDescription", "twitterCardType", "password", "status"},
+			} {
+				w.do("POST", "/api/urls", body, as(w.ann)).wantField(fields...)
+			}
+			for _, to := range []string{
+				"example.com", "//example.com", "/path", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://example.com", "https://", "https:///x", "http:example.com",
+				"https://exa mple.com", "https://example.com/a b", "https://example.com/\\nx", "https://example.com/\\u0000", "https://example.com\\\\@evil", "https://example.com/" + long,
+				"https://sho.rt/abc", "https://SHO.RT./abc", "http://user@sho.rt:443/abc", "https://localhost/", "http://127.0.0.1/", "http://[::1]/", "http://10.0.0.1/", "http://169.254.169.254/latest",
+				"http://192.168.1.1/", "http://printer.local/", "http://db.internal/", "http://2130706433/", "http://0x7f.1/", "http://[::ffff:127.0.0.1]/",
+			} {
+				w.do("POST", "/api/urls", `{"originalUrl":"`+to+`"}`, as(w.ann)).wantField("originalUrl")
+				w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","defaultUrl":"`+to+`"}`, as(w.ann)).wantField("defaultUrl")
+			}
+			for _, body := range []string{`{`, `[]`, `"x"`, `nul`, `{"originalUrl":"https://example.com"}x`, strings.Repeat(`{"a":`, 5000) + `1` + strings.Repeat(`}`, 5000)} {
+				w.do("POST", "/api/urls", body, as(w.ann)).want(400)
+			}
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","title":"`+strings.Repeat("x", 1<<20)+`"}`, as(w.ann)).want(413)
+			w.do("POST", "/api/urls", `originalUrl=https://example.com`, as(w.ann), with("Content-Type", "application/x-www-form-urlencoded")).want(415)
+		})
+	})
+}
+
+func TestURLs_update(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		id := w.create("abc")
+		path := "/api/urls/" + id
+		for i, method := range []string{"PUT", "PATCH"} {
+			title := fmt.Sprintf("title %d", i)
+			r := w.do(method, path, fmt.Sprintf(`{"title":%q,"password":"secret%d","utmSource":"news","expiresAt":"2040-01-02","status":"INACTIVE"}`, title, i), as(w.ann)).want(200).has("", urlNames...)
+			if r.str("title") != title || r.at("hasPassword") != true || r.str("expiresAt") != "2040-01-02T00:00:00.000Z" || r.str("status") != "INACTIVE" || r.str("originalUrl") != "https://example.com/abc" {
+				t.Error(r.text)
+			}
+			row := w.audited("URL_UPDATED", "url", id)
+			if !strings.Contains(row.New.String, title) || !strings.Contains(row.New.String, `"password":"***"`) || strings.Contains(row.New.String, "originalUrl") {
+				t.Errorf("audit: %s to %s", row.Old.String, row.New.String)
+			}
+			w.unchanged("an update that says nothing new", func() {
+				w.do(method, path, ``, as(w.ann)).want(200)
+				w.do(method, path, fmt.Sprintf(`{"title":%q,"status":"INACTIVE"}`, title), as(w.ann)).want(200)
+			})
+			empty := []string{`""`, `null`}[i]
+			r = w.do(method, path, `{"title":`+empty+`,"password":`+empty+`,"utmSource":`+empty+`,"expiresAt":`+empty+`,"defaultUrl":`+empty+`,"ogTitle":`+empty+`,"ogImage":`+empty+`,"twitterCardType":`+empty+`,"status":"ACTIVE"}`, as(w.ann)).want(200)
+			for _, name := range []string{"title", "utmSource", "expiresAt", "defaultUrl", "ogTitle", "ogImage"} {
+				if r.at(name) != nil {
+					t.Errorf("%s with %s: %s", method, empty, r.text)
+				}
+			}
+			if r.at("hasPassword") != false || r.str("status") != "ACTIVE" {
+				t.Error(r.text)
+			}
+		}
+		// A time in the past ends a link.
+		if r := w.do("PUT", path, `{"expiresAt":"2020-01-01T00:00:00Z"}`, as(w.ann)).want(200); r.str("status") != "EXPIRED" {
+			t.Error(r.text)
+		}
+		key := "og-images/" + id + "/12.webp"
+		if r := w.do("PUT", path, `{"ogImage":"`+key+`"}`, as(w.ann)).want(200); r.str("ogImageUrl") != baseURL+"/api/og-images/og-images%2F"+id+"%2F12.webp" {
+			t.Error(r.text)
+		}
+
+		w.unchanged("a refused update", func() {
+			for body, field := range map[string]string{
+				`{"originalUrl":null}`: "originalUrl", `{"originalUrl":""}`: "originalUrl", `{"originalUrl":"https://sho.rt/abc"}`: "originalUrl",
+				`{"status":""}`: "status", `{"status":null}`: "status", `{"status":"EXPIRED"}`: "status", `{"customSlug":"other"}`: "customSlug", `{"clickCount":5}`: "clickCount",
+				`{"userId":"` + w.bobID + `"}`: "userId", `{"isABTesting":true}`: "isABTesting", `{"isAbTest":true}`: "isABTesting", `{"password":"abc"}`: "password",
+				`{"ogImage":"og-images/` + w.annID + `/12.webp"}`: "ogImage", `{"bundleIds":["x"]}`: "bundleIds.0",
+			} {
+				w.do("PATCH", path, body, as(w.ann)).wantField(field)
+			}
+			for _, method := range []string{"GET", "PUT", "PATCH", "DELETE"} {
+				w.do(method, path, "", as(w.bob)).want(404)
+				w.do(method, "/api/urls/unknown", "", as(w.ann)).want(404)
+				w.do(method, "/api/urls/%ff", "", as(w.ann)).want(404)
+				w.do(method, path, "").want(401)
+			}
+		})
+		w.do("PUT", path, `{"title":"by the administrator"}`, as(w.root)).want(200)
+	})
+}
+
+func TestURLs_delete(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		id := w.create("abc")
+		if r := w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(204); r.text != "" {
+			t.Errorf("body %q", r.text)
+		}
+		row := w.audited("URL_DELETED", "url", id)
+		if !strings.Contains(row.Old.String, `"slug":"abc"`) || row.New.Valid {
+			t.Errorf("audit: %s to %s", row.Old.String, row.New.String)
+		}
+		w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(404)
+		w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(404)
+		if again := w.create("abc"); again == id {
+			t.Error("the id was used again")
+		}
+	})
+}
+
+func TestURLs_list(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		for i := range 12 {
+			w.create(fmt.Sprintf("slug%02d", i))
+		}
+		w.do("PATCH", "/api/urls/bulk", `{"urlIds":["`+w.create("off")+`"],"status":"INACTIVE"}`, as(w.ann)).want(200)
+		expired := w.create("old")
+		w.do("PUT", "/api/urls/"+expired, `{"expiresAt":"2020-01-01"}`, as(w.ann)).want(200)
+		w.do("POST", "/api/urls", `{"originalUrl":"https://bob.example","customSlug":"bobs"}`, as(w.bob)).want(201)
+
+		r := w.do("GET", "/api/urls", "", as(w.ann)).want(200).has("", "data", "total", "page", "pageSize", "totalPages").has("data.0", urlNames...)
+		if r.num("total") != 14 || r.num("page") != 1 || r.num("pageSize") != 10 || r.num("totalPages") != 2 || len(r.at("data").([]any)) != 10 || r.str("data.0.slug") != "old" || r.str("data.0.status") != "EXPIRED" {
+			t.Error(r.text)
+		}
+		for query, want := range map[string]int{
+			"page=2": 4, "page=3": 0, "page=2&limit=5": 5, "pageSize=100": 14, "limit=3&pageSize=7": 3, "search=SLUG0&limit=50": 10, "search=example.com/slug11": 1, "search=%25": 0,
+			"status=ACTIVE&limit=50": 12, "status=INACTIVE": 1, "status=EXPIRED": 1, "sortBy=title&sortOrder=asc": 10, "nonsense=1": 10, "search=%27%3B+DROP+TABLE+urls%3B--": 0,
+		} {
+			if r := w.do("GET", "/api/urls?"+query, "", as(w.ann)).want(200); len(r.at("data").([]any)) != want {
+				t.Errorf("%s: %d rows, want %d", query, len(r.at("data").([]any)), want)
+			}
+		}
+		if r := w.do("GET", "/api/urls?sortBy=slug&sortOrder=asc", "", as(w.ann)).want(200); r.str("data.0.slug") != "off" {
+			t.Error(r.text)
+		}
+		if r := w.do("GET", "/api/urls", "", as(w.root)).want(200); r.num("total") != 15 {
+			t.Errorf("an administrator sees %v links", r.num("total"))
+		}
+		for query, field := range map[string]string{
+			"page=0": "page", "page=-1": "page", "page=x": "page", "limit=0": "limit", "limit=101": "limit", "pageSize=1000": "pageSize", "sortBy=password_hash": "sortBy",
+			"sortOrder=up": "sortOrder", "status=active": "status", "search=" + strings.Repeat("x", 3000): "search", "search=%00": "search", "search=%ff": "search",
+		} {
+			w.do("GET", "/api/urls?"+query, "", as(w.ann)).wantField(field)
+		}
+		r = w.do("GET", "/api/urls/stats", "", as(w.ann)).want(200).has("", "totalUrls", "activeUrls", "inactiveUrls", "expiredUrls", "totalClicks")
+		if r.num("totalUrls") != 14 || r.num("activeUrls") != 12 || r.num("inactiveUrls") != 1 || r.num("expiredUrls") != 1 {
+			t.Error(r.text)
+		}
+	})
+}
+
+func TestURLs_suggest_campaign_values(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		for i, v := range []string{"news", "news", "Newsletter", "ads"} {
+			token := w.ann
+			if i == 1 {
+				token = w.bob
+			}
+			w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","utmSource":"`+v+`","utmSourcePlatform":"p"}`, as(token)).want(201)
+		}
+		r := w.do("GET", "/api/urls/utm-suggestions?field=utmSource&q=NEWS", "", as(w.bob)).want(200).has("", "field", "suggestions")
+		if r.str("field") != "utmSource" || fmt.Sprint(r.at("suggestions")) != "[map[count:2 value:news] map[count:1 value:Newsletter]]" {
+			t.Error(r.text)
+		}
+		if r := w.do("GET", "/api/urls/utm-suggestions?field=utmSourcePlatform", "", as(w.ann)).want(200); r.num("suggestions.0.count") != 4 {
+			t.Error(r.text)
+		}
+		w.do("GET", "/api/urls/utm-suggestions", "", as(w.ann)).wantField("field")
+		w.do("GET", "/api/urls/utm-suggestions?field=slug", "", as(w.ann)).wantField("field")
+		w.do("GET", "/api/urls/utm-suggestions?field=utmId&q="+strings.Repeat("x", 101), "", as(w.ann)).wantField("q")
+	})
+}
+
+func TestURLs_QR_code(t *testing.T) {
+	w := small(t, withLinks)
+	path := "/api/urls/" + w.create("abc") + "/qrcode"
+	browser := "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8"
+	for _, q := range []struct{ query, accept, kind string }{
+		{"", "", "application/json"}, {"", "*/*", "application/json"}, {"", "application/json", "application/json"}, {"?format=json", browser, "application/json"},
+		{"", browser, "image/png"}, {"", "image/png", "image/png"}, {"?format=png", "", "image/png"}, {"?format=svg", "", "image/svg+xml"}, {"", "image/svg+xml", "image/svg+xml"},
+		{"?width=64&color=%23ff0000&background=0f0", "image/*", "image/png"},
+	} {
+		r := w.do("GET", path+q.query, "", as(w.ann), with("Accept", q.accept)).want(200)
+		kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+		if kind != q.kind {
+			t.Errorf("%q with Accept %q: %s, want %s", q.query, q.accept, kind, q.kind)
+		}
+		body := r.text
+		if kind == "application/json" {
+			data, ok := strings.CutPrefix(r.has("", "qrCode").str("qrCode"), "data:image/png;base64,")
+			b, err := base64.StdEncoding.DecodeString(data)
+			if !ok || err != nil {
+				t.Fatalf("%s: %v", r.text, err)
+			}
+			kind, body = "image/png", string(b)
+		}
+		if kind == "image/png" {
+			img, err := png.Decode(strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := map[bool]int{true: 64, false: 300}[strings.Contains(q.query, "width")]; img.Bounds().Dx() != want {
+				t.Errorf("%q: %v", q.query, img.Bounds())
+			}
+		}
+	}
+	for query, field := range map[string]string{
+		"width=63": "width", "width=2049": "width", "width=1e3": "width", "width=99999999999999999999": "width", "color=red": "color", "background=%22%3E%3Cscript%3E": "background", "format=gif": "format",
+	} {
+		w.do("GET", path+"?"+query, "", as(w.ann)).wantField(field)
+	}
+	w.do("GET", path, "", as(w.bob)).want(404)
+	w.do("GET", path, "").want(401)
+	w.do(http.MethodPost, path, "", as(w.ann)).want(405)
+}
