@@ -34,7 +34,7 @@ type settings struct {
 	zipf                          float64
 	dir, geo                      string
 	cpus                          [2]int // of the servers, of the load
-	profile                       string
+	profile, only                 string
 }
 
 func (s *settings) flags() *flag.FlagSet {
@@ -49,6 +49,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.geo, "geo", "", "geo database (.mmdb); none: one of 60,000 networks is made")
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
+	f.StringVar(&s.only, "only", "", "the scenarios to run, such as P1,P4; none: all")
 	f.StringVar(&s.profile, "profile", "", "write the edge's processor profile here")
 	return f
 }
@@ -90,7 +91,7 @@ type scenario struct {
 	status string
 }
 
-var scenarios = []scenario{
+var budgets = []scenario{
 	{"P1", "plain link, click in the spool", 0.88, classPlain, "direct", "302"},
 	{"P2", "10 nested rules; geo and User-Agent", 0.80, classRules, "proxied", "302"},
 	{"P3", "A/B test of 5 variants", 0.86, classVariants, "direct", "302"},
@@ -129,6 +130,12 @@ func measure(s *settings, args []string, out string) error {
 	defer load.stop()
 	fmt.Printf("%s\n%d links, %d connections, %d rounds of %v; server on processor %d, load on %d\n", edge.hello["table"], s.links, s.conns, s.rounds, s.dur, s.cpus[0], s.cpus[1])
 
+	var scenarios []scenario
+	for _, sc := range budgets {
+		if s.only == "" || slices.Contains(strings.Split(s.only, ","), sc.Name) {
+			scenarios = append(scenarios, sc)
+		}
+	}
 	type sample struct{ bare, edge run }
 	samples := make([][]sample, len(scenarios))
 	warm := min(s.dur, time.Second)
@@ -138,7 +145,7 @@ func measure(s *settings, args []string, out string) error {
 		}
 	}
 	for range s.rounds {
-		before, err := drive(load, bare, scenarios[0], "bare", s.dur)
+		before, err := drive(load, bare, budgets[0], "bare", s.dur)
 		if err != nil {
 			return err
 		}
@@ -147,7 +154,7 @@ func measure(s *settings, args []string, out string) error {
 			if err != nil {
 				return err
 			}
-			after, err := drive(load, bare, scenarios[0], "bare", s.dur)
+			after, err := drive(load, bare, budgets[0], "bare", s.dur)
 			if err != nil {
 				return err
 			}
