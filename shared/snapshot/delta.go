@@ -45,7 +45,7 @@ const (
 	maxDelta = 1 << 30
 )
 
-// AppendDelta appends a delta's wire form to b. It panics on a delta of more than a gigabyte, for which a
+// AppendDelta appends a delta's wire form to b. The upserts must have passed Check. It panics on a delta of more than a gigabyte, for which a
 // full document is the right form.
 func AppendDelta(b []byte, d *Delta) []byte {
 	start := len(b)

@@ -59,7 +59,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Writer writes a full document as a stream. It is for one goroutine. After an error it is spent.
+// Writer writes a full document as a stream. It is for one goroutine. After an error of writing it is spent.
 type Writer struct {
 	w     io.Writer
 	sum   hash.Hash
@@ -101,13 +101,14 @@ func newWriter(w io.Writer, cur Cursor, level zstd.EncoderLevel) (*Writer, error
 	return d, d.err
 }
 
-// Add writes one link. The document's slugs must be distinct; their order doesn't matter.
+// Add writes one link. The document's slugs must be distinct; their order doesn't matter. A link that Check finds
+// fault with is an error that leaves the writer as it was: the caller may go on without it.
 func (d *Writer) Add(r *link.Record) error {
 	if d.err != nil {
 		return d.err
 	}
-	if r.Slug == "" || len(r.Slug) > MaxSlug {
-		return fmt.Errorf("snapshot: link %d has a slug of %d bytes", r.Num, len(r.Slug))
+	if err := Check(r); err != nil {
+		return err
 	}
 	d.plain = appendMessageBody(d.plain, r)
 	d.count++

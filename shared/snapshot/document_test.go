@@ -140,6 +140,34 @@ func TestDocument_limits(t *testing.T) {
 	}
 }
 
+func TestWriter_leaves_out_what_readers_would_refuse(t *testing.T) {
+	t.Parallel()
+	bad := []link.Record{plain(1), plain(2), plain(3), plain(4), plain(5)}
+	bad[0].Slug = ""
+	bad[1].Slug = strings.Repeat("s", snapshot.MaxSlug+1)
+	bad[2].Title = strings.Repeat("t", snapshot.MaxRecord+1)
+	bad[3].Rules = make([]link.Rule, 1001)
+	bad[4].Variants = []link.Variant{{Weight: 1<<31 + 1}}
+	var b bytes.Buffer
+	w, err := snapshot.NewWriter(&b, snapshot.Cursor{Incarnation: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range bad {
+		if w.Add(&bad[i]) == nil {
+			t.Errorf("record %d was taken", i)
+		}
+	}
+	largest := plain(6)
+	largest.Title = strings.Repeat("t", snapshot.MaxRecord-len(largest.Destination))
+	if err := errors.Join(w.Add(&largest), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := decode(b.Bytes(), snapshot.Limits{}); err != nil || len(got) != 1 {
+		t.Error(len(got), err)
+	}
+}
+
 func TestDocument_error_of_the_callback_stops(t *testing.T) {
 	t.Parallel()
 	var records []link.Record
@@ -163,7 +191,7 @@ func TestRecord_unknown_fields_are_skipped(t *testing.T) {
 	b := snapshot.AppendRecord(nil, &want)
 	b = binary.AppendUvarint(b, 200<<3|2)
 	b = append(b, 3, 'n', 'e', 'w')
-	b = binary.AppendUvarint(b, 201<<3|0)
+	b = binary.AppendUvarint(b, 201<<3)
 	b = append(b, 0xff, 1)
 	b = binary.AppendUvarint(b, 202<<3|1)
 	b = append(b, 1, 2, 3, 4, 5, 6, 7, 8)

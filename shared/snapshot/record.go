@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/shortline/shortline/shared/link"
 )
@@ -14,7 +15,10 @@ const Schema = 1
 // MaxSlug is the longest slug in bytes that a document or delta may carry. The control plane allows fewer.
 const MaxSlug = 100
 
-const maxFanOut = 1000 // rules or variants in one record: ten times what the control plane allows
+const (
+	maxFanOut = 1000 // rules or variants in one record: ten times what the control plane allows
+	maxWeight = 1 << 31
+)
 
 // Field numbers of a record. They are never reused.
 const (
@@ -36,6 +40,40 @@ const (
 	fieldVariant   = 16
 	fieldPreview   = 17
 )
+
+// MaxRecord is the most bytes that a record's texts may come to, so that its wire form stays within the readers'
+// default limit.
+const MaxRecord = 4 << 20
+
+// Check reports why a record can't travel. Whoever publishes checks each link and leaves out what fails: readers
+// refuse a document or delta whole, and one such record in it would stop every change.
+func Check(r *link.Record) error {
+	size := len(r.Destination) + len(r.Default) + len(r.Title) + len(r.PasswordHash)
+	for _, s := range utmFields(&r.UTM) {
+		size += len(*s)
+	}
+	for _, s := range previewFields(&r.Preview) {
+		size += len(*s)
+	}
+	for i := range r.Rules {
+		size += len(r.Rules[i].Name) + len(r.Rules[i].Target) + len(r.Rules[i].Conditions)
+	}
+	for i := range r.Variants {
+		if r.Variants[i].Weight > maxWeight {
+			return fmt.Errorf("snapshot: link %d has a variant of weight %d", r.Num, r.Variants[i].Weight)
+		}
+		size += len(r.Variants[i].Target)
+	}
+	switch {
+	case r.Slug == "" || len(r.Slug) > MaxSlug:
+		return fmt.Errorf("snapshot: link %d has a slug of %d bytes", r.Num, len(r.Slug))
+	case len(r.Rules) > maxFanOut || len(r.Variants) > maxFanOut:
+		return fmt.Errorf("snapshot: link %d has %d rules and %d variants", r.Num, len(r.Rules), len(r.Variants))
+	case size > MaxRecord:
+		return fmt.Errorf("snapshot: link %d has %d bytes of text", r.Num, size)
+	}
+	return nil
+}
 
 // AppendRecord appends a record's wire form to b. Equal records give equal bytes.
 func AppendRecord(b []byte, r *link.Record) []byte {
@@ -216,7 +254,7 @@ func decodeVariant(outer *fields) (v link.Variant) {
 		case f.number == 2 && f.kind == wireBytes:
 			v.Target = f.bytes
 		case f.number == 3 && f.kind == wireVarint:
-			if f.value > 1<<31 {
+			if f.value > maxWeight {
 				f.err = corrupt("weight %d", f.value)
 			}
 			v.Weight = uint32(f.value)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -47,7 +48,11 @@ func (a *Agent) follow(ctx context.Context) {
 		}
 		failures++
 		pause := a.pause(failures)
-		a.cfg.Logger.Warn("source_failed", "error", err, "failures", failures, "pause_seconds", pause.Seconds())
+		level := slog.LevelDebug
+		if failures&(failures-1) == 0 { // ever more seldom: hours without a control plane are one fact
+			level = slog.LevelWarn
+		}
+		a.cfg.Logger.Log(ctx, level, "source_failed", "error", err, "failures", failures, "pause_seconds", pause.Seconds())
 		sleep(ctx, pause)
 	}
 }
