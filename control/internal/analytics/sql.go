@@ -1,0 +1,185 @@
+package analytics
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Statement is a question in SQL, with its values for the ? in it: strings and int64s only, which every driver
+// binds alike. The text uses what both engines have, and three functions that ClickHouse has and DuckDB's adapter
+// defines: fromUnixTimestamp64Milli, toUnixTimestamp64Milli and intDiv, besides uniqExact.
+//
+// A table of clicks has the columns edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, visitor, country,
+// region, city, device, os, browser, referer, user_agent, bot, bot_name, the seven utm_*, and geo_version.
+// Text columns are never NULL.
+type Statement struct {
+	Text string
+	Args []any
+}
+
+// openEnd bounds the zone arithmetic of queries without an end: the year 2100.
+const openEnd = 4102444800000
+
+// SQL renders the query for a table. Its columns are those of Line that were asked for, in that order (day, link,
+// value, clicks, visitors, last), the measures not asked for being 0.
+func (q Query) SQL(table string) Statement {
+	var s statement
+	var keys []string
+	s.add("SELECT ")
+	if q.ByDay {
+		keys = append(keys, "day")
+		s.day(q.Scope, q.Zone)
+		s.add(" AS day, ")
+	}
+	if q.ByLink {
+		keys = append(keys, "link")
+		s.add("link, ")
+	}
+	if q.By != None {
+		keys = append(keys, "value")
+		s.add("CAST(" + columns[q.By] + " AS VARCHAR) AS value, ")
+	}
+	s.add("CAST(count(*) AS BIGINT) AS clicks, ")
+	if q.Visitors {
+		s.add("CAST(uniqExact(visitor) AS BIGINT) AS visitors, ")
+	} else {
+		s.add("CAST(0 AS BIGINT) AS visitors, ")
+	}
+	if q.Last {
+		// Of no rows DuckDB's maximum is NULL and ClickHouse's is 0.
+		s.add("CAST(coalesce(max(toUnixTimestamp64Milli(ts)), 0) AS BIGINT) AS last_at")
+	} else {
+		s.add("CAST(0 AS BIGINT) AS last_at")
+	}
+	s.add(" FROM " + table)
+	s.where(q.Scope)
+	if len(keys) > 0 {
+		s.add(" GROUP BY " + strings.Join(keys, ", ") + " ORDER BY ")
+		if q.TopFirst {
+			s.add("clicks DESC, ")
+		}
+		s.add(strings.Join(keys, ", "))
+	}
+	if q.Limit > 0 {
+		s.add(fmt.Sprintf(" LIMIT %d", q.Limit))
+	}
+	return s.done()
+}
+
+// BreakdownSQL renders a breakdown for a table. Its columns are the number of a dimension, a value of it, and the
+// clicks.
+func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statement {
+	var s statement
+	var names, sets, kind, value []string
+	all := 1<<len(dims) - 1
+	for i, d := range dims {
+		c := columns[d]
+		names = append(names, c)
+		sets = append(sets, "("+c+")")
+		// GROUPING sets a bit for each column that a row is not grouped by, the last column's being the lowest.
+		kind = append(kind, fmt.Sprintf("WHEN %d THEN %d", all&^(1<<(len(dims)-1-i)), d))
+		value = append(value, fmt.Sprintf("WHEN %d THEN %s", d, c))
+	}
+	list := strings.Join(names, ", ")
+	s.add("SELECT dim, value, clicks FROM (SELECT dim, value, clicks, row_number() OVER (PARTITION BY dim ORDER BY clicks DESC, value) AS place FROM (")
+	s.add("SELECT dim, CAST(CASE dim " + strings.Join(value, " ") + " END AS VARCHAR) AS value, clicks FROM (")
+	s.add("SELECT CASE GROUPING(" + list + ") " + strings.Join(kind, " ") + " END AS dim, " + list + ", CAST(count(*) AS BIGINT) AS clicks FROM " + table)
+	s.where(scope)
+	s.add(" GROUP BY GROUPING SETS (" + strings.Join(sets, ", ") + ")")
+	s.add(fmt.Sprintf(") AS grouped) AS named) AS placed WHERE place <= %d ORDER BY dim, clicks DESC, value", limit))
+	return s.done()
+}
+
+// clickColumns is what ClicksSQL selects.
+const clickColumns = `edge, epoch, lane, seq, toUnixTimestamp64Milli(ts) AS ts_ms, link, owner, variant, rule, CAST(ip AS VARCHAR) AS ip_text, country, region, city, device, os, browser,
+	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version`
+
+// ClicksSQL renders the newest clicks of a scope for a table, in the columns and order that an adapter's scan
+// expects: those of Row, UTM in the order of link.UTM.
+func ClicksSQL(table string, scope Scope, limit int) Statement {
+	var s statement
+	s.add("SELECT " + clickColumns + " FROM " + table)
+	s.where(scope)
+	s.add(fmt.Sprintf(" ORDER BY ts DESC, edge DESC, epoch DESC, lane DESC, seq DESC LIMIT %d", limit))
+	return s.done()
+}
+
+type statement struct {
+	text strings.Builder
+	args []any
+}
+
+func (s *statement) add(text string, args ...any) {
+	s.text.WriteString(text)
+	s.args = append(s.args, args...)
+}
+
+func (s *statement) done() Statement { return Statement{s.text.String(), s.args} }
+
+// day renders the number of the local day: the offsets that the zone has within the scope are put in as numbers.
+func (s *statement) day(scope Scope, zone *time.Location) {
+	to := scope.To
+	if to == 0 {
+		to = openEnd
+	}
+	list := shifts(scope.From, to, zone)
+	s.add("intDiv(toUnixTimestamp64Milli(ts)")
+	if last := list[len(list)-1]; len(list) == 1 {
+		s.add(fmt.Sprintf(" + %d", last.offset))
+	} else {
+		s.add(" + CASE")
+		for _, sh := range list[:len(list)-1] {
+			s.add(fmt.Sprintf(" WHEN toUnixTimestamp64Milli(ts) < %d THEN %d", sh.until, sh.offset))
+		}
+		s.add(fmt.Sprintf(" ELSE %d END", last.offset))
+	}
+	s.add(fmt.Sprintf(", %d)", dayMillis))
+}
+
+func (s *statement) where(scope Scope) {
+	word := " WHERE "
+	and := func(text string, args ...any) {
+		s.add(word+text, args...)
+		word = " AND "
+	}
+	switch {
+	case scope.Links == nil:
+	case len(scope.Links) == 0:
+		and("1 = 0")
+	case len(scope.Links) == 1:
+		and("link = ?", int64(scope.Links[0]))
+	default:
+		// Numbers in the text: engines bound how many values can be bound.
+		var b strings.Builder
+		for i, n := range scope.Links {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprint(&b, n)
+		}
+		and("link IN (" + b.String() + ")")
+	}
+	if scope.Owner != 0 {
+		and("owner = ?", int64(scope.Owner))
+	}
+	// A bound is never given as a time: drivers cut its milliseconds off, and one engine then skips rows.
+	if scope.From != 0 {
+		and("ts >= fromUnixTimestamp64Milli(?)", scope.From)
+	}
+	if scope.To != 0 {
+		and("ts < fromUnixTimestamp64Milli(?)", scope.To)
+	}
+	switch scope.Bots {
+	case People:
+		and("NOT bot")
+	case OnlyBots:
+		and("bot")
+	}
+	if scope.Routed {
+		and("rule <> ''")
+	}
+	if scope.Drawn {
+		and("variant <> ''")
+	}
+}
