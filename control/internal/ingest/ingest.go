@@ -1,0 +1,269 @@
+// Package ingest takes clicks from edges into the analytics store, once each, and keeps the counters that the
+// control plane shows true to it.
+//
+// It owns enrichment (who and where the visitor was) and the counters clickCount and matchCount. It promises that a
+// delivery which returned nil is stored and counted exactly once, whatever was repeated, reordered between lanes
+// or interrupted: the store takes rows and lane marks together and knows every click by its identity. Counters are
+// set to what the store counts, never added up, so whatever goes wrong with them heals.
+//
+// Known weakness: an Observer hears of a click at most once. A process that dies between the commit and the call
+// has stored the click and told nobody.
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/analytics"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// Observer is told of clicks after they are stored, in no promised order between lanes. The rows are shared:
+// they must not be changed. It is called on the path of delivery, so it must be quick.
+type Observer interface {
+	Clicked(ctx context.Context, rows []analytics.Row)
+}
+
+// Config has a working zero value.
+type Config struct {
+	// Every is how often counters are set while clicks come in; 0 means 500 ms.
+	Every time.Duration
+	// HealEvery is how often all counters are compared with the store, besides at the start; 0 means 10 minutes.
+	HealEvery time.Duration
+	// Observer may be nil.
+	Observer Observer
+	// Logger nil means slog.Default().
+	Logger *slog.Logger
+}
+
+// Ingester is a click.Sink. Run keeps its counters.
+type Ingester struct {
+	cfg    Config
+	store  *store.Store
+	clicks analytics.Store
+	geo    *visitor.Geo
+	agents *visitor.Agents
+
+	turn chan struct{} // held while committing
+	// marks is what the store is known to have of each lane; only who holds the turn uses it.
+	marks map[click.Lane]uint64
+
+	mu      sync.Mutex
+	waiting []*delivery
+	dirty   map[uint64]touched
+
+	wake  chan struct{} // has room for one: counters have something to do
+	stats counts
+}
+
+var _ click.Sink = (*Ingester)(nil)
+
+// New reads what the store has of each lane. A nil geo knows no places.
+func New(ctx context.Context, cfg Config, s *store.Store, clicks analytics.Store, geo *visitor.Geo) (*Ingester, error) {
+	if cfg.Every <= 0 {
+		cfg.Every = 500 * time.Millisecond
+	}
+	if cfg.HealEvery <= 0 {
+		cfg.HealEvery = 10 * time.Minute
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	in := &Ingester{
+		cfg: cfg, store: s, clicks: clicks, geo: geo, agents: visitor.NewAgents(visitor.DefaultAgents),
+		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, wake: make(chan struct{}, 1),
+	}
+	if err := in.loadMarks(ctx); err != nil {
+		return nil, fmt.Errorf("start ingest: %w", err)
+	}
+	return in, nil
+}
+
+func (in *Ingester) loadMarks(ctx context.Context) error {
+	list, err := in.clicks.Marks(ctx)
+	if err != nil {
+		return err
+	}
+	in.marks = make(map[click.Lane]uint64, len(list))
+	for _, m := range list {
+		in.marks[m.Lane] = m.Seq
+	}
+	return nil
+}
+
+// delivery is one batch on its way, decoded and enriched.
+type delivery struct {
+	lane   click.Lane
+	repair bool
+	first  uint64
+	last   uint64
+	rows   []analytics.Row
+	losses []analytics.Loss
+
+	done bool // with err; written and read by who holds the turn
+	err  error
+}
+
+// maxGroup bounds the clicks that one insert takes, unless a single batch has more.
+const maxGroup = 50_000
+
+// ErrTooFar says that a repair reaches past what was delivered of its lane. It is taken when the lane has come
+// that far.
+var ErrTooFar = errors.New("ingest: a repair of clicks that were not delivered yet")
+
+// Deliver implements click.Sink. Deliveries that meet are committed together. Bytes that are no clicks give an
+// error that wraps click.ErrCorrupt or click.ErrSchema; delivering them again will not help.
+func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
+	d, err := in.read(b)
+	if err != nil {
+		in.stats.refused.Add(1)
+		return fmt.Errorf("ingest: %w", err)
+	}
+	if b.Count == 0 {
+		return nil
+	}
+	in.mu.Lock()
+	in.waiting = append(in.waiting, d)
+	in.mu.Unlock()
+	for {
+		select {
+		case in.turn <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err() // somebody else may still commit it, which a repetition won't mind
+		}
+		if !d.done {
+			in.commit(ctx)
+		}
+		done, err := d.done, d.err
+		<-in.turn
+		if done {
+			return err
+		}
+	}
+}
+
+// commit inserts what is waiting, up to a bound. Only who holds the turn calls it.
+func (in *Ingester) commit(ctx context.Context) {
+	in.mu.Lock()
+	n, clicks := 0, 0
+	for n < len(in.waiting) && (n == 0 || clicks+len(in.waiting[n].rows) <= maxGroup) {
+		clicks += len(in.waiting[n].rows)
+		n++
+	}
+	group := in.waiting[:n:n]
+	in.waiting = in.waiting[n:]
+	in.mu.Unlock()
+
+	batch, seen := in.gather(group)
+	var err error
+	if len(batch.Rows)+len(batch.Losses)+len(batch.Marks) > 0 {
+		// The group is not only this caller's, so its context does not end it.
+		err = in.clicks.Insert(context.WithoutCancel(ctx), batch)
+	}
+	if err != nil {
+		in.stats.failed.Add(1)
+		err = fmt.Errorf("ingest: %w", err)
+	} else {
+		for _, m := range batch.Marks {
+			in.marks[m.Lane] = m.Seq
+		}
+		in.stats.stored.Add(uint64(len(batch.Rows)))
+		in.stats.repeated.Add(seen)
+		for _, l := range batch.Losses {
+			in.stats.lost.Add(l.To - l.From + 1)
+		}
+		in.stats.last.Store(time.Now().UnixMilli())
+		in.touch(batch.Rows)
+		if in.cfg.Observer != nil && len(batch.Rows) > 0 {
+			in.cfg.Observer.Clicked(ctx, batch.Rows)
+		}
+	}
+	for _, d := range group {
+		d.done = true
+		if d.err == nil {
+			d.err = err
+		}
+	}
+}
+
+// gather makes one batch of a group, without what is known to be stored, and says how many clicks that were.
+func (in *Ingester) gather(group []*delivery) (b analytics.Batch, known uint64) {
+	lifted := map[click.Lane]uint64{}
+	mark := func(l click.Lane) uint64 { return max(in.marks[l], lifted[l]) }
+	var taken map[analytics.Identity]bool // with a repair only: its clicks may meet the same ones in the group
+	for _, d := range group {
+		if d.repair && taken == nil {
+			taken = map[analytics.Identity]bool{}
+		}
+	}
+	for _, d := range group {
+		above := mark(d.lane)
+		if d.repair {
+			if d.last > above {
+				d.err = ErrTooFar
+				continue
+			}
+			above = 0
+		}
+		for i := range d.rows {
+			id := d.rows[i].Identity
+			if id.Seq <= above || taken[id] {
+				known++
+				continue
+			}
+			if taken != nil {
+				taken[id] = true
+			}
+			b.Rows = append(b.Rows, d.rows[i])
+		}
+		for _, l := range d.losses {
+			if l.Seq > above && !d.repair {
+				b.Losses = append(b.Losses, l)
+			}
+		}
+		if d.last > above && !d.repair {
+			lifted[d.lane] = d.last
+		}
+	}
+	for lane, seq := range lifted {
+		b.Marks = append(b.Marks, analytics.Mark{Lane: lane, Seq: seq})
+	}
+	return b, known
+}
+
+// Stats is what was done since the start.
+type Stats struct {
+	Stored   uint64 // clicks
+	Repeated uint64 // clicks that were delivered again and passed over
+	Lost     uint64 // clicks that edges report as lost for want of room
+	Refused  uint64 // batches that were no clicks
+	Failed   uint64 // inserts that failed and will be repeated
+
+	LastStored  time.Time // zero: never
+	LastCounted time.Time // when counters were last set, or found right
+	CountFailed uint64
+}
+
+type counts struct {
+	stored, repeated, lost, refused, failed, countFailed atomic.Uint64
+	last, counted                                        atomic.Int64
+}
+
+// Stats reads the counters.
+func (in *Ingester) Stats() Stats {
+	at := func(ms int64) time.Time {
+		if ms == 0 {
+			return time.Time{}
+		}
+		return time.UnixMilli(ms)
+	}
+	c := &in.stats
+	return Stats{c.stored.Load(), c.repeated.Load(), c.lost.Load(), c.refused.Load(), c.failed.Load(), at(c.last.Load()), at(c.counted.Load()), c.countFailed.Load()}
+}
