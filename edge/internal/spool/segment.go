@@ -272,12 +272,23 @@ func (w *walker) record(off int64) (record, bool) {
 
 // find returns the first valid record at or after the offset with a number above after, and its offset.
 func (w *walker) find(off int64, after uint64) (record, int64, bool) {
+	const stride = 64 << 10
 	for off < w.limit {
-		head := w.bytes(off, recordHeader)
-		if len(head) < recordHeader {
-			break
+		chunk := w.bytes(off, stride)
+		zeros := 0
+		for zeros+8 <= len(chunk) && binary.LittleEndian.Uint32(chunk[zeros:]) == 0 {
+			zeros += 8
 		}
-		if n := binary.LittleEndian.Uint32(head); n != 0 && n <= maxPayload && binary.LittleEndian.Uint64(head[8:]) > after {
+		off += int64(zeros)
+		switch {
+		case zeros == stride: // most of a segment that was hardly used was never written
+			off = max(off, w.dataFrom(off))
+			continue
+		case len(chunk)-zeros < recordHeader && len(chunk) < stride:
+			return record{}, w.limit, false
+		}
+		head := w.bytes(off, recordHeader)
+		if len(head) == recordHeader && binary.LittleEndian.Uint32(head) <= maxPayload && binary.LittleEndian.Uint64(head[8:]) > after {
 			if r, ok := w.record(off); ok {
 				return r, off, true
 			}
@@ -285,6 +296,15 @@ func (w *walker) find(off int64, after uint64) (record, int64, bool) {
 		off += 8
 	}
 	return record{}, w.limit, false
+}
+
+// dataFrom returns where, at or after the offset, the file has bytes that were ever written, as far as the system
+// can tell.
+func (w *walker) dataFrom(off int64) int64 {
+	if f, ok := w.src.(*os.File); ok {
+		return min(nextData(f, off), w.limit) &^ 7
+	}
+	return off
 }
 
 // recordSum is the checksum of a record at an offset, whose number and payload are b. Offset and length are part

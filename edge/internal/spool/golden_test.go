@@ -1,0 +1,94 @@
+package spool_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/edge/internal/spool"
+)
+
+var update = flag.Bool("update", false, "write a golden segment of the newest format where there is none")
+
+// TestSpool_reads_segments_of_every_version opens the segments in testdata, each of them written by the release
+// that introduced its format, with the clicks 1 to 20. They are never written anew.
+func TestSpool_reads_segments_of_every_version(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/v*/*.seg.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update && len(files) == 0 {
+		files = []string{writeGolden(t, "testdata/v1")}
+	}
+	if len(files) == 0 {
+		t.Fatal("no golden segments")
+	}
+	for _, path := range files {
+		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
+			t.Parallel()
+			packed, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			image, err := io.ReadAll(unpacked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg := small(scratch(t))
+			if err := os.WriteFile(filepath.Join(cfg.Dir, strings.TrimSuffix(filepath.Base(path), ".gz")), image, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := open(t, cfg)
+			if s.Stats().Damaged != 0 {
+				t.Error("it counts as damaged")
+			}
+			l := newLedger()
+			l.take(t, s.Spool)
+			l.wantIDs(t, 1, 21)
+		})
+	}
+}
+
+func writeGolden(t *testing.T, dir string) string {
+	h := recordHistory(t, 20)
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	w.Write(h.image)
+	w.Close()
+	path := filepath.Join(dir, h.name+".gz")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestOpen_cleans_up_after_itself: starts that take no clicks leave no segments.
+func TestOpen_cleans_up_after_itself(t *testing.T) {
+	t.Parallel()
+	cfg := small(scratch(t))
+	for range 5 {
+		s, err := spool.Open(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files, _ := filepath.Glob(filepath.Join(cfg.Dir, "*.seg")); len(files) != 0 {
+		t.Errorf("left: %v", files)
+	}
+}
