@@ -42,9 +42,9 @@ func fullDisk(t *testing.T, cfg spool.Config, free func()) {
 		l.take(t, s.Spool)
 		return s.Stats().Pending == 0 && l.lost == dropped+s.Stats().Dropped
 	})
-	if len(l.clicks) != kept || uint64(appended-kept) != l.lost {
+	if l.clicks != kept || uint64(appended-kept) != l.lost {
 		t.Errorf("appended %d, kept %d, given out %d, named by markers %d, counted as dropped %d",
-			appended, kept, len(l.clicks), l.lost, dropped+s.Stats().Dropped)
+			appended, kept, l.clicks, l.lost, dropped+s.Stats().Dropped)
 	}
 }
 

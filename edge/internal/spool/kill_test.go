@@ -64,7 +64,7 @@ func TestSpool_kill(t *testing.T) {
 	}
 	dir := t.TempDir()
 	const perStart = 1 << 24
-	acked := make([]map[int]bool, kills)
+	acked := make([][]int, kills)
 	l := newLedger()
 	total := 0
 	for kill := range kills {
@@ -80,7 +80,6 @@ func TestSpool_kill(t *testing.T) {
 		}
 		// The kill comes at a random moment after the first acknowledgement.
 		lines := bufio.NewReader(out)
-		acked[kill] = map[int]bool{}
 		var timer *time.Timer
 		for {
 			line, err := lines.ReadString('\n')
@@ -94,7 +93,7 @@ func TestSpool_kill(t *testing.T) {
 			if err != nil {
 				t.Fatalf("victim said %q", line)
 			}
-			acked[kill][id] = true
+			acked[kill] = append(acked[kill], id)
 		}
 		cmd.Wait()
 		if len(acked[kill]) == 0 {
@@ -121,9 +120,9 @@ func TestSpool_kill(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost, repeated := 0, 0
-	got := l.contents()
+	got := l.contents
 	for _, ids := range acked {
-		for id := range ids {
+		for _, id := range ids {
 			if got[strconv.Itoa(id)] == 0 {
 				lost++
 			}
