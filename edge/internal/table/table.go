@@ -168,9 +168,9 @@ func (t *Table) SetAside() (slugs []string, count int) {
 	return slugs, len(t.aside)
 }
 
-// Records calls fn for every link of one state of the table, as it was published, in no particular order,
-// and returns that state's cursor. The record is overwritten by the next; its strings may be kept. Changes
-// that happen meanwhile are not seen. An error of fn ends it.
+// Records calls begin with the cursor of one state of the table, then fn for every link of it, as it was published,
+// in no particular order. The record is overwritten by the next; its strings may be kept. Changes
+// that happen meanwhile are not seen. An error of either ends it.
 func (t *Table) Records(begin func(snapshot.Cursor) error, fn func(*link.Record) error) error {
 	t.mu.Lock()
 	v := t.now.Load()
