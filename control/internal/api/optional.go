@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -22,6 +23,15 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 	o.Set = true
 	if o.Null = bytes.Equal(b, []byte("null")) || bytes.Equal(b, []byte(`""`)); o.Null {
 		return nil
+	}
+	if n, ok := any(&o.Value).(*int); ok {
+		// 1e2 is an integer to a schema, but not to encoding/json. What is too large stays so, for the use case to
+		// name it among the other problems.
+		var f float64
+		if err := json.Unmarshal(b, &f); err == nil && f == math.Trunc(f) {
+			*n = int(max(-1<<53, min(1<<53, f)))
+			return nil
+		}
 	}
 	return json.Unmarshal(b, &o.Value)
 }
