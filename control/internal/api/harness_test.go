@@ -35,7 +35,7 @@ const (
 
 // world is an API with an administrator and two users, all with the same password, and their access tokens.
 type world struct {
-	t                    *testing.T
+	t                    testing.TB
 	store                *store.Store
 	server               *api.Server
 	clock                *clock
@@ -69,7 +69,7 @@ func (s *safeBuffer) String() string {
 
 // newWorld makes a world on an empty store. configure may change the settings and add use cases; nil changes
 // nothing.
-func newWorld(t *testing.T, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {
+func newWorld(t testing.TB, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {
 	t.Helper()
 	w := &world{t: t, store: st, clock: &clock{}, logs: &safeBuffer{}}
 	users := w.serve(configure)

@@ -1,0 +1,77 @@
+package api_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// FuzzRequest: whatever a body, a query or a credential holds, the answer is a success or a refusal in the
+// documented form, never a failure.
+func FuzzRequest(f *testing.F) {
+	w := newWorld(f, storetest.Open(f), nil)
+	f.Add(`{"value":{"a":[1,null,"x"]}}`, "search=a&page=1", "")
+	f.Add(`{"value":1e400}`, "limit=-1", "sl_x")
+	f.Add("{\"value\":\"\\u0000\"}", "search=%00", "eyJhbGciOiJub25lIn0.e30.")
+	f.Add(`[[[[`, "role=%ff", "\xff")
+	f.Fuzz(func(t *testing.T, body, query, credential string) {
+		at := *w
+		at.t = t
+		root := as(at.root)
+		for _, q := range []*reply{
+			at.do("PUT", "/api/settings/system/fuzz", body, root),
+			at.do("POST", "/api/users", body, root),
+			at.do("PUT", "/api/auth/me", body, root),
+			at.do("GET", "/api/users?"+clean(query), "", root),
+			at.do("GET", "/api/auth/me", "", with("Authorization", "Bearer "+credential)),
+			at.do("GET", "/api/auth/me", "", with("X-API-Key", "sl_"+credential)),
+		} {
+			if q.StatusCode >= 500 {
+				t.Fatalf("%s: %d %s\n%s", q.what, q.StatusCode, q.text, at.logs)
+			}
+			if q.StatusCode >= 400 {
+				q.want(q.StatusCode)
+			}
+		}
+	})
+}
+
+// clean removes what no client can send on a request line.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r == 0x7f || r == '#' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func FuzzTime(f *testing.F) {
+	for _, s := range []string{"2027-01-31", "2027-01-31T12:00:00Z", "2027-01-31 12:00+0530", "2027-01-31t12:00:00.123456789z", "2027-01-31T12:00:00,5-03", "", "0000-00-00"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		quoted, err := json.Marshal(s)
+		if err != nil {
+			t.Skip()
+		}
+		var v, again api.Time
+		if json.Unmarshal(quoted, &v) != nil {
+			return
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &again); err != nil || again != v {
+			t.Fatalf("%q is %d, written as %s, read as %d: %v", s, v, text, again, err)
+		}
+		if y := time.UnixMilli(int64(v)).UTC().Year(); s != "" && (y < -1 || y > 10000) {
+			t.Fatalf("%q is in the year %d", s, y)
+		}
+	})
+}
