@@ -72,6 +72,7 @@ func serveEdge(s *settings) error {
 		return err
 	}
 	loaded := time.Since(began)
+	warm(tab, s)
 	geoFile := s.geo
 	if geoFile == "" {
 		geoFile = filepath.Join(dir, "geo.mmdb")
@@ -196,6 +197,17 @@ func fill(tab *table.Table, s *settings) error {
 		return err
 	}
 	return tab.Load(b, snapshot.Cursor{Incarnation: 1, Revision: num})
+}
+
+// warm compiles the links that have a compiled form, so that no run pays for it.
+func warm(tab *table.Table, s *settings) {
+	for _, class := range []byte{classRules, classVariants} {
+		for i := range uint32(s.special) {
+			if e, ok := tab.Lookup(appendSlug(nil, class, i)); ok {
+				tab.Compiled(&e)
+			}
+		}
+	}
 }
 
 // tenRules are nested and look at device, country, language and time; for most visitors the last one matches.

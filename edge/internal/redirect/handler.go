@@ -251,7 +251,6 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		}
 		ctx.Response.SetStatusCode(fasthttp.StatusFound)
 		ctx.Response.Header.SetCanonical(nameLocation, w.locate(d.target, presets, t.query))
-		ctx.Response.Header.SetCanonical(nameCache, neverStore)
 	}
 }
 

@@ -137,7 +137,7 @@ func TestRedirect_head_of_a_redirect(t *testing.T) {
 		name, _, _ := strings.Cut(line, ":")
 		names = append(names, name)
 	}
-	if s := strings.Join(names[1:], ","); s != "Date,Content-Length,Location,Cache-Control,Connection" {
+	if s := strings.Join(names[1:], ","); s != "Date,Content-Length,Cache-Control,Location,Connection" {
 		t.Errorf("fields = %s in\n%s", s, got)
 	}
 	if !strings.Contains(got, "\r\nCache-Control: private, no-store\r\n") {

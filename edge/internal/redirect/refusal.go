@@ -61,9 +61,9 @@ func errorBody(status int, message string, problems []problem, requestID string)
 	return b
 }
 
-// Header lines that stand on every page and every JSON answer, but not on redirects. They are constants, so
-// they are put in as one field: the name holds all lines but the value of the last. fasthttp writes a name
-// as it is, and none of it comes from a request.
+// Constant header lines are put in as one field, whose name holds all of them but the value of the last. The
+// server writes a name as it is, while it copies and checks each field's value; and none of a name comes from a
+// request. These stand on every page and every JSON answer, but not on redirects.
 const fixedLines = "Cache-Control: private, no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\nContent-Security-Policy"
 
 // jsonPolicy is the content security policy of answers that are no page.
@@ -75,9 +75,7 @@ var (
 	typeHTML     = []byte("text/html; charset=utf-8")
 	typeJSON     = []byte("application/json")
 	nameID       = []byte("X-Request-ID")
-	nameLocation = []byte("Location")
-	nameCache    = []byte("Cache-Control")
-	neverStore   = []byte("private, no-store")
+	nameLocation = []byte("Cache-Control: private, no-store\r\nLocation")
 )
 
 // refuse answers with one of the fixed refusals, as a page or as JSON, whichever the client prefers.

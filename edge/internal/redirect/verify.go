@@ -150,7 +150,6 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, plan *table.Plan, t target, fr
 func seeOther(ctx *fasthttp.RequestCtx, location []byte) {
 	ctx.Response.SetStatusCode(fasthttp.StatusSeeOther)
 	ctx.Response.Header.SetCanonical(nameLocation, location)
-	ctx.Response.Header.SetCanonical(nameCache, neverStore)
 }
 
 // guess is what somebody sent to verify.
