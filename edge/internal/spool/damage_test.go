@@ -41,6 +41,7 @@ func recordHistory(t testing.TB, clicks int) history {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.stop()
 	h := history{name: filepath.Base(files[0]), image: image}
 	for off := spool.HeaderSize; ; {
 		n := int(binary.LittleEndian.Uint32(image[off:]))

@@ -311,27 +311,27 @@ const (
 
 // Stats is a moment's account. Counters count from the start of the process.
 type Stats struct {
-	State       State
-	Bytes       int64  // that segments take on the disk, reserved room included
-	CapBytes    int64  // most that they may take
-	Segments    int    // files
-	Pending     int64  // numbers not acknowledged yet
-	Appended    uint64 // clicks kept
-	Dropped     uint64 // clicks not kept for want of room
-	Lost        uint64 // numbers that were kept and that the disk lost
-	Damaged     int    // segments with damage that are still there
-	Late        uint64 // appends that waited for a segment to be prepared
-	Faults      uint64 // writes into a mapping that failed
-	SyncErrors  uint64
-	CursorError uint64    // acknowledgements that could not be written down
-	LastSync    time.Time // when all that was then appended was durable; zero before, and in SyncAlways and SyncNone
+	State        State
+	Bytes        int64  // that segments take on the disk, reserved room included
+	CapBytes     int64  // most that they may take
+	Segments     int    // files
+	Pending      int64  // numbers not acknowledged yet
+	Appended     uint64 // clicks kept
+	Dropped      uint64 // clicks not kept for want of room
+	Lost         uint64 // numbers that were kept and that the disk lost
+	Damaged      int    // segments with damage that are still there
+	Late         uint64 // appends that waited for a segment to be prepared
+	Faults       uint64 // writes into a mapping that failed
+	SyncErrors   uint64
+	CursorErrors uint64    // acknowledgements that could not be written down
+	LastSync     time.Time // when all that was then appended was durable; zero before, and in SyncAlways and SyncNone
 }
 
 // Stats returns the account. It takes no lock of the append path.
 func (s *Spool) Stats() Stats {
 	st := Stats{
 		State: Healthy, Bytes: s.bytes.Load(), CapBytes: s.cfg.CapBytes, Lost: s.lost.Load(), Late: s.late.Load(),
-		Faults: s.faults.Load(), SyncErrors: s.syncErrors.Load(), CursorError: s.cursorErrors.Load(),
+		Faults: s.faults.Load(), SyncErrors: s.syncErrors.Load(), CursorErrors: s.cursorErrors.Load(),
 	}
 	if at := s.lastSync.Load(); at != 0 {
 		st.LastSync = time.UnixMilli(at)
