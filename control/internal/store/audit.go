@@ -78,7 +78,7 @@ func (c Conn) EachAudit(ctx context.Context, f func(AuditRow) error) error {
 // AuditFilter selects audit rows; a zero field selects everything.
 type AuditFilter struct {
 	Action, EntityType, EntityID, UserID string
-	From, To                             int64 // created in [From, To); To 0 means no end
+	From, To                             int64  // created in [From, To); To 0 means no end
 	SortBy                               string // one of AuditSorts; "" means createdAt
 	Ascending                            bool
 	Offset, Limit                        int
@@ -109,11 +109,27 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 	if !ok {
 		column = "created_at"
 	}
-	dir := "DESC"
+	dir, nulls := "DESC", ""
 	if f.Ascending {
 		dir = "ASC"
 	}
-	rows, err = All(ctx, c, scanAudit, fmt.Sprintf(`SELECT %s FROM audit_logs WHERE %s ORDER BY %s %s, seq %s LIMIT ? OFFSET ?`, auditColumns, cond, column, dir, dir),
+	if column == "user_id" { // the dialects differ in where rows without one come
+		nulls = " NULLS LAST"
+	}
+	rows, err = All(ctx, c, scanAudit, fmt.Sprintf(`SELECT %s FROM audit_logs WHERE %s ORDER BY %s %s%s, seq %s LIMIT ? OFFSET ?`, auditColumns, cond, column, dir, nulls, dir),
 		append(args, f.Limit, f.Offset)...)
 	return rows, total, err
+}
+
+// AuditUsers reads those of the users that still exist, by id.
+func (c Conn) AuditUsers(ctx context.Context, ids []string) (map[string]User, error) {
+	out := map[string]User{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	list, err := All(ctx, c, scanUser, `SELECT `+userColumns+` FROM users u WHERE u.id IN (`+In(len(ids))+`)`, Args(ids)...)
+	for _, u := range list {
+		out[u.ID] = u
+	}
+	return out, err
 }

@@ -153,6 +153,13 @@ func (tx *Tx) DeleteUser(ctx context.Context, id string) (links int, err error) 
 	if err != nil {
 		return 0, fmt.Errorf("lock links: %w", err)
 	}
+	if tx.pg {
+		// An administrator may have put them into bundles; see LockBundlesOf.
+		if _, err := tx.Exec(ctx, `SELECT num FROM bundles WHERE id IN (SELECT bundle_id FROM bundle_urls JOIN urls ON urls.id = url_id WHERE urls.user_id = ?)
+			ORDER BY num FOR UPDATE`, id); err != nil {
+			return 0, fmt.Errorf("lock bundles: %w", err)
+		}
+	}
 	if err := tx.TouchAll(ctx, gone); err != nil {
 		return 0, err
 	}

@@ -1,0 +1,210 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Bundle is a named group of links, without its links.
+type Bundle struct {
+	Num         uint64 // dense, given by the database
+	ID          string
+	UserID      string
+	Name        string
+	Description string // "" means none
+	Color, Icon string
+	Archived    bool
+	CreatedAt   int64
+	UpdatedAt   int64
+}
+
+const bundleColumns = `bundles.num, bundles.id, bundles.user_id, bundles.name, bundles.description, bundles.color, bundles.icon, bundles.archived,
+	bundles.created_at, bundles.updated_at`
+
+func scanBundle(row interface{ Scan(...any) error }) (b Bundle, err error) {
+	err = row.Scan(&b.Num, &b.ID, &b.UserID, &b.Name, orEmpty{&b.Description}, &b.Color, &b.Icon, &b.Archived, &b.CreatedAt, &b.UpdatedAt)
+	return b, err
+}
+
+func (b *Bundle) searchText() string { return strings.ToLower(b.Name + "\n" + b.Description) }
+
+// BundleByID reads one bundle, or returns ErrNotFound.
+func (c Conn) BundleByID(ctx context.Context, id string) (Bundle, error) {
+	return scanBundle(c.Row(ctx, `SELECT `+bundleColumns+` FROM bundles WHERE id = ?`, id))
+}
+
+// BundleFilter selects bundles; zero fields select everything.
+type BundleFilter struct {
+	UserID        string
+	Search        string // in name and description, ignoring case
+	Archived      *bool
+	Offset, Limit int
+}
+
+// Bundles reads one page of bundles, the newest first, and how many the filter selects in all.
+func (c Conn) Bundles(ctx context.Context, f BundleFilter) (list []Bundle, total int, err error) {
+	where, args := []string{"1 = 1"}, []any{}
+	if f.UserID != "" {
+		where, args = append(where, `user_id = ?`), append(args, f.UserID)
+	}
+	if f.Search != "" {
+		where, args = append(where, `search_text LIKE ? ESCAPE '\'`), append(args, LikeContains(f.Search))
+	}
+	if f.Archived != nil {
+		where, args = append(where, `archived = ?`), append(args, *f.Archived)
+	}
+	cond := strings.Join(where, " AND ")
+	if err := c.Row(ctx, `SELECT count(*) FROM bundles WHERE `+cond, args...).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	list, err = All(ctx, c, scanBundle, `SELECT `+bundleColumns+` FROM bundles WHERE `+cond+` ORDER BY created_at DESC, num DESC LIMIT ? OFFSET ?`,
+		append(args, f.Limit, f.Offset)...)
+	return list, total, err
+}
+
+// BundleURL is a link in a bundle.
+type BundleURL struct {
+	BundleID string
+	Order    int // its place in the bundle, from 0, without gaps
+	URL      URL
+}
+
+// BundleURLs reads the links of bundles, in order. With a userID only that user's links are read and counted in
+// the order.
+func (c Conn) BundleURLs(ctx context.Context, bundleIDs []string, userID string) (map[string][]BundleURL, error) {
+	out := map[string][]BundleURL{}
+	if len(bundleIDs) == 0 {
+		return out, nil
+	}
+	where, args := `bundle_urls.bundle_id IN (`+In(len(bundleIDs))+`)`, Args(bundleIDs)
+	if userID != "" {
+		where, args = where+` AND urls.user_id = ?`, append(args, userID)
+	}
+	rows, err := All(ctx, c, func(row interface{ Scan(...any) error }) (m BundleURL, err error) {
+		return m, row.Scan(append([]any{&m.BundleID}, m.URL.columns()...)...)
+	}, `SELECT bundle_urls.bundle_id, `+urlColumns+` FROM bundle_urls JOIN urls ON urls.id = bundle_urls.url_id
+		WHERE `+where+` ORDER BY bundle_urls.bundle_id, bundle_urls.position, urls.num`, args...)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range rows {
+		m.Order = len(out[m.BundleID])
+		out[m.BundleID] = append(out[m.BundleID], m)
+	}
+	return out, nil
+}
+
+// BundlesOf lists the ids of the bundles that a link is in.
+func (c Conn) BundlesOf(ctx context.Context, urlID string) ([]string, error) {
+	return All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
+		`SELECT bundle_id FROM bundle_urls WHERE url_id = ? ORDER BY bundle_id`, urlID)
+}
+
+// LockBundles reads those of the bundles that exist, in order of their numbers, and keeps them and what is in
+// them from being changed by others until the commit. Who also locks links does that first, and Touch comes after
+// both.
+func (tx *Tx) LockBundles(ctx context.Context, ids []string) ([]Bundle, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return All(ctx, tx.Conn, scanBundle, `SELECT `+bundleColumns+` FROM bundles WHERE id IN (`+In(len(ids))+`) ORDER BY num`+tx.forUpdate(), Args(ids)...)
+}
+
+// LockBundlesOf locks the bundles that any of the links, which the caller has locked, is in. Whoever is about to
+// delete links calls it before Touch: links leave their bundles when they are deleted, and without the lock two
+// who change one bundle could wait for each other.
+func (tx *Tx) LockBundlesOf(ctx context.Context, urlIDs []string) error {
+	if !tx.pg || len(urlIDs) == 0 {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `SELECT num FROM bundles WHERE id IN (SELECT bundle_id FROM bundle_urls WHERE url_id IN (`+In(len(urlIDs))+`)) ORDER BY num FOR UPDATE`,
+		Args(urlIDs)...)
+	return err
+}
+
+// InsertBundle adds an empty bundle.
+func (tx *Tx) InsertBundle(ctx context.Context, b *Bundle) error {
+	return tx.Row(ctx, `INSERT INTO bundles (id, user_id, name, description, color, icon, archived, search_text, created_at, updated_at)
+		VALUES (`+In(10)+`) RETURNING num`,
+		b.ID, b.UserID, b.Name, null(b.Description), b.Color, b.Icon, b.Archived, b.searchText(), b.CreatedAt, b.UpdatedAt).Scan(&b.Num)
+}
+
+// UpdateBundle writes the fields that an owner can change.
+func (tx *Tx) UpdateBundle(ctx context.Context, b *Bundle) error {
+	_, err := tx.Exec(ctx, `UPDATE bundles SET name = ?, description = ?, color = ?, icon = ?, archived = ?, search_text = ?, updated_at = ? WHERE id = ?`,
+		b.Name, null(b.Description), b.Color, b.Icon, b.Archived, b.searchText(), b.UpdatedAt, b.ID)
+	return err
+}
+
+// DeleteBundle removes a bundle. Its links stay.
+func (tx *Tx) DeleteBundle(ctx context.Context, id string) error {
+	_, err := tx.Exec(ctx, `DELETE FROM bundles WHERE id = ?`, id)
+	return err
+}
+
+// CountBundleURLs is how many links are in a bundle.
+func (c Conn) CountBundleURLs(ctx context.Context, id string) (n int, err error) {
+	err = c.Row(ctx, `SELECT count(*) FROM bundle_urls WHERE bundle_id = ?`, id).Scan(&n)
+	return n, err
+}
+
+// AddToBundle puts links at the end of a bundle that the caller has locked, in the order given, and returns those
+// that weren't in it yet.
+func (tx *Tx) AddToBundle(ctx context.Context, id string, urlIDs []string) (added []string, err error) {
+	var last int
+	if err := tx.Row(ctx, `SELECT coalesce(max(position), -1) FROM bundle_urls WHERE bundle_id = ?`, id).Scan(&last); err != nil {
+		return nil, err
+	}
+	was := map[string]bool{}
+	for part := range slices.Chunk(urlIDs, batch) {
+		args := make([]any, 0, 3*len(part))
+		for _, u := range part {
+			last++
+			args = append(args, id, u, last)
+		}
+		list, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (u string, err error) { return u, row.Scan(&u) },
+			`INSERT INTO bundle_urls (bundle_id, url_id, position) VALUES `+strings.TrimSuffix(strings.Repeat("(?, ?, ?),", len(part)), ",")+
+				` ON CONFLICT (bundle_id, url_id) DO NOTHING RETURNING url_id`, args...)
+		if err != nil {
+			return nil, fmt.Errorf("add to bundle: %w", err)
+		}
+		for _, u := range list {
+			was[u] = true
+		}
+	}
+	for _, u := range urlIDs {
+		if was[u] {
+			added = append(added, u)
+			was[u] = false
+		}
+	}
+	return added, nil
+}
+
+// RemoveFromBundle takes a link out of a bundle that the caller has locked, and reports whether it was in it.
+func (tx *Tx) RemoveFromBundle(ctx context.Context, id, urlID string) (bool, error) {
+	n, err := tx.Exec(ctx, `DELETE FROM bundle_urls WHERE bundle_id = ? AND url_id = ?`, id, urlID)
+	return n == 1, err
+}
+
+// OrderBundle gives the links of a bundle, which the caller has locked, the order of the list.
+func (tx *Tx) OrderBundle(ctx context.Context, id string, urlIDs []string) error {
+	at := 0
+	for part := range slices.Chunk(urlIDs, batch) {
+		var args []any
+		for _, u := range part {
+			args = append(args, u, at)
+			at++
+		}
+		args = append(append(args, id), Args(part)...)
+		// The cast tells Postgres the type of what it can't see is a number.
+		_, err := tx.Exec(ctx, `UPDATE bundle_urls SET position = CASE url_id`+strings.Repeat(` WHEN ? THEN CAST(? AS INTEGER)`, len(part))+` ELSE position END
+			WHERE bundle_id = ? AND url_id IN (`+In(len(part))+`)`, args...)
+		if err != nil {
+			return fmt.Errorf("order bundle: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,319 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+func addBundle(t *testing.T, s *store.Store, owner store.User, name string) *store.Bundle {
+	t.Helper()
+	b := &store.Bundle{ID: store.NewID(), UserID: owner.ID, Name: name, Color: "#3B82F6", Icon: "folder", CreatedAt: store.Now(), UpdatedAt: store.Now()}
+	inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertBundle(ctx, b) })
+	return b
+}
+
+// inBundle lists the slugs of a bundle's links, and fails if their orders are not 0, 1, 2, …
+func inBundle(t *testing.T, s *store.Store, id, userID string) string {
+	t.Helper()
+	list, err := s.BundleURLs(t.Context(), []string{id}, userID)
+	must(t, err)
+	var out []string
+	for i, m := range list[id] {
+		if m.Order != i || m.BundleID != id {
+			t.Errorf("place %d has order %d of %s", i, m.Order, m.BundleID)
+		}
+		out = append(out, m.URL.Slug)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestBundles_keep_every_field(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := t.Context()
+		ann, bob := addUser(t, s, "ann@example.com", "USER"), addUser(t, s, "bob@example.com", "USER")
+		b := addBundle(t, s, ann, "Spring")
+		if b.Num == 0 {
+			t.Fatal("no number")
+		}
+		got, err := s.BundleByID(ctx, b.ID)
+		must(t, err)
+		if got != *b {
+			t.Errorf("read %+v, wrote %+v", got, *b)
+		}
+		b.Name, b.Description, b.Color, b.Icon, b.Archived, b.UpdatedAt = "SÜMMER 50%", "x_y", "#fff", "sun", true, 7
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateBundle(ctx, b) })
+		got, err = s.BundleByID(ctx, b.ID)
+		must(t, err)
+		if got != *b {
+			t.Errorf("read %+v, wrote %+v", got, *b)
+		}
+		other := addBundle(t, s, bob, "Other")
+		yes, no := true, false
+		for name, c := range map[string]struct {
+			f    store.BundleFilter
+			want string
+		}{
+			"all":              {store.BundleFilter{}, "Other, SÜMMER 50%"},
+			"of ann":           {store.BundleFilter{UserID: ann.ID}, "SÜMMER 50%"},
+			"archived":         {store.BundleFilter{Archived: &yes}, "SÜMMER 50%"},
+			"not archived":     {store.BundleFilter{Archived: &no}, "Other"},
+			"by name":          {store.BundleFilter{Search: "süMMer"}, "SÜMMER 50%"},
+			"by description":   {store.BundleFilter{Search: "X_Y"}, "SÜMMER 50%"},
+			"literal wildcard": {store.BundleFilter{Search: "x%y"}, ""},
+			"second":           {store.BundleFilter{Offset: 1}, "SÜMMER 50%"},
+			"past the end":     {store.BundleFilter{Offset: 9}, ""},
+		} {
+			c.f.Limit = 10
+			list, total, err := s.Bundles(ctx, c.f)
+			must(t, err)
+			var names []string
+			for _, b := range list {
+				names = append(names, b.Name)
+			}
+			if got := strings.Join(names, ", "); got != c.want || c.f.Offset == 0 && total != len(list) || c.f.Offset > 0 && total != 2 {
+				t.Errorf("%s: %q of %d, want %q", name, got, total, c.want)
+			}
+		}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			list, err := tx.LockBundles(ctx, []string{other.ID, b.ID, "unknown", b.ID})
+			if err == nil && (len(list) != 2 || list[0].ID != b.ID || list[1] != *other) {
+				err = fmt.Errorf("locked %+v", list)
+			}
+			if none, err := tx.LockBundles(ctx, nil); err != nil || len(none) != 0 {
+				return fmt.Errorf("locking nothing: %v, %v", none, err)
+			}
+			return errors.Join(err, tx.DeleteBundle(ctx, b.ID))
+		})
+		if _, err := s.BundleByID(ctx, b.ID); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a deleted bundle: %v", err)
+		}
+	})
+}
+
+func TestBundles_hold_links_in_order(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := t.Context()
+		ann, bob := addUser(t, s, "ann@example.com", "ADMIN"), addUser(t, s, "bob@example.com", "USER")
+		one, two := addBundle(t, s, ann, "one"), addBundle(t, s, ann, "two")
+		a, b, c, foreign := newURL(ann, "aaa"), newURL(ann, "bbb"), newURL(ann, "ccc"), newURL(bob, "foreign")
+		addURLs(t, s, a, b, c, foreign)
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			added, err := tx.AddToBundle(ctx, one.ID, []string{c.ID, a.ID})
+			if err == nil && !slices.Equal(added, []string{c.ID, a.ID}) {
+				err = fmt.Errorf("added %v", added)
+			}
+			if err != nil {
+				return err
+			}
+			if _, err := tx.AddToBundle(ctx, two.ID, []string{a.ID}); err != nil {
+				return err
+			}
+			added, err = tx.AddToBundle(ctx, one.ID, []string{a.ID, foreign.ID, b.ID, c.ID})
+			if err == nil && !slices.Equal(added, []string{foreign.ID, b.ID}) {
+				err = fmt.Errorf("added %v", added)
+			}
+			return err
+		})
+		if got := inBundle(t, s, one.ID, ""); got != "ccc aaa foreign bbb" {
+			t.Errorf("in the bundle: %s", got)
+		}
+		if got := inBundle(t, s, one.ID, ann.ID); got != "ccc aaa bbb" {
+			t.Errorf("in the bundle, of ann: %s", got)
+		}
+		if n, err := s.CountBundleURLs(ctx, one.ID); err != nil || n != 4 {
+			t.Errorf("%d links, %v", n, err)
+		}
+		if list, err := s.BundlesOf(ctx, a.ID); err != nil || len(list) != 2 || !slices.Contains(list, one.ID) {
+			t.Errorf("bundles: %v, %v", list, err)
+		}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			return tx.OrderBundle(ctx, one.ID, []string{b.ID, foreign.ID, c.ID, a.ID})
+		})
+		if got := inBundle(t, s, one.ID, ""); got != "bbb foreign ccc aaa" {
+			t.Errorf("after ordering: %s", got)
+		}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			was, err := tx.RemoveFromBundle(ctx, one.ID, c.ID)
+			again, err2 := tx.RemoveFromBundle(ctx, one.ID, c.ID)
+			if !was || again {
+				err = fmt.Errorf("removed %v, again %v", was, again)
+			}
+			return errors.Join(err, err2)
+		})
+		// Links and users that go leave no gap.
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			if err := tx.LockBundlesOf(ctx, []string{b.ID}); err != nil {
+				return err
+			}
+			return tx.DeleteURLs(ctx, []string{b.ID})
+		})
+		if got := inBundle(t, s, one.ID, ""); got != "foreign aaa" {
+			t.Errorf("after deletions: %s", got)
+		}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteUser(ctx, bob.ID); return err })
+		if got := inBundle(t, s, one.ID, ""); got != "aaa" {
+			t.Errorf("after its owner went: %s", got)
+		}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteBundle(ctx, one.ID) })
+		if _, err := s.URLByID(ctx, a.ID); err != nil {
+			t.Errorf("a deleted bundle took a link along: %v", err)
+		}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteUser(ctx, ann.ID); return err })
+		if _, err := s.BundleByID(ctx, two.ID); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a bundle whose owner went: %v", err)
+		}
+	})
+}
+
+func TestBundles_take_many_links(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ann := addUser(t, s, "ann@example.com", "USER")
+		b := addBundle(t, s, ann, "big")
+		var urls []*store.URL
+		var ids []string
+		for i := range 1200 { // more than one statement takes
+			u := newURL(ann, fmt.Sprintf("s%d", i))
+			urls, ids = append(urls, u), append(ids, u.ID)
+		}
+		addURLs(t, s, urls...)
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.AddToBundle(ctx, b.ID, ids); return err })
+		slices.Reverse(ids)
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.OrderBundle(ctx, b.ID, ids) })
+		list, err := s.BundleURLs(t.Context(), []string{b.ID, "unknown"}, ann.ID)
+		must(t, err)
+		for i, m := range list[b.ID] {
+			if m.URL.ID != ids[i] || m.Order != i {
+				t.Fatalf("place %d holds %s as %d", i, m.URL.Slug, m.Order)
+			}
+		}
+		if len(list[b.ID]) != len(ids) || len(list) != 1 {
+			t.Errorf("%d links", len(list[b.ID]))
+		}
+	})
+}
+
+func TestBundles_and_deletions_do_not_deadlock(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ann := addUser(t, s, "ann@example.com", "USER")
+		b := addBundle(t, s, ann, "busy")
+		var urls []*store.URL
+		var ids []string
+		for i := range 60 {
+			u := newURL(ann, fmt.Sprintf("s%d", i))
+			urls, ids = append(urls, u), append(ids, u.ID)
+		}
+		addURLs(t, s, urls...)
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.AddToBundle(ctx, b.ID, ids); return err })
+		errs := make(chan error, 2)
+		go func() {
+			var failed error
+			for i := 0; i < len(ids) && failed == nil; i += 3 {
+				failed = s.Tx(t.Context(), func(tx *store.Tx) error {
+					list, err := tx.LockURLs(t.Context(), ids[i:i+3])
+					if err == nil {
+						err = tx.LockBundlesOf(t.Context(), ids[i:i+3])
+					}
+					if err == nil {
+						err = tx.Touch(t.Context(), list[0].Num, list[0].Slug)
+					}
+					if err == nil {
+						err = tx.DeleteURLs(t.Context(), ids[i:i+3])
+					}
+					return errors.Join(err, tx.LockAudit(t.Context()))
+				})
+			}
+			errs <- failed
+		}()
+		go func() {
+			var failed error
+			for i := 0; i < 40 && failed == nil; i++ {
+				failed = s.Tx(t.Context(), func(tx *store.Tx) error {
+					if _, err := tx.LockBundles(t.Context(), []string{b.ID}); err != nil {
+						return err
+					}
+					order := slices.Clone(ids)
+					if i%2 == 0 {
+						slices.Reverse(order)
+					}
+					if err := tx.OrderBundle(t.Context(), b.ID, order); err != nil {
+						return err
+					}
+					return tx.LockAudit(t.Context())
+				})
+			}
+			errs <- failed
+		}()
+		must(t, errors.Join(<-errs, <-errs))
+	})
+}
+
+func TestAuditLogs_filters_and_sorts(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := t.Context()
+		ann := addUser(t, s, "ann@example.com", "USER")
+		row := func(seq int64, user, action, entity, id string) store.AuditRow {
+			r := store.AuditRow{Seq: seq, ID: store.NewID(), Action: action, EntityType: entity, Metadata: "{}", CreatedAt: 1000 + seq/2, Hash: "h"}
+			r.UserID.String, r.UserID.Valid = user, user != ""
+			r.EntityID.String, r.EntityID.Valid = id, id != ""
+			return r
+		}
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) (err error) {
+			for _, r := range []store.AuditRow{row(1, "b", "URL_CREATED", "url", "u1"), row(2, ann.ID, "URL_DELETED", "url", "u1"), row(3, "", "USER_LOGIN", "user", ""), row(4, "b", "URL_CREATED", "url", "u2")} {
+				err = errors.Join(err, tx.InsertAudit(ctx, r))
+			}
+			return err
+		})
+		first := strings.Compare(ann.ID, "b") < 0
+		if !first {
+			t.Fatal("the test expects ids to begin with digits")
+		}
+		for name, c := range map[string]struct {
+			f    store.AuditFilter
+			want string
+		}{
+			"all":            {store.AuditFilter{}, "4 3 2 1"},
+			"ascending":      {store.AuditFilter{Ascending: true}, "1 2 3 4"},
+			"of a user":      {store.AuditFilter{UserID: "b"}, "4 1"},
+			"of an action":   {store.AuditFilter{Action: "URL_DELETED"}, "2"},
+			"of a type":      {store.AuditFilter{EntityType: "user"}, "3"},
+			"of an entity":   {store.AuditFilter{EntityID: "u1"}, "2 1"},
+			"from":           {store.AuditFilter{From: 1001}, "4 3 2"},
+			"to":             {store.AuditFilter{To: 1001}, "1"},
+			"by action":      {store.AuditFilter{SortBy: "action", Ascending: true}, "1 4 2 3"},
+			"by user":        {store.AuditFilter{SortBy: "userId", Ascending: true}, "2 1 4 3"},
+			"by user, down":  {store.AuditFilter{SortBy: "userId"}, "4 1 2 3"},
+			"by entity type": {store.AuditFilter{SortBy: "entityType"}, "3 4 2 1"},
+			"second":         {store.AuditFilter{Offset: 1, Limit: 1}, "3"},
+		} {
+			if c.f.Limit == 0 {
+				c.f.Limit = 10
+			}
+			rows, total, err := s.AuditLogs(ctx, c.f)
+			must(t, err)
+			var got []string
+			for _, r := range rows {
+				got = append(got, fmt.Sprint(r.Seq))
+			}
+			if strings.Join(got, " ") != c.want || c.f.Offset == 0 && total != len(rows) {
+				t.Errorf("%s: %v of %d, want %s", name, got, total, c.want)
+			}
+		}
+		users, err := s.AuditUsers(ctx, []string{ann.ID, "b"})
+		must(t, err)
+		if len(users) != 1 || users[ann.ID].Email != "ann@example.com" {
+			t.Errorf("users: %v", users)
+		}
+	})
+}
