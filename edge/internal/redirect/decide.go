@@ -16,51 +16,46 @@ const (
 	askPassword
 )
 
-// decision is what becomes of one visit. Rule or Variant is set if that is what chose the target.
+// decision is where one visit leads. Rule or variant is set if that is what chose the target.
 type decision struct {
-	kind    kind
 	target  string
 	rule    link.ID
 	variant link.ID
 }
 
-// visit is what a decision may ask about the visitor. Both are asked only where the link makes it matter.
+// visit is what may be asked about a visitor before a link is followed.
 type visit interface {
-	rule.Facts
+	UnixMilli() int64
 	// crawler reports whether a social network is asking, to show a preview of the link.
 	crawler() bool
 }
 
-// decide says what becomes of a visit. It depends on its arguments alone: draw, any 64 random bits, is the
-// chance that variants are drawn with.
-func decide(p *table.Plan, v visit, draw uint64) decision {
-	r := &p.Record
-	switch {
-	case r.Inactive || r.ExpiresAt != 0 && v.UnixMilli() >= r.ExpiresAt:
-		return decision{kind: isGone}
-	case r.PasswordHash != "":
-		return decision{kind: askPassword}
-	case !r.Preview.IsZero() && v.crawler():
-		return decision{kind: seePreview}
+// standing says what stands between a visitor and a link's destination, if anything does. It looks at what the
+// table's entry holds, which is at hand, and not at the compiled link, which may be far from the processor.
+func standing(e *table.Entry, v visit) kind {
+	switch expires := e.ExpiresAt(); {
+	case e.Inactive() || expires != 0 && v.UnixMilli() >= expires:
+		return isGone
+	case e.HasPassword():
+		return askPassword
+	case e.HasPreview() && v.crawler():
+		return seePreview
 	}
-	return choose(p, v, draw)
+	return goThere
 }
 
 // choose picks a destination of a link that may be followed: the first rule that matches, else a variant, else
-// where the link leads by itself.
+// where the link leads by itself. It depends on its arguments alone: draw, any 64 random bits, is the chance that
+// variants are drawn with. A plan has rules only while smart routing is on, and draws only while A/B testing is.
 func choose(p *table.Plan, f rule.Facts, draw uint64) decision {
 	r := &p.Record
-	if r.SmartRouting {
-		for i := range p.Rules {
-			if p.Rules[i].Program.Eval(f) {
-				return decision{target: p.Rules[i].Target, rule: p.Rules[i].ID}
-			}
+	for i := range p.Rules {
+		if p.Rules[i].Program.Eval(f) {
+			return decision{target: p.Rules[i].Target, rule: p.Rules[i].ID}
 		}
 	}
-	if r.ABTesting {
-		if i := p.Variants.Draw(draw); i >= 0 {
-			return decision{target: r.Variants[i].Target, variant: r.Variants[i].ID}
-		}
+	if i := p.Variants.Draw(draw); i >= 0 {
+		return decision{target: r.Variants[i].Target, variant: r.Variants[i].ID}
 	}
 	if r.SmartRouting && r.Default != "" {
 		return decision{target: r.Default}

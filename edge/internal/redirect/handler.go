@@ -219,46 +219,54 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	defer h.pool.Put(w)
 	header := &ctx.Request.Header
 	now := h.now(ctx).UnixMilli()
-	var d decision
-	var plan *table.Plan
+	f := h.read(ctx, w, t.query, now)
+	d := decision{target: e.Destination()}
 	var presets link.UTM
-	if e.Plain() {
-		d.target = e.Destination()
-		h.read(ctx, w, t.query, now)
-	} else {
-		plan = h.deps.Table.Compiled(e)
-		presets = plan.Record.UTM
-		h.read(ctx, w, t.query, now)
-		d = decide(plan, w, mrand.Uint64())
-	}
-	switch d.kind {
-	case isGone:
-		h.gone(ctx)
-	case seePreview:
-		h.tally.add(ctx.ConnID(), cPreviews)
-		h.page(ctx, h.pages.previewPage(&plan.Record, h.base+"/"+plan.Record.Slug), h.policy)
-	case askPassword:
-		h.form(ctx, &plan.Record, view(t.query))
-	default:
-		if h.own.sameHost(d.target) {
-			h.loop(ctx)
+	if !e.Plain() {
+		h.meet(ctx, w, f)
+		if k := standing(e, w); k != goThere {
+			h.stop(ctx, e, k, t)
 			return
 		}
-		if header.IsHead() {
-			ctx.Response.Header.SetContentLength(0) // the server leaves it out otherwise
-		} else {
-			h.click(ctx, w, e.Num(), e.Owner(), d, presets)
+		if e.SmartRouting() || e.ABTesting() {
+			d = choose(h.deps.Table.Compiled(e), w, mrand.Uint64())
 		}
-		ctx.Response.SetStatusCode(fasthttp.StatusFound)
-		ctx.Response.Header.SetCanonical(nameLocation, w.locate(d.target, presets, t.query))
+		if e.HasUTM() {
+			presets = h.deps.Table.Compiled(e).Record.UTM
+		}
 	}
+	if h.own.sameHost(d.target) {
+		h.loop(ctx)
+		return
+	}
+	if header.IsHead() {
+		ctx.Response.Header.SetContentLength(0) // the server leaves it out otherwise
+	} else {
+		h.click(ctx, w, e.Num(), e.Owner(), d, presets)
+	}
+	ctx.Response.SetStatusCode(fasthttp.StatusFound)
+	ctx.Response.Header.SetCanonical(nameLocation, w.locate(d.target, presets, t.query))
 }
 
-// read makes w the visitor who sent the request.
-func (h *Handler) read(ctx *fasthttp.RequestCtx, w *work, query []byte, now int64) {
+// stop answers a visit of a link that isn't followed, at least not yet.
+func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k kind, t target) {
+	if k == isGone {
+		h.gone(ctx)
+		return
+	}
+	r := &h.deps.Table.Compiled(e).Record
+	if k == askPassword {
+		h.form(ctx, r, view(t.query))
+		return
+	}
+	h.tally.add(ctx.ConnID(), cPreviews)
+	h.page(ctx, h.pages.previewPage(r, h.base+"/"+r.Slug), h.policy)
+}
+
+// read writes down what the request says, as a click would carry it.
+func (h *Handler) read(ctx *fasthttp.RequestCtx, w *work, query []byte, now int64) facts {
 	header := &ctx.Request.Header
-	raw := header.RawHeaders()
-	f := scanHeader(raw, w.forwarded[:0], len(h.cfg.Trusted) > 0)
+	f := scanHeader(header.RawHeaders(), w.forwarded[:0], len(h.cfg.Trusted) > 0)
 	w.forwarded = f.forwarded
 	agent := header.UserAgent()
 	ev := &w.event
@@ -271,9 +279,14 @@ func (h *Handler) read(ctx *fasthttp.RequestCtx, w *work, query []byte, now int6
 	if len(query) > 0 {
 		ev.UTM, w.decoded = link.VisitorUTM(query, w.decoded[:0])
 	}
+	return f
+}
+
+// meet makes w the visitor of whom read has written, for decisions to ask.
+func (h *Handler) meet(ctx *fasthttp.RequestCtx, w *work, f facts) {
 	w.Reset(visitor.Input{
-		UserAgent: agent, AcceptLanguage: f.language, Referer: f.referer,
-		UTM: ev.UTM, IP: ev.IP, UnixMilli: now,
+		UserAgent: ctx.Request.Header.UserAgent(), AcceptLanguage: f.language, Referer: f.referer,
+		UTM: w.event.UTM, IP: w.event.IP, UnixMilli: w.event.Time,
 	}, h.deps.Geo, h.deps.Agents)
 }
 

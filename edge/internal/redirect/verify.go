@@ -123,7 +123,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, plan *table.Plan, t target, fr
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
 	r := &plan.Record
-	h.read(ctx, w, t.query, h.now(ctx).UnixMilli())
+	h.meet(ctx, w, h.read(ctx, w, t.query, h.now(ctx).UnixMilli()))
 	d := choose(plan, w, mrand.Uint64())
 	if h.own.sameHost(d.target) {
 		h.loop(ctx)
