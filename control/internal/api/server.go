@@ -25,6 +25,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/shortline/shortline/control/internal/accounts"
+	"github.com/shortline/shortline/control/internal/analytics/report"
 	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
@@ -77,6 +78,8 @@ type Deps struct {
 
 	Links   *links.Service
 	Routing *routing.Service // needs Links
+
+	Reports *report.Service
 }
 
 // Server is the API, ready to serve. It is safe for concurrent use.

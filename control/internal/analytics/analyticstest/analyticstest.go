@@ -329,12 +329,12 @@ func roundTrip(t *testing.T, s analytics.Store) {
 
 func marks(t *testing.T, s analytics.Store) {
 	a, b := click.Lane{Edge: 1 << 63, Epoch: math.MaxUint32, Lane: 255}, click.Lane{Edge: 5}
-	must(t, s.Insert(ctx(), analytics.Batch{Marks: []analytics.Mark{{a, 10}, {b, 3}}}))
-	must(t, s.Insert(ctx(), analytics.Batch{Marks: []analytics.Mark{{a, 4}, {b, 7}, {b, 5}}}))
+	must(t, s.Insert(ctx(), analytics.Batch{Marks: []analytics.Mark{{Lane: a, Seq: 10}, {Lane: b, Seq: 3}}}))
+	must(t, s.Insert(ctx(), analytics.Batch{Marks: []analytics.Mark{{Lane: a, Seq: 4}, {Lane: b, Seq: 7}, {Lane: b, Seq: 5}}}))
 	got, err := s.Marks(ctx())
 	must(t, err)
 	slices.SortFunc(got, func(x, y analytics.Mark) int { return cmp.Compare(x.Edge, y.Edge) })
-	if want := []analytics.Mark{{b, 7}, {a, 10}}; !slices.Equal(got, want) {
+	if want := []analytics.Mark{{Lane: b, Seq: 7}, {Lane: a, Seq: 10}}; !slices.Equal(got, want) {
 		t.Errorf("Marks = %v, want %v", got, want)
 	}
 }
@@ -342,7 +342,7 @@ func marks(t *testing.T, s analytics.Store) {
 func losses(t *testing.T, s analytics.Store) {
 	l := analytics.Loss{Identity: analytics.Identity{Lane: click.Lane{Edge: 1 << 63}, Seq: 20}, Time: 1, From: 11, To: 19}
 	for range 2 {
-		must(t, s.Insert(ctx(), analytics.Batch{Losses: []analytics.Loss{l}, Marks: []analytics.Mark{{l.Lane, 20}}}))
+		must(t, s.Insert(ctx(), analytics.Batch{Losses: []analytics.Loss{l}, Marks: []analytics.Mark{{Lane: l.Lane, Seq: 20}}}))
 	}
 	n, err := s.Losses(ctx())
 	must(t, err)

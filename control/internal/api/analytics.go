@@ -1,0 +1,156 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shortline/shortline/control/internal/analytics/report"
+	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Period is embedded in every request about clicks.
+type Period struct {
+	StartDate   string `query:"startDate" doc:"The first day: a date, or an instant, whose day in the zone counts. 30 days back if not given."`
+	EndDate     string `query:"endDate" doc:"The last day, included. Today if not given. At most 365 days in all."`
+	TimeRange   string `query:"timeRange" doc:"last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate."`
+	Timezone    string `query:"timezone" doc:"The IANA zone whose days count; UTC if not given."`
+	IncludeBots bool   `query:"includeBots" doc:"Count bots too."`
+	Limit       int    `query:"limit" minimum:"1" maximum:"100" doc:"Rows in each list; 10 if not given, 20 clicks."`
+}
+
+func (p Period) ask() report.Ask {
+	return report.Ask{
+		Range:       report.Range{Start: p.StartDate, End: p.EndDate, Name: p.TimeRange, Zone: p.Timezone},
+		IncludeBots: p.IncludeBots, Limit: p.Limit,
+	}
+}
+
+// linkPeriod is a period of one link.
+type linkPeriod struct {
+	URLPath
+	Period
+}
+
+// TopURL is a link in the list of those with most clicks.
+type TopURL struct {
+	ID          string  `json:"id"`
+	Slug        string  `json:"slug"`
+	Title       *string `json:"title"`
+	OriginalURL string  `json:"originalUrl"`
+	ClickCount  int64   `json:"clickCount" doc:"In the period, or of all time if none was given."`
+	Status      string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED"`
+	CreatedAt   Time    `json:"createdAt"`
+}
+
+func (s *Server) registerAnalytics() {
+	r := s.Reports
+	ask(s, []string{"/api/analytics/urls/{id}"}, "linkReport", "Report on a short URL", func(ctx context.Context, in *linkPeriod) (*report.Report, error) {
+		return r.Link(ctx, principal(ctx), in.ID, in.ask())
+	})
+	ask(s, []string{"/api/analytics/overview"}, "overview", "Report on all short URLs", func(ctx context.Context, in *Period) (*report.Overview, error) {
+		return r.Overview(ctx, principal(ctx), in.ask())
+	})
+	ask(s, []string{"/api/analytics/top-urls"}, "topURLs", "List the short URLs with most clicks", func(ctx context.Context, in *Period) (*[]TopURL, error) {
+		list, err := r.TopLinks(ctx, principal(ctx), in.ask())
+		if err != nil {
+			return nil, err
+		}
+		out := make([]TopURL, len(list))
+		for i, u := range list {
+			out[i] = TopURL{u.ID, u.Slug, text(u.Title), u.OriginalURL, u.Clicks, links.Status(&u.URL, store.Now()), Time(u.CreatedAt)}
+		}
+		return &out, nil
+	})
+	ask(s, []string{"/api/analytics/urls/{id}/recent-clicks", "/api/analytics/urls/{id}/clicks/recent"}, "recentClicks", "List the newest clicks of a short URL",
+		func(ctx context.Context, in *linkPeriod) (*report.RecentClicks, error) {
+			return r.Recent(ctx, principal(ctx), in.ID, in.ask())
+		})
+	ask(s, []string{"/api/analytics/urls/{id}/bots"}, "linkBots", "Report on the bots that visited a short URL", func(ctx context.Context, in *linkPeriod) (*report.Bots, error) {
+		return r.LinkBots(ctx, principal(ctx), in.ID, in.ask())
+	})
+	ask(s, []string{"/api/analytics/bots", "/api/analytics/bots/overview"}, "bots", "Report on the bots that visited any short URL", func(ctx context.Context, in *Period) (*report.Bots, error) {
+		return r.AllBots(ctx, principal(ctx), in.ask())
+	})
+	ask(s, []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"}, "abTests", "Report on all A/B tests", func(ctx context.Context, in *Period) (*report.Tests, error) {
+		return r.Tests(ctx, principal(ctx), in.ask())
+	})
+	ask(s, []string{"/api/analytics/urls/{id}/ab-test"}, "abTest", "Report on the A/B test of a short URL", func(ctx context.Context, in *linkPeriod) (*report.Test, error) {
+		return r.Test(ctx, principal(ctx), in.ID, in.ask())
+	})
+	ask(s, []string{"/api/analytics/urls/{id}/routing"}, "routingReport", "Report on the routing rules of a short URL", func(ctx context.Context, in *linkPeriod) (*report.Routing, error) {
+		return r.Routing(ctx, principal(ctx), in.ID, in.ask())
+	})
+	s.registerExports()
+}
+
+// ask declares a report at each of its paths.
+func ask[In, Out any](s *Server, paths []string, id, summary string, f func(context.Context, *In) (*Out, error)) {
+	for i, path := range paths {
+		if i > 0 {
+			id, summary = id+"Alias", summary+" (the same at another path)"
+		}
+		handle(s, endpoint{Method: http.MethodGet, Path: path, ID: id, Summary: summary, Tag: "Analytics", Limit: limitAnalytics},
+			func(ctx context.Context, in *In) (*struct{ Body Out }, error) {
+				out, err := f(ctx, in)
+				if err != nil {
+					return nil, err
+				}
+				return &struct{ Body Out }{*out}, nil
+			})
+	}
+}
+
+// ExportForm is embedded in requests for a file.
+type ExportForm struct {
+	Format        string `query:"format" enum:"csv,json" default:"csv"`
+	IncludeClicks bool   `query:"includeClicks" doc:"Add the newest clicks, at most 10,000."`
+}
+
+type exportLinkIn struct {
+	linkPeriod
+	ExportForm
+}
+
+type exportIn struct {
+	Period
+	ExportForm
+	URLID string `query:"urlId" doc:"Only this short URL."`
+}
+
+// exportTime bounds an export, writing included: a caller who reads slowly keeps a connection of the store.
+const exportTime = 2 * time.Minute
+
+func (s *Server) registerExports() {
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/analytics/urls/{id}/export", ID: "exportLink", Summary: "Export the analytics of a short URL as a file", Tag: "Analytics",
+		Limit: limitExport, Timeout: exportTime}, func(ctx context.Context, in *exportLinkIn) (*huma.StreamResponse, error) {
+		return s.export(ctx, in.ID, in.Period, in.ExportForm)
+	})
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/analytics/export", ID: "export", Summary: "Export the analytics of all short URLs as a file", Tag: "Analytics",
+		Limit: limitExport, Timeout: exportTime}, func(ctx context.Context, in *exportIn) (*huma.StreamResponse, error) {
+		return s.export(ctx, in.URLID, in.Period, in.ExportForm)
+	})
+}
+
+func (s *Server) export(ctx context.Context, id string, period Period, form ExportForm) (*huma.StreamResponse, error) {
+	e, err := s.Reports.Export(ctx, principal(ctx), id, period.ask(), form.IncludeClicks)
+	if err != nil {
+		return nil, err
+	}
+	media, ending, write := "text/csv; charset=utf-8", "csv", e.WriteCSV
+	if form.Format == "json" {
+		media, ending, write = "application/json", "json", e.WriteJSON
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", media)
+		hc.SetHeader("Content-Disposition", `attachment; filename="`+e.FileName()+`.`+ending+`"`)
+		hc.SetStatus(http.StatusOK)
+		if err := write(ctx, hc.BodyWriter()); err != nil {
+			noteOf(ctx).err = err
+			panic(http.ErrAbortHandler) // the caller must see that the file is cut off
+		}
+	}}, nil
+}

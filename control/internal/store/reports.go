@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"slices"
+)
+
+// URLsByNum reads those of the links that exist.
+func (c Conn) URLsByNum(ctx context.Context, nums []uint64) (map[uint64]URL, error) {
+	found := make(map[uint64]URL, len(nums))
+	for part := range slices.Chunk(nums, batch) {
+		list, err := All(ctx, c, scanURL, `SELECT `+urlColumns+` FROM urls WHERE num IN (`+In(len(part))+`)`, Args(part)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range list {
+			found[u.Num] = u
+		}
+	}
+	return found, nil
+}
+
+// URLsByClicks lists the links with the highest counters, of one user or, with "", of all.
+func (c Conn) URLsByClicks(ctx context.Context, userID string, limit int) ([]URL, error) {
+	where, args := "", []any{}
+	if userID != "" {
+		where, args = ` WHERE user_id = ?`, []any{userID}
+	}
+	return All(ctx, c, scanURL, `SELECT `+urlColumns+` FROM urls`+where+` ORDER BY click_count DESC, num DESC LIMIT ?`, append(args, limit)...)
+}
+
+// TestedURLs lists the links whose A/B test is on, newest first, of one user or, with "", of all.
+func (c Conn) TestedURLs(ctx context.Context, userID string) ([]URL, error) {
+	where, args := "", []any{}
+	if userID != "" {
+		where, args = ` AND user_id = ?`, []any{userID}
+	}
+	return All(ctx, c, scanURL, `SELECT `+urlColumns+` FROM urls WHERE ab_testing`+where+` ORDER BY num DESC`, args...)
+}
+
+// VariantsOf lists the variants of links, by the link's id, oldest first.
+func (c Conn) VariantsOf(ctx context.Context, urlIDs []string) (map[string][]Variant, error) {
+	found := map[string][]Variant{}
+	for part := range slices.Chunk(urlIDs, batch) {
+		list, err := All(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE url_id IN (`+In(len(part))+`) ORDER BY created_at, id`, Args(part)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range list {
+			found[v.URLID] = append(found[v.URLID], v)
+		}
+	}
+	return found, nil
+}
