@@ -235,6 +235,11 @@ func TestDocument(t *testing.T) {
 			}
 		}
 	}
+	for path, kind := range map[string]string{"/api": "text/html", "/api/": "text/html", "/api/docs.js": "text/javascript", "/api/docs.css": "text/css"} {
+		if r := w.do("GET", path, ""); r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Type"), kind) || !strings.Contains(r.Header.Get("Content-Security-Policy"), "script-src 'self'") {
+			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
+		}
+	}
 	if strings.Contains(r.text, `"422"`) {
 		t.Error("422 is documented, but never sent")
 	}

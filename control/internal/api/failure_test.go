@@ -1,8 +1,11 @@
 package api_test
 
 import (
+	"bufio"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -239,4 +242,23 @@ func TestAdministrators_one_stays(t *testing.T) {
 			t.Fatal("both administrators are gone")
 		}
 	})
+}
+
+func TestBodies_one_after_the_other_on_a_connection(t *testing.T) {
+	w := small(t, nil)
+	srv := httptest.NewServer(w.server.Handler())
+	t.Cleanup(srv.Close)
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	w.ok(err)
+	defer conn.Close()
+	// Two requests on one connection: the first's deadline must not outlive it.
+	for range 2 {
+		_, err = io.WriteString(conn, "PUT /api/auth/me HTTP/1.1\r\nHost: sho.rt\r\nAuthorization: Bearer "+w.ann+"\r\nContent-Length: 12\r\n\r\n{\"name\":\"x\"}")
+		w.ok(err)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		w.ok(err)
+		if _, err := io.ReadAll(res.Body); err != nil || res.StatusCode != 200 {
+			t.Fatalf("%d, %v", res.StatusCode, err)
+		}
+	}
 }

@@ -9,9 +9,11 @@ import (
 	"maps"
 	"mime"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
@@ -22,6 +24,7 @@ import (
 const (
 	maxBody  = 1 << 20
 	maxDepth = 32 // of arrays and objects in a body
+	bodyTime = 10 * time.Second
 )
 
 // readBody reads a JSON body whole and refuses what no endpoint wants: too much, another media type, broken or
@@ -36,14 +39,20 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 		if e.MaxBody > 0 {
 			limit = e.MaxBody
 		}
+		deadline := http.NewResponseController(c.Response().Writer)
+		_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // not every writer can (a test's)
 		body, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, limit))
 		if err != nil {
 			var tooLarge *http.MaxBytesError
-			if errors.As(err, &tooLarge) {
+			switch {
+			case errors.As(err, &tooLarge):
 				return problem.New(problem.TooLarge, "The request body is larger than %d bytes.", limit)
+			case errors.Is(err, os.ErrDeadlineExceeded):
+				return newAnswer(http.StatusRequestTimeout, "The request body took too long to arrive.")
 			}
 			return problem.New(problem.Invalid, "The request body could not be read.")
 		}
+		_ = deadline.SetReadDeadline(time.Time{}) // or the server would take its passing for the caller's leaving
 		if body = bytes.TrimSpace(body); len(body) == 0 {
 			body = []byte("{}")
 		} else if ct := r.Header.Get("Content-Type"); ct != "" {

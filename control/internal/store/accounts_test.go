@@ -72,6 +72,9 @@ func TestUsers(t *testing.T) {
 		if got.Name != bob.Name || got.Active || !got.TOTPEnabled || *got.TOTPSecret != "sealed" {
 			t.Fatalf("updated: %+v", got)
 		}
+		if ids, err := s.UsersWithTOTP(ctx); err != nil || len(ids) != 1 || ids[0] != bob.ID {
+			t.Fatalf("users with a second factor: %v, %v", ids, err)
+		}
 		err = s.Tx(ctx, func(tx *store.Tx) error { return tx.UpdateUser(ctx, store.User{ID: "nobody", Role: "USER"}) })
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("update of nobody: %v", err)

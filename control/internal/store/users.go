@@ -116,6 +116,12 @@ func (c Conn) UpdateUser(ctx context.Context, u User) error {
 	return err
 }
 
+// UsersWithTOTP lists the ids of users who have a secret for a second factor.
+func (c Conn) UsersWithTOTP(ctx context.Context) ([]string, error) {
+	return All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
+		`SELECT id FROM users WHERE totp_secret IS NOT NULL ORDER BY num`)
+}
+
 // UseTOTPStep notes that the code of a time step was used. It reports false if that step, or a later one, was
 // used before: of two requests with the same code, one wins.
 func (c Conn) UseTOTPStep(ctx context.Context, userID string, step int64) (bool, error) {
