@@ -20,4 +20,7 @@ func (s *Server) routes() {
 		s.registerVariants()
 		s.registerRouting()
 	}
+	if s.Reports != nil {
+		s.registerAnalytics()
+	}
 }
