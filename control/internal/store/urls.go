@@ -251,8 +251,10 @@ func (c Conn) URLs(ctx context.Context, f URLFilter) (list []URL, total int, err
 	if column != "title" && column != "expires_at" {
 		nulls = ""
 	}
-	list, err = All(ctx, c, scanURL, fmt.Sprintf(`SELECT %s FROM urls WHERE %s ORDER BY %s %s%s, num %s LIMIT ? OFFSET ?`,
-		urlColumns, where, column, dir, nulls, dir), append(args, f.Limit, f.Offset)...)
+	order := fmt.Sprintf(`ORDER BY %s %s%s, num %s`, column, dir, nulls, dir)
+	// The rows before the page are passed over in the index alone.
+	list, err = All(ctx, c, scanURL, `SELECT `+urlColumns+` FROM urls WHERE num IN (SELECT num FROM urls WHERE `+where+` `+order+` LIMIT ? OFFSET ?) `+order,
+		append(args, f.Limit, f.Offset)...)
 	return list, total, err
 }
 

@@ -33,7 +33,7 @@ CREATE INDEX urls_user_created ON urls (user_id, created_at, num);
 CREATE INDEX urls_user_updated ON urls (user_id, updated_at, num);
 CREATE INDEX urls_user_clicks ON urls (user_id, click_count, num);
 CREATE INDEX urls_user_title ON urls (user_id, title, num);
-CREATE INDEX urls_user_expires ON urls (user_id, expires_at, num);
+CREATE INDEX urls_user_expires ON urls (user_id, expires_at, num, active, click_count); -- also counts by state
 CREATE INDEX urls_user_slug ON urls (user_id, slug, num);
 -- The same orders over everybody's links, which administrators list.
 CREATE INDEX urls_created ON urls (created_at, num);

@@ -1,0 +1,119 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// BenchmarkURLs lists, searches and sorts the links of an owner who has 100,000, among those of others; and those
+// of everybody.
+func BenchmarkURLs(b *testing.B) {
+	for name, open := range map[string]func(testing.TB) *store.Store{"sqlite": storetest.Open, "postgres": storetest.OpenPostgres} {
+		b.Run(name, func(b *testing.B) {
+			s := open(b)
+			ctx := context.Background()
+			ann := crowd(b, s, 100_000)
+			first := func(change func(*store.URLFilter)) store.URLFilter {
+				f := store.URLFilter{UserID: ann, Now: 1_000_000, Limit: 10}
+				change(&f)
+				return f
+			}
+			for _, q := range []struct {
+				name string
+				f    store.URLFilter
+			}{
+				{"newest", first(func(*store.URLFilter) {})},
+				{"clicks", first(func(f *store.URLFilter) { f.SortBy = "clickCount" })},
+				{"title", first(func(f *store.URLFilter) { f.SortBy, f.Ascending = "title", true })},
+				{"title_desc", first(func(f *store.URLFilter) { f.SortBy = "title" })},
+				{"expiry", first(func(f *store.URLFilter) { f.SortBy, f.Ascending = "expiresAt", true })},
+				{"slug", first(func(f *store.URLFilter) { f.SortBy = "slug" })},
+				{"updated", first(func(f *store.URLFilter) { f.SortBy = "updatedAt" })},
+				{"last_page", first(func(f *store.URLFilter) { f.Offset = 99_900 })},
+				{"active", first(func(f *store.URLFilter) { f.Status = "ACTIVE" })},
+				{"expired", first(func(f *store.URLFilter) { f.Status = "EXPIRED" })},
+				{"search_none", first(func(f *store.URLFilter) { f.Search = "no such thing" })},
+				{"search_few", first(func(f *store.URLFilter) { f.Search = "page-12345" })},
+				{"search_many", first(func(f *store.URLFilter) { f.Search = "summer sale" })},
+				{"search_all", first(func(f *store.URLFilter) { f.Search = "example" })},
+				{"search_two_letters", first(func(f *store.URLFilter) { f.Search = "zq" })},
+				{"search_sorted", first(func(f *store.URLFilter) { f.Search, f.SortBy = "summer sale", "title" })},
+				{"everybody", first(func(f *store.URLFilter) { f.UserID = "" })},
+				{"everybody_title", first(func(f *store.URLFilter) { f.UserID, f.SortBy = "", "title" })},
+				{"everybody_search", first(func(f *store.URLFilter) { f.UserID, f.Search = "", "summer sale" })},
+			} {
+				b.Run(q.name, func(b *testing.B) {
+					for b.Loop() {
+						if _, _, err := s.URLs(ctx, q.f); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+			b.Run("stats", func(b *testing.B) {
+				for b.Loop() {
+					if _, err := s.URLStats(ctx, ann, 1_000_000); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run("utm_values", func(b *testing.B) {
+				for b.Loop() {
+					if _, err := s.UTMValues(ctx, "utmSource", "n", 20); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// crowd gives one owner n links, and others a fifth as many, and returns the owner's id.
+func crowd(b testing.TB, s *store.Store, n int) string {
+	b.Helper()
+	ctx := context.Background()
+	err := s.Tx(ctx, func(tx *store.Tx) error {
+		for i := range 11 {
+			if _, err := tx.InsertUser(ctx, store.User{ID: fmt.Sprintf("user%d", i), Email: fmt.Sprint(i), Role: "USER", Active: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	words := []string{"spring launch", "summer sale", "newsletter", "docs", "job advert"}
+	for i := 0; i < n+n/5; i += 4000 {
+		var urls []*store.URL
+		for j := i; j < i+4000; j++ {
+			u := &store.URL{ID: store.NewID(), Slug: fmt.Sprintf("s%07d", j*7919%(20*n)), OriginalURL: fmt.Sprintf("https://www.example.com/campaigns/%d/page-%d?ref=%x", j%97, j, j*31),
+				Active: j%10 != 3, CreatedAt: int64(j), UpdatedAt: int64(j * 13 % n), UserID: "user0"}
+			if j%6 == 5 {
+				u.UserID = fmt.Sprintf("user%d", 1+j%10)
+			}
+			if j%5 != 0 {
+				u.Title = fmt.Sprintf("%s %d", words[j/3%len(words)], j*17%n)
+			}
+			if j%4 == 0 {
+				u.ExpiresAt = int64(j * 11 % 2_000_000)
+			}
+			u.UTM.Source = []string{"", "newsletter", "twitter", fmt.Sprint("partner-", j%1000)}[j%4]
+			urls = append(urls, u)
+		}
+		err := s.Tx(ctx, func(tx *store.Tx) error { return tx.InsertURLs(ctx, urls) })
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	if s.Postgres() {
+		if err := s.Tx(ctx, func(tx *store.Tx) error { _, err := tx.Exec(ctx, `ANALYZE urls`); return err }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return "user0"
+}
