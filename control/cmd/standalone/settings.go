@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/ops"
+)
+
+type settings struct {
+	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080" help:"serves redirects, the API and the console"`
+	OpsAddr    string `env:"OPS_ADDR" envDefault:"127.0.0.1:9090" help:"serves metrics, health and profiles; keep it private; off = none"`
+	DataDir    string `env:"DATA_DIR" envDefault:"./data" help:"holds everything, generated secrets included"`
+
+	app.Settings
+
+	BrandName    string        `env:"BRAND_NAME" envDefault:"Shortline" help:"shown on pages for visitors"`
+	BrandLogoURL string        `env:"BRAND_LOGO_URL" help:"shown on pages for visitors"`
+	SpoolSync    string        `env:"SPOOL_SYNC" envDefault:"interval" help:"what a power cut may take of the clicks: interval (100 ms), always (nothing), none"`
+	SpoolCap     int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"beyond this clicks are dropped, and counted"`
+	ShipDelay    time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for company before it is stored"`
+	ClickMemory  int           `env:"CLICK_STORE_MEMORY_MIB" envDefault:"256" help:"what the click store may use at most"`
+}
+
+// Validate reports every problem.
+func (s *settings) Validate() error {
+	problems := []error{s.Settings.Validate(), s.edge().Validate()}
+	if s.OpsAddr != "off" {
+		if _, _, err := net.SplitHostPort(s.OpsAddr); err != nil {
+			problems = append(problems, fmt.Errorf("OPS_ADDR: %w", err))
+		}
+	}
+	if _, err := ops.NewLogger(os.Stderr, s.LogFormat, s.LogLevel); err != nil {
+		problems = append(problems, err)
+	}
+	if s.ClickMemory < 64 {
+		problems = append(problems, errors.New("CLICK_STORE_MEMORY_MIB: must be at least 64"))
+	}
+	return errors.Join(problems...)
+}
+
+// load reads the settings, whose base URL follows from the address if it is not given.
+func load() (*settings, error) {
+	if os.Getenv("BASE_URL") == "" {
+		addr := os.Getenv("LISTEN_ADDR")
+		if addr == "" {
+			addr = "127.0.0.1:8080"
+		}
+		if host, port, err := net.SplitHostPort(addr); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
+			addr = net.JoinHostPort("127.0.0.1", port) // a listener on every address is reached by this one
+		}
+		if err := os.Setenv("BASE_URL", "http://"+addr); err != nil {
+			return nil, err
+		}
+	}
+	s := new(settings)
+	return s, config.Load(s)
+}
+
+// edge is the part of the settings that the data plane has.
+func (s *settings) edge() edge.Config {
+	zone, err := time.LoadLocation(s.RoutingTimezone)
+	if err != nil {
+		zone = time.UTC // Validate of app.Settings refuses it
+	}
+	return edge.Config{
+		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: filepath.Join(s.DataDir, "edge"), TrustedProxies: s.TrustedProxies,
+		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: zone,
+		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
+		// Small, since every segment is reserved on disk and kept in memory while it is written.
+		SpoolSegmentBytes: 4 << 20,
+	}
+}
