@@ -1,0 +1,143 @@
+// Package app joins the parts of the control plane into one: store, use cases, API, publishing and ingest.
+//
+// It owns which part is made of which, in what order they start and stop, and the settings they are made from.
+// What differs between programs (which store of clicks, where the API listens, how links reach edges) is theirs.
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/control/internal/accounts"
+	"github.com/shortline/shortline/control/internal/analytics"
+	"github.com/shortline/shortline/control/internal/analytics/report"
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/ingest"
+	"github.com/shortline/shortline/control/internal/keys"
+	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/publish"
+	"github.com/shortline/shortline/control/internal/routing"
+	"github.com/shortline/shortline/control/internal/settings"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/service"
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// Config is what New needs besides settings.
+type Config struct {
+	Settings
+	DatabaseURL string // see store.Config
+	DataDir     string // for files that can be made again
+}
+
+// Deps are the parts that programs choose.
+type Deps struct {
+	Clicks   analytics.Store // New's caller closes it, after Run has returned
+	Geo      *visitor.Geo    // kept up to date by the caller
+	Registry prometheus.Registerer
+	Logger   *slog.Logger
+}
+
+// Control is a control plane, ready to run.
+type Control struct {
+	// Handler serves /api.
+	Handler http.Handler
+	// Source is where edges get links from.
+	Source snapshot.Source
+	// Sink is where edges' clicks go.
+	Sink click.Sink
+	// AdminPassword is set when the first admin was made just now without a password given. It can't be had again.
+	AdminPassword string
+
+	store    *store.Store
+	services []named
+}
+
+type named struct {
+	name string
+	part service.Service
+}
+
+// New opens the store and makes every part. The settings have been validated. On success the caller adds the parts
+// to a group and calls Close when that has stopped.
+func New(ctx context.Context, cfg Config, deps Deps) (_ *Control, err error) {
+	st, err := store.Open(ctx, store.Config{URL: cfg.DatabaseURL, Logger: deps.Logger})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			st.Close()
+		}
+	}()
+	c := &Control{store: st}
+	c.add("store", st)
+
+	passwords, err := auth.NewPasswords(0)
+	if err != nil {
+		return nil, err
+	}
+	authenticator, err := auth.NewAuthenticator(auth.Config{Secrets: keyRing(cfg.JWTSecret), Lifetime: cfg.JWTTTL, Logger: deps.Logger}, st, passwords)
+	if err != nil {
+		return nil, err
+	}
+	c.add("auth", authenticator)
+	people, err := accounts.New(accounts.Config{EncryptionKeys: keyRing(cfg.EncryptionKey)}, st, authenticator, passwords)
+	if err != nil {
+		return nil, err
+	}
+	if c.AdminPassword, err = people.EnsureAdmin(ctx, cfg.AdminEmail, cfg.AdminPassword.Reveal()); err != nil {
+		return nil, fmt.Errorf("make the first admin: %w", err)
+	}
+
+	publisher := publish.New(st, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Logger: deps.Logger})
+	c.add("publish", publisher)
+	c.Source = publisher
+
+	intake, err := ingest.New(ctx, ingest.Config{Logger: deps.Logger}, st, deps.Clicks, deps.Geo)
+	if err != nil {
+		return nil, err
+	}
+	c.add("ingest", intake)
+	c.Sink = intake
+
+	server, err := api.New(api.Config{
+		BaseURL: cfg.BaseURL, CORSOrigins: cfg.CORSOrigin, TrustedProxies: cfg.trusted(), Limits: cfg.Limits, Version: ops.Version, Logger: deps.Logger,
+	}, api.Deps{
+		Store: st, Auth: authenticator,
+		Accounts: people, Keys: keys.New(st, passwords, cfg.MaxAPIKeys), Settings: settings.New(st),
+		Links:   links.New(links.Config{BaseURL: cfg.BaseURL, Destinations: cfg.Destinations()}, st, passwords),
+		Routing: routing.New(cfg.Destinations(), st),
+		Reports: report.New(st, deps.Clicks, nil),
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.Handler = server.Handler()
+	return c, nil
+}
+
+func (c *Control) add(name string, s service.Service) {
+	c.services = append(c.services, named{name, s})
+}
+
+// AddTo adds the parts that run to a group.
+func (c *Control) AddTo(g *service.Group) {
+	for _, s := range c.services {
+		g.Add(s.name, s.part)
+	}
+}
+
+// Ping reports whether the store answers.
+func (c *Control) Ping(ctx context.Context) error { return c.store.Ping(ctx) }
+
+// Close closes the store.
+func (c *Control) Close() error { return c.store.Close() }

@@ -1,0 +1,104 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones must be there on machines without a zone database
+
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// Settings are those of every program that has a control plane in it.
+type Settings struct {
+	BaseURL       string        `env:"BASE_URL" help:"the address that visitors and owners use"`
+	JWTSecret     config.Secret `env:"JWT_SECRET" help:"signs sessions, at least 32 bytes; several with commas between them: the first signs, all are accepted"`
+	JWTTTL        time.Duration `env:"JWT_TTL" envDefault:"24h" help:"how long a session lasts"`
+	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"seals secrets in the database, at least 32 bytes; several with commas between them: the first seals, all open"`
+	AdminEmail    string        `env:"ADMIN_EMAIL" envDefault:"admin@example.com" help:"the first admin, made when there are no users"`
+	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"the first admin's password; without it one is made and printed once"`
+
+	CORSOrigin     []string `env:"CORS_ORIGIN" help:"origins of other sites whose pages may call the API, with commas between them"`
+	TrustedProxies string   `env:"TRUSTED_PROXIES" help:"networks whose X-Forwarded-For is believed, with commas between them"`
+	GeoDB          string   `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
+
+	AllowPrivateDestinations bool   `env:"ALLOW_PRIVATE_DESTINATIONS" envDefault:"false" help:"links may lead to private addresses"`
+	RoutingTimezone          string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"zone of time conditions that name none (IANA)"`
+
+	MaxAPIKeys int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"API keys that a user may have"`
+	api.Limits
+
+	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"how long a report may be remembered; new clicks make it forgotten at once"`
+	MaxInMemoryClicks    int           `env:"MAX_IN_MEMORY_CLICKS" envDefault:"50000" help:"accepted for compatibility; reports are computed in the store"`
+	AggregationThreshold int           `env:"AGGREGATION_THRESHOLD" envDefault:"10000" help:"accepted for compatibility; reports are computed in the store"`
+
+	LogFormat string `env:"LOG_FORMAT" envDefault:"text" help:"text or json"`
+	LogLevel  string `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
+}
+
+// Validate reports every problem.
+func (s *Settings) Validate() error {
+	var problems []error
+	if u, err := url.Parse(s.BaseURL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+		problems = append(problems, errors.New("BASE_URL: must be an http or https address without a path, such as https://sho.rt"))
+	}
+	for _, secret := range []struct {
+		name  string
+		value config.Secret
+	}{{"JWT_SECRET", s.JWTSecret}, {"ENCRYPTION_KEY", s.EncryptionKey}} {
+		for _, one := range keyRing(secret.value) {
+			if len(one) < 32 {
+				problems = append(problems, fmt.Errorf("%s: must have at least 32 bytes", secret.name))
+			}
+		}
+	}
+	if s.JWTTTL < time.Minute {
+		problems = append(problems, errors.New("JWT_TTL: must be at least 1m"))
+	}
+	if n := len(s.AdminPassword); n > 0 && (n < 8 || n > 72) {
+		problems = append(problems, errors.New("ADMIN_PASSWORD: must have 8 to 72 bytes"))
+	}
+	if _, err := time.LoadLocation(s.RoutingTimezone); err != nil || s.RoutingTimezone == "" {
+		problems = append(problems, fmt.Errorf("ROUTING_TIMEZONE: %q is not an IANA time zone", s.RoutingTimezone))
+	}
+	if _, err := visitor.ParsePrefixes(s.TrustedProxies); err != nil {
+		problems = append(problems, fmt.Errorf("TRUSTED_PROXIES: %w", err))
+	}
+	if s.MaxAPIKeys < 0 {
+		problems = append(problems, errors.New("MAX_API_KEYS_PER_USER: must not be negative"))
+	}
+	return errors.Join(problems...)
+}
+
+// Destinations says where links may lead.
+func (s *Settings) Destinations() link.Policy {
+	u, err := url.Parse(s.BaseURL)
+	if err != nil {
+		panic("BUG: settings used before they were validated: " + err.Error())
+	}
+	return link.Policy{Hosts: []string{u.Host}, AllowPrivate: s.AllowPrivateDestinations}
+}
+
+func (s *Settings) trusted() []netip.Prefix {
+	p, err := visitor.ParsePrefixes(s.TrustedProxies)
+	if err != nil {
+		panic("BUG: settings used before they were validated: " + err.Error())
+	}
+	return p
+}
+
+// keyRing splits a setting that may hold several keys.
+func keyRing(s config.Secret) (out [][]byte) {
+	for one := range strings.SplitSeq(s.Reveal(), ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			out = append(out, []byte(one))
+		}
+	}
+	return out
+}
