@@ -1,0 +1,177 @@
+package api_test
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// hostileValues are JSON values that somebody may put where something else is wanted.
+var hostileValues = []string{
+	`null`, `true`, `false`, `0`, `-1`, `1.5`, `1e308`, `-9223372036854775809`, `18446744073709551616`, `""`, `" "`, `"x"`, `[]`, `[null]`, `["x"]`, `[[[[]]]]`, `{}`, `{"a":{"b":[]}}`,
+	`"'; DROP TABLE urls; --"`, `"%s%n%d"`, `"../../etc/passwd"`, `"<script>alert(1)</script>"`, `"\r\nX-Evil: 1"`, `"\ud800"`, `"\u202e\u0000"`, `"\ufeff"`, `"` + "\xff\xfe" + `"`,
+	`"javascript:alert(1)"`, `"https://sho.rt/x"`, `"http://127.0.0.1"`, `"2026-13-45"`, `"9999-12-31T23:59:59Z"`, `"0001-01-01"`, `"ACTIVE "`, `"00000000-0000-0000-0000-000000000000"`,
+	`"` + strings.Repeat("A", 70_000) + `"`, `"` + strings.Repeat("😀", 300) + `"`, `[` + strings.Repeat(`1,`, 20_000) + `1]`, strings.Repeat("[", 25) + strings.Repeat("]", 25),
+	`{"operator":"AND","conditions":null}`, `{"operator":"AND","conditions":[null,1,"x",[]]}`, `{"operator":{},"conditions":{}}`, `{"logicalOperator":"AND","items":[{"type":[],"operator":{},"value":null}]}`,
+	`{"type":"status","status":[]}`, `{"type":"utm","utmSource":{}}`, `{"type":"expiration","expiresAt":[]}`, `{"type":{"type":"status"}}`, `{"__proto__":{"x":1},"constructor":"y"}`,
+}
+
+// Whatever value stands in whatever field: never a 500; a refusal is a 400, 404, 409 or 413 that changes nothing,
+// and a 400 names the field.
+func TestHostile_bodies(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		id := w.create("abc")
+		base := "/api/urls/" + id
+		variant := w.do("POST", base+"/variants", `{"name":"A","targetUrl":"https://a.example"}`, as(w.ann)).want(201).str("id")
+		rule := w.do("POST", base+"/routing-rules", ruleBody("r", formA), as(w.ann)).want(201).str("id")
+		link := []string{"originalUrl", "title", "password", "expiresAt", "utmSource", "utmId", "status", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl", "ogTitle", "ogDescription", "ogImage", "twitterCardType", "bundleIds"}
+		for _, e := range []struct {
+			method, path string
+			valid        map[string]string
+			fields       []string
+		}{
+			{"POST", "/api/urls", map[string]string{"originalUrl": `"https://example.com"`}, append([]string{"customSlug"}, link...)},
+			{"PATCH", base, map[string]string{}, link},
+			{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "status": `"ACTIVE"`}, []string{"urlIds", "status", "operation", "value"}},
+			{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"utm"`}, []string{"operation", "value"}},
+			{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"expiration"`}, []string{"value"}},
+			{"DELETE", "/api/urls/bulk", map[string]string{}, []string{"urlIds"}},
+			{"POST", "/api/urls/bulk", map[string]string{}, []string{"urls"}},
+			{"POST", base + "/variants", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`}, []string{"name", "targetUrl", "weight", "isActive"}},
+			{"PUT", base + "/variants/" + variant, map[string]string{}, []string{"name", "targetUrl", "weight", "isActive"}},
+			{"POST", base + "/routing-rules", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`, "conditions": formB}, []string{"name", "targetUrl", "priority", "isActive", "conditions"}},
+			{"PUT", base + "/routing-rules/" + rule, map[string]string{}, []string{"name", "targetUrl", "priority", "isActive", "conditions"}},
+			{"POST", base + "/routing-rules/from-template", map[string]string{"templateKey": `"MOBILE_ONLY"`, "targetUrl": `"https://x.example"`}, []string{"templateKey", "templateId", "name", "targetUrl", "priority"}},
+			{"PATCH", base + "/routing-rules/settings", map[string]string{}, []string{"isSmartRouting", "defaultUrl"}},
+		} {
+			for _, field := range append(slices.Clone(e.fields), "unknown") {
+				for _, value := range hostileValues {
+					members := []string{fmt.Sprintf("%q:%s", field, value)}
+					for name, v := range e.valid {
+						if name != field {
+							members = append(members, fmt.Sprintf("%q:%s", name, v))
+						}
+					}
+					body := "{" + strings.Join(members, ",") + "}"
+					before := w.trace()
+					r := w.do(e.method, e.path, body, as(w.ann))
+					short := body[:min(len(body), 300)]
+					switch r.StatusCode {
+					case 200, 201:
+						if field == "unknown" {
+							t.Fatalf("%s took an unknown field: %s", r.what, short)
+						}
+						continue
+					case 400:
+						if !names(r, field) {
+							t.Errorf("%s with %s: no field named: %s", r.what, short, r.text)
+						}
+					case 404, 409, 413:
+					default:
+						t.Fatalf("%s with %s: status %d: %s", r.what, short, r.StatusCode, r.text)
+					}
+					if w.trace() != before {
+						t.Errorf("%s with %s was refused and changed something", r.what, short)
+					}
+				}
+			}
+		}
+		if strings.Contains(w.logs.String(), `"level":"ERROR"`) {
+			t.Error("something was logged as an error")
+		}
+	})
+}
+
+// names reports whether a 400 says what is wrong: with the field, something in it, or the whole body.
+func names(r *reply, field string) bool {
+	list, _ := r.at("errors").([]any)
+	if len(list) == 0 {
+		return strings.HasPrefix(r.str("message"), "The request body")
+	}
+	if field == "isAbTest" {
+		field = "isABTesting"
+	}
+	for _, e := range list {
+		f, _ := e.(map[string]any)["field"].(string)
+		if f == "" || strings.HasPrefix(f, "body") {
+			return false
+		}
+		related := map[string]string{"templateId": "templateKey", "templateKey": "templateId", "value": "operation", "operation": "value", "status": "operation"}
+		if f == field || strings.HasPrefix(f, field+".") || f == related[field] || strings.HasPrefix(f, related[field]+".") || f == "isAbTest" && field == "isABTesting" {
+			return true
+		}
+	}
+	// A value inside an operation is named by the field of the link that it would have become.
+	return field == "operation" || field == "value"
+}
+
+// trace is a number that changes with every change.
+func (w *world) trace() (n int) {
+	w.t.Helper()
+	w.ok(w.store.Row(w.t.Context(), `SELECT (SELECT revision FROM config_head) + (SELECT count(*) FROM audit_logs) + (SELECT count(*) FROM urls)`).Scan(&n))
+	return n
+}
+
+func TestHostile_addresses(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		id := w.create("abc")
+		texts := []string{"", " ", "'", "%00", "\x00", "\xff", "..", "../urls", "a/b", "%2e%2e%2f", ";drop", "null", "-1", "99999999999999999999", "😀", "<svg>", strings.Repeat("x", 9000), "\u202e", "{{7*7}}", "$1", "?"}
+		for _, text := range texts {
+			s := url.PathEscape(text)
+			for _, path := range []string{"/api/urls/" + s, "/api/urls/" + s + "/variants", "/api/urls/" + s + "/qrcode", "/api/urls/" + id + "/variants/" + s, "/api/urls/" + id + "/routing-rules/" + s} {
+				for _, method := range []string{"GET", "PUT", "DELETE"} {
+					r := w.do(method, path, "", as(w.ann))
+					if r.StatusCode >= 500 || r.StatusCode < 300 && text != "" && text != ".." && text != "../urls" {
+						t.Errorf("%s: status %d: %s", r.what, r.StatusCode, r.text)
+					}
+				}
+			}
+			q := url.QueryEscape(text)
+			for _, query := range []string{"/api/urls?search=", "/api/urls?page=", "/api/urls?limit=", "/api/urls?status=", "/api/urls?sortBy=", "/api/urls?sortOrder=", "/api/urls/utm-suggestions?field=", "/api/urls/utm-suggestions?field=utmSource&q=",
+				"/api/urls/" + id + "/qrcode?width=", "/api/urls/" + id + "/qrcode?color=", "/api/urls/" + id + "/qrcode?format="} {
+				r := w.do("GET", query+q, "", as(w.ann))
+				if r.StatusCode != 200 && r.StatusCode != 400 {
+					t.Errorf("%s: status %d: %s", r.what, r.StatusCode, r.text)
+				}
+				if errs, _ := r.at("errors").([]any); r.StatusCode == 400 && len(errs) == 0 {
+					t.Errorf("%s: no field named: %s", r.what, r.text)
+				}
+			}
+		}
+		w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200)
+	})
+}
+
+// FuzzLinks: whatever a body says about a link, a variant or a rule, the answer is a success or a refusal in the
+// documented form, never a failure.
+func FuzzLinks(f *testing.F) {
+	w := newWorld(f, storetest.Open(f), withLinks)
+	id := w.create("abc")
+	for _, v := range hostileValues {
+		if len(v) < 1000 {
+			f.Add(`{"originalUrl":` + v + `,"title":` + v + `,"expiresAt":` + v + `}`)
+			f.Add(`{"urlIds":` + v + `,"operation":` + v + `,"value":` + v + `}`)
+			f.Add(`{"name":"x","targetUrl":"https://x.example","conditions":` + v + `}`)
+		}
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		at := *w
+		at.t = t
+		for _, e := range []struct{ method, path string }{
+			{"POST", "/api/urls"}, {"POST", "/api/urls/bulk"}, {"PATCH", "/api/urls/bulk"}, {"PUT", "/api/urls/" + id}, {"POST", "/api/urls/" + id + "/variants"},
+			{"POST", "/api/urls/" + id + "/routing-rules"}, {"POST", "/api/urls/" + id + "/routing-rules/from-template"}, {"PATCH", "/api/urls/" + id + "/routing-rules/settings"},
+		} {
+			r := at.do(e.method, e.path, body, as(at.ann))
+			if r.StatusCode >= 500 {
+				t.Fatalf("%s: %d %s\n%s", r.what, r.StatusCode, r.text, at.logs)
+			}
+			if r.StatusCode >= 400 {
+				r.want(r.StatusCode)
+			}
+		}
+	})
+}
