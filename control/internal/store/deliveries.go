@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// Delivery is one event that is still to be sent to one webhook.
+type Delivery struct {
+	ID        string // the same over all attempts
+	WebhookID string
+	EventID   string // a webhook gets an event once; ids sort by the time of the event
+	Event     string
+	Payload   string // JSON, the very bytes of the body
+	Attempts  int    // made so far
+	DueAt     int64
+	Lease     string // of the claim that holds it, "" if none does
+	CreatedAt int64
+}
+
+const deliveryColumns = `id, webhook_id, event_id, event, payload, attempts, due_at, lease, created_at`
+
+func scanDelivery(row interface{ Scan(...any) error }) (d Delivery, err error) {
+	err = row.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.Event, &d.Payload, &d.Attempts, &d.DueAt, &d.Lease, &d.CreatedAt)
+	return d, err
+}
+
+// InsertDeliveries adds deliveries, to be sent when they are due. One whose webhook has the event already is left
+// out. The webhooks must be kept from being deleted (see SubscriptionsOn).
+func (tx *Tx) InsertDeliveries(ctx context.Context, list []Delivery) error {
+	for part := range slices.Chunk(list, batch) {
+		args := make([]any, 0, 7*len(part))
+		for _, d := range part {
+			args = append(args, d.ID, d.WebhookID, d.EventID, d.Event, d.Payload, d.DueAt, d.CreatedAt)
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event, payload, due_at, created_at) VALUES `+
+			strings.TrimSuffix(strings.Repeat("("+In(7)+"),", len(part)), ",")+` ON CONFLICT DO NOTHING`, args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DueWebhooks names the active webhooks that have something to be sent by now.
+func (c Conn) DueWebhooks(ctx context.Context, now int64) ([]string, error) {
+	return All(ctx, c, scanText, `SELECT id FROM webhooks WHERE active
+		AND EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = webhooks.id AND d.due_at <= ?)`, now)
+}
+
+func scanText(row interface{ Scan(...any) error }) (s string, err error) {
+	err = row.Scan(&s)
+	return s, err
+}
+
+// ClaimDeliveries takes up to limit deliveries of a webhook that are due, the longest due first. Until the time
+// given, nobody else can take them.
+func (tx *Tx) ClaimDeliveries(ctx context.Context, webhookID string, now, until int64, lease string, limit int) ([]Delivery, error) {
+	skip := ""
+	if tx.pg {
+		skip = ` FOR UPDATE SKIP LOCKED`
+	}
+	// Materialized, because a sub-select could be run more than once and lock other rows each time.
+	list, err := All(ctx, tx.Conn, scanDelivery, `WITH picked AS MATERIALIZED (
+			SELECT id FROM webhook_deliveries WHERE webhook_id = ? AND due_at <= ? ORDER BY due_at, event_id LIMIT ?`+skip+`)
+		UPDATE webhook_deliveries SET due_at = ?, lease = ? WHERE id IN (SELECT id FROM picked) RETURNING `+deliveryColumns,
+		webhookID, now, limit, until, lease)
+	slices.SortFunc(list, func(a, b Delivery) int { return strings.Compare(a.EventID, b.EventID) })
+	return list, err
+}
+
+// FinishDelivery removes a delivery that nothing more is to be done for, if the lease still holds it.
+func (tx *Tx) FinishDelivery(ctx context.Context, id, lease string) error {
+	_, err := tx.Exec(ctx, `DELETE FROM webhook_deliveries WHERE id = ? AND lease = ?`, id, lease)
+	return err
+}
+
+// PostponeDelivery ends the lease, if it still holds the delivery, and says how many attempts were made and when the
+// next is due.
+func (tx *Tx) PostponeDelivery(ctx context.Context, id, lease string, attempts int, dueAt int64) error {
+	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET attempts = ?, due_at = ?, lease = '' WHERE id = ? AND lease = ?`, attempts, dueAt, id, lease)
+	return err
+}
+
+// ReleaseDeliveries ends the leases of a process that is gone, where it can be known that it is: an embedded database
+// has one process at a time. Elsewhere leases run out by themselves.
+func (tx *Tx) ReleaseDeliveries(ctx context.Context, now int64) error {
+	if tx.pg {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET due_at = ?, lease = '' WHERE lease <> ''`, now)
+	return err
+}
+
+// Backlog counts what is still to be sent to a webhook, up to limit.
+func (c Conn) Backlog(ctx context.Context, webhookID string, limit int) (n int, err error) {
+	err = c.Row(ctx, `SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = ? LIMIT ?) AS pending`, webhookID, limit).Scan(&n)
+	return n, err
+}
+
+// AttemptedDeliveries tells which of the deliveries have an attempt in the log.
+func (c Conn) AttemptedDeliveries(ctx context.Context, ids []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for part := range slices.Chunk(ids, batch) {
+		list, err := All(ctx, c, scanText, `SELECT DISTINCT delivery_id FROM webhook_logs WHERE delivery_id IN (`+In(len(part))+`)`, Args(part)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range list {
+			out[id] = true
+		}
+	}
+	return out, nil
+}
+
+// URLIDs finds the ids of links by their numbers; a link that is gone is left out.
+func (c Conn) URLIDs(ctx context.Context, nums []uint64) (map[uint64]string, error) {
+	out := map[uint64]string{}
+	for part := range slices.Chunk(nums, batch) {
+		rows, err := c.Query(ctx, `SELECT num, id FROM urls WHERE num IN (`+In(len(part))+`)`, Args(part)...)
+		if err != nil {
+			return nil, err
+		}
+		for rows.Next() {
+			var num uint64
+			var id string
+			if err := rows.Scan(&num, &id); err != nil {
+				rows.Close()
+				return nil, err
+			}
+			out[num] = id
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// RulesByID finds rules of any links; a rule that is gone is left out.
+func (c Conn) RulesByID(ctx context.Context, ids []string) (map[string]Rule, error) {
+	out := map[string]Rule{}
+	for part := range slices.Chunk(ids, batch) {
+		list, err := All(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE id IN (`+In(len(part))+`)`, Args(part)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			out[r.ID] = r
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"context"
+	"strings"
+)
+
+// Webhook is a subscription to events. In optional fields the zero value means unset.
+type Webhook struct {
+	ID, UserID string
+	Name, URL  string
+	Secret     string   // sealed
+	Headers    string   // sealed
+	Events     []string // names; none holds a comma
+	EveryLink  bool     // events of everybody's links, as long as the owner is an active ADMIN
+	Active     bool
+
+	Sent, Succeeded, Failed int64  // attempts
+	LastSentAt              int64  // set by NoteAttempts only, as are the figures above and LastError
+	LastError               string // of the latest attempt, "" if it succeeded
+
+	CreatedAt, UpdatedAt int64
+}
+
+func (w *Webhook) searchText() string { return strings.ToLower(w.Name + "\n" + w.URL) }
+
+const webhookColumns = `webhooks.id, webhooks.user_id, webhooks.name, webhooks.url, webhooks.secret, webhooks.headers, webhooks.events,
+	webhooks.every_link, webhooks.active, webhooks.sent, webhooks.succeeded, webhooks.failed, webhooks.last_sent_at, webhooks.last_error,
+	webhooks.created_at, webhooks.updated_at`
+
+func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
+	var events string
+	err = row.Scan(&w.ID, &w.UserID, &w.Name, &w.URL, orEmpty{&w.Secret}, orEmpty{&w.Headers}, &events, &w.EveryLink, &w.Active,
+		&w.Sent, &w.Succeeded, &w.Failed, orZero{&w.LastSentAt}, orEmpty{&w.LastError}, &w.CreatedAt, &w.UpdatedAt)
+	w.Events = strings.Split(events, ",")
+	return w, err
+}
+
+// InsertWebhook adds a webhook.
+func (tx *Tx) InsertWebhook(ctx context.Context, w *Webhook) error {
+	_, err := tx.Exec(ctx, `INSERT INTO webhooks (id, user_id, name, url, secret, headers, events, every_link, active, search_text, created_at, updated_at)
+		VALUES (`+In(12)+`)`, w.ID, w.UserID, w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active,
+		w.searchText(), w.CreatedAt, w.UpdatedAt)
+	return err
+}
+
+// UpdateWebhook writes the fields that an owner can change.
+func (tx *Tx) UpdateWebhook(ctx context.Context, w *Webhook) error {
+	_, err := tx.Exec(ctx, `UPDATE webhooks SET name = ?, url = ?, secret = ?, headers = ?, events = ?, every_link = ?, active = ?, search_text = ?, updated_at = ?
+		WHERE id = ?`, w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active, w.searchText(), w.UpdatedAt, w.ID)
+	return err
+}
+
+// DeleteWebhook removes a webhook with its log and all that is still to be sent.
+func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
+	_, err := tx.Exec(ctx, `DELETE FROM webhooks WHERE id = ?`, id)
+	return err
+}
+
+// WebhookByID reads one webhook, or returns ErrNotFound.
+func (c Conn) WebhookByID(ctx context.Context, id string) (Webhook, error) {
+	return scanWebhook(c.Row(ctx, `SELECT `+webhookColumns+` FROM webhooks WHERE id = ?`, id))
+}
+
+// LockWebhook is WebhookByID, and keeps others from changing it until the commit.
+func (tx *Tx) LockWebhook(ctx context.Context, id string) (Webhook, error) {
+	return scanWebhook(tx.Row(ctx, `SELECT `+webhookColumns+` FROM webhooks WHERE id = ?`+tx.forUpdate(), id))
+}
+
+// CountWebhooks counts a user's webhooks.
+func (c Conn) CountWebhooks(ctx context.Context, userID string) (n int, err error) {
+	err = c.Row(ctx, `SELECT count(*) FROM webhooks WHERE user_id = ?`, userID).Scan(&n)
+	return n, err
+}
+
+// Webhooks reads one page of a user's webhooks, everybody's if userID is "", newest first, and how many there are
+// in all. search is looked for in name and address, ignoring case.
+func (c Conn) Webhooks(ctx context.Context, userID, search string, limit, offset int) (list []Webhook, total int, err error) {
+	where, args := "1 = 1", []any{}
+	if userID != "" {
+		where, args = where+` AND user_id = ?`, append(args, userID)
+	}
+	if search != "" {
+		where, args = where+` AND search_text LIKE ? ESCAPE '\'`, append(args, LikeContains(search))
+	}
+	if err := c.Row(ctx, `SELECT count(*) FROM webhooks WHERE `+where, args...).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	list, err = All(ctx, c, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks WHERE `+where+` ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
+		append(args, limit, offset)...)
+	return list, total, err
+}
+
+// Subscription is what an active webhook wants to hear of.
+type Subscription struct {
+	WebhookID string
+	UserID    string
+	UserNum   uint64
+	Events    []string
+	EveryLink bool // and its owner is an active ADMIN
+}
+
+const selectSubscriptions = `SELECT webhooks.id, webhooks.user_id, users.num, webhooks.events, webhooks.every_link AND users.role = 'ADMIN' AND users.active
+	FROM webhooks JOIN users ON users.id = webhooks.user_id WHERE webhooks.active`
+
+func scanSubscription(row interface{ Scan(...any) error }) (s Subscription, err error) {
+	var events string
+	err = row.Scan(&s.WebhookID, &s.UserID, &s.UserNum, &events, &s.EveryLink)
+	s.Events = strings.Split(events, ",")
+	return s, err
+}
+
+// Subscriptions reads those of all active webhooks.
+func (c Conn) Subscriptions(ctx context.Context) ([]Subscription, error) {
+	return All(ctx, c, scanSubscription, selectSubscriptions)
+}
+
+// SubscriptionsOn reads those that may concern links of the owners, and keeps the webhooks from being deleted until
+// the commit, so that deliveries can be added for them.
+func (tx *Tx) SubscriptionsOn(ctx context.Context, ownerIDs []string) ([]Subscription, error) {
+	lock := ""
+	if tx.pg {
+		lock = ` FOR KEY SHARE OF webhooks`
+	}
+	return All(ctx, tx.Conn, scanSubscription, selectSubscriptions+` AND (webhooks.every_link OR webhooks.user_id IN (`+In(len(ownerIDs))+`))
+		ORDER BY webhooks.id`+lock, Args(ownerIDs)...)
+}
+
+// Attempts sums up what was sent to one webhook.
+type Attempts struct {
+	Succeeded, Failed int64
+	LastAt            int64
+	LastError         string // of the last one, "" if it succeeded
+}
+
+// NoteAttempts adds to a webhook's figures and reports whether it is still there. Until the commit it can't be
+// deleted.
+func (tx *Tx) NoteAttempts(ctx context.Context, id string, a Attempts) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE webhooks SET sent = sent + ?, succeeded = succeeded + ?, failed = failed + ?, last_sent_at = ?, last_error = ? WHERE id = ?`,
+		a.Succeeded+a.Failed, a.Succeeded, a.Failed, a.LastAt, null(a.LastError), id)
+	return n == 1, err
+}
+
+// WebhookLog is one attempt to deliver an event.
+type WebhookLog struct {
+	ID, WebhookID string
+	DeliveryID    string
+	Event         string
+	Payload       string // JSON, the very bytes of the body
+	Success       bool
+	StatusCode    int    // 0: there was no answer
+	Response      string // the beginning of the answer's body
+	Error         string
+	Duration      int64 // milliseconds
+	Attempt       int   // 1, 2, …
+	SentAt        int64
+}
+
+const webhookLogColumns = `id, webhook_id, delivery_id, event, payload, success, status_code, response, error, duration, attempt, sent_at`
+
+func scanWebhookLog(row interface{ Scan(...any) error }) (l WebhookLog, err error) {
+	var status int64
+	err = row.Scan(&l.ID, &l.WebhookID, &l.DeliveryID, &l.Event, &l.Payload, &l.Success, orZero{&status}, orEmpty{&l.Response}, orEmpty{&l.Error},
+		&l.Duration, &l.Attempt, &l.SentAt)
+	l.StatusCode = int(status)
+	return l, err
+}
+
+// InsertWebhookLog adds an attempt to the log of a webhook that is there (see NoteAttempts).
+func (tx *Tx) InsertWebhookLog(ctx context.Context, l *WebhookLog) error {
+	_, err := tx.Exec(ctx, `INSERT INTO webhook_logs (`+webhookLogColumns+`) VALUES (`+In(12)+`)`, l.ID, l.WebhookID, l.DeliveryID, l.Event, l.Payload,
+		l.Success, null(l.StatusCode), null(l.Response), null(l.Error), l.Duration, l.Attempt, l.SentAt)
+	return err
+}
+
+// WebhookLogs reads one page of a webhook's attempts, newest first, and how many there are in all.
+func (c Conn) WebhookLogs(ctx context.Context, webhookID string, limit, offset int) (list []WebhookLog, total int, err error) {
+	if err := c.Row(ctx, `SELECT count(*) FROM webhook_logs WHERE webhook_id = ?`, webhookID).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	list, err = All(ctx, c, scanWebhookLog, `SELECT `+webhookLogColumns+` FROM webhook_logs WHERE webhook_id = ? ORDER BY sent_at DESC, id DESC LIMIT ? OFFSET ?`,
+		webhookID, limit, offset)
+	return list, total, err
+}
+
+// WebhookLogByID reads one attempt of a webhook, or returns ErrNotFound.
+func (c Conn) WebhookLogByID(ctx context.Context, webhookID, id string) (WebhookLog, error) {
+	return scanWebhookLog(c.Row(ctx, `SELECT `+webhookLogColumns+` FROM webhook_logs WHERE id = ? AND webhook_id = ?`, id, webhookID))
+}
+
+// LastAttempt is the number of the latest attempt of a delivery that is in the log, 0 if there is none.
+func (c Conn) LastAttempt(ctx context.Context, deliveryID string) (n int, err error) {
+	err = c.Row(ctx, `SELECT coalesce(max(attempt), 0) FROM webhook_logs WHERE delivery_id = ?`, deliveryID).Scan(&n)
+	return n, err
+}
+
+// PruneWebhooks removes up to limit attempts made, and up to limit deliveries made up, before a time. It returns how
+// many of each.
+func (tx *Tx) PruneWebhooks(ctx context.Context, before int64, limit int) (logs, deliveries int64, err error) {
+	logs, err = tx.Exec(ctx, `DELETE FROM webhook_logs WHERE id IN (SELECT id FROM webhook_logs WHERE sent_at < ? LIMIT ?)`, before, limit)
+	if err != nil {
+		return 0, 0, err
+	}
+	deliveries, err = tx.Exec(ctx, `DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE created_at < ? LIMIT ?)`, before, limit)
+	return logs, deliveries, err
+}

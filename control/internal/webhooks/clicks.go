@@ -1,0 +1,315 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/shortline/shortline/control/internal/analytics"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
+)
+
+const (
+	subscriptionsFor = time.Second     // how long what webhooks want is remembered
+	noteTime         = 2 * time.Second // how long writing down click events may hold up ingest
+	noteBatch        = 2000            // clicks in one transaction
+	maxWaiting       = 100_000         // clicks that wait in memory while the store can't be written
+)
+
+// clicks is what Clicked keeps between calls.
+type clicks struct {
+	mu      sync.Mutex
+	subs    []store.Subscription // to click events
+	readAt  time.Time            // zero: not known
+	waiting []analytics.Row      // not written down yet
+}
+
+// forget makes the next call ask what webhooks want.
+func (c *clicks) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readAt = time.Time{}
+}
+
+// Clicked takes stored clicks and writes down url.clicked and routing.rule_matched for the webhooks that want them. It
+// may hold up its caller for two seconds; if the store can't be written in that time, clicks wait in memory, up to
+// 100,000. What is beyond that, or beyond the backlog that one webhook may have, is dropped and counted. A change of a
+// webhook on another replica counts after a second.
+func (s *Service) Clicked(ctx context.Context, rows []analytics.Row) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
+	c := &s.clicks
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	subs, err := s.clickSubscriptions(ctx)
+	if err == nil {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r analytics.Row) bool {
+			return !slices.ContainsFunc(subs, func(sub store.Subscription) bool { return wants(sub, &r, URLClicked) || wants(sub, &r, RuleMatched) })
+		})
+	}
+	room := max(0, maxWaiting-len(c.waiting))
+	if n := len(rows) - room; n > 0 {
+		s.dropped("the store can't be written", n)
+	}
+	c.waiting = append(c.waiting, rows[:min(len(rows), room)]...)
+	if err == nil {
+		err = s.noteWaiting(ctx)
+	}
+	if err != nil {
+		s.metrics.errors.Inc()
+	}
+}
+
+func (s *Service) dropped(why string, n int) {
+	s.metrics.dropped.Add(float64(n))
+	s.cfg.Logger.Warn("click events for webhooks were dropped", "reason", why, "count", n)
+}
+
+// retryClicks writes down what could not be before.
+func (s *Service) retryClicks(ctx context.Context) error {
+	c := &s.clicks
+	if !c.mu.TryLock() {
+		return nil // Clicked is at it
+	}
+	defer c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
+	return s.noteWaiting(ctx)
+}
+
+// clickSubscriptions are those to click events; the caller holds the lock.
+func (s *Service) clickSubscriptions(ctx context.Context) ([]store.Subscription, error) {
+	c := &s.clicks
+	if time.Since(c.readAt) < subscriptionsFor {
+		return c.subs, nil
+	}
+	at := time.Now()
+	all, err := s.store.Subscriptions(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read webhook subscriptions: %w", err)
+	}
+	c.subs = slices.DeleteFunc(all, func(sub store.Subscription) bool {
+		return !slices.Contains(sub.Events, URLClicked) && !slices.Contains(sub.Events, RuleMatched)
+	})
+	c.readAt = at
+	return c.subs, nil
+}
+
+// wants reports whether a click is something that a webhook wants to hear of under an event's name.
+func wants(sub store.Subscription, r *analytics.Row, event string) bool {
+	return (sub.EveryLink || sub.UserNum == r.Owner) && slices.Contains(sub.Events, event) && (event != RuleMatched || !r.Rule.IsZero())
+}
+
+// noteWaiting writes down what waits; the caller holds the lock.
+func (s *Service) noteWaiting(ctx context.Context) error {
+	c := &s.clicks
+	for len(c.waiting) > 0 {
+		n := min(len(c.waiting), noteBatch)
+		if err := s.noteClicks(ctx, c.waiting[:n]); err != nil {
+			return err
+		}
+		c.waiting = c.waiting[n:]
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+	c.waiting = nil
+	return nil
+}
+
+func (s *Service) noteClicks(ctx context.Context, rows []analytics.Row) error {
+	interested, err := s.clickSubscriptions(ctx)
+	if err != nil || len(interested) == 0 {
+		return err
+	}
+	var nums []uint64
+	var rules []string
+	for i := range rows {
+		nums = append(nums, rows[i].Link)
+		if !rows[i].Rule.IsZero() {
+			rules = append(rules, idText(rows[i].Rule))
+		}
+	}
+	urls, err := s.store.URLIDs(ctx, distinct(nums))
+	if err != nil {
+		return fmt.Errorf("find clicked links: %w", err)
+	}
+	matched, err := s.store.RulesByID(ctx, distinct(rules))
+	if err != nil {
+		return fmt.Errorf("find matched rules: %w", err)
+	}
+	var owners []string
+	for _, sub := range interested {
+		owners = append(owners, sub.UserID)
+	}
+	lost := 0
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		lost = 0
+		subs, err := tx.SubscriptionsOn(ctx, distinct(owners))
+		if err != nil {
+			return fmt.Errorf("find webhooks: %w", err)
+		}
+		list, err := clickDeliveries(subs, rows, urls, matched)
+		if err != nil {
+			return err
+		}
+		if list, lost, err = s.withinBacklog(ctx, tx, list); err != nil {
+			return err
+		}
+		return tx.InsertDeliveries(ctx, list)
+	})
+	if err != nil {
+		return fmt.Errorf("note click events: %w", err)
+	}
+	if lost > 0 {
+		s.dropped("a webhook has too much that is still to be sent", lost)
+	}
+	return nil
+}
+
+// clickDeliveries makes the deliveries of clicks; the click of a link that is gone makes none.
+func clickDeliveries(subs []store.Subscription, rows []analytics.Row, urls map[uint64]string, rules map[string]store.Rule) ([]store.Delivery, error) {
+	var list []store.Delivery
+	for i := range rows {
+		r := &rows[i]
+		url, ok := urls[r.Link]
+		if !ok {
+			continue
+		}
+		for _, event := range []string{URLClicked, RuleMatched} {
+			body := ""
+			for _, sub := range subs {
+				if !wants(sub, r, event) {
+					continue
+				}
+				id, data := r.ID(), any(nil)
+				if event == URLClicked {
+					data = clicked{url, idOrNull(r.Variant), factsOf(r)}
+				} else {
+					id += ".rule"
+					rule := rules[idText(r.Rule)]
+					data = ruleMatched{url, idText(r.Rule), orNull(rule.Name), orNull(rule.TargetURL), factsOf(r)}
+				}
+				if body == "" {
+					var err error
+					if body, err = envelope(event, r.Time, data); err != nil {
+						return nil, err
+					}
+				}
+				list = append(list, delivery(sub.WebhookID, id, event, body, store.Now()))
+			}
+		}
+	}
+	return list, nil
+}
+
+// withinBacklog leaves out what was delivered before, and what is more than its webhook may have waiting.
+func (s *Service) withinBacklog(ctx context.Context, tx *store.Tx, list []store.Delivery) (kept []store.Delivery, lost int, err error) {
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	before, err := tx.AttemptedDeliveries(ctx, ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	room := map[string]int{}
+	for _, d := range list {
+		if before[d.ID] {
+			continue
+		}
+		if _, ok := room[d.WebhookID]; !ok {
+			n, err := tx.Backlog(ctx, d.WebhookID, s.cfg.MaxBacklog)
+			if err != nil {
+				return nil, 0, err
+			}
+			room[d.WebhookID] = s.cfg.MaxBacklog - n
+		}
+		if room[d.WebhookID] == 0 {
+			lost++
+			continue
+		}
+		room[d.WebhookID]--
+		kept = append(kept, d)
+	}
+	return kept, lost, nil
+}
+
+// clicked and ruleMatched are the data of the two events; what is not known is null.
+type clicked struct {
+	URLID     string  `json:"urlId"`
+	VariantID *string `json:"variantId"`
+	ClickData facts   `json:"clickData"`
+}
+
+type ruleMatched struct {
+	URLID     string  `json:"urlId"`
+	RuleID    string  `json:"ruleId"`
+	RuleName  *string `json:"ruleName"`
+	TargetURL *string `json:"targetUrl"`
+	ClickData facts   `json:"clickData"`
+}
+
+type facts struct {
+	IP                *string `json:"ip"`
+	UserAgent         *string `json:"userAgent"`
+	Referer           *string `json:"referer"`
+	Country           *string `json:"country"`
+	City              *string `json:"city"`
+	Device            *string `json:"device"`
+	OS                *string `json:"os"`
+	Browser           *string `json:"browser"`
+	IsBot             bool    `json:"isBot"`
+	UTMSource         *string `json:"utmSource"`
+	UTMMedium         *string `json:"utmMedium"`
+	UTMCampaign       *string `json:"utmCampaign"`
+	UTMTerm           *string `json:"utmTerm"`
+	UTMContent        *string `json:"utmContent"`
+	UTMID             *string `json:"utmId"`
+	UTMSourcePlatform *string `json:"utmSourcePlatform"`
+}
+
+func factsOf(r *analytics.Row) facts {
+	ip := ""
+	if r.IP.IsValid() {
+		ip = r.IP.String()
+	}
+	return facts{
+		orNull(ip), orNull(r.UserAgent), orNull(r.Referer), orNull(r.Country), orNull(r.City), orNull(r.Device), orNull(r.OS), orNull(r.Browser), r.Bot,
+		orNull(r.UTM.Source), orNull(r.UTM.Medium), orNull(r.UTM.Campaign), orNull(r.UTM.Term), orNull(r.UTM.Content), orNull(r.UTM.ID), orNull(r.UTM.SourcePlatform),
+	}
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func idText(id link.ID) string { return uuid.UUID(id).String() }
+
+func idOrNull(id link.ID) *string {
+	if id.IsZero() {
+		return nil
+	}
+	return orNull(idText(id))
+}
+
+func distinct[T comparable](list []T) []T {
+	seen := make(map[T]bool, len(list))
+	out := list[:0:0]
+	for _, v := range list {
+		if !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}

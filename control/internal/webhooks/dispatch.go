@@ -1,0 +1,288 @@
+package webhooks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const (
+	perWebhook  = 4   // attempts under way
+	inAll       = 512 // attempts under way
+	poll        = 200 * time.Millisecond
+	leaseMargin = 30 * time.Second // between the end of the longest attempt and the end of its lease
+	grace       = 4 * time.Second  // for attempts under way when the service stops
+	keepFor     = 30 * 24 * time.Hour
+	pruneEvery  = time.Hour
+	pruneBatch  = 1000
+)
+
+// backoff is how long to wait after each failed attempt; after one more than these, the delivery is given up.
+var backoff = []time.Duration{5 * time.Second, 25 * time.Second, 125 * time.Second}
+
+// outcome is an attempt that has ended and a delivery that waits to hear of it.
+type outcome struct {
+	delivery store.Delivery
+	result
+}
+
+// dispatch is the state of one Run. One goroutine owns it, which alone talks to the store: it writes down what
+// attempts came to and claims what is due in the same transaction, so a busy receiver costs one commit for many.
+type dispatch struct {
+	*Service
+	ctx     context.Context // of attempts
+	results chan outcome    // has room for all that are under way
+	pending []outcome       // not written down yet; they still count as under way
+	busy    map[string]int  // attempts under way, by webhook
+	total   int
+	failing bool // the last turn failed
+}
+
+// Run sends what is due until ctx ends, then waits a little for attempts under way. Several processes may run on one
+// database.
+func (s *Service) Run(ctx context.Context) error {
+	attempts, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	d := &dispatch{Service: s, ctx: attempts, results: make(chan outcome, inAll), busy: map[string]int{}}
+	if err := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ReleaseDeliveries(ctx, s.now()) }); err != nil && ctx.Err() == nil {
+		d.fail(fmt.Errorf("release deliveries: %w", err)) // they come back when their leases end
+	}
+	tick, prune := time.NewTimer(0), time.NewTimer(0)
+	defer tick.Stop()
+	defer prune.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+			continue
+		case o := <-d.results:
+			d.pending = append(d.pending, o)
+		case <-s.wake:
+		case <-tick.C:
+		case <-prune.C:
+			prune.Reset(d.prune(ctx))
+		}
+		d.collect()
+		wait := poll
+		if err := d.turn(ctx); err != nil {
+			d.fail(err)
+			wait = time.Second
+		} else {
+			d.failing = false
+			s.metrics.lastTurn.SetToCurrentTime()
+		}
+		if err := s.retryClicks(ctx); err != nil {
+			d.fail(err)
+		}
+		tick.Reset(wait)
+	}
+	d.stop(ctx, cancel)
+	return nil
+}
+
+// fail notes trouble with the store, in the log only when it begins.
+func (d *dispatch) fail(err error) {
+	d.metrics.errors.Inc()
+	if !d.failing {
+		d.cfg.Logger.Warn("webhook deliveries are held up", "error", err.Error())
+	}
+	d.failing = true
+}
+
+// collect takes what else has ended.
+func (d *dispatch) collect() {
+	for {
+		select {
+		case o := <-d.results:
+			d.pending = append(d.pending, o)
+		default:
+			return
+		}
+	}
+}
+
+type claim struct {
+	webhook  store.Webhook
+	delivery store.Delivery
+}
+
+// turn writes down what has ended and starts what is due.
+func (d *dispatch) turn(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	now := d.now()
+	due, err := d.store.DueWebhooks(ctx, now)
+	if err != nil {
+		return fmt.Errorf("look for webhook deliveries: %w", err)
+	}
+	free := map[string]int{}
+	for _, o := range d.pending {
+		free[o.delivery.WebhookID]++
+	}
+	due = slices.DeleteFunc(due, func(id string) bool {
+		free[id] += perWebhook - d.busy[id]
+		return free[id] <= 0
+	})
+	if len(d.pending) == 0 && (len(due) == 0 || d.total >= inAll) {
+		return nil
+	}
+	// Who comes first, when there are more than can be served, is left to chance.
+	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
+	var claims []claim
+	err = d.store.Tx(ctx, func(tx *store.Tx) error {
+		if err := d.record(ctx, tx, d.pending); err != nil {
+			return err
+		}
+		lease, until := store.NewID(), now+(d.cfg.Timeout+leaseMargin).Milliseconds()
+		for _, id := range due {
+			room := min(free[id], inAll-d.total+len(d.pending)-len(claims))
+			if room <= 0 {
+				continue
+			}
+			list, err := tx.ClaimDeliveries(ctx, id, now, until, lease, room)
+			if err != nil {
+				return fmt.Errorf("claim webhook deliveries: %w", err)
+			}
+			if len(list) == 0 {
+				continue
+			}
+			w, err := tx.WebhookByID(ctx, id)
+			if err != nil {
+				return fmt.Errorf("read a webhook: %w", err)
+			}
+			for _, one := range list {
+				claims = append(claims, claim{w, one})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, o := range d.pending {
+		d.leave(o)
+	}
+	d.pending = d.pending[:0]
+	for _, c := range claims {
+		d.busy[c.webhook.ID]++
+		d.total++
+		go func() {
+			r := d.send(d.ctx, &c.webhook, message{c.delivery.ID, c.delivery.Event, c.delivery.Payload, c.delivery.Attempts + 1})
+			d.results <- outcome{c.delivery, r}
+		}()
+	}
+	d.metrics.inFlight.Set(float64(d.total))
+	return nil
+}
+
+func (d *dispatch) leave(o outcome) {
+	d.total--
+	if d.busy[o.delivery.WebhookID]--; d.busy[o.delivery.WebhookID] == 0 {
+		delete(d.busy, o.delivery.WebhookID)
+	}
+}
+
+// record writes attempts down: log, figures, and what becomes of the delivery. Webhooks are locked first and in
+// order, as their deletion does, so that nobody can deadlock.
+func (s *Service) record(ctx context.Context, tx *store.Tx, list []outcome) error {
+	sums := map[string]store.Attempts{}
+	for _, o := range list {
+		if o.aborted {
+			continue
+		}
+		sum := sums[o.log.WebhookID]
+		if o.log.Success {
+			sum.Succeeded++
+		} else {
+			sum.Failed++
+		}
+		if o.log.SentAt >= sum.LastAt {
+			sum.LastAt, sum.LastError = o.log.SentAt, o.log.Error
+		}
+		sums[o.log.WebhookID] = sum
+	}
+	gone := map[string]bool{}
+	for _, id := range slices.Sorted(maps.Keys(sums)) {
+		there, err := tx.NoteAttempts(ctx, id, sums[id])
+		if err != nil {
+			return fmt.Errorf("note webhook attempts: %w", err)
+		}
+		gone[id] = !there
+	}
+	for _, o := range slices.SortedFunc(slices.Values(list), func(a, b outcome) int { return cmp.Compare(a.delivery.ID, b.delivery.ID) }) {
+		if gone[o.log.WebhookID] {
+			continue
+		}
+		if !o.aborted {
+			if err := tx.InsertWebhookLog(ctx, &o.log); err != nil {
+				return fmt.Errorf("log a webhook attempt: %w", err)
+			}
+		}
+		if err := s.settle(ctx, tx, o); err != nil {
+			return fmt.Errorf("settle a webhook delivery: %w", err)
+		}
+	}
+	return nil
+}
+
+// settle says what becomes of a delivery after an attempt.
+func (s *Service) settle(ctx context.Context, tx *store.Tx, o outcome) error {
+	d, made := o.delivery, o.delivery.Attempts+1
+	switch {
+	case o.aborted:
+		return tx.PostponeDelivery(ctx, d.ID, d.Lease, d.Attempts, s.now())
+	case o.log.Success, !o.again, made > len(backoff):
+		return tx.FinishDelivery(ctx, d.ID, d.Lease)
+	}
+	wait := max(jitter(backoff[made-1]), o.retryAfter)
+	return tx.PostponeDelivery(ctx, d.ID, d.Lease, made, s.now()+wait.Milliseconds())
+}
+
+// jitter is within a fifth of d, so that what failed together does not come back together.
+func jitter(d time.Duration) time.Duration {
+	return d + time.Duration((rand.Float64()*0.4-0.2)*float64(d))
+}
+
+// stop waits for attempts under way, cuts off those that take too long, and writes down what they came to. What was
+// cut off is due again at once, wherever it is claimed next.
+func (d *dispatch) stop(ctx context.Context, cancel context.CancelFunc) {
+	cut := time.AfterFunc(grace, cancel)
+	defer cut.Stop()
+	for d.total > len(d.pending) {
+		d.pending = append(d.pending, <-d.results)
+	}
+	if len(d.pending) > 0 {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+		defer cancel()
+		if err := d.store.Tx(ctx, func(tx *store.Tx) error { return d.record(ctx, tx, d.pending) }); err != nil {
+			d.cfg.Logger.Warn("webhook attempts could not be written down, they will be repeated", "count", len(d.pending), "error", err.Error())
+		}
+	}
+	d.metrics.inFlight.Set(0)
+	d.client.Close()
+}
+
+// prune forgets what is too old and says when to come back. It is done in small parts, so that nothing waits long.
+func (d *dispatch) prune(ctx context.Context) time.Duration {
+	var logs, given int64
+	err := d.store.Tx(ctx, func(tx *store.Tx) (err error) {
+		logs, given, err = tx.PruneWebhooks(ctx, d.now()-keepFor.Milliseconds(), pruneBatch)
+		return err
+	})
+	switch {
+	case err != nil && ctx.Err() == nil:
+		d.fail(fmt.Errorf("prune webhook logs: %w", err))
+		return time.Minute
+	case logs == pruneBatch || given == pruneBatch:
+		return poll
+	}
+	if given > 0 {
+		d.cfg.Logger.Warn("webhook deliveries were given up because their webhook was inactive for too long", "count", given)
+	}
+	return pruneEvery
+}
