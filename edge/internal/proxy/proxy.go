@@ -312,11 +312,6 @@ func (x *exchange) respond(ctx *fasthttp.RequestCtx, resp *http.Response) {
 	if x.body != nil && !x.body.done.Load() {
 		ctx.SetConnectionClose() // answered before the body was read to its end
 	}
-	if resp.Body == http.NoBody || resp.ContentLength == 0 || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified {
-		_ = resp.Body.Close()
-		x.end()
-		return
-	}
 	if ctx.IsHead() {
 		_ = resp.Body.Close()
 		x.end()
@@ -324,6 +319,11 @@ func (x *exchange) respond(ctx *fasthttp.RequestCtx, resp *http.Response) {
 			ctx.Response.SkipBody = true
 			out.SetContentLength(int(resp.ContentLength))
 		}
+		return
+	}
+	if resp.Body == http.NoBody || resp.ContentLength == 0 || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified {
+		_ = resp.Body.Close()
+		x.end()
 		return
 	}
 	size := -1

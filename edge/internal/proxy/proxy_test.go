@@ -209,6 +209,46 @@ func TestProxy_passes_events_on_as_they_come(t *testing.T) {
 	}
 }
 
+func TestProxy_answers_without_a_body(t *testing.T) {
+	t.Parallel()
+	addr, _ := edge(t, proxy.Config{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/none":
+			w.WriteHeader(http.StatusNoContent)
+		case "/api/same":
+			w.Header().Set("ETag", `"1"`)
+			w.WriteHeader(http.StatusNotModified)
+		default:
+			w.Header().Set("Content-Length", "5")
+			_, _ = io.WriteString(w, "hello")
+		}
+	}))
+	conn, err := net.Dial("tcp", addr) // one connection for all, so that each answer must end where it should
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	in := bufio.NewReader(conn)
+	for _, c := range []struct {
+		method, path string
+		status       int
+		body, length string
+	}{
+		{"HEAD", "/api/x", 200, "", "5"}, {"GET", "/api/none", 204, "", ""}, {"DELETE", "/api/none", 204, "", ""}, {"GET", "/api/same", 304, "", ""}, {"GET", "/api/x", 200, "hello", "5"},
+	} {
+		_, _ = fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\n\r\n", c.method, c.path)
+		resp, err := http.ReadResponse(in, &http.Request{Method: c.method})
+		if err != nil {
+			t.Fatalf("%s %s: %v", c.method, c.path, err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		if resp.StatusCode != c.status || string(body) != c.body || resp.Header.Get("Content-Length") != c.length {
+			t.Errorf("%s %s = %d %q, length %q", c.method, c.path, resp.StatusCode, body, resp.Header.Get("Content-Length"))
+		}
+	}
+}
+
 func TestProxy_an_answer_before_the_end_of_the_upload(t *testing.T) {
 	t.Parallel()
 	addr, p := edge(t, proxy.Config{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
