@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/shortline/shortline/control/internal/api"
 )
 
@@ -242,5 +244,42 @@ func TestDocument(t *testing.T) {
 	}
 	if strings.Contains(r.text, `"422"`) {
 		t.Error("422 is documented, but never sent")
+	}
+}
+
+func TestMetrics_and_words(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	w := small(t, func(_ *world, c *api.Config, _ *api.Deps) { c.Registry = registry })
+	for body, want := range map[string]string{
+		`{"email":1,"password":"x"}`:                    "must be a string",
+		`{"email":"a","password":"x","role":"KING"}`:    "must be one of ADMIN, USER",
+		`{"email":"a","password":"12345678","x":{}}`:    "is not a known property",
+		`{"password":"12345678"}`:                       "is required",
+		`{"email":"a","password":"12345678","name":[]}`: "must be a string",
+	} {
+		if r := w.do("POST", "/api/users", body, as(w.root)).want(400); !strings.Contains(r.text, `"message":"`+want+`"`) {
+			t.Errorf("%s: %s", body, r.text)
+		}
+	}
+	for query, want := range map[string]string{"page=0": "must be at least 1", "limit=101": "must be at most 100", "page=x": "must be a whole number", "search=" + strings.Repeat("x", 256): "must have at most 255 characters"} {
+		if r := w.do("GET", "/api/users?"+query, "", as(w.root)).want(400); !strings.Contains(r.text, `"message":"`+want+`"`) {
+			t.Errorf("%s: %s", query, r.text)
+		}
+	}
+	w.do("BREW", "/api/auth/me", "")
+	families, err := registry.Gather()
+	w.ok(err)
+	seen := map[string]bool{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				seen[f.GetName()+" "+l.GetName()+" "+l.GetValue()] = true
+			}
+		}
+	}
+	for _, want := range []string{"shortline_api_requests_total code 400", "shortline_api_requests_total method POST", "shortline_api_requests_total method other", "shortline_api_request_duration_seconds method GET"} {
+		if !seen[want] {
+			t.Errorf("no %s: %v", want, seen)
+		}
 	}
 }

@@ -138,31 +138,3 @@ func refusal(status int, msg string, errs []error) *answer {
 	}
 	return a
 }
-
-// fieldOf rewrites body.urls[0].originalUrl to urls.0.originalUrl, and a missing property to its own path.
-func fieldOf(d *huma.ErrorDetail) problem.Field {
-	path := d.Location
-	for _, where := range []string{"body", "query", "path", "header", "cookie"} {
-		if rest, ok := strings.CutPrefix(path, where); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-			path = strings.TrimPrefix(rest, ".")
-			break
-		}
-	}
-	path = strings.TrimPrefix(strings.NewReplacer("[", ".", "]", "").Replace(path), ".")
-	message := d.Message
-	if name, ok := strings.CutPrefix(message, "expected required property "); ok {
-		name = strings.TrimSuffix(name, " to be present")
-		return problem.Field{Field: strings.TrimPrefix(path+"."+name, "."), Message: "is required"}
-	}
-	switch {
-	case message == "unexpected property":
-		message = "is not a known property"
-	case strings.HasPrefix(message, "required ") && strings.HasSuffix(message, " parameter is missing"):
-		message = "is required"
-	case strings.HasPrefix(message, "expected "):
-		message = "must be: " + strings.TrimPrefix(message, "expected ")
-	case strings.HasPrefix(message, "json: "):
-		message = "has a value that does not fit: " + strings.TrimPrefix(message, "json: ")
-	}
-	return problem.Field{Field: path, Message: message}
-}

@@ -53,6 +53,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 			c.Error(err)
 		}
 		res := c.Response()
+		s.metrics.note(r.Method, res.Status, time.Since(start))
 		attrs := []slog.Attr{
 			slog.String("request_id", n.id), slog.String("method", r.Method), slog.String("route", c.Path()), slog.Int("status", res.Status),
 			slog.Int64("bytes", res.Size), slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000), slog.String("ip", ip),

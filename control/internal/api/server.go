@@ -23,6 +23,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shortline/shortline/control/internal/accounts"
 	"github.com/shortline/shortline/control/internal/analytics/report"
@@ -50,6 +51,8 @@ type Config struct {
 	Timeout time.Duration
 	// Logger gets one line a request; nil means slog.Default().
 	Logger *slog.Logger
+	// Registry gets the metrics; nil means none.
+	Registry prometheus.Registerer
 }
 
 // Validate reports every problem of the settings.
@@ -94,6 +97,7 @@ type Server struct {
 	origins   map[string]bool      // those of other sites
 	secure    bool                 // BaseURL is https
 	limiter   *limiter
+	metrics   *metrics
 }
 
 // New checks the settings and builds the API.
@@ -118,6 +122,10 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Deps: deps, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*endpoint{},
 		origin: strings.ToLower(base.Scheme + "://" + base.Host), origins: map[string]bool{}, secure: base.Scheme == "https",
 		limiter: newLimiter(deps.Store, cfg.Limits),
+	}
+	var err error
+	if s.metrics, err = newMetrics(cfg.Registry); err != nil {
+		return nil, err
 	}
 	for _, o := range cfg.CORSOrigins {
 		s.origins[strings.ToLower(o)] = true

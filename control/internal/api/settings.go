@@ -29,7 +29,9 @@ func (v *JSONValue) UnmarshalJSON(b []byte) error {
 }
 
 // Schema admits anything.
-func (JSONValue) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Description: "Any JSON value."} }
+func (JSONValue) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Description: "Any JSON value."}
+}
 
 // Setting is a system setting.
 type Setting struct {
