@@ -79,7 +79,7 @@ var metrics = []metric{
 	total("shortline_spool_clicks_dropped_total", "Clicks dropped for want of room.", func(s *Stats) uint64 { return s.Spool.Dropped }),
 	total("shortline_spool_clicks_lost_total", "Clicks that the disk lost.", func(s *Stats) uint64 { return s.Spool.Lost }),
 	total("shortline_spool_late_appends_total", "Clicks that waited for a file to be prepared.", func(s *Stats) uint64 { return s.Spool.Late }),
-	total("shortline_spool_errors_total", "Syncs, writes and acknowledgements that failed.", func(s *Stats) uint64 { return s.Spool.SyncErrors + s.Spool.Faults + s.Spool.CursorError }),
+	total("shortline_spool_errors_total", "Syncs, writes and acknowledgements that failed.", func(s *Stats) uint64 { return s.Spool.SyncErrors + s.Spool.Faults + s.Spool.CursorErrors }),
 	gauge("shortline_spool_last_success_timestamp_seconds", "When all clicks of that moment were durable.", func(s *Stats) float64 { return instant(s.Spool.LastSync) }),
 
 	total("shortline_ship_batches_total", "Batches acknowledged.", func(s *Stats) uint64 { return s.Ship.Batches }),
