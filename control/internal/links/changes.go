@@ -48,7 +48,7 @@ func Fields(u *store.URL) map[string]any {
 		"slug": u.Slug, "originalUrl": u.OriginalURL, "status": status, "isABTesting": u.ABTesting, "isSmartRouting": u.SmartRouting, "expiresAt": nil,
 	}
 	if u.ExpiresAt != 0 {
-		f["expiresAt"] = time.UnixMilli(u.ExpiresAt).UTC().Format("2006-01-02T15:04:05.000Z")
+		f["expiresAt"] = instant(u.ExpiresAt)
 	}
 	for name, v := range map[string]string{
 		"title": u.Title, "utmSource": u.UTM.Source, "utmMedium": u.UTM.Medium, "utmCampaign": u.UTM.Campaign, "utmTerm": u.UTM.Term,
@@ -62,3 +62,6 @@ func Fields(u *store.URL) map[string]any {
 	}
 	return f
 }
+
+// instant is a time in Unix milliseconds as the API shows it.
+func instant(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }

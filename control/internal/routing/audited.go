@@ -7,6 +7,7 @@ import (
 	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/links"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/webhooks"
 )
 
 // audited is one change of a rule, a variant or the settings: what the log shall tell. A change whose before and
@@ -16,10 +17,10 @@ type audited struct {
 	before, after          map[string]any // nil: it was not, or is no more
 }
 
-// finish ends a transaction: the link's own row if its switches changed, its place in the log of changes, and
-// the audit row, which also tells of the switches.
+// finish ends a transaction: the link's own row if its switches changed, its place in the log of changes, what
+// webhooks are told, and the audit row, which also tells of the switches.
 func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.URL) error {
-	switches := links.Changes(before, after)
+	switches, events := links.Changes(before, after), a.events(after)
 	if a.before != nil && a.after != nil {
 		a.before, a.after = differences(a.before, a.after)
 		if len(a.after) == 0 && len(switches) == 0 {
@@ -31,8 +32,12 @@ func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, bef
 		if err := tx.UpdateURL(ctx, after); err != nil {
 			return err
 		}
+		events = append(events, links.Updated(after, switches))
 	}
 	if err := tx.Touch(ctx, after.Num, after.Slug); err != nil {
+		return err
+	}
+	if err := webhooks.Emit(ctx, tx, events...); err != nil {
 		return err
 	}
 	e := audit.Entry{UserID: p.UserID, Action: a.action, EntityType: a.entityType, EntityID: a.id, Metadata: map[string]any{"urlId": after.ID}}
@@ -46,6 +51,31 @@ func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, bef
 		e.Metadata["urlChanges"] = switches
 	}
 	return audit.Append(ctx, tx, e)
+}
+
+// ruleEvents are the events of changes of a rule, by action.
+var ruleEvents = map[string]string{
+	"ROUTING_RULE_CREATED": webhooks.RuleCreated, "ROUTING_RULE_UPDATED": webhooks.RuleUpdated, "ROUTING_RULE_DELETED": webhooks.RuleDeleted,
+}
+
+// events is what webhooks are told of the change itself: of a rule what it is now or, once deleted, what it was. Of
+// a variant they are told nothing.
+func (a audited) events(u *store.URL) []webhooks.Event {
+	name, fields := ruleEvents[a.action], a.after
+	if name == "" {
+		return nil
+	}
+	if fields == nil {
+		fields = a.before
+	}
+	return []webhooks.Event{{Name: name, OwnerID: u.UserID, Data: struct {
+		ID        string `json:"id"`
+		URLID     string `json:"urlId"`
+		Name      any    `json:"name"`
+		TargetURL any    `json:"targetUrl"`
+		Priority  any    `json:"priority"`
+		UserID    string `json:"userId"`
+	}{a.id, u.ID, fields["name"], fields["targetUrl"], fields["priority"], u.UserID}}}
 }
 
 // differences leaves on both sides only what differs.
