@@ -37,7 +37,7 @@ func TestE2E_readme(t *testing.T) {
 		commands = strings.ReplaceAll(commands, "127.0.0.1:8080", p.Addr)
 		commands = regexp.MustCompile(`(?m)^PASSWORD=.*$`).ReplaceAllLiteralString(commands, "PASSWORD='"+p.password+"'")
 		// Whoever types this by hand is slower than two seconds between a click and its report.
-		if strings.Contains(commands, "/api/analytics/") {
+		if strings.Contains(commands, "/analytics/") {
 			script += "sleep 2\n"
 		}
 		script += commands + "\necho '=== end of block'\n"
@@ -73,6 +73,7 @@ func normal(s, addr string) string {
 		{`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID"},
 		{`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`, "TIME"},
 		{`\d{4}-\d\d-\d\d`, "DATE"},
+		{`https://example.com/[ab]\b`, "VARIANT"},
 	} {
 		s = regexp.MustCompile(r.pattern).ReplaceAllLiteralString(s, r.with)
 	}
