@@ -1,0 +1,137 @@
+package store
+
+import "context"
+
+// OIDCProvider is an identity provider that users can sign in with.
+type OIDCProvider struct {
+	ID           string
+	Slug         string
+	Name         string
+	DiscoveryURL string
+	ClientID     string
+	ClientSecret string // sealed
+	Scopes       string // with spaces between them
+	Active       bool
+	CreatedAt    int64
+	UpdatedAt    int64
+}
+
+// OIDCAccount ties somebody at a provider to a user.
+type OIDCAccount struct {
+	ID           string
+	ProviderID   string
+	ProviderSlug string // read with the account, as is the name
+	ProviderName string
+	UserID       string
+	Issuer       string
+	Subject      string
+	Email        string // as the provider gave it at the latest sign-in, "" if it didn't
+	CreatedAt    int64
+	LastLoginAt  int64
+}
+
+const providerColumns = `id, slug, name, discovery_url, client_id, client_secret, scopes, active, created_at, updated_at`
+
+func scanProvider(row interface{ Scan(...any) error }) (p OIDCProvider, err error) {
+	err = row.Scan(&p.ID, &p.Slug, &p.Name, &p.DiscoveryURL, &p.ClientID, &p.ClientSecret, &p.Scopes, &p.Active, &p.CreatedAt, &p.UpdatedAt)
+	return p, err
+}
+
+// InsertOIDCProvider writes a new provider. A used slug breaks the constraint on slug.
+func (c Conn) InsertOIDCProvider(ctx context.Context, p OIDCProvider) error {
+	_, err := c.Exec(ctx, `INSERT INTO oidc_providers (`+providerColumns+`) VALUES (`+In(10)+`)`,
+		p.ID, p.Slug, p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.CreatedAt, p.UpdatedAt)
+	return err
+}
+
+// UpdateOIDCProvider writes everything but id and slug, which stay.
+func (c Conn) UpdateOIDCProvider(ctx context.Context, p OIDCProvider) error {
+	n, err := c.Exec(ctx, `UPDATE oidc_providers SET name = ?, discovery_url = ?, client_id = ?, client_secret = ?, scopes = ?, active = ?, updated_at = ? WHERE id = ?`,
+		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.UpdatedAt, p.ID)
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	return err
+}
+
+// DeleteOIDCProvider removes a provider and returns how many accounts it was the provider of, which go too.
+func (tx *Tx) DeleteOIDCProvider(ctx context.Context, id string) (accounts int64, err error) {
+	if accounts, err = tx.Exec(ctx, `DELETE FROM oidc_accounts WHERE provider_id = ?`, id); err != nil {
+		return 0, err
+	}
+	n, err := tx.Exec(ctx, `DELETE FROM oidc_providers WHERE id = ?`, id)
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	return accounts, err
+}
+
+// OIDCProviders lists all providers, or the active ones, by name.
+func (c Conn) OIDCProviders(ctx context.Context, activeOnly bool) ([]OIDCProvider, error) {
+	where := ""
+	if activeOnly {
+		where = ` WHERE active`
+	}
+	return All(ctx, c, scanProvider, `SELECT `+providerColumns+` FROM oidc_providers`+where+` ORDER BY LOWER(name), slug`)
+}
+
+// OIDCProviderBySlug finds a provider.
+func (c Conn) OIDCProviderBySlug(ctx context.Context, slug string) (OIDCProvider, error) {
+	return scanProvider(c.Row(ctx, `SELECT `+providerColumns+` FROM oidc_providers WHERE slug = ?`, slug))
+}
+
+// LockOIDCProvider is OIDCProviderBySlug, and keeps others from changing the row until the transaction ends.
+func (tx *Tx) LockOIDCProvider(ctx context.Context, slug string) (OIDCProvider, error) {
+	return scanProvider(tx.Row(ctx, `SELECT `+providerColumns+` FROM oidc_providers WHERE slug = ?`+tx.forUpdate(), slug))
+}
+
+// AnyActiveOIDCProvider reports whether there is a provider that users can sign in with.
+func (c Conn) AnyActiveOIDCProvider(ctx context.Context) (any bool, err error) {
+	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM oidc_providers WHERE active)`).Scan(&any)
+	return any, err
+}
+
+const accountSelect = `SELECT a.id, a.provider_id, p.slug, p.name, a.user_id, a.issuer, a.subject, a.email, a.created_at, a.last_login_at
+	FROM oidc_accounts a JOIN oidc_providers p ON p.id = a.provider_id`
+
+func scanAccount(row interface{ Scan(...any) error }) (a OIDCAccount, err error) {
+	err = row.Scan(&a.ID, &a.ProviderID, &a.ProviderSlug, &a.ProviderName, &a.UserID, &a.Issuer, &a.Subject, &a.Email, &a.CreatedAt, &a.LastLoginAt)
+	return a, err
+}
+
+// OIDCAccountBySubject finds the account of somebody at a provider.
+func (c Conn) OIDCAccountBySubject(ctx context.Context, providerID, issuer, subject string) (OIDCAccount, error) {
+	return scanAccount(c.Row(ctx, accountSelect+` WHERE a.provider_id = ? AND a.issuer = ? AND a.subject = ?`, providerID, issuer, subject))
+}
+
+// OIDCAccounts lists a user's accounts, the oldest first.
+func (c Conn) OIDCAccounts(ctx context.Context, userID string) ([]OIDCAccount, error) {
+	return All(ctx, c, scanAccount, accountSelect+` WHERE a.user_id = ? ORDER BY a.created_at, a.id`, userID)
+}
+
+// InsertOIDCAccount ties somebody at a provider to a user. If they are tied already, the constraint on subject
+// breaks.
+func (c Conn) InsertOIDCAccount(ctx context.Context, a OIDCAccount) error {
+	_, err := c.Exec(ctx, `INSERT INTO oidc_accounts (id, provider_id, user_id, issuer, subject, email, created_at, last_login_at) VALUES (`+In(8)+`)`,
+		a.ID, a.ProviderID, a.UserID, a.Issuer, a.Subject, a.Email, a.CreatedAt, a.LastLoginAt)
+	return err
+}
+
+// NoteOIDCLogin notes that an account was signed in with, and the email that came with it.
+func (c Conn) NoteOIDCLogin(ctx context.Context, id, email string, at int64) error {
+	_, err := c.Exec(ctx, `UPDATE oidc_accounts SET email = ?, last_login_at = ? WHERE id = ?`, email, at, id)
+	return err
+}
+
+// DeleteOIDCAccount unties a user's account and returns what it was, or ErrNotFound.
+func (tx *Tx) DeleteOIDCAccount(ctx context.Context, userID, id string) (OIDCAccount, error) {
+	a, err := scanAccount(tx.Row(ctx, accountSelect+` WHERE a.id = ? AND a.user_id = ?`, id, userID))
+	if err != nil {
+		return a, err
+	}
+	n, err := tx.Exec(ctx, `DELETE FROM oidc_accounts WHERE id = ?`, id)
+	if err == nil && n == 0 {
+		err = ErrNotFound // somebody else was quicker
+	}
+	return a, err
+}
