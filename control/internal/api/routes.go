@@ -20,6 +20,9 @@ func (s *Server) routes() {
 		s.registerVariants()
 		s.registerRouting()
 	}
+	if s.Webhooks != nil {
+		s.registerWebhooks()
+	}
 	if s.Reports != nil {
 		s.registerAnalytics()
 	}

@@ -33,6 +33,7 @@ import (
 	"github.com/shortline/shortline/control/internal/routing"
 	"github.com/shortline/shortline/control/internal/settings"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/webhooks"
 )
 
 // Config says how the API faces the world.
@@ -83,6 +84,8 @@ type Deps struct {
 	Routing *routing.Service // needs Links
 
 	Reports *report.Service
+
+	Webhooks *webhooks.Service
 }
 
 // Server is the API, ready to serve. It is safe for concurrent use.

@@ -30,11 +30,25 @@ const (
 // Input is what a caller says about a webhook; a nil field is not spoken of.
 type Input struct {
 	Name, URL *string
-	Secret    *string // "" means none: deliveries are not signed
+	Secret    *string // "" means none: deliveries are not signed; a new webhook gets one all the same
 	Events    *[]string
 	Headers   *map[string]string
-	EveryLink *bool // events of everybody's links; for ADMINs
+	Scope     *string // ScopeOwn or ScopeAll; the latter is for ADMINs
 	Active    *bool
+}
+
+// What a webhook hears of: its owner's links, or everybody's.
+const (
+	ScopeOwn = "own"
+	ScopeAll = "all"
+)
+
+// Scope is one of the two.
+func (w *Webhook) Scope() string {
+	if w.EveryLink {
+		return ScopeAll
+	}
+	return ScopeOwn
 }
 
 // required notes what a new webhook must have.
@@ -71,11 +85,14 @@ func (s *Service) apply(ctx context.Context, in *Input, w *Webhook, v *problem.F
 	}
 	if in.Headers != nil {
 		checkHeaders(*in.Headers, v)
-		w.Headers = maps.Clone(*in.Headers)
+		w.Headers = map[string]string{}
+		maps.Copy(w.Headers, *in.Headers)
 		w.Webhook.Headers = s.sealHeaders(w.ID, w.Headers)
 	}
-	if in.EveryLink != nil {
-		w.EveryLink = *in.EveryLink
+	if in.Scope != nil {
+		if w.EveryLink = *in.Scope == ScopeAll; !w.EveryLink && *in.Scope != ScopeOwn {
+			v.Add("scope", "must be own or all")
+		}
 	}
 	if in.Active != nil {
 		w.Active = *in.Active
@@ -96,7 +113,7 @@ func (in *Input) checked(draft, to *Webhook) {
 	if in.Headers != nil {
 		to.Headers, to.Webhook.Headers = draft.Headers, draft.Webhook.Headers
 	}
-	if in.EveryLink != nil {
+	if in.Scope != nil {
 		to.EveryLink = draft.EveryLink
 	}
 	if in.Active != nil {
@@ -201,11 +218,7 @@ func (s *Service) opened(row store.Webhook) (Webhook, error) {
 
 // logged is what the audit log keeps of a webhook: no secret, and of headers only the names.
 func logged(w *Webhook) map[string]any {
-	scope := "own"
-	if w.EveryLink {
-		scope = "all"
-	}
-	return map[string]any{"name": w.Name, "url": w.URL, "events": w.Events, "isActive": w.Active, "scope": scope, "hasSecret": w.HasSecret, "headers": names(w.Headers)}
+	return map[string]any{"name": w.Name, "url": w.URL, "events": w.Events, "isActive": w.Active, "scope": w.Scope(), "hasSecret": w.HasSecret, "headers": names(w.Headers)}
 }
 
 func names(h map[string]string) []string {

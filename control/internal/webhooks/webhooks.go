@@ -213,7 +213,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		}
 		before := logged(&w)
 		in.checked(&draft, &w)
-		if in.EveryLink != nil && *in.EveryLink {
+		if in.Scope != nil && w.EveryLink {
 			owner, err := tx.UserByID(ctx, w.UserID)
 			if err != nil {
 				return fmt.Errorf("read the webhook's owner: %w", err)

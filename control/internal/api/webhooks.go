@@ -1,0 +1,219 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/webhooks"
+)
+
+// Webhook is a subscription to events, without its secret.
+type Webhook struct {
+	ID           string            `json:"id"`
+	UserID       string            `json:"userId"`
+	Name         string            `json:"name"`
+	URL          string            `json:"url"`
+	Events       []string          `json:"events"`
+	Headers      map[string]string `json:"headers" doc:"Custom headers of each delivery."`
+	Scope        string            `json:"scope" enum:"own,all" doc:"Whose links it hears of: its owner's, or everybody's."`
+	IsActive     bool              `json:"isActive"`
+	HasSecret    bool              `json:"hasSecret" doc:"Whether deliveries are signed."`
+	TotalSent    int64             `json:"totalSent" doc:"Attempts."`
+	TotalSuccess int64             `json:"totalSuccess"`
+	TotalFailed  int64             `json:"totalFailed"`
+	LastSentAt   *Time             `json:"lastSentAt"`
+	LastError    *string           `json:"lastError" doc:"What was wrong with the latest attempt; null if nothing was."`
+	CreatedAt    Time              `json:"createdAt"`
+	UpdatedAt    Time              `json:"updatedAt"`
+}
+
+// NewWebhook is a webhook with its secret, which is shown this once.
+type NewWebhook struct {
+	Webhook
+	Secret string `json:"secret" doc:"Not shown again."`
+}
+
+func webhookOf(w *webhooks.Webhook) Webhook {
+	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Headers, w.Scope(), w.Active, w.HasSecret, w.Sent, w.Succeeded, w.Failed,
+		instant(w.LastSentAt), text(w.LastError), Time(w.CreatedAt), Time(w.UpdatedAt)}
+}
+
+// WebhookLog is one attempt to deliver an event. It carries some facts under two names.
+type WebhookLog struct {
+	ID           string          `json:"id"`
+	WebhookID    string          `json:"webhookId"`
+	Event        string          `json:"event"`
+	DeliveryID   string          `json:"deliveryId" doc:"The same in all attempts of a delivery."`
+	Payload      json.RawMessage `json:"payload" doc:"What was sent."`
+	Status       string          `json:"status" enum:"success,failed"`
+	StatusCode   *int            `json:"statusCode" doc:"Null: there was no answer."`
+	Response     *string         `json:"response" doc:"At most the first 1,000 characters of the answer."`
+	ResponseBody *string         `json:"responseBody" doc:"The same as response."`
+	Error        *string         `json:"error"`
+	Duration     int64           `json:"duration" doc:"Milliseconds."`
+	Attempt      int             `json:"attempt" doc:"From 1."`
+	IsSuccess    bool            `json:"isSuccess"`
+	CreatedAt    Time            `json:"createdAt"`
+	SentAt       Time            `json:"sentAt"`
+}
+
+func webhookLogOf(l *store.WebhookLog) WebhookLog {
+	out := WebhookLog{
+		ID: l.ID, WebhookID: l.WebhookID, Event: l.Event, DeliveryID: l.DeliveryID, Payload: json.RawMessage(l.Payload), Status: "failed", StatusCode: statusOf(l),
+		Response: text(l.Response), ResponseBody: text(l.Response), Error: text(l.Error), Duration: l.Duration, Attempt: l.Attempt, IsSuccess: l.Success,
+		CreatedAt: Time(l.SentAt), SentAt: Time(l.SentAt),
+	}
+	if l.Success {
+		out.Status = "success"
+	}
+	return out
+}
+
+func statusOf(l *store.WebhookLog) *int {
+	if l.StatusCode == 0 {
+		return nil
+	}
+	return &l.StatusCode
+}
+
+// WebhookLogList carries the rows under two names.
+type WebhookLogList struct {
+	Logs []WebhookLog `json:"logs"`
+	List[WebhookLog]
+}
+
+// WebhookTest is what came of a test.
+type WebhookTest struct {
+	Success    bool    `json:"success"`
+	StatusCode *int    `json:"statusCode" doc:"Null: there was no answer."`
+	Response   *string `json:"response"`
+	Error      *string `json:"error"`
+	Duration   int64   `json:"duration" doc:"Milliseconds."`
+}
+
+func (s *Server) registerWebhooks() {
+	declare := func(method, path, id, summary string) endpoint {
+		return endpoint{Method: method, Path: "/api/webhooks" + path, ID: id, Summary: summary, Tag: "Webhooks"}
+	}
+	changes := func(method, path, id, summary string) endpoint {
+		e := declare(method, path, id, summary)
+		e.Limit = limitWebhooks
+		return e
+	}
+	handle(s, changes(http.MethodPost, "", "createWebhook", "Create a webhook"), s.createWebhook)
+	handle(s, declare(http.MethodGet, "", "listWebhooks", "List webhooks"), s.listWebhooks)
+	handle(s, declare(http.MethodGet, "/{id}", "getWebhook", "Get a webhook"), func(ctx context.Context, in *ByID) (*body[Webhook], error) {
+		return answerWebhook(s.Webhooks.Get(ctx, principal(ctx), in.ID))
+	})
+	handle(s, changes(http.MethodPut, "/{id}", "updateWebhook", "Change what is given of a webhook"), s.updateWebhook)
+	handle(s, changes(http.MethodDelete, "/{id}", "deleteWebhook", "Delete a webhook and its log"), func(ctx context.Context, in *ByID) (*struct{}, error) {
+		return nil, s.Webhooks.Delete(ctx, principal(ctx), in.ID)
+	})
+	test := changes(http.MethodPost, "/{id}/test", "testWebhook", "Send webhook.test and tell what came of it")
+	test.Timeout = s.Webhooks.Timeout()
+	handle(s, test, s.testWebhook)
+	handle(s, declare(http.MethodGet, "/{id}/logs", "listWebhookLogs", "List attempts to deliver, newest first"), s.listWebhookLogs)
+	retry := declare(http.MethodPost, "/{webhookId}/logs/{logId}/retry", "retryWebhook", "Send the payload of a failed attempt again")
+	retry.Status, retry.Limit, retry.Timeout = http.StatusOK, limitWebhookRetry, s.Webhooks.Timeout()
+	handle(s, retry, s.retryWebhook)
+}
+
+// webhookFields are the fields that both requests have in the same form.
+type webhookFields struct {
+	Secret   Opt[string]            `json:"secret,omitempty" doc:"At most 255 characters. A new webhook that is given none gets one; cleared later, deliveries are not signed."`
+	Headers  Opt[map[string]string] `json:"headers,omitempty" doc:"Custom headers; those of the delivery itself can't be set."`
+	Scope    Opt[string]            `json:"scope,omitempty" doc:"own, or all (an ADMIN's only); own if left out."`
+	IsActive Opt[bool]              `json:"isActive,omitempty" doc:"true if left out."`
+}
+
+func (f *webhookFields) input(name, url Opt[string], events Opt[[]string]) webhooks.Input {
+	return webhooks.Input{
+		Name: given(name, ""), URL: given(url, ""), Events: given(events, nil), Secret: given(f.Secret, ""), Headers: given(f.Headers, nil),
+		Scope: given(f.Scope, webhooks.ScopeOwn), Active: given(f.IsActive, true),
+	}
+}
+
+func answerWebhook(w webhooks.Webhook, err error) (*body[Webhook], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &body[Webhook]{webhookOf(&w)}, nil
+}
+
+func (s *Server) createWebhook(ctx context.Context, in *struct {
+	Body struct {
+		Name   Opt[string]   `json:"name" required:"true" doc:"1 to 100 characters."`
+		URL    Opt[string]   `json:"url" required:"true" doc:"A public https address."`
+		Events Opt[[]string] `json:"events" required:"true" doc:"At least one of url.created, url.updated, url.deleted, url.clicked, routing.rule_created, routing.rule_updated, routing.rule_deleted, routing.rule_matched."`
+		webhookFields
+	}
+}) (*body[NewWebhook], error) {
+	w, secret, err := s.Webhooks.Create(ctx, principal(ctx), in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events))
+	if err != nil {
+		return nil, err
+	}
+	return &body[NewWebhook]{NewWebhook{webhookOf(&w), secret}}, nil
+}
+
+func (s *Server) listWebhooks(ctx context.Context, in *struct {
+	Paging
+	Search string `query:"search" doc:"In name and address, ignoring case."`
+}) (*body[List[Webhook]], error) {
+	rows, total, err := s.Webhooks.List(ctx, principal(ctx), in.Search, in.size(10), in.offset(10))
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]Webhook, len(rows))
+	for i := range rows {
+		shown[i] = webhookOf(&rows[i])
+	}
+	return &body[List[Webhook]]{listOf(shown, total, in.Paging, 10)}, nil
+}
+
+func (s *Server) updateWebhook(ctx context.Context, in *struct {
+	ByID
+	Body struct {
+		Name   Opt[string]   `json:"name,omitempty"`
+		URL    Opt[string]   `json:"url,omitempty"`
+		Events Opt[[]string] `json:"events,omitempty"`
+		webhookFields
+	}
+}) (*body[Webhook], error) {
+	return answerWebhook(s.Webhooks.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events)))
+}
+
+func (s *Server) testWebhook(ctx context.Context, in *ByID) (*body[WebhookTest], error) {
+	l, err := s.Webhooks.Test(ctx, principal(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &body[WebhookTest]{WebhookTest{l.Success, statusOf(&l), text(l.Response), text(l.Error), l.Duration}}, nil
+}
+
+func (s *Server) listWebhookLogs(ctx context.Context, in *struct {
+	ByID
+	Paging
+}) (*body[WebhookLogList], error) {
+	rows, total, err := s.Webhooks.Logs(ctx, principal(ctx), in.ID, in.size(20), in.offset(20))
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]WebhookLog, len(rows))
+	for i := range rows {
+		shown[i] = webhookLogOf(&rows[i])
+	}
+	return &body[WebhookLogList]{WebhookLogList{shown, listOf(shown, total, in.Paging, 20)}}, nil
+}
+
+func (s *Server) retryWebhook(ctx context.Context, in *struct {
+	WebhookID string `path:"webhookId" doc:"The webhook's id."`
+	LogID     string `path:"logId" doc:"The id of the failed attempt's log entry."`
+}) (*body[WebhookLog], error) {
+	l, err := s.Webhooks.Retry(ctx, principal(ctx), in.WebhookID, in.LogID)
+	if err != nil {
+		return nil, err
+	}
+	return &body[WebhookLog]{webhookLogOf(&l)}, nil
+}
