@@ -20,6 +20,10 @@ func (s *Server) routes() {
 		s.registerVariants()
 		s.registerRouting()
 	}
+	if s.Bundles != nil {
+		s.registerBundles()
+	}
+	s.registerAudit()
 	if s.Webhooks != nil {
 		s.registerWebhooks()
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/shortline/shortline/control/internal/accounts"
 	"github.com/shortline/shortline/control/internal/analytics/report"
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/bundles"
 	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
 	"github.com/shortline/shortline/control/internal/routing"
@@ -82,6 +83,7 @@ type Deps struct {
 
 	Links   *links.Service
 	Routing *routing.Service // needs Links
+	Bundles *bundles.Service // needs Links
 
 	Reports *report.Service
 

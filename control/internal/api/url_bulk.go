@@ -187,7 +187,7 @@ func operation(path, name string, value, utm json.RawMessage) (in links.Input, e
 		if null || json.Unmarshal(value, &s) != nil {
 			return in, problem.OfField(path, "must be the id of a bundle")
 		}
-		in.BundleIDs = []string{s}
+		in.BundleIDs = &[]string{s}
 	case "expiration":
 		var at Time
 		if value == nil {

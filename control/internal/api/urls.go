@@ -100,7 +100,7 @@ type URLFields struct {
 	OGDescription     Opt[string]   `json:"ogDescription,omitempty" doc:"At most 200 characters."`
 	OGImage           Opt[string]   `json:"ogImage,omitempty" doc:"The key of an image uploaded for this link."`
 	TwitterCardType   Opt[string]   `json:"twitterCardType,omitempty" doc:"summary or summary_large_image."`
-	BundleIDs         Opt[[]string] `json:"bundleIds,omitempty" doc:"Bundles to put the link in."`
+	BundleIDs         Opt[[]string] `json:"bundleIds,omitempty" doc:"The bundles that the link shall be in; at most 100."`
 }
 
 func (f *URLFields) input(originalURL Opt[string]) links.Input {
@@ -114,7 +114,7 @@ func (f *URLFields) input(originalURL Opt[string]) links.Input {
 		UTMContent: given(f.UTMContent, ""), UTMID: given(f.UTMID, ""), UTMSourcePlatform: given(f.UTMSourcePlatform, ""),
 		Status: given(f.Status, ""), ABTesting: given(ab, false), SmartRouting: given(f.IsSmartRouting, false), DefaultURL: given(f.DefaultURL, ""),
 		OGTitle: given(f.OGTitle, ""), OGDescription: given(f.OGDescription, ""), OGImage: given(f.OGImage, ""), TwitterCard: given(f.TwitterCardType, ""),
-		BundleIDs: f.BundleIDs.Value,
+		BundleIDs: given(f.BundleIDs, nil),
 	}
 	if at := given(f.ExpiresAt, 0); at != nil {
 		ms := int64(*at)

@@ -51,6 +51,9 @@ func OriginOf(ctx context.Context) Origin {
 
 // Append writes entries inside tx, as its last statements: it holds the head of the chain until the commit.
 func Append(ctx context.Context, tx *store.Tx, entries ...Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
 	seq, prev, err := head(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("audit: read the head: %w", err)

@@ -9,8 +9,10 @@ import (
 
 	"github.com/shortline/shortline/control/internal/audit"
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/bundles"
 	"github.com/shortline/shortline/control/internal/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/webhooks"
 )
 
 // maxPasswords bounds the different passwords of one bulk creation: each costs a tenth of a second to hash.
@@ -53,6 +55,9 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 			err = slugTaken(slug)
 		}
 		if err == nil {
+			err = bundles.Check(ctx, s.store.Conn, p, bundleField, items[i].bundleIDs())
+		}
+		if err == nil {
 			u.PasswordHash, err = s.hashOnce(ctx, items[i].Password, hashes)
 		}
 		switch {
@@ -86,6 +91,8 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 				return err
 			}
 			var refs []store.LinkRef
+			var events []webhooks.Event
+			var placements []bundles.Placement
 			for i, u := range drafts {
 				switch {
 				case u == nil:
@@ -94,20 +101,30 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 				default:
 					refs = append(refs, store.LinkRef{Num: u.Num, Slug: u.Slug})
 					made = append(made, Made{i, *u})
+					events = append(events, createdEvent(u))
+					placements = append(placements, bundles.Placement{BundleIDs: items[i].bundleIDs(), URLs: []store.URL{*u}})
 				}
 			}
 			if len(made) == 0 {
 				return nil
 			}
+			bundled, err := bundles.Put(ctx, tx, p, bundleField, placements...)
+			if err != nil {
+				return err
+			}
 			if err := tx.TouchAll(ctx, refs); err != nil {
+				return err
+			}
+			if err := webhooks.Emit(ctx, tx, events...); err != nil {
 				return err
 			}
 			list := make([]map[string]any, len(made))
 			for i, m := range made {
 				list[i] = map[string]any{"id": m.URL.ID, "slug": m.URL.Slug, "originalUrl": m.URL.OriginalURL}
 			}
-			return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_BULK_CREATED", EntityType: "url",
-				New: map[string]any{"urls": list}, Metadata: map[string]any{"count": len(made), "failed": len(failed)}})
+			created := audit.Entry{UserID: p.UserID, Action: "URL_BULK_CREATED", EntityType: "url",
+				New: map[string]any{"urls": list}, Metadata: map[string]any{"count": len(made), "failed": len(failed)}}
+			return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("create links: %w", err)
@@ -135,22 +152,29 @@ func (s *Service) hashOnce(ctx context.Context, password *string, done map[strin
 	return h, err
 }
 
-// UpdateMany changes the same fields of many links, all or none. It returns their ids as they were given, each
-// once.
+// UpdateMany changes the same fields of many links, all or none, and adds them to the bundles that the input names.
+// It returns their ids as they were given, each once.
 func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string, in Input) ([]string, error) {
 	ids, err := distinct(ids)
 	if err != nil {
 		return nil, err
-	}
-	if len(in.BundleIDs) > 0 {
-		return nil, problem.Missing("Bundle")
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		list, err := lockAll(ctx, tx, p, ids)
 		if err != nil {
 			return err
 		}
+		place := make(map[string]int, len(ids))
+		for i, id := range ids {
+			place[id] = i
+		}
+		given := slices.SortedFunc(slices.Values(list), func(a, b store.URL) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+		bundled, err := bundles.Put(ctx, tx, p, bundleField, bundles.Placement{BundleIDs: in.bundleIDs(), URLs: given})
+		if err != nil {
+			return err
+		}
 		var refs []store.LinkRef
+		var events []webhooks.Event
 		before, after := map[string]any{}, map[string]any{}
 		for i := range list {
 			was, is := list[i], &list[i]
@@ -169,15 +193,20 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 			}
 			refs = append(refs, store.LinkRef{Num: is.Num, Slug: is.Slug})
 			before[is.ID], after[is.ID] = sides(changes)
+			events = append(events, Updated(is, changes))
 		}
 		if len(refs) == 0 {
-			return nil
+			return audit.Append(ctx, tx, bundled...)
 		}
 		if err := tx.TouchAll(ctx, refs); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_BULK_UPDATED", EntityType: "url",
-			Old: before, New: after, Metadata: map[string]any{"count": len(refs)}})
+		if err := webhooks.Emit(ctx, tx, events...); err != nil {
+			return err
+		}
+		updated := audit.Entry{UserID: p.UserID, Action: "URL_BULK_UPDATED", EntityType: "url",
+			Old: before, New: after, Metadata: map[string]any{"count": len(refs)}}
+		return audit.Append(ctx, tx, append([]audit.Entry{updated}, bundled...)...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("update links: %w", err)
@@ -196,16 +225,23 @@ func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string
 		if err != nil {
 			return err
 		}
-		refs := make([]store.LinkRef, len(list))
+		if err := tx.LockBundlesOf(ctx, ids); err != nil {
+			return err
+		}
+		refs, events := make([]store.LinkRef, len(list)), make([]webhooks.Event, len(list))
 		old := map[string]any{}
 		for i := range list {
 			refs[i] = store.LinkRef{Num: list[i].Num, Slug: list[i].Slug}
 			old[list[i].ID] = Fields(&list[i])
+			events[i] = deletedEvent(&list[i])
 		}
 		if err := tx.TouchAll(ctx, refs); err != nil {
 			return err
 		}
 		if err := tx.DeleteURLs(ctx, ids); err != nil {
+			return err
+		}
+		if err := webhooks.Emit(ctx, tx, events...); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_BULK_DELETED", EntityType: "url",

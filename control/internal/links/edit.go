@@ -6,8 +6,10 @@ import (
 
 	"github.com/shortline/shortline/control/internal/audit"
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/bundles"
 	"github.com/shortline/shortline/control/internal/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/webhooks"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -15,6 +17,9 @@ import (
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (store.URL, error) {
 	u, err := s.draft(p, &in)
 	if err != nil {
+		return store.URL{}, err
+	}
+	if err := bundles.Check(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
 		return store.URL{}, err
 	}
 	if u.PasswordHash, err = s.hash(ctx, in.Password); err != nil {
@@ -27,10 +32,18 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 		if u.Num == 0 {
 			return slugTaken(in.CustomSlug)
 		}
+		bundled, err := bundles.Put(ctx, tx, p, bundleField, bundles.Placement{BundleIDs: in.bundleIDs(), URLs: []store.URL{u}})
+		if err != nil {
+			return err
+		}
 		if err := tx.Touch(ctx, u.Num, u.Slug); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_CREATED", EntityType: "url", EntityID: u.ID, New: Fields(&u)})
+		if err := webhooks.Emit(ctx, tx, createdEvent(&u)); err != nil {
+			return err
+		}
+		created := audit.Entry{UserID: p.UserID, Action: "URL_CREATED", EntityType: "url", EntityID: u.ID, New: Fields(&u)}
+		return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 	})
 	if err != nil {
 		return store.URL{}, fmt.Errorf("create link: %w", err)
@@ -132,7 +145,13 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if err := v.Err(); err != nil {
 			return err
 		}
-		return save(ctx, tx, p, &before, &after)
+		var bundled []audit.Entry
+		if in.BundleIDs != nil {
+			if bundled, err = bundles.Replace(ctx, tx, p, bundleField, *in.BundleIDs, &after); err != nil {
+				return err
+			}
+		}
+		return save(ctx, tx, p, &before, &after, bundled...)
 	})
 	if err != nil {
 		return store.URL{}, fmt.Errorf("update link: %w", err)
@@ -141,11 +160,12 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 }
 
 // save writes a link that was locked in tx and has changed, with its place in the log of changes and its audit
-// entry. It is the last call in a transaction. Where nothing differs, it does nothing.
-func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.URL) error {
+// entry, and with further entries. It is the last call in a transaction. Where nothing differs, the link is left
+// alone.
+func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.URL, more ...audit.Entry) error {
 	changes := Changes(before, after)
 	if len(changes) == 0 {
-		return nil
+		return audit.Append(ctx, tx, more...)
 	}
 	after.UpdatedAt = store.Now()
 	if err := tx.UpdateURL(ctx, after); err != nil {
@@ -154,9 +174,16 @@ func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *st
 	if err := tx.Touch(ctx, after.Num, after.Slug); err != nil {
 		return err
 	}
+	if err := webhooks.Emit(ctx, tx, Updated(after, changes)); err != nil {
+		return err
+	}
 	was, is := sides(changes)
-	return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_UPDATED", EntityType: "url", EntityID: after.ID, Old: was, New: is})
+	updated := audit.Entry{UserID: p.UserID, Action: "URL_UPDATED", EntityType: "url", EntityID: after.ID, Old: was, New: is}
+	return audit.Append(ctx, tx, append([]audit.Entry{updated}, more...)...)
 }
+
+// bundleField is the name of a link's bundles in requests.
+const bundleField = "bundleIds"
 
 // Delete removes a link with its rules and variants. Its clicks stay in the analytics store.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
@@ -165,10 +192,16 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if err != nil {
 			return err
 		}
+		if err := tx.LockBundlesOf(ctx, []string{id}); err != nil {
+			return err
+		}
 		if err := tx.Touch(ctx, u.Num, u.Slug); err != nil {
 			return err
 		}
 		if err := tx.DeleteURLs(ctx, []string{id}); err != nil {
+			return err
+		}
+		if err := webhooks.Emit(ctx, tx, deletedEvent(&u)); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_DELETED", EntityType: "url", EntityID: id, Old: Fields(&u)})

@@ -1,7 +1,6 @@
 package links
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -22,7 +21,8 @@ type Input struct {
 	ABTesting, SmartRouting                       *bool
 	DefaultURL                                    *string
 	OGTitle, OGDescription, OGImage, TwitterCard  *string
-	BundleIDs                                     []string // bundles that a new link is put in
+	// BundleIDs are the bundles that a link shall be in. Changing many links adds them instead.
+	BundleIDs *[]string
 }
 
 // Creation is an Input for a link that is to be made.
@@ -130,9 +130,14 @@ func (s *Service) apply(in *Input, u *store.URL, v *problem.Fields, now int64) {
 			v.Add("password", "must be %d to %d bytes long", minPassword, maxPassword)
 		}
 	}
-	for i, id := range in.BundleIDs {
-		v.Add(fmt.Sprintf("bundleIds.%d", i), "there is no bundle %q", clip(id))
+}
+
+// bundleIDs are the bundles that the input speaks of.
+func (in *Input) bundleIDs() []string {
+	if in.BundleIDs == nil {
+		return nil
 	}
+	return *in.BundleIDs
 }
 
 func (s *Service) destination(field, raw string, to *string, v *problem.Fields) {

@@ -35,6 +35,18 @@ func (c Conn) BundleByID(ctx context.Context, id string) (Bundle, error) {
 	return scanBundle(c.Row(ctx, `SELECT `+bundleColumns+` FROM bundles WHERE id = ?`, id))
 }
 
+// BundlesByID reads those of the bundles that exist, in order of their numbers.
+func (c Conn) BundlesByID(ctx context.Context, ids []string) ([]Bundle, error) {
+	return c.bundles(ctx, ids, "")
+}
+
+func (c Conn) bundles(ctx context.Context, ids []string, lock string) ([]Bundle, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return All(ctx, c, scanBundle, `SELECT `+bundleColumns+` FROM bundles WHERE id IN (`+In(len(ids))+`) ORDER BY num`+lock, Args(ids)...)
+}
+
 // BundleFilter selects bundles; zero fields select everything.
 type BundleFilter struct {
 	UserID        string
@@ -106,10 +118,7 @@ func (c Conn) BundlesOf(ctx context.Context, urlID string) ([]string, error) {
 // them from being changed by others until the commit. Who also locks links does that first, and Touch comes after
 // both.
 func (tx *Tx) LockBundles(ctx context.Context, ids []string) ([]Bundle, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return All(ctx, tx.Conn, scanBundle, `SELECT `+bundleColumns+` FROM bundles WHERE id IN (`+In(len(ids))+`) ORDER BY num`+tx.forUpdate(), Args(ids)...)
+	return tx.bundles(ctx, ids, tx.forUpdate())
 }
 
 // LockBundlesOf locks the bundles that any of the links, which the caller has locked, is in. Whoever is about to

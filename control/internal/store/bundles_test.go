@@ -87,6 +87,9 @@ func TestBundles_keep_every_field(t *testing.T) {
 			if err == nil && (len(list) != 2 || list[0].ID != b.ID || list[1] != *other) {
 				err = fmt.Errorf("locked %+v", list)
 			}
+			if read, err := s.BundlesByID(ctx, []string{other.ID, "unknown"}); err != nil || len(read) != 1 || read[0] != *other {
+				return fmt.Errorf("read %v, %v", read, err)
+			}
 			if none, err := tx.LockBundles(ctx, nil); err != nil || len(none) != 0 {
 				return fmt.Errorf("locking nothing: %v, %v", none, err)
 			}

@@ -1,0 +1,132 @@
+package api
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/audit"
+	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// AuditLog is one entry of the audit log.
+type AuditLog struct {
+	ID         string          `json:"id"`
+	UserID     *string         `json:"userId"`
+	User       *AuditUser      `json:"user" doc:"Null if nobody is known, or the user was deleted."`
+	Action     string          `json:"action" example:"URL_CREATED"`
+	EntityType string          `json:"entityType" example:"url"`
+	EntityID   *string         `json:"entityId"`
+	OldValue   json.RawMessage `json:"oldValue" doc:"JSON or null."`
+	NewValue   json.RawMessage `json:"newValue" doc:"JSON or null."`
+	IPAddress  *string         `json:"ipAddress"`
+	UserAgent  *string         `json:"userAgent"`
+	Metadata   json.RawMessage `json:"metadata" doc:"Always with requestId, method and path."`
+	CreatedAt  Time            `json:"createdAt"`
+}
+
+// AuditUser is who did it.
+type AuditUser struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
+	Name  string `json:"name"`
+}
+
+// AuditLogs is one page of the audit log; logs and data are the same rows.
+type AuditLogs struct {
+	Logs []AuditLog `json:"logs"`
+	List[AuditLog]
+}
+
+func auditLogOf(r *audit.Record) AuditLog {
+	out := AuditLog{
+		ID: r.ID, UserID: orNull(r.UserID), Action: r.Action, EntityType: r.EntityType, EntityID: orNull(r.EntityID),
+		OldValue: jsonOrNull(r.Old), NewValue: jsonOrNull(r.New), IPAddress: orNull(r.IP), UserAgent: orNull(r.UserAgent),
+		Metadata: json.RawMessage(r.Metadata), CreatedAt: Time(r.CreatedAt),
+	}
+	if r.User != nil {
+		out.User = &AuditUser{r.User.ID, r.User.Email, r.User.Name}
+	}
+	return out
+}
+
+func orNull(s sql.NullString) *string {
+	if !s.Valid {
+		return nil
+	}
+	return &s.String
+}
+
+func jsonOrNull(s sql.NullString) json.RawMessage {
+	if !s.Valid {
+		return json.RawMessage("null")
+	}
+	return json.RawMessage(s.String)
+}
+
+const auditPage = 20
+
+type listAuditLogsIn struct {
+	Paging
+	Sorting
+	Action     string `query:"action" doc:"Such as URL_CREATED."`
+	EntityType string `query:"entityType" doc:"Such as url."`
+	EntityID   string `query:"entityId"`
+	UserID     string `query:"userId"`
+	StartDate  string `query:"startDate" doc:"A date or time in ISO 8601."`
+	EndDate    string `query:"endDate" doc:"A date or time in ISO 8601; a date includes that whole day."`
+}
+
+func (s *Server) registerAudit() {
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/audit-logs", ID: "listAuditLogs", Summary: "List the audit log", Tag: "Audit", Need: admin}, s.listAuditLogs)
+}
+
+func (s *Server) listAuditLogs(ctx context.Context, in *listAuditLogsIn) (*body[AuditLogs], error) {
+	f := store.AuditFilter{
+		Action: in.Action, EntityType: in.EntityType, EntityID: in.EntityID, UserID: in.UserID,
+		SortBy: in.SortBy, Ascending: in.ascending(), Offset: in.offset(auditPage), Limit: in.size(auditPage),
+	}
+	var v problem.Fields
+	if from, ok := dateOrTime(in.StartDate); !ok {
+		v.Add("startDate", "must be a date or a time in ISO 8601")
+	} else {
+		f.From = from
+	}
+	if to, ok := dateOrTime(in.EndDate); !ok {
+		v.Add("endDate", "must be a date or a time in ISO 8601")
+	} else if in.EndDate != "" {
+		f.To = to + 1
+		if len(in.EndDate) == len("2027-01-31") {
+			f.To = to + 24*60*60*1000
+		}
+	}
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	records, total, err := audit.Page(ctx, principal(ctx), s.Store.Conn, f)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]AuditLog, len(records))
+	for i := range records {
+		rows[i] = auditLogOf(&records[i])
+	}
+	page := listOf(rows, total, in.Paging, auditPage)
+	return &body[AuditLogs]{AuditLogs{page.Data, page}}, nil
+}
+
+// dateOrTime reads a query's date or time as Unix milliseconds; "" is 0.
+func dateOrTime(text string) (ms int64, ok bool) {
+	if text == "" {
+		return 0, true
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return 0, false
+	}
+	var t Time
+	err = t.UnmarshalJSON(quoted)
+	return int64(t), err == nil
+}

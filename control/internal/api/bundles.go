@@ -1,0 +1,224 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/bundles"
+	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Bundle is a named, ordered group of links.
+type Bundle struct {
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	Description *string     `json:"description"`
+	Color       string      `json:"color" doc:"Hexadecimal, such as #3B82F6."`
+	Icon        string      `json:"icon"`
+	Status      string      `json:"status" enum:"ACTIVE,ARCHIVED"`
+	UserID      string      `json:"userId"`
+	URLCount    int         `json:"urlCount"`
+	TotalClicks int64       `json:"totalClicks" doc:"The sum of the links' click counts."`
+	URLs        []BundleURL `json:"urls" doc:"In order."`
+	CreatedAt   Time        `json:"createdAt"`
+	UpdatedAt   Time        `json:"updatedAt"`
+}
+
+// BundleURL is a link in a bundle.
+type BundleURL struct {
+	ID          string  `json:"id"`
+	Slug        string  `json:"slug"`
+	ShortURL    string  `json:"shortUrl"`
+	OriginalURL string  `json:"originalUrl"`
+	Title       *string `json:"title"`
+	ClickCount  int64   `json:"clickCount"`
+	Status      string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED"`
+	CreatedAt   Time    `json:"createdAt"`
+	Order       int     `json:"order" doc:"The place in the bundle, from 0 without gaps."`
+}
+
+func (s *Server) bundleOf(b *bundles.Bundle) Bundle {
+	out := Bundle{
+		ID: b.ID, Name: b.Name, Description: text(b.Description), Color: b.Color, Icon: b.Icon, Status: b.Status(), UserID: b.UserID,
+		URLCount: len(b.URLs), TotalClicks: b.Clicks(), URLs: make([]BundleURL, len(b.URLs)), CreatedAt: Time(b.CreatedAt), UpdatedAt: Time(b.UpdatedAt),
+	}
+	now := store.Now()
+	for i := range b.URLs {
+		u := &b.URLs[i].URL
+		out.URLs[i] = BundleURL{
+			ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u.Slug), OriginalURL: u.OriginalURL, Title: text(u.Title), ClickCount: u.ClickCount,
+			Status: links.Status(u, now), CreatedAt: Time(u.CreatedAt), Order: b.URLs[i].Order,
+		}
+	}
+	return out
+}
+
+func (s *Server) bundleAnswer(b bundles.Bundle, err error) (*body[Bundle], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &body[Bundle]{s.bundleOf(&b)}, nil
+}
+
+func (s *Server) registerBundles() {
+	declare := func(method, path, id, summary string) endpoint {
+		return endpoint{Method: method, Path: "/api/bundles" + path, ID: id, Summary: summary, Tag: "Bundles"}
+	}
+	handle(s, declare(http.MethodPost, "", "createBundle", "Create a bundle"), s.createBundle)
+	handle(s, declare(http.MethodGet, "", "listBundles", "List bundles"), s.listBundles)
+	handle(s, declare(http.MethodGet, "/{id}", "getBundle", "Get a bundle with its links"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
+		return s.bundleAnswer(s.Bundles.Get(ctx, principal(ctx), in.ID))
+	})
+	handle(s, declare(http.MethodPut, "/{id}", "updateBundle", "Change what is given of a bundle"), s.updateBundle)
+	handle(s, declare(http.MethodDelete, "/{id}", "deleteBundle", "Delete a bundle; its links stay"), func(ctx context.Context, in *ByID) (*noContent, error) {
+		return nil, s.Bundles.Delete(ctx, principal(ctx), in.ID)
+	})
+	handle(s, declare(http.MethodPost, "/{id}/archive", "archiveBundle", "Hide a bundle from lists"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
+		return s.bundleAnswer(s.Bundles.Archive(ctx, principal(ctx), in.ID))
+	})
+	handle(s, declare(http.MethodPost, "/{id}/restore", "restoreBundle", "Show an archived bundle in lists again"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
+		return s.bundleAnswer(s.Bundles.Restore(ctx, principal(ctx), in.ID))
+	})
+	stats := declare(http.MethodGet, "/{id}/stats", "bundleStats", "Count the clicks of a bundle's links")
+	stats.Limit = limitAnalytics
+	handle(s, stats, s.bundleStats)
+	handle(s, declare(http.MethodPost, "/{id}/urls", "addToBundle", "Add a link to the end of a bundle"), s.addToBundle)
+	handle(s, declare(http.MethodPost, "/{id}/urls/batch", "addManyToBundle", "Add links to the end of a bundle; those in it are skipped"), s.addManyToBundle)
+	remove := declare(http.MethodDelete, "/{id}/urls/{urlId}", "removeFromBundle", "Take a link out of a bundle")
+	remove.Status = http.StatusOK
+	handle(s, remove, func(ctx context.Context, in *inBundle) (*body[Bundle], error) {
+		return s.bundleAnswer(s.Bundles.Remove(ctx, principal(ctx), in.ID, in.URLID))
+	})
+	handle(s, declare(http.MethodPatch, "/{id}/urls/{urlId}/order", "moveInBundle", "Move a link within a bundle; the others shift"), s.moveInBundle)
+}
+
+// inBundle names a link in a bundle.
+type inBundle struct {
+	ByID
+	URLID string `path:"urlId" doc:"The URL's id."`
+}
+
+type bundleFields struct {
+	Description Opt[string] `json:"description,omitempty" doc:"At most 1,000 characters."`
+	Color       Opt[string] `json:"color,omitempty" doc:"Hexadecimal; #3B82F6 if left out." example:"#3B82F6"`
+	Icon        Opt[string] `json:"icon,omitempty" doc:"The name of an icon; folder if left out."`
+}
+
+func (f *bundleFields) input(name Opt[string]) bundles.Input {
+	return bundles.Input{Name: given(name, ""), Description: given(f.Description, ""), Color: given(f.Color, ""), Icon: given(f.Icon, "")}
+}
+
+func (s *Server) createBundle(ctx context.Context, in *struct {
+	Body struct {
+		Name Opt[string] `json:"name" required:"true" doc:"1 to 100 characters."`
+		bundleFields
+		URLIDs Opt[[]string] `json:"urlIds,omitempty" doc:"Links to put into the bundle, at most 1,000."`
+	}
+}) (*body[Bundle], error) {
+	return s.bundleAnswer(s.Bundles.Create(ctx, principal(ctx), in.Body.input(in.Body.Name), in.Body.URLIDs.Value))
+}
+
+const bundlePage = 10
+
+type listBundlesIn struct {
+	Paging
+	Search string `query:"search" doc:"Text in name or description, ignoring case."`
+	Status string `query:"status" doc:"ACTIVE or ARCHIVED; ACTIVE if not given."`
+}
+
+func (s *Server) listBundles(ctx context.Context, in *listBundlesIn) (*body[List[Bundle]], error) {
+	list, total, err := s.Bundles.List(ctx, principal(ctx), bundles.Query{
+		Search: in.Search, Status: in.Status, Offset: in.offset(bundlePage), Limit: in.size(bundlePage),
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Bundle, len(list))
+	for i := range list {
+		rows[i] = s.bundleOf(&list[i])
+	}
+	return &body[List[Bundle]]{listOf(rows, total, in.Paging, bundlePage)}, nil
+}
+
+func (s *Server) updateBundle(ctx context.Context, in *struct {
+	ByID
+	Body struct {
+		Name Opt[string] `json:"name,omitempty"`
+		bundleFields
+	}
+}) (*body[Bundle], error) {
+	return s.bundleAnswer(s.Bundles.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name)))
+}
+
+func (s *Server) addToBundle(ctx context.Context, in *struct {
+	ByID
+	Body struct {
+		URLID Opt[string] `json:"urlId" required:"true"`
+	}
+}) (*body[Bundle], error) {
+	return s.bundleAnswer(s.Bundles.Add(ctx, principal(ctx), in.ID, in.Body.URLID.Value))
+}
+
+func (s *Server) addManyToBundle(ctx context.Context, in *struct {
+	ByID
+	Body struct {
+		URLIDs []string `json:"urlIds" doc:"1 to 1,000 ids; all are added or none."`
+	}
+}) (*body[Bundle], error) {
+	return s.bundleAnswer(s.Bundles.AddMany(ctx, principal(ctx), in.ID, in.Body.URLIDs))
+}
+
+func (s *Server) moveInBundle(ctx context.Context, in *struct {
+	inBundle
+	Body struct {
+		Order Opt[int] `json:"order" required:"true" doc:"The new place, 0 for the first; past the end is the last."`
+	}
+}) (*body[Bundle], error) {
+	order := in.Body.Order.Pointer()
+	if order == nil {
+		return nil, problem.OfField("order", "is required")
+	}
+	return s.bundleAnswer(s.Bundles.Move(ctx, principal(ctx), in.ID, in.URLID, *order))
+}
+
+// BundleStats is what a bundle's links have brought.
+type BundleStats struct {
+	BundleID    string          `json:"bundleId"`
+	URLCount    int             `json:"urlCount"`
+	TotalClicks int64           `json:"totalClicks"`
+	TopURLs     []BundleTopURL  `json:"topUrls" doc:"At most 10, most clicks first."`
+	ClickTrend  []BundleDayStat `json:"clickTrend" doc:"The last 7 days, today last."`
+}
+
+// BundleTopURL is one of a bundle's links and its clicks.
+type BundleTopURL struct {
+	ID         string `json:"id"`
+	Slug       string `json:"slug"`
+	ClickCount int64  `json:"clickCount"`
+}
+
+// BundleDayStat is the clicks of one day.
+type BundleDayStat struct {
+	Date   string `json:"date" example:"2027-01-31"`
+	Clicks int64  `json:"clicks"`
+}
+
+func (s *Server) bundleStats(ctx context.Context, in *struct {
+	ByID
+	Timezone string `query:"timezone" doc:"IANA name of the zone whose days are meant; UTC if not given."`
+}) (*body[BundleStats], error) {
+	st, err := s.Bundles.Stats(ctx, principal(ctx), in.ID, in.Timezone)
+	if err != nil {
+		return nil, err
+	}
+	out := BundleStats{BundleID: in.ID, URLCount: st.URLs, TotalClicks: st.Clicks, TopURLs: make([]BundleTopURL, len(st.Top)), ClickTrend: make([]BundleDayStat, len(st.Trend))}
+	for i, u := range st.Top {
+		out.TopURLs[i] = BundleTopURL{u.ID, u.Slug, u.ClickCount}
+	}
+	for i, d := range st.Trend {
+		out.ClickTrend[i] = BundleDayStat(d)
+	}
+	return &body[BundleStats]{out}, nil
+}
