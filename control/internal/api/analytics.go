@@ -111,7 +111,8 @@ type ExportForm struct {
 }
 
 type exportLinkIn struct {
-	linkPeriod
+	URLPath
+	Period
 	ExportForm
 }
 
