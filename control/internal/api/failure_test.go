@@ -2,6 +2,9 @@ package api_test
 
 import (
 	"bufio"
+	"bytes"
+	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -14,6 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/shortline/shortline/control/internal/accounts"
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
@@ -260,5 +268,42 @@ func TestBodies_one_after_the_other_on_a_connection(t *testing.T) {
 		if _, err := io.ReadAll(res.Body); err != nil || res.StatusCode != 200 {
 			t.Fatalf("%d, %v", res.StatusCode, err)
 		}
+	}
+}
+
+func TestFailures_show_nothing_internal(t *testing.T) {
+	t.Parallel()
+	for what, fail := range map[string]func() error{
+		"error": func() error { return errors.New("secret detail") },
+		"panic": func() error { panic("secret detail") },
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := small(t, func(w *world, _ *api.Config, d *api.Deps) {
+				passwords, err := auth.NewPasswords(bcrypt.MinCost)
+				w.ok(err)
+				var broken atomic.Bool
+				users, err := accounts.New(accounts.Config{
+					EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)},
+					PasswordSignInOff: func(context.Context) (bool, error) {
+						if !broken.Load() {
+							return false, nil
+						}
+						return false, fail()
+					},
+				}, w.store, d.Auth, passwords)
+				w.ok(err)
+				d.Accounts = users
+				w.breaks = func() { broken.Store(true) }
+			})
+			w.breaks()
+			r := w.do("POST", "/api/auth/login", login(userMail, password, ""), with("X-Request-ID", "ask-about-me")).want(500)
+			r.has("", "statusCode", "message", "error", "requestId")
+			if strings.Contains(r.text, "secret") || r.str("requestId") != "ask-about-me" {
+				t.Fatal(r.text)
+			}
+			if logs := w.logs.String(); !strings.Contains(logs, "secret detail") || !strings.Contains(logs, `"level":"ERROR"`) {
+				t.Fatalf("the log does not tell: %s", logs)
+			}
+		})
 	}
 }

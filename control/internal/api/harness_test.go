@@ -39,6 +39,7 @@ type world struct {
 	store                *store.Store
 	server               *api.Server
 	clock                *clock
+	breaks               func() // set by a test that makes a use case fail
 	logs                 *safeBuffer
 	root, ann, bob       string // access tokens
 	rootID, annID, bobID string

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/shortline/shortline/control/internal/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -45,6 +47,7 @@ type Authenticator struct {
 	lifetime  time.Duration
 	log       *slog.Logger
 	uses      chan use
+	checks    singleflight.Group
 
 	mu       sync.Mutex
 	verified map[string]time.Time // by lookup and bcrypt hash: until when the key is known to match
@@ -69,7 +72,7 @@ func NewAuthenticator(cfg Config, st *store.Store, passwords *Passwords) (*Authe
 		cfg.Logger = slog.Default()
 	}
 	return &Authenticator{
-		store: st, passwords: passwords, tokens: t, lifetime: cfg.Lifetime, log: cfg.Logger, uses: make(chan use, 256),
+		store: st, passwords: passwords.apart(), tokens: t, lifetime: cfg.Lifetime, log: cfg.Logger, uses: make(chan use, 256),
 		verified: map[string]time.Time{}, noted: map[string]time.Time{},
 	}, nil
 }
@@ -153,12 +156,15 @@ func (a *Authenticator) Key(ctx context.Context, key string) (Principal, error) 
 	known := a.verified[id].After(now)
 	a.mu.Unlock()
 	if !known {
-		// The index alone would do for a random key; the bcrypt guards against a forged row.
-		ok, err := a.passwords.Check(ctx, &k.Hash, key)
+		// The index alone would do for a random key; the bcrypt guards against a forged row. Requests that come
+		// together with one key share one.
+		matches, err, _ := a.checks.Do(id, func() (any, error) {
+			return a.passwords.Check(context.WithoutCancel(ctx), &k.Hash, key)
+		})
 		if err != nil {
 			return Principal{}, err
 		}
-		if !ok {
+		if matches != true {
 			return Principal{}, bad
 		}
 		a.remember(id, now)

@@ -35,6 +35,12 @@ func NewPasswords(cost int) (*Passwords, error) {
 	return &Passwords{slots: make(chan struct{}, 2), wait: time.Second, cost: cost, dummy: dummy}, nil
 }
 
+// apart is the same with a slot of its own and a longer queue: for API keys, whose hash is only compared when the
+// key is known already, so that guesses at passwords can't crowd out programs that have a key.
+func (p *Passwords) apart() *Passwords {
+	return &Passwords{slots: make(chan struct{}, 1), wait: 2 * time.Second, cost: p.cost, dummy: p.dummy}
+}
+
 // Hash makes the hash of a password of at most MaxPassword bytes.
 func (p *Passwords) Hash(ctx context.Context, password string) (hash string, err error) {
 	err = p.Turn(ctx, func() error {
