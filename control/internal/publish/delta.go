@@ -7,11 +7,27 @@ import (
 	"sync"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
 // maxRemembered bounds how many deltas to the newest revision are kept for other edges at the same cursor.
 const maxRemembered = 16
+
+// maxBytes is about how large a delta may get before a full document, which is a stream, is the better answer.
+const maxBytes = 64 << 20
+
+// weight is about the size of what may be large in a record.
+func weight(r *link.Record) int {
+	n := 500
+	for i := range r.Rules {
+		n += len(r.Rules[i].Conditions) + len(r.Rules[i].Target)
+	}
+	for i := range r.Variants {
+		n += len(r.Variants[i].Target)
+	}
+	return n
+}
 
 // deltas builds deltas one at a time, remembers the newest ones, and keeps count of the state hash.
 type deltas struct {
@@ -58,9 +74,14 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 		}
 		delta := snapshot.Delta{Incarnation: incarnation, From: after, To: to}
 		alive := make(map[uint64]bool, len(list))
+		size := 0
 		for i := range list {
 			alive[list[i].Num] = true
-			delta.Upserts = append(delta.Upserts, Record(&list[i], p.cfg.BaseURL))
+			r := p.record(&list[i])
+			delta.Upserts = append(delta.Upserts, r)
+			if size += weight(&r); size > maxBytes {
+				return snapshot.ErrTooOld
+			}
 		}
 		for _, ch := range changes {
 			if !alive[ch.Num] {

@@ -14,7 +14,7 @@ import (
 )
 
 // page is how many links are held in memory at a time while a document is built.
-const page = 2000
+const page = 500
 
 // document is a full document in a file that has no name any more: it goes when its last reader lets go.
 type document struct {
@@ -112,7 +112,7 @@ func (p *Publisher) build(ctx context.Context) (*document, error) {
 		if d.cursor.Incarnation, d.cursor.Revision, err = c.Head(ctx); err != nil {
 			return err
 		}
-		hash, err = writeDocument(ctx, c, f, d.cursor, p.cfg.BaseURL)
+		hash, err = p.write(ctx, c, f, d.cursor)
 		return err
 	})
 	if err == nil {
@@ -126,7 +126,7 @@ func (p *Publisher) build(ctx context.Context) (*document, error) {
 	return d, nil
 }
 
-func writeDocument(ctx context.Context, c store.Conn, f io.Writer, cur snapshot.Cursor, base string) (hash snapshot.StateHash, err error) {
+func (p *Publisher) write(ctx context.Context, c store.Conn, f io.Writer, cur snapshot.Cursor) (hash snapshot.StateHash, err error) {
 	buf := bufio.NewWriterSize(f, 256<<10)
 	w, err := snapshot.NewWriter(buf, cur)
 	if err != nil {
@@ -138,7 +138,7 @@ func writeDocument(ctx context.Context, c store.Conn, f io.Writer, cur snapshot.
 			return hash, err
 		}
 		for i := range list {
-			r := Record(&list[i], base)
+			r := p.record(&list[i])
 			if err := w.Add(&r); err != nil {
 				return hash, err
 			}

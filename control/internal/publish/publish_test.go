@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -278,6 +280,29 @@ func TestRecord(t *testing.T) {
 		if hex := fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]); hex != id {
 			t.Errorf("id %s became %s", id, hex)
 		}
+	}
+}
+
+// A link that can't travel as it is loses its rules; the others, and following by deltas, don't suffer.
+func TestRecord_too_large(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t))
+	p := publish.New(w.store, publish.Config{Logger: slog.New(slog.DiscardHandler)})
+	large, small := w.create("large"), w.create("small")
+	e := &edge{T: t, source: p}
+	e.load()
+	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+		r := store.Rule{ID: store.NewID(), URLID: large.ID, Name: "x", TargetURL: "https://x.example", Active: true, Conditions: strings.Repeat(" ", snapshot.MaxRecord+1)}
+		if err := tx.InsertRule(t.Context(), &r); err != nil {
+			return err
+		}
+		return tx.TouchAll(t.Context(), []store.LinkRef{{Num: large.Num, Slug: large.Slug}, {Num: small.Num, Slug: small.Slug}})
+	}))
+	e.follow(e.cursor.Revision + 1)
+	truth := &edge{T: t, source: publish.New(w.store, publish.Config{Logger: slog.New(slog.DiscardHandler)})}
+	truth.load()
+	if !reflect.DeepEqual(e.links, truth.links) || len(e.links) != 2 || e.links["large"].Destination != large.OriginalURL || e.links["large"].Rules != nil {
+		t.Errorf("%+v", e.links)
 	}
 }
 

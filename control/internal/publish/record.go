@@ -6,6 +6,7 @@ import (
 	"github.com/shortline/shortline/control/internal/links"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
 )
 
 // Record is what an edge needs to know of a link. Preview images get addresses below base, which has no trailing
@@ -26,6 +27,17 @@ func Record(l *store.Link, base string) link.Record {
 	for i := range l.Variants {
 		v := &l.Variants[i]
 		r.Variants = append(r.Variants, link.Variant{ID: id(v.ID), Target: v.TargetURL, Weight: uint32(v.Weight)})
+	}
+	return r
+}
+
+// record is Record, as small as it must be to travel: a link that is too large, which the use cases don't let in,
+// loses what makes it so and leads to its plain destination, and no other link suffers.
+func (p *Publisher) record(l *store.Link) link.Record {
+	r := Record(l, p.cfg.BaseURL)
+	if err := snapshot.Check(&r); err != nil {
+		p.cfg.Logger.Error("a link is published without its rules, variants and preview", "url_id", l.ID, "error", err.Error())
+		r.Rules, r.Variants, r.Preview = nil, nil, link.Preview{}
 	}
 	return r
 }

@@ -26,6 +26,9 @@ const (
 	maxName     = 100
 	maxPriority = 10_000
 	maxWeight   = 100
+
+	// maxConditions bounds what edges must hold of one link: bytes of all its rules' conditions together.
+	maxConditions = 1 << 20
 )
 
 // Service is the use cases. It is safe for concurrent use.

@@ -65,6 +65,20 @@ func checkConditions(raw json.RawMessage, to *string, v *problem.Fields) {
 	*to = b.String()
 }
 
+// checkTotal refuses a rule that makes a link's conditions too large together; rules may hold an older state of it.
+func checkTotal(rules []store.Rule, r *store.Rule) error {
+	total := len(r.Conditions)
+	for i := range rules {
+		if rules[i].ID != r.ID {
+			total += len(rules[i].Conditions)
+		}
+	}
+	if total > maxConditions {
+		return problem.OfField("conditions", "the rules of a link can have at most %d bytes of conditions together", maxConditions)
+	}
+	return nil
+}
+
 func ruleFields(r *store.Rule) map[string]any {
 	// The text of the conditions can be compared, and as a conditions value it shows as the JSON that it is.
 	return map[string]any{"name": r.Name, "targetUrl": r.TargetURL, "priority": r.Priority, "isActive": r.Active, "conditions": conditions(r.Conditions)}
@@ -90,14 +104,17 @@ func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string
 		if err := v.Err(); err != nil {
 			return audited{}, err
 		}
-		n, err := tx.CountRules(ctx, urlID)
+		others, err := tx.Rules(ctx, urlID)
 		if err != nil {
 			return audited{}, err
 		}
-		if n >= maxRules {
+		if len(others) >= maxRules {
 			return audited{}, problem.New(problem.Invalid, "A link can have at most %d routing rules.", maxRules)
 		}
-		if n == 0 {
+		if err := checkTotal(others, &r); err != nil {
+			return audited{}, err
+		}
+		if len(others) == 0 {
 			u.SmartRouting = true
 		}
 		return audited{"ROUTING_RULE_CREATED", "routing_rule", r.ID, nil, ruleFields(&r)}, tx.InsertRule(ctx, &r)
@@ -143,6 +160,15 @@ func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id st
 		entry := audited{"ROUTING_RULE_UPDATED", "routing_rule", id, ruleFields(&before), ruleFields(&r)}
 		if r == before {
 			return entry, nil
+		}
+		if len(r.Conditions) > len(before.Conditions) {
+			others, err := tx.Rules(ctx, urlID)
+			if err != nil {
+				return audited{}, err
+			}
+			if err := checkTotal(others, &r); err != nil {
+				return audited{}, err
+			}
 		}
 		r.UpdatedAt = store.Now()
 		return entry, tx.UpdateRule(ctx, &r)

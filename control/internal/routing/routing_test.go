@@ -2,6 +2,7 @@ package routing_test
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -138,5 +139,31 @@ func TestRules_bound_at_once(t *testing.T) {
 		if w.link().SmartRouting {
 			w.Error("smart routing is on without a rule")
 		}
+	})
+}
+
+// What the rules of one link hold together is bounded, since every edge must keep it.
+func TestRules_conditions_are_bounded_together(t *testing.T) {
+	each(t, func(w *world) {
+		values := strings.Repeat(`"`+strings.Repeat("x", 500)+`",`, 299) + `"x"`
+		leaf := `{"type":"city","operator":"in","value":[` + values + `]}`
+		large := json.RawMessage(`{"operator":"AND","conditions":[` + strings.Repeat(leaf+",", 2) + leaf + `]}`) // 450 kB
+		input := routing.RuleInput{Name: &name, TargetURL: &target, Conditions: large}
+		first, err := w.routing.CreateRule(w.Context(), w.ann, w.url, input)
+		w.ok(err)
+		_, err = w.routing.CreateRule(w.Context(), w.ann, w.url, input)
+		w.ok(err)
+		if _, err := w.routing.CreateRule(w.Context(), w.ann, w.url, input); !problem.Is(err, problem.Invalid) {
+			w.Errorf("a third: %v", err)
+		}
+		third, err := w.routing.CreateRule(w.Context(), w.ann, w.url, routing.RuleInput{Name: &name, TargetURL: &target, Conditions: conditions})
+		w.ok(err)
+		if _, err := w.routing.UpdateRule(w.Context(), w.ann, w.url, third.ID, routing.RuleInput{Conditions: large}); !problem.Is(err, problem.Invalid) {
+			w.Errorf("the small one made large: %v", err)
+		}
+		_, err = w.routing.UpdateRule(w.Context(), w.ann, w.url, first.ID, routing.RuleInput{Conditions: conditions})
+		w.ok(err)
+		_, err = w.routing.UpdateRule(w.Context(), w.ann, w.url, third.ID, routing.RuleInput{Conditions: large})
+		w.ok(err)
 	})
 }
