@@ -8,13 +8,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/valyala/fasthttp/fasthttputil"
 
 	"github.com/shortline/shortline/control/internal/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/app"
@@ -56,7 +53,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	defer func() { err = errors.Join(err, clicks.Close()) }()
 
 	// The API is reached over a connection in memory. Its other end is the edge, which says for whom it asks.
-	inside := fasthttputil.NewInmemoryListener()
+	within := newInside()
 	cfg := app.Config{Settings: s.Settings, DatabaseURL: "sqlite:" + filepath.Join(s.DataDir, "shortline.db"), DataDir: s.DataDir}
 	cfg.TrustedProxies = strings.Trim(cfg.TrustedProxies+","+insideAddr.Addr().String(), ",")
 	control, err := app.New(ctx, cfg, app.Deps{Clicks: clicks, Geo: geo, Registry: op.Registry, Logger: log})
@@ -67,7 +64,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 
 	data, err := edge.New(s.edge(), edge.Deps{
 		Source: control.Source, Sink: control.Sink, Geo: geo, Registry: op.Registry, Logger: log,
-		Upstream: func(context.Context) (net.Conn, error) { return inside.Dial() },
+		Upstream: within.Dial,
 	})
 	if err != nil {
 		return err
@@ -85,7 +82,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	g.Add("operator's port", op)
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
 	control.AddTo(&g)
-	g.Add("api", serveAPI(inside, control.Handler, log))
+	g.Add("api", serveAPI(within, control.Handler, log))
 	g.Add("edge", data)
 	s.greet(stdout, control.AdminPassword, op.Addr(), geo)
 	return g.Run(ctx)
@@ -104,29 +101,11 @@ func (s *settings) openGeo() (*visitor.Geo, error) {
 	return visitor.OpenGeoWith(cfg)
 }
 
-// insideAddr is what the API sees as its peer's address.
-var insideAddr = netip.MustParseAddrPort("127.0.0.1:1")
-
-// named gives the connections of an in-memory listener a peer address that can be parsed and trusted.
-type named struct{ net.Listener }
-
-func (l named) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return namedConn{c}, nil
-}
-
-type namedConn struct{ net.Conn }
-
-func (namedConn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(insideAddr) }
-
 func serveAPI(ln net.Listener, h http.Handler, log *slog.Logger) service.Service {
 	return service.Func(func(ctx context.Context) error {
 		srv := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 		failed := make(chan error, 1)
-		go func() { failed <- srv.Serve(named{ln}) }()
+		go func() { failed <- srv.Serve(ln) }()
 		select {
 		case err := <-failed:
 			return err
