@@ -88,35 +88,36 @@ func (s *Server) registerBundles() {
 	handle(s, declare(http.MethodPost, "/{id}/urls/batch", "addManyToBundle", "Add links to the end of a bundle; those in it are skipped"), s.addManyToBundle)
 	remove := declare(http.MethodDelete, "/{id}/urls/{urlId}", "removeFromBundle", "Take a link out of a bundle")
 	remove.Status = http.StatusOK
-	handle(s, remove, func(ctx context.Context, in *inBundle) (*body[Bundle], error) {
+	handle(s, remove, func(ctx context.Context, in *BundlePath) (*body[Bundle], error) {
 		return s.bundleAnswer(s.Bundles.Remove(ctx, principal(ctx), in.ID, in.URLID))
 	})
 	handle(s, declare(http.MethodPatch, "/{id}/urls/{urlId}/order", "moveInBundle", "Move a link within a bundle; the others shift"), s.moveInBundle)
 }
 
-// inBundle names a link in a bundle.
-type inBundle struct {
+// BundlePath is embedded in requests about a link in a bundle.
+type BundlePath struct {
 	ByID
 	URLID string `path:"urlId" doc:"The URL's id."`
 }
 
-type bundleFields struct {
+// BundleFields are the optional fields of a bundle in requests.
+type BundleFields struct {
 	Description Opt[string] `json:"description,omitempty" doc:"At most 1,000 characters."`
 	Color       Opt[string] `json:"color,omitempty" doc:"Hexadecimal; #3B82F6 if left out." example:"#3B82F6"`
 	Icon        Opt[string] `json:"icon,omitempty" doc:"The name of an icon; folder if left out."`
 }
 
-func (f *bundleFields) input(name Opt[string]) bundles.Input {
+func (f *BundleFields) input(name Opt[string]) bundles.Input {
 	return bundles.Input{Name: given(name, ""), Description: given(f.Description, ""), Color: given(f.Color, ""), Icon: given(f.Icon, "")}
 }
 
-func (s *Server) createBundle(ctx context.Context, in *struct {
-	Body struct {
-		Name Opt[string] `json:"name" required:"true" doc:"1 to 100 characters."`
-		bundleFields
-		URLIDs Opt[[]string] `json:"urlIds,omitempty" doc:"Links to put into the bundle, at most 1,000."`
-	}
-}) (*body[Bundle], error) {
+type createBundle struct {
+	Name Opt[string] `json:"name" required:"true" doc:"1 to 100 characters."`
+	BundleFields
+	URLIDs Opt[[]string] `json:"urlIds,omitempty" doc:"Links to put into the bundle, at most 1,000."`
+}
+
+func (s *Server) createBundle(ctx context.Context, in *struct{ Body createBundle }) (*body[Bundle], error) {
 	return s.bundleAnswer(s.Bundles.Create(ctx, principal(ctx), in.Body.input(in.Body.Name), in.Body.URLIDs.Value))
 }
 
@@ -142,12 +143,14 @@ func (s *Server) listBundles(ctx context.Context, in *listBundlesIn) (*body[List
 	return &body[List[Bundle]]{listOf(rows, total, in.Paging, bundlePage)}, nil
 }
 
+type updateBundle struct {
+	Name Opt[string] `json:"name,omitempty"`
+	BundleFields
+}
+
 func (s *Server) updateBundle(ctx context.Context, in *struct {
 	ByID
-	Body struct {
-		Name Opt[string] `json:"name,omitempty"`
-		bundleFields
-	}
+	Body updateBundle
 }) (*body[Bundle], error) {
 	return s.bundleAnswer(s.Bundles.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name)))
 }
@@ -171,7 +174,7 @@ func (s *Server) addManyToBundle(ctx context.Context, in *struct {
 }
 
 func (s *Server) moveInBundle(ctx context.Context, in *struct {
-	inBundle
+	BundlePath
 	Body struct {
 		Order Opt[int] `json:"order" required:"true" doc:"The new place, 0 for the first; past the end is the last."`
 	}
