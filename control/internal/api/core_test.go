@@ -283,3 +283,46 @@ func TestMetrics_and_words(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryEndpoint_asks_who_calls(t *testing.T) {
+	w := small(t, nil)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Security []any
+			Tags     []string
+		}
+	}
+	w.ok(json.Unmarshal([]byte(w.do("GET", "/api/openapi.json", "").text), &doc))
+	w.do("PATCH", "/api/users/"+w.bobID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
+	cells := 0
+	for path, methods := range doc.Paths {
+		path = strings.NewReplacer("{id}", w.rootID, "{key}", "k").Replace(path)
+		for method, op := range methods {
+			method = strings.ToUpper(method)
+			if op.Security == nil {
+				continue
+			}
+			for what, credential := range map[string]option{
+				"nobody": with("X-None", ""), "a bad token": as("x"), "a bad key": with("X-API-Key", "sl_"+strings.Repeat("a", 61)), "a deactivated user": as(w.bob),
+			} {
+				if r := w.do(method, path, "{}", credential); r.StatusCode != 401 {
+					t.Errorf("%s as %s: %d %s", r.what, what, r.StatusCode, r.text)
+				}
+				cells++
+			}
+			if op.Tags[0] == "Users" || op.Tags[0] == "System settings" {
+				if r := w.do(method, path, "{}", as(w.ann)); r.StatusCode != 403 {
+					t.Errorf("%s as a user: %d %s", r.what, r.StatusCode, r.text)
+				}
+				cells++
+			}
+		}
+	}
+	if cells < 100 {
+		t.Errorf("only %d cells were tried", cells)
+	}
+	w.do("GET", "/api/auth/me", "", as(w.root)).want(200) // and nothing of it had an effect
+	if r := w.do("GET", "/api/users", "", as(w.root)).want(200); r.num("total") != 3 {
+		t.Error(r.text)
+	}
+}

@@ -1,4 +1,10 @@
 // Package auth says who is calling: sessions, API keys and second factors become a Principal.
+//
+// It owns access tokens, the form of API keys, password hashing, time-based codes and the slowing down of
+// guesses. It promises that a session or key that has ended is refused on the next request by every replica,
+// because their rows are read for each one; only the costly bcrypt of a key is remembered, for a minute. It
+// knows no HTTP: where credentials come from and what a refusal looks like is package api's part. Known
+// weakness: the bound on bcrypt is each process's own.
 package auth
 
 // Role is what a user may do.
