@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/analytics/duckdb"
@@ -275,6 +276,13 @@ func TestDeliver_loss_markers(t *testing.T) {
 	}
 	lost, err := w.clicks.Losses(t.Context())
 	w.ok(err)
+	registry := prometheus.NewPedanticRegistry()
+	w.ok(registry.Register(in))
+	families, err := registry.Gather()
+	w.ok(err)
+	if len(families) != 6 {
+		t.Errorf("%d families of metrics, want 6", len(families))
+	}
 	if n := w.stored(); n != 2 || lost != 10 || in.Stats().Lost != 10 {
 		t.Errorf("%d stored, %d lost, %+v", n, lost, in.Stats())
 	}
