@@ -55,6 +55,9 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 	d := &p.delta
 	d.building.Lock()
 	defer d.building.Unlock()
+	if b := d.ready[after]; b != nil && d.to >= p.store.KnownRevision() {
+		return bytes.Clone(b), nil // hundreds of edges wake at once and ask the same
+	}
 	err = p.store.View(ctx, func(c store.Conn) error {
 		incarnation, to, err := c.Head(ctx)
 		if err != nil {
@@ -63,10 +66,6 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 		if after >= to {
 			// Another log than the one that was waited on: a database put back in place.
 			return snapshot.ErrTooOld
-		}
-		if d.to == to && d.ready[after] != nil {
-			wire = bytes.Clone(d.ready[after])
-			return nil
 		}
 		changes, list, err := p.since(ctx, c, after, to)
 		if err != nil {
