@@ -16,7 +16,7 @@ import (
 )
 
 // maxPasswords bounds the different passwords of one bulk creation: each costs a tenth of a second to hash.
-const maxPasswords = 50
+const maxPasswords = 30
 
 // Made is a link of a bulk creation, by its place in the request.
 type Made struct {
