@@ -66,7 +66,7 @@ func TestEval_every_text_type_with_every_operator(t *testing.T) {
 	for typ, field := range textFields {
 		has, other := values[typ][0], values[typ][1]
 		runes := []rune(has)
-		begin, end, middle := string(runes[:len(runes)-1]), string(runes[1:]), string(runes[1:len(runes)])
+		begin, end, middle := string(runes[:len(runes)-1]), string(runes[1:]), string(runes[1:])
 		q := func(s string) string { b, _ := json.Marshal(s); return string(b) }
 		cases := []struct {
 			op, value               string

@@ -63,7 +63,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	case strings.HasPrefix(cfg.URL, "sqlite:"):
 		err = s.openSQLite(strings.TrimPrefix(cfg.URL, "sqlite:"))
 	default:
-		return nil, fmt.Errorf("open store: the address must begin with postgres:// or sqlite:")
+		return nil, fmt.Errorf("open store: the address must begin with postgres:// or sqlite: and a path")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)

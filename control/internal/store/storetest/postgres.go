@@ -90,7 +90,7 @@ func (s *postgres) ready() error {
 		case <-ctx.Done():
 			text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
 			s.stdin.Close()
-			return fmt.Errorf("Postgres did not start: %w; its log: %s", err, text)
+			return fmt.Errorf("start Postgres: %w; its log: %s", err, text)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
