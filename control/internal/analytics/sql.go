@@ -95,12 +95,21 @@ func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statem
 const clickColumns = `edge, epoch, lane, seq, toUnixTimestamp64Milli(ts) AS ts_ms, link, owner, variant, rule, CAST(ip AS VARCHAR) AS ip_text, country, region, city, device, os, browser,
 	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version`
 
-// ClicksSQL renders the newest clicks of a scope for a table, in the columns and order that an adapter's scan
-// expects: those of Row, UTM in the order of link.UTM.
-func ClicksSQL(table string, scope Scope, limit int) Statement {
+// ClicksSQL renders the newest clicks of a scope for a table, or those that come next after one (nil: from the
+// start), in the columns and order that an adapter's scan expects: those of Row, UTM in the order of link.UTM.
+// Adapters ask for a page at a time, since engines hold all that they sort.
+func ClicksSQL(table string, scope Scope, after *Row, limit int) Statement {
 	var s statement
 	s.add("SELECT " + clickColumns + " FROM " + table)
+	if after != nil && (scope.To == 0 || scope.To > after.Time) {
+		scope.To = after.Time + 1 // engines skip what is newer
+	}
 	s.where(scope)
+	if after != nil {
+		// The edge is a number in the text: drivers don't bind the upper half of its range.
+		s.add(fmt.Sprintf(" AND (ts < fromUnixTimestamp64Milli(?) OR edge < %[1]d OR edge = %[1]d AND (epoch < %[2]d OR epoch = %[2]d AND (lane < %[3]d OR lane = %[3]d AND seq < %[4]d)))",
+			after.Edge, after.Epoch, after.Lane.Lane, after.Seq), after.Time)
+	}
 	s.add(fmt.Sprintf(" ORDER BY ts DESC, edge DESC, epoch DESC, lane DESC, seq DESC LIMIT %d", limit))
 	return s.done()
 }

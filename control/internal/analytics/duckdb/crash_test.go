@@ -107,12 +107,14 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		if n != mark || n < acked {
 			t.Fatalf("kill %d: %d clicks, mark %d, %d acknowledged", kill+1, n, mark, acked)
 		}
-		ids := make(map[analytics.Identity]bool, n)
-		if err := s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, n+1, func(row *analytics.Row) error { ids[row.Identity] = true; return nil }); err != nil {
-			t.Fatal(err)
-		}
-		if len(ids) != n {
-			t.Fatalf("kill %d: %d clicks have %d identities", kill+1, n, len(ids))
+		if kill == kills-1 { // it takes a while, and what is there twice stays so
+			ids := make(map[analytics.Identity]bool, n)
+			if err := s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, n+1, func(row *analytics.Row) error { ids[row.Identity] = true; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if len(ids) != n {
+				t.Fatalf("%d clicks have %d identities", n, len(ids))
+			}
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

@@ -63,18 +63,30 @@ func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 	return found, wrap("break clicks down", err)
 }
 
-// Clicks implements analytics.Store.
+// page is how many clicks are read at a time: sorting them is most of what an export needs of memory.
+const page = 1000
+
+// Clicks implements analytics.Store. The pages are read one by one: clicks that come in meanwhile may be missing, but
+// none is there twice.
 func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f func(*analytics.Row) error) error {
-	var r analytics.Row
-	var variant, rule, ip string
-	u := &r.UTM
-	err := s.each(ctx, analytics.ClicksSQL("clicks", scope, limit), func() error {
-		r.Variant, r.Rule = idOf(variant), idOf(rule)
-		r.IP, _ = netip.ParseAddr(ip) // "" is no address
-		return f(&r)
-	}, &r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &r.Link, &r.Owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
-		&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion)
-	return wrap("read clicks", err)
+	var after *analytics.Row
+	for limit > 0 {
+		var r analytics.Row
+		var variant, rule, ip string
+		n, want, u := 0, min(limit, page), &r.UTM
+		err := s.each(ctx, analytics.ClicksSQL("clicks", scope, after, want), func() error {
+			n++
+			r.Variant, r.Rule = idOf(variant), idOf(rule)
+			r.IP, _ = netip.ParseAddr(ip) // "" is no address
+			return f(&r)
+		}, &r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &r.Link, &r.Owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
+			&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion)
+		if err != nil || n < want {
+			return wrap("read clicks", err)
+		}
+		after, limit = &r, limit-n
+	}
+	return nil
 }
 
 func idOf(text string) link.ID {
