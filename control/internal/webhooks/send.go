@@ -104,6 +104,11 @@ func (s *Service) request(ctx context.Context, w *store.Webhook, m message, at i
 	for name, value := range headers(secret, m, at/1000) {
 		req.Header.Set(name, value)
 	}
+	// Receivers know repeats by the delivery id, so a request that met a connection which was just being closed may
+	// go out again at once. With no value, the header itself isn't sent.
+	if req.Header.Get("Idempotency-Key") == "" {
+		req.Header["Idempotency-Key"] = []string{}
+	}
 	return s.client.Do(req)
 }
 
