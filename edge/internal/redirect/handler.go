@@ -22,7 +22,6 @@ import (
 	mrand "math/rand/v2"
 	"net"
 	"net/netip"
-	"net/url"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -33,6 +32,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
@@ -74,7 +74,7 @@ type Deps struct {
 type Handler struct {
 	cfg      Config
 	deps     Deps
-	own      host
+	own      decision.Home
 	base     string // BaseURL without a slash at its end
 	idBase   uint64
 	pages    *pages
@@ -88,7 +88,7 @@ type Handler struct {
 
 // New makes a Handler. The error names everything that is wrong with the configuration.
 func New(cfg Config, deps Deps) (*Handler, error) {
-	own, urlErr := ownHost(cfg.BaseURL)
+	own, urlErr := decision.ParseHome(cfg.BaseURL)
 	p, brandErr := newPages(cfg.Brand)
 	if err := errors.Join(urlErr, brandErr); err != nil {
 		return nil, err
@@ -106,28 +106,6 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	return h, nil
 }
 
-// ownHost reads the host of the service's public address.
-func ownHost(base string) (host, error) {
-	u, err := url.Parse(base)
-	if err != nil {
-		return host{}, fmt.Errorf("base URL: %w", err)
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return host{}, errors.New("base URL: must be an absolute http or https URL")
-	}
-	h := host{name: strings.TrimRight(strings.ToLower(u.Hostname()), ".")}
-	_, notIP := netip.ParseAddr(h.name)
-	if notIP == nil || h.name == "localhost" {
-		if h.port = u.Port(); h.port == "" {
-			h.port = defaultPort(u.Scheme)
-		}
-		if strings.Contains(h.name, ":") {
-			h.name = "[" + h.name + "]"
-		}
-	}
-	return h, nil
-}
-
 // work is the memory of one request. It goes back to a pool when the request is answered.
 type work struct {
 	visitor.Visitor
@@ -137,7 +115,8 @@ type work struct {
 	forwarded [][]byte
 }
 
-func (w *work) crawler() bool { return w.Agent().Preview }
+// Crawler is what a link's barrier asks.
+func (w *work) Crawler() bool { return w.Agent().Preview }
 
 // Serve answers one request.
 func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
@@ -220,22 +199,22 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	header := &ctx.Request.Header
 	now := h.now(ctx).UnixMilli()
 	f := h.read(ctx, w, t.query, now)
-	d := decision{target: e.Destination()}
+	d := decision.Choice{Target: e.Destination()}
 	var presets link.UTM
 	if !e.Plain() {
 		h.meet(ctx, w, f)
-		if k := standing(e, w); k != goThere {
+		if k := standing(e).Meet(w); k != decision.Follow {
 			h.stop(ctx, e, k, t)
 			return
 		}
 		if e.SmartRouting() || e.ABTesting() {
-			d = choose(h.deps.Table.Compiled(e), w, mrand.Uint64())
+			d = h.deps.Table.Compiled(e).Choose(w, mrand.Uint64())
 		}
 		if e.HasUTM() {
 			presets = h.deps.Table.Compiled(e).Record.UTM
 		}
 	}
-	if h.own.sameHost(d.target) {
+	if h.own.Has(d.Target) {
 		h.loop(ctx)
 		return
 	}
@@ -245,17 +224,23 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		h.click(ctx, w, e.Num(), e.Owner(), d, presets)
 	}
 	ctx.Response.SetStatusCode(fasthttp.StatusFound)
-	ctx.Response.Header.SetCanonical(nameLocation, w.locate(d.target, presets, t.query))
+	ctx.Response.Header.SetCanonical(nameLocation, w.locate(d.Target, presets, t.query))
+}
+
+// standing is what of a link may stand in the way. It looks at what the table's entry holds, which is at hand, and
+// not at the compiled link, which may be far from the processor.
+func standing(e *table.Entry) decision.Barrier {
+	return decision.Barrier{ExpiresAt: e.ExpiresAt(), Inactive: e.Inactive(), HasPassword: e.HasPassword(), HasPreview: e.HasPreview()}
 }
 
 // stop answers a visit of a link that isn't followed, at least not yet.
-func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k kind, t target) {
-	if k == isGone {
+func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outcome, t target) {
+	if k == decision.Gone {
 		h.gone(ctx)
 		return
 	}
 	r := &h.deps.Table.Compiled(e).Record
-	if k == askPassword {
+	if k == decision.AskPassword {
 		h.form(ctx, r, view(t.query))
 		return
 	}
@@ -291,16 +276,16 @@ func (h *Handler) meet(ctx *fasthttp.RequestCtx, w *work, f facts) {
 }
 
 // click puts the visit into the spool. What the spool has no room for it counts itself.
-func (h *Handler) click(ctx *fasthttp.RequestCtx, w *work, num, owner uint64, d decision, presets link.UTM) {
+func (h *Handler) click(ctx *fasthttp.RequestCtx, w *work, num, owner uint64, d decision.Choice, presets link.UTM) {
 	ev := &w.event
-	ev.Link, ev.Owner, ev.Rule, ev.Variant = num, owner, d.rule, d.variant
+	ev.Link, ev.Owner, ev.Rule, ev.Variant = num, owner, d.Rule, d.Variant
 	ev.UTM = ev.UTM.Or(presets)
 	conn := ctx.ConnID()
 	h.deps.Spool.Append(uint32(conn), ev)
 	h.tally.add(conn, cRedirects)
-	if !d.rule.IsZero() {
+	if !d.Rule.IsZero() {
 		h.tally.add(conn, cRules)
-	} else if !d.variant.IsZero() {
+	} else if !d.Variant.IsZero() {
 		h.tally.add(conn, cVariants)
 	}
 }

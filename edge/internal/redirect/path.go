@@ -63,65 +63,8 @@ func originForm(uri []byte) []byte {
 	return []byte("/")
 }
 
-// host is one name under which this service is reached.
-type host struct {
-	name string // lower case, no trailing dot
-	port string // compared only where it is not "", which is so for addresses and localhost
-}
-
-// sameHost reports whether a destination, an absolute URL, leads to this host, whatever its case, user part,
-// trailing dot or port. A host that is known by address only is told from others on its machine by the port.
-func (h host) sameHost(destination string) bool {
-	i := 0
-	for i < len(destination) && destination[i] != ':' {
-		i++
-	}
-	if i+3 > len(destination) || destination[i+1] != '/' {
-		return false
-	}
-	authority := destination[i+3:]
-	begin, end, colon := 0, 0, -1
-scan:
-	for ; end < len(authority); end++ {
-		switch authority[end] {
-		case '/', '?', '#', '\\':
-			break scan
-		case '@':
-			begin, colon = end+1, -1
-		case ':':
-			colon = end
-		case ']':
-			colon = -1
-		}
-	}
-	name, port := authority[begin:end], ""
-	if colon >= begin && colon >= 0 {
-		name, port = authority[begin:colon], authority[colon+1:end]
-	}
-	for len(name) > 0 && name[len(name)-1] == '.' {
-		name = name[:len(name)-1]
-	}
-	if len(name) != len(h.name) || !foldedEqual(name, h.name) {
-		return false
-	}
-	if h.port == "" {
-		return true
-	}
-	if port == "" {
-		port = defaultPort(destination[:i])
-	}
-	return port == h.port
-}
-
-func defaultPort(scheme string) string {
-	if len(scheme) == len("https") {
-		return "443"
-	}
-	return "80"
-}
-
-// foldedEqual compares ASCII text with a lower-case constant of the same length.
-func foldedEqual[T string | []byte](text T, lower string) bool {
+// foldedEqual compares ASCII text, at least as long, with a lower-case constant of the same length.
+func foldedEqual(text []byte, lower string) bool {
 	for i := range len(lower) {
 		c := text[i]
 		if c >= 'A' && c <= 'Z' {

@@ -124,17 +124,17 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, plan *table.Plan, t target, fr
 	defer h.pool.Put(w)
 	r := &plan.Record
 	h.meet(ctx, w, h.read(ctx, w, t.query, h.now(ctx).UnixMilli()))
-	d := choose(plan, w, mrand.Uint64())
-	if h.own.sameHost(d.target) {
+	d := plan.Choose(w, mrand.Uint64())
+	if h.own.Has(d.Target) {
 		h.loop(ctx)
 		return
 	}
-	if h.own.sameHost(w.event.Referer) {
+	if h.own.Has(w.event.Referer) {
 		w.event.Referer = "" // the form itself, which is not where the visitor came from
 	}
 	h.tally.add(ctx.ConnID(), cVerified)
 	h.click(ctx, w, r.Num, r.Owner, d, r.UTM)
-	location := w.locate(d.target, r.UTM, t.query)
+	location := w.locate(d.Target, r.UTM, t.query)
 	if fromForm {
 		seeOther(ctx, location)
 		return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dgraph-io/ristretto/v2"
 
+	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -23,21 +24,8 @@ type frontSet [frontWays]atomic.Pointer[Plan]
 // Plan is the compiled form of one revision of a link: what the redirect of anything but a plain link goes
 // by. It is shared and must not be changed.
 type Plan struct {
-	Record link.Record
-	// Rules are the link's rules in the order they are tried, empty unless smart routing is on.
-	Rules []Rule
-	// Variants draws an index into Record.Variants, and nothing unless A/B testing is on.
-	Variants Arms
-
+	decision.Plan
 	generation uint64
-}
-
-// Rule is one compiled rule.
-type Rule struct {
-	ID      link.ID
-	Name    string
-	Target  string
-	Program *rule.Program
 }
 
 func newPlanCache(maxBytes int64) (*ristretto.Cache[uint64, *Plan], error) {
@@ -102,34 +90,12 @@ func (p *Plan) is(e *Entry) bool {
 	return p.Record.Num == e.num && p.Record.Revision == e.revision && p.generation == e.generation
 }
 
-// compile makes a plan, and turns a panic of the rule compiler into an error: rules are written by people, and
-// one link's must not stop an edge.
-func compile(r *link.Record, opts rule.Options) (p *Plan, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			p, err = nil, fmt.Errorf("table: compiling the rules of link %d panicked: %v", r.Num, v)
-		}
-	}()
-	p = &Plan{Record: *r}
-	if r.SmartRouting {
-		p.Rules = make([]Rule, 0, len(r.Rules))
-		for i := range r.Rules {
-			from := &r.Rules[i]
-			group, err := rule.Parse(from.Conditions)
-			if err != nil {
-				return nil, fmt.Errorf("table: link %d, rule %d: %w", r.Num, i, err)
-			}
-			program, err := rule.Compile(group, opts)
-			if err != nil {
-				return nil, fmt.Errorf("table: link %d, rule %d: %w", r.Num, i, err)
-			}
-			p.Rules = append(p.Rules, Rule{ID: from.ID, Name: from.Name, Target: from.Target, Program: program})
-		}
+func compile(r *link.Record, opts rule.Options) (*Plan, error) {
+	p, err := decision.Compile(r, opts)
+	if err != nil {
+		return nil, fmt.Errorf("table: %w", err)
 	}
-	if r.ABTesting {
-		p.Variants = newArms(r.Variants)
-	}
-	return p, nil
+	return &Plan{Plan: p}, nil
 }
 
 // usable checks whether a link's rules compile. If not it gives the form to serve instead: the new record with

@@ -2,7 +2,6 @@ package table_test
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"testing"
 
@@ -147,49 +146,6 @@ func TestCompiled_is_right_without_the_cache(t *testing.T) {
 			e, _ := tab.Lookup([]byte(records[i].Slug))
 			if p := tab.Compiled(&e); p.Record.Variants[0].Target != records[i].Variants[0].Target {
 				t.Fatalf("link %d has the plan of %s", i, p.Record.Slug)
-			}
-		}
-	}
-}
-
-func TestArms_draw_by_weight(t *testing.T) {
-	t.Parallel()
-	tab := empty(t)
-	for n, weights := range [][]uint32{{1}, {50, 50}, {0, 7, 0, 93}, {100, 1, 1}, {10, 20, 30, 40, 0}, {33, 33, 34}, {0, 0}, {}} {
-		r := plain(n)
-		r.ABTesting = true
-		var sum float64
-		for _, w := range weights {
-			r.Variants = append(r.Variants, link.Variant{Weight: w})
-			sum += float64(w)
-		}
-		load(t, tab, snapshot.Cursor{Incarnation: uint64(n + 1), Revision: 1}, r)
-		e, _ := tab.Lookup([]byte(r.Slug))
-		arms := &tab.Compiled(&e).Variants
-		// A sweep over evenly spaced values instead of random ones: the shares must come out exactly.
-		const draws = 1 << 20
-		got := make([]int, len(weights))
-		for i := range uint64(draws) {
-			v := arms.Draw(i<<44 | 1<<43)
-			if v < 0 != (sum == 0) {
-				t.Fatalf("weights %v: drew %d", weights, v)
-			}
-			if v >= 0 {
-				got[v]++
-			}
-		}
-		for i, w := range weights {
-			if sum == 0 {
-				continue
-			}
-			want := float64(w) / sum * draws
-			if math.Abs(float64(got[i])-want) > float64(len(weights)+1) {
-				t.Errorf("weights %v: variant %d was drawn %d times, not %.0f", weights, i, got[i], want)
-			}
-		}
-		for _, random := range []uint64{0, math.MaxUint64} {
-			if v := arms.Draw(random); v >= 0 && weights[v] == 0 {
-				t.Errorf("weights %v: %d was drawn", weights, v)
 			}
 		}
 	}

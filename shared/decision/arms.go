@@ -1,4 +1,4 @@
-package table
+package decision
 
 import (
 	"math"
@@ -70,4 +70,17 @@ func (a *Arms) Draw(random uint64) int {
 		return int(c.alias)
 	}
 	return int(hi)
+}
+
+// Chance is the probability, 0 to 1, that Draw gives a variant's index, by the weights that Arms is made from; 0 for
+// all if there is nothing to draw.
+func Chance(variants []link.Variant, i int) float64 {
+	var sum uint64
+	for j := range variants {
+		sum += uint64(variants[j].Weight)
+	}
+	if sum == 0 {
+		return 0
+	}
+	return float64(variants[i].Weight) / float64(sum)
 }

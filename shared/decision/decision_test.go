@@ -1,0 +1,209 @@
+package decision_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/shared/decision"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
+)
+
+// visitor is a visitor by facts, who is asked whether they are a crawler only where that matters.
+type visitor struct {
+	facts   map[rule.Field]string
+	now     int64
+	crawler bool
+	asked   *bool
+}
+
+func (v visitor) Fact(f rule.Field) string { return v.facts[f] }
+func (v visitor) UnixMilli() int64         { return v.now }
+func (v visitor) Crawler() bool {
+	if v.asked != nil {
+		*v.asked = true
+	}
+	return v.crawler
+}
+
+func TestBarrier_order(t *testing.T) {
+	t.Parallel()
+	preview := link.Preview{Title: "a title"}
+	for name, q := range map[string]struct {
+		r       link.Record
+		crawler bool
+		want    decision.Outcome
+	}{
+		"nothing":                     {link.Record{}, true, decision.Follow},
+		"inactive":                    {link.Record{Inactive: true, PasswordHash: "x", Preview: preview}, true, decision.Gone},
+		"expires now":                 {link.Record{ExpiresAt: 1000, PasswordHash: "x"}, false, decision.Gone},
+		"expires next":                {link.Record{ExpiresAt: 1001}, false, decision.Follow},
+		"password before the preview": {link.Record{PasswordHash: "x", Preview: preview}, true, decision.AskPassword},
+		"preview":                     {link.Record{Preview: preview}, true, decision.Preview},
+		"preview, but a person":       {link.Record{Preview: preview}, false, decision.Follow},
+	} {
+		asked := false
+		got := decision.BarrierOf(&q.r).Meet(visitor{now: 1000, crawler: q.crawler, asked: &asked})
+		if got != q.want {
+			t.Errorf("%s: %d, want %d", name, got, q.want)
+		}
+		if asked && (q.r.Preview.IsZero() || q.r.PasswordHash != "") {
+			t.Errorf("%s: the visitor was looked at in vain", name)
+		}
+	}
+}
+
+const fromDE = `{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}`
+
+func record() link.Record {
+	return link.Record{
+		Destination: "https://own.example/", Default: "https://default.example/", SmartRouting: true, ABTesting: true,
+		Rules: []link.Rule{
+			{ID: link.ID{1}, Name: "first", Target: "https://first.example/", Conditions: []byte(fromDE)},
+			{ID: link.ID{2}, Name: "second", Target: "https://second.example/", Conditions: []byte(fromDE)},
+		},
+		Variants: []link.Variant{{ID: link.ID{3}, Target: "https://a.example/", Weight: 1}, {ID: link.ID{4}, Target: "https://b.example/", Weight: 3}},
+	}
+}
+
+func TestChoose_order(t *testing.T) {
+	t.Parallel()
+	german := visitor{facts: map[rule.Field]string{rule.FieldCountry: "DE"}}
+	for name, q := range map[string]struct {
+		change func(*link.Record)
+		who    visitor
+		draw   uint64
+		want   decision.Choice
+	}{
+		"the first rule that matches": {func(*link.Record) {}, german, 0, decision.Choice{Target: "https://first.example/", Rule: link.ID{1}}},
+		"no rule: a variant":          {func(*link.Record) {}, visitor{}, math.MaxUint64, decision.Choice{Target: "https://b.example/", Variant: link.ID{4}}},
+		"routing off: a variant":      {func(r *link.Record) { r.SmartRouting = false }, german, 0, decision.Choice{Target: "https://a.example/", Variant: link.ID{3}}},
+		"no variants: the default":    {func(r *link.Record) { r.ABTesting = false }, visitor{}, 0, decision.Choice{Target: "https://default.example/"}},
+		"no weight: the default":      {func(r *link.Record) { r.Variants[0].Weight, r.Variants[1].Weight = 0, 0 }, visitor{}, 0, decision.Choice{Target: "https://default.example/"}},
+		"no default":                  {func(r *link.Record) { r.ABTesting, r.Default = false, "" }, visitor{}, 0, decision.Choice{Target: "https://own.example/"}},
+		"a default without routing":   {func(r *link.Record) { r.ABTesting, r.SmartRouting = false, false }, german, 0, decision.Choice{Target: "https://own.example/"}},
+	} {
+		r := record()
+		q.change(&r)
+		p, err := decision.Compile(&r, rule.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Choose(q.who, q.draw); got != q.want {
+			t.Errorf("%s: %+v, want %+v", name, got, q.want)
+		}
+	}
+}
+
+func TestCompile_refuses_what_is_no_rule(t *testing.T) {
+	t.Parallel()
+	r := record()
+	r.Rules[1].Conditions = []byte(`{}`)
+	if _, err := decision.Compile(&r, rule.Options{}); err == nil || !strings.Contains(err.Error(), "rule 1") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestArms_draw_by_weight(t *testing.T) {
+	t.Parallel()
+	for _, weights := range [][]uint32{{1}, {50, 50}, {0, 7, 0, 93}, {100, 1, 1}, {10, 20, 30, 40, 0}, {33, 33, 34}, {0, 0}, {}} {
+		r := link.Record{ABTesting: true}
+		for _, w := range weights {
+			r.Variants = append(r.Variants, link.Variant{Weight: w})
+		}
+		p, err := decision.Compile(&r, rule.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A sweep over evenly spaced values instead of random ones: the shares must come out exactly.
+		const draws = 1 << 20
+		got, total := make([]int, len(weights)), 0
+		for i := range uint64(draws) {
+			if v := p.Variants.Draw(i<<44 | 1<<43); v >= 0 {
+				got[v]++
+				total++
+			}
+		}
+		var sum float64
+		for i := range weights {
+			chance := decision.Chance(r.Variants, i)
+			sum += chance
+			if math.Abs(float64(got[i])-chance*draws) > float64(len(weights)+1) {
+				t.Errorf("weights %v: variant %d was drawn %d times, its chance is %f", weights, i, got[i], chance)
+			}
+		}
+		if total != 0 && total != draws || math.Abs(sum-float64(total)/draws) > 1e-9 {
+			t.Errorf("weights %v: %d of %d drawn, the chances add up to %f", weights, total, draws, sum)
+		}
+		for _, random := range []uint64{0, math.MaxUint64} {
+			if v := p.Variants.Draw(random); v >= 0 && weights[v] == 0 {
+				t.Errorf("weights %v: %d was drawn", weights, v)
+			}
+		}
+	}
+}
+
+func TestHome(t *testing.T) {
+	t.Parallel()
+	for base, q := range map[string]struct{ here, elsewhere []string }{
+		"https://Sho.rt": {
+			[]string{"https://sho.rt", "http://SHO.RT:8443/x", "https://user:pw@sho.rt./?a", "https://sho.rt\\x", "https://sho.rt#f"},
+			[]string{"https://sho.rtx/", "https://x.sho.rt/", "https://sho.rt@else.example/", "sho.rt", "", ":", "x:/", "https:"},
+		},
+		"http://localhost:8080":  {[]string{"http://localhost:8080/x"}, []string{"http://localhost/x", "http://localhost:80"}},
+		"http://127.0.0.1":       {[]string{"http://127.0.0.1:80/", "http://127.0.0.1"}, []string{"https://127.0.0.1", "http://127.0.0.1:81"}},
+		"https://[2001:db8::1]/": {[]string{"https://[2001:DB8::1]/x", "https://[2001:db8::1]:443"}, []string{"https://[2001:db8::2]/"}},
+	} {
+		h, err := decision.ParseHome(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range q.here {
+			if !h.Has(u) {
+				t.Errorf("%s is not at %s", u, base)
+			}
+		}
+		for _, u := range q.elsewhere {
+			if h.Has(u) {
+				t.Errorf("%s is at %s", u, base)
+			}
+		}
+	}
+	for _, base := range []string{"", "sho.rt", "ftp://sho.rt", "https://", "%"} {
+		if _, err := decision.ParseHome(base); err == nil {
+			t.Errorf("%q is taken", base)
+		}
+	}
+}
+
+// Not parallel: AllocsPerRun counts the whole process.
+func TestDecisions_allocate_nothing(t *testing.T) {
+	r := record()
+	p, err := decision.Compile(&r, rule.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visitor{facts: map[rule.Field]string{rule.FieldCountry: "FR"}}
+	h, _ := decision.ParseHome("https://sho.rt")
+	if n := testing.AllocsPerRun(100, func() {
+		if decision.BarrierOf(&p.Record).Meet(v) == decision.Follow && h.Has(p.Choose(v, 1<<63).Target) {
+			t.Error("a loop")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkChoose(b *testing.B) {
+	r := record()
+	p, err := decision.Compile(&r, rule.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	v := &visitor{facts: map[rule.Field]string{rule.FieldCountry: "FR"}}
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Choose(v, 1<<63)
+	}
+}

@@ -1,0 +1,88 @@
+package decision
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// Home is the host under which this service is reached: a destination there would lead a visitor in circles.
+type Home struct {
+	name string // lower case, no trailing dot
+	port string // compared only where it is not "", which is so for addresses and localhost
+}
+
+// ParseHome reads the service's public address, such as https://sho.rt.
+func ParseHome(base string) (Home, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return Home{}, fmt.Errorf("base URL: %w", err)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return Home{}, errors.New("base URL: must be an absolute http or https URL")
+	}
+	h := Home{name: strings.TrimRight(strings.ToLower(u.Hostname()), ".")}
+	_, notIP := netip.ParseAddr(h.name)
+	if notIP == nil || h.name == "localhost" {
+		if h.port = u.Port(); h.port == "" {
+			h.port = defaultPort(u.Scheme)
+		}
+		if strings.Contains(h.name, ":") {
+			h.name = "[" + h.name + "]"
+		}
+	}
+	return h, nil
+}
+
+// Has reports whether a destination, an absolute URL, leads to this host, whatever its case, user part,
+// trailing dot or port. A host that is known by address only is told from others on its machine by the port.
+func (h Home) Has(destination string) bool {
+	i := 0
+	for i < len(destination) && destination[i] != ':' {
+		i++
+	}
+	if i+3 > len(destination) || destination[i+1] != '/' {
+		return false
+	}
+	authority := destination[i+3:]
+	begin, end, colon := 0, 0, -1
+scan:
+	for ; end < len(authority); end++ {
+		switch authority[end] {
+		case '/', '?', '#', '\\':
+			break scan
+		case '@':
+			begin, colon = end+1, -1
+		case ':':
+			colon = end
+		case ']':
+			colon = -1
+		}
+	}
+	name, port := authority[begin:end], ""
+	if colon >= begin && colon >= 0 {
+		name, port = authority[begin:colon], authority[colon+1:end]
+	}
+	for len(name) > 0 && name[len(name)-1] == '.' {
+		name = name[:len(name)-1]
+	}
+	if len(name) != len(h.name) || !strings.EqualFold(name, h.name) {
+		return false
+	}
+	if h.port == "" {
+		return true
+	}
+	if port == "" {
+		port = defaultPort(destination[:i])
+	}
+	return port == h.port
+}
+
+func defaultPort(scheme string) string {
+	if len(scheme) == len("https") {
+		return "443"
+	}
+	return "80"
+}

@@ -1,0 +1,62 @@
+package decision
+
+import (
+	"fmt"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
+)
+
+// Plan is the compiled form of a link's record. It may be shared and must not be changed.
+type Plan struct {
+	Record link.Record
+	// Rules are the link's rules in the order they are tried, empty unless smart routing is on.
+	Rules []Rule
+	// Variants draws an index into Record.Variants, and nothing unless A/B testing is on.
+	Variants Arms
+}
+
+// Rule is one compiled rule.
+type Rule struct {
+	ID      link.ID
+	Name    string
+	Target  string
+	Program *rule.Program
+}
+
+// Compile makes a plan, which keeps the record's slices. It turns a panic of the rule compiler into an error: rules
+// are written by people, and one link's must stop nobody else's.
+func Compile(r *link.Record, opts rule.Options) (p Plan, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p, err = Plan{}, fmt.Errorf("compiling the rules of link %d panicked: %v", r.Num, v)
+		}
+	}()
+	p = Plan{Record: *r}
+	if r.SmartRouting {
+		if p.Rules, err = compileRules(r, opts); err != nil {
+			return Plan{}, err
+		}
+	}
+	if r.ABTesting {
+		p.Variants = newArms(r.Variants)
+	}
+	return p, nil
+}
+
+func compileRules(r *link.Record, opts rule.Options) ([]Rule, error) {
+	rules := make([]Rule, 0, len(r.Rules))
+	for i := range r.Rules {
+		from := &r.Rules[i]
+		group, err := rule.Parse(from.Conditions)
+		if err != nil {
+			return nil, fmt.Errorf("link %d, rule %d: %w", r.Num, i, err)
+		}
+		program, err := rule.Compile(group, opts)
+		if err != nil {
+			return nil, fmt.Errorf("link %d, rule %d: %w", r.Num, i, err)
+		}
+		rules = append(rules, Rule{ID: from.ID, Name: from.Name, Target: from.Target, Program: program})
+	}
+	return rules, nil
+}
