@@ -120,15 +120,15 @@ func (s *Server) registerWebhooks() {
 	handle(s, retry, s.retryWebhook)
 }
 
-// webhookFields are the fields that both requests have in the same form.
-type webhookFields struct {
+// WebhookFields are the fields that both requests have in the same form.
+type WebhookFields struct {
 	Secret   Opt[string]            `json:"secret,omitempty" doc:"At most 255 characters. A new webhook that is given none gets one; cleared later, deliveries are not signed."`
 	Headers  Opt[map[string]string] `json:"headers,omitempty" doc:"Custom headers; those of the delivery itself can't be set."`
 	Scope    Opt[string]            `json:"scope,omitempty" doc:"own, or all (an ADMIN's only); own if left out."`
 	IsActive Opt[bool]              `json:"isActive,omitempty" doc:"true if left out."`
 }
 
-func (f *webhookFields) input(name, url Opt[string], events Opt[[]string]) webhooks.Input {
+func (f *WebhookFields) input(name, url Opt[string], events Opt[[]string]) webhooks.Input {
 	return webhooks.Input{
 		Name: given(name, ""), URL: given(url, ""), Events: given(events, nil), Secret: given(f.Secret, ""), Headers: given(f.Headers, nil),
 		Scope: given(f.Scope, webhooks.ScopeOwn), Active: given(f.IsActive, true),
@@ -147,7 +147,7 @@ func (s *Server) createWebhook(ctx context.Context, in *struct {
 		Name   Opt[string]   `json:"name" required:"true" doc:"1 to 100 characters."`
 		URL    Opt[string]   `json:"url" required:"true" doc:"A public https address."`
 		Events Opt[[]string] `json:"events" required:"true" doc:"At least one of url.created, url.updated, url.deleted, url.clicked, routing.rule_created, routing.rule_updated, routing.rule_deleted, routing.rule_matched."`
-		webhookFields
+		WebhookFields
 	}
 }) (*body[NewWebhook], error) {
 	w, secret, err := s.Webhooks.Create(ctx, principal(ctx), in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events))
@@ -178,7 +178,7 @@ func (s *Server) updateWebhook(ctx context.Context, in *struct {
 		Name   Opt[string]   `json:"name,omitempty"`
 		URL    Opt[string]   `json:"url,omitempty"`
 		Events Opt[[]string] `json:"events,omitempty"`
-		webhookFields
+		WebhookFields
 	}
 }) (*body[Webhook], error) {
 	return answerWebhook(s.Webhooks.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events)))

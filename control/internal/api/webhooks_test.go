@@ -1,0 +1,185 @@
+package api_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/control/internal/webhooks"
+)
+
+// hooked is a world with webhooks and a receiver, which answers with a status that can be set.
+type hooked struct {
+	*world
+	url    string
+	status *atomic.Int32
+}
+
+func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config, *api.Deps)) hooked {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.2:0")
+	if err != nil {
+		t.Skipf("needs a second loopback address: %v", err)
+	}
+	h := hooked{status: &atomic.Int32{}}
+	h.status.Store(200)
+	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(int(h.status.Load()))
+		fmt.Fprint(w, "got it")
+	}))
+	receiver.Listener.Close()
+	receiver.Listener = l
+	receiver.StartTLS()
+	t.Cleanup(receiver.Close)
+	h.url = receiver.URL
+	roots := x509.NewCertPool()
+	roots.AddCert(receiver.Certificate())
+	h.world = newWorld(t, st, func(w *world, cfg *api.Config, deps *api.Deps) {
+		deps.Webhooks, err = webhooks.New(webhooks.Config{
+			Settings: webhooks.Settings{AllowCIDRs: "127.0.0.2/32", Timeout: 5 * time.Second}, EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)},
+			TLS: &tls.Config{RootCAs: roots, ServerName: "example.com"},
+		}, w.store)
+		w.ok(err)
+		if configure != nil {
+			configure(w, cfg, deps)
+		}
+	})
+	return h
+}
+
+var webhookNames = []string{"id", "userId", "name", "url", "events", "headers", "scope", "isActive", "hasSecret", "totalSent", "totalSuccess", "totalFailed",
+	"lastSentAt", "lastError", "createdAt", "updatedAt"}
+
+var webhookLogNames = []string{"id", "webhookId", "event", "deliveryId", "payload", "status", "statusCode", "response", "responseBody", "error", "duration", "attempt",
+	"isSuccess", "createdAt", "sentAt"}
+
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := withHooks(t, st, nil)
+		ann := as(w.ann)
+		hook := w.do("POST", "/api/webhooks", `{"name":"mine","url":"`+w.url+`","events":["url.created"],"headers":{"X-A":"b"}}`, ann).want(201).has("", append([]string{"secret"}, webhookNames...)...)
+		id := hook.str("id")
+		if !strings.HasPrefix(hook.str("secret"), "whsec_") || hook.at("isActive") != true || hook.str("scope") != "own" || hook.at("lastSentAt") != nil || hook.str("userId") != w.annID {
+			t.Fatalf("%s", hook.text)
+		}
+		one := "/api/webhooks/" + id
+		got := w.do("GET", one, "", ann).want(200).has("", webhookNames...)
+		if got.str("headers.X-A") != "b" || got.at("hasSecret") != true || got.str("events.0") != "url.created" {
+			t.Fatalf("%s", got.text)
+		}
+		list := w.do("GET", "/api/webhooks?search=MINE", "", ann).want(200).has("", "data", "total", "page", "pageSize", "totalPages").has("data.0", webhookNames...)
+		if list.num("total") != 1 || list.num("pageSize") != 10 {
+			t.Fatalf("%s", list.text)
+		}
+		if r := w.do("GET", "/api/webhooks?search=other&limit=5", "", ann).want(200); r.num("total") != 0 || r.num("pageSize") != 5 {
+			t.Fatalf("%s", r.text)
+		}
+		if r := w.do("GET", "/api/webhooks", "", as(w.bob)).want(200); r.num("total") != 0 {
+			t.Fatalf("%s", r.text)
+		}
+		if r := w.do("GET", "/api/webhooks", "", as(w.root)).want(200); r.num("total") != 1 {
+			t.Fatalf("%s", r.text)
+		}
+
+		got = w.do("PUT", one, `{"name":"renamed","isActive":false,"events":["url.deleted","url.deleted"],"headers":null,"secret":""}`, ann).want(200).has("", webhookNames...)
+		if got.str("name") != "renamed" || got.at("isActive") != false || len(got.at("events").([]any)) != 1 || len(got.at("headers").(map[string]any)) != 0 || got.at("hasSecret") != false {
+			t.Fatalf("%s", got.text)
+		}
+
+		test := w.do("POST", one+"/test", "", ann).want(201).has("", "success", "statusCode", "response", "error", "duration")
+		if test.at("success") != true || test.num("statusCode") != 200 || test.str("response") != "got it" || test.at("error") != nil {
+			t.Fatalf("%s", test.text)
+		}
+		w.status.Store(500)
+		if test = w.do("POST", one+"/test", "{}", ann).want(201); test.at("success") != false || test.num("statusCode") != 500 || test.str("error") == "" {
+			t.Fatalf("%s", test.text)
+		}
+		logs := w.do("GET", one+"/logs", "", ann).want(200).has("", "logs", "data", "total", "page", "pageSize", "totalPages").has("logs.0", webhookLogNames...)
+		if logs.num("total") != 2 || logs.num("pageSize") != 20 || logs.str("data.0.status") != "failed" || logs.str("logs.1.status") != "success" || logs.str("logs.0.payload.event") != "webhook.test" {
+			t.Fatalf("%s", logs.text)
+		}
+		if logs = w.do("GET", one+"/logs?page=2&pageSize=1", "", ann).want(200); logs.str("logs.0.status") != "success" {
+			t.Fatalf("%s", logs.text)
+		}
+		good := logs.str("logs.0.id")
+		failed := w.do("GET", one+"/logs", "", ann).str("logs.0.id")
+
+		again := w.do("POST", one+"/logs/"+failed+"/retry", "", ann).want(200).has("", webhookLogNames...)
+		if again.at("isSuccess") != false || again.num("attempt") != 2 || again.str("status") != "failed" {
+			t.Fatalf("%s", again.text)
+		}
+		w.status.Store(204)
+		if again = w.do("POST", one+"/logs/"+failed+"/retry", "", ann).want(200); again.at("isSuccess") != true || again.num("attempt") != 3 {
+			t.Fatalf("%s", again.text)
+		}
+		w.do("POST", one+"/logs/"+good+"/retry", "", ann).want(400)
+		w.do("POST", one+"/logs/none/retry", "", ann).want(404)
+		w.do("POST", "/api/webhooks/none/logs/"+failed+"/retry", "", ann).want(404)
+		got = w.do("GET", one, "", ann).want(200)
+		if got.num("totalSent") != 4 || got.num("totalSuccess") != 2 || got.num("totalFailed") != 2 || got.str("lastSentAt") == "" {
+			t.Fatalf("%s", got.text)
+		}
+
+		for _, c := range [][2]string{{"GET", one}, {"PUT", one}, {"DELETE", one}, {"POST", one + "/test"}, {"GET", one + "/logs"}, {"POST", one + "/logs/" + failed + "/retry"}} {
+			w.do(c[0], c[1], "", as(w.bob)).want(404)
+			w.do(c[0], c[1], "").want(401)
+		}
+		w.do("PATCH", one, "{}", ann).want(405)
+		if r := w.do("DELETE", one, "", ann).want(204); r.text != "" {
+			t.Fatalf("%q", r.text)
+		}
+		w.do("DELETE", one, "", ann).want(404)
+	})
+}
+
+func TestWebhooks_refuse_with_reasons(t *testing.T) {
+	t.Parallel()
+	w := withHooks(t, storetest.Open(t), nil)
+	ann := as(w.ann)
+	w.do("POST", "/api/webhooks", `{}`, ann).wantField("name", "url", "events")
+	w.do("POST", "/api/webhooks", `{"name":null,"url":"","events":null}`, ann).wantField("name", "url", "events")
+	w.do("POST", "/api/webhooks", `{"name":"n","url":"https://169.254.169.254/","events":["x"],"scope":"some","secret":"`+strings.Repeat("s", 256)+`"}`, ann).wantField("url", "events.0", "scope", "secret")
+	w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"colour":1}`, ann).wantField("colour")
+	w.do("POST", "/api/webhooks", `{"name":1,"url":2,"events":"url.created","headers":{"X":1},"isActive":"yes"}`, ann).wantField("name", "url", "events", "headers.X", "isActive")
+	w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"scope":"all"}`, ann).want(403)
+	r := w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"scope":"all","secret":"given"}`, as(w.root)).want(201)
+	if r.str("scope") != "all" || r.str("secret") != "given" {
+		t.Fatalf("%s", r.text)
+	}
+	w.do("PUT", "/api/webhooks/"+r.str("id"), `{"name":"","url":"http://example.com","events":[]}`, as(w.root)).wantField("name", "url", "events")
+	w.do("PUT", "/api/webhooks/"+r.str("id"), `{}`, as(w.root)).want(200)
+}
+
+func TestWebhooks_limits(t *testing.T) {
+	t.Parallel()
+	w := withHooks(t, storetest.Open(t), func(_ *world, cfg *api.Config, _ *api.Deps) { cfg.Limits.Webhooks, cfg.Limits.WebhookRetry = 5, 5 })
+	ann := as(w.ann)
+	id := w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"]}`, ann).want(201).str("id")
+	w.status.Store(500)
+	w.do("POST", "/api/webhooks/"+id+"/test", "", ann).want(201)
+	for range 3 {
+		w.do("PUT", "/api/webhooks/"+id, `{}`, ann).want(200)
+	}
+	if r := w.do("DELETE", "/api/webhooks/"+id, "", ann).want(429); r.Header.Get("Retry-After") == "" {
+		t.Fatal("no Retry-After")
+	}
+	failed := w.do("GET", "/api/webhooks/"+id+"/logs", "", ann).want(200).str("logs.0.id")
+	for range 5 {
+		w.do("POST", "/api/webhooks/"+id+"/logs/"+failed+"/retry", "", ann).want(200)
+	}
+	w.do("POST", "/api/webhooks/"+id+"/logs/"+failed+"/retry", "", ann).want(429)
+}
