@@ -143,16 +143,16 @@ type field struct {
 	value                   reflect.Value
 }
 
-// each calls f for every tagged field of the struct, embedded structs included, in order.
+// each calls f for every tagged field of the struct, those of structs inside it included, in order.
 func each(settings any, f func(field)) {
 	v := reflect.Indirect(reflect.ValueOf(settings))
 	for i := range v.NumField() {
 		sf := v.Type().Field(i)
-		if sf.Anonymous && sf.Type.Kind() == reflect.Struct {
+		name, _, _ := strings.Cut(sf.Tag.Get("env"), ",")
+		if name == "" && sf.IsExported() && sf.Type.Kind() == reflect.Struct {
 			each(v.Field(i).Addr().Interface(), f)
 			continue
 		}
-		name, _, _ := strings.Cut(sf.Tag.Get("env"), ",")
 		if name == "" {
 			continue
 		}

@@ -24,6 +24,9 @@ type settings struct {
 	Workers int           `env:"WORKERS" envDefault:"4" help:"how many"`
 	Every   time.Duration `env:"EVERY" envDefault:"1s" help:"how often"`
 	Key     config.Secret `env:"KEY" help:"a secret"`
+	Part    struct {
+		Token config.Secret `env:"TOKEN" help:"another"`
+	}
 }
 
 func (s *settings) Validate() error {
@@ -62,10 +65,10 @@ func TestLoad_secret_from_a_file(t *testing.T) {
 		t.Fatal(err)
 	}
 	var s settings
-	if err := config.LoadFrom(&s, map[string]string{"KEY_FILE": path}); err != nil {
+	if err := config.LoadFrom(&s, map[string]string{"KEY_FILE": path, "TOKEN_FILE": path}); err != nil {
 		t.Fatal(err)
 	}
-	if s.Key.Reveal() != "from-file" || s.Listen != "127.0.0.1:8080" {
+	if s.Key.Reveal() != "from-file" || s.Part.Token != s.Key || s.Listen != "127.0.0.1:8080" {
 		t.Fatalf("got %q and %q", s.Key.Reveal(), s.Listen)
 	}
 	var both settings
@@ -95,7 +98,7 @@ func TestUsage_names_every_setting(t *testing.T) {
 	var text, md bytes.Buffer
 	config.Usage(&text, &settings{})
 	config.Markdown(&md, &settings{})
-	for _, want := range []string{"LISTEN_ADDR", "WORKERS", "EVERY", "KEY"} {
+	for _, want := range []string{"LISTEN_ADDR", "WORKERS", "EVERY", "KEY", "TOKEN"} {
 		if !strings.Contains(text.String(), want) || !strings.Contains(md.String(), "`"+want+"`") {
 			t.Errorf("%s is missing", want)
 		}
