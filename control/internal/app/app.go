@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/analytics/report"
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/bundles"
 	"github.com/shortline/shortline/control/internal/ingest"
 	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
@@ -24,6 +25,7 @@ import (
 	"github.com/shortline/shortline/control/internal/routing"
 	"github.com/shortline/shortline/control/internal/settings"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/webhooks"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
@@ -98,25 +100,36 @@ func New(ctx context.Context, cfg Config, deps Deps) (_ *Control, err error) {
 		return nil, fmt.Errorf("make the first admin: %w", err)
 	}
 
+	hooks, err := webhooks.New(webhooks.Config{Settings: cfg.Webhooks, EncryptionKeys: keyRing(cfg.EncryptionKey), Registry: deps.Registry, Logger: deps.Logger}, st)
+	if err != nil {
+		return nil, err
+	}
+	c.add("webhooks", hooks)
+
 	publisher := publish.New(st, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Logger: deps.Logger})
 	c.add("publish", publisher)
 	c.Source = publisher
 
-	intake, err := ingest.New(ctx, ingest.Config{Logger: deps.Logger}, st, deps.Clicks, deps.Geo)
+	intake, err := ingest.New(ctx, ingest.Config{Observer: hooks, Logger: deps.Logger}, st, deps.Clicks, deps.Geo)
 	if err != nil {
 		return nil, err
+	}
+	if err := deps.Registry.Register(intake); err != nil {
+		return nil, fmt.Errorf("register the metrics of ingest: %w", err)
 	}
 	c.add("ingest", intake)
 	c.Sink = intake
 
 	server, err := api.New(api.Config{
-		BaseURL: cfg.BaseURL, CORSOrigins: cfg.CORSOrigin, TrustedProxies: cfg.trusted(), Limits: cfg.Limits, Version: ops.Version, Logger: deps.Logger,
+		BaseURL: cfg.BaseURL, CORSOrigins: cfg.CORSOrigin, TrustedProxies: cfg.trusted(), Limits: cfg.Limits, Version: ops.Version,
+		Logger: deps.Logger, Registry: deps.Registry,
 	}, api.Deps{
 		Store: st, Auth: authenticator,
 		Accounts: people, Keys: keys.New(st, passwords, cfg.MaxAPIKeys), Settings: settings.New(st),
 		Links:   links.New(links.Config{BaseURL: cfg.BaseURL, Destinations: cfg.Destinations()}, st, passwords),
 		Routing: routing.New(cfg.Destinations(), st),
-		Reports: report.New(st, deps.Clicks, nil),
+		Bundles: bundles.New(st, deps.Clicks, nil),
+		Reports: report.New(st, deps.Clicks, nil), Webhooks: hooks,
 	})
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	_ "time/tzdata" // zones must be there on machines without a zone database
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/webhooks"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/visitor"
@@ -30,6 +31,8 @@ type Settings struct {
 
 	AllowPrivateDestinations bool   `env:"ALLOW_PRIVATE_DESTINATIONS" envDefault:"false" help:"links may lead to private addresses"`
 	RoutingTimezone          string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"zone of time conditions that name none (IANA)"`
+
+	Webhooks webhooks.Settings
 
 	MaxAPIKeys int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"API keys that a user may have"`
 	api.Limits
