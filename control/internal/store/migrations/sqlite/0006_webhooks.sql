@@ -35,7 +35,8 @@ CREATE TABLE webhook_deliveries (
 	created_at BIGINT  NOT NULL,
 	UNIQUE (webhook_id, event_id)
 );
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_id, due_at);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due_at);
+CREATE INDEX webhook_deliveries_next ON webhook_deliveries (webhook_id, due_at, event_id);
 CREATE INDEX webhook_deliveries_created ON webhook_deliveries (created_at);
 
 -- Every attempt that was made.
