@@ -13,6 +13,9 @@ func (s *Server) routes() {
 	if s.Settings != nil {
 		s.registerSettings()
 	}
+	if s.SSO != nil {
+		s.registerSSO()
+	}
 	if s.Links != nil {
 		s.registerURLs()
 	}
@@ -22,6 +25,9 @@ func (s *Server) routes() {
 	}
 	if s.Bundles != nil {
 		s.registerBundles()
+	}
+	if s.Media != nil {
+		s.registerMedia()
 	}
 	s.registerAudit()
 	if s.Webhooks != nil {

@@ -31,8 +31,10 @@ import (
 	"github.com/shortline/shortline/control/internal/bundles"
 	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/media"
 	"github.com/shortline/shortline/control/internal/routing"
 	"github.com/shortline/shortline/control/internal/settings"
+	"github.com/shortline/shortline/control/internal/sso"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/webhooks"
 )
@@ -80,10 +82,12 @@ type Deps struct {
 	Accounts *accounts.Service
 	Keys     *keys.Service
 	Settings *settings.Service
+	SSO      *sso.Service
 
 	Links   *links.Service
 	Routing *routing.Service // needs Links
 	Bundles *bundles.Service // needs Links
+	Media   *media.Service
 
 	Reports *report.Service
 

@@ -1,0 +1,261 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/shortline/shortline/control/internal/sso"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// signInCookie is the cookie that a browser keeps while somebody is at an identity provider.
+const signInCookie = "sso_sign_in"
+
+// OIDCProvider is an identity provider, without its secret.
+type OIDCProvider struct {
+	ID              string `json:"id"`
+	Name            string `json:"name"`
+	Slug            string `json:"slug"`
+	DiscoveryURL    string `json:"discoveryUrl"`
+	ClientID        string `json:"clientId"`
+	HasClientSecret bool   `json:"hasClientSecret"`
+	Scopes          string `json:"scopes" doc:"With spaces between them."`
+	IsActive        bool   `json:"isActive"`
+	CallbackURL     string `json:"callbackUrl" doc:"The redirect address to register at the provider."`
+	CreatedAt       Time   `json:"createdAt"`
+	UpdatedAt       Time   `json:"updatedAt"`
+}
+
+// SSOProvider is what anybody may know of an active identity provider.
+type SSOProvider struct {
+	Name     string `json:"name"`
+	Slug     string `json:"slug"`
+	LoginURL string `json:"loginUrl" doc:"Where a browser goes to sign in, as a path."`
+}
+
+// SSOProviders are the ways to sign in through an identity provider.
+type SSOProviders struct {
+	List[SSOProvider]
+	Enforced bool `json:"ssoEnforced" doc:"Signing in with a password is turned off."`
+}
+
+// OIDCAccount is somebody at an identity provider who is a user of ours.
+type OIDCAccount struct {
+	ID          string      `json:"id"`
+	Provider    AccountHome `json:"provider"`
+	Sub         string      `json:"sub" doc:"Who it is at the provider."`
+	Issuer      string      `json:"issuer"`
+	Email       *string     `json:"email" doc:"As the provider gave it at the latest sign-in."`
+	CreatedAt   Time        `json:"createdAt"`
+	LastLoginAt Time        `json:"lastLoginAt"`
+}
+
+// AccountHome is the provider that an account is at.
+type AccountHome struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Slug string `json:"slug"`
+}
+
+func providerOf(p sso.Provider) OIDCProvider {
+	return OIDCProvider{p.ID, p.Name, p.Slug, p.DiscoveryURL, p.ClientID, p.HasSecret, p.Scopes, p.Active, p.CallbackURL, Time(p.CreatedAt), Time(p.UpdatedAt)}
+}
+
+func providerAnswer(p sso.Provider, err error) (*body[OIDCProvider], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &body[OIDCProvider]{providerOf(p)}, nil
+}
+
+func (s *Server) registerSSO() {
+	manage := func(method, path, id, summary string) endpoint {
+		return endpoint{Method: method, Path: "/api/admin/oidc-providers" + path, ID: id, Summary: summary, Tag: "Identity providers", Need: admin}
+	}
+	handle(s, manage(http.MethodGet, "", "listOIDCProviders", "List identity providers"), s.listProviders)
+	handle(s, manage(http.MethodPost, "", "createOIDCProvider", "Set an identity provider up"), s.createProvider)
+	handle(s, manage(http.MethodGet, "/{slug}", "getOIDCProvider", "Get an identity provider"), s.getProvider)
+	handle(s, manage(http.MethodPut, "/{slug}", "updateOIDCProvider", "Change an identity provider"), s.updateProvider)
+	handle(s, manage(http.MethodDelete, "/{slug}", "deleteOIDCProvider", "Delete an identity provider and the links of users to it"), s.deleteProvider)
+
+	enter := func(path, id, summary string) endpoint {
+		return endpoint{Method: http.MethodGet, Path: "/api/auth/sso" + path, ID: id, Summary: summary, Tag: "Single sign-on", Need: public}
+	}
+	handle(s, enter("", "listSSO", "Identity providers to sign in with"), s.listSSO)
+	login, callback := enter("/{slug}/login", "beginSSO", "Go to an identity provider to sign in"), enter("/{slug}/callback", "finishSSO", "Come back from an identity provider, signed in")
+	for _, e := range []*endpoint{&login, &callback} {
+		e.Status, e.Timeout = http.StatusFound, s.SSO.Timeout()
+	}
+	handle(s, login, s.beginSSO)
+	handle(s, callback, s.finishSSO)
+
+	accounts := func(method, path, id, summary string) endpoint {
+		return endpoint{Method: method, Path: "/api/users/{id}/oidc-accounts" + path, ID: id, Summary: summary, Tag: "Users", Need: admin}
+	}
+	handle(s, accounts(http.MethodGet, "", "listUserOIDCAccounts", "A user's accounts at identity providers"), s.listAccounts)
+	handle(s, accounts(http.MethodDelete, "/{accountId}", "deleteUserOIDCAccount", "Take an account at an identity provider from a user"), s.deleteAccount)
+}
+
+// pageOf is one page of rows that are all at hand.
+func pageOf[From, To any](rows []From, of func(From) To, p Paging, def int) List[To] {
+	from := min(p.offset(def), len(rows))
+	var shown []To
+	for _, r := range rows[from:min(from+p.size(def), len(rows))] {
+		shown = append(shown, of(r))
+	}
+	return listOf(shown, len(rows), p, def)
+}
+
+func (s *Server) listProviders(ctx context.Context, in *Paging) (*body[List[OIDCProvider]], error) {
+	rows, err := s.SSO.Providers(ctx, principal(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &body[List[OIDCProvider]]{pageOf(rows, providerOf, *in, 100)}, nil
+}
+
+// BySlug is embedded in a request about one identity provider.
+type BySlug struct {
+	Slug string `path:"slug"`
+}
+
+func (s *Server) getProvider(ctx context.Context, in *BySlug) (*body[OIDCProvider], error) {
+	return providerAnswer(s.SSO.Provider(ctx, principal(ctx), in.Slug))
+}
+
+func (s *Server) createProvider(ctx context.Context, in *struct {
+	Body struct {
+		Name         Opt[string] `json:"name" required:"true" doc:"Shown on the button; at most 100 characters."`
+		Slug         Opt[string] `json:"slug" required:"true" doc:"Part of the addresses; can't be changed later."`
+		DiscoveryURL Opt[string] `json:"discoveryUrl" required:"true" doc:"The issuer's public https address, with or without /.well-known/openid-configuration."`
+		ClientID     Opt[string] `json:"clientId" required:"true"`
+		ClientSecret Opt[string] `json:"clientSecret" required:"true" doc:"Never shown again."`
+		Scopes       Opt[string] `json:"scopes,omitempty" doc:"With spaces between them, openid among them; openid email profile if not given."`
+		IsActive     Opt[bool]   `json:"isActive,omitempty" doc:"true if not given."`
+	}
+}) (*body[OIDCProvider], error) {
+	b := &in.Body
+	return providerAnswer(s.SSO.Create(ctx, principal(ctx), sso.Input{
+		Name: given(b.Name, ""), Slug: given(b.Slug, ""), DiscoveryURL: given(b.DiscoveryURL, ""), ClientID: given(b.ClientID, ""), ClientSecret: given(b.ClientSecret, ""),
+		Scopes: given(b.Scopes, ""), Active: given(b.IsActive, true),
+	}))
+}
+
+func (s *Server) updateProvider(ctx context.Context, in *struct {
+	BySlug
+	Body struct {
+		Name         Opt[string] `json:"name,omitempty"`
+		Slug         Opt[string] `json:"slug,omitempty" doc:"Only what it is already."`
+		DiscoveryURL Opt[string] `json:"discoveryUrl,omitempty"`
+		ClientID     Opt[string] `json:"clientId,omitempty"`
+		ClientSecret Opt[string] `json:"clientSecret,omitempty" doc:"Null or empty keeps the one that is there."`
+		Scopes       Opt[string] `json:"scopes,omitempty" doc:"Null or empty: openid email profile."`
+		IsActive     Opt[bool]   `json:"isActive,omitempty"`
+	}
+}) (*body[OIDCProvider], error) {
+	b := &in.Body
+	return providerAnswer(s.SSO.Update(ctx, principal(ctx), in.Slug, sso.Input{
+		Name: given(b.Name, ""), Slug: given(b.Slug, ""), DiscoveryURL: given(b.DiscoveryURL, ""), ClientID: given(b.ClientID, ""), ClientSecret: b.ClientSecret.Pointer(),
+		Scopes: given(b.Scopes, ""), Active: given(b.IsActive, true),
+	}))
+}
+
+func (s *Server) deleteProvider(ctx context.Context, in *BySlug) (*struct{}, error) {
+	return nil, s.SSO.Delete(ctx, principal(ctx), in.Slug)
+}
+
+func (s *Server) listSSO(ctx context.Context, in *Paging) (*body[SSOProviders], error) {
+	rows, enforced, err := s.SSO.Active(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown := func(p sso.Provider) SSOProvider { return SSOProvider{p.Name, p.Slug, ssoPath(p.Slug) + "/login"} }
+	return &body[SSOProviders]{SSOProviders{pageOf(rows, shown, *in, 100), enforced}}, nil
+}
+
+func ssoPath(slug string) string { return "/api/auth/sso/" + slug }
+
+// redirect is the answer that sends a browser elsewhere.
+type redirect struct {
+	Location  string        `header:"Location" doc:"After a failure /login?error=… with one of the codes unknown_provider, invalid_redirect, provider_unavailable, expired, invalid_state, access_denied, provider_error, invalid_token, no_account, email_not_verified, account_inactive and internal."`
+	SetCookie []http.Cookie `header:"Set-Cookie"`
+}
+
+func (s *Server) beginSSO(ctx context.Context, in *struct {
+	BySlug
+	Redirect string `query:"redirect" doc:"The path to return to afterwards; / if not given."`
+}) (*redirect, error) {
+	begun, err := s.SSO.Begin(ctx, in.Slug, in.Redirect)
+	if err != nil {
+		return backToLogin(ctx, err), nil
+	}
+	return &redirect{Location: begun.Address, SetCookie: []http.Cookie{s.signIn(in.Slug, begun.Cookie, int(sso.PendingFor.Seconds()))}}, nil
+}
+
+// signIn makes the cookie of a sign-in. The browser must send it when another site, the provider, sends it back.
+func (s *Server) signIn(slug, value string, seconds int) http.Cookie {
+	return http.Cookie{
+		Name: signInCookie, Value: value, Path: ssoPath(url.PathEscape(slug)), MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure,
+	}
+}
+
+func (s *Server) finishSSO(ctx context.Context, in *struct {
+	BySlug
+	SignIn string `cookie:"sso_sign_in"`
+	State  string `query:"state"`
+	Code   string `query:"code"`
+	Error  string `query:"error"`
+	Issuer string `query:"iss"`
+}) (*redirect, error) {
+	done, err := s.SSO.Finish(ctx, in.Slug, sso.Answer{Cookie: in.SignIn, State: in.State, Code: in.Code, Error: in.Error, Issuer: in.Issuer})
+	var out *redirect
+	if err == nil {
+		noteOf(ctx).userID = done.User.ID
+		out = &redirect{Location: done.ReturnTo, SetCookie: []http.Cookie{s.setSession(done.Token, done.Expires)}}
+	} else {
+		out = backToLogin(ctx, err)
+		var f *sso.Failure
+		if errors.As(err, &f) && (f.Code == sso.CodeInvalidState || f.Code == sso.CodeUnknownProvider) {
+			return out, nil // the sign-in that the cookie belongs to may still come to its end
+		}
+	}
+	out.SetCookie = append(out.SetCookie, s.signIn(in.Slug, "", -1))
+	return out, nil
+}
+
+// backToLogin sends a browser to the page where it can try again. A person is at the other end: even what went wrong
+// on our side is told there.
+func backToLogin(ctx context.Context, err error) *redirect {
+	code := "internal"
+	var f *sso.Failure
+	if errors.As(err, &f) {
+		code = f.Code
+	} else {
+		noteOf(ctx).err = err
+	}
+	return &redirect{Location: "/login?error=" + code}
+}
+
+func accountOf(a store.OIDCAccount) OIDCAccount {
+	return OIDCAccount{a.ID, AccountHome{a.ProviderID, a.ProviderName, a.ProviderSlug}, a.Subject, a.Issuer, text(a.Email), Time(a.CreatedAt), Time(a.LastLoginAt)}
+}
+
+func (s *Server) listAccounts(ctx context.Context, in *struct {
+	ByID
+	Paging
+}) (*body[List[OIDCAccount]], error) {
+	rows, err := s.SSO.Accounts(ctx, principal(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &body[List[OIDCAccount]]{pageOf(rows, accountOf, in.Paging, 100)}, nil
+}
+
+func (s *Server) deleteAccount(ctx context.Context, in *struct {
+	ByID
+	AccountID string `path:"accountId"`
+}) (*struct{}, error) {
+	return nil, s.SSO.Unlink(ctx, principal(ctx), in.ID, in.AccountID)
+}

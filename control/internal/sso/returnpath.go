@@ -1,0 +1,54 @@
+package sso
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+const maxReturn = 2048 // bytes
+
+// ReturnPath is where a browser may be sent after a sign-in, made from what somebody put into an address: a path on
+// our own origin with its query and fragment, in a form that every browser reads the same way. "" is "/".
+//
+// Browsers drop tabs and newlines inside an address and read a backslash as a slash, so "/\t/evil.example" leads
+// away; and what looks harmless may stop to do so after one more decoding or after dots are taken out. All of that
+// is refused rather than repaired.
+func ReturnPath(raw string) (path string, ok bool) {
+	if raw == "" {
+		return "/", true
+	}
+	decoded, err := url.PathUnescape(raw)
+	if err != nil || len(raw) > maxReturn || raw[0] != '/' {
+		return "", false
+	}
+	for _, text := range []string{raw, decoded} {
+		if strings.HasPrefix(text, "//") || !printable(text) || strings.ContainsRune(text, '\\') {
+			return "", false
+		}
+	}
+	var b strings.Builder
+	for _, c := range []byte(raw) {
+		if c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>`{}|^", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	u, err := url.Parse(b.String())
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" {
+		return "", false
+	}
+	for _, step := range strings.Split(u.Path, "/") {
+		if step == "." || step == ".." {
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+// printable reports whether text is UTF-8 without control characters.
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r >= 0x7F && r < 0xA0 || r == '\u2028' || r == '\u2029' })
+}

@@ -1,0 +1,166 @@
+package sso
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/oauth2"
+
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const maxSubject = 255 // characters (OpenID Connect Core 1.0, section 2)
+
+// person is who a provider says is at the browser.
+type person struct {
+	issuer, subject string
+	email           string // "" if none was given
+	verified        bool   // the provider has verified the email
+	name            string
+}
+
+// known is ourselves as a provider knows us.
+func (s *Service) known(p store.OIDCProvider, m metadata, secret string) *oauth2.Config {
+	// Trying one way after the other, as the library does by itself, spends the code on the first.
+	style := oauth2.AuthStyleInHeader
+	if len(m.TokenAuth) > 0 && !slices.Contains(m.TokenAuth, "client_secret_basic") && slices.Contains(m.TokenAuth, "client_secret_post") {
+		style = oauth2.AuthStyleInParams
+	}
+	return &oauth2.Config{
+		ClientID: p.ClientID, ClientSecret: secret, RedirectURL: s.callback(p.Slug), Scopes: strings.Fields(p.Scopes),
+		Endpoint: oauth2.Endpoint{AuthURL: m.Authorization, TokenURL: m.Token, AuthStyle: style},
+	}
+}
+
+// redeem turns a code into the person that it stands for. Its errors are failures and hold no text of a token.
+func (s *Service) redeem(ctx context.Context, p store.OIDCProvider, m metadata, code string, pending pending) (who person, err error) {
+	secret, err := s.secrets.Open(secretPlace(p.ID), p.ClientSecret)
+	if err != nil {
+		return who, fmt.Errorf("open the client secret of identity provider %s: %w", p.Slug, err)
+	}
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, s.client.HTTP())
+	token, err := s.known(p, m, secret).Exchange(ctx, code, oauth2.VerifierOption(pending.Verifier))
+	if err != nil {
+		return who, exchangeFailure(err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	if raw == "" {
+		return who, failed(CodeInvalidToken, errors.New("the provider gave no id_token"))
+	}
+	keys := &keySet{service: s, provider: p, metadata: m}
+	verified, err := oidc.NewVerifier(m.Issuer, keys, &oidc.Config{ClientID: p.ClientID, SupportedSigningAlgs: m.Algorithms, Now: s.cfg.Now}).Verify(ctx, raw)
+	if keys.down != nil {
+		return who, failed(CodeUnavailable, keys.down)
+	}
+	if err != nil {
+		return who, failed(CodeInvalidToken, err)
+	}
+	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(pending.Nonce)) != 1 {
+		return who, failed(CodeInvalidToken, errors.New("the token's nonce is not ours"))
+	}
+	var c claims
+	if err := verified.Claims(&c); err != nil {
+		return who, failed(CodeInvalidToken, err)
+	}
+	// Core, section 3.1.3.7, items 4 and 5: a token for several must say that it was given to us.
+	if c.Party != "" && c.Party != p.ClientID || len(verified.Audience) > 1 && c.Party == "" {
+		return who, failed(CodeInvalidToken, errors.New("the token was given to another client"))
+	}
+	if sub := verified.Subject; sub == "" || utf8.RuneCountInString(sub) > maxSubject || !printable(sub) {
+		return who, failed(CodeInvalidToken, errors.New("the token names no subject that can be used"))
+	}
+	if m.UserInfo != "" && (c.Email == "" || c.Verified == nil) {
+		// Some providers keep tokens thin and tell the rest on demand.
+		var more claims
+		if err := s.directory.fetch(ctx, m.UserInfo, token.AccessToken, &more); err != nil {
+			return who, failed(CodeUnavailable, fmt.Errorf("user info: %w", err))
+		}
+		if more.Subject != verified.Subject {
+			return who, failed(CodeInvalidToken, errors.New("user info speaks of another subject"))
+		}
+		if c.Email == "" {
+			c.Email, c.Verified = more.Email, more.Verified
+		} else if c.Email == more.Email {
+			c.Verified = more.Verified
+		}
+		if c.Name == "" {
+			c.Name = more.Name
+		}
+	}
+	who = person{issuer: verified.Issuer, subject: verified.Subject, name: cleanName(c.Name)}
+	if usableEmail(c.Email) {
+		who.email, who.verified = c.Email, c.Verified == true || c.Verified == "true"
+	}
+	return who, nil
+}
+
+type claims struct {
+	Subject  string `json:"sub"`
+	Party    string `json:"azp"`
+	Email    string `json:"email"`
+	Verified any    `json:"email_verified"` // a bool; some providers say "true"
+	Name     string `json:"name"`
+}
+
+// exchangeFailure tells a provider that refused the code from one that could not be asked. The answer's body is
+// left out: it may hold what was sent.
+func exchangeFailure(err error) error {
+	var answered *oauth2.RetrieveError
+	switch {
+	case !errors.As(err, &answered):
+		return failed(CodeUnavailable, fmt.Errorf("token: %w", err))
+	case answered.Response != nil && answered.Response.StatusCode >= http.StatusInternalServerError:
+		return failed(CodeUnavailable, fmt.Errorf("token: the provider answered %d", answered.Response.StatusCode))
+	}
+	return failed(CodeProviderError, fmt.Errorf("token: the provider answered %.50q", answered.ErrorCode))
+}
+
+// keySet checks signatures with the keys that a provider publishes.
+type keySet struct {
+	service  *Service
+	provider store.OIDCProvider
+	metadata metadata
+	down     error // the keys could not be had
+}
+
+// VerifySignature implements oidc.KeySet. The verifier has checked the algorithm.
+func (k *keySet) VerifySignature(ctx context.Context, raw string) ([]byte, error) {
+	algorithms := make([]jose.SignatureAlgorithm, len(k.metadata.Algorithms))
+	for i, a := range k.metadata.Algorithms {
+		algorithms[i] = jose.SignatureAlgorithm(a)
+	}
+	jws, err := jose.ParseSignedCompact(raw, algorithms)
+	if err != nil {
+		return nil, err
+	}
+	header := jws.Signatures[0].Header
+	for _, again := range []bool{false, true} {
+		keys, err := k.service.directory.keys(ctx, k.provider.DiscoveryURL, k.metadata.Keys, again)
+		if err != nil {
+			k.down = err
+			return nil, err
+		}
+		known := false
+		for _, key := range keys {
+			if header.KeyID != "" && key.KeyID != header.KeyID || key.Algorithm != "" && key.Algorithm != header.Algorithm {
+				continue
+			}
+			known = header.KeyID != ""
+			if payload, err := jws.Verify(key.Key); err == nil {
+				return payload, nil
+			}
+		}
+		if known {
+			return nil, errors.New("the signature is not that of the key it names")
+		}
+	}
+	return nil, errors.New("no key that the provider publishes made the signature")
+}
