@@ -1,0 +1,169 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/media"
+	"github.com/shortline/shortline/control/internal/problem"
+)
+
+const (
+	imagePath  = "/api/og-images/"
+	uploadTime = 60 * time.Second
+	maxForm    = media.MaxUpload + 64<<10 // the file and what a form has around it
+)
+
+// UploadedImage tells where an uploaded image is.
+type UploadedImage struct {
+	Key      string `json:"key" example:"og-images/01970000-0000-7000-8000-000000000000/1735689600000000.webp"`
+	ProxyURL string `json:"proxyUrl" doc:"The image's path."`
+}
+
+// ImageUploaded is the answer to an upload.
+type ImageUploaded struct {
+	StatusCode int           `json:"statusCode"`
+	Data       UploadedImage `json:"data"`
+}
+
+func (s *Server) registerMedia() {
+	upload := endpoint{Method: http.MethodPost, Path: imagePath + "upload/{urlId}", ID: "uploadOGImage", Summary: "Upload a link's preview image", Tag: "Images",
+		Raw: true, MaxBody: maxForm, Timeout: uploadTime}
+	s.handleRaw(upload, s.uploadImage)
+	str := &huma.Schema{Type: huma.TypeString}
+	s.describe(&huma.Operation{
+		Method: upload.Method, Path: upload.Path, OperationID: upload.ID, Summary: upload.Summary, Tags: []string{upload.Tag},
+		Description: "JPEG, PNG, WebP or GIF of at most 10 MiB, 50 megapixels and 500 frames. It becomes WebP (a GIF stays one) of at most 1200 by 630 pixels, and the link's ogImage.",
+		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
+		Parameters:  []*huma.Param{{Name: "urlId", In: "path", Required: true, Description: "The URL's id.", Schema: str}},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
+			Type: huma.TypeObject, Required: []string{"file"}, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}},
+		}}}},
+		Responses: map[string]*huma.Response{"201": {Description: "Created", Content: map[string]*huma.MediaType{
+			"application/json": {Schema: s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[ImageUploaded](), true, "")},
+		}}},
+	})
+
+	s.handleRaw(endpoint{Method: http.MethodGet, Path: imagePath + "*", ID: "getOGImage", Need: public}, s.showImage)
+	s.describe(&huma.Operation{
+		Method: http.MethodGet, Path: imagePath + "{key}", OperationID: "getOGImage", Summary: "Show a preview image", Tags: []string{upload.Tag},
+		Parameters: []*huma.Param{{Name: "key", In: "path", Required: true, Description: "The image's key, URL-encoded.", Schema: str}},
+		Responses:  map[string]*huma.Response{"200": {Description: "The image.", Content: map[string]*huma.MediaType{"image/webp": {}, "image/gif": {}}}},
+	})
+}
+
+func (s *Server) uploadImage(c echo.Context) error {
+	r := c.Request()
+	ctx := r.Context()
+	urlID := c.Param("urlId")
+	if err := s.Media.Check(ctx, principal(ctx), urlID); err != nil {
+		return err
+	}
+	tooLarge := problem.New(problem.TooLarge, "The image is larger than %d MiB.", media.MaxUpload>>20)
+	if r.ContentLength > maxForm {
+		return tooLarge
+	}
+	if mt, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mt != "multipart/form-data" {
+		return newAnswer(http.StatusUnsupportedMediaType, "The request body must be a form with a file (Content-Type: multipart/form-data).")
+	}
+	deadline := http.NewResponseController(c.Response().Writer)
+	_ = deadline.SetReadDeadline(time.Now().Add(uploadTime)) // not every writer can (a test's)
+	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
+	key, err := s.storeImage(r, urlID)
+	var past *http.MaxBytesError
+	switch {
+	case errors.As(err, &past):
+		return tooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return newAnswer(http.StatusRequestTimeout, "The request body took too long to arrive.")
+	case err != nil:
+		return err
+	}
+	_ = deadline.SetReadDeadline(time.Time{})
+	return c.JSON(http.StatusCreated, ImageUploaded{http.StatusCreated, UploadedImage{key, imagePath + url.PathEscape(key)}})
+}
+
+// storeImage hands the form's file on as it arrives. Other fields are skipped.
+func (s *Server) storeImage(r *http.Request, urlID string) (key string, err error) {
+	form, err := r.MultipartReader()
+	if err != nil {
+		return "", problem.New(problem.Invalid, "The form could not be read.")
+	}
+	for {
+		part, err := form.NextRawPart()
+		if err == io.EOF {
+			return "", problem.OfField("file", "is required")
+		}
+		if err != nil {
+			return "", formProblem(err)
+		}
+		if part.FormName() != "file" {
+			continue
+		}
+		file := &uploadReader{r: part}
+		key, err := s.Media.Upload(r.Context(), principal(r.Context()), urlID, file)
+		if err != nil && file.err != nil {
+			return "", formProblem(file.err)
+		}
+		return key, err
+	}
+}
+
+// uploadReader remembers how reading failed: that is the caller's doing, not ours.
+type uploadReader struct {
+	r   io.Reader
+	err error
+}
+
+func (u *uploadReader) Read(b []byte) (int, error) {
+	n, err := u.r.Read(b)
+	if err != nil && err != io.EOF {
+		u.err = err
+	}
+	return n, err
+}
+
+// formProblem leaves those errors alone that uploadImage has an answer for.
+func formProblem(err error) error {
+	var past *http.MaxBytesError
+	if errors.As(err, &past) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	return problem.New(problem.Invalid, "The form could not be read; it may have been cut off.")
+}
+
+// showImage answers with bytes that were made here, in the type that they were made in. The key is decoded once,
+// whether its slashes were encoded or not.
+func (s *Server) showImage(c echo.Context) error {
+	r := c.Request()
+	key := strings.TrimPrefix(r.URL.Path, imagePath)
+	image, size, err := s.Media.Open(r.Context(), key)
+	if err != nil {
+		return err
+	}
+	defer image.Close()
+	h := c.Response().Header()
+	h.Set("Cache-Control", "public, max-age=86400, immutable")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	h.Set("ETag", `"`+key[strings.LastIndexByte(key, '/')+1:]+`"`) // an image never changes under its key
+	if r.Header.Get("If-None-Match") == h.Get("ETag") {
+		return c.NoContent(http.StatusNotModified)
+	}
+	h.Set("Content-Type", media.ContentType(key))
+	h.Set("Content-Length", strconv.FormatInt(size, 10))
+	c.Response().WriteHeader(http.StatusOK)
+	_, err = io.Copy(c.Response(), image)
+	return err
+}

@@ -1,0 +1,134 @@
+package object
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// Folder keeps objects as files below one folder.
+type Folder struct{ root *os.Root }
+
+// OpenFolder opens a folder and makes it if it is missing.
+func OpenFolder(dir string) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, fmt.Errorf("make the folder of objects: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder of objects: %w", err)
+	}
+	return &Folder{root}, nil
+}
+
+// Close closes the folder. No method may be called after it.
+func (f *Folder) Close() error { return f.root.Close() }
+
+// Put writes a file beside the place and moves it there.
+func (f *Folder) Put(_ context.Context, key, _ string, data []byte) error {
+	dir := path.Dir(key)
+	temp := path.Join(dir, ".new-"+rand.Text())
+	var file *os.File
+	var err error
+	for range 3 { // a Delete may take the empty folder away in between
+		if err = f.root.MkdirAll(dir, 0o750); err != nil {
+			continue
+		}
+		if file, err = f.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("put object: %w", err)
+	}
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = f.root.Rename(temp, key)
+	}
+	if err != nil {
+		return fmt.Errorf("put object: %w", errors.Join(err, f.root.Remove(temp)))
+	}
+	return f.syncFolder(dir)
+}
+
+// syncFolder makes a new name durable, and those of new folders above it.
+func (f *Folder) syncFolder(dir string) error {
+	for ; ; dir = path.Dir(dir) {
+		d, err := f.root.Open(dir)
+		if err == nil {
+			err = errors.Join(d.Sync(), d.Close())
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("put object: %w", err)
+		}
+		if dir == "." {
+			return nil
+		}
+	}
+}
+
+// Get opens a file.
+func (f *Folder) Get(_ context.Context, key string) (io.ReadCloser, int64, error) {
+	file, err := f.root.Open(key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, ErrNotFound
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("get object: %w", err)
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		file.Close()
+		return nil, 0, ErrNotFound
+	}
+	if err != nil {
+		file.Close()
+		return nil, 0, fmt.Errorf("get object: %w", err)
+	}
+	return file, info.Size(), nil
+}
+
+// Delete removes a file, and its folder when that is empty then.
+func (f *Folder) Delete(_ context.Context, key string) error {
+	if err := f.root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("delete object: %w", err)
+	}
+	_ = f.root.Remove(path.Dir(key)) // fails, as it should, while something is in it
+	return nil
+}
+
+// List walks the files. Unfinished ones are among them.
+func (f *Folder) List(ctx context.Context, each func(Item) error) error {
+	err := fs.WalkDir(f.root.FS(), ".", func(key string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // gone since
+			return nil
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !d.Type().IsRegular():
+			return nil
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return each(Item{key, info.ModTime()})
+	})
+	if err != nil {
+		return fmt.Errorf("list objects: %w", err)
+	}
+	return nil
+}
