@@ -74,6 +74,9 @@ func New(p Policy) *Client {
 		conf = p.TLS.Clone()
 	}
 	conf.MinVersion = max(conf.MinVersion, tls.VersionTLS12)
+	if conf.ClientSessionCache == nil {
+		conf.ClientSessionCache = tls.NewLRUClientSessionCache(256)
+	}
 	c := &Client{policy: p}
 	dialer := &net.Dialer{Timeout: p.Timeout, Resolver: p.Resolver, ControlContext: c.judge}
 	c.http = &http.Client{
@@ -89,7 +92,7 @@ func New(p Policy) *Client {
 			DisableCompression:     true, // a small answer must not become a large one
 			MaxResponseHeaderBytes: maxHeader,
 			MaxIdleConns:           256,
-			MaxIdleConnsPerHost:    4,
+			MaxIdleConnsPerHost:    32, // many webhooks lead to one provider
 			IdleConnTimeout:        30 * time.Second,
 		}},
 	}

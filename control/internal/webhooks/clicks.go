@@ -47,7 +47,9 @@ func (s *Service) Clicked(ctx context.Context, rows []analytics.Row) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	subs, err := s.clickSubscriptions(ctx)
-	if err == nil {
+	if err == nil && len(subs) == 0 {
+		rows = nil
+	} else if err == nil {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(r analytics.Row) bool {
 			return !slices.ContainsFunc(subs, func(sub store.Subscription) bool { return wants(sub, &r, URLClicked) || wants(sub, &r, RuleMatched) })
 		})

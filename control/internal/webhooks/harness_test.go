@@ -25,14 +25,14 @@ import (
 	"github.com/shortline/shortline/control/internal/webhooks"
 )
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func eventually(t *testing.T, what string, f func() bool) {
+func eventually(t testing.TB, what string, f func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -57,7 +57,7 @@ type receiver struct {
 	answer http.HandlerFunc // nil: 200
 }
 
-func newReceiver(t *testing.T) *receiver {
+func newReceiver(t testing.TB) *receiver {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *receiver) at(path string) (out []request) {
 // world is a service on a store with two users, and a receiver.
 type world struct {
 	*receiver
-	t       *testing.T
+	t       testing.TB
 	store   *store.Store
 	service *webhooks.Service
 	cfg     webhooks.Config
@@ -136,7 +136,7 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-func newWorld(t *testing.T, st *store.Store, change func(*webhooks.Config)) *world {
+func newWorld(t testing.TB, st *store.Store, change func(*webhooks.Config)) *world {
 	t.Helper()
 	w := &world{receiver: newReceiver(t), t: t, store: st, logs: &safeBuffer{}, metrics: prometheus.NewRegistry()}
 	w.cfg = webhooks.Config{
@@ -184,7 +184,7 @@ func (w *world) run() (stop func()) {
 	return runService(w.t, w.service)
 }
 
-func runService(t *testing.T, s *webhooks.Service) (stop func()) {
+func runService(t testing.TB, s *webhooks.Service) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
