@@ -71,13 +71,13 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	o, r := e.report.Overview, e.report
 
 	c.section(b, "Overview", "Metric", "Value")
-	c.row("Total Clicks", number(o.TotalClicks))
-	c.row("Unique Visitors", number(o.UniqueVisitors))
-	c.row("Average Clicks Per Day", decimal(o.AverageClicksPerDay))
-	c.row("Growth Rate (%)", decimal(o.GrowthRate))
+	c.row("Total Clicks", o.TotalClicks)
+	c.row("Unique Visitors", o.UniqueVisitors)
+	c.row("Average Clicks Per Day", o.AverageClicksPerDay)
+	c.row("Growth Rate (%)", o.GrowthRate)
 	c.section(b, "Daily Clicks", "Date", "Clicks", "Unique Visitors")
 	for _, d := range r.TimeSeries {
-		c.row(d.Date, number(d.Clicks), number(d.UniqueVisitors))
+		c.row(d.Date, d.Clicks, d.UniqueVisitors)
 	}
 	for _, l := range []struct {
 		title, column string
@@ -85,12 +85,12 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	}{{"Top Countries", "Country", r.Countries}, {"Browsers", "Browser", r.Browsers}, {"Operating Systems", "Operating System", r.OperatingSystems}, {"Devices", "Device", r.Devices}} {
 		c.section(b, l.title, l.column, "Clicks", "Percentage")
 		for _, v := range l.list {
-			c.row(v.Name, number(v.Clicks), decimal(v.Percentage))
+			c.row(v.Name, v.Clicks, v.Percentage)
 		}
 	}
 	c.section(b, "Referrers", "Referrer", "Clicks", "Percentage")
 	for _, v := range r.Referers {
-		c.row(v.Referer, number(v.Clicks), decimal(v.Percentage))
+		c.row(v.Referer, v.Clicks, v.Percentage)
 	}
 	for _, l := range []struct {
 		title, column string
@@ -98,7 +98,7 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	}{{"UTM Sources", "UTM Source", r.UTMSources}, {"UTM Mediums", "UTM Medium", r.UTMMediums}, {"UTM Campaigns", "UTM Campaign", r.UTMCampaigns}} {
 		c.section(b, l.title, l.column, "Clicks", "Percentage")
 		for _, v := range l.list {
-			c.row(v.Value, number(v.Clicks), decimal(v.Percentage))
+			c.row(v.Value, v.Clicks, v.Percentage)
 		}
 	}
 	if e.clicks != nil {
@@ -123,24 +123,33 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 // sheet writes rows whose cells no spreadsheet takes for formulas.
 type sheet struct{ *csv.Writer }
 
-func (c *sheet) section(b *bufio.Writer, title string, columns ...string) {
+func (c *sheet) section(b *bufio.Writer, title string, columns ...any) {
 	c.Flush()
 	b.WriteString("\r\n")
 	_ = c.row(title) // csv.Writer keeps its first error; WriteCSV asks for it at the end
 	_ = c.row(columns...)
 }
 
-func (c *sheet) row(cells ...string) error {
-	for i, s := range cells {
-		if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-			cells[i] = "'" + s
+// row writes texts and numbers. Only texts can be taken for formulas: a negative number is a number.
+func (c *sheet) row(cells ...any) error {
+	texts := make([]string, len(cells))
+	for i, cell := range cells {
+		switch v := cell.(type) {
+		case string:
+			if v != "" && strings.ContainsRune("=+-@\t\r", rune(v[0])) {
+				v = "'" + v
+			}
+			texts[i] = v
+		case int64:
+			texts[i] = strconv.FormatInt(v, 10)
+		case float64:
+			texts[i] = strconv.FormatFloat(v, 'f', -1, 64)
+		default:
+			panic(fmt.Sprintf("BUG: a cell of type %T", cell))
 		}
 	}
-	return c.Write(cells)
+	return c.Write(texts)
 }
-
-func number(n int64) string    { return strconv.FormatInt(n, 10) }
-func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func or(s *string) string {
 	if s == nil {
