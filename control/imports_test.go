@@ -14,7 +14,7 @@ func TestImports(t *testing.T) {
 		{Package: "control/internal/store", Forbid: "control/internal/api", Because: "the store is below everything"},
 		{Package: "control/internal/analytics", Forbid: "control/internal/ingest", Because: "ingest writes through the analytics port, not the other way round"},
 	}
-	for _, usecase := range []string{"links", "routing", "bundles", "accounts", "keys", "webhooks", "media", "audit", "settings", "auth", "publish", "ingest", "analytics", "store"} {
+	for _, usecase := range []string{"links", "routing", "explain", "bundles", "accounts", "keys", "webhooks", "media", "audit", "settings", "auth", "publish", "ingest", "analytics", "store"} {
 		rules = append(rules,
 			archtest.Rule{Package: "control/internal/" + usecase, Forbid: "control/internal/api", Because: meaning},
 			archtest.Rule{Package: "control/internal/" + usecase, Forbid: "!github.com/labstack/echo", Because: meaning},

@@ -23,6 +23,9 @@ func (s *Server) routes() {
 		s.registerVariants()
 		s.registerRouting()
 	}
+	if s.Explain != nil {
+		s.registerExplain()
+	}
 	if s.Bundles != nil {
 		s.registerBundles()
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/shortline/shortline/control/internal/analytics/report"
 	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/bundles"
+	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
 	"github.com/shortline/shortline/control/internal/media"
@@ -88,6 +89,7 @@ type Deps struct {
 	Routing *routing.Service // needs Links
 	Bundles *bundles.Service // needs Links
 	Media   *media.Service
+	Explain *explain.Service // needs Links
 
 	Reports *report.Service
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/bundles"
+	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/ingest"
 	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
@@ -120,6 +122,14 @@ func New(ctx context.Context, cfg Config, deps Deps) (_ *Control, err error) {
 	c.add("ingest", intake)
 	c.Sink = intake
 
+	zone, err := time.LoadLocation(cfg.RoutingTimezone)
+	if err != nil {
+		return nil, fmt.Errorf("routing's time zone: %w", err)
+	}
+	explainer, err := explain.New(explain.Config{BaseURL: cfg.BaseURL, Zone: zone}, st, deps.Geo)
+	if err != nil {
+		return nil, err
+	}
 	server, err := api.New(api.Config{
 		BaseURL: cfg.BaseURL, CORSOrigins: cfg.CORSOrigin, TrustedProxies: cfg.trusted(), Limits: cfg.Limits, Version: ops.Version,
 		Logger: deps.Logger, Registry: deps.Registry,
@@ -127,7 +137,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (_ *Control, err error) {
 		Store: st, Auth: authenticator,
 		Accounts: people, Keys: keys.New(st, passwords, cfg.MaxAPIKeys), Settings: settings.New(st),
 		Links:   links.New(links.Config{BaseURL: cfg.BaseURL, Destinations: cfg.Destinations()}, st, passwords),
-		Routing: routing.New(cfg.Destinations(), st),
+		Routing: routing.New(cfg.Destinations(), st), Explain: explainer,
 		Bundles: bundles.New(st, deps.Clicks, nil),
 		Reports: report.New(st, deps.Clicks, nil), Webhooks: hooks,
 	})

@@ -1,0 +1,115 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/explain"
+)
+
+// withExplain adds links, and what explains them with the zone of Berlin.
+func withExplain(w *world, cfg *api.Config, deps *api.Deps) {
+	withLinks(w, cfg, deps)
+	zone, err := time.LoadLocation("Europe/Berlin")
+	w.ok(err)
+	deps.Explain, err = explain.New(explain.Config{BaseURL: baseURL, Zone: zone}, w.store, nil)
+	w.ok(err)
+}
+
+const iPhone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"
+
+func TestExplain(t *testing.T) {
+	eachWith(t, withExplain, func(t *testing.T, w *world) {
+		ann := as(w.ann)
+		id := w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/?utm_source=x#f","customSlug":"abc","utmSource":"preset","utmMedium":"mail","defaultUrl":"https://default.example/"}`, ann).want(201).str("id")
+		base := "/api/urls/" + id
+		rule := func(name string, priority int, conditions string) string {
+			return w.do("POST", base+"/routing-rules", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","priority":%d,"conditions":%s}`, name, name, priority, conditions), ann).want(201).str("id")
+		}
+		why := func(visit string) *reply {
+			t.Helper()
+			return w.do("POST", base+"/explain", visit, ann).want(200)
+		}
+		leads := func(visit, by, location string) *reply {
+			t.Helper()
+			r := why(visit)
+			if r.str("destination.chosenBy") != by || r.str("destination.location") != location || r.str("outcome") != "REDIRECT" || r.num("status") != 302 {
+				t.Errorf("%s: want %s to %s: %s", visit, by, location, r.text)
+			}
+			return r
+		}
+
+		r := leads(`{}`, "ORIGINAL", "https://own.example/?utm_source=preset&utm_medium=mail#f")
+		r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId", "targetUrl", "location")
+		r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region", "city", "language", "ip", "referer",
+			"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "time")
+		if r.at("visitor.country") != nil || r.at("visitor.isBot") != true {
+			t.Error(r.text)
+		}
+
+		low := rule("low", 1, `{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}`)
+		high := rule("high", 2, `{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE","AT"]},{"type":"time","operator":"before","value":"09:00"}]}`)
+		// 07:30 in UTC is 08:30 in Berlin in winter and 09:30 in summer.
+		r = leads(fmt.Sprintf(`{"userAgent":%q,"country":"de","time":"2026-01-15T07:30:00Z","query":"?utm_medium=own&a=1"}`, iPhone), "RULE",
+			"https://high.example/?utm_source=preset&utm_medium=own&a=1")
+		r.has("rules.0", "ruleId", "name", "priority", "targetUrl", "location", "evaluated", "matched", "wins", "trace")
+		if r.str("destination.ruleId") != high || r.at("rules.0.wins") != true || r.at("rules.1.wins") != false || r.at("rules.1.evaluated") != false || r.at("rules.1.matched") != true ||
+			r.str("rules.0.trace.children.0.visitorValue") != "DE" || r.str("rules.0.trace.children.1.visitorValue") != "08:30 Europe/Berlin" || r.str("visitor.browser") != "Safari" || r.str("visitor.utmMedium") != "own" {
+			t.Error(r.text)
+		}
+		r = leads(fmt.Sprintf(`{"userAgent":%q,"country":"DE","time":"2026-07-15T07:30:00Z"}`, iPhone), "RULE", "https://low.example/?utm_source=preset&utm_medium=mail")
+		if r.str("destination.ruleId") != low || r.at("rules.0.evaluated") != true || r.at("rules.0.matched") != false || r.at("rules.0.trace.children.1.matched") != false {
+			t.Error(r.text)
+		}
+		leads(`{"userAgent":"curl/8"}`, "DEFAULT", "https://default.example/?utm_source=preset&utm_medium=mail")
+
+		for name, weight := range map[string]int{"a": 1, "b": 0} {
+			w.do("POST", base+"/variants", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","weight":%d}`, name, name, weight), ann).want(201)
+		}
+		r = leads(`{}`, "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
+		r.has("variants.0", "variantId", "name", "targetUrl", "location", "weight", "percentage")
+		if len(r.at("variants").([]any)) != 1 || r.num("variants.0.percentage") != 100 || r.str("destination.variantId") != r.str("variants.0.variantId") {
+			t.Error(r.text)
+		}
+		w.do("PATCH", base+"/routing-rules/settings", `{"isSmartRouting":false}`, ann).want(200)
+		r = leads(fmt.Sprintf(`{"userAgent":%q,"country":"DE"}`, iPhone), "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
+		if r.at("rules.1.evaluated") != false || r.at("rules.1.matched") != true || r.at("rules.1.wins") != false {
+			t.Errorf("routing is off: %s", r.text)
+		}
+
+		// What stands in the way, in its order.
+		stands := func(visit, outcome string, status float64) {
+			t.Helper()
+			if r := why(visit); r.str("outcome") != outcome || r.num("status") != status || r.str("destination.location") == "" {
+				t.Errorf("want %s: %s", outcome, r.text)
+			}
+		}
+		crawler := `{"userAgent":"facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)"}`
+		w.do("PUT", base, `{"ogTitle":"a title"}`, ann).want(200)
+		stands(crawler, "PREVIEW", 200)
+		stands(`{}`, "REDIRECT", 302)
+		w.do("PUT", base, `{"password":"secret word","expiresAt":"2050-01-01"}`, ann).want(200)
+		stands(crawler, "PASSWORD", 200)
+		stands(`{"time":"2050-01-01T00:00:00Z"}`, "GONE", 410)
+		w.do("PUT", base, `{"status":"INACTIVE"}`, ann).want(200)
+		stands(`{}`, "GONE", 410)
+		if strings.Contains(why(`{}`).text, "$2a$") {
+			t.Error("the password's hash is shown")
+		}
+
+		w.unchanged("explaining", func() { why(`{}`) })
+		w.do("POST", base+"/explain", `{}`, as(w.bob)).want(404)
+		w.do("POST", base+"/explain", `{}`, as(w.root)).want(200)
+		w.do("POST", base+"/explain", `{"ip":"nowhere","country":"Germany","userAgent":"`+strings.Repeat("x", 9000)+`","city":"`+strings.Repeat("x", 300)+`"}`, ann).wantField("ip", "country", "userAgent", "city")
+		r = why(`{"ip":"::ffff:203.0.113.7","region":"US-CA","city":"Los Angeles"}`)
+		if r.str("visitor.regionCode") != "US-CA" || r.at("visitor.region") != nil || r.str("visitor.city") != "Los Angeles" {
+			t.Error(r.text)
+		}
+		if r = why(`{"region":"Bavaria"}`); r.at("visitor.regionCode") != nil || r.str("visitor.region") != "Bavaria" {
+			t.Error(r.text)
+		}
+	})
+}
