@@ -59,6 +59,7 @@ const (
 	Slow           Fault = "slow"             // no answer until the client gives up
 	Huge           Fault = "huge"             // an endless discovery document
 	ThinToken      Fault = "thin_token"       // the email is told by user info only: no fault, but unusual
+	PostOnly       Fault = "post_only"        // the client's secret is taken in the body only: unusual, too
 	OtherPerson    Fault = "other_person"     // thin, and user info speaks of somebody else
 )
 
@@ -168,10 +169,12 @@ func (p *Provider) failing() (f Fault) {
 }
 
 func (p *Provider) discovery(w http.ResponseWriter, r *http.Request) {
-	issuer, scheme := p.Issuer, p.Issuer
+	issuer, scheme, methods := p.Issuer, p.Issuer, []string{"client_secret_basic", "client_secret_post"}
 	switch p.failing() {
 	case OtherIssuer:
 		issuer = "https://somebody.example.com"
+	case PostOnly:
+		methods = methods[1:]
 	case InsecureKeys:
 		scheme = "ftp://127.0.0.1"
 	case Slow:
@@ -189,7 +192,7 @@ func (p *Provider) discovery(w http.ResponseWriter, r *http.Request) {
 		"issuer": issuer, "authorization_endpoint": p.Issuer + "/authorize", "token_endpoint": p.Issuer + "/token",
 		"userinfo_endpoint": p.Issuer + "/userinfo", "jwks_uri": scheme + "/keys", "response_types_supported": []string{"code"},
 		"id_token_signing_alg_values_supported": []string{"RS256", "ES256", "HS256", "none"},
-		"code_challenge_methods_supported":      []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post"},
+		"code_challenge_methods_supported":      []string{"S256"}, "token_endpoint_auth_methods_supported": methods,
 	})
 }
 
@@ -250,7 +253,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodPost || r.PostFormValue("grant_type") != "authorization_code":
 		answer(w, http.StatusBadRequest, map[string]string{"error": "unsupported_grant_type"})
-	case id != ClientID || secret != ClientSecret:
+	case id != ClientID, secret != ClientSecret, basic && p.failing() == PostOnly:
 		answer(w, http.StatusUnauthorized, map[string]string{"error": "invalid_client"})
 	case !known, g.redirect != r.PostFormValue("redirect_uri"), g.challenge != base64.RawURLEncoding.EncodeToString(sum[:]), p.failing() == TokenRefused:
 		answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": "the code " + r.PostFormValue("code") + " is not good"})

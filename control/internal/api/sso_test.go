@@ -1,0 +1,610 @@
+package api_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/shortline/shortline/control/internal/accounts"
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/idptest"
+	"github.com/shortline/shortline/control/internal/settings"
+	"github.com/shortline/shortline/control/internal/sso"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// withSSO adds sign-in through identity providers to a world.
+func withSSO(change func(*sso.Config)) func(*world, *api.Config, *api.Deps) {
+	return func(w *world, _ *api.Config, d *api.Deps) {
+		keys := [][]byte{bytes.Repeat([]byte("e"), 32)}
+		cfg := sso.Config{BaseURL: baseURL, EncryptionKeys: keys, Settings: sso.Settings{AllowPrivate: true}, Now: w.clock.now, Logger: slog.New(slog.NewJSONHandler(w.logs, nil))}
+		if change != nil {
+			change(&cfg)
+		}
+		use := settings.New(w.store)
+		signOn, err := sso.New(cfg, w.store, d.Auth, use)
+		w.ok(err)
+		passwords, err := auth.NewPasswords(bcrypt.MinCost)
+		w.ok(err)
+		d.SSO = signOn
+		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: keys, PasswordSignInOff: signOn.PasswordsOff, Now: w.clock.now}, w.store, d.Auth, passwords)
+		w.ok(err)
+	}
+}
+
+// idp is an identity provider that can be stopped.
+type idp struct {
+	*idptest.Provider
+	t      testing.TB
+	addr   string
+	server *httptest.Server
+}
+
+func startIDP(t testing.TB, who idptest.Person) *idp {
+	t.Helper()
+	i := &idp{t: t, addr: "127.0.0.1:0"}
+	i.start()
+	i.Provider = idptest.New("http://"+i.addr, who)
+	t.Cleanup(i.stop)
+	return i
+}
+
+func (i *idp) start() {
+	i.t.Helper()
+	l, err := net.Listen("tcp", i.addr)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	i.addr = l.Addr().String()
+	i.server = &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { i.ServeHTTP(w, r) })}}
+	i.server.Start()
+}
+
+func (i *idp) stop() {
+	i.server.CloseClientConnections()
+	i.server.Close()
+}
+
+// add sets a provider up that leads to an identity provider.
+func (w *world) add(slug string, at *idp) {
+	w.t.Helper()
+	w.do("POST", "/api/admin/oidc-providers", providerJSON(slug, at.Issuer, idptest.ClientSecret), as(w.root)).want(201)
+}
+
+func providerJSON(slug, discovery, secret string) string {
+	return fmt.Sprintf(`{"name":"Corp","slug":%q,"discoveryUrl":%q,"clientId":%q,"clientSecret":%q}`, slug, discovery, idptest.ClientID, secret)
+}
+
+// trip is one sign-in as a browser sees it.
+type trip struct {
+	w      *world
+	slug   string
+	cookie *http.Cookie
+	back   *url.URL // where the provider sent the browser
+}
+
+// leave begins a sign-in and goes to the provider.
+func (w *world) leave(slug, query string) *trip {
+	w.t.Helper()
+	r := w.do("GET", "/api/auth/sso/"+slug+"/login"+query, "").want(302)
+	c := r.cookie("sso_sign_in")
+	if c == nil {
+		w.t.Fatalf("%s: no cookie, but %s", r.what, r.Header.Get("Location"))
+	}
+	return &trip{w, slug, c, w.consent(r.Header.Get("Location"))}
+}
+
+// consent asks the provider, and returns where it sends the browser.
+func (w *world) consent(at string) *url.URL {
+	w.t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Get(at)
+	w.ok(err)
+	defer res.Body.Close()
+	back, err := res.Location()
+	if err != nil {
+		text := new(bytes.Buffer)
+		_, _ = text.ReadFrom(res.Body)
+		w.t.Fatalf("the provider answered %d %s to %s", res.StatusCode, text, at)
+	}
+	return back
+}
+
+// arrive comes back from the provider.
+func (t *trip) arrive(options ...option) *reply {
+	t.w.t.Helper()
+	if t.cookie != nil {
+		options = append([]option{with("Cookie", t.cookie.Name+"="+t.cookie.Value)}, options...)
+	}
+	return t.w.do("GET", t.back.RequestURI(), "", options...).want(302)
+}
+
+// signOn makes the whole trip.
+func (w *world) signOn(slug string) *reply {
+	w.t.Helper()
+	return w.leave(slug, "").arrive()
+}
+
+// failed fails the test unless the browser is sent back to try again, without a session.
+func (r *reply) failed(code string) *reply {
+	r.w.t.Helper()
+	if got := r.want(302).Header.Get("Location"); got != "/login?error="+code || r.cookie("access_token") != nil {
+		r.w.t.Fatalf("%s: sent to %s, want the error %s; cookies %v", r.what, got, code, r.Cookies())
+	}
+	return r
+}
+
+// entered fails the test unless a session began, and returns its user's id.
+func (r *reply) entered(at string) string {
+	r.w.t.Helper()
+	c := r.want(302).cookie("access_token")
+	if got := r.Header.Get("Location"); got != at || c == nil {
+		r.w.t.Fatalf("%s: sent to %s, want %s; cookies %v", r.what, got, at, r.Cookies())
+	}
+	return r.w.do("GET", "/api/auth/me", "", with("Cookie", "access_token="+c.Value)).want(200).str("id")
+}
+
+// rowsOf counts the audit rows of an action, and returns the newest's metadata and values as text.
+func (w *world) rowsOf(action string) (n int, newest string) {
+	w.t.Helper()
+	rows, err := w.store.Query(w.t.Context(), `SELECT COALESCE(old_value, '') || COALESCE(new_value, '') || metadata FROM audit_logs WHERE action = ? ORDER BY seq`, action)
+	w.ok(err)
+	defer rows.Close()
+	for ; rows.Next(); n++ {
+		w.ok(rows.Scan(&newest))
+	}
+	w.ok(rows.Err())
+	return n, newest
+}
+
+var ann = idptest.Person{Subject: "ann-1", Email: "ANN@example.com", Verified: true, Name: "Ann"}
+
+func TestProviders(t *testing.T) {
+	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
+		const path = "/api/admin/oidc-providers"
+		names := []string{"id", "name", "slug", "discoveryUrl", "clientId", "hasClientSecret", "scopes", "isActive", "callbackUrl", "createdAt", "updatedAt"}
+		made := w.do("POST", path, providerJSON("corp", "https://id.example.com", "s3cret"), as(w.root)).want(201).has("", names...)
+		if made.at("hasClientSecret") != true || made.str("scopes") != "openid email profile" || made.at("isActive") != true || made.str("callbackUrl") != baseURL+"/api/auth/sso/corp/callback" || strings.Contains(made.text, "s3cret") {
+			t.Fatal(made.text)
+		}
+		if row, err := w.store.OIDCProviderBySlug(t.Context(), "corp"); err != nil || strings.Contains(row.ClientSecret, "s3cret") || !strings.HasPrefix(row.ClientSecret, "v1.") {
+			t.Fatalf("kept in clear: %+v %v", row, err)
+		}
+		w.do("POST", path, providerJSON("corp", "https://id.example.com", "x"), as(w.root)).want(409)
+		w.do("POST", path, "", as(w.root)).wantField("name", "slug", "discoveryUrl", "clientId", "clientSecret")
+		w.do("POST", path, `{"name":"","slug":null,"discoveryUrl":"","clientId":null,"clientSecret":"","scopes":"email"}`, as(w.root)).wantField("name", "slug", "discoveryUrl", "clientId", "clientSecret", "scopes")
+		for field, values := range map[string][]string{
+			"slug": {`"a b"`, `"-a"`, `"a/b"`, `"é"`, `"` + strings.Repeat("a", 51) + `"`}, "discoveryUrl": {`"id.example.com"`, `"javascript:alert(1)"`, `"https://u:p@id.example.com"`, `"https://id.example.com/?a=b"`, `"https://id.example.com/#a"`},
+			"scopes": {`"email"`, `"openid \"x"`, `"openid é"`}, "name": {`"` + strings.Repeat("x", 101) + `"`, `"a\nb"`}, "clientId": {`"` + strings.Repeat("x", 256) + `"`}, "isActive": {`"yes"`}, "color": {`"red"`},
+		} {
+			for _, v := range values {
+				body := strings.TrimSuffix(providerJSON("other", "https://id.example.com", "x"), "}") + `,"` + field + `":` + v + `}`
+				if strings.Count(body, `"`+field+`":`) == 2 { // take the first one out
+					_, rest, _ := strings.Cut(body, `"`+field+`":`)
+					_, rest, _ = strings.Cut(rest, ",")
+					body = body[:strings.Index(body, `"`+field+`":`)] + rest
+				}
+				w.do("POST", path, body, as(w.root)).wantField(field)
+			}
+		}
+
+		put := w.do("PUT", path+"/corp", `{"name":" New ","slug":"corp","scopes":"openid  groups","isActive":false,"clientSecret":""}`, as(w.root)).want(200).has("", names...)
+		if put.str("name") != "New" || put.str("scopes") != "openid groups" || put.at("isActive") != false || put.at("hasClientSecret") != true || put.str("clientId") != idptest.ClientID {
+			t.Fatal(put.text)
+		}
+		w.do("PUT", path+"/corp", `{"slug":"else","name":null,"clientId":""}`, as(w.root)).wantField("slug", "name", "clientId")
+		if r := w.do("PUT", path+"/corp", `{"scopes":null,"isActive":null,"clientSecret":"other"}`, as(w.root)).want(200); r.str("scopes") != "openid email profile" || r.at("isActive") != true {
+			t.Fatal(r.text)
+		}
+		w.do("POST", path, strings.Replace(providerJSON("off", "https://id.example.com", "x"), "{", `{"isActive":false,`, 1), as(w.root)).want(201)
+
+		if r := w.do("GET", path, "", as(w.root)).want(200).has("", "data", "total", "page", "pageSize", "totalPages").has("data.0", names...); r.num("total") != 2 || r.str("data.0.slug") != "off" || r.str("data.1.slug") != "corp" {
+			t.Fatal(r.text)
+		}
+		w.do("GET", path+"/corp", "", as(w.root)).want(200).has("", names...)
+		r := w.do("GET", "/api/auth/sso", "").want(200).has("", "data", "total", "page", "pageSize", "totalPages", "ssoEnforced").has("data.0", "name", "slug", "loginUrl")
+		if r.num("total") != 1 || r.str("data.0.loginUrl") != "/api/auth/sso/corp/login" || r.at("ssoEnforced") != false || strings.Contains(r.text, "id.example.com") {
+			t.Fatal(r.text)
+		}
+
+		for _, e := range [][2]string{{"GET", path}, {"POST", path}, {"GET", path + "/corp"}, {"PUT", path + "/corp"}, {"DELETE", path + "/corp"}, {"GET", "/api/users/" + w.annID + "/oidc-accounts"}, {"DELETE", "/api/users/" + w.annID + "/oidc-accounts/x"}} {
+			w.do(e[0], e[1], "").want(401)
+			w.do(e[0], e[1], "", as(w.ann)).want(403)
+		}
+		w.do("DELETE", path+"/corp", "", as(w.root)).want(204)
+		for _, method := range []string{"GET", "PUT", "DELETE"} {
+			w.do(method, path+"/corp", "", as(w.root)).want(404)
+		}
+		for action, want := range map[string]int{"OIDC_PROVIDER_CREATED": 2, "OIDC_PROVIDER_UPDATED": 2, "OIDC_PROVIDER_DELETED": 1} {
+			if n, newest := w.rowsOf(action); n != want || strings.Contains(newest, "v1.") {
+				t.Errorf("%s: %d rows, the newest %s", action, n, newest)
+			}
+		}
+	})
+}
+
+func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
+	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
+		p := startIDP(t, ann)
+		w.add("corp", p)
+		if p.Asked("discovery") != 0 {
+			t.Fatal("the provider was asked before anybody signed in")
+		}
+		trip := w.leave("corp", "?redirect="+url.QueryEscape("/links?page=2#top"))
+		if c := trip.cookie; !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || c.MaxAge != 600 || c.Path != "/api/auth/sso/corp" {
+			t.Fatalf("%+v", c)
+		}
+		if trip.back.Scheme+"://"+trip.back.Host+trip.back.Path != baseURL+"/api/auth/sso/corp/callback" {
+			t.Fatal(trip.back)
+		}
+		first := trip.arrive()
+		if id := first.entered("/links?page=2#top"); id != w.annID {
+			t.Fatalf("signed in as %s, not ann", id)
+		}
+		if c := first.cookie("access_token"); !c.HttpOnly || !c.Secure || c.Path != "/" || c.SameSite != http.SameSiteLaxMode || c.MaxAge < 86000 {
+			t.Fatalf("%+v", c)
+		}
+		if c := first.cookie("sso_sign_in"); c == nil || c.MaxAge >= 0 || c.Path != trip.cookie.Path {
+			t.Fatalf("the sign-in's cookie stays: %+v", c)
+		}
+		trip.arrive().failed("provider_error") // the code was used
+
+		p.Be(idptest.Person{Subject: "ann-1", Email: "bob@example.com", Verified: true}) // the subject counts, whatever the email
+		if id := w.signOn("corp").entered("/"); id != w.annID {
+			t.Fatalf("signed in as %s, not ann", id)
+		}
+		list := w.do("GET", "/api/users/"+w.annID+"/oidc-accounts", "", as(w.root)).want(200).has("", "data", "total", "page", "pageSize", "totalPages")
+		list.has("data.0", "id", "provider", "sub", "issuer", "email", "createdAt", "lastLoginAt").has("data.0.provider", "id", "name", "slug")
+		if list.num("total") != 1 || list.str("data.0.sub") != "ann-1" || list.str("data.0.email") != "bob@example.com" || list.str("data.0.provider.slug") != "corp" || list.str("data.0.issuer") != p.Issuer {
+			t.Fatal(list.text)
+		}
+		w.do("GET", "/api/users/nobody/oidc-accounts", "", as(w.root)).want(404)
+		w.do("DELETE", "/api/users/"+w.bobID+"/oidc-accounts/"+list.str("data.0.id"), "", as(w.root)).want(404)
+		w.do("DELETE", "/api/users/"+w.annID+"/oidc-accounts/"+list.str("data.0.id"), "", as(w.root)).want(204)
+		if id := w.signOn("corp").entered("/"); id != w.bobID {
+			t.Fatalf("signed in as %s, not bob", id)
+		}
+		w.do("DELETE", "/api/admin/oidc-providers/corp", "", as(w.root)).want(204)
+		if r := w.do("GET", "/api/users/"+w.bobID+"/oidc-accounts", "", as(w.root)).want(200); r.num("total") != 0 {
+			t.Fatal(r.text)
+		}
+		for action, want := range map[string]int{"SSO_LOGIN": 3, "SSO_LOGIN_FAILED": 1, "OIDC_ACCOUNT_LINKED": 2, "OIDC_ACCOUNT_UNLINKED": 1, "OIDC_PROVIDER_DELETED": 1} {
+			if n, _ := w.rowsOf(action); n != want {
+				t.Errorf("%s: %d rows, want %d", action, n, want)
+			}
+		}
+		if _, gone := w.rowsOf("OIDC_PROVIDER_DELETED"); !strings.Contains(gone, `"unlinkedAccounts":1`) {
+			t.Error(gone)
+		}
+	})
+}
+
+func TestSSO_refuses_what_cannot_be_believed(t *testing.T) {
+	t.Parallel()
+	for fault, code := range map[idptest.Fault]string{
+		idptest.WrongIssuer: "invalid_token", idptest.WrongAudience: "invalid_token", idptest.OtherParty: "invalid_token", idptest.NoParty: "invalid_token", idptest.WrongNonce: "invalid_token", idptest.NoNonce: "invalid_token",
+		idptest.Expired: "invalid_token", idptest.Unsigned: "invalid_token", idptest.SignedBySecret: "invalid_token", idptest.SignedByPublic: "invalid_token", idptest.ForeignKey: "invalid_token", idptest.NoSubject: "invalid_token",
+		idptest.NoToken: "invalid_token", idptest.OtherPerson: "invalid_token", idptest.TokenRefused: "provider_error", idptest.TokenBroken: "provider_unavailable", idptest.Denied: "access_denied",
+	} {
+		t.Run(string(fault), func(t *testing.T) {
+			w := small(t, withSSO(nil))
+			p := startIDP(t, ann)
+			p.Fail(fault)
+			w.add("corp", p)
+			trip := w.leave("corp", "")
+			trip.arrive().failed(code)
+			n, newest := w.rowsOf("SSO_LOGIN_FAILED")
+			if n != 1 || !strings.Contains(newest, code) || !strings.Contains(w.logs.String(), `"code":"`+code+`"`) {
+				t.Fatalf("%d rows in the audit log: %s, log %s", n, newest, w.logs)
+			}
+			if spent := trip.back.Query().Get("code"); spent != "" && (strings.Contains(newest, spent) || strings.Contains(w.logs.String(), spent)) {
+				t.Error("the code is in a log")
+			}
+			if strings.Contains(w.logs.String()+newest, "eyJ") || strings.Contains(w.logs.String(), idptest.ClientSecret) {
+				t.Error("a token or a secret is in a log")
+			}
+			p.Fail(idptest.None)
+			w.clock.advance(time.Minute) // past the breaker
+			w.signOn("corp").entered("/")
+		})
+	}
+	for _, fault := range []idptest.Fault{idptest.OtherIssuer, idptest.InsecureKeys, idptest.Huge, idptest.Slow} {
+		t.Run(string(fault), func(t *testing.T) {
+			w := small(t, withSSO(func(c *sso.Config) { c.Timeout = 500 * time.Millisecond }))
+			p := startIDP(t, ann)
+			p.Fail(fault)
+			w.add("corp", p)
+			w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
+			w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
+			if n := p.Asked("discovery"); n != 1 {
+				t.Errorf("asked %d times at once", n)
+			}
+			w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
+			p.Fail(idptest.None)
+			w.clock.advance(20 * time.Second)
+			w.signOn("corp").entered("/")
+		})
+	}
+}
+
+func TestSSO_people(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		who       idptest.Person
+		fault     idptest.Fault
+		provision bool
+		want      string // an error, or whose session begins
+	}{
+		"verified":                       {who: ann, want: "ann"},
+		"verified as text":               {who: idptest.Person{Subject: "1", Email: userMail, Verified: "true"}, want: "ann"},
+		"an administrator":               {who: idptest.Person{Subject: "1", Email: adminMail, Verified: true}, want: "root"},
+		"told by user info":              {who: ann, fault: idptest.ThinToken, want: "ann"},
+		"the secret in the body":         {who: ann, fault: idptest.PostOnly, want: "ann"},
+		"not verified":                   {who: idptest.Person{Subject: "1", Email: userMail, Verified: false}, want: "no_account"},
+		"verified by the word false":     {who: idptest.Person{Subject: "1", Email: userMail, Verified: "false"}, want: "no_account"},
+		"not said whether verified":      {who: idptest.Person{Subject: "1", Email: userMail}, want: "no_account"},
+		"no email":                       {who: idptest.Person{Subject: "1", Verified: true}, want: "no_account"},
+		"unknown":                        {who: idptest.Person{Subject: "1", Email: "eve@example.com", Verified: true}, want: "no_account"},
+		"a look-alike":                   {who: idptest.Person{Subject: "1", Email: "\u212Aate@example.com", Verified: true}, want: "no_account"},
+		"two emails":                     {who: idptest.Person{Subject: "1", Email: userMail + "," + otherMail, Verified: true}, want: "no_account"},
+		"provisioned":                    {who: idptest.Person{Subject: "1", Email: "eve@example.com", Verified: true, Name: "Eve"}, provision: true, want: "new"},
+		"provisioned but not verified":   {who: idptest.Person{Subject: "1", Email: "eve@example.com", Name: "Eve"}, provision: true, want: "email_not_verified"},
+		"provisioned with a strange one": {who: idptest.Person{Subject: "1", Email: "e\x00ve@example.com", Verified: true}, provision: true, want: "email_not_verified"},
+		"known and not verified":         {who: idptest.Person{Subject: "1", Email: userMail}, provision: true, want: "email_not_verified"},
+		"strange subject":                {who: idptest.Person{Subject: "a\x00b", Email: userMail, Verified: true}, want: "invalid_token"},
+		"long subject":                   {who: idptest.Person{Subject: strings.Repeat("x", 256), Email: userMail, Verified: true}, want: "invalid_token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := small(t, withSSO(func(cfg *sso.Config) { cfg.AutoProvision = c.provision }))
+			w.do("POST", "/api/users", `{"email":"kate@example.com","password":"`+password+`"}`, as(w.root)).want(201)
+			p := startIDP(t, c.who)
+			p.Fail(c.fault)
+			w.add("corp", p)
+			ids := map[string]string{"ann": w.annID, "root": w.rootID}
+			switch want, known := ids[c.want]; {
+			case known:
+				if id := w.signOn("corp").entered("/"); id != want {
+					t.Fatalf("signed in as %s", id)
+				}
+			case c.want == "new":
+				r := w.signOn("corp")
+				id := r.entered("/")
+				u := w.do("GET", "/api/users/"+id, "", as(w.root)).want(200)
+				if u.str("email") != c.who.Email || u.str("name") != "Eve" || u.str("role") != "USER" {
+					t.Fatal(u.text)
+				}
+				w.do("POST", "/api/auth/login", login(c.who.Email, "", "")).want(400)
+				w.do("POST", "/api/auth/login", login(c.who.Email, "x", "")).want(401)
+				if again := w.signOn("corp").entered("/"); again != id {
+					t.Fatal("made twice")
+				}
+			default:
+				w.signOn("corp").failed(c.want)
+			}
+		})
+	}
+}
+
+func TestSSO_inactive(t *testing.T) {
+	w := small(t, withSSO(nil))
+	p := startIDP(t, ann)
+	w.add("corp", p)
+	w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
+	w.signOn("corp").failed("account_inactive")
+	w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"ACTIVE"}`, as(w.root)).want(200)
+	w.signOn("corp").entered("/")
+	w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
+	w.signOn("corp").failed("account_inactive") // known by now, and still not let in
+
+	trip := w.leave("corp", "")
+	w.do("PUT", "/api/admin/oidc-providers/corp", `{"isActive":false}`, as(w.root)).want(200)
+	trip.arrive().failed("unknown_provider")
+	w.do("GET", "/api/auth/sso/corp/login", "").failed("unknown_provider")
+	w.do("GET", "/api/auth/sso/none/login", "").failed("unknown_provider")
+	w.do("GET", "/api/auth/sso/none/callback?state=x&code=y", "").failed("unknown_provider")
+	if r := w.do("GET", "/api/auth/sso", "").want(200); r.num("total") != 0 {
+		t.Fatal(r.text)
+	}
+}
+
+func TestSSO_an_answer_belongs_to_its_sign_in(t *testing.T) {
+	w := small(t, withSSO(nil))
+	p := startIDP(t, ann)
+	w.add("corp", p)
+	w.add("other", p)
+
+	none := w.leave("corp", "")
+	none.cookie = nil
+	none.arrive().failed("expired")
+
+	trip := w.leave("corp", "")
+	elsewhere := w.leave("corp", "")
+	elsewhere.cookie = trip.cookie // a victim's browser is sent to an attacker's answer
+	r := elsewhere.arrive().failed("invalid_state")
+	if r.cookie("sso_sign_in") != nil {
+		t.Error("the victim's own sign-in was ended")
+	}
+	trip.arrive().entered("/")
+
+	for name, change := range map[string]func(q url.Values){
+		"no state": func(q url.Values) { q.Del("state") }, "another state": func(q url.Values) { q.Set("state", "x") },
+	} {
+		trip := w.leave("corp", "")
+		q := trip.back.Query()
+		change(q)
+		trip.back.RawQuery = q.Encode()
+		t.Log(name)
+		trip.arrive().failed("invalid_state")
+	}
+	for name, change := range map[string]func(q url.Values){
+		"no code": func(q url.Values) { q.Del("code") }, "another code": func(q url.Values) { q.Set("code", "x") }, "another issuer": func(q url.Values) { q.Set("iss", "https://evil.example") },
+		"an error": func(q url.Values) { q.Set("error", "<script>") },
+	} {
+		trip := w.leave("corp", "")
+		q := trip.back.Query()
+		change(q)
+		trip.back.RawQuery = q.Encode()
+		t.Log(name)
+		trip.arrive().failed("provider_error")
+	}
+
+	trip = w.leave("corp", "")
+	trip.back.Path = "/api/auth/sso/other/callback"
+	trip.arrive().failed("expired")
+	trip.back.Path = "/api/auth/sso/corp/callback"
+	good := trip.cookie.Value
+	middle, other := len(good)/2, "A"
+	if good[middle] == 'A' {
+		other = "B"
+	}
+	trip.cookie.Value = good[:middle] + other + good[middle+1:]
+	trip.arrive().failed("expired")
+	trip.cookie.Value = good
+	w.clock.advance(sso.PendingFor)
+	trip.arrive().failed("expired")
+	w.clock.advance(-time.Second)
+	trip.arrive().failed("invalid_token") // by now the token, which the clock has outrun, is old
+
+	w.clock.offset.Store(0)
+	trip = w.leave("corp", "")
+	w.do("DELETE", "/api/admin/oidc-providers/corp", "", as(w.root)).want(204)
+	w.add("corp", p)
+	trip.arrive().failed("expired") // the same slug, but another provider
+}
+
+func TestSSO_returns_only_to_our_own_pages(t *testing.T) {
+	w := small(t, withSSO(nil))
+	w.add("corp", startIDP(t, ann))
+	for _, bad := range []string{"https://evil.example", "//evil.example", `/\evil.example`, "/\t/evil.example", "evil", "javascript:alert(1)", "/%09/evil.example", "/a\r\nSet-Cookie:x=y"} {
+		w.do("GET", "/api/auth/sso/corp/login?redirect="+url.QueryEscape(bad), "").failed("invalid_redirect")
+	}
+	w.leave("corp", "?redirect="+url.QueryEscape("/a b?q=é")).arrive().entered("/a%20b?q=%C3%A9")
+	w.leave("corp", "?redirect=").arrive().entered("/")
+}
+
+func TestSSO_keys_are_asked_for_again_once_in_a_while(t *testing.T) {
+	w := small(t, withSSO(nil))
+	p := startIDP(t, ann)
+	w.add("corp", p)
+	for range 3 {
+		w.signOn("corp").entered("/")
+	}
+	if p.Asked("discovery") != 1 || p.Asked("keys") != 1 {
+		t.Fatalf("asked %d and %d times", p.Asked("discovery"), p.Asked("keys"))
+	}
+	p.Rotate() // ECDSA by now
+	w.signOn("corp").entered("/")
+	if p.Asked("keys") != 2 {
+		t.Fatalf("asked %d times", p.Asked("keys"))
+	}
+	p.Rotate()
+	p.Forget()
+	for range 3 {
+		w.signOn("corp").failed("invalid_token")
+	}
+	if p.Asked("keys") != 2 {
+		t.Fatalf("an unknown key made us ask %d times", p.Asked("keys")-2)
+	}
+	w.clock.advance(30 * time.Second)
+	w.signOn("corp").entered("/")
+	w.clock.advance(time.Minute)
+	p.Fail(idptest.ForeignKey)
+	w.signOn("corp").failed("invalid_token")
+	if p.Asked("keys") != 3 {
+		t.Fatal("a bad signature by a known key made us ask")
+	}
+}
+
+func TestSSO_provider_down(t *testing.T) {
+	w := small(t, withSSO(nil))
+	p := startIDP(t, ann)
+	w.add("corp", p)
+	p.stop()
+	w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
+	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
+	p.start()
+	w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable") // not asked again at once
+	w.clock.advance(time.Second)
+	trip := w.leave("corp", "")
+	p.stop()
+	trip.arrive().failed("provider_unavailable")
+	w.clock.advance(2 * time.Hour) // what it published is old, but not too old to begin with
+	w.do("GET", "/api/auth/sso/corp/login", "").want(302)
+	if c := w.do("GET", "/api/auth/sso/corp/login", "").cookie("sso_sign_in"); c == nil {
+		t.Fatal("what is remembered of a provider was not used")
+	}
+	w.clock.advance(24 * time.Hour)
+	w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
+	if n, _ := w.rowsOf("SSO_LOGIN_FAILED"); n != 4 {
+		t.Fatalf("%d failures in the audit log", n)
+	}
+}
+
+func TestSSO_first_sign_ins_at_once_make_one_user(t *testing.T) {
+	eachWith(t, withSSO(func(c *sso.Config) { c.AutoProvision = true }), func(t *testing.T, w *world) {
+		p := startIDP(t, idptest.Person{Subject: "eve", Email: "eve@example.com", Verified: true})
+		w.add("corp", p)
+		trips := make([]*trip, 6)
+		for i := range trips {
+			trips[i] = w.leave("corp", "")
+		}
+		var wg sync.WaitGroup
+		for _, trip := range trips {
+			wg.Go(func() {
+				r := w.do("GET", trip.back.RequestURI(), "", with("Cookie", trip.cookie.Name+"="+trip.cookie.Value))
+				if r.Header.Get("Location") != "/" {
+					t.Errorf("sent to %s", r.Header.Get("Location"))
+				}
+			})
+		}
+		wg.Wait()
+		if linked, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); linked != 1 {
+			t.Errorf("linked %d times", linked)
+		}
+		if r := w.do("GET", "/api/users?search=eve", "", as(w.root)).want(200); r.num("total") != 1 {
+			t.Error(r.text)
+		}
+	})
+}
+
+func TestSSO_enforced(t *testing.T) {
+	w := small(t, withSSO(nil))
+	w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
+	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200) // there is no provider yet
+	w.add("corp", startIDP(t, ann))
+	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(403)
+	if r := w.do("GET", "/api/auth/sso", "").want(200); r.at("ssoEnforced") != true {
+		t.Fatal(r.text)
+	}
+	w.signOn("corp").entered("/")
+	w.do("PUT", "/api/admin/oidc-providers/corp", `{"isActive":false}`, as(w.root)).want(200)
+	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
+}
+
+func TestSSO_private_addresses_are_out_of_reach(t *testing.T) {
+	w := small(t, withSSO(func(c *sso.Config) { c.AllowPrivate = false }))
+	p := startIDP(t, ann)
+	for _, at := range []string{p.Issuer, "https://127.0.0.1:8443", "https://[::1]/", "https://10.0.0.1", "http://id.example.com", "https://169.254.169.254/", "https://localhost/", "https://2130706433/"} {
+		w.do("POST", "/api/admin/oidc-providers", providerJSON("corp", at, "x"), as(w.root)).wantField("discoveryUrl")
+	}
+	w.do("POST", "/api/admin/oidc-providers", providerJSON("corp", "https://id.example.com", "x"), as(w.root)).want(201)
+	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error { // as a name would that leads inside later
+		_, err := tx.Exec(t.Context(), `UPDATE oidc_providers SET discovery_url = ?`, p.Issuer)
+		return err
+	}))
+	w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
+	if p.Asked("discovery") != 0 {
+		t.Fatal("the provider was reached")
+	}
+}
