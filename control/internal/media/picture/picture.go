@@ -17,6 +17,7 @@ import (
 	"image"
 	"image/jpeg"
 	"image/png"
+	"math"
 	"runtime/debug"
 
 	"golang.org/x/image/webp"
@@ -96,10 +97,37 @@ func decode(kind kind, file []byte) (image.Image, error) {
 	case kindPNG:
 		return png.Decode(r)
 	case kindWebP:
-		return webp.Decode(r)
+		m, err := webp.Decode(r)
+		switch m := m.(type) {
+		case *image.YCbCr:
+			widen(m)
+		case *image.NYCbCrA:
+			widen(&m.YCbCr)
+		}
+		return m, err
 	}
 	panic("BUG: a kind without a decoder")
 }
+
+// widen stretches planes from the range of television, 16 to 235 and 16 to 240, in which WebP has them (RFC 6386,
+// section 9.2), to the whole range, in which Go takes them to be.
+func widen(m *image.YCbCr) {
+	var luma, chroma [256]byte
+	for v := range 256 {
+		luma[v] = clamp(float64(v-16) * 255 / 219)
+		chroma[v] = clamp(float64(v-128)*255/224 + 128)
+	}
+	for i, v := range m.Y {
+		m.Y[i] = luma[v]
+	}
+	for _, plane := range [][]byte{m.Cb, m.Cr} {
+		for i, v := range plane {
+			plane[i] = chroma[v]
+		}
+	}
+}
+
+func clamp(v float64) byte { return byte(math.Round(max(0, min(255, v)))) }
 
 func refused(format string, args ...any) error { return problem.OfField("file", format, args...) }
 
