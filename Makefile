@@ -2,7 +2,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES  = shared edge control control/cmd/standalone
+MODULES  = shared edge control control/cmd/standalone test/chd
 LDFLAGS  = -s -w -X github.com/shortline/shortline/shared/ops.Version=$(VERSION)
 CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data

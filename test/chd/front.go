@@ -1,0 +1,201 @@
+//go:build linux && amd64
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/ClickHouse/ch-go/compress"
+	"golang.org/x/sys/unix"
+)
+
+// front is ClickHouse's HTTP interface. Each request has a connection of its own, so that settings don't outlive it.
+type front struct{ engine *engine }
+
+// notSettings are the URL parameters that say something to the interface and nothing to the engine.
+var notSettings = map[string]bool{"query": true, "database": true, "default_format": true, "compress": true, "decompress": true,
+	"client_protocol_version": true, "query_id": true, "quota_key": true, "user": true, "password": true, "network_compression_method": true,
+	"network_zstd_compression_level": true, "wait_end_of_query": true}
+
+var errorCode = regexp.MustCompile(`Code: (\d+)\.`)
+
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/ping" {
+		_, _ = io.WriteString(w, "Ok.\n")
+		return
+	}
+	err := f.serve(w, r)
+	if err == nil {
+		return
+	}
+	var failed failure
+	if !errors.As(err, &failed) {
+		log.Println("chd:", err)
+	}
+	status := http.StatusInternalServerError
+	if code := errorCode.FindStringSubmatch(err.Error()); code != nil {
+		w.Header().Set("X-ClickHouse-Exception-Code", code[1])
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, err.Error())
+}
+
+func (f *front) serve(w http.ResponseWriter, r *http.Request) error {
+	url := r.URL.Query()
+	// The whole body is here before any of it counts: a client that dies half way has inserted nothing.
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return fmt.Errorf("read the request: %w", err)
+	}
+	if url.Get("decompress") == "1" {
+		if body, err = inflate(body); err != nil {
+			return fmt.Errorf("decompress the request: %w", err)
+		}
+	}
+	query := url.Get("query")
+	if query == "" {
+		query, body = string(body), nil
+	}
+	reply := func(result []byte) error {
+		return send(w, result, url.Get("compress") == "1", url.Get("network_compression_method"))
+	}
+	if query == hello {
+		return reply(helloBlock())
+	}
+
+	conn, err := f.engine.open()
+	if err != nil {
+		return err
+	}
+	defer f.engine.closeConn(conn)
+	nothing := func([]byte) error { return nil }
+	params, names := map[string]string{}, []string{}
+	for name := range url {
+		if p, ok := strings.CutPrefix(name, "param_"); ok {
+			params[p] = url.Get(name)
+		} else if !notSettings[name] {
+			names = append(names, name)
+		}
+	}
+	if db := url.Get("database"); db != "" {
+		if err := f.engine.run(conn, "USE `"+strings.ReplaceAll(db, "`", "\\`")+"`", "Null", nil, nothing); err != nil {
+			return err
+		}
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		value := strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(url.Get(name))
+		if err := f.engine.run(conn, "SET "+name+" = '"+value+"'", "Null", nil, nothing); err != nil {
+			return err
+		}
+	}
+	if body != nil {
+		file, err := memoryFile(body)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		query = insertFrom(query, file)
+	}
+	format := url.Get("default_format")
+	if format == "" {
+		format = "TabSeparated"
+	}
+	return f.engine.run(conn, query, format, params, reply)
+}
+
+var insertFormat = regexp.MustCompile(`(?is)\s+FORMAT\s+(\w+)\s*;?\s*$`)
+
+// insertFrom makes an insert read a file. Data behind a statement's text would not do: the engine's parser ends it at
+// an empty line, and two line feeds may well be part of a number.
+func insertFrom(query string, file *os.File) string {
+	format := "Native"
+	if at := insertFormat.FindStringSubmatchIndex(query); at != nil {
+		format, query = query[at[2]:at[3]], query[:at[0]]
+	}
+	return fmt.Sprintf("%s FROM INFILE '/proc/self/fd/%d' COMPRESSION 'none' FORMAT %s", query, file.Fd(), format)
+}
+
+func memoryFile(data []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("insert", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("memfd_create: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "insert")
+	if _, err := file.Write(data); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func inflate(data []byte) ([]byte, error) {
+	out, err := io.ReadAll(compress.NewReader(bytes.NewReader(data)))
+	if errors.Is(err, io.EOF) { // how that reader ends
+		err = nil
+	}
+	return out, err
+}
+
+// blockSize is how much is compressed at a time.
+const blockSize = 1 << 20
+
+func send(w http.ResponseWriter, data []byte, compressed bool, method string) error {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	if !compressed || len(data) == 0 {
+		_, err := w.Write(data)
+		return err
+	}
+	m := compress.LZ4
+	if strings.EqualFold(method, "zstd") {
+		m = compress.ZSTD
+	}
+	c := compress.NewWriter(compress.LevelZero, m)
+	for len(data) > 0 {
+		n := min(len(data), blockSize)
+		if err := c.Compress(data[:n]); err != nil {
+			return err
+		}
+		if _, err := w.Write(c.Data); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}
+
+// hello is what the Go driver asks first.
+const hello = "SELECT displayName(), version(), revision(), timezone()"
+
+// helloBlock answers it in the form of a new protocol revision, because that is what the driver counts with before it
+// knows any, but says revision 0: all later blocks are then plain Native, which is what the engine gives.
+func helloBlock() []byte {
+	// The block's information: field 1, no overflow; field 2, bucket -1; end of fields.
+	b := []byte{1, 0, 2, 0xff, 0xff, 0xff, 0xff, 0}
+	b = append(b, 4, 1) // columns, rows
+	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
+	column := func(name, kind string) {
+		text(name)
+		text(kind)
+		b = append(b, 0) // of the usual serialization
+	}
+	column("displayName()", "String")
+	text("chd")
+	column("version()", "String")
+	text("26.5.1.1")
+	column("revision()", "UInt32")
+	b = binary.LittleEndian.AppendUint32(b, 0)
+	column("timezone()", "String")
+	text("UTC")
+	return b
+}
