@@ -1,7 +1,6 @@
 // Package idptest is an identity provider for tests: OpenID Connect discovery, authorization with PKCE, tokens, user
 // info and a key set, strict about what a client must send. It can be told to misbehave (see Fault), to rotate its
 // keys, and who the person at the browser is; it asks nobody anything and gives codes out at once.
-//
 // It is a plain http.Handler with a real protocol, so it runs inside a test or, by the command beside it, as a
 // process of its own that can be stopped. It is no example of a provider: nothing here guards secrets.
 package idptest
@@ -38,29 +37,29 @@ type Fault string
 // The faults. None is the absence of any.
 const (
 	None           Fault = ""
-	WrongIssuer    Fault = "wrong_issuer"     // in the token
-	WrongAudience  Fault = "wrong_audience"   // the token is for another client
-	OtherParty     Fault = "other_party"      // for us among others, but given to another client (azp)
-	NoParty        Fault = "no_party"         // for us among others, without azp
-	WrongNonce     Fault = "wrong_nonce"      // an old token played again
-	NoNonce        Fault = "no_nonce"         //
-	Expired        Fault = "expired"          //
+	WrongIssuer    Fault = "wrong_issuer"   // in the token
+	WrongAudience  Fault = "wrong_audience" // the token is for another client
+	OtherParty     Fault = "other_party"    // for us among others, but given to another client (azp)
+	NoParty        Fault = "no_party"       // for us among others, without azp
+	WrongNonce     Fault = "wrong_nonce"    // an old token played again
+	NoNonce        Fault = "no_nonce"
+	Expired        Fault = "expired"
 	Unsigned       Fault = "unsigned"         // alg none
 	SignedBySecret Fault = "signed_by_secret" // HS256 with the client's secret
 	SignedByPublic Fault = "signed_by_public" // HS256 with the public key as the secret
 	ForeignKey     Fault = "foreign_key"      // the kid of a known key, another key's signature
-	NoSubject      Fault = "no_subject"       //
-	NoToken        Fault = "no_token"         // a token answer without an id_token
-	TokenRefused   Fault = "token_refused"    // the token endpoint answers invalid_grant
-	TokenBroken    Fault = "token_broken"     // and 500
-	Denied         Fault = "denied"           // the person says no
-	OtherIssuer    Fault = "other_issuer"     // discovery speaks for somebody else
-	InsecureKeys   Fault = "insecure_keys"    // discovery names endpoints that are no addresses
-	Slow           Fault = "slow"             // no answer until the client gives up
-	Huge           Fault = "huge"             // an endless discovery document
-	ThinToken      Fault = "thin_token"       // the email is told by user info only: no fault, but unusual
-	PostOnly       Fault = "post_only"        // the client's secret is taken in the body only: unusual, too
-	OtherPerson    Fault = "other_person"     // thin, and user info speaks of somebody else
+	NoSubject      Fault = "no_subject"
+	NoToken        Fault = "no_token"      // a token answer without an id_token
+	TokenRefused   Fault = "token_refused" // the token endpoint answers invalid_grant
+	TokenBroken    Fault = "token_broken"  // and 500
+	Denied         Fault = "denied"        // the person says no
+	OtherIssuer    Fault = "other_issuer"  // discovery speaks for somebody else
+	InsecureKeys   Fault = "insecure_keys" // discovery names endpoints that are no addresses
+	Slow           Fault = "slow"          // no answer until the client gives up
+	Huge           Fault = "huge"          // an endless discovery document
+	ThinToken      Fault = "thin_token"    // the email is told by user info only: no fault, but unusual
+	PostOnly       Fault = "post_only"     // the client's secret is taken in the body only: unusual, too
+	OtherPerson    Fault = "other_person"  // thin, and user info speaks of somebody else
 )
 
 // Person is who signs in.

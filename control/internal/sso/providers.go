@@ -38,8 +38,8 @@ type Input struct {
 
 // Provider is an identity provider without its secret.
 type Provider struct {
-	store.OIDCProvider        // ClientSecret is ""
-	HasSecret          bool   //
+	store.OIDCProvider // ClientSecret is ""
+	HasSecret          bool
 	CallbackURL        string // must be registered at the provider
 }
 

@@ -95,7 +95,7 @@ func (s *Service) redeem(ctx context.Context, p store.OIDCProvider, m metadata, 
 			c.Name = more.Name
 		}
 	}
-	who = person{issuer: verified.Issuer, subject: verified.Subject, name: cleanName(c.Name)}
+	who = person{issuer: m.Issuer, subject: verified.Subject, name: cleanName(c.Name)}
 	if usableEmail(c.Email) {
 		who.email, who.verified = c.Email, c.Verified == true || c.Verified == "true"
 	}
