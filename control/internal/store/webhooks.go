@@ -204,3 +204,11 @@ func (tx *Tx) PruneWebhooks(ctx context.Context, before int64, limit int) (logs,
 	deliveries, err = tx.Exec(ctx, `DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE created_at < ? LIMIT ?)`, before, limit)
 	return logs, deliveries, err
 }
+
+// WebhookIDs lists every webhook there is.
+func (c Conn) WebhookIDs(ctx context.Context) ([]string, error) {
+	return All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) {
+		err = row.Scan(&id)
+		return id, err
+	}, `SELECT id FROM webhooks ORDER BY id`)
+}

@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/shortline/shortline/control/internal/accounts"
+	"github.com/shortline/shortline/control/internal/audit"
+	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/settings"
+	"github.com/shortline/shortline/control/internal/sso"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/webhooks"
+	"github.com/shortline/shortline/shared/config"
+)
+
+// Operator is what an operator's commands need: the database, and for some of them its keys. Each method opens the
+// store, brings its schema up to date, and closes it again.
+type Operator struct {
+	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://… or sqlite:PATH"`
+	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"several with commas between them: the first seals, all open"`
+	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"for create-admin; without it one is made and printed"`
+}
+
+// Validate reports every problem.
+func (o *Operator) Validate() error {
+	var problems []error
+	if u := o.DatabaseURL.Reveal(); !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.HasPrefix(u, "sqlite:") {
+		problems = append(problems, errors.New("DATABASE_URL: must begin with postgres:// or sqlite:"))
+	}
+	for _, key := range keyRing(o.EncryptionKey) {
+		if len(key) < 32 {
+			problems = append(problems, errors.New("ENCRYPTION_KEY: must have at least 32 bytes"))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// with opens the store for f.
+func (o *Operator) with(ctx context.Context, f func(*store.Store) error) (err error) {
+	st, err := store.Open(ctx, store.Config{URL: o.DatabaseURL.Reveal(), MaxConns: 2})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	return f(st)
+}
+
+// Migrate brings the schema up to date.
+func (o *Operator) Migrate(ctx context.Context) error {
+	return o.with(ctx, func(*store.Store) error { return nil })
+}
+
+// VerifyAudit walks the audit log. The error wraps audit.ErrTampered where the chain does not hold.
+func (o *Operator) VerifyAudit(ctx context.Context) (head audit.Head, err error) {
+	err = o.with(ctx, func(st *store.Store) error {
+		return st.View(ctx, func(c store.Conn) error {
+			head, err = audit.Verify(ctx, c)
+			return err
+		})
+	})
+	return head, err
+}
+
+// CreateAdmin makes an administrator, and returns the password that was made if none is set.
+func (o *Operator) CreateAdmin(ctx context.Context, email string) (password string, err error) {
+	given := o.AdminPassword.Reveal()
+	if given == "" {
+		password = rand.Text()
+		given = password
+	}
+	err = o.with(ctx, func(st *store.Store) error {
+		passwords, err := auth.NewPasswords(0)
+		if err != nil {
+			return err
+		}
+		// Nothing is signed or sealed here, so any keys will do.
+		key := []byte(rand.Text() + rand.Text())
+		authenticator, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{key}}, st, passwords)
+		if err != nil {
+			return err
+		}
+		people, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{key}}, st, authenticator, passwords)
+		if err != nil {
+			return err
+		}
+		_, err = people.CreateAdmin(ctx, email, given)
+		return err
+	})
+	return password, err
+}
+
+// RotateKeys seals again what older keys sealed, and returns how many secrets that were. Programs that use the
+// database must know the new key before, and the old ones until it is done.
+func (o *Operator) RotateKeys(ctx context.Context) (n int, err error) {
+	ring := keyRing(o.EncryptionKey)
+	if len(ring) == 0 {
+		return 0, errors.New("ENCRYPTION_KEY: is required")
+	}
+	err = o.with(ctx, func(st *store.Store) error {
+		passwords, err := auth.NewPasswords(0)
+		if err != nil {
+			return err
+		}
+		authenticator, err := auth.NewAuthenticator(auth.Config{Secrets: ring}, st, passwords)
+		if err != nil {
+			return err
+		}
+		people, err := accounts.New(accounts.Config{EncryptionKeys: ring}, st, authenticator, passwords)
+		if err != nil {
+			return err
+		}
+		providers, err := sso.New(sso.Config{BaseURL: "https://localhost", EncryptionKeys: ring}, st, authenticator, settings.New(st))
+		if err != nil {
+			return err
+		}
+		hooks, err := webhooks.New(webhooks.Config{EncryptionKeys: ring}, st)
+		if err != nil {
+			return err
+		}
+		for _, part := range []struct {
+			name   string
+			reseal func(context.Context) (int, error)
+		}{{"second factors", people.Reseal}, {"identity providers", providers.Reseal}, {"webhooks", hooks.Reseal}} {
+			more, err := part.reseal(ctx)
+			n += more
+			if err != nil {
+				return fmt.Errorf("seal the secrets of %s again: %w", part.name, err)
+			}
+		}
+		return nil
+	})
+	return n, err
+}
