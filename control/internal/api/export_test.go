@@ -1,0 +1,12 @@
+package api
+
+import "strings"
+
+// Endpoints is every route that is served, as "GET /api/urls/{id}", for tests.
+func (s *Server) Endpoints() []string {
+	var list []string
+	for _, e := range s.endpoints {
+		list = append(list, e.Method+" "+strings.ReplaceAll(e.Path, "*", "{key}"))
+	}
+	return list
+}

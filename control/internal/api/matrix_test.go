@@ -1,0 +1,159 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// caller is somebody with a credential of one sort.
+type caller struct {
+	name       string
+	person     person
+	credential option
+	role       string // of a credential that is good, "" of all others
+	isKey      bool
+}
+
+// callers are all sorts of callers.
+func (w *world) callers() []caller {
+	w.t.Helper()
+	ann, bob, root := w.person("USER"), w.person("USER"), w.person("ADMIN")
+	expired, expiredID := w.newKey(ann.token)
+	if _, err := w.expire(expiredID); err != nil {
+		w.t.Fatal(err)
+	}
+	deleted, deletedID := w.newKey(ann.token)
+	w.do("GET", "/api/auth/me", "", with("X-API-Key", deleted)).want(200) // so that it is remembered
+	w.do("DELETE", "/api/api-keys/"+deletedID, "", as(ann.token)).want(204)
+	over, _ := w.signIn(ann.email)
+	w.do("POST", "/api/auth/logout", "", as(over)).want(200)
+	w.do("GET", "/api/auth/me", "", with("X-API-Key", bob.key)).want(200)
+	w.do("PATCH", "/api/users/"+bob.id+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
+	none := person{}
+	return []caller{
+		{"nobody", none, func(*http.Request) {}, "", false},
+		{"a user", ann, as(ann.token), "USER", false},
+		{"a user's cookie", ann, with("Cookie", "access_token="+ann.token), "USER", false},
+		{"a user's key", ann, with("X-API-Key", ann.key), "USER", true},
+		{"an admin", root, as(root.token), "ADMIN", false},
+		{"an admin's key", root, as(root.key), "ADMIN", true},
+		{"an expired key", none, with("X-API-Key", expired), "", true},
+		{"a deleted key", none, with("X-API-Key", deleted), "", true},
+		{"a session that was ended", none, as(over), "", false},
+		{"a deactivated user", none, as(bob.token), "", false},
+		{"a deactivated user's key", none, as(bob.key), "", true},
+		{"a key that nobody has", none, as("sl_" + fresh() + fresh() + "aaaaaaaaa"), "", true},
+	}
+}
+
+// owned are the kinds of resources that belong to a user.
+var owned = []string{"url", "variant", "rule", "bundle", "bundled", "key", "webhook", "log"}
+
+// may is what the interface says of a caller who asks for a resource: own, foreign, missing, or own in a path that
+// ends at a foreign one (mixed).
+func (r row) may(c caller, target string) int {
+	switch {
+	case r.who == "P":
+	case c.role == "":
+		return http.StatusUnauthorized
+	case r.who == "A" && c.role != "ADMIN", r.who == "S" && c.isKey:
+		return http.StatusForbidden
+	case target == "mixed", target == "foreign" && c.role != "ADMIN":
+		return http.StatusNotFound
+	}
+	if target == "missing" {
+		return r.missing
+	}
+	return r.allowed
+}
+
+// Every row of the interface by every sort of caller on every sort of resource. A refusal must change nothing.
+func TestMatrix(t *testing.T) {
+	eachWhole(t, func(t *testing.T, w *world) {
+		cells := 0
+		callers := w.callers()
+		stranger := w.thingsOf(w.person("USER").token)
+		shared := map[string]*things{}
+		for _, c := range callers {
+			shared[c.name] = w.thingsOf(c.person.token)
+			if c.role == "" {
+				shared[c.name] = stranger
+			}
+		}
+		for _, r := range table(t) {
+			kinds := r.kinds()
+			mine := slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return !slices.Contains(owned, k) })
+			for _, c := range callers {
+				cell := func(target string, id func(string) string, credential option) {
+					t.Helper()
+					cells++
+					want := r.may(c, target)
+					for _, k := range kinds {
+						id(k) // made now, so that it is no change that the request makes
+					}
+					before := w.trace()
+					got := w.send(r, id, credential)
+					if got.StatusCode != want {
+						t.Errorf("%s (%s) %s by %s: %d, want %d: %s", r.endpoint(), r.body, target, c.name, got.StatusCode, want, got.text)
+					}
+					if want >= 400 && r.who != "P" && w.trace() != before {
+						t.Errorf("%s %s by %s was refused and changed something", r.endpoint(), target, c.name)
+					}
+				}
+				// A request that will change something gets resources and, if it is about the account, a user of its own.
+				disposable := func(target string) (th *things, credential option) {
+					th, credential = shared[c.name], c.credential
+					if r.method == "GET" || c.role == "" || r.may(c, target) >= 400 {
+						return th, credential
+					}
+					th = w.thingsOf(c.person.token)
+					if r.who == "S" || r.endpoint() == "POST /api/auth/logout" {
+						p := w.person(c.role)
+						th, credential = w.thingsOf(p.token), as(p.token)
+						if c.isKey {
+							credential = as(p.key)
+						}
+					}
+					return th, credential
+				}
+				th, credential := disposable("own")
+				cell("own", th.id, credential)
+				if len(mine) > 0 {
+					foreign := stranger
+					if c.role == "ADMIN" && r.method != "GET" {
+						foreign = w.thingsOf(stranger.owner)
+					}
+					cell("foreign", foreign.id, c.credential)
+				}
+				if r.missing == 0 {
+					continue
+				}
+				for _, gone := range kinds {
+					th := shared[c.name]
+					cell("missing", func(kind string) string {
+						if kind == gone {
+							return store.NewID()
+						}
+						return th.id(kind)
+					}, c.credential)
+				}
+				if n := len(mine); n > 1 && c.role == "USER" {
+					th := shared[c.name]
+					cell("mixed", func(kind string) string {
+						if kind == mine[n-1] {
+							return stranger.id(kind)
+						}
+						return th.id(kind)
+					}, c.credential)
+				}
+			}
+		}
+		t.Logf("%d cells", cells)
+		if cells < 1000 {
+			t.Errorf("only %d cells", cells)
+		}
+	})
+}

@@ -1,0 +1,214 @@
+package api_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/shortline/shortline/control/internal/accounts"
+	"github.com/shortline/shortline/control/internal/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/analytics/report"
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/bundles"
+	"github.com/shortline/shortline/control/internal/keys"
+	"github.com/shortline/shortline/control/internal/media"
+	"github.com/shortline/shortline/control/internal/media/object"
+	"github.com/shortline/shortline/control/internal/settings"
+	"github.com/shortline/shortline/control/internal/sso"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/control/internal/webhooks"
+)
+
+// whole adds every use case to a world.
+func whole(w *world, cfg *api.Config, deps *api.Deps) {
+	withExplain(w, cfg, deps)
+	secret := [][]byte{bytes.Repeat([]byte("e"), 32)}
+	passwords, err := auth.NewPasswords(bcrypt.MinCost)
+	w.ok(err)
+	clicks, err := duckdb.Open(w.t.Context(), duckdb.Config{Path: filepath.Join(w.t.TempDir(), "clicks"), Threads: 1})
+	w.ok(err)
+	images, err := object.OpenFolder(w.t.TempDir())
+	w.ok(err)
+	w.t.Cleanup(func() { _, _ = clicks.Close(), images.Close() })
+
+	deps.Keys = keys.New(w.store, passwords, 1<<20)
+	deps.Bundles = bundles.New(w.store, clicks, nil)
+	deps.Reports = report.New(w.store, clicks, nil)
+	deps.Media = media.New(media.Config{Logger: cfg.Logger}, w.store, deps.Links, images)
+	// Nobody listens at port 1: what is sent there fails at once.
+	deps.Webhooks, err = webhooks.New(webhooks.Config{Settings: webhooks.Settings{AllowPrivate: true, Timeout: 5 * time.Second}, EncryptionKeys: secret, Logger: cfg.Logger}, w.store)
+	w.ok(err)
+	deps.SSO, err = sso.New(sso.Config{BaseURL: baseURL, EncryptionKeys: secret, Settings: sso.Settings{AllowPrivate: true}, Logger: cfg.Logger}, w.store, deps.Auth, settings.New(w.store))
+	w.ok(err)
+	deps.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: secret, PasswordSignInOff: deps.SSO.PasswordsOff, Now: w.clock.now}, w.store, deps.Auth, passwords)
+	w.ok(err)
+}
+
+// eachWhole runs f in a whole world of each dialect.
+func eachWhole(t *testing.T, f func(t *testing.T, w *world)) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, whole)) })
+}
+
+//go:embed testdata/endpoints.txt
+var interfaceText string
+
+// row is one line of the interface's table, which says more in its own head.
+type row struct {
+	method, path, body string // with placeholders
+	who                string
+	allowed, missing   int // statuses; missing is 0 where no resource is named
+}
+
+// endpoint is the row's method and path, every placeholder reading {}.
+func (r row) endpoint() string {
+	path, _, _ := strings.Cut(r.path, "?")
+	return r.method + " " + placeholder.ReplaceAllString(path, "{}")
+}
+
+// kinds are the placeholders of path and body, each once.
+func (r row) kinds() (list []string) {
+	for _, m := range placeholder.FindAllString(r.path+r.body, -1) {
+		if m = strings.Trim(m, "{}"); !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+var placeholder = regexp.MustCompile(`\{[a-zA-Z]+\}`)
+
+// table reads the interface's rows that the control plane serves.
+func table(t testing.TB) (rows []row) {
+	t.Helper()
+	for line := range strings.Lines(interfaceText) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		f := strings.SplitN(line, "|", 5)
+		for i := range f {
+			f[i] = strings.TrimSpace(f[i])
+		}
+		if len(f) == 2 && f[1] == "E" {
+			continue
+		}
+		method, path, ok := strings.Cut(f[0], " ")
+		allowed, err := strconv.Atoi(f[2])
+		if len(f) < 4 || !ok || !strings.Contains("PUSA", f[1]) || err != nil {
+			t.Fatalf("not a row: %s", line)
+		}
+		missing, _ := strconv.Atoi(f[3])
+		r := row{method: method, path: path, who: f[1], allowed: allowed, missing: missing}
+		if len(f) == 5 {
+			r.body = f[4]
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// things are resources by their kind. They are made when they are first asked for.
+type things struct {
+	w     *world
+	owner string // whose they are, by access token
+	ids   map[string]string
+}
+
+func (w *world) thingsOf(token string) *things { return &things{w, token, map[string]string{}} }
+
+// fresh is text that is nowhere yet.
+func fresh() string { return strings.ToLower(rand.Text()) }
+
+// id is that of the thing of a kind.
+func (th *things) id(kind string) string {
+	if id := th.ids[kind]; id != "" {
+		return id
+	}
+	w, mine := th.w, as(th.owner)
+	post := func(path, body string) string {
+		w.t.Helper()
+		return w.do("POST", path, body, mine).want(201).str("id")
+	}
+	var id string
+	switch kind {
+	case "url", "bundled":
+		id = post("/api/urls", `{"originalUrl":"https://example.com/`+kind+`"}`)
+		if kind == "bundled" {
+			w.do("POST", "/api/bundles/"+th.id("bundle")+"/urls", `{"urlId":"`+id+`"}`, mine).want(201)
+		}
+	case "variant":
+		id = post("/api/urls/"+th.id("url")+"/variants", `{"name":"V","targetUrl":"https://v.example/"}`)
+	case "rule":
+		id = post("/api/urls/"+th.id("url")+"/routing-rules", ruleBody("R", formA))
+	case "bundle":
+		id = post("/api/bundles", `{"name":"B"}`)
+	case "key":
+		id = post("/api/api-keys", `{"name":"K"}`)
+	case "webhook":
+		id = post("/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`)
+	case "log":
+		hook := "/api/webhooks/" + th.id("webhook")
+		w.do("POST", hook+"/test", "", mine).want(201)
+		id = w.do("GET", hook+"/logs", "", mine).want(200).str("logs.0.id")
+	case "user":
+		id = w.do("POST", "/api/users", `{"email":"`+fresh()+`@example.com","password":"`+password+`"}`, as(w.root)).want(201).str("id")
+	case "setting":
+		id = "k" + fresh()
+		w.do("PUT", "/api/settings/system/"+id, `{"value":1}`, as(w.root)).want(200)
+	case "provider":
+		id = "p" + fresh()
+		w.do("POST", "/api/admin/oidc-providers", `{"name":"P","slug":"`+id+`","discoveryUrl":"http://127.0.0.1:1/","clientId":"id","clientSecret":"secret"}`, as(w.root)).want(201)
+	case "fresh":
+		return fresh()
+	case "image", "account": // there are none
+		return store.NewID()
+	default:
+		w.t.Fatalf("the table names an unknown kind: %s", kind)
+	}
+	if id == "" {
+		w.t.Fatalf("no id of a %s", kind)
+	}
+	th.ids[kind] = id
+	return id
+}
+
+// send sends a row's request with ids in place of its placeholders.
+func (w *world) send(r row, id func(kind string) string, options ...option) *reply {
+	w.t.Helper()
+	fill := func(s string) string {
+		return placeholder.ReplaceAllStringFunc(s, func(m string) string { return id(strings.Trim(m, "{}")) })
+	}
+	return w.do(r.method, fill(r.path), fill(r.body), options...)
+}
+
+// person is a user of a world's own making.
+type person struct{ id, email, token, key, keyID string }
+
+// person makes a user with a session and an API key.
+func (w *world) person(role string) person {
+	w.t.Helper()
+	p := person{email: fresh() + "@example.com"}
+	w.do("POST", "/api/users", fmt.Sprintf(`{"email":%q,"password":%q,"role":%q}`, p.email, password, role), as(w.root)).want(201)
+	p.token, p.id = w.signIn(p.email)
+	p.key, p.keyID = w.newKey(p.token)
+	return p
+}
+
+func (w *world) newKey(token string) (key, id string) {
+	w.t.Helper()
+	r := w.do("POST", "/api/api-keys", `{"name":"K"}`, as(token)).want(201)
+	return r.str("key"), r.str("id")
+}
