@@ -1,0 +1,408 @@
+package kafkasink_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/shortline/shortline/edge/internal/kafkasink"
+	"github.com/shortline/shortline/shared/click"
+)
+
+const topic = "clicks"
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
+	t.Helper()
+	c, err := kfake.NewCluster(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func open(t *testing.T, c *kfake.Cluster, dir string) *kafkasink.Sink {
+	t.Helper()
+	s, err := kafkasink.New(kafkasink.Config{Brokers: c.ListenAddrs(), Topic: topic, Dir: dir, Timeout: 5 * time.Second, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// batch makes n events that don't compress, each of about size bytes.
+func batch(lane click.Lane, first uint64, n, size int) *click.Batch {
+	rng := rand.New(rand.NewPCG(lane.Edge, first))
+	b := &click.Batch{Lane: lane, First: first, Count: n}
+	text := make([]byte, size)
+	for i := range n {
+		for j := range text {
+			text[j] = ' ' + byte(rng.IntN(95))
+		}
+		b.Records = click.AppendRecord(b.Records, &click.Event{Seq: first + uint64(i), Time: 1, Link: first + uint64(i), Referer: string(text)})
+	}
+	return b
+}
+
+// message is one message of the topic, read by another client than the one under test.
+type message struct {
+	partition int32
+	codec     uint8
+	frame     []byte
+	batch     click.Batch
+}
+
+// messages reads n messages, or all that are there if n is 0.
+func messages(t *testing.T, c *kfake.Cluster, n int) (list []message) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if n == 0 {
+		n = int(ends(t, client))
+	}
+	for len(list) < n {
+		got := client.PollFetches(ctx)
+		if err := got.Err(); err != nil {
+			t.Fatalf("read the topic: %v after %d of %d messages", err, len(list), n)
+		}
+		for r := range got.RecordsAll() {
+			b, err := click.ParseBatch(r.Value)
+			if err != nil {
+				t.Fatalf("message %d of partition %d: %v", r.Offset, r.Partition, err)
+			}
+			list = append(list, message{r.Partition, r.Attrs.CompressionType(), r.Value, b})
+		}
+	}
+	return list
+}
+
+// ends is how many messages all partitions hold.
+func ends(t *testing.T, client *kgo.Client) (sum int64) {
+	t.Helper()
+	m := kmsg.NewMetadataRequest()
+	mt := kmsg.NewMetadataRequestTopic()
+	mt.Topic = kmsg.StringPtr(topic)
+	m.Topics = append(m.Topics, mt)
+	meta, err := m.RequestWith(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := kmsg.NewListOffsetsRequest()
+	req.ReplicaID = -1
+	rt := kmsg.NewListOffsetsRequestTopic()
+	rt.Topic = topic
+	for _, p := range meta.Topics[0].Partitions {
+		rp := kmsg.NewListOffsetsRequestTopicPartition()
+		rp.Partition, rp.Timestamp = p.Partition, -1
+		rt.Partitions = append(rt.Partitions, rp)
+	}
+	req.Topics = append(req.Topics, rt)
+	for _, shard := range client.RequestSharded(t.Context(), &req) {
+		if shard.Err != nil {
+			t.Fatal(shard.Err)
+		}
+		for _, tp := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
+			for _, p := range tp.Partitions {
+				sum += p.Offset
+			}
+		}
+	}
+	return sum
+}
+
+func TestDeliver_one_frame_a_message_and_a_partition_a_lane(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(8, topic))
+	s := open(t, c, t.TempDir())
+	if err := s.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sent := map[string]bool{}
+	const lanes, rounds = 4, 5
+	for round := range uint64(rounds) {
+		for lane := range uint8(lanes) {
+			b := batch(click.Lane{Edge: 99, Epoch: 1, Lane: lane}, 1+round*10, 10, 50)
+			if err := s.Deliver(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+			sent[string(click.AppendBatch(nil, b))] = true
+		}
+	}
+	of := map[uint8]int32{}
+	next := map[uint8]uint64{}
+	for _, m := range messages(t, c, lanes*rounds) {
+		if !sent[string(m.frame)] {
+			t.Error("a message that was not delivered as it is")
+		}
+		delete(sent, string(m.frame))
+		lane := m.batch.Lane.Lane
+		if p, known := of[lane]; known && p != m.partition {
+			t.Errorf("lane %d is in partitions %d and %d", lane, p, m.partition)
+		}
+		of[lane] = m.partition
+		if next[lane] != 0 && m.batch.First != next[lane] {
+			t.Errorf("lane %d: %d comes where %d belongs", lane, m.batch.First, next[lane])
+		}
+		next[lane] = m.batch.First + uint64(m.batch.Count)
+		if m.codec != 4 {
+			t.Errorf("compression %d, want zstd", m.codec)
+		}
+	}
+	if len(sent) != 0 {
+		t.Errorf("%d messages are missing", len(sent))
+	}
+	different := map[int32]bool{}
+	for _, p := range of {
+		different[p] = true
+	}
+	if len(different) != lanes {
+		t.Errorf("%d lanes share %d partitions of 8", lanes, len(different))
+	}
+	if st := s.Stats(); st.Messages != lanes*rounds || st.Failures != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestCheck_says_what_is_wrong(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, "other"))
+	gone := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	absent := open(t, gone, t.TempDir())
+	gone.Close()
+	for name, q := range map[string]struct {
+		sink *kafkasink.Sink
+		want string
+	}{
+		"topic":  {open(t, c, t.TempDir()), "topic clicks does not exist"},
+		"nobody": {absent, "no answer from"},
+	} {
+		err := q.sink.Check(t.Context())
+		if err == nil || !strings.Contains(err.Error(), q.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := q.sink.Deliver(t.Context(), batch(click.Lane{Edge: 1, Epoch: 1}, 1, 1, 1)); err == nil {
+			t.Errorf("%s: delivered", name)
+		}
+	}
+}
+
+func TestConfig_names_every_problem(t *testing.T) {
+	t.Parallel()
+	_, err := kafkasink.New(kafkasink.Config{Brokers: []string{"nowhere"}, Timeout: -1})
+	for _, want := range []string{"nowhere", "topic", "folder", "timeout"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v says nothing of %q", err, want)
+		}
+	}
+}
+
+// A topic for small messages gets a large batch in parts, in order; what can't be parted is put aside.
+func TestDeliver_too_large(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic), kfake.BrokerConfigs(map[string]string{"message.max.bytes": "700"}))
+	dir := t.TempDir()
+	s := open(t, c, dir)
+	lane := click.Lane{Edge: 5, Epoch: 2, Lane: 1}
+	b := batch(lane, 11, 30, 200)
+	if err := s.Deliver(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	next := uint64(11)
+	for _, m := range messages(t, c, 0) {
+		if m.batch.First != next {
+			t.Fatalf("%d comes where %d belongs", m.batch.First, next)
+		}
+		next += uint64(m.batch.Count)
+	}
+	if next != 41 {
+		t.Errorf("the clicks end at %d", next)
+	}
+	// One click of too many bytes among others.
+	mixed := batch(lane, 41, 3, 200)
+	large := batch(lane, 44, 1, 1000)
+	mixed.Records = append(mixed.Records, large.Records...)
+	mixed.Count++
+	if err := s.Deliver(t.Context(), mixed); err != nil {
+		t.Fatal(err)
+	}
+	frame, err := os.ReadFile(filepath.Join(dir, "dead", "0000000000000005-2-1-44.frame"))
+	if err != nil || !bytes.Equal(frame, click.AppendBatch(nil, large)) {
+		t.Errorf("what was put aside: %v", err)
+	}
+	if st := s.Stats(); st.Asides != 1 || st.Splits < 5 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// grow gives the topic more partitions.
+func grow(t *testing.T, c *kfake.Cluster, partitions int32) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	req := kmsg.NewCreatePartitionsRequest()
+	rt := kmsg.NewCreatePartitionsRequestTopic()
+	rt.Topic, rt.Count = topic, partitions
+	req.Topics = append(req.Topics, rt)
+	req.TimeoutMillis = 5000
+	res, err := req.RequestWith(t.Context(), client)
+	if err != nil || res.Topics[0].ErrorCode != 0 {
+		t.Fatalf("grow: %v %+v", err, res)
+	}
+}
+
+// A lane of one epoch stays in its partition when the topic grows and the program restarts; a new epoch uses all.
+func TestDeliver_a_topic_that_grows(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic))
+	dir := t.TempDir()
+	n := 0
+	deliver := func(s *kafkasink.Sink, epoch uint32, first uint64) {
+		t.Helper()
+		for lane := range uint8(16) {
+			n++
+			if err := s.Deliver(t.Context(), batch(click.Lane{Edge: 3, Epoch: epoch, Lane: lane}, first, 1, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	deliver(open(t, c, dir), 1, 1)
+	// A crash in the middle of a line: it says nothing, and does no harm.
+	f, err := os.OpenFile(filepath.Join(dir, "partitions"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("0000000000000003 1 16"); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	grow(t, c, 16)
+	again := open(t, c, dir)
+	deliver(again, 1, 2)
+	deliver(again, 2, 1)
+	deliver(open(t, c, dir), 2, 2)
+	seen := map[uint32]map[int32]bool{1: {}, 2: {}}
+	of := map[click.Lane]int32{}
+	for _, m := range messages(t, c, n) {
+		seen[m.batch.Epoch][m.partition] = true
+		if p, known := of[m.batch.Lane]; known && p != m.partition {
+			t.Errorf("%+v is in partitions %d and %d", m.batch.Lane, p, m.partition)
+		}
+		of[m.batch.Lane] = m.partition
+	}
+	if len(seen[1]) != 2 || len(seen[2]) != 16 {
+		t.Errorf("the first epoch is in %d partitions, the second in %d", len(seen[1]), len(seen[2]))
+	}
+}
+
+// The file of partitions doesn't grow for ever, and keeps the newest.
+func TestPartitions_file_is_bounded(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(4, topic))
+	dir := t.TempDir()
+	var old []byte
+	for i := range 2500 {
+		old = append(old, "0000000000000003 "+strconv.Itoa(i)+" 1 clicks\n"...)
+	}
+	path := filepath.Join(dir, "partitions")
+	if err := os.WriteFile(path, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, c, dir)
+	for lane := range uint8(8) {
+		if err := s.Deliver(t.Context(), batch(click.Lane{Edge: 3, Epoch: 2499, Lane: lane}, 1, 1, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range messages(t, c, 8) {
+		if m.partition != 0 {
+			t.Error("a lane left its partition")
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || bytes.Count(data, []byte("\n")) > 1100 {
+		t.Errorf("%d lines, %v", bytes.Count(data, []byte("\n")), err)
+	}
+}
+
+// A caller that gives up gets its error at once, and the records' memory back: what may still be written is a copy.
+func TestDeliver_ends_with_its_context(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	s := open(t, c, t.TempDir())
+	b := batch(click.Lane{Edge: 1, Epoch: 1}, 1, 100, 100)
+	if err := s.Deliver(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	held := make(chan struct{})
+	arrived := make(chan struct{})
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		close(arrived)
+		c.SleepControl(func() { <-held })
+		return nil, nil, false
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	b2 := batch(b.Lane, 101, 100, 100)
+	frame := click.AppendBatch(nil, b2)
+	go func() { done <- s.Deliver(ctx, b2) }()
+	<-arrived
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	clear(b2.Records)
+	close(held)
+	all := messages(t, c, 2)
+	if !slices.ContainsFunc(all, func(m message) bool { return bytes.Equal(m.frame, frame) }) {
+		t.Error("the message that was under way was changed")
+	}
+}
+
+func BenchmarkDeliver(b *testing.B) {
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, topic))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	s, err := kafkasink.New(kafkasink.Config{Brokers: c.ListenAddrs(), Topic: topic, Dir: b.TempDir(), Logger: quiet})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	one := batch(click.Lane{Edge: 1, Epoch: 1}, 1, 1000, 60)
+	b.SetBytes(int64(len(one.Records)))
+	for b.Loop() {
+		if err := s.Deliver(b.Context(), one); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "clicks/s")
+}

@@ -1,0 +1,249 @@
+package kafkasink_test
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/shortline/shortline/edge/internal/kafkasink"
+	"github.com/shortline/shortline/edge/internal/ship"
+	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/shared/click"
+)
+
+// road is a spool that is shipped to a topic while clicks come in.
+type road struct {
+	*testing.T
+	spool *spool.Spool
+	ship  *ship.Shipper
+	sink  *kafkasink.Sink
+	sent  uint64
+}
+
+func newRoad(t *testing.T, brokers []string) *road {
+	t.Helper()
+	r := &road{T: t}
+	var err error
+	if r.spool, err = spool.Open(spool.Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, CapBytes: 64 << 20, MinFreePercent: -1, Logger: quiet}); err != nil {
+		t.Fatal(err)
+	}
+	if r.sink, err = kafkasink.New(kafkasink.Config{Brokers: brokers, Topic: topic, Dir: t.TempDir(), Timeout: 2 * time.Second, Logger: quiet}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := ship.Config{Linger: time.Millisecond, BatchEvents: 50, RetryFirst: 5 * time.Millisecond, RetryMost: 100 * time.Millisecond, Logger: quiet}
+	if r.ship, err = ship.New(cfg, r.spool, r.sink); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := r.spool.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	running.Go(func() {
+		if err := r.ship.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+		if err := r.spool.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := r.sink.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// click records n clicks, each of a link of its own.
+func (r *road) click(n int) {
+	r.Helper()
+	for range n {
+		r.sent++
+		if !r.spool.Append(uint32(r.sent), &click.Event{Time: time.Now().UnixMilli(), Link: r.sent, UserAgent: "agent"}) {
+			r.Fatal("the spool is full")
+		}
+	}
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(40 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// arrived waits until all clicks are acknowledged, and compares the topic with them.
+func (r *road) arrived(c *kfake.Cluster, wantRepeats bool) {
+	r.Helper()
+	eventually(r.T, "all clicks are acknowledged", func() bool { return r.ship.Stats().Events == r.sent })
+	type identity struct {
+		click.Lane
+		seq uint64
+	}
+	links := map[uint64]identity{}
+	seen := map[identity]bool{}
+	high := map[click.Lane]uint64{}
+	repeats, raw := 0, 0
+	for _, m := range messages(r.T, c, 0) {
+		d := click.NewDecoder(&m.batch)
+		var e click.Event
+		for {
+			more, err := d.Next(&e)
+			if err != nil {
+				r.Fatal(err)
+			}
+			if !more {
+				break
+			}
+			raw++
+			id := identity{m.batch.Lane, e.Seq}
+			if seen[id] {
+				repeats++
+				continue
+			}
+			seen[id] = true
+			if e.Seq != high[id.Lane]+1 {
+				r.Errorf("lane %d: %d comes first after %d", id.Lane.Lane, e.Seq, high[id.Lane])
+			}
+			high[id.Lane] = e.Seq
+			if _, twice := links[e.Link]; twice {
+				r.Errorf("click %d has two identities", e.Link)
+			}
+			links[e.Link] = id
+		}
+	}
+	if uint64(len(links)) != r.sent {
+		r.Errorf("%d clicks of %d are in the topic", len(links), r.sent)
+	}
+	if wantRepeats && repeats == 0 {
+		r.Error("nothing was repeated: the faults did not bite")
+	}
+	r.Logf("%d clicks, %d records in the topic, %d repeats, %d failed deliveries", r.sent, raw, repeats, r.sink.Stats().Failures)
+}
+
+// Brokers that fail in every way they know, leaders that move, and answers that get lost: nothing is lost, order
+// holds, and there are repeats.
+func TestShip_through_faults(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(6, topic))
+	r := newRoad(t, c.ListenAddrs())
+	faults := []struct {
+		name string
+		do   func() *kfake.FaultHandle
+	}{}
+	for _, err := range []*kerr.Error{kerr.RequestTimedOut, kerr.NotEnoughReplicasAfterAppend, kerr.NotLeaderForPartition, kerr.NotEnoughReplicas, kerr.KafkaStorageError, kerr.UnknownTopicOrPartition} {
+		faults = append(faults, struct {
+			name string
+			do   func() *kfake.FaultHandle
+		}{err.Message, func() *kfake.FaultHandle {
+			return c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: topic, Err: err, Count: 3})
+		}})
+	}
+	for round := range 12 {
+		f := faults[round%len(faults)]
+		h := f.do()
+		if round%3 == 2 {
+			c.ShufflePartitionLeaders()
+		}
+		r.click(500)
+		eventually(t, "the fault "+f.name+" bites", func() bool { r.click(1); return h.Hits() >= 3 })
+	}
+	r.arrived(c, true)
+}
+
+// A connection that dies after the broker has taken the message, before it has said so.
+func TestShip_answers_are_cut_off(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var conns []net.Conn
+	listen := func(network, address string) (net.Listener, error) {
+		ln, err := net.Listen(network, address)
+		return &tapped{ln, func(conn net.Conn) {
+			mu.Lock()
+			defer mu.Unlock()
+			conns = append(conns, conn)
+		}}, err
+	}
+	c := cluster(t, kfake.NumBrokers(2), kfake.SeedTopics(4, topic), kfake.ListenFn(listen))
+	r := newRoad(t, c.ListenAddrs())
+	for range 8 {
+		seen := r.ship.Stats().Failures
+		took := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
+		eventually(t, "a delivery fails", func() bool {
+			r.click(20)
+			hits := took.Hits()
+			eventually(t, "a message comes", func() bool { return took.Hits() > hits })
+			mu.Lock()
+			for _, conn := range conns {
+				conn.Close()
+			}
+			conns = nil
+			mu.Unlock()
+			return r.ship.Stats().Failures > seen
+		})
+		took.Remove()
+	}
+	r.arrived(c, false)
+}
+
+type tapped struct {
+	net.Listener
+	tap func(net.Conn)
+}
+
+func (l *tapped) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err == nil {
+		l.tap(conn)
+	}
+	return conn, err
+}
+
+// The broker goes away, comes back on the same address with what it had on disk, and the spool is emptied in order.
+func TestShip_broker_restarts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(4, topic), kfake.DataDir(dir))
+	addr := c.ListenAddrs()[0]
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRoad(t, []string{addr})
+	for range 3 {
+		r.click(300)
+		eventually(t, "some arrives", func() bool { return r.ship.Stats().Events > 0 })
+		c.Close()
+		failures := r.ship.Stats().Failures
+		r.click(2000)
+		eventually(t, "deliveries fail", func() bool { return r.ship.Stats().Failures > failures+5 })
+		var again *kfake.Cluster
+		eventually(t, "the broker starts again", func() bool {
+			again, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(number), kfake.DataDir(dir))
+			return err == nil
+		})
+		c = again
+		t.Cleanup(c.Close)
+		back := time.Now()
+		r.arrived(c, false)
+		t.Logf("all arrived %v after the broker was back", time.Since(back).Round(time.Millisecond))
+	}
+}
