@@ -22,7 +22,7 @@ run: compiler ## a running shortener in one process: http://127.0.0.1:8080
 build: compiler ## bin/edge, bin/control and bin/standalone
 	@mkdir -p bin
 	cd edge && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
-	cd control && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/control
+	cd control && CGO_ENABLED=1 $(GO) build -trimpath -tags netgo,osusergo -ldflags '$(LDFLAGS) -linkmode external -extldflags "-static"' -o ../bin/ ./cmd/control
 	$(MAKE) build-standalone
 
 build-standalone: compiler

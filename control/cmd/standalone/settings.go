@@ -66,13 +66,9 @@ func load() (*settings, error) {
 
 // edge is the part of the settings that the data plane has.
 func (s *settings) edge() edge.Config {
-	zone, err := time.LoadLocation(s.RoutingTimezone)
-	if err != nil {
-		zone = time.UTC // Validate of app.Settings refuses it
-	}
 	return edge.Config{
 		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: filepath.Join(s.DataDir, "edge"), TrustedProxies: s.TrustedProxies,
-		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: zone,
+		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: s.Zone(),
 		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
 		// Small, since every segment is reserved on disk and kept in memory while it is written.
 		SpoolSegmentBytes: 4 << 20,

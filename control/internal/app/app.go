@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -23,9 +22,11 @@ import (
 	"github.com/shortline/shortline/control/internal/ingest"
 	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/media"
 	"github.com/shortline/shortline/control/internal/publish"
 	"github.com/shortline/shortline/control/internal/routing"
 	"github.com/shortline/shortline/control/internal/settings"
+	"github.com/shortline/shortline/control/internal/sso"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/webhooks"
 	"github.com/shortline/shortline/shared/click"
@@ -94,7 +95,12 @@ func New(ctx context.Context, cfg Config, deps Deps) (_ *Control, err error) {
 		return nil, err
 	}
 	c.add("auth", authenticator)
-	people, err := accounts.New(accounts.Config{EncryptionKeys: keyRing(cfg.EncryptionKey)}, st, authenticator, passwords)
+	system := settings.New(st)
+	signOn, err := sso.New(sso.Config{Settings: cfg.SSO, BaseURL: cfg.BaseURL, EncryptionKeys: keyRing(cfg.EncryptionKey), Logger: deps.Logger}, st, authenticator, system)
+	if err != nil {
+		return nil, err
+	}
+	people, err := accounts.New(accounts.Config{EncryptionKeys: keyRing(cfg.EncryptionKey), PasswordSignInOff: signOn.PasswordsOff}, st, authenticator, passwords)
 	if err != nil {
 		return nil, err
 	}
@@ -122,23 +128,25 @@ func New(ctx context.Context, cfg Config, deps Deps) (_ *Control, err error) {
 	c.add("ingest", intake)
 	c.Sink = intake
 
-	zone, err := time.LoadLocation(cfg.RoutingTimezone)
-	if err != nil {
-		return nil, fmt.Errorf("routing's time zone: %w", err)
-	}
-	explainer, err := explain.New(explain.Config{BaseURL: cfg.BaseURL, Zone: zone}, st, deps.Geo)
+	own := links.New(links.Config{BaseURL: cfg.BaseURL, Destinations: cfg.Destinations()}, st, passwords)
+	objects, err := cfg.objects()
 	if err != nil {
 		return nil, err
 	}
+	images := media.New(media.Config{Logger: deps.Logger}, st, own, objects)
+	c.add("images", images)
+	explainer, err := explain.New(explain.Config{BaseURL: cfg.BaseURL, Zone: cfg.Zone()}, st, deps.Geo)
+	if err != nil {
+		return nil, err
+	}
+
 	server, err := api.New(api.Config{
 		BaseURL: cfg.BaseURL, CORSOrigins: cfg.CORSOrigin, TrustedProxies: cfg.trusted(), Limits: cfg.Limits, Version: ops.Version,
 		Logger: deps.Logger, Registry: deps.Registry,
 	}, api.Deps{
 		Store: st, Auth: authenticator,
-		Accounts: people, Keys: keys.New(st, passwords, cfg.MaxAPIKeys), Settings: settings.New(st),
-		Links:   links.New(links.Config{BaseURL: cfg.BaseURL, Destinations: cfg.Destinations()}, st, passwords),
-		Routing: routing.New(cfg.Destinations(), st), Explain: explainer,
-		Bundles: bundles.New(st, deps.Clicks, nil),
+		Accounts: people, Keys: keys.New(st, passwords, cfg.MaxAPIKeys), Settings: system, SSO: signOn,
+		Links: own, Routing: routing.New(cfg.Destinations(), st), Bundles: bundles.New(st, deps.Clicks, nil), Media: images, Explain: explainer,
 		Reports: report.New(st, deps.Clicks, nil), Webhooks: hooks,
 	})
 	if err != nil {

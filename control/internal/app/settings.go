@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 	_ "time/tzdata" // zones must be there on machines without a zone database
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/media/object"
+	"github.com/shortline/shortline/control/internal/sso"
 	"github.com/shortline/shortline/control/internal/webhooks"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/link"
@@ -33,6 +36,8 @@ type Settings struct {
 	RoutingTimezone          string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"zone of time conditions that name none (IANA)"`
 
 	Webhooks webhooks.Settings
+	SSO      sso.Settings
+	Media    object.S3Config
 
 	MaxAPIKeys int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"API keys that a user may have"`
 	api.Limits
@@ -73,6 +78,9 @@ func (s *Settings) Validate() error {
 	if _, err := visitor.ParsePrefixes(s.TrustedProxies); err != nil {
 		problems = append(problems, fmt.Errorf("TRUSTED_PROXIES: %w", err))
 	}
+	if err := s.Media.Validate(); err != nil {
+		problems = append(problems, err)
+	}
 	if s.MaxAPIKeys < 0 {
 		problems = append(problems, errors.New("MAX_API_KEYS_PER_USER: must not be negative"))
 	}
@@ -86,6 +94,23 @@ func (s *Settings) Destinations() link.Policy {
 		panic("BUG: settings used before they were validated: " + err.Error())
 	}
 	return link.Policy{Hosts: []string{u.Host}, AllowPrivate: s.AllowPrivateDestinations}
+}
+
+// Zone is that of time conditions that name none.
+func (s *Settings) Zone() *time.Location {
+	zone, err := time.LoadLocation(s.RoutingTimezone)
+	if err != nil {
+		return time.UTC // Validate refuses it
+	}
+	return zone
+}
+
+// objects is where images are kept.
+func (c Config) objects() (object.Store, error) {
+	if c.Media.Endpoint != "" {
+		return object.NewS3(c.Media)
+	}
+	return object.OpenFolder(filepath.Join(c.DataDir, "media"))
 }
 
 func (s *Settings) trusted() []netip.Prefix {
