@@ -130,11 +130,15 @@ func TestSecondFactor_a_code_is_used_once(t *testing.T) {
 			})
 			return ok
 		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.SetRecoveryCodes(ctx, u.ID, []string{"a", "b"}) })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			return tx.SetRecoveryCodes(ctx, u.ID, []string{"a", "b"})
+		})
 		if !code("a") || code("a") || code("c") || !code("b") {
 			t.Fatal("a recovery code must be usable once")
 		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.SetRecoveryCodes(ctx, u.ID, []string{"a", "b"}) })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			return tx.SetRecoveryCodes(ctx, u.ID, []string{"a", "b"})
+		})
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.SetRecoveryCodes(ctx, u.ID, nil) })
 		if code("a") {
 			t.Fatal("removed codes still work")

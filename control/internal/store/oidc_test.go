@@ -70,7 +70,9 @@ func TestOIDC(t *testing.T) {
 			twice.ID, twice.Issuer, twice.CreatedAt = store.NewID(), at, int64(i)
 			must(t, tie(twice))
 		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.NoteOIDCLogin(ctx, a.ID, "new@example.com", 77) })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			return tx.NoteOIDCLogin(ctx, a.ID, "new@example.com", 77)
+		})
 		a.Email, a.LastLoginAt, a.ProviderName, a.ProviderSlug = "new@example.com", 77, "Corp", "corp"
 		found, err := s.OIDCAccountBySubject(ctx, p.ID, "https://i", "1")
 		must(t, err)
