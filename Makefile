@@ -4,6 +4,8 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 MODULES  = shared edge control control/cmd/standalone test/chd
 LDFLAGS  = -s -w -X github.com/shortline/shortline/shared/ops.Version=$(VERSION)
+# Making WebP takes C code; linked in whole, control still runs anywhere.
+STATIC   = $(if $(filter Linux,$(shell uname -s)),-linkmode external -extldflags "-static")
 CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data
 export DATA_DIR
@@ -22,7 +24,7 @@ run: compiler ## a running shortener in one process: http://127.0.0.1:8080
 build: compiler ## bin/edge, bin/control and bin/standalone
 	@mkdir -p bin
 	cd edge && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
-	cd control && CGO_ENABLED=1 $(GO) build -trimpath -tags netgo,osusergo -ldflags '$(LDFLAGS) -linkmode external -extldflags "-static"' -o ../bin/ ./cmd/control
+	cd control && CGO_ENABLED=1 $(GO) build -trimpath -tags netgo,osusergo -ldflags '$(LDFLAGS) $(STATIC)' -o ../bin/ ./cmd/control
 	$(MAKE) build-standalone
 
 build-standalone: compiler
