@@ -106,7 +106,7 @@ func ask[In, Out any](s *Server, paths []string, id, summary string, f func(cont
 
 // ExportForm is embedded in requests for a file.
 type ExportForm struct {
-	Format        string `query:"format" enum:"csv,json" default:"csv"`
+	Format        string `query:"format" enum:"csv,json" default:"csv" doc:"The form of the file."`
 	IncludeClicks bool   `query:"includeClicks" doc:"Add the newest clicks, at most 10,000."`
 }
 

@@ -73,8 +73,8 @@ type listAuditLogsIn struct {
 	Sorting
 	Action     string `query:"action" doc:"Such as URL_CREATED."`
 	EntityType string `query:"entityType" doc:"Such as url."`
-	EntityID   string `query:"entityId"`
-	UserID     string `query:"userId"`
+	EntityID   string `query:"entityId" doc:"The id of what was changed."`
+	UserID     string `query:"userId" doc:"The id of who did it."`
 	StartDate  string `query:"startDate" doc:"A date or time in ISO 8601."`
 	EndDate    string `query:"endDate" doc:"A date or time in ISO 8601; a date includes that whole day."`
 }

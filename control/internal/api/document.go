@@ -2,7 +2,11 @@ package api
 
 import (
 	"embed"
+	"encoding/json"
 	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,10 +20,12 @@ var docs embed.FS
 func (s *Server) registerDocument() {
 	encode := sync.OnceValues(func() ([]byte, error) {
 		doc := s.huma.OpenAPI()
-		for _, p := range doc.Paths {
-			for _, op := range []*huma.Operation{p.Get, p.Put, p.Post, p.Patch, p.Delete} {
+		for path, item := range doc.Paths {
+			for method, op := range map[string]*huma.Operation{
+				http.MethodGet: item.Get, http.MethodPut: item.Put, http.MethodPost: item.Post, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
+			} {
 				if op != nil {
-					delete(op.Responses, "422") // the framework's own idea; we answer 400
+					s.complete(op, method, path)
 				}
 			}
 		}
@@ -45,4 +51,61 @@ func (s *Server) registerDocument() {
 	serve("/api/", "text/html; charset=utf-8", file("index.html"))
 	serve("/api/docs.js", "text/javascript; charset=utf-8", file("docs.js"))
 	serve("/api/docs.css", "text/css; charset=utf-8", file("docs.css"))
+}
+
+// complete adds to an operation what holds for many: its words and example, and every error that it may answer.
+func (s *Server) complete(op *huma.Operation, method, path string) {
+	words := operations[op.OperationID]
+	if words.about != "" {
+		op.Description = words.about
+	}
+	var bodies map[string]*huma.MediaType
+	if op.RequestBody != nil {
+		bodies = op.RequestBody.Content
+		if m := bodies["application/json"]; m != nil && words.example != "" {
+			m.Example = json.RawMessage(words.example)
+		}
+	}
+	may := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	if len(op.Parameters) > 0 || bodies != nil {
+		may = append(may, http.StatusBadRequest)
+	}
+	if bodies != nil {
+		may = append(may, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if len(op.Security) > 0 {
+		may = append(may, http.StatusUnauthorized)
+		// An administrator's endpoint, or a session's; and a page of another site can't use a browser's session.
+		if e := s.endpoints[method+" "+echoPath(path)]; method != http.MethodGet || e != nil && e.Need == admin {
+			may = append(may, http.StatusForbidden)
+		}
+	}
+	if strings.Contains(path, "{") || bodies != nil && strings.Contains(words.example, "01970000-") {
+		may = append(may, http.StatusNotFound)
+	}
+	if words.conflict {
+		may = append(may, http.StatusConflict)
+	}
+	schema := s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[answer](), true, "")
+	for status := range op.Responses {
+		if status >= "400" {
+			delete(op.Responses, status) // the framework's own idea of what may go wrong
+		}
+	}
+	for _, status := range may {
+		name := http.StatusText(status)
+		r := &huma.Response{Description: name, Content: map[string]*huma.MediaType{"application/json": {
+			Schema: schema, Example: answer{StatusCode: status, Message: "What is wrong, in one sentence.", Name: name},
+		}}}
+		if status == http.StatusTooManyRequests {
+			whole := &huma.Schema{Type: huma.TypeInteger}
+			r.Headers = map[string]*huma.Param{
+				"Retry-After":           {Description: "Seconds to wait.", Schema: whole},
+				"X-RateLimit-Limit":     {Description: "Requests a minute. With every answer that is counted, as are the next two.", Schema: whole},
+				"X-RateLimit-Remaining": {Description: "How many are left.", Schema: whole},
+				"X-RateLimit-Reset":     {Description: "When the count starts anew, in Unix seconds.", Schema: whole},
+			}
+		}
+		op.Responses[strconv.Itoa(status)] = r
+	}
 }

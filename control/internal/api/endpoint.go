@@ -57,7 +57,7 @@ func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*O
 	op := huma.Operation{
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, DefaultStatus: e.Status,
 		MaxBodyBytes: -1, BodyReadTimeout: -1, // readBody has read and bounded it
-		Errors: []int{http.StatusBadRequest, http.StatusTooManyRequests},
+		Errors: []int{http.StatusInternalServerError}, // the document's complete adds the others
 	}
 	if e.Tag != "" {
 		op.Tags = []string{e.Tag}
@@ -67,7 +67,6 @@ func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*O
 	}
 	if e.Need != public {
 		op.Security = []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}}
-		op.Errors = append(op.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound)
 	}
 	huma.Register(s.huma, op, func(ctx context.Context, in *In) (*Out, error) {
 		out, err := f(ctx, in)

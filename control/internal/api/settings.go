@@ -72,7 +72,7 @@ func (s *Server) listSettings(ctx context.Context, in *Paging) (*body[List[Setti
 
 // ByKey is embedded in a request about one setting.
 type ByKey struct {
-	Key string `path:"key"`
+	Key string `path:"key" doc:"The setting's key."`
 }
 
 func (s *Server) getSetting(ctx context.Context, in *ByKey) (*body[*Setting], error) {

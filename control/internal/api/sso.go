@@ -118,7 +118,7 @@ func (s *Server) listProviders(ctx context.Context, in *Paging) (*body[List[OIDC
 
 // BySlug is embedded in a request about one identity provider.
 type BySlug struct {
-	Slug string `path:"slug"`
+	Slug string `path:"slug" doc:"The provider's slug."`
 }
 
 func (s *Server) getProvider(ctx context.Context, in *BySlug) (*body[OIDCProvider], error) {
@@ -204,10 +204,10 @@ func (s *Server) signIn(slug, value string, seconds int) http.Cookie {
 func (s *Server) finishSSO(ctx context.Context, in *struct {
 	BySlug
 	SignIn string `cookie:"sso_sign_in"`
-	State  string `query:"state"`
-	Code   string `query:"code"`
-	Error  string `query:"error"`
-	Issuer string `query:"iss"`
+	State  string `query:"state" doc:"As the provider was given it."`
+	Code   string `query:"code" doc:"The authorization code."`
+	Error  string `query:"error" doc:"Why the provider refused."`
+	Issuer string `query:"iss" doc:"Who the provider says it is (RFC 9207)."`
 }) (*redirect, error) {
 	done, err := s.SSO.Finish(ctx, in.Slug, sso.Answer{Cookie: in.SignIn, State: in.State, Code: in.Code, Error: in.Error, Issuer: in.Issuer})
 	var out *redirect
@@ -255,7 +255,7 @@ func (s *Server) listAccounts(ctx context.Context, in *struct {
 
 func (s *Server) deleteAccount(ctx context.Context, in *struct {
 	ByID
-	AccountID string `path:"accountId"`
+	AccountID string `path:"accountId" doc:"The account's id."`
 }) (*struct{}, error) {
 	return nil, s.SSO.Unlink(ctx, principal(ctx), in.ID, in.AccountID)
 }

@@ -67,8 +67,8 @@ func (s *Server) registerUsers() {
 type listUsersIn struct {
 	Paging
 	Search string `query:"search" maxLength:"255" doc:"In email and name, ignoring case."`
-	Role   string `query:"role" enum:"ADMIN,USER"`
-	Status string `query:"status" enum:"ACTIVE,INACTIVE"`
+	Role   string `query:"role" enum:"ADMIN,USER" doc:"Only users of this role."`
+	Status string `query:"status" enum:"ACTIVE,INACTIVE" doc:"Only users in this state."`
 }
 
 func (s *Server) listUsers(ctx context.Context, in *listUsersIn) (*body[List[User]], error) {

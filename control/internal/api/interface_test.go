@@ -1,0 +1,195 @@
+package api_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// openapi is what tests read of the OpenAPI document.
+type openapi struct {
+	OpenAPI    string
+	Info       struct{ Title, Version, Description string }
+	Paths      map[string]map[string]operation
+	Components struct {
+		Schemas         map[string]json.RawMessage
+		SecuritySchemes map[string]json.RawMessage
+	}
+}
+
+type operation struct {
+	OperationID, Summary, Description string
+	Tags                              []string
+	Security                          []map[string]any
+	Parameters                        []struct {
+		Name, In, Description string
+		Required              bool
+		Schema                json.RawMessage
+	}
+	RequestBody *struct {
+		Required bool
+		Content  map[string]content
+	}
+	Responses map[string]struct {
+		Description string
+		Content     map[string]content
+	}
+}
+
+type content struct {
+	Schema   map[string]any
+	Example  any
+	Examples map[string]any
+}
+
+func (w *world) openapi() (doc openapi) {
+	w.t.Helper()
+	w.ok(json.Unmarshal([]byte(w.do("GET", "/api/openapi.json", "").want(200).text), &doc))
+	return doc
+}
+
+// The pages that the interface is documented by: not part of it.
+var pages = []string{"GET /api", "GET /api/", "GET /api/docs.css", "GET /api/docs.js", "GET /api/openapi.json"}
+
+// What is served, what the OpenAPI document has, and what the interface promises are the same.
+func TestEndpoints_are_those_of_the_interface(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t), whole)
+	has := func(what string, list, all []string) {
+		t.Helper()
+		for _, e := range all {
+			if !slices.Contains(list, e) && !slices.Contains(pages, e) {
+				t.Errorf("%s does not have %s", what, e)
+			}
+		}
+	}
+	var promised, documented, served []string
+	for _, r := range table(t) {
+		promised = append(promised, r.endpoint())
+	}
+	for path, methods := range w.openapi().Paths {
+		for method := range methods {
+			documented = append(documented, strings.ToUpper(method)+" "+placeholder.ReplaceAllString(path, "{}"))
+		}
+	}
+	for _, e := range w.server.Endpoints() {
+		served = append(served, placeholder.ReplaceAllString(e, "{}"))
+	}
+	has("the table", promised, served)
+	has("the table", promised, documented)
+	has("the document", documented, promised)
+	has("the document", documented, served)
+	has("the API", served, promised)
+	if len(promised) < 100 {
+		t.Errorf("only %d rows", len(promised))
+	}
+}
+
+// Every operation tells what it does, what it takes, and what may go wrong.
+func TestDocument_is_complete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t), whole)
+	doc := w.openapi()
+	if !strings.HasPrefix(doc.OpenAPI, "3.1") || doc.Info.Title == "" || doc.Info.Description == "" || len(doc.Components.SecuritySchemes) != 3 {
+		t.Errorf("%+v", doc.Info)
+	}
+	who := map[string]string{}
+	for _, r := range table(t) {
+		who[r.endpoint()] = r.who
+	}
+	ids := map[string]string{}
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			e := strings.ToUpper(method) + " " + path
+			access := who[strings.ToUpper(method)+" "+placeholder.ReplaceAllString(path, "{}")]
+			if op.OperationID == "" || ids[op.OperationID] != "" {
+				t.Errorf("%s: id %q, as %s", e, op.OperationID, ids[op.OperationID])
+			}
+			ids[op.OperationID] = e
+			if op.Summary == "" || op.Description == "" || len(op.Tags) != 1 {
+				t.Errorf("%s: summary %q, description %q, tags %q", e, op.Summary, op.Description, op.Tags)
+			}
+			if (access == "P") != (len(op.Security) == 0) {
+				t.Errorf("%s: security %v, but %s may call it", e, op.Security, access)
+			}
+			want := []string{"429", "500", "503"}
+			switch access {
+			case "S", "A":
+				want = append(want, "401", "403")
+			case "U":
+				want = append(want, "401")
+			}
+			if op.RequestBody != nil {
+				want = append(want, "400", "413", "415")
+			}
+			success := 0
+			for status, res := range op.Responses {
+				if res.Description == "" {
+					t.Errorf("%s: %s has no description", e, status)
+				}
+				switch {
+				case status < "400":
+					success++
+					for kind, m := range res.Content {
+						if kind == "application/json" && m.Schema == nil {
+							t.Errorf("%s: the JSON of %s has no schema", e, status)
+						}
+					}
+				case res.Content["application/json"].Schema["$ref"] != "#/components/schemas/Answer":
+					t.Errorf("%s: %s is not the error body: %v", e, status, res.Content)
+				}
+			}
+			if success != 1 {
+				t.Errorf("%s: %d successes: %v", e, success, slices.Sorted(maps.Keys(op.Responses)))
+			}
+			for _, status := range want {
+				if _, ok := op.Responses[status]; !ok {
+					t.Errorf("%s: no %s", e, status)
+				}
+			}
+			for _, p := range op.Parameters {
+				if p.Description == "" && p.In != "cookie" {
+					t.Errorf("%s: parameter %s has no description", e, p.Name)
+				}
+				if p.In == "path" && !strings.Contains(path, "{"+p.Name+"}") {
+					t.Errorf("%s: %s is not in the path", e, p.Name)
+				}
+			}
+			if n := strings.Count(path, "{"); n > 0 && len(op.Parameters) < n {
+				t.Errorf("%s: %d placeholders, %d parameters", e, n, len(op.Parameters))
+			}
+			if op.RequestBody == nil {
+				continue
+			}
+			for kind, m := range op.RequestBody.Content {
+				if kind != "application/json" {
+					continue
+				}
+				example, _ := m.Example.(map[string]any)
+				if len(example) == 0 {
+					t.Errorf("%s: no example of a request", e)
+				}
+				ref, _ := m.Schema["$ref"].(string)
+				var schema struct {
+					Properties map[string]any
+					Required   []string
+				}
+				w.ok(json.Unmarshal(doc.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")], &schema))
+				for name := range example {
+					if schema.Properties[name] == nil {
+						t.Errorf("%s: the example has %s, which is no property", e, name)
+					}
+				}
+				for _, name := range schema.Required {
+					if example[name] == nil {
+						t.Errorf("%s: the example lacks %s", e, name)
+					}
+				}
+			}
+		}
+	}
+}
