@@ -84,7 +84,7 @@ func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statem
 	list := strings.Join(names, ", ")
 	s.add("SELECT dim, value, clicks FROM (SELECT dim, value, clicks, row_number() OVER (PARTITION BY dim ORDER BY clicks DESC, value) AS place FROM (")
 	s.add("SELECT dim, CAST(CASE dim " + strings.Join(value, " ") + " END AS VARCHAR) AS value, clicks FROM (")
-	s.add("SELECT CASE GROUPING(" + list + ") " + strings.Join(kind, " ") + " END AS dim, " + list + ", CAST(count(*) AS BIGINT) AS clicks FROM " + table)
+	s.add("SELECT CAST(CASE GROUPING(" + list + ") " + strings.Join(kind, " ") + " END AS BIGINT) AS dim, " + list + ", CAST(count(*) AS BIGINT) AS clicks FROM " + table)
 	s.where(scope)
 	s.add(" GROUP BY GROUPING SETS (" + strings.Join(sets, ", ") + ")")
 	s.add(fmt.Sprintf(") AS grouped) AS named) AS placed WHERE place <= %d ORDER BY dim, clicks DESC, value", limit))

@@ -1,0 +1,113 @@
+// Package clickhouse keeps clicks in a ClickHouse server: the analytics.Store for more clicks than one machine's file
+// is for.
+//
+// Rows are idempotent: the key of the table is the click's identity, every read is FINAL, and the server's own
+// deduplication of inserts is off, since what remembers an insert can also swallow a repeat whose first try was lost.
+// So an insert whose outcome is unknown is made again, blindly, and a server that is killed in the middle of inserts
+// loses nothing that was acknowledged and shows nothing twice. Rows go in before their marks, so a mark never says
+// more than is stored.
+//
+// A batch within one calendar month (UTC) appears at once, to everybody, and is stored as a whole or not at all. A
+// batch over a month's end is several parts to the server: readers through the same Store wait for all of them,
+// others may for some milliseconds see one without the next, and after a failed Insert a part of it may stay visible
+// until it is made again.
+//
+// Distinct visitors are counted exactly, and every report reads the raw rows; there are no rollups. Times are kept
+// exactly from 1970 to 2261.
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+	conns "github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/shortline/shortline/control/internal/analytics"
+)
+
+// Config says where the server is.
+type Config struct {
+	// URL of the server with user, password and database, which must exist: clickhouse://user:password@host:9000/database,
+	// or http:// or https:// with the port of the HTTP interface. Options of the driver and settings of the server may
+	// follow as a query.
+	URL string
+	// Conns bounds how many statements run at a time; 0 means 16.
+	Conns int
+	// Retention is for how many days clicks are kept, by their own time; 0 means for ever. They go by whole months,
+	// so some stay up to a month longer.
+	Retention int
+}
+
+// Store is the connection. It implements analytics.Store.
+type Store struct {
+	conn conns.Conn
+
+	// whole is held for reading while a statement reads, and for writing by inserts that the server stores in
+	// several parts: rarely, at the end of months.
+	whole sync.RWMutex
+}
+
+var _ analytics.Store = (*Store)(nil)
+
+// settings go with every statement.
+var settings = driver.Settings{
+	"insert_deduplicate": 0,
+	"async_insert":       0,
+	// A repeat is always in the partition of its first, since its time is the same.
+	"do_not_merge_across_partitions_select_final": 1,
+	"max_execution_time":                          60, // seconds
+}
+
+// Open connects, and brings the tables up to date.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	opt, err := driver.ParseDSN(cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("open clicks: %w", err)
+	}
+	if opt.Settings == nil {
+		opt.Settings = driver.Settings{}
+	}
+	for name, value := range settings {
+		opt.Settings[name] = value
+	}
+	if opt.Compression == nil {
+		opt.Compression = &driver.Compression{Method: driver.CompressionLZ4}
+	}
+	if opt.DialTimeout == 0 {
+		opt.DialTimeout = 5 * time.Second
+	}
+	opt.MaxOpenConns = cfg.Conns
+	if opt.MaxOpenConns == 0 {
+		opt.MaxOpenConns = 16
+	}
+	opt.MaxIdleConns = opt.MaxOpenConns
+	opt.ClientInfo.Products = append(opt.ClientInfo.Products, struct{ Name, Version string }{"shortline", ""})
+	conn, err := driver.Open(opt)
+	if err != nil {
+		return nil, fmt.Errorf("open clicks: %w", err)
+	}
+	if err = migrate(ctx, conn); err == nil {
+		err = retain(ctx, conn, cfg.Retention)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("open clicks: %w", err)
+	}
+	return &Store{conn: conn}, nil
+}
+
+// Ping implements analytics.Store.
+func (s *Store) Ping(ctx context.Context) error { return wrap("ping clicks", s.conn.Ping(ctx)) }
+
+// Close ends the connections. It is called once.
+func (s *Store) Close() error { return s.conn.Close() }
+
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

@@ -1,0 +1,195 @@
+// Package clickhousetest starts ClickHouse for tests: the real engine behind its HTTP interface, as the program in
+// test/chd has it. The engine itself is a library that deploy/dev/parts fetches; CHDB_LIB says where another one is.
+// Where there is none, tests are skipped, but in CI they fail.
+package clickhousetest
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// library is where deploy/dev/parts puts the engine, in the user's cache folder.
+const library = "shortline/chdb-26.5.3/libchdb.so"
+
+// Server is one running server. It ends with the test's process at the latest.
+type Server struct {
+	url   string
+	cmd   *exec.Cmd
+	stdin io.Closer
+	ended chan struct{}
+}
+
+// Start runs a server on the tables in dir, which is made if it is missing, until the test ends or Kill is called.
+func Start(t testing.TB, dir string) *Server {
+	t.Helper()
+	s, err := start(lookFor(t), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// Kill ends the server as kill -9 does, and waits until it is gone.
+func (s *Server) Kill() {
+	_ = s.cmd.Process.Kill() // it may have ended already
+	<-s.ended
+}
+
+// Database makes an empty database and returns its URL.
+func (s *Server) Database(ctx context.Context) (string, error) {
+	name := "t_" + strings.ToLower(rand.Text())
+	return s.URL(name), s.exec(ctx, "CREATE DATABASE "+name)
+}
+
+// URL is that of a database.
+func (s *Server) URL(database string) string { return s.url + "/" + database }
+
+// Database makes an empty database on a server that all tests of the process share, and returns its URL.
+func Database(t testing.TB) string {
+	t.Helper()
+	lookFor(t)
+	s, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, err := s.Database(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// shared ends with the process, and its folder with it.
+var shared = sync.OnceValues(func() (*Server, error) { return start(path(), "") })
+
+func (s *Server) exec(ctx context.Context, statement string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader(statement))
+	if err != nil {
+		return err
+	}
+	reply, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err == nil && reply.StatusCode != http.StatusOK {
+		err = errors.New(string(text))
+	}
+	return err
+}
+
+// lookFor returns the path of the engine.
+func lookFor(t testing.TB) string {
+	t.Helper()
+	p := path()
+	if _, err := os.Stat(p); err != nil {
+		why := fmt.Sprintf("ClickHouse's engine is not here (%v); deploy/dev/parts fetches it", err)
+		if os.Getenv("CI") != "" {
+			t.Fatal(why)
+		}
+		t.Skip(why)
+	}
+	return p
+}
+
+func path() string {
+	if lib := os.Getenv("CHDB_LIB"); lib != "" {
+		return lib
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return library
+	}
+	return filepath.Join(cache, library)
+}
+
+func start(lib, dir string) (*Server, error) {
+	program, err := build()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, "-data", dir, "-lib", lib)
+	cmd.Stderr = os.Stderr
+	s := &Server{cmd: cmd, ended: make(chan struct{})}
+	if s.stdin, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start ClickHouse: %w", err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	go func() {
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait() // it was killed
+		close(s.ended)
+	}()
+	if err != nil {
+		s.Kill()
+		return nil, fmt.Errorf("start ClickHouse: it ended before it answered: %w", err)
+	}
+	s.url = strings.TrimSpace(line)
+	return s, nil
+}
+
+// build makes the server's program, once in a process; the next process finds most of the work done.
+var build = sync.OnceValues(func() (string, error) {
+	source, err := folder()
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "shortline", "bin")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	fresh, err := os.CreateTemp(dir, "chd-*") // other processes may be starting theirs
+	if err != nil {
+		return "", err
+	}
+	fresh.Close()
+	defer os.Remove(fresh.Name())
+	cmd := exec.Command("go", "build", "-o", fresh.Name(), ".")
+	cmd.Dir = source
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w: %s", source, err, out)
+	}
+	program := filepath.Join(dir, "chd")
+	return program, os.Rename(fresh.Name(), program)
+})
+
+// folder is that of the program's source, above the test's.
+func folder() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if source := filepath.Join(dir, "test", "chd"); filepath.Dir(dir) == dir {
+			return "", errors.New("test/chd is not above this test's folder")
+		} else if _, err := os.Stat(filepath.Join(source, "go.mod")); err == nil {
+			return source, nil
+		}
+		dir = filepath.Dir(dir)
+	}
+}

@@ -1,0 +1,167 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/uuid"
+
+	"github.com/shortline/shortline/control/internal/analytics"
+	"github.com/shortline/shortline/shared/link"
+)
+
+// clicks is the table as every reader sees it: without repeats.
+const clicks = "clicks FINAL"
+
+// Marks implements analytics.Store.
+func (s *Store) Marks(ctx context.Context) ([]analytics.Mark, error) {
+	list := []analytics.Mark{}
+	var m analytics.Mark
+	err := s.each(ctx, analytics.Statement{Text: `SELECT edge, epoch, lane, seq FROM lane_marks FINAL ORDER BY edge, epoch, lane`}, func() error {
+		list = append(list, m)
+		return nil
+	}, &m.Edge, &m.Epoch, &m.Lane.Lane, &m.Seq)
+	return list, wrap("read lane marks", err)
+}
+
+// Losses implements analytics.Store.
+func (s *Store) Losses(ctx context.Context) (n uint64, err error) {
+	err = s.each(ctx, analytics.Statement{Text: `SELECT CAST(sum(lost_to - lost_from + 1) AS UInt64) FROM losses FINAL`}, func() error { return nil }, &n)
+	return n, wrap("count losses", err)
+}
+
+// Lines implements analytics.Store.
+func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
+	list := []analytics.Line{}
+	var l analytics.Line
+	var day, number int64
+	var into []any
+	if q.ByDay {
+		into = append(into, &day)
+	}
+	if q.ByLink {
+		into = append(into, &number)
+	}
+	if q.By != analytics.None {
+		into = append(into, &l.Value)
+	}
+	into = append(into, &l.Clicks, &l.Visitors, &l.Last)
+	err := s.each(ctx, q.SQL(clicks), func() error {
+		l.Day, l.Link = analytics.Day(day), uint64(number)
+		list = append(list, l)
+		return nil
+	}, into...)
+	return list, wrap("query clicks", err)
+}
+
+// Breakdown implements analytics.Store.
+func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
+	found := make(map[analytics.Dimension][]analytics.Count, len(dims))
+	var dim int64
+	var c analytics.Count
+	err := s.each(ctx, analytics.BreakdownSQL(clicks, scope, dims, limit), func() error {
+		d := analytics.Dimension(dim)
+		found[d] = append(found[d], c)
+		return nil
+	}, &dim, &c.Value, &c.Clicks)
+	return found, wrap("break clicks down", err)
+}
+
+// page is how many clicks are read at a time: sorting them is most of what an export needs of memory.
+const page = 1000
+
+// Clicks implements analytics.Store. The pages are read one by one: clicks that come in meanwhile may be missing, but
+// none is there twice.
+func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f func(*analytics.Row) error) error {
+	var last *analytics.Row
+	for limit > 0 {
+		want := min(limit, page)
+		rows, err := s.page(ctx, scope, last, want)
+		if err != nil {
+			return wrap("read clicks", err)
+		}
+		for i := range rows { // not while reading: f may take as long as it likes
+			r := rows[i]
+			if err := f(&r); err != nil {
+				return err
+			}
+		}
+		if len(rows) < want {
+			return nil
+		}
+		last, limit = &rows[want-1], limit-want
+	}
+	return nil
+}
+
+func (s *Store) page(ctx context.Context, scope analytics.Scope, after *analytics.Row, limit int) ([]analytics.Row, error) {
+	rows := make([]analytics.Row, 0, min(limit, 100))
+	var r analytics.Row
+	var number, owner int64
+	var variant, rule, ip string
+	u := &r.UTM
+	err := s.each(ctx, analytics.ClicksSQL(clicks, scope, after, limit), func() error {
+		r.Link, r.Owner = uint64(number), uint64(owner)
+		r.Variant, r.Rule = idOf(variant), idOf(rule)
+		r.IP = netip.Addr{}
+		if a, err := netip.ParseAddr(ip); err == nil && !a.IsUnspecified() {
+			r.IP = a.Unmap()
+		}
+		rows = append(rows, r)
+		return nil
+	}, &r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &number, &owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
+		&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion)
+	return rows, err
+}
+
+func idOf(text string) link.ID {
+	id, _ := uuid.Parse(text) // "" is none, and what we wrote parses
+	return link.ID(id)
+}
+
+// each runs a statement and, for each row, fills into and calls f.
+func (s *Store) each(ctx context.Context, st analytics.Statement, f func() error, into ...any) error {
+	text, args := parameters(st)
+	s.whole.RLock()
+	defer s.whole.RUnlock()
+	rows, err := s.conn.Query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// parameters names a statement's values, each with its type, so that they travel beside the text and the server puts
+// them in. (What the driver does for a ? is to paste.) The port's texts have a ? nowhere else.
+func parameters(st analytics.Statement) (text string, args []any) {
+	var b strings.Builder
+	rest := st.Text
+	for i, arg := range st.Args {
+		at := strings.IndexByte(rest, '?')
+		if at < 0 {
+			panic("BUG: fewer ? than values in " + st.Text)
+		}
+		kind := "String"
+		if _, ok := arg.(int64); ok {
+			kind = "Int64"
+		}
+		name := "p" + strconv.Itoa(i)
+		fmt.Fprintf(&b, "%s{%s:%s}", rest[:at], name, kind)
+		rest = rest[at+1:]
+		args = append(args, driver.Named(name, arg))
+	}
+	return b.String() + rest, args
+}
