@@ -1,0 +1,551 @@
+package kafkasource_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
+
+	"github.com/shortline/shortline/control/internal/ingest/kafkasource"
+	"github.com/shortline/shortline/shared/click"
+)
+
+const topic = "clicks"
+
+// versions keeps the test's own requests at those that name topics instead of numbering them.
+var versions = kgo.MaxVersions(kversion.V3_0_0())
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
+	t.Helper()
+	c, err := kfake.NewCluster(append(opts, kfake.GroupMinSessionTimeout(100*time.Millisecond))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// writer puts frames on the topic with another client than the one under test.
+type writer struct {
+	*testing.T
+	client *kgo.Client
+	next   map[click.Lane]uint64
+	clicks int
+	frames int
+}
+
+func newWriter(t *testing.T, c *kfake.Cluster) *writer {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), versions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return &writer{T: t, client: client, next: map[click.Lane]uint64{}}
+}
+
+func (w *writer) raw(partition int32, value []byte) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := w.client.ProduceSync(ctx, &kgo.Record{Topic: topic, Partition: partition, Value: value}).FirstErr(); err != nil {
+		w.Fatalf("write: %v", err)
+	}
+	w.frames++
+}
+
+// frame makes the next n clicks of a lane.
+func (w *writer) frame(lane click.Lane, n int) []byte {
+	b := click.Batch{Lane: lane, First: w.next[lane] + 1, Count: n}
+	for range n {
+		w.next[lane]++
+		b.Records = click.AppendRecord(b.Records, &click.Event{Seq: w.next[lane], Time: 1, Link: w.next[lane]})
+	}
+	return click.AppendBatch(nil, &b)
+}
+
+func (w *writer) write(partition int32, lane click.Lane, n int) {
+	w.Helper()
+	w.clicks += n
+	w.raw(partition, w.frame(lane, n))
+}
+
+// recorder is a sink that remembers, and fails or waits when it is told to.
+type recorder struct {
+	t testing.TB
+
+	mu      sync.Mutex
+	high    map[click.Lane]uint64
+	clicks  int // different ones
+	raw     int
+	batches int
+	busy    map[click.Lane]bool
+
+	before func(b *click.Batch) error // called without the lock
+}
+
+func newRecorder(t testing.TB) *recorder {
+	return &recorder{t: t, high: map[click.Lane]uint64{}, busy: map[click.Lane]bool{}}
+}
+
+func (r *recorder) Deliver(_ context.Context, b *click.Batch) error {
+	if r.before != nil {
+		if err := r.before(b); err != nil {
+			return err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.batches++
+	d := click.NewDecoder(b)
+	var e click.Event
+	for {
+		more, err := d.Next(&e)
+		if err != nil || !more {
+			return err
+		}
+		r.raw++
+		switch high := r.high[b.Lane]; {
+		case e.Seq == high+1:
+			r.high[b.Lane] = e.Seq
+			r.clicks++
+		case e.Seq > high:
+			r.t.Errorf("%+v: %d comes after %d", b.Lane, e.Seq, high)
+		}
+	}
+}
+
+func (r *recorder) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.clicks
+}
+
+// run runs a member until the returned function is called.
+func run(t *testing.T, c *kfake.Cluster, sink click.Sink, change func(*kafkasource.Config)) (*kafkasource.Source, func()) {
+	t.Helper()
+	cfg := kafkasource.Config{Brokers: c.ListenAddrs(), Topic: topic, Session: time.Second, Commit: 20 * time.Millisecond, Timeout: 3 * time.Second, Logger: quiet}
+	if change != nil {
+		change(&cfg)
+	}
+	s, err := kafkasource.New(cfg, sink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	stop := sync.OnceFunc(func() {
+		began := time.Now()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if d := time.Since(began); d > 8*time.Second {
+			t.Errorf("the stop took %v", d)
+		}
+	})
+	t.Cleanup(stop)
+	return s, stop
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(40 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// committed is the sum of the group's offsets.
+func committed(t *testing.T, c *kfake.Cluster, partitions int32) (sum int64) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), versions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	req := kmsg.NewOffsetFetchRequest()
+	req.Group = "ingest"
+	rg := kmsg.NewOffsetFetchRequestGroup()
+	rg.Group = req.Group
+	gt := kmsg.NewOffsetFetchRequestGroupTopic()
+	gt.Topic = topic
+	for p := range partitions {
+		gt.Partitions = append(gt.Partitions, p)
+	}
+	rg.Topics = append(rg.Topics, gt)
+	req.Groups = append(req.Groups, rg)
+	res, err := req.RequestWith(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range res.Groups {
+		for _, tp := range g.Topics {
+			for _, p := range tp.Partitions {
+				sum += max(0, p.Offset)
+			}
+		}
+	}
+	return sum
+}
+
+func lane(n int) click.Lane { return click.Lane{Edge: uint64(n / 4), Epoch: 1, Lane: uint8(n % 4)} }
+
+func TestRun_delivers_commits_and_goes_on(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(2), kfake.SeedTopics(4, topic))
+	w := newWriter(t, c)
+	all := newRecorder(t)
+	// What is there before anybody reads counts too.
+	for i := range 40 {
+		w.write(int32(i%4), lane(i%12), 5)
+	}
+	s, stop := run(t, c, all, nil)
+	if err := s.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	for i := range 40 {
+		w.write(int32(i%4), lane(i%12), 5)
+	}
+	eventually(t, "more is delivered", func() bool { return all.count() == w.clicks })
+	eventually(t, "offsets are committed", func() bool { return committed(t, c, 4) == int64(w.frames) })
+	if st := s.Stats(); st.Lag != 0 || st.Partitions != 4 || st.Dead != 0 || st.LastCommitted.IsZero() || st.Messages != uint64(w.frames) {
+		t.Errorf("%+v", st)
+	}
+	stop()
+	before := all.raw
+	w.write(0, lane(0), 3)
+	_, _ = run(t, c, all, nil)
+	eventually(t, "a new member goes on", func() bool { return all.count() == w.clicks })
+	if all.raw != before+3 {
+		t.Errorf("%d clicks came again although they were committed", all.raw-before-3)
+	}
+}
+
+// Many small messages of a lane arrive as few batches.
+func TestRun_joins_neighbours(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	w := newWriter(t, c)
+	for i := range 200 {
+		w.write(0, lane(i%2), 3)
+	}
+	all := newRecorder(t)
+	run(t, c, all, nil)
+	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	if all.batches > 20 {
+		t.Errorf("200 messages came as %d batches", all.batches)
+	}
+}
+
+func TestRun_puts_aside_what_is_no_clicks(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	w := newWriter(t, c)
+	w.write(0, lane(0), 5)
+	w.raw(0, []byte("hello"))
+	w.raw(0, nil)
+	flipped := w.frame(lane(1), 5) // nobody else writes lane 1, so the gap is no fault of the reader
+	flipped[len(flipped)-1] ^= 1
+	w.raw(0, flipped)
+	// A frame that is whole, of records that are not what it says: only the sink can tell.
+	b := click.Batch{Lane: lane(0), First: 6, Count: 1, Records: click.AppendRecord(nil, &click.Event{Seq: 77, Link: 1})}
+	w.raw(0, click.AppendBatch(nil, &b))
+	w.write(0, lane(0), 5)
+	all := newRecorder(t)
+	dir := filepath.Join(t.TempDir(), "dead")
+	s, _ := run(t, c, all, func(cfg *kafkasource.Config) { cfg.DeadDir = dir })
+	eventually(t, "what is behind is delivered", func() bool { return all.count() == w.clicks })
+	eventually(t, "all is committed", func() bool { return committed(t, c, 1) == int64(w.frames) })
+	if st := s.Stats(); st.Dead != 4 {
+		t.Errorf("%+v", st)
+	}
+	kept, err := os.ReadFile(filepath.Join(dir, "clicks-0-1.frame"))
+	if err != nil || string(kept) != "hello" {
+		t.Errorf("kept %q, %v", kept, err)
+	}
+}
+
+// Clicks of a newer edge are not thrown away: their partition waits, and only that.
+func TestRun_waits_with_a_newer_schema(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic))
+	w := newWriter(t, c)
+	newer := w.frame(lane(9), 1)
+	newer[4]++
+	w.raw(0, newer)
+	w.raw(0, w.frame(lane(0), 5))
+	w.write(1, lane(1), 5)
+	all := newRecorder(t)
+	s, stop := run(t, c, all, nil)
+	eventually(t, "the other partition is delivered", func() bool { return all.count() == w.clicks })
+	eventually(t, "it is tried again", func() bool { return s.Stats().Failures > 3 })
+	stop()
+	if all.count() != w.clicks || committed(t, c, 2) != 1 || s.Stats().Dead != 0 {
+		t.Errorf("%d clicks, offset %d, %+v", all.count(), committed(t, c, 2), s.Stats())
+	}
+}
+
+func TestRun_waits_while_the_sink_fails(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic))
+	w := newWriter(t, c)
+	all := newRecorder(t)
+	var mu sync.Mutex
+	failing, failed := true, 0
+	all.before = func(*click.Batch) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if failing {
+			failed++
+			return errors.New("the store is away")
+		}
+		return nil
+	}
+	s, _ := run(t, c, all, nil)
+	for i := range 20 {
+		w.write(int32(i%2), lane(i%2), 5)
+	}
+	eventually(t, "several tries fail", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return failed > 8
+	})
+	if n := committed(t, c, 2); n != 0 {
+		t.Errorf("%d messages are committed that nobody has", n)
+	}
+	mu.Lock()
+	failing = false
+	mu.Unlock()
+	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	if st := s.Stats(); st.Generations != 1 {
+		t.Errorf("the group was joined %d times: a failing sink must not cost the membership", st.Generations)
+	}
+}
+
+// Members come and go while clicks come in: each click arrives, lanes stay in order.
+func TestRun_members_come_and_go(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(6, topic))
+	w := newWriter(t, c)
+	all := newRecorder(t)
+	round := func() {
+		for i := range 60 {
+			w.write(int32(i%6), lane(i%6), 4)
+		}
+	}
+	first, stopFirst := run(t, c, all, nil)
+	round()
+	eventually(t, "one member has all", func() bool { return first.Stats().Partitions == 6 })
+	second, stopSecond := run(t, c, all, nil)
+	round()
+	eventually(t, "two members share", func() bool { round(); return first.Stats().Partitions == 3 && second.Stats().Partitions == 3 })
+	stopFirst()
+	round()
+	eventually(t, "the second has all", func() bool { return second.Stats().Partitions == 6 })
+	third, _ := run(t, c, all, nil)
+	round()
+	eventually(t, "the third shares", func() bool { return third.Stats().Partitions == 3 })
+	stopSecond()
+	round()
+	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	t.Logf("%d clicks, %d repeats", all.clicks, all.raw-all.clicks)
+}
+
+// A member that is stuck in a delivery is given up by the group. When it wakes, what it delivers is a repeat, and the
+// offsets of the one that took over stand.
+func TestRun_a_zombie_does_no_harm(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	w := newWriter(t, c)
+	all := newRecorder(t)
+	stuck, wake := make(chan struct{}), make(chan struct{})
+	frozen := &sleeper{Sink: all, stuck: stuck, wake: wake}
+	w.write(0, lane(0), 5)
+	run(t, c, frozen, nil)
+	<-stuck
+	// Its heartbeats are refused, so its generation ends; it can't join the next one while it is stuck.
+	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: "ingest", Err: kerr.UnknownMemberID})
+	w.write(0, lane(0), 5)
+	healthy, _ := run(t, c, all, nil)
+	eventually(t, "another one takes over", func() bool { return all.count() == w.clicks })
+	eventually(t, "and commits", func() bool { return committed(t, c, 1) == int64(w.frames) })
+	close(wake)
+	eventually(t, "the zombie delivers", func() bool {
+		all.mu.Lock()
+		defer all.mu.Unlock()
+		return all.raw >= w.clicks+5
+	})
+	w.write(0, lane(0), 5)
+	eventually(t, "clicks go on", func() bool { return all.count() == w.clicks })
+	eventually(t, "offsets too", func() bool { return committed(t, c, 1) == int64(w.frames) })
+	_ = healthy
+}
+
+// sleeper is a sink whose first delivery takes until it is woken, whatever its context says.
+type sleeper struct {
+	click.Sink
+	once        sync.Once
+	stuck, wake chan struct{}
+}
+
+func (s *sleeper) Deliver(_ context.Context, b *click.Batch) error {
+	s.once.Do(func() {
+		close(s.stuck)
+		<-s.wake
+	})
+	return s.Sink.Deliver(context.Background(), b)
+}
+
+// Leaders move, brokers answer with errors, offsets can't be committed for a while, connections die.
+func TestRun_through_faults(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(4, topic))
+	w := newWriter(t, c)
+	all := newRecorder(t)
+	run(t, c, all, nil)
+	for _, f := range []kfake.Fault{
+		{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.NotLeaderForPartition, Count: 5},
+		{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.KafkaStorageError, Count: 5},
+		{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.RequestTimedOut, Count: 2},
+		{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.IllegalGeneration, Count: 1},
+		{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.RebalanceInProgress, Count: 1},
+		{Keys: []kmsg.Key{kmsg.ListOffsets, kmsg.Fetch}, Err: kerr.LeaderNotAvailable, Count: 3},
+	} {
+		h := c.Fault(f)
+		c.ShufflePartitionLeaders()
+		for i := range 40 {
+			w.write(int32(i%4), lane(i%4), 4)
+		}
+		eventually(t, "the fault "+f.Err.Message+" bites", func() bool {
+			w.write(0, lane(0), 1)
+			return h.Hits() >= f.Count
+		})
+		eventually(t, "all is delivered in spite of "+f.Err.Message, func() bool { return all.count() == w.clicks })
+	}
+	t.Logf("%d clicks, %d repeats", all.clicks, all.raw-all.clicks)
+}
+
+// The broker goes away and comes back on the same address.
+func TestRun_broker_restarts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic), kfake.DataDir(dir))
+	_, port, err := net.SplitHostPort(c.ListenAddrs()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := newRecorder(t)
+	w := newWriter(t, c)
+	s, _ := run(t, c, all, nil)
+	for i := range 20 {
+		w.write(int32(i%2), lane(i%2), 5)
+	}
+	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	c.Close()
+	failures := s.Stats().Failures
+	eventually(t, "it is noticed", func() bool { return s.Stats().Failures > failures+3 })
+	var again *kfake.Cluster
+	eventually(t, "the broker starts again", func() bool {
+		again, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(number), kfake.DataDir(dir), kfake.GroupMinSessionTimeout(100*time.Millisecond))
+		return err == nil
+	})
+	t.Cleanup(again.Close)
+	back := time.Now()
+	for i := range 20 {
+		w.write(int32(i%2), lane(i%2), 5)
+	}
+	eventually(t, "the rest is delivered", func() bool { return all.count() == w.clicks })
+	t.Logf("all arrived %v after the broker was back, %d repeats", time.Since(back).Round(time.Millisecond), all.raw-all.clicks)
+}
+
+// Messages that expired unread are counted, and what is left is read.
+func TestRun_messages_expired(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	w := newWriter(t, c)
+	all := newRecorder(t)
+	w.write(0, lane(0), 1)
+	_, stop := run(t, c, all, nil)
+	eventually(t, "one is delivered", func() bool { return all.count() == 1 })
+	stop()
+	for range 5 {
+		w.write(0, lane(1), 1)
+	}
+	req := kmsg.NewDeleteRecordsRequest()
+	req.TimeoutMillis = 5000
+	rt := kmsg.NewDeleteRecordsRequestTopic()
+	rt.Topic = topic
+	rp := kmsg.NewDeleteRecordsRequestTopicPartition()
+	rp.Offset = 6
+	rt.Partitions = append(rt.Partitions, rp)
+	req.Topics = append(req.Topics, rt)
+	if _, err := req.RequestWith(t.Context(), w.client); err != nil {
+		t.Fatal(err)
+	}
+	w.write(0, lane(2), 4)
+	s, _ := run(t, c, all, nil)
+	eventually(t, "the rest is delivered", func() bool { return all.count() == 5 })
+	if st := s.Stats(); st.Expired != 5 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// A group that is ahead of its topic, as after a broker has lost its end, reads it again from the beginning.
+func TestRun_log_became_shorter(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	w := newWriter(t, c)
+	w.write(0, lane(0), 5)
+	req := kmsg.NewOffsetCommitRequest()
+	req.Group, req.Generation = "ingest", -1
+	rt := kmsg.NewOffsetCommitRequestTopic()
+	rt.Topic = topic
+	rp := kmsg.NewOffsetCommitRequestTopicPartition()
+	rp.Offset = 1000
+	rt.Partitions = append(rt.Partitions, rp)
+	req.Topics = append(req.Topics, rt)
+	if res, err := req.RequestWith(t.Context(), w.client); err != nil || res.Topics[0].Partitions[0].ErrorCode != 0 {
+		t.Fatal(err, res)
+	}
+	all := newRecorder(t)
+	s, _ := run(t, c, all, nil)
+	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	if st := s.Stats(); st.Rewinds != 1 {
+		t.Errorf("%+v", st)
+	}
+	eventually(t, "the offset is set right", func() bool { return committed(t, c, 1) == 1 })
+}
+
+func TestRun_stops_while_nobody_answers(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	c.Close()
+	s, stop := run(t, c, newRecorder(t), nil)
+	eventually(t, "it fails", func() bool { return s.Stats().Failures > 0 })
+	stop()
+	if err := s.Check(t.Context()); err == nil {
+		t.Error("a broker that is away has passed the check")
+	}
+}

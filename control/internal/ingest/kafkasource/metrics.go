@@ -1,0 +1,106 @@
+package kafkasource
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+type counts struct {
+	messages, bytes, clicks, failures, dead, expired, rewinds, generations atomic.Uint64
+
+	delivered, committed atomic.Int64 // Unix milliseconds
+}
+
+// Stats is a moment's account. Counters count from the start of the process.
+type Stats struct {
+	Messages    uint64 // delivered or put aside
+	Bytes       uint64 // of messages read, after decompression
+	Clicks      uint64 // delivered, repeats included
+	Failures    uint64 // requests and deliveries that failed and were tried again
+	Dead        uint64 // messages put aside
+	Expired     uint64 // messages that the topic had dropped before they were read
+	Rewinds     uint64 // partitions read again because their log had become shorter
+	Generations uint64 // assignments of partitions
+
+	Partitions int   // assigned now
+	Lag        int64 // messages in them that are not delivered yet
+
+	LastDelivered, LastCommitted time.Time // zero: never
+}
+
+// Stats returns the account. It may be called at any time.
+func (s *Source) Stats() Stats {
+	c := &s.stats
+	at := func(ms int64) time.Time {
+		if ms == 0 {
+			return time.Time{}
+		}
+		return time.UnixMilli(ms)
+	}
+	st := Stats{
+		Messages: c.messages.Load(), Bytes: c.bytes.Load(), Clicks: c.clicks.Load(), Failures: c.failures.Load(), Dead: c.dead.Load(),
+		Expired: c.expired.Load(), Rewinds: c.rewinds.Load(), Generations: c.generations.Load(),
+		LastDelivered: at(c.delivered.Load()), LastCommitted: at(c.committed.Load()),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st.Partitions = len(s.at)
+	for _, p := range s.at {
+		st.Lag += p.end - p.next
+	}
+	return st
+}
+
+// metric is one number of the account, under a name.
+type metric struct {
+	desc  *prometheus.Desc
+	kind  prometheus.ValueType
+	value func(*Stats) float64
+}
+
+func total(name, help string, value func(*Stats) uint64) metric {
+	return metric{prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, func(s *Stats) float64 { return float64(value(s)) }}
+}
+
+func gauge(name, help string, value func(*Stats) float64) metric {
+	return metric{prometheus.NewDesc(name, help, nil, nil), prometheus.GaugeValue, value}
+}
+
+func instant(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1e3
+}
+
+var metrics = []metric{
+	total("shortline_kafka_messages_total", "Messages delivered or put aside.", func(s *Stats) uint64 { return s.Messages }),
+	total("shortline_kafka_message_bytes_total", "Bytes of messages read, after decompression.", func(s *Stats) uint64 { return s.Bytes }),
+	total("shortline_kafka_clicks_total", "Clicks delivered, repeats included.", func(s *Stats) uint64 { return s.Clicks }),
+	total("shortline_kafka_errors_total", "Requests and deliveries that failed and were tried again.", func(s *Stats) uint64 { return s.Failures }),
+	total("shortline_kafka_dead_messages_total", "Messages put aside because they hold no clicks that can be read.", func(s *Stats) uint64 { return s.Dead }),
+	total("shortline_kafka_expired_messages_total", "Messages that the topic had dropped before they were read.", func(s *Stats) uint64 { return s.Expired }),
+	total("shortline_kafka_rewinds_total", "Partitions read again because their log had become shorter.", func(s *Stats) uint64 { return s.Rewinds }),
+	total("shortline_kafka_generations_total", "Assignments of partitions to this member.", func(s *Stats) uint64 { return s.Generations }),
+	gauge("shortline_kafka_partitions", "Partitions assigned to this member.", func(s *Stats) float64 { return float64(s.Partitions) }),
+	gauge("shortline_kafka_lag_messages", "Messages of those partitions that are not delivered yet.", func(s *Stats) float64 { return float64(s.Lag) }),
+	gauge("shortline_kafka_last_success_timestamp_seconds", "When clicks were last delivered, 0 for never.", func(s *Stats) float64 { return instant(s.LastDelivered) }),
+	gauge("shortline_kafka_commit_last_success_timestamp_seconds", "When offsets were last committed, 0 for never.", func(s *Stats) float64 { return instant(s.LastCommitted) }),
+}
+
+// Describe and Collect make the Source a prometheus.Collector.
+func (s *Source) Describe(ch chan<- *prometheus.Desc) {
+	for i := range metrics {
+		ch <- metrics[i].desc
+	}
+}
+
+// Collect reads the numbers of Stats.
+func (s *Source) Collect(ch chan<- prometheus.Metric) {
+	st := s.Stats()
+	for i := range metrics {
+		ch <- prometheus.MustNewConstMetric(metrics[i].desc, metrics[i].kind, metrics[i].value(&st))
+	}
+}
