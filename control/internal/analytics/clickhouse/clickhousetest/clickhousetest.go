@@ -24,7 +24,9 @@ const library = "shortline/chdb-26.5.3/libchdb.so"
 
 // Server is one running server. It ends with the test's process at the latest.
 type Server struct {
-	url   string
+	dir, lib string
+	url      string
+
 	cmd   *exec.Cmd
 	stdin io.Closer
 	ended chan struct{}
@@ -33,8 +35,8 @@ type Server struct {
 // Start runs a server on the tables in dir, which is made if it is missing, until the test ends or Kill is called.
 func Start(t testing.TB, dir string) *Server {
 	t.Helper()
-	s, err := start(lookFor(t), dir)
-	if err != nil {
+	s := &Server{dir: dir, lib: lookFor(t)}
+	if err := s.start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Kill)
@@ -47,10 +49,37 @@ func (s *Server) Kill() {
 	<-s.ended
 }
 
+// Restart starts the server again after Kill, on the same tables and address.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Ask runs a statement and returns the answer in tab-separated text.
+func (s *Server) Ask(ctx context.Context, statement string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader(statement))
+	if err != nil {
+		return "", err
+	}
+	reply, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err == nil && reply.StatusCode != http.StatusOK {
+		err = errors.New(string(text))
+	}
+	return strings.TrimSpace(string(text)), err
+}
+
 // Database makes an empty database and returns its URL.
 func (s *Server) Database(ctx context.Context) (string, error) {
 	name := "t_" + strings.ToLower(rand.Text())
-	return s.URL(name), s.exec(ctx, "CREATE DATABASE "+name)
+	_, err := s.Ask(ctx, "CREATE DATABASE "+name)
+	return s.URL(name), err
 }
 
 // URL is that of a database.
@@ -72,24 +101,10 @@ func Database(t testing.TB) string {
 }
 
 // shared ends with the process, and its folder with it.
-var shared = sync.OnceValues(func() (*Server, error) { return start(path(), "") })
-
-func (s *Server) exec(ctx context.Context, statement string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader(statement))
-	if err != nil {
-		return err
-	}
-	reply, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer reply.Body.Close()
-	text, err := io.ReadAll(reply.Body)
-	if err == nil && reply.StatusCode != http.StatusOK {
-		err = errors.New(string(text))
-	}
-	return err
-}
+var shared = sync.OnceValues(func() (*Server, error) {
+	s := &Server{lib: path()}
+	return s, s.start()
+})
 
 // lookFor returns the path of the engine.
 func lookFor(t testing.TB) string {
@@ -116,36 +131,40 @@ func path() string {
 	return filepath.Join(cache, library)
 }
 
-func start(lib, dir string) (*Server, error) {
+func (s *Server) start() error {
 	program, err := build()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	cmd := exec.Command(program, "-data", dir, "-lib", lib)
+	address := "127.0.0.1:0"
+	if s.url != "" {
+		address = strings.TrimPrefix(s.url, "http://")
+	}
+	cmd := exec.Command(program, "-listen", address, "-data", s.dir, "-lib", s.lib)
 	cmd.Stderr = os.Stderr
-	s := &Server{cmd: cmd, ended: make(chan struct{})}
 	if s.stdin, err = cmd.StdinPipe(); err != nil {
-		return nil, err
+		return err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start ClickHouse: %w", err)
+		return fmt.Errorf("start ClickHouse: %w", err)
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
+	ended := make(chan struct{})
 	go func() {
-		_, _ = io.Copy(io.Discard, out)
 		_ = cmd.Wait() // it was killed
-		close(s.ended)
+		close(ended)
 	}()
+	s.cmd, s.ended = cmd, ended
 	if err != nil {
 		s.Kill()
-		return nil, fmt.Errorf("start ClickHouse: it ended before it answered: %w", err)
+		return fmt.Errorf("start ClickHouse: it ended before it answered: %w", err)
 	}
 	s.url = strings.TrimSpace(line)
-	return s, nil
+	return nil
 }
 
 // build makes the server's program, once in a process; the next process finds most of the work done.
