@@ -1,0 +1,88 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// serverFields are names of what only the service sets, and of what other endpoints take.
+var serverFields = []string{
+	"id", "num", "userId", "user", "owner", "ownerId", "urlId", "slug", "shortUrl", "revision", "createdAt", "updatedAt", "clickCount", "hasPassword", "passwordHash", "password_hash",
+	"role", "isAdmin", "admin", "email", "status", "isActive", "twoFactorEnabled", "totpSecret", "sessionId", "key", "keyHash", "prefix", "lastUsedAt", "matchCount", "lastMatchedAt",
+	"totalSent", "totalSuccess", "totalFailed", "lastError", "hasSecret", "hasClientSecret", "callbackUrl", "urlCount", "totalClicks", "urls", "order", "scope",
+	"__proto__", "constructor", "$schema", "Name", "ORIGINALURL",
+}
+
+// writes are the interface's rows that take, or refuse, a JSON body, with the names that the document gives theirs.
+func (w *world) writes() (rows []row, known map[string]map[string]bool) {
+	known = map[string]map[string]bool{}
+	doc := w.openapi()
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			names := map[string]bool{}
+			if op.RequestBody != nil {
+				ref, _ := op.RequestBody.Content["application/json"].Schema["$ref"].(string)
+				var schema struct{ Properties map[string]any }
+				if text := doc.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")]; text != nil {
+					w.ok(json.Unmarshal(text, &schema))
+				}
+				for name := range schema.Properties {
+					names[name] = true
+				}
+			}
+			known[strings.ToUpper(method)+" "+placeholder.ReplaceAllString(path, "{}")] = names
+		}
+	}
+	rows = slices.DeleteFunc(table(w.t), func(r row) bool { return r.method == "GET" || strings.HasPrefix(r.path, "/api/og-images/") })
+	return rows, known
+}
+
+// What an endpoint does not take is refused by name, and nothing of the request has an effect. The caller is an
+// administrator, from whom the most would be accepted.
+func TestAssignment_of_what_is_not_taken(t *testing.T) {
+	eachWhole(t, func(t *testing.T, w *world) {
+		th, tried := w.thingsOf(w.root), 0
+		rows, known := w.writes()
+		refused := func(r row, body, field string) {
+			t.Helper()
+			tried++
+			for _, k := range r.kinds() {
+				th.id(k)
+			}
+			r.body = body
+			before := w.trace()
+			got := w.send(r, th.id, as(w.root))
+			if got.StatusCode != 400 || !strings.Contains(got.text, fmt.Sprintf(`"field":%q`, field)) {
+				t.Errorf("%s with %s: %d %s", r.endpoint(), body, got.StatusCode, got.text)
+			}
+			if w.trace() != before {
+				t.Errorf("%s with %s changed something", r.endpoint(), body)
+			}
+		}
+		for _, r := range rows {
+			for _, name := range serverFields {
+				if known[r.endpoint()][name] {
+					continue
+				}
+				inner := strings.TrimSuffix(strings.TrimPrefix(r.body, "{"), "}")
+				if inner != "" {
+					inner += ","
+				}
+				refused(r, fmt.Sprintf(`{%s%q:"x"}`, inner, name), name)
+			}
+		}
+		bulk := row{method: "POST", path: "/api/urls/bulk"}
+		for _, name := range []string{"id", "userId", "slug", "clickCount", "createdAt", "passwordHash"} {
+			refused(bulk, fmt.Sprintf(`{"urls":[{"originalUrl":"https://example.com/"},{"originalUrl":"https://example.com/",%q:"x"}]}`, name), "urls.1."+name)
+			patch := row{method: "PATCH", path: "/api/urls/bulk"}
+			refused(patch, fmt.Sprintf(`{"urlIds":[%q],"operation":{"type":"utm","utmSource":"a",%q:"x"}}`, th.id("url"), name), "operation."+name)
+		}
+		t.Logf("%d refusals", tried)
+		if tried < 2000 {
+			t.Errorf("only %d were tried", tried)
+		}
+	})
+}
