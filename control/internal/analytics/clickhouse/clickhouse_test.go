@@ -2,7 +2,10 @@ package clickhouse_test
 
 import (
 	"context"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/analytics/analyticstest"
@@ -24,4 +27,118 @@ func TestStore(t *testing.T) {
 	analyticstest.Run(t, func(t *testing.T) analytics.Store {
 		return open(t, clickhouse.Config{URL: clickhousetest.Database(t)})
 	})
+}
+
+func row(day time.Time) analytics.Row { return analyticstest.Clicks(11, 1, day, 1)[0] }
+
+func insert(t *testing.T, s *clickhouse.Store, rows ...analytics.Row) {
+	t.Helper()
+	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpen_by_many_at_once_and_again(t *testing.T) {
+	t.Parallel()
+	cfg := clickhouse.Config{URL: clickhousetest.Database(t)}
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			s, err := clickhouse.Open(t.Context(), cfg)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
+			s.Close()
+		})
+	}
+	wg.Wait()
+	s := open(t, cfg)
+	defer s.Close()
+	if n := count(t, s); n != 1 {
+		t.Errorf("%d clicks, want 1", n)
+	}
+}
+
+func TestOpen_without_a_database_says_so(t *testing.T) {
+	t.Parallel()
+	url := clickhousetest.Database(t)
+	if _, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url + "_missing"}); err == nil || !strings.Contains(err.Error(), "_missing") {
+		t.Errorf("Open = %v, want an error that names the database", err)
+	}
+	if _, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: "::"}); err == nil {
+		t.Error("Open with no URL gave no error")
+	}
+}
+
+// What was stored first stays when the same click comes again, enriched by a newer database.
+func TestStore_repeat_that_differs_changes_nothing(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Start(t, t.TempDir())
+	s := open(t, clickhouse.Config{URL: server.URL("default")})
+	defer s.Close()
+	first := row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
+	first.City = "first"
+	insert(t, s, first)
+	ask(t, server, "INSERT INTO clicks SELECT * REPLACE ('later' AS city, keep - 5 AS keep) FROM clicks")
+	check := func(when string) {
+		t.Helper()
+		if err := s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, 2, func(r *analytics.Row) error {
+			if *r != first {
+				t.Errorf("%s: %+v", when, r)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, s); n != 1 {
+			t.Errorf("%s: %d clicks, want 1", when, n)
+		}
+	}
+	check("before the parts are merged")
+	ask(t, server, "OPTIMIZE TABLE clicks FINAL")
+	check("after")
+}
+
+func TestOpen_retention(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Start(t, t.TempDir())
+	cfg := clickhouse.Config{URL: server.URL("default"), Retention: 3650}
+	now := time.Now()
+	old, recent := row(now.AddDate(0, -4, 0)), row(now)
+	old.Seq = 99
+	s := open(t, cfg)
+	insert(t, s, old, recent)
+	left := func() int64 {
+		t.Helper()
+		ask(t, server, "OPTIMIZE TABLE clicks FINAL")
+		return count(t, s)
+	}
+	if n := left(); n != 2 {
+		t.Errorf("%d clicks are left of ten years, want 2", n)
+	}
+	s.Close()
+
+	cfg.Retention = 60
+	s = open(t, cfg)
+	if n := left(); n != 1 {
+		t.Errorf("%d clicks are left of two months, want 1", n)
+	}
+	s.Close()
+
+	cfg.Retention = 0
+	s = open(t, cfg)
+	defer s.Close()
+	insert(t, s, old)
+	if n := left(); n != 2 {
+		t.Errorf("%d clicks are left with no retention, want 2", n)
+	}
+}
+
+func ask(t *testing.T, server *clickhousetest.Server, statement string) {
+	t.Helper()
+	if _, err := server.Ask(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
 }

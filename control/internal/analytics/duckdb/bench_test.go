@@ -1,38 +1,14 @@
 package duckdb_test
 
 import (
-	"cmp"
-	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/analytics/analyticstest"
-	"github.com/shortline/shortline/control/internal/analytics/duckdb"
 )
-
-// load inserts n clicks as ingest would at full speed, and says how many a second.
-func load(b *testing.B, s *duckdb.Store, n, batch int) float64 {
-	b.Helper()
-	rows := analyticstest.Clicks(1, n, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
-	// Clicks come about in the order of time.
-	slices.SortFunc(rows, func(a, b analytics.Row) int { return cmp.Compare(a.Time, b.Time) })
-	for i := range rows {
-		rows[i].Seq = uint64(i + 1)
-	}
-	start := time.Now()
-	for len(rows) > 0 {
-		part := rows[:min(batch, len(rows))]
-		if err := s.Insert(b.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
-			b.Fatal(err)
-		}
-		rows = rows[len(part):]
-	}
-	return float64(n) / time.Since(start).Seconds()
-}
 
 func BenchmarkInsert(b *testing.B) {
 	for name, batch := range map[string]int{"batch=1000": 1000, "batch=10000": 10_000} {
@@ -40,7 +16,7 @@ func BenchmarkInsert(b *testing.B) {
 			for b.Loop() {
 				path := filepath.Join(b.TempDir(), "clicks")
 				s := open(b, path)
-				b.ReportMetric(load(b, s, 100_000, batch), "clicks/s")
+				b.ReportMetric(analyticstest.Load(b, s, 100_000, batch), "clicks/s")
 				if wal, err := os.Stat(path + ".wal"); err == nil {
 					b.ReportMetric(float64(wal.Size())/1e6, "MB-log")
 				}
@@ -57,7 +33,7 @@ func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	path := filepath.Join(dir, "clicks")
 	s := open(b, path)
-	load(b, s, 200_000, 5000)
+	analyticstest.Load(b, s, 200_000, 5000)
 	longest := int64(0)
 	rows := analyticstest.Clicks(2, 60_000, time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), 30)
 	copyPath := filepath.Join(dir, "killed")
@@ -117,43 +93,6 @@ func BenchmarkQueries(b *testing.B) {
 	}
 	s := open(b, filepath.Join(b.TempDir(), "clicks"))
 	defer s.Close()
-	b.Logf("%.0f clicks/s", load(b, s, 1_000_000, 10_000))
-	zone, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		b.Fatal(err)
-	}
-	scope := analytics.Scope{From: time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC).UnixMilli(), To: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()}
-	one := scope
-	one.Links = []uint64{1}
-	dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
-		analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent}
-	ctx := context.Background()
-	lines := func(q analytics.Query) func() error {
-		return func() error { _, err := s.Lines(ctx, q); return err }
-	}
-	for _, c := range []struct {
-		name string
-		f    func() error
-	}{
-		{"totals", lines(analytics.Query{Scope: scope, Visitors: true})},
-		{"days", lines(analytics.Query{Scope: scope, ByDay: true, Zone: zone, Visitors: true})},
-		{"breakdown", func() error { _, err := s.Breakdown(ctx, scope, dims, 11); return err }},
-		{"top_links", lines(analytics.Query{Scope: scope, ByLink: true, TopFirst: true, Limit: 10})},
-		{"one_link_days", lines(analytics.Query{Scope: one, ByDay: true, Zone: zone, Visitors: true})},
-		{"counters", lines(analytics.Query{ByLink: true})},
-		{"recent", func() error {
-			return s.Clicks(ctx, scope, 20, func(*analytics.Row) error { return nil })
-		}},
-		{"export_10000", func() error {
-			return s.Clicks(ctx, scope, 10_000, func(*analytics.Row) error { return nil })
-		}},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			for b.Loop() {
-				if err := c.f(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
+	b.Logf("%.0f clicks/s", analyticstest.Load(b, s, 1_000_000, 10_000))
+	analyticstest.Queries(b, s)
 }

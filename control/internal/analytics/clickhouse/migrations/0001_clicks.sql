@@ -1,6 +1,7 @@
 -- A click is sent again until it is acknowledged, so a row may come twice, with the same key and in the same
 -- partition: one of the two goes when parts merge, and for readers at once, since they read FINAL. Of two that differ,
--- because the geo database was another by then, the first is kept: its keep is the higher.
+-- because the geo database was another by then, the first is kept: its keep is the higher. A month without inserts for
+-- a day becomes one part, and FINAL costs nothing there.
 CREATE TABLE IF NOT EXISTS clicks {{.OnCluster}} (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64 CODEC(Delta, ZSTD(1)),
 	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
@@ -20,7 +21,7 @@ CREATE TABLE IF NOT EXISTS clicks {{.OnCluster}} (
 ENGINE = {{.Replacing}}(keep)
 PARTITION BY toYYYYMM(ts)
 ORDER BY (link, toDate(ts), edge, epoch, lane, seq)
-SETTINGS {{.Durable}}, ttl_only_drop_parts = 1;
+SETTINGS {{.Durable}}, ttl_only_drop_parts = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
 
 -- A lane's mark is its highest row.
 CREATE TABLE IF NOT EXISTS lane_marks {{.OnCluster}} (
