@@ -1,0 +1,276 @@
+// Package controlclient is a snapshot.Source across the network: it asks a control plane for links.
+//
+// It owns the HTTP of it: the token, what an answer may take, and how a dead connection is told from a silent one.
+// It promises that every call ends soon after its context, and by itself when nothing comes any more; that a
+// document whose transfer breaks is resumed where it broke, if the control plane still has the same one; and that
+// the token goes to the control plane's own address only and appears in no error. It leaves to package agent when
+// to ask again, and whether to believe what came.
+package controlclient
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// Config says where the control plane is. URL and Token are required.
+type Config struct {
+	URL   string        // of the control plane, such as https://control.example.com
+	Token config.Secret // one of those that it knows
+
+	// Hold is how long the control plane may take to answer when there is no news; 0 means 40 s, as it promises to
+	// answer within 25.
+	Hold time.Duration
+	// Stall is how long an answer that has begun may bring nothing; 0 means 15 s.
+	Stall time.Duration
+}
+
+// Validate reports every problem, without showing the token.
+func (c Config) Validate() error {
+	var problems []error
+	if u, err := url.Parse(c.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		problems = append(problems, errors.New("CONTROL_URL: must be an absolute http or https URL without user, query and fragment"))
+	}
+	if c.Token == "" || strings.ContainsAny(c.Token.Reveal(), " \t\r\n") {
+		problems = append(problems, errors.New("EDGE_TOKEN: is required, and has no spaces in it"))
+	}
+	if c.Hold < 0 || c.Stall < 0 {
+		problems = append(problems, fmt.Errorf("controlclient: negative duration: hold %v, stall %v", c.Hold, c.Stall))
+	}
+	return errors.Join(problems...)
+}
+
+const (
+	maxDelta    = 256 << 20 // far above what a control plane sends instead of a snapshot
+	maxComplain = 200       // bytes of an error's text that are repeated
+	resumes     = 5         // of one document
+)
+
+// Client is a snapshot.Source, safe for concurrent use.
+type Client struct {
+	cfg  Config
+	base string
+	http *http.Client
+}
+
+var _ snapshot.Source = (*Client)(nil)
+
+// New makes a client. It connects to nobody. The error names every problem of the settings.
+func New(cfg Config) (*Client, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg.Hold = cmp.Or(cfg.Hold, 40*time.Second)
+	cfg.Stall = cmp.Or(cfg.Stall, 15*time.Second)
+	// A peer that is gone without a word shows within half a minute, also while it is expected to be silent.
+	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
+	return &Client{
+		cfg:  cfg,
+		base: strings.TrimRight(cfg.URL, "/") + "/edge/v1/",
+		http: &http.Client{
+			Transport: &http.Transport{
+				Proxy:                 http.ProxyFromEnvironment,
+				DialContext:           dialer.DialContext,
+				TLSHandshakeTimeout:   5 * time.Second,
+				ResponseHeaderTimeout: cfg.Hold,
+				IdleConnTimeout:       time.Minute,
+				MaxIdleConnsPerHost:   4,
+				MaxConnsPerHost:       8,
+				DisableCompression:    true, // documents are compressed by themselves
+				ForceAttemptHTTP2:     true,
+				HTTP2:                 &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second},
+			},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// Close lets go of idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// call makes one request. The answer's body ends the call's context when it is closed or stalls.
+func (c *Client) call(ctx context.Context, method, path string, body []byte, header http.Header) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.cfg.Token.Reveal())
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	b := &watched{body: res.Body, ctx: ctx, cancel: cancel, stall: c.cfg.Stall}
+	b.watchdog = time.AfterFunc(b.stall, func() { cancel(fmt.Errorf("nothing came for %v", b.stall)) })
+	b.watchdog.Stop()
+	res.Body = b
+	return res, nil
+}
+
+// watched is a body that fails when nothing comes for a while.
+type watched struct {
+	body     io.ReadCloser
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	watchdog *time.Timer
+	stall    time.Duration
+}
+
+func (w *watched) Read(b []byte) (int, error) {
+	// The time a caller takes between reads is not the control plane's.
+	w.watchdog.Reset(w.stall)
+	n, err := w.body.Read(b)
+	w.watchdog.Stop()
+	if err != nil && !errors.Is(err, io.EOF) {
+		if cause := context.Cause(w.ctx); cause != nil {
+			err = cause
+		}
+	}
+	return n, err
+}
+
+func (w *watched) Close() error {
+	w.watchdog.Stop()
+	w.cancel(nil)
+	return w.body.Close()
+}
+
+// refusal is the error of an answer that is not what was asked for. It closes the answer.
+func refusal(res *http.Response) error {
+	defer res.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxComplain)) // without it the status says enough
+	err := fmt.Errorf("control plane answers %s: %q", res.Status, strings.TrimSpace(string(text)))
+	if after := res.Header.Get("Retry-After"); after != "" {
+		err = fmt.Errorf("%w (again in %.10s s)", err, after)
+	}
+	return err
+}
+
+// Changes is snapshot.Source's.
+func (c *Client) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, error) {
+	query := url.Values{
+		"incarnation": {strconv.FormatUint(after.Incarnation, 10)},
+		"after":       {strconv.FormatUint(after.Revision, 10)},
+	}
+	res, err := c.call(ctx, http.MethodGet, "changes?"+query.Encode(), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	switch res.StatusCode {
+	case http.StatusOK:
+	case http.StatusNoContent:
+		return nil, res.Body.Close()
+	case http.StatusGone:
+		res.Body.Close()
+		return nil, snapshot.ErrTooOld
+	default:
+		return nil, refusal(res)
+	}
+	defer res.Body.Close()
+	wire, err := io.ReadAll(io.LimitReader(res.Body, maxDelta+1))
+	if err != nil {
+		return nil, fmt.Errorf("read changes: %w", err)
+	}
+	if len(wire) > maxDelta {
+		return nil, fmt.Errorf("changes of more than %d bytes", maxDelta)
+	}
+	return wire, nil
+}
+
+// Report is snapshot.Source's.
+func (c *Client) Report(ctx context.Context, s snapshot.Status) error {
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	res, err := c.call(ctx, http.MethodPost, "status", body, http.Header{"Content-Type": {"application/json"}})
+	if err != nil {
+		return err
+	}
+	if res.StatusCode/100 != 2 {
+		return refusal(res)
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxComplain)) // so that the connection can be used again
+	return res.Body.Close()
+}
+
+// Snapshot is snapshot.Source's.
+func (c *Client) Snapshot(ctx context.Context) (io.ReadCloser, error) {
+	res, err := c.call(ctx, http.MethodGet, "snapshot", nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, refusal(res)
+	}
+	return &document{client: c, ctx: ctx, body: res.Body, tag: res.Header.Get("ETag"), size: res.ContentLength, left: resumes}, nil
+}
+
+// document is a body that goes on after its connection broke.
+type document struct {
+	client *Client
+	ctx    context.Context // of the call that opened it
+	body   io.ReadCloser
+	tag    string
+	size   int64 // -1 if it was not said
+	at     int64
+	left   int
+}
+
+func (d *document) Read(b []byte) (int, error) {
+	n, err := d.body.Read(b)
+	d.at += int64(n)
+	if err == nil || errors.Is(err, io.EOF) && (d.size < 0 || d.at >= d.size) {
+		return n, err
+	}
+	if d.ctx.Err() != nil {
+		return n, context.Cause(d.ctx)
+	}
+	if again := d.resume(); again != nil {
+		return n, fmt.Errorf("%w; resume at byte %d: %w", err, d.at, again)
+	}
+	return n, nil
+}
+
+// resume asks for the rest of the same document.
+func (d *document) resume() error {
+	if d.tag == "" || d.size < 0 || d.left == 0 {
+		return errors.New("not possible")
+	}
+	d.left--
+	d.body.Close()
+	res, err := d.client.call(d.ctx, http.MethodGet, "snapshot", nil, http.Header{"Range": {fmt.Sprintf("bytes=%d-", d.at)}, "If-Range": {d.tag}})
+	if err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusPartialContent || res.Header.Get("ETag") != d.tag ||
+		!strings.HasPrefix(res.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.at)) {
+		if res.StatusCode == http.StatusOK {
+			res.Body.Close()
+			return errors.New("there is another document by now")
+		}
+		return refusal(res)
+	}
+	d.body = res.Body
+	return nil
+}
+
+func (d *document) Close() error { return d.body.Close() }
