@@ -404,3 +404,47 @@ func TestBundles_have_room_for_a_thousand(t *testing.T) {
 		t.Error(r.num("urlCount"))
 	}
 }
+
+// Whatever value stands in whatever field: never a 500, and a refusal changes nothing.
+func TestBundles_hostile(t *testing.T) {
+	eachWithBundles(t, func(t *testing.T, w *world, _ *clickLines) {
+		url := w.create("abc")
+		path := "/api/bundles/" + w.do("POST", "/api/bundles", `{"name":"x","urlIds":["`+url+`"]}`, as(w.ann)).want(201).str("id")
+		for _, e := range []struct {
+			method, path, rest string
+			fields             []string
+		}{
+			{"POST", "/api/bundles", `,"name":"x"`, []string{"description", "color", "icon", "urlIds", "unknown"}},
+			{"POST", "/api/bundles", ``, []string{"name"}},
+			{"PUT", path, ``, []string{"name", "description", "color", "icon", "id", "userId", "archived"}},
+			{"POST", path + "/urls", ``, []string{"urlId"}},
+			{"POST", path + "/urls/batch", ``, []string{"urlIds"}},
+			{"PATCH", path + "/urls/" + url + "/order", ``, []string{"order"}},
+		} {
+			for _, field := range e.fields {
+				for _, value := range hostileValues {
+					r := w.do(e.method, e.path, fmt.Sprintf(`{%q:%s%s}`, field, value, e.rest), as(w.ann))
+					if r.StatusCode >= 500 {
+						t.Errorf("%s %s with %s %.40s: %d", e.method, e.path, field, value, r.StatusCode)
+					}
+				}
+			}
+		}
+		for _, query := range []string{"page", "limit", "pageSize", "search", "status", "timezone"} {
+			for _, value := range []string{"%27%20OR%201=1", "-1", "99999999999999999999", "%00", "%ff", strings.Repeat("x", 5000), "%25%5c_", "..%2f..%2fetc%2fpasswd", "UTC%00"} {
+				for _, at := range []string{"/api/bundles", path + "/stats", "/api/audit-logs"} {
+					if r := w.do("GET", at+"?"+query+"="+value, "", as(w.root)); r.StatusCode >= 500 {
+						t.Errorf("%s?%s=%.40s: %d", at, query, value, r.StatusCode)
+					}
+				}
+			}
+		}
+		for _, query := range []string{"action", "entityType", "entityId", "userId", "startDate", "endDate", "sortBy", "sortOrder"} {
+			for _, value := range []string{"%27%20OR%201=1", "-1", "9999-12-31", "0001-01-01T00:00:00Z", "%ff", strings.Repeat("x", 5000), "seq;DROP%20TABLE%20audit_logs"} {
+				if r := w.do("GET", "/api/audit-logs?"+query+"="+value, "", as(w.root)); r.StatusCode >= 500 {
+					t.Errorf("%s=%.40s: %d", query, value, r.StatusCode)
+				}
+			}
+		}
+	})
+}

@@ -179,9 +179,10 @@ func (m *movie) memory() int64 {
 	n := 4 * int64(m.size.X) * int64(m.size.Y)
 	var largest int64
 	for _, f := range m.frames {
-		each := int64(f.rect.Dx()) * int64(f.rect.Dy())
+		area := int64(f.rect.Dx()) * int64(f.rect.Dy())
+		each := 2 * area // its rows are put in order in a copy if it is interlaced
 		if f.disposal == disposePrevious {
-			each *= 5
+			each += 4 * area
 		}
 		largest = max(largest, each)
 	}
