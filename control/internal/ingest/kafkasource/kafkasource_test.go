@@ -50,7 +50,7 @@ type writer struct {
 
 func newWriter(t *testing.T, c *kfake.Cluster) *writer {
 	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), versions)
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), kgo.MetadataMinAge(10*time.Millisecond), versions)
 	if err != nil {
 		t.Fatal(err)
 	}
