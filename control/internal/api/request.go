@@ -60,6 +60,8 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 				return newAnswer(http.StatusUnsupportedMediaType, "The request body must be JSON (Content-Type: application/json).")
 			}
 		}
+		// JSON is UTF-8. Whoever decodes it reads anything else as U+FFFD; whoever keeps it as it is must see the same.
+		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
 		if err := checkJSON(body, e.hasBody); err != nil {
 			return err
 		}

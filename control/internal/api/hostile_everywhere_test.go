@@ -1,0 +1,165 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hostileTexts are texts that somebody may put wherever a text goes.
+var hostileTexts = []string{
+	"", " ", "\t", "\n", "\x00", "a\x00b", "\x7f", "\x1b[31m", "\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf8\x88\x80\x80\x80", "abc\x80", "\ufeff", "\ufffd", "\uffff",
+	"\u202e\u202dtxt.exe", "\u2066\u2069", "\u200b", "\u200d\u200d", "e" + strings.Repeat("\u0301", 200), "İıſK", "ｆｕｌｌ", "😀", "👩‍👩‍👧‍👦", strings.Repeat("😀", 300), "ﷺ", "௵", "𝕳",
+	"'", "''", `"`, `\`, "`", ";", "--", "/*", "%", "_", "' OR '1'='1", "'; DROP TABLE urls; --", "1; SELECT pg_sleep(10)", "' UNION SELECT password_hash FROM users --", "$1", "?", ":id", "{{7*7}}", "${jndi:ldap://x/a}",
+	"$(sleep 9)", "|id", "() { :;}; echo", "%s%n%d%x", "%00", "%2e%2e%2f", "..", "../../etc/passwd", `..\..\windows`, "/etc/passwd", "file:///etc/passwd", "con", "a/b", ".", "*", "(?:a+)+$", "[",
+	"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "javascript:alert(1)", "data:text/html,x", "\r\nX-Evil: 1", "x\nSet-Cookie: a=b", "<!DOCTYPE x [<!ENTITY e SYSTEM 'file:///x'>]>",
+	"0", "-0", "-1", "1.5", "1e309", "NaN", "Infinity", "0x10", "007", "2147483648", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "99999999999999999999999999", "null", "true", "undefined", "[]", "{}", `{"a":1}`,
+	"2026-13-45", "0000-00-00", "9999-12-31T23:59:59Z", "10000-01-01", "-0001-01-01T00:00:00Z", "2026-02-30", "2026-06-30T23:59:60Z", "1970-01-01T00:00:00+99:99", "now",
+	"00000000-0000-0000-0000-000000000000", "urn:uuid:01970000-0000-7000-8000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "me", "bulk", "stats", "settings",
+	"http://127.0.0.1/", "http://[::1]/", "http://0x7f.1/", "http://2130706433/", "https://sho.rt/x", "//evil.example", "http://a@b@c/", "http://%00/", "http://x:99999/", "http://" + strings.Repeat("a.", 150) + "x/", "https://xn--/", "http://exa mple/",
+	"Europe/Nowhere", "../UTC", "utmSource", "ACTIVE", "active", "AND", "#GGGGGG", "#fff", strings.Repeat("A", 256), strings.Repeat("(", 2000), strings.Repeat("x", 5000),
+}
+
+// longTexts are for bodies only.
+var longTexts = []string{strings.Repeat("A", 70_000), strings.Repeat("\\\"", 40_000), strings.Repeat("é", 100_000)}
+
+// asJSON writes a text as a JSON string; bytes that are no UTF-8 stay what they are.
+func asJSON(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < 0x20:
+			fmt.Fprintf(&b, `\u%04x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// Whatever text stands in whatever place of whatever request: the answer is none of the service's own failures, and
+// comes soon. Each place gets a share of the texts, another one than its neighbours; all of them with HOSTILE=all.
+func TestHostile_everywhere(t *testing.T) {
+	eachWhole(t, func(t *testing.T, w *world) {
+		const soon = 5 * time.Second // on a machine that is busy with other tests
+		every := 5
+		if os.Getenv("HOSTILE") == "all" {
+			every = 1
+		}
+		queries := map[string][]string{}
+		for path, methods := range w.openapi().Paths {
+			for method, op := range methods {
+				for _, p := range op.Parameters {
+					if p.In == "query" {
+						e := strings.ToUpper(method) + " " + placeholder.ReplaceAllString(path, "{}")
+						queries[e] = append(queries[e], p.Name)
+					}
+				}
+			}
+		}
+		_, known := w.writes()
+		sent, slowest := 0, time.Duration(0)
+		var th *things
+		var credential option
+		try := func(r row, id func(string) string, what, value string) {
+			t.Helper()
+			for _, k := range r.kinds() {
+				if k == "HOSTILE" {
+					continue
+				}
+				th.id(k) // made now, so that it is no part of what is timed
+			}
+			sent++
+			began := time.Now()
+			got := w.send(r, id, credential)
+			took := time.Since(began)
+			slowest = max(slowest, took)
+			if got.StatusCode >= 500 || took > soon {
+				t.Errorf("%s with %s %.100q: %d after %v: %s", r.endpoint(), what, value, got.StatusCode, took, got.text)
+			}
+			if got.StatusCode >= 400 && got.str("message") == "" {
+				t.Errorf("%s with %s %.100q: not the error body: %.300s", r.endpoint(), what, value, got.text)
+			}
+			if got.StatusCode < 300 && r.method == "DELETE" {
+				clear(th.ids)
+			}
+		}
+		for n, r := range table(t) {
+			if r.endpoint() == "POST /api/auth/logout" || r.who == "S" && r.body == "" {
+				continue
+			}
+			if strings.HasSuffix(r.endpoint(), "/password") {
+				continue // would be slowed down as guessing, see TestPassword
+			}
+			somebody := w.person("ADMIN") // another one for each row: a user can have only so much
+			th, credential = w.thingsOf(somebody.token), as(somebody.token)
+			pick := func(list []string, salt int) (some []string) {
+				for i := (n + salt) % every; i < len(list); i += every {
+					some = append(some, list[i])
+				}
+				return some
+			}
+			for i, kind := range placeholder.FindAllString(r.path, -1) {
+				for _, text := range pick(hostileTexts, i) {
+					q := r
+					q.path = strings.Replace(r.path, kind, url.PathEscape(text), 1)
+					try(q, th.id, kind, text)
+				}
+			}
+			for i, name := range queries[r.endpoint()] {
+				for _, text := range pick(hostileTexts, i) {
+					q := r
+					path, _, _ := strings.Cut(r.path, "?")
+					q.path = path + "?" + url.QueryEscape(name) + "=" + url.QueryEscape(text)
+					if name == "q" {
+						q.path += "&field=utmSource"
+					}
+					try(q, th.id, name, text)
+				}
+			}
+			for i, name := range slices.Sorted(maps.Keys(known[r.endpoint()])) {
+				var values []string
+				for _, text := range append(pick(hostileTexts, i), pick(longTexts, i)...) {
+					values = append(values, asJSON(text))
+				}
+				values = append(values, pick(hostileValues, i)...)
+				body := map[string]json.RawMessage{}
+				w.ok(json.Unmarshal([]byte(r.body), &body))
+				delete(body, name)
+				var rest strings.Builder
+				for _, k := range slices.Sorted(maps.Keys(body)) {
+					fmt.Fprintf(&rest, ",%q:%s", k, body[k])
+				}
+				for _, v := range values {
+					q := r
+					// What is hostile goes in last, so that nothing in it is taken for a placeholder.
+					q.body = fmt.Sprintf("{%q:{HOSTILE}%s}", name, rest.String())
+					try(q, func(kind string) string {
+						if kind == "HOSTILE" {
+							return v
+						}
+						return th.id(kind)
+					}, name, v)
+				}
+			}
+		}
+		t.Logf("%d requests, the slowest took %v", sent, slowest)
+		if strings.Contains(w.logs.String(), `"level":"ERROR"`) {
+			t.Error("something was logged as an error")
+		}
+		if sent < 10_000 {
+			t.Errorf("only %d requests", sent)
+		}
+	})
+}
