@@ -35,9 +35,11 @@ type Config struct {
 
 // Store is the open file. It implements analytics.Store.
 type Store struct {
-	db *sql.DB
+	db   *sql.DB
+	path string
 
-	mu     sync.Mutex // held while writing
+	asked  sync.RWMutex // read-locked while a question is answered
+	mu     sync.Mutex   // held while writing
 	write  *sql.Conn
 	marks  map[click.Lane]uint64 // as committed; nil when that is not known
 	closed bool
@@ -48,6 +50,10 @@ var _ analytics.Store = (*Store)(nil)
 // walLimit is how much is written to the log before it is moved into the file. Reading the log is most of the time
 // that opening takes after a kill.
 const walLimit = "16MB"
+
+// walMost is the length of the log at which questions are made to wait for that. The engine moves the log only in a
+// moment without any, and a busy store might never have one.
+const walMost = 20 << 20
 
 const schema = `
 CREATE TABLE IF NOT EXISTS clicks (
@@ -104,7 +110,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clicks %s: %w", cfg.Path, err)
 	}
-	s := &Store{db: sql.OpenDB(connector)}
+	s := &Store{db: sql.OpenDB(connector), path: cfg.Path}
 	s.db.SetMaxOpenConns(9) // the writer, and eight questions at a time
 	s.db.SetMaxIdleConns(9)
 	if _, err = s.db.ExecContext(ctx, schema); err == nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -39,7 +40,20 @@ func (s *Store) Insert(ctx context.Context, b analytics.Batch) error {
 	for _, m := range b.Marks {
 		s.marks[m.Lane] = max(s.marks[m.Lane], m.Seq)
 	}
+	s.shorten(ctx)
 	return nil
+}
+
+// shorten moves the log into the file if it has become too long. What is in the log is as safe as what is in the file,
+// so a failure is no failure of the insert, and the next one tries again.
+func (s *Store) shorten(ctx context.Context) {
+	log, err := os.Stat(s.path + ".wal")
+	if err != nil || log.Size() < walMost {
+		return
+	}
+	s.asked.Lock()
+	defer s.asked.Unlock()
+	_, _ = s.write.ExecContext(ctx, `CHECKPOINT`)
 }
 
 func (s *Store) insert(ctx context.Context, b analytics.Batch) (err error) {

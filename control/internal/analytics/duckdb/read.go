@@ -73,18 +73,28 @@ func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f 
 	for limit > 0 {
 		var r analytics.Row
 		var variant, rule, ip string
-		n, want, u := 0, min(limit, page), &r.UTM
+		want, u := min(limit, page), &r.UTM
+		rows := make([]analytics.Row, 0, want)
 		err := s.each(ctx, analytics.ClicksSQL("clicks", scope, after, want), func() error {
-			n++
 			r.Variant, r.Rule = idOf(variant), idOf(rule)
 			r.IP, _ = netip.ParseAddr(ip) // "" is no address
-			return f(&r)
+			rows = append(rows, r)
+			return nil
 		}, &r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &r.Link, &r.Owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
 			&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion)
-		if err != nil || n < want {
+		if err != nil {
 			return wrap("read clicks", err)
 		}
-		after, limit = &r, limit-n
+		// f may take its time (a download does), which must not hold up who writes.
+		for i := range rows {
+			if err := f(&rows[i]); err != nil {
+				return err
+			}
+		}
+		if len(rows) < want {
+			return nil
+		}
+		after, limit = &rows[want-1], limit-want
 	}
 	return nil
 }
@@ -94,8 +104,10 @@ func idOf(text string) link.ID {
 	return link.ID(id)
 }
 
-// each runs a statement and, for each row, fills into and calls f.
+// each runs a statement and, for each row, fills into and calls f, which must be quick and ask nothing itself.
 func (s *Store) each(ctx context.Context, st analytics.Statement, f func() error, into ...any) (err error) {
+	s.asked.RLock()
+	defer s.asked.RUnlock()
 	rows, err := s.db.QueryContext(ctx, st.Text, st.Args...)
 	if err != nil {
 		return err
