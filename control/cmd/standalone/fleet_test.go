@@ -1,0 +1,302 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/shortline/shortline/control/internal/analytics"
+	"github.com/shortline/shortline/control/internal/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/edgeapi"
+	"github.com/shortline/shortline/control/internal/ingest"
+	"github.com/shortline/shortline/control/internal/ingest/kafkasource"
+	"github.com/shortline/shortline/control/internal/publish"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/edge/remote"
+	"github.com/shortline/shortline/shared/click"
+)
+
+const (
+	fleetToken = "the-token-of-the-fleet"
+	fleetTopic = "clicks"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// fleet is a control plane, a Kafka cluster and edges, joined as they are across a network.
+type fleet struct {
+	*testing.T
+	store   *store.Store
+	clicks  analytics.Store
+	kafka   *kfake.Cluster
+	control *httptest.Server
+	away    atomic.Bool // the control plane
+	intake  *ingest.Ingester
+	raw     atomic.Int64 // clicks that came out of Kafka, repeats included
+
+	mu       sync.Mutex
+	answered map[string]int64 // 302 answers, by slug
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	f := &fleet{T: t, store: storetest.Open(t), answered: map[string]int64{}}
+	f.ok(f.store.Tx(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.InsertUser(t.Context(), store.User{ID: "user", Email: "a", Role: "USER", Active: true})
+		return err
+	}))
+	pub := publish.New(f.store, publish.Config{Dir: t.TempDir(), Logger: quiet})
+	api, err := edgeapi.New(edgeapi.Config{Tokens: []string{fleetToken}, Logger: quiet}, pub)
+	f.ok(err)
+	f.control = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f.away.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		api.ServeHTTP(w, r)
+	}))
+	t.Cleanup(f.control.Close)
+	t.Cleanup(f.control.CloseClientConnections)
+	f.clicks, err = duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
+	f.ok(err)
+	t.Cleanup(func() { f.clicks.Close() })
+	f.intake, err = ingest.New(t.Context(), ingest.Config{Logger: quiet}, f.store, f.clicks, nil)
+	f.ok(err)
+	f.kafka, err = kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(6, fleetTopic), kfake.GroupMinSessionTimeout(100*time.Millisecond))
+	f.ok(err)
+	t.Cleanup(f.kafka.Close)
+	return f
+}
+
+func (f *fleet) ok(err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// Deliver makes the fleet the sink of its members, so that repeats are seen.
+func (f *fleet) Deliver(ctx context.Context, b *click.Batch) error {
+	err := f.intake.Deliver(ctx, b)
+	if err == nil {
+		f.raw.Add(int64(b.Count))
+	}
+	return err
+}
+
+// background runs a service until the returned function is called or the test ends.
+func (f *fleet) background(run func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			f.Error(err)
+		}
+	})
+	f.Cleanup(stop)
+	return stop
+}
+
+// member is one reader of the topic.
+func (f *fleet) member() (*kafkasource.Source, func()) {
+	f.Helper()
+	s, err := kafkasource.New(kafkasource.Config{
+		Brokers: f.kafka.ListenAddrs(), Topic: fleetTopic, Session: time.Second, Commit: 50 * time.Millisecond, Timeout: 3 * time.Second, Logger: quiet,
+	}, f)
+	f.ok(err)
+	return s, f.background(s.Run)
+}
+
+// edge starts an edge on a data folder.
+func (f *fleet) edge(dir string) (*edge.Edge, func()) {
+	f.Helper()
+	source, err := remote.NewSource(remote.Control{URL: f.control.URL, Token: fleetToken})
+	f.ok(err)
+	sink, err := remote.NewSink(remote.Kafka{Brokers: f.kafka.ListenAddrs(), Topic: fleetTopic, Dir: filepath.Join(dir, "kafka"), Timeout: 3 * time.Second, Logger: quiet})
+	f.ok(err)
+	e, err := edge.New(edge.Config{
+		ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt", DataDir: dir, SpoolSegmentBytes: 256 << 10, SpoolCapBytes: 64 << 20, ShipDelay: 2 * time.Millisecond,
+	}, edge.Deps{Source: source, Sink: sink, Logger: quiet})
+	f.ok(err)
+	stop := f.background(e.Run)
+	return e, sync.OnceFunc(func() {
+		stop()
+		source.Close()
+		f.ok(sink.Close())
+	})
+}
+
+func (f *fleet) create(slug string) *store.URL {
+	f.Helper()
+	u := &store.URL{ID: store.NewID(), UserID: "user", Slug: slug, Active: true, OriginalURL: "https://example.com/" + slug}
+	f.ok(f.store.Tx(f.Context(), func(tx *store.Tx) error {
+		if err := tx.InsertURLs(f.Context(), []*store.URL{u}); err != nil {
+			return err
+		}
+		return tx.Touch(f.Context(), u.Num, u.Slug)
+	}))
+	return u
+}
+
+// visit follows a link and returns the status; 0 means that there was no answer.
+func (f *fleet) visit(e *edge.Edge, slug string) int {
+	req, err := http.NewRequest("GET", "http://"+e.Addr().String()+"/"+slug, nil)
+	if err != nil {
+		f.Error(err)
+		return 0
+	}
+	req.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36")
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return 0
+	}
+	res.Body.Close()
+	if res.StatusCode == http.StatusFound {
+		f.mu.Lock()
+		f.answered[slug]++
+		f.mu.Unlock()
+	}
+	return res.StatusCode
+}
+
+// total is how many visits were answered.
+func (f *fleet) total() (n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, visits := range f.answered {
+		n += visits
+	}
+	return n
+}
+
+// TestFleet runs two edges against a control plane and a Kafka cluster over real connections, while brokers fail,
+// readers come and go, the control plane goes away and an edge restarts: every answered visit is stored exactly
+// once, and a change of links reaches every edge.
+func TestFleet(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	var urls []*store.URL
+	for i := range 20 {
+		urls = append(urls, f.create(fmt.Sprintf("link%d", i)))
+	}
+	first, stopFirst := f.member()
+	f.member()
+	firstDir := t.TempDir()
+	one, stopOne := f.edge(firstDir)
+	two, stopTwo := f.edge(t.TempDir())
+	var edges atomic.Pointer[[]*edge.Edge]
+	edges.Store(&[]*edge.Edge{one, two})
+	for _, e := range *edges.Load() {
+		eventually(t, 30*time.Second, "an edge has links", e.Ready)
+	}
+
+	var visitors sync.WaitGroup
+	over := make(chan struct{})
+	for w := range 4 {
+		visitors.Go(func() {
+			rng := rand.New(rand.NewPCG(1, uint64(w)))
+			for {
+				select {
+				case <-over:
+					return
+				case <-time.After(time.Millisecond):
+				}
+				list := *edges.Load()
+				f.visit(list[rng.IntN(len(list))], urls[rng.IntN(len(urls))].Slug)
+			}
+		})
+	}
+	visits := func(n int64) {
+		from := f.total()
+		eventually(t, 60*time.Second, "visits are answered", func() bool { return f.total() >= from+n })
+	}
+
+	// Brokers fail after and before they have taken messages; leaders move.
+	for i, err := range []*kerr.Error{kerr.RequestTimedOut, kerr.NotLeaderForPartition, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut} {
+		h := f.kafka.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: 4})
+		eventually(t, 30*time.Second, "a fault bites", func() bool { return h.Hits() >= 4 })
+		if i%2 == 1 {
+			f.kafka.ShufflePartitionLeaders()
+		}
+	}
+	visits(200)
+
+	// A change, while edges' connections to the control plane are cut.
+	f.control.CloseClientConnections()
+	news := f.create("news")
+	for _, e := range *edges.Load() {
+		eventually(t, 30*time.Second, "a new link is everywhere", func() bool { return f.visit(e, "news") == http.StatusFound })
+	}
+	began := time.Now()
+	f.ok(f.store.Tx(t.Context(), func(tx *store.Tx) error {
+		if err := tx.DeleteURLs(t.Context(), []string{news.ID}); err != nil {
+			return err
+		}
+		return tx.Touch(t.Context(), news.Num, news.Slug)
+	}))
+	for _, e := range *edges.Load() {
+		eventually(t, 30*time.Second, "a deleted link is nowhere", func() bool { return f.visit(e, "news") == http.StatusNotFound })
+	}
+	t.Logf("a deletion was everywhere after %v", time.Since(began).Round(time.Millisecond))
+
+	// A reader leaves, another comes.
+	stopFirst()
+	third, _ := f.member()
+	visits(200)
+	eventually(t, 30*time.Second, "the new reader has partitions", func() bool { return third.Stats().Partitions > 0 })
+
+	// Kafka takes nothing, the control plane is away, and an edge restarts: it serves what it has.
+	f.away.Store(true)
+	f.control.CloseClientConnections()
+	outage := f.kafka.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.KafkaStorageError, Count: -1})
+	visits(100)
+	edges.Store(&[]*edge.Edge{two})
+	stopOne()
+	one, stopOne = f.edge(firstDir)
+	if !one.Ready() {
+		t.Error("an edge needs the control plane to start")
+	}
+	edges.Store(&[]*edge.Edge{one, two})
+	visits(200)
+	outage.Remove()
+	f.away.Store(false)
+	visits(200)
+	close(over)
+	visitors.Wait()
+
+	want := f.total()
+	eventually(t, 60*time.Second, "all clicks are stored", func() bool { return int64(f.intake.Stats().Stored) >= want })
+	stopOne()
+	stopTwo()
+	lines, err := f.clicks.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}, ByLink: true})
+	f.ok(err)
+	stored := map[uint64]int64{}
+	for _, l := range lines {
+		stored[l.Link] = l.Clicks
+	}
+	for _, u := range append(urls, news) {
+		if stored[u.Num] != f.answered[u.Slug] {
+			t.Errorf("%s: %d visits were answered, %d clicks are stored", u.Slug, f.answered[u.Slug], stored[u.Num])
+		}
+	}
+	st := f.intake.Stats()
+	if raw := f.raw.Load(); raw <= want || st.Lost != 0 || st.Stored != uint64(want) {
+		t.Errorf("%d clicks came out of Kafka for %d visits (more are expected, or the faults did not bite), %+v", raw, want, st)
+	}
+	t.Logf("%d visits, %d clicks out of Kafka, %d of them repeats; reader one had %d generations", want, f.raw.Load(), st.Repeated, first.Stats().Generations)
+}
