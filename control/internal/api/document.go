@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"net/http"
@@ -32,25 +34,50 @@ func (s *Server) registerDocument() {
 		return doc.MarshalJSON()
 	})
 	serve := func(path, contentType string, content func() ([]byte, error)) {
+		packed := sync.OnceValues(func() (p [2][]byte, err error) {
+			if p[0], err = content(); err == nil {
+				p[1] = pack(p[0])
+			}
+			return p, err
+		})
 		s.handleRaw(endpoint{Method: http.MethodGet, Path: path, Need: public, Limit: noLimit}, func(c echo.Context) error {
-			b, err := content()
+			p, err := packed()
 			if err != nil {
 				return err
 			}
-			h := c.Response().Header()
+			h, form := c.Response().Header(), 0
 			h.Set("Cache-Control", "no-cache")
 			h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
-			return c.Blob(http.StatusOK, contentType, b)
+			h.Add("Vary", "Accept-Encoding")
+			if strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") {
+				form = 1
+				h.Set("Content-Encoding", "gzip")
+			}
+			return c.Blob(http.StatusOK, contentType, p[form])
 		})
 	}
 	file := func(name string) func() ([]byte, error) {
 		return func() ([]byte, error) { return docs.ReadFile("docs/" + name) }
 	}
 	serve("/api/openapi.json", "application/json; charset=utf-8", encode)
+	serve("/api/openapi.yaml", "application/yaml; charset=utf-8", func() ([]byte, error) {
+		if _, err := encode(); err != nil { // which completes the document
+			return nil, err
+		}
+		return s.huma.OpenAPI().YAML()
+	})
 	serve("/api", "text/html; charset=utf-8", file("index.html"))
 	serve("/api/", "text/html; charset=utf-8", file("index.html"))
 	serve("/api/docs.js", "text/javascript; charset=utf-8", file("docs.js"))
 	serve("/api/docs.css", "text/css; charset=utf-8", file("docs.css"))
+}
+
+func pack(b []byte) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	_, _ = w.Write(b) // a buffer takes everything
+	_ = w.Close()
+	return out.Bytes()
 }
 
 // complete adds to an operation what holds for many: its words and example, and every error that it may answer.
@@ -66,10 +93,7 @@ func (s *Server) complete(op *huma.Operation, method, path string) {
 			m.Example = json.RawMessage(words.example)
 		}
 	}
-	may := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
-	if len(op.Parameters) > 0 || bodies != nil {
-		may = append(may, http.StatusBadRequest)
-	}
+	may := []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
 	if bodies != nil {
 		may = append(may, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}

@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -53,7 +55,7 @@ func (w *world) openapi() (doc openapi) {
 }
 
 // The pages that the interface is documented by: not part of it.
-var pages = []string{"GET /api", "GET /api/", "GET /api/docs.css", "GET /api/docs.js", "GET /api/openapi.json"}
+var pages = []string{"GET /api", "GET /api/", "GET /api/docs.css", "GET /api/docs.js", "GET /api/openapi.json", "GET /api/openapi.yaml"}
 
 // What is served, what the OpenAPI document has, and what the interface promises are the same.
 func TestEndpoints_are_those_of_the_interface(t *testing.T) {
@@ -116,7 +118,7 @@ func TestDocument_is_complete(t *testing.T) {
 			if (access == "P") != (len(op.Security) == 0) {
 				t.Errorf("%s: security %v, but %s may call it", e, op.Security, access)
 			}
-			want := []string{"429", "500", "503"}
+			want := []string{"400", "429", "500", "503"}
 			switch access {
 			case "S", "A":
 				want = append(want, "401", "403")
@@ -124,7 +126,7 @@ func TestDocument_is_complete(t *testing.T) {
 				want = append(want, "401")
 			}
 			if op.RequestBody != nil {
-				want = append(want, "400", "413", "415")
+				want = append(want, "413", "415")
 			}
 			success := 0
 			for status, res := range op.Responses {
@@ -191,5 +193,27 @@ func TestDocument_is_complete(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The document in its other forms is the same document.
+func TestDocument_forms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t), whole)
+	plain := w.do("GET", "/api/openapi.json", "")
+	packed := w.do("GET", "/api/openapi.json", "", with("Accept-Encoding", "br, gzip"), with("Accept", "*/*"))
+	if packed.Header.Get("Content-Encoding") != "gzip" || !strings.Contains(packed.Header.Get("Vary"), "Accept-Encoding") || len(packed.text) > len(plain.text)/4 {
+		t.Errorf("%v, %d bytes of %d", packed.Header, len(packed.text), len(plain.text))
+	}
+	r, err := gzip.NewReader(strings.NewReader(packed.text))
+	w.ok(err)
+	text, err := io.ReadAll(r)
+	w.ok(err)
+	if string(text) != plain.text {
+		t.Error("packed, it is another one")
+	}
+	yaml := w.do("GET", "/api/openapi.yaml", "").want(200)
+	if !strings.Contains(yaml.text, "\n  /api/urls/{id}/explain:\n") || !strings.Contains(yaml.text, "operationId: explainURL") || !strings.Contains(yaml.text, "429") {
+		t.Errorf("%.300s", yaml.text)
 	}
 }

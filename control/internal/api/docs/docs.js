@@ -49,13 +49,23 @@ const send = async (method, path, inputs, body, output) => {
   const headers = {};
   const credential = document.getElementById("credential").value.trim();
   if (credential) headers.Authorization = "Bearer " + credential;
-  if (body) headers["Content-Type"] = "application/json";
+  let payload = body?.value || undefined;
+  if (payload) headers["Content-Type"] = "application/json";
+  const file = inputs.find((i) => i.where === "form");
+  if (file) {
+    payload = new FormData(); // the browser sets the Content-Type, which holds the form's boundary
+    if (file.input.files[0]) payload.append(file.name, file.input.files[0]);
+  }
   output.textContent = "…";
   try {
-    const res = await fetch(address, { method: method.toUpperCase(), headers, body: body?.value || undefined });
-    const text = await res.text();
-    let shown = text;
-    try { shown = show(JSON.parse(text)); } catch { /* not JSON: shown as it is */ }
+    const res = await fetch(address, { method: method.toUpperCase(), headers, body: payload });
+    const type = res.headers.get("Content-Type") ?? "";
+    let shown = `${type} of ${res.headers.get("Content-Length") ?? "some"} bytes`;
+    if (!type.startsWith("image/")) {
+      const text = await res.text();
+      shown = text;
+      try { shown = show(JSON.parse(text)); } catch { /* not JSON: shown as it is */ }
+    }
     const limit = res.headers.get("X-RateLimit-Remaining");
     output.textContent = `${method.toUpperCase()} ${address}\n${res.status} ${res.statusText}${limit === null ? "" : `, ${limit} requests left`}\n\n${shown}`;
   } catch (err) {
@@ -72,6 +82,11 @@ const operation = (path, method, op) => {
       make("small", { textContent: `${typeOf(p.schema)} ${p.description ?? ""}` }), input));
     return { where: p.in, name: p.name, input };
   });
+  for (const name of Object.keys(op.requestBody?.content?.["multipart/form-data"]?.schema.properties ?? {})) {
+    const input = make("input", { type: "file" });
+    inner.append(make("label", { className: "field" }, make("code", { textContent: name }), " file", input));
+    inputs.push({ where: "form", name, input });
+  }
   const schema = op.requestBody?.content?.["application/json"]?.schema;
   let body;
   if (schema) {
@@ -80,7 +95,8 @@ const operation = (path, method, op) => {
       inner.append(make("div", { className: "field" }, make("code", { textContent: name }), fields.required?.includes(name) ? " required " : " ",
         make("small", { textContent: `${typeOf(s)} ${s.description ?? resolve(s).description ?? ""}` })));
     }
-    body = make("textarea", { value: show(example(schema)), spellcheck: false, ariaLabel: "request body" });
+    const media = op.requestBody.content["application/json"];
+    body = make("textarea", { value: JSON.stringify(media.example ?? example(schema), null, 2), spellcheck: false, ariaLabel: "request body" });
     inner.append(body);
   }
   const output = make("pre", { textContent: Object.entries(op.responses ?? {}).map(([code, r]) => `${code} ${r.description ?? ""}`).join("\n") });
