@@ -1,0 +1,106 @@
+package main_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// What the API explains of a visit is what the edge does with it: for made-up links, and made-up visitors of each.
+func TestE2E_explain_tells_what_the_edge_does(t *testing.T) {
+	p := start(t, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0")
+	c := p.Login()
+	const seed = 20260311
+	r := rand.New(rand.NewPCG(seed, 0))
+	agents := []string{iPhone, laptop, "facebookexternalhit/1.1", "curl/8.9", "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36"}
+	languages := []string{"", "de-DE,de;q=0.9", "en;q=0.5, zh-TW", "fr"}
+	referers := []string{"", "https://news.example/story?a=1", "http://127.0.0.1/x"}
+	queries := []string{"", "utm_source=mail", "utm_source=a%20b&x=1&y", "x=1&utm_medium=", "a=%zz&&b=c"}
+	pick := func(from []string) string { return from[r.IntN(len(from))] }
+	condition := func() any {
+		one := []map[string]any{
+			{"type": "device", "operator": "equals", "value": pick([]string{"MOBILE", "DESKTOP", "TABLET"})},
+			{"type": "os", "operator": "contains", "value": pick([]string{"i", "windows", "Android"})},
+			{"type": "browser", "operator": "not_in", "value": []string{"Safari", "Firefox"}},
+			{"type": "language", "operator": "starts_with", "value": pick([]string{"de", "zh", "e"})},
+			{"type": "referer", "operator": "contains", "value": "news"},
+			{"type": "utm_source", "operator": pick([]string{"equals", "not_equals", "contains"}), "value": pick([]string{"mail", "a b"})},
+			{"type": "country", "operator": pick([]string{"equals", "not_equals"}), "value": "DE"},
+			{"type": "time", "operator": "between", "value": map[string]any{"start": "00:00", "end": "23:59"}},
+			{"type": "day_of_week", "operator": "in", "value": []int{1, 2, 3, 4, 5, 6, 7}},
+		}
+		return one[r.IntN(len(one))]
+	}
+	var links []created
+	for i := range 12 {
+		fields := map[string]any{"utmCampaign": pick([]string{"", "spring sale"}), "utmSource": pick([]string{"", "preset"})}
+		switch i {
+		case 9:
+			fields["password"] = "open sesame"
+		case 10:
+			fields["status"] = "INACTIVE"
+		case 11:
+			fields["ogTitle"] = "a title"
+		}
+		u := c.CreateURL(fmt.Sprintf("https://own.example/%d?x=0#part", i), fields)
+		for n := range r.IntN(4) {
+			group := map[string]any{"operator": pick([]string{"AND", "OR"}), "conditions": []any{condition(), map[string]any{"operator": "AND", "conditions": []any{condition(), condition()}}}}
+			c.Do("POST", "/api/urls/"+u.ID+"/routing-rules", map[string]any{"name": "r", "targetUrl": fmt.Sprintf("https://rule%d.example/%d", n, i), "priority": r.IntN(3), "conditions": group}, 201, nil)
+		}
+		if i%3 == 1 { // one with a weight: more would be a matter of chance
+			for _, weight := range []int{0, 7} {
+				c.Do("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": "v", "targetUrl": fmt.Sprintf("https://variant.example/%d", weight), "weight": weight}, 201, nil)
+			}
+		}
+		if i%4 == 2 {
+			c.Do("PATCH", "/api/urls/"+u.ID+"/routing-rules/settings", map[string]any{"isSmartRouting": true, "defaultUrl": "https://default.example/"}, 200, nil)
+		}
+		links = append(links, u)
+	}
+	last := c.CreateURL("https://example.com/", nil) // when the edge has it, it has all before it
+	eventually(t, 5*time.Second, "the edge has the links", func() bool {
+		status, _ := p.follow(last.Slug, nil)
+		return status == http.StatusFound
+	})
+
+	seen := map[string]int{}
+	for _, u := range links {
+		for n := range 12 {
+			agent, language, referer, query := agents[n%len(agents)], pick(languages), pick(referers), pick(queries)
+			var e struct {
+				Outcome     string
+				Status      int
+				Destination struct{ ChosenBy, Location string }
+			}
+			c.Do("POST", "/api/urls/"+u.ID+"/explain", map[string]any{"userAgent": agent, "language": language, "referer": referer, "query": query, "ip": "127.0.0.1"}, 200, &e)
+			header := map[string]string{"User-Agent": agent}
+			if language != "" {
+				header["Accept-Language"] = language
+			}
+			if referer != "" {
+				header["Referer"] = referer
+			}
+			address := u.Slug
+			if query != "" {
+				address += "?" + query
+			}
+			want := e.Destination.Location
+			if e.Outcome != "REDIRECT" {
+				want = ""
+			}
+			if status, location := p.follow(address, header); status != e.Status || location != want {
+				t.Errorf("%s %v: explained %+v, but answered %d %s", address, header, e, status, location)
+			}
+			seen[e.Outcome]++
+			seen[e.Destination.ChosenBy]++
+		}
+	}
+	for _, what := range []string{"REDIRECT", "GONE", "PASSWORD", "PREVIEW", "RULE", "VARIANT", "DEFAULT", "ORIGINAL"} {
+		if seen[what] == 0 {
+			t.Errorf("%s was not tried: %v", what, seen)
+		}
+	}
+	t.Logf("%v", seen)
+}
