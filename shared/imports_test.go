@@ -13,6 +13,7 @@ func TestImports(t *testing.T) {
 		{Package: "shared", Forbid: "edge", Because: language},
 		{Package: "shared", Forbid: "control", Because: language},
 		{Package: "shared/rule", Forbid: "shared/visitor", Because: "a program asks for facts through rule.Facts; visitor implements it"},
+		{Package: "shared/decision", Forbid: "shared/visitor", Because: "a decision asks for facts and a Visit; who the visitor is comes from the caller"},
 		{Package: "shared/link", Forbid: "shared/rule", Because: "a record carries conditions as authored; who evaluates them compiles them"},
 	})
 }
