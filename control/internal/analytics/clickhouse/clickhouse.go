@@ -19,6 +19,7 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -52,17 +53,22 @@ type Store struct {
 
 var _ analytics.Store = (*Store)(nil)
 
-// settings go with every statement.
+// settings go with every statement, whatever the URL says.
 var settings = driver.Settings{
 	"insert_deduplicate": 0,
 	"async_insert":       0,
 	// A repeat is always in the partition of its first, since its time is the same.
 	"do_not_merge_across_partitions_select_final": 1,
-	"max_execution_time":                          60, // seconds
 }
+
+// patience is for how many seconds the server works on a statement, unless the URL says otherwise.
+const patience = 60
 
 // Open connects, and brings the tables up to date.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.Conns < 0 || cfg.Retention < 0 {
+		return nil, fmt.Errorf("open clicks: %d connections, %d days of retention: neither can be negative", cfg.Conns, cfg.Retention)
+	}
 	opt, err := driver.ParseDSN(cfg.URL)
 	if err != nil {
 		return nil, fmt.Errorf("open clicks: %w", err)
@@ -70,8 +76,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if opt.Settings == nil {
 		opt.Settings = driver.Settings{}
 	}
-	for name, value := range settings {
-		opt.Settings[name] = value
+	maps.Copy(opt.Settings, settings)
+	if _, ok := opt.Settings["max_execution_time"]; !ok {
+		opt.Settings["max_execution_time"] = patience
 	}
 	if opt.Compression == nil {
 		opt.Compression = &driver.Compression{Method: driver.CompressionLZ4}

@@ -67,8 +67,14 @@ func TestOpen_without_a_database_says_so(t *testing.T) {
 	if _, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url + "_missing"}); err == nil || !strings.Contains(err.Error(), "_missing") {
 		t.Errorf("Open = %v, want an error that names the database", err)
 	}
-	if _, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: "::"}); err == nil {
-		t.Error("Open with no URL gave no error")
+}
+
+func TestOpen_refuses_what_makes_no_sense(t *testing.T) {
+	t.Parallel()
+	for _, cfg := range []clickhouse.Config{{}, {URL: "clickhouse://user:hunter%zz@127.0.0.1/x"}, {URL: "http://127.0.0.1:1/x", Conns: -1}, {URL: "http://127.0.0.1:1/x", Retention: -1}} {
+		if _, err := clickhouse.Open(t.Context(), cfg); err == nil || strings.Contains(err.Error(), "hunter") {
+			t.Errorf("Open(%+v) = %v, want an error that has no password", cfg, err)
+		}
 	}
 }
 

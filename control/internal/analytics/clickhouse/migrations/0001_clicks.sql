@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS clicks {{.OnCluster}} (
 )
 ENGINE = {{.Replacing}}(keep)
 PARTITION BY toYYYYMM(ts)
-ORDER BY (link, toDate(ts), edge, epoch, lane, seq)
+ORDER BY (toDate(ts), link, edge, epoch, lane, seq)
 SETTINGS {{.Durable}}, ttl_only_drop_parts = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
 
 -- A lane's mark is its highest row.
