@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"net/http"
 
@@ -53,15 +54,38 @@ type ExplainedVisitor struct {
 
 // ExplainedRule is a rule and how each of its conditions came out.
 type ExplainedRule struct {
-	RuleID    string     `json:"ruleId"`
-	Name      string     `json:"name"`
-	Priority  int        `json:"priority"`
-	TargetURL string     `json:"targetUrl"`
-	Location  string     `json:"location" doc:"Where the rule would lead this visitor."`
-	Evaluated bool       `json:"evaluated" doc:"false if smart routing is off or an earlier rule has matched."`
-	Matched   bool       `json:"matched" doc:"Whether the conditions hold, evaluated or not."`
-	Wins      bool       `json:"wins"`
-	Trace     rule.Trace `json:"trace" doc:"The condition group with what each part of it saw and came to."`
+	RuleID    string             `json:"ruleId"`
+	Name      string             `json:"name"`
+	Priority  int                `json:"priority"`
+	TargetURL string             `json:"targetUrl"`
+	Location  string             `json:"location" doc:"Where the rule would lead this visitor."`
+	Evaluated bool               `json:"evaluated" doc:"false if smart routing is off or an earlier rule has matched."`
+	Matched   bool               `json:"matched" doc:"Whether the conditions hold, evaluated or not."`
+	Wins      bool               `json:"wins"`
+	Trace     ExplainedCondition `json:"trace" doc:"The condition group with what each part of it saw and came to."`
+}
+
+// ExplainedCondition is a condition, or a group of them, and how it came out.
+type ExplainedCondition struct {
+	LogicalOperator *string              `json:"logicalOperator" doc:"Of a group: AND or OR."`
+	Children        []ExplainedCondition `json:"children" doc:"Of a group."`
+	Type            *string              `json:"type" doc:"Of a condition, like operator, value and visitorValue."`
+	Operator        *string              `json:"operator"`
+	Value           json.RawMessage      `json:"value" doc:"As it was sent."`
+	VisitorValue    *string              `json:"visitorValue" doc:"What it was compared with; null where that is not known."`
+	Matched         bool                 `json:"matched"`
+	Evaluated       bool                 `json:"evaluated" doc:"false if the outcome did not depend on it."`
+}
+
+func conditionOf(t *rule.Trace) ExplainedCondition {
+	c := ExplainedCondition{
+		LogicalOperator: text(t.LogicalOperator), Children: make([]ExplainedCondition, len(t.Children)),
+		Type: text(t.Type), Operator: text(t.Operator), Value: t.Value, VisitorValue: text(t.VisitorValue), Matched: t.Matched, Evaluated: t.Evaluated,
+	}
+	for i := range t.Children {
+		c.Children[i] = conditionOf(&t.Children[i])
+	}
+	return c
 }
 
 // ExplainedVariant is a variant and its odds.
@@ -122,7 +146,7 @@ func explanationOf(e *explain.Explanation) Explanation {
 	}
 	for i := range e.Rules {
 		r := &e.Rules[i]
-		out.Rules[i] = ExplainedRule{r.ID, r.Name, r.Priority, r.TargetURL, r.Location, r.Evaluated, r.Trace.Matched, r.ID == e.RuleID, r.Trace}
+		out.Rules[i] = ExplainedRule{r.ID, r.Name, r.Priority, r.TargetURL, r.Location, r.Evaluated, r.Trace.Matched, r.ID == e.RuleID, conditionOf(&r.Trace)}
 	}
 	for i := range e.Variants {
 		x := &e.Variants[i]

@@ -56,6 +56,7 @@ func TestExplain(t *testing.T) {
 		r = leads(fmt.Sprintf(`{"userAgent":%q,"country":"de","time":"2026-01-15T07:30:00Z","query":"?utm_medium=own&a=1"}`, iPhone), "RULE",
 			"https://high.example/?utm_source=preset&utm_medium=own&a=1")
 		r.has("rules.0", "ruleId", "name", "priority", "targetUrl", "location", "evaluated", "matched", "wins", "trace")
+		r.has("rules.0.trace.children.0", "logicalOperator", "children", "type", "operator", "value", "visitorValue", "matched", "evaluated")
 		if r.str("destination.ruleId") != high || r.at("rules.0.wins") != true || r.at("rules.1.wins") != false || r.at("rules.1.evaluated") != false || r.at("rules.1.matched") != true ||
 			r.str("rules.0.trace.children.0.visitorValue") != "DE" || r.str("rules.0.trace.children.1.visitorValue") != "08:30 Europe/Berlin" || r.str("visitor.browser") != "Safari" || r.str("visitor.utmMedium") != "own" {
 			t.Error(r.text)
