@@ -46,11 +46,11 @@ func (s *Sink) Stats() Stats {
 }
 
 var (
-	messagesDesc = prometheus.NewDesc("shortline_kafka_messages_total", "Messages that all in-sync replicas have acknowledged.", nil, nil)
-	bytesDesc    = prometheus.NewDesc("shortline_kafka_message_bytes_total", "Bytes of acknowledged messages, before compression.", nil, nil)
-	errorsDesc   = prometheus.NewDesc("shortline_kafka_errors_total", "Deliveries that failed or timed out, each to be repeated.", nil, nil)
-	splitsDesc   = prometheus.NewDesc("shortline_kafka_split_batches_total", "Batches that the topic refused as too large and that went in halves.", nil, nil)
-	asidesDesc   = prometheus.NewDesc("shortline_kafka_dead_clicks_total", "Clicks too large for the topic, put aside in files.", nil, nil)
+	messagesDesc = prometheus.NewDesc("shortline_kafkasink_messages_total", "Messages that all in-sync replicas have acknowledged.", nil, nil)
+	bytesDesc    = prometheus.NewDesc("shortline_kafkasink_message_bytes_total", "Bytes of acknowledged messages, before compression.", nil, nil)
+	errorsDesc   = prometheus.NewDesc("shortline_kafkasink_errors_total", "Deliveries that failed or timed out, each to be repeated.", nil, nil)
+	splitsDesc   = prometheus.NewDesc("shortline_kafkasink_split_batches_total", "Batches that the topic refused as too large and that went in halves.", nil, nil)
+	asidesDesc   = prometheus.NewDesc("shortline_kafkasink_dead_clicks_total", "Clicks too large for the topic, put aside in files.", nil, nil)
 )
 
 // Describe and Collect make the Sink a prometheus.Collector.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -185,6 +186,11 @@ func TestDeliver_one_frame_a_message_and_a_partition_a_lane(t *testing.T) {
 	}
 	if st := s.Stats(); st.Messages != lanes*rounds || st.Failures != 0 {
 		t.Errorf("%+v", st)
+	}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(s)
+	if families, err := registry.Gather(); err != nil || len(families) != 5 {
+		t.Errorf("%d metrics, %v", len(families), err)
 	}
 }
 

@@ -76,18 +76,18 @@ func instant(t time.Time) float64 {
 }
 
 var metrics = []metric{
-	total("shortline_kafka_messages_total", "Messages delivered or put aside.", func(s *Stats) uint64 { return s.Messages }),
-	total("shortline_kafka_message_bytes_total", "Bytes of messages read, after decompression.", func(s *Stats) uint64 { return s.Bytes }),
-	total("shortline_kafka_clicks_total", "Clicks delivered, repeats included.", func(s *Stats) uint64 { return s.Clicks }),
-	total("shortline_kafka_errors_total", "Requests and deliveries that failed and were tried again.", func(s *Stats) uint64 { return s.Failures }),
-	total("shortline_kafka_dead_messages_total", "Messages put aside because they hold no clicks that can be read.", func(s *Stats) uint64 { return s.Dead }),
-	total("shortline_kafka_expired_messages_total", "Messages that the topic had dropped before they were read.", func(s *Stats) uint64 { return s.Expired }),
-	total("shortline_kafka_rewinds_total", "Partitions read again because their log had become shorter.", func(s *Stats) uint64 { return s.Rewinds }),
-	total("shortline_kafka_generations_total", "Assignments of partitions to this member.", func(s *Stats) uint64 { return s.Generations }),
-	gauge("shortline_kafka_partitions", "Partitions assigned to this member.", func(s *Stats) float64 { return float64(s.Partitions) }),
-	gauge("shortline_kafka_lag_messages", "Messages of those partitions that are not delivered yet.", func(s *Stats) float64 { return float64(s.Lag) }),
-	gauge("shortline_kafka_last_success_timestamp_seconds", "When clicks were last delivered, 0 for never.", func(s *Stats) float64 { return instant(s.LastDelivered) }),
-	gauge("shortline_kafka_commit_last_success_timestamp_seconds", "When offsets were last committed, 0 for never.", func(s *Stats) float64 { return instant(s.LastCommitted) }),
+	total("shortline_kafkasource_messages_total", "Messages delivered or put aside.", func(s *Stats) uint64 { return s.Messages }),
+	total("shortline_kafkasource_message_bytes_total", "Bytes of messages read, after decompression.", func(s *Stats) uint64 { return s.Bytes }),
+	total("shortline_kafkasource_clicks_total", "Clicks delivered, repeats included.", func(s *Stats) uint64 { return s.Clicks }),
+	total("shortline_kafkasource_errors_total", "Requests and deliveries that failed and were tried again.", func(s *Stats) uint64 { return s.Failures }),
+	total("shortline_kafkasource_dead_messages_total", "Messages put aside because they hold no clicks that can be read.", func(s *Stats) uint64 { return s.Dead }),
+	total("shortline_kafkasource_expired_messages_total", "Messages that the topic had dropped before they were read.", func(s *Stats) uint64 { return s.Expired }),
+	total("shortline_kafkasource_rewinds_total", "Partitions read again because their log had become shorter.", func(s *Stats) uint64 { return s.Rewinds }),
+	total("shortline_kafkasource_generations_total", "Assignments of partitions to this member.", func(s *Stats) uint64 { return s.Generations }),
+	gauge("shortline_kafkasource_partitions", "Partitions assigned to this member.", func(s *Stats) float64 { return float64(s.Partitions) }),
+	gauge("shortline_kafkasource_lag_messages", "Messages of those partitions that are not delivered yet.", func(s *Stats) float64 { return float64(s.Lag) }),
+	gauge("shortline_kafkasource_last_success_timestamp_seconds", "When clicks were last delivered, 0 for never.", func(s *Stats) float64 { return instant(s.LastDelivered) }),
+	gauge("shortline_kafkasource_commit_last_success_timestamp_seconds", "When offsets were last committed, 0 for never.", func(s *Stats) float64 { return instant(s.LastCommitted) }),
 }
 
 // Describe and Collect make the Source a prometheus.Collector.

@@ -1,0 +1,226 @@
+package kafkasource_test
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/shortline/shortline/shared/click"
+)
+
+// Members come and go while clicks come in: each click arrives, lanes stay in order.
+func TestRun_members_come_and_go(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(6, topic))
+	w := newWriter(t, c)
+	all := newRecorder(t)
+	round := func() {
+		for i := range 60 {
+			w.write(int32(i%6), lane(i%6), 4)
+		}
+	}
+	first, stopFirst := run(t, c, all, nil)
+	round()
+	eventually(t, "one member has all", func() bool { return first.Stats().Partitions == 6 })
+	second, stopSecond := run(t, c, all, nil)
+	round()
+	eventually(t, "two members share", func() bool { round(); return first.Stats().Partitions == 3 && second.Stats().Partitions == 3 })
+	stopFirst()
+	round()
+	eventually(t, "the second has all", func() bool { return second.Stats().Partitions == 6 })
+	third, _ := run(t, c, all, nil)
+	round()
+	eventually(t, "the third shares", func() bool { return third.Stats().Partitions == 3 })
+	stopSecond()
+	round()
+	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	t.Logf("%d clicks, %d repeats", all.clicks, all.raw-all.clicks)
+}
+
+// A member that is stuck in a delivery is given up by the group. When it wakes, what it delivers is a repeat, and the
+// offsets of the one that took over stand.
+func TestRun_a_zombie_does_no_harm(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	w := newWriter(t, c)
+	all := newRecorder(t)
+	stuck, wake := make(chan struct{}), make(chan struct{})
+	frozen := &sleeper{Sink: all, stuck: stuck, wake: wake}
+	w.write(0, lane(0), 5)
+	run(t, c, frozen, nil)
+	<-stuck
+	// Its heartbeats are refused, so its generation ends; it can't join the next one while it is stuck.
+	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: "ingest", Err: kerr.UnknownMemberID})
+	w.write(0, lane(0), 5)
+	healthy, _ := run(t, c, all, nil)
+	eventually(t, "another one takes over", func() bool { return all.count() == w.clicks })
+	eventually(t, "and commits", func() bool { return committed(t, c, 1) == int64(w.frames) })
+	close(wake)
+	eventually(t, "the zombie delivers", func() bool {
+		all.mu.Lock()
+		defer all.mu.Unlock()
+		return all.raw >= w.clicks+5
+	})
+	w.write(0, lane(0), 5)
+	eventually(t, "clicks go on", func() bool { return all.count() == w.clicks })
+	eventually(t, "offsets too", func() bool { return committed(t, c, 1) == int64(w.frames) })
+	_ = healthy
+}
+
+// sleeper is a sink whose first delivery takes until it is woken, whatever its context says.
+type sleeper struct {
+	click.Sink
+	once        sync.Once
+	stuck, wake chan struct{}
+}
+
+func (s *sleeper) Deliver(_ context.Context, b *click.Batch) error {
+	s.once.Do(func() {
+		close(s.stuck)
+		<-s.wake
+	})
+	return s.Sink.Deliver(context.Background(), b)
+}
+
+// Leaders move, brokers answer with errors, offsets can't be committed for a while, connections die.
+func TestRun_through_faults(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(4, topic))
+	w := newWriter(t, c)
+	all := newRecorder(t)
+	run(t, c, all, nil)
+	for _, f := range []kfake.Fault{
+		{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.NotLeaderForPartition, Count: 5},
+		{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.KafkaStorageError, Count: 5},
+		{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.RequestTimedOut, Count: 2},
+		{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.IllegalGeneration, Count: 1},
+		{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.RebalanceInProgress, Count: 1},
+		{Keys: []kmsg.Key{kmsg.ListOffsets, kmsg.Fetch}, Err: kerr.LeaderNotAvailable, Count: 3},
+	} {
+		h := c.Fault(f)
+		c.ShufflePartitionLeaders()
+		for i := range 40 {
+			w.write(int32(i%4), lane(i%4), 4)
+		}
+		eventually(t, "the fault "+f.Err.Message+" bites", func() bool {
+			w.write(0, lane(0), 1)
+			return h.Hits() >= f.Count
+		})
+		eventually(t, "all is delivered in spite of "+f.Err.Message, func() bool { return all.count() == w.clicks })
+	}
+	t.Logf("%d clicks, %d repeats", all.clicks, all.raw-all.clicks)
+}
+
+// The broker goes away and comes back on the same address.
+func TestRun_broker_restarts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic), kfake.DataDir(dir))
+	_, port, err := net.SplitHostPort(c.ListenAddrs()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := newRecorder(t)
+	w := newWriter(t, c)
+	s, _ := run(t, c, all, nil)
+	for i := range 20 {
+		w.write(int32(i%2), lane(i%2), 5)
+	}
+	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	c.Close()
+	failures := s.Stats().Failures
+	eventually(t, "it is noticed", func() bool { return s.Stats().Failures > failures+3 })
+	var again *kfake.Cluster
+	eventually(t, "the broker starts again", func() bool {
+		again, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(number), kfake.DataDir(dir), kfake.GroupMinSessionTimeout(100*time.Millisecond))
+		return err == nil
+	})
+	t.Cleanup(again.Close)
+	back := time.Now()
+	for i := range 20 {
+		w.write(int32(i%2), lane(i%2), 5)
+	}
+	eventually(t, "the rest is delivered", func() bool { return all.count() == w.clicks })
+	t.Logf("all arrived %v after the broker was back, %d repeats", time.Since(back).Round(time.Millisecond), all.raw-all.clicks)
+}
+
+// Messages that expired unread are counted, and what is left is read.
+func TestRun_messages_expired(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	w := newWriter(t, c)
+	all := newRecorder(t)
+	w.write(0, lane(0), 1)
+	_, stop := run(t, c, all, nil)
+	eventually(t, "one is delivered", func() bool { return all.count() == 1 })
+	stop()
+	for range 5 {
+		w.write(0, lane(1), 1)
+	}
+	req := kmsg.NewDeleteRecordsRequest()
+	req.TimeoutMillis = 5000
+	rt := kmsg.NewDeleteRecordsRequestTopic()
+	rt.Topic = topic
+	rp := kmsg.NewDeleteRecordsRequestTopicPartition()
+	rp.Offset = 6
+	rt.Partitions = append(rt.Partitions, rp)
+	req.Topics = append(req.Topics, rt)
+	if _, err := req.RequestWith(t.Context(), w.client); err != nil {
+		t.Fatal(err)
+	}
+	w.write(0, lane(2), 4)
+	s, _ := run(t, c, all, nil)
+	eventually(t, "the rest is delivered", func() bool { return all.count() == 5 })
+	if st := s.Stats(); st.Expired != 5 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// A group that is ahead of its topic, as after a broker has lost its end, reads it again from the beginning.
+func TestRun_log_became_shorter(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	w := newWriter(t, c)
+	w.write(0, lane(0), 5)
+	req := kmsg.NewOffsetCommitRequest()
+	req.Group, req.Generation = "ingest", -1
+	rt := kmsg.NewOffsetCommitRequestTopic()
+	rt.Topic = topic
+	rp := kmsg.NewOffsetCommitRequestTopicPartition()
+	rp.Offset = 1000
+	rt.Partitions = append(rt.Partitions, rp)
+	req.Topics = append(req.Topics, rt)
+	if res, err := req.RequestWith(t.Context(), w.client); err != nil || res.Topics[0].Partitions[0].ErrorCode != 0 {
+		t.Fatal(err, res)
+	}
+	all := newRecorder(t)
+	s, _ := run(t, c, all, nil)
+	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	if st := s.Stats(); st.Rewinds != 1 {
+		t.Errorf("%+v", st)
+	}
+	eventually(t, "the offset is set right", func() bool { return committed(t, c, 1) == 1 })
+}
+
+func TestRun_stops_while_nobody_answers(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	c.Close()
+	s, stop := run(t, c, newRecorder(t), nil)
+	eventually(t, "it fails", func() bool { return s.Stats().Failures > 0 })
+	stop()
+	if err := s.Check(t.Context()); err == nil {
+		t.Error("a broker that is away has passed the check")
+	}
+}
