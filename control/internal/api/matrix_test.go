@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/store"
@@ -70,17 +72,22 @@ func (r row) may(c caller, target string) int {
 	return r.allowed
 }
 
-// Every row of the interface by every sort of caller on every sort of resource. A refusal must change nothing.
+// Every row of the interface by every sort of caller on every sort of resource. A refusal must change
+// nothing, and no answer to a user may tell of somebody else's.
 func TestMatrix(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
 		cells := 0
 		callers := w.callers()
 		stranger := w.thingsOf(w.person("USER").token)
+		for _, kind := range owned {
+			stranger.id(kind)
+		}
+		secret := maps.Clone(stranger.ids)
 		shared := map[string]*things{}
 		for _, c := range callers {
 			shared[c.name] = w.thingsOf(c.person.token)
 			if c.role == "" {
-				shared[c.name] = stranger
+				shared[c.name] = w.thingsOf(w.root) // of no one who asks
 			}
 		}
 		for _, r := range table(t) {
@@ -98,6 +105,16 @@ func TestMatrix(t *testing.T) {
 					got := w.send(r, id, credential)
 					if got.StatusCode != want {
 						t.Errorf("%s (%s) %s by %s: %d, want %d: %s", r.endpoint(), r.body, target, c.name, got.StatusCode, want, got.text)
+					}
+					if c.role != "ADMIN" && (target == "own" || target == "missing") {
+						for kind, of := range secret {
+							if strings.Contains(got.text, of) {
+								t.Errorf("%s %s by %s shows somebody else's %s: %s", r.endpoint(), target, c.name, kind, got.text)
+							}
+						}
+					}
+					if c.role == "ADMIN" && r.endpoint() == "GET /api/urls" && !strings.Contains(got.text, secret["url"]) {
+						t.Errorf("%s by %s does not show everybody's: nor would it show a leak", r.endpoint(), c.name)
 					}
 					if want >= 400 && r.who != "P" && w.trace() != before {
 						t.Errorf("%s %s by %s was refused and changed something", r.endpoint(), target, c.name)
