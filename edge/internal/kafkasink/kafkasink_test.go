@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -411,4 +414,62 @@ func BenchmarkDeliver(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "clicks/s")
+}
+
+// An outage is many failures: none may leave a connection or a goroutine behind. Not parallel: it counts.
+func TestSink_failures_leave_nothing_behind(t *testing.T) {
+	c := cluster(t, kfake.NumBrokers(2), kfake.SeedTopics(2, topic))
+	before := runtime.NumGoroutine()
+	s, err := kafkasink.New(kafkasink.Config{Brokers: c.ListenAddrs(), Topic: topic, Dir: t.TempDir(), Timeout: 100 * time.Millisecond, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas, Count: -1})
+	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
+		if s.Deliver(t.Context(), batch(click.Lane{Edge: 1, Epoch: 1}, 1, 1, 1)) == nil {
+			t.Fatal("delivered to brokers that refuse")
+		}
+	}
+	h.Remove()
+	c.Close()
+	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
+		if s.Deliver(t.Context(), batch(click.Lane{Edge: 1, Epoch: 1}, 1, 1, 1)) == nil {
+			t.Fatal("delivered to nobody")
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, fmt.Sprintf("goroutines are as few as %d", before), func() bool { return runtime.NumGoroutine() <= before })
+	t.Logf("%d failures, %d goroutines before, %d after", s.Stats().Failures, before, runtime.NumGoroutine())
+}
+
+// A broker that is silent is given up after the timeout. That says nothing of the message, which here arrives twice.
+func TestDeliver_timeout_means_unknown(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	s, err := kafkasink.New(kafkasink.Config{Brokers: c.ListenAddrs(), Topic: topic, Dir: t.TempDir(), Timeout: 300 * time.Millisecond, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	held := make(chan struct{})
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.SleepControl(func() { <-held })
+		return nil, nil, false
+	})
+	b := batch(click.Lane{Edge: 1, Epoch: 1}, 1, 5, 50)
+	began := time.Now()
+	if err := s.Deliver(t.Context(), b); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a silent broker: %v", err)
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("it took %v", d)
+	}
+	close(held)
+	eventually(t, "it is delivered", func() bool { return s.Deliver(t.Context(), b) == nil })
+	list := messages(t, c, 2)
+	if !bytes.Equal(list[0].frame, list[1].frame) {
+		t.Error("a repeat of other bytes")
+	}
 }
