@@ -13,7 +13,8 @@
 // until it is made again.
 //
 // Distinct visitors are counted exactly, and every report reads the raw rows; there are no rollups. Times are kept
-// exactly from 1970 to 2261.
+// exactly from 1970 to 2261. The tests run over the HTTP interface; of the native protocol it is known only that the
+// driver offers the same through it.
 package clickhouse
 
 import (
