@@ -216,8 +216,9 @@ func TestRun_log_became_shorter(t *testing.T) {
 func TestRun_stops_while_nobody_answers(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	brokers := c.ListenAddrs()
 	c.Close()
-	s, stop := run(t, c, newRecorder(t), nil)
+	s, stop := runOn(t, brokers, newRecorder(t), nil)
 	eventually(t, "it fails", func() bool { return s.Stats().Failures > 0 })
 	stop()
 	if err := s.Check(t.Context()); err == nil {

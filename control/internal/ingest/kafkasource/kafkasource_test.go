@@ -136,7 +136,12 @@ func (r *recorder) count() int {
 // run runs a member until the returned function is called.
 func run(t *testing.T, c *kfake.Cluster, sink click.Sink, change func(*kafkasource.Config)) (*kafkasource.Source, func()) {
 	t.Helper()
-	cfg := kafkasource.Config{Brokers: c.ListenAddrs(), Topic: topic, Session: time.Second, Commit: 20 * time.Millisecond, Timeout: 3 * time.Second, Logger: quiet}
+	return runOn(t, c.ListenAddrs(), sink, change)
+}
+
+func runOn(t *testing.T, brokers []string, sink click.Sink, change func(*kafkasource.Config)) (*kafkasource.Source, func()) {
+	t.Helper()
+	cfg := kafkasource.Config{Brokers: brokers, Topic: topic, Session: time.Second, Commit: 20 * time.Millisecond, Timeout: 3 * time.Second, Logger: quiet}
 	if change != nil {
 		change(&cfg)
 	}
