@@ -24,7 +24,7 @@ import (
 
 func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
-	data := flag.String("data", "", "folder of the tables, made if it is missing")
+	data := flag.String("data", "", "folder of the tables, made if it is missing; none means a temporary one, which goes when standard input ends")
 	library := flag.String("lib", os.Getenv("CHDB_LIB"), "path of libchdb.so")
 	flag.Parse()
 	if err := run(*listen, *data, *library); err != nil {
@@ -35,8 +35,16 @@ func main() {
 
 // run prints the server's URL when it answers.
 func run(listen, data, library string) error {
-	if data == "" || library == "" {
-		return errors.New("both -data and -lib are needed")
+	if library == "" {
+		return errors.New("-lib is needed")
+	}
+	temporary := data == ""
+	if temporary {
+		dir, err := os.MkdirTemp("", "shortline-chd-")
+		if err != nil {
+			return err
+		}
+		data = dir
 	}
 	e, err := open(library, data)
 	if err != nil {
@@ -48,6 +56,9 @@ func run(listen, data, library string) error {
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
+		if temporary {
+			_ = os.RemoveAll(data)
+		}
 		os.Exit(0)
 	}()
 	fmt.Printf("http://%s\n", l.Addr())
