@@ -29,7 +29,7 @@ type Operator struct {
 func (o *Operator) Validate() error {
 	var problems []error
 	if u := o.DatabaseURL.Reveal(); !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.HasPrefix(u, "sqlite:") {
-		problems = append(problems, errors.New("DATABASE_URL: must begin with postgres:// or sqlite:"))
+		problems = append(problems, errors.New("DATABASE_URL: must begin with postgres:// or sqlite: and name a database"))
 	}
 	for _, key := range keyRing(o.EncryptionKey) {
 		if len(key) < 32 {
