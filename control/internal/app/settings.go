@@ -42,7 +42,7 @@ type Settings struct {
 	MaxAPIKeys int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"API keys that a user may have"`
 	api.Limits
 
-	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"how long a report may be remembered; new clicks make it forgotten at once"`
+	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"accepted for compatibility; reports are always read from the store"`
 	MaxInMemoryClicks    int           `env:"MAX_IN_MEMORY_CLICKS" envDefault:"50000" help:"accepted for compatibility; reports are computed in the store"`
 	AggregationThreshold int           `env:"AGGREGATION_THRESHOLD" envDefault:"10000" help:"accepted for compatibility; reports are computed in the store"`
 

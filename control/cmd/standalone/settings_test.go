@@ -1,0 +1,44 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// docs/settings.md is what the program says of itself:
+//
+//	bin/standalone -settings
+func TestSettings_page_is_generated(t *testing.T) {
+	t.Parallel()
+	table, err := exec.Command(binary, "-settings").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, found, _ := strings.Cut(string(page), "<!-- generated -->\n"); found != string(table) {
+		t.Errorf("docs/settings.md is not what standalone -settings prints:\n%s", table)
+	}
+}
+
+func TestCheck_lists_every_problem(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command(binary, "-check")
+	cmd.Env = append(cleanEnv(), "LISTEN_ADDR=nowhere", "JWT_SECRET=short", "ROUTING_TIMEZONE=Mars/Olympus", "TRUSTED_PROXIES=everybody", "LOG_LEVEL=loud")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatal("bad settings were taken")
+	}
+	for _, name := range []string{"LISTEN_ADDR", "JWT_SECRET", "ROUTING_TIMEZONE", "TRUSTED_PROXIES", "LOG_LEVEL"} {
+		if !strings.Contains(string(out), name) {
+			t.Errorf("%s is not named in\n%s", name, out)
+		}
+	}
+	if strings.Contains(string(out), "short\n") {
+		t.Error("a secret's value was printed")
+	}
+}
