@@ -1,0 +1,75 @@
+package store_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// addresses is one empty database of each dialect.
+func addresses(t *testing.T) map[string]string {
+	return map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "postgres": storetest.PostgresURL(t)}
+}
+
+func TestOpen_refuses_a_database_from_the_future(t *testing.T) {
+	t.Parallel()
+	for name, url := range addresses(t) {
+		t.Run(name, func(t *testing.T) {
+			s, err := store.Open(t.Context(), store.Config{URL: url})
+			must(t, err)
+			inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+				_, err := tx.Exec(ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, ?)`, true)
+				return err
+			})
+			must(t, s.Close())
+			if s, err := store.Open(t.Context(), store.Config{URL: url}); err == nil {
+				s.Close()
+				t.Fatal("a schema that this program does not know was taken")
+			} else if !strings.Contains(err.Error(), "schema 9999") || !strings.Contains(err.Error(), "newer release") {
+				t.Errorf("the refusal does not say why: %v", err)
+			}
+		})
+	}
+}
+
+// Replicas that start together on an empty database take turns; all of them come up, with one incarnation.
+func TestOpen_by_many_at_once(t *testing.T) {
+	t.Parallel()
+	url := storetest.PostgresURL(t)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	seen := map[uint64]bool{}
+	for range 4 {
+		wg.Go(func() {
+			s, err := store.Open(t.Context(), store.Config{URL: url, MaxConns: 3})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			n, err := s.Incarnation(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			seen[n] = true
+		})
+	}
+	wg.Wait()
+	if len(seen) != 1 || seen[0] {
+		t.Errorf("incarnations %v", seen)
+	}
+}
+
+func TestOpen_names_an_address_it_does_not_know(t *testing.T) {
+	t.Parallel()
+	if _, err := store.Open(t.Context(), store.Config{URL: "mysql://root:canary@localhost/x"}); err == nil || strings.Contains(err.Error(), "canary") {
+		t.Errorf("got %v", err)
+	}
+}
