@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func run1(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	code := command(args, &out, &out)
+	return code, out.String()
+}
+
+func TestCheck(t *testing.T) {
+	for k, v := range map[string]string{
+		"BASE_URL": "https://sho.rt", "CONTROL_URL": "https://control.example.com", "EDGE_TOKEN": "a-token-of-more-than-16-bytes",
+		"KAFKA_BROKERS": "kafka:9092", "DATA_DIR": t.TempDir(),
+	} {
+		t.Setenv(k, v)
+	}
+	if code, out := run1(t, "-check"); code != 0 {
+		t.Fatalf("good settings: %d %s", code, out)
+	}
+	t.Setenv("BASE_URL", "sho.rt")
+	t.Setenv("CONTROL_URL", "here")
+	t.Setenv("KAFKA_BROKERS", "kafka")
+	t.Setenv("ROUTING_TIMEZONE", "Mars/Olympus")
+	code, out := run1(t, "-check")
+	for _, name := range []string{"BASE_URL", "CONTROL_URL", "kafka", "ROUTING_TIMEZONE"} {
+		if !strings.Contains(out, name) {
+			t.Errorf("%s is not named in\n%s", name, out)
+		}
+	}
+	if code != 1 || strings.Contains(out, "a-token") {
+		t.Errorf("%d %s", code, out)
+	}
+}
+
+func TestHelp_and_mistakes(t *testing.T) {
+	if code, out := run1(t, "-help"); code != 0 || !strings.Contains(out, "KAFKA_BROKERS") {
+		t.Errorf("-help: %d %s", code, out)
+	}
+	if code, _ := run1(t, "serve"); code != 2 {
+		t.Errorf("an unknown argument: %d", code)
+	}
+	if code, out := run1(t, "-version"); code != 0 || !strings.HasPrefix(out, "shortline ") {
+		t.Errorf("-version: %d %s", code, out)
+	}
+}

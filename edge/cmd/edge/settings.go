@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+	_ "time/tzdata" // zones must be there on machines without a zone database
+
+	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/edge/remote"
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/ops"
+)
+
+type settings struct {
+	ListenAddr string        `env:"LISTEN_ADDR" envDefault:":8080" help:"serves visitors"`
+	OpsAddr    string        `env:"OPS_ADDR" envDefault:"127.0.0.1:9090" help:"serves metrics, health and profiles; keep it private; off = none"`
+	BaseURL    string        `env:"BASE_URL" help:"the address that visitors use"`
+	DataDir    string        `env:"DATA_DIR" envDefault:"./data" help:"holds the links as last seen and the clicks not yet delivered; one edge each"`
+	ControlURL string        `env:"CONTROL_URL" help:"where the control plane is"`
+	EdgeToken  config.Secret `env:"EDGE_TOKEN" help:"one of the control plane's EDGE_TOKENS"`
+	ProxyAPI   bool          `env:"PROXY_API" envDefault:"false" help:"passes the API and the console on to the control plane, so that one address serves all"`
+
+	KafkaBrokers []string `env:"KAFKA_BROKERS" help:"host:port of some brokers, with commas between them"`
+	KafkaTopic   string   `env:"KAFKA_TOPIC" envDefault:"shortline.clicks" help:"where clicks go"`
+
+	TrustedProxies  string `env:"TRUSTED_PROXIES" help:"networks whose X-Forwarded-For is believed, with commas between them"`
+	GeoDB           string `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
+	RoutingTimezone string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"zone of time conditions that name none (IANA); the same at every edge"`
+	BrandName       string `env:"BRAND_NAME" envDefault:"Shortline" help:"shown on pages for visitors"`
+	BrandLogoURL    string `env:"BRAND_LOGO_URL" help:"shown on pages for visitors"`
+
+	SpoolSync string        `env:"SPOOL_SYNC" envDefault:"interval" help:"what a power cut may take of the clicks: interval (100 ms), always (nothing), none"`
+	SpoolCap  int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"beyond this clicks are dropped, and counted"`
+	ShipDelay time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for company before it is shipped"`
+
+	LogFormat string `env:"LOG_FORMAT" envDefault:"json" help:"text or json"`
+	LogLevel  string `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
+}
+
+// Validate reports every problem.
+func (s *settings) Validate() error {
+	problems := []error{s.edge().Validate(), s.control().Validate(), s.kafka(nil).Validate()}
+	if _, err := time.LoadLocation(s.RoutingTimezone); err != nil || s.RoutingTimezone == "" {
+		problems = append(problems, fmt.Errorf("ROUTING_TIMEZONE: %q is not an IANA time zone", s.RoutingTimezone))
+	}
+	if addr := s.opsAddr(); addr != "" {
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			problems = append(problems, fmt.Errorf("OPS_ADDR: %w", err))
+		}
+	}
+	if _, err := ops.NewLogger(os.Stderr, s.LogFormat, s.LogLevel); err != nil {
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+func (s *settings) opsAddr() string {
+	if s.OpsAddr == "off" {
+		return ""
+	}
+	return s.OpsAddr
+}
+
+func (s *settings) edge() edge.Config {
+	zone, err := time.LoadLocation(s.RoutingTimezone)
+	if err != nil {
+		zone = time.UTC // Validate refuses it
+	}
+	return edge.Config{
+		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: s.DataDir, TrustedProxies: s.TrustedProxies, GeoPath: s.GeoDB,
+		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: zone,
+		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
+	}
+}
+
+func (s *settings) control() remote.Control {
+	return remote.Control{URL: s.ControlURL, Token: s.EdgeToken}
+}
+
+func (s *settings) kafka(log *slog.Logger) remote.Kafka {
+	return remote.Kafka{Brokers: s.KafkaBrokers, Topic: s.KafkaTopic, Dir: filepath.Join(s.DataDir, "kafka"), Logger: log}
+}
+
+// dialControl connects to the control plane for requests that are passed on.
+func (s *settings) dialControl(ctx context.Context) (net.Conn, error) {
+	u, err := url.Parse(s.ControlURL)
+	if err != nil {
+		return nil, err
+	}
+	port := u.Port()
+	if u.Scheme == "https" {
+		if port == "" {
+			port = "443"
+		}
+		d := tls.Dialer{NetDialer: &net.Dialer{Timeout: 3 * time.Second}, Config: &tls.Config{MinVersion: tls.VersionTLS12}}
+		return d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	}
+	if port == "" {
+		port = "80"
+	}
+	d := net.Dialer{Timeout: 3 * time.Second}
+	return d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+}
