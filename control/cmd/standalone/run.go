@@ -34,11 +34,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err := app.KeepSecrets(s.DataDir, &s.JWTSecret, &s.EncryptionKey); err != nil {
 		return err
 	}
-	opsAddr := s.OpsAddr
-	if opsAddr == "off" {
-		opsAddr = ""
-	}
-	op, err := ops.Listen(opsAddr, log)
+	op, err := ops.Listen(s.Operator(), log)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/program"
 )
 
 type settings struct {
@@ -32,8 +33,8 @@ type settings struct {
 // Validate reports every problem.
 func (s *settings) Validate() error {
 	problems := []error{s.Settings.Validate(), s.edge().Validate()}
-	if s.OpsAddr != "off" {
-		if _, _, err := net.SplitHostPort(s.OpsAddr); err != nil {
+	if addr := s.Operator(); addr != "" {
+		if _, _, err := net.SplitHostPort(addr); err != nil {
 			problems = append(problems, fmt.Errorf("OPS_ADDR: %w", err))
 		}
 	}
@@ -46,8 +47,16 @@ func (s *settings) Validate() error {
 	return errors.Join(problems...)
 }
 
+// Operator implements program.Settings.
+func (s *settings) Operator() string {
+	if s.OpsAddr == "off" {
+		return ""
+	}
+	return s.OpsAddr
+}
+
 // load reads the settings, whose base URL follows from the address if it is not given.
-func load() (*settings, error) {
+func load(s program.Settings) error {
 	if os.Getenv("BASE_URL") == "" {
 		addr := os.Getenv("LISTEN_ADDR")
 		if addr == "" {
@@ -57,11 +66,10 @@ func load() (*settings, error) {
 			addr = net.JoinHostPort("127.0.0.1", port) // a listener on every address is reached by this one
 		}
 		if err := os.Setenv("BASE_URL", "http://"+addr); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	s := new(settings)
-	return s, config.Load(s)
+	return config.Load(s)
 }
 
 // edge is the part of the settings that the data plane has.

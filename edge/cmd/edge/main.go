@@ -5,68 +5,26 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"strings"
 
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/edge/remote"
-	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/program"
 	"github.com/shortline/shortline/shared/service"
 )
 
-func main() {
-	os.Exit(command(os.Args[1:], os.Stdout, os.Stderr))
+var edgeProgram = program.Program{
+	Name: "edge", About: "edge answers visitors: links from a control plane, clicks to Kafka.",
+	New: func() program.Settings { return new(settings) },
+	Run: func(ctx context.Context, s program.Settings, _, stderr io.Writer) error {
+		return run(ctx, s.(*settings), stderr)
+	},
 }
 
-// command is main without the process: it returns the exit status.
-func command(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("edge", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	version := flags.Bool("version", false, "print the version and exit")
-	check := flags.Bool("check", false, "check the settings, print every problem and exit")
-	flags.Usage = func() {
-		fmt.Fprint(stderr, "edge answers visitors: links from a control plane, clicks to Kafka.\n\nUsage: edge [flag]\n\n")
-		flags.PrintDefaults()
-		fmt.Fprint(stderr, "\nSettings, from the environment (secrets also from NAME_FILE):\n\n")
-		config.Usage(stderr, &settings{})
-	}
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return 2
-	case flags.NArg() > 0:
-		fmt.Fprintf(stderr, "edge: unknown argument %q; see edge -help\n", flags.Arg(0))
-		return 2
-	case *version:
-		fmt.Fprintln(stdout, ops.Build())
-		return 0
-	}
-	s := new(settings)
-	if err := config.Load(s); err != nil {
-		fmt.Fprintln(stderr, "edge: the settings are not usable:")
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			fmt.Fprintln(stderr, "  "+line)
-		}
-		return 1
-	}
-	if *check {
-		fmt.Fprintln(stdout, "settings are valid")
-		return 0
-	}
-	ctx, cancel := service.UntilSignal(context.Background())
-	defer cancel()
-	if err := run(ctx, s, stderr); err != nil {
-		fmt.Fprintln(stderr, "edge:", err)
-		return 1
-	}
-	return 0
-}
+func main() { edgeProgram.Main() }
 
 // run is the program: it returns when ctx ends and everything has stopped, or when a part fails. It needs neither
 // the control plane nor Kafka to start.
@@ -76,7 +34,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		return err
 	}
 	slog.SetDefault(log)
-	op, err := ops.Listen(s.opsAddr(), log)
+	op, err := ops.Listen(s.Operator(), log)
 	if err != nil {
 		return err
 	}

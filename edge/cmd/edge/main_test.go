@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-func run1(t *testing.T, args ...string) (int, string) {
+func call(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer
-	code := command(args, &out, &out)
+	code := edgeProgram.Command(args, &out, &out)
 	return code, out.String()
 }
 
@@ -20,14 +20,14 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Setenv(k, v)
 	}
-	if code, out := run1(t, "-check"); code != 0 {
+	if code, out := call(t, "-check"); code != 0 {
 		t.Fatalf("good settings: %d %s", code, out)
 	}
 	t.Setenv("BASE_URL", "sho.rt")
 	t.Setenv("CONTROL_URL", "here")
 	t.Setenv("KAFKA_BROKERS", "kafka")
 	t.Setenv("ROUTING_TIMEZONE", "Mars/Olympus")
-	code, out := run1(t, "-check")
+	code, out := call(t, "-check")
 	for _, name := range []string{"BASE_URL", "CONTROL_URL", "kafka", "ROUTING_TIMEZONE"} {
 		if !strings.Contains(out, name) {
 			t.Errorf("%s is not named in\n%s", name, out)
@@ -39,13 +39,13 @@ func TestCheck(t *testing.T) {
 }
 
 func TestHelp_and_mistakes(t *testing.T) {
-	if code, out := run1(t, "-help"); code != 0 || !strings.Contains(out, "KAFKA_BROKERS") {
+	if code, out := call(t, "-help"); code != 0 || !strings.Contains(out, "KAFKA_BROKERS") {
 		t.Errorf("-help: %d %s", code, out)
 	}
-	if code, _ := run1(t, "serve"); code != 2 {
+	if code, _ := call(t, "serve"); code != 2 {
 		t.Errorf("an unknown argument: %d", code)
 	}
-	if code, out := run1(t, "-version"); code != 0 || !strings.HasPrefix(out, "shortline ") {
+	if code, out := call(t, "-version"); code != 0 || !strings.HasPrefix(out, "shortline ") {
 		t.Errorf("-version: %d %s", code, out)
 	}
 }

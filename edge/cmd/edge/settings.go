@@ -51,7 +51,7 @@ func (s *settings) Validate() error {
 	if _, err := time.LoadLocation(s.RoutingTimezone); err != nil || s.RoutingTimezone == "" {
 		problems = append(problems, fmt.Errorf("ROUTING_TIMEZONE: %q is not an IANA time zone", s.RoutingTimezone))
 	}
-	if addr := s.opsAddr(); addr != "" {
+	if addr := s.Operator(); addr != "" {
 		if _, _, err := net.SplitHostPort(addr); err != nil {
 			problems = append(problems, fmt.Errorf("OPS_ADDR: %w", err))
 		}
@@ -62,7 +62,8 @@ func (s *settings) Validate() error {
 	return errors.Join(problems...)
 }
 
-func (s *settings) opsAddr() string {
+// Operator implements program.Settings.
+func (s *settings) Operator() string {
 	if s.OpsAddr == "off" {
 		return ""
 	}
