@@ -265,6 +265,23 @@ func (p *program) follow(slug string, header map[string]string) (int, string) {
 	return res.StatusCode, res.Header.Get("Location")
 }
 
+// published waits until the edge knows a new link, at most the promised second. It asks by HEAD, which is no click.
+func (p *program) published(slug string) {
+	p.t.Helper()
+	eventually(p.t, time.Second, "the edge knows /"+slug, func() bool {
+		req, err := http.NewRequest("HEAD", "http://"+p.Addr+"/"+slug, nil)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusFound
+	})
+}
+
 // eventually waits until f is true.
 func eventually(t testing.TB, within time.Duration, what string, f func() bool) {
 	t.Helper()

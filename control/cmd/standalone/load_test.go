@@ -96,6 +96,8 @@ func TestE2E_full_speed_report_equals_answers(t *testing.T) {
 	c := p.Login()
 	u := c.CreateURL("https://example.com/landing", map[string]any{"utmSource": "load"})
 
+	p.published(u.Slug)
+
 	var asked atomic.Int64
 	begin := time.Now()
 	got := answered(p.Addr, 64, func(int) (string, bool) { return "/" + u.Slug, asked.Add(1) <= n }, nil)

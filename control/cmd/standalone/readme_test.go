@@ -36,8 +36,9 @@ func TestE2E_readme(t *testing.T) {
 		}
 		commands = strings.ReplaceAll(commands, "127.0.0.1:8080", p.Addr)
 		commands = regexp.MustCompile(`(?m)^PASSWORD=.*$`).ReplaceAllLiteralString(commands, "PASSWORD='"+p.password+"'")
-		// Whoever types this by hand is slower than two seconds between a click and its report.
-		if strings.Contains(commands, "/analytics/") {
+		// Whoever types this by hand is slower than a change is in coming to the edge (a second at most) and a click
+		// in coming to the report (two).
+		if strings.Contains(commands, "follow ") || strings.Contains(commands, "/analytics/") {
 			script += "sleep 2\n"
 		}
 		script += commands + "\necho '=== end of block'\n"
