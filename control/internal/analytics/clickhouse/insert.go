@@ -7,12 +7,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	"github.com/google/uuid"
 
 	"github.com/shortline/shortline/control/internal/analytics"
-	"github.com/shortline/shortline/shared/link"
 )
 
 // Insert implements analytics.Store. It may be called concurrently.
@@ -45,9 +41,9 @@ func straddles(rows []analytics.Row) bool {
 }
 
 func (s *Store) insertRows(ctx context.Context, rows []analytics.Row) error {
-	var ids idText
+	var ids analytics.IDText
 	text := func(get func(*analytics.Row) string) []string {
-		return column(rows, func(r *analytics.Row) string { return plain(get(r)) })
+		return column(rows, func(r *analytics.Row) string { return analytics.Plain(get(r)) })
 	}
 	return s.insert(ctx, "clicks", len(rows), []field{
 		{"edge", column(rows, func(r *analytics.Row) uint64 { return r.Edge })},
@@ -57,8 +53,8 @@ func (s *Store) insertRows(ctx context.Context, rows []analytics.Row) error {
 		{"ts", column(rows, func(r *analytics.Row) int64 { return r.Time })},
 		{"link", column(rows, func(r *analytics.Row) int64 { return int64(r.Link) })},
 		{"owner", column(rows, func(r *analytics.Row) int64 { return int64(r.Owner) })},
-		{"variant", column(rows, func(r *analytics.Row) string { return ids.of(r.Variant) })},
-		{"rule", column(rows, func(r *analytics.Row) string { return ids.of(r.Rule) })},
+		{"variant", column(rows, func(r *analytics.Row) string { return ids.Of(r.Variant) })},
+		{"rule", column(rows, func(r *analytics.Row) string { return ids.Of(r.Rule) })},
 		{"ip", column(rows, address)},
 		{"visitor", column(rows, func(r *analytics.Row) int64 { return analytics.Visitor(r.IP) })},
 		{"country", text(func(r *analytics.Row) string { return r.Country })},
@@ -143,32 +139,4 @@ func address(r *analytics.Row) netip.Addr {
 		return netip.IPv6Unspecified()
 	}
 	return netip.AddrFrom16(r.IP.As16())
-}
-
-// plain makes a text storable as the other stores keep it: what visitors send may be no UTF-8, and a NUL ends a text
-// elsewhere.
-func plain(s string) string {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	if strings.IndexByte(s, 0) >= 0 {
-		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
-	}
-	return s
-}
-
-// idText spells ids, of which runs are equal.
-type idText struct {
-	last link.ID
-	text string
-}
-
-func (t *idText) of(id link.ID) string {
-	if id.IsZero() {
-		return ""
-	}
-	if id != t.last {
-		t.last, t.text = id, uuid.UUID(id).String()
-	}
-	return t.text
 }

@@ -7,14 +7,11 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	duck "github.com/duckdb/duckdb-go/v2"
-	"github.com/google/uuid"
 
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/shared/click"
-	"github.com/shortline/shortline/shared/link"
 )
 
 // Insert implements analytics.Store. A cancelled ctx is looked at before the transaction, not within.
@@ -163,7 +160,7 @@ func appendRows(conn driver.Conn, rows []analytics.Row, skip map[analytics.Ident
 		}
 		err = errors.Join(err, a.Close())
 	}()
-	var ids idText
+	var ids analytics.IDText
 	for i := range rows {
 		r := &rows[i]
 		if skip[r.Identity] {
@@ -173,42 +170,14 @@ func appendRows(conn driver.Conn, rows []analytics.Row, skip map[analytics.Ident
 		if r.IP.IsValid() {
 			ip = r.IP.Unmap().WithZone("").String()
 		}
-		err = a.AppendRow(r.Edge, r.Epoch, r.Lane.Lane, r.Seq, r.Time, int64(r.Link), int64(r.Owner), ids.of(r.Variant), ids.of(r.Rule), ip, analytics.Visitor(r.IP),
-			plain(r.Country), plain(r.Region), plain(r.City), plain(r.Device), plain(r.OS), plain(r.Browser), plain(r.Referer), plain(r.UserAgent), r.Bot, plain(r.BotName),
-			plain(r.UTM.Source), plain(r.UTM.Medium), plain(r.UTM.Campaign), plain(r.UTM.Term), plain(r.UTM.Content), plain(r.UTM.ID), plain(r.UTM.SourcePlatform), plain(r.GeoVersion))
+		err = a.AppendRow(r.Edge, r.Epoch, r.Lane.Lane, r.Seq, r.Time, int64(r.Link), int64(r.Owner), ids.Of(r.Variant), ids.Of(r.Rule), ip, analytics.Visitor(r.IP),
+			analytics.Plain(r.Country), analytics.Plain(r.Region), analytics.Plain(r.City), analytics.Plain(r.Device), analytics.Plain(r.OS), analytics.Plain(r.Browser), analytics.Plain(r.Referer), analytics.Plain(r.UserAgent), r.Bot, analytics.Plain(r.BotName),
+			analytics.Plain(r.UTM.Source), analytics.Plain(r.UTM.Medium), analytics.Plain(r.UTM.Campaign), analytics.Plain(r.UTM.Term), analytics.Plain(r.UTM.Content), analytics.Plain(r.UTM.ID), analytics.Plain(r.UTM.SourcePlatform), analytics.Plain(r.GeoVersion))
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// plain makes a text storable: the engine's are UTF-8, and its driver ends a text at a NUL. What visitors send may
-// be neither, and must not stop everybody's clicks.
-func plain(s string) string {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	if strings.IndexByte(s, 0) >= 0 {
-		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
-	}
-	return s
-}
-
-// idText spells ids, of which runs are equal.
-type idText struct {
-	last link.ID
-	text string
-}
-
-func (t *idText) of(id link.ID) string {
-	if id.IsZero() {
-		return ""
-	}
-	if id != t.last {
-		t.last, t.text = id, uuid.UUID(id).String()
-	}
-	return t.text
 }
 
 func highest(marks []analytics.Mark) map[click.Lane]uint64 {
