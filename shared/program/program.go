@@ -1,5 +1,5 @@
 // Package program is the command line that the programs which serve have in common: flags, settings from the
-// environment with every problem told at once, and a run that ends with a signal.
+// environment with every problem told at once, commands for operators, and a run that ends with a signal.
 package program
 
 import (
@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,19 @@ type Program struct {
 	Load func(Settings) error
 	// Run serves until ctx ends.
 	Run func(ctx context.Context, s Settings, stdout, stderr io.Writer) error
+	// Commands are what the program can do instead of serving, in the order of its help.
+	Commands []Command
+}
+
+// Command is an operator's work that ends by itself, called as PROGRAM NAME ARGUMENTS.
+type Command struct {
+	Name  string
+	Args  string // names of the arguments it takes, with spaces between them
+	About string
+	// New makes the empty settings that it needs, which may be fewer than those of serving; nil means none.
+	New func() config.Validator
+	// Run gets the arguments as many as Args names. What it takes as flags, it parses from them; then Args is "…".
+	Run func(ctx context.Context, s config.Validator, args []string, stdout, stderr io.Writer) error
 }
 
 // Main runs the program and ends the process.
@@ -48,7 +62,7 @@ func (p Program) Command(args []string, stdout, stderr io.Writer) int {
 	healthy := flags.Bool("healthy", false, "ask the running program at OPS_ADDR whether it is ready; exit 0 if it is")
 	table := flags.Bool("settings", false, "print the settings as a Markdown table and exit")
 	flags.Usage = func() {
-		fmt.Fprintf(stderr, "%s\n\nUsage: %s [flag]\n\n", p.About, p.Name)
+		p.usage(stderr)
 		flags.PrintDefaults()
 		fmt.Fprint(stderr, "\nSettings, from the environment (secrets also from NAME_FILE):\n\n")
 		config.Usage(stderr, p.New())
@@ -59,8 +73,7 @@ func (p Program) Command(args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		return 2
 	case flags.NArg() > 0:
-		fmt.Fprintf(stderr, "%s: unknown argument %q; see %s -help\n", p.Name, flags.Arg(0), p.Name)
-		return 2
+		return p.command(flags.Args(), *check, stdout, stderr)
 	case *version:
 		fmt.Fprintln(stdout, ops.Build())
 		return 0
@@ -74,11 +87,7 @@ func (p Program) Command(args []string, stdout, stderr io.Writer) int {
 		load = func(s Settings) error { return config.Load(s) }
 	}
 	if err := load(s); err != nil {
-		fmt.Fprintf(stderr, "%s: the settings are not usable:\n", p.Name)
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			fmt.Fprintln(stderr, "  "+line)
-		}
-		return 1
+		return p.unusable(stderr, err)
 	}
 	var err error
 	switch {
@@ -96,6 +105,61 @@ func (p Program) Command(args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+func (p Program) usage(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\nUsage: %s [flag]\n", p.About, p.Name)
+	if len(p.Commands) > 0 {
+		fmt.Fprintf(w, "       %s COMMAND\n\n", p.Name)
+	}
+	for _, c := range p.Commands {
+		fmt.Fprintf(w, "  %-20s %s\n", strings.TrimSpace(c.Name+" "+c.Args), c.About)
+	}
+	fmt.Fprintln(w)
+}
+
+// command does what the first of the arguments names, or only checks its settings.
+func (p Program) command(args []string, check bool, stdout, stderr io.Writer) int {
+	at := slices.IndexFunc(p.Commands, func(c Command) bool { return c.Name == args[0] })
+	if at < 0 {
+		fmt.Fprintf(stderr, "%s: unknown argument %q; see %s -help\n", p.Name, args[0], p.Name)
+		return 2
+	}
+	c := p.Commands[at]
+	if c.Args != "…" && len(args)-1 != len(strings.Fields(c.Args)) {
+		fmt.Fprintf(stderr, "usage: %s\n", strings.TrimSpace(p.Name+" "+c.Name+" "+c.Args))
+		return 2
+	}
+	var s config.Validator
+	if c.New != nil {
+		s = c.New()
+		if err := config.Load(s); err != nil {
+			return p.unusable(stderr, err)
+		}
+	}
+	if check {
+		fmt.Fprintln(stdout, "settings are valid")
+		return 0
+	}
+	ctx, cancel := service.UntilSignal(context.Background())
+	defer cancel()
+	switch err := c.Run(ctx, s, args[1:], stdout, stderr); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintf(stderr, "%s %s: %v\n", p.Name, c.Name, err)
+		return 1
+	}
+	return 0
+}
+
+// unusable tells what is wrong with settings, and is the exit status.
+func (p Program) unusable(stderr io.Writer, err error) int {
+	fmt.Fprintf(stderr, "%s: the settings are not usable:\n", p.Name)
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		fmt.Fprintln(stderr, "  "+line)
+	}
+	return 1
 }
 
 // ready asks a running program.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
@@ -42,6 +41,11 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
+	links, err := store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(s.DataDir, "shortline.db"), Logger: log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, links.Close()) }()
 	clicks, err := duckdb.Open(ctx, duckdb.Config{Path: filepath.Join(s.DataDir, "clicks.duckdb"), Memory: s.ClickMemory})
 	if err != nil {
 		return err
@@ -50,13 +54,12 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 
 	// The API is reached over a connection in memory. Its other end is the edge, which says for whom it asks.
 	within := newInside()
-	cfg := app.Config{Settings: s.Settings, DatabaseURL: "sqlite:" + filepath.Join(s.DataDir, "shortline.db"), DataDir: s.DataDir}
+	cfg := app.Config{Settings: s.Settings, Roles: app.AllRoles, DataDir: s.DataDir}
 	cfg.TrustedProxies = strings.Trim(cfg.TrustedProxies+","+insideAddr.Addr().String(), ",")
-	control, err := app.New(ctx, cfg, app.Deps{Clicks: clicks, Geo: geo, Registry: op.Registry, Logger: log})
+	control, err := app.New(ctx, cfg, app.Deps{Store: links, Clicks: clicks, Geo: geo, Registry: op.Registry, Logger: log})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, control.Close()) }()
 
 	data, err := edge.New(s.edge(), edge.Deps{
 		Source: control.Source, Sink: control.Sink, Geo: geo, Registry: op.Registry, Logger: log,
@@ -71,14 +74,14 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 		}
 		return nil
 	})
-	op.AddCheck("database", control.Ping)
+	op.AddCheck("database", links.Ping)
 	op.AddCheck("clicks", clicks.Ping)
 
 	g := service.Group{Logger: log, StopTimeout: 10 * time.Second}
 	g.Add("operator's port", op)
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
 	control.AddTo(&g)
-	g.Add("api", serveAPI(within, control.Handler, log))
+	g.Add("api", app.Serve(within, control.Handler, log))
 	g.Add("edge", data)
 	s.greet(stdout, control.AdminPassword, op.Addr(), geo)
 	return g.Run(ctx)
@@ -95,26 +98,6 @@ func (s *settings) openGeo() (*visitor.Geo, error) {
 		return nil, fmt.Errorf("make the geo folder: %w", err)
 	}
 	return visitor.OpenGeoWith(cfg)
-}
-
-func serveAPI(ln net.Listener, h http.Handler, log *slog.Logger) service.Service {
-	return service.Func(func(ctx context.Context) error {
-		srv := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
-		failed := make(chan error, 1)
-		go func() { failed <- srv.Serve(ln) }()
-		select {
-		case err := <-failed:
-			return err
-		case <-ctx.Done():
-		}
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-		defer cancel()
-		if srv.Shutdown(last) != nil {
-			srv.Close()
-		}
-		<-failed
-		return nil
-	})
 }
 
 // greet tells where to go next. The password goes to standard output only, never to the log.

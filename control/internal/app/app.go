@@ -39,19 +39,20 @@ import (
 // Config is what New needs besides settings.
 type Config struct {
 	Settings
-	DatabaseURL string // see store.Config
-	DataDir     string // for files that can be made again
+	Roles   Roles
+	DataDir string // for snapshots, which can be made again, and for images unless they go to an object store
 }
 
-// Deps are the parts that programs choose.
+// Deps are the parts that programs choose. The caller closes the stores, after Run has returned.
 type Deps struct {
-	Clicks   analytics.Store // New's caller closes it, after Run has returned
-	Geo      *visitor.Geo    // kept up to date by the caller
+	Store    *store.Store
+	Clicks   analytics.Store // may be nil without the roles that ask it, api and ingest
+	Geo      *visitor.Geo    // kept up to date by the caller; nil knows no places
 	Registry prometheus.Registerer
 	Logger   *slog.Logger
 }
 
-// Control is a control plane, ready to run.
+// Control is a control plane, ready to run. What no role asks for is nil.
 type Control struct {
 	// Handler serves /api.
 	Handler http.Handler
@@ -62,7 +63,6 @@ type Control struct {
 	// AdminPassword is set when the first admin was made just now without a password given. It can't be had again.
 	AdminPassword string
 
-	store    *store.Store
 	services []named
 }
 
@@ -71,75 +71,76 @@ type named struct {
 	part service.Service
 }
 
-// New opens the store and makes every part. The settings have been validated. On success the caller adds the parts
-// to a group and calls Close when that has stopped.
-func New(ctx context.Context, cfg Config, deps Deps) (_ *Control, err error) {
-	st, err := store.Open(ctx, store.Config{URL: cfg.DatabaseURL, Logger: deps.Logger})
+// New makes the parts of every role. The settings have been validated. The caller adds the parts to a group.
+func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
+	c := &Control{}
+	c.add("store", deps.Store)
+	hooks, err := webhooks.New(webhooks.Config{Settings: cfg.Webhooks, EncryptionKeys: keyRing(cfg.EncryptionKey), Registry: deps.Registry, Logger: deps.Logger}, deps.Store)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
+	if cfg.Roles.Webhooks {
+		c.add("webhooks", hooks)
+	}
+	if cfg.Roles.Publish {
+		publisher := publish.New(deps.Store, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Logger: deps.Logger})
+		c.add("publish", publisher)
+		c.Source = publisher
+	}
+	if cfg.Roles.Ingest {
+		intake, err := ingest.New(ctx, ingest.Config{Observer: hooks, Logger: deps.Logger}, deps.Store, deps.Clicks, deps.Geo)
 		if err != nil {
-			st.Close()
+			return nil, err
 		}
-	}()
-	c := &Control{store: st}
-	c.add("store", st)
+		if err := deps.Registry.Register(intake); err != nil {
+			return nil, fmt.Errorf("register the metrics of ingest: %w", err)
+		}
+		c.add("ingest", intake)
+		c.Sink = intake
+	}
+	if cfg.Roles.API {
+		if err := c.serveAPI(ctx, cfg, deps, hooks); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
 
+// serveAPI makes the use cases and what serves them.
+func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *webhooks.Service) error {
+	st := deps.Store
 	passwords, err := auth.NewPasswords(0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	authenticator, err := auth.NewAuthenticator(auth.Config{Secrets: keyRing(cfg.JWTSecret), Lifetime: cfg.JWTTTL, Logger: deps.Logger}, st, passwords)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.add("auth", authenticator)
 	system := settings.New(st)
 	signOn, err := sso.New(sso.Config{Settings: cfg.SSO, BaseURL: cfg.BaseURL, EncryptionKeys: keyRing(cfg.EncryptionKey), Logger: deps.Logger}, st, authenticator, system)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	people, err := accounts.New(accounts.Config{EncryptionKeys: keyRing(cfg.EncryptionKey), PasswordSignInOff: signOn.PasswordsOff}, st, authenticator, passwords)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if c.AdminPassword, err = people.EnsureAdmin(ctx, cfg.AdminEmail, cfg.AdminPassword.Reveal()); err != nil {
-		return nil, fmt.Errorf("make the first admin: %w", err)
+		return fmt.Errorf("make the first admin: %w", err)
 	}
-
-	hooks, err := webhooks.New(webhooks.Config{Settings: cfg.Webhooks, EncryptionKeys: keyRing(cfg.EncryptionKey), Registry: deps.Registry, Logger: deps.Logger}, st)
-	if err != nil {
-		return nil, err
-	}
-	c.add("webhooks", hooks)
-
-	publisher := publish.New(st, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Logger: deps.Logger})
-	c.add("publish", publisher)
-	c.Source = publisher
-
-	intake, err := ingest.New(ctx, ingest.Config{Observer: hooks, Logger: deps.Logger}, st, deps.Clicks, deps.Geo)
-	if err != nil {
-		return nil, err
-	}
-	if err := deps.Registry.Register(intake); err != nil {
-		return nil, fmt.Errorf("register the metrics of ingest: %w", err)
-	}
-	c.add("ingest", intake)
-	c.Sink = intake
-
 	own := links.New(links.Config{BaseURL: cfg.BaseURL, Destinations: cfg.Destinations()}, st, passwords)
 	objects, err := cfg.objects()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	images := media.New(media.Config{Logger: deps.Logger}, st, own, objects)
 	c.add("images", images)
 	explainer, err := explain.New(explain.Config{BaseURL: cfg.BaseURL, Zone: cfg.Zone()}, st, deps.Geo)
 	if err != nil {
-		return nil, err
+		return err
 	}
-
 	server, err := api.New(api.Config{
 		BaseURL: cfg.BaseURL, CORSOrigins: cfg.CORSOrigin, TrustedProxies: cfg.trusted(), Limits: cfg.Limits, Version: ops.Version,
 		Logger: deps.Logger, Registry: deps.Registry,
@@ -150,10 +151,10 @@ func New(ctx context.Context, cfg Config, deps Deps) (_ *Control, err error) {
 		Reports: report.New(st, deps.Clicks, nil), Webhooks: hooks,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.Handler = server.Handler()
-	return c, nil
+	return nil
 }
 
 func (c *Control) add(name string, s service.Service) {
@@ -166,9 +167,3 @@ func (c *Control) AddTo(g *service.Group) {
 		g.Add(s.name, s.part)
 	}
 }
-
-// Ping reports whether the store answers.
-func (c *Control) Ping(ctx context.Context) error { return c.store.Ping(ctx) }
-
-// Close closes the store.
-func (c *Control) Close() error { return c.store.Close() }

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/edgeapi"
+	"github.com/shortline/shortline/control/internal/ingest/kafkasource"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/service"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// run is the program: it returns when ctx ends and everything has stopped, or when a part fails. From the start it
+// answers on the operator's port; the rest begins when the stores answer, however long that takes.
+func run(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
+	log, err := ops.NewLogger(stderr, s.LogFormat, s.LogLevel)
+	if err != nil {
+		return err
+	}
+	slog.SetDefault(log)
+	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	op, err := ops.Listen(s.Operator(), log)
+	if err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", s.ListenAddr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	g := service.Group{Logger: log, StopTimeout: 10 * time.Second}
+	g.Add("operator's port", op)
+	g.Add("control", service.Func(func(ctx context.Context) error { return serve(ctx, s, op, ln, log, stdout) }))
+	return g.Run(ctx)
+}
+
+// serve opens the stores, then runs every part of the roles. It owns ln.
+func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, log *slog.Logger, stdout io.Writer) (err error) {
+	defer ln.Close()
+	var started gate
+	op.AddCheck("start", started.check)
+	roles, err := app.ParseRoles(s.Roles)
+	if err != nil {
+		return err
+	}
+	deps := app.Deps{Registry: op.Registry, Logger: log}
+	deps.Store, err = await(ctx, log, &started, "the database", func(ctx context.Context) (*store.Store, error) {
+		return store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: s.DatabaseConns, Logger: log})
+	})
+	if deps.Store == nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, deps.Store.Close()) }()
+	op.AddCheck("database", deps.Store.Ping)
+
+	if roles.API || roles.Ingest {
+		clicks, err2 := await(ctx, log, &started, "ClickHouse", s.ClickHouse.open)
+		if clicks == nil {
+			return err2
+		}
+		defer func() { err = errors.Join(err, clicks.Close()) }()
+		deps.Clicks = clicks
+	}
+	geo, err := s.openGeo()
+	if err != nil {
+		return err
+	}
+	deps.Geo = geo
+	control, err := app.New(ctx, app.Config{Settings: s.Settings, Roles: roles, DataDir: s.DataDir}, deps)
+	if err != nil {
+		return err
+	}
+
+	g := service.Group{Logger: log, StopTimeout: 9 * time.Second}
+	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
+	control.AddTo(&g)
+	if roles.Ingest {
+		from, err := kafkasource.New(s.kafka(log), control.Sink)
+		if err != nil {
+			return err
+		}
+		if err := op.Registry.Register(from); err != nil {
+			return fmt.Errorf("register the metrics of the Kafka source: %w", err)
+		}
+		g.Add("kafka", from)
+	}
+	mux := http.NewServeMux()
+	if roles.Publish {
+		edges, err := edgeapi.New(s.edges(log), control.Source)
+		if err != nil {
+			return err
+		}
+		if err := op.Registry.Register(edges); err != nil {
+			return fmt.Errorf("register the metrics of the edges' API: %w", err)
+		}
+		mux.Handle(edgeapi.Prefix, app.Until(edges))
+	}
+	if roles.API {
+		mux.Handle("/", app.Until(control.Handler))
+	}
+	g.Add("http", app.Serve(ln, mux, log))
+	log.Info("control serves", "roles", s.Roles, "address", ln.Addr().String(), "geo", geo.Version())
+	if control.AdminPassword != "" {
+		// To standard output only, never to the log.
+		fmt.Fprintf(stdout, "\n  first admin  %s\n  password     %s\n  (shown this once; change it with POST /api/auth/password)\n\n", s.AdminEmail, control.AdminPassword)
+	}
+	started.open()
+	return g.Run(ctx)
+}
+
+// openGeo opens the databases that are set. Without any it knows no places, and says so.
+func (s *settings) openGeo() (*visitor.Geo, error) {
+	if s.GeoDB == "" {
+		slog.Warn("GEO_DB is not set, so the countries of clicks are unknown")
+	}
+	cache := filepath.Join(s.DataDir, "geo")
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return nil, fmt.Errorf("make the geo folder: %w", err)
+	}
+	return visitor.OpenGeoWith(visitor.GeoConfig{Path: s.GeoDB, Cache: cache})
+}
+
+// await opens what may not be there yet, for as long as it takes. It returns nil and no error when ctx has ended.
+func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logger, started *gate, what string, open func(context.Context) (*T, error)) (*T, error) {
+	const most = 5 * time.Second
+	for pause := 200 * time.Millisecond; ; pause = min(2*pause, most) {
+		attempt, cancel := context.WithTimeout(ctx, time.Minute)
+		part, err := open(attempt)
+		cancel()
+		if err == nil {
+			return part, nil
+		}
+		if ctx.Err() != nil {
+			return nil, nil
+		}
+		started.waitFor(what)
+		log.Warn("waiting for "+what, "error", err.Error(), "again", pause)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, nil
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/shortline/shortline/control/internal/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/edgeapi"
+	"github.com/shortline/shortline/control/internal/ingest/kafkasource"
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/ops"
+)
+
+type settings struct {
+	ListenAddr string   `env:"LISTEN_ADDR" envDefault:":8080" help:"serves the API, and edges"`
+	OpsAddr    string   `env:"OPS_ADDR" envDefault:"127.0.0.1:9090" help:"serves metrics, health and profiles; keep it private; off = none"`
+	Roles      []string `env:"ROLES" envDefault:"api,publish,ingest,webhooks" help:"what this process does, so that a fleet can split it"`
+	DataDir    string   `env:"DATA_DIR" envDefault:"./data" help:"holds snapshots, which can be made again, messages that are no clicks, and images unless MEDIA_S3_ENDPOINT is set"`
+
+	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://USER:PASSWORD@HOST/DATABASE; several hosts with commas between them"`
+	DatabaseConns int           `env:"DATABASE_MAX_CONNS" envDefault:"20" help:"connections to the database at most"`
+	ClickHouse    clicksAt
+	KafkaBrokers  []string      `env:"KAFKA_BROKERS" help:"host:port of some brokers, with commas between them (role ingest)"`
+	KafkaTopic    string        `env:"KAFKA_TOPIC" envDefault:"shortline.clicks" help:"where clicks come from"`
+	EdgeTokens    config.Secret `env:"EDGE_TOKENS" help:"what edges show, at least 16 bytes each, with commas between them (role publish)"`
+
+	app.Settings
+}
+
+// clicksAt is where clicks are kept.
+type clicksAt struct {
+	URL config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api and ingest)"`
+}
+
+func (c clicksAt) validate() error {
+	u, err := url.Parse(c.URL.Reveal())
+	if err != nil || u.Host == "" {
+		return errors.New("CLICKHOUSE_URL: must be an address such as clickhouse://user:password@host:9000/shortline") // never the value
+	}
+	switch u.Scheme {
+	case "clickhouse", "http", "https":
+		return nil
+	}
+	return errors.New("CLICKHOUSE_URL: must begin with clickhouse://, http:// or https://")
+}
+
+func (c clicksAt) open(ctx context.Context) (*clickhouse.Store, error) {
+	return clickhouse.Open(ctx, clickhouse.Config{URL: c.URL.Reveal()})
+}
+
+// Validate reports every problem.
+func (s *settings) Validate() error {
+	roles, err := app.ParseRoles(s.Roles)
+	problems := []error{err, s.Settings.Validate()}
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if _, _, err := net.SplitHostPort(s.ListenAddr); err != nil {
+		problem("LISTEN_ADDR: %w", err)
+	}
+	if addr := s.Operator(); addr != "" {
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			problem("OPS_ADDR: %w", err)
+		}
+	}
+	if err := databaseAddress(s.DatabaseURL); err != nil {
+		problems = append(problems, err)
+	}
+	if s.DatabaseConns < 4 {
+		problem("DATABASE_MAX_CONNS: must be at least 4")
+	}
+	if roles.API && s.JWTSecret == "" {
+		problem("JWT_SECRET: is required")
+	}
+	if (roles.API || roles.Webhooks || roles.Ingest) && s.EncryptionKey == "" {
+		problem("ENCRYPTION_KEY: is required")
+	}
+	if roles.API || roles.Ingest {
+		problems = append(problems, s.ClickHouse.validate())
+	}
+	if roles.Ingest {
+		problems = append(problems, s.kafka(nil).Validate())
+	}
+	if roles.Publish {
+		problems = append(problems, s.edges(nil).Validate())
+	}
+	if _, err := ops.NewLogger(os.Stderr, s.LogFormat, s.LogLevel); err != nil {
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+// databaseAddress refuses what is none, without showing it.
+func databaseAddress(s config.Secret) error {
+	for _, scheme := range []string{"postgres://", "postgresql://", "sqlite:"} {
+		if strings.HasPrefix(s.Reveal(), scheme) {
+			return nil
+		}
+	}
+	return errors.New("DATABASE_URL: must begin with postgres:// or sqlite: and name a database")
+}
+
+// Operator implements program.Settings.
+func (s *settings) Operator() string {
+	if s.OpsAddr == "off" {
+		return ""
+	}
+	return s.OpsAddr
+}
+
+func (s *settings) kafka(log *slog.Logger) kafkasource.Config {
+	return kafkasource.Config{Brokers: s.KafkaBrokers, Topic: s.KafkaTopic, DeadDir: filepath.Join(s.DataDir, "dead"), Logger: log}
+}
+
+func (s *settings) edges(log *slog.Logger) edgeapi.Config {
+	cfg := edgeapi.Config{Logger: log}
+	for token := range strings.SplitSeq(s.EdgeTokens.Reveal(), ",") {
+		if token = strings.TrimSpace(token); token != "" {
+			cfg.Tokens = append(cfg.Tokens, token)
+		}
+	}
+	return cfg
+}
+
+// operator is what the commands need: the database, and for one of them the store of clicks.
+type operator struct {
+	app.Operator
+	ClickHouse clicksAt
+}
+
+// Validate reports every problem.
+func (o *operator) Validate() error {
+	problems := []error{o.Operator.Validate()}
+	if o.ClickHouse.URL != "" {
+		problems = append(problems, o.ClickHouse.validate())
+	}
+	return errors.Join(problems...)
+}
