@@ -86,6 +86,23 @@ func New(ctx context.Context, cfg Config, s *store.Store, clicks analytics.Store
 	return in, nil
 }
 
+// ReloadMarks reads again what the store has of each lane, for whoever takes lanes over from another process. It
+// waits for the commit under way, and may be called while clicks are delivered. After an error the marks are as
+// they were.
+func (in *Ingester) ReloadMarks(ctx context.Context) error {
+	select {
+	case in.turn <- struct{}{}:
+		defer func() { <-in.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := in.loadMarks(ctx); err != nil {
+		return fmt.Errorf("ingest: read again what is stored: %w", err)
+	}
+	return nil
+}
+
+// loadMarks is for who holds the turn.
 func (in *Ingester) loadMarks(ctx context.Context) error {
 	list, err := in.clicks.Marks(ctx)
 	if err != nil {
