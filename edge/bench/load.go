@@ -3,14 +3,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"net"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -81,31 +79,41 @@ func requests() []request {
 	return all
 }
 
-// generate is the load generator's process: for each line on its input, one run.
+// order is one run that the generator is asked for.
+type order struct {
+	Addr   string
+	Class  byte
+	Status string
+	For    time.Duration
+	Rate   float64 // requests a second, 0 for as many as are answered
+}
+
+// outcome is what a run reports.
+type outcome struct {
+	Requests, Errors int
+	Seconds          float64
+	Took             *histogram
+	Failure          string `json:",omitempty"`
+}
+
+// generate is the load generator's process: for each order on its input, one run.
 func generate(s *settings) error {
-	g := generator{settings: s, templates: requests(), random: rand.New(rand.NewPCG(1, 1))}
-	if _, err := fmt.Println("{}"); err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(os.Stdin)
-	for lines.Scan() {
-		var addr, status string
-		var class byte
-		var d time.Duration
-		if _, err := fmt.Sscan(lines.Text(), &addr, &class, &status, &d); err != nil {
-			return err
+	g := generator{settings: s, templates: requests(), random: rand.New(rand.NewPCG(1, 1)), pools: map[string]*pool{}, drawn: map[byte][]uint32{}}
+	return converse(map[string]string{}, func(line string) string {
+		var o order
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			return err.Error()
 		}
-		out, err := g.run(addr, class, status, d)
+		out, err := g.run(o)
 		if err != nil {
-			return err
+			out.Failure = err.Error()
 		}
 		b, err := json.Marshal(out)
 		if err != nil {
-			return err
+			return err.Error()
 		}
-		fmt.Println(string(b))
-	}
-	return lines.Err()
+		return string(b)
+	})
 }
 
 type generator struct {
@@ -113,13 +121,12 @@ type generator struct {
 	templates []request
 	random    *rand.Rand
 	drawn     map[byte][]uint32
+	at        int // in what is drawn
+	pools     map[string]*pool
 }
 
 // draws gives numbers of slugs in the order in which they are asked for, drawn once.
 func (g *generator) draws(class byte) []uint32 {
-	if g.drawn == nil {
-		g.drawn = make(map[byte][]uint32)
-	}
 	if d := g.drawn[class]; d != nil {
 		return d
 	}
@@ -137,86 +144,115 @@ func (g *generator) draws(class byte) []uint32 {
 	return d
 }
 
-// link is one connection of the generator.
-type link struct {
-	fd       int
-	out, in  []byte
-	n        int // bytes in in
-	began    time.Time
-	awaiting bool
+// wire is one connection of the generator.
+type wire struct {
+	fd      int
+	out, in []byte
+	n       int // bytes in in
+	began   time.Time
 }
 
-// outcome is what a run reports.
-type outcome struct {
-	Requests, Errors int
-	Seconds, P99     float64
+// pool is the connections to one server, which are kept from run to run.
+type pool struct {
+	poll  int
+	wires map[int32]*wire
 }
 
-func (g *generator) run(addr string, class byte, status string, d time.Duration) (outcome, error) {
-	draws := g.draws(class)
-	at := g.random.IntN(len(draws))
+func (g *generator) pool(addr string) (*pool, error) {
+	if p := g.pools[addr]; p != nil {
+		return p, nil
+	}
 	poll, err := unix.EpollCreate1(0)
 	if err != nil {
-		return outcome{}, err
+		return nil, err
 	}
-	defer func() { _ = unix.Close(poll) }()
-	conns := make(map[int32]*link, g.conns)
-	defer func() {
-		for _, c := range conns {
-			_ = unix.Close(c.fd)
-		}
-	}()
+	p := &pool{poll: poll, wires: make(map[int32]*wire, g.conns)}
 	for range g.conns {
 		fd, err := dial(addr)
 		if err != nil {
-			return outcome{}, err
+			return nil, err
 		}
-		conns[int32(fd)] = &link{fd: fd, in: make([]byte, 16<<10)}
+		p.wires[int32(fd)] = &wire{fd: fd, in: make([]byte, 16<<10)}
 		if err := unix.EpollCtl(poll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}); err != nil {
-			return outcome{}, err
+			return nil, err
 		}
 	}
-	var took histogram
-	var out outcome
-	send := func(c *link, now time.Time) error {
-		t := &g.templates[g.random.Uint32()%uint32(len(g.templates))]
-		c.out = append(c.out[:0], t.bytes...)
-		appendSlug(c.out[t.slug:t.slug], class, draws[at])
-		if at++; at == len(draws) {
-			at = 0
-		}
-		for octet, r := 0, g.random.Uint64(); octet < 4; octet++ {
-			c.out[t.ip+4*octet+1] = '0' + byte(r%10)
-			c.out[t.ip+4*octet+2] = '0' + byte(r>>8%10)
-			r >>= 16
-		}
-		c.began, c.awaiting = now, true
-		n, err := unix.Write(c.fd, c.out)
-		if err == nil && n != len(c.out) {
-			err = fmt.Errorf("short write")
-		}
-		return err
+	g.pools[addr] = p
+	return p, nil
+}
+
+func (g *generator) send(c *wire, draws []uint32, class byte, began time.Time) error {
+	t := &g.templates[g.random.Uint32()%uint32(len(g.templates))]
+	c.out = append(c.out[:0], t.bytes...)
+	appendSlug(c.out[t.slug:t.slug], class, draws[g.at%len(draws)])
+	g.at++
+	for octet, r := 0, g.random.Uint64(); octet < 4; octet++ {
+		c.out[t.ip+4*octet+1] = '0' + byte(r%10)
+		c.out[t.ip+4*octet+2] = '0' + byte(r>>8%10)
+		r >>= 16
+	}
+	c.began = began
+	n, err := unix.Write(c.fd, c.out)
+	if err == nil && n != len(c.out) {
+		err = fmt.Errorf("short write")
+	}
+	return err
+}
+
+// run sends requests on all connections and takes the answers. At a fixed rate each request has a moment at which
+// it is due, and waits for a free connection if there is none; the time of an answer counts from that moment.
+func (g *generator) run(o order) (outcome, error) {
+	out := outcome{Took: new(histogram)}
+	draws := g.draws(o.Class)
+	p, err := g.pool(o.Addr)
+	if err != nil {
+		return out, err
 	}
 	began := time.Now()
-	end := began.Add(d)
-	for _, c := range conns {
-		if err := send(c, began); err != nil {
-			return out, err
-		}
+	end := began.Add(o.For)
+	var idle []*wire
+	for _, c := range p.wires {
+		idle = append(idle, c)
 	}
-	waiting := len(conns)
+	busy := 0
+	issue := func(c *wire, due time.Time) error {
+		busy++
+		return g.send(c, draws, o.Class, due)
+	}
+	step := time.Duration(0)
+	if o.Rate > 0 {
+		step = time.Duration(float64(time.Second) / o.Rate)
+	}
+	due := began
 	events := make([]unix.EpollEvent, 256)
-	for waiting > 0 {
-		n, err := unix.EpollWait(poll, events, 5000)
+	for now := began; ; now = time.Now() {
+		for len(idle) > 0 && now.Before(end) && (step == 0 || !due.After(now)) {
+			from := now
+			if step > 0 {
+				from, due = due, due.Add(step)
+			}
+			if err := issue(idle[len(idle)-1], from); err != nil {
+				return out, err
+			}
+			idle = idle[:len(idle)-1]
+		}
+		if busy == 0 && !now.Before(end) {
+			break
+		}
+		patience := 5000
+		if step > 0 && now.Before(end) {
+			patience = 0 // the next request is due in less than the kernel's timers can tell
+		}
+		n, err := unix.EpollWait(p.poll, events, patience)
 		if err == unix.EINTR {
 			continue
 		}
-		if err != nil || n == 0 {
+		if err != nil || n == 0 && patience > 0 {
 			return out, fmt.Errorf("no answer for 5 s (%v)", err)
 		}
-		now := time.Now()
+		now = time.Now()
 		for _, ev := range events[:n] {
-			c := conns[ev.Fd]
+			c := p.wires[ev.Fd]
 			got, err := unix.Read(c.fd, c.in[c.n:])
 			if err != nil || got <= 0 {
 				return out, fmt.Errorf("connection lost: %v", err)
@@ -225,23 +261,23 @@ func (g *generator) run(addr string, class byte, status string, d time.Duration)
 			if !whole(c.in[:c.n]) {
 				continue
 			}
-			if !bytes.HasPrefix(c.in[len("HTTP/1.1 "):c.n], []byte(status)) {
+			if !bytes.HasPrefix(c.in[len("HTTP/1.1 "):c.n], []byte(o.Status)) {
 				out.Errors++
 			}
-			c.n, c.awaiting = 0, false
+			c.n = 0
+			busy--
 			out.Requests++
-			took.add(now.Sub(c.began))
-			if now.After(end) {
-				waiting--
+			out.Took.add(now.Sub(c.began))
+			if step == 0 && now.Before(end) {
+				if err := issue(c, now); err != nil {
+					return out, err
+				}
 				continue
 			}
-			if err := send(c, now); err != nil {
-				return out, err
-			}
+			idle = append(idle, c)
 		}
 	}
 	out.Seconds = time.Since(began).Seconds()
-	out.P99 = took.quantile(0.99)
 	return out, nil
 }
 
@@ -287,6 +323,12 @@ func dial(addr string) (int, error) {
 
 // histogram counts durations in classes an eighth of an octave wide.
 type histogram [64 * 8]int
+
+func (h *histogram) merge(o *histogram) {
+	for i, n := range o {
+		h[i] += n
+	}
+}
 
 func (h *histogram) add(d time.Duration) {
 	v := uint64(d) | 8

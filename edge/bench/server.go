@@ -3,18 +3,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
-	"strconv"
 	"time"
 
 	"github.com/maxmind/mmdbwriter"
@@ -27,7 +23,6 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
-	"golang.org/x/sys/unix"
 )
 
 // destination is about as long as people's links are.
@@ -127,39 +122,6 @@ func serveEdge(s *settings) error {
 		st := clicks.Stats()
 		return fmt.Sprintf("spool: %s, %d clicks kept, %d dropped, %d waited for a segment", st.State, st.Appended, st.Dropped, st.Late)
 	})
-}
-
-// converse greets and then answers questions until its input ends.
-func converse(hello map[string]string, other func(string) string) error {
-	b, err := json.Marshal(hello)
-	if err != nil {
-		return err
-	}
-	fmt.Println(string(b))
-	in := bufio.NewReader(os.Stdin)
-	for {
-		line, err := in.ReadString('\n')
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if line == "usage\n" {
-			fmt.Println(usage())
-		} else {
-			fmt.Println(other(line))
-		}
-	}
-}
-
-// usage is the processor time that this process has used, in nanoseconds.
-func usage() string {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		return err.Error()
-	}
-	return strconv.FormatInt(u.Utime.Nano()+u.Stime.Nano(), 10)
 }
 
 // fill makes the links of all classes.

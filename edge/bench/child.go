@@ -1,0 +1,156 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// child is one of the processes. It answers each line on its input with one line on its output.
+type child struct {
+	role  string
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Reader
+	hello map[string]string
+}
+
+// start runs this program again in another role, held to one processor, and waits for its greeting.
+func start(cpu int, role string, args []string) (*child, error) {
+	c := &child{role: role, cmd: exec.Command("/proc/self/exe", append([]string{"role=" + role}, args...)...)}
+	c.cmd.Stderr = os.Stderr
+	in, err := c.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := held(cpu, c.cmd.Start); err != nil {
+		return nil, fmt.Errorf("start %s on processor %d: %w", role, cpu, err)
+	}
+	c.in, c.out = in, bufio.NewReader(out)
+	line, err := c.out.ReadString('\n')
+	if err != nil {
+		return nil, fmt.Errorf("%s did not start: %w", role, err)
+	}
+	return c, json.Unmarshal([]byte(line), &c.hello)
+}
+
+// held starts something that is then held to one processor.
+func held(cpu int, begin func() error) error {
+	// A child inherits the processors of the thread that forks it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var all, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		return err
+	}
+	one.Set(cpu)
+	if err := unix.SchedSetaffinity(0, &one); err != nil {
+		return err
+	}
+	defer func() { _ = unix.SchedSetaffinity(0, &all) }()
+	return begin()
+}
+
+// ask sends a line and returns the answer. That a child is gone shows as an answer that makes no sense.
+func (c *child) ask(line string) string {
+	if _, err := fmt.Fprintln(c.in, line); err != nil {
+		return c.role + ": " + err.Error()
+	}
+	answer, err := c.out.ReadString('\n')
+	if err != nil {
+		return c.role + ": " + err.Error()
+	}
+	return strings.TrimSpace(answer)
+}
+
+// used is the processor time that the child has taken so far.
+func (c *child) used() (time.Duration, error) {
+	answer := c.ask("usage")
+	n, err := strconv.ParseInt(answer, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s was asked for its usage and said %q", c.role, answer)
+	}
+	return time.Duration(n), nil
+}
+
+func (c *child) stop() {
+	_ = c.in.Close() // which ends it
+	_ = c.cmd.Wait()
+}
+
+// drive lets the load generator loose on a server and accounts for the server's processor time.
+func drive(load, server *child, sc scenario, d time.Duration, rate float64) (run, error) {
+	return driveAt(load, server.hello[sc.listen], sc, d, rate, server.used)
+}
+
+func driveAt(load *child, addr string, sc scenario, d time.Duration, rate float64, used func() (time.Duration, error)) (run, error) {
+	o, err := json.Marshal(order{Addr: addr, Class: sc.class, Status: sc.status, For: d, Rate: rate})
+	if err != nil {
+		return run{}, err
+	}
+	before, err := used()
+	if err != nil {
+		return run{}, err
+	}
+	answer := load.ask(string(o))
+	after, err := used()
+	if err != nil {
+		return run{}, err
+	}
+	var got outcome
+	if err := json.Unmarshal([]byte(answer), &got); err != nil {
+		return run{}, fmt.Errorf("load: %q: %w", answer, err)
+	}
+	if got.Failure != "" || got.Requests == 0 {
+		return run{}, fmt.Errorf("%s: %d requests were answered: %s", sc.Name, got.Requests, got.Failure)
+	}
+	return run{cpu: after - before, requests: got.Requests, seconds: got.Seconds, errors: got.Errors, took: *got.Took}, nil
+}
+
+// converse greets and then answers questions until its input ends. Every process can tell its usage.
+func converse(hello map[string]string, other func(string) string) error {
+	b, err := json.Marshal(hello)
+	if err != nil {
+		return err
+	}
+	fmt.Println(string(b))
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadString('\n')
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if line = strings.TrimSpace(line); line == "usage" {
+			fmt.Println(usage())
+		} else {
+			fmt.Println(other(line))
+		}
+	}
+}
+
+// usage is the processor time that this process has used, in nanoseconds.
+func usage() string {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return err.Error()
+	}
+	return strconv.FormatInt(u.Utime.Nano()+u.Stime.Nano(), 10)
+}

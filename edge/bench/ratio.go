@@ -1,0 +1,157 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// scenario is one kind of request, and what it may cost.
+type scenario struct {
+	Name   string  `json:"name"`
+	What   string  `json:"what"`
+	Budget float64 `json:"budget"` // the least ratio of bare's processor time to the edge's
+
+	class  byte   // of slugs
+	listen string // of the edge's addresses
+	status string
+}
+
+var constant = scenario{Name: "bare", What: "a constant redirect", class: classPlain, listen: "bare", status: "302"}
+
+var scenarios = []scenario{
+	{"P1", "plain link, click in the spool", 0.88, classPlain, "direct", "302"},
+	{"P2", "10 nested rules; geo and User-Agent", 0.80, classRules, "proxied", "302"},
+	{"P3", "A/B test of 5 variants", 0.86, classVariants, "direct", "302"},
+	{"P4", "unknown slug", 0.92, classUnknown, "direct", "404"},
+}
+
+// ratio is a scenario's outcome. Times are microseconds; those of the processor are sums over all runs divided
+// by the requests.
+type ratio struct {
+	scenario
+	Bare     float64 `json:"bare_us"`
+	Edge     float64 `json:"edge_us"`
+	Ratio    float64 `json:"ratio"`
+	Low      float64 `json:"low"` // a quarter of the blocks is below
+	High     float64 `json:"high"`
+	BareRate float64 `json:"bare_per_second"`
+	Rate     float64 `json:"per_second"`
+	P99Bare  float64 `json:"bare_p99_us"` // under full load
+	P99      float64 `json:"p99_us"`
+	Errors   int     `json:"wrong_answers"`
+}
+
+// blockRounds is how many rounds are summed up before they are compared: with the usual length of a run a block
+// is longer than the interval at which the spool is synced, so that each has its share of that.
+const blockRounds = 5
+
+// compare lets bare and each scenario take turns, many short runs each, and compares their processor time: the
+// median over blocks of rounds. However busy the machine is, neighbouring runs find it alike.
+func compare(s *settings, load, bare, edge *child, chosen []scenario) ([]ratio, error) {
+	type pair struct{ bare, edge run }
+	blocks := make([][]pair, len(chosen))
+	totals := make([]pair, len(chosen))
+	for _, sc := range append([]scenario{constant}, chosen...) {
+		server := edge
+		if sc.listen == "bare" {
+			server = bare
+		}
+		if _, err := drive(load, server, sc, 4*s.dur, 0); err != nil {
+			return nil, err
+		}
+	}
+	for round := range s.rounds {
+		for i, sc := range chosen {
+			b, err := drive(load, bare, constant, s.dur, 0)
+			if err != nil {
+				return nil, err
+			}
+			e, err := drive(load, edge, sc, s.dur, 0)
+			if err != nil {
+				return nil, err
+			}
+			if round%blockRounds == 0 {
+				blocks[i] = append(blocks[i], pair{})
+			}
+			last := &blocks[i][len(blocks[i])-1]
+			last.bare.add(b)
+			last.edge.add(e)
+			totals[i].bare.add(b)
+			totals[i].edge.add(e)
+		}
+	}
+	var results []ratio
+	for i, sc := range chosen {
+		var v []float64
+		for _, b := range blocks[i] {
+			v = append(v, b.bare.micros()/b.edge.micros())
+		}
+		slices.Sort(v)
+		t := totals[i]
+		results = append(results, ratio{
+			scenario: sc, Bare: t.bare.micros(), Edge: t.edge.micros(), Ratio: quantile(v, 0.5), Low: quantile(v, 0.25), High: quantile(v, 0.75),
+			BareRate: t.bare.rate(), Rate: t.edge.rate(), P99Bare: t.bare.took.quantile(0.99), P99: t.edge.took.quantile(0.99), Errors: t.bare.errors + t.edge.errors,
+		})
+	}
+	return results, nil
+}
+
+func report(w io.Writer, results []ratio) {
+	fmt.Fprintf(w, "\n     %-38s %9s %9s %7s %15s %7s %11s\n", "", "bare µs", "edge µs", "ratio", "(half of them)", "budget", "requests/s")
+	for _, r := range results {
+		verdict := "ok"
+		if r.Ratio < r.Budget {
+			verdict = "SHORT"
+		}
+		if r.Errors > 0 {
+			verdict += fmt.Sprintf(", %d WRONG ANSWERS", r.Errors)
+		}
+		fmt.Fprintf(w, "%-4s %-38s %9.2f %9.2f %7.3f (%.3f, %.3f) %6.2f %11.0f  %s\n", r.Name, r.What, r.Bare, r.Edge, r.Ratio, r.Low, r.High, r.Budget, r.Rate, verdict)
+	}
+}
+
+// run is what one run cost, or several.
+type run struct {
+	cpu      time.Duration
+	requests int
+	seconds  float64
+	errors   int
+	took     histogram
+}
+
+func (r *run) add(o run) {
+	r.cpu += o.cpu
+	r.requests += o.requests
+	r.seconds += o.seconds
+	r.errors += o.errors
+	r.took.merge(&o.took)
+}
+
+// micros is the processor time of a request.
+func (r *run) micros() float64 { return float64(r.cpu) / 1e3 / float64(r.requests) }
+
+func (r *run) rate() float64 { return float64(r.requests) / r.seconds }
+
+// quantile is of sorted values.
+func quantile(v []float64, q float64) float64 {
+	at := q * float64(len(v)-1)
+	i := int(at)
+	if i+1 >= len(v) {
+		return v[i]
+	}
+	return v[i] + (v[i+1]-v[i])*(at-float64(i))
+}
+
+func choose(only string, all []scenario) (chosen []scenario) {
+	for _, sc := range all {
+		if only == "" || slices.Contains(strings.Split(only, ","), sc.Name) {
+			chosen = append(chosen, sc)
+		}
+	}
+	return chosen
+}
