@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/binary"
 	"net/netip"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -36,6 +37,19 @@ type Store interface {
 	Clicks(ctx context.Context, s Scope, limit int, f func(*Row) error) error
 	// Losses counts the clicks that edges report as lost for want of room.
 	Losses(ctx context.Context) (uint64, error)
+	// Gaps finds ranges of a lane that are neither stored nor reported as lost, between two clicks or markers that
+	// are: what went missing on the way. It looks at clicks from since on, by their own time, and gives at most
+	// limit gaps, in rising order of lane and From. A click whose clock was more than an hour off may look missing.
+	Gaps(ctx context.Context, since time.Time, limit int) ([]Gap, error)
+	// Drift compares what a store keeps beside its clicks to answer faster with the clicks themselves, in the whole
+	// quarter hours of [from, to). What is known to be out of date, and so not used, is not compared. A store that
+	// keeps nothing of the kind has the zero Drift.
+	Drift(ctx context.Context, from, to time.Time) (Drift, error)
+	// Reclassify calls f with every click in a scope, newest first, and stores anew those for which f returns true;
+	// it returns how many. f may change what enrichment found out (Country to Browser, Bot, BotName, GeoVersion and
+	// BotList); what else it changes is forgotten. Deliveries of these clicks that come again change nothing any
+	// more. It may be interrupted, and run again; of two at a time on the same clicks either may win.
+	Reclassify(ctx context.Context, s Scope, f func(*Row) bool) (changed int, err error)
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
 	// Close ends it; what was inserted is safe without.
@@ -69,6 +83,22 @@ type Loss struct {
 	From, To uint64
 }
 
+// Gap is a range of a lane, From and To included, of which nothing is known.
+type Gap struct {
+	click.Lane
+	From, To uint64
+	// Before and After are the times of what is stored on either side, Unix milliseconds.
+	Before, After int64
+}
+
+// Drift is how far a store's shortcuts are from its clicks.
+type Drift struct {
+	Intervals     int   // quarter hours compared
+	Clicks, Short int64 // clicks in them, counted one by one and by the shortcut
+	// Hours are the starts of those in which anything differs, be it only a country, in Unix milliseconds.
+	Hours []int64
+}
+
 // Row is one enriched click. "" means unknown or none.
 type Row struct {
 	Identity
@@ -93,6 +123,15 @@ type Row struct {
 	UTM       link.UTM
 
 	GeoVersion string // of the database that Country, Region and City are from
+	BotList    string // version of the list that Bot and BotName are from
+}
+
+// Enrich takes over from another version of the same click what enrichment found out.
+func (r *Row) Enrich(from *Row) {
+	r.Country, r.Region, r.City = from.Country, from.Region, from.City
+	r.Device, r.OS, r.Browser = from.Device, from.OS, from.Browser
+	r.Bot, r.BotName = from.Bot, from.BotName
+	r.GeoVersion, r.BotList = from.GeoVersion, from.BotList
 }
 
 // ID is the click's id in the API: a UUIDv7 made of the time and the identity, so the same click always has the

@@ -11,7 +11,7 @@ import (
 // defines: fromUnixTimestamp64Milli, toUnixTimestamp64Milli and intDiv, besides uniqExact.
 //
 // A table of clicks has the columns edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, visitor, country,
-// region, city, device, os, browser, referer, user_agent, bot, bot_name, the seven utm_*, and geo_version.
+// region, city, device, os, browser, referer, user_agent, bot, bot_name, the seven utm_*, geo_version and bot_list.
 // Text columns are never NULL.
 type Statement struct {
 	Text string
@@ -93,7 +93,7 @@ func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statem
 
 // clickColumns is what ClicksSQL selects.
 const clickColumns = `edge, epoch, lane, seq, toUnixTimestamp64Milli(ts) AS ts_ms, link, owner, variant, rule, CAST(ip AS VARCHAR) AS ip_text, country, region, city, device, os, browser,
-	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version`
+	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version, bot_list`
 
 // ClicksSQL renders the newest clicks of a scope for a table, or those that come next after one (nil: from the
 // start), in the columns and order that an adapter's scan expects: those of Row, UTM in the order of link.UTM.
@@ -111,6 +111,29 @@ func ClicksSQL(table string, scope Scope, after *Row, limit int) Statement {
 			after.Edge, after.Epoch, after.Lane.Lane, after.Seq), after.Time)
 	}
 	s.add(fmt.Sprintf(" ORDER BY ts DESC, edge DESC, epoch DESC, lane DESC, seq DESC LIMIT %d", limit))
+	return s.done()
+}
+
+// gapMargin is how far before the clicks that are looked at Gaps looks for their neighbours, in milliseconds.
+const gapMargin = 60 * 60 * 1000
+
+// GapsSQL renders the search for gaps in a table of clicks and one of losses (edge, epoch, lane, seq, ts, lost_from,
+// lost_to), since a time in Unix milliseconds. Its columns are the lane, the positions just outside of the gap, and their times.
+func GapsSQL(clicks, losses string, since int64, limit int) Statement {
+	// Spans are what is known of a lane: clicks, markers of losses, and what was lost. One after the other by their
+	// starts, a gap is where the next begins beyond everything before it.
+	const lane = "edge, epoch, lane"
+	from := max(since-gapMargin, 0)
+	var s statement
+	s.add("SELECT " + lane + ", reach, first, before_ms, ms FROM (SELECT " + lane + ", first, ms,")
+	s.add(" max(last) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reach,")
+	s.add(" max(ms) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS before_ms,")
+	s.add(" count(*) OVER (PARTITION BY " + lane + " ORDER BY first, last ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING) AS befores FROM (")
+	s.add("SELECT DISTINCT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+clicks+" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
+	s.add(" UNION ALL SELECT "+lane+", seq AS first, seq AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
+	s.add(" UNION ALL SELECT "+lane+", lost_from AS first, lost_to AS last, toUnixTimestamp64Milli(ts) AS ms FROM "+losses+" WHERE ts >= fromUnixTimestamp64Milli(?)", from)
+	s.add(") AS spans) AS placed WHERE befores > 0 AND first > reach + 1 AND ms >= ?", since)
+	s.add(fmt.Sprintf(" ORDER BY "+lane+", first LIMIT %d", limit))
 	return s.done()
 }
 

@@ -41,6 +41,8 @@ func Run(t *testing.T, open func(t *testing.T) analytics.Store) {
 	t.Run("insert_keeps_everything", func(t *testing.T) { roundTrip(t, fresh(t)) })
 	t.Run("marks_only_rise", func(t *testing.T) { marks(t, fresh(t)) })
 	t.Run("losses_count_once", func(t *testing.T) { losses(t, fresh(t)) })
+	t.Run("gaps", func(t *testing.T) { gaps(t, fresh(t)) })
+	t.Run("reclassify", func(t *testing.T) { reclassify(t, fresh(t)) })
 	t.Run("clicks_stops_when_told", func(t *testing.T) { stop(t, fresh(t)) })
 	t.Run("readers_beside_a_writer", func(t *testing.T) { beside(t, fresh(t)) })
 }
@@ -61,7 +63,7 @@ func Clicks(seed uint64, n int, start time.Time, days int) []analytics.Row {
 			Device: pick("MOBILE", "DESKTOP", "TABLET", ""), OS: pick("iOS", "Android", "Windows", "macOS"), Browser: pick("Chrome", "Safari", "Firefox"),
 			Referer:   pick("", "https://example.com/", "https://news.example/a,b", `https://q.example/?q="x"`),
 			UserAgent: "Mozilla/5.0", UTM: link.UTM{Source: pick("", "mail", "social"), Medium: pick("", "cpc"), Campaign: pick("", "spring", "Spring"), Term: pick("", "x"), Content: pick("", "y"), ID: pick("", "7"), SourcePlatform: pick("", "p")},
-			GeoVersion: "test",
+			GeoVersion: "test", BotList: "list",
 		}
 		row.Owner = 1 + row.Link%3
 		if r.IntN(8) > 0 {

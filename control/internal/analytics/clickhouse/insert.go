@@ -41,11 +41,15 @@ func straddles(rows []analytics.Row) bool {
 }
 
 func (s *Store) insertRows(ctx context.Context, rows []analytics.Row) error {
+	return s.insert(ctx, "clicks", len(rows), rowFields(rows))
+}
+
+func rowFields(rows []analytics.Row) []field {
 	var ids analytics.IDText
 	text := func(get func(*analytics.Row) string) []string {
 		return column(rows, func(r *analytics.Row) string { return analytics.Plain(get(r)) })
 	}
-	return s.insert(ctx, "clicks", len(rows), []field{
+	return []field{
 		{"edge", column(rows, func(r *analytics.Row) uint64 { return r.Edge })},
 		{"epoch", column(rows, func(r *analytics.Row) uint32 { return r.Epoch })},
 		{"lane", column(rows, func(r *analytics.Row) uint8 { return r.Lane.Lane })},
@@ -75,7 +79,8 @@ func (s *Store) insertRows(ctx context.Context, rows []analytics.Row) error {
 		{"utm_id", text(func(r *analytics.Row) string { return r.UTM.ID })},
 		{"utm_source_platform", text(func(r *analytics.Row) string { return r.UTM.SourcePlatform })},
 		{"geo_version", text(func(r *analytics.Row) string { return r.GeoVersion })},
-	})
+		{"bot_list", text(func(r *analytics.Row) string { return r.BotList })},
+	}
 }
 
 func (s *Store) insertLosses(ctx context.Context, list []analytics.Loss) error {

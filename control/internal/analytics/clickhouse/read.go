@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
@@ -32,6 +33,24 @@ func (s *Store) Marks(ctx context.Context) ([]analytics.Mark, error) {
 func (s *Store) Losses(ctx context.Context) (n uint64, err error) {
 	err = s.each(ctx, analytics.Statement{Text: `SELECT CAST(sum(lost_to - lost_from + 1) AS UInt64) FROM losses FINAL`}, func() error { return nil }, &n)
 	return n, wrap("count losses", err)
+}
+
+// Gaps implements analytics.Store.
+func (s *Store) Gaps(ctx context.Context, since time.Time, limit int) ([]analytics.Gap, error) {
+	list := []analytics.Gap{}
+	var g analytics.Gap
+	// Repeats of a click are one span, so the tables need not be FINAL.
+	err := s.each(ctx, analytics.GapsSQL("clicks", "losses", since.UnixMilli(), limit), func() error {
+		g.From, g.To = g.From+1, g.To-1
+		list = append(list, g)
+		return nil
+	}, &g.Edge, &g.Epoch, &g.Lane.Lane, &g.From, &g.To, &g.Before, &g.After)
+	return list, wrap("look for gaps", err)
+}
+
+// Drift implements analytics.Store. There is nothing beside the clicks that could drift.
+func (s *Store) Drift(context.Context, time.Time, time.Time) (analytics.Drift, error) {
+	return analytics.Drift{}, nil
 }
 
 // Lines implements analytics.Store.
@@ -114,7 +133,7 @@ func (s *Store) page(ctx context.Context, scope analytics.Scope, after *analytic
 		rows = append(rows, r)
 		return nil
 	}, &r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &number, &owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
-		&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion)
+		&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion, &r.BotList)
 	return rows, err
 }
 

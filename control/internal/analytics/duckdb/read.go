@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -27,6 +28,23 @@ func (s *Store) Marks(ctx context.Context) ([]analytics.Mark, error) {
 func (s *Store) Losses(ctx context.Context) (n uint64, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT CAST(coalesce(sum(lost_to - lost_from + 1), 0) AS UBIGINT) FROM losses`).Scan(&n)
 	return n, wrap("count losses", err)
+}
+
+// Gaps implements analytics.Store.
+func (s *Store) Gaps(ctx context.Context, since time.Time, limit int) ([]analytics.Gap, error) {
+	list := []analytics.Gap{}
+	var g analytics.Gap
+	err := s.each(ctx, analytics.GapsSQL("clicks", "losses", since.UnixMilli(), limit), func() error {
+		g.From, g.To = g.From+1, g.To-1
+		list = append(list, g)
+		return nil
+	}, &g.Edge, &g.Epoch, &g.Lane.Lane, &g.From, &g.To, &g.Before, &g.After)
+	return list, wrap("look for gaps", err)
+}
+
+// Drift implements analytics.Store. There is nothing beside the clicks that could drift.
+func (s *Store) Drift(context.Context, time.Time, time.Time) (analytics.Drift, error) {
+	return analytics.Drift{}, nil
 }
 
 // Lines implements analytics.Store.
@@ -81,7 +99,7 @@ func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f 
 			rows = append(rows, r)
 			return nil
 		}, &r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &r.Link, &r.Owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
-			&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion)
+			&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion, &r.BotList)
 		if err != nil {
 			return wrap("read clicks", err)
 		}

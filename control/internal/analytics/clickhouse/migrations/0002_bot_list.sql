@@ -1,0 +1,1 @@
+ALTER TABLE clicks {{.OnCluster}} ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;
