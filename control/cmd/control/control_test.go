@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/config"
+)
+
+const edgeToken = "a-token-of-an-edge"
+
+func call(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	code := controlProgram.Command(args, &out, &out)
+	return code, out.String()
+}
+
+func TestCheck_lists_every_problem_of_the_roles(t *testing.T) {
+	for k, v := range map[string]string{
+		"BASE_URL": "sho.rt", "DATABASE_URL": "mysql://secret-host", "CLICKHOUSE_URL": "ftp://secret-host", "EDGE_TOKENS": "short", "JWT_SECRET": "", "ENCRYPTION_KEY": "", "KAFKA_BROKERS": "",
+	} {
+		t.Setenv(k, v)
+	}
+	code, out := call(t, "-check")
+	for _, name := range []string{"BASE_URL", "DATABASE_URL", "CLICKHOUSE_URL", "EDGE_TOKENS", "JWT_SECRET", "ENCRYPTION_KEY", "broker"} {
+		if !strings.Contains(out, name) {
+			t.Errorf("%s is not named in\n%s", name, out)
+		}
+	}
+	if code != 1 || strings.Contains(out, "secret-host") {
+		t.Errorf("%d\n%s", code, out)
+	}
+
+	t.Setenv("BASE_URL", "https://sho.rt")
+	t.Setenv("DATABASE_URL", "postgres://db/shortline")
+	t.Setenv("EDGE_TOKENS", "a-token-of-an-edge,and-another-one-here")
+	t.Setenv("ROLES", "publish")
+	if code, out := call(t, "-check"); code != 0 {
+		t.Errorf("publish needs neither keys, Kafka nor ClickHouse: %d\n%s", code, out)
+	}
+	t.Setenv("ROLES", "publish,everything")
+	if code, out := call(t, "-check"); code != 1 || !strings.Contains(out, `"everything"`) {
+		t.Errorf("an unknown role: %d\n%s", code, out)
+	}
+}
+
+func TestCommands(t *testing.T) {
+	t.Setenv("DATABASE_URL", "sqlite:"+t.TempDir()+"/shortline.db")
+	t.Setenv("CLICKHOUSE_URL", clickhousetest.Database(t))
+	code, out := call(t, "migrate")
+	if code != 0 || !strings.Contains(out, "database's schema") || !strings.Contains(out, "ClickHouse's schema") {
+		t.Errorf("migrate: %d\n%s", code, out)
+	}
+	if code, out := call(t, "create-admin"); code != 2 || !strings.Contains(out, "usage: control create-admin EMAIL") {
+		t.Errorf("without an argument: %d\n%s", code, out)
+	}
+	if code, out := call(t, "create-admin", "second@example.com"); code != 0 || !strings.Contains(out, "with the password") {
+		t.Errorf("create-admin: %d\n%s", code, out)
+	}
+	if code, out := call(t, "verify-audit"); code != 0 || !strings.Contains(out, "1 rows, none changed") {
+		t.Errorf("verify-audit: %d\n%s", code, out)
+	}
+	if code, _ := call(t, "explode"); code != 2 {
+		t.Errorf("an unknown command: %d", code)
+	}
+}
+
+// process is a control plane that runs in the test.
+type process struct {
+	api, ops string
+	output   *safe
+}
+
+type safe struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safe) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safe) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+var hosts atomic.Int32
+
+// start runs a process with settings over those that all have.
+func start(t *testing.T, env map[string]string) *process {
+	t.Helper()
+	host := fmt.Sprintf("127.9.0.%d:", hosts.Add(1)) // an address of its own, so that ports don't meet others'
+	p := &process{api: host + "18080", ops: host + "19090", output: &safe{}}
+	all := map[string]string{
+		"LISTEN_ADDR": p.api, "OPS_ADDR": p.ops, "DATA_DIR": t.TempDir(), "BASE_URL": "http://" + p.api,
+		"JWT_SECRET": strings.Repeat("j", 32), "ENCRYPTION_KEY": strings.Repeat("e", 32), "ADMIN_PASSWORD": "correct horse",
+		"EDGE_TOKENS": edgeToken, "KAFKA_BROKERS": "127.0.0.1:1",
+	}
+	for k, v := range env {
+		all[k] = v
+	}
+	s := new(settings)
+	if err := config.LoadFrom(s, all); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, s, p.output, p.output) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run: %v\n%s", err, p.output)
+		}
+	})
+	return p
+}
+
+func (p *process) ask(t *testing.T, method, url, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if strings.Contains(url, "/edge/") {
+		req.Header.Set("Authorization", "Bearer "+edgeToken)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(res.Body)
+	return res.StatusCode, string(text)
+}
+
+// until asks for readiness until the answer has the status.
+func (p *process) until(t *testing.T, status int, says string) {
+	t.Helper()
+	last := ""
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		code, text := p.ask(t, "GET", "http://"+p.ops+"/readyz", "")
+		if code == status && strings.Contains(text, says) {
+			return
+		}
+		last = text
+	}
+	t.Fatalf("not %d %q in a minute, last %s\n%s", status, says, last, p.output)
+}
+
+func TestRoles_are_split_over_processes(t *testing.T) {
+	t.Parallel()
+	db, clicks := storetest.PostgresURL(t), clickhousetest.Database(t)
+	api := start(t, map[string]string{"ROLES": "api", "DATABASE_URL": db, "CLICKHOUSE_URL": clicks})
+	publish := start(t, map[string]string{"ROLES": "publish", "DATABASE_URL": db})
+	api.until(t, 200, "")
+	publish.until(t, 200, "")
+
+	if code, _ := api.ask(t, "GET", "http://"+api.api+"/edge/v1/snapshot", ""); code != 404 {
+		t.Errorf("a process without the role publish answers edges with %d", code)
+	}
+	if code, _ := publish.ask(t, "POST", "http://"+publish.api+"/api/auth/login", `{}`); code != 404 {
+		t.Errorf("a process without the role api answers a login with %d", code)
+	}
+	code, text := api.ask(t, "POST", "http://"+api.api+"/api/auth/login", `{"email":"admin@example.com","password":"correct horse"}`)
+	var login struct{ AccessToken string }
+	if err := json.Unmarshal([]byte(text), &login); err != nil || code != 200 || login.AccessToken == "" {
+		t.Fatalf("login: %d %s", code, text)
+	}
+	if code, doc := publish.ask(t, "GET", "http://"+publish.api+"/edge/v1/snapshot", ""); code != 200 || len(doc) == 0 {
+		t.Errorf("a snapshot: %d, %d bytes", code, len(doc))
+	}
+	if strings.Contains(api.output.String(), "correct horse") {
+		t.Error("the password given is in the output")
+	}
+}
+
+func TestStart_waits_for_what_is_away(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Start(t, t.TempDir())
+	url, err := server.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Kill()
+	p := start(t, map[string]string{"DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URL": url})
+	p.until(t, 503, "waiting for ClickHouse")
+	server.Restart(t)
+	p.until(t, 200, "")
+}
+
+func TestStart_ends_while_it_waits(t *testing.T) {
+	t.Parallel()
+	p := start(t, map[string]string{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none?sslmode=disable&connect_timeout=1", "CLICKHOUSE_URL": "http://127.0.0.1:1/none"})
+	p.until(t, 503, "waiting for the database") // and the cleanup ends it
+}
