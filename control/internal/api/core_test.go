@@ -277,7 +277,7 @@ func TestMetrics_and_words(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"shortline_api_requests_total code 400", "shortline_api_requests_total method POST", "shortline_api_requests_total method other", "shortline_api_request_duration_seconds method GET"} {
+	for _, want := range []string{"shortline_api_requests_total code 4xx", "shortline_api_requests_total method POST", "shortline_api_requests_total method other", "shortline_api_request_duration_seconds method GET"} {
 		if !seen[want] {
 			t.Errorf("no %s: %v", want, seen)
 		}

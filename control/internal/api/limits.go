@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,11 +50,13 @@ func (l Limits) all() [noLimit]int {
 	return [noLimit]int{l.Default, l.APIKeys, l.Webhooks, l.WebhookRetry, l.Routing, l.Variants, l.Analytics, l.Export}
 }
 
+// limitNames are their names in metrics and, in capitals, in settings.
+var limitNames = [noLimit]string{"default", "api_keys", "webhooks", "webhook_retry", "routing", "variants", "analytics", "export"}
+
 func (l Limits) validate() (problems []error) {
-	names := [noLimit]string{"DEFAULT", "API_KEYS", "WEBHOOKS", "WEBHOOK_RETRY", "ROUTING", "VARIANTS", "ANALYTICS", "EXPORT"}
 	for i, n := range l.all() {
 		if n < 0 {
-			problems = append(problems, fmt.Errorf("RATE_LIMIT_%s: must not be negative", names[i]))
+			problems = append(problems, fmt.Errorf("RATE_LIMIT_%s: must not be negative", strings.ToUpper(limitNames[i])))
 		}
 	}
 	return problems
@@ -162,6 +165,7 @@ func (s *Server) take(c echo.Context, caller string, name limitName) error {
 	if n <= allowed {
 		return nil
 	}
+	s.metrics.limited.WithLabelValues(limitNames[name]).Inc()
 	a := newAnswer(http.StatusTooManyRequests, "Too many requests; try again later.")
 	a.retryAfter = max(time.Second, time.Duration(end-store.Now())*time.Millisecond)
 	return a

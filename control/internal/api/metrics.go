@@ -8,25 +8,35 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics counts requests. Neither routes nor users are labels.
+// metrics counts requests by the declared route, never by path. Users are no labels.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+	limited  *prometheus.CounterVec
 }
 
-func newMetrics(r prometheus.Registerer) (*metrics, error) {
+// newMetrics registers with the registry, unless that is nil; pools is the database's account of itself.
+func newMetrics(r prometheus.Registerer, pools prometheus.Collector) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "shortline_api_requests_total", Help: "API requests by method and status.",
-		}, []string{"method", "code"}),
+			Name: "shortline_api_requests_total", Help: "API requests by route and class of status (2xx); the route is other where none was declared.",
+		}, []string{"method", "route", "code"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "shortline_api_request_duration_seconds", Help: "How long API requests took, by method.", Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
-		}, []string{"method"}),
+			Name: "shortline_api_request_duration_seconds", Help: "How long API requests took, by route.", Buckets: []float64{.0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+		}, []string{"method", "route"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_api_requests_in_flight", Help: "API requests under way."}),
+		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "shortline_api_rate_limited_total", Help: "API requests refused as too many, by the limit that they hit.",
+		}, []string{"limit"}),
+	}
+	for _, name := range limitNames {
+		m.limited.WithLabelValues(name)
 	}
 	if r == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds} {
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.inFlight, m.limited, pools} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register the API's metrics: %w", err)
 		}
@@ -34,12 +44,12 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-func (m *metrics) note(method string, status int, took time.Duration) {
-	switch method {
-	case "GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
-	default:
-		method = "other" // a caller can make up any
+// note counts one request; e is nil where a caller made the route or the method up.
+func (m *metrics) note(e *endpoint, status int, took time.Duration) {
+	method, route := "other", "other"
+	if e != nil {
+		method, route = e.Method, e.Path
 	}
-	m.requests.WithLabelValues(method, strconv.Itoa(status)).Inc()
-	m.seconds.WithLabelValues(method).Observe(took.Seconds())
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status/100)+"xx").Inc()
+	m.seconds.WithLabelValues(method, route).Observe(took.Seconds())
 }

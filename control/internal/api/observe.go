@@ -34,7 +34,7 @@ func noteOf(ctx context.Context) *note {
 	return &note{}
 }
 
-// observe names the request, keeps its origin for the audit log and writes its log line.
+// observe names the request, keeps its origin for the audit log, counts it, and writes its span and its log line.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start, r := time.Now(), c.Request()
@@ -48,15 +48,22 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		ctx = audit.WithOrigin(ctx, audit.Origin{
 			RequestID: n.id, Method: r.Method, Path: plainText(r.URL.Path), IP: ip, UserAgent: plainText(r.UserAgent()),
 		})
+		ctx, span := s.startSpan(ctx, r, n.id)
 		c.SetRequest(r.WithContext(ctx))
+		s.metrics.inFlight.Inc()
+		defer s.metrics.inFlight.Dec()
 		if err := next(c); err != nil {
 			c.Error(err)
 		}
-		res := c.Response()
-		s.metrics.note(r.Method, res.Status, time.Since(start))
+		res, e := c.Response(), s.endpointOf(c)
+		s.metrics.note(e, res.Status, time.Since(start))
+		endSpan(span, e, res.Status)
 		attrs := []slog.Attr{
 			slog.String("request_id", n.id), slog.String("method", r.Method), slog.String("route", c.Path()), slog.Int("status", res.Status),
 			slog.Int64("bytes", res.Size), slog.Float64("duration_ms", float64(time.Since(start).Microseconds())/1000), slog.String("ip", ip),
+		}
+		if id := span.SpanContext().TraceID(); id.IsValid() {
+			attrs = append(attrs, slog.String("trace_id", id.String()))
 		}
 		if n.userID != "" {
 			attrs = append(attrs, slog.String("user_id", n.userID))

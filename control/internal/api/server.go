@@ -24,6 +24,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/shortline/shortline/control/internal/accounts"
 	"github.com/shortline/shortline/control/internal/analytics/report"
@@ -56,8 +58,10 @@ type Config struct {
 	Timeout time.Duration
 	// Logger gets one line a request; nil means slog.Default().
 	Logger *slog.Logger
-	// Registry gets the metrics; nil means none.
+	// Registry gets the metrics, those of the store's connections among them; nil means none.
 	Registry prometheus.Registerer
+	// Traces gets a span for each request; nil means none.
+	Traces trace.TracerProvider
 }
 
 // Validate reports every problem of the settings.
@@ -109,6 +113,7 @@ type Server struct {
 	secure    bool                 // BaseURL is https
 	limiter   *limiter
 	metrics   *metrics
+	tracer    trace.Tracer
 }
 
 // New checks the settings and builds the API.
@@ -128,14 +133,17 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
+	if cfg.Traces == nil {
+		cfg.Traces = noop.NewTracerProvider()
+	}
 	base, _ := url.Parse(cfg.BaseURL) // Validate has parsed it
 	s := &Server{
 		Deps: deps, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*endpoint{},
 		origin: strings.ToLower(base.Scheme + "://" + base.Host), origins: map[string]bool{}, secure: base.Scheme == "https",
-		limiter: newLimiter(deps.Store, cfg.Limits),
+		limiter: newLimiter(deps.Store, cfg.Limits), tracer: cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
 	}
 	var err error
-	if s.metrics, err = newMetrics(cfg.Registry); err != nil {
+	if s.metrics, err = newMetrics(cfg.Registry, deps.Store); err != nil {
 		return nil, err
 	}
 	for _, o := range cfg.CORSOrigins {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -90,7 +91,9 @@ func (p *Publisher) fresh(ctx context.Context, d *document) (bool, error) {
 	return err == nil && !more, err
 }
 
-func (p *Publisher) build(ctx context.Context) (*document, error) {
+func (p *Publisher) build(ctx context.Context) (_ *document, err error) {
+	start := time.Now()
+	defer func() { p.counts.built(err, time.Since(start)) }()
 	if p.cfg.Dir != "" {
 		if err := os.MkdirAll(p.cfg.Dir, 0o700); err != nil {
 			return nil, err

@@ -52,9 +52,10 @@ type Publisher struct {
 	building chan struct{} // a token: who holds it looks after kept
 	kept     *document     // the newest full document, nil before the first
 
-	delta deltas
-	mu    sync.Mutex
-	edges map[string]Edge
+	delta  deltas
+	counts counts
+	mu     sync.Mutex
+	edges  map[string]Edge
 }
 
 var _ snapshot.Source = (*Publisher)(nil)
@@ -119,7 +120,10 @@ func (p *Publisher) Changes(ctx context.Context, after snapshot.Cursor) ([]byte,
 	if err := p.comparable(ctx, after); err != nil {
 		return nil, err
 	}
-	if _, err := p.store.WaitRevision(wait, after.Revision); err != nil {
+	p.counts.held.Add(1)
+	_, err := p.store.WaitRevision(wait, after.Revision)
+	p.counts.held.Add(-1)
+	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -25,6 +25,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver of the embedded dialect
+
+	"github.com/shortline/shortline/control/internal/tracing"
 )
 
 // Config says where the records are.
@@ -167,7 +169,9 @@ type Conn struct {
 
 // Exec runs a statement and returns how many rows it changed.
 func (c Conn) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	ctx, end := tracing.Statement(ctx, c.system(), query)
 	res, err := c.db.ExecContext(ctx, c.rebind(query), args...)
+	end(err)
 	if err != nil {
 		return 0, err
 	}
@@ -176,12 +180,26 @@ func (c Conn) Exec(ctx context.Context, query string, args ...any) (int64, error
 
 // Query runs a query; the caller closes the rows and checks their Err, or uses All.
 func (c Conn) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return c.db.QueryContext(ctx, c.rebind(query), args...)
+	ctx, end := tracing.Statement(ctx, c.system(), query)
+	rows, err := c.db.QueryContext(ctx, c.rebind(query), args...)
+	end(err)
+	return rows, err
 }
 
 // Row runs a query for one row. Scan returns sql.ErrNoRows where there is none.
 func (c Conn) Row(ctx context.Context, query string, args ...any) *sql.Row {
-	return c.db.QueryRowContext(ctx, c.rebind(query), args...)
+	ctx, end := tracing.Statement(ctx, c.system(), query)
+	row := c.db.QueryRowContext(ctx, c.rebind(query), args...)
+	end(row.Err())
+	return row
+}
+
+// system is the database's name in traces.
+func (c Conn) system() string {
+	if c.pg {
+		return "postgresql"
+	}
+	return "sqlite"
 }
 
 // All runs a query and collects what scan makes of each row. The result is empty, never nil.

@@ -1,0 +1,142 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// series reads every sample of a counter, a gauge or a histogram's count by its labels, as in code=2xx,route=/api.
+func series(t *testing.T, r *prometheus.Registry, name string) map[string]float64 {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			out[strings.Join(labels, ",")] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	return out
+}
+
+func TestMetrics_count_by_route_and_never_by_path(t *testing.T) {
+	metrics := prometheus.NewRegistry()
+	w := small(t, func(_ *world, c *api.Config, _ *api.Deps) { c.Registry = metrics; c.Limits.APIKeys = 1 })
+	for _, id := range []string{"one", "two", "three"} {
+		w.do("GET", "/api/users/"+id, "", as(w.root)).want(404)
+		w.do("GET", "/api/made-up/"+id, "").want(404)
+		w.do("BREW", "/api/users", "")
+	}
+	for range 3 {
+		w.do("POST", "/api/api-keys", `{"name":"k"}`, as(w.ann))
+	}
+	requests := series(t, metrics, "shortline_api_requests_total")
+	if got := requests["code=4xx,method=GET,route=/api/users/{id}"]; got != 3 {
+		t.Errorf("%v unknown users were counted, want 3: %v", got, requests)
+	}
+	if got := requests["code=4xx,method=other,route=other"]; got != 6 {
+		t.Errorf("%v made-up requests were counted, want 6: %v", got, requests)
+	}
+	for labels := range requests {
+		if strings.Contains(labels, "made-up") || strings.Contains(labels, "BREW") {
+			t.Errorf("a caller chose the label %s", labels)
+		}
+	}
+	if got := series(t, metrics, "shortline_api_request_duration_seconds")["method=GET,route=/api/users/{id}"]; got != 3 {
+		t.Errorf("%v durations, want 3", got)
+	}
+	if got := series(t, metrics, "shortline_api_rate_limited_total")["limit=api_keys"]; got != 2 {
+		t.Errorf("%v refusals, want 2", got)
+	}
+	if got := series(t, metrics, "shortline_api_requests_in_flight")[""]; got != 0 {
+		t.Errorf("%v in flight when all is done", got)
+	}
+	pools := series(t, metrics, "shortline_store_connections_max")
+	if len(pools) != 2 || pools["pool=write"] != 1 {
+		t.Errorf("pools of SQLite: %v", pools)
+	}
+}
+
+func TestMetrics_of_the_pool_of_Postgres(t *testing.T) {
+	t.Parallel()
+	metrics := prometheus.NewRegistry()
+	st := storetest.OpenPostgres(t)
+	metrics.MustRegister(st)
+	if got := series(t, metrics, "shortline_store_connections_max"); len(got) != 1 || got["pool=all"] == 0 {
+		t.Errorf("pools: %v", got)
+	}
+}
+
+func TestTraces(t *testing.T) {
+	recorder := tracetest.NewSpanRecorder()
+	provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(recorder))
+	t.Cleanup(func() { _ = provider.Shutdown(context.Background()) })
+	w := small(t, func(_ *world, c *api.Config, _ *api.Deps) { c.Traces = provider })
+	before := len(recorder.Ended())
+
+	const trace = "0af7651916cd43dd8448eb211c80319c"
+	header := func(r *http.Request) {
+		r.Header.Set("Traceparent", "00-"+trace+"-b7ad6b7169203331-01")
+		r.Header.Set("X-Request-Id", "asked-for-this")
+	}
+	w.do("GET", "/api/users?search=hunter2&limit=5", "", as(w.root), header).want(200)
+
+	var request sdk.ReadOnlySpan
+	var all strings.Builder
+	statements := 0
+	for _, s := range recorder.Ended()[before:] {
+		if s.SpanContext().TraceID().String() != trace {
+			t.Errorf("span %s is in another trace", s.Name())
+		}
+		all.WriteString(s.Name())
+		for _, a := range s.Attributes() {
+			all.WriteString(" " + string(a.Key) + "=" + a.Value.String())
+		}
+		switch {
+		case s.Name() == "GET /api/users":
+			request = s
+		case strings.HasPrefix(s.Name(), "sqlite "):
+			statements++
+		}
+	}
+	if request == nil || statements == 0 {
+		t.Fatalf("%d statements; spans: %s", statements, all.String())
+	}
+	for _, want := range []string{"shortline.request_id=asked-for-this", "http.route=/api/users", "http.response.status_code=200", "db.query.text=SELECT"} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("no span says %s: %s", want, all.String())
+		}
+	}
+	for _, secret := range []string{"hunter2", w.root} {
+		if strings.Contains(all.String(), secret) {
+			t.Errorf("a span says %s", secret)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(w.logs.String()), "\n")
+	var line struct {
+		RequestID string `json:"request_id"`
+		TraceID   string `json:"trace_id"`
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil || line.TraceID != trace || line.RequestID != "asked-for-this" {
+		t.Errorf("the log line is %s (%v)", lines[len(lines)-1], err)
+	}
+}

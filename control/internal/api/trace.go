@@ -1,0 +1,33 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// startSpan begins a request's span, in the trace that the caller names if it names one. Neither path nor query is in
+// it: paths have ids in them, queries have tokens.
+func (s *Server) startSpan(ctx context.Context, r *http.Request, requestID string) (context.Context, trace.Span) {
+	ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
+	return s.tracer.Start(ctx, "API", trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("shortline.request_id", requestID)))
+}
+
+// endSpan ends it with what is known only now: the route, if there is one, and the status.
+func endSpan(span trace.Span, e *endpoint, status int) {
+	if span.IsRecording() {
+		if e != nil {
+			span.SetName(e.Method + " " + e.Path)
+			span.SetAttributes(attribute.String("http.request.method", e.Method), attribute.String("http.route", e.Path))
+		}
+		span.SetAttributes(attribute.Int("http.response.status_code", status))
+		if status >= 500 {
+			span.SetStatus(codes.Error, http.StatusText(status))
+		}
+	}
+	span.End()
+}

@@ -1,0 +1,172 @@
+package tracing_test
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	spans "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/shortline/shortline/control/internal/tracing"
+)
+
+// receiver is a collector: it takes OTLP over HTTP.
+type receiver struct {
+	*httptest.Server
+	mu      sync.Mutex
+	headers []http.Header
+	paths   []string
+	service string
+	spans   []*spans.Span
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body := io.Reader(req.Body)
+		if req.Header.Get("Content-Encoding") == "gzip" {
+			z, err := gzip.NewReader(req.Body)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			body = z
+		}
+		b, err := io.ReadAll(body)
+		var in collector.ExportTraceServiceRequest
+		if err = errors.Join(err, proto.Unmarshal(b, &in)); err != nil {
+			t.Error(err)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.headers, r.paths = append(r.headers, req.Header), append(r.paths, req.URL.Path)
+		for _, rs := range in.ResourceSpans {
+			for _, a := range rs.Resource.Attributes {
+				if a.Key == "service.name" {
+					r.service = a.Value.GetStringValue()
+				}
+			}
+			for _, ss := range rs.ScopeSpans {
+				r.spans = append(r.spans, ss.Spans...)
+			}
+		}
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// run makes traces, calls f and stops, so that everything is sent.
+func run(t *testing.T, cfg tracing.Config, f func(*tracing.Traces)) {
+	t.Helper()
+	tr, err := tracing.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f(tr)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := tr.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTraces_reach_a_collector(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	cfg := tracing.Config{Settings: tracing.Settings{Endpoint: r.URL + "/", Headers: "authorization=Bearer%20x, a=b", Service: "control", Ratio: 1}}
+	run(t, cfg, func(tr *tracing.Traces) {
+		ctx, root := tr.Tracer("test").Start(t.Context(), "root")
+		_, end := tracing.Statement(ctx, "sqlite", "select id\n\tFROM urls WHERE slug = ?")
+		end(errors.New("a secret"))
+		root.End()
+	})
+	if len(r.spans) != 2 || r.service != "control" || r.paths[0] != "/v1/traces" || r.headers[0].Get("Authorization") != "Bearer x" {
+		t.Fatalf("%d spans of %q at %v with %v", len(r.spans), r.service, r.paths, r.headers)
+	}
+	got, root := r.spans[0], r.spans[1]
+	if got.Name != "sqlite SELECT" || string(got.ParentSpanId) != string(root.SpanId) || got.Status.Code != spans.Status_STATUS_CODE_ERROR {
+		t.Errorf("the statement's span is %v", got)
+	}
+	text := got.String()
+	if !strings.Contains(text, "select id FROM urls WHERE slug = ?") || strings.Contains(text, "secret") {
+		t.Errorf("the statement's span says %s", text)
+	}
+}
+
+func TestTraces_ratio_goes_for_callers_too(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	cfg := tracing.Config{Settings: tracing.Settings{TracesEndpoint: r.URL + "/x", Ratio: 0}}
+	run(t, cfg, func(tr *tracing.Traces) {
+		_, span := tr.Tracer("test").Start(t.Context(), "root")
+		span.End()
+	})
+	if len(r.spans) != 0 {
+		t.Errorf("%d spans at a ratio of 0", len(r.spans))
+	}
+}
+
+func TestTraces_off_cost_nothing(t *testing.T) { // not parallel: it counts allocations
+	tr, err := tracing.New(tracing.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, span := tr.Tracer("test").Start(t.Context(), "root")
+	defer span.End()
+	n := testing.AllocsPerRun(100, func() {
+		_, end := tracing.Statement(ctx, "sqlite", "SELECT 1")
+		end(nil)
+	})
+	if n != 0 {
+		t.Errorf("%v allocations for a statement without a collector", n)
+	}
+}
+
+func TestTraces_a_collector_that_is_away_holds_up_nobody(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	var log strings.Builder
+	metrics := prometheus.NewRegistry()
+	cfg := tracing.Config{Settings: tracing.Settings{Endpoint: gone.URL, Ratio: 1}, Registry: metrics, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	begun := time.Now()
+	run(t, cfg, func(tr *tracing.Traces) {
+		_, span := tr.Tracer("test").Start(t.Context(), "root")
+		span.End()
+	})
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+	families, err := metrics.Gather()
+	if err != nil || !strings.Contains(families[0].String(), `value:"failed"} counter:{value:1`) && !strings.Contains(families[0].String(), `value:"failed"}  counter:{value:1`) {
+		t.Errorf("%v, %v", families, err)
+	}
+	if strings.Count(log.String(), "traces could not be sent") != 1 {
+		t.Errorf("the log says %q", log.String())
+	}
+}
+
+func TestSettings_Validate_reports_every_problem(t *testing.T) {
+	t.Parallel()
+	err := tracing.Settings{Endpoint: "collector:4318", Headers: "nonsense", Ratio: 2}.Validate()
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_TRACES_SAMPLER_ARG"} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v does not name %s", err, name)
+		}
+	}
+	if err := (tracing.Settings{Ratio: 7}).Validate(); err != nil {
+		t.Errorf("off, and yet %v", err)
+	}
+}
