@@ -1,17 +1,33 @@
+# syntax=docker/dockerfile:1
 # One process, nothing beside it: links in SQLite, clicks in DuckDB, all in the volume /data.
-FROM golang:1.26-bookworm AS build
+# Base images are named by tag; put NAME@sha256:… into the arguments to pin the bytes.
+ARG GO_IMAGE=golang:1.26.8-bookworm
+# DuckDB needs the C++ library at run time, of the same Debian as it was built on.
+ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
+FROM ${GO_IMAGE} AS build
 WORKDIR /src
-COPY . .
+COPY shared shared
+COPY edge edge
+COPY control control
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    make build-standalone VERSION="$VERSION" && mkdir -p /data && chown 65532:65532 /data
+    cd control/cmd/standalone && GOWORK=off CGO_ENABLED=1 go build -trimpath -buildvcs=false \
+    -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION}" -o /out/standalone .
+RUN mkdir -p /out/data
 
-# DuckDB needs the C++ library at run time.
-FROM gcr.io/distroless/cc-debian12:nonroot
-COPY --from=build /src/bin/standalone /usr/local/bin/standalone
-COPY --from=build --chown=65532:65532 /data /data
+FROM ${RUNTIME_IMAGE}
+ARG VERSION=dev
+ARG REVISION=
+LABEL org.opencontainers.image.title="Shortline standalone" \
+      org.opencontainers.image.description="Edge and control plane in one process" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build --chown=65532:65532 /out/data /data
+COPY --from=build /out/standalone /usr/local/bin/standalone
 ENV LISTEN_ADDR=0.0.0.0:8080 OPS_ADDR=0.0.0.0:9090 DATA_DIR=/data LOG_FORMAT=json
+USER 65532:65532
 EXPOSE 8080 9090
 VOLUME /data
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD ["standalone", "-healthy"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["standalone", "-healthy"]
 ENTRYPOINT ["standalone"]

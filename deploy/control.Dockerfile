@@ -1,0 +1,34 @@
+# syntax=docker/dockerfile:1
+# The control plane: API, publishing, ingest and webhooks, and the operator's commands (control migrate, …). Making
+# WebP takes C code, which is linked in whole, so that the image needs no C library. /data holds images, unless an
+# object store does, and files that can be made again.
+# Base images are named by tag; put NAME@sha256:… into the argument to pin the bytes.
+ARG GO_IMAGE=golang:1.26.8-bookworm
+FROM ${GO_IMAGE} AS build
+WORKDIR /src
+COPY shared shared
+COPY control control
+ARG VERSION=dev
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    cd control && GOWORK=off CGO_ENABLED=1 go build -trimpath -buildvcs=false -tags netgo,osusergo \
+    -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION} -linkmode external -extldflags '-static'" \
+    -o /out/control ./cmd/control
+RUN mkdir -p /out/data/media
+
+FROM scratch
+ARG VERSION=dev
+ARG REVISION=
+LABEL org.opencontainers.image.title="Shortline control plane" \
+      org.opencontainers.image.description="API, publishing to edges, ingest of clicks, webhooks" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build --chown=65532:65532 /out/data /data
+COPY --from=build /out/control /usr/local/bin/control
+ENV PATH=/usr/local/bin LISTEN_ADDR=0.0.0.0:8080 OPS_ADDR=0.0.0.0:9090 DATA_DIR=/data LOG_FORMAT=json
+USER 65532:65532
+EXPOSE 8080 9090
+VOLUME /data
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["control", "-healthy"]
+ENTRYPOINT ["control"]

@@ -1,0 +1,32 @@
+# syntax=docker/dockerfile:1
+# An edge: one static binary and the certificates of public authorities, nothing else. It writes to /data only: the
+# links as last seen and the clicks not yet delivered, so each edge keeps a volume of its own there.
+# Base images are named by tag; put NAME@sha256:… into the argument to pin the bytes.
+ARG GO_IMAGE=golang:1.26.8-bookworm
+FROM ${GO_IMAGE} AS build
+WORKDIR /src
+COPY shared shared
+COPY edge edge
+ARG VERSION=dev
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    cd edge && GOWORK=off CGO_ENABLED=0 go build -trimpath -buildvcs=false \
+    -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION}" -o /out/edge ./cmd/edge
+RUN mkdir -p /out/data
+
+FROM scratch
+ARG VERSION=dev
+ARG REVISION=
+LABEL org.opencontainers.image.title="Shortline edge" \
+      org.opencontainers.image.description="Answers visitors: links from a control plane, clicks to Kafka" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build --chown=65532:65532 /out/data /data
+COPY --from=build /out/edge /usr/local/bin/edge
+ENV PATH=/usr/local/bin LISTEN_ADDR=0.0.0.0:8080 OPS_ADDR=0.0.0.0:9090 DATA_DIR=/data LOG_FORMAT=json
+USER 65532:65532
+EXPOSE 8080 9090
+VOLUME /data
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["edge", "-healthy"]
+ENTRYPOINT ["edge"]

@@ -1,0 +1,91 @@
+{{- define "shortline.name" -}}
+{{- if contains .Chart.Name .Release.Name -}}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{- else -}}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" }}{{- end -}}
+{{- end -}}
+
+{{/* Labels that selectors use: (dict "root" $ "component" "edge") */}}
+{{- define "shortline.selector" -}}
+app.kubernetes.io/name: shortline
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{- define "shortline.labels" -}}
+{{ include "shortline.selector" . }}
+app.kubernetes.io/version: {{ .root.Values.image.tag | default .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- end -}}
+
+{{/* (dict "root" $ "name" "edge") */}}
+{{- define "shortline.image" -}}
+{{- with .root.Values.image.registry }}{{ trimSuffix "/" . }}/{{ end }}shortline/{{ .name }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}
+{{- end -}}
+
+{{- define "shortline.pullSecrets" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+{{- range . }}
+  - name: {{ . }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "shortline.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: {type: RuntimeDefault}
+{{- end -}}
+
+{{- define "shortline.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities: {drop: [ALL]}
+{{- end -}}
+
+{{/* The kubelet asks the operator's port, which visitors can't reach. */}}
+{{- define "shortline.probes" -}}
+startupProbe:
+  httpGet: {path: /healthz, port: ops}
+  periodSeconds: 2
+  failureThreshold: 60
+livenessProbe:
+  httpGet: {path: /healthz, port: ops}
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+readinessProbe:
+  httpGet: {path: /readyz, port: ops}
+  periodSeconds: 5
+  timeoutSeconds: 3
+  failureThreshold: 2
+{{- end -}}
+
+{{/* Spread over nodes and zones: (dict "root" $ "component" "edge") */}}
+{{- define "shortline.spread" -}}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: topology.kubernetes.io/zone
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "shortline.selector" . | nindent 8 }}
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "shortline.selector" . | nindent 8 }}
+{{- end -}}
+
+{{- define "shortline.host" -}}
+{{- .Values.ingress.host | default (get (urlParse .Values.baseUrl) "host") -}}
+{{- end -}}
+
+{{/* Files of the control plane's secret: (dict "root" $ "keys" (list …)) */}}
+{{- define "shortline.controlSecretItems" -}}
+{{- range .keys }}
+- {key: {{ . }}, path: {{ . }}}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,11 @@
+-- A role for dashboards: it reads what links are called and nothing that is secret. May run again, and should after
+-- a migration that adds something for dashboards. psql is given the password as the variable "password".
+SELECT 'CREATE ROLE grafana' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'grafana') \gexec
+ALTER ROLE grafana LOGIN PASSWORD :'password' CONNECTION LIMIT 10;
+ALTER ROLE grafana SET default_transaction_read_only = on;
+ALTER ROLE grafana SET statement_timeout = '10s';
+GRANT USAGE ON SCHEMA public TO grafana;
+GRANT SELECT (id, num, slug, title, user_id, status, created_at, expires_at) ON urls TO grafana;
+GRANT SELECT (id, url_id, name, is_active) ON variants TO grafana;
+GRANT SELECT (id, url_id, name, priority, is_active) ON routing_rules TO grafana;
+GRANT SELECT (id, name, status) ON webhooks TO grafana;
