@@ -3,16 +3,42 @@ package ingest
 import (
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/visitor"
 )
 
 // PrefetchName names, among bots, the browsers that fetched a link before anybody followed it.
 const PrefetchName = "Prefetch"
 
-// read decodes a batch and derives from each click's raw facts what reports ask for.
-func (in *Ingester) read(b *click.Batch) (*delivery, error) {
+// enricher derives from a click's raw facts what reports ask for.
+type enricher struct {
+	geo    *visitor.Geo // nil knows no places
+	agents *visitor.Agents
+}
+
+func newEnricher(geo *visitor.Geo) enricher {
+	return enricher{geo: geo, agents: visitor.NewAgents(visitor.DefaultAgents)}
+}
+
+// facts sets what is derived: from the address and the User-Agent, and from whether a browser only fetched ahead.
+func (en *enricher) facts(row *analytics.Row, prefetch bool, version string) {
+	agent, place := en.agents.Lookup(row.UserAgent), en.geo.Lookup(row.IP)
+	row.Country, row.Region, row.City = place.Country, place.RegionName, place.City
+	if row.Region == "" {
+		row.Region = place.RegionCode
+	}
+	row.Device, row.OS, row.Browser = agent.Device, agent.OS, agent.Browser
+	row.Bot, row.BotName = agent.Bot, agent.BotName
+	if prefetch && !row.Bot {
+		row.Bot, row.BotName = true, PrefetchName
+	}
+	row.GeoVersion, row.BotList = version, visitor.BotListVersion
+}
+
+// read decodes a batch and enriches its clicks.
+func (en *enricher) read(b *click.Batch) (*delivery, error) {
 	d := &delivery{lane: b.Lane, repair: b.Repair, first: b.First, last: b.First + uint64(b.Count) - 1, rows: make([]analytics.Row, 0, b.Count)}
 	dec := click.NewDecoder(b)
-	version := in.geo.Version()
+	version := en.geo.Version()
 	var e click.Event
 	for {
 		more, err := dec.Next(&e)
@@ -27,19 +53,11 @@ func (in *Ingester) read(b *click.Batch) (*delivery, error) {
 			d.losses = append(d.losses, analytics.Loss{Identity: id, Time: e.Time, From: e.LostFrom, To: e.LostTo})
 			continue
 		}
-		agent, place := in.agents.Lookup(e.UserAgent), in.geo.Lookup(e.IP)
 		row := analytics.Row{
 			Identity: id, Time: e.Time, Link: e.Link, Owner: e.Owner, Variant: e.Variant, Rule: e.Rule, IP: e.IP,
-			Country: place.Country, Region: place.RegionName, City: place.City,
-			Device: agent.Device, OS: agent.OS, Browser: agent.Browser, Bot: agent.Bot, BotName: agent.BotName,
-			Referer: e.Referer, UserAgent: e.UserAgent, UTM: e.UTM, GeoVersion: version,
+			Referer: e.Referer, UserAgent: e.UserAgent, UTM: e.UTM,
 		}
-		if row.Region == "" {
-			row.Region = place.RegionCode
-		}
-		if e.Prefetch && !row.Bot {
-			row.Bot, row.BotName = true, PrefetchName
-		}
+		en.facts(&row, e.Prefetch, version)
 		d.rows = append(d.rows, row)
 	}
 }

@@ -6,8 +6,9 @@
 // or interrupted: the store takes rows and lane marks together and knows every click by its identity. Counters are
 // set to what the store counts, never added up, so whatever goes wrong with them heals.
 //
-// Known weakness: an Observer hears of a click at most once. A process that dies between the commit and the call
-// has stored the click and told nobody.
+// Who must hear of every click (webhooks) is told before it is stored: a process that dies in between is given the
+// click again and tells it again, so an Observer hears of each at least once and knows repetitions by Row.ID. Who
+// only wants to be quick (caches, live feeds) is told after, and may miss some when a process dies.
 package ingest
 
 import (
@@ -25,10 +26,16 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// Observer is told of clicks after they are stored, in no promised order between lanes. The rows are shared:
-// they must not be changed. It is called on the path of delivery, so it must be quick.
+// Observer is told of clicks, at least once each and in no promised order between lanes. The rows are shared: they
+// must not be changed or kept. It is called on the path of delivery, so it must be quick.
 type Observer interface {
 	Clicked(ctx context.Context, rows []analytics.Row)
+}
+
+// Noter is an Observer that may fail. Nothing of a delivery is stored, and it is not acknowledged, until Note has
+// returned nil; so with nil it answers for the clicks.
+type Noter interface {
+	Note(ctx context.Context, rows []analytics.Row) error
 }
 
 // Config has a working zero value.
@@ -37,8 +44,11 @@ type Config struct {
 	Every time.Duration
 	// HealEvery is how often all counters are compared with the store, besides at the start; 0 means 10 minutes.
 	HealEvery time.Duration
-	// Observer may be nil.
+	// Observer is told of clicks before they are stored; nil for nobody. If it is a Noter, Note is called instead.
 	Observer Observer
+	// Stored are called with clicks that a reader of the store can see from now on, for those who may miss some.
+	// They must neither wait nor change or keep the rows.
+	Stored []func([]analytics.Row)
 	// Logger nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -48,8 +58,7 @@ type Ingester struct {
 	cfg    Config
 	store  *store.Store
 	clicks analytics.Store
-	geo    *visitor.Geo
-	agents *visitor.Agents
+	enrich enricher
 
 	turn chan struct{} // held while committing
 	// marks is what the store is known to have of each lane; only who holds the turn uses it.
@@ -77,7 +86,7 @@ func New(ctx context.Context, cfg Config, s *store.Store, clicks analytics.Store
 		cfg.Logger = slog.Default()
 	}
 	in := &Ingester{
-		cfg: cfg, store: s, clicks: clicks, geo: geo, agents: visitor.NewAgents(visitor.DefaultAgents),
+		cfg: cfg, store: s, clicks: clicks, enrich: newEnricher(geo),
 		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, wake: make(chan struct{}, 1),
 	}
 	if err := in.loadMarks(ctx); err != nil {
@@ -138,7 +147,7 @@ var ErrTooFar = errors.New("ingest: a repair of clicks that were not delivered y
 // Deliver implements click.Sink. Deliveries that meet are committed together. Bytes that are no clicks give an
 // error that wraps click.ErrCorrupt or click.ErrSchema; delivering them again will not help.
 func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
-	d, err := in.read(b)
+	d, err := in.enrich.read(b)
 	if err != nil {
 		in.stats.refused.Add(1)
 		return fmt.Errorf("ingest: %w", err)
@@ -180,9 +189,13 @@ func (in *Ingester) commit(ctx context.Context) {
 
 	batch, seen := in.gather(group)
 	var err error
-	if len(batch.Rows)+len(batch.Losses)+len(batch.Marks) > 0 {
-		// The group is not only this caller's, so its context does not end it.
-		err = in.clicks.Insert(context.WithoutCancel(ctx), batch)
+	// The group is not only this caller's, so its context does not end it.
+	ctx = context.WithoutCancel(ctx)
+	if len(batch.Rows) > 0 && in.cfg.Observer != nil {
+		err = tell(ctx, in.cfg.Observer, batch.Rows)
+	}
+	if err == nil && len(batch.Rows)+len(batch.Losses)+len(batch.Marks) > 0 {
+		err = in.clicks.Insert(ctx, batch)
 	}
 	if err != nil {
 		in.stats.failed.Add(1)
@@ -198,8 +211,10 @@ func (in *Ingester) commit(ctx context.Context) {
 		}
 		in.stats.last.Store(time.Now().UnixMilli())
 		in.touch(batch.Rows)
-		if in.cfg.Observer != nil && len(batch.Rows) > 0 {
-			in.cfg.Observer.Clicked(ctx, batch.Rows)
+		if len(batch.Rows) > 0 {
+			for _, f := range in.cfg.Stored {
+				f(batch.Rows)
+			}
 		}
 	}
 	for _, d := range group {

@@ -1,0 +1,86 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/control/internal/analytics"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// tell is the one place that knows of both kinds of observers.
+func tell(ctx context.Context, o Observer, rows []analytics.Row) error {
+	if n, ok := o.(Noter); ok {
+		if err := n.Note(ctx, rows); err != nil {
+			return fmt.Errorf("note clicks: %w", err)
+		}
+		return nil
+	}
+	o.Clicked(ctx, rows)
+	return nil
+}
+
+// ObserverSink is a click.Sink that stores nothing: it enriches clicks and tells an Observer. It is for a consumer
+// group of its own, so that whoever is slow to be told holds up no report.
+type ObserverSink struct {
+	observer Observer
+	enrich   enricher
+
+	told, refused, failed atomic.Uint64
+	last                  atomic.Int64
+}
+
+var _ click.Sink = (*ObserverSink)(nil)
+
+// NewObserverSink makes one. A nil geo knows no places. Every click is told at least once: a delivery that comes again
+// is told again.
+func NewObserverSink(o Observer, geo *visitor.Geo) *ObserverSink {
+	return &ObserverSink{observer: o, enrich: newEnricher(geo)}
+}
+
+// Deliver implements click.Sink. With a Noter for an Observer nil means that the clicks are noted for good. Bytes that
+// are no clicks give an error that wraps click.ErrCorrupt or click.ErrSchema.
+func (s *ObserverSink) Deliver(ctx context.Context, b *click.Batch) error {
+	d, err := s.enrich.read(b)
+	if err != nil {
+		s.refused.Add(1)
+		return fmt.Errorf("hooks: %w", err)
+	}
+	if len(d.rows) == 0 {
+		return nil
+	}
+	if err := tell(ctx, s.observer, d.rows); err != nil {
+		s.failed.Add(1)
+		return fmt.Errorf("hooks: %w", err)
+	}
+	s.told.Add(uint64(len(d.rows)))
+	s.last.Store(time.Now().UnixMilli())
+	return nil
+}
+
+var (
+	toldDesc      = prometheus.NewDesc("shortline_hooks_clicks_total", "Clicks that were told to webhooks, repetitions included.", nil, nil)
+	untoldDesc    = prometheus.NewDesc("shortline_hooks_refused_batches_total", "Batches for webhooks that were no clicks.", nil, nil)
+	hooksFailDesc = prometheus.NewDesc("shortline_hooks_errors_total", "Batches that webhooks could not note and that are repeated.", nil, nil)
+	hooksLastDesc = prometheus.NewDesc("shortline_hooks_last_success_timestamp_seconds", "When clicks were last told to webhooks, 0 for never.", nil, nil)
+)
+
+// Describe and Collect make the ObserverSink a prometheus.Collector.
+func (s *ObserverSink) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{toldDesc, untoldDesc, hooksFailDesc, hooksLastDesc} {
+		ch <- d
+	}
+}
+
+// Collect reads the counters.
+func (s *ObserverSink) Collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.MustNewConstMetric(toldDesc, prometheus.CounterValue, float64(s.told.Load()))
+	ch <- prometheus.MustNewConstMetric(untoldDesc, prometheus.CounterValue, float64(s.refused.Load()))
+	ch <- prometheus.MustNewConstMetric(hooksFailDesc, prometheus.CounterValue, float64(s.failed.Load()))
+	ch <- prometheus.MustNewConstMetric(hooksLastDesc, prometheus.GaugeValue, float64(s.last.Load())/1000)
+}
