@@ -1,0 +1,129 @@
+// Package clickstore asks a ClickHouse server what it has of a run, past everything that writes to it.
+package clickstore
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Store is a server's HTTP interface, with the tables of the control plane in one of its databases.
+type Store struct {
+	URL      string // http://host:port
+	Database string // "" is default
+}
+
+// Account is the audit that needs no record of a run.
+type Account struct {
+	Rows    int // as they lie there, repeats included
+	Clicks  int // as readers see them
+	Missing int // sequence numbers of a lane, up to its highest, that neither a click nor a loss marker has
+	Lost    int // that loss markers name
+}
+
+// String is one line.
+func (a Account) String() string {
+	return fmt.Sprintf("%d rows for %d clicks (%d repeats not merged yet), missing in lanes %d, marked as lost %d", a.Rows, a.Clicks, a.Rows-a.Clicks, a.Missing, a.Lost)
+}
+
+// Ask runs a statement and gives the lines of its answer, in tab-separated text.
+func (s Store) Ask(ctx context.Context, statement string) ([]string, error) {
+	database := s.Database
+	if database == "" {
+		database = "default"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/?database="+database, strings.NewReader(statement))
+	if err != nil {
+		return nil, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 1000)) // the status says enough without it
+		return nil, fmt.Errorf("%.60s: %s: %s", statement, res.Status, text)
+	}
+	var lines []string
+	in := bufio.NewScanner(res.Body)
+	for in.Scan() {
+		lines = append(lines, in.Text())
+	}
+	return lines, in.Err()
+}
+
+func (s Store) number(ctx context.Context, statement string) (int, error) {
+	lines, err := s.Ask(ctx, statement)
+	if err != nil {
+		return 0, err
+	}
+	if len(lines) != 1 {
+		return 0, fmt.Errorf("%.60s: %d lines", statement, len(lines))
+	}
+	return strconv.Atoi(lines[0])
+}
+
+// Contents is utm_content of the clicks as readers see them, with how many clicks each has, for truth.Judge.
+func (s Store) Contents(ctx context.Context) (iter.Seq2[string, int], error) {
+	lines, err := s.Ask(ctx, "SELECT utm_content, count() FROM clicks FINAL GROUP BY utm_content")
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]int, len(lines))
+	for _, line := range lines {
+		name, n, _ := strings.Cut(line, "\t")
+		if found[name], err = strconv.Atoi(n); err != nil {
+			return nil, fmt.Errorf("a line of the answer is %q", line)
+		}
+	}
+	return maps.All(found), nil
+}
+
+// Clicks is how many there are, as readers see them.
+func (s Store) Clicks(ctx context.Context) (int, error) {
+	return s.number(ctx, "SELECT count() FROM clicks FINAL")
+}
+
+// PerLink is how many clicks of people each link has, by its number.
+func (s Store) PerLink(ctx context.Context) (map[string]int, error) {
+	lines, err := s.Ask(ctx, "SELECT link, count() FROM clicks FINAL WHERE NOT bot GROUP BY link")
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]int{}
+	for _, line := range lines {
+		link, n, _ := strings.Cut(line, "\t")
+		if found[link], err = strconv.Atoi(n); err != nil {
+			return nil, fmt.Errorf("a line of the answer is %q", line)
+		}
+	}
+	return found, nil
+}
+
+// Account makes the audit.
+func (s Store) Account(ctx context.Context) (a Account, err error) {
+	const numbers = `SELECT toInt64(ifNull(sum(top - clicks), 0)) FROM (SELECT max(seq) AS top, uniqExact(seq) AS clicks FROM clicks GROUP BY edge, epoch, lane)`
+	for _, q := range []struct {
+		into      *int
+		statement string
+	}{
+		{&a.Rows, "SELECT count() FROM clicks"},
+		{&a.Clicks, "SELECT count() FROM clicks FINAL"},
+		{&a.Missing, numbers},
+		{&a.Lost, "SELECT toInt64(sum(lost_to - lost_from + 1)) FROM losses FINAL"},
+	} {
+		if *q.into, err = s.number(ctx, q.statement); err != nil {
+			return a, err
+		}
+	}
+	// Lost numbers above a lane's last click are not among the missing, so this can only be too strict.
+	a.Missing -= min(a.Missing, a.Lost)
+	return a, nil
+}

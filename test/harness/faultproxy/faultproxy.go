@@ -1,0 +1,244 @@
+// Package faultproxy stands between two processes and does to their connections what networks do: delay, starve,
+// swallow, cut, and damage.
+//
+// It owns the connections through it. It promises that a fault that is set meets connections that exist as well as
+// new ones, and it counts what it did, so that a test can tell that its fault bit. It knows nothing of what is said.
+package faultproxy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Fault is what is done to connections. The zero value does nothing.
+type Fault struct {
+	// Latency is how long each piece of data is held, in each direction.
+	Latency time.Duration `json:"latency"`
+	// Rate is bytes a second, in each direction of each connection; 0 is unlimited.
+	Rate int `json:"rate"`
+	// Hole swallows all data, both ways, and leaves connections open.
+	Hole bool `json:"hole"`
+	// Refuse resets connections that exist and that come.
+	Refuse bool `json:"refuse"`
+	// LoseReply is the chance that a piece of data from the server is swallowed and the connection reset: whoever
+	// asked can't know what was done.
+	LoseReply float64 `json:"loseReply"`
+	// CutAfter resets a connection after so many bytes from the server; 0 is never.
+	CutAfter int64 `json:"cutAfter"`
+	// Flip turns a bit in so many of a million bytes from the server.
+	Flip float64 `json:"flip"`
+}
+
+// Stats counts since the start.
+type Stats struct {
+	Connections int64 `json:"connections"` // that were taken
+	LostReplies int64 `json:"lostReplies"`
+	Cuts        int64 `json:"cuts"` // connections reset, those of lost replies among them
+	Flips       int64 `json:"flips"`
+	Up, Down    int64 `json:"-"` // bytes passed on
+}
+
+// Proxy is one listener and its connections. Its methods may be called by any number of goroutines.
+type Proxy struct {
+	target   string
+	listener net.Listener
+	fault    atomic.Pointer[Fault]
+
+	mu      sync.Mutex
+	live    map[*pair]struct{}
+	closed  bool
+	working sync.WaitGroup
+
+	connections, lost, cuts, flips, up, down atomic.Int64
+}
+
+type pair struct{ client, server net.Conn }
+
+func (p *pair) reset() {
+	for _, c := range []net.Conn{p.client, p.server} {
+		if tcp, ok := c.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // the close below then sends a reset; a failure only makes it a polite one
+		}
+		c.Close()
+	}
+}
+
+// Listen starts a proxy on listen (port 0 takes any) to target, both host:port. The target need not be there yet.
+func Listen(listen, target string) (*Proxy, error) {
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return nil, fmt.Errorf("fault proxy to %s: %w", target, err)
+	}
+	p := &Proxy{target: target, listener: l, live: map[*pair]struct{}{}}
+	p.fault.Store(&Fault{})
+	p.working.Go(p.accept)
+	return p, nil
+}
+
+// Addr is where it listens.
+func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+
+// Set replaces the fault.
+func (p *Proxy) Set(f Fault) {
+	p.fault.Store(&f)
+	if f.Refuse {
+		p.Cut()
+	}
+}
+
+// Fault is what is set.
+func (p *Proxy) Fault() Fault { return *p.fault.Load() }
+
+// Cut resets every connection once and returns how many there were.
+func (p *Proxy) Cut() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.live {
+		c.reset()
+	}
+	p.cuts.Add(int64(len(p.live)))
+	return len(p.live)
+}
+
+// Stats is the count.
+func (p *Proxy) Stats() Stats {
+	return Stats{Connections: p.connections.Load(), LostReplies: p.lost.Load(), Cuts: p.cuts.Load(), Flips: p.flips.Load(), Up: p.up.Load(), Down: p.down.Load()}
+}
+
+// Close ends the listener and all connections, and waits for them.
+func (p *Proxy) Close() error {
+	err := p.listener.Close()
+	p.mu.Lock()
+	p.closed = true
+	for c := range p.live {
+		c.reset()
+	}
+	p.mu.Unlock()
+	p.working.Wait()
+	return err
+}
+
+func (p *Proxy) accept() {
+	for {
+		c, err := p.listener.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // out of files, as a rule
+			continue
+		}
+		p.connections.Add(1)
+		p.working.Go(func() { p.serve(c) })
+	}
+}
+
+func (p *Proxy) serve(client net.Conn) {
+	server, err := net.DialTimeout("tcp", p.target, 3*time.Second)
+	if err != nil || p.fault.Load().Refuse {
+		if err == nil {
+			server.Close()
+		}
+		(&pair{client, client}).reset()
+		return
+	}
+	c := &pair{client, server}
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		c.reset()
+		return
+	}
+	p.live[c] = struct{}{}
+	p.mu.Unlock()
+	var ways sync.WaitGroup
+	ways.Go(func() { p.pass(c, client, server, false) })
+	ways.Go(func() { p.pass(c, server, client, true) })
+	ways.Wait()
+	p.mu.Lock()
+	delete(p.live, c)
+	p.mu.Unlock()
+	client.Close()
+	server.Close()
+}
+
+// pass copies one direction until it ends; an end in good order is passed on, so that the other may go on.
+func (p *Proxy) pass(c *pair, from, to net.Conn, reply bool) {
+	buf := make([]byte, 32<<10)
+	var passed int64
+	for {
+		n, err := from.Read(buf)
+		if n > 0 {
+			f := p.fault.Load()
+			if f.Latency > 0 {
+				time.Sleep(f.Latency)
+			}
+			switch {
+			case f.Hole:
+				continue
+			case reply && f.LoseReply > 0 && rand.Float64() < f.LoseReply:
+				p.lost.Add(1)
+				p.cuts.Add(1)
+				c.reset()
+				return
+			case reply && f.CutAfter > 0 && passed+int64(n) > f.CutAfter:
+				_, _ = to.Write(buf[:max(0, f.CutAfter-passed)]) // it is cut in any case
+				p.cuts.Add(1)
+				c.reset()
+				return
+			}
+			if reply && f.Flip > 0 {
+				p.flip(buf[:n], f.Flip/1e6)
+			}
+			if _, err := write(to, buf[:n], f.Rate); err != nil {
+				c.reset()
+				return
+			}
+			passed += int64(n)
+			if reply {
+				p.down.Add(int64(n))
+			} else {
+				p.up.Add(int64(n))
+			}
+		}
+		if err != nil {
+			if tcp, ok := to.(*net.TCPConn); ok && errors.Is(err, io.EOF) {
+				_ = tcp.CloseWrite() // the peer may be gone already
+				return
+			}
+			c.reset()
+			return
+		}
+	}
+}
+
+func (p *Proxy) flip(b []byte, chance float64) {
+	for i := range b {
+		if rand.Float64() < chance {
+			b[i] ^= 1 << rand.IntN(8)
+			p.flips.Add(1)
+		}
+	}
+}
+
+// write sends b, in pieces of a twentieth of a second where there is a rate.
+func write(to net.Conn, b []byte, rate int) (int, error) {
+	if rate <= 0 {
+		return to.Write(b)
+	}
+	sent := 0
+	for sent < len(b) {
+		n, err := to.Write(b[sent:min(len(b), sent+max(1, rate/20))])
+		if sent += n; err != nil {
+			return sent, err
+		}
+		time.Sleep(time.Duration(n) * time.Second / time.Duration(rate))
+	}
+	return sent, nil
+}

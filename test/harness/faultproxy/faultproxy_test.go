@@ -1,0 +1,165 @@
+package faultproxy_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/faultproxy"
+)
+
+// echo is a server that answers every byte with itself, through a proxy.
+func echo(t *testing.T) *faultproxy.Proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				_, _ = io.Copy(c, c)
+				c.Close()
+			}()
+		}
+	}()
+	p, err := faultproxy.Listen("127.0.0.1:0", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// say sends text and returns what comes back within a second.
+func say(t *testing.T, p *faultproxy.Proxy, text string) (string, error) {
+	t.Helper()
+	c, err := net.Dial("tcp", p.Addr())
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, text); err != nil {
+		return "", err
+	}
+	back := make([]byte, len(text))
+	n, err := io.ReadFull(c, back)
+	return string(back[:n]), err
+}
+
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	p := echo(t)
+	const text = "what goes through a proxy"
+	through := func(want string, whole bool) time.Duration {
+		t.Helper()
+		began := time.Now()
+		got, err := say(t, p, text)
+		if (err == nil) != whole || got != want {
+			t.Errorf("%+v: %q, %v", p.Fault(), got, err)
+		}
+		return time.Since(began)
+	}
+	through(text, true)
+	p.Set(faultproxy.Fault{Latency: 100 * time.Millisecond})
+	if d := through(text, true); d < 200*time.Millisecond {
+		t.Errorf("a delay of 100 ms each way takes %v", d)
+	}
+	p.Set(faultproxy.Fault{Rate: 250})
+	if d := through(text, true); d < 80*time.Millisecond {
+		t.Errorf("25 bytes at 250 a second take %v", d)
+	}
+	p.Set(faultproxy.Fault{Hole: true})
+	through("", false)
+	p.Set(faultproxy.Fault{LoseReply: 1})
+	through("", false)
+	p.Set(faultproxy.Fault{CutAfter: 4})
+	if got, err := say(t, p, text); err == nil || len(got) > 4 {
+		t.Errorf("cut after 4 bytes: %q, %v", got, err)
+	}
+	p.Set(faultproxy.Fault{Refuse: true})
+	through("", false)
+	p.Set(faultproxy.Fault{Flip: 1e6})
+	if got, err := say(t, p, text); err != nil || got == text {
+		t.Errorf("flipped: %q, %v", got, err)
+	}
+	p.Set(faultproxy.Fault{})
+	through(text, true)
+	st := p.Stats()
+	if st.LostReplies != 1 || st.Cuts < 2 || st.Flips != int64(len(text)) || st.Connections < 9 {
+		t.Errorf("counted %+v", st)
+	}
+}
+
+func TestProxy_cut_meets_connections_that_exist(t *testing.T) {
+	t.Parallel()
+	p := echo(t)
+	c, err := net.Dial("tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.Cut(); n != 1 {
+		t.Errorf("cut %d connections", n)
+	}
+	if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("after a cut: %v, want a reset", err)
+	}
+}
+
+func TestProxy_takes_orders_by_HTTP(t *testing.T) {
+	t.Parallel()
+	p := echo(t)
+	orders := httptest.NewServer(p)
+	defer orders.Close()
+	do := func(method, path, body string) (int, string) {
+		t.Helper()
+		req, err := http.NewRequest(method, orders.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		var b bytes.Buffer
+		_, _ = b.ReadFrom(res.Body)
+		return res.StatusCode, b.String()
+	}
+	if code, text := do("PUT", "/", `{"latency": 7, "loseReply": 0.5}`); code != 200 || p.Fault() != (faultproxy.Fault{Latency: 7 * time.Millisecond, LoseReply: 0.5}) {
+		t.Errorf("%d %s %+v", code, text, p.Fault())
+	}
+	if code, text := do("GET", "/", ""); code != 200 || !strings.Contains(text, `"latency":7`) {
+		t.Errorf("%d %s", code, text)
+	}
+	if code, _ := do("PUT", "/", `{"lag": 7}`); code != 400 {
+		t.Errorf("an unknown fault: %d", code)
+	}
+	if code, _ := do("POST", "/cut", ""); code != 200 {
+		t.Errorf("cut: %d", code)
+	}
+	if code, _ := do("DELETE", "/", ""); code != 405 {
+		t.Errorf("DELETE: %d", code)
+	}
+}

@@ -1,0 +1,108 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// API calls a control plane as its first admin.
+type API struct {
+	t     testing.TB
+	base  string
+	token string
+}
+
+var caller = &http.Client{Timeout: 30 * time.Second}
+
+// Login signs in at a control plane.
+func (n *Node) Login(t testing.TB) *API {
+	t.Helper()
+	a := &API{t: t, base: "http://" + n.Addr}
+	var out struct{ AccessToken string }
+	a.Must("POST", "/api/auth/login", map[string]any{"email": adminEmail, "password": adminPassword}, 200, &out)
+	a.token = out.AccessToken
+	return a
+}
+
+// At is the same session at another control plane.
+func (a *API) At(n *Node) *API { return &API{t: a.t, base: "http://" + n.Addr, token: a.token} }
+
+// Call makes one call and decodes a JSON answer into out, unless that is nil. An error means that the outcome is not
+// known.
+func (a *API) Call(method, path string, body, out any) (status int, header http.Header, err error) {
+	var in io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return 0, nil, err
+		}
+		in = bytes.NewReader(b)
+	}
+	req, err := http.NewRequest(method, a.base+path, in)
+	if err != nil {
+		return 0, nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if a.token != "" {
+		req.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	res, err := caller.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, nil, err
+	}
+	if out != nil && res.StatusCode/100 == 2 {
+		if err := json.Unmarshal(b, out); err != nil {
+			return res.StatusCode, res.Header, fmt.Errorf("%s %s: %w in %.200s", method, path, err, b)
+		}
+	}
+	if res.StatusCode/100 != 2 {
+		return res.StatusCode, res.Header, fmt.Errorf("%s %s: %s: %.300s", method, path, res.Status, b)
+	}
+	return res.StatusCode, res.Header, nil
+}
+
+// Must makes a call that has to succeed with one status.
+func (a *API) Must(method, path string, body any, status int, out any) http.Header {
+	a.t.Helper()
+	got, header, err := a.Call(method, path, body, out)
+	if err != nil || got != status {
+		a.t.Fatalf("%s %s: %d, want %d: %v", method, path, got, status, err)
+	}
+	return header
+}
+
+// Link is what tests read of a URL.
+type Link struct {
+	ID, Slug, Status string
+	ClickCount       int
+}
+
+// Create makes a link to target; more are further fields.
+func (a *API) Create(target string, more map[string]any) (l Link) {
+	a.t.Helper()
+	body := map[string]any{"originalUrl": target}
+	for k, v := range more {
+		body[k] = v
+	}
+	a.Must("POST", "/api/urls", body, 201, &l)
+	return l
+}
+
+// Report is a link's total of clicks as its report says it.
+func (a *API) Report(id string) (int, error) {
+	var out struct{ TotalClicks int }
+	_, _, err := a.Call("GET", "/api/analytics/urls/"+id, nil, &out)
+	return out.TotalClicks, err
+}

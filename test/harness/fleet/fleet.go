@@ -1,0 +1,202 @@
+// Package fleet runs the programs of an installation on loopback as they would run on machines: PostgreSQL, Kafka,
+// ClickHouse's engine, control planes and edges, each a process of its own that can be killed, stopped with SIGSTOP
+// and started again on the same ports and folders.
+//
+// It owns the processes, their folders and logs; everything ends with the test that started it, and a failed test
+// shows how each log ends. Kafka is a broker that keeps its log over kill -9 but is not Apache's, unless KAFKA=real is
+// in the environment. What is missing on the machine fails the test with the command that fetches it.
+package fleet
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/clickstore"
+	"github.com/shortline/shortline/test/harness/faultproxy"
+	"github.com/shortline/shortline/test/harness/plane"
+)
+
+// Topic is where clicks go.
+const Topic = "shortline.clicks"
+
+// Config says how much of everything.
+type Config struct {
+	Edges    int
+	Controls int // with PostgreSQL and ClickHouse; 0 means that Plane serves the edges
+	// Plane serves the edges in place of controls.
+	Plane *plane.Plane
+	// Ingesters are further control planes that only ingest.
+	Ingesters int
+	// EdgeEnv and ControlEnv are further NAME=value settings.
+	EdgeEnv, ControlEnv []string
+}
+
+// Node is a program that serves HTTP.
+type Node struct {
+	*Process
+	Addr string // host:port
+	Ops  string // host:port of metrics and health
+	Dir  string // DATA_DIR
+}
+
+// Fleet is what runs.
+type Fleet struct {
+	Dir        string
+	Postgres   *Process // nil without controls
+	ClickHouse *Process // nil without controls
+	Kafka      *Process
+	Controls   []*Node
+	Ingesters  []*Node
+	Edges      []*Node
+
+	// KafkaProxy is between Kafka and everybody else, StoreProxy between ClickHouse and who writes to it, and
+	// PlaneProxy between edges and the first control plane (or Plane).
+	KafkaProxy, StoreProxy, PlaneProxy *faultproxy.Proxy
+	// Store asks ClickHouse directly.
+	Store clickstore.Store
+
+	t        testing.TB
+	cfg      Config
+	database string // host:port of PostgreSQL
+}
+
+const (
+	edgeToken     = plane.Token
+	adminEmail    = "admin@example.com"
+	adminPassword = "the-admin-of-this-test"
+	publicBase    = "https://sho.rt"
+)
+
+// Start starts everything and waits until it serves.
+func Start(t testing.TB, cfg Config) *Fleet {
+	t.Helper()
+	f := &Fleet{Dir: t.TempDir(), t: t, cfg: cfg}
+	f.startKafka()
+	if cfg.Controls > 0 {
+		f.startPostgres()
+		f.startClickHouse()
+		for i := range cfg.Controls {
+			f.Controls = append(f.Controls, f.control(fmt.Sprintf("control%d", i+1), "api,publish,ingest,webhooks"))
+		}
+		for i := range cfg.Ingesters {
+			f.Ingesters = append(f.Ingesters, f.control(fmt.Sprintf("ingester%d", i+1), "ingest"))
+		}
+		f.PlaneProxy = f.proxy(freePort(t), f.Controls[0].Addr)
+	} else {
+		f.PlaneProxy = f.proxy(freePort(t), strings.TrimPrefix(cfg.Plane.URL(), "http://"))
+	}
+	for i := range cfg.Edges {
+		f.Edges = append(f.Edges, f.edge(i))
+	}
+	for _, n := range f.Nodes() {
+		n.Start()
+	}
+	return f
+}
+
+// Nodes are all edges and control planes, the latter first.
+func (f *Fleet) Nodes() []*Node {
+	var all []*Node
+	return append(append(append(all, f.Controls...), f.Ingesters...), f.Edges...)
+}
+
+// EdgeAddrs are those of all edges.
+func (f *Fleet) EdgeAddrs() (addrs []string) {
+	for _, e := range f.Edges {
+		addrs = append(addrs, e.Addr)
+	}
+	return addrs
+}
+
+// Brokers is for clients of Kafka.
+func (f *Fleet) Brokers() []string { return []string{f.KafkaProxy.Addr()} }
+
+func (f *Fleet) proxy(listen, target string) *faultproxy.Proxy {
+	f.t.Helper()
+	p, err := faultproxy.Listen(listen, target)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+func (f *Fleet) node(name, program string, env []string) *Node {
+	f.t.Helper()
+	n := &Node{Addr: freePort(f.t), Ops: freePort(f.t), Dir: filepath.Join(f.Dir, name)}
+	env = append([]string{"LISTEN_ADDR=" + n.Addr, "OPS_ADDR=" + n.Ops, "DATA_DIR=" + n.Dir, "BASE_URL=" + publicBase, "KAFKA_TOPIC=" + Topic,
+		"KAFKA_BROKERS=" + f.KafkaProxy.Addr(), "LOG_FORMAT=text"}, env...)
+	n.Process = process(f.t, f.Dir, name, binary(f.t, program), nil, env, answers("http://"+n.Ops+"/readyz"))
+	return n
+}
+
+func (f *Fleet) control(name, roles string) *Node {
+	env := append([]string{"ROLES=" + roles, "DATABASE_URL=" + f.postgresURL(), "CLICKHOUSE_URL=http://" + f.StoreProxy.Addr() + "/default",
+		"JWT_SECRET=" + strings.Repeat("j", 32), "ENCRYPTION_KEY=" + strings.Repeat("e", 32), "EDGE_TOKENS=" + edgeToken,
+		"ADMIN_EMAIL=" + adminEmail, "ADMIN_PASSWORD=" + adminPassword,
+		"RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0"}, f.cfg.ControlEnv...)
+	return f.node(name, "control", env)
+}
+
+func (f *Fleet) edge(i int) *Node {
+	env := append([]string{"CONTROL_URL=http://" + f.PlaneProxy.Addr(), "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=" + strconv.Itoa(2<<30)}, f.cfg.EdgeEnv...)
+	return f.node(fmt.Sprintf("edge%d", i+1), "edge", env)
+}
+
+// Metrics reads a node's metrics: the sum over labels of each name, and each with its labels.
+func (n *Node) Metrics() (map[string]float64, error) {
+	res, err := probe.Get("http://" + n.Ops + "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("metrics of %s: %s", n.Name, res.Status)
+	}
+	found := map[string]float64{}
+	in := bufio.NewScanner(res.Body)
+	for in.Scan() {
+		line := in.Text()
+		at := strings.LastIndexByte(line, ' ')
+		if strings.HasPrefix(line, "#") || at < 0 {
+			continue
+		}
+		v, err := strconv.ParseFloat(line[at+1:], 64)
+		if err != nil {
+			continue
+		}
+		name, labels, labelled := strings.Cut(line[:at], "{")
+		found[name] += v
+		if labelled {
+			found[name+"{"+labels] = v
+		}
+	}
+	return found, in.Err()
+}
+
+// Metric reads one of a node's metrics; -1 if it can't be had.
+func (n *Node) Metric(name string) float64 {
+	m, err := n.Metrics()
+	if err != nil {
+		return -1
+	}
+	v, ok := m[name]
+	if !ok {
+		return -1
+	}
+	return v
+}
+
+// Shipped waits until no edge has clicks left that Kafka has not taken.
+func (f *Fleet) Shipped(within time.Duration) {
+	f.t.Helper()
+	for _, e := range f.Edges {
+		Eventually(f.t, within, e.Name+" has shipped its clicks", func() bool { return e.Metric("shortline_spool_clicks_pending") == 0 })
+	}
+}

@@ -1,0 +1,231 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/clickstore"
+)
+
+// programs are built from these folders of the repository, with these settings.
+var programs = map[string]struct {
+	dir, pkg string
+	env      []string
+}{
+	"edge":       {"edge", "./cmd/edge", []string{"CGO_ENABLED=0"}},
+	"control":    {"control", "./cmd/control", []string{"CGO_ENABLED=1"}},
+	"standalone": {"control/cmd/standalone", ".", []string{"CGO_ENABLED=1"}},
+	"chd":        {"test/chd", ".", []string{"CGO_ENABLED=0", "GOWORK=off"}},
+	"fire":       {"test/harness", "./cmd/fire", []string{"CGO_ENABLED=0"}},
+	"kafkad":     {"test/kafka", "./cmd/kafkad", []string{"CGO_ENABLED=0"}},
+}
+
+var built struct {
+	sync.Mutex
+	path map[string]string
+}
+
+// binary builds a program once in a test process and returns its path.
+func binary(t testing.TB, name string) string {
+	t.Helper()
+	built.Lock()
+	defer built.Unlock()
+	if p := built.path[name]; p != "" {
+		return p
+	}
+	p, err := build(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if built.path == nil {
+		built.path = map[string]string{}
+	}
+	built.path[name] = p
+	return p
+}
+
+func build(name string) (string, error) {
+	_, here, _, ok := runtime.Caller(0)
+	if !ok {
+		return "", errors.New("the harness does not know where its source is")
+	}
+	root := filepath.Join(filepath.Dir(here), "..", "..", "..")
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "harness")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	fresh, err := os.CreateTemp(dir, name+"-*") // other processes may be building theirs
+	if err != nil {
+		return "", err
+	}
+	fresh.Close()
+	defer os.Remove(fresh.Name())
+	p := programs[name]
+	cmd := exec.Command("go", "build", "-o", fresh.Name(), p.pkg)
+	cmd.Dir = filepath.Join(root, p.dir)
+	cmd.Env = append(append(os.Environ(), "GOFLAGS=-buildvcs=false"), p.env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w: %s", name, err, out)
+	}
+	// Every process of tests has its own, so that a newer one is not put in its place while it restarts programs.
+	path := filepath.Join(dir, name+"."+strconv.Itoa(os.Getpid()))
+	if err := os.Chmod(fresh.Name(), 0o755); err != nil {
+		return "", err
+	}
+	return path, os.Rename(fresh.Name(), path)
+}
+
+// Remove deletes the programs that this process built. For TestMain, when the tests are over.
+func Remove() {
+	built.Lock()
+	defer built.Unlock()
+	for _, p := range built.path {
+		_ = os.Remove(p) // it is a cache's
+	}
+}
+
+func cacheDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	return filepath.Join(dir, "shortline"), err
+}
+
+// engine is where deploy/dev/parts puts ClickHouse's engine, in the cache.
+const engine = "chdb-26.5.3/libchdb.so"
+
+func (f *Fleet) startClickHouse() {
+	f.t.Helper()
+	lib := os.Getenv("CHDB_LIB")
+	if lib == "" {
+		cache, err := cacheDir()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		lib = filepath.Join(cache, engine)
+	}
+	if _, err := os.Stat(lib); err != nil {
+		f.t.Fatalf("ClickHouse's engine is not here (%v): deploy/dev/parts fetches it", err)
+	}
+	addr := freePort(f.t)
+	f.ClickHouse = process(f.t, f.Dir, "clickhouse", binary(f.t, "chd"), []string{"-listen", addr, "-data", filepath.Join(f.Dir, "clickhouse"), "-lib", lib}, nil, answers("http://"+addr+"/ping"))
+	f.ClickHouse.Start()
+	f.StoreProxy = f.proxy(freePort(f.t), addr)
+	f.Store = clickstore.Store{URL: "http://" + addr}
+}
+
+func (f *Fleet) startKafka() {
+	f.t.Helper()
+	addr, dir := freePort(f.t), filepath.Join(f.Dir, "kafka")
+	if os.Getenv("KAFKA") == "real" {
+		_, port, err := net.SplitHostPort(addr)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		f.Kafka = process(f.t, f.Dir, "kafka", binary(f.t, "kafkad"), []string{"-dir", dir, "-port", port}, nil, dials(addr))
+		f.KafkaProxy = f.proxy(freePort(f.t), addr)
+	} else {
+		f.KafkaProxy = f.proxy(freePort(f.t), addr)
+		f.Kafka = process(f.t, f.Dir, "kafka", binary(f.t, "fire"), []string{"kafka", "-listen", addr, "-advertise", f.KafkaProxy.Addr(), "-data", dir, "-topic", Topic}, nil, dials(addr))
+	}
+	f.Kafka.Start()
+}
+
+func dials(addr string) func() error {
+	return func() error {
+		c, err := net.DialTimeout("tcp", addr, time.Second)
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	}
+}
+
+// postgres is the folder of its programs.
+func postgres() (string, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is sound
+	slices.Sort(found)
+	if len(found) > 0 {
+		return filepath.Dir(found[len(found)-1]), nil
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path), nil
+	}
+	return "", errors.New("PostgreSQL's programs (initdb, postgres) are not here: deploy/dev/parts installs them")
+}
+
+func (f *Fleet) postgresURL() string {
+	return "postgres://postgres@" + f.database + "/postgres?sslmode=disable"
+}
+
+func (f *Fleet) startPostgres() {
+	f.t.Helper()
+	bin, err := postgres()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	// Not in the test's folder: that one is root's, where the server's user has no way in.
+	dir, err := os.MkdirTemp("", "shortline-fleet-pg-")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	var who *syscall.Credential
+	if os.Getuid() == 0 { // the server refuses to run as root
+		u, err := user.Lookup("postgres")
+		if err != nil {
+			u, err = user.Lookup("nobody")
+		}
+		if err != nil {
+			f.t.Fatal("there is no user (postgres, nobody) to run PostgreSQL as")
+		}
+		uid, _ := strconv.Atoi(u.Uid) // on this system they are numbers
+		gid, _ := strconv.Atoi(u.Gid)
+		if err := os.Chown(dir, uid, gid); err != nil {
+			f.t.Fatal(err)
+		}
+		who = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	}
+	data := filepath.Join(dir, "data")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+	initdb.Dir, initdb.Env, initdb.SysProcAttr = dir, append(os.Environ(), "LC_ALL=C.UTF-8"), &syscall.SysProcAttr{Credential: who}
+	if out, err := initdb.CombinedOutput(); err != nil {
+		f.t.Fatalf("initdb: %v: %s", err, out)
+	}
+	f.database = freePort(f.t)
+	host, port, err := net.SplitHostPort(f.database)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	// Not durable against power cuts, which no experiment here makes; a killed server loses nothing.
+	f.Postgres = process(f.t, f.Dir, "postgres", filepath.Join(bin, "postgres"), []string{"-D", data, "-k", dir, "-h", host, "-p", port,
+		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB"}, []string{"LC_ALL=C.UTF-8"}, nil)
+	f.Postgres.user = who
+	pgReady := filepath.Join(bin, "pg_isready")
+	f.Postgres.ready = func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, pgReady, "-h", host, "-p", port).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
+		}
+		return nil
+	}
+	f.Postgres.Start()
+}

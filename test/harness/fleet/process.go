@@ -1,0 +1,274 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Process is one program of the fleet, on ports and folders that stay the same over its restarts. Its methods are
+// for one goroutine at a time.
+type Process struct {
+	Name string
+	// Kills and Starts count what was done to it.
+	Kills, Starts int
+
+	t       testing.TB
+	path    string
+	args    []string
+	env     []string
+	user    *syscall.Credential
+	ready   func() error // nil once it can be used
+	within  time.Duration
+	logPath string
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	stdin  io.Closer
+	ended  chan struct{}
+	paused bool
+}
+
+// process makes one; it is started by Start. Whatever happens, it ends with the test, and its last words are shown
+// if the test failed.
+func process(t testing.TB, dir, name, path string, args, env []string, ready func() error) *Process {
+	t.Helper()
+	p := &Process{Name: name, t: t, path: path, args: args, env: append(clean(), env...), ready: ready, within: 60 * time.Second, logPath: filepath.Join(dir, name+".log")}
+	t.Cleanup(func() {
+		p.Kill()
+		if t.Failed() {
+			t.Logf("the end of %s's log:\n%s", name, tail(p.logPath, 6<<10))
+		}
+	})
+	return p
+}
+
+// clean is this process's environment without what would set a program.
+func clean() []string {
+	var out []string
+	for _, kv := range os.Environ() {
+		switch name, _, _ := strings.Cut(kv, "="); name {
+		case "PATH", "HOME", "TMPDIR", "LANG", "TZ", "JAVA_HOME", "XDG_CACHE_HOME":
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// Start runs it and waits until it can be used, and returns how long that took.
+func (p *Process) Start() time.Duration {
+	p.t.Helper()
+	began := time.Now()
+	if err := p.start(); err != nil {
+		p.t.Fatalf("start %s: %v\n%s", p.Name, err, tail(p.logPath, 4<<10))
+	}
+	return time.Since(began)
+}
+
+// Launch runs it without waiting.
+func (p *Process) Launch() {
+	p.t.Helper()
+	if err := p.launch(); err != nil {
+		p.t.Fatalf("start %s: %v", p.Name, err)
+	}
+}
+
+func (p *Process) launch() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	log, err := os.OpenFile(p.logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.Command(p.path, p.args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, log, log
+	// A group of its own, so that a signal meets its children too; and it dies with us.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: p.user}
+	if p.stdin, err = cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	p.Starts++
+	p.cmd, p.ended, p.paused = cmd, make(chan struct{}), false
+	go func(ended chan struct{}) {
+		_ = cmd.Wait() // how it ended is in its log
+		close(ended)
+	}(p.ended)
+	return nil
+}
+
+var errEnded = errors.New("it has ended")
+
+func (p *Process) start() error {
+	if err := p.launch(); err != nil {
+		return err
+	}
+	return p.Ready()
+}
+
+// Ready waits until it can be used.
+func (p *Process) Ready() error {
+	deadline := time.Now().Add(p.within)
+	for {
+		err := p.ready()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.ended:
+			return errEnded
+		case <-time.After(5 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("not ready within %v: %w", p.within, err)
+		}
+	}
+}
+
+// PID is the process's number.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Alive reports whether it runs.
+func (p *Process) Alive() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return false
+	}
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// Kill ends it as kill -9 does, its children with it, and waits until it is gone.
+func (p *Process) Kill() {
+	if !p.Alive() {
+		return
+	}
+	p.Kills++
+	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // it may be ending already
+	<-p.ended
+	p.stdin.Close()
+}
+
+// Pause stops it with SIGSTOP: its connections live on, and nobody answers.
+func (p *Process) Pause() {
+	p.paused = true
+	_ = syscall.Kill(-p.PID(), syscall.SIGSTOP)
+}
+
+// Resume lets it go on.
+func (p *Process) Resume() {
+	p.paused = false
+	_ = syscall.Kill(-p.PID(), syscall.SIGCONT)
+}
+
+// Stop asks it to end, waits, and returns how it ended: an error also if that took longer than within.
+func (p *Process) Stop(within time.Duration) error {
+	if !p.Alive() {
+		return errEnded
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-p.ended:
+		p.stdin.Close()
+		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+			return fmt.Errorf("%s ended with %d", p.Name, code)
+		}
+		return nil
+	case <-time.After(within):
+		return fmt.Errorf("%s did not end within %v", p.Name, within)
+	}
+}
+
+// Log is what it has written, all starts together.
+func (p *Process) Log() string {
+	text, _ := os.ReadFile(p.logPath) // none yet is nothing
+	return string(text)
+}
+
+func tail(path string, n int) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-n):])
+}
+
+var ports = struct {
+	sync.Mutex
+	given map[int]bool
+}{given: map[int]bool{}}
+
+// freePort is an address on loopback that nobody listens on. It lies below the ports that the system gives to outgoing
+// connections: a killed program finds it free when it comes back.
+func freePort(t testing.TB) string {
+	t.Helper()
+	ports.Lock()
+	defer ports.Unlock()
+	for range 1000 {
+		n := 15000 + rand.IntN(17000)
+		if ports.given[n] {
+			continue
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(n))
+		if err != nil {
+			continue
+		}
+		l.Close()
+		ports.given[n] = true
+		return l.Addr().String()
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
+var probe = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+// answers is a check that a URL answers 200.
+func answers(url string) func() error {
+	return func() error {
+		res, err := probe.Get(url)
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		_, _ = io.Copy(io.Discard, res.Body)
+		if res.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answers %s", url, res.Status)
+		}
+		return nil
+	}
+}
+
+// Eventually waits until f is true, or fails the test.
+func Eventually(t testing.TB, within time.Duration, what string, f func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for !f() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", within, what)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}

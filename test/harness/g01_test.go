@@ -1,0 +1,39 @@
+package harness_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// TestG01 kills edges at full load, at random moments: every redirect that was read to its end is in the topic
+// exactly once.
+func TestG01_kill_9_of_edges_at_full_load(t *testing.T) {
+	kills := count(t, 12)
+	p, slugs := published(t, 1000)
+	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p})
+	c := newCrowd(t)
+	var restarts []time.Duration
+	r := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8}, func() {
+		for i := range kills {
+			time.Sleep(time.Duration(200+rand.IntN(600)) * time.Millisecond)
+			e := f.Edges[i%len(f.Edges)]
+			e.Kill()
+			restarts = append(restarts, e.Start())
+		}
+		time.Sleep(300 * time.Millisecond)
+	})
+	slices.Sort(restarts)
+	t.Logf("%d kills, load: %v; restart to ready p50 %s p99 %s", kills, r, percentile(restarts, 0.5).Round(time.Millisecond), percentile(restarts, 0.99).Round(time.Millisecond))
+	if r.Broken == 0 {
+		t.Error("no kill met a request: the experiment did not bite")
+	}
+	for status, n := range r.Other {
+		t.Errorf("%d answers of %d", n, status)
+	}
+	inTopic(t, f, c)
+}

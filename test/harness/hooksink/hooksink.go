@@ -1,0 +1,142 @@
+// Package hooksink receives webhooks: it answers as it is told, checks signatures with code of its own, and records
+// what came, in which order and how often.
+package hooksink
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Delivery is one request that came.
+type Delivery struct {
+	ID      string // X-Webhook-Delivery-ID
+	Event   string
+	Attempt int
+	Path    string
+	Body    []byte
+	At      time.Time
+	Signed  bool // X-Webhook-Signature is that of the body
+	Status  int  // what it was answered with; 0 if the connection was cut instead
+}
+
+// Answer is how a delivery is answered.
+type Answer struct {
+	Status  int           // 0 is 200
+	After   time.Duration // before the answer
+	Body    string
+	Header  map[string]string
+	Cut     bool // no answer: the connection is reset
+	Endless bool // the body never ends, until the client has had enough
+}
+
+// Sink is an http.Handler. Any number of goroutines may use it.
+type Sink struct {
+	secret []byte
+	script func(Delivery) Answer
+
+	mu   sync.Mutex
+	came []Delivery
+}
+
+// New makes a sink that checks signatures with secret and asks script what to answer; nil means 200 to all.
+func New(secret string, script func(Delivery) Answer) *Sink {
+	if script == nil {
+		script = func(Delivery) Answer { return Answer{} }
+	}
+	return &Sink{secret: []byte(secret), script: script}
+}
+
+const maxBody = 1 << 20
+
+// ServeHTTP takes a delivery.
+func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	if err != nil {
+		return // it never came
+	}
+	mac := hmac.New(sha256.New, s.secret)
+	mac.Write(body)
+	attempt, _ := strconv.Atoi(r.Header.Get("X-Webhook-Attempt")) // 0 shows in the record
+	d := Delivery{
+		ID: r.Header.Get("X-Webhook-Delivery-ID"), Event: r.Header.Get("X-Webhook-Event"), Attempt: attempt, Path: r.URL.Path, Body: body, At: time.Now(),
+		Signed: hmac.Equal([]byte(r.Header.Get("X-Webhook-Signature")), []byte("sha256="+hex.EncodeToString(mac.Sum(nil)))),
+	}
+	a := s.script(d)
+	if a.Status == 0 {
+		a.Status = http.StatusOK
+	}
+	if d.Status = a.Status; a.Cut {
+		d.Status = 0
+	}
+	s.mu.Lock()
+	s.came = append(s.came, d)
+	s.mu.Unlock()
+	if a.After > 0 {
+		select {
+		case <-time.After(a.After):
+		case <-r.Context().Done():
+			return
+		}
+	}
+	if a.Cut {
+		panic(http.ErrAbortHandler)
+	}
+	for name, value := range a.Header {
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(a.Status)
+	_, _ = io.WriteString(w, a.Body) // a client that has gone has its answer in the record
+	for chunk := make([]byte, 64<<10); a.Endless; {
+		if _, err := w.Write(chunk); err != nil {
+			return
+		}
+	}
+}
+
+// Came is what has come so far, in order.
+func (s *Sink) Came() []Delivery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.came)
+}
+
+// Account sums up what came.
+type Account struct {
+	Requests   int
+	Deliveries int // distinct ids
+	Done       int // distinct ids that were answered with 2xx at least once
+	Again      int // requests for an id that had been answered with 2xx before
+	Unsigned   int
+	Disorder   int // requests whose attempt is not one above the one before, of the same id
+}
+
+// Account counts all that has come so far.
+func (s *Sink) Account() Account {
+	var a Account
+	attempts, done := map[string]int{}, map[string]bool{}
+	for _, d := range s.Came() {
+		a.Requests++
+		if done[d.ID] {
+			a.Again++
+		}
+		if !d.Signed {
+			a.Unsigned++
+		}
+		if last, ok := attempts[d.ID]; ok && d.Attempt != last+1 || !ok && d.Attempt != 1 {
+			a.Disorder++
+		}
+		attempts[d.ID] = d.Attempt
+		if d.Status/100 == 2 {
+			done[d.ID] = true
+		}
+	}
+	a.Deliveries, a.Done = len(attempts), len(done)
+	return a
+}

@@ -1,0 +1,47 @@
+package load
+
+import (
+	"math"
+	"time"
+)
+
+// Times is a distribution of durations, in steps of a tenth. The zero value is empty. It is for one goroutine.
+type Times struct {
+	Max time.Duration
+
+	count int64
+	steps [256]int64 // step i holds what took up to base·1.1^i
+}
+
+const base = 10 * time.Microsecond
+
+// Add takes a duration in.
+func (t *Times) Add(d time.Duration) {
+	t.count++
+	t.Max = max(t.Max, d)
+	i := 0
+	if d > base {
+		i = int(math.Ceil(math.Log(float64(d)/float64(base)) / math.Log(1.1)))
+	}
+	t.steps[min(i, len(t.steps)-1)]++
+}
+
+func (t *Times) add(other *Times) {
+	t.count += other.count
+	t.Max = max(t.Max, other.Max)
+	for i, n := range other.steps {
+		t.steps[i] += n
+	}
+}
+
+// Quantile is the duration that the share q of all did not exceed, at most a tenth too long; 0 of none.
+func (t *Times) Quantile(q float64) time.Duration {
+	left := int64(math.Ceil(q * float64(t.count)))
+	for i, n := range t.steps {
+		if left -= n; left <= 0 && t.count > 0 {
+			d := time.Duration(float64(base) * math.Pow(1.1, float64(i)))
+			return min(d, t.Max).Round(10 * time.Microsecond)
+		}
+	}
+	return t.Max
+}

@@ -1,0 +1,288 @@
+// Package plane is a control plane for edges alone: it serves what a test wants served, sound or forged, and keeps
+// what edges report. It speaks the same three paths as the real one and shares only the wire format with it.
+package plane
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// Token is what edges have to show.
+const Token = "a-token-for-edges-of-tests"
+
+// Plane is one control plane on a port of its own. Any number of goroutines may use it.
+type Plane struct {
+	addr   string
+	server *http.Server
+
+	mu          sync.Mutex
+	changed     chan struct{} // closed at each change
+	incarnation uint64
+	revision    uint64
+	links       map[string]link.Record
+	gone        []tombstone
+	document    []byte // of the present revision; nil: not built
+	forgeries   [][]byte
+	forgedDelta bool
+	asked       int
+	reports     []snapshot.Status
+}
+
+type tombstone struct {
+	revision uint64
+	snapshot.Tombstone
+}
+
+// New starts one on a free port.
+func New() (*Plane, error) {
+	p := &Plane{changed: make(chan struct{}), incarnation: uint64(time.Now().UnixNano()), links: map[string]link.Record{}}
+	if err := p.listen("127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Plane) listen(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	p.addr = l.Addr().String()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /edge/v1/snapshot", p.snapshot)
+	mux.HandleFunc("GET /edge/v1/changes", p.changes)
+	mux.HandleFunc("POST /edge/v1/status", p.status)
+	p.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+Token {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})}
+	go func(s *http.Server) { _ = s.Serve(l) }(p.server) // until Close
+	return nil
+}
+
+// URL is for CONTROL_URL.
+func (p *Plane) URL() string { return "http://" + p.addr }
+
+// Close goes away at once, as a machine that is switched off does.
+func (p *Plane) Close() error { return p.server.Close() }
+
+// Reopen comes back on the same port.
+func (p *Plane) Reopen() error { return p.listen(p.addr) }
+
+// Publish adds links or replaces those of the same slug, as one revision, which it returns.
+func (p *Plane) Publish(records ...link.Record) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.revision++
+	for _, r := range records {
+		r.Revision = p.revision
+		p.links[r.Slug] = r
+	}
+	p.news()
+	return p.revision
+}
+
+// Remove deletes links, as one revision.
+func (p *Plane) Remove(slugs ...string) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.revision++
+	for _, s := range slugs {
+		if r, ok := p.links[s]; ok {
+			p.gone = append(p.gone, tombstone{p.revision, snapshot.Tombstone{Num: r.Num, Slug: s}})
+			delete(p.links, s)
+		}
+	}
+	p.news()
+	return p.revision
+}
+
+// Forge serves the given bytes in turn, once each, in place of full documents, and tells edges to take one by
+// refusing all deltas until the last was taken.
+func (p *Plane) Forge(documents ...[]byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forgeries = documents
+	p.forgedDelta = false
+	p.news()
+}
+
+// ForgeDeltas serves the given bytes in turn in place of deltas. What follows is served as it is.
+func (p *Plane) ForgeDeltas(deltas ...[]byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forgeries = deltas
+	p.forgedDelta = true
+	p.news()
+}
+
+// Forgeries is how many have not been taken yet.
+func (p *Plane) Forgeries() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.forgeries)
+}
+
+// Document is a full document of what is published, of any position.
+func (p *Plane) Document(cur snapshot.Cursor) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.build(cur)
+}
+
+// Cursor is the present position.
+func (p *Plane) Cursor() snapshot.Cursor {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return snapshot.Cursor{Incarnation: p.incarnation, Revision: p.revision}
+}
+
+// Delta is the wire form of what changed after a revision.
+func (p *Plane) Delta(after uint64) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.delta(after)
+}
+
+// Reports are what edges have said of themselves.
+func (p *Plane) Reports() []snapshot.Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.reports)
+}
+
+// Asked is how many requests of edges there were.
+func (p *Plane) Asked() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
+func (p *Plane) news() {
+	p.document = nil
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+func (p *Plane) build(cur snapshot.Cursor) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := snapshot.NewFastWriter(&b, cur)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range p.links {
+		if err := w.Add(&r); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func (p *Plane) delta(after uint64) []byte {
+	d := snapshot.Delta{Incarnation: p.incarnation, From: after, To: p.revision}
+	for _, r := range p.links {
+		if r.Revision > after {
+			d.Upserts = append(d.Upserts, r)
+		}
+		d.After.Add(r.Slug, r.Num, r.Revision)
+	}
+	for _, t := range p.gone {
+		if t.revision > after {
+			d.Deletes = append(d.Deletes, t.Tombstone)
+		}
+	}
+	return snapshot.AppendDelta(nil, &d)
+}
+
+// forged takes the next forgery of a kind. The lock is held.
+func (p *Plane) forged(delta bool) ([]byte, bool) {
+	if len(p.forgeries) == 0 || p.forgedDelta != delta {
+		return nil, false
+	}
+	next := p.forgeries[0]
+	p.forgeries = p.forgeries[1:]
+	return next, true
+}
+
+func (p *Plane) snapshot(w http.ResponseWriter, _ *http.Request) {
+	p.mu.Lock()
+	p.asked++
+	doc, ok := p.forged(false)
+	var err error
+	if !ok {
+		if p.document == nil {
+			p.document, err = p.build(snapshot.Cursor{Incarnation: p.incarnation, Revision: p.revision})
+		}
+		doc = p.document
+	}
+	p.mu.Unlock()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	_, _ = w.Write(doc) // the edge sees whether it got all of it
+}
+
+const hold = 20 * time.Second
+
+func (p *Plane) changes(w http.ResponseWriter, r *http.Request) {
+	incarnation, _ := strconv.ParseUint(r.URL.Query().Get("incarnation"), 10, 64) // a wrong one is another one
+	after, _ := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64)
+	ctx, cancel := context.WithTimeout(r.Context(), hold)
+	defer cancel()
+	for first := true; ; first = false {
+		p.mu.Lock()
+		if first {
+			p.asked++
+		}
+		if incarnation != p.incarnation || after > p.revision || len(p.forgeries) > 0 && !p.forgedDelta {
+			p.mu.Unlock()
+			http.Error(w, "take a snapshot", http.StatusGone)
+			return
+		}
+		wire, ok := p.forged(true)
+		if !ok && after < p.revision {
+			wire, ok = p.delta(after), true
+		}
+		changed := p.changed
+		p.mu.Unlock()
+		if ok {
+			_, _ = w.Write(wire) // the edge sees whether it got all of it
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+	}
+}
+
+func (p *Plane) status(w http.ResponseWriter, r *http.Request) {
+	var s snapshot.Status
+	if err := json.NewDecoder(r.Body).Decode(&s); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	p.mu.Lock()
+	p.reports = append(p.reports, s)
+	p.mu.Unlock()
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,195 @@
+// Package topic reads a Kafka topic of clicks from its first record to its last, as an auditor would: with a client
+// of its own, in no consumer group, leaving no trace.
+package topic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/shortline/shortline/shared/click"
+)
+
+// Account is what a topic has in it.
+type Account struct {
+	Messages int
+	Raw      int // clicks, repeats included
+	Repeats  int // clicks that were there before: what a sender does when it can't know
+	Clicks   int // distinct identities
+	Missing  int // sequence numbers of a lane, from 1 to its highest, that neither a click nor a loss marker has
+	Lost     int // sequence numbers that loss markers name
+	Clashes  int // clicks of one identity that differ
+	Foreign  int // messages that are no frames of clicks
+
+	lanes map[click.Lane]*lane
+	names []string // utm_content of each distinct click
+}
+
+type lane struct {
+	seqs map[uint64]uint64 // to a fingerprint of the click
+	top  uint64
+	lost map[uint64]bool
+}
+
+// Contents is utm_content of each distinct click, for truth.Judge.
+func (a *Account) Contents() iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for _, s := range a.names {
+			if !yield(s, 1) {
+				return
+			}
+		}
+	}
+}
+
+// String is one line.
+func (a *Account) String() string {
+	return fmt.Sprintf("%d messages, %d raw clicks, %d of them repeats, %d distinct in %d lanes, missing %d, marked as lost %d, clashes %d, foreign %d",
+		a.Messages, a.Raw, a.Repeats, a.Clicks, len(a.lanes), a.Missing, a.Lost, a.Clashes, a.Foreign)
+}
+
+// Read reads all that is in the topic now.
+func Read(ctx context.Context, brokers []string, name string) (*Account, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(name), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(100*time.Millisecond))
+	if err != nil {
+		return nil, fmt.Errorf("read topic %s: %w", name, err)
+	}
+	defer client.Close()
+	left, err := ends(ctx, client, name)
+	if err != nil {
+		return nil, fmt.Errorf("read topic %s: %w", name, err)
+	}
+	a := &Account{lanes: map[click.Lane]*lane{}}
+	for len(left) > 0 {
+		fetches := client.PollFetches(ctx)
+		if err := fetches.Err0(); err != nil {
+			return nil, fmt.Errorf("read topic %s: %w", name, err)
+		}
+		fetches.EachRecord(func(r *kgo.Record) {
+			a.message(r.Value)
+			if end, ok := left[r.Partition]; ok && r.Offset+1 >= end {
+				delete(left, r.Partition)
+			}
+		})
+	}
+	for _, l := range a.lanes {
+		for seq := uint64(1); seq <= l.top; seq++ {
+			_, there := l.seqs[seq]
+			switch {
+			case !there && l.lost[seq]:
+				a.Lost++
+			case !there:
+				a.Missing++
+			}
+		}
+	}
+	return a, nil
+}
+
+func (a *Account) message(value []byte) {
+	a.Messages++
+	b, err := click.ParseBatch(value)
+	if err != nil {
+		a.Foreign++
+		return
+	}
+	l := a.lanes[b.Lane]
+	if l == nil {
+		l = &lane{seqs: map[uint64]uint64{}, lost: map[uint64]bool{}}
+		a.lanes[b.Lane] = l
+	}
+	d := click.NewDecoder(&b)
+	for {
+		var e click.Event
+		more, err := d.Next(&e)
+		if err != nil {
+			a.Foreign++
+			return
+		}
+		if !more {
+			return
+		}
+		l.top = max(l.top, e.Seq)
+		if e.LostTo != 0 {
+			for seq := e.LostFrom; seq <= e.LostTo; seq++ {
+				l.lost[seq] = true
+			}
+			continue
+		}
+		a.Raw++
+		mark := fingerprint(&e)
+		before, again := l.seqs[e.Seq]
+		switch {
+		case !again:
+			l.seqs[e.Seq] = mark
+			a.Clicks++
+			a.names = append(a.names, e.UTM.Content)
+		case before != mark:
+			a.Clashes++
+			fallthrough
+		default:
+			a.Repeats++
+		}
+	}
+}
+
+// fingerprint tells clicks of the harness apart (FNV-1a over what it varies).
+func fingerprint(e *click.Event) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range []byte(e.UTM.Content) {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return (h^e.Link)*1099511628211 ^ uint64(e.Time)
+}
+
+// ends are the ends of all partitions that have something in them.
+func ends(ctx context.Context, client *kgo.Client, name string) (map[int32]int64, error) {
+	ask := kmsg.NewPtrMetadataRequest()
+	topic := kmsg.NewMetadataRequestTopic()
+	topic.Topic = &name
+	ask.Topics = append(ask.Topics, topic)
+	meta, err := ask.RequestWith(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	if len(meta.Topics) != 1 || meta.Topics[0].ErrorCode != 0 {
+		return nil, errors.New("it is not there")
+	}
+	offsets := kmsg.NewPtrListOffsetsRequest()
+	of := kmsg.NewListOffsetsRequestTopic()
+	of.Topic = name
+	for _, p := range meta.Topics[0].Partitions {
+		one := kmsg.NewListOffsetsRequestTopicPartition()
+		one.Partition, one.Timestamp = p.Partition, -1 // the end
+		of.Partitions = append(of.Partitions, one)
+	}
+	offsets.Topics = append(offsets.Topics, of)
+	found := map[int32]int64{}
+	for _, shard := range client.RequestSharded(ctx, offsets) {
+		if shard.Err != nil {
+			return nil, shard.Err
+		}
+		res, ok := shard.Resp.(*kmsg.ListOffsetsResponse)
+		if !ok {
+			return nil, errors.New("the answer is of another kind")
+		}
+		for _, t := range res.Topics {
+			for _, p := range t.Partitions {
+				if p.ErrorCode != 0 {
+					return nil, fmt.Errorf("the end of partition %d: error %d", p.Partition, p.ErrorCode)
+				}
+				if p.Offset > 0 {
+					found[p.Partition] = p.Offset
+				}
+			}
+		}
+	}
+	return found, nil
+}

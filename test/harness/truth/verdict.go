@@ -1,0 +1,106 @@
+package truth
+
+import (
+	"fmt"
+	"iter"
+	"net/http"
+)
+
+// Verdict compares a run with what is stored of it.
+type Verdict struct {
+	Sent    int // requests
+	Acked   int // 302 answers that were read to the end
+	Stored  int // clicks in the store
+	Lost    int // answered, and not in the store
+	Twice   int // clicks above one for each identity
+	Ghosts  int // identities in the store that nobody sent
+	InDoubt int // in the store without a whole answer: allowed, the client went without one
+
+	Examples []string // some identities of what is wrong
+}
+
+// Exact reports whether every answered redirect has its click exactly once, and nobody else has one.
+func (v Verdict) Exact() bool { return v.Lost == 0 && v.Twice == 0 && v.Ghosts == 0 }
+
+// String is one line.
+func (v Verdict) String() string {
+	s := fmt.Sprintf("sent %d, acked %d, stored %d, lost %d, dup %d, ghost %d, in doubt but stored %d",
+		v.Sent, v.Acked, v.Stored, v.Lost, v.Twice, v.Ghosts, v.InDoubt)
+	if len(v.Examples) > 0 {
+		s += fmt.Sprintf(", such as %q", v.Examples)
+	}
+	return s
+}
+
+const (
+	wasSent   = 1 << 7
+	wasAcked  = 1 << 6
+	mostTimes = wasAcked - 1 // how often an identity was found, counted no further
+)
+
+// Judge compares the file of a run with stored: identities as a store has them, each with how often. Names that are
+// no identities are ghosts, but "" is passed over, for clicks that others made. An identity may come several times.
+func Judge(path string, stored iter.Seq2[string, int]) (Verdict, error) {
+	var v Verdict
+	clients := map[int][]byte{}
+	state := func(id ID) *byte {
+		s := clients[id.Client]
+		for uint64(len(s)) <= id.N {
+			s = append(s, make([]byte, id.N+1-uint64(len(s)))...)
+		}
+		clients[id.Client] = s
+		return &s[id.N]
+	}
+	for e, err := range Read(path) {
+		if err != nil {
+			return v, err
+		}
+		v.Sent++
+		s := state(e.ID)
+		*s |= wasSent
+		if e.Status == http.StatusFound {
+			v.Acked++
+			*s |= wasAcked
+		}
+	}
+	example := func(what, name string) {
+		if len(v.Examples) < 5 {
+			v.Examples = append(v.Examples, what+" "+name)
+		}
+	}
+	for name, n := range stored {
+		if name == "" {
+			continue
+		}
+		v.Stored += n
+		id, ok := ParseID(name)
+		if ok {
+			known := clients[id.Client]
+			ok = id.N < uint64(len(known)) && known[id.N]&wasSent != 0
+		}
+		if !ok {
+			v.Ghosts += n
+			example("ghost", name)
+			continue
+		}
+		s := state(id)
+		before := int(*s & mostTimes)
+		if before+n > 1 {
+			v.Twice += n - max(0, 1-before)
+			example("twice", name)
+		}
+		*s = *s&^byte(mostTimes) | byte(min(before+n, mostTimes))
+	}
+	for client, s := range clients {
+		for n, b := range s {
+			switch found := b&mostTimes != 0; {
+			case b&wasAcked != 0 && !found:
+				v.Lost++
+				example("lost", ID{client, uint64(n)}.String())
+			case b&wasAcked == 0 && found:
+				v.InDoubt++
+			}
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,148 @@
+package harness_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+	"github.com/shortline/shortline/test/harness/plane"
+	"github.com/shortline/shortline/test/harness/topic"
+	"github.com/shortline/shortline/test/harness/truth"
+)
+
+// crowd is a load that goes on in the background.
+type crowd struct {
+	t    *testing.T
+	log  *truth.Log
+	next int // number of the first client of the next run
+	stop func() *load.Result
+}
+
+func newCrowd(t *testing.T) *crowd {
+	t.Helper()
+	log, err := truth.Create(filepath.Join(t.TempDir(), "truth"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &crowd{t: t, log: log}
+}
+
+// start begins a run; stop ends it and returns its account.
+func (c *crowd) start(cfg load.Config) {
+	cfg.Log, cfg.First = c.log, c.next
+	if cfg.Clients == 0 {
+		cfg.Clients = 8
+	}
+	c.next += cfg.Clients
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan *load.Result, 1)
+	go func() { done <- load.Run(ctx, cfg) }()
+	c.stop = sync.OnceValue(func() *load.Result {
+		cancel()
+		return <-done
+	})
+	c.t.Cleanup(func() { c.stop() })
+}
+
+// during runs a load for as long as f takes.
+func (c *crowd) during(cfg load.Config, f func()) *load.Result {
+	c.start(cfg)
+	f()
+	return c.stop()
+}
+
+// file closes the record and returns its path.
+func (c *crowd) file() string {
+	c.t.Helper()
+	if err := c.log.Close(); err != nil {
+		c.t.Fatal(err)
+	}
+	return c.log.Path()
+}
+
+// exact demands that a verdict is without fault, and that there was something to judge.
+func exact(t *testing.T, where string, v truth.Verdict, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
+	t.Logf("%s: %v", where, v)
+	if !v.Exact() || v.Acked == 0 {
+		t.Errorf("%s is not what was answered: %v", where, v)
+	}
+}
+
+// published is a plane with some links, link0 to link<n-1>.
+func published(t *testing.T, n int) (*plane.Plane, []string) {
+	t.Helper()
+	p, err := plane.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	records := make([]link.Record, n)
+	slugs := make([]string, n)
+	for i := range records {
+		slugs[i] = fmt.Sprintf("link%d", i)
+		records[i] = link.Record{Num: uint64(i + 1), Owner: 1, Slug: slugs[i], Destination: "https://example.com/" + slugs[i], CreatedAt: 1}
+	}
+	p.Publish(records...)
+	return p, slugs
+}
+
+// inTopic reads the topic when every edge has shipped, and compares it with the record.
+func inTopic(t *testing.T, f *fleet.Fleet, c *crowd) *topic.Account {
+	t.Helper()
+	f.Shipped(2 * time.Minute)
+	account, err := topic.Read(t.Context(), f.Brokers(), fleet.Topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("topic: %v", account)
+	if account.Missing != 0 || account.Clashes != 0 || account.Foreign != 0 {
+		t.Errorf("the topic's own audit finds faults: %v", account)
+	}
+	v, err := truth.Judge(c.log.Path(), account.Contents())
+	exact(t, "topic", v, err)
+	return account
+}
+
+// stored waits until ClickHouse has as many clicks as were answered, and compares.
+func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) {
+	t.Helper()
+	f.Shipped(2 * time.Minute)
+	began := time.Now()
+	fleet.Eventually(t, 2*time.Minute, "ClickHouse has every answered click", func() bool {
+		n, err := f.Store.Clicks(t.Context())
+		return err == nil && int64(n) >= acked
+	})
+	account, err := f.Store.Account(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("ClickHouse, %s after the last answer: %v", time.Since(began).Round(time.Millisecond), account)
+	if account.Missing != 0 {
+		t.Errorf("clicks are missing in lanes: %v", account)
+	}
+	contents, err := f.Store.Contents(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := truth.Judge(c.log.Path(), contents)
+	exact(t, "ClickHouse", v, err)
+}
+
+// percentile is the q-quantile of durations.
+func percentile(all []time.Duration, q float64) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	i := min(len(all)-1, int(q*float64(len(all))))
+	return all[i]
+}
