@@ -1,0 +1,164 @@
+package harness_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/faultproxy"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// chain is a whole installation with links that its edges know.
+type chain struct {
+	*fleet.Fleet
+	t     *testing.T
+	api   *fleet.API
+	links []fleet.Link
+	slugs []string
+}
+
+func startChain(t *testing.T, cfg fleet.Config, links int) *chain {
+	t.Helper()
+	c := &chain{Fleet: fleet.Start(t, cfg), t: t}
+	c.api = c.Controls[0].Login(t)
+	for i := range links {
+		l := c.api.Create(fmt.Sprintf("https://example.com/%d", i), nil)
+		c.links = append(c.links, l)
+		c.slugs = append(c.slugs, l.Slug)
+	}
+	for _, e := range c.Edges {
+		fleet.Eventually(t, 10*time.Second, e.Name+" knows the links", func() bool { return e.Metric("shortline_edge_links") == float64(links) })
+	}
+	return c
+}
+
+// reported demands that what owners are told agrees with the rows in ClickHouse, for every link.
+func (c *chain) reported() {
+	c.t.Helper()
+	total, err := c.Store.Clicks(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	counted := func() (sum int) {
+		for _, l := range c.links {
+			var now fleet.Link
+			if _, _, err := c.api.Call("GET", "/api/urls/"+l.ID, nil, &now); err != nil {
+				return -1
+			}
+			sum += now.ClickCount
+		}
+		return sum
+	}
+	fleet.Eventually(c.t, 30*time.Second, "the links' own counters reach "+strconv.Itoa(total), func() bool { return counted() >= total })
+	drift := counted() - total
+	reports := 0
+	for _, l := range c.links {
+		n, err := c.api.Report(l.ID)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		reports += n
+	}
+	c.t.Logf("drift: counters %+d, reports %+d, against %d rows", drift, reports-total, total)
+	if drift != 0 || reports != total {
+		c.t.Errorf("counters say %d and reports %d of %d clicks", total+drift, reports, total)
+	}
+}
+
+// verdict judges topic, store and figures, in that order.
+func (c *chain) verdict(crowd *crowd, r *load.Result) {
+	c.t.Helper()
+	for status, n := range r.Other {
+		c.t.Errorf("%d answers of %d", n, status)
+	}
+	account := inTopic(c.t, c.Fleet, crowd)
+	stored(c.t, c.Fleet, crowd, r.Acked)
+	c.reported()
+	c.t.Logf("raw repeats in the topic: %d", account.Repeats)
+	if !c.t.Failed() {
+		_ = crowd.file() // closed twice is no fault of the run
+	}
+}
+
+// chaos is one thing that goes wrong and is set right again.
+type chaos struct {
+	name string
+	do   func()
+}
+
+// pause sleeps for between half of d and one and a half.
+func pause(d time.Duration) { time.Sleep(d/2 + rand.N(d)) }
+
+func (c *chain) killAndRestart(p *fleet.Process, away time.Duration) func() {
+	return func() {
+		p.Kill()
+		pause(away)
+		p.Start()
+	}
+}
+
+func (c *chain) freeze(p *fleet.Process, away time.Duration) func() {
+	return func() {
+		p.Pause()
+		pause(away)
+		p.Resume()
+	}
+}
+
+func (c *chain) fault(p *faultproxy.Proxy, f faultproxy.Fault, d time.Duration) func() {
+	return func() {
+		p.Set(f)
+		pause(d)
+		p.Set(faultproxy.Fault{})
+	}
+}
+
+// everything is all that the whole chain has to live through.
+func (c *chain) everything() []chaos {
+	var all []chaos
+	add := func(name string, do func()) { all = append(all, chaos{name, do}) }
+	for _, e := range c.Edges {
+		add("kill -9 "+e.Name, c.killAndRestart(e.Process, 200*time.Millisecond))
+	}
+	ingesting := append(append([]*fleet.Node{}, c.Controls...), c.Ingesters...)
+	for _, n := range ingesting {
+		add("kill -9 "+n.Name, c.killAndRestart(n.Process, 300*time.Millisecond))
+		add("SIGSTOP "+n.Name, c.freeze(n.Process, 4*time.Second))
+	}
+	add("kill -9 clickhouse", c.killAndRestart(c.ClickHouse, 500*time.Millisecond))
+	add("SIGSTOP clickhouse", c.freeze(c.ClickHouse, 2*time.Second))
+	add("kill -9 kafka", c.killAndRestart(c.Kafka, 500*time.Millisecond))
+	add("SIGSTOP kafka", c.freeze(c.Kafka, 2*time.Second))
+	add("replies of clickhouse lost", c.fault(c.StoreProxy, faultproxy.Fault{LoseReply: 0.3}, 2*time.Second))
+	add("replies of kafka lost", c.fault(c.KafkaProxy, faultproxy.Fault{LoseReply: 0.05}, 2*time.Second))
+	add("kafka far away", c.fault(c.KafkaProxy, faultproxy.Fault{Latency: 300 * time.Millisecond, Rate: 256 << 10}, 2*time.Second))
+	add("kafka swallowed", c.fault(c.KafkaProxy, faultproxy.Fault{Hole: true}, 2*time.Second))
+	add("connections to kafka cut", func() { c.KafkaProxy.Cut() })
+	add("connections of edges to control cut", func() { c.PlaneProxy.Cut() })
+	add("kill -9 postgres", c.killAndRestart(c.Postgres, 500*time.Millisecond))
+	return all
+}
+
+// rounds goes through all the faults in random order, n of them, with gap between.
+func (c *chain) rounds(n int, gap time.Duration, all []chaos) map[string]int {
+	c.t.Helper()
+	done := map[string]int{}
+	var deck []chaos
+	for range n {
+		if len(deck) == 0 {
+			deck = append(deck, all...)
+			rand.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
+		}
+		next := deck[0]
+		deck = deck[1:]
+		c.t.Logf("%s %s", time.Now().Format("15:04:05.000"), next.name)
+		next.do()
+		done[next.name]++
+		pause(gap)
+	}
+	return done
+}
