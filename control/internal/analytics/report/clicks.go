@@ -46,7 +46,8 @@ type RecentClicks struct {
 
 const instantLayout = "2006-01-02T15:04:05.000Z"
 
-func clickOf(r *analytics.Row) Click {
+// ClickOf shows a stored click to its owner.
+func ClickOf(r *analytics.Row) Click {
 	at := time.UnixMilli(r.Time).UTC().Format(instantLayout)
 	c := Click{
 		ID: r.ID(), Timestamp: at, CreatedAt: at,
@@ -99,7 +100,7 @@ func (s *Service) Recent(ctx context.Context, p auth.Principal, id string, a Ask
 		return nil, err
 	}
 	err = s.clicks.Clicks(ctx, scope, a.limit(), func(row *analytics.Row) error {
-		r.Clicks = append(r.Clicks, clickOf(row))
+		r.Clicks = append(r.Clicks, ClickOf(row))
 		return nil
 	})
 	r.Total = max(r.Total, int64(len(r.Clicks))) // one may have come in between
@@ -126,19 +127,23 @@ func (s *Service) LinkBots(ctx context.Context, p auth.Principal, id string, a A
 	if err != nil {
 		return nil, err
 	}
-	return s.bots(ctx, linkScope(u, a), a)
+	return s.bots(ctx, p, linkScope(u, a), a)
 }
 
 // AllBots reports on the bots that visited any of the caller's links.
 func (s *Service) AllBots(ctx context.Context, p auth.Principal, a Ask) (*Bots, error) {
-	return s.bots(ctx, ownScope(p, a), a)
+	return s.bots(ctx, p, ownScope(p, a), a)
 }
 
-func (s *Service) bots(ctx context.Context, scope analytics.Scope, a Ask) (*Bots, error) {
+func (s *Service) bots(ctx context.Context, p auth.Principal, scope analytics.Scope, a Ask) (*Bots, error) {
 	period, err := s.period(a.Range)
 	if err != nil {
 		return nil, err
 	}
+	return recall(ctx, s, p, scope, key("bots", a, period), func() (*Bots, error) { return s.botTraffic(ctx, scope, a, period) })
+}
+
+func (s *Service) botTraffic(ctx context.Context, scope analytics.Scope, a Ask, period Period) (*Bots, error) {
 	scope = period.limit(scope)
 	scope.Bots = analytics.OnlyBots
 	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope, By: analytics.BotName, TopFirst: true})

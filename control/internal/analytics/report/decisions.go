@@ -39,11 +39,19 @@ type TestVariant struct {
 
 // Tests reports on all of the caller's links whose A/B test is on.
 func (s *Service) Tests(ctx context.Context, p auth.Principal, a Ask) (*Tests, error) {
+	period, err := s.period(a.Range)
+	if err != nil {
+		return nil, err
+	}
+	return recall(ctx, s, p, ownScope(p, a), key("tests", a, period), func() (*Tests, error) { return s.allTests(ctx, p, a, period) })
+}
+
+func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period Period) (*Tests, error) {
 	urls, err := s.store.TestedURLs(ctx, ownUser(p))
 	if err != nil {
 		return nil, fmt.Errorf("list tested links: %w", err)
 	}
-	list, err := s.tests(ctx, urls, a)
+	list, err := s.tests(ctx, urls, a, period)
 	if err != nil {
 		return nil, err
 	}
@@ -60,18 +68,20 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) 
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.tests(ctx, []store.URL{u}, a)
-	if err != nil {
-		return nil, err
-	}
-	return &list[0], nil
-}
-
-func (s *Service) tests(ctx context.Context, urls []store.URL, a Ask) ([]Test, error) {
 	period, err := s.period(a.Range)
 	if err != nil {
 		return nil, err
 	}
+	return recall(ctx, s, p, linkScope(u, a), key("test", a, period), func() (*Test, error) {
+		list, err := s.tests(ctx, []store.URL{u}, a, period)
+		if err != nil {
+			return nil, err
+		}
+		return &list[0], nil
+	})
+}
+
+func (s *Service) tests(ctx context.Context, urls []store.URL, a Ask, period Period) ([]Test, error) {
 	nums, ids := make([]uint64, len(urls)), make([]string, len(urls))
 	for i, u := range urls {
 		nums[i], ids[i] = u.Num, u.ID
@@ -157,6 +167,10 @@ func (s *Service) Routing(ctx context.Context, p auth.Principal, id string, a As
 	if err != nil {
 		return nil, err
 	}
+	return recall(ctx, s, p, linkScope(u, a), key("routing", a, period), func() (*Routing, error) { return s.routing(ctx, u, a, period) })
+}
+
+func (s *Service) routing(ctx context.Context, u store.URL, a Ask, period Period) (*Routing, error) {
 	rules, err := s.store.Rules(ctx, u.ID)
 	if err != nil {
 		return nil, fmt.Errorf("find the rules of a report: %w", err)

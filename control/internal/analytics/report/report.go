@@ -3,9 +3,8 @@
 //
 // It owns who may ask (an owner about what is theirs, an ADMIN about everything; what is not theirs does not
 // exist), what a period is, and the arithmetic of reports: days without clicks, shares, growth. It promises that a
-// report's figures agree with each other, and that every answer is read from the click store when it is asked
-// for: nothing is remembered, so a click that is stored is in the next answer. How clicks get there is not its
-// matter.
+// report's figures agree with each other, and that a click that is stored is in the next answer; with a Cache, and
+// where other processes store clicks, in the next but SharedTTL. How clicks get there is not its matter.
 package report
 
 import (
@@ -26,6 +25,7 @@ type Service struct {
 	store  *store.Store
 	clicks analytics.Store
 	now    func() time.Time
+	cache  *Cache // nil remembers nothing
 }
 
 // New makes a Service. A nil clock means time.Now.

@@ -91,7 +91,8 @@ func (s *Service) Link(ctx context.Context, p auth.Principal, id string, a Ask) 
 	if err != nil {
 		return nil, err
 	}
-	return s.report(ctx, linkScope(u, a), period, a.limit())
+	scope := linkScope(u, a)
+	return recall(ctx, s, p, scope, key("link", a, period), func() (*Report, error) { return s.report(ctx, scope, period, a.limit()) })
 }
 
 // Overview reports on all links of the caller, and for an ADMIN on all there are. The clicks of links that were
@@ -101,6 +102,10 @@ func (s *Service) Overview(ctx context.Context, p auth.Principal, a Ask) (*Overv
 	if err != nil {
 		return nil, err
 	}
+	return recall(ctx, s, p, ownScope(p, a), key("overview", a, period), func() (*Overview, error) { return s.overview(ctx, p, a, period) })
+}
+
+func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period Period) (*Overview, error) {
 	r, err := s.report(ctx, ownScope(p, a), period, a.limit())
 	if err != nil {
 		return nil, err
@@ -163,9 +168,17 @@ func (s *Service) TopLinks(ctx context.Context, p auth.Principal, a Ask) ([]Coun
 			}
 			return out, nil
 		}
-		return s.top(ctx, scope, a.limit())
+	} else {
+		scope = period.limit(scope)
 	}
-	return s.top(ctx, period.limit(scope), a.limit())
+	list, err := recall(ctx, s, p, scope, key("top", a, period), func() (*[]CountedLink, error) {
+		list, err := s.top(ctx, scope, a.limit())
+		return &list, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return *list, nil
 }
 
 // top finds the links of a scope that have most clicks and still exist.
