@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const self = "/proc/self/exe"
+
 // child is one of the processes. It answers each line on its input with one line on its output.
 type child struct {
 	role  string
@@ -26,9 +28,9 @@ type child struct {
 	hello map[string]string
 }
 
-// start runs this program again in another role, held to one processor, and waits for its greeting.
-func start(cpu int, role string, args []string) (*child, error) {
-	c := &child{role: role, cmd: exec.Command("/proc/self/exe", append([]string{"role=" + role}, args...)...)}
+// start runs this program (self), or another build of it, in another role, held to one processor, and waits for its greeting.
+func start(program string, cpu int, role string, args []string) (*child, error) {
+	c := &child{role: role, cmd: exec.Command(program, append([]string{"role=" + role}, args...)...)}
 	c.cmd.Stderr = os.Stderr
 	in, err := c.cmd.StdinPipe()
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -26,7 +27,7 @@ type settings struct {
 	zipf                          float64
 	dir, geo                      string
 	cpus                          [2]int // of the servers, of the load
-	profile, only                 string
+	profile, only, than           string
 }
 
 func (s *settings) flags() *flag.FlagSet {
@@ -42,6 +43,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
 	f.StringVar(&s.only, "only", "", "the scenarios to run, such as P1,P4; none: all")
+	f.StringVar(&s.than, "than", "", "compare with the edge of this other build of the command, in place of bare")
 	f.StringVar(&s.profile, "profile", "", "write the edge's processor profile here")
 	return f
 }
@@ -78,7 +80,11 @@ func measure(s *settings, args []string, out string) error {
 	}
 	var servers []*child
 	for i, role := range []string{"bare", "edge", "load"} {
-		c, err := start(s.cpus[i/2], role, args)
+		program, given := self, args
+		if role == "bare" && s.than != "" {
+			program, role, given = s.than, "edge", without(args, "-than", "-profile")
+		}
+		c, err := start(program, s.cpus[i/2], role, given)
 		if err != nil {
 			return err
 		}
@@ -94,4 +100,16 @@ func measure(s *settings, args []string, out string) error {
 	report(os.Stdout, results)
 	fmt.Println(edge.ask("spool"))
 	return nil
+}
+
+// without leaves settings out, with their values: another build need not know them.
+func without(args []string, names ...string) (left []string) {
+	for i := 0; i < len(args); i++ {
+		if name, _, whole := strings.Cut(args[i], "="); !slices.Contains(names, name) {
+			left = append(left, args[i])
+		} else if !whole {
+			i++
+		}
+	}
+	return left
 }

@@ -59,7 +59,7 @@ func compare(s *settings, load, bare, edge *child, chosen []scenario) ([]ratio, 
 	for _, sc := range append([]scenario{constant}, chosen...) {
 		server := edge
 		if sc.listen == "bare" {
-			server = bare
+			server, sc = bare, reference(s, chosen[0])
 		}
 		if _, err := drive(load, server, sc, 4*s.dur, 0); err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func compare(s *settings, load, bare, edge *child, chosen []scenario) ([]ratio, 
 	}
 	for round := range s.rounds {
 		for i, sc := range chosen {
-			b, err := drive(load, bare, constant, s.dur, 0)
+			b, err := drive(load, bare, reference(s, sc), s.dur, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -99,6 +99,14 @@ func compare(s *settings, load, bare, edge *child, chosen []scenario) ([]ratio, 
 		})
 	}
 	return results, nil
+}
+
+// reference is what a scenario is compared with: the constant answer, or the same of another build.
+func reference(s *settings, sc scenario) scenario {
+	if s.than != "" {
+		return sc
+	}
+	return constant
 }
 
 func report(w io.Writer, results []ratio) {

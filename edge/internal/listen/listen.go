@@ -3,8 +3,12 @@
 // A server that sets three deadlines a request pays for three runtime timers and as many looks at the clock.
 // Here a deadline is one atomic store, the clock is that of the sweep, and the sweep, four times a second, cuts the
 // connections that are overdue. The promise: a connection is cut no earlier than its deadline and at most two
-// of the sweep's intervals (half a second) later; nothing else about it changes. Who is refused and how many may
-// come is left to the server.
+// of the sweep's intervals (half a second) later. Who is refused and how many may come is left to the server.
+//
+// A server that has answered usually tries to read the next request too early, and pays for a read that finds
+// nothing and for being woken when there is something. Where other connections have work to do, here they are let
+// go first (see conn.Read). And whoever answers can have a look at the bytes as they arrive, before the server
+// takes them apart (see Foresee), to fetch what it will need.
 package listen
 
 import (
@@ -12,6 +16,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -43,9 +48,22 @@ type Listener struct {
 	net.Listener
 	timeouts Timeouts
 	now      atomic.Int64 // as of the last sweep, so at most an interval behind
+	foresee  Foresight
 	mu       sync.Mutex
 	conns    []*conn
 }
+
+// Foresight is who wants to know early what is coming. It is asked by many goroutines at once.
+type Foresight interface {
+	// Glance sees the bytes that have arrived together, seldom more or less than one request, before the server
+	// does. It must not keep them. What it returns is handed to Expect.
+	Glance(b []byte) uint64
+	// Expect is called a little later, when the server is about to take the request apart.
+	Expect(glanced uint64)
+}
+
+// Foresee names who wants to know. Call it before Accept.
+func (l *Listener) Foresee(f Foresight) { l.foresee = f }
 
 // New wraps ln, which the Listener owns from then on.
 func New(ln net.Listener, t Timeouts) *Listener {
@@ -63,25 +81,17 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 	}
 	switch s {
 	case fasthttp.StateNew:
-		c.move(&c.read, l.timeouts.Read, 0)
+		c.move(&c.readBy, l.timeouts.Read, 0)
 	case fasthttp.StateActive:
-		c.move(&c.read, l.timeouts.Read, 0)
-		c.move(&c.write, l.timeouts.Write, l.timeouts.Read)
+		c.move(&c.readBy, l.timeouts.Read, 0)
+		c.move(&c.writeBy, l.timeouts.Write, l.timeouts.Read)
+		if c.glanced != 0 {
+			l.foresee.Expect(c.glanced)
+			c.glanced = 0
+		}
 	case fasthttp.StateIdle:
-		c.move(&c.read, l.timeouts.Idle, 0)
-		c.write.Store(none)
-	}
-}
-
-// move sets a deadline by the sweep's clock, which may be one interval behind.
-func (c *conn) move(deadline *atomic.Int64, timeout, more time.Duration) {
-	d := none
-	if timeout > 0 {
-		d = c.owner.now.Load() + int64(timeout+more+interval)
-	}
-	if deadline.Swap(d) == cut {
-		// The server goes on with a connection that was cut at this moment. It is overdue: it stays cut.
-		deadline.Store(cut)
+		c.move(&c.readBy, l.timeouts.Idle, 0)
+		c.writeBy.Store(none)
 	}
 }
 
@@ -92,6 +102,13 @@ func (l *Listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	c := &conn{Conn: raw, owner: l}
+	if socket, ok := raw.(syscall.Conn); ok {
+		if c.socket, err = socket.SyscallConn(); err != nil {
+			_ = raw.Close()
+			return nil, err
+		}
+		c.attempt = c.read1
+	}
 	l.mu.Lock()
 	c.index = len(l.conns)
 	l.conns = append(l.conns, c)
@@ -125,19 +142,13 @@ func (l *Listener) sweep(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range l.conns {
-		if expire(&c.read, now) {
+		if expire(&c.readBy, now) {
 			_ = c.Conn.SetReadDeadline(past)
 		}
-		if expire(&c.write, now) {
+		if expire(&c.writeBy, now) {
 			_ = c.Conn.SetWriteDeadline(past)
 		}
 	}
-}
-
-// expire marks a deadline as cut if it lies behind. A deadline that its owner moves meanwhile is left alone.
-func expire(deadline *atomic.Int64, now int64) bool {
-	d := deadline.Load()
-	return d > none && d < now && deadline.CompareAndSwap(d, cut)
 }
 
 func (l *Listener) forget(c *conn) {
@@ -153,44 +164,4 @@ func (l *Listener) forget(c *conn) {
 	l.conns[last] = nil
 	l.conns = l.conns[:last]
 	c.index = -1
-}
-
-type conn struct {
-	net.Conn
-	owner       *Listener
-	index       int // in owner.conns, under its lock; -1 once closed
-	read, write atomic.Int64
-}
-
-func (c *conn) Close() error {
-	c.owner.forget(c)
-	return c.Conn.Close()
-}
-
-func (c *conn) SetDeadline(t time.Time) error {
-	if err := c.SetReadDeadline(t); err != nil {
-		return err
-	}
-	return c.SetWriteDeadline(t)
-}
-
-func (c *conn) SetReadDeadline(t time.Time) error {
-	if c.read.Swap(relative(t)) == cut {
-		return c.Conn.SetReadDeadline(time.Time{})
-	}
-	return nil
-}
-
-func (c *conn) SetWriteDeadline(t time.Time) error {
-	if c.write.Swap(relative(t)) == cut {
-		return c.Conn.SetWriteDeadline(time.Time{})
-	}
-	return nil
-}
-
-func relative(t time.Time) int64 {
-	if t.IsZero() {
-		return none
-	}
-	return max(int64(t.Sub(start)), 1)
 }

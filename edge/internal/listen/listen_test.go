@@ -3,8 +3,10 @@ package listen_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -121,5 +123,76 @@ func TestListener_phases(t *testing.T) {
 	}
 	if d := time.Since(began); d < 400*time.Millisecond || d > 5*time.Second {
 		t.Errorf("cut after %v", d)
+	}
+}
+
+// watcher notes what it foresaw.
+type watcher struct{ glances, expected []string }
+
+func (w *watcher) Glance(b []byte) uint64 {
+	w.glances = append(w.glances, string(b))
+	return uint64(len(w.glances))
+}
+
+func (w *watcher) Expect(n uint64) { w.expected = append(w.expected, w.glances[n-1]) }
+
+func TestListener_reads_after_answers(t *testing.T) {
+	t.Parallel()
+	l, server, client := pair(t)
+	w := new(watcher)
+	l.Foresee(w)
+	b := make([]byte, 16)
+	// Often enough for the reader to wait for others, to learn that it pays or does not, and to try again.
+	for i := range 200 {
+		early := i%3 == 0
+		if early {
+			_, _ = client.Write([]byte("ping"))
+		}
+		if i > 0 {
+			if _, err := server.Write([]byte("pong")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(client, b[:4]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !early {
+			go func() { _, _ = client.Write([]byte("ping")) }()
+		}
+		n, err := server.Read(b)
+		if err != nil || string(b[:n]) != "ping" {
+			t.Fatalf("read %q, %v", b[:n], err)
+		}
+		l.State(server, fasthttp.StateActive)
+		if i > 0 {
+			l.State(server, fasthttp.StateIdle)
+		}
+	}
+	if len(w.glances) != 200 || !slices.Equal(w.glances, w.expected) {
+		t.Errorf("%d glances, %d expected", len(w.glances), len(w.expected))
+	}
+	_ = client.Close()
+	if _, err := server.Read(b); err != io.EOF {
+		t.Errorf("at the end: %v", err)
+	}
+	_ = server.Close()
+	if _, err := server.Read(b); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// Not parallel: AllocsPerRun counts the whole process.
+func TestConnections_allocate_nothing(t *testing.T) {
+	_, server, client := pair(t)
+	b := make([]byte, 4)
+	if n := testing.AllocsPerRun(200, func() {
+		_, _ = client.Write(b)
+		if _, err := server.Read(b); err != nil {
+			t.Error(err)
+		}
+		_, _ = server.Write(b)
+		_, _ = client.Read(b)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -27,6 +27,7 @@ var Timeouts = listen.Timeouts{Read: 5 * time.Second, Write: 10 * time.Second, I
 // Header names are not normalized, as that costs more than the one comparison without regard to case that the
 // handler makes for each line.
 func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
+	l.Foresee(foresight{h})
 	return &fasthttp.Server{
 		Handler:      h.Serve,
 		ErrorHandler: h.misread,

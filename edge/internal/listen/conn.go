@@ -1,0 +1,161 @@
+package listen
+
+import (
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// conn is a connection with its deadlines. Like the server that it is made for, it is read by one goroutine at a
+// time.
+type conn struct {
+	net.Conn
+	owner           *Listener
+	index           int // in owner.conns, under its lock; -1 once closed
+	readBy, writeBy atomic.Int64
+
+	socket  syscall.RawConn // nil where the connection has none
+	attempt func(uintptr) bool
+	into    []byte // the call of Read that is running: where to, and what came of it
+	n       int
+	err     error
+	tries   int
+
+	answered bool // something was written since the last Read
+	patience patience
+	glanced  uint64
+}
+
+// patience decides whether it pays to let others go first before a read. That costs a fifth of what it saves when
+// the next request has arrived meanwhile, which depends on the other side: a proxy or a client nearby sends it at
+// once while this processor is busy with others, a browser far away never does.
+type patience struct {
+	credit int8 // above 0: the last waits have paid
+	since  uint8
+}
+
+const (
+	mostCredit = 16
+	paid       = 4  // credit for a wait that has paid; one in vain takes off 1
+	probeEvery = 32 // reads without credit, after which it is tried again
+)
+
+func (p *patience) wait() bool {
+	if p.credit > 0 {
+		return true
+	}
+	p.since++
+	return p.since%probeEvery == 1
+}
+
+func (p *patience) learn(hasPaid bool) {
+	if hasPaid {
+		p.credit = min(p.credit+paid, mostCredit)
+	} else {
+		p.credit = max(p.credit-1, 0)
+	}
+}
+
+func (c *conn) Write(b []byte) (int, error) {
+	c.answered = true
+	return c.Conn.Write(b)
+}
+
+// Read waits for bytes. After an answer it gives the processor to other connections first, if that has paid
+// lately: then the first attempt finds the next request, and neither is there a second one nor a wait for it.
+func (c *conn) Read(b []byte) (int, error) {
+	if c.socket == nil || len(b) == 0 {
+		return c.Conn.Read(b)
+	}
+	waited := false
+	if c.answered {
+		c.answered = false
+		if waited = c.patience.wait(); waited {
+			runtime.Gosched()
+		}
+	}
+	c.into, c.tries = b, 0
+	err := c.socket.Read(c.attempt)
+	c.into = nil
+	if waited {
+		c.patience.learn(c.tries == 1)
+	}
+	switch {
+	case err != nil: // the deadline, or closed
+		return 0, err
+	case c.err != nil:
+		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("read", c.err)}
+	case c.n == 0:
+		return 0, io.EOF
+	}
+	if f := c.owner.foresee; f != nil {
+		c.glanced = f.Glance(b[:c.n])
+	}
+	return c.n, nil
+}
+
+// read1 tries once to read and reports whether that is the end of it: it is not if there is nothing yet.
+func (c *conn) read1(fd uintptr) bool {
+	c.tries++
+	for {
+		c.n, c.err = syscall.Read(int(fd), c.into)
+		if c.err != syscall.EINTR {
+			return c.err != syscall.EAGAIN
+		}
+	}
+}
+
+func (c *conn) Close() error {
+	c.owner.forget(c)
+	return c.Conn.Close()
+}
+
+// move sets a deadline by the sweep's clock, which may be one interval behind.
+func (c *conn) move(deadline *atomic.Int64, timeout, more time.Duration) {
+	d := none
+	if timeout > 0 {
+		d = c.owner.now.Load() + int64(timeout+more+interval)
+	}
+	if deadline.Swap(d) == cut {
+		// The server goes on with a connection that was cut at this moment. It is overdue: it stays cut.
+		deadline.Store(cut)
+	}
+}
+
+// expire marks a deadline as cut if it lies behind. A deadline that its owner moves meanwhile is left alone.
+func expire(deadline *atomic.Int64, now int64) bool {
+	d := deadline.Load()
+	return d > none && d < now && deadline.CompareAndSwap(d, cut)
+}
+
+func (c *conn) SetDeadline(t time.Time) error {
+	if err := c.SetReadDeadline(t); err != nil {
+		return err
+	}
+	return c.SetWriteDeadline(t)
+}
+
+func (c *conn) SetReadDeadline(t time.Time) error {
+	if c.readBy.Swap(relative(t)) == cut {
+		return c.Conn.SetReadDeadline(time.Time{})
+	}
+	return nil
+}
+
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	if c.writeBy.Swap(relative(t)) == cut {
+		return c.Conn.SetWriteDeadline(time.Time{})
+	}
+	return nil
+}
+
+func relative(t time.Time) int64 {
+	if t.IsZero() {
+		return none
+	}
+	return max(int64(t.Sub(start)), 1)
+}

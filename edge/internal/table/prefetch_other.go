@@ -1,0 +1,9 @@
+//go:build !amd64 && !arm64
+
+package table
+
+import "unsafe"
+
+func prefetch(unsafe.Pointer) {}
+
+func prefetchLink(unsafe.Pointer) {}
