@@ -272,3 +272,29 @@ func Eventually(t testing.TB, within time.Duration, what string, f func() bool) 
 		time.Sleep(20 * time.Millisecond)
 	}
 }
+
+// Memory is the process's resident memory in bytes, 0 if it does not run.
+func (p *Process) Memory() int64 {
+	if !p.Alive() {
+		return 0
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.PID()))
+	if err != nil {
+		return 0
+	}
+	f := strings.Fields(string(text))
+	if len(f) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(f[1], 10, 64) // the kernel writes numbers
+	return pages * int64(os.Getpagesize())
+}
+
+// Files is how many descriptors the process has open.
+func (p *Process) Files() int {
+	if !p.Alive() {
+		return 0
+	}
+	all, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.PID())) // none when it has just ended
+	return len(all)
+}

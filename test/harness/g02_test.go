@@ -1,0 +1,80 @@
+package harness_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/faultproxy"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+const mebibyte = 1 << 20
+
+// TestG02 takes Kafka away for DUR, with an edge killed in the middle of it: visitors notice nothing, memory stays,
+// and every click arrives once Kafka is back.
+func TestG02_kafka_is_gone(t *testing.T) {
+	away := long(t, 8*time.Second)
+	p, slugs := published(t, 1000)
+	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p})
+	c := newCrowd(t)
+	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: 5000}
+	before := c.during(cfg, func() { time.Sleep(3 * time.Second) })
+
+	survivor := f.Edges[1]
+	memory, peak := survivor.Memory(), 0.0
+	f.Kafka.Kill()
+	during := c.during(cfg, func() {
+		time.Sleep(away / 2)
+		f.Edges[0].Kill()
+		f.Edges[0].Start()
+		time.Sleep(away / 2)
+		peak = f.Edges[0].Metric("shortline_spool_clicks_pending") + survivor.Metric("shortline_spool_clicks_pending")
+	})
+	grown := survivor.Memory() - memory
+	f.Kafka.Start()
+	began := time.Now()
+	f.Shipped(2 * time.Minute)
+	drained := time.Since(began)
+	t.Logf("before: %v", before)
+	t.Logf("without Kafka for %v: %v", away, during)
+	t.Logf("%.0f clicks waited, drained in %s (%.0f/s); memory of the edge that lived %+d MiB; p99 ratio %.2f",
+		peak, drained.Round(time.Millisecond), peak/drained.Seconds(), grown/mebibyte, float64(during.Slow.Quantile(0.99))/float64(before.Slow.Quantile(0.99)))
+	// The pages of the spool's files that were written count as the process's; they are the system's to take back.
+	if limit := int64(64*mebibyte) + int64(peak)*300; grown > limit {
+		t.Errorf("memory grew by %d MiB", grown/mebibyte)
+	}
+	if len(during.Other) > 0 {
+		t.Errorf("answers other than redirects: %v", during.Other)
+	}
+	inTopic(t, f, c)
+}
+
+// TestG03 puts a bad network between edges and Kafka: replies that are lost, stalls, cuts, crawling. Repeats in the
+// topic are what senders make of it; clicks that are counted, there are as many as answers.
+func TestG03_kafka_behind_a_bad_network(t *testing.T) {
+	rounds := count(t, 2)
+	p, slugs := published(t, 100)
+	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p})
+	c := newCrowd(t)
+	r := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: 3000}, func() {
+		for range rounds {
+			for _, fault := range []faultproxy.Fault{
+				{LoseReply: 0.3}, {Latency: 400 * time.Millisecond}, {Hole: true}, {LoseReply: 1}, {Rate: 64 << 10}, {CutAfter: 2000}, {Refuse: true}, {Flip: 3000},
+			} {
+				f.KafkaProxy.Set(fault)
+				time.Sleep(700 * time.Millisecond)
+				f.KafkaProxy.Set(faultproxy.Fault{})
+				time.Sleep(200 * time.Millisecond)
+			}
+		}
+	})
+	t.Logf("load: %v; the network: %+v", r, f.KafkaProxy.Stats())
+	account := inTopic(t, f, c)
+	if account.Repeats == 0 || f.KafkaProxy.Stats().LostReplies == 0 {
+		t.Error("nothing was sent twice: the faults did not bite")
+	}
+	if len(r.Other) > 0 || r.Broken > 0 {
+		t.Errorf("visitors noticed: %v", r)
+	}
+}

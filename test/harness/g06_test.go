@@ -1,0 +1,179 @@
+package harness_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+	"github.com/shortline/shortline/test/harness/plane"
+)
+
+// ask makes one raw request and returns the status and the header's lines. Nothing follows redirects here.
+func ask(addr, request string) (status int, header []string, err error) {
+	conn, err := net.DialTimeout("tcp", addr, 2*time.Second)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		return 0, nil, err
+	}
+	if _, err := conn.Write([]byte(request)); err != nil {
+		return 0, nil, err
+	}
+	in := bufio.NewReader(conn)
+	first, err := in.ReadString('\n')
+	if err != nil {
+		return 0, nil, err
+	}
+	if f := strings.Fields(first); len(f) > 1 {
+		status, _ = strconv.Atoi(f[1]) // 0 is no status either
+	}
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return status, header, err
+		}
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" {
+			return status, header, nil
+		}
+		header = append(header, line)
+	}
+}
+
+// follow asks an edge for a link as a visitor who is counted as nobody: by HEAD.
+func follow(addr, slug string) (status int, location string, err error) {
+	status, header, err := ask(addr, "HEAD /"+slug+" HTTP/1.1\r\nHost: sho.rt\r\nConnection: close\r\n\r\n")
+	for _, line := range header {
+		if v, ok := strings.CutPrefix(line, "Location: "); ok {
+			location = v
+		}
+	}
+	return status, location, err
+}
+
+// links is how many there are: LINKS in the environment, or a short number.
+func links(t *testing.T, short int) int {
+	t.Helper()
+	if s := os.Getenv("LINKS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			t.Fatalf("LINKS=%s is not a number of links", s)
+		}
+		return n
+	}
+	return short
+}
+
+// TestG06 switches off everything but the edges: they answer every link as they last knew it, also after cold starts.
+func TestG06_edges_alone(t *testing.T) {
+	n, starts, alone := links(t, 50_000), count(t, 5), long(t, 5*time.Second)
+	p, err := plane.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	records := make([]link.Record, n)
+	for i := range records {
+		records[i] = link.Record{Num: uint64(i + 1), Owner: 1, Slug: fmt.Sprintf("link%d", i), Destination: fmt.Sprintf("https://example.com/%d", i), CreatedAt: 1}
+	}
+	p.Publish(records...)
+	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p})
+	// The last change before the silence comes as a delta: it has to outlive a restart too. So has an expiry that falls
+	// into the silence.
+	changed, expires := records[1], records[2]
+	changed.Destination = "https://example.com/changed"
+	expires.ExpiresAt = time.Now().Add(3 * time.Second).UnixMilli()
+	last := p.Publish(changed, expires)
+	for _, e := range f.Edges {
+		fleet.Eventually(t, 20*time.Second, e.Name+" is current", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
+	}
+	time.Sleep(300 * time.Millisecond) // a change is served before it is written down
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f.Kafka.Kill()
+
+	var slugs []string
+	for i := 3; i < min(n, 2000); i++ {
+		slugs = append(slugs, records[i].Slug)
+	}
+	c := newCrowd(t)
+	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: 1000}
+	r := c.during(cfg, func() { time.Sleep(alone) })
+	if len(r.Other) > 0 || r.Broken > 0 || r.Refused > 0 {
+		t.Errorf("alone: %v", r)
+	}
+	t.Logf("alone for %v: %v", alone, r)
+
+	var cold []time.Duration
+	for i := range starts {
+		e := f.Edges[i%len(f.Edges)]
+		e.Kill()
+		began := time.Now()
+		e.Launch()
+		for {
+			if status, _, err := follow(e.Addr, "link7"); err == nil && status == http.StatusFound {
+				break
+			}
+			if time.Since(began) > 30*time.Second {
+				t.Fatalf("%s does not answer 30 s after a cold start", e.Name)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		cold = append(cold, time.Since(began))
+	}
+	slices.Sort(cold)
+	t.Logf("%d cold starts with %d links: first redirect after p50 %s, max %s", starts, n, percentile(cold, 0.5).Round(time.Millisecond), cold[len(cold)-1].Round(time.Millisecond))
+	if worst := cold[len(cold)-1]; worst > 2*time.Second {
+		t.Errorf("a cold start took %v", worst)
+	}
+	for _, e := range f.Edges {
+		for i := 0; i < n; i += max(1, n/500) {
+			want, location := http.StatusFound, records[i].Destination
+			switch i {
+			case 1:
+				location = changed.Destination
+			case 2:
+				want, location = http.StatusGone, ""
+			}
+			if status, to, err := follow(e.Addr, records[i].Slug); err != nil || status != want || to != location {
+				t.Fatalf("%s: %s is answered with %d %s %v, want %d %s", e.Name, records[i].Slug, status, to, err, want, location)
+			}
+		}
+		if contact := e.Metric("shortline_agent_last_success_timestamp_seconds"); contact < 0 {
+			t.Errorf("%s does not say when it last heard of the control plane", e.Name)
+		}
+	}
+	for _, want := range []struct {
+		slug, to string
+		status   int
+	}{{"link1", changed.Destination, http.StatusFound}, {"link2", "", http.StatusGone}} {
+		for _, e := range f.Edges {
+			if status, to, err := follow(e.Addr, want.slug); err != nil || status != want.status || to != want.to {
+				t.Errorf("%s: %s is answered with %d %s %v", e.Name, want.slug, status, to, err)
+			}
+		}
+	}
+
+	f.Kafka.Start()
+	if err := p.Reopen(); err != nil {
+		t.Fatal(err)
+	}
+	back := p.Publish(records[3])
+	for _, e := range f.Edges {
+		fleet.Eventually(t, 30*time.Second, e.Name+" hears of the control plane again", func() bool { return e.Metric("shortline_edge_revision") == float64(back) })
+	}
+	inTopic(t, f, c)
+}

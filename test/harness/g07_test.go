@@ -1,0 +1,85 @@
+package harness_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/faultproxy"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+	"github.com/shortline/shortline/test/harness/topic"
+	"github.com/shortline/shortline/test/harness/truth"
+)
+
+// TestG07 gives an edge a disk that is too small, with Kafka away, and then room again: redirects go on, and what is
+// missing among the clicks is exactly what the edge says it dropped.
+func TestG07_disk_full(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to mount a small disk")
+	}
+	full := long(t, 4*time.Second)
+	p, slugs := published(t, 100)
+	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
+	e := f.Edges[0]
+	if err := e.Stop(15 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	mount := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command("mount", args...).CombinedOutput(); err != nil {
+			t.Fatalf("mount %v: %v: %s", args, err, out)
+		}
+	}
+	// Room for one file of 64 MiB, where the four lanes would reserve two each.
+	mount("-t", "tmpfs", "-o", "size=80m", "tmpfs", e.Dir)
+	t.Cleanup(func() {
+		e.Kill()
+		if out, err := exec.Command("umount", "-l", e.Dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	f.KafkaProxy.Set(faultproxy.Fault{Refuse: true})
+	e.Start()
+
+	c := newCrowd(t)
+	// A click of these takes a kilobyte, so that the disk is full soon.
+	large := "&utm_source=" + strings.Repeat("s", 240) + "&utm_medium=" + strings.Repeat("m", 240) + "&utm_campaign=" + strings.Repeat("c", 240) + "&utm_term=" + strings.Repeat("t", 240)
+	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 16, Query: large}
+	r := c.during(cfg, func() { time.Sleep(full) })
+	dropped := e.Metric("shortline_spool_clicks_dropped_total")
+	shedding := e.Metric("shortline_spool_shedding")
+	mount("-o", "remount,size=3g", e.Dir)
+	fleet.Eventually(t, 30*time.Second, "the edge has found the room", func() bool { return e.Metric("shortline_spool_shedding") == 0 })
+	cfg.Rate = 2000
+	after := c.during(cfg, func() { time.Sleep(2 * time.Second) })
+	f.KafkaProxy.Set(faultproxy.Fault{})
+	f.Shipped(2 * time.Minute)
+	final := e.Metric("shortline_spool_clicks_dropped_total")
+	t.Logf("full: %v; %.0f dropped, shedding %v; with room again: %v; %.0f dropped in all", r, dropped, shedding == 1, after, final)
+	if dropped <= 0 || shedding != 1 || int64(dropped) == r.Acked {
+		t.Error("all or nothing was dropped: the disk did not become full")
+	}
+	for _, run := range []*load.Result{r, after} {
+		if len(run.Other) > 0 || run.Broken > 0 {
+			t.Errorf("visitors noticed: %v", run)
+		}
+	}
+	if e.Starts != 2 || e.Metric("shortline_edge_panics_total") != 0 {
+		t.Errorf("%d starts, %v panics", e.Starts, e.Metric("shortline_edge_panics_total"))
+	}
+	account, err := topic.Read(t.Context(), f.Brokers(), fleet.Topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := truth.Judge(c.file(), account.Contents())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("topic: %v; %v", account, v)
+	if v.Lost != int(final) || account.Lost != int(final) || account.Missing != 0 || v.Twice != 0 || v.Ghosts != 0 {
+		t.Errorf("acked %d − stored %d = %d, loss markers name %d, the edge counted %.0f", v.Acked, v.Stored, v.Acked-v.Stored, account.Lost, final)
+	}
+}

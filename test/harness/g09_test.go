@@ -1,0 +1,195 @@
+package harness_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// TestG09 has a control plane send documents and changes that are cut, damaged, old, too small or of another format:
+// the edge takes none of them and serves what it had. (Every cut and every flipped bit of a document are tried in
+// shared/snapshot; here it is whether the whole edge stands by its decoder.)
+func TestG09_forged_documents(t *testing.T) {
+	rounds := count(t, 2)
+	p, slugs := published(t, 2000)
+	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
+	e := f.Edges[0]
+	kinds := []struct {
+		name  string
+		forge func(t *testing.T) []byte
+	}{
+		{"cut", func(t *testing.T) []byte { d := document(t, p.Document, p.Cursor()); return d[:rand.IntN(len(d))] }},
+		{"a bit flipped", func(t *testing.T) []byte {
+			d := document(t, p.Document, p.Cursor())
+			d[rand.IntN(len(d))] ^= 1 << rand.IntN(8)
+			return d
+		}},
+		{"of an old revision", func(t *testing.T) []byte {
+			at := p.Cursor()
+			at.Revision--
+			return document(t, p.Document, at)
+		}},
+		{"nearly empty", func(t *testing.T) []byte { return records(t, p.Cursor(), link.Record{Num: 1, Slug: "link1", Destination: "https://evil.test/"}) }},
+		{"of a format to come", func(t *testing.T) []byte {
+			d := document(t, p.Document, p.Cursor())
+			binary.LittleEndian.PutUint16(d[8:], 99)
+			return d
+		}},
+		{"with something behind it", func(t *testing.T) []byte { return append(document(t, p.Document, p.Cursor()), 0) }},
+		{"no document", func(*testing.T) []byte { return []byte("<html>502 Bad Gateway</html>") }},
+		{"empty", func(*testing.T) []byte { return nil }},
+	}
+	c := newCrowd(t)
+	refused := 0
+	r := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 4, Rate: 500}, func() {
+		for round := range rounds {
+			for i, k := range kinds {
+				before := e.Metric("shortline_agent_refused_total")
+				if k.name == "cut" || k.name == "empty" {
+					before = -1 // a transfer that breaks off may count as one that failed instead
+				}
+				p.Forge(k.forge(t))
+				fleet.Eventually(t, 30*time.Second, "the edge has taken a document "+k.name, func() bool { return p.Forgeries() == 0 })
+				if before >= 0 {
+					fleet.Eventually(t, 10*time.Second, "the edge has refused a document "+k.name, func() bool { return e.Metric("shortline_agent_refused_total") > before })
+				}
+				refused++
+				// A sound change ends the edge's reluctance, and shows that it still listens.
+				fresh := link.Record{Num: 5000 + uint64(round*len(kinds)+i), Owner: 1, Slug: fmt.Sprintf("fresh%d-%d", round, i), Destination: "https://example.com/fresh"}
+				p.Publish(fresh)
+				fleet.Eventually(t, 30*time.Second, "the edge takes a sound change after a document "+k.name, func() bool {
+					status, _, err := follow(e.Addr, fresh.Slug)
+					return err == nil && status == http.StatusFound
+				})
+			}
+			wire := p.Delta(p.Cursor().Revision - 1)
+			flipped := bytes.Clone(wire)
+			flipped[rand.IntN(len(flipped))] ^= 4
+			p.ForgeDeltas(flipped, wire[:len(wire)/2], []byte("nonsense"))
+			fleet.Eventually(t, 30*time.Second, "the edge has taken forged changes", func() bool { return p.Forgeries() == 0 })
+			refused += 3
+		}
+	})
+	t.Logf("%d forgeries; load: %v", refused, r)
+	if len(r.Other) > 0 || r.Broken > 0 || e.Starts != 1 {
+		t.Errorf("visitors noticed: %v; %d starts", r, e.Starts)
+	}
+	if status, to, err := follow(e.Addr, "link1"); err != nil || status != http.StatusFound || to != "https://example.com/link1" {
+		t.Errorf("link1 is answered with %d %s %v", status, to, err)
+	}
+	inTopic(t, f, c)
+}
+
+func document(t *testing.T, build func(snapshot.Cursor) ([]byte, error), at snapshot.Cursor) []byte {
+	t.Helper()
+	d, err := build(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// records is a sound document of some links.
+func records(t *testing.T, at snapshot.Cursor, all ...link.Record) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := snapshot.NewWriter(&b, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all {
+		if err := w.Add(&all[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestG10 publishes links that no API would let through: each is set aside or answered harmlessly, the good ones are
+// answered as before, and nothing dies of it.
+func TestG10_poisoned_links(t *testing.T) {
+	n := count(t, 300)
+	p, slugs := published(t, 1000)
+	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p})
+	var bad []link.Record
+	uncompilable := 0
+	for i := range n {
+		r := link.Record{Num: uint64(10_000 + i), Owner: 1, Slug: fmt.Sprintf("bad%d", i), Destination: "https://example.com/default", SmartRouting: true}
+		conditions := poison[i%len(poison)]
+		r.Rules = []link.Rule{{ID: link.ID{1, byte(i)}, Name: strings.Repeat("n", i%300), Target: "https://example.com/rule", Conditions: []byte(conditions)}}
+		uncompilable++
+		switch i % 7 {
+		case 5:
+			r.Destination = "https://example.com/\r\nSet-Cookie: injected=1"
+		case 6:
+			r.Variants, r.ABTesting = []link.Variant{{Target: "\x00", Weight: 1 << 30}, {Target: "", Weight: 1 << 30}}, true
+		}
+		bad = append(bad, r)
+	}
+	c := newCrowd(t)
+	r := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 4, Rate: 1000}, func() {
+		for at := 0; at < len(bad); at += 50 {
+			last := p.Publish(bad[at:min(len(bad), at+50)]...)
+			for _, e := range f.Edges {
+				fleet.Eventually(t, 30*time.Second, e.Name+" takes poisoned links", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
+			}
+		}
+		for _, e := range f.Edges {
+			for i := range bad {
+				status, header, err := ask(e.Addr, "GET /"+bad[i].Slug+" HTTP/1.1\r\nHost: sho.rt\r\nConnection: close\r\n\r\n")
+				if err != nil || status == 0 || status >= 500 && status != http.StatusLoopDetected {
+					t.Errorf("%s: %s is answered with %d %v", e.Name, bad[i].Slug, status, err)
+				}
+				for _, line := range header {
+					if strings.HasPrefix(line, "Set-Cookie") {
+						t.Errorf("%s: %s injects %q", e.Name, bad[i].Slug, line)
+					}
+				}
+			}
+		}
+	})
+	for _, e := range f.Edges {
+		aside, panics := e.Metric("shortline_edge_links_set_aside"), e.Metric("shortline_edge_panics_total")
+		t.Logf("%s: %d hostile links, %.0f set aside, %.0f panics", e.Name, n, aside, panics)
+		if int(aside) != uncompilable || panics != 0 || e.Starts != 1 {
+			t.Errorf("%s: %.0f set aside of %d, %.0f panics, %d starts", e.Name, aside, uncompilable, panics, e.Starts)
+		}
+		for i, slug := range slugs {
+			if status, to, err := follow(e.Addr, slug); err != nil || status != http.StatusFound || to != fmt.Sprintf("https://example.com/link%d", i) {
+				t.Fatalf("%s: a good link, %s, is answered with %d %s %v", e.Name, slug, status, to, err)
+			}
+		}
+	}
+	if len(r.Other) > 0 || r.Broken > 0 {
+		t.Errorf("visitors of good links noticed: %v", r)
+	}
+}
+
+// poison are condition groups that no compiler may take.
+var poison = []string{
+	"", "null", "{}", "[]", "7", `"x"`, "{", "\x00", "\xff\xfe",
+	`{"operator":"AND","conditions":[]}`,
+	`{"operator":"XOR","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}`,
+	`{"operator":"AND","conditions":[{"type":"shoe_size","operator":"equals","value":"44"}]}`,
+	`{"operator":"AND","conditions":[{"type":"os","operator":"matches","value":"(a+)+$"}]}`,
+	`{"operator":"AND","conditions":[{"type":"os","operator":"equals"}]}`,
+	`{"operator":"AND","conditions":[null]}`,
+	`{"operator":"AND","conditions":[{"type":"time","operator":"between","value":{"start":"99:99","end":"x","timezone":"Mars/Olympus"}}]}`,
+	`{"operator":"AND","conditions":[{"type":"day_of_week","operator":"in","value":[99999999999999999999]}]}`,
+	strings.Repeat(`{"operator":"AND","conditions":[`, 100_000),
+	strings.Repeat(`{"operator":"AND","conditions":[`, 50) + `{"type":"os","operator":"equals","value":"iOS"}` + strings.Repeat("]}", 50),
+	`{"operator":"OR","conditions":[` + strings.Repeat(`{"type":"os","operator":"equals","value":"iOS"},`, 5000) + `{"type":"os","operator":"equals","value":"iOS"}]}`,
+}
