@@ -2,7 +2,8 @@
 # The control plane: API, publishing, ingest and webhooks, and the operator's commands (control migrate, …). Making
 # WebP takes C code, which is linked in whole, so that the image needs no C library. /data holds images, unless an
 # object store does, and files that can be made again.
-# Base images are named by tag; put NAME@sha256:… into the argument to pin the bytes.
+#
+# GO_IMAGE is what it is built in, named by its tag; NAME@sha256:… pins the bytes too.
 ARG GO_IMAGE=golang:1.26.8-bookworm
 FROM ${GO_IMAGE} AS build
 WORKDIR /src

@@ -1,7 +1,8 @@
 # syntax=docker/dockerfile:1
 # An edge: one static binary and the certificates of public authorities, nothing else. It writes to /data only: the
 # links as last seen and the clicks not yet delivered, so each edge keeps a volume of its own there.
-# Base images are named by tag; put NAME@sha256:… into the argument to pin the bytes.
+#
+# GO_IMAGE is what it is built in, named by its tag; NAME@sha256:… pins the bytes too.
 ARG GO_IMAGE=golang:1.26.8-bookworm
 FROM ${GO_IMAGE} AS build
 WORKDIR /src

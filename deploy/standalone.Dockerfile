@@ -1,8 +1,9 @@
 # syntax=docker/dockerfile:1
 # One process, nothing beside it: links in SQLite, clicks in DuckDB, all in the volume /data.
-# Base images are named by tag; put NAME@sha256:… into the arguments to pin the bytes.
+#
+# GO_IMAGE is what it is built in, named by its tag; NAME@sha256:… pins the bytes too.
 ARG GO_IMAGE=golang:1.26.8-bookworm
-# DuckDB needs the C++ library at run time, of the same Debian as it was built on.
+# RUNTIME_IMAGE has the C++ library, which DuckDB needs, of the same Debian as it is built on.
 ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 FROM ${GO_IMAGE} AS build
 WORKDIR /src

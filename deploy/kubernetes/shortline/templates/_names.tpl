@@ -89,3 +89,30 @@ topologySpreadConstraints:
 - {key: {{ . }}, path: {{ . }}}
 {{- end }}
 {{- end -}}
+
+{{/* Parts of network policies */}}
+{{- define "shortline.ports" -}}
+{{- range . }}
+- {protocol: TCP, port: {{ . | int }}}
+{{- end }}
+{{- end -}}
+
+{{- define "shortline.backend" }}
+- ports: {{- include "shortline.ports" .ports | nindent 4 }}
+  {{- with .to }}
+  to: {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
+{{- define "shortline.dns" }}
+- ports:
+    - {protocol: UDP, port: 53}
+    - {protocol: TCP, port: 53}
+{{- end -}}
+
+{{- define "shortline.monitoring" }}
+- ports: [{protocol: TCP, port: 9090}]
+  from:
+    - namespaceSelector:
+        matchLabels: {kubernetes.io/metadata.name: {{ .Values.networkPolicy.monitoringNamespace }}}
+{{- end -}}

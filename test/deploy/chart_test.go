@@ -1,0 +1,320 @@
+package deploy_test
+
+import (
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/lint"
+	"helm.sh/helm/v3/pkg/lint/support"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+)
+
+var chartDir = filepath.Join(root, "deploy", "kubernetes", "shortline")
+
+// examples are the files of values that the chart brings along.
+var examples = []string{"minimal", "full", "region"}
+
+// serviceMonitor is as much of the Prometheus operator's type as the chart uses.
+type serviceMonitor struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		Selector     metav1.LabelSelector `json:"selector"`
+		TargetLabels []string             `json:"targetLabels"`
+		Endpoints    []struct {
+			Port     string `json:"port"`
+			Path     string `json:"path"`
+			Interval string `json:"interval"`
+		} `json:"endpoints"`
+	} `json:"spec"`
+}
+
+// kinds are what the chart may make: decoding is strict, so a field that Kubernetes doesn't know fails.
+var kinds = map[string]func() any{
+	"apps/v1 StatefulSet":                     func() any { return new(appsv1.StatefulSet) },
+	"apps/v1 Deployment":                      func() any { return new(appsv1.Deployment) },
+	"batch/v1 Job":                            func() any { return new(batchv1.Job) },
+	"v1 Service":                              func() any { return new(corev1.Service) },
+	"v1 PersistentVolumeClaim":                func() any { return new(corev1.PersistentVolumeClaim) },
+	"policy/v1 PodDisruptionBudget":           func() any { return new(policyv1.PodDisruptionBudget) },
+	"autoscaling/v2 HorizontalPodAutoscaler":  func() any { return new(autoscalingv2.HorizontalPodAutoscaler) },
+	"networking.k8s.io/v1 NetworkPolicy":      func() any { return new(networkingv1.NetworkPolicy) },
+	"networking.k8s.io/v1 Ingress":            func() any { return new(networkingv1.Ingress) },
+	"monitoring.coreos.com/v1 ServiceMonitor": func() any { return new(serviceMonitor) },
+}
+
+// rendered is a release by kind and name.
+type rendered struct {
+	objects map[string]any
+	notes   string
+}
+
+// all are the objects of one type, with their names.
+func all[T any](r rendered) map[string]T {
+	out := map[string]T{}
+	for key, o := range r.objects {
+		if typed, ok := o.(T); ok {
+			_, name, _ := strings.Cut(key, "/")
+			out[name] = typed
+		}
+	}
+	return out
+}
+
+func values(t *testing.T, name string) map[string]any {
+	t.Helper()
+	v, err := chartutil.ReadValuesFile(filepath.Join(chartDir, "ci", name+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// attempt renders the chart as "helm install go" would.
+func attempt(v map[string]any) (map[string]string, error) {
+	chart, err := loader.Load(chartDir)
+	if err != nil {
+		return nil, err
+	}
+	caps := chartutil.DefaultCapabilities.Copy()
+	caps.KubeVersion = chartutil.KubeVersion{Version: "v1.34.0", Major: "1", Minor: "34"}
+	all, err := chartutil.ToRenderValues(chart, v, chartutil.ReleaseOptions{Name: "go", Namespace: "links", IsInstall: true}, caps)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Engine{Strict: true}.Render(chart, all)
+}
+
+var separator = regexp.MustCompile(`(?m)^---\s*$`)
+
+func render(t *testing.T, name string) rendered {
+	t.Helper()
+	files, err := attempt(values(t, name))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	r := rendered{objects: map[string]any{}}
+	for file, text := range files {
+		if strings.HasSuffix(file, "NOTES.txt") {
+			r.notes = text
+			continue
+		}
+		for _, document := range separator.Split(text, -1) {
+			var head struct {
+				metav1.TypeMeta `json:",inline"`
+				Metadata        metav1.ObjectMeta `json:"metadata"`
+			}
+			if err := yaml.Unmarshal([]byte(document), &head); err != nil {
+				t.Fatalf("%s: %s: %v\n%s", name, file, err, document)
+			}
+			if head.Kind == "" {
+				continue
+			}
+			fresh, ok := kinds[head.APIVersion+" "+head.Kind]
+			if !ok {
+				t.Errorf("%s: %s: a kind that this test doesn't know: %s %s", name, file, head.APIVersion, head.Kind)
+				continue
+			}
+			object := fresh()
+			if err := yaml.UnmarshalStrict([]byte(document), object); err != nil {
+				t.Errorf("%s: %s %s: %v", name, head.Kind, head.Metadata.Name, err)
+			}
+			key := head.Kind + "/" + head.Metadata.Name
+			if r.objects[key] != nil {
+				t.Errorf("%s: %s is there twice", name, key)
+			}
+			r.objects[key] = object
+			if head.Metadata.Labels["app.kubernetes.io/instance"] != "go" || len(head.Metadata.Name) > 63 {
+				t.Errorf("%s: %s: labels %v", name, key, head.Metadata.Labels)
+			}
+		}
+	}
+	return r
+}
+
+// pods are the templates of everything that runs.
+func pods(r rendered) map[string]corev1.PodTemplateSpec {
+	out := map[string]corev1.PodTemplateSpec{}
+	for name, o := range all[*appsv1.StatefulSet](r) {
+		out[name] = o.Spec.Template
+	}
+	for name, o := range all[*appsv1.Deployment](r) {
+		out[name] = o.Spec.Template
+	}
+	for name, o := range all[*batchv1.Job](r) {
+		out[name] = o.Spec.Template
+	}
+	return out
+}
+
+func TestChart_lints(t *testing.T) {
+	t.Parallel()
+	for _, name := range examples {
+		for _, m := range lint.All(chartDir, values(t, name), "links", true).Messages {
+			if m.Severity > support.InfoSev {
+				t.Errorf("%s: %v", name, m)
+			}
+		}
+	}
+}
+
+func TestChart_renders_what_Kubernetes_knows(t *testing.T) {
+	t.Parallel()
+	want := map[string][]string{
+		"minimal": {"StatefulSet/go-shortline-edge", "Deployment/go-shortline-control-serve", "Deployment/go-shortline-control-ingest", "Deployment/go-shortline-control-webhooks",
+			"Job/go-shortline-migrate", "PersistentVolumeClaim/go-shortline-control-media", "NetworkPolicy/go-shortline-edge", "NetworkPolicy/go-shortline-control",
+			"NetworkPolicy/go-shortline-migrate", "PodDisruptionBudget/go-shortline-edge"},
+		"full":   {"HorizontalPodAutoscaler/go-shortline-edge", "Ingress/go-shortline", "ServiceMonitor/go-shortline"},
+		"region": {"Deployment/go-shortline-control-all"},
+	}
+	never := map[string][]string{
+		"minimal": {"HorizontalPodAutoscaler/go-shortline-edge", "Ingress/go-shortline", "ServiceMonitor/go-shortline"},
+		"full":    {"PersistentVolumeClaim/go-shortline-control-media"},
+		"region":  {"Deployment/go-shortline-control-serve", "Job/go-shortline-migrate", "NetworkPolicy/go-shortline-edge"},
+	}
+	for _, name := range examples {
+		r := render(t, name)
+		for _, key := range want[name] {
+			if r.objects[key] == nil {
+				t.Errorf("%s: no %s among %v", name, key, slices.Sorted(maps.Keys(r.objects)))
+			}
+		}
+		for _, key := range never[name] {
+			if r.objects[key] != nil {
+				t.Errorf("%s: %s is there", name, key)
+			}
+		}
+		if !strings.Contains(r.notes, "https://sho.rt") {
+			t.Errorf("%s: notes: %s", name, r.notes)
+		}
+	}
+}
+
+// A selector that picks nothing, or another's pods, is silent in a cluster.
+func TestChart_selectors_pick_the_right_pods(t *testing.T) {
+	t.Parallel()
+	for _, name := range examples {
+		r := render(t, name)
+		picks := func(what string, selector map[string]string, port intstr.IntOrString, want func(string) bool) {
+			t.Helper()
+			for pod, template := range pods(r) {
+				picked := labels.SelectorFromSet(selector).Matches(labels.Set(template.Labels))
+				if picked != want(pod) {
+					t.Errorf("%s: %s picks %s: %v", name, what, pod, picked)
+				}
+				if picked && port.StrVal != "" && !slices.ContainsFunc(template.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool { return p.Name == port.StrVal }) {
+					t.Errorf("%s: %s: %s has no port %s", name, what, pod, port.StrVal)
+				}
+			}
+		}
+		isEdge := func(pod string) bool { return pod == "go-shortline-edge" }
+		isControl := func(pod string) bool { return strings.HasPrefix(pod, "go-shortline-control-") }
+		serves := func(pod string) bool {
+			return pod == "go-shortline-control-serve" || pod == "go-shortline-control-all"
+		}
+		for service, s := range all[*corev1.Service](r) {
+			want := map[string]func(string) bool{"go-shortline-edge": isEdge, "go-shortline-edge-pods": isEdge, "go-shortline-control": serves, "go-shortline-control-ops": isControl}[service]
+			if want == nil {
+				t.Errorf("%s: a service that this test doesn't know: %s", name, service)
+				continue
+			}
+			picks("service "+service, s.Spec.Selector, s.Spec.Ports[0].TargetPort, want)
+		}
+		for budget, b := range all[*policyv1.PodDisruptionBudget](r) {
+			picks("budget "+budget, b.Spec.Selector.MatchLabels, intstr.IntOrString{}, func(pod string) bool { return pod == budget })
+		}
+		for pod, set := range all[*appsv1.StatefulSet](r) {
+			picks("set "+pod, set.Spec.Selector.MatchLabels, intstr.IntOrString{}, isEdge)
+			if r.objects["Service/"+set.Spec.ServiceName] == nil {
+				t.Errorf("%s: %s is governed by a service that isn't there: %s", name, pod, set.Spec.ServiceName)
+			}
+		}
+		for pod, d := range all[*appsv1.Deployment](r) {
+			picks("deployment "+pod, d.Spec.Selector.MatchLabels, intstr.IntOrString{}, func(p string) bool { return p == pod })
+		}
+		for _, m := range all[*serviceMonitor](r) {
+			n := 0
+			for _, s := range all[*corev1.Service](r) {
+				if labels.SelectorFromSet(m.Spec.Selector.MatchLabels).Matches(labels.Set(s.Labels)) {
+					n++
+				}
+			}
+			if n != 2 {
+				t.Errorf("%s: the monitor picks %d services", name, n)
+			}
+		}
+	}
+}
+
+// The pod security standard "restricted", and what our own images allow beyond it.
+func TestChart_pods_are_restricted(t *testing.T) {
+	t.Parallel()
+	for _, name := range examples {
+		for pod, template := range pods(render(t, name)) {
+			spec := template.Spec
+			s := spec.SecurityContext
+			if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || *s.RunAsUser != 65532 || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+				t.Errorf("%s: %s: %+v", name, pod, s)
+			}
+			if spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken || spec.HostNetwork || spec.HostPID {
+				t.Errorf("%s: %s has a token of the cluster, or the host's network", name, pod)
+			}
+			for _, c := range spec.Containers {
+				sc := c.SecurityContext
+				if *sc.AllowPrivilegeEscalation || !*sc.ReadOnlyRootFilesystem || !slices.Equal(sc.Capabilities.Drop, []corev1.Capability{"ALL"}) {
+					t.Errorf("%s: %s: %+v", name, pod, sc)
+				}
+				if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() {
+					t.Errorf("%s: %s: resources %+v", name, pod, c.Resources)
+				}
+				if strings.HasSuffix(c.Image, ":") || strings.HasSuffix(c.Image, ":latest") {
+					t.Errorf("%s: %s runs %s", name, pod, c.Image)
+				}
+				if len(c.EnvFrom) > 0 || slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.ValueFrom != nil }) {
+					t.Errorf("%s: %s: a secret in the environment", name, pod)
+				}
+				if strings.HasSuffix(pod, "-migrate") {
+					continue
+				}
+				if c.ReadinessProbe == nil || c.LivenessProbe == nil || c.StartupProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe.HTTPGet.Path != "/healthz" {
+					t.Errorf("%s: %s: probes", name, pod)
+				}
+				// From leaving the service to the kill, the program has the ten seconds that it promises to need.
+				if *spec.TerminationGracePeriodSeconds < c.Lifecycle.PreStop.Sleep.Seconds+12 {
+					t.Errorf("%s: %s: %d s until it is killed", name, pod, *spec.TerminationGracePeriodSeconds)
+				}
+				if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == "/data" && !m.ReadOnly }) {
+					t.Errorf("%s: %s can't write to /data", name, pod)
+				}
+			}
+			for _, v := range spec.Volumes {
+				if v.HostPath != nil {
+					t.Errorf("%s: %s mounts %s of the host", name, pod, v.HostPath.Path)
+				}
+			}
+			for _, c := range spec.Containers {
+				for _, m := range c.VolumeMounts {
+					if m.Name != "data" && !slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == m.Name }) {
+						t.Errorf("%s: %s mounts %s, which is no volume", name, pod, m.Name)
+					}
+				}
+			}
+		}
+	}
+}

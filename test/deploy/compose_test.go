@@ -1,0 +1,329 @@
+package deploy_test
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/v2/types"
+	"github.com/sirupsen/logrus"
+)
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The loader tells of its doubts through a global logger.
+var (
+	loading sync.Mutex
+	doubts  bytes.Buffer
+)
+
+// project loads docker-compose.yml with every profile, and with secrets as deploy/make-secrets makes them.
+func project(t *testing.T, env map[string]string) *types.Project {
+	t.Helper()
+	loading.Lock()
+	defer loading.Unlock()
+	doubts.Reset()
+	logrus.SetOutput(&doubts)
+	lines := []string{"SECRETS_DIR=" + makeSecrets(t)}
+	for k, v := range env {
+		lines = append(lines, k+"="+v)
+	}
+	options, err := cli.NewProjectOptions([]string{filepath.Join(root, "docker-compose.yml")},
+		cli.WithWorkingDirectory(root), cli.WithEnv(lines), cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := options.LoadProject(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doubts.Len() > 0 {
+		t.Errorf("docker-compose.yml: %s", doubts.String())
+	}
+	return p
+}
+
+func makeSecrets(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "secrets")
+	run := exec.Command(filepath.Join(root, "deploy", "make-secrets"))
+	run.Env = append(os.Environ(), "SECRETS_DIR="+dir)
+	if text, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("deploy/make-secrets: %v\n%s", err, text)
+	}
+	return dir
+}
+
+// own are the services whose images are ours, with their programs.
+func own(p *types.Project) map[string]string {
+	out := map[string]string{}
+	for name, s := range p.Services {
+		if s.Build != nil {
+			out[name] = strings.TrimSuffix(filepath.Base(s.Build.Dockerfile), ".Dockerfile")
+		}
+	}
+	return out
+}
+
+// Works are services that end by themselves, so nobody can ask them how they are.
+var works = []string{"migrate", "k6", "grafana-postgres", "grafana-clickhouse"}
+
+func TestCompose_every_service_is_confined_bounded_and_watched(t *testing.T) {
+	t.Parallel()
+	p := project(t, nil)
+	ours := own(p)
+	if len(ours) != 6 {
+		t.Errorf("services of our own: %v", ours)
+	}
+	for name, s := range p.Services {
+		work := slices.Contains(works, name)
+		if (s.HealthCheck == nil || len(s.HealthCheck.Test) == 0) && !work {
+			t.Errorf("%s: no health check", name)
+		}
+		if ours[name] == "" && !pinned.MatchString(s.Image) {
+			t.Errorf("%s: the image %s is not pinned", name, s.Image)
+		}
+		if !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || !slices.Equal(s.CapDrop, []string{"ALL"}) || s.Privileged {
+			t.Errorf("%s: %v %v", name, s.SecurityOpt, s.CapDrop)
+		}
+		if s.Deploy == nil || s.Deploy.Resources.Limits == nil || s.Deploy.Resources.Limits.MemoryBytes == 0 || s.Deploy.Resources.Limits.NanoCPUs == 0 {
+			t.Errorf("%s: no limits", name)
+		}
+		if s.Logging == nil || s.Logging.Options["max-size"] == "" {
+			t.Errorf("%s: its log has no end", name)
+		}
+		if want := map[bool]string{true: "no", false: "unless-stopped"}[work]; s.Restart != want {
+			t.Errorf("%s: restart %q", name, s.Restart)
+		}
+		for dependency, d := range s.DependsOn {
+			want := types.ServiceConditionHealthy
+			if slices.Contains(works, dependency) {
+				want = types.ServiceConditionCompletedSuccessfully
+			}
+			if d.Condition != want {
+				t.Errorf("%s waits for %s to be %s", name, dependency, d.Condition)
+			}
+		}
+		if ours[name] == "" {
+			continue
+		}
+		if !s.ReadOnly || s.User != "65532:65532" || len(s.CapAdd) > 0 {
+			t.Errorf("%s: read only: %v, user %q, capabilities %v", name, s.ReadOnly, s.User, s.CapAdd)
+		}
+		// The program itself takes up to ten seconds.
+		if s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) < 12*time.Second {
+			t.Errorf("%s: killed after %v", name, s.StopGracePeriod)
+		}
+		if _, err := os.Stat(filepath.Join(s.Build.Context, s.Build.Dockerfile)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Only edges, the standalone program and dashboards are for the outside.
+func TestCompose_backends_are_not_published(t *testing.T) {
+	t.Parallel()
+	p := project(t, nil)
+	for name, s := range p.Services {
+		for _, port := range s.Ports {
+			switch {
+			case strings.HasPrefix(name, "edge-"), name == "standalone" && port.Target == 8080:
+			case port.HostIP == "127.0.0.1" && (name == "standalone" || name == "grafana" || name == "prometheus"):
+			default:
+				t.Errorf("%s publishes port %d on %q", name, port.Target, port.HostIP)
+			}
+		}
+	}
+	for _, name := range []string{"postgres", "clickhouse", "kafka"} {
+		for network := range p.Services[name].Networks {
+			if !p.Networks[network].Internal {
+				t.Errorf("%s is on the network %s, which leads outside", name, network)
+			}
+		}
+	}
+	for _, name := range []string{"edge-1", "edge-2"} {
+		if _, ok := p.Services[name].Networks["stores"]; ok {
+			t.Errorf("%s can reach the databases", name)
+		}
+	}
+}
+
+// Each edge owns its volume; two on one would spoil the identity of clicks.
+func TestCompose_volumes_have_one_owner(t *testing.T) {
+	t.Parallel()
+	p := project(t, nil)
+	owner := map[string]string{}
+	for name, s := range p.Services {
+		for _, v := range s.Volumes {
+			if v.Type != types.VolumeTypeVolume || v.Source == "media" {
+				if v.Type == types.VolumeTypeBind && !v.ReadOnly {
+					t.Errorf("%s may write to %s of the host", name, v.Source)
+				}
+				continue
+			}
+			if other := owner[v.Source]; other != "" {
+				t.Errorf("%s and %s share the volume %s", name, other, v.Source)
+			}
+			owner[v.Source] = name
+			if _, ok := p.Volumes[v.Source]; !ok {
+				t.Errorf("%s: no volume %s", name, v.Source)
+			}
+		}
+	}
+}
+
+func TestCompose_files_that_are_mounted_exist(t *testing.T) {
+	t.Parallel()
+	p := project(t, nil)
+	for name, s := range p.Services {
+		for _, v := range s.Volumes {
+			if v.Type != types.VolumeTypeBind || strings.HasSuffix(v.Source, "data/geo") {
+				continue // docker makes the folder for geo databases
+			}
+			if _, err := os.Stat(v.Source); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, secret := range s.Secrets {
+			if _, err := os.Stat(p.Secrets[secret.Source].File); err != nil {
+				t.Errorf("%s: deploy/make-secrets makes no %s", name, secret.Source)
+			}
+		}
+	}
+}
+
+// Each program is given the environment that its container would have, and says what is wrong with it.
+func TestCompose_programs_accept_their_environment(t *testing.T) {
+	t.Parallel()
+	for label, env := range map[string]map[string]string{
+		"defaults": nil,
+		"example":  example(t),
+		"changed": {"BASE_URL": "https://sho.rt", "TRUSTED_PROXIES": "10.0.0.0/8", "PLANES_SUBNET": "10.77.0.0/24", "SPOOL_CAP_BYTES": "8589934592",
+			"ADMIN_EMAIL": "ops@example.com", "ROUTING_TIMEZONE": "Asia/Taipei", "BRAND_LOGO_URL": "https://sho.rt/logo.svg", "CORS_ORIGIN": "https://example.com"},
+	} {
+		p := project(t, env)
+		for name, which := range own(p) {
+			s := p.Services[name]
+			c := container{where: "docker-compose.yml (" + label + "): " + name, program: which, args: s.Command, env: map[string]string{}, secrets: map[string]string{}}
+			for k, v := range s.Environment {
+				if v == nil {
+					t.Errorf("%s: %s is taken from the shell that starts it", name, k)
+					continue
+				}
+				c.env[k] = *v
+			}
+			for _, secret := range s.Secrets {
+				text, err := os.ReadFile(p.Secrets[secret.Source].File)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.secrets["/run/secrets/"+secret.Source] = string(text)
+			}
+			delete(c.env, "DATA_DIR")
+			if which == "standalone" {
+				c.env["BASE_URL"] = *s.Environment["BASE_URL"]
+			}
+			c.check(t)
+		}
+	}
+}
+
+// example is what .env.example sets.
+func example(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	lines := bufio.NewScanner(strings.NewReader(read(t, ".env.example")))
+	for lines.Scan() {
+		if name, value, ok := strings.Cut(lines.Text(), "="); ok && !strings.HasPrefix(name, "#") {
+			out[name] = value
+		}
+	}
+	delete(out, "SECRETS_DIR")
+	return out
+}
+
+// .env.example names every variable of docker-compose.yml, with its default, and no other.
+func TestCompose_example_shows_every_variable_with_its_default(t *testing.T) {
+	t.Parallel()
+	shown := example(t)
+	shown["SECRETS_DIR"] = "./secrets"
+	used := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\$\{([A-Z0-9_]+)(:-([^}]*))?\}`).FindAllStringSubmatch(read(t, "docker-compose.yml"), -1) {
+		name, fallback := m[1], m[3]
+		used[name] = true
+		if m[2] == "" {
+			t.Errorf("%s has no default", name)
+		}
+		if value, ok := shown[name]; !ok || value != fallback {
+			t.Errorf("%s: docker-compose.yml defaults to %q, .env.example shows %q (%v)", name, fallback, value, ok)
+		}
+	}
+	for name := range shown {
+		if !used[name] {
+			t.Errorf(".env.example shows %s, which docker-compose.yml doesn't use", name)
+		}
+	}
+}
+
+// The secrets that belong together do, nobody else can list them, and a second run changes nothing.
+func TestMakeSecrets(t *testing.T) {
+	t.Parallel()
+	dir := makeSecrets(t)
+	files := func() map[string]string {
+		out := map[string]string{}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[e.Name()] = strings.TrimSpace(string(text))
+		}
+		return out
+	}
+	first := files()
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder: %v %v", info.Mode(), err)
+	}
+	if first["edge_tokens"] != first["edge_token_1"]+","+first["edge_token_2"] ||
+		!strings.Contains(first["database_url"], ":"+first["postgres_password"]+"@") ||
+		!strings.Contains(first["clickhouse_url"], ":"+first["clickhouse_password"]+"@") {
+		t.Error("what is put together from other secrets doesn't hold them")
+	}
+	seen := map[string]bool{}
+	for name, value := range first {
+		if name != ".gitignore" && (len(value) < 24 || seen[value]) {
+			t.Errorf("%s is short, or another's", name)
+		}
+		seen[value] = true
+	}
+	run := exec.Command(filepath.Join(root, "deploy", "make-secrets"))
+	run.Env = append(os.Environ(), "SECRETS_DIR="+dir)
+	if text, err := run.CombinedOutput(); err != nil || len(text) > 0 {
+		t.Errorf("again: %s %v", text, err)
+	}
+	for name, value := range files() {
+		if first[name] != value {
+			t.Errorf("%s was changed", name)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package deploy_test
+
+import (
+	"debug/buildinfo"
+	"debug/elf"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/moby/buildkit/frontend/dockerfile/instructions"
+)
+
+var images = []struct {
+	name   string
+	static bool
+}{{"edge", true}, {"control", true}, {"standalone", false}}
+
+func TestDockerfiles_are_alike_and_confined(t *testing.T) {
+	t.Parallel()
+	for _, image := range images {
+		stages, warnings, err := readDockerfile(image.name)
+		if err != nil {
+			t.Errorf("%s: %v", image.name, err)
+			continue
+		}
+		for _, w := range warnings {
+			t.Errorf("%s: %s", image.name, w)
+		}
+		if len(stages) != 2 {
+			t.Errorf("%s: %d stages", image.name, len(stages))
+			continue
+		}
+		final := stages[1]
+		if image.static != (final.BaseName == "scratch") {
+			t.Errorf("%s: its base is %s", image.name, final.BaseName)
+		}
+		labels, env := map[string]string{}, map[string]string{}
+		var user, health, entry string
+		var volumes []string
+		for _, command := range final.Commands {
+			switch c := command.(type) {
+			case *instructions.LabelCommand:
+				for _, kv := range c.Labels {
+					labels[kv.Key] = kv.Value
+				}
+			case *instructions.EnvCommand:
+				for _, kv := range c.Env {
+					env[kv.Key] = kv.Value
+				}
+			case *instructions.UserCommand:
+				user = c.User
+			case *instructions.VolumeCommand:
+				volumes = c.Volumes
+			case *instructions.EntrypointCommand:
+				entry = strings.Join(c.CmdLine, " ")
+			case *instructions.HealthCheckCommand:
+				health = strings.Join(c.Health.Test, " ")
+			case *instructions.RunCommand:
+				t.Errorf("%s: runs %q in the final stage", image.name, c.CmdLine)
+			case *instructions.CopyCommand:
+				if c.From != "build" {
+					t.Errorf("%s: copies %q from outside the build stage", image.name, c.SourcePaths)
+				}
+			}
+		}
+		if user != "65532:65532" || !slices.Equal(volumes, []string{"/data"}) || entry != image.name || health != "CMD "+image.name+" -healthy" {
+			t.Errorf("%s: user %q, volumes %q, entrypoint %q, health %q", image.name, user, volumes, entry, health)
+		}
+		for _, label := range []string{"title", "description", "version", "revision", "licenses"} {
+			if _, ok := labels["org.opencontainers.image."+label]; !ok {
+				t.Errorf("%s: no label %s", image.name, label)
+			}
+		}
+		known := append(settings(t, image.name), "PATH")
+		for name := range env {
+			if !slices.Contains(known, name) {
+				t.Errorf("%s: sets %s, which nothing reads", image.name, name)
+			}
+		}
+	}
+}
+
+var pinned = regexp.MustCompile(`^[a-z0-9./-]+:([a-z0-9.-]*[0-9]+\.[0-9][a-z0-9.-]*|nonroot)$|@sha256:[0-9a-f]{64}$`)
+
+func TestDockerfiles_base_images_are_pinned(t *testing.T) {
+	t.Parallel()
+	argument := regexp.MustCompile(`(?m)^ARG [A-Z_]+_IMAGE=(.+)$`)
+	for _, image := range images {
+		found := argument.FindAllStringSubmatch(read(t, "deploy/"+image.name+".Dockerfile"), -1)
+		if len(found) == 0 {
+			t.Errorf("%s: no argument names its base image", image.name)
+		}
+		for _, m := range found {
+			if !pinned.MatchString(m[1]) {
+				t.Errorf("%s: %s is not pinned", image.name, m[1])
+			}
+		}
+	}
+}
+
+// What the images hold must run in them: without a C library where they have none, without this machine's paths.
+func TestPrograms_fit_their_images(t *testing.T) {
+	t.Parallel()
+	for _, image := range images {
+		t.Run(image.name, func(t *testing.T) {
+			t.Parallel()
+			path := program(t, image.name)
+			f, err := elf.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			dynamic := slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
+			libraries, err := f.ImportedLibraries()
+			if dynamic == image.static || err != nil || image.static && len(libraries) > 0 {
+				t.Errorf("interpreter: %v, libraries: %q, %v", dynamic, libraries, err)
+			}
+			for _, library := range libraries { // those of distroless/cc
+				if !slices.Contains([]string{"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libresolv.so.2"}, library) {
+					t.Errorf("needs %s, which the base image lacks", library)
+				}
+			}
+			info, err := buildinfo.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range info.Settings {
+				if s.Key == "-trimpath" && s.Value != "true" || strings.HasPrefix(s.Key, "vcs") {
+					t.Errorf("built with %s=%s", s.Key, s.Value)
+				}
+			}
+			text, err := exec.Command(path, "-version").Output()
+			if err != nil || !strings.HasPrefix(string(text), "shortline "+release+" ") {
+				t.Errorf("-version: %s %v", text, err)
+			}
+		})
+	}
+}

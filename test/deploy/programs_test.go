@@ -1,0 +1,236 @@
+package deploy_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/moby/buildkit/frontend/dockerfile/instructions"
+	"github.com/moby/buildkit/frontend/dockerfile/linter"
+	"github.com/moby/buildkit/frontend/dockerfile/parser"
+	"github.com/moby/patternmatcher"
+	"github.com/moby/patternmatcher/ignorefile"
+)
+
+// root is the folder of the repository.
+const root = "../.."
+
+// release is what the test's builds call themselves.
+const release = "v0.0.0-deploytest"
+
+// Programs are built once, each by the first test that asks, into a folder that TestMain removes.
+var (
+	workshop string
+	built    = map[string]func() (string, error){}
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	if workshop, err = os.MkdirTemp("", "shortline-deploy-*"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	for _, name := range []string{"edge", "control", "standalone"} {
+		built[name] = sync.OnceValues(func() (string, error) { return build(name) })
+	}
+	status := m.Run()
+	os.RemoveAll(workshop)
+	os.Exit(status)
+}
+
+// program is the path of a program built as its Dockerfile says.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	path, err := built[name]()
+	if err != nil {
+		t.Fatalf("build %s as its Dockerfile does: %v", name, err)
+	}
+	return path
+}
+
+// build does by hand what an engine would do with the stage "build": it copies what the stage copies out of the
+// context, and runs the command that calls go.
+func build(name string) (string, error) {
+	stages, _, err := readDockerfile(name)
+	if err != nil {
+		return "", err
+	}
+	src, out := filepath.Join(workshop, name, "src"), filepath.Join(workshop, name, "out")
+	for _, command := range stages[0].Commands {
+		switch c := command.(type) {
+		case *instructions.CopyCommand:
+			for _, from := range c.SourcePaths {
+				if err := copyContext(from, filepath.Join(src, c.DestPath)); err != nil {
+					return "", err
+				}
+			}
+		case *instructions.RunCommand:
+			script := strings.Join(c.CmdLine, " ")
+			if !strings.Contains(script, "go build") {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+			defer cancel()
+			run := exec.CommandContext(ctx, "sh", "-ec", strings.ReplaceAll(script, "/out/", out+"/"))
+			run.Dir = src
+			run.Env = append(os.Environ(), "VERSION="+release)
+			if text, err := run.CombinedOutput(); err != nil {
+				return "", fmt.Errorf("%w\n%s", err, text)
+			}
+			return filepath.Join(out, name), nil
+		}
+	}
+	return "", fmt.Errorf("deploy/%s.Dockerfile: its first stage calls no go build", name)
+}
+
+func readDockerfile(name string) (stages []instructions.Stage, warnings []string, err error) {
+	text, err := os.ReadFile(filepath.Join(root, "deploy", name+".Dockerfile"))
+	if err != nil {
+		return nil, nil, err
+	}
+	parsed, err := parser.Parse(bytes.NewReader(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, w := range parsed.Warnings {
+		warnings = append(warnings, w.Short)
+	}
+	lint := linter.New(&linter.Config{ExperimentalAll: true, Warn: func(rule, _, _, short string, _ []parser.Range) {
+		warnings = append(warnings, rule+": "+short)
+	}})
+	stages, _, err = instructions.Parse(parsed.AST, lint)
+	return stages, warnings, err
+}
+
+// ignored says which paths the build context leaves out.
+var ignored = sync.OnceValues(func() (*patternmatcher.PatternMatcher, error) {
+	f, err := os.Open(filepath.Join(root, ".dockerignore"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	patterns, err := ignorefile.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	return patternmatcher.New(patterns)
+})
+
+// copyContext copies a folder of the build context.
+func copyContext(from, to string) error {
+	out, err := ignored()
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(filepath.Join(root, from), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(from, rel)
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if skip, err := out.MatchesOrParentMatches(rel); skip || err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		dest := filepath.Join(to, inside)
+		if err := os.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(dest, text, 0o644)
+	})
+}
+
+var settingRow = regexp.MustCompile("(?m)^\\| `([A-Z0-9_]+)` \\|")
+
+// settings are the names that a program reads from its environment, in order.
+func settings(t *testing.T, name string) []string {
+	t.Helper()
+	text, err := exec.Command(program(t, name), "-settings").Output()
+	if err != nil {
+		t.Fatalf("%s -settings: %v", name, err)
+	}
+	var names []string
+	for _, m := range settingRow.FindAllStringSubmatch(string(text), -1) {
+		names = append(names, m[1])
+	}
+	slices.Sort(names)
+	if len(names) < 10 {
+		t.Fatalf("%s -settings lists %d names:\n%s", name, len(names), text)
+	}
+	return names
+}
+
+// A container is what a deployment would start: which program, with which arguments, environment and secret files.
+type container struct {
+	where   string // for messages
+	program string
+	args    []string
+	env     map[string]string
+	secrets map[string]string // path in the container to content
+}
+
+// of Go itself.
+var runtimeSettings = []string{"GOMEMLIMIT", "GOMAXPROCS", "GOGC"}
+
+// check fails for names in the environment that the program doesn't read, and for whatever the program itself finds
+// wrong with it.
+func (c container) check(t *testing.T) {
+	t.Helper()
+	known := append(settings(t, c.program), runtimeSettings...)
+	dir := t.TempDir()
+	env := []string{"PATH=" + os.Getenv("PATH")}
+	for name, value := range c.env {
+		plain := strings.TrimSuffix(name, "_FILE")
+		if !slices.Contains(known, name) && !slices.Contains(known, plain) {
+			t.Errorf("%s: %s reads no setting %s", c.where, c.program, name)
+		}
+		if name != plain && !slices.Contains(known, name) {
+			content, ok := c.secrets[value]
+			if !ok {
+				t.Errorf("%s: %s names %s, which is not mounted", c.where, name, value)
+				continue
+			}
+			value = filepath.Join(dir, plain)
+			if err := os.WriteFile(value, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else if looksSecret(name) && value != "" {
+			t.Errorf("%s: %s stands in the environment; it belongs into a file (%s_FILE)", c.where, name, name)
+		}
+		env = append(env, name+"="+value)
+	}
+	// Folders and databases of places are the container's own.
+	env = append(env, "DATA_DIR="+dir)
+	run := exec.Command(program(t, c.program), append([]string{"-check"}, c.args...)...)
+	run.Env = env
+	if text, err := run.CombinedOutput(); err != nil {
+		t.Errorf("%s: %s: %v\n%s", c.where, run, err, text)
+	}
+}
+
+// looksSecret knows secrets by their names.
+func looksSecret(name string) bool {
+	if slices.Contains([]string{"DATABASE_URL", "CLICKHOUSE_URL", "ENCRYPTION_KEY", "EDGE_TOKEN", "EDGE_TOKENS"}, name) {
+		return true
+	}
+	return strings.HasSuffix(name, "PASSWORD") || strings.HasSuffix(name, "SECRET") || strings.HasSuffix(name, "SECRET_KEY")
+}

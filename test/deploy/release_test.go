@@ -1,0 +1,224 @@
+package deploy_test
+
+import (
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// secretContents are usable values of every key that the chart asks of the secrets which must exist.
+var secretContents = map[string]string{
+	"database-url": "postgres://shortline:x@db:5432/shortline", "clickhouse-url": "clickhouse://shortline:x@ch:9000/shortline",
+	"jwt-secret": strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," + strings.Repeat("u", 32),
+	"edge-token": strings.Repeat("t", 32), "admin-password": "a-good-password", "media-s3-secret-key": "s3-secret",
+}
+
+func TestChart_programs_accept_their_environment(t *testing.T) {
+	t.Parallel()
+	for _, name := range examples {
+		for pod, template := range pods(render(t, name)) {
+			c := template.Spec.Containers[0]
+			which := "control"
+			if c.Name == "edge" {
+				which = "edge"
+			}
+			one := container{where: name + ": " + pod, program: which, args: c.Args, env: map[string]string{}, secrets: map[string]string{}}
+			for _, e := range c.Env {
+				if _, twice := one.env[e.Name]; twice {
+					t.Errorf("%s: %s is set twice", one.where, e.Name)
+				}
+				one.env[e.Name] = e.Value
+			}
+			for _, v := range template.Spec.Volumes {
+				if v.Secret == nil {
+					continue
+				}
+				for _, m := range c.VolumeMounts {
+					for _, item := range v.Secret.Items {
+						if m.Name == v.Name {
+							one.secrets[m.MountPath+"/"+item.Path] = secretContents[item.Key]
+						}
+					}
+				}
+			}
+			for path := range one.secrets {
+				if !slices.Contains(slices.Collect(maps.Values(one.env)), path) {
+					t.Errorf("%s: %s is mounted, but nothing reads it", one.where, path)
+				}
+			}
+			delete(one.env, "DATA_DIR")
+			one.check(t)
+		}
+	}
+}
+
+// Together the deployments do everything, and each has only the secrets that its roles need.
+func TestChart_roles(t *testing.T) {
+	t.Parallel()
+	for _, name := range examples {
+		var roles []string
+		for pod, d := range all[*appsv1.Deployment](render(t, name)) {
+			c := d.Spec.Template.Spec.Containers[0]
+			env := map[string]string{}
+			for _, e := range c.Env {
+				env[e.Name] = e.Value
+			}
+			mine := strings.Split(env["ROLES"], ",")
+			roles = append(roles, mine...)
+			for secret, role := range map[string]string{"JWT_SECRET_FILE": "api", "EDGE_TOKENS_FILE": "publish"} {
+				if _, has := env[secret]; has != slices.Contains(mine, role) {
+					t.Errorf("%s: %s with the roles %v has %s: %v", name, pod, mine, secret, has)
+				}
+			}
+		}
+		slices.Sort(roles)
+		if !slices.Equal(slices.Compact(roles), []string{"api", "ingest", "publish", "webhooks"}) {
+			t.Errorf("%s: roles %v", name, roles)
+		}
+	}
+}
+
+// Every pod is behind a policy, and every address it is told to call is let through.
+func TestChart_network_policies(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"minimal", "full"} {
+		r := render(t, name)
+		for pod, template := range pods(r) {
+			var ports []int
+			var behind int
+			for policy, p := range all[*networkingv1.NetworkPolicy](r) {
+				selector, err := metav1.LabelSelectorAsSelector(&p.Spec.PodSelector)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !selector.Matches(labels.Set(template.Labels)) {
+					continue
+				}
+				behind++
+				if len(p.Spec.PolicyTypes) != 2 {
+					t.Errorf("%s: %s is for %v only", name, policy, p.Spec.PolicyTypes)
+				}
+				for _, rule := range p.Spec.Egress {
+					if len(rule.Ports) == 0 {
+						t.Errorf("%s: %s lets everything out", name, policy)
+					}
+					for _, port := range rule.Ports {
+						ports = append(ports, port.Port.IntValue())
+					}
+					for _, to := range rule.To {
+						if to.IPBlock == nil {
+							continue
+						}
+						if _, _, err := net.ParseCIDR(to.IPBlock.CIDR); err != nil {
+							t.Errorf("%s: %s: %v", name, policy, err)
+						}
+						if to.IPBlock.CIDR == "0.0.0.0/0" && !slices.Contains(to.IPBlock.Except, "169.254.0.0/16") {
+							t.Errorf("%s: %s lets pods ask the cloud's metadata service", name, policy)
+						}
+					}
+				}
+				for _, rule := range p.Spec.Ingress {
+					for _, port := range rule.Ports {
+						open := len(rule.From) == 0
+						if open && !(strings.HasSuffix(policy, "-edge") && port.Port.IntValue() == 8080) {
+							t.Errorf("%s: %s lets everybody in to %s", name, policy, port.Port.String())
+						}
+					}
+				}
+			}
+			if behind != 1 {
+				t.Errorf("%s: %s is behind %d policies", name, pod, behind)
+			}
+			for _, e := range template.Spec.Containers[0].Env {
+				if e.Name != "KAFKA_BROKERS" {
+					continue
+				}
+				for broker := range strings.SplitSeq(e.Value, ",") {
+					_, port, err := net.SplitHostPort(broker)
+					if n, bad := strconv.Atoi(port); err != nil || bad != nil || !slices.Contains(ports, n) {
+						t.Errorf("%s: %s can't reach %s through %v", name, pod, broker, ports)
+					}
+				}
+			}
+			if strings.HasSuffix(pod, "-edge") && slices.Contains(ports, 5432) || strings.Contains(pod, "control") && !slices.Contains(ports, 5432) {
+				t.Errorf("%s: %s and the database: %v", name, pod, ports)
+			}
+		}
+	}
+}
+
+func TestChart_edge_keeps_what_it_has_not_delivered(t *testing.T) {
+	t.Parallel()
+	for _, name := range examples {
+		edge := all[*appsv1.StatefulSet](render(t, name))["go-shortline-edge"]
+		keep := edge.Spec.PersistentVolumeClaimRetentionPolicy
+		if keep == nil || keep.WhenScaled != appsv1.RetainPersistentVolumeClaimRetentionPolicyType || keep.WhenDeleted != keep.WhenScaled {
+			t.Errorf("%s: volumes go with their pods: %+v", name, keep)
+		}
+		claim := edge.Spec.VolumeClaimTemplates[0]
+		size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+		for _, e := range edge.Spec.Template.Spec.Containers[0].Env {
+			if e.Name != "SPOOL_CAP_BYTES" {
+				continue
+			}
+			limit, err := strconv.ParseInt(e.Value, 10, 64)
+			if err != nil || size.Value() < limit+(1<<30) {
+				t.Errorf("%s: a spool of %s bytes on a volume of %s", name, e.Value, size.String())
+			}
+		}
+		if (edge.Spec.Replicas == nil) != (name == "full") {
+			t.Errorf("%s: the number of replicas fights the autoscaler", name)
+		}
+	}
+}
+
+// Values that make no sense are refused before anything is installed.
+func TestChart_refuses_wrong_values(t *testing.T) {
+	t.Parallel()
+	set := func(path string, value any) map[string]any {
+		v := values(t, "minimal")
+		at := v
+		keys := strings.Split(path, ".")
+		for _, k := range keys[:len(keys)-1] {
+			next, ok := at[k].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[k] = next
+			}
+			at = next
+		}
+		at[keys[len(keys)-1]] = value
+		return v
+	}
+	for path, c := range map[string]struct {
+		value any
+		says  string
+	}{
+		"baseUrl":                         {"sho.rt", "baseUrl"},
+		"secrets.control":                 {"", "control"},
+		"kafka.brokers":                   {[]any{}, "brokers"},
+		"image.tag":                       {"latest", "tag"},
+		"edge.replica":                    {3, "replica"},
+		"edge.spool.sync":                 {"sometimes", "sync"},
+		"edge.extraEnv":                   {[]any{map[string]any{"name": "BRAND_NAME"}}, "value"},
+		"media.volume.enabled":            {false, "media"},
+		"control.deployments.ingest":      {nil, "ingest"},
+		"control.deployments.serve.roles": {[]any{"api", "everything"}, "roles"},
+	} {
+		if _, err := attempt(set(path, c.value)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s = %v: %v", path, c.value, err)
+		}
+	}
+	if _, err := attempt(map[string]any{}); err == nil {
+		t.Error("nothing at all was enough")
+	}
+}
