@@ -70,8 +70,8 @@ type Choice struct {
 // where the link leads by itself. draw, any 64 random bits, is the chance that variants are drawn with.
 func (p *Plan) Choose(f rule.Facts, draw uint64) Choice {
 	r := &p.Record
-	for i := range p.Rules {
-		if p.Rules[i].Program.Eval(f) {
+	if p.joined != nil {
+		if i := p.joined.First(f); i >= 0 {
 			return Choice{Target: p.Rules[i].Target, Rule: p.Rules[i].ID}
 		}
 	}

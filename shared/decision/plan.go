@@ -11,7 +11,8 @@ import (
 type Plan struct {
 	Record link.Record
 	// Rules are the link's rules in the order they are tried, empty unless smart routing is on.
-	Rules []Rule
+	Rules  []Rule
+	joined *rule.Set // their programs, nil where there are none
 	// Variants draws an index into Record.Variants, and nothing unless A/B testing is on.
 	Variants Arms
 }
@@ -37,6 +38,7 @@ func Compile(r *link.Record, opts rule.Options) (p Plan, err error) {
 		if p.Rules, err = compileRules(r, opts); err != nil {
 			return Plan{}, err
 		}
+		p.joined = join(p.Rules)
 	}
 	if r.ABTesting {
 		p.Variants = newArms(r.Variants)
@@ -59,4 +61,15 @@ func compileRules(r *link.Record, opts rule.Options) ([]Rule, error) {
 		rules = append(rules, Rule{ID: from.ID, Name: from.Name, Target: from.Target, Program: program})
 	}
 	return rules, nil
+}
+
+func join(rules []Rule) *rule.Set {
+	if len(rules) == 0 {
+		return nil
+	}
+	programs := make([]*rule.Program, len(rules))
+	for i := range rules {
+		programs[i] = rules[i].Program
+	}
+	return rule.NewSet(programs)
 }

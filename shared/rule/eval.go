@@ -1,5 +1,7 @@
 package rule
 
+import "unicode/utf8"
+
 // Eval reports whether the visitor matches. It asks only for the facts it needs, allocates nothing, and may run
 // concurrently with itself; f is used during the call only.
 func (p *Program) Eval(f Facts) bool { return p.run(f, nil) }
@@ -14,7 +16,7 @@ func (p *Program) run(f Facts, rec *record) bool {
 	if len(p.code) == 0 {
 		return false
 	}
-	now := wallClock{zone: -1}
+	var now wallClock
 	for pc := uint16(0); pc < reject; {
 		t := &p.code[pc]
 		ok := p.holds(t, f, &now)
@@ -35,24 +37,24 @@ func (p *Program) run(f Facts, rec *record) bool {
 
 // wallClock is the time of the request in the zone that was last asked for.
 type wallClock struct {
-	zone        int
+	zone        *zone
 	minute, day int
 }
 
-func (w *wallClock) in(p *Program, zone uint8, f Facts) {
-	if w.zone != int(zone) {
-		w.zone = int(zone)
-		w.minute, w.day = p.zones[zone].local(f.UnixMilli())
+func (w *wallClock) in(z *zone, f Facts) {
+	if w.zone != z {
+		w.zone = z
+		w.minute, w.day = z.local(f.UnixMilli())
 	}
 }
 
 func (p *Program) holds(t *test, f Facts, now *wallClock) bool {
 	switch t.code {
 	case codeMinutes:
-		now.in(p, t.zone, f)
+		now.in(p.zones[t.zone], f)
 		return uint32(now.minute+minutesPerDay-int(t.a))%minutesPerDay <= t.b
 	case codeDays:
-		now.in(p, t.zone, f)
+		now.in(p.zones[t.zone], f)
 		return t.a>>now.day&1 != 0 != t.negate
 	case codeNever:
 		return false
@@ -69,9 +71,15 @@ func (p *Program) compares(t *test, v string) bool {
 	if v == "" {
 		return false
 	}
+	// Most values differ in their first letter already, if it is one of ASCII: a folded text never begins with
+	// another then.
+	begins := foldASCII[v[0]]
 	switch t.code {
 	case codeFew:
 		for _, s := range p.table[t.a : t.a+t.b] {
+			if p.text[s.at] != begins && v[0] < utf8.RuneSelf {
+				continue
+			}
 			if equalFolded(p.text[s.at:s.at+s.length], v) {
 				return true
 			}
@@ -91,6 +99,9 @@ func (p *Program) compares(t *test, v string) bool {
 	want := p.text[t.a : t.a+t.b]
 	switch t.code {
 	case codeEquals:
+		if want[0] != begins && v[0] < utf8.RuneSelf {
+			return false
+		}
 		return equalFolded(want, v)
 	case codeContains:
 		return containsFolded(want, p.fail[t.a:t.a+t.b], v)

@@ -35,7 +35,7 @@ func (p *Program) Explain(f Facts) Trace {
 	}
 	rec := record{make([]bool, len(p.code)), make([]bool, len(p.code))}
 	p.run(f, &rec)
-	now := wallClock{zone: -1}
+	var now wallClock
 	for i := range p.code {
 		if !rec.reached[i] {
 			rec.matched[i] = p.holds(&p.code[i], f, &now)

@@ -19,7 +19,12 @@ const (
 	frontWays = 4
 )
 
-type frontSet [frontWays]atomic.Pointer[Plan]
+// frontSet holds the plans for some keys. The tags only save looking at plans that can't match, which may be far from
+// the processor: a tag and a plan may be seen out of step, and what the plan says of itself decides.
+type frontSet struct {
+	tags  [frontWays]atomic.Uint32
+	plans [frontWays]atomic.Pointer[Plan]
+}
 
 // Plan is the compiled form of one revision of a link: what the redirect of anything but a plain link goes
 // by. It is shared and must not be changed.
@@ -49,9 +54,12 @@ const planOverhead = 1 << 10
 // allocation. A link whose rules don't compile has a plan without rules.
 func (t *Table) Compiled(e *Entry) *Plan {
 	key := e.planKey()
-	set := &t.front[key%frontSets]
-	for way := range set {
-		if p := set[way].Load(); p != nil && p.is(e) {
+	set, tag := &t.front[key%frontSets], uint32(key>>24)|1
+	for way := range set.tags {
+		if set.tags[way].Load() != tag {
+			continue
+		}
+		if p := set.plans[way].Load(); p != nil && p.is(e) {
 			return p
 		}
 	}
@@ -70,12 +78,15 @@ func (t *Table) Compiled(e *Entry) *Plan {
 		t.plans.Set(key, p, int64(planOverhead+8*len(e.tail)))
 	}
 	// A free place, or one that depends on the link: two that are asked for in turn then seldom drive each other out.
-	for way := range set {
-		if set[way].CompareAndSwap(nil, p) {
+	way := key >> 32 % frontWays
+	for free := range set.plans {
+		if set.plans[free].CompareAndSwap(nil, p) {
+			set.tags[free].Store(tag)
 			return p
 		}
 	}
-	set[key>>32%frontWays].Store(p)
+	set.tags[way].Store(tag)
+	set.plans[way].Store(p)
 	return p
 }
 

@@ -1,0 +1,147 @@
+package rule_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/rule"
+)
+
+// first is what a Set must answer, the programs asked one by one.
+func first(programs []*rule.Program, v *visitor) int {
+	return slices.IndexFunc(programs, func(p *rule.Program) bool { return p.Eval(v) })
+}
+
+// checkSet makes programs that share conditions, some that always or never hold among them, and compares their set
+// with them for some random visitors.
+func checkSet(t *testing.T, seed1, seed2 uint64) {
+	t.Helper()
+	a := author{rand.New(rand.NewPCG(seed1, seed2))}
+	shared := []map[string]any{
+		{"type": "time", "operator": "between", "value": map[string]any{"start": "00:00", "end": "23:59"}},
+		{"type": "time", "operator": "between", "value": map[string]any{"start": "08:30", "end": "08:29", "timezone": "Asia/Kolkata"}},
+		{"type": "time", "operator": "before", "value": "00:00"},
+		{"type": "time", "operator": "after", "value": "23:59"},
+	}
+	for range pick(a, 2, 5, 20, 200) {
+		shared = append(shared, a.leaf())
+	}
+	var group func(depth int) map[string]any
+	group = func(depth int) map[string]any {
+		var children []any
+		for range 1 + a.IntN(3) {
+			switch {
+			case depth < 4 && a.IntN(3) == 0:
+				children = append(children, group(depth+1))
+			case a.IntN(5) == 0:
+				children = append(children, a.leaf())
+			default:
+				children = append(children, pick(a, shared...))
+			}
+		}
+		return map[string]any{"operator": pick(a, "AND", "OR"), "conditions": children}
+	}
+	programs := []*rule.Program{}
+	for range pick(a, 0, 1, 3, 10, 60) {
+		if a.IntN(20) == 0 {
+			programs = append(programs, new(rule.Program))
+			continue
+		}
+		src, err := json.Marshal(group(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs = append(programs, compile(t, string(src), pick(a, time.UTC, time.FixedZone("odd", -12345), time.FixedZone("odd", 40000))))
+	}
+	s := rule.NewSet(programs)
+	for range 16 {
+		v := a.visitor()
+		if got, want := s.First(v), first(programs, v); got != want {
+			t.Fatalf("%d programs, seeds %d and %d, visitor %+v: %d, want %d", len(programs), seed1, seed2, *v, got, want)
+		}
+	}
+}
+
+func TestSet_answers_as_its_programs(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(600) {
+		checkSet(t, seed, 2)
+	}
+}
+
+func FuzzSet(f *testing.F) {
+	f.Add(uint64(1), uint64(2))
+	f.Add(uint64(3), uint64(5))
+	f.Fuzz(checkSet)
+}
+
+// A set of more conditions than can be joined answers all the same.
+func TestSet_too_large_to_be_joined(t *testing.T) {
+	t.Parallel()
+	never := compile(t, leaf("os", "equals", `"BeOS"`), nil)
+	programs := slices.Repeat([]*rule.Program{never}, 40_000)
+	programs[33_333] = compile(t, leaf("os", "equals", `"iOS"`), nil)
+	var v visitor
+	v.facts[rule.FieldOS] = "ios"
+	if got := rule.NewSet(programs).First(&v); got != 33_333 {
+		t.Errorf("%d", got)
+	}
+	if got := rule.NewSet(programs[:30_000]).First(&v); got != -1 {
+		t.Errorf("%d", got)
+	}
+	var none rule.Set
+	if got := none.First(&v); got != -1 {
+		t.Errorf("%d of no programs", got)
+	}
+}
+
+// askedVisitor counts how often each fact is asked for.
+type askedVisitor struct {
+	*visitor
+	asked map[rule.Field]int
+}
+
+func (v askedVisitor) Fact(f rule.Field) string {
+	v.asked[f]++
+	return v.visitor.Fact(f)
+}
+
+func TestSet_asks_once(t *testing.T) {
+	t.Parallel()
+	v := askedVisitor{browsing(t), map[rule.Field]int{}}
+	if got := rule.NewSet(tenRules(t)).First(v); got != 9 {
+		t.Fatalf("rule %d", got)
+	}
+	// One condition on the device, in all ten rules, and one on the language and one on the country in each.
+	if got := fmt.Sprint(v.asked); got != fmt.Sprint(map[rule.Field]int{rule.FieldDevice: 1, rule.FieldLanguage: 10, rule.FieldCountry: 10}) {
+		t.Errorf("asked for %v", got)
+	}
+}
+
+// Not parallel: AllocsPerRun counts the whole process.
+func TestSet_allocates_nothing(t *testing.T) {
+	s, v := rule.NewSet(tenRules(t)), browsing(t)
+	if n := testing.AllocsPerRun(100, func() { s.First(v) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkSet_ten_rules(b *testing.B) {
+	s, v := rule.NewSet(tenRules(b)), browsing(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.First(v)
+	}
+}
+
+func BenchmarkNewSet_ten_rules(b *testing.B) {
+	programs := tenRules(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		rule.NewSet(programs)
+	}
+}
