@@ -1,0 +1,134 @@
+// What all scripts share: signing in, making links and deleting them, following one as a visitor, the summary.
+import http from 'k6/http';
+import { check, fail, sleep } from 'k6';
+
+export const base = (__ENV.BASE_URL || 'http://127.0.0.1:8080').replace(/\/+$/, '');
+// Where visitors go; another address than the API's where edges have one of their own. Several with commas between.
+const edges = (__ENV.EDGE_URL || base).split(',').map((e) => e.trim().replace(/\/+$/, ''));
+
+const json = { 'Content-Type': 'application/json' };
+
+// Redirects are what is tested, so nobody follows them: the requests would hit the destination.
+export const common = {
+  discardResponseBodies: true,
+  summaryTrendStats: ['avg', 'med', 'p(95)', 'p(99)', 'max'],
+  setupTimeout: '120s',
+  teardownTimeout: '120s',
+};
+
+// sign returns the header of an owner: the API key's, or that of a session made with email and password.
+function sign() {
+  if (__ENV.API_KEY) return { 'X-API-Key': __ENV.API_KEY };
+  const body = JSON.stringify({ email: __ENV.ADMIN_EMAIL || 'admin@example.com', password: __ENV.ADMIN_PASSWORD || '' });
+  const res = http.post(`${base}/api/auth/login`, body, { headers: json, responseType: 'text', tags: { name: 'POST /api/auth/login', kind: 'api' } });
+  if (res.status !== 200) fail(`signing in was answered with ${res.status}: set API_KEY, or ADMIN_EMAIL and ADMIN_PASSWORD`);
+  return { Authorization: `Bearer ${res.json('accessToken')}` };
+}
+
+// call calls the API, waiting where it says that there were too many requests.
+function call(method, path, body, headers) {
+  for (let attempt = 0; ; attempt++) {
+    const res = http.request(method, base + path, body ? JSON.stringify(body) : null, {
+      headers: Object.assign({}, body ? json : {}, headers),
+      responseType: 'text',
+      responseCallback: http.expectedStatuses({ min: 200, max: 299 }, 429),
+      tags: { name: `${method} ${path.replace(/[0-9a-f-]{36}/, '{id}')}`, kind: 'api' },
+    });
+    if (res.status !== 429 || attempt === 5) return res;
+    sleep(Math.min(61, Number(res.headers['Retry-After'] || 1)));
+  }
+}
+
+// make makes n links: one in four has a routing rule, one in four an A/B test. It waits until every edge knows them.
+export function make(n) {
+  const headers = sign();
+  const links = [];
+  for (let i = 0; i < n; i++) {
+    const res = call('POST', '/api/urls', { originalUrl: `https://example.com/load/${i}`, title: 'load test' }, headers);
+    if (res.status !== 201) {
+      remove({ headers, links });
+      fail(`making a link was answered with ${res.status}: ${res.body}`);
+    }
+    const link = { id: res.json('id'), slug: res.json('slug') };
+    links.push(link);
+    if (i % 4 === 1) {
+      call('POST', `/api/urls/${link.id}/routing-rules`, {
+        name: 'phones', priority: 1, targetUrl: 'https://example.com/phone',
+        conditions: { operator: 'AND', conditions: [{ type: 'os', operator: 'equals', value: 'iOS' }] },
+      }, headers);
+    }
+    if (i % 4 === 2) {
+      call('POST', `/api/urls/${link.id}/variants`, { name: 'A', weight: 50, targetUrl: 'https://example.com/a' }, headers);
+      call('POST', `/api/urls/${link.id}/variants`, { name: 'B', weight: 50, targetUrl: 'https://example.com/b' }, headers);
+    }
+  }
+  for (const edge of edges) {
+    const last = links[links.length - 1].slug;
+    const until = Date.now() + 10000;
+    while (http.head(`${edge}/${last}`, { redirects: 0, responseCallback: null, tags: { name: 'wait', kind: 'setup' } }).status !== 302) {
+      if (Date.now() > until) {
+        remove({ headers, links });
+        fail(`${edge} does not know a link ten seconds after it was made`);
+      }
+      sleep(0.1);
+    }
+  }
+  return { headers, links };
+}
+
+// remove deletes the links of make.
+export function remove(made) {
+  for (const link of made.links) call('DELETE', `/api/urls/${link.id}`, null, made.headers);
+}
+
+const agents = [
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15',
+];
+
+const any = (list) => list[Math.floor(Math.random() * list.length)];
+const found = http.expectedStatuses(302);
+const missing = http.expectedStatuses(404);
+
+// follow visits a link, the first ones more often; one visit in a hundred asks for a link that is not there.
+export function follow(made) {
+  const edge = edges.length === 1 ? edges[0] : any(edges);
+  const params = { redirects: 0, headers: { 'User-Agent': any(agents) } };
+  if (Math.random() < 0.01) {
+    const res = http.get(`${edge}/not-there-${Math.floor(Math.random() * 1e6)}`, Object.assign(params, { responseCallback: missing, tags: { name: 'missing', kind: 'missing' } }));
+    check(res, { 'a link that is not there is 404': (r) => r.status === 404 });
+    return;
+  }
+  const link = made.links[Math.floor(Math.random() * Math.random() * made.links.length)];
+  const res = http.get(`${edge}/${link.slug}`, Object.assign(params, { responseCallback: found, tags: { name: 'redirect', kind: 'redirect' } }));
+  check(res, { 'a link redirects': (r) => r.status === 302 && String(r.headers.Location || '').startsWith('https://example.com/') });
+}
+
+const ms = (v) => (v === undefined ? '–' : `${v.toFixed(2)} ms`);
+
+// summary tells the figures on the screen, and writes all of them to SUMMARY (a .json file) if that is set.
+export function summary(name) {
+  return (data) => {
+    const m = data.metrics;
+    const value = (metric, key) => (m[metric] && m[metric].values ? m[metric].values[key] : undefined);
+    const d = m['http_req_duration{kind:redirect}'] ? m['http_req_duration{kind:redirect}'].values : {};
+    const broken = [];
+    for (const [metric, one] of Object.entries(m)) {
+      for (const [rule, result] of Object.entries(one.thresholds || {})) if (!result.ok) broken.push(`${metric}: ${rule}`);
+    }
+    const checks = (value('checks', 'fails') || 0) + (value('checks', 'passes') || 0);
+    const lines = [
+      '', `  ${name} against ${base}`,
+      `  requests      ${value('http_reqs', 'count')} (${(value('http_reqs', 'rate') || 0).toFixed(0)}/s), failed ${((value('http_req_failed', 'rate') || 0) * 100).toFixed(3)} %`,
+      `  redirects     median ${ms(d.med)}, 95 % ${ms(d['p(95)'])}, 99 % ${ms(d['p(99)'])}, longest ${ms(d.max)}`,
+      `  checks        ${checks - (value('checks', 'fails') || 0)} of ${checks}`,
+      `  not started   ${value('dropped_iterations', 'count') || 0}`,
+      broken.length ? `  MISSED        ${broken.join('\n                ')}` : '  every threshold was met', '', '',
+    ];
+    const out = { stdout: lines.join('\n') };
+    if (__ENV.SUMMARY) out[__ENV.SUMMARY] = JSON.stringify(data, null, 2);
+    return out;
+  };
+}

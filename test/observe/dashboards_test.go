@@ -1,0 +1,105 @@
+package observe_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/test/observe/board"
+)
+
+func TestDashboards_are_what_the_board_says(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for _, d := range board.All() {
+		b, err := d.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, d.File)
+		if got := read(t, "deploy/grafana/dashboards/"+d.File); !bytes.Equal([]byte(got), b) {
+			t.Errorf("%s is not what package board says; in test/observe: go run ./dashboards ../../deploy/grafana/dashboards", d.File)
+		}
+	}
+	for _, path := range glob(t, "deploy/grafana/dashboards/*.json") {
+		if !slices.Contains(want, filepath.Base(path)) {
+			t.Errorf("%s is nobody's", path)
+		}
+	}
+}
+
+func TestDashboards_are_whole(t *testing.T) {
+	t.Parallel()
+	provisioned := map[string]bool{}
+	for _, m := range regexp.MustCompile(`uid: (\S+)`).FindAllStringSubmatch(read(t, "deploy/grafana/provisioning/datasources/shortline.yml"), -1) {
+		provisioned[m[1]] = true
+	}
+	uids := map[string]string{}
+	for _, d := range dashboards(t) {
+		if d.UID == "" || uids[d.UID] != "" {
+			t.Errorf("%s: uid %q is empty or that of %s", d.file, d.UID, uids[d.UID])
+		}
+		uids[d.UID] = d.file
+		if !slices.Equal(d.Tags, []string{"shortline"}) || len(d.Links) != 1 || !slices.Equal(d.Links[0].Tags, d.Tags) {
+			t.Errorf("%s does not lead to the others", d.file)
+		}
+		sources := map[string]bool{"-- Mixed --": true}
+		for _, v := range d.Templating.List {
+			if v.Type == "datasource" {
+				sources["${"+v.Name+"}"] = true
+				if uid := fmt.Sprint(v.Current.Value); !provisioned[uid] {
+					t.Errorf("%s: data source %s is not provisioned", d.file, uid)
+				}
+			}
+		}
+		ids, taken := map[int]bool{}, map[[2]int]string{}
+		for _, p := range d.Panels {
+			if ids[p.ID] {
+				t.Errorf("%s, %s: id %d is there twice", d.file, p.Title, p.ID)
+			}
+			ids[p.ID] = true
+			if p.GridPos.W < 1 || p.GridPos.X+p.GridPos.W > 24 {
+				t.Errorf("%s, %s: is at %+v", d.file, p.Title, p.GridPos)
+			}
+			for x := range p.GridPos.W {
+				for y := range p.GridPos.H {
+					at := [2]int{p.GridPos.X + x, p.GridPos.Y + y}
+					if taken[at] != "" {
+						t.Fatalf("%s: %s lies on %s", d.file, p.Title, taken[at])
+					}
+					taken[at] = p.Title
+				}
+			}
+			if p.Title == "" || len(p.Description) < 10 || p.FieldConfig.Defaults.Unit == "" || len(p.Targets) == 0 {
+				t.Errorf("%s, %q: has no title, description, unit or question", d.file, p.Title)
+			}
+			for _, q := range p.Targets {
+				if !sources[q.Datasource.UID] {
+					t.Errorf("%s, %s: asks %s, which is no variable", d.file, p.Title, q.Datasource.UID)
+				}
+			}
+		}
+	}
+}
+
+// Prometheus' own parser reads each expression, as that of a rule.
+func TestDashboards_PromQL_is_read_by_Prometheus(t *testing.T) {
+	t.Parallel()
+	var rules strings.Builder
+	rules.WriteString("groups:\n- name: panels\n  rules:\n")
+	i := 0
+	for _, expr := range expressions(t) {
+		fmt.Fprintf(&rules, "  - record: panel:%d\n    expr: %q\n", i, expr)
+		i++
+	}
+	path := filepath.Join(t.TempDir(), "panels.yml")
+	if err := os.WriteFile(path, []byte(rules.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	promtool(t, "check", "rules", "--lint=none", path)
+}

@@ -1,0 +1,117 @@
+package observe_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// root is the repository.
+const root = "../.."
+
+// dashboard is what tests read of a dashboard's file.
+type dashboard struct {
+	file   string
+	UID    string
+	Title  string
+	Tags   []string
+	Links  []struct{ Tags []string }
+	Panels []struct {
+		ID          int
+		Title       string
+		Description string
+		Targets     []target
+		FieldConfig struct {
+			Defaults struct{ Unit string }
+		}
+		GridPos struct{ X, Y, W, H int }
+	}
+	Templating struct {
+		List []struct {
+			Name, Type, Definition string
+			Datasource             struct{ Type, UID string }
+			Current                struct{ Value any }
+		}
+	}
+}
+
+type target struct {
+	RefID      string
+	Datasource struct{ Type, UID string }
+	Expr       string
+	RawSQL     string `json:"rawSql"`
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root, pattern))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("no files %s: %v", pattern, err)
+	}
+	return found
+}
+
+func dashboards(t *testing.T) (out []dashboard) {
+	t.Helper()
+	for _, path := range glob(t, "deploy/grafana/dashboards/*.json") {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := dashboard{file: filepath.Base(path)}
+		if err := json.Unmarshal(b, &d); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+var macros = strings.NewReplacer("$__rate_interval", "1m", "$__interval", "1m", "$__range", "3h", "$instance", ".+")
+
+// expressions lists every PromQL expression of the dashboards, by where it is.
+func expressions(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, d := range dashboards(t) {
+		for _, p := range d.Panels {
+			for _, q := range p.Targets {
+				if q.Expr != "" {
+					out[d.file+", "+p.Title+", "+q.RefID] = macros.Replace(q.Expr)
+				}
+			}
+		}
+	}
+	if len(out) < 50 {
+		t.Fatalf("%d expressions were found, which can't be all", len(out))
+	}
+	return out
+}
+
+var metricName = regexp.MustCompile(`\b(shortline|process|go)_[a-z0-9_]+|\bshortline:[a-z0-9_:]+`)
+
+// part is a program that test/observe/parts fetches.
+func part(t *testing.T, name string) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(cache, "shortline", "bin", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("%s is not here (%v): run test/observe/parts, which fetches it", name, err)
+	}
+	return path
+}

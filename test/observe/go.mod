@@ -1,0 +1,3 @@
+module github.com/shortline/shortline/test/observe
+
+go 1.26.0

@@ -1,0 +1,54 @@
+package observe_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// The smoke test runs for real: its checks hold, its thresholds are met, and it leaves no links behind.
+func TestK6_smoke(t *testing.T) {
+	t.Parallel()
+	p := standalone(t)
+	figures := filepath.Join(t.TempDir(), "smoke.json")
+	cmd := exec.CommandContext(t.Context(), part(t, "k6"), "run", "--quiet", "--no-usage-report", "--no-color",
+		"-e", "BASE_URL=http://"+p.Addr, "-e", "ADMIN_PASSWORD="+password, "-e", "DURATION=3s", "-e", "SUMMARY="+figures, filepath.Join(root, "deploy/k6/smoke.js"))
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return len(kv) > 3 && kv[:3] == "K6_" })
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Errorf("k6: %v", err)
+	}
+	b, err := os.ReadFile(figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var summary struct {
+		Metrics map[string]struct{ Values map[string]float64 }
+	}
+	if err := json.Unmarshal(b, &summary); err != nil {
+		t.Fatal(err)
+	}
+	if n := summary.Metrics["checks"].Values["passes"]; n < 50 {
+		t.Errorf("%v checks passed in three seconds of twenty a second", n)
+	}
+	if n := summary.Metrics["http_reqs"].Values["count"]; n > 150 {
+		t.Errorf("%v requests: redirects were followed", n)
+	}
+	if left := p.links(t); left != 0 {
+		t.Errorf("%d links were left behind", left)
+	}
+}
+
+// Every script is read by k6 without an error, and says what it does.
+func TestK6_scripts_are_read(t *testing.T) {
+	t.Parallel()
+	for _, path := range glob(t, "deploy/k6/*.js") {
+		if out, err := exec.CommandContext(t.Context(), part(t, "k6"), "inspect", "--execution-requirements", path).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", path, err, out)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package observe_test
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/metrics.md anew")
+
+// inSource matches how metrics are declared: a constructor's name and help, or the fields of options.
+var inSource = regexp.MustCompile(`(?:\(|Name:\s*)"(shortline_[a-z0-9_]+)",\s*(?:Help:\s*)?"((?:[^"\\]|\\.)*)"`)
+
+// declared reads every metric of the programs from their source, with its help.
+func declared(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, dir := range []string{"shared", "edge", "control"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			for _, m := range inSource.FindAllStringSubmatch(string(b), -1) {
+				out[m[1]] = m[2]
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// kind is what the name promises the type to be; a running program is held to it.
+func kind(name string) string {
+	switch {
+	case strings.HasSuffix(name, "_total"):
+		return "counter"
+	case strings.HasSuffix(name, "_duration_seconds"):
+		return "histogram"
+	}
+	return "gauge"
+}
+
+const preface = `# Metrics
+
+What the programs export at ` + "`/metrics`" + ` of their operator's port, besides Go's own (` + "`go_…`" + `) and the process's
+(` + "`process_…`" + `). Labels have small closed sets of values: no slug, user, host or path is ever one. A standalone has those of
+an edge and of a control plane, but for Kafka's (` + "`kafkasink`" + `, ` + "`kafkasource`" + `) and those of the API for remote edges
+(` + "`edgeapi`" + `). Dashboards are in [deploy/grafana](../deploy/grafana), alerts in [deploy/prometheus](../deploy/prometheus).
+
+Made from the source: ` + "`cd test/observe && go test -run Metrics -update .`" + `
+
+| Metric | Type | Meaning |
+|---|---|---|
+`
+
+func TestMetrics_are_documented(t *testing.T) {
+	t.Parallel()
+	all := declared(t)
+	var doc strings.Builder
+	doc.WriteString(preface)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&doc, "| `%s` | %s | %s |\n", name, kind(name), strings.ReplaceAll(all[name], "|", `\|`))
+	}
+	if *update {
+		if err := os.WriteFile(filepath.Join(root, "docs/metrics.md"), []byte(doc.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read(t, "docs/metrics.md") != doc.String() {
+		t.Error("docs/metrics.md is not what the source says; in test/observe: go test -run Metrics -update .")
+	}
+}
+
+// exported reads types and helps from what a program shows.
+func exported(t *testing.T, text string) (types, helps map[string]string) {
+	t.Helper()
+	types, helps = map[string]string{}, map[string]string{}
+	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
+		word := strings.SplitN(lines.Text(), " ", 4)
+		if len(word) == 4 && word[1] == "TYPE" {
+			types[word[2]] = word[3]
+		} else if len(word) == 4 && word[1] == "HELP" {
+			helps[word[2]] = word[3]
+		}
+	}
+	return types, helps
+}
+
+// recorded lists the names of recording rules.
+func recorded(t *testing.T) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for _, m := range regexp.MustCompile(`record: (\S+)`).FindAllStringSubmatch(read(t, "deploy/prometheus/rules/recording.yml"), -1) {
+		out[m[1]] = true
+	}
+	return out
+}
+
+// Every name that a dashboard, a rule or an alert asks for is exported by a program.
+func TestMetrics_that_are_asked_for_exist(t *testing.T) {
+	t.Parallel()
+	asked := expressions(t)
+	for _, d := range dashboards(t) {
+		for _, v := range d.Templating.List {
+			if v.Datasource.Type == "prometheus" {
+				asked[d.file+", $"+v.Name] = v.Definition
+			}
+		}
+	}
+	for _, file := range []string{"recording.yml", "alerts.yml"} {
+		asked[file] = read(t, "deploy/prometheus/rules/"+file)
+	}
+	p := standalone(t)
+	types, _ := exported(t, p.metrics(t))
+	all, rules, here := declared(t), recorded(t), components(types)
+	for where, text := range asked {
+		for _, name := range metricName.FindAllString(text, -1) {
+			base := name
+			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+				if b, ok := strings.CutSuffix(name, suffix); ok && types[b] == "histogram" {
+					base = b
+				}
+			}
+			_, known := all[base]
+			switch {
+			case rules[base], types[base] != "":
+			case known && !here[component(base)]: // a standalone has no such part
+			default:
+				t.Errorf("%s asks for %s, which no program exports", where, name)
+			}
+		}
+	}
+}
+
+// component is the part of a program that a metric is of: shortline_spool_bytes is of the spool.
+func component(name string) string {
+	return strings.SplitN(name, "_", 3)[1]
+}
+
+// components lists those that a program exports something of.
+func components(types map[string]string) map[string]bool {
+	out := map[string]bool{}
+	for name := range types {
+		if strings.HasPrefix(name, "shortline_") {
+			out[component(name)] = true
+		}
+	}
+	return out
+}
+
+func TestMetrics_of_a_running_standalone_are_the_documented_ones(t *testing.T) {
+	t.Parallel()
+	p := standalone(t)
+	all := declared(t)
+	types, helps := exported(t, p.metrics(t))
+	for name, typ := range types {
+		if !strings.HasPrefix(name, "shortline_") {
+			continue
+		}
+		if all[name] == "" || all[name] != helps[name] {
+			t.Errorf("%s is exported and not documented, or says something else: %q", name, helps[name])
+		}
+		if typ != kind(name) {
+			t.Errorf("%s is a %s, and its name says %s", name, typ, kind(name))
+		}
+	}
+	here := components(types)
+	for _, must := range []string{"edge", "agent", "spool", "ship", "ingest", "counters", "api", "store", "webhooks"} {
+		if !here[must] {
+			t.Errorf("nothing of %s is exported", must)
+		}
+	}
+	for name := range all {
+		if types[name] == "" && here[component(name)] {
+			t.Errorf("%s is documented and not exported, and others of its part are", name)
+		}
+	}
+}

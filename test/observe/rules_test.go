@@ -1,0 +1,55 @@
+package observe_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// promtool runs it; what it complains of fails the test.
+func promtool(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), part(t, "promtool"), args...).CombinedOutput(); err != nil {
+		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+func TestRules_are_read_by_Prometheus(t *testing.T) {
+	t.Parallel()
+	promtool(t, append([]string{"check", "rules", "--lint=all", "--lint-fatal"}, glob(t, "deploy/prometheus/rules/*.yml")...)...)
+	promtool(t, "check", "config", "--syntax-only", filepath.Join(root, "deploy/prometheus/prometheus.yml"))
+}
+
+func TestRules_fire_when_they_should(t *testing.T) {
+	t.Parallel()
+	promtool(t, append([]string{"test", "rules"}, glob(t, "deploy/prometheus/tests/*.yml")...)...)
+}
+
+func TestAlerts_say_what_to_do(t *testing.T) {
+	t.Parallel()
+	tested := ""
+	for _, path := range glob(t, "deploy/prometheus/tests/*.yml") {
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tested += read(t, rel)
+	}
+	alerts := strings.Split(read(t, "deploy/prometheus/rules/alerts.yml"), "- alert: ")[1:]
+	for _, a := range alerts {
+		name, _, _ := strings.Cut(a, "\n")
+		for _, field := range []string{"summary: ", "description: ", "runbook: "} {
+			if !strings.Contains(a, field) {
+				t.Errorf("%s has no %s", name, field)
+			}
+		}
+		if !regexp.MustCompile(`severity: (page|ticket)\b`).MatchString(a) {
+			t.Errorf("%s has no severity", name)
+		}
+		if strings.Contains(a, "severity: page") && !strings.Contains(tested, `alertname="`+name+`"`) {
+			t.Errorf("%s gets somebody up and has no test", name)
+		}
+	}
+}
