@@ -36,7 +36,7 @@ type Source interface {
 	Report(ctx context.Context, s Status) error
 }
 
-// Status is what an edge says of itself.
+// Status is what an edge says of itself. Fields that an older edge doesn't send are zero.
 type Status struct {
 	Edge      string   `json:"edge"` // the instance's id
 	Version   string   `json:"version"`
@@ -49,5 +49,53 @@ type Status struct {
 		Bytes   int64  `json:"bytes"`
 		Pending int64  `json:"pending"` // clicks not yet acknowledged
 		Dropped uint64 `json:"dropped"`
+		// OldestMs is how long the oldest click has waited, in milliseconds; 0 if none waits or it is not known.
+		OldestMs int64 `json:"oldestMs"`
 	} `json:"spool"`
+
+	// Run is drawn anew at each start of an edge, and Before is that of the start before: two processes with one id
+	// are told from one that was started again. "" where the edge doesn't say.
+	Run    string `json:"run"`
+	Before string `json:"before"`
+	// Address is where the edge answers, as its operator would say it; "" if it doesn't say.
+	Address string `json:"address"`
+	// SetAsideCount is how many links could not be used, those beyond the first 100 included.
+	SetAsideCount int `json:"setAsideCount"`
+	// Repairs are the orders carried out since the last report that arrived, at most MaxOrders.
+	Repairs []Repair `json:"repairs,omitempty"`
+}
+
+// MaxOrders is how many orders one answer holds at most.
+const MaxOrders = 64
+
+// Order asks an edge to ship clicks of one of its lanes once more, From and To included.
+type Order struct {
+	Epoch uint32 `json:"epoch"`
+	Lane  uint8  `json:"lane"`
+	From  uint64 `json:"from"`
+	To    uint64 `json:"to"`
+}
+
+// Repair is what an edge could do about an order.
+type Repair struct {
+	Order
+	Held uint64 `json:"held"` // of the clicks, how many are shipped once more
+	// Refused says why none or not all of them are; "" if all are.
+	Refused string `json:"refused,omitempty"`
+	// Again says that the same order may succeed later.
+	Again bool `json:"again,omitempty"`
+}
+
+// Answer is what the control plane says to a status.
+type Answer struct {
+	Orders []Order `json:"orders,omitempty"`
+}
+
+// ErrTwin is wrapped by a Reporter's error when another live edge has the same id. The edge must not ship clicks until
+// a report is taken: with two edges under one id, clicks of one pass for repetitions of the other's.
+var ErrTwin = errors.New("another live edge has the same id")
+
+// Reporter is a Source that answers reports. Where a Source is one, AnswerTo is called instead of Report.
+type Reporter interface {
+	AnswerTo(ctx context.Context, s Status) (Answer, error)
 }

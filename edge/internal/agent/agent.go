@@ -36,10 +36,15 @@ type Config struct {
 
 	Logger *slog.Logger // nil: slog.Default
 
-	// Edge and Version go into reports.
-	Edge, Version string
+	// Edge, Version and Address go into reports.
+	Edge, Version, Address string
 	// Fill, if set, completes a report with what the agent doesn't know, such as the spool.
 	Fill func(*snapshot.Status)
+	// Twin, if set, is told that another live edge has this one's identity (an error that wraps snapshot.ErrTwin), and
+	// with nil that this is over. It must not wait.
+	Twin func(why error)
+	// Repair, if set, carries out orders to ship clicks once more. It must not wait.
+	Repair func(snapshot.Order) snapshot.Repair
 
 	// AllowLoss takes a full document of the present incarnation even though it is of a lower revision or has less
 	// than half of the links. For an operator who means it.
@@ -93,6 +98,10 @@ type Agent struct {
 	ready atomic.Bool
 	stats counters
 
+	// For reporting, which is one goroutine's work.
+	twin    bool              // another edge has this one's identity
+	repairs []snapshot.Repair // not reported yet
+
 	// For following, which is one goroutine's work.
 	mustFull  bool            // only a full document helps
 	wantFull  bool            // a full document would mend something; changes go on meanwhile
@@ -105,8 +114,9 @@ type Agent struct {
 	disturb   chan struct{} // capacity 1: wakes the keeper
 	report    chan struct{} // capacity 1: wakes the reporter
 
-	mu      sync.Mutex
-	refused string
+	mu          sync.Mutex
+	refused     string
+	run, before string // names of this start and of the one before
 }
 
 // queuedDeltas is how many applied deltas may wait for the disk before the agent gives up on them and writes the
@@ -182,9 +192,10 @@ func (a *Agent) Status() snapshot.Status {
 		StateHash: at.Hash.String(),
 		Links:     at.Links,
 	}
-	s.SetAside, _ = a.cfg.Table.SetAside()
+	s.SetAside, s.SetAsideCount = a.cfg.Table.SetAside()
+	s.Address = a.cfg.Address
 	a.mu.Lock()
-	s.Refused = a.refused
+	s.Refused, s.Run, s.Before = a.refused, a.run, a.before
 	a.mu.Unlock()
 	if a.cfg.Fill != nil {
 		a.cfg.Fill(&s)
@@ -208,8 +219,11 @@ func (a *Agent) Stats() Stats {
 }
 
 // Run follows the source until ctx is done, then writes down what is not on disk yet, for at most 20 seconds,
-// and returns nil.
+// and returns nil. It fails at once, with ErrInUse, where another process runs an agent on the folder.
 func (a *Agent) Run(ctx context.Context) error {
+	if err := a.begin(); err != nil {
+		return errors.Join(err, a.Close())
+	}
 	var parts sync.WaitGroup
 	followed := make(chan struct{})
 	parts.Go(func() {
@@ -219,8 +233,33 @@ func (a *Agent) Run(ctx context.Context) error {
 	parts.Go(func() { a.keep(ctx, followed) })
 	parts.Go(func() { a.reports(ctx) })
 	parts.Wait()
-	return a.disk.close()
+	return a.Close()
 }
+
+// begin makes the folder this agent's.
+func (a *Agent) begin() error {
+	changed, err := a.disk.own()
+	if errors.Is(err, ErrInUse) {
+		return err
+	}
+	run, before, noted := nextRun(a.cfg.Dir)
+	a.mu.Lock()
+	a.run, a.before = run, before
+	a.mu.Unlock()
+	if err = errors.Join(err, noted); err != nil {
+		// Not fatal: an edge whose disk is broken serves all the same. At worst its reports are refused for a while.
+		a.stats.diskErrors.Add(1)
+		a.cfg.Logger.Error("folder_not_taken", "error", err)
+	}
+	if changed || err != nil {
+		a.rewrite.Store(true)
+		wake(a.disturb)
+	}
+	return nil
+}
+
+// Close lets go of the folder, for an agent that is not run after all. Run does so at its end.
+func (a *Agent) Close() error { return a.disk.close() }
 
 // reports tells the source about this edge: now and then, and soon after something has changed.
 func (a *Agent) reports(ctx context.Context) {
@@ -240,10 +279,7 @@ func (a *Agent) reports(ctx context.Context) {
 			continue
 		case <-timer.C:
 		}
-		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
-		err := a.cfg.Source.Report(limited, a.Status())
-		cancel()
-		if err != nil && ctx.Err() == nil {
+		if err := a.tell(ctx); err != nil && ctx.Err() == nil {
 			a.stats.reportErrors.Add(1)
 			a.cfg.Logger.Debug("report_failed", "error", err)
 		}

@@ -77,6 +77,14 @@ func start(t testing.TB, dir string, from snapshot.Source, change func(*agent.Co
 	return e
 }
 
+// close is for an agent that was booted only.
+func (e *edge) close(t testing.TB) {
+	t.Helper()
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func (e *edge) reaches(t testing.TB, cur snapshot.Cursor) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("revision %v", cur), func() bool { return e.Applied() == cur })

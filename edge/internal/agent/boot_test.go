@@ -26,9 +26,11 @@ func BenchmarkBoot(b *testing.B) {
 	first.reaches(b, cur)
 	first.stop()
 	for b.Loop() {
-		if e := boot(b, dir, dead{}, nil); e.Applied() != cur {
+		e := boot(b, dir, dead{}, nil)
+		if e.Applied() != cur {
 			b.Fatal(e.Applied())
 		}
+		e.close(b)
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/million")
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -39,6 +40,10 @@ type disk struct {
 	size  int64           // of the log's sound part
 	at    snapshot.Cursor // what state and log add up to
 	valid bool            // at means something
+
+	lock  *os.File    // while the folder is this agent's
+	state fs.FileInfo // of the state file and the log's length as they were read
+	read  int64
 }
 
 func openDisk(dir string) (*disk, error) {
@@ -52,7 +57,37 @@ func openDisk(dir string) (*disk, error) {
 	return &disk{dir: dir, log: log}, nil
 }
 
-func (d *disk) close() error { return d.log.Close() }
+// own takes the folder for this process, which from then on may write there. Had somebody else the folder since it was
+// read, what is on disk counts as unknown, and changed says so.
+func (d *disk) own() (changed bool, err error) {
+	if d.lock, err = lockDir(d.dir); err != nil {
+		return false, err
+	}
+	now, err := os.Stat(filepath.Join(d.dir, stateName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	log, err := d.log.Stat()
+	if err != nil {
+		return false, err
+	}
+	if (now == nil) != (d.state == nil) || now != nil && !os.SameFile(now, d.state) || log.Size() != d.read {
+		d.valid = false
+		return true, nil
+	}
+	if !d.valid {
+		return false, nil
+	}
+	return false, d.log.Truncate(d.size) // what a crash left of the last write
+}
+
+func (d *disk) close() error {
+	err := d.log.Close()
+	if d.lock != nil {
+		err = errors.Join(err, unlockDir(d.lock))
+	}
+	return err
+}
 
 type found struct {
 	state       bool
@@ -63,6 +98,11 @@ type found struct {
 // load puts what is on disk into the table. With an error, what found says was loaded all the same.
 func (d *disk) load(t *table.Table, limits snapshot.Limits) (found, error) {
 	var f found
+	log, err := d.log.Stat()
+	if err != nil {
+		return f, err
+	}
+	d.read = log.Size()
 	file, err := os.Open(filepath.Join(d.dir, stateName))
 	if errors.Is(err, os.ErrNotExist) {
 		return f, nil
@@ -71,6 +111,9 @@ func (d *disk) load(t *table.Table, limits snapshot.Limits) (found, error) {
 		return f, err
 	}
 	defer func() { _ = file.Close() }() // only read from
+	if d.state, err = file.Stat(); err != nil {
+		return f, err
+	}
 	schema, err := readStateHeader(file)
 	if err != nil {
 		return f, fmt.Errorf("read %s: %w", stateName, err)
@@ -86,7 +129,7 @@ func (d *disk) load(t *table.Table, limits snapshot.Limits) (found, error) {
 	f.state, f.olderSchema = true, schema < snapshot.Schema
 	f.deltas, err = d.replay(t)
 	d.at, d.valid = t.Cursor(), true
-	return f, errors.Join(err, d.log.Truncate(d.size))
+	return f, err
 }
 
 func readStateHeader(r io.Reader) (schema uint16, err error) {

@@ -34,6 +34,7 @@ func TestAgent_starts_from_disk_alone(t *testing.T) {
 		if !again.Ready() || again.Applied() != s.cur || !reflect.DeepEqual(again.contents(t), s.links) {
 			t.Fatalf("at %v with %d links instead of %v with %d", again.Applied(), again.table.Len(), s.cur, len(s.links))
 		}
+		again.close(t)
 	}
 	// It keeps serving while nobody answers, and goes on with changes where it was.
 	offline := start(t, dir, dead{}, nil)
@@ -237,5 +238,6 @@ func TestAgent_killed(t *testing.T) {
 			t.Fatalf("round %d: ready %v, %d links, %+v", round, e.Ready(), e.table.Len(), e.Stats())
 		}
 		t.Logf("killed at %v", e.Applied())
+		e.close(t)
 	}
 }

@@ -57,6 +57,7 @@ const (
 	maxDelta    = 256 << 20 // far above what a control plane sends instead of a snapshot
 	maxComplain = 200       // bytes of an error's text that are repeated
 	resumes     = 5         // of one document
+	maxAnswer   = 64 << 10  // to a status
 )
 
 // Client is a snapshot.Source, safe for concurrent use.
@@ -66,7 +67,10 @@ type Client struct {
 	http *http.Client
 }
 
-var _ snapshot.Source = (*Client)(nil)
+var (
+	_ snapshot.Source   = (*Client)(nil)
+	_ snapshot.Reporter = (*Client)(nil)
+)
 
 // New makes a client. It connects to nobody. The error names every problem of the settings.
 func New(cfg Config) (*Client, error) {
@@ -197,19 +201,38 @@ func (c *Client) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, er
 
 // Report is snapshot.Source's.
 func (c *Client) Report(ctx context.Context, s snapshot.Status) error {
+	_, err := c.AnswerTo(ctx, s)
+	return err
+}
+
+// AnswerTo is snapshot.Reporter's.
+func (c *Client) AnswerTo(ctx context.Context, s snapshot.Status) (answer snapshot.Answer, err error) {
 	body, err := json.Marshal(s)
 	if err != nil {
-		return err
+		return answer, err
 	}
 	res, err := c.call(ctx, http.MethodPost, "status", body, http.Header{"Content-Type": {"application/json"}})
 	if err != nil {
-		return err
+		return answer, err
 	}
-	if res.StatusCode/100 != 2 {
-		return refusal(res)
+	switch {
+	case res.StatusCode == http.StatusConflict:
+		return answer, fmt.Errorf("%w: %w", snapshot.ErrTwin, refusal(res))
+	case res.StatusCode/100 != 2:
+		return answer, refusal(res)
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxComplain)) // so that the connection can be used again
-	return res.Body.Close()
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return answer, fmt.Errorf("read the answer to a status: %w", err)
+	}
+	if res.StatusCode != http.StatusOK || len(text) == 0 { // an older control plane has nothing to say
+		return answer, nil
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return snapshot.Answer{}, fmt.Errorf("read the answer to a status: %w", err)
+	}
+	return answer, nil
 }
 
 // Snapshot is snapshot.Source's.

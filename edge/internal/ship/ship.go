@@ -4,7 +4,7 @@
 // same batch is tried again. It promises one batch in flight a lane, the very same bytes until the sink has
 // returned nil, and an acknowledgement to the spool only then. It leaves durability to the spool and counting
 // once to the sink; a batch that a sink refuses for ever holds up its lane for ever, and is for the sink to deal
-// with.
+// with. Nothing leaves while it is held (see Hold); clicks then stay in the spool.
 package ship
 
 import (
@@ -86,6 +86,8 @@ type Shipper struct {
 	failures    atomic.Uint64
 	failing     atomic.Int64
 	lastSuccess atomic.Int64
+
+	hold gate
 }
 
 // New returns a shipper, or an error about its settings. The spool must be open for as long as Run or Drain run.
@@ -113,7 +115,7 @@ func (s *Shipper) Run(ctx context.Context) error {
 }
 
 // Drain ships what is in the spool now, without lingering, and returns nil when all of it was acknowledged, or
-// the context's error when that ended before. It waits for Run to return first.
+// the context's error when that ended before, or ErrHeld. It waits for Run to return first.
 func (s *Shipper) Drain(ctx context.Context) error {
 	var cut atomic.Bool
 	s.each(func(r *spool.Reader) {
@@ -122,7 +124,7 @@ func (s *Shipper) Drain(ctx context.Context) error {
 			if b == nil {
 				return
 			}
-			if !s.deliver(ctx, b) {
+			if s.hold.shut() || !s.deliver(ctx, b) {
 				cut.Store(true)
 				return
 			}
@@ -130,7 +132,10 @@ func (s *Shipper) Drain(ctx context.Context) error {
 		}
 	})
 	if cut.Load() {
-		return ctx.Err()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return ErrHeld
 	}
 	return nil
 }
@@ -150,7 +155,7 @@ func (s *Shipper) each(work func(*spool.Reader)) {
 func (s *Shipper) deliver(ctx context.Context, b *click.Batch) bool {
 	wait := s.cfg.RetryFirst
 	for tries := 1; ; tries++ {
-		if ctx.Err() != nil {
+		if !s.hold.wait(ctx) {
 			if tries > 1 {
 				s.failing.Add(-1)
 			}
@@ -194,6 +199,7 @@ type Stats struct {
 	Bytes       uint64 // of records acknowledged
 	Failures    uint64 // deliveries that returned an error
 	Failing     int    // lanes whose batch failed and is not through yet
+	Held        bool   // nothing is shipped, see Hold
 	LastSuccess time.Time
 }
 
@@ -201,7 +207,7 @@ type Stats struct {
 func (s *Shipper) Stats() Stats {
 	st := Stats{
 		Batches: s.batches.Load(), Events: s.events.Load(), Bytes: s.bytes.Load(),
-		Failures: s.failures.Load(), Failing: int(s.failing.Load()),
+		Failures: s.failures.Load(), Failing: int(s.failing.Load()), Held: s.hold.shut(),
 	}
 	if at := s.lastSuccess.Load(); at != 0 {
 		st.LastSuccess = time.UnixMilli(at)

@@ -1,0 +1,115 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// tell makes one report and does what the answer asks for.
+func (a *Agent) tell(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	to, ok := a.cfg.Source.(snapshot.Reporter)
+	if !ok {
+		return a.cfg.Source.Report(ctx, a.Status())
+	}
+	s := a.Status()
+	s.Repairs = a.repairs
+	answer, err := to.AnswerTo(ctx, s)
+	twin := errors.Is(err, snapshot.ErrTwin)
+	if err == nil || twin {
+		a.meet(twin, err)
+	}
+	if err != nil {
+		return err
+	}
+	a.repairs = nil
+	if a.cfg.Repair == nil {
+		return nil
+	}
+	for i, o := range answer.Orders {
+		if i == snapshot.MaxOrders {
+			break
+		}
+		a.repairs = append(a.repairs, a.cfg.Repair(o))
+	}
+	if len(a.repairs) > 0 {
+		wake(a.report) // whoever ordered it waits to hear of it
+	}
+	return nil
+}
+
+// meet notes whether another edge has this one's identity, and says so when that changes. A control plane that can't be
+// reached changes nothing: clicks don't depend on it.
+func (a *Agent) meet(twin bool, why error) {
+	if twin == a.twin {
+		return
+	}
+	a.twin = twin
+	if twin {
+		a.cfg.Logger.Error("identity_in_use", "edge", a.cfg.Edge, "error", why,
+			"todo", "one of the two data folders is a copy of the other: stop one edge and empty its folder")
+	} else {
+		why = nil
+		a.cfg.Logger.Info("identity_free", "edge", a.cfg.Edge)
+	}
+	if a.cfg.Twin != nil {
+		a.cfg.Twin(why)
+	}
+}
+
+// ErrInUse is wrapped by Run's error when another process has the folder.
+var ErrInUse = errors.New("agent: the folder is in use by another process")
+
+// lockDir takes the folder for this process, until the file is closed or the process ends.
+func lockDir(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%w: %s", ErrInUse, dir)
+		}
+		return nil, fmt.Errorf("agent: lock %s: %w", dir, err)
+	}
+	return f, nil
+}
+
+// unlockDir gives the folder back at once, also where a child that is just being started has the file.
+func unlockDir(f *os.File) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_UN)
+	return errors.Join(err, f.Close())
+}
+
+// nextRun draws the name of this start and returns it with that of the one before, "" if there was none. The new name
+// is on disk before it is used, so that what follows knows it.
+func nextRun(dir string) (run, before string, err error) {
+	path := filepath.Join(dir, "run")
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", "", err
+	}
+	if len(text) <= 64 { // more is no name
+		before = string(text)
+	}
+	var b [16]byte
+	rand.Read(b[:])
+	run = hex.EncodeToString(b[:])
+	if err := os.WriteFile(path+".new", []byte(run), 0o600); err != nil {
+		return run, before, err
+	}
+	return run, before, os.Rename(path+".new", path)
+}

@@ -1,0 +1,162 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/shortline/shortline/edge/internal/agent"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// reporter is a source that answers reports.
+type reporter struct {
+	*source
+	mu     sync.Mutex
+	answer func(snapshot.Status) (snapshot.Answer, error)
+	got    []snapshot.Status
+}
+
+func (r *reporter) AnswerTo(_ context.Context, s snapshot.Status) (snapshot.Answer, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got = append(r.got, s)
+	return r.answer(s)
+}
+
+func (r *reporter) says(f func(snapshot.Status) (snapshot.Answer, error)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = f
+}
+
+func (r *reporter) last() (s snapshot.Status) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.got) > 0 {
+		s = r.got[len(r.got)-1]
+	}
+	return s
+}
+
+func nothing(snapshot.Status) (snapshot.Answer, error) { return snapshot.Answer{}, nil }
+
+func TestAgent_orders_are_carried_out_and_reported_until_heard(t *testing.T) {
+	t.Parallel()
+	r := &reporter{source: newSource(), answer: nothing}
+	order := snapshot.Order{Epoch: 2, Lane: 1, From: 5, To: 9}
+	want := snapshot.Repair{Order: order, Held: 3, Refused: "some are gone"}
+	var mu sync.Mutex
+	var done []snapshot.Order
+	ordered, heard, deaf := false, 0, 3
+	r.says(func(s snapshot.Status) (snapshot.Answer, error) {
+		if len(s.Repairs) > 0 {
+			if !slices.Equal(s.Repairs, []snapshot.Repair{want}) {
+				t.Errorf("reports %+v", s.Repairs)
+			}
+			if deaf--; deaf >= 0 {
+				return snapshot.Answer{}, errors.New("not now")
+			}
+			heard++
+		}
+		if ordered {
+			return snapshot.Answer{}, nil
+		}
+		ordered = true
+		return snapshot.Answer{Orders: []snapshot.Order{order}}, nil
+	})
+	start(t, t.TempDir(), r, func(c *agent.Config) {
+		c.Address = "https://edge-1.example"
+		c.Repair = func(o snapshot.Order) snapshot.Repair {
+			mu.Lock()
+			defer mu.Unlock()
+			done = append(done, o)
+			return want
+		}
+	})
+	count := func() int { r.mu.Lock(); defer r.mu.Unlock(); return heard }
+	eventually(t, "the order's outcome", func() bool { return count() == 1 })
+	eventually(t, "a report after it", func() bool { return len(r.last().Repairs) == 0 })
+	mu.Lock()
+	defer mu.Unlock()
+	if count() != 1 || len(done) != 1 || done[0] != order || r.last().Address != "https://edge-1.example" {
+		t.Errorf("carried out %v, heard of %d times", done, count())
+	}
+}
+
+func TestAgent_twin_is_told_once_each_way(t *testing.T) {
+	t.Parallel()
+	r := &reporter{source: newSource(), answer: nothing}
+	r.put(plain(1))
+	told := make(chan error, 10)
+	e := start(t, t.TempDir(), r, func(c *agent.Config) { c.Twin = func(why error) { told <- why } })
+	e.reaches(t, r.cur)
+	refuse := func(snapshot.Status) (snapshot.Answer, error) {
+		return snapshot.Answer{}, fmt.Errorf("sentence: %w", snapshot.ErrTwin)
+	}
+	r.says(refuse)
+	if err := <-told; !errors.Is(err, snapshot.ErrTwin) {
+		t.Fatalf("told %v", err)
+	}
+	// Silence of the control plane is no answer to the question whether it is over; and links go on.
+	n := e.Stats().ReportErrors
+	r.says(func(snapshot.Status) (snapshot.Answer, error) { return snapshot.Answer{}, errors.New("away") })
+	eventually(t, "more failed reports", func() bool { return e.Stats().ReportErrors > n+5 })
+	e.reaches(t, r.put(plain(2)))
+	r.says(nothing)
+	if err := <-told; err != nil {
+		t.Fatalf("told %v, though it is over", err)
+	}
+	if len(told) != 0 {
+		t.Error("told more than once")
+	}
+}
+
+func TestAgent_each_start_names_the_one_before(t *testing.T) {
+	t.Parallel()
+	r := &reporter{source: newSource(), answer: nothing}
+	dir, before := t.TempDir(), ""
+	for range 3 {
+		e := start(t, dir, r, nil)
+		eventually(t, "a report of this start", func() bool { s := r.last(); return s.Run != "" && s.Run != before })
+		if s := r.last(); s.Before != before {
+			t.Errorf("%q follows %q, but says %q", s.Run, before, s.Before)
+		}
+		before = r.last().Run
+		e.stop()
+	}
+}
+
+func TestRun_refuses_a_folder_in_use(t *testing.T) {
+	t.Parallel()
+	s := newSource()
+	s.put(plains(20)...)
+	dir := t.TempDir()
+	first := start(t, dir, s, nil)
+	first.reaches(t, s.cur)
+	eventually(t, "a state on disk", func() bool { return first.Stats().LastWritten != 0 })
+	second := boot(t, dir, dead{}, nil)
+	if err := second.Run(t.Context()); !errors.Is(err, agent.ErrInUse) {
+		t.Errorf("a second agent in the folder: %v", err)
+	}
+	// One that has read the folder while the first went on must not continue a log that it doesn't know.
+	late := boot(t, dir, s, nil)
+	first.reaches(t, s.put(plain(100)))
+	first.stop()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- late.Run(ctx) }()
+	late.reaches(t, s.put(plain(101)))
+	cancel()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	again := boot(t, dir, dead{}, nil)
+	if again.Applied() != s.cur || !again.has(plain(100).Slug) || !again.has(plain(101).Slug) {
+		t.Errorf("at %v instead of %v", again.Applied(), s.cur)
+	}
+	again.close(t)
+}

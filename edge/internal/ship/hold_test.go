@@ -1,0 +1,100 @@
+package ship_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/shortline/shortline/edge/internal/ship"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+func TestHold_keeps_clicks_in_the_spool(t *testing.T) {
+	t.Parallel()
+	s := openSpool(t, settings(scratch(t)))
+	defer s.Close()
+	sink := newStore(t)
+	sh := newShipper(t, s, sink)
+	sh.Hold(snapshot.ErrTwin)
+	stop := start(t, sh.Run)
+	for i := range 90 {
+		e := click.Event{Link: uint64(i + 1)}
+		if !s.Append(uint32(i), &e) {
+			t.Fatal("a click was dropped though it could be kept")
+		}
+	}
+	stop() // also while it is held, and every lane has a batch in hand
+	if n := len(sink.links()); n != 0 || s.Stats().Pending != 90 || !sh.Stats().Held || sh.Stats().Failing != 0 {
+		t.Errorf("%d clicks left, %d pending, %+v", n, s.Stats().Pending, sh.Stats())
+	}
+	if err := sh.Drain(t.Context()); !errors.Is(err, ship.ErrHeld) || len(sink.links()) != 0 {
+		t.Errorf("Drain: %v, %d clicks left", err, len(sink.links()))
+	}
+	stop = start(t, sh.Run)
+	sh.Hold(nil)
+	eventually(t, "all shipped", func() bool { return s.Stats().Pending == 0 })
+	stop()
+	if n := len(sink.links()); n != 90 || sh.Stats().Held {
+		t.Errorf("%d clicks arrived", n)
+	}
+}
+
+// swallower takes one batch without keeping it, as a topic that lost its tail does.
+type swallower struct {
+	mu      sync.Mutex
+	lane    click.Lane
+	first   uint64
+	count   int
+	repairs []*click.Batch
+}
+
+func (s *swallower) Deliver(_ context.Context, b *click.Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b.Repair {
+		copied := *b
+		s.repairs = append(s.repairs, &copied)
+	} else if s.count == 0 && b.First > 1 {
+		s.lane, s.first, s.count = b.Lane, b.First, b.Count
+	}
+	return nil
+}
+
+func TestRepair_ships_a_swallowed_batch_once_more(t *testing.T) {
+	t.Parallel()
+	cfg := settings(scratch(t))
+	cfg.Lanes = 1
+	s := openSpool(t, cfg)
+	defer s.Close()
+	sink := &swallower{}
+	sh := newShipper(t, s, sink)
+	start(t, sh.Run)
+	for i := range 200 {
+		e := click.Event{Link: uint64(i + 1)}
+		s.Append(0, &e)
+	}
+	eventually(t, "all acknowledged", func() bool { return s.Stats().Pending == 0 })
+	o := snapshot.Order{Epoch: sink.lane.Epoch, Lane: sink.lane.Lane, From: sink.first, To: sink.first + uint64(sink.count) - 1}
+	if r := sh.Repair(o); r != (snapshot.Repair{Order: o, Held: uint64(sink.count)}) {
+		t.Fatalf("%+v of %d", r, sink.count)
+	}
+	eventually(t, "the batch again, marked as a repair", func() bool {
+		sink.mu.Lock()
+		defer sink.mu.Unlock()
+		n := 0
+		for _, b := range sink.repairs {
+			n += b.Count
+		}
+		return n == sink.count && sink.repairs[0].First == sink.first && sink.repairs[0].Lane == sink.lane
+	})
+	for _, gone := range []snapshot.Order{{Epoch: 99, From: 1, To: 5}, {Epoch: o.Epoch, Lane: o.Lane, From: 1000, To: 2000}} {
+		if r := sh.Repair(gone); r.Held != 0 || r.Refused == "" || r.Again || r.Order != gone {
+			t.Errorf("what the spool never had: %+v", r)
+		}
+	}
+	if r := sh.Repair(snapshot.Order{Epoch: o.Epoch, Lane: o.Lane, From: 150, To: 300}); r.Held == 0 || r.Refused == "" {
+		t.Errorf("half of it: %+v", r)
+	}
+}
