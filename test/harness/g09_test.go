@@ -39,7 +39,9 @@ func TestG09_forged_documents(t *testing.T) {
 			at.Revision--
 			return document(t, p.Document, at)
 		}},
-		{"nearly empty", func(t *testing.T) []byte { return records(t, p.Cursor(), link.Record{Num: 1, Slug: "link1", Destination: "https://evil.test/"}) }},
+		{"nearly empty", func(t *testing.T) []byte {
+			return records(t, p.Cursor(), link.Record{Num: 1, Slug: "link1", Destination: "https://evil.test/"})
+		}},
 		{"of a format to come", func(t *testing.T) []byte {
 			d := document(t, p.Document, p.Cursor())
 			binary.LittleEndian.PutUint16(d[8:], 99)

@@ -47,6 +47,12 @@ func binary(t testing.TB, name string) string {
 	if p := built.path[name]; p != "" {
 		return p
 	}
+	if dir := os.Getenv("BIN"); dir != "" {
+		// Programs that are there already, as make build leaves them. What isn't is built.
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return filepath.Join(dir, name)
+		}
+	}
 	p, err := build(name)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -33,6 +34,8 @@ type Process struct {
 	ready   func() error // nil once it can be used
 	within  time.Duration
 	logPath string
+
+	wanted atomic.Bool // that it ends
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -105,8 +108,12 @@ func (p *Process) launch() error {
 	}
 	p.Starts++
 	p.cmd, p.ended, p.paused = cmd, make(chan struct{}), false
+	p.wanted.Store(false)
 	go func(ended chan struct{}) {
-		_ = cmd.Wait() // how it ended is in its log
+		err := cmd.Wait()
+		if !p.wanted.Load() {
+			p.t.Errorf("%s ended by itself: %v", p.Name, err)
+		}
 		close(ended)
 	}(p.ended)
 	return nil
@@ -164,6 +171,7 @@ func (p *Process) Kill() {
 		return
 	}
 	p.Kills++
+	p.wanted.Store(true)
 	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // it may be ending already
 	<-p.ended
 	p.stdin.Close()
@@ -186,6 +194,7 @@ func (p *Process) Stop(within time.Duration) error {
 	if !p.Alive() {
 		return errEnded
 	}
+	p.wanted.Store(true)
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
