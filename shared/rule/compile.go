@@ -75,16 +75,22 @@ func Compile(g *Group, opts Options) (*Program, error) {
 	}
 	c := compiler{zone: opts.Zone, p: &Program{source: g.source}}
 	c.node(&g.root, accept, reject)
+	c.finish()
+	return c.p, nil
+}
+
+// finish completes the program when all of its tests are there.
+func (c *compiler) finish() {
 	c.p.text = string(c.text)
-	if c.searches {
-		c.p.fail = make([]uint16, len(c.text))
-		for i := range c.p.code {
-			if t := &c.p.code[i]; t.code == codeContains {
-				failures(c.p.text[t.a:t.a+t.b], c.p.fail[t.a:t.a+t.b])
-			}
+	if !c.searches {
+		return
+	}
+	c.p.fail = make([]uint16, len(c.text))
+	for i := range c.p.code {
+		if t := &c.p.code[i]; t.code == codeContains {
+			failures(c.p.text[t.a:t.a+t.b], c.p.fail[t.a:t.a+t.b])
 		}
 	}
-	return c.p, nil
 }
 
 // Size is about how many bytes of memory the program holds on to, for caches.

@@ -1,15 +1,22 @@
 package rule
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // Set is several programs that are tried in order, joined so that a condition which occurs in more than one of them
 // is evaluated at most once for a visitor, and one that always or never holds not at all. It answers as its
 // programs do one by one. It is immutable and may be used by any number of goroutines; the zero Set matches nobody.
+//
+// What joins them is that the way to a step tells the outcome of the conditions on it: steps are unfolded by what is
+// known on the way there, as far as a budget allows, so that none asks what is known. Beyond the budget the steps of
+// the programs themselves go on, and outcomes are remembered.
 type Set struct {
 	programs []*Program // in use where the set is too large to be joined
 	steps    []step
-	leaves   []leaf // those that occur repeatedly come first
-	repeated uint16 // how many of them are remembered during a run
+	leaves   *Program // its tests are the distinct conditions, those that occur repeatedly first
+	repeated uint16   // how many of them are remembered during a run
 	start    uint16
 }
 
@@ -21,51 +28,36 @@ const (
 	none  = 0xFFFF
 )
 
-// leaf is one condition, as it stands in one of the programs.
-type leaf struct {
-	in   *Program
-	test *test
-}
-
-// remembered bounds how many outcomes are kept during a run.
+// remembered bounds how many outcomes are known at a time.
 const remembered = 128
 
-// NewSet joins programs, which it keeps.
+// outcomes are what is known of the first leaves.
+type outcomes struct{ known, held [remembered / 64]uint64 }
+
+func (o *outcomes) of(leaf uint16) (known, held bool) {
+	word, bit := leaf/64%(remembered/64), uint64(1)<<(leaf%64)
+	return o.known[word]&bit != 0, o.held[word]&bit != 0
+}
+
+func (o *outcomes) note(leaf uint16, held bool) {
+	word, bit := leaf/64%(remembered/64), uint64(1)<<(leaf%64)
+	o.known[word] |= bit
+	if held {
+		o.held[word] |= bit
+	}
+}
+
+// NewSet joins programs, which it may keep.
 func NewSet(programs []*Program) *Set {
 	total := 0
 	for _, p := range programs {
 		total += len(p.code)
 	}
-	if total >= found || len(programs) >= none-found {
+	if total >= found/4 || len(programs) >= none-found || tooManyZones(programs) {
 		return &Set{programs: programs}
 	}
-	s := &Set{steps: make([]step, 0, total)}
-	keys := make([]leafKey, 0, total)
-	count := make(map[leafKey]int, total)
-	for _, p := range programs {
-		for i := range p.code {
-			k := p.key(&p.code[i])
-			keys = append(keys, k)
-			count[k]++
-		}
-	}
-	numbers := make(map[leafKey]uint16, len(count))
-	for _, repeated := range []bool{true, false} {
-		at := 0
-		for _, p := range programs {
-			for i := range p.code {
-				k := keys[at]
-				if _, has := numbers[k]; !has && count[k] > 1 == repeated {
-					numbers[k] = uint16(len(s.leaves))
-					s.leaves = append(s.leaves, leaf{p, &p.code[i]})
-				}
-				at++
-			}
-		}
-		if repeated {
-			s.repeated = uint16(min(len(s.leaves), remembered))
-		}
-	}
+	s := &Set{leaves: new(Program), steps: make([]step, 0, total)}
+	numbers := s.gather(programs, total)
 	for number, p := range programs {
 		base := uint16(len(s.steps))
 		to := func(target uint16) uint16 {
@@ -78,20 +70,101 @@ func NewSet(programs []*Program) *Set {
 			return base + target
 		}
 		for i := range p.code {
-			s.steps = append(s.steps, step{numbers[keys[base+uint16(i)]], to(p.code[i].onTrue), to(p.code[i].onFalse)})
+			s.steps = append(s.steps, step{numbers[base+uint16(i)], to(p.code[i].onTrue), to(p.code[i].onFalse)})
 		}
 	}
 	s.start = s.past(0)
 	for i := range s.steps {
 		s.steps[i].onTrue, s.steps[i].onFalse = s.past(s.steps[i].onTrue), s.past(s.steps[i].onFalse)
 	}
+	s.unfold()
 	return s
+}
+
+// tooManyZones reports whether the number of a zone would not fit into a test.
+func tooManyZones(programs []*Program) bool {
+	distinct := map[*zone]bool{}
+	for _, p := range programs {
+		for _, z := range p.zones {
+			distinct[z] = true
+		}
+	}
+	return len(distinct) > math.MaxUint8
+}
+
+// gather copies every distinct test and what belongs to it into s.leaves, close together, and returns the number of
+// each test's leaf.
+func (s *Set) gather(programs []*Program, total int) []uint16 {
+	keys := make([]leafKey, 0, total)
+	count := make(map[leafKey]int, total)
+	for _, p := range programs {
+		for i := range p.code {
+			k := p.key(&p.code[i])
+			keys = append(keys, k)
+			count[k]++
+		}
+	}
+	c := compiler{p: s.leaves}
+	number := make(map[leafKey]uint16, len(count))
+	for _, repeated := range []bool{true, false} {
+		at := 0
+		for _, p := range programs {
+			for i := range p.code {
+				k := keys[at]
+				if _, has := number[k]; !has && count[k] > 1 == repeated {
+					number[k] = uint16(len(s.leaves.code))
+					c.adopt(p, &p.code[i])
+				}
+				at++
+			}
+		}
+		if repeated {
+			s.repeated = uint16(min(len(s.leaves.code), remembered))
+		}
+	}
+	c.finish()
+	numbers := make([]uint16, total)
+	for i, k := range keys {
+		numbers[i] = number[k]
+	}
+	return numbers
+}
+
+// adopt copies one test of another program.
+func (c *compiler) adopt(from *Program, t *test) {
+	own := *t
+	text := func(at, n uint32) uint32 {
+		c.text = append(c.text, from.text[at:at+n]...)
+		return uint32(len(c.text)) - n
+	}
+	switch t.code {
+	case codeMinutes, codeDays:
+		own.zone = c.zoneIndex(from.zones[t.zone])
+	case codeFew, codeOneOf:
+		own.a = uint32(len(c.p.table))
+		for _, w := range from.table[t.a : t.a+t.spans()] {
+			c.p.table = append(c.p.table, span{text(w.at, w.length), w.length})
+		}
+	case codeNever:
+	default:
+		own.a = text(t.a, t.b)
+		c.searches = c.searches || t.code == codeContains
+	}
+	c.p.code = append(c.p.code, own)
+}
+
+// spans is how many entries of the table belong to a test of a list.
+func (t *test) spans() uint32 {
+	if t.code == codeOneOf {
+		return t.b + 1 // the size of a hash table less one
+	}
+	return t.b
 }
 
 // past gives the first step, from one on, whose outcome is not known beforehand. Steps only lead forward.
 func (s *Set) past(at uint16) uint16 {
 	for int(at) < len(s.steps) {
-		constant, holds := s.leaves[s.steps[at].leaf].test.constant()
+		constant, holds := s.leaves.code[s.steps[at].leaf].constant()
 		if !constant {
 			return at
 		}
@@ -107,6 +180,90 @@ func (s *Set) past(at uint16) uint16 {
 	return at
 }
 
+// place is a step and what is known on the way to it.
+type place struct {
+	at uint16
+	outcomes
+}
+
+// unfold makes a step for every place, within a budget. Places near the start come first.
+func (s *Set) unfold() {
+	// What is known of a condition matters only where it occurs later.
+	live := make([][remembered / 64]uint64, len(s.steps)+1)
+	for at := len(s.steps) - 1; at >= 0; at-- {
+		live[at] = live[at+1]
+		if leaf := s.steps[at].leaf; leaf < s.repeated {
+			live[at][leaf/64] |= 1 << (leaf % 64)
+		}
+	}
+	base := uint16(len(s.steps))
+	budget := min(4*len(s.steps)+64, found-1-len(s.steps))
+	made := map[place]uint16{}
+	var queue []place
+	whole := true
+	enter := func(p place) uint16 {
+		for p.at < found {
+			known, held := false, false
+			if leaf := s.steps[p.at].leaf; leaf < s.repeated {
+				known, held = p.of(leaf)
+			}
+			if !known {
+				break
+			}
+			if held {
+				p.at = s.steps[p.at].onTrue
+			} else {
+				p.at = s.steps[p.at].onFalse
+			}
+		}
+		if p.at >= found {
+			return p.at
+		}
+		for word := range p.known {
+			p.known[word] &= live[p.at][word]
+			p.held[word] &= p.known[word]
+		}
+		if n, has := made[p]; has {
+			return n
+		}
+		if len(queue) == budget {
+			whole = false
+			return p.at
+		}
+		made[p] = base + uint16(len(queue))
+		queue = append(queue, p)
+		return made[p]
+	}
+	start := enter(place{at: s.start})
+	for i := 0; i < len(queue); i++ {
+		p := queue[i]
+		from := s.steps[p.at]
+		yes, no := p, p
+		if from.leaf < s.repeated {
+			yes.note(from.leaf, true)
+			no.note(from.leaf, false)
+		}
+		yes.at, no.at = from.onTrue, from.onFalse
+		s.steps = append(s.steps, step{from.leaf, enter(yes), enter(no)})
+	}
+	s.start = start
+	if whole {
+		// Nothing leads back to the programs' own steps, and nothing needs to be remembered.
+		s.repeated = 0
+		down := func(at uint16) uint16 {
+			if at < found {
+				return at - base
+			}
+			return at
+		}
+		own := make([]step, 0, len(s.steps)-int(base))
+		for _, st := range s.steps[base:] {
+			own = append(own, step{st.leaf, down(st.onTrue), down(st.onFalse)})
+		}
+		s.steps, s.start = own, down(start)
+	}
+}
+
 // First returns the index of the first program that the visitor matches, -1 if there is none. Like Program.Eval it
 // asks only for the facts it needs and allocates nothing; f is used during the call only.
 func (s *Set) First(f Facts) int {
@@ -115,24 +272,21 @@ func (s *Set) First(f Facts) int {
 			return i
 		}
 	}
-	if len(s.steps) == 0 {
+	if s.leaves == nil {
 		return -1
 	}
 	var now wallClock
-	var known, held [remembered / 64]uint64
+	var memory outcomes
 	at := s.start
 	for at < found {
 		st := s.steps[at]
-		l := &s.leaves[st.leaf]
-		var ok bool
-		if word, bit := st.leaf/64%(remembered/64), uint64(1)<<(st.leaf%64); st.leaf >= s.repeated {
-			ok = l.in.holds(l.test, f, &now)
-		} else if known[word]&bit != 0 {
-			ok = held[word]&bit != 0
-		} else {
-			known[word] |= bit
-			if ok = l.in.holds(l.test, f, &now); ok {
-				held[word] |= bit
+		known, ok := false, false
+		if st.leaf < s.repeated {
+			known, ok = memory.of(st.leaf)
+		}
+		if !known {
+			if ok = s.leaves.holds(&s.leaves.code[st.leaf], f, &now); st.leaf < s.repeated {
+				memory.note(st.leaf, ok)
 			}
 		}
 		if ok {
@@ -175,11 +329,7 @@ func (p *Program) key(t *test) leafKey {
 		b = binary.LittleEndian.AppendUint32(b, t.b)
 		return leafKey{string(b), p.zones[t.zone]}
 	case codeFew, codeOneOf:
-		n := t.b
-		if t.code == codeOneOf {
-			n++ // the size of a hash table less one
-		}
-		for _, s := range p.table[t.a : t.a+n] {
+		for _, s := range p.table[t.a : t.a+t.spans()] {
 			b = binary.AppendUvarint(b, uint64(s.length))
 			b = append(b, p.text[s.at:s.at+s.length]...)
 		}

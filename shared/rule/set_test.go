@@ -90,12 +90,30 @@ func TestSet_too_large_to_be_joined(t *testing.T) {
 	if got := rule.NewSet(programs).First(&v); got != 33_333 {
 		t.Errorf("%d", got)
 	}
-	if got := rule.NewSet(programs[:30_000]).First(&v); got != -1 {
+	if got := rule.NewSet(programs[:8_000]).First(&v); got != -1 {
 		t.Errorf("%d", got)
 	}
 	var none rule.Set
 	if got := none.First(&v); got != -1 {
 		t.Errorf("%d of no programs", got)
+	}
+}
+
+// More zones than the number in a test can tell.
+func TestSet_of_many_zones(t *testing.T) {
+	t.Parallel()
+	v := visitor{now: at(t, "2026-03-04T12:00:30Z")}
+	var programs []*rule.Program
+	for i := range 300 {
+		programs = append(programs, compile(t, `{"operator":"AND","conditions":[{"type":"time","operator":"between","value":{"start":"16:59","end":"16:59"}}]}`, time.FixedZone("odd", 60*i)))
+	}
+	for _, n := range []int{300, 250} {
+		if got, want := rule.NewSet(programs[:n]).First(&v), first(programs[:n], &v); got != want {
+			t.Errorf("%d zones: %d, want %d", n, got, want)
+		}
+	}
+	if got := rule.NewSet(programs).First(&v); got != 299 {
+		t.Errorf("%d", got)
 	}
 }
 

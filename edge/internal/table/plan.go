@@ -115,7 +115,7 @@ func (t *Table) usable(r *link.Record, before *version) (serve link.Record, ok b
 	if !r.SmartRouting || len(r.Rules) == 0 {
 		return *r, true
 	}
-	if _, err := compile(r, rule.Options{Zone: t.zone}); err == nil {
+	if decision.Check(r, rule.Options{Zone: t.zone}) == nil {
 		return *r, true
 	}
 	serve = *r
