@@ -79,6 +79,9 @@ func pipeline() Dashboard {
 	ship.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 600}}
 	lag := chart("Consumer lag", "Messages that ingest has not read yet.", "short", over("sum(shortline_kafkasource_lag_messages)", "lag"))
 	lag.steps = []step{{"transparent", 0}, {warning, 10000}}
+	age := chart("Oldest unread", "How long the oldest message that ingest has not read has been in the topic. At the topic's retention clicks are lost.", "s",
+		over("max(shortline_kafkasource_lag_seconds)", "oldest"))
+	age.steps = []step{{"transparent", 0}, {warning, 600}, {bad, 3600}}
 	road := chart("The road", "Clicks each second at its three stations: kept by edges, acknowledged, stored. The lines lie on each other when all is well.", "ops",
 		over("sum(rate(shortline_spool_clicks_appended_total"+win+"))", "kept"), over("sum(rate(shortline_ship_clicks_total"+win+"))", "acknowledged"), over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "stored")).wide(24)
 	loss := func(title, about, expr string) panel {
@@ -100,9 +103,11 @@ func pipeline() Dashboard {
 			ship,
 			chart("Failed deliveries", "Deliveries that failed and are tried again, and lanes that wait for one.", "short",
 				over("rate(shortline_ship_errors_total"+here+win+")", "{{instance}} errors a second"), over("shortline_ship_lanes_failing"+here, "{{instance}} lanes")),
-			lag,
-			chart("Read from Kafka", "Messages and clicks read each second, and requests that failed.", "ops",
-				over("sum(rate(shortline_kafkasource_messages_total"+win+"))", "messages"), over("sum(rate(shortline_kafkasource_clicks_total"+win+"))", "clicks"), over("sum(rate(shortline_kafkasource_errors_total"+win+"))", "errors")),
+			lag, age,
+			chart("Kafka's clients", "Requests to Kafka that failed each second: of edges that deliver, of ingest that reads.", "ops",
+				over("sum(rate(shortline_kafkasink_errors_total"+win+"))", "deliver"), over("sum(rate(shortline_kafkasource_errors_total"+win+"))", "read")),
+			chart("Read from Kafka", "Messages and clicks read each second.", "ops",
+				over("sum(rate(shortline_kafkasource_messages_total"+win+"))", "messages"), over("sum(rate(shortline_kafkasource_clicks_total"+win+"))", "clicks")),
 			chart("Clicks at ingest", "Clicks stored each second, those that came again and were passed over, and those that edges report as lost.", "ops",
 				over("sum by (result) (rate(shortline_ingest_clicks_total"+win+"))", "{{result}}")),
 			chart("Errors", "What failed each second: inserts, setting counters, writing the spool.", "ops",
@@ -137,7 +142,9 @@ func deliveries() Dashboard {
 			chart("Duration", "How long attempts took: half, 95 % and 99 % were faster.", "s", slow("0.50"), slow("0.95"), slow("0.99")),
 			chart("Queue", "Deliveries that are still to be made.", "short", over("max(shortline_webhooks_queue_deliveries)", "queue")),
 			age,
-			chart("Trouble with the store", "Times that the store could not be read or written.", "ops", over("sum by (instance) (rate(shortline_webhooks_errors_total"+win+"))", "{{instance}}")).wide(24),
+			chart("Trouble with the store", "Times that the store could not be read or written.", "ops", over("sum by (instance) (rate(shortline_webhooks_errors_total"+win+"))", "{{instance}}")),
+			chart("Clicks heard of", "Clicks that webhooks were told of each second, and batches that they could not note.", "ops",
+				over("sum(rate(shortline_hooks_clicks_total"+win+"))", "clicks"), over("sum(rate(shortline_hooks_errors_total"+win+"))", "errors")),
 		},
 	}
 }
@@ -179,6 +186,8 @@ func control() Dashboard {
 			chart("Full documents", "Seconds spent building full documents each second, and builds that failed.", "short",
 				over("sum(rate(shortline_publish_documents_seconds_total"+route+win+"))", "seconds"), over("sum(rate(shortline_publish_errors_total"+route+win+"))", "failed")),
 			chart("Memory", "Memory of the process.", "bytes", over("process_resident_memory_bytes"+route, "{{instance}}")),
+			chart("Remembered reports", "Reports asked for each second: remembered, not remembered, or remembered and out of date.", "reqps",
+				over("sum by (result) (rate(shortline_report_cache_lookups_total"+route+win+"))", "{{result}}")),
 		},
 	}
 }

@@ -191,6 +191,20 @@ func TestDashboards_links(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// As the role that Grafana signs in as, with what it may read.
+	role, err := os.ReadFile("../../../../deploy/postgres/grafana.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	grants := regexp.MustCompile(`(?m)^GRANT [^;]+;`).FindAllString(string(role), -1)
+	for _, sql := range append(append([]string{"CREATE ROLE grafana"}, grants...), "SET ROLE grafana") {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	if _, err := conn.Exec(t.Context(), "SELECT original_url FROM urls"); err == nil {
+		t.Error("dashboards can read where links lead")
+	}
 	ran := 0
 	for _, q := range questions(t) {
 		if q.source != "grafana-postgresql-datasource" {
