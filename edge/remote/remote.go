@@ -24,5 +24,5 @@ type Kafka = kafkasink.Config
 // Sink is a click.Sink for edge.Deps. It is closed after the edge has stopped.
 type Sink = kafkasink.Sink
 
-// NewSink makes a sink for clicks. It connects to nobody yet; its Check does.
+// NewSink makes a sink for clicks. It connects to nobody yet. Its Run makes sure of the topic, beside the edge.
 func NewSink(cfg Kafka) (*Sink, error) { return kafkasink.New(cfg) }

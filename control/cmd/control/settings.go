@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/edgeapi"
 	"github.com/shortline/shortline/control/internal/ingest/kafkasource"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/ops"
 )
 
@@ -28,8 +29,7 @@ type settings struct {
 	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://USER:PASSWORD@HOST/DATABASE; several hosts with commas between them"`
 	DatabaseConns int           `env:"DATABASE_MAX_CONNS" envDefault:"20" help:"connections to the database at most"`
 	ClickHouse    clicksAt
-	KafkaBrokers  []string      `env:"KAFKA_BROKERS" help:"host:port of some brokers, with commas between them (role ingest)"`
-	KafkaTopic    string        `env:"KAFKA_TOPIC" envDefault:"shortline.clicks" help:"where clicks come from"`
+	Kafka         kafkaconn.Settings
 	EdgeTokens    config.Secret `env:"EDGE_TOKENS" help:"what edges show, at least 16 bytes each, with commas between them (role publish)"`
 
 	app.Settings
@@ -115,7 +115,7 @@ func (s *settings) Operator() string {
 }
 
 func (s *settings) kafka(log *slog.Logger) kafkasource.Config {
-	return kafkasource.Config{Brokers: s.KafkaBrokers, Topic: s.KafkaTopic, DeadDir: filepath.Join(s.DataDir, "dead"), Logger: log}
+	return kafkasource.Config{Kafka: s.Kafka, DeadDir: filepath.Join(s.DataDir, "dead"), Logger: log}
 }
 
 func (s *settings) edges(log *slog.Logger) edgeapi.Config {

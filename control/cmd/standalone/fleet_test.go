@@ -28,6 +28,7 @@ import (
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/edge/remote"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
 const (
@@ -112,11 +113,16 @@ func (f *fleet) background(run func(context.Context) error) (stop func()) {
 	return stop
 }
 
+// topic is where clicks go.
+func (f *fleet) topic() kafkaconn.Settings {
+	return kafkaconn.Settings{Brokers: f.kafka.ListenAddrs(), Topic: fleetTopic}
+}
+
 // member is one reader of the topic.
 func (f *fleet) member() (*kafkasource.Source, func()) {
 	f.Helper()
 	s, err := kafkasource.New(kafkasource.Config{
-		Brokers: f.kafka.ListenAddrs(), Topic: fleetTopic, Session: time.Second, Commit: 50 * time.Millisecond, Timeout: 3 * time.Second, Logger: quiet,
+		Kafka: f.topic(), Session: time.Second, Commit: 50 * time.Millisecond, Timeout: 3 * time.Second, Logger: quiet,
 	}, f)
 	f.ok(err)
 	return s, f.background(s.Run)
@@ -127,7 +133,7 @@ func (f *fleet) edge(dir string) (*edge.Edge, func()) {
 	f.Helper()
 	source, err := remote.NewSource(remote.Control{URL: f.control.URL, Token: fleetToken})
 	f.ok(err)
-	sink, err := remote.NewSink(remote.Kafka{Brokers: f.kafka.ListenAddrs(), Topic: fleetTopic, Dir: filepath.Join(dir, "kafka"), Timeout: 3 * time.Second, Logger: quiet})
+	sink, err := remote.NewSink(remote.Kafka{Kafka: f.topic(), Dir: filepath.Join(dir, "kafka"), Timeout: 3 * time.Second, Logger: quiet})
 	f.ok(err)
 	e, err := edge.New(edge.Config{
 		ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt", DataDir: dir, SpoolSegmentBytes: 256 << 10, SpoolCapBytes: 64 << 20, ShipDelay: 2 * time.Millisecond,

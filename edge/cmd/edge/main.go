@@ -68,5 +68,6 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	g := service.Group{Logger: log}
 	g.Add("operator's port", op)
 	g.Add("edge", e)
+	g.Add("kafka", sink)
 	return g.Run(ctx)
 }

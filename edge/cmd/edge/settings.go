@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/edge/remote"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/ops"
 )
 
@@ -28,8 +29,7 @@ type settings struct {
 	EdgeToken  config.Secret `env:"EDGE_TOKEN" help:"one of the control plane's EDGE_TOKENS"`
 	ProxyAPI   bool          `env:"PROXY_API" envDefault:"false" help:"passes the API and the console on to the control plane, so that one address serves all"`
 
-	KafkaBrokers []string `env:"KAFKA_BROKERS" help:"host:port of some brokers, with commas between them"`
-	KafkaTopic   string   `env:"KAFKA_TOPIC" envDefault:"shortline.clicks" help:"where clicks go"`
+	Kafka kafkaconn.Settings
 
 	TrustedProxies  string `env:"TRUSTED_PROXIES" help:"networks whose X-Forwarded-For is believed, with commas between them"`
 	GeoDB           string `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
@@ -87,7 +87,7 @@ func (s *settings) control() remote.Control {
 }
 
 func (s *settings) kafka(log *slog.Logger) remote.Kafka {
-	return remote.Kafka{Brokers: s.KafkaBrokers, Topic: s.KafkaTopic, Dir: filepath.Join(s.DataDir, "kafka"), Logger: log}
+	return remote.Kafka{Kafka: s.Kafka, Dir: filepath.Join(s.DataDir, "kafka"), Logger: log}
 }
 
 // dialControl connects to the control plane for requests that are passed on.

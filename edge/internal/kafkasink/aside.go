@@ -3,70 +3,73 @@ package kafkasink
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/prometheus/client_golang/prometheus"
+	"sync"
 
 	"github.com/shortline/shortline/shared/click"
 )
 
-// putAside keeps a frame that the topic will never take, in a file named after the click in it.
-func (s *Sink) putAside(b *click.Batch, frame []byte) error {
-	dir := filepath.Join(s.cfg.Dir, "dead")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("kafka: put a click aside: %w", err)
+// maxAside bounds the files of clicks that were put aside.
+const maxAside = 1000
+
+// aside is the folder of clicks that were put aside.
+type aside struct {
+	dir string
+
+	mu    sync.Mutex
+	files int
+}
+
+func (a *aside) open(dir string) error {
+	a.dir = filepath.Join(dir, "dead")
+	list, err := os.ReadDir(a.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("kafka: look at the clicks that were put aside: %w", err)
 	}
-	path := filepath.Join(dir, fmt.Sprintf("%016x-%d-%d-%d.frame", b.Edge, b.Epoch, b.Lane.Lane, b.First))
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("kafka: put a click aside: %w", err)
-	}
-	_, err = f.Write(frame)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("kafka: put a click aside: %w", err)
-	}
-	s.asides.Add(1)
-	s.log.Error("kafka: a single click is too large for the topic and was put aside", "topic", s.cfg.Topic, "bytes", len(frame), "file", path)
+	a.files = len(list)
 	return nil
 }
 
-// Stats is a moment's account. Counters count from the start of the process.
-type Stats struct {
-	Messages uint64 // acknowledged
-	Bytes    uint64 // of them, before compression
-	Failures uint64 // deliveries whose outcome is unknown
-	Splits   uint64 // batches that were too large and went in halves
-	Asides   uint64 // clicks that are too large by themselves and were put aside
-}
-
-// Stats returns the account. It may be called at any time.
-func (s *Sink) Stats() Stats {
-	return Stats{s.messages.Load(), s.bytes.Load(), s.failures.Load(), s.splits.Load(), s.asides.Load()}
-}
-
-var (
-	messagesDesc = prometheus.NewDesc("shortline_kafkasink_messages_total", "Messages that all in-sync replicas have acknowledged.", nil, nil)
-	bytesDesc    = prometheus.NewDesc("shortline_kafkasink_message_bytes_total", "Bytes of acknowledged messages, before compression.", nil, nil)
-	errorsDesc   = prometheus.NewDesc("shortline_kafkasink_errors_total", "Deliveries that failed or timed out, each to be repeated.", nil, nil)
-	splitsDesc   = prometheus.NewDesc("shortline_kafkasink_split_batches_total", "Batches that the topic refused as too large and that went in halves.", nil, nil)
-	asidesDesc   = prometheus.NewDesc("shortline_kafkasink_dead_clicks_total", "Clicks too large for the topic, put aside in files.", nil, nil)
-)
-
-// Describe and Collect make the Sink a prometheus.Collector.
-func (s *Sink) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{messagesDesc, bytesDesc, errorsDesc, splitsDesc, asidesDesc} {
-		ch <- d
+// put writes a file, on the disk when it returns. The same name again is the same click again.
+func (a *aside) put(name string, frame []byte) (path string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	path = filepath.Join(a.dir, name)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
 	}
+	if a.files >= maxAside {
+		return "", fmt.Errorf("%s has %d files already, which is as many as may be: the topic refuses everything; mend it, and move the files away", a.dir, a.files)
+	}
+	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+		return "", err
+	}
+	tmp := path + ".new"
+	f, err := os.Create(tmp)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(frame)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		_ = os.Remove(tmp) // the error that counts is the one above
+		return "", err
+	}
+	a.files++
+	return path, nil
 }
 
-// Collect reads the counters of Stats.
-func (s *Sink) Collect(ch chan<- prometheus.Metric) {
-	st := s.Stats()
-	for _, m := range []struct {
-		desc  *prometheus.Desc
-		value uint64
-	}{{messagesDesc, st.Messages}, {bytesDesc, st.Bytes}, {errorsDesc, st.Failures}, {splitsDesc, st.Splits}, {asidesDesc, st.Asides}} {
-		ch <- prometheus.MustNewConstMetric(m.desc, prometheus.CounterValue, float64(m.value))
+// putAside keeps a frame that the topic will never take, in a file named after the click in it.
+func (s *Sink) putAside(b *click.Batch, frame []byte, why reason, cause error) error {
+	path, err := s.aside.put(fmt.Sprintf("%016x-%d-%d-%d.frame", b.Edge, b.Epoch, b.Lane.Lane, b.First), frame)
+	if err != nil {
+		return fmt.Errorf("kafka: put a click aside: %w", err)
 	}
+	s.stats.asides.Add(1)
+	s.log.Error("kafka: the topic refuses a single click, which was put aside", "topic", s.topic, "reason", why.String(), "bytes", len(frame), "file", path, "error", cause)
+	return nil
 }

@@ -11,41 +11,36 @@
 // It uses Client.Produce and not kafka-go's Writer, which may deliver a message that it has reported as failed
 // after the messages that came next.
 //
-// A click that is too large for the topic all by itself, which takes a topic made for messages of less than four
-// kilobytes, is put aside in a file and counted, because nothing else would ever be delivered after it.
+// A click that the topic refuses for what it is, all by itself, is put aside in a file and counted, because nothing
+// else would ever be delivered after it: one that is too large, which takes a topic made for messages of less than
+// four kilobytes, or that the topic calls invalid. There are at most a thousand such files: a topic that refuses
+// more than that refuses everything, so lanes then wait for an operator. So they do with a topic that is missing,
+// or that this user may not write to: the spool has room, and nothing is wrong with the clicks.
 package kafkasink
 
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/sasl"
 
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
-// Config holds the settings. Brokers and Topic are required.
+// Config holds the settings. Kafka and Dir are required.
 type Config struct {
-	Brokers []string // host:port of some brokers, to find the others by
-	Topic   string   // must exist
+	Kafka kafkaconn.Settings
 	// Dir is a folder of this sink's own, made if it is missing: which partitions lanes go to, and clicks that
 	// were put aside. It belongs with the spool, which is drained by one process at a time.
 	Dir string
 	// Timeout bounds one message, connecting included; 0 means 10 s. The broker is told half of it.
 	Timeout time.Duration
-	// TLS, if set, encrypts; SASL, if set, signs in.
-	TLS  *tls.Config
-	SASL sasl.Mechanism
 	// Logger is nil for slog.Default().
 	Logger *slog.Logger
 }
@@ -53,44 +48,31 @@ type Config struct {
 // Validate reports every setting that makes no sense.
 func (c Config) Validate() error {
 	var problems []error
-	refuse := func(format string, args ...any) {
-		problems = append(problems, fmt.Errorf("kafka: "+format, args...))
-	}
-	if len(c.Brokers) == 0 {
-		refuse("no brokers are given")
-	}
-	for _, b := range c.Brokers {
-		if host, port, err := net.SplitHostPort(b); err != nil || host == "" || port == "" {
-			refuse("broker %q is not host:port", b)
-		}
-	}
-	if c.Topic == "" {
-		refuse("no topic is given")
+	if err := c.Kafka.Validate(); err != nil {
+		problems = append(problems, err)
 	}
 	if c.Dir == "" {
-		refuse("no folder is given")
+		problems = append(problems, errors.New("kafka: no folder is given"))
 	}
 	if c.Timeout < 0 {
-		refuse("a timeout of %v", c.Timeout)
+		problems = append(problems, fmt.Errorf("kafka: a timeout of %v", c.Timeout))
 	}
 	return errors.Join(problems...)
 }
 
-// refreshEvery bounds how often connections and what is known of the cluster are thrown away after failures.
-const refreshEvery = 250 * time.Millisecond
-
 // Sink is a click.Sink, safe for concurrent use.
 type Sink struct {
-	cfg       Config
-	log       *slog.Logger
-	transport *kafka.Transport
-	client    *kafka.Client
-	lanes     *lanes
+	cfg    Config
+	topic  string
+	log    *slog.Logger
+	conn   *kafkaconn.Conn
+	client *kafka.Client
+	lanes  *lanes
+	aside  aside
+	stats  counts
 
-	mu        sync.Mutex
-	refreshed time.Time
-
-	messages, bytes, failures, splits, asides atomic.Uint64
+	mu      sync.Mutex
+	pending map[click.Lane]pending
 }
 
 var _ click.Sink = (*Sink)(nil)
@@ -103,72 +85,38 @@ func New(cfg Config) (*Sink, error) {
 	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
-	known, err := openLanes(cfg.Dir, cfg.Topic)
+	conn, err := kafkaconn.Open(cfg.Kafka, "shortline-edge", cfg.Timeout)
 	if err != nil {
 		return nil, err
 	}
-	transport := &kafka.Transport{
-		DialTimeout:    min(5*time.Second, cfg.Timeout),
-		IdleTimeout:    time.Minute,
-		MetadataTTL:    5 * time.Second,
-		MetadataTopics: []string{cfg.Topic},
-		ClientID:       "shortline-edge",
-		TLS:            cfg.TLS,
-		SASL:           cfg.SASL,
+	known, err := openLanes(cfg.Dir, cfg.Kafka.Topic)
+	if err != nil {
+		return nil, err
 	}
-	return &Sink{
-		cfg: cfg, log: cfg.Logger, lanes: known, transport: transport,
-		client: &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: cfg.Timeout, Transport: transport},
-	}, nil
+	s := &Sink{cfg: cfg, topic: cfg.Kafka.Topic, log: cfg.Logger, conn: conn, client: conn.Client(), lanes: known, pending: map[click.Lane]pending{}}
+	return s, s.aside.open(cfg.Dir)
 }
 
 // Close lets go of connections. Nothing may be under way.
 func (s *Sink) Close() error {
-	s.transport.CloseIdleConnections()
+	s.conn.Close()
 	return s.lanes.close()
 }
 
-// Check asks the cluster for the topic: whether it is there, and each partition has somebody to write to. It is
-// for the start of a program, where a wrong setting should be seen; an edge can do without the answer.
-func (s *Sink) Check(ctx context.Context) error {
-	t, err := s.topic(ctx)
-	if err != nil {
-		s.refresh()
-		return err
-	}
-	var without []int
-	for _, p := range t.Partitions {
-		if p.Leader.Host == "" {
-			without = append(without, p.ID)
-		}
-	}
-	if len(without) > 0 {
-		s.refresh()
-		return fmt.Errorf("kafka: topic %s: partitions %v have no leader", s.cfg.Topic, without)
+// Run makes sure of the topic, which it makes if it is missing and may, and returns nil when ctx ends. It tries for
+// as long as Kafka is away. Deliveries need not wait for it: they fail while there is no topic.
+func (s *Sink) Run(ctx context.Context) error {
+	if s.conn.Settle(ctx, s.log, func() { s.stats.failures.Add(1) }) {
+		s.stats.ready.Store(true)
+		<-ctx.Done()
 	}
 	return nil
 }
 
-// topic describes the topic as last heard of; the transport keeps that fresh.
-func (s *Sink) topic(ctx context.Context) (kafka.Topic, error) {
-	m, err := s.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{s.cfg.Topic}})
-	if err != nil {
-		return kafka.Topic{}, fmt.Errorf("kafka: no answer from %s: %w", strings.Join(s.cfg.Brokers, ", "), err)
-	}
-	for _, t := range m.Topics {
-		switch {
-		case t.Name != s.cfg.Topic:
-		case errors.Is(t.Error, kafka.UnknownTopicOrPartition):
-			return kafka.Topic{}, fmt.Errorf("kafka: topic %s does not exist; it is for the operator to make: %w", s.cfg.Topic, t.Error)
-		case t.Error != nil:
-			return kafka.Topic{}, fmt.Errorf("kafka: topic %s: %w", s.cfg.Topic, t.Error)
-		case len(t.Partitions) == 0:
-			return kafka.Topic{}, fmt.Errorf("kafka: topic %s has no partitions", s.cfg.Topic)
-		default:
-			return t, nil
-		}
-	}
-	return kafka.Topic{}, fmt.Errorf("kafka: %s say nothing of topic %s", strings.Join(s.cfg.Brokers, ", "), s.cfg.Topic)
+// Check does once what Run does until it succeeds.
+func (s *Sink) Check(ctx context.Context) error {
+	_, err := s.conn.Prepare(ctx)
+	return err
 }
 
 // Deliver implements click.Sink.
@@ -176,19 +124,22 @@ func (s *Sink) Deliver(ctx context.Context, b *click.Batch) error {
 	if b.Count == 0 {
 		return nil
 	}
+	s.begin(b)
 	err := s.deliver(ctx, b)
+	s.end(b.Lane, err)
 	if err != nil {
-		s.failures.Add(1)
+		s.stats.failures.Add(1)
 		if ctx.Err() == nil {
-			s.refresh()
+			s.conn.Refresh()
 		}
 	}
 	return err
 }
 
 func (s *Sink) deliver(ctx context.Context, b *click.Batch) error {
-	t, err := s.topic(ctx)
+	t, err := s.conn.Topic(ctx)
 	if err != nil {
+		s.refused(err)
 		return err
 	}
 	partition, err := s.lanes.partition(b.Lane, len(t.Partitions))
@@ -200,30 +151,32 @@ func (s *Sink) deliver(ctx context.Context, b *click.Batch) error {
 	return s.produce(ctx, partition, b)
 }
 
-// produce sends the batch, in halves where the topic refuses it as too large.
+// produce sends the batch, in halves where the topic refuses it for what is in it.
 func (s *Sink) produce(ctx context.Context, partition int, b *click.Batch) error {
 	// The frame is in memory of its own for each try: after a timeout a connection may still be writing it.
 	frame := click.AppendBatch(make([]byte, 0, len(b.Records)+64), b)
 	res, err := s.client.Produce(ctx, &kafka.ProduceRequest{
-		Topic: s.cfg.Topic, Partition: partition, RequiredAcks: kafka.RequireAll, Compression: kafka.Zstd,
+		Topic: s.topic, Partition: partition, RequiredAcks: kafka.RequireAll, Compression: kafka.Zstd,
 		Records: kafka.NewRecordReader(kafka.Record{Time: time.Now(), Value: kafka.NewBytes(frame)}),
 	})
 	if err == nil {
 		err = res.Error
 	}
-	switch {
-	case err == nil:
-		s.messages.Add(1)
-		s.bytes.Add(uint64(len(frame)))
+	if err == nil {
+		s.stats.messages.Add(1)
+		s.stats.bytes.Add(uint64(len(frame)))
 		return nil
-	case !errors.Is(err, kafka.MessageSizeTooLarge) && !errors.Is(err, kafka.RecordListTooLarge):
-		return fmt.Errorf("kafka: write to %s/%d: %w", s.cfg.Topic, partition, err)
-	case b.Count == 1:
-		return s.putAside(b, frame)
 	}
-	if s.splits.Add(1) == 1 {
-		s.log.Warn("kafka: the topic takes smaller messages than an edge sends, which costs time: raise max.message.bytes to 1048588 or more",
-			"topic", s.cfg.Topic, "bytes", len(frame))
+	reason := s.refused(err)
+	switch {
+	case reason != tooLarge && reason != invalid:
+		return fmt.Errorf("kafka: write to %s/%d: %w", s.topic, partition, err)
+	case b.Count == 1:
+		return s.putAside(b, frame, reason, err)
+	}
+	if s.stats.splits.Add(1) == 1 {
+		s.log.Warn("kafka: the topic refuses batches for what is in them, so they go in halves, which costs time; where they are too large, raise max.message.bytes to 1048588 or more",
+			"topic", s.topic, "bytes", len(frame), "error", err)
 	}
 	head, rest, err := b.Split(b.Count / 2)
 	if err != nil {
@@ -233,15 +186,4 @@ func (s *Sink) produce(ctx context.Context, partition int, b *click.Batch) error
 		return err
 	}
 	return s.produce(ctx, partition, &rest)
-}
-
-// refresh throws away connections, of which all may be dead when one is, and what is known of partitions'
-// leaders. The next call learns it anew.
-func (s *Sink) refresh() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if time.Since(s.refreshed) >= refreshEvery {
-		s.refreshed = time.Now()
-		s.transport.CloseIdleConnections()
-	}
 }

@@ -24,6 +24,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/kafkasink"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
 const topic = "clicks"
@@ -42,7 +43,7 @@ func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 
 func open(t *testing.T, c *kfake.Cluster, dir string) *kafkasink.Sink {
 	t.Helper()
-	s, err := kafkasink.New(kafkasink.Config{Brokers: c.ListenAddrs(), Topic: topic, Dir: dir, Timeout: 5 * time.Second, Logger: quiet})
+	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: dir, Timeout: 5 * time.Second, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func TestDeliver_one_frame_a_message_and_a_partition_a_lane(t *testing.T) {
 	}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(s)
-	if families, err := registry.Gather(); err != nil || len(families) != 5 {
+	if families, err := registry.Gather(); err != nil || len(families) != 9 {
 		t.Errorf("%d metrics, %v", len(families), err)
 	}
 }
@@ -222,7 +223,7 @@ func TestCheck_says_what_is_wrong(t *testing.T) {
 
 func TestConfig_names_every_problem(t *testing.T) {
 	t.Parallel()
-	_, err := kafkasink.New(kafkasink.Config{Brokers: []string{"nowhere"}, Timeout: -1})
+	_, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{"nowhere"}}, Timeout: -1})
 	for _, want := range []string{"nowhere", "topic", "folder", "timeout"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v says nothing of %q", err, want)
@@ -401,7 +402,7 @@ func BenchmarkDeliver(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer c.Close()
-	s, err := kafkasink.New(kafkasink.Config{Brokers: c.ListenAddrs(), Topic: topic, Dir: b.TempDir(), Logger: quiet})
+	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: b.TempDir(), Logger: quiet})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -420,7 +421,7 @@ func BenchmarkDeliver(b *testing.B) {
 func TestSink_failures_leave_nothing_behind(t *testing.T) {
 	c := cluster(t, kfake.NumBrokers(2), kfake.SeedTopics(2, topic))
 	before := runtime.NumGoroutine()
-	s, err := kafkasink.New(kafkasink.Config{Brokers: c.ListenAddrs(), Topic: topic, Dir: t.TempDir(), Timeout: 100 * time.Millisecond, Logger: quiet})
+	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: t.TempDir(), Timeout: 100 * time.Millisecond, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -448,7 +449,7 @@ func TestSink_failures_leave_nothing_behind(t *testing.T) {
 func TestDeliver_timeout_means_unknown(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
-	s, err := kafkasink.New(kafkasink.Config{Brokers: c.ListenAddrs(), Topic: topic, Dir: t.TempDir(), Timeout: 300 * time.Millisecond, Logger: quiet})
+	s, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Dir: t.TempDir(), Timeout: 300 * time.Millisecond, Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
 // road is a spool that is shipped to a topic while clicks come in.
@@ -34,7 +35,7 @@ func newRoad(t *testing.T, brokers []string) *road {
 	if r.spool, err = spool.Open(spool.Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, CapBytes: 64 << 20, MinFreePercent: -1, Logger: quiet}); err != nil {
 		t.Fatal(err)
 	}
-	if r.sink, err = kafkasink.New(kafkasink.Config{Brokers: brokers, Topic: topic, Dir: t.TempDir(), Timeout: 2 * time.Second, Logger: quiet}); err != nil {
+	if r.sink, err = kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: brokers, Topic: topic}, Dir: t.TempDir(), Timeout: 2 * time.Second, Logger: quiet}); err != nil {
 		t.Fatal(err)
 	}
 	cfg := ship.Config{Linger: time.Millisecond, BatchEvents: 50, RetryFirst: 5 * time.Millisecond, RetryMost: 100 * time.Millisecond, Logger: quiet}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/ingest/kafkasource"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
 // counter is a sink that only counts.
@@ -48,7 +49,7 @@ func BenchmarkRun(b *testing.B) {
 		b.Fatal(err)
 	}
 	var sink counter
-	s, err := kafkasource.New(kafkasource.Config{Brokers: c.ListenAddrs(), Topic: topic, Logger: quiet}, &sink)
+	s, err := kafkasource.New(kafkasource.Config{Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic}, Logger: quiet}, &sink)
 	if err != nil {
 		b.Fatal(err)
 	}

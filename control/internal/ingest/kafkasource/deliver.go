@@ -145,6 +145,7 @@ func (s *Source) offer(ctx context.Context, m message, b *click.Batch) error {
 			} else if time.Since(early) > repairPatience {
 				return err
 			}
+			s.rememberLate(ctx)
 		default:
 			s.stats.failures.Add(1)
 			if failures&(failures-1) == 0 {
@@ -161,7 +162,7 @@ func (s *Source) putAside(m message, reason error) {
 	s.stats.dead.Add(1)
 	path := ""
 	if s.cfg.DeadDir != "" {
-		path = filepath.Join(s.cfg.DeadDir, fmt.Sprintf("%s-%d-%d.frame", filepath.Base(s.cfg.Topic), m.partition, m.offset))
+		path = filepath.Join(s.cfg.DeadDir, fmt.Sprintf("%s-%d-%d.frame", filepath.Base(s.topic), m.partition, m.offset))
 		err := os.MkdirAll(s.cfg.DeadDir, 0o700)
 		if err == nil {
 			err = os.WriteFile(path, m.value, 0o600)
@@ -170,5 +171,5 @@ func (s *Source) putAside(m message, reason error) {
 			s.log.Error("kafka: a message could not be kept; the topic still has it", "partition", m.partition, "offset", m.offset, "error", err)
 		}
 	}
-	s.log.Error("kafka: a message is put aside", "topic", s.cfg.Topic, "partition", m.partition, "offset", m.offset, "bytes", len(m.value), "file", path, "error", reason)
+	s.log.Error("kafka: a message is put aside", "topic", s.topic, "partition", m.partition, "offset", m.offset, "bytes", len(m.value), "file", path, "error", reason)
 }

@@ -221,7 +221,4 @@ func TestRun_stops_while_nobody_answers(t *testing.T) {
 	s, stop := runOn(t, brokers, newRecorder(t), nil)
 	eventually(t, "it fails", func() bool { return s.Stats().Failures > 0 })
 	stop()
-	if err := s.Check(t.Context()); err == nil {
-		t.Error("a broker that is away has passed the check")
-	}
 }

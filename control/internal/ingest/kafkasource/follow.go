@@ -15,12 +15,15 @@ import (
 type message struct {
 	partition int
 	offset    int64
+	time      time.Time // when it was written to the topic
 	value     []byte
 }
 
 // place is how far a partition was read.
 type place struct {
-	next, end int64 // the next offset to deliver, and the one after the last that there is
+	next, end int64     // the next offset to deliver, and the one after the last that there is
+	oldest    time.Time // when the message at next, or one just before it, was written; zero: there is none, or it is not known
+	busy      int       // messages that are being delivered
 }
 
 // follow reads one partition for as long as the generation lasts. If it returns before, the generation ends.
@@ -39,7 +42,7 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 		if next == committed {
 			return nil
 		}
-		if err := gen.CommitOffsets(map[string]map[int]int64{s.cfg.Topic: {a.ID: next}}); err != nil {
+		if err := gen.CommitOffsets(map[string]map[int]int64{s.topic: {a.ID: next}}); err != nil {
 			s.stats.failures.Add(1)
 			return fmt.Errorf("commit offset %d of partition %d: %w", next, a.ID, err)
 		}
@@ -47,6 +50,7 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 		s.stats.committed.Store(lastCommit.UnixMilli())
 		return nil
 	}
+	var oldest time.Time
 	for failures := 0; ctx.Err() == nil; {
 		list, end, err := s.fetch(ctx, a.ID, next)
 		switch {
@@ -57,7 +61,7 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 			}
 		case err != nil:
 			s.stats.failures.Add(1)
-			s.refresh()
+			s.conn.Refresh()
 			if failures++; failures&(failures-1) == 0 {
 				s.log.Warn("kafka: reading failed, trying again", "partition", a.ID, "offset", next, "failures", failures, "error", err)
 			}
@@ -67,11 +71,15 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 			switch {
 			case len(list) == 0 && end > next:
 				pause(ctx, 1) // the broker says that there is more, and doesn't give it: not in a tight loop
-			case len(list) > 0 && s.deliver(ctx, list):
-				next = list[len(list)-1].offset + 1
-				s.stats.messages.Add(uint64(len(list)))
+			case len(list) > 0:
+				s.reached(a.ID, place{next, end, list[0].time, len(list)})
+				if s.deliver(ctx, list) {
+					last := &list[len(list)-1]
+					next, oldest = last.offset+1, last.time
+					s.stats.messages.Add(uint64(len(list)))
+				}
 			}
-			s.reached(a.ID, next, end)
+			s.reached(a.ID, place{next, end, oldest, 0})
 		}
 		if time.Since(lastCommit) >= s.cfg.Commit {
 			if err := commit(); err != nil {
@@ -100,7 +108,7 @@ func (s *Source) begin(ctx context.Context, a kafka.PartitionAssignment) (int64,
 		case ctx.Err() != nil:
 		case err != nil:
 			s.stats.failures.Add(1)
-			s.refresh()
+			s.conn.Refresh()
 			if failures&(failures-1) == 0 {
 				s.log.Warn("kafka: asking for a partition's bounds failed, trying again", "partition", a.ID, "failures", failures, "error", err)
 			}
@@ -127,12 +135,12 @@ func (s *Source) begin(ctx context.Context, a kafka.PartitionAssignment) (int64,
 // bounds are the partition's first offset and the one after its last.
 func (s *Source) bounds(ctx context.Context, partition int) (first, end int64, err error) {
 	res, err := s.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{
-		s.cfg.Topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)},
+		s.topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)},
 	}})
 	if err != nil {
 		return 0, 0, err
 	}
-	for _, p := range res.Topics[s.cfg.Topic] {
+	for _, p := range res.Topics[s.topic] {
 		if p.Partition == partition {
 			return p.FirstOffset, p.LastOffset, p.Error
 		}
@@ -143,7 +151,7 @@ func (s *Source) bounds(ctx context.Context, partition int) (first, end int64, e
 // fetch reads messages from an offset on; none if there are none for a moment.
 func (s *Source) fetch(ctx context.Context, partition int, from int64) (list []message, end int64, err error) {
 	res, err := s.client.Fetch(ctx, &kafka.FetchRequest{
-		Topic: s.cfg.Topic, Partition: partition, Offset: from, MinBytes: 1, MaxBytes: s.cfg.FetchBytes, MaxWait: fetchWait,
+		Topic: s.topic, Partition: partition, Offset: from, MinBytes: 1, MaxBytes: s.cfg.FetchBytes, MaxWait: fetchWait,
 	})
 	if err == nil {
 		err = res.Error
@@ -170,7 +178,7 @@ func (s *Source) fetch(ctx context.Context, partition int, from int64) (list []m
 			return nil, 0, fmt.Errorf("read message %d: %w", r.Offset, err)
 		}
 		if r.Offset >= from { // a compressed batch may begin before
-			list = append(list, message{partition, r.Offset, value})
+			list = append(list, message{partition, r.Offset, r.Time, value})
 			s.stats.bytes.Add(uint64(len(value)))
 		}
 	}
@@ -187,10 +195,13 @@ func readValue(r *kafka.Record) ([]byte, error) {
 	return kafka.ReadAll(r.Value)
 }
 
-func (s *Source) reached(partition int, next, end int64) {
+func (s *Source) reached(partition int, at place) {
+	if at.next >= at.end {
+		at.end, at.oldest = at.next, time.Time{}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at[partition] = place{next: next, end: max(next, end)}
+	s.at[partition] = at
 }
 
 func (s *Source) forget(partition int) {

@@ -12,6 +12,9 @@
 // could ever be delivered otherwise. Not so a frame of a newer schema: an older program has met a newer edge's
 // clicks, so the partition waits, loudly, for the program to be brought up to date.
 //
+// Several groups read the same topic side by side, each with offsets of its own: what one does slowly holds up no
+// other. A Source is one member of one of them.
+//
 // Known weaknesses: a topic whose log became shorter than what was committed (unclean leader election) is read
 // again from its beginning, but only noticed when a partition is assigned or read beyond the end, not if it has
 // grown past that place by then.
@@ -20,26 +23,24 @@ package kafkasource
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/sasl"
 
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
-// Config holds the settings. Brokers and Topic are required.
+// Config holds the settings. Kafka is required.
 type Config struct {
-	Brokers []string // host:port of some brokers, to find the others by
-	Topic   string   // must exist
-	Group   string   // members of one group share the topic's partitions; "" means "ingest"
+	Kafka kafkaconn.Settings
+	// Group is "ingest" if empty. Members of one group share the topic's partitions; each group reads all of them,
+	// at its own pace.
+	Group string
 
 	// DeadDir is where messages that are no clicks are kept; "" means that only their places are logged. The topic
 	// has them too, as long as it keeps messages.
@@ -54,9 +55,7 @@ type Config struct {
 	// Timeout bounds each request to a broker; 0 means 10 s.
 	Timeout time.Duration
 
-	TLS    *tls.Config    // if set, encrypts
-	SASL   sasl.Mechanism // if set, signs in
-	Logger *slog.Logger   // nil means slog.Default()
+	Logger *slog.Logger // nil means slog.Default()
 }
 
 // Validate reports every setting that makes no sense.
@@ -65,16 +64,8 @@ func (c Config) Validate() error {
 	refuse := func(format string, args ...any) {
 		problems = append(problems, fmt.Errorf("kafka: "+format, args...))
 	}
-	if len(c.Brokers) == 0 {
-		refuse("no brokers are given")
-	}
-	for _, b := range c.Brokers {
-		if host, port, err := net.SplitHostPort(b); err != nil || host == "" || port == "" {
-			refuse("broker %q is not host:port", b)
-		}
-	}
-	if c.Topic == "" {
-		refuse("no topic is given")
+	if err := c.Kafka.Validate(); err != nil {
+		problems = append(problems, err)
 	}
 	if c.Session < 0 || c.Commit < 0 || c.Timeout < 0 || c.FetchBytes < 0 {
 		refuse("a negative setting: session %v, commit %v, timeout %v, fetch %d bytes", c.Session, c.Commit, c.Timeout, c.FetchBytes)
@@ -83,26 +74,35 @@ func (c Config) Validate() error {
 }
 
 const (
-	fetchWait    = 500 * time.Millisecond // how long a broker may hold a question for messages
-	retryFirst   = 50 * time.Millisecond
-	retryMost    = 5 * time.Second
-	refreshEvery = 250 * time.Millisecond
-	leaveWithin  = 5 * time.Second
+	fetchWait   = 500 * time.Millisecond // how long a broker may hold a question for messages
+	retryFirst  = 50 * time.Millisecond
+	retryMost   = 5 * time.Second
+	leaveWithin = 5 * time.Second
 )
+
+// Remembering is implemented by a sink that remembers how far it has come with each lane, such as the ingester.
+// When partitions are assigned, another member may have come further with their lanes.
+type Remembering interface {
+	// ReloadMarks reads again what is stored. It may be called while clicks are delivered.
+	ReloadMarks(ctx context.Context) error
+}
 
 // Source is one member of a consumer group. Run it once.
 type Source struct {
-	cfg       Config
-	log       *slog.Logger
-	sink      click.Sink
-	transport *kafka.Transport
-	client    *kafka.Client
+	cfg    Config
+	topic  string
+	log    *slog.Logger
+	sink   click.Sink
+	conn   *kafkaconn.Conn
+	client *kafka.Client
 
-	mu        sync.Mutex
-	refreshed time.Time
-	at        map[int]place // of the partitions that are assigned now
+	mu       sync.Mutex
+	at       map[int]place // of the partitions that are assigned now
+	reloaded time.Time     // when marks were last read again because a repair was too early
 
-	stats counts
+	stats   counts
+	metrics []metric
+	perPart partitionMetrics
 }
 
 // New makes a member. It connects to nobody. The error names every problem of the settings.
@@ -116,38 +116,25 @@ func New(cfg Config, to click.Sink) (*Source, error) {
 	cfg.FetchBytes = cmp.Or(cfg.FetchBytes, 2<<20)
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
-	transport := &kafka.Transport{
-		DialTimeout: min(5*time.Second, cfg.Timeout), IdleTimeout: time.Minute, MetadataTTL: 5 * time.Second,
-		MetadataTopics: []string{cfg.Topic}, ClientID: "shortline-ingest", TLS: cfg.TLS, SASL: cfg.SASL,
-	}
-	return &Source{
-		cfg: cfg, log: cfg.Logger, sink: to, transport: transport, at: map[int]place{},
-		client: &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: cfg.Timeout, Transport: transport},
-	}, nil
-}
-
-// Check asks the cluster for the topic. It is for the start of a program, where a wrong setting should be seen.
-func (s *Source) Check(ctx context.Context) error {
-	m, err := s.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{s.cfg.Topic}})
+	conn, err := kafkaconn.Open(cfg.Kafka, "shortline-"+cfg.Group, cfg.Timeout)
 	if err != nil {
-		s.refresh()
-		return fmt.Errorf("kafka: no answer from %s: %w", strings.Join(s.cfg.Brokers, ", "), err)
+		return nil, err
 	}
-	for _, t := range m.Topics {
-		if t.Error != nil {
-			s.refresh()
-			return fmt.Errorf("kafka: topic %s: %w", t.Name, t.Error)
-		}
-	}
-	return nil
+	s := &Source{cfg: cfg, topic: cfg.Kafka.Topic, log: cfg.Logger, sink: to, conn: conn, client: conn.Client(), at: map[int]place{}}
+	s.metrics, s.perPart = newMetrics(cfg.Group)
+	return s, nil
 }
 
-// Run reads until ctx ends, leaves the group, and returns nil. What fails is tried again for as long as it takes.
+// Run makes sure of the topic, reads until ctx ends, leaves the group, and returns nil. What fails is tried again
+// for as long as it takes, a topic that is not fit for clicks among it.
 func (s *Source) Run(ctx context.Context) error {
-	defer s.transport.CloseIdleConnections()
+	defer s.conn.Close()
+	if !s.conn.Settle(ctx, s.log, func() { s.stats.failures.Add(1) }) {
+		return nil
+	}
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID: s.cfg.Group, Brokers: s.cfg.Brokers, Topics: []string{s.cfg.Topic}, StartOffset: kafka.FirstOffset,
-		Dialer:            &kafka.Dialer{ClientID: "shortline-ingest", Timeout: min(5*time.Second, s.cfg.Timeout), DualStack: true, TLS: s.cfg.TLS, SASLMechanism: s.cfg.SASL},
+		ID: s.cfg.Group, Brokers: s.cfg.Kafka.Brokers, Topics: []string{s.topic}, StartOffset: kafka.FirstOffset,
+		Dialer:            s.conn.Dialer(),
 		HeartbeatInterval: s.cfg.Session / 5, SessionTimeout: s.cfg.Session, RebalanceTimeout: s.cfg.Session,
 		JoinGroupBackoff: min(time.Second, s.cfg.Session/5), Timeout: min(5*time.Second, s.cfg.Timeout), WatchPartitionChanges: true,
 	})
@@ -169,10 +156,14 @@ func (s *Source) Run(ctx context.Context) error {
 		}
 		failures = 0
 		s.stats.generations.Add(1)
-		mine := gen.Assignments[s.cfg.Topic]
+		mine := gen.Assignments[s.topic]
 		s.log.Info("kafka: partitions are assigned", "group", s.cfg.Group, "generation", gen.ID, "partitions", len(mine))
+		var once sync.Once
 		for _, a := range mine {
-			gen.Start(func(ctx context.Context) { s.follow(ctx, gen, a) })
+			gen.Start(func(ctx context.Context) {
+				once.Do(func() { s.remember(ctx) })
+				s.follow(ctx, gen, a)
+			})
 		}
 	}
 	// Leaving waits for the followers, which end with the generation, and for a broker, which may be away.
@@ -189,12 +180,39 @@ func (s *Source) Run(ctx context.Context) error {
 	return nil
 }
 
-// refresh throws away connections, of which all may be dead when one is, and what is known of partitions' leaders.
-func (s *Source) refresh() {
+// remember has the sink read its marks again, until it has or ctx ends.
+func (s *Source) remember(ctx context.Context) {
+	sink, ok := s.sink.(Remembering)
+	if !ok {
+		return
+	}
+	for failures := 1; ctx.Err() == nil; failures++ {
+		err := sink.ReloadMarks(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		s.stats.failures.Add(1)
+		if failures&(failures-1) == 0 {
+			s.log.Warn("kafka: what is stored of the lanes can't be read, trying again", "failures", failures, "error", err)
+		}
+		pause(ctx, failures)
+	}
+}
+
+// rememberLate does the same once, for a repair that came too early: another member may have delivered late what
+// it repairs. It is done about once a second, however many repairs ask for it.
+func (s *Source) rememberLate(ctx context.Context) {
+	sink, ok := s.sink.(Remembering)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if time.Since(s.refreshed) >= refreshEvery {
-		s.refreshed = time.Now()
-		s.transport.CloseIdleConnections()
+	due := ok && time.Since(s.reloaded) >= time.Second
+	if due {
+		s.reloaded = time.Now()
+	}
+	s.mu.Unlock()
+	if !due {
+		return
+	}
+	if err := sink.ReloadMarks(ctx); err != nil && ctx.Err() == nil {
+		s.stats.failures.Add(1)
 	}
 }

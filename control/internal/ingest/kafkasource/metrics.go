@@ -1,6 +1,7 @@
 package kafkasource
 
 import (
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -24,8 +25,10 @@ type Stats struct {
 	Rewinds     uint64 // partitions read again because their log had become shorter
 	Generations uint64 // assignments of partitions
 
-	Partitions int   // assigned now
-	Lag        int64 // messages in them that are not delivered yet
+	Partitions int           // assigned now
+	Lag        int64         // messages in them that are not delivered yet
+	Age        time.Duration // of the oldest of those, since it was written to the topic
+	InFlight   int           // messages that are being delivered
 
 	LastDelivered, LastCommitted time.Time // zero: never
 }
@@ -49,8 +52,17 @@ func (s *Source) Stats() Stats {
 	st.Partitions = len(s.at)
 	for _, p := range s.at {
 		st.Lag += p.end - p.next
+		st.Age = max(st.Age, p.age())
+		st.InFlight += p.busy
 	}
 	return st
+}
+
+func (p place) age() time.Duration {
+	if p.oldest.IsZero() {
+		return 0
+	}
+	return max(0, time.Since(p.oldest))
 }
 
 // metric is one number of the account, under a name.
@@ -60,13 +72,8 @@ type metric struct {
 	value func(*Stats) float64
 }
 
-func total(name, help string, value func(*Stats) uint64) metric {
-	return metric{prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, func(s *Stats) float64 { return float64(value(s)) }}
-}
-
-func gauge(name, help string, value func(*Stats) float64) metric {
-	return metric{prometheus.NewDesc(name, help, nil, nil), prometheus.GaugeValue, value}
-}
+// partitionMetrics are numbers of each partition that is assigned.
+type partitionMetrics struct{ lag, age *prometheus.Desc }
 
 func instant(t time.Time) float64 {
 	if t.IsZero() {
@@ -75,32 +82,54 @@ func instant(t time.Time) float64 {
 	return float64(t.UnixMilli()) / 1e3
 }
 
-var metrics = []metric{
-	total("shortline_kafkasource_messages_total", "Messages delivered or put aside.", func(s *Stats) uint64 { return s.Messages }),
-	total("shortline_kafkasource_message_bytes_total", "Bytes of messages read, after decompression.", func(s *Stats) uint64 { return s.Bytes }),
-	total("shortline_kafkasource_clicks_total", "Clicks delivered, repeats included.", func(s *Stats) uint64 { return s.Clicks }),
-	total("shortline_kafkasource_errors_total", "Requests and deliveries that failed and were tried again.", func(s *Stats) uint64 { return s.Failures }),
-	total("shortline_kafkasource_dead_messages_total", "Messages put aside because they hold no clicks that can be read.", func(s *Stats) uint64 { return s.Dead }),
-	total("shortline_kafkasource_expired_messages_total", "Messages that the topic had dropped before they were read.", func(s *Stats) uint64 { return s.Expired }),
-	total("shortline_kafkasource_rewinds_total", "Partitions read again because their log had become shorter.", func(s *Stats) uint64 { return s.Rewinds }),
-	total("shortline_kafkasource_generations_total", "Assignments of partitions to this member.", func(s *Stats) uint64 { return s.Generations }),
-	gauge("shortline_kafkasource_partitions", "Partitions assigned to this member.", func(s *Stats) float64 { return float64(s.Partitions) }),
-	gauge("shortline_kafkasource_lag_messages", "Messages of those partitions that are not delivered yet.", func(s *Stats) float64 { return float64(s.Lag) }),
-	gauge("shortline_kafkasource_last_success_timestamp_seconds", "When clicks were last delivered, 0 for never.", func(s *Stats) float64 { return instant(s.LastDelivered) }),
-	gauge("shortline_kafkasource_commit_last_success_timestamp_seconds", "When offsets were last committed, 0 for never.", func(s *Stats) float64 { return instant(s.LastCommitted) }),
+// newMetrics names the numbers of a member of the group, so that members of several can live in one process.
+func newMetrics(group string) ([]metric, partitionMetrics) {
+	labels := prometheus.Labels{"group": group}
+	total := func(name, help string, value func(*Stats) uint64) metric {
+		return metric{prometheus.NewDesc(name, help, nil, labels), prometheus.CounterValue, func(s *Stats) float64 { return float64(value(s)) }}
+	}
+	gauge := func(name, help string, value func(*Stats) float64) metric {
+		return metric{prometheus.NewDesc(name, help, nil, labels), prometheus.GaugeValue, value}
+	}
+	return []metric{
+			total("shortline_kafkasource_messages_total", "Messages delivered or put aside.", func(s *Stats) uint64 { return s.Messages }),
+			total("shortline_kafkasource_message_bytes_total", "Bytes of messages read, after decompression.", func(s *Stats) uint64 { return s.Bytes }),
+			total("shortline_kafkasource_clicks_total", "Clicks delivered, repeats included.", func(s *Stats) uint64 { return s.Clicks }),
+			total("shortline_kafkasource_errors_total", "Requests and deliveries that failed and were tried again.", func(s *Stats) uint64 { return s.Failures }),
+			total("shortline_kafkasource_dead_messages_total", "Messages put aside because they hold no clicks that can be read.", func(s *Stats) uint64 { return s.Dead }),
+			total("shortline_kafkasource_expired_messages_total", "Messages that the topic had dropped before they were read.", func(s *Stats) uint64 { return s.Expired }),
+			total("shortline_kafkasource_rewinds_total", "Partitions read again because their log had become shorter.", func(s *Stats) uint64 { return s.Rewinds }),
+			total("shortline_kafkasource_generations_total", "Assignments of partitions to this member.", func(s *Stats) uint64 { return s.Generations }),
+			gauge("shortline_kafkasource_partitions", "Partitions assigned to this member.", func(s *Stats) float64 { return float64(s.Partitions) }),
+			gauge("shortline_kafkasource_in_flight_messages", "Messages that were read and are being delivered.", func(s *Stats) float64 { return float64(s.InFlight) }),
+			gauge("shortline_kafkasource_last_success_timestamp_seconds", "When clicks were last delivered, 0 for never.", func(s *Stats) float64 { return instant(s.LastDelivered) }),
+			gauge("shortline_kafkasource_commit_last_success_timestamp_seconds", "When offsets were last committed, 0 for never.", func(s *Stats) float64 { return instant(s.LastCommitted) }),
+		}, partitionMetrics{
+			lag: prometheus.NewDesc("shortline_kafkasource_lag_messages", "Messages of a partition of this member that are not delivered yet.", []string{"partition"}, labels),
+			age: prometheus.NewDesc("shortline_kafkasource_lag_seconds", "How long the oldest of them has been in the topic.", []string{"partition"}, labels),
+		}
 }
 
 // Describe and Collect make the Source a prometheus.Collector.
 func (s *Source) Describe(ch chan<- *prometheus.Desc) {
-	for i := range metrics {
-		ch <- metrics[i].desc
+	for i := range s.metrics {
+		ch <- s.metrics[i].desc
 	}
+	ch <- s.perPart.lag
+	ch <- s.perPart.age
 }
 
 // Collect reads the numbers of Stats.
 func (s *Source) Collect(ch chan<- prometheus.Metric) {
 	st := s.Stats()
-	for i := range metrics {
-		ch <- prometheus.MustNewConstMetric(metrics[i].desc, metrics[i].kind, metrics[i].value(&st))
+	for i := range s.metrics {
+		ch <- prometheus.MustNewConstMetric(s.metrics[i].desc, s.metrics[i].kind, s.metrics[i].value(&st))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, p := range s.at {
+		partition := strconv.Itoa(id)
+		ch <- prometheus.MustNewConstMetric(s.perPart.lag, prometheus.GaugeValue, float64(p.end-p.next), partition)
+		ch <- prometheus.MustNewConstMetric(s.perPart.age, prometheus.GaugeValue, p.age().Seconds(), partition)
 	}
 }
