@@ -122,8 +122,7 @@ func TestMetrics_that_are_asked_for_exist(t *testing.T) {
 	for _, file := range []string{"recording.yml", "alerts.yml"} {
 		asked[file] = read(t, "deploy/prometheus/rules/"+file)
 	}
-	p := standalone(t)
-	types, _ := exported(t, p.metrics(t))
+	types, _ := exported(t, standalone(t).metrics(t)+lonelyEdge(t).metrics(t))
 	all, rules, here := declared(t), recorded(t), components(types)
 	for where, text := range asked {
 		for _, name := range metricName.FindAllString(text, -1) {
@@ -136,7 +135,7 @@ func TestMetrics_that_are_asked_for_exist(t *testing.T) {
 			_, known := all[base]
 			switch {
 			case rules[base], types[base] != "":
-			case known && !here[component(base)]: // a standalone has no such part
+			case known && !here[component(base)]: // neither has such a part: it is a control plane's
 			default:
 				t.Errorf("%s asks for %s, which no program exports", where, name)
 			}
@@ -160,11 +159,10 @@ func components(types map[string]string) map[string]bool {
 	return out
 }
 
-func TestMetrics_of_a_running_standalone_are_the_documented_ones(t *testing.T) {
+func TestMetrics_of_running_programs_are_the_documented_ones(t *testing.T) {
 	t.Parallel()
-	p := standalone(t)
 	all := declared(t)
-	types, helps := exported(t, p.metrics(t))
+	types, helps := exported(t, standalone(t).metrics(t)+lonelyEdge(t).metrics(t))
 	for name, typ := range types {
 		if !strings.HasPrefix(name, "shortline_") {
 			continue
@@ -177,7 +175,7 @@ func TestMetrics_of_a_running_standalone_are_the_documented_ones(t *testing.T) {
 		}
 	}
 	here := components(types)
-	for _, must := range []string{"edge", "agent", "spool", "ship", "ingest", "counters", "api", "store", "webhooks"} {
+	for _, must := range []string{"edge", "agent", "spool", "ship", "ingest", "counters", "api", "store", "webhooks", "kafkasink"} {
 		if !here[must] {
 			t.Errorf("nothing of %s is exported", must)
 		}

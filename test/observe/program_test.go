@@ -20,85 +20,89 @@ import (
 
 const password = "correct-horse-battery"
 
-// program is a running standalone; all tests of the package share it.
+// program is one that runs; all tests of the package share it.
 type program struct {
 	Addr, Ops string
 	dir       string
 	cmd       *exec.Cmd
 	out       bytes.Buffer // read after it has ended only
+	err       error        // why it does not run
 }
 
 var running struct {
 	sync.Mutex
-	p   *program
-	err error
+	programs map[string]*program
 }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if p := running.p; p != nil {
-		_ = p.cmd.Process.Kill() // it may have ended
-		_ = p.cmd.Wait()         // killed
+	for name, p := range running.programs {
+		if p.cmd != nil && p.cmd.Process != nil {
+			_ = p.cmd.Process.Kill() // it may have ended
+			_ = p.cmd.Wait()         // killed
+		}
 		if code != 0 {
-			fmt.Fprintf(os.Stderr, "output of standalone:\n%s", p.out.Bytes()[max(0, p.out.Len()-4000):])
+			fmt.Fprintf(os.Stderr, "output of %s:\n%s", name, p.out.Bytes()[max(0, p.out.Len()-4000):])
 		}
 		os.RemoveAll(p.dir)
 	}
 	os.Exit(code)
 }
 
-// standalone builds and starts the program, once.
+// standalone is one with everything in it.
 func standalone(t *testing.T) *program {
+	t.Helper()
+	return start(t, "control/cmd/standalone", "/readyz", "ADMIN_PASSWORD="+password)
+}
+
+// lonelyEdge is an edge that reaches neither a control plane nor Kafka, and has all metrics of one that does.
+func lonelyEdge(t *testing.T) *program {
+	t.Helper()
+	return start(t, "edge/cmd/edge", "/healthz", "BASE_URL=http://sho.rt", "CONTROL_URL=http://127.0.0.1:1", "EDGE_TOKEN=0123456789abcdef0123456789abcdef", "KAFKA_BROKERS=127.0.0.1:1")
+}
+
+// start builds and starts a program, once, and waits until a page of the operator's port says that it is there.
+func start(t *testing.T, source, page string, settings ...string) *program {
 	t.Helper()
 	running.Lock()
 	defer running.Unlock()
-	if running.p == nil && running.err == nil {
-		running.p, running.err = start()
-		if running.err == nil {
-			running.err = running.p.ready()
+	p := running.programs[source]
+	if p == nil {
+		p = &program{}
+		if running.programs == nil {
+			running.programs = map[string]*program{}
 		}
+		running.programs[source] = p
+		p.err = p.start(source, page, settings)
 	}
-	if running.err != nil {
-		t.Fatal(running.err)
+	if p.err != nil {
+		t.Fatal(p.err)
 	}
-	return running.p
+	return p
 }
 
-func start() (*program, error) {
-	dir, err := os.MkdirTemp("", "shortline-observe")
-	if err != nil {
-		return nil, err
+func (p *program) start(source, page string, settings []string) (err error) {
+	if p.dir, err = os.MkdirTemp("", "shortline-observe"); err != nil {
+		return err
 	}
-	binary := filepath.Join(dir, "standalone")
+	binary := filepath.Join(p.dir, "program")
 	build := exec.Command("go", "build", "-o", binary, ".")
-	build.Dir = filepath.Join(root, "control/cmd/standalone")
-	build.Env = append(os.Environ(), "GOWORK=off")
+	build.Dir, build.Env = filepath.Join(root, source), append(os.Environ(), "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build standalone: %w: %s", err, out)
+		return fmt.Errorf("build %s: %w: %s", source, err, out)
 	}
-	p := &program{dir: dir}
-	for _, addr := range []*string{&p.Addr, &p.Ops} {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		*addr = ln.Addr().String()
-		defer ln.Close()
+	if err := errors.Join(freePort(&p.Addr), freePort(&p.Ops)); err != nil {
+		return err
 	}
 	p.cmd = exec.Command(binary)
-	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LISTEN_ADDR=" + p.Addr, "OPS_ADDR=" + p.Ops, "DATA_DIR=" + filepath.Join(dir, "data"), "ADMIN_PASSWORD=" + password, "LOG_FORMAT=json"}
+	p.cmd.Env = append(settings, "PATH="+os.Getenv("PATH"), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+filepath.Join(p.dir, "data"), "LOG_FORMAT=json")
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return p, nil
-}
-
-// ready starts it, now that the ports are free again, and waits.
-func (p *program) ready() error {
 	if err := p.cmd.Start(); err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		res, err := http.Get("http://" + p.Ops + "/readyz")
+		res, err := http.Get("http://" + p.Ops + page)
 		if err != nil {
 			continue
 		}
@@ -107,10 +111,19 @@ func (p *program) ready() error {
 			return nil
 		}
 	}
-	return errors.New("standalone is not ready after a minute")
+	return fmt.Errorf("%s is not ready after a minute", source)
 }
 
-// metrics makes one API request, so that there is one to count, and reads what the program exports.
+func freePort(addr *string) error {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	*addr = ln.Addr().String()
+	return ln.Close()
+}
+
+// metrics makes a request, so that there is one to count, and reads what the program exports.
 func (p *program) metrics(t *testing.T) string {
 	t.Helper()
 	get := func(url string) string {
