@@ -60,6 +60,9 @@ var operations = map[string]words{
 	// Audit
 	"listAuditLogs": {about: "Every change, sign-in and failed sign-in, the newest first. Entries are append-only and never hold passwords or keys."},
 
+	// Edges
+	"listEdges": {about: "What each edge of the last day said of itself when it was last heard: the revision of links that it serves and how many changes it lacks, links whose rules it could not use, and the clicks that it has still to deliver. Every replica answers alike."},
+
 	// URLs
 	"createURL": {about: "Without `customSlug` a slug of seven characters is made. The link works at every edge within a second.", example: `{"originalUrl":"https://example.com/a/long/path","customSlug":"launch","title":"Launch","utmSource":"newsletter"}`, conflict: true},
 	"listURLs":  {about: "A page of one's own links, an administrator's of everybody's. `sortBy` is createdAt, updatedAt, clickCount, title, expiresAt or slug."},

@@ -33,6 +33,7 @@ func (s *Server) routes() {
 		s.registerMedia()
 	}
 	s.registerAudit()
+	s.registerEdges()
 	if s.Webhooks != nil {
 		s.registerWebhooks()
 	}

@@ -3,7 +3,8 @@
 //	GET  /edge/v1/snapshot                      the newest full document; ranges and ETag, so that it can be resumed
 //	GET  /edge/v1/changes?incarnation=&after=   the delta after a revision, held until there is one; 204: ask again,
 //	                                            410: too old, take a snapshot
-//	POST /edge/v1/status                        what an edge says of itself, as JSON
+//	POST /edge/v1/status                        what an edge says of itself, as JSON; 204, or 200 with orders as JSON;
+//	                                            409: another live edge has the same identity
 //
 // It owns who may ask (an edge shows one of the tokens as a bearer token) and how many may at once. It promises that
 // tokens are compared in a time that doesn't depend on them and never appear in a log, and that slow or silent
@@ -278,15 +279,31 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not a status", http.StatusBadRequest)
 		return
 	}
-	if st.Edge == "" || len(st.Edge) > 64 || len(st.SetAside) > 100 {
-		http.Error(w, "a status names its edge, and at most 100 links", http.StatusBadRequest)
+	if st.Edge == "" || len(st.Edge) > 64 || len(st.SetAside) > 100 || len(st.Run) > 64 || len(st.Before) > 64 || len(st.Address) > 255 || len(st.Repairs) > snapshot.MaxOrders {
+		http.Error(w, "a status names its edge, and at most 100 links and 64 repairs", http.StatusBadRequest)
 		return
 	}
-	if err := s.source.Report(r.Context(), st); err != nil {
+	to, ok := s.source.(snapshot.Reporter)
+	if !ok {
+		if err := s.source.Report(r.Context(), st); err != nil {
+			s.fail(w, r, "take a status", err)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	answer, err := to.AnswerTo(r.Context(), st)
+	switch {
+	case errors.Is(err, snapshot.ErrTwin):
+		http.Error(w, err.Error(), http.StatusConflict)
+	case err != nil:
 		s.fail(w, r, "take a status", err)
-		return
+	case len(answer.Orders) == 0:
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(answer) // an edge that doesn't get it is asked again
 	}
-	w.WriteHeader(http.StatusNoContent)
 }
 
 // fail answers an error that is ours. What it was is for the log only.

@@ -47,6 +47,12 @@ func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, d
 	return false, other, err
 }
 
+// RefreshEdgeReport keeps a later report of the run that the edge's last one is of; that of another run is passed over.
+func (tx *Tx) RefreshEdgeReport(ctx context.Context, r EdgeReport) error {
+	_, err := tx.Exec(ctx, `UPDATE edge_reports SET status = ?, seen_at = ? WHERE edge = ? AND run = ? AND seen_at < ?`, r.Status, r.SeenAt, r.Edge, r.Run, r.SeenAt)
+	return err
+}
+
 // ForgetEdges removes the reports of edges that were not seen since a time.
 func (tx *Tx) ForgetEdges(ctx context.Context, since int64) error {
 	_, err := tx.Exec(ctx, `DELETE FROM edge_reports WHERE seen_at < ?`, since)

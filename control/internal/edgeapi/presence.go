@@ -1,0 +1,301 @@
+package edgeapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// Alive is how long after its last report an edge counts as alive: three reports at their usual distance, and some.
+const Alive = 35 * time.Second
+
+// What Presence keeps in the store, and how often.
+const (
+	saveEvery  = 3 * time.Second // for one edge at most, unless it is another run
+	flushEvery = time.Second
+	keepEdges  = 7 * 24 * time.Hour
+	sweepEvery = time.Hour
+	maxEdges   = 10_000
+	askAgain   = 5 * time.Minute // for clicks that an edge was asked for and that are still missing
+	busyWait   = time.Minute
+)
+
+// PresenceConfig has a working zero value.
+type PresenceConfig struct {
+	// Logger is nil for slog.Default().
+	Logger *slog.Logger
+	// Now tells the time; nil means time.Now.
+	Now func() time.Time
+}
+
+// Presence is a Source that keeps what edges report where every replica can read it, refuses the second of two live
+// edges with one identity, and gives edges the orders that wait for them. What it is asked for besides comes from the
+// Source it was made of. It is a service: Run writes down what was held back.
+type Presence struct {
+	snapshot.Source
+	cfg   PresenceConfig
+	store *store.Store
+
+	mu    sync.Mutex
+	edges map[string]*present // by id
+
+	twins, errors atomic.Uint64
+	saved         atomic.Int64
+}
+
+// present is what this replica knows of one edge.
+type present struct {
+	run   string
+	twin  string // the run that was last refused, and logged
+	saved time.Time
+	held  *store.EdgeReport // not written yet
+}
+
+var _ snapshot.Reporter = (*Presence)(nil)
+
+// NewPresence makes a Presence of a Source.
+func NewPresence(cfg PresenceConfig, st *store.Store, from snapshot.Source) *Presence {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Presence{Source: from, cfg: cfg, store: st, edges: map[string]*present{}}
+}
+
+// Report is snapshot.Source's.
+func (p *Presence) Report(ctx context.Context, s snapshot.Status) error {
+	_, err := p.AnswerTo(ctx, s)
+	return err
+}
+
+// AnswerTo is snapshot.Reporter's. A report of a run that another live run has not handed over to is refused with an
+// error that wraps snapshot.ErrTwin.
+func (p *Presence) AnswerTo(ctx context.Context, s snapshot.Status) (answer snapshot.Answer, err error) {
+	repairs := s.Repairs
+	s.Repairs = nil
+	text, err := json.Marshal(s)
+	if err != nil {
+		return answer, err
+	}
+	now := p.cfg.Now()
+	r := store.EdgeReport{Edge: s.Edge, Run: s.Run, Status: string(text), SeenAt: now.UnixMilli()}
+	soon, err := p.hold(&r, now)
+	if err != nil {
+		return answer, err
+	}
+	if !soon {
+		if err := p.save(ctx, r, s.Before); err != nil {
+			return answer, err
+		}
+	}
+	if err := p.repaired(ctx, s.Edge, repairs, now); err != nil {
+		return answer, err
+	}
+	return p.orders(ctx, s.Edge, now)
+}
+
+// hold keeps a report back that comes soon after the last one of its run, and reports whether it did.
+func (p *Presence) hold(r *store.EdgeReport, now time.Time) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.edges[r.Edge]
+	if e == nil {
+		if len(p.edges) >= maxEdges {
+			return false, errors.New("edgeapi: too many edges have reported")
+		}
+		e = &present{}
+		p.edges[r.Edge] = e
+	}
+	if e.run != r.Run || now.Sub(e.saved) >= saveEvery {
+		e.held = nil
+		return false, nil
+	}
+	e.held = r
+	return true, nil
+}
+
+func (p *Presence) save(ctx context.Context, r store.EdgeReport, before string) error {
+	var taken bool
+	var other store.EdgeReport
+	err := p.store.Tx(ctx, func(tx *store.Tx) (err error) {
+		taken, other, err = tx.SaveEdgeReport(ctx, r, before, r.SeenAt-Alive.Milliseconds())
+		return err
+	})
+	if err != nil {
+		p.errors.Add(1)
+		return fmt.Errorf("keep an edge's report: %w", err)
+	}
+	p.mu.Lock()
+	e := p.edges[r.Edge]
+	if e == nil {
+		e = &present{} // it was swept meanwhile
+		p.edges[r.Edge] = e
+	}
+	news := false
+	if taken {
+		e.run, e.saved = r.Run, p.cfg.Now()
+	} else {
+		e.run, e.saved = "", time.Time{}
+		news = e.twin != r.Run
+		e.twin = r.Run
+	}
+	p.mu.Unlock()
+	if taken {
+		p.saved.Store(r.SeenAt)
+		return nil
+	}
+	p.twins.Add(1)
+	if news {
+		p.cfg.Logger.Error("a second edge has the identity of one that is alive; it serves links, and must not ship clicks",
+			"edge", r.Edge, "alive", other.Run, "alive_seen", time.UnixMilli(other.SeenAt), "refused", r.Run)
+	}
+	return fmt.Errorf("%w: edge %s is alive as run %.8s, so run %.8s keeps its clicks; its data folder is a copy of the other's, or the other way round", snapshot.ErrTwin, r.Edge, other.Run, r.Run)
+}
+
+// repaired notes what became of orders.
+func (p *Presence) repaired(ctx context.Context, edge string, repairs []snapshot.Repair, now time.Time) error {
+	if len(repairs) == 0 {
+		return nil
+	}
+	err := p.store.Tx(ctx, func(tx *store.Tx) error {
+		for _, r := range repairs {
+			due := int64(0)
+			switch {
+			case r.Again:
+				due = now.Add(busyWait).UnixMilli()
+			case r.Held > 0:
+				due = now.Add(askAgain).UnixMilli() // if they are missing even then, they went missing again
+			}
+			if err := tx.AnswerGap(ctx, store.ClickRange{Edge: edge, Epoch: r.Epoch, Lane: r.Lane, From: r.From, To: r.To}, r.Held, r.Refused, due); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("note what an edge shipped once more: %w", err)
+	}
+	for _, r := range repairs {
+		p.cfg.Logger.Warn("an edge shipped clicks once more", "edge", edge, "epoch", r.Epoch, "lane", r.Lane, "from", r.From, "to", r.To, "held", r.Held, "refused", r.Refused)
+	}
+	return nil
+}
+
+// orders are those that wait for an edge.
+func (p *Presence) orders(ctx context.Context, edge string, now time.Time) (answer snapshot.Answer, err error) {
+	some, err := p.store.HasDueGaps(ctx, edge, now.UnixMilli())
+	if err != nil || !some {
+		return answer, err
+	}
+	err = p.store.Tx(ctx, func(tx *store.Tx) error {
+		list, err := tx.DueGaps(ctx, edge, now.UnixMilli(), now.Add(askAgain).UnixMilli(), snapshot.MaxOrders)
+		answer.Orders = nil
+		for _, g := range list {
+			answer.Orders = append(answer.Orders, snapshot.Order{Epoch: g.Epoch, Lane: g.Lane, From: g.From, To: g.To})
+		}
+		return err
+	})
+	if err != nil {
+		return snapshot.Answer{}, fmt.Errorf("read what an edge is to ship once more: %w", err)
+	}
+	return answer, nil
+}
+
+// Run writes down reports that were held back and, now and then, forgets edges that are long gone. At its end nothing is
+// left to write.
+func (p *Presence) Run(ctx context.Context) error {
+	flush, sweep := time.NewTicker(flushEvery), time.NewTicker(sweepEvery)
+	defer flush.Stop()
+	defer sweep.Stop()
+	for {
+		select {
+		case <-flush.C:
+			p.flush(ctx, false)
+		case <-sweep.C:
+			p.sweep(ctx)
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			defer cancel()
+			p.flush(last, true)
+			return nil
+		}
+	}
+}
+
+func (p *Presence) flush(ctx context.Context, all bool) {
+	now := p.cfg.Now()
+	var due []store.EdgeReport
+	p.mu.Lock()
+	for _, e := range p.edges {
+		if e.held != nil && (all || now.Sub(e.saved) >= saveEvery) {
+			due = append(due, *e.held)
+			e.held, e.saved = nil, now
+		}
+	}
+	p.mu.Unlock()
+	if len(due) == 0 {
+		return
+	}
+	err := p.store.Tx(ctx, func(tx *store.Tx) error {
+		for _, r := range due {
+			if err := tx.RefreshEdgeReport(ctx, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		p.saved.Store(now.UnixMilli())
+	} else if ctx.Err() == nil {
+		p.errors.Add(1)
+		p.cfg.Logger.Error("reports of edges could not be kept, their next ones will be", "edges", len(due), "error", err.Error())
+	}
+}
+
+func (p *Presence) sweep(ctx context.Context) {
+	now := p.cfg.Now()
+	p.mu.Lock()
+	for id, e := range p.edges {
+		if e.held == nil && now.Sub(e.saved) > keepEdges {
+			delete(p.edges, id)
+		}
+	}
+	p.mu.Unlock()
+	err := p.store.Tx(ctx, func(tx *store.Tx) error { return tx.ForgetEdges(ctx, now.Add(-keepEdges).UnixMilli()) })
+	if err != nil && ctx.Err() == nil {
+		p.errors.Add(1)
+		p.cfg.Logger.Error("edges that are long gone could not be forgotten", "error", err.Error())
+	}
+}
+
+var (
+	twinsDesc  = prometheus.NewDesc("shortline_edges_twin_reports_total", "Reports of edges that were refused because another live edge has their identity.", nil, nil)
+	unkeptDesc = prometheus.NewDesc("shortline_edges_errors_total", "Reports of edges that could not be kept.", nil, nil)
+	keptDesc   = prometheus.NewDesc("shortline_edges_last_success_timestamp_seconds", "When a report of an edge was last kept, 0 for never.", nil, nil)
+)
+
+// Describe and Collect make the Presence a prometheus.Collector.
+func (p *Presence) Describe(ch chan<- *prometheus.Desc) {
+	ch <- twinsDesc
+	ch <- unkeptDesc
+	ch <- keptDesc
+}
+
+// Collect reads the counters.
+func (p *Presence) Collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.MustNewConstMetric(twinsDesc, prometheus.CounterValue, float64(p.twins.Load()))
+	ch <- prometheus.MustNewConstMetric(unkeptDesc, prometheus.CounterValue, float64(p.errors.Load()))
+	ch <- prometheus.MustNewConstMetric(keptDesc, prometheus.GaugeValue, float64(p.saved.Load())/1000)
+}
