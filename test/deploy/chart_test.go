@@ -28,7 +28,7 @@ import (
 var chartDir = filepath.Join(root, "deploy", "kubernetes", "shortline")
 
 // examples are the files of values that the chart brings along.
-var examples = []string{"minimal", "full", "region"}
+var examples = []string{"minimal", "full", "small", "region"}
 
 // serviceMonitor is as much of the Prometheus operator's type as the chart uses.
 type serviceMonitor struct {
@@ -181,12 +181,14 @@ func TestChart_renders_what_Kubernetes_knows(t *testing.T) {
 			"Job/go-shortline-migrate", "PersistentVolumeClaim/go-shortline-control-media", "NetworkPolicy/go-shortline-edge", "NetworkPolicy/go-shortline-control",
 			"NetworkPolicy/go-shortline-migrate", "PodDisruptionBudget/go-shortline-edge"},
 		"full":   {"HorizontalPodAutoscaler/go-shortline-edge", "Ingress/go-shortline", "ServiceMonitor/go-shortline"},
-		"region": {"Deployment/go-shortline-control-all"},
+		"small":  {"Deployment/go-shortline-control-all", "StatefulSet/go-shortline-edge"},
+		"region": {"StatefulSet/go-shortline-edge", "NetworkPolicy/go-shortline-edge"},
 	}
 	never := map[string][]string{
 		"minimal": {"HorizontalPodAutoscaler/go-shortline-edge", "Ingress/go-shortline", "ServiceMonitor/go-shortline"},
 		"full":    {"PersistentVolumeClaim/go-shortline-control-media"},
-		"region":  {"Deployment/go-shortline-control-serve", "Job/go-shortline-migrate", "NetworkPolicy/go-shortline-edge"},
+		"small":   {"Deployment/go-shortline-control-serve", "Job/go-shortline-migrate", "NetworkPolicy/go-shortline-edge"},
+		"region":  {"Service/go-shortline-control", "Job/go-shortline-migrate", "NetworkPolicy/go-shortline-control"},
 	}
 	for _, name := range examples {
 		r := render(t, name)

@@ -83,8 +83,8 @@ topologySpreadConstraints:
 {{- .Values.ingress.host | default (get (urlParse .Values.baseUrl) "host") -}}
 {{- end -}}
 
-{{/* Files of the control plane's secret: (dict "root" $ "keys" (list …)) */}}
-{{- define "shortline.controlSecretItems" -}}
+{{/* Files of a secret: (dict "root" $ "keys" (list …)) */}}
+{{- define "shortline.secretItems" -}}
 {{- range .keys }}
 - {key: {{ . }}, path: {{ . }}}
 {{- end }}
@@ -115,4 +115,38 @@ topologySpreadConstraints:
   from:
     - namespaceSelector:
         matchLabels: {kubernetes.io/metadata.name: {{ .Values.networkPolicy.monitoringNamespace }}}
+{{- end -}}
+
+{{/* How to reach Kafka, for either plane. */}}
+{{- define "shortline.kafkaEnv" -}}
+{{- $k := .Values.kafka -}}
+- {name: KAFKA_BROKERS, value: {{ join "," $k.brokers | quote }}}
+- {name: KAFKA_TOPIC, value: {{ $k.topic | quote }}}
+- {name: KAFKA_CREATE_TOPIC, value: {{ $k.createTopic | quote }}}
+- {name: KAFKA_PARTITIONS, value: {{ $k.partitions | quote }}}
+{{- if $k.tls.enabled }}
+- {name: KAFKA_TLS, value: "true"}
+{{- if $k.tls.ca }}
+- {name: KAFKA_CA_FILE, value: /run/secrets/shortline/kafka-ca}
+{{- end }}
+{{- if $k.tls.client }}
+- {name: KAFKA_CERT_FILE, value: /run/secrets/shortline/kafka-cert}
+- {name: KAFKA_KEY_FILE, value: /run/secrets/shortline/kafka-key}
+{{- end }}
+{{- end }}
+{{- if $k.sasl.mechanism }}
+- {name: KAFKA_SASL_MECHANISM, value: {{ $k.sasl.mechanism | quote }}}
+- {name: KAFKA_USERNAME, value: {{ $k.sasl.username | quote }}}
+- {name: KAFKA_PASSWORD_FILE, value: /run/secrets/shortline/kafka-password}
+{{- end }}
+{{- end -}}
+
+{{/* And what of it is secret. */}}
+{{- define "shortline.kafkaItems" -}}
+{{- $k := .Values.kafka }}
+{{- $keys := list }}
+{{- if and $k.tls.enabled $k.tls.ca }}{{ $keys = append $keys "kafka-ca" }}{{ end }}
+{{- if and $k.tls.enabled $k.tls.client }}{{ $keys = concat $keys (list "kafka-cert" "kafka-key") }}{{ end }}
+{{- if $k.sasl.mechanism }}{{ $keys = append $keys "kafka-password" }}{{ end }}
+{{- include "shortline.secretItems" (dict "keys" $keys) }}
 {{- end -}}
