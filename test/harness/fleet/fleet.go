@@ -200,3 +200,6 @@ func (f *Fleet) Shipped(within time.Duration) {
 		Eventually(f.t, within, e.Name+" has shipped its clicks", func() bool { return e.Metric("shortline_spool_clicks_pending") == 0 })
 	}
 }
+
+// DatabaseURL is PostgreSQL's.
+func (f *Fleet) DatabaseURL() string { return f.postgresURL() }

@@ -1,0 +1,229 @@
+package harness_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/hooksink"
+)
+
+// TestG20 kills control planes while webhooks are delivered, to receivers of which one hangs, one cuts connections, one
+// never ends its answer and one fails at first: every event arrives at the sound ones, under one id, correctly signed.
+func TestG20_webhooks_through_kills(t *testing.T) {
+	events := count(t, 40)
+	c := startChain(t, fleet.Config{Edges: 1, Controls: 2, ControlEnv: []string{"WEBHOOK_ALLOW_PRIVATE=true", "WEBHOOK_TIMEOUT=3s"}}, 0)
+	const secret = "the-secret-of-the-hooks"
+	sinks := map[string]*hooksink.Sink{}
+	for name, script := range map[string]func(hooksink.Delivery) hooksink.Answer{
+		"sound1": nil, "sound2": nil,
+		"flapping": func(d hooksink.Delivery) hooksink.Answer {
+			return hooksink.Answer{Status: map[bool]int{true: 503, false: 200}[d.Attempt == 1]}
+		},
+		"hanging": func(hooksink.Delivery) hooksink.Answer { return hooksink.Answer{After: time.Minute} },
+		"cutting": func(hooksink.Delivery) hooksink.Answer { return hooksink.Answer{Cut: true} },
+		"endless": func(hooksink.Delivery) hooksink.Answer { return hooksink.Answer{Endless: true} },
+	} {
+		s := hooksink.New(secret, script)
+		server := httptest.NewServer(s)
+		t.Cleanup(func() {
+			server.CloseClientConnections()
+			server.Close()
+		})
+		sinks[name] = s
+		c.api.Must("POST", "/api/webhooks", map[string]any{"name": name, "url": server.URL + "/hook", "secret": secret, "events": []string{"url.created"}}, 201, nil)
+	}
+	made := map[string]bool{}
+	for i := range events {
+		api := c.api.At(c.Controls[i%2])
+		var l fleet.Link
+		for { // an outcome that is not known is not made again under the same name
+			slug := fmt.Sprintf("hook-%d-%d", i, time.Now().UnixNano())
+			if _, _, err := api.Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": slug}, &l); err == nil {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		made[l.ID] = true
+		if i%(events/4+1) == events/8 {
+			victim := c.Controls[i/(events/4+1)%2]
+			victim.Kill()
+			victim.Start()
+		}
+	}
+	for _, name := range []string{"sound1", "sound2", "flapping"} {
+		s := sinks[name]
+		fleet.Eventually(t, 60*time.Second, fmt.Sprintf("%d events are delivered to %s", events, name), func() bool {
+			arrived := 0
+			for _, ids := range eventsOf(s) {
+				if ids.done {
+					arrived++
+				}
+			}
+			return arrived >= events
+		})
+		got := eventsOf(s)
+		a := s.Account()
+		t.Logf("%s: %d events, %+v", name, len(got), a)
+		missing := 0
+		for id := range made {
+			if !got[id].done {
+				missing++
+			}
+		}
+		changing := 0
+		for _, e := range got {
+			if len(e.deliveries) != 1 {
+				changing++
+			}
+		}
+		if missing != 0 || a.Unsigned != 0 || changing != 0 {
+			t.Errorf("%s: %d events missing, %d badly signed, %d with more than one id", name, missing, a.Unsigned, changing)
+		}
+	}
+	for _, n := range c.Controls {
+		if !n.Alive() {
+			t.Errorf("%s is gone", n.Name)
+		}
+	}
+}
+
+type eventAccount struct {
+	deliveries map[string]bool
+	done       bool
+}
+
+// eventsOf groups what came by the link that it is about.
+func eventsOf(s *hooksink.Sink) map[string]eventAccount {
+	all := map[string]eventAccount{}
+	for _, d := range s.Came() {
+		var body struct {
+			Data struct{ ID string }
+		}
+		if err := json.Unmarshal(d.Body, &body); err != nil {
+			continue
+		}
+		e := all[body.Data.ID]
+		if e.deliveries == nil {
+			e.deliveries = map[string]bool{}
+		}
+		e.deliveries[d.ID] = true
+		e.done = e.done || d.Status/100 == 2
+		all[body.Data.ID] = e
+	}
+	return all
+}
+
+// TestG24 spends one user's limit at two control planes at once.
+func TestG24_limits_are_shared_by_replicas(t *testing.T) {
+	c := startChain(t, fleet.Config{Edges: 1, Controls: 2, ControlEnv: []string{"RATE_LIMIT_DEFAULT=100"}}, 0)
+	// Not over a full minute's turn, where a window may begin anew.
+	if s := time.Now().Second(); s > 45 {
+		time.Sleep(time.Duration(61-s) * time.Second)
+	}
+	began := time.Now()
+	accepted, refused := 0, 0
+	for i := range 300 {
+		status, header, err := c.api.At(c.Controls[i%2]).Call("GET", "/api/urls", nil, nil)
+		switch status {
+		case http.StatusOK:
+			accepted++
+		case http.StatusTooManyRequests:
+			refused++
+		default:
+			t.Fatalf("%d %v", status, err)
+		}
+		_ = header
+	}
+	took := time.Since(began)
+	t.Logf("of 300 requests in %s over two replicas %d were accepted of a limit of 100", took.Round(time.Millisecond), accepted)
+	if most := 102 + int(took.Minutes()*100); accepted > most || accepted < 95 || accepted+refused != 300 {
+		t.Errorf("%d accepted, at most %d should be", accepted, most)
+	}
+}
+
+// TestG26 plants secrets, lets every part of the installation see what it has to see of them, and looks for them in
+// everything that lies on disks: the database's dump, snapshots, spools, Kafka, ClickHouse and logs.
+func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
+	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, ControlEnv: []string{"WEBHOOK_ALLOW_PRIVATE=true"}}, 1)
+	canary := func(kind string) string { return "canary-" + kind + "-5f3759df" }
+	sink := hooksink.New(canary("hook"), nil)
+	server := httptest.NewServer(sink)
+	defer server.Close()
+	c.api.Must("POST", "/api/webhooks", map[string]any{"name": "h", "url": server.URL, "secret": canary("hook"), "events": []string{"url.created", "url.clicked"},
+		"headers": map[string]string{"X-Token": canary("header")}}, 201, nil)
+	l := c.api.Create("https://example.com/", map[string]any{"password": canary("link"), "customSlug": "locked"})
+	c.api.Must("PATCH", "/api/urls/"+l.ID, map[string]any{"password": canary("link2")}, 200, nil)
+	c.api.Must("POST", "/api/users", map[string]any{"email": "someone@example.com", "name": "Someone", "password": canary("user"), "role": "USER"}, 201, nil)
+	c.api.Must("POST", "/api/admin/oidc-providers", map[string]any{"slug": "idp", "name": "IdP", "discoveryUrl": "https://idp.example.com/.well-known/openid-configuration", "clientId": "x", "clientSecret": canary("oidc"), "scopes": "openid email"}, 201, nil)
+	var key struct{ Key string }
+	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "k"}, 201, &key)
+	var totp struct{ Secret string }
+	c.api.Must("POST", "/api/auth/2fa/setup", nil, 201, &totp)
+	// Wrong and right tries, so that whoever logs what it is given has it.
+	for _, password := range []string{canary("user"), canary("wrong")} {
+		_, _, _ = c.api.Call("POST", "/api/auth/login", map[string]any{"email": "someone@example.com", "password": password}, nil) // either answer will do
+	}
+	e := c.Edges[0]
+	fleet.Eventually(t, 10*time.Second, "the edge knows the locked link", func() bool {
+		status, _, err := follow(e.Addr, "locked")
+		return err == nil && status == http.StatusOK
+	})
+	body := "password=" + canary("link2")
+	if status, _, err := ask(e.Addr, fmt.Sprintf("POST /locked/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)); err != nil || status != http.StatusSeeOther {
+		t.Fatalf("verify: %d %v", status, err)
+	}
+	fleet.Eventually(t, 20*time.Second, "the webhook was told of a click", func() bool { return len(sink.Came()) >= 2 })
+
+	bin, err := exec.LookPath("pg_dump")
+	if err != nil {
+		t.Fatal("pg_dump is not here: deploy/dev/parts installs PostgreSQL")
+	}
+	dump, err := exec.Command(bin, c.DatabaseURL()).Output()
+	if err != nil {
+		t.Fatalf("pg_dump: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(c.Dir, "dump.sql"), dump, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]string{
+		"link password": canary("link"), "changed link password": canary("link2"), "user's password": canary("user"), "wrong password": canary("wrong"), "webhook secret": canary("hook"),
+		"webhook header": canary("header"), "OIDC secret": canary("oidc"), "API key": key.Key, "TOTP secret": totp.Secret, "JWT key": strings.Repeat("j", 32), "sealing key": strings.Repeat("e", 32),
+		"admin's password": "the-admin-of-this-test", "edge token": "a-token-for-edges-of-tests",
+	}
+	files, size := 0, 0
+	if err := filepath.WalkDir(c.Dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil // files come and go
+		}
+		if info, err := d.Info(); err != nil || info.Size() > 100<<20 {
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil
+		}
+		files++
+		size += len(content)
+		for what, secret := range secrets {
+			if len(secret) > 8 && strings.Contains(string(content), secret) {
+				t.Errorf("the %s is in clear in %s", what, strings.TrimPrefix(path, c.Dir))
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d secrets looked for in %d files, %d MiB", len(secrets), files, size/mebibyte)
+	if files < 20 || !strings.Contains(string(dump), "locked") {
+		t.Error("too little was looked at")
+	}
+}

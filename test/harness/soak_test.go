@@ -1,0 +1,73 @@
+package harness_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// TestSoak runs the whole installation for DUR under load, with one random fault every 20 seconds: nothing is lost or
+// there twice, figures agree with rows, and memory, goroutines and files of programs that lived stay flat.
+func TestSoak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	lasts := long(t, 45*time.Second)
+	every := min(20*time.Second, lasts/4)
+	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1}, 50)
+	crowd := newCrowd(t)
+	type sample struct {
+		at                        time.Time
+		memory, goroutines, files float64
+	}
+	first, last := map[string]sample{}, map[string]sample{}
+	look := func(into map[string]sample) {
+		for _, n := range c.Nodes() {
+			m, err := n.Metrics()
+			if err != nil {
+				continue
+			}
+			into[n.Name] = sample{time.Now(), float64(n.Memory()), m["go_goroutines"], float64(n.Files())}
+		}
+	}
+	faults := 0
+	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: 1000}, func() {
+		end := time.Now().Add(lasts)
+		time.Sleep(every / 2)
+		look(first)
+		all := c.everything()
+		for time.Now().Before(end) {
+			next := time.Now().Add(every)
+			f := all[rand.IntN(len(all))]
+			t.Logf("%s %s", time.Now().Format("15:04:05"), f.name)
+			f.do()
+			faults++
+			if time.Until(end) < every {
+				next = end
+			}
+			time.Sleep(time.Until(next))
+		}
+	})
+	fleet.Eventually(t, time.Minute, "ClickHouse has it all", func() bool {
+		n, err := c.Store.Clicks(t.Context())
+		return err == nil && int64(n) >= r.Acked
+	})
+	look(last)
+	t.Logf("%v, %d faults; load: %v", lasts, faults, r)
+	for _, n := range c.Nodes() {
+		a, b := first[n.Name], last[n.Name]
+		t.Logf("%s: %d starts, memory %.0f → %.0f MiB, goroutines %.0f → %.0f, files %.0f → %.0f", n.Name, n.Starts,
+			a.memory/mebibyte, b.memory/mebibyte, a.goroutines, b.goroutines, a.files, b.files)
+		if n.Starts > 1 {
+			continue // another process by now
+		}
+		// Room for caches that fill and connections that come and go.
+		if b.goroutines > 2*a.goroutines+50 || b.files > 2*a.files+50 {
+			t.Errorf("%s: goroutines %.0f → %.0f, files %.0f → %.0f", n.Name, a.goroutines, b.goroutines, a.files, b.files)
+		}
+	}
+	c.verdict(crowd, r)
+}
