@@ -21,15 +21,40 @@ type Statement struct {
 // openEnd bounds the zone arithmetic of queries without an end: the year 2100.
 const openEnd = 4102444800000
 
+const quarterMillis = 15 * 60 * 1000
+
+// Source is what a query reads, and how its measures are told from that: a table of clicks, where each row is one, or
+// what an adapter has counted before. Its columns are those of a table of clicks that the query groups by.
+type Source struct {
+	From     Statement // what stands after FROM
+	Time     string    // an expression for a row's time in Unix milliseconds, or for the start of its quarter hour
+	Value    string    // for the dimension's value
+	Clicks   string    // an aggregate: how many clicks
+	Visitors string    // how many distinct visitors
+	Last     string    // the newest click's time in Unix milliseconds, 0 of none
+}
+
 // SQL renders the query for a table. Its columns are those of Line that were asked for, in that order (day, link,
 // value, clicks, visitors, last), the measures not asked for being 0.
 func (q Query) SQL(table string) Statement {
+	var from statement
+	from.add(table)
+	from.where(q.Scope)
+	return q.Render(Source{
+		From: from.done(), Time: "toUnixTimestamp64Milli(ts)", Value: columns[q.By], Clicks: "count(*)", Visitors: "uniqExact(visitor)",
+		// Of no rows DuckDB's maximum is NULL and ClickHouse's is 0.
+		Last: "coalesce(max(toUnixTimestamp64Milli(ts)), 0)",
+	})
+}
+
+// Render is SQL for any source, which has left out the clicks that are not in the query's scope.
+func (q Query) Render(source Source) Statement {
 	var s statement
 	var keys []string
 	s.add("SELECT ")
 	if q.ByDay {
 		keys = append(keys, "day")
-		s.day(q.Scope, q.Zone)
+		s.day(source.Time, q.Scope, q.Zone)
 		s.add(" AS day, ")
 	}
 	if q.ByLink {
@@ -38,22 +63,18 @@ func (q Query) SQL(table string) Statement {
 	}
 	if q.By != None {
 		keys = append(keys, "value")
-		s.add("CAST(" + columns[q.By] + " AS VARCHAR) AS value, ")
+		s.add("CAST(" + source.Value + " AS VARCHAR) AS value, ")
 	}
-	s.add("CAST(count(*) AS BIGINT) AS clicks, ")
-	if q.Visitors {
-		s.add("CAST(uniqExact(visitor) AS BIGINT) AS visitors, ")
-	} else {
-		s.add("CAST(0 AS BIGINT) AS visitors, ")
+	measure := func(asked bool, expression, name string) {
+		if !asked {
+			expression = "0"
+		}
+		s.add("CAST(" + expression + " AS BIGINT) AS " + name)
 	}
-	if q.Last {
-		// Of no rows DuckDB's maximum is NULL and ClickHouse's is 0.
-		s.add("CAST(coalesce(max(toUnixTimestamp64Milli(ts)), 0) AS BIGINT) AS last_at")
-	} else {
-		s.add("CAST(0 AS BIGINT) AS last_at")
-	}
-	s.add(" FROM " + table)
-	s.where(q.Scope)
+	measure(true, source.Clicks, "clicks, ")
+	measure(q.Visitors, source.Visitors, "visitors, ")
+	measure(q.Last, source.Last, "last_at")
+	s.add(" FROM "+source.From.Text, source.From.Args...)
 	if len(keys) > 0 {
 		s.add(" GROUP BY " + strings.Join(keys, ", ") + " ORDER BY ")
 		if q.TopFirst {
@@ -67,9 +88,50 @@ func (q Query) SQL(table string) Statement {
 	return s.done()
 }
 
+// Condition renders the scope as what may follow WHERE.
+func (s Scope) Condition() Statement {
+	var c statement
+	c.where(s)
+	st := c.done()
+	if st.Text == "" {
+		return Statement{Text: "1 = 1"}
+	}
+	st.Text = strings.TrimPrefix(st.Text, " WHERE ")
+	return st
+}
+
+// OnQuarters reports whether the days of a zone begin and end at quarter hours of UTC, everywhere in a scope.
+func (s Scope) OnQuarters(zone *time.Location) bool {
+	to := s.To
+	if to == 0 {
+		to = openEnd
+	}
+	for _, sh := range shifts(s.From, to, zone) {
+		if sh.until%quarterMillis != 0 || sh.offset%quarterMillis != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // BreakdownSQL renders a breakdown for a table. Its columns are the number of a dimension, a value of it, and the
 // clicks.
 func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statement {
+	var from statement
+	from.add(table)
+	from.where(scope)
+	return RenderBreakdown(Source{From: from.done(), Clicks: "count(*)"}, dims, limit)
+}
+
+// RenderBreakdown is BreakdownSQL for any source, of which it needs only what to count.
+func RenderBreakdown(source Source, dims []Dimension, limit int) Statement {
+	counts := breakdown(source, dims)
+	return Statement{"SELECT dim, value, clicks FROM (SELECT dim, value, clicks, row_number() OVER (PARTITION BY dim ORDER BY clicks DESC, value) AS place FROM (" +
+		counts.Text + fmt.Sprintf(") AS named) AS placed WHERE place <= %d ORDER BY dim, clicks DESC, value", limit), counts.Args}
+}
+
+// breakdown has no limit and is in no order.
+func breakdown(source Source, dims []Dimension) Statement {
 	var s statement
 	var names, sets, kind, value []string
 	all := 1<<len(dims) - 1
@@ -82,12 +144,9 @@ func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statem
 		value = append(value, fmt.Sprintf("WHEN %d THEN %s", d, c))
 	}
 	list := strings.Join(names, ", ")
-	s.add("SELECT dim, value, clicks FROM (SELECT dim, value, clicks, row_number() OVER (PARTITION BY dim ORDER BY clicks DESC, value) AS place FROM (")
 	s.add("SELECT dim, CAST(CASE dim " + strings.Join(value, " ") + " END AS VARCHAR) AS value, clicks FROM (")
-	s.add("SELECT CAST(CASE GROUPING(" + list + ") " + strings.Join(kind, " ") + " END AS BIGINT) AS dim, " + list + ", CAST(count(*) AS BIGINT) AS clicks FROM " + table)
-	s.where(scope)
-	s.add(" GROUP BY GROUPING SETS (" + strings.Join(sets, ", ") + ")")
-	s.add(fmt.Sprintf(") AS grouped) AS named) AS placed WHERE place <= %d ORDER BY dim, clicks DESC, value", limit))
+	s.add("SELECT CAST(CASE GROUPING("+list+") "+strings.Join(kind, " ")+" END AS BIGINT) AS dim, "+list+", CAST("+source.Clicks+" AS BIGINT) AS clicks FROM "+source.From.Text, source.From.Args...)
+	s.add(" GROUP BY GROUPING SETS (" + strings.Join(sets, ", ") + ")) AS grouped")
 	return s.done()
 }
 
@@ -150,19 +209,19 @@ func (s *statement) add(text string, args ...any) {
 func (s *statement) done() Statement { return Statement{s.text.String(), s.args} }
 
 // day renders the number of the local day: the offsets that the zone has within the scope are put in as numbers.
-func (s *statement) day(scope Scope, zone *time.Location) {
+func (s *statement) day(ms string, scope Scope, zone *time.Location) {
 	to := scope.To
 	if to == 0 {
 		to = openEnd
 	}
 	list := shifts(scope.From, to, zone)
-	s.add("intDiv(toUnixTimestamp64Milli(ts)")
+	s.add("intDiv(" + ms)
 	if last := list[len(list)-1]; len(list) == 1 {
 		s.add(fmt.Sprintf(" + %d", last.offset))
 	} else {
 		s.add(" + CASE")
 		for _, sh := range list[:len(list)-1] {
-			s.add(fmt.Sprintf(" WHEN toUnixTimestamp64Milli(ts) < %d THEN %d", sh.until, sh.offset))
+			s.add(fmt.Sprintf(" WHEN %s < %d THEN %d", ms, sh.until, sh.offset))
 		}
 		s.add(fmt.Sprintf(" ELSE %d END", last.offset))
 	}

@@ -2,8 +2,10 @@ package clickhouse_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,9 +26,71 @@ func open(t testing.TB, cfg clickhouse.Config) *clickhouse.Store {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	analyticstest.Run(t, func(t *testing.T) analytics.Store {
-		return open(t, clickhouse.Config{URL: clickhousetest.Database(t)})
-	})
+	for _, mode := range []string{"raw", "clean", "half", "beside"} {
+		t.Run(mode, func(t *testing.T) {
+			if testing.Short() && mode != "half" {
+				t.Skip("takes half a minute")
+			}
+			t.Parallel()
+			analyticstest.Run(t, func(t *testing.T) analytics.Store {
+				s := open(t, clickhouse.Config{URL: clickhousetest.Database(t)})
+				if mode == "raw" {
+					return s
+				}
+				r := &rebuilding{Store: s, t: t, mode: mode, done: make(chan struct{})}
+				if mode == "beside" {
+					r.wg.Go(r.always)
+				}
+				return r
+			})
+		})
+	}
+}
+
+// rebuilding is a store whose rollups are rebuilt: after every batch (clean), after some (half), or all the time while
+// clicks come in and questions are asked (beside).
+type rebuilding struct {
+	*clickhouse.Store
+	t       *testing.T
+	mode    string
+	batches atomic.Int64
+	done    chan struct{}
+	wg      sync.WaitGroup
+}
+
+func (r *rebuilding) Insert(ctx context.Context, b analytics.Batch) error {
+	err := r.Store.Insert(ctx, b)
+	if n := r.batches.Add(1); err == nil && (r.mode == "clean" && (n < 20 || n%20 == 0) || r.mode == "half" && n%3 == 0) {
+		err = r.Rebuild(ctx, distant)
+	}
+	return err
+}
+
+// distant is after every click.
+var distant = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (r *rebuilding) always() {
+	for {
+		select {
+		case <-r.done:
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+		if err := r.Rebuild(context.Background(), distant); err != nil {
+			r.t.Errorf("Rebuild: %v", err)
+			return
+		}
+	}
+}
+
+func (r *rebuilding) Close() error {
+	close(r.done)
+	r.wg.Wait()
+	drift, err := r.Drift(context.Background(), time.UnixMilli(0), distant)
+	if err != nil || len(drift.Hours) > 0 || drift.Clicks != drift.Short {
+		r.t.Errorf("Drift = %+v, %v", drift, err)
+	}
+	return errors.Join(err, r.Store.Close())
 }
 
 func row(day time.Time) analytics.Row { return analyticstest.Clicks(11, 1, day, 1)[0] }

@@ -13,11 +13,7 @@ import (
 
 // Insert implements analytics.Store. It may be called concurrently.
 func (s *Store) Insert(ctx context.Context, b analytics.Batch) error {
-	if straddles(b.Rows) {
-		s.whole.Lock()
-		defer s.whole.Unlock()
-	}
-	if err := s.insertRows(ctx, b.Rows); err != nil {
+	if err := s.insertRows(ctx, b.Rows, rowFields(b.Rows)); err != nil {
 		return wrap("insert clicks", err)
 	}
 	if err := s.insertLosses(ctx, b.Losses); err != nil {
@@ -40,8 +36,30 @@ func straddles(rows []analytics.Row) bool {
 	return y1 != y2 || m1 != m2
 }
 
-func (s *Store) insertRows(ctx context.Context, rows []analytics.Row) error {
-	return s.insert(ctx, "clicks", len(rows), rowFields(rows))
+// insertRows inserts clicks and marks their slots. Those whose slots may be built already it marks before as well:
+// they are then read raw, where all clicks of the batch appear at once.
+func (s *Store) insertRows(ctx context.Context, rows []analytics.Row, fields []field) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	all := slotsOf(rows)
+	var late []uint32
+	for open, i := slotOf(time.Now().Add(-grace).UnixMilli()), 0; i < len(all); i++ {
+		if all[i] < open {
+			late = append(late, all[i])
+		}
+	}
+	if straddles(rows) || len(late) > 0 && len(all) > 1 {
+		s.whole.Lock()
+		defer s.whole.Unlock()
+	}
+	if err := s.mark(ctx, late); err != nil {
+		return err
+	}
+	if err := s.insert(ctx, "clicks", len(rows), fields); err != nil {
+		return err
+	}
+	return s.mark(ctx, all)
 }
 
 func rowFields(rows []analytics.Row) []field {

@@ -48,11 +48,6 @@ func (s *Store) Gaps(ctx context.Context, since time.Time, limit int) ([]analyti
 	return list, wrap("look for gaps", err)
 }
 
-// Drift implements analytics.Store. There is nothing beside the clicks that could drift.
-func (s *Store) Drift(context.Context, time.Time, time.Time) (analytics.Drift, error) {
-	return analytics.Drift{}, nil
-}
-
 // Lines implements analytics.Store.
 func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
 	list := []analytics.Line{}
@@ -69,7 +64,13 @@ func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line,
 		into = append(into, &l.Value)
 	}
 	into = append(into, &l.Clicks, &l.Visitors, &l.Last)
-	err := s.each(ctx, q.SQL(clicks), func() error {
+	s.whole.RLock()
+	defer s.whole.RUnlock()
+	st, err := s.lines(ctx, q)
+	if err != nil {
+		return nil, wrap("plan a query of clicks", err)
+	}
+	err = s.ask(ctx, st, func() error {
 		l.Day, l.Link = analytics.Day(day), uint64(number)
 		list = append(list, l)
 		return nil
@@ -82,7 +83,13 @@ func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 	found := make(map[analytics.Dimension][]analytics.Count, len(dims))
 	var dim int64
 	var c analytics.Count
-	err := s.each(ctx, analytics.BreakdownSQL(clicks, scope, dims, limit), func() error {
+	s.whole.RLock()
+	defer s.whole.RUnlock()
+	st, err := s.breakdown(ctx, scope, dims, limit)
+	if err != nil {
+		return nil, wrap("plan a breakdown of clicks", err)
+	}
+	err = s.ask(ctx, st, func() error {
 		d := analytics.Dimension(dim)
 		found[d] = append(found[d], c)
 		return nil
@@ -144,9 +151,14 @@ func idOf(text string) link.ID {
 
 // each runs a statement and, for each row, fills into and calls f.
 func (s *Store) each(ctx context.Context, st analytics.Statement, f func() error, into ...any) error {
-	text, args := parameters(st)
 	s.whole.RLock()
 	defer s.whole.RUnlock()
+	return s.ask(ctx, st, f, into...)
+}
+
+// ask is each for who holds the lock.
+func (s *Store) ask(ctx context.Context, st analytics.Statement, f func() error, into ...any) error {
+	text, args := parameters(st)
 	rows, err := s.conn.Query(ctx, text, args...)
 	if err != nil {
 		return err

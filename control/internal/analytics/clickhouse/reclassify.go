@@ -56,10 +56,6 @@ func (s *Store) change(ctx context.Context, rows []analytics.Row, keep uint32) e
 	if len(rows) == 0 {
 		return nil
 	}
-	if straddles(rows) {
-		s.whole.Lock()
-		defer s.whole.Unlock()
-	}
 	fields := append(rowFields(rows), field{"keep", column(rows, func(*analytics.Row) uint32 { return keep })})
-	return s.insert(ctx, "clicks", len(rows), fields)
+	return s.insertRows(ctx, rows, fields)
 }

@@ -16,22 +16,64 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// words are what tables need said differently on a single server and on a cluster, where parts are durable when
-// another replica has them. Only the single server is supported so far.
-type words struct {
-	OnCluster string
-	Replacing string // the engine that keeps the last row of a key
-	Durable   string // the settings that make an insert survive a power cut once it is acknowledged
+// dialect is what tables need said differently on a single server and on a cluster. On a cluster each table is a local
+// one of every shard, replicated, and one of the plain name over all of them, so that nothing else differs.
+type dialect struct{ Cluster string }
+
+// Table is the name under which a table's rows are kept, as CREATE and ALTER need it.
+func (d dialect) Table(name string) string {
+	if d.Cluster == "" {
+		return name
+	}
+	return name + "_local " + d.OnCluster()
 }
 
-var single = words{Replacing: "ReplacingMergeTree", Durable: "fsync_after_insert = 1, fsync_part_directory = 1"}
+// OnCluster makes every server of the cluster run the statement.
+func (d dialect) OnCluster() string {
+	if d.Cluster == "" {
+		return ""
+	}
+	return "ON CLUSTER `" + d.Cluster + "`"
+}
 
-const versions = `CREATE TABLE IF NOT EXISTS migrations {{.OnCluster}} (version UInt32, name String, at DateTime DEFAULT now())
-ENGINE = {{.Replacing}} ORDER BY version SETTINGS {{.Durable}}`
+// Engine is a table's engine. A ReplacingMergeTree keeps the row of a key whose version is highest, or the last one.
+func (d dialect) Engine(kind, version string) string {
+	if d.Cluster == "" {
+		return kind + "(" + version + ")"
+	}
+	if version != "" {
+		version = ", " + version
+	}
+	return "Replicated" + kind + "('/clickhouse/tables/{shard}/{database}/{table}', '{replica}'" + version + ")"
+}
+
+// Durable is the settings of a table whose inserts survive a power cut once they are acknowledged. On a cluster
+// another replica has them.
+func (d dialect) Durable() string {
+	if d.Cluster == "" {
+		return "fsync_after_insert = 1, fsync_part_directory = 1"
+	}
+	return "index_granularity = 8192"
+}
+
+// Distributed is the statement that makes the table over all shards, if there are any: rows with the same value in a
+// column are on the same shard.
+func (d dialect) Distributed(name, by string) string {
+	if d.Cluster == "" {
+		return ""
+	}
+	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s %s AS %s_local ENGINE = Distributed(`%s`, currentDatabase(), '%s_local', intHash64(%s))",
+		name, d.OnCluster(), name, d.Cluster, name, by)
+}
+
+const versions = `CREATE TABLE IF NOT EXISTS {{.Table "migrations"}} (version UInt32, name String, at DateTime DEFAULT now())
+ENGINE = {{.Engine "ReplacingMergeTree" ""}} ORDER BY version SETTINGS {{.Durable}};
+{{.Distributed "migrations" "version"}};
+`
 
 // migrate brings the tables up to date.
-func migrate(ctx context.Context, conn driver.Conn) error {
-	if err := runTemplate(ctx, conn, versions); err != nil {
+func migrate(ctx context.Context, conn driver.Conn, d dialect) error {
+	if err := runScript(ctx, conn, d, versions); err != nil {
 		return err
 	}
 	var done uint32
@@ -47,13 +89,8 @@ func migrate(ctx context.Context, conn driver.Conn) error {
 		if err != nil {
 			return err
 		}
-		for _, statement := range strings.Split(string(text), ";\n") {
-			if strings.TrimSpace(statement) == "" {
-				continue
-			}
-			if err := runTemplate(ctx, conn, statement); err != nil {
-				return fmt.Errorf("%s: %w", f.Name(), err)
-			}
+		if err := runScript(ctx, conn, d, string(text)); err != nil {
+			return fmt.Errorf("%s: %w", f.Name(), err)
 		}
 		if err := conn.Exec(ctx, fmt.Sprintf(`INSERT INTO migrations (version, name) VALUES (%d, '%s')`, int(done)+i+1, f.Name())); err != nil {
 			return err
@@ -62,30 +99,90 @@ func migrate(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-func runTemplate(ctx context.Context, conn driver.Conn, statement string) error {
-	t, err := template.New("").Parse(statement)
+func runScript(ctx context.Context, conn driver.Conn, d dialect, script string) error {
+	statements, err := render(script, d)
 	if err != nil {
 		return err
 	}
-	var text strings.Builder
-	if err := t.Execute(&text, single); err != nil {
-		return err
+	for _, statement := range statements {
+		if err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
 	}
-	return conn.Exec(ctx, text.String())
+	return nil
+}
+
+// render lists the statements of a script.
+func render(script string, d dialect) ([]string, error) {
+	t, err := template.New("").Parse(script)
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	if err := t.Execute(&text, d); err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, statement := range strings.Split(text.String(), ";\n") {
+		if statement = strings.TrimSpace(statement); statement != "" {
+			list = append(list, statement)
+		}
+	}
+	return list, nil
+}
+
+// Schema is every statement that makes the tables, in order, for a cluster or, if that is "", for a single server. It
+// is for those who make tables by hand, and for review.
+func Schema(cluster string) ([]string, error) {
+	d := dialect{cluster}
+	list, err := render(versions, d)
+	if err != nil {
+		return nil, err
+	}
+	files, err := migrations.ReadDir("migrations")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		text, err := migrations.ReadFile("migrations/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		statements, err := render(string(text), d)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		list = append(list, statements...)
+	}
+	return list, nil
+}
+
+// expiring are the tables whose rows go, and the time by which they do.
+var expiring = []struct{ table, time string }{
+	{"clicks", "toDateTime(ts)"}, {"rollup_visits", "toDateTime(slot * 900)"}, {"rollup_counts", "toDateTime(slot * 900)"},
 }
 
 // retain sets after how many days clicks go, or that they stay if it is 0.
-func retain(ctx context.Context, conn driver.Conn, days int) error {
-	var table string
-	if err := conn.QueryRow(ctx, `SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = 'clicks'`).Scan(&table); err != nil {
-		return err
-	}
-	has := strings.Contains(table, " TTL ")
-	switch {
-	case days == 0 && has:
-		return conn.Exec(ctx, `ALTER TABLE clicks REMOVE TTL`)
-	case days > 0 && !strings.Contains(table, fmt.Sprintf("TTL toDateTime(ts) + toIntervalDay(%d) ", days)):
-		return conn.Exec(ctx, fmt.Sprintf(`ALTER TABLE clicks MODIFY TTL toDateTime(ts) + toIntervalDay(%d)`, days))
+func retain(ctx context.Context, conn driver.Conn, d dialect, days int) error {
+	for _, e := range expiring {
+		name, _, _ := strings.Cut(d.Table(e.table), " ")
+		var has string
+		if err := conn.QueryRow(ctx, fmt.Sprintf(`SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = '%s'`, name)).Scan(&has); err != nil {
+			return err
+		}
+		want := fmt.Sprintf("TTL %s + toIntervalDay(%d)", e.time, days)
+		change := ""
+		switch {
+		case days == 0 && strings.Contains(has, " TTL "):
+			change = "REMOVE TTL"
+		case days > 0 && !strings.Contains(has, want+" "):
+			change = "MODIFY " + want
+		default:
+			continue
+		}
+		if err := conn.Exec(ctx, "ALTER TABLE "+d.Table(e.table)+" "+change); err != nil {
+			return fmt.Errorf("set the retention of %s: %w", e.table, err)
+		}
 	}
 	return nil
 }

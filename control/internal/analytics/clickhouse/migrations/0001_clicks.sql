@@ -2,7 +2,7 @@
 -- partition: one of the two goes when parts merge, and for readers at once, since they read FINAL. Of two that differ,
 -- because the geo database was another by then, the first is kept: its keep is the higher. A month without inserts for
 -- a day becomes one part, and FINAL costs nothing there.
-CREATE TABLE IF NOT EXISTS clicks {{.OnCluster}} (
+CREATE TABLE IF NOT EXISTS {{.Table "clicks"}} (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64 CODEC(Delta, ZSTD(1)),
 	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
 	link Int64, owner Int64,
@@ -18,23 +18,26 @@ CREATE TABLE IF NOT EXISTS clicks {{.OnCluster}} (
 	geo_version LowCardinality(String),
 	keep UInt32 DEFAULT toUInt32(4294967295 - toUnixTimestamp(now())) CODEC(ZSTD(1))
 )
-ENGINE = {{.Replacing}}(keep)
+ENGINE = {{.Engine "ReplacingMergeTree" "keep"}}
 PARTITION BY toYYYYMM(ts)
 ORDER BY (toDate(ts), link, edge, epoch, lane, seq)
 SETTINGS {{.Durable}}, ttl_only_drop_parts = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
+{{.Distributed "clicks" "link"}};
 
 -- A lane's mark is its highest row.
-CREATE TABLE IF NOT EXISTS lane_marks {{.OnCluster}} (
+CREATE TABLE IF NOT EXISTS {{.Table "lane_marks"}} (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64
 )
-ENGINE = {{.Replacing}}(seq)
+ENGINE = {{.Engine "ReplacingMergeTree" "seq"}}
 ORDER BY (edge, epoch, lane)
 SETTINGS {{.Durable}};
+{{.Distributed "lane_marks" "edge"}};
 
-CREATE TABLE IF NOT EXISTS losses {{.OnCluster}} (
+CREATE TABLE IF NOT EXISTS {{.Table "losses"}} (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64,
 	ts DateTime64(3, 'UTC'), lost_from UInt64, lost_to UInt64
 )
-ENGINE = {{.Replacing}}
+ENGINE = {{.Engine "ReplacingMergeTree" ""}}
 ORDER BY (edge, epoch, lane, seq)
 SETTINGS {{.Durable}};
+{{.Distributed "losses" "edge"}};

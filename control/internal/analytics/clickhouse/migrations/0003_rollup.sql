@@ -1,0 +1,54 @@
+-- What was clicked in each quarter hour (slot: quarter hours since 1970), without what identifies single clicks: a copy
+-- that is smaller, has no repeats and is in the order of links. rollup_builds says which rows count: those of the
+-- build that is chosen for their slot. All others are rests.
+CREATE TABLE IF NOT EXISTS {{.Table "rollup_visits"}} (
+	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
+	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
+	country LowCardinality(String), region LowCardinality(String), city LowCardinality(String),
+	device LowCardinality(String), os LowCardinality(String), browser LowCardinality(String),
+	referer String CODEC(ZSTD(1)), bot_name LowCardinality(String),
+	utm_source LowCardinality(String), utm_medium LowCardinality(String), utm_campaign LowCardinality(String),
+	utm_term LowCardinality(String), utm_content LowCardinality(String),
+	clicks UInt32 CODEC(T64, ZSTD(1)), last UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
+)
+ENGINE = {{.Engine "MergeTree" ""}}
+PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
+ORDER BY (link, slot, visitor)
+SETTINGS {{.Durable}}, ttl_only_drop_parts = 1;
+{{.Distributed "rollup_visits" "link"}};
+
+-- The same, without what tells visitors apart.
+CREATE TABLE IF NOT EXISTS {{.Table "rollup_counts"}} (
+	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
+	variant LowCardinality(String), rule LowCardinality(String),
+	clicks UInt32 CODEC(T64, ZSTD(1)), last UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
+)
+ENGINE = {{.Engine "MergeTree" ""}}
+PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
+ORDER BY (link, slot, bot, variant, rule)
+SETTINGS {{.Durable}}, ttl_only_drop_parts = 1;
+{{.Distributed "rollup_counts" "link"}};
+
+-- Which links have been whose. It may name more than there are.
+CREATE TABLE IF NOT EXISTS {{.Table "rollup_owners"}} (owner Int64, link Int64)
+ENGINE = {{.Engine "ReplacingMergeTree" ""}}
+ORDER BY (owner, link)
+SETTINGS {{.Durable}};
+{{.Distributed "rollup_owners" "owner"}};
+
+-- How often each writer has written to a slot. The sum over a slot's writers rises with each write.
+CREATE TABLE IF NOT EXISTS {{.Table "rollup_marks"}} (slot UInt32, writer UInt64, n UInt64)
+ENGINE = {{.Engine "ReplacingMergeTree" "n"}}
+ORDER BY (slot, writer)
+SETTINGS {{.Durable}};
+{{.Distributed "rollup_marks" "slot"}};
+
+-- Finished builds of slots, each with the sum of the marks before it began. It counts while that is the sum.
+CREATE TABLE IF NOT EXISTS {{.Table "rollup_builds"}} (slot UInt32, marks UInt64, build UInt64)
+ENGINE = {{.Engine "MergeTree" ""}}
+ORDER BY (slot, marks, build)
+SETTINGS {{.Durable}};
+{{.Distributed "rollup_builds" "slot"}};
+
+-- What was stored before there were marks.
+INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks;
