@@ -65,6 +65,8 @@ func fleet() Dashboard {
 			chart("Connections", "Connections of visitors that are open.", "short", over("shortline_edge_connections"+here, "{{instance}}")),
 			chart("Goroutines", "Goroutines; a steady rise is a leak.", "short", over("go_goroutines"+here, "{{instance}}")),
 			edges,
+			table("Versions", "What builds run, and on how many processes of any kind.", "short", now("count by (version) (shortline_build_info)")),
+			chart("Since the start", "How long each process has been running; a fall is a restart.", "s", over("time() - process_start_time_seconds", "{{instance}}")),
 		},
 	}
 }
@@ -84,7 +86,7 @@ func pipeline() Dashboard {
 	age.steps = []step{{"transparent", 0}, {warning, 600}, {bad, 3600}}
 	road := chart("The road", "Clicks each second at its three stations: kept by edges, acknowledged, stored. The lines lie on each other when all is well.", "ops",
 		over("sum(rate(shortline_spool_clicks_appended_total"+win+"))", "kept"), over("sum(rate(shortline_ship_clicks_total"+win+"))", "acknowledged"), over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "stored")).wide(24)
-	loss := func(title, about, expr string) panel {
+	alarm := func(title, about, expr string) panel {
 		return stat(title, about, "short", over(expr, ""), step{good, 0}, step{bad, 1})
 	}
 	return Dashboard{
@@ -94,10 +96,16 @@ func pipeline() Dashboard {
 			stat("Stored", "Clicks stored each second.", "ops", over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "")),
 			stat("Pending", "Clicks on the disks of edges that are not acknowledged yet.", "short", over("sum(shortline_spool_clicks_pending)", ""), step{good, 0}, step{warning, 100000}),
 			stat("Last stored", "Time since ingest last stored clicks.", "s", over("time() - max(shortline_ingest_last_success_timestamp_seconds > 0)", ""), step{good, 0}, step{warning, 300}),
-			loss("Dropped", "Clicks that had no room in a spool, in the range.", "sum(increase(shortline_spool_clicks_dropped_total[$__range]))"),
-			loss("Lost by disks", "Clicks that a damaged disk took, in the range.", "sum(increase(shortline_spool_clicks_lost_total[$__range]))"),
-			loss("Put aside", "Batches that were no clicks, messages that could not be read and clicks too large to send, in the range.",
+			alarm("Dropped", "Clicks that had no room in a spool, in the range.", "sum(increase(shortline_spool_clicks_dropped_total[$__range]))"),
+			alarm("Lost by disks", "Clicks that a damaged disk took, in the range.", "sum(increase(shortline_spool_clicks_lost_total[$__range]))"),
+			alarm("Put aside", "Batches that were no clicks, messages that could not be read and clicks too large to send, in the range.",
 				"sum(increase(shortline_ingest_refused_batches_total[$__range])) + (sum(increase(shortline_kafkasource_dead_messages_total[$__range])) or vector(0)) + (sum(increase(shortline_kafkasink_dead_clicks_total[$__range])) or vector(0))"),
+			alarm("Missing", "Clicks that are neither stored nor reported as lost, though later ones of their lane are. They are ordered again from the edge that has them.", "max(shortline_audit_gap_clicks)"),
+			alarm("Gone", "Missing clicks that their edge does not have any more.", "max(shortline_audit_gone_clicks)"),
+			alarm("Drift", "Clicks by which reports differ from the stored clicks, in the hours that were compared.", "max(abs(shortline_audit_drift_clicks))"),
+			alarm("Identity clashes", "Edges of whose identity a second process was refused within the last hour: two have the same data folder.", "max(shortline_audit_identity_clashes)"),
+			alarm("Lost for want of room", "Clicks that edges report as lost, of all time.", "max(shortline_audit_lost_clicks)"),
+			stat("Last audit", "Time since the road was last audited.", "s", over("time() - max(shortline_audit_last_success_timestamp_seconds > 0)", ""), step{good, 0}, step{warning, 300}),
 			road, fill,
 			chart("Pending clicks", "Clicks on the disk of each edge that are not acknowledged yet.", "short", over("shortline_spool_clicks_pending"+here, "{{instance}}")),
 			ship,
