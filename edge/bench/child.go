@@ -28,7 +28,7 @@ type child struct {
 	hello map[string]string
 }
 
-// start runs this program (self), or another build of it, in another role, held to one processor, and waits for its greeting.
+// start runs this program (self), or another build of it, in another role, held to one processor unless cpu is negative, and waits for its greeting.
 func start(program string, cpu int, role string, args []string) (*child, error) {
 	c := &child{role: role, cmd: exec.Command(program, append([]string{"role=" + role}, args...)...)}
 	c.cmd.Stderr = os.Stderr
@@ -40,7 +40,12 @@ func start(program string, cpu int, role string, args []string) (*child, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := held(cpu, c.cmd.Start); err != nil {
+	if cpu < 0 {
+		err = c.cmd.Start()
+	} else {
+		err = held(cpu, c.cmd.Start)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("start %s on processor %d: %w", role, cpu, err)
 	}
 	c.in, c.out = in, bufio.NewReader(out)
@@ -95,23 +100,22 @@ func (c *child) stop() {
 	_ = c.cmd.Wait()
 }
 
-// drive lets the load generator loose on a server and accounts for the server's processor time.
-func drive(load, server *child, sc scenario, d time.Duration, rate float64) (run, error) {
-	return driveAt(load, server.hello[sc.listen], sc, d, rate, server.used)
-}
+func (c *child) address(listen string) string { return c.hello[listen] }
 
-func driveAt(load *child, addr string, sc scenario, d time.Duration, rate float64, used func() (time.Duration, error)) (run, error) {
-	o, err := json.Marshal(order{Addr: addr, Class: sc.class, Status: sc.status, For: d, Rate: rate})
+// drive lets the load generator loose on a server and accounts for the server's processor time.
+func drive(load *child, c *contestant, d time.Duration, rate float64) (run, error) {
+	o, err := json.Marshal(order{Addr: c.server.address(c.listen), Class: c.class, Status: c.status, Links: c.links, For: d, Rate: rate})
 	if err != nil {
 		return run{}, err
 	}
-	before, err := used()
-	if err != nil {
-		return run{}, err
+	before := c.last
+	if !c.background || before == 0 {
+		if before, err = c.server.used(); err != nil {
+			return run{}, err
+		}
 	}
 	answer := load.ask(string(o))
-	after, err := used()
-	if err != nil {
+	if c.last, err = c.server.used(); err != nil {
 		return run{}, err
 	}
 	var got outcome
@@ -119,9 +123,9 @@ func driveAt(load *child, addr string, sc scenario, d time.Duration, rate float6
 		return run{}, fmt.Errorf("load: %q: %w", answer, err)
 	}
 	if got.Failure != "" || got.Requests == 0 {
-		return run{}, fmt.Errorf("%s: %d requests were answered: %s", sc.Name, got.Requests, got.Failure)
+		return run{}, fmt.Errorf("%s: %d requests were answered: %s", c.Name, got.Requests, got.Failure)
 	}
-	return run{cpu: after - before, requests: got.Requests, seconds: got.Seconds, errors: got.Errors, took: *got.Took}, nil
+	return run{cpu: c.last - before, requests: got.Requests, seconds: got.Seconds, errors: got.Errors, took: *got.Took}, nil
 }
 
 // converse greets and then answers questions until its input ends. Every process can tell its usage.
@@ -146,6 +150,14 @@ func converse(hello map[string]string, other func(string) string) error {
 			fmt.Println(other(line))
 		}
 	}
+}
+
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
 }
 
 // usage is the processor time that this process has used, in nanoseconds.

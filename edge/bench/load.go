@@ -84,6 +84,7 @@ type order struct {
 	Addr   string
 	Class  byte
 	Status string
+	Links  int // slugs to draw from, 0 for all of the class
 	For    time.Duration
 	Rate   float64 // requests a second, 0 for as many as are answered
 }
@@ -98,7 +99,7 @@ type outcome struct {
 
 // generate is the load generator's process: for each order on its input, one run.
 func generate(s *settings) error {
-	g := generator{settings: s, templates: requests(), random: rand.New(rand.NewPCG(1, 1)), pools: map[string]*pool{}, drawn: map[byte][]uint32{}}
+	g := generator{settings: s, templates: requests(), random: rand.New(rand.NewPCG(1, 1)), pools: map[string]*pool{}, drawn: map[drawing][]uint32{}}
 	return converse(map[string]string{}, func(line string) string {
 		var o order
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
@@ -120,19 +121,27 @@ type generator struct {
 	*settings
 	templates []request
 	random    *rand.Rand
-	drawn     map[byte][]uint32
+	drawn     map[drawing][]uint32
 	at        int // in what is drawn
 	pools     map[string]*pool
 }
 
+type drawing struct {
+	class byte
+	links int
+}
+
 // draws gives numbers of slugs in the order in which they are asked for, drawn once.
-func (g *generator) draws(class byte) []uint32 {
-	if d := g.drawn[class]; d != nil {
+func (g *generator) draws(of drawing) []uint32 {
+	if d := g.drawn[of]; d != nil {
 		return d
 	}
-	n := uint64(g.links)
-	if class == classRules || class == classVariants {
-		n = uint64(g.special)
+	n := uint64(of.links)
+	if n == 0 {
+		n = uint64(g.links)
+		if of.class == classRules || of.class == classVariants {
+			n = uint64(g.special)
+		}
 	}
 	z := rand.NewZipf(g.random, g.zipf, 1, n-1)
 	d := make([]uint32, 1<<20)
@@ -140,7 +149,7 @@ func (g *generator) draws(class byte) []uint32 {
 		// The popular ones are not next to each other in the table.
 		d[i] = uint32(z.Uint64() * 7_368_787 % n)
 	}
-	g.drawn[class] = d
+	g.drawn[of] = d
 	return d
 }
 
@@ -203,7 +212,7 @@ func (g *generator) send(c *wire, draws []uint32, class byte, began time.Time) e
 // it is due, and waits for a free connection if there is none; the time of an answer counts from that moment.
 func (g *generator) run(o order) (outcome, error) {
 	out := outcome{Took: new(histogram)}
-	draws := g.draws(o.Class)
+	draws := g.draws(drawing{o.Class, o.Links})
 	p, err := g.pool(o.Addr)
 	if err != nil {
 		return out, err

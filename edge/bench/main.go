@@ -7,7 +7,8 @@
 // of browsers. Bare and edge take turns, and what counts is the processor time that the server's process used
 // for a request (getrusage), so that a busy machine disturbs both alike.
 //
-// It owns no budget: those it compares with stand in the project's performance page.
+// Beside the ratios it takes the figures of memory, of cold starts and of the garbage collector, and lets nginx and
+// HAProxy, which do a part of the same work, take turns with the rest. With -guard it is a check instead.
 package main
 
 import (
@@ -15,7 +16,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 )
@@ -28,6 +28,8 @@ type settings struct {
 	dir, geo                      string
 	cpus                          [2]int // of the servers, of the load
 	profile, only, than           string
+	parts, out                    string
+	kafka, data, document         string
 }
 
 func (s *settings) flags() *flag.FlagSet {
@@ -42,7 +44,12 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.geo, "geo", "", "geo database (.mmdb); none: one of 60,000 networks is made")
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
-	f.StringVar(&s.only, "only", "", "the scenarios to run, such as P1,P4; none: all")
+	f.StringVar(&s.parts, "parts", "ratios,ship,others,half,memory,cold,ten", "what to measure")
+	f.StringVar(&s.only, "only", "", "the scenarios of ratios to run, such as P1,P4; none: all")
+	f.StringVar(&s.out, "out", "", "write the result here: this name and .txt, .json, .svg")
+	f.StringVar(&s.kafka, "kafka", "", "for the edge's process: ship to this broker")
+	f.StringVar(&s.data, "data", "", "for a cold start's process: the data folder")
+	f.StringVar(&s.document, "document", "", "for a cold start's process: the links")
 	f.StringVar(&s.than, "than", "", "compare with the edge of this other build of the command, in place of bare")
 	f.StringVar(&s.profile, "profile", "", "write the edge's processor profile here")
 	return f
@@ -55,7 +62,7 @@ func main() {
 		role, args = strings.TrimPrefix(args[0], "role="), args[1:]
 	}
 	f := s.flags()
-	out := f.String("json", "", "write the result here as JSON")
+	guarding := f.Bool("guard", false, "fail if the answers have become much dearer; takes about a minute, and any machine will do")
 	_ = f.Parse(args)
 	var err error
 	switch role {
@@ -63,53 +70,21 @@ func main() {
 		err = serveBare()
 	case "edge":
 		err = serveEdge(&s)
+	case "kafka":
+		err = serveKafka()
+	case "cold":
+		err = serveCold(&s)
 	case "load":
 		err = generate(&s)
 	default:
-		err = measure(&s, args, *out)
+		if *guarding {
+			err = guard(&s)
+		} else {
+			err = bench(&s, args)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-}
-
-func measure(s *settings, args []string, out string) error {
-	if runtime.NumCPU() < 2 {
-		return fmt.Errorf("one processor is not enough: server and load need one each")
-	}
-	var servers []*child
-	for i, role := range []string{"bare", "edge", "load"} {
-		program, given := self, args
-		if role == "bare" && s.than != "" {
-			program, role, given = s.than, "edge", without(args, "-than", "-profile")
-		}
-		c, err := start(program, s.cpus[i/2], role, given)
-		if err != nil {
-			return err
-		}
-		defer c.stop()
-		servers = append(servers, c)
-	}
-	bare, edge, load := servers[0], servers[1], servers[2]
-	fmt.Printf("%s\n%d links, %d connections, %d rounds of %v; server on processor %d, load on %d\n", edge.hello["table"], s.links, s.conns, s.rounds, s.dur, s.cpus[0], s.cpus[1])
-	results, err := compare(s, load, bare, edge, choose(s.only, scenarios))
-	if err != nil {
-		return err
-	}
-	report(os.Stdout, results)
-	fmt.Println(edge.ask("spool"))
-	return nil
-}
-
-// without leaves settings out, with their values: another build need not know them.
-func without(args []string, names ...string) (left []string) {
-	for i := 0; i < len(args); i++ {
-		if name, _, whole := strings.Cut(args[i], "="); !slices.Contains(names, name) {
-			left = append(left, args[i])
-		} else if !whole {
-			i++
-		}
-	}
-	return left
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -14,20 +13,37 @@ import (
 type scenario struct {
 	Name   string  `json:"name"`
 	What   string  `json:"what"`
-	Budget float64 `json:"budget"` // the least ratio of bare's processor time to the edge's
+	Budget float64 `json:"budget,omitempty"` // the least ratio of bare's processor time to this one's; 0: none
 
 	class  byte   // of slugs
-	listen string // of the edge's addresses
+	listen string // of the server's addresses
 	status string
+	links  int // slugs to draw from, 0 for all of the class
 }
 
 var constant = scenario{Name: "bare", What: "a constant redirect", class: classPlain, listen: "bare", status: "302"}
 
 var scenarios = []scenario{
-	{"P1", "plain link, click in the spool", 0.88, classPlain, "direct", "302"},
-	{"P2", "10 nested rules; geo and User-Agent", 0.80, classRules, "proxied", "302"},
-	{"P3", "A/B test of 5 variants", 0.86, classVariants, "direct", "302"},
-	{"P4", "unknown slug", 0.92, classUnknown, "direct", "404"},
+	{"P1", "plain link, click in the spool", 0.88, classPlain, "direct", "302", 0},
+	{"P2", "10 nested rules; geo and User-Agent", 0.80, classRules, "proxied", "302", 0},
+	{"P3", "A/B test of 5 variants", 0.86, classVariants, "direct", "302", 0},
+	{"P4", "unknown slug", 0.92, classUnknown, "direct", "404", 0},
+}
+
+// contestant is a scenario at a server.
+type contestant struct {
+	scenario
+	server server
+	// background says that the server goes on with a request's work after the answer, and while others have their
+	// turn: that counts too.
+	background bool
+	last       time.Duration
+}
+
+// server is what can be measured: a child, or a program of others.
+type server interface {
+	address(listen string) string
+	used() (time.Duration, error) // processor time so far
 }
 
 // ratio is a scenario's outcome. Times are microseconds; those of the processor are sums over all runs divided
@@ -50,28 +66,31 @@ type ratio struct {
 // is longer than the interval at which the spool is synced, so that each has its share of that.
 const blockRounds = 5
 
-// compare lets bare and each scenario take turns, many short runs each, and compares their processor time: the
+// compare lets bare and each contestant take turns, many short runs each, and compares their processor time: the
 // median over blocks of rounds. However busy the machine is, neighbouring runs find it alike.
-func compare(s *settings, load, bare, edge *child, chosen []scenario) ([]ratio, error) {
+func compare(s *settings, load *child, bare server, all []contestant) ([]ratio, error) {
 	type pair struct{ bare, edge run }
-	blocks := make([][]pair, len(chosen))
-	totals := make([]pair, len(chosen))
-	for _, sc := range append([]scenario{constant}, chosen...) {
-		server := edge
-		if sc.listen == "bare" {
-			server, sc = bare, reference(s, chosen[0])
+	blocks := make([][]pair, len(all))
+	totals := make([]pair, len(all))
+	against := make([]contestant, len(all))
+	for i := range all {
+		against[i] = contestant{scenario: constant, server: bare}
+		if s.than != "" {
+			against[i].scenario = all[i].scenario
 		}
-		if _, err := drive(load, server, sc, 4*s.dur, 0); err != nil {
-			return nil, err
+		for _, c := range []*contestant{&against[i], &all[i]} {
+			if _, err := drive(load, c, 2*s.dur, 0); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for round := range s.rounds {
-		for i, sc := range chosen {
-			b, err := drive(load, bare, reference(s, sc), s.dur, 0)
+		for i := range all {
+			b, err := drive(load, &against[i], s.dur, 0)
 			if err != nil {
 				return nil, err
 			}
-			e, err := drive(load, edge, sc, s.dur, 0)
+			e, err := drive(load, &all[i], s.dur, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -86,7 +105,7 @@ func compare(s *settings, load, bare, edge *child, chosen []scenario) ([]ratio, 
 		}
 	}
 	var results []ratio
-	for i, sc := range chosen {
+	for i := range all {
 		var v []float64
 		for _, b := range blocks[i] {
 			v = append(v, b.bare.micros()/b.edge.micros())
@@ -94,26 +113,21 @@ func compare(s *settings, load, bare, edge *child, chosen []scenario) ([]ratio, 
 		slices.Sort(v)
 		t := totals[i]
 		results = append(results, ratio{
-			scenario: sc, Bare: t.bare.micros(), Edge: t.edge.micros(), Ratio: quantile(v, 0.5), Low: quantile(v, 0.25), High: quantile(v, 0.75),
+			scenario: all[i].scenario, Bare: t.bare.micros(), Edge: t.edge.micros(), Ratio: quantile(v, 0.5), Low: quantile(v, 0.25), High: quantile(v, 0.75),
 			BareRate: t.bare.rate(), Rate: t.edge.rate(), P99Bare: t.bare.took.quantile(0.99), P99: t.edge.took.quantile(0.99), Errors: t.bare.errors + t.edge.errors,
 		})
 	}
 	return results, nil
 }
 
-// reference is what a scenario is compared with: the constant answer, or the same of another build.
-func reference(s *settings, sc scenario) scenario {
-	if s.than != "" {
-		return sc
-	}
-	return constant
-}
-
 func report(w io.Writer, results []ratio) {
-	fmt.Fprintf(w, "\n     %-38s %9s %9s %7s %15s %7s %11s\n", "", "bare µs", "edge µs", "ratio", "(half of them)", "budget", "requests/s")
+	fmt.Fprintf(w, "\n     %-38s %9s %9s %7s %15s %7s %11s\n", "", "bare µs", "µs", "ratio", "(half of them)", "budget", "requests/s")
 	for _, r := range results {
 		verdict := "ok"
-		if r.Ratio < r.Budget {
+		switch {
+		case r.Budget == 0:
+			verdict = ""
+		case r.Ratio < r.Budget:
 			verdict = "SHORT"
 		}
 		if r.Errors > 0 {
@@ -153,13 +167,4 @@ func quantile(v []float64, q float64) float64 {
 		return v[i]
 	}
 	return v[i] + (v[i+1]-v[i])*(at-float64(i))
-}
-
-func choose(only string, all []scenario) (chosen []scenario) {
-	for _, sc := range all {
-		if only == "" || slices.Contains(strings.Split(only, ","), sc.Name) {
-			chosen = append(chosen, sc)
-		}
-	}
-	return chosen
 }

@@ -1,0 +1,336 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// result is all that a run of the command has found.
+type result struct {
+	Date    string      `json:"date"`
+	Machine string      `json:"machine"`
+	Go      string      `json:"go"`
+	Load    string      `json:"load_average"` // at the start: what else the machine had to do
+	Ratios  []ratio     `json:"ratios,omitempty"`
+	Half    []half      `json:"half_load,omitempty"`
+	Memory  []figures   `json:"memory,omitempty"`
+	Cold    []coldStart `json:"cold_starts,omitempty"`
+	Ten     *tenMillion `json:"ten_million_links,omitempty"`
+	Notes   []string    `json:"notes,omitempty"`
+}
+
+// half is answering at a fixed rate, half of what can be answered at most. Times are microseconds.
+type half struct {
+	What  string  `json:"what"`
+	Rate  float64 `json:"per_second"`
+	Bare  float64 `json:"bare_p99_us"`
+	Edge  float64 `json:"p99_us"`
+	Ratio float64 `json:"p99_ratio"`
+	Bare5 float64 `json:"bare_p50_us"`
+	Edge5 float64 `json:"p50_us"`
+}
+
+type tenMillion struct {
+	Plain ratio `json:"plain_link"`
+	Calm  half  `json:"calm"`
+	Churn half  `json:"while_links_change"`
+	tally
+}
+
+func (s *settings) wants(part string) bool { return slices.Contains(strings.Split(s.parts, ","), part) }
+
+// family starts children and ends all of them.
+type family struct {
+	s    *settings
+	args []string
+	all  []*child
+}
+
+func (f *family) start(cpu int, role string, more ...string) (*child, error) {
+	c, err := start(self, cpu, role, append(slices.Clone(f.args), more...))
+	if err == nil {
+		f.all = append(f.all, c)
+	}
+	return c, err
+}
+
+func (f *family) stop() {
+	for _, c := range f.all {
+		c.stop()
+	}
+}
+
+func bench(s *settings, args []string) error {
+	if runtime.NumCPU() < 2 {
+		return fmt.Errorf("one processor is not enough: server and load need one each")
+	}
+	dir, err := os.MkdirTemp(s.dir, "bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	r := result{Date: time.Now().UTC().Format("2006-01-02 15:04 MST"), Machine: machine(), Go: runtime.Version(), Load: loadAverage()}
+	say := func(format string, a ...any) { fmt.Fprintf(os.Stderr, format+"\n", a...) }
+
+	f := &family{s: s, args: args}
+	defer f.stop()
+	load, err := f.start(s.cpus[1], "load")
+	if err != nil {
+		return err
+	}
+	var bare *child
+	if s.than == "" {
+		bare, err = f.start(s.cpus[0], "bare")
+	} else if bare, err = start(s.than, s.cpus[0], "edge", without(args, "-than", "-profile")); err == nil {
+		f.all = append(f.all, bare)
+	}
+	if err != nil {
+		return err
+	}
+	if s.wants("ratios") || s.wants("half") || s.wants("memory") || s.wants("ship") {
+		if err := f.usual(&r, dir, load, bare, say); err != nil {
+			return err
+		}
+	}
+	if s.wants("cold") && s.than == "" {
+		say("cold starts ...")
+		c, err := measureCold(s, dir, s.links)
+		if err != nil {
+			return err
+		}
+		r.Cold = append(r.Cold, c)
+	}
+	if s.wants("ten") && s.than == "" {
+		say("ten times as many links ...")
+		if err := f.ten(&r, dir, load, bare); err != nil {
+			return err
+		}
+	}
+	r.write(os.Stdout)
+	if s.out == "" {
+		return nil
+	}
+	return r.save(s.out)
+}
+
+// usual is what is measured with the usual number of links.
+func (f *family) usual(r *result, dir string, load, bare *child, say func(string, ...any)) error {
+	s := f.s
+	edge, err := f.start(s.cpus[0], "edge")
+	if err != nil {
+		return err
+	}
+	say("%s; %d connections, %d rounds of %v, servers on processor %d, load on %d", edge.hello["table"], s.conns, s.rounds, s.dur, s.cpus[0], s.cpus[1])
+	var all []contestant
+	for _, sc := range scenarios {
+		if s.wants("ratios") && (s.only == "" || slices.Contains(strings.Split(s.only, ","), sc.Name)) {
+			all = append(all, contestant{scenario: sc, server: edge})
+		}
+	}
+	if s.wants("ship") && s.than == "" {
+		kafka, err := f.start(s.cpus[1], "kafka")
+		if err != nil {
+			return err
+		}
+		shipping, err := f.start(s.cpus[0], "edge", "-kafka", kafka.hello["kafka"], "-profile", "")
+		if err != nil {
+			return err
+		}
+		sc := scenarios[0]
+		sc.Name, sc.What, sc.Budget = "P1b", "P1, shipping to Kafka meanwhile", 0.75
+		all = append(all, contestant{scenario: sc, server: shipping, background: true})
+		defer func() { say("%s", shipping.ask("spool")) }()
+	}
+	if s.wants("others") && s.than == "" {
+		others, stop, err := startOthers(s, dir)
+		defer stop()
+		if err != nil {
+			r.Notes = append(r.Notes, err.Error())
+		} else {
+			all = append(all, others...)
+		}
+	}
+	if r.Ratios, err = compare(s, load, bare, all); err != nil {
+		return err
+	}
+	if s.wants("half") && s.than == "" {
+		h, err := atHalf(s, load, bare, &contestant{scenario: scenarios[0], server: edge}, "plain link")
+		if err != nil {
+			return err
+		}
+		r.Half = append(r.Half, h)
+	}
+	if s.wants("memory") && s.than == "" {
+		var m figures
+		if err := json.Unmarshal([]byte(edge.ask("figures")), &m); err != nil {
+			return err
+		}
+		r.Memory = append(r.Memory, m)
+	}
+	say("%s", edge.ask("spool"))
+	return nil
+}
+
+// atHalf compares how long answers take at a rate that leaves the server half of its time.
+func atHalf(s *settings, load *child, bare server, c *contestant, what string) (half, error) {
+	b := &contestant{scenario: constant, server: bare}
+	full, err := drive(load, c, time.Second, 0)
+	if err != nil {
+		return half{}, err
+	}
+	// Of the processor's time, not of the rate: on a busy machine the rate is what others leave.
+	rate := min(0.5*1e6/full.micros(), 0.5*full.rate()*1.2)
+	var slow [2]run
+	for range max(s.rounds/4, 2) {
+		for i, each := range []*contestant{b, c} {
+			one, err := drive(load, each, 4*s.dur, rate)
+			if err != nil {
+				return half{}, err
+			}
+			slow[i].add(one)
+		}
+	}
+	h := half{What: what, Rate: rate, Bare: slow[0].took.quantile(0.99), Edge: slow[1].took.quantile(0.99), Bare5: slow[0].took.quantile(0.5), Edge5: slow[1].took.quantile(0.5)}
+	h.Ratio = h.Edge / h.Bare
+	return h, nil
+}
+
+// ten is what is measured with ten times as many links.
+func (f *family) ten(r *result, dir string, load, bare *child) error {
+	s := f.s
+	many := fmt.Sprint(10 * s.links)
+	edge, err := f.start(s.cpus[0], "edge", "-links", many, "-profile", "")
+	if err != nil {
+		return err
+	}
+	var t tenMillion
+	sc := scenarios[0]
+	sc.Name, sc.What, sc.Budget, sc.links = "P1", "plain link among ten times as many", 0, 10*s.links
+	short := *s
+	short.rounds = max(s.rounds/2, blockRounds)
+	ratios, err := compare(&short, load, bare, []contestant{{scenario: sc, server: edge}})
+	if err != nil {
+		return err
+	}
+	t.Plain = ratios[0]
+	c := &contestant{scenario: sc, server: edge}
+	if t.Calm, err = atHalf(&short, load, bare, c, "plain link among ten times as many"); err != nil {
+		return err
+	}
+	edge.ask("churn")
+	t.Churn, err = atHalf(&short, load, bare, c, fmt.Sprintf("the same, %d changes a second", churnLinks*int(time.Second/churnEvery)))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(edge.ask("calm")), &t.tally); err != nil {
+		return err
+	}
+	var m figures
+	if err := json.Unmarshal([]byte(edge.ask("figures")), &m); err != nil {
+		return err
+	}
+	r.Memory = append(r.Memory, m)
+	r.Ten = &t
+	edge.stop()
+	if !s.wants("cold") {
+		return nil
+	}
+	cold, err := measureCold(s, dir, 10*s.links)
+	if err == nil {
+		r.Cold = append(r.Cold, cold)
+	}
+	return err
+}
+
+func (r *result) write(w io.Writer) {
+	fmt.Fprintf(w, "%s, %s, %s, load average at the start %s\n", r.Date, r.Machine, r.Go, r.Load)
+	if len(r.Ratios) > 0 {
+		report(w, r.Ratios)
+	}
+	if len(r.Half) > 0 || r.Ten != nil {
+		fmt.Fprintf(w, "\n     %-44s %10s %10s %10s %8s\n", "at half load, µs", "requests/s", "bare p99", "p99", "ratio")
+		all := r.Half
+		if r.Ten != nil {
+			all = append(slices.Clone(all), r.Ten.Calm, r.Ten.Churn)
+		}
+		for _, h := range all {
+			fmt.Fprintf(w, "P5   %-44s %10.0f %10.0f %10.0f %8.2f   (budget 1.30; p50 %.0f and %.0f)\n", h.What, h.Rate, h.Bare, h.Edge, h.Ratio, h.Bare5, h.Edge5)
+		}
+	}
+	if len(r.Memory) > 0 {
+		fmt.Fprintf(w, "\n     %-12s %14s %32s %14s %14s %12s\n", "links", "bytes a link", "beyond slug and destination (32)", "GC CPU (5 ms)", "longest pause", "resident")
+		for _, m := range r.Memory {
+			fmt.Fprintf(w, "P6   %-12d %14.1f %32.1f %11.2f ms %11.2f ms %9.0f MB\n", m.Links, m.BytesALink, m.Overhead, m.Collection, m.Pause, m.Resident)
+		}
+	}
+	for _, c := range r.Cold {
+		fmt.Fprintf(w, "\nP7   %d links, from the process's start to the first redirect: %.2f s from local state, %.2f s from the wire\n", c.Links, c.Local, c.Wire)
+		fmt.Fprintf(w, "P8   their snapshot: %.1f MB (budget 60 a million), written in %.1f s\n", c.Document, c.Written)
+		fmt.Fprintf(w, "P14  the whole edge with them, at rest: %.0f MB (budget 250 with a million)\n", c.Resident)
+	}
+	if t := r.Ten; t != nil {
+		fmt.Fprintf(w, "\n     among ten times as many links: ratio to bare %.3f (%.3f, %.3f); %d deltas of %d links under load took %.2f ms each, at most %.2f ms, with %d folds\n",
+			t.Plain.Ratio, t.Plain.Low, t.Plain.High, t.Deltas, churnLinks, t.Applied, t.Worst, t.Folds)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintln(w, "note:", n)
+	}
+}
+
+// save writes the result as text, as JSON, and as a picture.
+func (r *result) save(name string) error {
+	var text strings.Builder
+	r.write(&text)
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	for ending, content := range map[string][]byte{".txt": []byte(text.String()), ".json": append(b, '\n'), ".svg": plot(r)} {
+		if err := os.WriteFile(name+ending, content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// machine is its processor, as it calls itself.
+func machine() string {
+	b, _ := os.ReadFile("/proc/cpuinfo")
+	name := "unknown processor"
+	for line := range strings.Lines(string(b)) {
+		if k, v, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(k) == "model name" {
+			name = strings.TrimSpace(v)
+			break
+		}
+	}
+	return fmt.Sprintf("%d × %s, %s/%s", runtime.NumCPU(), name, runtime.GOOS, runtime.GOARCH)
+}
+
+func loadAverage() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	first, _, _ := strings.Cut(string(b), " ")
+	return first
+}
+
+// without leaves settings out, with their values: another build need not know them.
+func without(args []string, names ...string) (left []string) {
+	for i := 0; i < len(args); i++ {
+		if name, _, whole := strings.Cut(args[i], "="); !slices.Contains(names, name) {
+			left = append(left, args[i])
+		} else if !whole {
+			i++
+		}
+	}
+	return left
+}

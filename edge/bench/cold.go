@@ -1,0 +1,189 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/shared/click"
+	record "github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// lifelike is a destination as people have them, hard to compress: hosts and words repeat, numbers don't.
+func lifelike(r *rand.Rand, words []string) string {
+	word := func() string { return words[min(int(r.ExpFloat64()*float64(len(words))/6), len(words)-1)] }
+	b := fmt.Appendf(nil, "https://www.%s-%s.example/", word(), word())
+	for range 2 + r.IntN(3) {
+		b = append(append(b, word()...), "-/"[r.IntN(2)])
+	}
+	b = fmt.Appendf(b, "%s-%d", word(), r.Uint32())
+	if r.IntN(2) == 0 {
+		b = fmt.Appendf(b, "?utm_source=%s&utm_campaign=%s_%d&id=%x", word(), word(), r.IntN(1000), r.Uint32())
+	}
+	return string(b)
+}
+
+// writeDocument makes a snapshot of plain links with lifelike slugs and destinations.
+func writeDocument(path string, links int) (slug string, size int64, took time.Duration, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return "", 0, 0, err
+	}
+	defer f.Close()
+	r := rand.New(rand.NewPCG(2, 2))
+	words := make([]string, 4000)
+	for i := range words {
+		for range 3 + r.IntN(7) {
+			words[i] += string(rune('a' + min(int(r.ExpFloat64()*6), 25)))
+		}
+	}
+	began := time.Now()
+	w, err := snapshot.NewWriter(f, snapshot.Cursor{Incarnation: 1, Revision: uint64(links)})
+	if err != nil {
+		return "", 0, 0, err
+	}
+	for i := range links {
+		l := record.Record{
+			Num: uint64(i + 1), Owner: uint64(r.IntN(5000)), Revision: uint64(i + 1), CreatedAt: 1_700_000_000_000 + int64(i)*50_000 + r.Int64N(50_000),
+			Slug: string(appendSlug(nil, classPlain, uint32(i))), Destination: lifelike(r, words),
+		}
+		if err := w.Add(&l); err != nil {
+			return "", 0, 0, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return "", 0, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return "", 0, 0, err
+	}
+	return string(appendSlug(nil, classPlain, uint32(links/2))), info.Size(), time.Since(began), nil
+}
+
+// fileSource is a control plane that has one document and no changes.
+type fileSource string
+
+func (s fileSource) Snapshot(context.Context) (io.ReadCloser, error) {
+	if s == "" {
+		return nil, fmt.Errorf("nobody is there")
+	}
+	return os.Open(string(s))
+}
+
+func (fileSource) Changes(ctx context.Context, _ snapshot.Cursor) ([]byte, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (fileSource) Report(context.Context, snapshot.Status) error { return nil }
+
+// nowhere takes clicks and forgets them.
+type nowhere struct{}
+
+func (nowhere) Deliver(context.Context, *click.Batch) error { return nil }
+
+// serveCold is a whole edge with its data in a folder, which takes a document if it has no links yet.
+func serveCold(s *settings) error {
+	e, err := edge.New(edge.Config{ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt", DataDir: s.data}, edge.Deps{
+		Source: fileSource(s.document), Sink: nowhere{}, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- e.Run(ctx) }()
+	err = converse(map[string]string{"edge": e.Addr().String()}, func(string) string {
+		debug.FreeOSMemory()
+		return "{}"
+	})
+	stop()
+	if failed := <-ended; err == nil {
+		err = failed
+	}
+	return err
+}
+
+// coldStart is an edge started twice.
+type coldStart struct {
+	Links    int     `json:"links"`
+	Wire     float64 `json:"from_the_wire_s"` // from the start of the process to the first redirect
+	Local    float64 `json:"from_local_state_s"`
+	Resident float64 `json:"resident_mb"` // afterwards
+	Document float64 `json:"document_mb"`
+	Written  float64 `json:"document_written_s"`
+}
+
+// measureCold starts an edge twice, with an empty folder and with what it has kept.
+func measureCold(s *settings, dir string, links int) (c coldStart, err error) {
+	document := filepath.Join(dir, "document")
+	slug, size, took, err := writeDocument(document, links)
+	if err != nil {
+		return c, err
+	}
+	c.Links, c.Document, c.Written = links, float64(size)/1e6, took.Seconds()
+	data := filepath.Join(dir, "data")
+	defer os.RemoveAll(data)
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for _, run := range []struct {
+		document string
+		to       *float64
+	}{{document, &c.Wire}, {"", &c.Local}} {
+		began := time.Now()
+		child, err := start(self, -1, "cold", []string{"-data", data, "-document", run.document})
+		if err != nil {
+			return c, err
+		}
+		for {
+			if time.Since(began) > 3*time.Minute {
+				child.stop()
+				return c, fmt.Errorf("no redirect after %v", time.Since(began))
+			}
+			r, err := client.Get("http://" + child.hello["edge"] + "/" + slug)
+			if err == nil {
+				_ = r.Body.Close()
+				if r.StatusCode == http.StatusFound {
+					break
+				}
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
+		*run.to = time.Since(began).Seconds()
+		if run.document != "" {
+			// The edge keeps what it has taken; only then is there something to start from.
+			if err := awaitFile(filepath.Join(data, "links", "links.state"), time.Minute); err != nil {
+				child.stop()
+				return c, err
+			}
+		}
+		client.CloseIdleConnections()
+		child.ask("rest")
+		c.Resident = resident(child.cmd.Process.Pid)
+		child.stop()
+	}
+	return c, nil
+}
+
+func awaitFile(path string, within time.Duration) error {
+	for end := time.Now().Add(within); ; {
+		if b, err := os.ReadFile(path); err == nil && !bytes.Equal(b, nil) {
+			return nil
+		} else if time.Now().After(end) {
+			return fmt.Errorf("the edge has not kept its links: %w", err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}

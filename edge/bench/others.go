@@ -1,0 +1,196 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// othersLinks is how many links the other servers know: they keep them in a table of strings read at the start.
+const othersLinks = 100_000
+
+// foreign is a server of others, in one process of one thread.
+type foreign struct {
+	addr string
+	cmd  *exec.Cmd
+}
+
+func (f *foreign) address(string) string { return f.addr }
+
+func (f *foreign) used() (time.Duration, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", f.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := strings.Cut(string(b), " ")
+	n, err := strconv.ParseInt(first, 10, 64)
+	return time.Duration(n), err
+}
+
+func (f *foreign) stop() {
+	_ = f.cmd.Process.Kill()
+	_ = f.cmd.Wait()
+}
+
+// debian are the packages that the servers are taken from where they are not installed, and what they need that
+// small systems lack. They are unpacked into a cache folder; nothing is installed and nothing started by it.
+var debian = []string{"nginx", "haproxy", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1"}
+
+// programs finds nginx and haproxy, and the folder of libraries they need if any.
+func programs() (nginx, haproxy, libraries string, err error) {
+	nginx, errN := exec.LookPath("nginx")
+	haproxy, errH := exec.LookPath("haproxy")
+	if errN == nil && errH == nil {
+		return nginx, haproxy, "", nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", "", "", err
+	}
+	root := filepath.Join(cache, "shortline", "bench-servers")
+	nginx, haproxy = filepath.Join(root, "usr/sbin/nginx"), filepath.Join(root, "usr/sbin/haproxy")
+	found, err := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu"))
+	if err == nil && len(found) > 0 {
+		return nginx, haproxy, found[0], nil
+	}
+	fetch := "cd '" + root + "' && apt-get download " + strings.Join(debian, " ") + " && for p in *.deb; do dpkg -x \"$p\" . || exit 1; done && rm *.deb"
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", "", "", err
+	}
+	if out, err := exec.Command("sh", "-c", fetch).CombinedOutput(); err != nil {
+		return "", "", "", fmt.Errorf("nginx and haproxy are not here; on Debian or Ubuntu: apt-get install nginx haproxy (%w: %s)", err, bytes.TrimSpace(out))
+	}
+	if found, err = filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu")); err != nil || len(found) == 0 {
+		return "", "", "", fmt.Errorf("the packages of nginx and haproxy hold no libraries in %s", root)
+	}
+	return nginx, haproxy, found[0], nil
+}
+
+// startOthers starts the other servers, each with the same links. The caller stops them.
+func startOthers(s *settings, dir string) (all []contestant, stop func(), err error) {
+	stop = func() {
+		for _, c := range all {
+			c.server.(*foreign).stop()
+		}
+	}
+	nginx, haproxy, libraries, err := programs()
+	if err != nil {
+		return nil, stop, err
+	}
+	var pairs, table bytes.Buffer
+	for i := range uint32(othersLinks) {
+		slug := appendSlug(nil, classPlain, i)
+		fmt.Fprintf(&pairs, "/%s %s;\n", slug, destination(i))
+		fmt.Fprintf(&table, "/%s %s\n", slug, destination(i))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "links.nginx"), pairs.Bytes(), 0o644); err != nil {
+		return nil, stop, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "links.haproxy"), table.Bytes(), 0o644); err != nil {
+		return nil, stop, err
+	}
+	for _, o := range []struct {
+		name, what, program, config string
+		args                        []string
+	}{
+		{"N1", "nginx, map of 100 k links, no log", nginx, nginxConfig("off"), []string{"-p", dir, "-c"}},
+		{"N2", "nginx, the same with a JSON access log", nginx, nginxConfig("access.log json"), []string{"-p", dir, "-c"}},
+		{"H1", "HAProxy, map of 100 k links, no log", haproxy, haproxyConfig, []string{"-db", "-q", "-f"}},
+	} {
+		port, err := freePort()
+		if err != nil {
+			return all, stop, err
+		}
+		f := &foreign{addr: "127.0.0.1:" + port}
+		path := filepath.Join(dir, o.name+".conf")
+		config := strings.NewReplacer("ADDR", f.addr, "DIR", dir, "NAME", o.name).Replace(o.config)
+		if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
+			return all, stop, err
+		}
+		f.cmd = exec.Command(o.program, append(o.args, path)...)
+		f.cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+libraries)
+		var says bytes.Buffer
+		f.cmd.Stderr = &says
+		if err := held(s.cpus[0], f.cmd.Start); err != nil {
+			return all, stop, err
+		}
+		all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what, class: classPlain, status: "302", links: othersLinks}, server: f})
+		if err := await(f.addr, 20*time.Second); err != nil {
+			return all, stop, fmt.Errorf("%s: %w: %s", o.what, err, says.String())
+		}
+	}
+	return all, stop, nil
+}
+
+func freePort() (string, error) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = l.Close() }()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, err
+}
+
+// await waits until somebody accepts connections.
+func await(addr string, within time.Duration) error {
+	end := time.Now().Add(within)
+	for {
+		c, err := net.Dial("tcp4", addr)
+		if err == nil {
+			return c.Close()
+		}
+		if time.Now().After(end) {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func nginxConfig(log string) string {
+	return `daemon off;
+master_process off;
+pid DIR/NAME.pid;
+error_log DIR/NAME.error crit;
+events { worker_connections 1024; }
+http {
+  log_format json escape=json '{"time":"$time_iso8601","ip":"$remote_addr","uri":"$uri","status":$status,"agent":"$http_user_agent","referer":"$http_referer","language":"$http_accept_language","for":"$http_x_forwarded_for"}';
+  access_log ` + log + `;
+  client_body_temp_path DIR/body; proxy_temp_path DIR/proxy; fastcgi_temp_path DIR/fastcgi; uwsgi_temp_path DIR/uwsgi; scgi_temp_path DIR/scgi;
+  keepalive_requests 1000000000;
+  map_hash_max_size 1048576;
+  map_hash_bucket_size 256;
+  map $uri $destination { default ""; include DIR/links.nginx; }
+  server {
+    listen ADDR;
+    add_header Cache-Control "private, no-store";
+    if ($destination = "") { return 404; }
+    location / { return 302 $destination; }
+  }
+}
+`
+}
+
+const haproxyConfig = `global
+  maxconn 1000
+  nbthread 1
+defaults
+  mode http
+  timeout client 60s
+  timeout server 60s
+  timeout connect 5s
+  timeout http-keep-alive 60s
+frontend links
+  bind ADDR
+  http-request set-var(txn.to) path,map_str(DIR/links.haproxy)
+  http-request redirect code 302 location %[var(txn.to)] if { var(txn.to) -m found }
+  http-request return status 404
+`

@@ -1,0 +1,139 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"log/slog"
+	"net/netip"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// stage is a part of an answer, measured against a loop that does nothing but arithmetic, in turns with it.
+type stage struct {
+	name string
+	most float64 // of the reference's time
+	run  func(n int)
+}
+
+// arithmetic is a checksum over 1 KiB: some hundred nanoseconds, whatever else is in the caches.
+func arithmetic(n int) {
+	var block [1024]byte
+	for i := range n {
+		block[0] = byte(i)
+		sink += uint64(crc32.ChecksumIEEE(block[:]))
+	}
+}
+
+var sink uint64
+
+// guardStages measures the stages and returns how many are too slow.
+func guardStages() (failed int, err error) {
+	dir, err := os.MkdirTemp("", "bench-stages-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	stages, done, err := makeStages(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	const n, turns = 20_000, 15
+	clock := func(run func(int)) float64 {
+		began := ownTime()
+		run(n)
+		return float64(ownTime()-began) / n
+	}
+	for _, st := range stages {
+		var ratios []float64
+		st.run(n)
+		for range turns {
+			base := clock(arithmetic)
+			ratios = append(ratios, clock(st.run)/base)
+		}
+		slices.Sort(ratios)
+		r, verdict := quantile(ratios, 0.5), "ok"
+		allocations := testing.AllocsPerRun(10, func() { st.run(100) })
+		if r > st.most || allocations > 0 {
+			verdict = "FAILED"
+			failed++
+		}
+		fmt.Printf("     %-38s %6.2f of the reference loop (at most %.1f), %.0f allocations: %s\n", st.name, r, st.most, allocations, verdict)
+	}
+	return failed, nil
+}
+
+func makeStages(dir string) (stages []stage, done func(), err error) {
+	tab, err := table.New(table.Config{})
+	if err != nil {
+		return nil, nil, err
+	}
+	s := settings{links: 200_000, special: 100}
+	if err := fill(tab, &s); err != nil {
+		return nil, nil, err
+	}
+	warm(tab, &s)
+	clicks, err := spool.Open(spool.Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = clicks.Run(ctx)
+	}()
+	done = func() {
+		stop()
+		<-ended
+		_ = clicks.Close()
+		tab.Close()
+	}
+	known := visitor.NewAgents(visitor.DefaultAgents)
+	var slugs [2][][]byte
+	for i := range uint32(1000) {
+		slugs[0] = append(slugs[0], appendSlug(nil, classPlain, i*197))
+		slugs[1] = append(slugs[1], appendSlug(nil, classRules, i%100))
+	}
+	in := visitor.Input{
+		UserAgent: []byte(agents[4]), AcceptLanguage: []byte(languages[1]), Referer: []byte("https://www.social.example/feed"),
+		IP: netip.MustParseAddr("192.0.2.1"), UnixMilli: time.Now().UnixMilli(),
+	}
+	event := click.Event{
+		Time: in.UnixMilli, Link: 7, Owner: 8, IP: in.IP, UserAgent: agents[4], Referer: "https://www.social.example/feed", AcceptLanguage: languages[1],
+	}
+	var v visitor.Visitor
+	return []stage{
+		{"find a link among 200 k", 2.5, func(n int) {
+			for i := range n {
+				if e, ok := tab.Lookup(slugs[0][i%1000]); ok {
+					sink += e.Num()
+				}
+			}
+		}},
+		{"decide by ten rules", 6, func(n int) {
+			for i := range n {
+				if e, ok := tab.Lookup(slugs[1][i%1000]); ok {
+					v.Reset(in, nil, known)
+					sink += uint64(len(tab.Compiled(&e).Choose(&v, uint64(i)).Target))
+				}
+			}
+		}},
+		{"keep a click in the spool", 8, func(n int) {
+			for i := range n {
+				clicks.Append(uint32(i%4), &event)
+			}
+		}},
+	}, done, nil
+}
