@@ -78,9 +78,9 @@ type message struct {
 }
 
 // messages reads n messages, or all that are there if n is 0.
-func messages(t *testing.T, c *kfake.Cluster, n int) (list []message) {
+func messages(t *testing.T, brokers []string, n int) (list []message) {
 	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestDeliver_one_frame_a_message_and_a_partition_a_lane(t *testing.T) {
 	}
 	of := map[uint8]int32{}
 	next := map[uint8]uint64{}
-	for _, m := range messages(t, c, lanes*rounds) {
+	for _, m := range messages(t, c.ListenAddrs(), lanes*rounds) {
 		if !sent[string(m.frame)] {
 			t.Error("a message that was not delivered as it is")
 		}
@@ -243,7 +243,7 @@ func TestDeliver_too_large(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := uint64(11)
-	for _, m := range messages(t, c, 0) {
+	for _, m := range messages(t, c.ListenAddrs(), 0) {
 		if m.batch.First != next {
 			t.Fatalf("%d comes where %d belongs", m.batch.First, next)
 		}
@@ -320,7 +320,7 @@ func TestDeliver_a_topic_that_grows(t *testing.T) {
 	deliver(open(t, c, dir), 2, 2)
 	seen := map[uint32]map[int32]bool{1: {}, 2: {}}
 	of := map[click.Lane]int32{}
-	for _, m := range messages(t, c, n) {
+	for _, m := range messages(t, c.ListenAddrs(), n) {
 		seen[m.batch.Epoch][m.partition] = true
 		if p, known := of[m.batch.Lane]; known && p != m.partition {
 			t.Errorf("%+v is in partitions %d and %d", m.batch.Lane, p, m.partition)
@@ -351,7 +351,7 @@ func TestPartitions_file_is_bounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, m := range messages(t, c, 8) {
+	for _, m := range messages(t, c.ListenAddrs(), 8) {
 		if m.partition != 0 {
 			t.Error("a lane left its partition")
 		}
@@ -390,7 +390,7 @@ func TestDeliver_ends_with_its_context(t *testing.T) {
 	}
 	clear(b2.Records)
 	close(held)
-	all := messages(t, c, 2)
+	all := messages(t, c.ListenAddrs(), 2)
 	if !slices.ContainsFunc(all, func(m message) bool { return bytes.Equal(m.frame, frame) }) {
 		t.Error("the message that was under way was changed")
 	}
@@ -469,7 +469,7 @@ func TestDeliver_timeout_means_unknown(t *testing.T) {
 	}
 	close(held)
 	eventually(t, "it is delivered", func() bool { return s.Deliver(t.Context(), b) == nil })
-	list := messages(t, c, 2)
+	list := messages(t, c.ListenAddrs(), 2)
 	if !bytes.Equal(list[0].frame, list[1].frame) {
 		t.Error("a repeat of other bytes")
 	}

@@ -1,0 +1,130 @@
+package kafkasink_test
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/shortline/shortline/edge/internal/kafkasink"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
+	"github.com/shortline/shortline/shared/kafkatest"
+)
+
+// rounds is how often a test does what it does: N, or few.
+func rounds(few int) int {
+	if n, err := strconv.Atoi(os.Getenv("N")); err == nil && n > 0 {
+		return n
+	}
+	return few
+}
+
+// The real broker is away when the edge starts, is killed while clicks flow, and hangs for longer than a delivery may
+// take: nothing is lost, lanes are in order, and what the broker had taken before it died comes twice.
+func TestShip_real_broker_dies_and_hangs(t *testing.T) {
+	t.Parallel()
+	b := kafkatest.Run(t, kafkatest.Config{})
+	b.Kill()
+	r := newRoad(t, []string{b.Addr()})
+	r.click(2000)
+	prepared := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { prepared <- r.sink.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-prepared; err != nil {
+			t.Error(err)
+		}
+	}()
+	eventually(t, "deliveries fail", func() bool { return r.ship.Stats().Failures > 3 })
+	if st := r.sink.Stats(); st.Ready || st.Oldest == 0 {
+		t.Errorf("the broker is away, and %+v", st)
+	}
+	if err := b.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the edge makes the topic", func() bool { return r.sink.Stats().Ready })
+	eventually(t, "clicks arrive", func() bool { return r.ship.Stats().Events == r.sent })
+
+	for range rounds(1) {
+		flowing := r.ship.Stats().Events
+		eventually(t, "clicks flow", func() bool { r.click(100); return r.ship.Stats().Events > flowing+2000 })
+		b.Kill()
+		failures := r.ship.Stats().Failures
+		eventually(t, "deliveries fail", func() bool { r.click(10); return r.ship.Stats().Failures > failures+3 })
+		if err := b.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		flowing = r.ship.Stats().Events
+		eventually(t, "clicks flow", func() bool { r.click(100); return r.ship.Stats().Events > flowing+2000 })
+		if err := b.Pause(); err != nil {
+			t.Fatal(err)
+		}
+		failures = r.ship.Stats().Failures
+		eventually(t, "deliveries time out", func() bool { r.click(1); return r.ship.Stats().Failures >= failures+4 })
+		if err := b.Resume(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.arrived([]string{b.Addr()}, true)
+	if st := r.sink.Stats(); st.Oldest != 0 || st.InFlight != 0 || st.Asides != 0 {
+		t.Errorf("all has arrived, and %+v", st)
+	}
+}
+
+// What a topic refuses for ever holds up no lane if it is about a click, and holds it if it is about the topic.
+func TestDeliver_refused(t *testing.T) {
+	t.Parallel()
+	addr := kafkatest.Shared(t)
+	admin := &kafka.Client{Addr: kafka.TCP(addr), Timeout: 20 * time.Second}
+	settings := kafkaconn.Settings{Brokers: []string{addr}, Topic: "refused", Partitions: 2}
+	dir := t.TempDir()
+	s, err := kafkasink.New(kafkasink.Config{Kafka: settings, Dir: dir, Timeout: 5 * time.Second, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	lane := click.Lane{Edge: 7, Epoch: 1}
+	if err := s.Deliver(t.Context(), batch(lane, 1, 3, 10)); err == nil || s.Stats().Refusals == 0 || s.Stats().Asides != 0 {
+		t.Errorf("a topic that is missing: %v %+v", err, s.Stats())
+	}
+	res, err := admin.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
+		Topic: "refused", NumPartitions: 2, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: "max.message.bytes", ConfigValue: "700"}},
+	}}})
+	if err == nil {
+		err = res.Errors["refused"]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "max.message.bytes") {
+		eventually(t, "the topic is looked at", func() bool {
+			err = s.Check(t.Context())
+			return err != nil && strings.Contains(err.Error(), "max.message.bytes")
+		})
+	}
+	small, large := batch(lane, 1, 20, 200), batch(lane, 21, 1, 3900)
+	for _, b := range []*click.Batch{small, large, batch(lane, 22, 20, 200)} {
+		eventually(t, "the lane goes on", func() bool { err = s.Deliver(t.Context(), b); return err == nil })
+	}
+	st := s.Stats()
+	if st.Asides != 1 || st.Splits == 0 || st.Refusals < 2 || st.Oldest != 0 {
+		t.Errorf("%+v", st)
+	}
+	dead, err := os.ReadDir(dir + "/dead")
+	if err != nil || len(dead) != 1 {
+		t.Fatalf("%v %v", dead, err)
+	}
+	frame, err := os.ReadFile(dir + "/dead/" + dead[0].Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := click.ParseBatch(frame); err != nil || got.First != 21 || got.Count != 1 {
+		t.Errorf("the file holds %+v, %v", got, err)
+	}
+}
