@@ -320,3 +320,13 @@ func TestChart_pods_are_restricted(t *testing.T) {
 		}
 	}
 }
+
+// chartValues are the defaults.
+func chartValues(t *testing.T) map[string]any {
+	t.Helper()
+	v, err := chartutil.ReadValuesFile(filepath.Join(chartDir, "values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
