@@ -71,6 +71,12 @@ func fleet() Dashboard {
 	}
 }
 
+// stale counts hours whose sums are out of date: the marks that writers have made since are more than were summed up.
+const stale = `SELECT uniqExact(intDiv(slot, 4)) AS hours FROM
+	(SELECT slot, sum(n) AS written FROM (SELECT slot, writer, max(n) AS n FROM rollup_marks GROUP BY slot, writer) GROUP BY slot) AS m
+	LEFT JOIN (SELECT slot, max(marks) AS built FROM rollup_builds GROUP BY slot) AS b USING (slot)
+WHERE written != built AND slot < intDiv(toUnixTimestamp(now()), 900) - 8`
+
 // pipeline is the road of clicks from the edges' disks into the store.
 func pipeline() Dashboard {
 	fill := chart("Spool filled", "How much of its room the spool takes. At its end clicks are dropped, and counted.", "percentunit",
@@ -91,7 +97,7 @@ func pipeline() Dashboard {
 	}
 	return Dashboard{
 		File: "pipeline.json", uid: "shortline-pipeline", title: "Click pipeline", text: "The road of clicks: the spool of each edge, delivery, Kafka, ingest.",
-		from: "now-3h", refresh: "15s", sources: []source{metrics}, variables: []variable{instances("shortline_spool_cap_bytes")},
+		from: "now-3h", refresh: "15s", sources: []source{metrics, clicks}, variables: []variable{instances("shortline_spool_cap_bytes")},
 		panels: []panel{
 			stat("Stored", "Clicks stored each second.", "ops", over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "")),
 			stat("Pending", "Clicks on the disks of edges that are not acknowledged yet.", "short", over("sum(shortline_spool_clicks_pending)", ""), step{good, 0}, step{warning, 100000}),
@@ -120,8 +126,10 @@ func pipeline() Dashboard {
 				over("sum by (result) (rate(shortline_ingest_clicks_total"+win+"))", "{{result}}")),
 			chart("Errors", "What failed each second: inserts, setting counters, writing the spool.", "ops",
 				over("sum(rate(shortline_ingest_errors_total"+win+"))", "inserts"), over("sum(rate(shortline_counters_errors_total"+win+"))", "counters"), over("sum(rate(shortline_spool_errors_total"+here+win+"))", "spool")),
+			stat("Hours to sum up", "Hours, over for two hours or more, that were not summed up again since their last click came. Until they are, reports read their clicks one by one.", "short",
+				question{from: clicks, text: stale}, step{good, 0}, step{warning, 24}),
 			chart("Bytes shipped", "Bytes of clicks acknowledged each second.", "Bps", over("rate(shortline_ship_bytes_total"+here+win+")", "{{instance}}")),
-			chart("Spool on disk", "Disk that each spool takes.", "bytes", over("shortline_spool_bytes"+here, "{{instance}}")),
+			chart("Spool on disk", "Disk that each spool takes.", "bytes", over("shortline_spool_bytes"+here, "{{instance}}")).wide(8),
 		},
 	}
 }
