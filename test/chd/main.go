@@ -20,6 +20,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"time"
 )
 
 func main() {
@@ -55,7 +56,14 @@ func run(listen, data, library string) error {
 		return err
 	}
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
+		// Only its end counts. The engine makes it non-blocking, so that a read which the system begins anew, as it
+		// does after SIGCONT, can fail for want of data.
+		for {
+			if _, err := io.Copy(io.Discard, os.Stdin); err == nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
 		if temporary {
 			_ = os.RemoveAll(data)
 		}

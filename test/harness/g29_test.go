@@ -1,0 +1,103 @@
+package harness_test
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/plane"
+)
+
+// TestG29 starts a control plane that N edges have been waiting for, all of which want the whole document at once:
+// it sends a few at a time, tells the others to come back, and all have it soon.
+func TestG29_herd_after_a_restart(t *testing.T) {
+	herd, many := count(t, 200), links(t, 5000)
+	c := startChain(t, fleet.Config{Edges: 1, Controls: 1}, 0)
+	for at := 0; at < many; at += 1000 {
+		var urls []map[string]any
+		for i := at; i < min(many, at+1000); i++ {
+			urls = append(urls, map[string]any{"originalUrl": fmt.Sprintf("https://example.com/a/rather/long/path/to/fill/the/document/%d", i), "title": fmt.Sprintf("Link number %d", i)})
+		}
+		c.api.Must("POST", "/api/urls/bulk", map[string]any{"urls": urls}, 201, nil)
+	}
+	control := c.Controls[0]
+	fleet.Eventually(t, 30*time.Second, "the edge has all links", func() bool { return c.Edges[0].Metric("shortline_edge_links") == float64(many) })
+	control.Kill()
+	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 0, DisableKeepAlives: true}, Timeout: 30 * time.Second}
+	var members sync.WaitGroup
+	var mu sync.Mutex
+	var current []time.Duration
+	var refused, down int
+	var bytes int64
+	began := time.Now()
+	for range herd {
+		members.Go(func() {
+			for time.Since(began) < time.Minute {
+				req, err := http.NewRequest("GET", "http://"+control.Addr+"/edge/v1/snapshot", nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				req.Header.Set("Authorization", "Bearer "+plane.Token)
+				res, err := client.Do(req)
+				wait := 200 * time.Millisecond
+				if err == nil {
+					n, err := io.Copy(io.Discard, res.Body)
+					res.Body.Close()
+					mu.Lock()
+					switch {
+					case res.StatusCode == http.StatusOK && err == nil:
+						current = append(current, time.Since(began))
+						bytes = n
+						mu.Unlock()
+						return
+					case res.StatusCode == http.StatusTooManyRequests && res.Header.Get("Retry-After") != "":
+						refused++
+						wait = rand.N(4 * time.Second) // as edges do: at random around what they are told
+					default:
+						down++
+					}
+					mu.Unlock()
+				} else {
+					mu.Lock()
+					down++
+					mu.Unlock()
+				}
+				time.Sleep(wait)
+			}
+		})
+	}
+	up := control.Start()
+	resting := control.Memory()
+	var peak int64
+	over := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			peak = max(peak, control.Memory())
+			select {
+			case <-over:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	})
+	members.Wait()
+	close(over)
+	watching.Wait()
+	slices.Sort(current)
+	if len(current) != herd {
+		t.Fatalf("%d of %d have the document", len(current), herd)
+	}
+	t.Logf("%d edges, document of %d KiB, control ready after %s: all current after %s, %d told to come back, %d tries before it was up; memory %d → %d MiB at most",
+		herd, bytes>>10, up.Round(time.Millisecond), current[len(current)-1].Round(time.Millisecond), refused, down, resting/mebibyte, peak/mebibyte)
+	if current[len(current)-1] > 30*time.Second || peak-resting > 256*mebibyte {
+		t.Error("too slow, or too much memory")
+	}
+}
