@@ -39,7 +39,9 @@ import (
 // Config is what New needs besides settings.
 type Config struct {
 	Settings
-	Roles   Roles
+	Roles Roles
+	// Direct says that clicks come to Sink only, which then tells webhooks too. Without it they also come to Hooks.
+	Direct  bool
 	DataDir string // for snapshots, which can be made again, and for images unless they go to an object store
 }
 
@@ -58,8 +60,10 @@ type Control struct {
 	Handler http.Handler
 	// Source is where edges get links from.
 	Source snapshot.Source
-	// Sink is where edges' clicks go.
+	// Sink is where edges' clicks go, to be stored.
 	Sink click.Sink
+	// Hooks is where they go too, to be told to webhooks, unless Config.Direct.
+	Hooks click.Sink
 	// AdminPassword is set when the first admin was made just now without a password given. It can't be had again.
 	AdminPassword string
 
@@ -81,6 +85,13 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 	}
 	if cfg.Roles.Webhooks {
 		c.add("webhooks", hooks)
+		if !cfg.Direct {
+			told := ingest.NewObserverSink(hooks, deps.Geo)
+			if err := deps.Registry.Register(told); err != nil {
+				return nil, fmt.Errorf("register the metrics of webhooks: %w", err)
+			}
+			c.Hooks = told
+		}
 	}
 	if cfg.Roles.Publish {
 		publisher := publish.New(deps.Store, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Logger: deps.Logger})
@@ -88,10 +99,11 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 		c.Source = publisher
 	}
 	if cfg.Roles.Ingest {
-		intake, err := ingest.New(ctx, ingest.Config{Observer: hooks, Logger: deps.Logger}, deps.Store, deps.Clicks, deps.Geo)
-		if err != nil {
-			return nil, err
+		settings := ingest.Config{Logger: deps.Logger}
+		if cfg.Direct {
+			settings.Observer = hooks
 		}
+		intake := ingest.New(settings, deps.Store, deps.Clicks, deps.Geo)
 		if err := deps.Registry.Register(intake); err != nil {
 			return nil, fmt.Errorf("register the metrics of ingest: %w", err)
 		}

@@ -21,10 +21,7 @@ func BenchmarkDeliver(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer clicks.Close()
-	in, err := ingest.New(b.Context(), ingest.Config{}, storetest.Open(b), clicks, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	in := ingest.New(ingest.Config{}, storetest.Open(b), clicks, nil)
 	const lanes, size = 4, 2500
 	var records [size]click.Event
 	for i := range records {

@@ -33,17 +33,25 @@ func (in *Ingester) touch(rows []analytics.Row) {
 	}
 }
 
+// healAgain is how soon all counters are compared again where that failed.
+const healAgain = 5 * time.Second
+
 // Run sets the counters that clicks have changed, at most once in Config.Every, and compares all of them with the
 // store at its start and now and then. It ends with ctx, after it has set what is left.
 func (in *Ingester) Run(ctx context.Context) error {
-	heal := time.NewTicker(in.cfg.HealEvery)
+	heal := time.NewTimer(0)
 	defer heal.Stop()
-	in.report(ctx, "compare counters with the click store", in.heal(ctx))
 	for {
 		select {
 		case <-in.wake:
 		case <-heal.C:
-			in.report(ctx, "compare counters with the click store", in.heal(ctx))
+			err := in.heal(ctx)
+			in.report(ctx, "compare counters with the click store", err)
+			if err != nil {
+				heal.Reset(min(healAgain, in.cfg.HealEvery))
+			} else {
+				heal.Reset(in.cfg.HealEvery)
+			}
 			continue
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

@@ -26,15 +26,11 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// Observer is told of clicks, at least once each and in no promised order between lanes. The rows are shared: they
-// must not be changed or kept. It is called on the path of delivery, so it must be quick.
+// Observer must hear of every click: nothing of a delivery is stored, and it is not acknowledged, until Note has
+// returned nil. So it hears of each at least once, in no promised order between lanes, and answers for what it has
+// acknowledged. The rows are shared: they must not be changed or kept. It is called on the path of delivery, so it
+// must be quick.
 type Observer interface {
-	Clicked(ctx context.Context, rows []analytics.Row)
-}
-
-// Noter is an Observer that may fail. Nothing of a delivery is stored, and it is not acknowledged, until Note has
-// returned nil; so with nil it answers for the clicks.
-type Noter interface {
 	Note(ctx context.Context, rows []analytics.Row) error
 }
 
@@ -44,7 +40,7 @@ type Config struct {
 	Every time.Duration
 	// HealEvery is how often all counters are compared with the store, besides at the start; 0 means 10 minutes.
 	HealEvery time.Duration
-	// Observer is told of clicks before they are stored; nil for nobody. If it is a Noter, Note is called instead.
+	// Observer is told of clicks before they are stored; nil for nobody.
 	Observer Observer
 	// Stored are called with clicks that a reader of the store can see from now on, for those who may miss some.
 	// They must neither wait nor change or keep the rows.
@@ -61,7 +57,7 @@ type Ingester struct {
 	enrich enricher
 
 	turn chan struct{} // held while committing
-	// marks is what the store is known to have of each lane; only who holds the turn uses it.
+	// marks is what the store is known to have of each lane, nil before it was asked; only who holds the turn uses it.
 	marks map[click.Lane]uint64
 
 	mu      sync.Mutex
@@ -74,8 +70,9 @@ type Ingester struct {
 
 var _ click.Sink = (*Ingester)(nil)
 
-// New reads what the store has of each lane. A nil geo knows no places.
-func New(ctx context.Context, cfg Config, s *store.Store, clicks analytics.Store, geo *visitor.Geo) (*Ingester, error) {
+// New makes an Ingester. It asks nobody: what the store has of each lane is read with the first delivery. A nil geo
+// knows no places.
+func New(cfg Config, s *store.Store, clicks analytics.Store, geo *visitor.Geo) *Ingester {
 	if cfg.Every <= 0 {
 		cfg.Every = 500 * time.Millisecond
 	}
@@ -85,14 +82,10 @@ func New(ctx context.Context, cfg Config, s *store.Store, clicks analytics.Store
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	in := &Ingester{
+	return &Ingester{
 		cfg: cfg, store: s, clicks: clicks, enrich: newEnricher(geo),
 		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, wake: make(chan struct{}, 1),
 	}
-	if err := in.loadMarks(ctx); err != nil {
-		return nil, fmt.Errorf("start ingest: %w", err)
-	}
-	return in, nil
 }
 
 // ReloadMarks reads again what the store has of each lane, for whoever takes lanes over from another process. It
@@ -187,12 +180,19 @@ func (in *Ingester) commit(ctx context.Context) {
 	in.waiting = in.waiting[n:]
 	in.mu.Unlock()
 
-	batch, seen := in.gather(group)
-	var err error
 	// The group is not only this caller's, so its context does not end it.
 	ctx = context.WithoutCancel(ctx)
+	var err error
+	if in.marks == nil {
+		err = in.loadMarks(ctx)
+	}
+	var batch analytics.Batch
+	var seen uint64
+	if err == nil {
+		batch, seen = in.gather(group)
+	}
 	if len(batch.Rows) > 0 && in.cfg.Observer != nil {
-		err = tell(ctx, in.cfg.Observer, batch.Rows)
+		err = in.cfg.Observer.Note(ctx, batch.Rows)
 	}
 	if err == nil && len(batch.Rows)+len(batch.Losses)+len(batch.Marks) > 0 {
 		err = in.clicks.Insert(ctx, batch)

@@ -76,8 +76,7 @@ func (w *world) ok(err error) {
 func (w *world) start(cfg ingest.Config, clicks analytics.Store, run bool) (*ingest.Ingester, func()) {
 	w.t.Helper()
 	cfg.Every = time.Millisecond
-	in, err := ingest.New(w.t.Context(), cfg, w.store, clicks, nil)
-	w.ok(err)
+	in := ingest.New(cfg, w.store, clicks, nil)
 	if !run {
 		return in, func() {}
 	}
@@ -166,7 +165,10 @@ func TestDeliver_enriches(t *testing.T) {
 
 type observer func([]analytics.Row)
 
-func (f observer) Clicked(_ context.Context, rows []analytics.Row) { f(rows) }
+func (f observer) Note(_ context.Context, rows []analytics.Row) error {
+	f(rows)
+	return nil
+}
 
 func TestDeliver_counts_once_whatever_is_repeated(t *testing.T) {
 	t.Parallel()
@@ -193,11 +195,7 @@ func TestDeliver_counts_once_whatever_is_repeated(t *testing.T) {
 					return
 				}
 				if r.IntN(20) == 0 {
-					again, err := ingest.New(t.Context(), ingest.Config{}, w.store, flaky, nil)
-					if err != nil {
-						t.Error(err)
-						return
-					}
+					again := ingest.New(ingest.Config{}, w.store, flaky, nil)
 					// Only one ingester may work on one store at a time: the others see the new one from now on,
 					// and what still runs in the old one meets the store's own knowledge.
 					other.Store(again)

@@ -8,22 +8,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/visitor"
 )
-
-// tell is the one place that knows of both kinds of observers.
-func tell(ctx context.Context, o Observer, rows []analytics.Row) error {
-	if n, ok := o.(Noter); ok {
-		if err := n.Note(ctx, rows); err != nil {
-			return fmt.Errorf("note clicks: %w", err)
-		}
-		return nil
-	}
-	o.Clicked(ctx, rows)
-	return nil
-}
 
 // ObserverSink is a click.Sink that stores nothing: it enriches clicks and tells an Observer. It is for a consumer
 // group of its own, so that whoever is slow to be told holds up no report.
@@ -43,7 +30,7 @@ func NewObserverSink(o Observer, geo *visitor.Geo) *ObserverSink {
 	return &ObserverSink{observer: o, enrich: newEnricher(geo)}
 }
 
-// Deliver implements click.Sink. With a Noter for an Observer nil means that the clicks are noted for good. Bytes that
+// Deliver implements click.Sink. Nil means that the clicks are noted for good. Bytes that
 // are no clicks give an error that wraps click.ErrCorrupt or click.ErrSchema.
 func (s *ObserverSink) Deliver(ctx context.Context, b *click.Batch) error {
 	d, err := s.enrich.read(b)
@@ -54,7 +41,7 @@ func (s *ObserverSink) Deliver(ctx context.Context, b *click.Batch) error {
 	if len(d.rows) == 0 {
 		return nil
 	}
-	if err := tell(ctx, s.observer, d.rows); err != nil {
+	if err := s.observer.Note(ctx, d.rows); err != nil {
 		s.failed.Add(1)
 		return fmt.Errorf("hooks: %w", err)
 	}

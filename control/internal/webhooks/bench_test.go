@@ -31,7 +31,7 @@ func BenchmarkEmit(b *testing.B) {
 }
 
 // A thousand clicks at once, which nobody or one webhook wants to hear of.
-func BenchmarkClicked(b *testing.B) {
+func BenchmarkNote(b *testing.B) {
 	for _, hooks := range []int{0, 1} {
 		b.Run(fmt.Sprintf("hooks=%d", hooks), func(b *testing.B) {
 			eachDialect(b, func(b *testing.B, w *world) {
@@ -46,7 +46,7 @@ func BenchmarkClicked(b *testing.B) {
 						seq++
 						rows[i] = w.row(u, seq)
 					}
-					w.service.Clicked(b.Context(), rows)
+					must(b, w.service.Note(b.Context(), rows))
 				}
 			})
 		})

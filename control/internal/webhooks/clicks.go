@@ -15,18 +15,16 @@ import (
 )
 
 const (
-	subscriptionsFor = time.Second     // how long what webhooks want is remembered
-	noteTime         = 2 * time.Second // how long writing down click events may hold up ingest
-	noteBatch        = 2000            // clicks in one transaction
-	maxWaiting       = 100_000         // clicks that wait in memory while the store can't be written
+	subscriptionsFor = time.Second      // how long what webhooks want is remembered
+	noteTime         = 30 * time.Second // for all of one call
+	noteBatch        = 2000             // clicks in one transaction
 )
 
-// clicks is what Clicked keeps between calls.
+// clicks is what Note keeps between calls.
 type clicks struct {
-	mu      sync.Mutex
-	subs    []store.Subscription // to click events
-	readAt  time.Time            // zero: not known
-	waiting []analytics.Row      // not written down yet
+	mu     sync.Mutex
+	subs   []store.Subscription // to click events
+	readAt time.Time            // zero: not known
 }
 
 // forget makes the next call ask what webhooks want.
@@ -36,35 +34,31 @@ func (c *clicks) forget() {
 	c.readAt = time.Time{}
 }
 
-// Clicked takes stored clicks and writes down url.clicked and routing.rule_matched for the webhooks that want them. It
-// may hold up its caller for two seconds; if the store can't be written in that time, clicks wait in memory, up to
-// 100,000. What is beyond that, or beyond the backlog that one webhook may have, is dropped and counted. A change of a
-// webhook on another replica counts after a second.
-func (s *Service) Clicked(ctx context.Context, rows []analytics.Row) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+// Note writes down url.clicked and routing.rule_matched for the webhooks that want them; clicks that are noted again
+// change nothing. After an error some may be noted: the caller notes all of them again. What is beyond the backlog that
+// one webhook may have is dropped and counted. A change of a webhook on another replica counts after a second.
+func (s *Service) Note(ctx context.Context, rows []analytics.Row) error {
+	ctx, cancel := context.WithTimeout(ctx, noteTime)
 	defer cancel()
-	c := &s.clicks
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	subs, err := s.clickSubscriptions(ctx)
-	if err == nil && len(subs) == 0 {
-		rows = nil
-	} else if err == nil {
-		rows = slices.DeleteFunc(slices.Clone(rows), func(r analytics.Row) bool {
+	if err == nil && len(subs) > 0 {
+		wanted := slices.DeleteFunc(slices.Clone(rows), func(r analytics.Row) bool {
 			return !slices.ContainsFunc(subs, func(sub store.Subscription) bool { return wants(sub, &r, URLClicked) || wants(sub, &r, RuleMatched) })
 		})
-	}
-	room := max(0, maxWaiting-len(c.waiting))
-	if n := len(rows) - room; n > 0 {
-		s.dropped("the store can't be written", n)
-	}
-	c.waiting = append(c.waiting, rows[:min(len(rows), room)]...)
-	if err == nil {
-		err = s.noteWaiting(ctx)
+		for batch := range slices.Chunk(wanted, noteBatch) {
+			if err = s.noteClicks(ctx, subs, batch); err != nil {
+				break
+			}
+			select {
+			case s.wake <- struct{}{}:
+			default:
+			}
+		}
 	}
 	if err != nil {
 		s.metrics.errors.Inc()
 	}
+	return err
 }
 
 func (s *Service) dropped(why string, n int) {
@@ -72,21 +66,11 @@ func (s *Service) dropped(why string, n int) {
 	s.cfg.Logger.Warn("click events for webhooks were dropped", "reason", why, "count", n)
 }
 
-// retryClicks writes down what could not be before.
-func (s *Service) retryClicks(ctx context.Context) error {
-	c := &s.clicks
-	if !c.mu.TryLock() {
-		return nil // Clicked is at it
-	}
-	defer c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
-	defer cancel()
-	return s.noteWaiting(ctx)
-}
-
-// clickSubscriptions are those to click events; the caller holds the lock.
+// clickSubscriptions are those to click events.
 func (s *Service) clickSubscriptions(ctx context.Context) ([]store.Subscription, error) {
 	c := &s.clicks
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if time.Since(c.readAt) < subscriptionsFor {
 		return c.subs, nil
 	}
@@ -107,29 +91,7 @@ func wants(sub store.Subscription, r *analytics.Row, event string) bool {
 	return (sub.EveryLink || sub.UserNum == r.Owner) && slices.Contains(sub.Events, event) && (event != RuleMatched || !r.Rule.IsZero())
 }
 
-// noteWaiting writes down what waits; the caller holds the lock.
-func (s *Service) noteWaiting(ctx context.Context) error {
-	c := &s.clicks
-	for len(c.waiting) > 0 {
-		n := min(len(c.waiting), noteBatch)
-		if err := s.noteClicks(ctx, c.waiting[:n]); err != nil {
-			return err
-		}
-		c.waiting = c.waiting[n:]
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
-	}
-	c.waiting = nil
-	return nil
-}
-
-func (s *Service) noteClicks(ctx context.Context, rows []analytics.Row) error {
-	interested, err := s.clickSubscriptions(ctx)
-	if err != nil || len(interested) == 0 {
-		return err
-	}
+func (s *Service) noteClicks(ctx context.Context, interested []store.Subscription, rows []analytics.Row) error {
 	var nums []uint64
 	var rules []string
 	for i := range rows {

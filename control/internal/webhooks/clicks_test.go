@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -53,7 +54,7 @@ func TestClicks(t *testing.T) {
 		full.UTM = link.UTM{Source: "1", Medium: "2", Campaign: "3", Term: "4", Content: "5", ID: "6", SourcePlatform: "7"}
 		gone.Link = 999
 		rows := []analytics.Row{full, bare, gone}
-		w.service.Clicked(t.Context(), rows)
+		must(t, w.service.Note(t.Context(), rows))
 		eventually(t, "three deliveries", func() bool { return len(w.log(clicks.ID)) == 2 && len(w.log(matches.ID)) == 1 })
 		facts := `"clickData":{"ip":"2001:db8::1","userAgent":"ua","referer":"https://ref","country":"DE","city":"Köln","device":"MOBILE","os":"iOS","browser":"Safari","isBot":true,` +
 			`"utmSource":"1","utmMedium":"2","utmCampaign":"3","utmTerm":"4","utmContent":"5","utmId":"6","utmSourcePlatform":"7"}`
@@ -82,8 +83,8 @@ func TestClicks(t *testing.T) {
 			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		// Told again, they are not sent again.
-		w.service.Clicked(t.Context(), rows)
-		w.service.Clicked(t.Context(), []analytics.Row{w.row(u, 4)})
+		must(t, w.service.Note(t.Context(), rows))
+		must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, 4)}))
 		eventually(t, "the next click", func() bool { return len(w.log(clicks.ID)) == 3 })
 		if len(w.log(matches.ID)) != 1 || w.backlog(clicks.ID)+w.backlog(matches.ID) != 0 {
 			t.Fatal("a click was delivered twice")
@@ -95,7 +96,7 @@ func TestClicks_concern_the_owner_and_those_who_see_all(t *testing.T) {
 	w := small(t)
 	u, _ := w.clickable("slug")
 	bob := w.user("bob@example.com", "USER")
-	click := func(seq uint64) { w.service.Clicked(t.Context(), []analytics.Row{w.row(u, seq)}) }
+	click := func(seq uint64) { must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, seq)})) }
 	click(1) // nobody wants it
 	add := func(owner auth.Principal, scope string) webhooks.Webhook {
 		hook, _, err := w.service.Create(t.Context(), owner, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL), Events: &[]string{webhooks.URLClicked}, Scope: &scope})
@@ -122,7 +123,7 @@ func TestClicks_beyond_the_backlog_are_dropped_and_counted(t *testing.T) {
 	for i := range 8 {
 		rows = append(rows, w.row(u, uint64(i+1)))
 	}
-	w.service.Clicked(t.Context(), rows)
+	must(t, w.service.Note(t.Context(), rows))
 	if n := w.backlog(hook.ID); n != 5 {
 		t.Fatalf("%d are waiting", n)
 	}
@@ -135,21 +136,17 @@ func TestClicks_beyond_the_backlog_are_dropped_and_counted(t *testing.T) {
 	}
 }
 
-func TestClicks_wait_while_the_store_is_busy(t *testing.T) {
+func TestClicks_that_cannot_be_written_down_are_an_error(t *testing.T) {
 	w := small(t)
 	u, _ := w.clickable("slug")
 	hook := w.add("/hook", webhooks.URLClicked)
-	locked, release := make(chan struct{}), make(chan struct{})
-	go func() {
-		_ = w.store.Tx(t.Context(), func(*store.Tx) error { close(locked); <-release; return nil })
-	}()
-	<-locked
-	start := time.Now()
-	w.service.Clicked(t.Context(), []analytics.Row{w.row(u, 1), w.row(u, 2)})
-	if took := time.Since(start); took > 4*time.Second {
-		t.Fatalf("ingest was held up for %s", took)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.service.Note(ctx, []analytics.Row{w.row(u, 1), w.row(u, 2)}); err == nil || w.backlog(hook.ID) != 0 {
+		t.Fatalf("%v, %d are waiting", err, w.backlog(hook.ID))
 	}
-	close(release)
-	w.run()
-	eventually(t, "the deliveries", func() bool { return len(w.log(hook.ID)) == 2 })
+	must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, 1), w.row(u, 2)}))
+	if n := w.backlog(hook.ID); n != 2 {
+		t.Fatalf("%d are waiting", n)
+	}
 }

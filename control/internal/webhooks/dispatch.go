@@ -76,9 +76,6 @@ func (s *Service) Run(ctx context.Context) error {
 			d.failing = false
 			s.metrics.lastTurn.SetToCurrentTime()
 		}
-		if err := s.retryClicks(ctx); err != nil {
-			d.fail(err)
-		}
 		tick.Reset(wait)
 	}
 	d.stop(ctx, cancel)

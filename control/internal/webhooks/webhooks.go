@@ -3,7 +3,7 @@
 //
 // An event is written down in the transaction of the change that it tells of (Emit), one delivery for each webhook
 // that wants it, and sent afterwards by Run: at least once, with the same delivery id each time, over restarts and
-// replicas. Clicks come from ingest in batches (Clicked). A delivery is tried once and, unless the receiver refuses
+// replicas. Clicks come from ingest in batches (Note). A delivery is tried once and, unless the receiver refuses
 // it for good, three times more; then it is given up, and its log stays for 30 days, from which it can be sent again.
 //
 // It promises that nothing is sent to an address that package outbound forbids, that a slow receiver holds up nobody

@@ -67,8 +67,7 @@ func newWorld(t *testing.T, st *store.Store, cfg report.CacheConfig) *world {
 	w.ok(err)
 	t.Cleanup(w.cache.Close)
 	w.Service = report.New(st, w.clicks, nil).Caching(w.cache)
-	w.in, err = ingest.New(t.Context(), ingest.Config{Stored: []func([]analytics.Row){w.cache.Clicked}}, st, w.clicks, nil)
-	w.ok(err)
+	w.in = ingest.New(ingest.Config{Stored: []func([]analytics.Row){w.cache.Clicked}}, st, w.clicks, nil)
 	w.ok(st.Tx(t.Context(), func(tx *store.Tx) error {
 		for i, name := range []string{"ann", "bob", "root"} {
 			role := auth.User
