@@ -12,11 +12,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/edgeapi"
 	"github.com/shortline/shortline/control/internal/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/visitor"
@@ -66,14 +68,10 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	defer func() { err = errors.Join(err, deps.Store.Close()) }()
 	op.AddCheck("database", deps.Store.Ping)
 
-	if roles.API || roles.Ingest {
-		clicks, err2 := await(ctx, log, &started, "ClickHouse", s.ClickHouse.open)
-		if clicks == nil {
-			return err2
-		}
-		defer func() { err = errors.Join(err, clicks.Close()) }()
-		deps.Clicks = clicks
-	}
+	// Links are managed and published without the store of clicks, so nothing else waits for it.
+	var clicks analytics.Late
+	defer func() { err = errors.Join(err, clicks.Close()) }()
+	deps.Clicks = &clicks
 	geo, err := s.openGeo()
 	if err != nil {
 		return err
@@ -87,15 +85,24 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	g := service.Group{Logger: log, StopTimeout: 9 * time.Second}
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
 	control.AddTo(&g)
-	if roles.Ingest {
-		from, err := kafkasource.New(s.kafka(log), control.Sink)
+	if roles.API || roles.Ingest {
+		g.Add("ClickHouse", service.Func(func(ctx context.Context) error { return s.openClicks(ctx, &clicks, log) }))
+	}
+	for _, group := range []struct {
+		name string
+		sink click.Sink
+	}{{"ingest", control.Sink}, {"hooks", control.Hooks}} {
+		if group.sink == nil {
+			continue
+		}
+		from, err := kafkasource.New(s.kafka(group.name, log), group.sink)
 		if err != nil {
 			return err
 		}
 		if err := op.Registry.Register(from); err != nil {
 			return fmt.Errorf("register the metrics of the Kafka source: %w", err)
 		}
-		g.Add("kafka", from)
+		g.Add("kafka: "+group.name, from)
 	}
 	mux := http.NewServeMux()
 	if roles.Publish {
@@ -121,6 +128,17 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	return g.Run(ctx)
 }
 
+// openClicks opens the store of clicks when it is there, and looks after it until ctx ends.
+func (s *settings) openClicks(ctx context.Context, late *analytics.Late, log *slog.Logger) error {
+	clicks, err := await(ctx, log, nil, "ClickHouse", s.ClickHouse.open)
+	if clicks == nil {
+		return err
+	}
+	late.Use(clicks)
+	<-ctx.Done()
+	return nil
+}
+
 // openGeo opens the databases that are set. Without any it knows no places, and says so.
 func (s *settings) openGeo() (*visitor.Geo, error) {
 	if s.GeoDB == "" {
@@ -133,9 +151,11 @@ func (s *settings) openGeo() (*visitor.Geo, error) {
 	return visitor.OpenGeoWith(visitor.GeoConfig{Path: s.GeoDB, Cache: cache})
 }
 
-// await opens what may not be there yet, for as long as it takes. It returns nil and no error when ctx has ended.
+// await opens what may not be there yet, for as long as it takes. It returns nil and no error when ctx has ended. The
+// gate may be nil.
 func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logger, started *gate, what string, open func(context.Context) (*T, error)) (*T, error) {
 	const most = 5 * time.Second
+	tries := 0
 	for pause := 200 * time.Millisecond; ; pause = min(2*pause, most) {
 		attempt, cancel := context.WithTimeout(ctx, time.Minute)
 		part, err := open(attempt)
@@ -146,8 +166,12 @@ func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logg
 		if ctx.Err() != nil {
 			return nil, nil
 		}
-		started.waitFor(what)
-		log.Warn("waiting for "+what, "error", err.Error(), "again", pause)
+		if started != nil {
+			started.waitFor(what)
+		}
+		if tries++; tries&(tries-1) == 0 { // ever more seldom: hours without it are one fact
+			log.Warn("waiting for "+what, "tries", tries, "error", err.Error())
+		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

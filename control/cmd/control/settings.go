@@ -78,14 +78,14 @@ func (s *settings) Validate() error {
 	if roles.API && s.JWTSecret == "" {
 		problem("JWT_SECRET: is required")
 	}
-	if (roles.API || roles.Webhooks || roles.Ingest) && s.EncryptionKey == "" {
+	if (roles.API || roles.Webhooks) && s.EncryptionKey == "" {
 		problem("ENCRYPTION_KEY: is required")
 	}
 	if roles.API || roles.Ingest {
 		problems = append(problems, s.ClickHouse.validate())
 	}
-	if roles.Ingest {
-		problems = append(problems, s.kafka(nil).Validate())
+	if roles.Ingest || roles.Webhooks {
+		problems = append(problems, s.kafka("", nil).Validate())
 	}
 	if roles.Publish {
 		problems = append(problems, s.edges(nil).Validate())
@@ -114,8 +114,9 @@ func (s *settings) Operator() string {
 	return s.OpsAddr
 }
 
-func (s *settings) kafka(log *slog.Logger) kafkasource.Config {
-	return kafkasource.Config{Kafka: s.Kafka, DeadDir: filepath.Join(s.DataDir, "dead"), Logger: log}
+// kafka is a membership in a group of readers.
+func (s *settings) kafka(group string, log *slog.Logger) kafkasource.Config {
+	return kafkasource.Config{Kafka: s.Kafka, Group: group, DeadDir: filepath.Join(s.DataDir, "dead", group), Logger: log}
 }
 
 func (s *settings) edges(log *slog.Logger) edgeapi.Config {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/shortline/shortline/control/internal/accounts"
 	"github.com/shortline/shortline/control/internal/analytics"
@@ -18,6 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/bundles"
+	"github.com/shortline/shortline/control/internal/edgeapi"
 	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/ingest"
 	"github.com/shortline/shortline/control/internal/keys"
@@ -28,6 +30,8 @@ import (
 	"github.com/shortline/shortline/control/internal/settings"
 	"github.com/shortline/shortline/control/internal/sso"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/streamaudit"
+	"github.com/shortline/shortline/control/internal/tracing"
 	"github.com/shortline/shortline/control/internal/webhooks"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/ops"
@@ -41,6 +45,7 @@ type Config struct {
 	Settings
 	Roles Roles
 	// Direct says that clicks come to Sink only, which then tells webhooks too. Without it they also come to Hooks.
+	// It takes all roles.
 	Direct  bool
 	DataDir string // for snapshots, which can be made again, and for images unless they go to an object store
 }
@@ -67,6 +72,7 @@ type Control struct {
 	// AdminPassword is set when the first admin was made just now without a password given. It can't be had again.
 	AdminPassword string
 
+	reports  *report.Cache // nil without the role api
 	services []named
 }
 
@@ -78,10 +84,18 @@ type named struct {
 // New makes the parts of every role. The settings have been validated. The caller adds the parts to a group.
 func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 	c := &Control{}
-	c.add("store", deps.Store)
-	hooks, err := webhooks.New(webhooks.Config{Settings: cfg.Webhooks, EncryptionKeys: keyRing(cfg.EncryptionKey), Registry: deps.Registry, Logger: deps.Logger}, deps.Store)
+	traces, err := tracing.New(tracing.Config{Settings: cfg.Tracing, Version: ops.Version, Registry: deps.Registry, Logger: deps.Logger})
 	if err != nil {
 		return nil, err
+	}
+	c.add("traces", traces)
+	c.add("store", deps.Store)
+	var hooks *webhooks.Service
+	if cfg.Roles.Webhooks || cfg.Roles.API {
+		hooks, err = webhooks.New(webhooks.Config{Settings: cfg.Webhooks, EncryptionKeys: keyRing(cfg.EncryptionKey), Registry: deps.Registry, Logger: deps.Logger}, deps.Store)
+		if err != nil {
+			return nil, err
+		}
 	}
 	if cfg.Roles.Webhooks {
 		c.add("webhooks", hooks)
@@ -96,30 +110,50 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 	if cfg.Roles.Publish {
 		publisher := publish.New(deps.Store, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Logger: deps.Logger})
 		c.add("publish", publisher)
-		c.Source = publisher
-	}
-	if cfg.Roles.Ingest {
-		settings := ingest.Config{Logger: deps.Logger}
-		if cfg.Direct {
-			settings.Observer = hooks
+		presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: deps.Logger}, deps.Store, publisher)
+		if err := deps.Registry.Register(presence); err != nil {
+			return nil, fmt.Errorf("register the metrics of edges: %w", err)
 		}
-		intake := ingest.New(settings, deps.Store, deps.Clicks, deps.Geo)
-		if err := deps.Registry.Register(intake); err != nil {
-			return nil, fmt.Errorf("register the metrics of ingest: %w", err)
-		}
-		c.add("ingest", intake)
-		c.Sink = intake
+		c.add("edges' reports", presence)
+		c.Source = presence
 	}
 	if cfg.Roles.API {
-		if err := c.serveAPI(ctx, cfg, deps, hooks); err != nil {
+		if err := c.serveAPI(ctx, cfg, deps, hooks, traces); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.Roles.Ingest {
+		if err := c.takeClicks(cfg, deps, hooks); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
 }
 
+// takeClicks makes what stores clicks, and what looks after them.
+func (c *Control) takeClicks(cfg Config, deps Deps, hooks *webhooks.Service) error {
+	intake := ingest.Config{Logger: deps.Logger}
+	if cfg.Direct {
+		intake.Observer = hooks
+	}
+	if c.reports != nil {
+		intake.Stored = append(intake.Stored, c.reports.Clicked)
+	}
+	in := ingest.New(intake, deps.Store, deps.Clicks, deps.Geo)
+	auditor := streamaudit.New(streamaudit.Config{Logger: deps.Logger}, deps.Store, deps.Clicks)
+	for _, part := range []prometheus.Collector{in, auditor} {
+		if err := deps.Registry.Register(part); err != nil {
+			return fmt.Errorf("register the metrics of ingest: %w", err)
+		}
+	}
+	c.add("ingest", in)
+	c.add("audit of clicks", auditor)
+	c.Sink = in
+	return nil
+}
+
 // serveAPI makes the use cases and what serves them.
-func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *webhooks.Service) error {
+func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *webhooks.Service, traces trace.TracerProvider) error {
 	st := deps.Store
 	passwords, err := auth.NewPasswords(0)
 	if err != nil {
@@ -153,14 +187,26 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 	if err != nil {
 		return err
 	}
+	c.reports, err = report.NewCache(report.CacheConfig{TTL: cfg.AnalyticsCacheTTL, Shared: !cfg.Direct})
+	if err != nil {
+		return err
+	}
+	if err := deps.Registry.Register(c.reports); err != nil {
+		return fmt.Errorf("register the metrics of reports: %w", err)
+	}
+	c.add("remembered reports", service.Func(func(ctx context.Context) error {
+		<-ctx.Done()
+		c.reports.Close()
+		return nil
+	}))
 	server, err := api.New(api.Config{
 		BaseURL: cfg.BaseURL, CORSOrigins: cfg.CORSOrigin, TrustedProxies: cfg.trusted(), Limits: cfg.Limits, Version: ops.Version,
-		Logger: deps.Logger, Registry: deps.Registry,
+		Logger: deps.Logger, Registry: deps.Registry, Traces: traces,
 	}, api.Deps{
 		Store: st, Auth: authenticator,
 		Accounts: people, Keys: keys.New(st, passwords, cfg.MaxAPIKeys), Settings: system, SSO: signOn,
 		Links: own, Routing: routing.New(cfg.Destinations(), st), Bundles: bundles.New(st, deps.Clicks, nil), Media: images, Explain: explainer,
-		Reports: report.New(st, deps.Clicks, nil), Webhooks: hooks,
+		Reports: report.New(st, deps.Clicks, nil).Caching(c.reports), Webhooks: hooks,
 	})
 	if err != nil {
 		return err

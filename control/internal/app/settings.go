@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/media/object"
 	"github.com/shortline/shortline/control/internal/sso"
+	"github.com/shortline/shortline/control/internal/tracing"
 	"github.com/shortline/shortline/control/internal/webhooks"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/link"
@@ -38,11 +39,12 @@ type Settings struct {
 	Webhooks webhooks.Settings
 	SSO      sso.Settings
 	Media    object.S3Config
+	Tracing  tracing.Settings
 
 	MaxAPIKeys int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"API keys that a user may have"`
 	api.Limits
 
-	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"accepted for compatibility; reports are always read from the store"`
+	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"how long a report is remembered at most; a click or a change makes it forgotten within two seconds"`
 	MaxInMemoryClicks    int           `env:"MAX_IN_MEMORY_CLICKS" envDefault:"50000" help:"accepted for compatibility; reports are computed in the store"`
 	AggregationThreshold int           `env:"AGGREGATION_THRESHOLD" envDefault:"10000" help:"accepted for compatibility; reports are computed in the store"`
 
@@ -77,6 +79,12 @@ func (s *Settings) Validate() error {
 	}
 	if _, err := visitor.ParsePrefixes(s.TrustedProxies); err != nil {
 		problems = append(problems, fmt.Errorf("TRUSTED_PROXIES: %w", err))
+	}
+	if err := s.Tracing.Validate(); err != nil {
+		problems = append(problems, err)
+	}
+	if s.AnalyticsCacheTTL < 0 {
+		problems = append(problems, errors.New("ANALYTICS_CACHE_TTL: must not be negative"))
 	}
 	if err := s.Media.Validate(); err != nil {
 		problems = append(problems, err)

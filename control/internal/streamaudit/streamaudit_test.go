@@ -52,9 +52,7 @@ type world struct {
 func newWorld(t *testing.T, st *store.Store, clicks analytics.Store) *world {
 	w := &world{T: t, store: st, clicks: clicks, edge: 0xfedcba9876543210, spool: map[click.Lane]map[uint64]click.Event{}}
 	now := func() time.Time { return time.Now().Add(time.Duration(w.offset.Load())) }
-	var err error
-	w.in, err = ingest.New(t.Context(), ingest.Config{}, st, clicks, nil)
-	w.ok(err)
+	w.in = ingest.New(ingest.Config{}, st, clicks, nil)
 	w.auditor = streamaudit.New(streamaudit.Config{Now: now}, st, clicks)
 	server, err := edgeapi.New(edgeapi.Config{Tokens: []string{token}}, edgeapi.NewPresence(edgeapi.PresenceConfig{Now: now}, st, nil))
 	w.ok(err)
