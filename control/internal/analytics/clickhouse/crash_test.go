@@ -21,7 +21,7 @@ import (
 const killsEnv = "SHORTLINE_KILLS"
 
 // TestStore_kill_loses_nothing_and_repeats_nothing kills the server in the middle of inserts, of which a quarter go
-// over a month's end, while the writer makes each again until it is told that it is stored.
+// over a month's end, and of rebuilds of rollups, while the writer makes each again until it is told that it is stored.
 func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -48,6 +48,24 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	stop, stopped := make(chan struct{}), make(chan error, 1)
 	go func() { stopped <- write(ctx, s, rows, &acked, &retries, acks, stop) }()
 
+	var rebuilt, failed atomic.Int64
+	over, rebuilder := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(rebuilder)
+		for {
+			if s.Rebuild(ctx, distant) == nil {
+				rebuilt.Add(1)
+			} else {
+				failed.Add(1)
+			}
+			select {
+			case <-over:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+
 	r := rand.New(rand.NewPCG(1, 1))
 	for kill := range kills {
 		for range 1 + r.IntN(6) {
@@ -71,6 +89,23 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Fatal(err)
 	}
+	close(over)
+	<-rebuilder
+	for _, when := range []string{"as it is", "rebuilt"} {
+		drift, err := s.Drift(ctx, time.UnixMilli(0), distant)
+		if err != nil || len(drift.Hours) > 0 || drift.Short != drift.Clicks {
+			t.Errorf("Drift %s = %+v, %v", when, drift, err)
+		}
+		if err := s.Rebuild(ctx, distant); err != nil {
+			t.Fatal(err)
+		}
+		if when == "rebuilt" && drift.Clicks != acked.Load() {
+			t.Errorf("rollups of %d clicks, %d acknowledged", drift.Clicks, acked.Load())
+		}
+	}
+	if rebuilt.Load() == 0 || failed.Load() == 0 {
+		t.Errorf("%d rebuilds, %d cut off: nothing was tried", rebuilt.Load(), failed.Load())
+	}
 
 	seen := map[analytics.Identity]bool{}
 	if err := s.Clicks(ctx, analytics.Scope{Bots: analytics.Everyone}, len(rows)+1, func(row *analytics.Row) error {
@@ -86,7 +121,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		t.Errorf("%d clicks, %d counted, %d acknowledged", n, count(t, s), acked.Load())
 	}
 	raw, err := server.Ask(ctx, "SELECT count() FROM clicks")
-	t.Logf("%d kills, %d inserts made again, %d clicks in %s rows %v", kills, retries.Load(), acked.Load(), raw, err)
+	t.Logf("%d kills, %d inserts made again, %d rebuilds, %d cut off, %d clicks in %s rows %v", kills, retries.Load(), rebuilt.Load(), failed.Load(), acked.Load(), raw, err)
 }
 
 // write inserts rows batch by batch until it is told to stop, and makes each again until it is stored.

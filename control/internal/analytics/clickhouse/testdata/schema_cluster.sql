@@ -1,0 +1,115 @@
+CREATE TABLE IF NOT EXISTS migrations_local ON CLUSTER `main` (version UInt32, name String, at DateTime DEFAULT now())
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}') ORDER BY version SETTINGS index_granularity = 8192;
+
+CREATE TABLE IF NOT EXISTS migrations ON CLUSTER `main` AS migrations_local ENGINE = Distributed(`main`, currentDatabase(), 'migrations_local', intHash64(version));
+
+-- A click is sent again until it is acknowledged, so a row may come twice, with the same key and in the same
+-- partition: one of the two goes when parts merge, and for readers at once, since they read FINAL. Of two that differ,
+-- because the geo database was another by then, the first is kept: its keep is the higher. A month without inserts for
+-- a day becomes one part, and FINAL costs nothing there.
+CREATE TABLE IF NOT EXISTS clicks_local ON CLUSTER `main` (
+	edge UInt64, epoch UInt32, lane UInt8, seq UInt64 CODEC(Delta, ZSTD(1)),
+	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+	link Int64, owner Int64,
+	variant LowCardinality(String), rule LowCardinality(String),
+	ip IPv6 CODEC(ZSTD(1)), visitor Int64 CODEC(ZSTD(1)),
+	country LowCardinality(String), region LowCardinality(String), city LowCardinality(String),
+	device LowCardinality(String), os LowCardinality(String), browser LowCardinality(String),
+	referer String CODEC(ZSTD(1)), user_agent String CODEC(ZSTD(1)),
+	bot Bool, bot_name LowCardinality(String),
+	utm_source LowCardinality(String), utm_medium LowCardinality(String), utm_campaign LowCardinality(String),
+	utm_term LowCardinality(String), utm_content LowCardinality(String), utm_id LowCardinality(String),
+	utm_source_platform LowCardinality(String),
+	geo_version LowCardinality(String),
+	keep UInt32 DEFAULT toUInt32(4294967295 - toUnixTimestamp(now())) CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', keep)
+PARTITION BY toYYYYMM(ts)
+ORDER BY (toDate(ts), link, edge, epoch, lane, seq)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
+
+CREATE TABLE IF NOT EXISTS clicks ON CLUSTER `main` AS clicks_local ENGINE = Distributed(`main`, currentDatabase(), 'clicks_local', intHash64(link));
+
+-- A lane's mark is its highest row.
+CREATE TABLE IF NOT EXISTS lane_marks_local ON CLUSTER `main` (
+	edge UInt64, epoch UInt32, lane UInt8, seq UInt64
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', seq)
+ORDER BY (edge, epoch, lane)
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE IF NOT EXISTS lane_marks ON CLUSTER `main` AS lane_marks_local ENGINE = Distributed(`main`, currentDatabase(), 'lane_marks_local', intHash64(edge));
+
+CREATE TABLE IF NOT EXISTS losses_local ON CLUSTER `main` (
+	edge UInt64, epoch UInt32, lane UInt8, seq UInt64,
+	ts DateTime64(3, 'UTC'), lost_from UInt64, lost_to UInt64
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+ORDER BY (edge, epoch, lane, seq)
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE IF NOT EXISTS losses ON CLUSTER `main` AS losses_local ENGINE = Distributed(`main`, currentDatabase(), 'losses_local', intHash64(edge));
+
+ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;
+
+ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;
+
+-- What was clicked in each quarter hour (slot: quarter hours since 1970), without what identifies single clicks: a copy
+-- that is smaller, has no repeats and is in the order of links. rollup_builds says which rows count: those of the
+-- build that is chosen for their slot. All others are rests.
+CREATE TABLE IF NOT EXISTS rollup_visits_local ON CLUSTER `main` (
+	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
+	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
+	country LowCardinality(String), region LowCardinality(String), city LowCardinality(String),
+	device LowCardinality(String), os LowCardinality(String), browser LowCardinality(String),
+	referer String CODEC(ZSTD(1)), bot_name LowCardinality(String),
+	utm_source LowCardinality(String), utm_medium LowCardinality(String), utm_campaign LowCardinality(String),
+	utm_term LowCardinality(String), utm_content LowCardinality(String),
+	clicks UInt32 CODEC(T64, ZSTD(1)), last UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
+ORDER BY (link, slot, visitor)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1;
+
+CREATE TABLE IF NOT EXISTS rollup_visits ON CLUSTER `main` AS rollup_visits_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_visits_local', intHash64(link));
+
+-- The same, without what tells visitors apart.
+CREATE TABLE IF NOT EXISTS rollup_counts_local ON CLUSTER `main` (
+	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
+	variant LowCardinality(String), rule LowCardinality(String),
+	clicks UInt32 CODEC(T64, ZSTD(1)), last UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
+ORDER BY (link, slot, bot, variant, rule)
+SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1;
+
+CREATE TABLE IF NOT EXISTS rollup_counts ON CLUSTER `main` AS rollup_counts_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_counts_local', intHash64(link));
+
+-- Which links have been whose. It may name more than there are.
+CREATE TABLE IF NOT EXISTS rollup_owners_local ON CLUSTER `main` (owner Int64, link Int64)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+ORDER BY (owner, link)
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE IF NOT EXISTS rollup_owners ON CLUSTER `main` AS rollup_owners_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_owners_local', intHash64(owner));
+
+-- How often each writer has written to a slot. The sum over a slot's writers rises with each write.
+CREATE TABLE IF NOT EXISTS rollup_marks_local ON CLUSTER `main` (slot UInt32, writer UInt64, n UInt64)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', n)
+ORDER BY (slot, writer)
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE IF NOT EXISTS rollup_marks ON CLUSTER `main` AS rollup_marks_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_marks_local', intHash64(slot));
+
+-- Finished builds of slots, each with the sum of the marks before it began. It counts while that is the sum.
+CREATE TABLE IF NOT EXISTS rollup_builds_local ON CLUSTER `main` (slot UInt32, marks UInt64, build UInt64)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+ORDER BY (slot, marks, build)
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE IF NOT EXISTS rollup_builds ON CLUSTER `main` AS rollup_builds_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_builds_local', intHash64(slot));
+
+-- What was stored before there were marks.
+INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks;

@@ -1,0 +1,95 @@
+CREATE TABLE IF NOT EXISTS migrations (version UInt32, name String, at DateTime DEFAULT now())
+ENGINE = ReplacingMergeTree() ORDER BY version SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- A click is sent again until it is acknowledged, so a row may come twice, with the same key and in the same
+-- partition: one of the two goes when parts merge, and for readers at once, since they read FINAL. Of two that differ,
+-- because the geo database was another by then, the first is kept: its keep is the higher. A month without inserts for
+-- a day becomes one part, and FINAL costs nothing there.
+CREATE TABLE IF NOT EXISTS clicks (
+	edge UInt64, epoch UInt32, lane UInt8, seq UInt64 CODEC(Delta, ZSTD(1)),
+	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+	link Int64, owner Int64,
+	variant LowCardinality(String), rule LowCardinality(String),
+	ip IPv6 CODEC(ZSTD(1)), visitor Int64 CODEC(ZSTD(1)),
+	country LowCardinality(String), region LowCardinality(String), city LowCardinality(String),
+	device LowCardinality(String), os LowCardinality(String), browser LowCardinality(String),
+	referer String CODEC(ZSTD(1)), user_agent String CODEC(ZSTD(1)),
+	bot Bool, bot_name LowCardinality(String),
+	utm_source LowCardinality(String), utm_medium LowCardinality(String), utm_campaign LowCardinality(String),
+	utm_term LowCardinality(String), utm_content LowCardinality(String), utm_id LowCardinality(String),
+	utm_source_platform LowCardinality(String),
+	geo_version LowCardinality(String),
+	keep UInt32 DEFAULT toUInt32(4294967295 - toUnixTimestamp(now())) CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(keep)
+PARTITION BY toYYYYMM(ts)
+ORDER BY (toDate(ts), link, edge, epoch, lane, seq)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
+
+-- A lane's mark is its highest row.
+CREATE TABLE IF NOT EXISTS lane_marks (
+	edge UInt64, epoch UInt32, lane UInt8, seq UInt64
+)
+ENGINE = ReplacingMergeTree(seq)
+ORDER BY (edge, epoch, lane)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE IF NOT EXISTS losses (
+	edge UInt64, epoch UInt32, lane UInt8, seq UInt64,
+	ts DateTime64(3, 'UTC'), lost_from UInt64, lost_to UInt64
+)
+ENGINE = ReplacingMergeTree()
+ORDER BY (edge, epoch, lane, seq)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;
+
+-- What was clicked in each quarter hour (slot: quarter hours since 1970), without what identifies single clicks: a copy
+-- that is smaller, has no repeats and is in the order of links. rollup_builds says which rows count: those of the
+-- build that is chosen for their slot. All others are rests.
+CREATE TABLE IF NOT EXISTS rollup_visits (
+	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
+	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
+	country LowCardinality(String), region LowCardinality(String), city LowCardinality(String),
+	device LowCardinality(String), os LowCardinality(String), browser LowCardinality(String),
+	referer String CODEC(ZSTD(1)), bot_name LowCardinality(String),
+	utm_source LowCardinality(String), utm_medium LowCardinality(String), utm_campaign LowCardinality(String),
+	utm_term LowCardinality(String), utm_content LowCardinality(String),
+	clicks UInt32 CODEC(T64, ZSTD(1)), last UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
+)
+ENGINE = MergeTree()
+PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
+ORDER BY (link, slot, visitor)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
+
+-- The same, without what tells visitors apart.
+CREATE TABLE IF NOT EXISTS rollup_counts (
+	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
+	variant LowCardinality(String), rule LowCardinality(String),
+	clicks UInt32 CODEC(T64, ZSTD(1)), last UInt32 CODEC(T64, ZSTD(1)), build UInt64 CODEC(ZSTD(1))
+)
+ENGINE = MergeTree()
+PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
+ORDER BY (link, slot, bot, variant, rule)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
+
+-- Which links have been whose. It may name more than there are.
+CREATE TABLE IF NOT EXISTS rollup_owners (owner Int64, link Int64)
+ENGINE = ReplacingMergeTree()
+ORDER BY (owner, link)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- How often each writer has written to a slot. The sum over a slot's writers rises with each write.
+CREATE TABLE IF NOT EXISTS rollup_marks (slot UInt32, writer UInt64, n UInt64)
+ENGINE = ReplacingMergeTree(n)
+ORDER BY (slot, writer)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- Finished builds of slots, each with the sum of the marks before it began. It counts while that is the sum.
+CREATE TABLE IF NOT EXISTS rollup_builds (slot UInt32, marks UInt64, build UInt64)
+ENGINE = MergeTree()
+ORDER BY (slot, marks, build)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- What was stored before there were marks.
+INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks;
