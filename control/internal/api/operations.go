@@ -118,6 +118,10 @@ var operations = map[string]words{
 	"exportLink":        {about: "A CSV file with sections, or JSON. Cells that a spreadsheet could take for formulas begin with an apostrophe. `includeClicks` adds up to 10,000 single clicks."},
 	"export":            {about: "The same for all of one's own links, or for the one that `urlId` names."},
 
+	"liveClicks": {about: "Server-sent events for as long as the connection stands: each click of one's own links soon after it is stored, its id as the event's `id`, and as `data` the JSON of a click as in recent clicks, with `urlId` and `slug`. " +
+		"A reader who is too slow loses the oldest clicks and gets an event `dropped` with their `count`. A comment comes every 15 seconds. The stream ends within seconds after the session does. " +
+		"Clicks from before are not sent again: fetch recent clicks for them. A user can have 5 streams open (429)."},
+
 	// Bundles
 	"createBundle":     {about: "A named, ordered group of links; it doesn't change where they lead.", example: `{"name":"Launch","color":"#3B82F6","icon":"folder","urlIds":["01970000-0000-7000-8000-000000000000"]}`},
 	"listBundles":      {about: "A page of bundles. Archived ones are left out unless `status` is ARCHIVED."},

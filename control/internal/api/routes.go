@@ -40,4 +40,7 @@ func (s *Server) routes() {
 	if s.Reports != nil {
 		s.registerAnalytics()
 	}
+	if s.Live != nil {
+		s.registerLive()
+	}
 }

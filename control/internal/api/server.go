@@ -34,6 +34,7 @@ import (
 	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/live"
 	"github.com/shortline/shortline/control/internal/media"
 	"github.com/shortline/shortline/control/internal/routing"
 	"github.com/shortline/shortline/control/internal/settings"
@@ -96,6 +97,7 @@ type Deps struct {
 	Explain *explain.Service // needs Links
 
 	Reports *report.Service
+	Live    *live.Feed
 
 	Webhooks *webhooks.Service
 }

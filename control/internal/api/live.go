@@ -1,0 +1,156 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/live"
+	"github.com/shortline/shortline/control/internal/problem"
+)
+
+// LivePath is where clicks stream. A request there goes on until its caller leaves, their session ends, or its context
+// does: whoever stops the server ends that.
+const LivePath = "/api/analytics/live"
+
+// Of a stream of clicks.
+const (
+	heartbeat    = 15 * time.Second
+	sessionCheck = 2 * time.Second
+	streamStall  = 10 * time.Second // for the caller to take what is written
+)
+
+func (s *Server) registerLive() {
+	e := endpoint{Method: http.MethodGet, Path: LivePath, ID: "liveClicks", Summary: "Stream clicks as they are stored", Tag: "Analytics", Limit: limitAnalytics, Timeout: -1}
+	s.handleRaw(e, s.liveClicks)
+	str, yes := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeBoolean}
+	click := s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[live.Click](), true, "")
+	s.describe(&huma.Operation{
+		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, Tags: []string{e.Tag},
+		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
+		Parameters: []*huma.Param{
+			{In: "query", Name: "urlId", Description: "Only this short URL.", Schema: str},
+			{In: "query", Name: "scope", Description: "own, which is the default, or all: everybody's clicks, for administrators.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"own", "all"}}},
+			{In: "query", Name: "includeBots", Description: "Bots' clicks too.", Schema: yes},
+		},
+		Responses: map[string]*huma.Response{"200": {Description: "Server-sent events.", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: click}}}},
+	})
+}
+
+// liveClicks streams.
+func (s *Server) liveClicks(c echo.Context) error {
+	a, err := liveAsk(c)
+	if err != nil {
+		return err
+	}
+	p := principal(c.Request().Context())
+	sub, err := s.Live.Subscribe(c.Request().Context(), p, a)
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	h := c.Response().Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // some proxies gather answers otherwise
+	out := stream{c.Response(), http.NewResponseController(c.Response())}
+	c.Response().WriteHeader(http.StatusOK)
+	if err := out.send("retry: 3000\n\n"); err != nil {
+		return nil // the caller has left
+	}
+	beat, check := time.NewTicker(heartbeat), time.NewTicker(sessionCheck)
+	defer beat.Stop()
+	defer check.Stop()
+	for {
+		select {
+		case <-sub.News():
+			err = out.events(sub)
+		case <-beat.C:
+			err = out.send(": still here\n\n")
+		case <-check.C:
+			err = s.stillMay(c, p.IsAdmin())
+		case <-sub.Over():
+			return nil
+		case <-c.Request().Context().Done():
+			return nil
+		}
+		if err != nil {
+			return nil // the caller left, or may not stay; the status is sent long since
+		}
+	}
+}
+
+func liveAsk(c echo.Context) (a live.Ask, err error) {
+	var problems problem.Fields
+	a.URLID = c.QueryParam("urlId")
+	switch v := c.QueryParam("scope"); v {
+	case "", "own":
+	case "all":
+		a.All = true
+	default:
+		problems.Add("scope", "must be own or all")
+	}
+	switch v := c.QueryParam("includeBots"); v {
+	case "", "false":
+	case "true":
+		a.IncludeBots = true
+	default:
+		problems.Add("includeBots", "must be true or false")
+	}
+	return a, problems.Err()
+}
+
+// stillMay asks again who the caller is. A database that is away for a moment ends no stream.
+func (s *Server) stillMay(c echo.Context, admin bool) error {
+	p, _, err := s.authenticate(c)
+	var refused *problem.Error
+	switch {
+	case errors.As(err, &refused) && refused.Kind != problem.Unavailable && refused.Kind != problem.TooMany:
+		return err
+	case err == nil && p.IsAdmin() != admin:
+		return errors.New("the caller's role has changed")
+	}
+	return nil
+}
+
+// stream writes server-sent events, each to be taken in time.
+type stream struct {
+	w       *echo.Response
+	control *http.ResponseController
+}
+
+func (o stream) send(text string) error {
+	_ = o.control.SetWriteDeadline(time.Now().Add(streamStall)) // a test's recorder has none
+	if _, err := o.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	err := o.control.Flush()
+	_ = o.control.SetWriteDeadline(time.Time{})
+	return err
+}
+
+// events writes what waits: clicks, after how many are missing before them.
+func (o stream) events(sub *live.Subscription) error {
+	clicks, dropped := sub.Take()
+	var b []byte
+	if dropped > 0 {
+		b = fmt.Appendf(b, "event: dropped\ndata: {\"count\":%d}\n\n", dropped)
+	}
+	for i := range clicks {
+		text, err := json.Marshal(&clicks[i])
+		if err != nil {
+			return err
+		}
+		b = fmt.Appendf(b, "id: %s\ndata: %s\n\n", clicks[i].ID, text)
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	return o.send(string(b))
+}

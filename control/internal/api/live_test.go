@@ -1,0 +1,226 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/analytics"
+	"github.com/shortline/shortline/control/internal/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/ingest"
+	"github.com/shortline/shortline/control/internal/live"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// lively is a world with a live feed, behind a real server.
+type lively struct {
+	*clicked
+	url  string
+	stop func() // ends the feed as the program does
+}
+
+func newLively(t *testing.T, st *store.Store, cfg live.Config) *lively {
+	t.Helper()
+	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = clicks.Close() })
+	feed := live.New(cfg, st, clicks)
+	w := &lively{clicked: &clicked{clicks: clicks}}
+	w.world = newWorld(t, st, func(world *world, cfg *api.Config, deps *api.Deps) {
+		withLinks(world, cfg, deps)
+		deps.Live = feed
+	})
+	w.in = ingest.New(ingest.Config{Stored: []func([]analytics.Row){feed.Stored}}, st, clicks, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = feed.Run(ctx) }()
+	w.stop = func() { cancel(); <-done }
+	t.Cleanup(w.stop)
+	server := httptest.NewServer(w.server.Handler())
+	t.Cleanup(server.Close)
+	t.Cleanup(w.stop) // before the server, which waits for its streams
+	w.url = server.URL
+	return w
+}
+
+// event is one server-sent event.
+type event struct{ name, id, data string }
+
+// listen opens a stream; events ends when the stream does.
+func (w *lively) listen(token, query string) (events <-chan event, leave func()) {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	w.t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, "GET", w.url+api.LivePath+query, nil)
+	w.ok(err)
+	req.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(req)
+	w.ok(err)
+	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" {
+		w.t.Fatalf("%s %v", res.Status, res.Header)
+	}
+	out := make(chan event, 100)
+	go func() {
+		defer close(out)
+		defer res.Body.Close()
+		var e event
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			field, value, _ := strings.Cut(lines.Text(), ": ")
+			switch field {
+			case "event":
+				e.name = value
+			case "id":
+				e.id = value
+			case "data":
+				e.data = value
+			case "":
+				if e.data != "" {
+					out <- e
+				}
+				e = event{}
+			}
+		}
+	}()
+	return out, cancel
+}
+
+// next waits for an event about a link.
+func (w *lively) next(what string, events <-chan event, slug string) {
+	w.t.Helper()
+	select {
+	case e, open := <-events:
+		var c live.Click
+		if !open || json.Unmarshal([]byte(e.data), &c) != nil || c.Slug != slug || c.URLID == "" || e.id == "" || e.id != c.ID || c.Browser == "" {
+			w.t.Fatalf("%s: %v %+v, want a click of %s", what, open, e, slug)
+		}
+	case <-time.After(10 * time.Second):
+		w.t.Fatalf("%s: no click of %s", what, slug)
+	}
+}
+
+func (w *lively) quiet(what string, events <-chan event) {
+	w.t.Helper()
+	select {
+	case e, open := <-events:
+		w.t.Fatalf("%s: %v %+v", what, open, e)
+	default:
+	}
+}
+
+func (w *lively) ends(what string, events <-chan event, within time.Duration) {
+	w.t.Helper()
+	for deadline := time.After(within); ; {
+		select {
+		case _, open := <-events:
+			if !open {
+				return
+			}
+		case <-deadline:
+			w.t.Fatalf("%s: the stream goes on after %v", what, within)
+		}
+	}
+}
+
+func (w *lively) now(id string, bots bool) {
+	w.t.Helper()
+	change := bot
+	if !bots {
+		change = nil
+	}
+	w.click(id, time.Now().UTC().Format(time.RFC3339), 1, change)
+}
+
+func eachLively(t *testing.T, cfg live.Config, f func(w *lively)) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) { f(newLively(t, st, cfg)) })
+}
+
+func followsClicks(w *lively) {
+	create := func(slug, token string) string {
+		return w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","customSlug":"`+slug+`"}`, as(token)).want(201).str("id")
+	}
+	a1, a2, b1 := create("ann-1", w.ann), create("ann-2", w.ann), create("bob-1", w.bob)
+	w.now(a1, false) // before anybody listens
+	ann, _ := w.listen(w.ann, "")
+	second, _ := w.listen(w.ann, "?urlId="+a2)
+	bots, _ := w.listen(w.ann, "?includeBots=true")
+	rootOwn, _ := w.listen(w.root, "")
+	all, _ := w.listen(w.root, "?scope=all")
+	watched, _ := w.listen(w.root, "?urlId="+b1)
+	w.now(b1, false)
+	w.next("everybody's", all, "bob-1")
+	w.next("one link, by the administrator", watched, "bob-1")
+	w.now(a1, true)
+	w.next("with bots", bots, "ann-1")
+	w.now(a1, false)
+	w.next("own", ann, "ann-1")
+	w.next("with bots", bots, "ann-1")
+	w.next("everybody's", all, "ann-1")
+	w.now(a2, false)
+	w.next("own", ann, "ann-2")
+	w.next("one link", second, "ann-2")
+	w.quiet("own of an administrator without links", rootOwn)
+	w.quiet("one link", watched)
+
+	w.do("GET", api.LivePath+"?scope=all", "", as(w.ann)).want(403)
+	w.do("GET", api.LivePath+"?urlId="+b1, "", as(w.ann)).want(404)
+	w.do("GET", api.LivePath+"?urlId="+store.NewID(), "", as(w.root)).want(404)
+	w.do("GET", api.LivePath+"?scope=x&includeBots=2", "", as(w.ann)).wantField("scope", "includeBots")
+	w.do("GET", api.LivePath, "").want(401)
+}
+
+func TestLive_gives_clicks_as_they_are_stored(t *testing.T) {
+	eachLively(t, live.Config{}, followsClicks)
+}
+
+func TestLive_gives_clicks_that_other_processes_store(t *testing.T) {
+	eachLively(t, live.Config{Poll: 10 * time.Millisecond}, followsClicks)
+}
+
+func TestLive_ends(t *testing.T) {
+	eachLively(t, live.Config{PerUser: 2}, func(w *lively) {
+		token, _ := w.signIn(userMail)
+		leaving, _ := w.listen(token, "")
+		staying, leave := w.listen(w.ann, "")
+		w.do("GET", api.LivePath, "", as(w.ann)).want(429)
+		w.do("POST", "/api/auth/logout", "", as(token)).want(200)
+		w.ends("after logout", leaving, 8*time.Second)
+		again, _ := w.listen(w.ann, "")
+		leave()
+		w.ends("after the reader left", staying, time.Second)
+
+		bob, _ := w.listen(w.bob, "")
+		w.do("PATCH", "/api/users/"+w.bobID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
+		w.ends("after the user was disabled", bob, 8*time.Second)
+
+		w.stop()
+		w.ends("after the program's stop", again, 2*time.Second)
+		w.do("GET", api.LivePath, "", as(w.root)).want(503)
+	})
+}
+
+func TestLive_is_documented(t *testing.T) {
+	t.Parallel()
+	w := newLively(t, storetest.Open(t), live.Config{})
+	doc := w.do("GET", "/api/openapi.json", "").want(200)
+	op, _ := doc.at("paths").(map[string]any)[api.LivePath].(map[string]any)["get"].(map[string]any)
+	responses, _ := op["responses"].(map[string]any)
+	for _, status := range []string{"200", "400", "401", "429", "503"} {
+		if responses[status] == nil {
+			t.Errorf("no answer %s in %v", status, op)
+		}
+	}
+	if text, _ := op["description"].(string); !strings.Contains(text, "dropped") {
+		t.Errorf("description: %q", text)
+	}
+}
