@@ -2,6 +2,7 @@ package kafkasource_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -46,10 +47,7 @@ func BenchmarkP10(b *testing.B) {
 		b.Fatal(err)
 	}
 	seen := &delays{}
-	in, err := ingest.New(b.Context(), ingest.Config{Observer: seen, Logger: quiet}, storetest.Open(b), store, geo)
-	if err != nil {
-		b.Fatal(err)
-	}
+	in := ingest.New(ingest.Config{Stored: []func([]analytics.Row){seen.note}, Logger: quiet}, storetest.Open(b), store, geo)
 	conn, err := kafkaconn.Open(settings, "bench", 10*time.Second)
 	if err != nil {
 		b.Fatal(err)
@@ -126,15 +124,23 @@ func (p *producer) round(each, lanes int) {
 			})
 		}
 		sending.Go(func() {
-			res, err := p.conn.Client().Produce(p.Context(), &kafka.ProduceRequest{
-				Topic: topic, Partition: l, RequiredAcks: kafka.RequireAll, Compression: kafka.Zstd,
-				Records: kafka.NewRecordReader(kafka.Record{Time: time.Now(), Value: kafka.NewBytes(click.AppendBatch(nil, &f))}),
-			})
-			if err == nil {
-				err = res.Error
-			}
-			if err != nil {
-				p.Error(err)
+			frame := click.AppendBatch(nil, &f)
+			for { // a topic that was just made is refused for a moment
+				res, err := p.conn.Client().Produce(p.Context(), &kafka.ProduceRequest{
+					Topic: topic, Partition: l, RequiredAcks: kafka.RequireAll, Compression: kafka.Zstd,
+					Records: kafka.NewRecordReader(kafka.Record{Time: time.Now(), Value: kafka.NewBytes(frame)}),
+				})
+				if err == nil {
+					err = res.Error
+				}
+				if !errors.Is(err, kafka.NotLeaderForPartition) {
+					if err != nil {
+						p.Error(err)
+					}
+					return
+				}
+				p.conn.Refresh()
+				time.Sleep(50 * time.Millisecond)
 			}
 		})
 	}
@@ -150,13 +156,13 @@ func (p *producer) until(ok func() bool) {
 	}
 }
 
-// delays is an observer that notes how long ago stored clicks happened.
+// delays notes how long ago clicks happened when they can be read.
 type delays struct {
 	mu   sync.Mutex
 	list []time.Duration
 }
 
-func (d *delays) Clicked(_ context.Context, rows []analytics.Row) {
+func (d *delays) note(rows []analytics.Row) {
 	now := time.Now().UnixMilli()
 	d.mu.Lock()
 	defer d.mu.Unlock()
