@@ -41,9 +41,10 @@ import (
 
 // Config says where the server is.
 type Config struct {
-	// URL of the server with user, password and database, which must exist: clickhouse://user:password@host:9000/database,
-	// or http:// or https:// with the port of the HTTP interface. Options of the driver and settings of the server may
-	// follow as a query.
+	// URL of the server with user, password and database: clickhouse://user:password@host:9000/database, or http:// or
+	// https:// with the port of the HTTP interface. The database is made if it is missing. There may be several hosts,
+	// with commas between: the first that answers is used. Options of the driver (secure=true for TLS in the native
+	// protocol) and settings of the server may follow as a query.
 	URL string
 	// Conns bounds how many statements run at a time; 0 means 16.
 	Conns int
@@ -91,6 +92,15 @@ var settings = driver.Settings{
 	"do_not_merge_across_partitions_select_final": 1,
 }
 
+// clustered go with every statement on a cluster. A rebuild on one replica must see every click whose mark it sees, and
+// a report what Insert has promised.
+var clustered = driver.Settings{
+	"insert_quorum":                 "auto",
+	"insert_quorum_parallel":        0,
+	"select_sequential_consistency": 1,
+	"distributed_foreground_insert": 1,
+}
+
 // patience is for how many seconds the server works on a statement, unless the URL says otherwise.
 const patience = 60
 
@@ -107,6 +117,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		opt.Settings = driver.Settings{}
 	}
 	maps.Copy(opt.Settings, settings)
+	if cfg.Cluster != "" {
+		maps.Copy(opt.Settings, clustered)
+	}
 	if _, ok := opt.Settings["max_execution_time"]; !ok {
 		opt.Settings["max_execution_time"] = patience
 	}
@@ -122,11 +135,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	opt.MaxIdleConns = opt.MaxOpenConns
 	opt.ClientInfo.Products = append(opt.ClientInfo.Products, struct{ Name, Version string }{"shortline", ""})
-	conn, err := driver.Open(opt)
+	d := dialect{cfg.Cluster}
+	conn, err := connect(ctx, opt, d)
 	if err != nil {
 		return nil, fmt.Errorf("open clicks: %w", err)
 	}
-	d := dialect{cfg.Cluster}
 	if err = migrate(ctx, conn, d); err == nil {
 		err = retain(ctx, conn, d, cfg.Retention)
 	}

@@ -3,6 +3,9 @@ package clickhouse_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -125,11 +128,38 @@ func TestOpen_by_many_at_once_and_again(t *testing.T) {
 	}
 }
 
-func TestOpen_without_a_database_says_so(t *testing.T) {
+func TestOpen_makes_the_database(t *testing.T) {
 	t.Parallel()
-	url := clickhousetest.Database(t)
-	if _, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url + "_missing"}); err == nil || !strings.Contains(err.Error(), "_missing") {
-		t.Errorf("Open = %v, want an error that names the database", err)
+	url := clickhousetest.Database(t) + "_new"
+	for range 2 {
+		s := open(t, clickhouse.Config{URL: url})
+		insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
+		if n := count(t, s); n != 1 {
+			t.Errorf("%d clicks, want 1", n)
+		}
+		s.Close()
+	}
+}
+
+// The server that refuses is played: the engine of the tests has no users.
+func TestOpen_says_what_is_wrong(t *testing.T) {
+	t.Parallel()
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-ClickHouse-Exception-Code", "516")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, "Code: 516. DB::Exception: ann: Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED)")
+	}))
+	defer refusing.Close()
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	for url, want := range map[string]string{
+		strings.Replace(refusing.URL, "://", "://ann:hunter2@", 1) + "/x": `refuses the user "ann"`,
+		closed.URL + "/x": strings.TrimPrefix(closed.URL, "http://"),
+	} {
+		_, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter") {
+			t.Errorf("Open(%s) = %v, want %s", url, err, want)
+		}
 	}
 }
 

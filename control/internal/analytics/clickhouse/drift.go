@@ -64,7 +64,7 @@ func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics
 	if err != nil {
 		return nil, err
 	}
-	text := "SELECT slot, sum(clicks), sum(clicks * %s) FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build GLOBAL IN (" + p.chosen() + ") GROUP BY slot"
+	text := "SELECT slot, sum(clicks), sum(clicks * %s) FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build " + s.dialect.In() + " (" + p.chosen() + ") GROUP BY slot"
 	if err := read(fmt.Sprintf(text, hash(visitKeys), "rollup_visits"), func() {
 		short[slot] = sum{one.clicks, one.visits, 0}
 		d.Short += int64(one.clicks)

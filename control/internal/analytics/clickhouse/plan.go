@@ -122,10 +122,10 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 	bare.From, bare.To = 0, 0
 	where := bare.Condition()
 	from := analytics.Statement{Args: where.Args}
-	from.Text = fmt.Sprintf("(SELECT %stoInt64(slot) * %d AS ms, toUInt64(clicks) AS n, ms + last AS last_ms FROM %s WHERE %s AND slot >= %d AND slot < %d AND build GLOBAL IN (%s)",
-		list, slotMillis, table, where.Text, p.first, p.end, p.chosen())
+	from.Text = fmt.Sprintf("(SELECT %stoInt64(slot) * %d AS ms, toUInt64(clicks) AS n, ms + last AS last_ms FROM %s WHERE %s AND slot >= %d AND slot < %d AND build %s (%s)",
+		list, slotMillis, table, where.Text, p.first, p.end, s.dialect.In(), p.chosen())
 	if scope.Owner != 0 && scope.Links == nil {
-		from.Text += " AND link GLOBAL IN (SELECT link FROM rollup_owners WHERE owner = ?)"
+		from.Text += " AND link " + s.dialect.In() + " (SELECT link FROM rollup_owners WHERE owner = ?)"
 		from.Args = append(from.Args, int64(scope.Owner))
 	}
 	if len(p.raw) > 0 {

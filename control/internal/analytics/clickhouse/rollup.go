@@ -173,9 +173,11 @@ func (s *Store) build(ctx context.Context, list []uint32) error {
 		return wrap("measure slots to rebuild", err)
 	}
 	for from := 0; from < len(list); {
-		to, rows := from, uint64(0)
-		for to < len(list) && (to == from || rows+sizes[list[to]] <= buildRows && to-from < most) {
-			rows += sizes[list[to]]
+		to, rows, spans := from, uint64(0), 0
+		for to < len(list) && (to == from || rows+sizes[list[to]] <= buildRows && spans < most) {
+			if rows += sizes[list[to]]; to == from || list[to] != list[to-1]+1 {
+				spans++
+			}
 			to++
 		}
 		if err := s.buildSome(ctx, list[from:to]); err != nil {
@@ -225,7 +227,7 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 		}
 	}
 	if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO rollup_owners (owner, link) SELECT DISTINCT owner, link FROM clicks WHERE %s
-		AND (owner, link) NOT IN (SELECT owner, link FROM rollup_owners)`, times(spans))); err != nil {
+		AND NOT (owner, link) %s (SELECT owner, link FROM rollup_owners)`, times(spans), s.dialect.In())); err != nil {
 		return err
 	}
 	if err := s.insert(ctx, "rollup_builds", len(slotList), []field{{"slot", slotList}, {"marks", marks}, {"build", builds}}); err != nil {
@@ -244,7 +246,7 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 	for _, table := range []string{"rollup_visits", "rollup_counts"} {
 		var build uint64
 		var gone []string
-		err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT build FROM %s WHERE build GLOBAL NOT IN (%s)`, table, chosen)}, func() error {
+		err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT build FROM %s WHERE NOT build %s (%s)`, table, s.dialect.In(), chosen)}, func() error {
 			if slices.Contains(before, build) {
 				gone = append(gone, fmt.Sprint(build))
 			} else if len(rests) < 10_000 {

@@ -36,6 +36,14 @@ func (d dialect) OnCluster() string {
 	return "ON CLUSTER `" + d.Cluster + "`"
 }
 
+// In is IN for a subquery, whose answer every shard needs whole.
+func (d dialect) In() string {
+	if d.Cluster == "" {
+		return "IN"
+	}
+	return "GLOBAL IN"
+}
+
 // Engine is a table's engine. A ReplacingMergeTree keeps the row of a key whose version is highest, or the last one.
 func (d dialect) Engine(kind, version string) string {
 	if d.Cluster == "" {
