@@ -1,0 +1,46 @@
+package harness_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+	"github.com/shortline/shortline/test/harness/truth"
+)
+
+// TestG32 deletes rows behind the installation's back: the audit finds the gap, orders the clicks from the edge that
+// still has them, and then they are there once.
+func TestG32_rows_that_vanish_are_shipped_again(t *testing.T) {
+	if os.Getenv("REPAIR") == "" {
+		t.Skip("takes five minutes, as a gap must be two minutes old before it is ordered: REPAIR=1 runs it")
+	}
+	c := startChain(t, fleet.Config{Edges: 2, Controls: 1}, 10)
+	crowd := newCrowd(t)
+	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: 2000}, func() { time.Sleep(5 * time.Second) })
+	stored(t, c.Fleet, crowd, r.Acked)
+	if _, err := c.Store.Ask(t.Context(), "ALTER TABLE clicks DELETE WHERE seq BETWEEN 100 AND 400 SETTINGS mutations_sync = 2"); err != nil {
+		t.Fatal(err)
+	}
+	left, err := c.Store.Clicks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d of %d clicks are left", left, r.Acked)
+	if int64(left) >= r.Acked {
+		t.Fatal("nothing was deleted")
+	}
+	began := time.Now()
+	fleet.Eventually(t, 8*time.Minute, "the deleted clicks are back", func() bool {
+		n, err := c.Store.Clicks(t.Context())
+		return err == nil && int64(n) >= r.Acked
+	})
+	t.Logf("back after %s", time.Since(began).Round(time.Second))
+	contents, err := c.Store.Contents(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := truth.Judge(crowd.log.Path(), contents)
+	exact(t, "ClickHouse", v, err)
+}
