@@ -46,7 +46,7 @@ type Command struct {
 	About string
 	// New makes the empty settings that it needs, which may be fewer than those of serving; nil means none.
 	New func() config.Validator
-	// Run gets the arguments as many as Args names. What it takes as flags, it parses from them; then Args is "…".
+	// Run gets as many arguments as Args names. Where Args begins with a bracket they are its own flags, which it parses.
 	Run func(ctx context.Context, s config.Validator, args []string, stdout, stderr io.Writer) error
 }
 
@@ -113,7 +113,7 @@ func (p Program) usage(w io.Writer) {
 		fmt.Fprintf(w, "       %s COMMAND\n\n", p.Name)
 	}
 	for _, c := range p.Commands {
-		fmt.Fprintf(w, "  %-20s %s\n", strings.TrimSpace(c.Name+" "+c.Args), c.About)
+		fmt.Fprintf(w, "  %s\n      %s\n", strings.TrimSpace(c.Name+" "+c.Args), c.About)
 	}
 	fmt.Fprintln(w)
 }
@@ -126,7 +126,7 @@ func (p Program) command(args []string, check bool, stdout, stderr io.Writer) in
 		return 2
 	}
 	c := p.Commands[at]
-	if c.Args != "…" && len(args)-1 != len(strings.Fields(c.Args)) {
+	if !strings.HasPrefix(c.Args, "[") && len(args)-1 != len(strings.Fields(c.Args)) {
 		fmt.Fprintf(stderr, "usage: %s\n", strings.TrimSpace(p.Name+" "+c.Name+" "+c.Args))
 		return 2
 	}

@@ -72,6 +72,15 @@ func TestCommands(t *testing.T) {
 	if code, out := call(t, "verify-audit"); code != 0 || !strings.Contains(out, "1 rows, none changed") {
 		t.Errorf("verify-audit: %d\n%s", code, out)
 	}
+	if code, out := call(t, "verify-clicks"); code != 0 || !strings.Contains(out, "0 clicks are missing") {
+		t.Errorf("verify-clicks: %d\n%s", code, out)
+	}
+	if code, out := call(t, "reclassify", "-since", "2026-01-01", "-dry-run"); code != 0 || !strings.Contains(out, "0 clicks were stored anew") {
+		t.Errorf("reclassify: %d\n%s", code, out)
+	}
+	if code, out := call(t, "reclassify", "-since", "yesterday"); code != 1 || !strings.Contains(out, "2026-01-31") {
+		t.Errorf("reclassify since no day: %d\n%s", code, out)
+	}
 	if code, _ := call(t, "explode"); code != 2 {
 		t.Errorf("an unknown command: %d", code)
 	}

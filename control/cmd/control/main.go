@@ -7,11 +7,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/program"
+	"github.com/shortline/shortline/shared/visitor"
 )
 
 var controlProgram = program.Program{
@@ -22,25 +26,58 @@ var controlProgram = program.Program{
 	},
 	Commands: []program.Command{
 		command("migrate", "", "bring the schemas up to date, ClickHouse's too where CLICKHOUSE_URL is set", migrate),
-		command("verify-audit", "", "check that no row of the audit log was changed, removed or put in", verifyAudit),
 		command("create-admin", "EMAIL", "make an administrator; the password is ADMIN_PASSWORD, or is made and printed", createAdmin),
+		command("verify-audit", "", "check that no row of the audit log was changed, removed or put in", verifyAudit),
+		command("verify-clicks", "", "look for clicks that are missing and for reports that would not agree with the clicks", verifyClicks),
+		command("reclassify", app.ReclassifyArgs, "enrich clicks again with the present geo database and list of bots", reclassify),
 		command("rotate-keys", "", "seal every secret again with the first key of ENCRYPTION_KEY", rotateKeys),
 	},
 }
 
 func main() { controlProgram.Main() }
 
-// work is one command with its settings loaded.
-type work func(ctx context.Context, s *operator, args []string, out io.Writer) error
+// operated are the settings of one command.
+type operated[T any] interface {
+	*T
+	config.Validator
+}
 
-func command(name, args, about string, f work) program.Command {
+// command makes one of a function.
+func command[T any, P operated[T]](name, args, about string, f func(ctx context.Context, s P, args []string, out io.Writer) error) program.Command {
 	return program.Command{
 		Name: name, Args: args, About: about,
-		New: func() config.Validator { return new(operator) },
+		New: func() config.Validator { return P(new(T)) },
 		Run: func(ctx context.Context, s config.Validator, args []string, stdout, _ io.Writer) error {
-			return f(ctx, s.(*operator), args, stdout)
+			return f(ctx, s.(P), args, stdout)
 		},
 	}
+}
+
+func verifyClicks(ctx context.Context, s *clicksOperator, _ []string, out io.Writer) (err error) {
+	clicks, err := s.ClickHouse.open(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, clicks.Close()) }()
+	return app.VerifyClicks(ctx, clicks, out)
+}
+
+func reclassify(ctx context.Context, s *enrichOperator, args []string, out io.Writer) (err error) {
+	links, err := store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: 4})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, links.Close()) }()
+	clicks, err := s.ClickHouse.open(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, clicks.Close()) }()
+	geo, err := visitor.OpenGeo(s.GeoDB)
+	if err != nil {
+		return err
+	}
+	return app.Reclassify(ctx, args, links, clicks, geo, out, out)
 }
 
 func migrate(ctx context.Context, s *operator, _ []string, out io.Writer) error {
@@ -51,7 +88,7 @@ func migrate(ctx context.Context, s *operator, _ []string, out io.Writer) error 
 	if s.ClickHouse.URL == "" {
 		return nil
 	}
-	clicks, err := s.ClickHouse.open(ctx)
+	clicks, err := s.ClickHouse.open(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
 	control.AddTo(&g)
 	if roles.API || roles.Ingest {
-		g.Add("ClickHouse", service.Func(func(ctx context.Context) error { return s.openClicks(ctx, &clicks, log) }))
+		g.Add("ClickHouse", service.Func(func(ctx context.Context) error { return s.openClicks(ctx, &clicks, roles, log) }))
 	}
 	for _, group := range []struct {
 		name string
@@ -128,13 +128,16 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	return g.Run(ctx)
 }
 
-// openClicks opens the store of clicks when it is there, and looks after it until ctx ends.
-func (s *settings) openClicks(ctx context.Context, late *analytics.Late, log *slog.Logger) error {
-	clicks, err := await(ctx, log, nil, "ClickHouse", s.ClickHouse.open)
+// openClicks opens the store of clicks when it is there. Who puts clicks in also keeps its sums up to date.
+func (s *settings) openClicks(ctx context.Context, late *analytics.Late, roles app.Roles, log *slog.Logger) error {
+	clicks, err := await(ctx, log, nil, "ClickHouse", func(ctx context.Context) (*clickhouse.Store, error) { return s.ClickHouse.open(ctx, log) })
 	if clicks == nil {
 		return err
 	}
 	late.Use(clicks)
+	if roles.Ingest {
+		return clicks.Run(ctx)
+	}
 	<-ctx.Done()
 	return nil
 }

