@@ -266,9 +266,9 @@ func (r *result) write(w io.Writer) {
 		}
 	}
 	if len(r.Memory) > 0 {
-		fmt.Fprintf(w, "\n     %-12s %14s %32s %14s %14s %12s\n", "links", "bytes a link", "beyond slug and destination (32)", "GC CPU (5 ms)", "longest pause", "resident")
+		fmt.Fprintf(w, "\n     %-12s %14s %32s %14s %14s\n", "links", "bytes a link", "beyond slug and destination (32)", "GC CPU (5 ms)", "longest pause")
 		for _, m := range r.Memory {
-			fmt.Fprintf(w, "P6   %-12d %14.1f %32.1f %11.2f ms %11.2f ms %9.0f MB\n", m.Links, m.BytesALink, m.Overhead, m.Collection, m.Pause, m.Resident)
+			fmt.Fprintf(w, "P6   %-12d %14.1f %32.1f %11.2f ms %11.2f ms\n", m.Links, m.BytesALink, m.Overhead, m.Collection, m.Pause)
 		}
 	}
 	for _, c := range r.Cold {

@@ -26,7 +26,6 @@ type figures struct {
 	Overhead   float64 `json:"overhead"`     // of these, beyond slug and destination
 	Collection float64 `json:"gc_cpu_ms"`    // of processor for one collection, the median of some
 	Pause      float64 `json:"gc_pause_ms"`  // the longest of them
-	Resident   float64 `json:"resident_mb"`
 }
 
 func figuresOf(tab *table.Table) figures {
@@ -50,7 +49,6 @@ func figuresOf(tab *table.Table) figures {
 	var gc debug.GCStats
 	debug.ReadGCStats(&gc)
 	f.Pause = float64(slices.Max(gc.Pause[:7])) / 1e6
-	f.Resident = resident(os.Getpid())
 	return f
 }
 

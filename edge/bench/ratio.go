@@ -123,17 +123,17 @@ func compare(s *settings, load *child, bare server, all []contestant) ([]ratio, 
 func report(w io.Writer, results []ratio) {
 	fmt.Fprintf(w, "\n     %-38s %9s %9s %7s %15s %7s %11s\n", "", "bare µs", "µs", "ratio", "(half of them)", "budget", "requests/s")
 	for _, r := range results {
-		verdict := "ok"
+		verdict, budget := "ok", fmt.Sprintf("%.2f", r.Budget)
 		switch {
 		case r.Budget == 0:
-			verdict = ""
+			verdict, budget = "", ""
 		case r.Ratio < r.Budget:
 			verdict = "SHORT"
 		}
 		if r.Errors > 0 {
 			verdict += fmt.Sprintf(", %d WRONG ANSWERS", r.Errors)
 		}
-		fmt.Fprintf(w, "%-4s %-38s %9.2f %9.2f %7.3f (%.3f, %.3f) %6.2f %11.0f  %s\n", r.Name, r.What, r.Bare, r.Edge, r.Ratio, r.Low, r.High, r.Budget, r.Rate, verdict)
+		fmt.Fprintf(w, "%-4s %-38s %9.2f %9.2f %7.3f (%.3f, %.3f) %6s %11.0f  %s\n", r.Name, r.What, r.Bare, r.Edge, r.Ratio, r.Low, r.High, budget, r.Rate, verdict)
 	}
 }
 

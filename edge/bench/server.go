@@ -109,6 +109,7 @@ func serveEdge(s *settings) error {
 			return err
 		}
 		defer sink.Close()
+		go func() { _ = sink.Run(ctx) }()
 		shipper, err := ship.New(ship.Config{}, clicks, sink)
 		if err != nil {
 			return err

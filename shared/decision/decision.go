@@ -69,15 +69,16 @@ type Choice struct {
 // Choose picks a destination of a link that may be followed: the first rule that matches, else a variant, else
 // where the link leads by itself. draw, any 64 random bits, is the chance that variants are drawn with.
 func (p *Plan) Choose(f rule.Facts, draw uint64) Choice {
-	r := &p.Record
 	if p.joined != nil {
 		if i := p.joined.First(f); i >= 0 {
 			return Choice{Target: p.Rules[i].Target, Rule: p.Rules[i].ID}
 		}
 	}
 	if i := p.Variants.Draw(draw); i >= 0 {
-		return Choice{Target: r.Variants[i].Target, Variant: r.Variants[i].ID}
+		v := &p.drawn[i]
+		return Choice{Target: v.Target, Variant: v.ID}
 	}
+	r := &p.Record
 	if r.SmartRouting && r.Default != "" {
 		return Choice{Target: r.Default}
 	}

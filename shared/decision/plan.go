@@ -8,13 +8,16 @@ import (
 )
 
 // Plan is the compiled form of a link's record. It may be shared and must not be changed.
+//
+// What every visit looks at comes first, close together: a plan is seldom near the processor.
 type Plan struct {
-	Record link.Record
-	// Rules are the link's rules in the order they are tried, empty unless smart routing is on.
-	Rules  []Rule
-	joined *rule.Set // their programs, nil where there are none
+	joined *rule.Set // the rules' programs, nil where there are none
 	// Variants draws an index into Record.Variants, and nothing unless A/B testing is on.
 	Variants Arms
+	drawn    []link.Variant // Record.Variants
+	// Rules are the link's rules in the order they are tried, empty unless smart routing is on.
+	Rules  []Rule
+	Record link.Record
 }
 
 // Rule is one compiled rule.
@@ -52,7 +55,7 @@ func Compile(r *link.Record, opts rule.Options) (p Plan, err error) {
 		p.joined = join(p.Rules)
 	}
 	if r.ABTesting {
-		p.Variants = newArms(r.Variants)
+		p.Variants, p.drawn = newArms(r.Variants), r.Variants
 	}
 	return p, nil
 }

@@ -13,11 +13,11 @@ import (
 // known on the way there, as far as a budget allows, so that none asks what is known. Beyond the budget the steps of
 // the programs themselves go on, and outcomes are remembered.
 type Set struct {
-	programs []*Program // in use where the set is too large to be joined
 	steps    []step
-	leaves   *Program // its tests are the distinct conditions, those that occur repeatedly first
-	repeated uint16   // how many of them are remembered during a run
 	start    uint16
+	repeated uint16     // how many leaves are remembered during a run
+	leaves   Program    // its tests are the distinct conditions, those that occur repeatedly first
+	programs []*Program // in use where the set is too large to be joined
 }
 
 // step is one test of one program, and where to go from it: another step, or a program's number plus found, or none.
@@ -56,7 +56,7 @@ func NewSet(programs []*Program) *Set {
 	if total >= found/4 || len(programs) >= none-found || tooManyZones(programs) {
 		return &Set{programs: programs}
 	}
-	s := &Set{leaves: new(Program), steps: make([]step, 0, total)}
+	s := &Set{steps: make([]step, 0, total), start: none}
 	numbers := s.gather(programs, total)
 	for number, p := range programs {
 		base := uint16(len(s.steps))
@@ -104,7 +104,7 @@ func (s *Set) gather(programs []*Program, total int) []uint16 {
 			count[k]++
 		}
 	}
-	c := compiler{p: s.leaves}
+	c := compiler{p: &s.leaves}
 	number := make(map[leafKey]uint16, len(count))
 	for _, repeated := range []bool{true, false} {
 		at := 0
@@ -272,8 +272,8 @@ func (s *Set) First(f Facts) int {
 			return i
 		}
 	}
-	if s.leaves == nil {
-		return -1
+	if len(s.steps) == 0 && s.start < found {
+		return -1 // the zero Set, or one that was not joined; where all is known beforehand, start is the answer
 	}
 	var now wallClock
 	var memory outcomes

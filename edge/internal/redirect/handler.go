@@ -197,6 +197,9 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
 	header := &ctx.Request.Header
+	if !e.Plain() {
+		h.deps.Table.Prepare(e)
+	}
 	now := h.now(ctx).UnixMilli()
 	f := h.read(ctx, w, t.query, now)
 	d := decision.Choice{Target: e.Destination()}
@@ -290,13 +293,14 @@ func (h *Handler) click(ctx *fasthttp.RequestCtx, w *work, num, owner uint64, d 
 	}
 }
 
-// locate gives the bytes of Location. They are valid until w is used again.
+// locate gives the bytes of Location, to be read only. They are valid until w is used again.
 func (w *work) locate(target string, presets link.UTM, query []byte) []byte {
 	if len(query) == 0 && presets.IsZero() {
-		w.location = append(w.location[:0], target...)
-	} else {
-		w.location = link.AppendLocation(w.location[:0], target, presets, query)
+		// unsafe: the bytes belong to the table or to a plan, neither of which is ever written, and the response
+		// copies them; on read-only pages, as the tests' constants are, a write would be a fault.
+		return unsafe.Slice(unsafe.StringData(target), len(target))
 	}
+	w.location = link.AppendLocation(w.location[:0], target, presets, query)
 	return w.location
 }
 

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/dgraph-io/ristretto/v2"
 
@@ -29,8 +30,8 @@ type frontSet struct {
 // Plan is the compiled form of one revision of a link: what the redirect of anything but a plain link goes
 // by. It is shared and must not be changed.
 type Plan struct {
+	num, revision, generation uint64 // of its link; first, next to what else every visit looks at
 	decision.Plan
-	generation uint64
 }
 
 func newPlanCache(maxBytes int64) (*ristretto.Cache[uint64, *Plan], error) {
@@ -73,7 +74,7 @@ func (t *Table) Compiled(e *Entry) *Plan {
 			r.Rules = nil
 			p, _ = compile(&r, rule.Options{Zone: t.zone})
 		}
-		p.generation = e.generation
+		p.num, p.revision, p.generation = e.num, e.revision, e.generation
 		// The cache may refuse. Then the plan is made again, or found in front.
 		t.plans.Set(key, p, int64(planOverhead+8*len(e.tail)))
 	}
@@ -90,6 +91,18 @@ func (t *Table) Compiled(e *Entry) *Plan {
 	return p
 }
 
+// Prepare begins to fetch what Compiled will look at, if it is there. Compiled may follow a little later or not at all.
+func (t *Table) Prepare(e *Entry) {
+	key := e.planKey()
+	set, tag := &t.front[key%frontSets], uint32(key>>24)|1
+	for way := range set.tags {
+		if set.tags[way].Load() == tag {
+			prefetchLink(unsafe.Pointer(set.plans[way].Load()))
+			return
+		}
+	}
+}
+
 // planKey mixes what names a plan. A clash costs a compilation, nothing else: is decides.
 func (e *Entry) planKey() uint64 {
 	k := (e.num*0x9e3779b97f4a7c15 ^ e.revision) * 0xd6e8feb86659fd93
@@ -98,7 +111,7 @@ func (e *Entry) planKey() uint64 {
 }
 
 func (p *Plan) is(e *Entry) bool {
-	return p.Record.Num == e.num && p.Record.Revision == e.revision && p.generation == e.generation
+	return p.num == e.num && p.revision == e.revision && p.generation == e.generation
 }
 
 func compile(r *link.Record, opts rule.Options) (*Plan, error) {
