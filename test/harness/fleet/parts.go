@@ -139,15 +139,14 @@ func (f *Fleet) startClickHouse() {
 func (f *Fleet) startKafka() {
 	f.t.Helper()
 	addr, dir := freePort(f.t), filepath.Join(f.Dir, "kafka")
+	f.KafkaProxy = f.proxy(freePort(f.t), addr)
 	if os.Getenv("KAFKA") == "real" {
 		_, port, err := net.SplitHostPort(addr)
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		f.Kafka = process(f.t, f.Dir, "kafka", binary(f.t, "kafkad"), []string{"-dir", dir, "-port", port}, nil, dials(addr))
-		f.KafkaProxy = f.proxy(freePort(f.t), addr)
+		f.Kafka = process(f.t, f.Dir, "kafka", binary(f.t, "kafkad"), []string{"-dir", dir, "-port", port, "-set", "advertised.listeners=PLAINTEXT://" + f.KafkaProxy.Addr()}, nil, dials(addr))
 	} else {
-		f.KafkaProxy = f.proxy(freePort(f.t), addr)
 		f.Kafka = process(f.t, f.Dir, "kafka", binary(f.t, "fire"), []string{"kafka", "-listen", addr, "-advertise", f.KafkaProxy.Addr(), "-data", dir, "-topic", Topic}, nil, dials(addr))
 	}
 	f.Kafka.Start()
