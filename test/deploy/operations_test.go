@@ -62,7 +62,7 @@ func TestOperations_commands_exist(t *testing.T) {
 			checked[words[0]]++
 			switch words[0] {
 			case "edge", "control", "standalone":
-				if !regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(words[1]) + `\b`).MatchString(help[words[0]]) {
+				if !regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(words[1]) + `(\s|$)`).MatchString(help[words[0]]) {
 					t.Errorf("%s: %q: %s has no such command or flag", page, line, words[0])
 				}
 			case "make":
@@ -135,8 +135,9 @@ func TestOperations_values_exist(t *testing.T) {
 			n++
 			var at any = all[m[1]]
 			for _, key := range strings.Split(m[2], ".")[1:] {
-				in, ok := at.(map[string]any)
-				if at, ok = in[key]; !ok {
+				in, _ := at.(map[string]any) // nil holds nothing
+				next, ok := in[key]
+				if at = next; !ok {
 					t.Errorf("%s: values.yaml has no %s", page, code)
 					break
 				}
