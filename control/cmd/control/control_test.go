@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/program/programtest"
 )
 
 const edgeToken = "a-token-of-an-edge"
@@ -54,6 +55,11 @@ func TestCheck_lists_every_problem_of_the_roles(t *testing.T) {
 	if code, out := call(t, "-check"); code != 1 || !strings.Contains(out, `"everything"`) {
 		t.Errorf("an unknown role: %d\n%s", code, out)
 	}
+}
+
+func TestSettings_page(t *testing.T) {
+	_, table := call(t, "-settings")
+	programtest.Settings(t, "../../../docs/settings.md", "control", table)
 }
 
 func TestCommands(t *testing.T) {

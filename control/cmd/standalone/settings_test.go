@@ -1,28 +1,21 @@
 package main_test
 
 import (
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/program/programtest"
 )
 
-// docs/settings.md is what the program says of itself:
-//
-//	bin/standalone -settings
+// docs/settings.md is what the programs say of themselves, written by deploy/dev/settings.
 func TestSettings_page_is_generated(t *testing.T) {
 	t.Parallel()
 	table, err := exec.Command(binary, "-settings").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../../../docs/settings.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, found, _ := strings.Cut(string(page), "<!-- generated -->\n"); found != string(table) {
-		t.Errorf("docs/settings.md is not what standalone -settings prints:\n%s", table)
-	}
+	programtest.Settings(t, "../../../docs/settings.md", "standalone", string(table))
 }
 
 func TestCheck_lists_every_problem(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/program/programtest"
 )
 
 func call(t *testing.T, args ...string) (int, string) {
@@ -36,6 +38,11 @@ func TestCheck(t *testing.T) {
 	if code != 1 || strings.Contains(out, "a-token") {
 		t.Errorf("%d %s", code, out)
 	}
+}
+
+func TestSettings_page(t *testing.T) {
+	_, table := call(t, "-settings")
+	programtest.Settings(t, "../../../docs/settings.md", "edge", table)
 }
 
 func TestHelp_and_mistakes(t *testing.T) {
