@@ -264,5 +264,6 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 			return nil, wrap("delete rests of builds", err)
 		}
 	}
-	return rests, nil
+	slices.Sort(rests)
+	return slices.Compact(rests), nil
 }

@@ -193,6 +193,43 @@ func TestStore_run(t *testing.T) {
 	}
 }
 
+// What was replaced goes the second time that it is found useless, and nothing else does.
+func TestStore_sweep(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Start(t, t.TempDir())
+	s := open(t, clickhouse.Config{URL: server.URL("default")})
+	defer s.Close()
+	rows := analyticstest.Clicks(50, 40, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 1)
+	for i := range rows {
+		rows[i].Time = rows[0].Time
+	}
+	var rests []uint64
+	for step, want := range []string{"1", "2", "2", "1"} {
+		if step < 2 {
+			insert(t, s, rows[20*step:20*step+20]...)
+			if err := s.Rebuild(t.Context(), distant); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			var err error
+			if rests, err = clickhouse.Sweep(s, t.Context(), rests); err != nil {
+				t.Fatal(err)
+			}
+			if len(rests) != 1 && step == 2 || len(rests) != 0 && step == 3 {
+				t.Errorf("step %d: rests %v", step, rests)
+			}
+		}
+		for _, table := range []string{"rollup_visits", "rollup_counts"} {
+			if got, err := server.Ask(t.Context(), "SELECT uniqExact(build) FROM "+table); err != nil || got != want {
+				t.Errorf("step %d: %s builds in %s, want %s (%v)", step, got, table, want, err)
+			}
+		}
+		if n, all := count(t, s), int64(min(20*step+20, 40)); n != all {
+			t.Errorf("step %d: %d clicks, want %d", step, n, all)
+		}
+	}
+}
+
 // What is run on a cluster is checked by eye and kept: the engine of the tests has none.
 func TestSchema(t *testing.T) {
 	t.Parallel()
