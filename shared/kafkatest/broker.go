@@ -54,6 +54,9 @@ type Broker struct {
 	secure  int
 	control int
 
+	// sweeper, of a shared broker, is held open for as long as the process lives.
+	sweeper io.Closer
+
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed when the process is gone
 	output *tail

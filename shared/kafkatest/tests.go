@@ -2,7 +2,6 @@ package kafkatest
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/exec"
 	"sync"
@@ -32,9 +31,6 @@ func Shared(t testing.TB) string {
 	return b.Addr()
 }
 
-// held keeps the writing end of the sweeper's pipe open for as long as the process lives.
-var held io.Closer
-
 var shared = sync.OnceValues(func() (*Broker, error) {
 	dir, err := os.MkdirTemp("", "shortline-kafka-")
 	if err != nil {
@@ -44,11 +40,16 @@ var shared = sync.OnceValues(func() (*Broker, error) {
 	// which is dying too, to stop making files.
 	sweeper := exec.Command("sh", "-c", `read -r _; for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$0" && sleep 0.3 && [ ! -e "$0" ] && break; done`, dir)
 	sweeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // not for ^C
-	if held, err = sweeper.StdinPipe(); err != nil {
+	pipe, err := sweeper.StdinPipe()
+	if err != nil {
 		return nil, err
 	}
 	if err := sweeper.Start(); err != nil {
 		return nil, err
 	}
-	return Start(context.Background(), Config{Dir: dir})
+	b, err := Start(context.Background(), Config{Dir: dir})
+	if err == nil {
+		b.sweeper = pipe
+	}
+	return b, err
 })
