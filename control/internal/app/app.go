@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/accounts"
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/analytics/report"
+	"github.com/shortline/shortline/control/internal/analytics/traced"
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/bundles"
@@ -89,6 +90,9 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 		return nil, err
 	}
 	c.add("traces", traces)
+	if deps.Clicks != nil {
+		deps.Clicks = traced.New(deps.Clicks, traces.TracerProvider)
+	}
 	c.add("store", deps.Store)
 	var hooks *webhooks.Service
 	if cfg.Roles.Webhooks || cfg.Roles.API {
@@ -111,8 +115,10 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 		publisher := publish.New(deps.Store, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Logger: deps.Logger})
 		c.add("publish", publisher)
 		presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: deps.Logger}, deps.Store, publisher)
-		if err := deps.Registry.Register(presence); err != nil {
-			return nil, fmt.Errorf("register the metrics of edges: %w", err)
+		for _, part := range []prometheus.Collector{publisher, presence} {
+			if err := deps.Registry.Register(part); err != nil {
+				return nil, fmt.Errorf("register the metrics of publishing: %w", err)
+			}
 		}
 		c.add("edges' reports", presence)
 		c.Source = presence
@@ -121,6 +127,8 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 		if err := c.serveAPI(ctx, cfg, deps, hooks, traces); err != nil {
 			return nil, err
 		}
+	} else if err := deps.Registry.Register(deps.Store); err != nil { // the API registers it itself
+		return nil, fmt.Errorf("register the metrics of the database: %w", err)
 	}
 	if cfg.Roles.Ingest {
 		if err := c.takeClicks(cfg, deps, hooks); err != nil {
