@@ -194,6 +194,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if e.agent, err = agent.New(agent.Config{
 		Dir: filepath.Join(cfg.DataDir, "links"), Source: deps.Source, Table: e.table, Logger: e.log,
 		Edge: fmt.Sprintf("%016x", e.spool.Edge()), Version: ops.Version, Fill: e.fill, AllowLoss: cfg.AllowLoss,
+		Twin: e.ship.Hold, Repair: e.ship.Repair,
 	}); err != nil {
 		return nil, err
 	}
