@@ -1,0 +1,335 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/shortline/shortline/control/internal/ingest/kafkasource"
+	"github.com/shortline/shortline/edge/remote"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
+	"github.com/shortline/shortline/shared/kafkatest"
+)
+
+// stream is the road between the two adapters on the real broker: an edge's sink, which is given the batches of
+// several lanes as ship gives them, and members of a group that deliver to one recorder.
+type stream struct {
+	*testing.T
+	settings kafkaconn.Settings
+	sink     *remote.Sink
+
+	sent     atomic.Int64 // clicks that were acknowledged
+	failures atomic.Int64
+	stop     chan struct{}
+	lanes    sync.WaitGroup
+
+	mu   sync.Mutex
+	high map[click.Lane]uint64
+	got  int64 // different clicks
+	raw  int64
+}
+
+const (
+	streamLanes = 8
+	streamBatch = 20
+)
+
+func newStream(t *testing.T, addr string) *stream {
+	t.Helper()
+	s := &stream{T: t, settings: kafkaconn.Settings{Brokers: []string{addr}, Topic: "clicks", CreateTopic: true, Partitions: 6}, stop: make(chan struct{}), high: map[click.Lane]uint64{}}
+	var err error
+	if s.sink, err = remote.NewSink(remote.Kafka{Kafka: s.settings, Dir: t.TempDir(), Timeout: 1500 * time.Millisecond, Logger: quiet}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := s.sink.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	for lane := range uint8(streamLanes) {
+		s.lanes.Go(func() { s.ship(ctx, click.Lane{Edge: 1, Epoch: 1, Lane: lane}) })
+	}
+	t.Cleanup(func() {
+		cancel()
+		s.lanes.Wait()
+		running.Wait()
+		s.sink.Close()
+	})
+	return s
+}
+
+// ship sends a lane, a batch at a time, each until it is acknowledged, until the stream is stopped.
+func (s *stream) ship(ctx context.Context, lane click.Lane) {
+	pace := time.NewTicker(15 * time.Millisecond)
+	defer pace.Stop()
+	for first := uint64(1); ; first += streamBatch {
+		b := &click.Batch{Lane: lane, First: first, Count: streamBatch}
+		for seq := first; seq < first+streamBatch; seq++ {
+			b.Records = click.AppendRecord(b.Records, &click.Event{Seq: seq, Time: time.Now().UnixMilli(), Link: seq, UserAgent: "agent"})
+		}
+		for s.sink.Deliver(ctx, b) != nil {
+			s.failures.Add(1)
+			select {
+			case <-pace.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+		s.sent.Add(streamBatch)
+		select {
+		case <-s.stop:
+			return
+		case <-pace.C:
+		}
+	}
+}
+
+// Deliver implements click.Sink: it takes repeats, and no gap.
+func (s *stream) Deliver(_ context.Context, b *click.Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := click.NewDecoder(b)
+	var e click.Event
+	for {
+		more, err := d.Next(&e)
+		if err != nil || !more {
+			return err
+		}
+		s.raw++
+		switch high := s.high[b.Lane]; {
+		case e.Seq == high+1:
+			s.high[b.Lane] = e.Seq
+			s.got++
+		case e.Seq > high:
+			s.Errorf("%+v: %d comes after %d", b.Lane, e.Seq, high)
+		}
+	}
+}
+
+func (s *stream) count() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.got
+}
+
+// member runs one reader of the topic for a sink until the returned function is called.
+func (s *stream) member(group string, to click.Sink) (*kafkasource.Source, func()) {
+	s.Helper()
+	m, err := kafkasource.New(kafkasource.Config{
+		Kafka: s.settings, Group: group, Session: 2 * time.Second, Commit: 50 * time.Millisecond, Timeout: 3 * time.Second, Logger: quiet,
+	}, to)
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- m.Run(ctx) }()
+	stop := sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			s.Error(err)
+		}
+	})
+	s.Cleanup(stop)
+	return m, stop
+}
+
+func (s *stream) wait(what string, ok func() bool) {
+	s.Helper()
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.Fatalf("waited in vain: %s (%d sent, %d came, %+v)", what, s.sent.Load(), s.count(), s.sink.Stats())
+		}
+	}
+}
+
+// flows waits until so many clicks more have come.
+func (s *stream) flows(more int64) {
+	s.Helper()
+	now := s.count()
+	s.wait("clicks flow", func() bool { return s.count() >= now+more })
+}
+
+// finish stops the lanes, waits for what is on its way, and compares. It returns how many clicks the topic holds
+// twice or more often.
+func (s *stream) finish() int64 {
+	s.Helper()
+	close(s.stop)
+	s.lanes.Wait()
+	s.wait("all has come", func() bool { return s.count() == s.sent.Load() })
+	client := &kafka.Client{Addr: kafka.TCP(s.settings.Brokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{}}
+	var all []kafka.OffsetRequest
+	for p := range s.settings.Partitions {
+		all = append(all, kafka.LastOffsetOf(p))
+	}
+	ends, err := client.ListOffsets(s.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{s.settings.Topic: all}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	var messages int64
+	for _, p := range ends.Topics[s.settings.Topic] {
+		messages += p.LastOffset
+	}
+	repeats := messages*streamBatch - s.sent.Load()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Logf("%d clicks acknowledged and come, %d of them repeated in the topic, %d deliveries with repeats, %d failed to be shipped", s.sent.Load(), repeats, s.raw, s.failures.Load())
+	return repeats
+}
+
+// rounds is how often a test does what it does: N, or few.
+func rounds(few int) int {
+	if n, err := strconv.Atoi(os.Getenv("N")); err == nil && n > 0 {
+		return n
+	}
+	return few
+}
+
+// The broker is killed, and hangs for longer than a delivery may take, while clicks flow through both adapters.
+func TestKafka_broker_dies_and_hangs(t *testing.T) {
+	t.Parallel()
+	b := kafkatest.Run(t, kafkatest.Config{})
+	s := newStream(t, b.Addr())
+	s.member("ingest", s)
+	s.member("ingest", s)
+	s.flows(1000)
+	for range rounds(1) {
+		b.Kill()
+		failed := s.failures.Load()
+		s.wait("deliveries fail", func() bool { return s.failures.Load() > failed+streamLanes })
+		if err := b.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.flows(1000)
+		if err := b.Pause(); err != nil {
+			t.Fatal(err)
+		}
+		failed = s.failures.Load()
+		s.wait("deliveries time out", func() bool { return s.failures.Load() > failed+2*streamLanes })
+		if err := b.Resume(); err != nil {
+			t.Fatal(err)
+		}
+		s.flows(1000)
+	}
+	if s.finish() == 0 {
+		t.Error("nothing was repeated: killing and stopping the broker did not bite")
+	}
+}
+
+// Members come and go all the time, and one is stuck for longer than the group waits for it. A second group, which is
+// slow, reads the same clicks and holds up nobody.
+func TestKafka_members_come_and_go(t *testing.T) {
+	t.Parallel()
+	b := kafkatest.Run(t, kafkatest.Config{})
+	s := newStream(t, b.Addr())
+	hooks := &slow{T: t, gate: make(chan struct{})}
+	s.member("hooks", hooks)
+	var stops [3]func()
+	for i := range stops {
+		_, stops[i] = s.member("ingest", s)
+	}
+	s.flows(1000)
+	for range rounds(2) {
+		i := rand.N(len(stops))
+		stops[i]()
+		s.flows(200)
+		_, stops[i] = s.member("ingest", s)
+		s.flows(200)
+	}
+	zombie := &stuck{Sink: s, in: make(chan struct{}), out: make(chan struct{})}
+	wake := sync.OnceFunc(func() { close(zombie.out) })
+	t.Cleanup(wake)
+	s.member("ingest", zombie)
+	s.wait("it is stuck", func() bool {
+		select {
+		case <-zombie.in:
+			return true
+		default:
+			return false
+		}
+	})
+	// One more member: to make room for it, the group waits for the stuck one, gives it up, and parts its share.
+	s.member("ingest", s)
+	s.wait("its partitions are taken over", func() bool { return s.allLanesMove() })
+	wake()
+	s.flows(1000)
+	if n := hooks.taken.Load(); n > 0 {
+		t.Errorf("the slow group has taken %d batches before it was let", n)
+	}
+	close(hooks.gate)
+	s.finish()
+	s.wait("the slow group has read all", func() bool { return hooks.clicks.Load() >= s.sent.Load() })
+}
+
+// allLanesMove says whether every lane has come further since a moment ago.
+func (s *stream) allLanesMove() bool {
+	at := func() map[click.Lane]uint64 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		now := map[click.Lane]uint64{}
+		for l, n := range s.high {
+			now[l] = n
+		}
+		return now
+	}
+	before := at()
+	for deadline := time.Now().Add(500 * time.Millisecond); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		moved := 0
+		for l, n := range at() {
+			if n > before[l] {
+				moved++
+			}
+		}
+		if moved == streamLanes {
+			return true
+		}
+	}
+	return false
+}
+
+// slow is a sink that takes nothing until its gate is open.
+type slow struct {
+	*testing.T
+	gate          chan struct{}
+	taken, clicks atomic.Int64
+}
+
+func (s *slow) Deliver(ctx context.Context, b *click.Batch) error {
+	select {
+	case <-s.gate:
+		s.taken.Add(1)
+		s.clicks.Add(int64(b.Count))
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stuck is a sink whose first delivery takes until it is let out, whatever its context says.
+type stuck struct {
+	click.Sink
+	once    sync.Once
+	in, out chan struct{}
+}
+
+func (s *stuck) Deliver(_ context.Context, b *click.Batch) error {
+	s.once.Do(func() {
+		close(s.in)
+		<-s.out
+	})
+	if err := s.Sink.Deliver(context.Background(), b); err != nil {
+		return fmt.Errorf("after a long sleep: %w", err)
+	}
+	return nil
+}
