@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/analytics/clickhouse/clickhousetest"
 )
 
-// Of every five inserts (a batch makes three) one is done, but its reply is lost.
+// Of every seven inserts (a batch makes five) one is done, but its reply is lost.
 func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 	t.Parallel()
 	server := clickhousetest.Start(t, t.TempDir())
@@ -29,7 +29,7 @@ func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 	var inserts, lost atomic.Int64
 	direct := httputil.NewSingleHostReverseProxy(behind)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Query().Get("query"), "INSERT") || inserts.Add(1)%5 != 0 {
+		if !strings.HasPrefix(r.URL.Query().Get("query"), "INSERT") || inserts.Add(1)%7 != 0 {
 			direct.ServeHTTP(w, r)
 			return
 		}
