@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/analytics"
@@ -104,21 +105,16 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 		}
 		g.Add("kafka: "+group.name, from)
 	}
-	mux := http.NewServeMux()
+	handler := control.Handler
+	if handler == nil {
+		handler = http.NotFoundHandler()
+	}
 	if roles.Publish {
-		edges, err := edgeapi.New(s.edges(log), control.Source)
-		if err != nil {
+		if handler, err = s.withEdges(control, op, log, handler); err != nil {
 			return err
 		}
-		if err := op.Registry.Register(edges); err != nil {
-			return fmt.Errorf("register the metrics of the edges' API: %w", err)
-		}
-		mux.Handle(edgeapi.Prefix, app.Until(edges))
 	}
-	if roles.API {
-		mux.Handle("/", app.Until(control.Handler))
-	}
-	g.Add("http", app.Serve(ln, mux, log))
+	g.Add("http", app.Serve(ln, handler, log))
 	log.Info("control serves", "roles", s.Roles, "address", ln.Addr().String(), "geo", geo.Version())
 	if control.AdminPassword != "" {
 		// To standard output only, never to the log.
@@ -126,6 +122,25 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	}
 	started.open()
 	return g.Run(ctx)
+}
+
+// withEdges is a handler that answers edges, and leaves the rest to another.
+func (s *settings) withEdges(control *app.Control, op *ops.Server, log *slog.Logger, rest http.Handler) (http.Handler, error) {
+	edges, err := edgeapi.New(s.edges(log), control.Source)
+	if err != nil {
+		return nil, err
+	}
+	if err := op.Registry.Register(edges); err != nil {
+		return nil, fmt.Errorf("register the metrics of the edges' API: %w", err)
+	}
+	held := app.Until(edges)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, edgeapi.Prefix) {
+			held.ServeHTTP(w, r)
+			return
+		}
+		rest.ServeHTTP(w, r)
+	}), nil
 }
 
 // openClicks opens the store of clicks when it is there. Who puts clicks in also keeps its sums up to date.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
@@ -25,6 +26,7 @@ import (
 	"github.com/shortline/shortline/control/internal/ingest"
 	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/live"
 	"github.com/shortline/shortline/control/internal/media"
 	"github.com/shortline/shortline/control/internal/publish"
 	"github.com/shortline/shortline/control/internal/routing"
@@ -62,7 +64,7 @@ type Deps struct {
 
 // Control is a control plane, ready to run. What no role asks for is nil.
 type Control struct {
-	// Handler serves /api.
+	// Handler serves /api, under Serve.
 	Handler http.Handler
 	// Source is where edges get links from.
 	Source snapshot.Source
@@ -73,7 +75,8 @@ type Control struct {
 	// AdminPassword is set when the first admin was made just now without a password given. It can't be had again.
 	AdminPassword string
 
-	reports  *report.Cache // nil without the role api
+	reports  *report.Cache // nil without the role api, as is feed
+	feed     *live.Feed
 	services []named
 }
 
@@ -145,7 +148,7 @@ func (c *Control) takeClicks(cfg Config, deps Deps, hooks *webhooks.Service) err
 		intake.Observer = hooks
 	}
 	if c.reports != nil {
-		intake.Stored = append(intake.Stored, c.reports.Clicked)
+		intake.Stored = append(intake.Stored, c.reports.Clicked, c.feed.Stored)
 	}
 	in := ingest.New(intake, deps.Store, deps.Clicks, deps.Geo)
 	auditor := streamaudit.New(streamaudit.Config{Logger: deps.Logger}, deps.Store, deps.Clicks)
@@ -202,6 +205,16 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 	if err := deps.Registry.Register(c.reports); err != nil {
 		return fmt.Errorf("register the metrics of reports: %w", err)
 	}
+	// Other processes take clicks too, unless they come here directly.
+	feed := live.Config{Logger: deps.Logger}
+	if !cfg.Direct {
+		feed.Poll = time.Second
+	}
+	c.feed = live.New(feed, st, deps.Clicks)
+	if err := deps.Registry.Register(c.feed); err != nil {
+		return fmt.Errorf("register the metrics of the live feed: %w", err)
+	}
+	c.add("live feed", c.feed)
 	c.add("remembered reports", service.Func(func(ctx context.Context) error {
 		<-ctx.Done()
 		c.reports.Close()
@@ -214,12 +227,19 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 		Store: st, Auth: authenticator,
 		Accounts: people, Keys: keys.New(st, passwords, cfg.MaxAPIKeys), Settings: system, SSO: signOn,
 		Links: own, Routing: routing.New(cfg.Destinations(), st), Bundles: bundles.New(st, deps.Clicks, nil), Media: images, Explain: explainer,
-		Reports: report.New(st, deps.Clicks, nil).Caching(c.reports), Webhooks: hooks,
+		Reports: report.New(st, deps.Clicks, nil).Caching(c.reports), Live: c.feed, Webhooks: hooks,
 	})
 	if err != nil {
 		return err
 	}
-	c.Handler = server.Handler()
+	all, stream := server.Handler(), Until(server.Handler())
+	c.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == api.LivePath {
+			stream.ServeHTTP(w, r)
+			return
+		}
+		all.ServeHTTP(w, r)
+	})
 	return nil
 }
 
