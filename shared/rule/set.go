@@ -3,6 +3,7 @@ package rule
 import (
 	"encoding/binary"
 	"math"
+	"runtime"
 )
 
 // Set is several programs that are tried in order, joined so that a condition which occurs in more than one of them
@@ -278,6 +279,9 @@ func (s *Set) First(f Facts) int {
 	var now wallClock
 	var memory outcomes
 	at := s.start
+	if at < found {
+		s.touch()
+	}
 	for at < found {
 		st := s.steps[at]
 		known, ok := false, false
@@ -299,6 +303,20 @@ func (s *Set) First(f Facts) int {
 		return -1
 	}
 	return int(at - found)
+}
+
+// touch reads what a run will need, in places that do not depend on each other, so that the processor fetches them
+// side by side; the run itself would wait for one after the other.
+func (s *Set) touch() {
+	l := &s.leaves
+	read := uint32(s.steps[len(s.steps)-1].leaf) | l.code[0].a | l.code[len(l.code)-1].a
+	if len(l.table) > 0 {
+		read |= l.table[0].at
+	}
+	if len(l.text) > 0 {
+		read |= uint32(l.text[0])
+	}
+	runtime.KeepAlive(read) // else the compiler drops the reads
 }
 
 // constant reports whether a test has the same outcome for everybody at any time, and which.
