@@ -30,7 +30,7 @@ func (s *Server) registerLive() {
 	e := endpoint{Method: http.MethodGet, Path: LivePath, ID: "liveClicks", Summary: "Stream clicks as they are stored", Tag: "Analytics", Limit: limitAnalytics, Timeout: -1}
 	s.handleRaw(e, s.liveClicks)
 	str, yes := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeBoolean}
-	click := s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[live.Click](), true, "")
+	click := s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[live.LinkClick](), true, "")
 	s.describe(&huma.Operation{
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, Tags: []string{e.Tag},
 		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},

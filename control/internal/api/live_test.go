@@ -99,7 +99,7 @@ func (w *lively) next(what string, events <-chan event, slug string) {
 	w.t.Helper()
 	select {
 	case e, open := <-events:
-		var c live.Click
+		var c live.LinkClick
 		if !open || json.Unmarshal([]byte(e.data), &c) != nil || c.Slug != slug || c.URLID == "" || e.id == "" || e.id != c.ID || c.Browser == "" {
 			w.t.Fatalf("%s: %v %+v, want a click of %s", what, open, e, slug)
 		}

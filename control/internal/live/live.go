@@ -42,8 +42,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Click is a click as owners see it, with its link.
-type Click struct {
+// LinkClick is a click as owners see it, with its link.
+type LinkClick struct {
 	report.Click
 	URLID string `json:"urlId"`
 	Slug  string `json:"slug"`
@@ -197,7 +197,7 @@ type Subscription struct {
 	over  chan struct{} // closed when the feed ends
 
 	mu      sync.Mutex
-	waiting []Click // at most Config.Buffer
+	waiting []LinkClick // at most Config.Buffer
 	lost    uint64
 }
 
@@ -210,7 +210,7 @@ func (s *Subscription) News() <-chan struct{} { return s.news }
 func (s *Subscription) Over() <-chan struct{} { return s.over }
 
 // Take returns the clicks that wait, the oldest first, and how many were dropped before them because there was no room.
-func (s *Subscription) Take() (clicks []Click, dropped uint64) {
+func (s *Subscription) Take() (clicks []LinkClick, dropped uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clicks, dropped = s.waiting, s.lost
@@ -219,7 +219,7 @@ func (s *Subscription) Take() (clicks []Click, dropped uint64) {
 }
 
 // put adds clicks and counts those that found no room.
-func (s *Subscription) put(clicks []Click, missed uint64) {
+func (s *Subscription) put(clicks []LinkClick, missed uint64) {
 	s.mu.Lock()
 	s.waiting = append(s.waiting, clicks...)
 	if n := len(s.waiting) - s.feed.cfg.Buffer; n > 0 {
@@ -305,11 +305,11 @@ func (f *Feed) give(ctx context.Context, rows []analytics.Row, missed uint64, to
 		if !to(s) {
 			continue
 		}
-		var mine []Click
+		var mine []LinkClick
 		for i := range rows {
 			r := &rows[i]
 			if l := f.links[r.Link]; l.id != "" && s.wants(r) {
-				mine = append(mine, Click{report.ClickOf(r), l.id, l.slug})
+				mine = append(mine, LinkClick{report.ClickOf(r), l.id, l.slug})
 			}
 		}
 		if len(mine) > 0 || missed > 0 {
