@@ -186,8 +186,7 @@ func atHalf(s *settings, load *child, bare server, c *contestant, what string) (
 	if err != nil {
 		return half{}, err
 	}
-	// Of the processor's time, not of the rate: on a busy machine the rate is what others leave.
-	rate := min(0.5*1e6/full.micros(), 0.5*full.rate()*1.2)
+	rate := full.rate() / 2
 	var slow [2]run
 	for range max(s.rounds/4, 2) {
 		for i, each := range []*contestant{b, c} {

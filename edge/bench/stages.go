@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"log/slog"
@@ -70,6 +71,9 @@ func guardStages() (failed int, err error) {
 			failed++
 		}
 		fmt.Printf("     %-38s %6.2f of the reference loop (at most %.1f), %.0f allocations: %s\n", st.name, r, st.most, allocations, verdict)
+	}
+	if sink == 0 {
+		return failed, errors.New("the stages did nothing")
 	}
 	return failed, nil
 }
