@@ -15,7 +15,7 @@ func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	lasts := long(t, 45*time.Second)
+	lasts := long(t, 30*time.Second)
 	every := min(20*time.Second, lasts/4)
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1}, 50)
 	crowd := newCrowd(t)
