@@ -2,7 +2,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES  = shared edge control control/cmd/standalone test/chd
+MODULES  = shared edge control control/cmd/standalone test/chd test/kafka test/observe test/harness test/deploy
 LDFLAGS  = -s -w -X github.com/shortline/shortline/shared/ops.Version=$(VERSION)
 # Making WebP takes C code; linked in whole, control still runs anywhere.
 STATIC   = $(if $(filter Linux,$(shell uname -s)),-linkmode external -extldflags "-static")
@@ -17,7 +17,7 @@ RACY = $(addprefix ./internal/,auth ingest/... outbound publish webhooks edgeapi
 .DEFAULT_GOAL := help
 
 help: ## what there is
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-zA-Z0-9%-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: compiler ## a running shortener in one process: http://127.0.0.1:8080
 	@echo "building (the first time takes a minute or two) ..."
@@ -37,39 +37,61 @@ build-standalone: compiler
 
 test: compiler ## all tests, with the real parts that they need
 	@deploy/dev/parts
+	@test/observe/parts
 	@set -e; for m in shared edge; do echo "== $$m, with the race detector"; (cd $$m && $(GO) test -race -timeout 15m ./...); done
 	@echo "== control" && cd control && $(GO) test -timeout 25m ./...
 	@echo "== control, what runs beside itself, with the race detector" && cd control && $(GO) test -race -short -timeout 15m $(RACY)
 	@echo "== control/cmd/standalone" && cd control/cmd/standalone && $(GO) test -timeout 25m ./...
+	@echo "== test/observe" && cd test/observe && $(GO) test -timeout 15m ./...
+	@echo "== test/deploy" && cd test/deploy && GOWORK=off $(GO) test -timeout 20m ./...
+	@echo "== test/harness" && cd test/harness && $(GO) test -timeout 25m ./...
 
 check: ## format, vet, staticcheck, each module without the workspace
 	@out=$$(gofmt -l $(MODULES)); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) build -o /dev/null ./... && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...); done
 
-bench: ## P1 to P4 against bare fasthttp in the same run
+bench: ## every budget against its baseline in the same run; table and plot in docs/benchmarks
 	@mkdir -p bin
 	cd edge && $(GO) build -o ../bin/edgebench ./bench
-	bin/edgebench
+	bin/edgebench -out docs/benchmarks
+	@deploy/dev/parts
+	cd edge && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/kafkasink
+	cd control && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/ingest/kafkasource
+	cd control && $(GO) test -run xxx -bench Reports -benchtime 1x ./internal/analytics/clickhouse ./internal/analytics/duckdb
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@deploy/dev/fuzz $(MODULES)
 
-e2e: compiler ## the whole road in one process: README, full load, kill -9 (N=30)
+e2e: compiler ## the whole road, in one process and as a fleet: README, full load, kill -9 (N=30), rolling restarts
+	@deploy/dev/parts
 	@cd control/cmd/standalone && $(GO) test -count=1 -timeout 30m -v -run 'E2E' ./...
+	@cd test/harness && $(GO) test -count=1 -timeout 30m -v ./e2e
+
+chaos-%: compiler ## one experiment of docs/reliability.md, such as make chaos-G01 N=300
+	@deploy/dev/parts
+	@cd test/harness && $(GO) test -count=1 -timeout 120m -v -run 'Test$*' .
+
+load: ## k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, stress, spike or soak
+	@test/observe/parts
+	$(CACHE)/bin/k6 run $(K6FLAGS) deploy/k6/$(or $(K6),load).js
 
 geo: ## the free geo database (CC BY 4.0, DB-IP) into DATA_DIR
 	@deploy/dev/geo
 
-up: ## the same in a container (docker compose)
+up: ## one process in a container (docker compose)
+	VERSION=$(VERSION) docker compose up --detach --build --wait standalone
+
+up-fleet: ## a whole fleet in containers
+	deploy/make-secrets
 	VERSION=$(VERSION) docker compose up --detach --build --wait
 
-down: ## stop the container; the data stays
-	docker compose down
+down: ## stop the containers; the data stays
+	docker compose --profile '*' down
 
 compiler:
 	@command -v gcc >/dev/null && command -v g++ >/dev/null || { \
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run build build-standalone test check bench fuzz e2e geo up down compiler
+.PHONY: help run build build-standalone test check bench fuzz e2e load geo up up-fleet down compiler
