@@ -10,16 +10,13 @@ import (
 	"io"
 	"log"
 	"net/http"
-	"os"
 	"regexp"
-	"sort"
 	"strings"
 
 	"github.com/ClickHouse/ch-go/compress"
-	"golang.org/x/sys/unix"
 )
 
-// front is ClickHouse's HTTP interface. Each request has a connection of its own, so that settings don't outlive it.
+// front is ClickHouse's HTTP interface.
 type front struct{ engine *engine }
 
 // notSettings are the URL parameters that say something to the interface and nothing to the engine.
@@ -73,70 +70,18 @@ func (f *front) serve(w http.ResponseWriter, r *http.Request) error {
 		return reply(helloBlock())
 	}
 
-	conn, err := f.engine.open()
-	if err != nil {
-		return err
-	}
-	defer f.engine.closeConn(conn)
-	nothing := func([]byte) error { return nil }
-	params, names := map[string]string{}, []string{}
+	st := statement{text: query, database: url.Get("database"), settings: map[string]string{}, params: map[string]string{}, format: "TabSeparated", data: body}
 	for name := range url {
 		if p, ok := strings.CutPrefix(name, "param_"); ok {
-			params[p] = url.Get(name)
+			st.params[p] = url.Get(name)
 		} else if !notSettings[name] {
-			names = append(names, name)
+			st.settings[name] = url.Get(name)
 		}
 	}
-	if db := url.Get("database"); db != "" {
-		if err := f.engine.run(conn, "USE `"+strings.ReplaceAll(db, "`", "\\`")+"`", "Null", nil, nothing); err != nil {
-			return err
-		}
+	if format := url.Get("default_format"); format != "" {
+		st.format = format
 	}
-	sort.Strings(names)
-	for _, name := range names {
-		value := strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(url.Get(name))
-		if err := f.engine.run(conn, "SET "+name+" = '"+value+"'", "Null", nil, nothing); err != nil {
-			return err
-		}
-	}
-	if body != nil {
-		file, err := memoryFile(body)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		query = insertFrom(query, file)
-	}
-	format := url.Get("default_format")
-	if format == "" {
-		format = "TabSeparated"
-	}
-	return f.engine.run(conn, query, format, params, reply)
-}
-
-var insertFormat = regexp.MustCompile(`(?is)\s+FORMAT\s+(\w+)\s*;?\s*$`)
-
-// insertFrom makes an insert read a file. Data behind a statement's text would not do: the engine's parser ends it at
-// an empty line, and two line feeds may well be part of a number.
-func insertFrom(query string, file *os.File) string {
-	format := "Native"
-	if at := insertFormat.FindStringSubmatchIndex(query); at != nil {
-		format, query = query[at[2]:at[3]], query[:at[0]]
-	}
-	return fmt.Sprintf("%s FROM INFILE '/proc/self/fd/%d' COMPRESSION 'none' FORMAT %s", query, file.Fd(), format)
-}
-
-func memoryFile(data []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("insert", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("memfd_create: %w", err)
-	}
-	file := os.NewFile(uintptr(fd), "insert")
-	if _, err := file.Write(data); err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
+	return f.engine.serve(st, reply)
 }
 
 func inflate(data []byte) ([]byte, error) {
@@ -192,7 +137,7 @@ func helloBlock() []byte {
 	column("displayName()", "String")
 	text("chd")
 	column("version()", "String")
-	text("26.5.1.1")
+	text(version)
 	column("revision()", "UInt32")
 	b = binary.LittleEndian.AppendUint32(b, 0)
 	column("timezone()", "String")

@@ -1,6 +1,6 @@
-// Package clickhousetest starts ClickHouse for tests: the real engine behind its HTTP interface, as the program in
-// test/chd has it. The engine itself is a library that deploy/dev/parts fetches; CHDB_LIB says where another one is.
-// Where there is none, tests are skipped, but in CI they fail.
+// Package clickhousetest starts ClickHouse for tests: the real engine behind its HTTP and native interfaces, as the
+// program in test/chd has it. The engine itself is a library that deploy/dev/parts fetches; CHDB_LIB says where another
+// one is. Where there is none, tests fail, and say so.
 package clickhousetest
 
 import (
@@ -24,8 +24,8 @@ const library = "shortline/chdb-26.5.3/libchdb.so"
 
 // Server is one running server. It ends with the test's process at the latest.
 type Server struct {
-	dir, lib string
-	url      string
+	dir, lib    string
+	url, native string // without a database
 
 	cmd   *exec.Cmd
 	stdin io.Closer
@@ -82,22 +82,38 @@ func (s *Server) Database(ctx context.Context) (string, error) {
 	return s.URL(name), err
 }
 
-// URL is that of a database.
+// URL is that of a database over HTTP, NativeURL over the native protocol.
 func (s *Server) URL(database string) string { return s.url + "/" + database }
+
+// NativeURL is what URL says.
+func (s *Server) NativeURL(database string) string { return s.native + "/" + database }
 
 // Database makes an empty database on a server that all tests of the process share, and returns its URL.
 func Database(t testing.TB) string {
+	t.Helper()
+	s := ofProcess(t)
+	url, err := s.Database(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// NativeDatabase is Database with the URL of the native protocol.
+func NativeDatabase(t testing.TB) string {
+	t.Helper()
+	url := Database(t)
+	return ofProcess(t).NativeURL(url[strings.LastIndexByte(url, '/')+1:])
+}
+
+func ofProcess(t testing.TB) *Server {
 	t.Helper()
 	lookFor(t)
 	s, err := shared()
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, err := s.Database(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return url
+	return s
 }
 
 // shared ends with the process, and its folder with it.
@@ -111,11 +127,7 @@ func lookFor(t testing.TB) string {
 	t.Helper()
 	p := path()
 	if _, err := os.Stat(p); err != nil {
-		why := fmt.Sprintf("ClickHouse's engine is not here (%v); deploy/dev/parts fetches it", err)
-		if os.Getenv("CI") != "" {
-			t.Fatal(why)
-		}
-		t.Skip(why)
+		t.Fatalf("ClickHouse's engine is not here (%v): deploy/dev/parts fetches it", err)
 	}
 	return p
 }
@@ -136,11 +148,11 @@ func (s *Server) start() error {
 	if err != nil {
 		return err
 	}
-	address := "127.0.0.1:0"
+	address, native := "127.0.0.1:0", "127.0.0.1:0"
 	if s.url != "" {
-		address = strings.TrimPrefix(s.url, "http://")
+		address, native = strings.TrimPrefix(s.url, "http://"), strings.TrimPrefix(s.native, "clickhouse://")
 	}
-	cmd := exec.Command(program, "-listen", address, "-data", s.dir, "-lib", s.lib)
+	cmd := exec.Command(program, "-listen", address, "-native", native, "-data", s.dir, "-lib", s.lib)
 	cmd.Stderr = os.Stderr
 	if s.stdin, err = cmd.StdinPipe(); err != nil {
 		return err
@@ -152,7 +164,10 @@ func (s *Server) start() error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start ClickHouse: %w", err)
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	var urls [2]string
+	for i, in := 0, bufio.NewReader(out); i < len(urls) && err == nil; i++ {
+		urls[i], err = in.ReadString('\n')
+	}
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait() // it was killed
@@ -163,7 +178,7 @@ func (s *Server) start() error {
 		s.Kill()
 		return fmt.Errorf("start ClickHouse: it ended before it answered: %w", err)
 	}
-	s.url = strings.TrimSpace(line)
+	s.url, s.native = strings.TrimSpace(urls[0]), strings.TrimSpace(urls[1])
 	return nil
 }
 

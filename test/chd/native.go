@@ -1,0 +1,481 @@
+//go:build linux && amd64
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/ch-go/compress"
+	wire "github.com/ClickHouse/ch-go/proto"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
+)
+
+// native is ClickHouse's native interface. The engine gives and takes blocks in the form without a revision, so each
+// is decoded and encoded anew on its way, by the driver's own code.
+type native struct{ engine *engine }
+
+// revision is what is spoken. A client that is newer speaks it too.
+const revision = proto.DBMS_TCP_PROTOCOL_VERSION
+
+const version = "26.5.1.1"
+
+func (n *native) serve(l net.Listener) error {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go func() {
+			defer conn.Close()
+			c := &session{engine: n.engine, conn: conn, in: wire.NewReader(conn)}
+			if err := c.talk(); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+				log.Println("chd:", err)
+			}
+		}()
+	}
+}
+
+// session is one client, with one statement at a time. Of its settings none outlives a statement.
+type session struct {
+	engine *engine
+	conn   net.Conn
+	in     *wire.Reader
+	out    wire.Buffer
+
+	database   string
+	compressor *compress.Writer // nil does not compress; of the statement at hand
+}
+
+// talk serves a client until it goes. What a statement does wrong is told to the client and ends nothing.
+func (c *session) talk() error {
+	if err := c.hello(); err != nil {
+		return fmt.Errorf("greet a client: %w", err)
+	}
+	for {
+		packet, err := c.in.ReadByte()
+		if err != nil {
+			return err
+		}
+		switch packet {
+		case proto.ClientPing:
+			c.out.PutByte(proto.ServerPong)
+			err = c.flush()
+		case proto.ClientCancel: // nothing runs that could be cancelled
+		case proto.ClientQuery:
+			err = c.query()
+		default:
+			return fmt.Errorf("a client sent the packet %d, which is not expected here", packet)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (c *session) hello() error {
+	packet, err := c.in.ReadByte()
+	if err != nil {
+		return err
+	}
+	if packet != proto.ClientHello {
+		return fmt.Errorf("it began with the packet %d", packet)
+	}
+	r := fields{in: c.in}
+	r.text() // the client's name
+	r.number()
+	r.number()
+	theirs := r.number()
+	c.database = r.text()
+	r.text() // user and password: the engine has no users
+	r.text()
+	if r.err != nil {
+		return r.err
+	}
+	if theirs < revision {
+		return c.refuse(failure(fmt.Sprintf("Code: 99. DB::Exception: the client speaks revision %d, and %d is the oldest that is spoken here", theirs, revision)))
+	}
+	if err := c.engine.serve(statement{text: "SELECT 1", database: c.database, format: "Null"}, func([]byte) error { return nil }); err != nil {
+		return c.refuse(err)
+	}
+	ours := proto.ParseVersion(version)
+	c.out.PutByte(proto.ServerHello)
+	c.out.PutString("ClickHouse")
+	c.out.PutUVarInt(ours.Major)
+	c.out.PutUVarInt(ours.Minor)
+	c.out.PutUVarInt(revision)
+	c.out.PutString("UTC")
+	c.out.PutString("chd")
+	c.out.PutUVarInt(ours.Patch)
+	if err := c.flush(); err != nil {
+		return err
+	}
+	r.text() // the addendum: a quota's key
+	return r.err
+}
+
+// refuse says why there will be no session.
+func (c *session) refuse(err error) error { return errors.Join(c.exception(err), io.EOF) }
+
+// query reads a statement, and for an insert its data, and answers.
+func (c *session) query() error {
+	st, method, err := c.statement()
+	if err != nil {
+		return fmt.Errorf("read a statement: %w", err)
+	}
+	c.compressor = nil
+	if method != compress.None {
+		c.compressor = compress.NewWriter(compress.LevelZero, method)
+	}
+	// An empty block ends the tables that a client may send along.
+	if b, name, err := c.block(); err != nil {
+		return fmt.Errorf("read a statement's tables: %w", err)
+	} else if name != "" || len(b.Columns) > 0 {
+		return errors.Join(c.exception(failure("Code: 48. DB::Exception: tables sent along with a statement are not supported")), io.EOF)
+	}
+	if m := waiting.FindStringSubmatch(st.text); m != nil {
+		if err := c.announce(st, m[1], m[2]); err != nil {
+			return c.tell(err)
+		}
+		if st.data, err = c.data(); err != nil {
+			return fmt.Errorf("read an insert: %w", err)
+		}
+		// Without rows there is nothing to do, and no file that the engine would read.
+		if len(st.data) == 0 {
+			return c.end()
+		}
+	}
+	err = c.engine.serve(st, func(result []byte) error {
+		if len(result) == 0 && reads.MatchString(st.text) {
+			return c.columns(st)
+		}
+		return c.blocks(result)
+	})
+	if err != nil {
+		return c.tell(err)
+	}
+	return c.end()
+}
+
+var reads = regexp.MustCompile(`(?is)^\s*(SELECT|WITH)\s`)
+
+// columns sends those of a result without rows, of which the engine says nothing.
+func (c *session) columns(st statement) error {
+	columns, err := c.describe(st, "("+strings.TrimRight(st.text, "; \r\n\t")+")")
+	if err != nil {
+		return err
+	}
+	return c.header(columns)
+}
+
+// describe lists the columns of a table or of a query in parentheses.
+func (c *session) describe(st statement, what string) (list []described, err error) {
+	st.text, st.format = "DESCRIBE TABLE "+what, "TabSeparatedRaw"
+	err = c.engine.serve(st, func(result []byte) error {
+		for line := range strings.Lines(string(result)) {
+			if f := strings.Split(line, "\t"); len(f) >= 3 {
+				list = append(list, described{f[0], f[1], f[2]})
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// described is a column: how says where its values come from if not from inserts.
+type described struct{ name, kind, how string }
+
+// waiting is an insert of blocks that follow: table and columns.
+var waiting = regexp.MustCompile("(?is)^\\s*INSERT\\s+INTO\\s+(?:TABLE\\s+)?([^\\s(]+)\\s*(\\(.*\\))?\\s*(?:FORMAT\\s+Native|VALUES)\\s*;?\\s*$")
+
+// tell answers with what the engine says is wrong. Other errors are of the connection, and end it.
+func (c *session) tell(err error) error {
+	var failed failure
+	if !errors.As(err, &failed) {
+		return err
+	}
+	return c.exception(err)
+}
+
+func (c *session) statement() (st statement, method compress.Method, err error) {
+	r := fields{in: c.in}
+	st = statement{settings: map[string]string{}, params: map[string]string{}, database: c.database, format: "Native"}
+	r.text() // the query's id
+	// Who asks.
+	r.byte()
+	r.text()
+	r.text()
+	r.text()
+	r.raw(8) // when it was first asked
+	r.byte()
+	r.text()
+	r.text()
+	r.text()
+	r.number()
+	r.number()
+	r.number()
+	r.text() // quota key
+	r.number()
+	r.number()
+	if r.byte() == 1 { // a trace
+		r.raw(16 + 8)
+		r.text()
+		r.byte()
+	}
+	r.number()
+	r.number()
+	r.number()
+
+	r.pairs(func(name, value string) { st.settings[name] = value })
+	r.text() // what a cluster's servers sign with
+	r.number()
+	compressed := r.number() == 1
+	st.text = r.text()
+	r.pairs(func(name, value string) { st.params[name] = value })
+
+	method = compress.None
+	if compressed {
+		method = compress.LZ4
+		if strings.EqualFold(st.settings["network_compression_method"], "zstd") {
+			method = compress.ZSTD
+		}
+	}
+	return st, method, r.err
+}
+
+// block reads a packet of data.
+func (c *session) block() (*proto.Block, string, error) {
+	for {
+		packet, err := c.in.ReadByte()
+		if err != nil {
+			return nil, "", err
+		}
+		switch packet {
+		case proto.ClientData:
+		case proto.ClientCancel:
+			continue // the client closes the connection next
+		default:
+			return nil, "", fmt.Errorf("the packet %d is no data", packet)
+		}
+		name, err := c.in.Str()
+		if err != nil {
+			return nil, "", err
+		}
+		if c.compressor != nil {
+			c.in.EnableCompression()
+			defer c.in.DisableCompression()
+		}
+		b := newBlock()
+		return b, name, b.Decode(c.in, revision)
+	}
+}
+
+func newBlock() *proto.Block {
+	return &proto.Block{ServerContext: &column.ServerContext{Timezone: time.UTC}}
+}
+
+// data reads blocks up to the empty one, in the engine's form. All of an insert is here before any of it counts: a
+// client that dies half way has inserted nothing.
+func (c *session) data() ([]byte, error) {
+	var all wire.Buffer
+	for {
+		b, _, err := c.block()
+		if err != nil {
+			return nil, err
+		}
+		if b.Rows() == 0 {
+			return all.Buf, nil
+		}
+		if err := b.Encode(&all, 0); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// announce tells a client that is about to insert the columns' names and types.
+func (c *session) announce(st statement, table, columns string) error {
+	all, err := c.describe(st, table)
+	if err != nil {
+		return err
+	}
+	if columns == "" {
+		return c.header(slices.DeleteFunc(all, func(d described) bool { return d.how != "" && d.how != "DEFAULT" }))
+	}
+	var list []described
+	for name := range strings.SplitSeq(strings.Trim(columns, "()"), ",") {
+		name = strings.Trim(strings.TrimSpace(name), "`\"")
+		at := slices.IndexFunc(all, func(d described) bool { return d.name == name })
+		if at < 0 {
+			return failure("Code: 16. DB::Exception: No such column " + name + " in table " + table + ". (NO_SUCH_COLUMN_IN_TABLE)")
+		}
+		list = append(list, all[at])
+	}
+	return c.header(list)
+}
+
+// header sends a block without rows. Encoding one with the driver's code would not do: it begins some columns with
+// what only columns that have rows begin with.
+func (c *session) header(list []described) error {
+	return c.packet(func() error {
+		if err := (&proto.Block{}).EncodeHeader(&c.out, revision); err != nil {
+			return err
+		}
+		c.out.Buf = c.out.Buf[:len(c.out.Buf)-2] // the numbers of columns and rows, of none
+		c.out.PutUVarInt(uint64(len(list)))
+		c.out.PutUVarInt(0)
+		for _, d := range list {
+			c.out.PutString(d.name)
+			c.out.PutString(d.kind)
+			c.out.PutBool(false) // of the usual serialization
+		}
+		return nil
+	})
+}
+
+// blocks sends a result, its columns first.
+func (c *session) blocks(result []byte) error {
+	in := wire.NewReader(strings.NewReader(string(result)))
+	for first := true; ; first = false {
+		b := newBlock()
+		if err := b.Decode(in, 0); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return failure("Code: 1. DB::Exception: the result can't be passed on: " + err.Error())
+		}
+		if first {
+			var list []described
+			for _, col := range b.Columns {
+				list = append(list, described{name: col.Name(), kind: string(col.Type())})
+			}
+			if err := c.header(list); err != nil {
+				return err
+			}
+		}
+		if b.Rows() > 0 {
+			if err := c.packet(func() error { return b.Encode(&c.out, revision) }); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// packet sends data that f puts into the buffer.
+func (c *session) packet(f func() error) error {
+	c.out.PutByte(proto.ServerData)
+	c.out.PutString("") // of no table
+	start := len(c.out.Buf)
+	if err := f(); err != nil {
+		return err
+	}
+	if c.compressor != nil {
+		plain := append([]byte(nil), c.out.Buf[start:]...)
+		c.out.Buf = c.out.Buf[:start]
+		for len(plain) > 0 {
+			size := min(len(plain), blockSize)
+			if err := c.compressor.Compress(plain[:size]); err != nil {
+				return err
+			}
+			c.out.Buf = append(c.out.Buf, c.compressor.Data...)
+			plain = plain[size:]
+		}
+	}
+	return c.flush()
+}
+
+func (c *session) end() error {
+	c.out.PutByte(proto.ServerEndOfStream)
+	return c.flush()
+}
+
+var exceptionText = regexp.MustCompile(`(?s)^Code: (\d+)\. (?:DB::Exception: )?(.*)$`)
+
+func (c *session) exception(err error) error {
+	code, text := int64(1), err.Error()
+	if m := exceptionText.FindStringSubmatch(text); m != nil {
+		code, _ = strconv.ParseInt(m[1], 10, 32)
+		text = m[2]
+	}
+	c.out.PutByte(proto.ServerException)
+	c.out.PutInt32(int32(code))
+	c.out.PutString("DB::Exception")
+	c.out.PutString("DB::Exception: " + text)
+	c.out.PutString("") // no trace
+	c.out.PutBool(false)
+	return c.flush()
+}
+
+func (c *session) flush() error {
+	_, err := c.conn.Write(c.out.Buf)
+	c.out.Reset()
+	return err
+}
+
+// fields reads a packet's parts one after the other, up to the first error.
+type fields struct {
+	in  *wire.Reader
+	err error
+}
+
+func (r *fields) text() (s string) {
+	if r.err == nil {
+		s, r.err = r.in.Str()
+	}
+	return s
+}
+
+func (r *fields) number() (n uint64) {
+	if r.err == nil {
+		n, r.err = r.in.UVarInt()
+	}
+	return n
+}
+
+func (r *fields) byte() (b byte) {
+	if r.err == nil {
+		b, r.err = r.in.ReadByte()
+	}
+	return b
+}
+
+func (r *fields) raw(n int) {
+	if r.err == nil {
+		_, r.err = r.in.ReadRaw(n)
+	}
+}
+
+// custom is the flag of values that are written as the engine writes literals.
+const custom = 2
+
+// pairs reads settings or parameters, up to the empty name.
+func (r *fields) pairs(f func(name, value string)) {
+	for {
+		name := r.text()
+		if name == "" || r.err != nil {
+			return
+		}
+		flags, value := r.number(), r.text()
+		if flags&custom != 0 {
+			value = unquote(value)
+		}
+		f(name, value)
+	}
+}
+
+var escapes = strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\0`, "\x00")
+
+func unquote(s string) string {
+	if len(s) >= 2 && s[0] == '\'' && s[len(s)-1] == '\'' {
+		s = escapes.Replace(s[1 : len(s)-1])
+	}
+	return s
+}
