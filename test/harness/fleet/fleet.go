@@ -35,7 +35,23 @@ type Config struct {
 	Ingesters int
 	// EdgeEnv and ControlEnv are further NAME=value settings.
 	EdgeEnv, ControlEnv []string
+	// Settings, if set, gives a program's settings in place of all those of the harness; only those of the Node itself
+	// (addresses, folder) are added. Stores and proxies run when it is called.
+	Settings func(*Fleet, *Node, Program) []string
+	// First, if set, is called when the stores run and no program of ours does yet.
+	First func(*Fleet)
+	// ApacheKafka is for Apache's Kafka whatever KAFKA says.
+	ApacheKafka bool
 }
+
+// Program is one of ours.
+type Program string
+
+// The programs of a fleet.
+const (
+	Control Program = "control"
+	Edge    Program = "edge"
+)
 
 // Node is a program that serves HTTP.
 type Node struct {
@@ -94,6 +110,9 @@ func Start(t testing.TB, cfg Config) *Fleet {
 	for i := range cfg.Edges {
 		f.Edges = append(f.Edges, f.edge(i))
 	}
+	if cfg.First != nil {
+		cfg.First(f)
+	}
 	for _, n := range f.Nodes() {
 		n.Start()
 	}
@@ -127,12 +146,16 @@ func (f *Fleet) proxy(listen, target string) *faultproxy.Proxy {
 	return p
 }
 
-func (f *Fleet) node(name, program string, env []string) *Node {
+func (f *Fleet) node(name string, program Program, env []string) *Node {
 	f.t.Helper()
 	n := &Node{Addr: freePort(f.t), Ops: freePort(f.t), Dir: filepath.Join(f.Dir, name)}
-	env = append([]string{"LISTEN_ADDR=" + n.Addr, "OPS_ADDR=" + n.Ops, "DATA_DIR=" + n.Dir, "BASE_URL=" + publicBase, "KAFKA_TOPIC=" + Topic,
-		"KAFKA_BROKERS=" + f.KafkaProxy.Addr(), "LOG_FORMAT=text"}, env...)
-	n.Process = process(f.t, f.Dir, name, binary(f.t, program), nil, env, answers("http://"+n.Ops+"/readyz"))
+	own := []string{"LISTEN_ADDR=" + n.Addr, "OPS_ADDR=" + n.Ops, "DATA_DIR=" + n.Dir}
+	n.Process = process(f.t, f.Dir, name, binary(f.t, string(program)), nil, nil, answers("http://"+n.Ops+"/readyz"))
+	if f.cfg.Settings != nil {
+		n.env = append(append(n.env, f.cfg.Settings(f, n, program)...), own...)
+	} else {
+		n.env = append(append(append(n.env, own...), "BASE_URL="+publicBase, "KAFKA_TOPIC="+Topic, "KAFKA_BROKERS="+f.KafkaProxy.Addr(), "LOG_FORMAT=text"), env...)
+	}
 	return n
 }
 
@@ -141,12 +164,12 @@ func (f *Fleet) control(name, roles string) *Node {
 		"JWT_SECRET=" + strings.Repeat("j", 32), "ENCRYPTION_KEY=" + strings.Repeat("e", 32), "EDGE_TOKENS=" + edgeToken,
 		"ADMIN_EMAIL=" + adminEmail, "ADMIN_PASSWORD=" + adminPassword,
 		"RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0"}, f.cfg.ControlEnv...)
-	return f.node(name, "control", env)
+	return f.node(name, Control, env)
 }
 
 func (f *Fleet) edge(i int) *Node {
 	env := append([]string{"CONTROL_URL=http://" + f.PlaneProxy.Addr(), "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=" + strconv.Itoa(2<<30)}, f.cfg.EdgeEnv...)
-	return f.node(fmt.Sprintf("edge%d", i+1), "edge", env)
+	return f.node(fmt.Sprintf("edge%d", i+1), Edge, env)
 }
 
 // Metrics reads a node's metrics: the sum over labels of each name, and each with its labels.

@@ -140,7 +140,7 @@ func (f *Fleet) startKafka() {
 	f.t.Helper()
 	addr, dir := freePort(f.t), filepath.Join(f.Dir, "kafka")
 	f.KafkaProxy = f.proxy(freePort(f.t), addr)
-	if os.Getenv("KAFKA") == "real" {
+	if f.cfg.ApacheKafka || os.Getenv("KAFKA") == "real" {
 		_, port, err := net.SplitHostPort(addr)
 		if err != nil {
 			f.t.Fatal(err)
@@ -222,6 +222,7 @@ func (f *Fleet) startPostgres() {
 	f.Postgres = process(f.t, f.Dir, "postgres", filepath.Join(bin, "postgres"), []string{"-D", data, "-k", dir, "-h", host, "-p", port,
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB"}, []string{"LC_ALL=C.UTF-8"}, nil)
 	f.Postgres.user = who
+	f.Postgres.end = syscall.SIGINT // SIGTERM would wait until its clients have left
 	pgReady := filepath.Join(bin, "pg_isready")
 	f.Postgres.ready = func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

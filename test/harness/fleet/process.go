@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,7 @@ type Process struct {
 	ready   func() error // nil once it can be used
 	within  time.Duration
 	logPath string
+	end     syscall.Signal // that asks it to end
 
 	wanted atomic.Bool // that it ends
 
@@ -48,7 +50,7 @@ type Process struct {
 // if the test failed.
 func process(t testing.TB, dir, name, path string, args, env []string, ready func() error) *Process {
 	t.Helper()
-	p := &Process{Name: name, t: t, path: path, args: args, env: append(clean(), env...), ready: ready, within: 60 * time.Second, logPath: filepath.Join(dir, name+".log")}
+	p := &Process{Name: name, t: t, path: path, args: args, env: append(clean(), env...), ready: ready, within: 60 * time.Second, logPath: filepath.Join(dir, name+".log"), end: syscall.SIGTERM}
 	t.Cleanup(func() {
 		p.Kill()
 		if t.Failed() {
@@ -177,6 +179,19 @@ func (p *Process) Kill() {
 	p.stdin.Close()
 }
 
+// Once runs the program a second time, with the same settings and other arguments, until it ends: with an error that
+// holds its output unless that is with 0 and within the time.
+func (p *Process) Once(within time.Duration, args ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.path, args...)
+	cmd.Env = p.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w: %s", p.Name, strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
 // Pause stops it with SIGSTOP: its connections live on, and nobody answers.
 func (p *Process) Pause() {
 	p.paused = true
@@ -195,7 +210,7 @@ func (p *Process) Stop(within time.Duration) error {
 		return errEnded
 	}
 	p.wanted.Store(true)
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := p.cmd.Process.Signal(p.end); err != nil {
 		return err
 	}
 	select {
