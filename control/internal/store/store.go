@@ -17,12 +17,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver of the embedded dialect
 
@@ -83,6 +85,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 
 func (s *Store) openPostgres(cfg Config) error {
 	pc, err := pgx.ParseConfig(cfg.URL)
+	if stray(cfg.URL, pc) {
+		return errors.New("parse the Postgres address: it has more than one @; in a password it is written as %40")
+	}
 	if err != nil {
 		return fmt.Errorf("parse the Postgres address: %w", redact(err, cfg.URL))
 	}
@@ -126,6 +131,15 @@ func (s *Store) openSQLite(path string) error {
 	s.write, s.read = db, read
 	s.Conn = Conn{db: read}
 	return nil
+}
+
+// stray tells of an address whose password has an @ as it is: what follows it is taken for the host, and so would be in
+// the text of every error. pc is nil for an address that can't be read.
+func stray(address string, pc *pgx.ConnConfig) bool {
+	if pc == nil {
+		return strings.Count(address, "@") > 1
+	}
+	return strings.Contains(pc.Host, "@") || slices.ContainsFunc(pc.Fallbacks, func(f *pgconn.FallbackConfig) bool { return strings.Contains(f.Host, "@") })
 }
 
 // redact keeps a connection string, which may hold a password, out of an error's text.

@@ -16,7 +16,7 @@ type Folder struct{ root *os.Root }
 
 // OpenFolder opens a folder and makes it if it is missing.
 func OpenFolder(dir string) (*Folder, error) {
-	if err := os.MkdirAll(dir, 0o750); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of objects: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
@@ -36,10 +36,10 @@ func (f *Folder) Put(_ context.Context, key, _ string, data []byte) error {
 	var file *os.File
 	var err error
 	for range 3 { // a Delete may take the empty folder away in between
-		if err = f.root.MkdirAll(dir, 0o750); err != nil {
+		if err = f.root.MkdirAll(dir, 0o700); err != nil {
 			continue
 		}
-		if file, err = f.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640); !errors.Is(err, fs.ErrNotExist) {
+		if file, err = f.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
