@@ -14,7 +14,6 @@ import (
 	"github.com/shortline/shortline/control/internal/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/analytics/report"
 	"github.com/shortline/shortline/control/internal/auth"
-	"github.com/shortline/shortline/control/internal/ingest"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
@@ -43,7 +42,6 @@ type world struct {
 	clicks *counting
 	cache  *report.Cache
 	*report.Service
-	in    *ingest.Ingester
 	who   [3]auth.Principal
 	links [3]store.URL
 	seq   uint64
@@ -67,7 +65,6 @@ func newWorld(t *testing.T, st *store.Store, cfg report.CacheConfig) *world {
 	w.ok(err)
 	t.Cleanup(w.cache.Close)
 	w.Service = report.New(st, w.clicks, nil).Caching(w.cache)
-	w.in = ingest.New(ingest.Config{Stored: []func([]analytics.Row){w.cache.Clicked}}, st, w.clicks, nil)
 	w.ok(st.Tx(t.Context(), func(tx *store.Tx) error {
 		for i, name := range []string{"ann", "bob", "root"} {
 			role := auth.User
@@ -100,14 +97,14 @@ func (w *world) ok(err error) {
 	}
 }
 
+// click stores a click and, as who stores clicks does, tells the cache.
 func (w *world) click(whose int, bot bool) {
 	w.Helper()
 	w.seq++
-	e := click.Event{Seq: w.seq, Time: time.Now().UnixMilli(), Link: w.links[whose].Num, Owner: w.who[whose].UserNum, IP: netip.MustParseAddr("192.0.2.1"), UserAgent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36"}
-	if bot {
-		e.UserAgent = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
-	}
-	w.ok(w.in.Deliver(w.Context(), &click.Batch{Lane: click.Lane{Edge: 1}, First: w.seq, Count: 1, Records: click.AppendRecord(nil, &e)}))
+	row := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1}, Seq: w.seq}, Time: time.Now().UnixMilli(), Link: w.links[whose].Num, Owner: w.who[whose].UserNum, IP: netip.MustParseAddr("192.0.2.1"), Bot: bot}
+	rows := []analytics.Row{row}
+	w.ok(w.clicks.Insert(w.Context(), analytics.Batch{Rows: rows, Marks: []analytics.Mark{{Lane: row.Lane, Seq: row.Seq}}}))
+	w.cache.Clicked(rows)
 }
 
 // questions are all that are remembered, by name.
