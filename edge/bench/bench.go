@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -118,7 +119,11 @@ func bench(s *settings, args []string) error {
 	if s.out == "" {
 		return nil
 	}
-	return r.save(s.out)
+	name := s.out
+	if i, err := os.Stat(name); err == nil && i.IsDir() {
+		name = filepath.Join(name, r.Date[:len("2006-01-02")])
+	}
+	return r.save(name)
 }
 
 // usual is what is measured with the usual number of links.

@@ -46,7 +46,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
 	f.StringVar(&s.parts, "parts", "ratios,ship,others,half,memory,cold,ten", "what to measure")
 	f.StringVar(&s.only, "only", "", "the scenarios of ratios to run, such as P1,P4; none: all")
-	f.StringVar(&s.out, "out", "", "write the result here: this name and .txt, .json, .svg")
+	f.StringVar(&s.out, "out", "", "write the result here: this name, or in a folder the date, and .txt, .json, .svg")
 	f.StringVar(&s.kafka, "kafka", "", "for the edge's process: ship to this broker")
 	f.StringVar(&s.data, "data", "", "for a cold start's process: the data folder")
 	f.StringVar(&s.document, "document", "", "for a cold start's process: the links")
