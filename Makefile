@@ -6,6 +6,8 @@ MODULES  = shared edge control control/cmd/standalone test/chd test/kafka test/o
 LDFLAGS  = -s -w -X github.com/shortline/shortline/shared/ops.Version=$(VERSION)
 # Making WebP takes C code; linked in whole, control still runs anywhere.
 STATIC   = $(if $(filter Linux,$(shell uname -s)),-linkmode external -extldflags "-static")
+# What the compiler inlines in an edge follows a profile of redirects; edgebench -profile writes a new one.
+PROFILE  = $(CURDIR)/edge/bench/edge.pgo
 CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data
 export DATA_DIR
@@ -27,7 +29,7 @@ run: compiler ## a running shortener in one process: http://127.0.0.1:8080
 
 build: compiler ## bin/edge, bin/control and bin/standalone
 	@mkdir -p bin
-	cd edge && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
+	cd edge && CGO_ENABLED=0 $(GO) build -trimpath -pgo=$(PROFILE) -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
 	cd control && CGO_ENABLED=1 $(GO) build -trimpath -tags netgo,osusergo -ldflags '$(LDFLAGS) $(STATIC)' -o ../bin/ ./cmd/control
 	$(MAKE) build-standalone
 
@@ -53,12 +55,15 @@ check: ## format, vet, staticcheck, each module without the workspace
 
 bench: ## every budget against its baseline in the same run; table and plot in docs/benchmarks
 	@mkdir -p bin
-	cd edge && $(GO) build -o ../bin/edgebench ./bench
+	cd edge && $(GO) build -pgo=$(PROFILE) -o ../bin/edgebench ./bench
 	bin/edgebench -out docs/benchmarks
 	@deploy/dev/parts
 	cd edge && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/kafkasink
 	cd control && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/ingest/kafkasource
 	cd control && $(GO) test -run xxx -bench Reports -benchtime 1x ./internal/analytics/clickhouse ./internal/analytics/duckdb
+
+guard: ## the benchmarks' verdict that needs no quiet machine
+	cd edge && $(GO) run ./bench -guard
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@deploy/dev/fuzz $(MODULES)
@@ -94,4 +99,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run build build-standalone test check bench fuzz e2e load geo up up-fleet down compiler
+.PHONY: help run build build-standalone test check bench guard fuzz e2e load geo up up-fleet down compiler

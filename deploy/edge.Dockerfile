@@ -10,7 +10,7 @@ COPY shared shared
 COPY edge edge
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    cd edge && GOWORK=off CGO_ENABLED=0 go build -trimpath -buildvcs=false \
+    cd edge && GOWORK=off CGO_ENABLED=0 go build -trimpath -buildvcs=false -pgo=bench/edge.pgo \
     -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION}" -o /out/edge ./cmd/edge
 RUN mkdir -p /out/data
 
