@@ -106,3 +106,6 @@ func (a *API) Report(id string) (int, error) {
 	_, _, err := a.Call("GET", "/api/analytics/urls/"+id, nil, &out)
 	return out.TotalClicks, err
 }
+
+// URL is where it calls.
+func (a *API) URL() string { return a.base }

@@ -1,0 +1,80 @@
+package e2e_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// alone kills all that is behind the edges, lets visitors come, kills the edges and starts them again in that state,
+// lets visitors come once more, and brings everything back: every click since the first arrives, in order, once.
+func (in *installation) alone(t *testing.T) {
+	lasts := long(t, 20*time.Second)
+	api := in.Controls[0].Login(t)
+	links, slugs := in.links(t, api, 50)
+	in.Shipped(time.Minute)
+	behind := []*fleet.Process{in.Controls[0].Process, in.Controls[1].Process, in.Postgres, in.Kafka, in.ClickHouse}
+	warm := in.crowd(t, load.Config{Addrs: in.EdgeAddrs(), Slugs: slugs, Clients: 6, Rate: 300})
+	time.Sleep(time.Second) // of load
+	for _, p := range behind {
+		p.Kill()
+	}
+	time.Sleep(lasts / 4) // of load
+	before := in.memory()
+	time.Sleep(lasts / 4) // of load
+	first, after := warm(), in.memory()
+	t.Logf("everything dead, before the edges' restart: %v", first)
+	if n := failures(first); n != 0 {
+		t.Errorf("%d visitors were not served: %v", n, first)
+	}
+	for i, e := range in.Edges {
+		// Go's own view: what the process holds besides is the spool's pages, which the system takes back.
+		t.Logf("%s: %.1f MiB of memory at half time, %.1f MiB at the end", e.Name, before[i]/mebibyte, after[i]/mebibyte)
+		if grown := after[i] - before[i]; grown > 32*mebibyte {
+			t.Errorf("%s has grown by %.1f MiB", e.Name, grown/mebibyte)
+		}
+	}
+	for _, e := range in.Edges {
+		e.Kill()
+	}
+	for _, e := range in.Edges {
+		t.Logf("%s: cold start in %s", e.Name, ms(e.Start()))
+	}
+	cold := in.crowd(t, load.Config{Addrs: in.EdgeAddrs(), Slugs: slugs, Clients: 6, Rate: 300})
+	time.Sleep(lasts / 2) // of load
+	second := cold()
+	t.Logf("everything dead, after it: %v", second)
+	if n := failures(second); n != 0 {
+		t.Errorf("%d visitors were not served: %v", n, second)
+	}
+	waiting := 0.0
+	for _, e := range in.Edges {
+		waiting += e.Metric("shortline_spool_clicks_pending")
+	}
+	// Those of the first second may have left before the end.
+	if waiting < float64(second.Acked) {
+		t.Errorf("%.0f clicks wait of at least %d: the spools don't have what was answered", waiting, second.Acked)
+	}
+	began := time.Now()
+	for i := len(behind) - 1; i >= 0; i-- {
+		behind[i].Start()
+	}
+	t.Logf("all back in %s", ms(time.Since(began)))
+	began = time.Now()
+	in.exact(t, api, links)
+	t.Logf("%.0f waiting clicks stored in %s", waiting, ms(time.Since(began)))
+	in.ordered(t)
+	in.allAgree(t, api)
+}
+
+const mebibyte = 1 << 20
+
+// memory is what Go holds in each edge, in bytes.
+func (in *installation) memory() (all []float64) {
+	for _, e := range in.Edges {
+		all = append(all, e.Metric("go_memstats_heap_inuse_bytes")+e.Metric("go_memstats_stack_inuse_bytes"))
+	}
+	return all
+}

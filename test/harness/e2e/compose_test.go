@@ -1,0 +1,103 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// root is the repository's folder.
+const root = "../../.."
+
+// environment is what docker-compose.yml sets of a service, as NAME=value, with the defaults of what .env might say.
+func environment(t *testing.T, service string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "docker-compose.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Services map[string]struct{ Environment map[string]string }
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	set := file.Services[service].Environment
+	if len(set) == 0 {
+		t.Fatalf("docker-compose.yml sets nothing of %s", service)
+	}
+	var all []string
+	for name, value := range set {
+		all = append(all, name+"="+preset(t, value))
+	}
+	slices.Sort(all)
+	return all
+}
+
+var variable = regexp.MustCompile(`\$\{[A-Z0-9_]+:-([^}]*)\}`)
+
+// preset replaces ${NAME:-default}, the only form that the file uses, by the default.
+func preset(t *testing.T, value string) string {
+	t.Helper()
+	out := variable.ReplaceAllString(value, "$1")
+	if strings.Contains(out, "${") {
+		t.Fatalf("%q: a variable without a default", value)
+	}
+	return out
+}
+
+// replace gives some of the settings other values. One that is not there is a fault: the file has changed.
+func replace(t *testing.T, settings []string, by map[string]string) []string {
+	t.Helper()
+	out := slices.Clone(settings)
+	for name, value := range by {
+		i := slices.IndexFunc(out, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+		if i < 0 {
+			t.Fatalf("docker-compose.yml does not set %s", name)
+		}
+		out[i] = name + "=" + value
+	}
+	return out
+}
+
+// value is one of the settings.
+func value(t *testing.T, settings []string, name string) string {
+	t.Helper()
+	for _, kv := range settings {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	t.Fatalf("%s is not set", name)
+	return ""
+}
+
+// mounted replaces the folder of secrets in containers by another.
+func mounted(settings []string, dir string) []string {
+	out := slices.Clone(settings)
+	for i, kv := range out {
+		out[i] = strings.Replace(kv, "=/run/secrets/", "="+dir+"/", 1)
+	}
+	return out
+}
+
+func TestPreset(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"plain": "plain", "${A_1:-x:y}/z": "x:y/z", "${EMPTY:-}": "", "true": "true"} {
+		if got := preset(t, in); got != want {
+			t.Errorf("%s became %s, want %s", in, got, want)
+		}
+	}
+	env := replace(t, environment(t, "edge-1"), map[string]string{"CONTROL_URL": "http://other"})
+	for name, want := range map[string]string{"PROXY_API": "true", "CONTROL_URL": "http://other", "EDGE_TOKEN_FILE": "/run/secrets/edge_token_1"} {
+		if got := value(t, env, name); got != want {
+			t.Errorf("%s is %q, want %q: %s", name, got, want, fmt.Sprint(env))
+		}
+	}
+}

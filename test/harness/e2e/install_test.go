@@ -1,0 +1,258 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+	"github.com/shortline/shortline/test/harness/truth"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	fleet.Remove()
+	os.Exit(code)
+}
+
+// long is how long a part goes on: DUR in the environment, or its short time.
+func long(t *testing.T, short time.Duration) time.Duration {
+	t.Helper()
+	s := os.Getenv("DUR")
+	if s == "" {
+		return short
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		t.Fatalf("DUR=%s is not a duration", s)
+	}
+	return d
+}
+
+// Who signs in first; package fleet knows the same.
+const adminPassword = "the-admin-of-this-test"
+
+// installation is a fleet with the settings of docker-compose.yml, and what is known of its clicks.
+type installation struct {
+	*fleet.Fleet
+	control *name // of both control planes
+	secrets string
+	log     *truth.Log
+	clients int   // numbers given so far
+	acked   int64 // redirects that the crowd was answered
+}
+
+// install does what the head of docker-compose.yml says: secrets, migrations, control planes, edges.
+func install(t *testing.T) *installation {
+	t.Helper()
+	in := &installation{control: newName(t), secrets: t.TempDir()}
+	compose := map[fleet.Program][]string{fleet.Control: environment(t, "control-1"), fleet.Edge: environment(t, "edge-1")}
+	for _, same := range [][2]string{{"control-1", "control-2"}, {"edge-1", "edge-2"}} {
+		a, b := environment(t, same[0]), environment(t, same[1])
+		for i := range min(len(a), len(b)) {
+			if len(a) != len(b) || a[i] != b[i] && !strings.HasPrefix(a[i], "EDGE_TOKEN_FILE=") {
+				t.Fatalf("%s and %s are set differently: %s, %s", same[0], same[1], a[i], b[i])
+			}
+		}
+	}
+	edges := 0
+	in.Fleet = fleet.Start(t, fleet.Config{Controls: 2, Edges: 3, ApacheKafka: true,
+		Settings: func(f *fleet.Fleet, n *fleet.Node, p fleet.Program) []string {
+			if p == fleet.Control {
+				in.makeSecrets(t, f)
+				env := replace(t, mounted(compose[p], in.secrets), map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(), "TRUSTED_PROXIES": "127.0.0.0/8"})
+				// Receivers of webhooks are on this machine, and the story and its load come from one address.
+				return append(env, "WEBHOOK_ALLOW_PRIVATE=true", "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0")
+			}
+			// Only the first edge is as the file has it.
+			special := [][]string{nil, {"PROXY_API=false", "BRAND_NAME=Second", "SPOOL_SYNC=always"}, {"PROXY_API=false", "SHIP_DELAY=100ms", "LOG_LEVEL=debug", "TRUSTED_PROXIES=127.0.0.0/8"}}[edges]
+			token := filepath.Join(in.secrets, fmt.Sprintf("edge_token_%d", edges%2+1))
+			edges++
+			return append(replace(t, compose[p], map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(), "CONTROL_URL": in.control.URL(), "EDGE_TOKEN_FILE": token}), special...)
+		},
+		First: func(f *fleet.Fleet) {
+			in.control.Is(f.Controls[0].Addr, f.Controls[1].Addr)
+			began := time.Now()
+			for range 2 { // it may run again
+				if err := f.Controls[0].Once(2*time.Minute, "migrate"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, n := range f.Nodes() {
+				if err := n.Once(time.Minute, "-check"); err != nil {
+					t.Fatal(err)
+				}
+				if err := n.Once(time.Minute, "-healthy"); err == nil {
+					t.Errorf("%s says that it is healthy before it runs", n.Name)
+				}
+			}
+			t.Logf("migrated twice and checked in %s", time.Since(began).Round(time.Millisecond))
+		},
+	})
+	var err error
+	if in.log, err = truth.Create(filepath.Join(t.TempDir(), "truth")); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// makeSecrets lets deploy/make-secrets make all but what depends on addresses, and the password that tests know.
+func (in *installation) makeSecrets(t *testing.T, f *fleet.Fleet) {
+	t.Helper()
+	for name, text := range map[string]string{"database_url": f.DatabaseURL(), "clickhouse_url": "http://" + f.StoreProxy.Addr() + "/default", "admin_password": adminPassword} {
+		if err := os.WriteFile(filepath.Join(in.secrets, name), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(filepath.Join(root, "deploy", "make-secrets"))
+	cmd.Env = append(os.Environ(), "SECRETS_DIR="+in.secrets)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("make-secrets: %v: %s", err, out)
+	}
+}
+
+// crowd starts visitors in the background; the returned function ends them and gives their account.
+func (in *installation) crowd(t *testing.T, cfg load.Config) (stop func() *load.Result) {
+	t.Helper()
+	cfg.Log, cfg.First = in.log, in.clients
+	in.clients += cfg.Clients
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan *load.Result, 1)
+	go func() { done <- load.Run(ctx, cfg) }()
+	stop = sync.OnceValue(func() *load.Result {
+		cancel()
+		r := <-done
+		in.acked += r.Acked
+		return r
+	})
+	t.Cleanup(func() { stop() })
+	return stop
+}
+
+// links makes some, and waits until every edge answers the last.
+func (in *installation) links(t *testing.T, api *fleet.API, n int) (all []fleet.Link, slugs []string) {
+	t.Helper()
+	for i := range n {
+		l := api.Create(fmt.Sprintf("https://example.com/%d", i), nil)
+		all, slugs = append(all, l), append(slugs, l.Slug)
+	}
+	for _, e := range in.Edges {
+		fleet.Eventually(t, 10*time.Second, e.Name+" knows the links", func() bool {
+			a, err := visit(e.Addr, "HEAD", slugs[n-1], laptop)
+			return err == nil && a.status == 302
+		})
+	}
+	return all, slugs
+}
+
+// exact demands that ClickHouse has every click of the crowd once, and nothing that nobody sent, and that owners are
+// told the same.
+func (in *installation) exact(t *testing.T, api *fleet.API, links []fleet.Link) {
+	t.Helper()
+	in.Shipped(2 * time.Minute)
+	began := time.Now()
+	fleet.Eventually(t, 3*time.Minute, fmt.Sprintf("ClickHouse has all %d clicks", in.acked), func() bool {
+		return int64(in.number(t, "SELECT count() FROM clicks FINAL WHERE utm_content != ''")) >= in.acked
+	})
+	account, err := in.Store.Account(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents, err := in.Store.Contents(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := truth.Judge(in.log.Path(), contents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("stored %s after the last edge had shipped: %v; %v", time.Since(began).Round(time.Millisecond), v, account)
+	if !v.Exact() || v.Acked == 0 || account.Missing != 0 || account.Lost != 0 {
+		t.Errorf("ClickHouse is not what was answered: %v; %v", v, account)
+	}
+	if len(links) == 0 {
+		return
+	}
+	told := func() (sum int) {
+		for _, l := range links {
+			n, err := api.Report(l.ID)
+			if err != nil {
+				return -1
+			}
+			sum += n
+		}
+		return sum
+	}
+	want := v.Stored
+	fleet.Eventually(t, 30*time.Second, fmt.Sprintf("reports say %d", want), func() bool { return told() >= want })
+	if got := told(); got != want {
+		t.Errorf("reports say %d clicks of %d", got, want)
+	}
+}
+
+// number asks ClickHouse for one; -1 if it can't be had.
+func (in *installation) number(t *testing.T, statement string) (n int) {
+	t.Helper()
+	lines, err := in.Store.Ask(t.Context(), statement)
+	if err != nil || len(lines) != 1 {
+		return -1
+	}
+	if _, err := fmt.Sscan(lines[0], &n); err != nil {
+		return -1
+	}
+	return n
+}
+
+// allAgree waits until the API says that all edges are alive, up to date and have the same links.
+func (in *installation) allAgree(t *testing.T, api *fleet.API) {
+	t.Helper()
+	var out struct {
+		Revision uint64
+		Edges    []struct {
+			ID, StateHash string
+			IsAlive       bool
+			Lag           uint64
+			Links         int
+			SetAsideCount int
+			Refused       *string
+		}
+	}
+	fleet.Eventually(t, time.Minute, "three edges are up to date and agree", func() bool {
+		if _, _, err := api.Call("GET", "/api/edges", nil, &out); err != nil || len(out.Edges) != len(in.Edges) {
+			return false
+		}
+		for _, e := range out.Edges {
+			if !e.IsAlive || e.Lag != 0 || e.StateHash != out.Edges[0].StateHash || e.StateHash == "" || e.SetAsideCount != 0 || e.Refused != nil {
+				return false
+			}
+		}
+		return true
+	})
+	t.Logf("three edges at revision %d with %d links, state %s", out.Revision, out.Edges[0].Links, out.Edges[0].StateHash)
+}
+
+// failures are the answers and broken connections that no visitor should see.
+func failures(r *load.Result) int64 {
+	bad := r.Broken + r.Refused
+	for _, n := range r.Other {
+		bad += int64(n)
+	}
+	return bad
+}
+
+// quantile of durations, which it sorts.
+func quantile(all []time.Duration, q float64) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[min(len(all)-1, int(q*float64(len(all))))].Round(100 * time.Microsecond)
+}

@@ -1,0 +1,91 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+)
+
+// k6 runs the smoke test and a short load test against the fleet, as an operator does after a deployment.
+func (in *installation) k6(t *testing.T) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(cache, "shortline", "bin", "k6")
+	if _, err := os.Stat(program); err != nil {
+		t.Fatalf("k6 is not here (%v): test/observe/parts builds it", err)
+	}
+	var edges []string
+	for _, e := range in.Edges {
+		edges = append(edges, "http://"+e.Addr)
+	}
+	for _, run := range []struct {
+		script string
+		least  float64  // checks
+		env    []string // this is no quiet machine: what load.js allows is for one
+	}{
+		{"smoke", 60, []string{"DURATION=4s"}},
+		{"load", 500, []string{"DURATION=4s", "RATE=100", "P95=1000", "P99=3000"}},
+	} {
+		before := in.uncounted(t)
+		figures := filepath.Join(t.TempDir(), run.script+".json")
+		args := []string{"run", "--quiet", "--no-usage-report", "--no-color", "-e", "BASE_URL=http://" + in.Edges[0].Addr, "-e", "EDGE_URL=" + strings.Join(edges, ","),
+			"-e", "ADMIN_PASSWORD=" + adminPassword, "-e", "SUMMARY=" + figures}
+		for _, kv := range run.env {
+			args = append(args, "-e", kv)
+		}
+		cmd := exec.CommandContext(t.Context(), program, append(args, filepath.Join(root, "deploy", "k6", run.script+".js"))...)
+		out, err := cmd.CombinedOutput()
+		t.Logf("%s", out)
+		if err != nil {
+			t.Errorf("k6 %s: %v", run.script, err)
+		}
+		text, err := os.ReadFile(figures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var summary struct {
+			RootGroup struct {
+				Checks []struct {
+					Name          string
+					Passes, Fails int
+				}
+			} `json:"root_group"`
+			Metrics map[string]struct{ Values map[string]float64 }
+		}
+		if err := json.Unmarshal(text, &summary); err != nil {
+			t.Fatal(err)
+		}
+		if n := summary.Metrics["checks"].Values["passes"]; n < run.least {
+			t.Errorf("%s: %v checks passed, of about %v", run.script, n, run.least)
+		}
+		redirects := 0
+		for _, c := range summary.RootGroup.Checks {
+			if c.Name == "a link redirects" {
+				redirects = c.Passes
+			}
+		}
+		if redirects == 0 {
+			t.Fatalf("%s does not say how many redirects there were: %.500s", run.script, text)
+		}
+		in.Shipped(time.Minute)
+		fleet.Eventually(t, time.Minute, "k6's clicks are stored", func() bool { return in.uncounted(t) >= before+redirects })
+		if n := in.uncounted(t) - before; n != redirects {
+			t.Errorf("%s: %d clicks are stored of %d redirects", run.script, n, redirects)
+		}
+		t.Logf("%s: %d redirects, each stored once", run.script, redirects)
+	}
+}
+
+// uncounted is how many clicks are stored that the crowd did not make.
+func (in *installation) uncounted(t *testing.T) int {
+	t.Helper()
+	return in.number(t, "SELECT count() FROM clicks FINAL WHERE utm_content = ''")
+}

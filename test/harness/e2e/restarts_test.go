@@ -1,0 +1,81 @@
+package e2e_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// grace is how long a program may take to end.
+const grace = 10 * time.Second
+
+// restarts restarts every part while visitors come, one after the other, as an upgrade does. An edge's own visitors may
+// find it gone; whom it still answers is counted, and nobody else is.
+func (in *installation) restarts(t *testing.T) {
+	api := in.Controls[0].Login(t)
+	links, slugs := in.links(t, api, 20)
+	for i, e := range in.Edges {
+		var others []string
+		for k, other := range in.Edges {
+			if k != i {
+				others = append(others, other.Addr)
+			}
+		}
+		there := in.crowd(t, load.Config{Addrs: others, Slugs: slugs, Clients: 4, Rate: 200})
+		here := in.crowd(t, load.Config{Addrs: []string{e.Addr}, Slugs: slugs, Clients: 4, Rate: 200})
+		time.Sleep(time.Second) // of load
+		began := time.Now()
+		if err := e.Stop(grace); err != nil {
+			t.Error(err)
+		}
+		stopped := time.Since(began)
+		started := e.Start()
+		time.Sleep(500 * time.Millisecond) // of load
+		a, b := here(), there()
+		t.Logf("%s: stopped in %s, ready again in %s; its visitors: %v; those of the others: %v", e.Name, ms(stopped), ms(started), a, b)
+		if len(a.Other) > 0 || a.Acked == 0 {
+			t.Errorf("%s: wrong answers: %v", e.Name, a)
+		}
+		if n := failures(b); n != 0 {
+			t.Errorf("%d visitors of other edges were not served while %s restarted: %v", n, e.Name, b)
+		}
+	}
+	parts := []*fleet.Process{in.Controls[0].Process, in.Controls[1].Process, in.Kafka, in.ClickHouse, in.Postgres}
+	stop := in.crowd(t, load.Config{Addrs: in.EdgeAddrs(), Slugs: slugs, Clients: 6, Rate: 200})
+	for _, p := range parts {
+		time.Sleep(500 * time.Millisecond) // of load
+		limit := grace
+		if p == in.Kafka {
+			limit = time.Minute // it is not ours: its container is given as long
+		}
+		began := time.Now()
+		if err := p.Stop(limit); err != nil {
+			t.Error(err)
+			p.Kill()
+		}
+		t.Logf("%s: stopped in %s, ready again in %s", p.Name, ms(time.Since(began)), ms(p.Start()))
+	}
+	time.Sleep(500 * time.Millisecond) // of load
+	r := stop()
+	t.Logf("visitors meanwhile: %v", r)
+	if n := failures(r); n != 0 {
+		t.Errorf("%d visitors were not served: %v", n, r)
+	}
+	in.exact(t, api, links)
+	in.allAgree(t, api)
+}
+
+// stop ends every program of ours as an operator does.
+func (in *installation) stop(t *testing.T) {
+	for _, n := range append(append([]*fleet.Node{}, in.Edges...), in.Controls...) {
+		began := time.Now()
+		if err := n.Stop(grace); err != nil {
+			t.Error(err)
+		}
+		t.Logf("%s ended in %s", n.Name, ms(time.Since(began)))
+	}
+}
+
+func ms(d time.Duration) time.Duration { return d.Round(time.Millisecond) }

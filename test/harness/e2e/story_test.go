@@ -1,0 +1,144 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/hooksink"
+)
+
+// story is the README's first screen, told at every address of the fleet.
+func (in *installation) story(t *testing.T) {
+	for _, n := range in.Nodes() {
+		if err := n.Once(time.Minute, "-healthy"); err != nil {
+			t.Error(err)
+		}
+	}
+	api := in.Controls[0].Login(t)
+	proxied := in.Edges[0].Login(t)
+	for _, e := range in.Edges[1:] {
+		if a, err := visit(e.Addr, "GET", "api/edges", laptop); err != nil || a.status != http.StatusNotFound {
+			t.Errorf("%s passes the API on without PROXY_API: %d %v", e.Name, a.status, err)
+		}
+	}
+	for i, at := range []*fleet.API{api, api.At(in.Controls[1]), proxied} {
+		in.tellAt(t, at, fmt.Sprintf("app%d", i))
+	}
+	in.allAgree(t, api)
+}
+
+// tellAt tells it through one address of the API, with a slug of its own.
+func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
+	t.Helper()
+	var key struct{ ID, Key string }
+	api.Must("POST", "/api/api-keys", map[string]any{"name": slug}, 201, &key)
+	sink := hooksink.New("a-secret-of-the-story", nil)
+	receiver := httptest.NewServer(sink)
+	t.Cleanup(receiver.Close)
+	var hook struct{ ID string }
+	api.Must("POST", "/api/webhooks", map[string]any{"name": slug, "url": receiver.URL + "/hook", "secret": "a-secret-of-the-story", "events": []string{"url.clicked"}}, 201, &hook)
+
+	l := api.Create("https://example.com/", map[string]any{"customSlug": slug})
+	var rule struct{ ID string }
+	api.Must("POST", "/api/urls/"+l.ID+"/routing-rules", map[string]any{"name": "iPhones", "priority": 20, "targetUrl": "https://example.com/ios",
+		"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "os", "operator": "equals", "value": "iOS"}}}}, 201, &rule)
+	api.Must("POST", "/api/urls/"+l.ID+"/routing-rules/from-template", map[string]any{"templateKey": "APP_DOWNLOAD_ANDROID", "priority": 10, "targetUrl": "https://example.com/android"}, 201, nil)
+	for name, weight := range map[string]int{"A": 70, "B": 30} {
+		api.Must("POST", "/api/urls/"+l.ID+"/variants", map[string]any{"name": name, "weight": weight, "targetUrl": "https://example.com/" + name}, 201, nil)
+	}
+	locked := api.Create("https://example.com/secret", map[string]any{"customSlug": slug + "-locked", "password": "open sesame"})
+	addr := strings.TrimPrefix(api.URL(), "http://")
+	feeds := []<-chan map[string]any{live(t, in.Controls[0].Addr, key.Key, l.ID), live(t, in.Controls[1].Addr, key.Key, l.ID), live(t, in.Edges[0].Addr, key.Key, l.ID)}
+
+	variants := []string{"https://example.com/A", "https://example.com/B"}
+	clicks := 0
+	for _, e := range in.Edges {
+		fleet.Eventually(t, 10*time.Second, e.Name+" knows all of "+slug, func() bool {
+			a, err := visit(e.Addr, "HEAD", slug, laptop)
+			b, err2 := visit(e.Addr, "HEAD", locked.Slug, laptop)
+			return err == nil && err2 == nil && slices.Contains(variants, a.location) && b.status == 200
+		})
+		if a, err := visit(e.Addr, "GET", slug, iPhone); err != nil || a.status != 302 || a.location != "https://example.com/ios" {
+			t.Errorf("%s sends an iPhone to %d %s %v", e.Name, a.status, a.location, err)
+		}
+		if a, err := visit(e.Addr, "GET", slug, laptop); err != nil || a.status != 302 || !slices.Contains(variants, a.location) {
+			t.Errorf("%s sends a laptop to %d %s %v", e.Name, a.status, a.location, err)
+		}
+		clicks += 2
+		for password, want := range map[string]string{"wrong": "?error=invalid_password", "open sesame": "https://example.com/secret"} {
+			res, err := web.PostForm("http://"+e.Addr+"/"+locked.Slug+"/verify", url.Values{"password": {password}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if to := res.Header.Get("Location"); res.StatusCode != 303 || !strings.HasSuffix(to, want) {
+				t.Errorf("%s answers the password %q with %d %s", e.Name, password, res.StatusCode, to)
+			}
+		}
+	}
+
+	fleet.Eventually(t, time.Minute, fmt.Sprintf("the report of %s says %d clicks, and that of the locked link 3", slug, clicks), func() bool {
+		n, err := api.Report(l.ID)
+		m, err2 := api.Report(locked.ID)
+		return err == nil && err2 == nil && n == clicks && m == len(in.Edges)
+	})
+	var recent struct {
+		Clicks []struct{ OS, RoutingRuleID string }
+	}
+	a := withKey(t, addr, key.Key, "/api/analytics/urls/"+l.ID+"/recent-clicks?limit=50")
+	if err := json.Unmarshal([]byte(a.body), &recent); err != nil || a.status != 200 || len(recent.Clicks) != clicks {
+		t.Errorf("recent clicks: %d %v %.300s", a.status, err, a.body)
+	}
+	for _, c := range recent.Clicks {
+		if (c.OS == "iOS") != (c.RoutingRuleID == rule.ID) {
+			t.Errorf("a click of %s by the rule %q", c.OS, c.RoutingRuleID)
+		}
+	}
+	csv := withKey(t, addr, key.Key, "/api/analytics/urls/"+l.ID+"/export?format=csv&includeClicks=true")
+	if csv.status != 200 || !strings.HasPrefix(csv.body, "\ufeff#") || !strings.Contains(csv.body, "Overview") || strings.Count(csv.body, "iOS") < clicks/2 {
+		t.Errorf("the export: %d %.300s", csv.status, csv.body)
+	}
+	if a := withKey(t, addr, "urlsh_not_a_key_at_all", "/api/urls"); a.status != 401 {
+		t.Errorf("another key is answered with %d", a.status)
+	}
+	fleet.Eventually(t, time.Minute, fmt.Sprintf("%d clicks of %s come to the webhook", clicks, slug), func() bool { return countOf(sink, l.ID) == clicks })
+	if acc := sink.Account(); acc.Unsigned != 0 || acc.Again != 0 {
+		t.Errorf("the webhook: %+v", acc)
+	}
+	api.Must("DELETE", "/api/webhooks/"+hook.ID, nil, 204, nil)
+	for i, events := range feeds {
+		for n := range clicks {
+			select {
+			case e := <-events:
+				if e["slug"] != slug {
+					t.Errorf("feed %d gives a click of %v", i, e["slug"])
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatalf("live feed %d of %s gave %d of %d clicks", i, slug, n, clicks)
+			}
+		}
+	}
+	api.Must("DELETE", "/api/api-keys/"+key.ID, nil, 204, nil)
+	if a := withKey(t, addr, key.Key, "/api/urls"); a.status != 401 {
+		t.Errorf("a deleted key is answered with %d", a.status)
+	}
+}
+
+// countOf is how many events came of a link's clicks.
+func countOf(s *hooksink.Sink, id string) (n int) {
+	for _, d := range s.Came() {
+		var body struct{ Data struct{ URLID string } }
+		if json.Unmarshal(d.Body, &body) == nil && body.Data.URLID == id && d.Event == "url.clicked" {
+			n++
+		}
+	}
+	return n
+}
