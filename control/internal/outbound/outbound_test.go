@@ -380,3 +380,29 @@ func FuzzCheckURL(f *testing.F) {
 		}
 	})
 }
+
+// FuzzPublic holds the list of networks to a second one, of Go's own and of prefixes that say what is forbidden in
+// other words: an address is as public as what it stands for.
+func FuzzPublic(f *testing.F) {
+	for _, s := range []string{"1.1.1.1", "10.0.0.1", "100.64.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::", "2001::1", "fd00::1", "fe80::1", "2606:4700::1111", "ff02::1", "::a00:1"} {
+		f.Add(netip.MustParseAddr(s).AsSlice())
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		addr, ok := netip.AddrFromSlice(b)
+		if !ok || !outbound.Public(addr) {
+			return
+		}
+		plain := addr.Unmap()
+		if plain.IsPrivate() || plain.IsLoopback() || plain.IsLinkLocalUnicast() || plain.IsMulticast() || plain.IsUnspecified() || !plain.IsGlobalUnicast() || addr.WithZone("x").Zone() != "" && outbound.Public(addr.WithZone("x")) {
+			t.Fatalf("%s is public", addr)
+		}
+		if plain.Is4() {
+			v4 := plain.As4()
+			for _, stands := range [][]byte{append([]byte{0x20, 0x02}, append(v4[:], make([]byte, 10)...)...), append([]byte{0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0}, v4[:]...), append(make([]byte, 12), v4[:]...)} {
+				if other, _ := netip.AddrFromSlice(stands); outbound.Public(other) {
+					t.Fatalf("%s is public, in the place of %s", other, plain)
+				}
+			}
+		}
+	})
+}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/auth"
@@ -136,10 +138,7 @@ func (c *sheet) row(cells ...any) error {
 	for i, cell := range cells {
 		switch v := cell.(type) {
 		case string:
-			if v != "" && strings.ContainsRune("=+-@\t\r", rune(v[0])) {
-				v = "'" + v
-			}
-			texts[i] = v
+			texts[i] = inert(v)
 		case int64:
 			texts[i] = strconv.FormatInt(v, 10)
 		case float64:
@@ -149,6 +148,16 @@ func (c *sheet) row(cells ...any) error {
 		}
 	}
 	return c.Write(texts)
+}
+
+// inert puts an apostrophe before what some spreadsheet would compute: the signs that a formula begins with, their
+// wide forms too, also after the spaces that an import may trim.
+func inert(text string) string {
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, unicode.IsSpace))
+	if text != "" && (strings.ContainsRune("=+-@＝＋－＠", first) || strings.ContainsRune("\t\r\n", rune(text[0]))) {
+		return "'" + text
+	}
+	return text
 }
 
 func or(s *string) string {
