@@ -3,6 +3,7 @@ module github.com/shortline/shortline/test/harness
 go 1.26.0
 
 require (
+	github.com/klauspost/compress v1.20.3
 	github.com/shortline/shortline/shared v0.0.0
 	github.com/twmb/franz-go v1.22.2
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c
@@ -11,7 +12,6 @@ require (
 )
 
 require (
-	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
 	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/text v0.43.0 // indirect

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -74,13 +73,19 @@ func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 		}
 		clicks += 2
 		for password, want := range map[string]string{"wrong": "?error=invalid_password", "open sesame": "https://example.com/secret"} {
-			res, err := web.PostForm("http://"+e.Addr+"/"+locked.Slug+"/verify", url.Values{"password": {password}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			res.Body.Close()
-			if to := res.Header.Get("Location"); res.StatusCode != 303 || !strings.HasSuffix(to, want) {
-				t.Errorf("%s answers the password %q with %d %s", e.Name, password, res.StatusCode, to)
+			var status int
+			var to string
+			// An edge compares one password at a time, and says that it is busy where that takes long.
+			fleet.Eventually(t, time.Minute, e.Name+" has compared a password", func() bool {
+				a, err := unlock(e.Addr, locked.Slug, password)
+				if err != nil {
+					t.Fatal(err)
+				}
+				status, to = a.status, a.location
+				return status != http.StatusTooManyRequests
+			})
+			if status != 303 || !strings.HasSuffix(to, want) {
+				t.Errorf("%s answers the password %q with %d %s", e.Name, password, status, to)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,17 @@ func visit(addr, method, slug, agent string) (answer, error) {
 		return answer{}, err
 	}
 	req.Header.Set("User-Agent", agent)
+	return send(req)
+}
+
+// unlock gives a link its password as the form does.
+func unlock(addr, slug, password string) (answer, error) {
+	req, err := http.NewRequest("POST", "http://"+addr+"/"+slug+"/verify", strings.NewReader(url.Values{"password": {password}}.Encode()))
+	if err != nil {
+		return answer{}, err
+	}
+	req.Header.Set("User-Agent", laptop)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return send(req)
 }
 

@@ -1,0 +1,282 @@
+package e2e_test
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/plane"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// What releases to come may write: a schema above ours, and in each record fields of every wire type that we don't know.
+const newerSchema = 900
+
+func unknown() (b []byte) {
+	b = append(binary.AppendUvarint(b, 200<<3|2), 3, 'n', 'e', 'w')
+	b = append(binary.AppendUvarint(b, 201<<3), 0xff, 1)
+	b = append(binary.AppendUvarint(b, 202<<3|1), 1, 2, 3, 4, 5, 6, 7, 8)
+	return append(binary.AppendUvarint(b, 203<<3|5), 1, 2, 3, 4)
+}
+
+// newerDocument makes of a document what a newer control plane would have written. It reads and writes the format by
+// docs/formats.md, with code of its own.
+func newerDocument(t *testing.T, b []byte) []byte {
+	t.Helper()
+	const header = 36
+	out := append([]byte{}, b[:header]...)
+	binary.LittleEndian.PutUint16(out[10:], newerSchema)
+	binary.LittleEndian.PutUint32(out[header-4:], crc32.Checksum(out[:header-4], castagnoli))
+	unpack, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unpack.Close()
+	pack, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pack.Close()
+	rest, total := b[header:], uint64(0)
+	for {
+		n := binary.LittleEndian.Uint32(rest)
+		if n == 0 {
+			break
+		}
+		plain, err := unpack.DecodeAll(rest[8:8+n], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest = rest[8+n:]
+		var chunk []byte
+		for len(plain) > 0 {
+			size, skip := binary.Uvarint(plain)
+			record := append(append([]byte{}, plain[skip:skip+int(size)]...), unknown()...)
+			chunk = append(binary.AppendUvarint(chunk, uint64(len(record))), record...)
+			plain = plain[skip+int(size):]
+		}
+		total += uint64(len(chunk))
+		frame := pack.EncodeAll(chunk, nil)
+		out = binary.LittleEndian.AppendUint32(out, uint32(len(frame)))
+		out = binary.LittleEndian.AppendUint32(out, uint32(len(chunk)))
+		out = append(out, frame...)
+	}
+	out = append(out, rest[:12]...) // the end of chunks, and how many links
+	out = binary.LittleEndian.AppendUint64(out, total)
+	out = append(out, rest[20:36]...) // the state hash: of slugs, numbers and revisions only
+	sum := sha256.Sum256(out)
+	return append(append(out, sum[:]...), 0, 0)
+}
+
+// newerDelta does the same to a delta, whose body gets the unknown fields too.
+func newerDelta(t *testing.T, b []byte) []byte {
+	t.Helper()
+	const header = 16
+	body := b[header : header+int(binary.LittleEndian.Uint32(b[12:]))]
+	out := append([]byte{}, b[:header]...)
+	binary.LittleEndian.PutUint16(out[10:], newerSchema)
+	for len(body) > 0 {
+		key, n := binary.Uvarint(body)
+		body = body[n:]
+		out = binary.AppendUvarint(out, key)
+		v, n := binary.Uvarint(body)
+		body = body[n:]
+		switch key & 7 {
+		case 0:
+			out = binary.AppendUvarint(out, v)
+		case 2:
+			field := append([]byte{}, body[:v]...)
+			body = body[v:]
+			if key>>3 == 4 { // a record to put
+				field = append(field, unknown()...)
+			}
+			out = append(binary.AppendUvarint(out, uint64(len(field))), field...)
+		default:
+			t.Fatalf("a field of wire type %d", key&7)
+		}
+	}
+	out = append(out, unknown()...)
+	binary.LittleEndian.PutUint32(out[12:], uint32(len(out)-header))
+	sum := sha256.Sum256(out)
+	return append(append(out, sum[:]...), 0, 0)
+}
+
+// An edge that is fed by a newer control plane serves what it understands; and one that was upgraded takes a whole
+// document, because its disk has only what the release before understood.
+func TestFormats_old_edge_new_control(t *testing.T) {
+	t.Parallel()
+	p, err := plane.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	var records []link.Record
+	for i, slug := range []string{"one", "two", "three"} {
+		records = append(records, link.Record{Num: uint64(i + 1), Owner: 1, Slug: slug, Destination: "https://example.com/" + slug, CreatedAt: 1})
+	}
+	p.Publish(records...)
+	document, err := p.Document(p.Cursor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Forge(newerDocument(t, document))
+	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
+	e := f.Edges[0]
+	leads := func(slug, to string) {
+		t.Helper()
+		fleet.Eventually(t, 20*time.Second, slug+" leads to "+to, func() bool {
+			a, err := visit(e.Addr, "HEAD", slug, laptop)
+			return err == nil && a.status == http.StatusFound && a.location == to
+		})
+	}
+	leads("two", "https://example.com/two")
+	if left := p.Forgeries(); left != 0 {
+		t.Fatal("the newer document was not asked for")
+	}
+
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	at := p.Cursor().Revision
+	records[1].Destination = "https://example.com/changed"
+	last := p.Publish(records[1])
+	p.ForgeDeltas(newerDelta(t, p.Delta(at)))
+	if err := p.Reopen(); err != nil {
+		t.Fatal(err)
+	}
+	leads("two", "https://example.com/changed")
+	if p.Forgeries() != 0 || e.Metric("shortline_agent_refused_total") != 0 || e.Metric("shortline_edge_revision") != float64(last) || e.Metric("shortline_agent_documents_loaded_total") != 1 {
+		t.Errorf("the newer change was not taken as one: %d left, %v refused, revision %v, %v documents", p.Forgeries(), e.Metric("shortline_agent_refused_total"), e.Metric("shortline_edge_revision"), e.Metric("shortline_agent_documents_loaded_total"))
+	}
+
+	// What the edge wrote is sound for its own release: it takes nothing anew.
+	if err := e.Stop(grace); err != nil {
+		t.Fatal(err)
+	}
+	e.Start()
+	leads("two", "https://example.com/changed")
+	heard := func() {
+		t.Helper()
+		began := float64(time.Now().Unix())
+		next := p.Publish(records[2])
+		fleet.Eventually(t, 20*time.Second, "the edge hears of a change", func() bool {
+			return e.Metric("shortline_edge_revision") == float64(next) && e.Metric("shortline_agent_last_success_timestamp_seconds") >= began
+		})
+	}
+	heard()
+	if n := e.Metric("shortline_agent_documents_loaded_total"); n != 1 {
+		t.Errorf("%v documents were taken after a restart, where the one on disk is enough", n)
+	}
+
+	// The same disk as an older release would have left it, and nobody to ask.
+	if err := e.Stop(grace); err != nil {
+		t.Fatal(err)
+	}
+	aged(t, e.Dir)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e.Start()
+	leads("two", "https://example.com/changed")
+	if err := p.Reopen(); err != nil {
+		t.Fatal(err)
+	}
+	fleet.Eventually(t, 30*time.Second, "the upgraded edge takes a whole document", func() bool { return e.Metric("shortline_agent_documents_loaded_total") == 2 })
+	leads("two", "https://example.com/changed")
+	heard()
+}
+
+// aged gives an edge's state the schema number of a release before ours.
+func aged(t *testing.T, dir string) {
+	t.Helper()
+	found := errors.New("found")
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Base(path) != "links.state" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if string(b[:8]) != "SLNKEDGE" || binary.LittleEndian.Uint16(b[10:]) != snapshot.Schema {
+			t.Fatalf("a state that begins with %x", b[:16])
+		}
+		binary.LittleEndian.PutUint16(b[10:], snapshot.Schema-1)
+		binary.LittleEndian.PutUint32(b[12:], crc32.Checksum(b[:12], castagnoli))
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			return err
+		}
+		return found
+	})
+	if !errors.Is(err, found) {
+		t.Fatalf("no state of links below %s: %v", dir, err)
+	}
+}
+
+// The frame that the first release wrote is ingested. One with a schema above ours is not: its partition waits with all
+// that is behind it, and nothing is thrown away.
+func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
+	t.Parallel()
+	f := fleet.Start(t, fleet.Config{Controls: 1})
+	text, err := os.ReadFile(filepath.Join(root, "shared", "click", "testdata", "batch-v1.hex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound, err := click.ParseBatch(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := append([]byte{}, golden...)
+	newer[4]++ // its version
+	client, err := kgo.NewClient(kgo.SeedBrokers(f.Brokers()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DefaultProduceTopic(fleet.Topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	put := func(partition int32, value []byte) {
+		t.Helper()
+		if err := client.ProduceSync(t.Context(), &kgo.Record{Partition: partition, Value: value}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	behind := sound // of another edge, behind the newer frame
+	behind.Edge++
+	put(0, newer)
+	put(0, click.AppendBatch(nil, &behind))
+	put(1, golden)
+	clicks := func() int {
+		n, err := f.Store.Clicks(t.Context())
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	fleet.Eventually(t, 30*time.Second, "the clicks of the first release are stored", func() bool { return clicks() > 0 })
+	n := clicks()
+	c := f.Controls[0]
+	fleet.Eventually(t, 60*time.Second, "the newer frame is tried again and again", func() bool { return strings.Count(c.Log(), "version") > 1 })
+	if clicks() != n || n > sound.Count || c.Metric("shortline_kafkasource_dead_messages_total") != 0 {
+		t.Errorf("%d clicks of a frame of %d records, %v messages put aside", clicks(), sound.Count, c.Metric("shortline_kafkasource_dead_messages_total"))
+	}
+}
