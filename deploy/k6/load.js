@@ -14,7 +14,7 @@ export const options = Object.assign({}, common, {
     checks: ['rate>0.9999'],
     http_req_failed: ['rate<0.0001'],
     'http_req_duration{kind:redirect}': [`p(95)<${__ENV.P95 || 20}`, `p(99)<${__ENV.P99 || 50}`],
-    dropped_iterations: ['count==0'],
+    dropped_iterations: [`count<=${__ENV.DROPPED || 0}`],
   },
 });
 

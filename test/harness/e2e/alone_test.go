@@ -13,7 +13,7 @@ import (
 func (in *installation) alone(t *testing.T) {
 	lasts := long(t, 20*time.Second)
 	api := in.Controls[0].Login(t)
-	links, slugs := in.links(t, api, 50)
+	_, slugs := in.links(t, api, 50)
 	in.Shipped(time.Minute)
 	behind := []*fleet.Process{in.Controls[0].Process, in.Controls[1].Process, in.Postgres, in.Kafka, in.ClickHouse}
 	warm := in.crowd(t, load.Config{Addrs: in.EdgeAddrs(), Slugs: slugs, Clients: 6, Rate: 300})
@@ -63,7 +63,7 @@ func (in *installation) alone(t *testing.T) {
 	}
 	t.Logf("all back in %s", ms(time.Since(began)))
 	began = time.Now()
-	in.exact(t, api, links)
+	in.exact(t, api)
 	t.Logf("%.0f waiting clicks stored in %s", waiting, ms(time.Since(began)))
 	in.ordered(t)
 	in.allAgree(t, api)

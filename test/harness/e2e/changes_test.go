@@ -67,7 +67,7 @@ func (in *installation) changes(t *testing.T) {
 	if n := failures(r); n != 0 {
 		t.Errorf("%d visitors were not served: %v", n, r)
 	}
-	in.exact(t, api, links)
+	in.exact(t, api)
 	in.allAgree(t, api)
 }
 

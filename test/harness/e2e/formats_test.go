@@ -264,6 +264,10 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	behind.Edge++
 	put(0, newer)
 	put(0, click.AppendBatch(nil, &behind))
+	// The golden frame repairs what was delivered before, so its records come once by themselves.
+	first := sound
+	first.Repair = false
+	put(1, click.AppendBatch(nil, &first))
 	put(1, golden)
 	clicks := func() int {
 		n, err := f.Store.Clicks(t.Context())
@@ -276,7 +280,12 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	n := clicks()
 	c := f.Controls[0]
 	fleet.Eventually(t, 60*time.Second, "the newer frame is tried again and again", func() bool { return strings.Count(c.Log(), "version") > 1 })
-	if clicks() != n || n > sound.Count || c.Metric("shortline_kafkasource_dead_messages_total") != 0 {
+	account, err := f.Store.Account(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("of %d records: %v", sound.Count, account)
+	if clicks() != n || n+account.Lost != sound.Count || c.Metric("shortline_kafkasource_dead_messages_total") != 0 {
 		t.Errorf("%d clicks of a frame of %d records, %v messages put aside", clicks(), sound.Count, c.Metric("shortline_kafkasource_dead_messages_total"))
 	}
 }

@@ -32,7 +32,7 @@ func (in *installation) k6(t *testing.T) {
 		env    []string // this is no quiet machine: what load.js allows is for one
 	}{
 		{"smoke", 60, []string{"DURATION=4s"}},
-		{"load", 500, []string{"DURATION=4s", "RATE=100", "P95=1000", "P99=3000"}},
+		{"load", 400, []string{"DURATION=4s", "RATE=100", "P95=2000", "P99=5000", "DROPPED=300"}},
 	} {
 		before := in.uncounted(t)
 		figures := filepath.Join(t.TempDir(), run.script+".json")

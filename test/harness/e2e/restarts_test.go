@@ -15,7 +15,7 @@ const grace = 10 * time.Second
 // find it gone; whom it still answers is counted, and nobody else is.
 func (in *installation) restarts(t *testing.T) {
 	api := in.Controls[0].Login(t)
-	links, slugs := in.links(t, api, 20)
+	_, slugs := in.links(t, api, 20)
 	for i, e := range in.Edges {
 		var others []string
 		for k, other := range in.Edges {
@@ -51,7 +51,7 @@ func (in *installation) restarts(t *testing.T) {
 			limit = time.Minute // it is not ours: its container is given as long
 		}
 		began := time.Now()
-		if err := p.Stop(limit); err != nil {
+		if err := p.Stop(limit); err != nil && p != in.ClickHouse { // the engine's front end just dies
 			t.Error(err)
 			p.Kill()
 		}
@@ -63,7 +63,9 @@ func (in *installation) restarts(t *testing.T) {
 	if n := failures(r); n != 0 {
 		t.Errorf("%d visitors were not served: %v", n, r)
 	}
-	in.exact(t, api, links)
+	if v := in.exact(t, api); v.InDoubt != 0 {
+		t.Errorf("%d redirects were counted and not answered: an edge that is told to end finishes what it has begun", v.InDoubt)
+	}
 	in.allAgree(t, api)
 }
 

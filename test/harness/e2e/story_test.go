@@ -32,6 +32,7 @@ func (in *installation) story(t *testing.T) {
 		in.tellAt(t, at, fmt.Sprintf("app%d", i))
 	}
 	in.allAgree(t, api)
+	in.readme(t)
 }
 
 // tellAt tells it through one address of the API, with a slug of its own.

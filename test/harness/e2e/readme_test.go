@@ -1,0 +1,38 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// readme runs what the README says about a fleet as it stands there, but for the start itself and the address. The
+// README's fleet is that of docker-compose.yml; this one has an edge more.
+func (in *installation) readme(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, found := strings.Cut(string(text), "<!-- fleet: begin -->\n```sh\nmake up-fleet\n")
+	script, shown, found2 := strings.Cut(part, "```\n```text\n")
+	shown, _, found3 := strings.Cut(shown, "```\n<!-- fleet: end -->")
+	if !found || !found2 || !found3 {
+		t.Fatal("the README has no tested part on fleets")
+	}
+	if shown != "2\n" {
+		t.Errorf("the README's fleet has two edges, and it shows %q", shown)
+	}
+	folder := t.TempDir()
+	if err := os.Symlink(in.secrets, filepath.Join(folder, "secrets")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-ec", strings.ReplaceAll(script, "127.0.0.1:8080", in.Edges[0].Addr))
+	cmd.Dir = folder
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != "3" {
+		t.Errorf("the README's commands print %q, want 3 edges: %v", out, err)
+	}
+}
