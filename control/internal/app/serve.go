@@ -13,6 +13,9 @@ import (
 // finishWithin is how long requests that are being answered may take at the end.
 const finishWithin = 5 * time.Second
 
+// answerWithin is how long a caller may take to read an answer. Handlers that answer in parts set deadlines of their own.
+const answerWithin = 5 * time.Minute
+
 // Serve makes a service of an HTTP handler. It owns ln.
 //
 // At the end, requests whose handler waits for something end at once: contexts of requests made by Until end with
@@ -20,7 +23,7 @@ const finishWithin = 5 * time.Second
 func Serve(ln net.Listener, h http.Handler, log *slog.Logger) service.Service {
 	return service.Func(func(ctx context.Context) error {
 		srv := &http.Server{
-			Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+			Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: answerWithin, MaxHeaderBytes: 32 << 10,
 			ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 			BaseContext: func(net.Listener) context.Context { return context.WithValue(context.Background(), stopping{}, ctx) },
 		}

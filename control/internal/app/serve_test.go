@@ -1,0 +1,71 @@
+package app_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/app"
+)
+
+// noting is a listener that notes until when its connections may be written to.
+type noting struct {
+	net.Listener
+	mu    sync.Mutex
+	until []time.Time
+}
+
+func (n *noting) Accept() (net.Conn, error) {
+	c, err := n.Listener.Accept()
+	return &notingConn{c, n}, err
+}
+
+type notingConn struct {
+	net.Conn
+	of *noting
+}
+
+func (c *notingConn) SetWriteDeadline(t time.Time) error {
+	c.of.mu.Lock()
+	c.of.until = append(c.of.until, t)
+	c.of.mu.Unlock()
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// A caller that reads nothing must not hold an answer for ever.
+func TestServe_an_answer_has_a_deadline(t *testing.T) {
+	t.Parallel()
+	under, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln := &noting{Listener: under}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	seen := make(chan []time.Time, 1)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		ln.mu.Lock()
+		seen <- append([]time.Time(nil), ln.until...)
+		ln.mu.Unlock()
+	})
+	go func() { done <- app.Serve(ln, handler, slog.New(slog.DiscardHandler)).Run(ctx) }()
+	res, err := http.Get("http://" + under.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	res.Body.Close()
+	until := <-seen
+	if len(until) == 0 || until[len(until)-1].IsZero() || time.Until(until[len(until)-1]) > 10*time.Minute {
+		t.Errorf("deadlines of writing: %v", until)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
