@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -193,7 +194,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}
 	if e.agent, err = agent.New(agent.Config{
 		Dir: filepath.Join(cfg.DataDir, "links"), Source: deps.Source, Table: e.table, Logger: e.log,
-		Edge: fmt.Sprintf("%016x", e.spool.Edge()), Version: ops.Version, Fill: e.fill, AllowLoss: cfg.AllowLoss,
+		Edge: fmt.Sprintf("%016x", e.spool.Edge()), Version: ops.Version, Address: reachedAt(cfg.ListenAddr), Fill: e.fill, AllowLoss: cfg.AllowLoss,
 		Twin: e.ship.Hold, Repair: e.ship.Repair,
 	}); err != nil {
 		return nil, err
@@ -236,6 +237,22 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 func (e *Edge) fill(s *snapshot.Status) {
 	st := e.spool.Stats()
 	s.Spool.Bytes, s.Spool.Pending, s.Spool.Dropped = st.Bytes, st.Pending, st.Dropped
+	s.Spool.OldestMs = e.ship.Stats().Oldest.Milliseconds()
+}
+
+// reachedAt is where operators find an edge that listens on an address: behind one base URL there may be many, so where
+// the address has no host it is the machine's name.
+func reachedAt(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			host = name
+		}
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // How the ten seconds of a stop are divided.
@@ -311,6 +328,9 @@ func (e *Edge) release() error {
 	}
 	if e.proxy != nil {
 		e.proxy.Close()
+	}
+	if e.agent != nil {
+		problems = append(problems, e.agent.Close())
 	}
 	if e.spool != nil {
 		problems = append(problems, e.spool.Close())

@@ -61,6 +61,8 @@ type Status struct {
 	Address string `json:"address"`
 	// SetAsideCount is how many links could not be used, those beyond the first 100 included.
 	SetAsideCount int `json:"setAsideCount"`
+	// SetAsideReasons says of those in SetAside, by slug, what is wrong with each, in at most 200 bytes.
+	SetAsideReasons map[string]string `json:"setAsideReasons,omitempty"`
 	// Repairs are the orders carried out since the last report that arrived, at most MaxOrders.
 	Repairs []Repair `json:"repairs,omitempty"`
 }

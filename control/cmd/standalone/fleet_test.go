@@ -61,7 +61,9 @@ func newFleet(t *testing.T) *fleet {
 		return err
 	}))
 	pub := publish.New(f.store, publish.Config{Dir: t.TempDir(), Logger: quiet})
-	api, err := edgeapi.New(edgeapi.Config{Tokens: []string{fleetToken}, Logger: quiet}, pub)
+	presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: quiet}, f.store, pub)
+	f.background(presence.Run)
+	api, err := edgeapi.New(edgeapi.Config{Tokens: []string{fleetToken}, Logger: quiet}, presence)
 	f.ok(err)
 	f.control = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if f.away.Load() {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/edgeapi"
@@ -26,11 +27,26 @@ type Edge struct {
 	Lag             uint64    `json:"lag" doc:"Changes of links that it had not applied when it last reported, of those there are now."`
 	StateHash       string    `json:"stateHash" doc:"Of its links; the same at edges that have applied the same revision."`
 	Links           int       `json:"links"`
-	SetAside        []string  `json:"setAside" doc:"Slugs of links whose rules it could not use, at most 100."`
+	SetAside        []Aside   `json:"setAside" doc:"Links whose rules it could not use, by slug, at most 100."`
 	SetAsideCount   int       `json:"setAsideCount"`
 	Refused         *string   `json:"refused" doc:"Why it did not take the last document."`
 	Spool           EdgeSpool `json:"spool"`
 	Twin            *EdgeTwin `json:"twin" doc:"Another process with the same identity that was refused. It keeps its clicks."`
+}
+
+// Aside is a link that an edge could not use as it is.
+type Aside struct {
+	Slug   string `json:"slug"`
+	Reason string `json:"reason" doc:"What is wrong with its rules; empty from an edge of an older release."`
+}
+
+// asideOf orders what an edge says of the links that it could not use.
+func asideOf(st *snapshot.Status) []Aside {
+	list := make([]Aside, 0, len(st.SetAside))
+	for _, slug := range slices.Sorted(slices.Values(st.SetAside)) {
+		list = append(list, Aside{slug, st.SetAsideReasons[slug]})
+	}
+	return list
 }
 
 // EdgeSpool is the clicks that an edge holds.
@@ -77,7 +93,7 @@ func (s *Server) registerEdges() {
 				e := Edge{
 					ID: r.Edge, Run: r.Run, Address: st.Address, Version: st.Version, IsAlive: r.SeenAt > now-edgeapi.Alive.Milliseconds(),
 					LastSeenAt: Time(r.SeenAt), RunningSince: Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation), AppliedRevision: st.Cursor.Revision, Lag: revision,
-					StateHash: st.StateHash, Links: st.Links, SetAside: append([]string{}, st.SetAside...), SetAsideCount: max(st.SetAsideCount, len(st.SetAside)), Refused: text(st.Refused),
+					StateHash: st.StateHash, Links: st.Links, SetAside: asideOf(&st), SetAsideCount: max(st.SetAsideCount, len(st.SetAside)), Refused: text(st.Refused),
 					Spool: EdgeSpool{st.Spool.Bytes, st.Spool.Pending, st.Spool.Dropped, st.Spool.OldestMs},
 				}
 				if st.Cursor.Incarnation == incarnation {

@@ -75,8 +75,8 @@ func (c Config) Validate() error {
 const (
 	writeStall  = 30 * time.Second // for the next part of an answer to be taken
 	sendWithin  = 30 * time.Minute // for a whole snapshot
-	statusBytes = 64 << 10
-	busyAgain   = "2" // seconds
+	statusBytes = 256 << 10        // with a reason for each of 100 links
+	busyAgain   = "2"              // seconds
 )
 
 // Server is an http.Handler for the paths below Prefix.
@@ -279,7 +279,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not a status", http.StatusBadRequest)
 		return
 	}
-	if st.Edge == "" || len(st.Edge) > 64 || len(st.SetAside) > 100 || len(st.Run) > 64 || len(st.Before) > 64 || len(st.Address) > 255 || len(st.Repairs) > snapshot.MaxOrders {
+	if st.Edge == "" || len(st.Edge) > 64 || len(st.SetAside) > 100 || len(st.SetAsideReasons) > 100 || len(st.Run) > 64 || len(st.Before) > 64 || len(st.Address) > 255 || len(st.Repairs) > snapshot.MaxOrders {
 		http.Error(w, "a status names its edge, and at most 100 links and 64 repairs", http.StatusBadRequest)
 		return
 	}

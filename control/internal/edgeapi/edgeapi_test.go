@@ -49,7 +49,7 @@ func newWorld(t *testing.T, cfg edgeapi.Config) *world {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	w.url = w.serve(cfg, w.pub)
+	w.url = w.serve(cfg, edgeapi.NewPresence(edgeapi.PresenceConfig{}, w.store, w.pub))
 	return w
 }
 
@@ -188,10 +188,11 @@ func TestServer_status(t *testing.T) {
 	if res, b := w.call("POST", w.url+"/edge/v1/status", string(body)); res.StatusCode != http.StatusNoContent {
 		t.Errorf("%s %s", res.Status, b)
 	}
-	if list := w.pub.Edges(); len(list) != 1 || list[0].Cursor != st.Cursor || list[0].Links != 7 {
-		t.Errorf("%+v", list)
+	list, err := w.store.EdgeReports(t.Context(), 0)
+	if err != nil || len(list) != 1 || list[0].Status != string(body) {
+		t.Errorf("%+v, %v", list, err)
 	}
-	for _, bad := range []string{"", "[]", "{}", `{"edge":"` + strings.Repeat("x", 65) + `"}`, `{"edge":"` + strings.Repeat("x", 100_000), `{"edge":"e","setAside":["` + strings.Repeat(`x","`, 100) + `"]}`} {
+	for _, bad := range []string{"", "[]", "{}", `{"edge":"` + strings.Repeat("x", 65) + `"}`, `{"edge":"` + strings.Repeat("x", 300_000), `{"edge":"e","setAside":["` + strings.Repeat(`x","`, 100) + `"]}`} {
 		if res, _ := w.call("POST", w.url+"/edge/v1/status", bad); res.StatusCode != http.StatusBadRequest {
 			t.Errorf("%.40s: %s", bad, res.Status)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -38,11 +39,17 @@ type PresenceConfig struct {
 	Now func() time.Time
 }
 
+// Documents is a snapshot.Source but for Report.
+type Documents interface {
+	Snapshot(ctx context.Context) (io.ReadCloser, error)
+	Changes(ctx context.Context, after snapshot.Cursor) ([]byte, error)
+}
+
 // Presence is a Source that keeps what edges report where every replica can read it, refuses the second of two live
 // edges with one identity, and gives edges the orders that wait for them. What it is asked for besides comes from the
-// Source it was made of. It is a service: Run writes down what was held back.
+// Documents it was made of. It is a service: Run writes down what was held back.
 type Presence struct {
-	snapshot.Source
+	Documents
 	cfg   PresenceConfig
 	store *store.Store
 
@@ -59,19 +66,22 @@ type present struct {
 	twin  string // the run that was last refused, and logged
 	saved time.Time
 	held  *store.EdgeReport // not written yet
+
+	seen     time.Time // when its last report was taken
+	revision uint64    // what it had applied then
 }
 
 var _ snapshot.Reporter = (*Presence)(nil)
 
-// NewPresence makes a Presence of a Source.
-func NewPresence(cfg PresenceConfig, st *store.Store, from snapshot.Source) *Presence {
+// NewPresence makes a Presence.
+func NewPresence(cfg PresenceConfig, st *store.Store, from Documents) *Presence {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Presence{Source: from, cfg: cfg, store: st, edges: map[string]*present{}}
+	return &Presence{Documents: from, cfg: cfg, store: st, edges: map[string]*present{}}
 }
 
 // Report is snapshot.Source's.
@@ -100,10 +110,37 @@ func (p *Presence) AnswerTo(ctx context.Context, s snapshot.Status) (answer snap
 			return answer, err
 		}
 	}
+	p.note(&s, now)
 	if err := p.repaired(ctx, s.Edge, repairs, now); err != nil {
 		return answer, err
 	}
 	return p.orders(ctx, s.Edge, now)
+}
+
+// note remembers how far an edge is.
+func (p *Presence) note(s *snapshot.Status, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.edges[s.Edge]; e != nil {
+		e.seen, e.revision = now, s.Cursor.Revision
+	}
+}
+
+// lately is for how long after its last report an edge is counted in metrics.
+const lately = 5 * time.Minute
+
+// spread counts the edges that have reported to this process lately, and how far the last of them is behind.
+func (p *Presence) spread() (edges int, behind uint64) {
+	now, head := p.cfg.Now(), p.store.KnownRevision()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.edges {
+		if !e.seen.IsZero() && now.Sub(e.seen) <= lately {
+			edges++
+			behind = max(behind, head-min(head, e.revision))
+		}
+	}
+	return edges, behind
 }
 
 // hold keeps a report back that comes soon after the last one of its run, and reports whether it did.
@@ -283,18 +320,23 @@ func (p *Presence) sweep(ctx context.Context) {
 var (
 	twinsDesc  = prometheus.NewDesc("shortline_edges_twin_reports_total", "Reports of edges that were refused because another live edge has their identity.", nil, nil)
 	unkeptDesc = prometheus.NewDesc("shortline_edges_errors_total", "Reports of edges that could not be kept.", nil, nil)
+	edgesDesc  = prometheus.NewDesc("shortline_publish_edges", "Edges that have reported to this process within five minutes.", nil, nil)
+	behindDesc = prometheus.NewDesc("shortline_publish_behind_revisions", "How many revisions the one farthest behind of them lacked when it reported, compared with the newest now.", nil, nil)
 	keptDesc   = prometheus.NewDesc("shortline_edges_last_success_timestamp_seconds", "When a report of an edge was last kept, 0 for never.", nil, nil)
 )
 
 // Describe and Collect make the Presence a prometheus.Collector.
 func (p *Presence) Describe(ch chan<- *prometheus.Desc) {
-	ch <- twinsDesc
-	ch <- unkeptDesc
-	ch <- keptDesc
+	for _, d := range []*prometheus.Desc{edgesDesc, behindDesc, twinsDesc, unkeptDesc, keptDesc} {
+		ch <- d
+	}
 }
 
-// Collect reads the counters.
+// Collect reads the counters, and how far edges are.
 func (p *Presence) Collect(ch chan<- prometheus.Metric) {
+	edges, behind := p.spread()
+	ch <- prometheus.MustNewConstMetric(edgesDesc, prometheus.GaugeValue, float64(edges))
+	ch <- prometheus.MustNewConstMetric(behindDesc, prometheus.GaugeValue, float64(behind))
 	ch <- prometheus.MustNewConstMetric(twinsDesc, prometheus.CounterValue, float64(p.twins.Load()))
 	ch <- prometheus.MustNewConstMetric(unkeptDesc, prometheus.CounterValue, float64(p.errors.Load()))
 	ch <- prometheus.MustNewConstMetric(keptDesc, prometheus.GaugeValue, float64(p.saved.Load())/1000)

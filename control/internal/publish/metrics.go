@@ -28,18 +28,16 @@ var (
 	buildsDesc = prometheus.NewDesc("shortline_publish_documents_total", "Full documents that were built.", nil, nil)
 	tookDesc   = prometheus.NewDesc("shortline_publish_documents_seconds_total", "Time spent building them.", nil, nil)
 	failedDesc = prometheus.NewDesc("shortline_publish_errors_total", "Full documents that could not be built.", nil, nil)
-	edgesDesc  = prometheus.NewDesc("shortline_publish_edges", "Edges that have reported to this process within five minutes.", nil, nil)
-	behindDesc = prometheus.NewDesc("shortline_publish_behind_revisions", "How many revisions the one farthest behind of them lacked when it reported, compared with the newest now.", nil, nil)
 )
 
 // Describe and Collect make the Publisher a prometheus.Collector.
 func (p *Publisher) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{heldDesc, buildsDesc, tookDesc, failedDesc, edgesDesc, behindDesc} {
+	for _, d := range []*prometheus.Desc{heldDesc, buildsDesc, tookDesc, failedDesc} {
 		ch <- d
 	}
 }
 
-// Collect reads the counters, and what edges have reported.
+// Collect reads the counters.
 func (p *Publisher) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
 	total := func(d *prometheus.Desc, v float64) {
@@ -50,14 +48,4 @@ func (p *Publisher) Collect(ch chan<- prometheus.Metric) {
 	total(buildsDesc, float64(c.builds.Load()))
 	total(tookDesc, time.Duration(c.took.Load()).Seconds())
 	total(failedDesc, float64(c.failed.Load()))
-	edges, behind, head := 0, uint64(0), p.store.KnownRevision()
-	for _, e := range p.Edges() {
-		if time.Since(e.At) > 5*time.Minute {
-			continue
-		}
-		edges++
-		behind = max(behind, head-min(head, e.Cursor.Revision))
-	}
-	gauge(edgesDesc, float64(edges))
-	gauge(behindDesc, float64(behind))
 }

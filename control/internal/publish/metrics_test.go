@@ -41,7 +41,6 @@ func TestMetrics(t *testing.T) {
 	incarnation, head, err := w.store.Head(t.Context())
 	w.ok(err)
 	at := snapshot.Cursor{Incarnation: incarnation, Revision: head}
-	w.ok(p.Report(t.Context(), snapshot.Status{Edge: "a", Cursor: at}))
 	done := make(chan error, 1)
 	go func() {
 		_, err := p.Changes(t.Context(), at)
@@ -54,7 +53,7 @@ func TestMetrics(t *testing.T) {
 	}
 	w.create("second")
 	w.ok(<-done)
-	if value("held_requests") != 0 || value("edges") != 1 || value("behind_revisions") < 1 {
-		t.Errorf("%v held, %v edges, %v behind", value("held_requests"), value("edges"), value("behind_revisions"))
+	if value("held_requests") != 0 {
+		t.Errorf("%v held", value("held_requests"))
 	}
 }

@@ -1,12 +1,10 @@
 // Package publish tells edges what links there are: it builds full documents and deltas from the store and its
-// log of link changes. A Publisher is the snapshot.Source of edges in the same process, and what edges across
-// the network are answered from.
+// log of link changes. A Publisher answers edges in the same process and across the network alike; what they
+// report is not its matter.
 //
 // It promises that a document and a delta show one moment of the store each, that a delta leads from exactly the
 // state at its From to exactly the state at its To, and that a full document is built once for many edges. Who
 // may ask is left to others: documents hold password hashes.
-//
-// Known weakness: what edges report is kept in memory, so each replica knows only of the edges that it answers.
 package publish
 
 import (
@@ -14,10 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
@@ -44,7 +39,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Publisher is a snapshot.Source. It is safe for concurrent use.
+// Publisher is a snapshot.Source but for Report. It is safe for concurrent use.
 type Publisher struct {
 	cfg   Config
 	store *store.Store
@@ -54,11 +49,7 @@ type Publisher struct {
 
 	delta  deltas
 	counts counts
-	mu     sync.Mutex
-	edges  map[string]Edge
 }
-
-var _ snapshot.Source = (*Publisher)(nil)
 
 // New makes a Publisher of an open store.
 func New(s *store.Store, cfg Config) *Publisher {
@@ -78,7 +69,7 @@ func New(s *store.Store, cfg Config) *Publisher {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	return &Publisher{cfg: cfg, store: s, building: make(chan struct{}, 1), edges: map[string]Edge{}}
+	return &Publisher{cfg: cfg, store: s, building: make(chan struct{}, 1)}
 }
 
 // Run keeps the log of changes from growing for ever, and lets go of the kept document at the end.
@@ -147,30 +138,4 @@ func (p *Publisher) comparable(ctx context.Context, after snapshot.Cursor) error
 		return snapshot.ErrTooOld
 	}
 	return nil
-}
-
-// Edge is what an edge last said of itself.
-type Edge struct {
-	snapshot.Status
-	At time.Time
-}
-
-const maxEdges = 10_000
-
-// Report is snapshot.Source's.
-func (p *Publisher) Report(_ context.Context, s snapshot.Status) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, known := p.edges[s.Edge]; !known && len(p.edges) >= maxEdges {
-		return errors.New("publish: too many edges have reported")
-	}
-	p.edges[s.Edge] = Edge{s, time.Now()}
-	return nil
-}
-
-// Edges lists what edges have reported, by name.
-func (p *Publisher) Edges() []Edge {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.SortedFunc(maps.Values(p.edges), func(a, b Edge) int { return strings.Compare(a.Edge, b.Edge) })
 }

@@ -69,7 +69,7 @@ func (w *world) create(slug string) store.URL {
 // edge follows a source the way an edge does.
 type edge struct {
 	*testing.T
-	source snapshot.Source
+	source *publish.Publisher
 	cursor snapshot.Cursor
 	links  map[string]link.Record
 }
@@ -419,17 +419,4 @@ func TestSnapshot_is_built_once(t *testing.T) {
 			t.Error("a reader lost its document when another was built")
 		}
 	})
-}
-
-func TestEdges_reports_are_kept(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, storetest.Open(t))
-	p := publish.New(w.store, publish.Config{})
-	for _, name := range []string{"b", "a", "b"} {
-		w.ok(p.Report(t.Context(), snapshot.Status{Edge: name, Links: len(p.Edges())}))
-	}
-	list := p.Edges()
-	if len(list) != 2 || list[0].Edge != "a" || list[1].Links != 2 || time.Since(list[1].At) > time.Minute {
-		t.Errorf("%+v", list)
-	}
 }

@@ -117,6 +117,8 @@ type Agent struct {
 	mu          sync.Mutex
 	refused     string
 	run, before string // names of this start and of the one before
+
+	closing sync.Once
 }
 
 // queuedDeltas is how many applied deltas may wait for the disk before the agent gives up on them and writes the
@@ -192,7 +194,15 @@ func (a *Agent) Status() snapshot.Status {
 		StateHash: at.Hash.String(),
 		Links:     at.Links,
 	}
-	s.SetAside, s.SetAsideCount = a.cfg.Table.SetAside()
+	aside, count := a.cfg.Table.SetAside()
+	s.SetAsideCount = count
+	for _, l := range aside {
+		s.SetAside = append(s.SetAside, l.Slug)
+		if s.SetAsideReasons == nil {
+			s.SetAsideReasons = make(map[string]string, len(aside))
+		}
+		s.SetAsideReasons[l.Slug] = l.Reason
+	}
 	s.Address = a.cfg.Address
 	a.mu.Lock()
 	s.Refused, s.Run, s.Before = a.refused, a.run, a.before
@@ -258,8 +268,11 @@ func (a *Agent) begin() error {
 	return nil
 }
 
-// Close lets go of the folder, for an agent that is not run after all. Run does so at its end.
-func (a *Agent) Close() error { return a.disk.close() }
+// Close lets go of the folder, for an agent that is not run after all. Run does so at its end. It may be called again.
+func (a *Agent) Close() (err error) {
+	a.closing.Do(func() { err = a.disk.close() })
+	return err
+}
 
 // reports tells the source about this edge: now and then, and soon after something has changed.
 func (a *Agent) reports(ctx context.Context) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/shared/click"
@@ -20,11 +21,12 @@ func TestHold_keeps_clicks_in_the_spool(t *testing.T) {
 	sh.Hold(snapshot.ErrTwin)
 	stop := start(t, sh.Run)
 	for i := range 90 {
-		e := click.Event{Link: uint64(i + 1)}
+		e := click.Event{Link: uint64(i + 1), Time: time.Now().Add(-time.Duration(i+1) * time.Minute).UnixMilli()}
 		if !s.Append(uint32(i), &e) {
 			t.Fatal("a click was dropped though it could be kept")
 		}
 	}
+	eventually(t, "the oldest click's age is known", func() bool { return sh.Stats().Oldest > 0 })
 	stop() // also while it is held, and every lane has a batch in hand
 	if n := len(sink.links()); n != 0 || s.Stats().Pending != 90 || !sh.Stats().Held || sh.Stats().Failing != 0 {
 		t.Errorf("%d clicks left, %d pending, %+v", n, s.Stats().Pending, sh.Stats())
@@ -36,7 +38,7 @@ func TestHold_keeps_clicks_in_the_spool(t *testing.T) {
 	sh.Hold(nil)
 	eventually(t, "all shipped", func() bool { return s.Stats().Pending == 0 })
 	stop()
-	if n := len(sink.links()); n != 90 || sh.Stats().Held {
+	if n := len(sink.links()); n != 90 || sh.Stats().Held || sh.Stats().Oldest != 0 {
 		t.Errorf("%d clicks arrived", n)
 	}
 }

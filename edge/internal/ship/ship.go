@@ -88,6 +88,9 @@ type Shipper struct {
 	lastSuccess atomic.Int64
 
 	hold gate
+
+	// waiting is, by lane, the time of the first click of the batch in hand, Unix milliseconds; 0: none is in hand.
+	waiting []atomic.Int64
 }
 
 // New returns a shipper, or an error about its settings. The spool must be open for as long as Run or Drain run.
@@ -96,17 +99,17 @@ func New(cfg Config, from *spool.Spool, to click.Sink) (*Shipper, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	return &Shipper{cfg: cfg, log: cfg.Logger, spool: from, sink: to}, nil
+	return &Shipper{cfg: cfg, log: cfg.Logger, spool: from, sink: to, waiting: make([]atomic.Int64, len(from.Readers()))}, nil
 }
 
 // Run ships until the context ends, and returns nil. A delivery that is cut off by that counts as not done.
 func (s *Shipper) Run(ctx context.Context) error {
-	s.each(func(r *spool.Reader) {
+	s.each(func(lane int, r *spool.Reader) {
 		for r.Wait(ctx) == nil {
 			if s.cfg.Linger > 0 && r.Backlog() < int64(s.cfg.BatchBytes) {
 				sleep(ctx, s.cfg.Linger)
 			}
-			if b := r.Next(s.cfg.BatchEvents, s.cfg.BatchBytes); b != nil && s.deliver(ctx, b) {
+			if b := r.Next(s.cfg.BatchEvents, s.cfg.BatchBytes); b != nil && s.deliver(ctx, lane, b) {
 				r.Ack()
 			}
 		}
@@ -118,13 +121,13 @@ func (s *Shipper) Run(ctx context.Context) error {
 // the context's error when that ended before, or ErrHeld. It waits for Run to return first.
 func (s *Shipper) Drain(ctx context.Context) error {
 	var cut atomic.Bool
-	s.each(func(r *spool.Reader) {
+	s.each(func(lane int, r *spool.Reader) {
 		for {
 			b := r.Next(s.cfg.BatchEvents, s.cfg.BatchBytes)
 			if b == nil {
 				return
 			}
-			if s.hold.shut() || !s.deliver(ctx, b) {
+			if s.hold.shut() || !s.deliver(ctx, lane, b) {
 				cut.Store(true)
 				return
 			}
@@ -141,18 +144,22 @@ func (s *Shipper) Drain(ctx context.Context) error {
 }
 
 // each runs work for every lane and waits for all.
-func (s *Shipper) each(work func(*spool.Reader)) {
+func (s *Shipper) each(work func(lane int, r *spool.Reader)) {
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	var lanes sync.WaitGroup
-	for _, r := range s.spool.Readers() {
-		lanes.Go(func() { work(r) })
+	for i, r := range s.spool.Readers() {
+		lanes.Go(func() { work(i, r) })
 	}
 	lanes.Wait()
 }
 
 // deliver gives the batch to the sink as often as it takes. It returns false if the context ended first.
-func (s *Shipper) deliver(ctx context.Context, b *click.Batch) bool {
+func (s *Shipper) deliver(ctx context.Context, lane int, b *click.Batch) bool {
+	if !b.Repair { // what is shipped once more was acknowledged before
+		s.waiting[lane].Store(begins(b))
+		defer s.waiting[lane].Store(0)
+	}
 	wait := s.cfg.RetryFirst
 	for tries := 1; ; tries++ {
 		if !s.hold.wait(ctx) {
@@ -183,6 +190,16 @@ func (s *Shipper) deliver(ctx context.Context, b *click.Batch) bool {
 	}
 }
 
+// begins is the time of a batch's first click, 0 if its bytes are no clicks.
+func begins(b *click.Batch) int64 {
+	var e click.Event
+	d := click.NewDecoder(b)
+	if ok, err := d.Next(&e); !ok || err != nil {
+		return 0
+	}
+	return e.Time
+}
+
 func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -194,12 +211,13 @@ func sleep(ctx context.Context, d time.Duration) {
 
 // Stats is a moment's account. Counters count from the start of the process.
 type Stats struct {
-	Batches     uint64 // acknowledged
-	Events      uint64 // acknowledged, loss markers included
-	Bytes       uint64 // of records acknowledged
-	Failures    uint64 // deliveries that returned an error
-	Failing     int    // lanes whose batch failed and is not through yet
-	Held        bool   // nothing is shipped, see Hold
+	Batches     uint64        // acknowledged
+	Events      uint64        // acknowledged, loss markers included
+	Bytes       uint64        // of records acknowledged
+	Failures    uint64        // deliveries that returned an error
+	Failing     int           // lanes whose batch failed and is not through yet
+	Held        bool          // nothing is shipped, see Hold
+	Oldest      time.Duration // how long the oldest click of those that are being delivered has waited; 0 if none is
 	LastSuccess time.Time
 }
 
@@ -208,6 +226,11 @@ func (s *Shipper) Stats() Stats {
 	st := Stats{
 		Batches: s.batches.Load(), Events: s.events.Load(), Bytes: s.bytes.Load(),
 		Failures: s.failures.Load(), Failing: int(s.failing.Load()), Held: s.hold.shut(),
+	}
+	for i := range s.waiting {
+		if at := s.waiting[i].Load(); at != 0 {
+			st.Oldest = max(st.Oldest, time.Since(time.UnixMilli(at)))
+		}
 	}
 	if at := s.lastSuccess.Load(); at != 0 {
 		st.LastSuccess = time.UnixMilli(at)

@@ -86,9 +86,9 @@ func (t *Table) changed(changes map[string]*link.Record, before *version) *store
 		if r == nil {
 			entry = appendTombstone(entry[:0], slug)
 		} else {
-			serve, ok := t.usable(r, before)
-			if !ok {
-				t.aside[slug] = *r
+			serve, why := t.usable(r, before)
+			if why != nil {
+				t.aside[slug] = aside{*r, why}
 			}
 			entry, scratch = appendEntry(entry[:0], scratch, &serve)
 		}

@@ -15,7 +15,7 @@ type Builder struct {
 	table   *Table
 	arena   arena
 	hash    snapshot.StateHash
-	aside   map[string]link.Record
+	aside   map[string]aside
 	pending []link.Record // with rules, to be compiled a batch at a time on all processors
 	entry   []byte
 	scratch []byte
@@ -25,7 +25,7 @@ const compileBatch = 512
 
 // NewBuilder starts an empty set.
 func (t *Table) NewBuilder() *Builder {
-	return &Builder{table: t, aside: map[string]link.Record{}}
+	return &Builder{table: t, aside: map[string]aside{}}
 }
 
 // Add takes a link into the set. It copies the record's fixed fields and strings, but may keep its rules until
@@ -60,20 +60,20 @@ func (b *Builder) add(r *link.Record) {
 func (b *Builder) compile() {
 	before := b.table.now.Load()
 	serve := make([]link.Record, len(b.pending))
-	fine := make([]bool, len(b.pending))
+	why := make([]error, len(b.pending))
 	workers := runtime.GOMAXPROCS(0)
 	var group sync.WaitGroup
 	for w := range workers {
 		group.Go(func() {
 			for i := w; i < len(b.pending); i += workers {
-				serve[i], fine[i] = b.table.usable(&b.pending[i], before)
+				serve[i], why[i] = b.table.usable(&b.pending[i], before)
 			}
 		})
 	}
 	group.Wait()
 	for i := range serve {
-		if !fine[i] {
-			b.aside[serve[i].Slug] = b.pending[i]
+		if why[i] != nil {
+			b.aside[serve[i].Slug] = aside{b.pending[i], why[i]}
 		}
 		b.add(&serve[i])
 	}

@@ -122,21 +122,21 @@ func compile(r *link.Record, opts rule.Options) (*Plan, error) {
 	return &Plan{Plan: p}, nil
 }
 
-// usable checks whether a link's rules compile. If not it gives the form to serve instead: the new record with
-// the rules that the same link had before, which compiled when they came, or with none.
-func (t *Table) usable(r *link.Record, before *version) (serve link.Record, ok bool) {
+// usable checks whether a link's rules compile. If not it says why, and gives the form to serve instead: the new
+// record with the rules that the same link had before, which compiled when they came, or with none.
+func (t *Table) usable(r *link.Record, before *version) (serve link.Record, why error) {
 	if !r.SmartRouting || len(r.Rules) == 0 {
-		return *r, true
+		return *r, nil
 	}
-	if decision.Check(r, rule.Options{Zone: t.zone}) == nil {
-		return *r, true
+	if why = decision.Check(r, rule.Options{Zone: t.zone}); why == nil {
+		return *r, nil
 	}
 	serve = *r
 	serve.Rules = nil
 	if old, found := before.lookup(t.seed, r.Slug); found && old.Num() == r.Num && old.SmartRouting() {
 		serve.Rules = old.Record().Rules
 	}
-	return serve, false
+	return serve, why
 }
 
 // checkable is what usable demands of a record before the table can hold it at all.

@@ -3,6 +3,7 @@ package table_test
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/shortline/shortline/edge/internal/table"
@@ -34,8 +35,8 @@ func TestSetAside(t *testing.T) {
 		}
 		return len(tab.Compiled(&e).Rules)
 	}
-	if slugs, n := tab.SetAside(); n != 1 || len(slugs) != 1 || slugs[0] != plain(2).Slug {
-		t.Fatalf("set aside: %v", slugs)
+	if list, n := tab.SetAside(); n != 1 || len(list) != 1 || list[0].Slug != plain(2).Slug || !strings.Contains(list[0].Reason, "no such thing") {
+		t.Fatalf("set aside: %v", list)
 	}
 	if rules(1) != 1 || rules(2) != 0 {
 		t.Fatal("rules of a good link and of a broken one:", rules(1), rules(2))

@@ -27,6 +27,7 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,8 +56,8 @@ type Table struct {
 	front [frontSets]frontSet
 	plans *ristretto.Cache[uint64, *Plan]
 
-	mu    sync.Mutex             // for writers
-	aside map[string]link.Record // under mu: links set aside, as they came, by slug
+	mu    sync.Mutex       // for writers
+	aside map[string]aside // under mu: links set aside, by slug
 }
 
 // version is one state of the table. It never changes once readers can see it.
@@ -83,7 +84,7 @@ func New(cfg Config) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{zone: cfg.Zone, seed: maphash.MakeSeed(), plans: plans, aside: map[string]link.Record{}}
+	t := &Table{zone: cfg.Zone, seed: maphash.MakeSeed(), plans: plans, aside: map[string]aside{}}
 	var none arena
 	base, err := none.store(t.seed)
 	if err != nil {
@@ -151,21 +152,36 @@ func (t *Table) Bytes() int64 {
 	return n
 }
 
-// maxAside is how many slugs SetAside names.
-const maxAside = 100
+// aside is a link set aside, as it came.
+type aside struct {
+	record link.Record
+	why    error
+}
+
+// Aside names a link that is set aside, and says why.
+type Aside struct{ Slug, Reason string }
+
+const (
+	maxAside  = 100 // links that SetAside names
+	maxReason = 200 // bytes of a reason: a rule may be long, and what is wrong with it is told with its path
+)
 
 // SetAside names up to 100 links whose rules did not compile, and tells how many there are. Such a link
 // serves the rules it had before, or none; everything else about it is as published.
-func (t *Table) SetAside() (slugs []string, count int) {
+func (t *Table) SetAside() (links []Aside, count int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for slug := range t.aside {
-		if len(slugs) == maxAside {
+	for slug, a := range t.aside {
+		if len(links) == maxAside {
 			break
 		}
-		slugs = append(slugs, slug)
+		reason := a.why.Error()
+		if len(reason) > maxReason {
+			reason = strings.ToValidUTF8(reason[:maxReason], "")
+		}
+		links = append(links, Aside{slug, reason})
 	}
-	return slugs, len(t.aside)
+	return links, len(t.aside)
 }
 
 // Records calls begin with the cursor of one state of the table, then fn for every link of it, as it was published,
@@ -175,8 +191,8 @@ func (t *Table) Records(begin func(snapshot.Cursor) error, fn func(*link.Record)
 	t.mu.Lock()
 	v := t.now.Load()
 	aside := make(map[string]link.Record, len(t.aside))
-	for slug, r := range t.aside {
-		aside[slug] = r
+	for slug, a := range t.aside {
+		aside[slug] = a.record
 	}
 	t.mu.Unlock()
 
