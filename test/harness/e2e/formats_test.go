@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/test/harness/clickstore"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/plane"
 )
@@ -269,23 +270,15 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	first.Repair = false
 	put(1, click.AppendBatch(nil, &first))
 	put(1, golden)
-	clicks := func() int {
-		n, err := f.Store.Clicks(t.Context())
-		if err != nil {
-			return -1
-		}
-		return n
-	}
-	fleet.Eventually(t, 30*time.Second, "the clicks of the first release are stored", func() bool { return clicks() > 0 })
-	n := clicks()
-	c := f.Controls[0]
-	fleet.Eventually(t, 60*time.Second, "the newer frame is tried again and again", func() bool { return strings.Count(c.Log(), "version") > 1 })
-	account, err := f.Store.Account(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	var account clickstore.Account
+	fleet.Eventually(t, 30*time.Second, "what the first release wrote is stored: clicks, and one that names a loss", func() (ok bool) {
+		account, err = f.Store.Account(t.Context())
+		return err == nil && account.Clicks+account.Lost == sound.Count && account.Lost == 1
+	})
 	t.Logf("of %d records: %v", sound.Count, account)
-	if clicks() != n || n+account.Lost != sound.Count || c.Metric("shortline_kafkasource_dead_messages_total") != 0 {
-		t.Errorf("%d clicks of a frame of %d records, %v messages put aside", clicks(), sound.Count, c.Metric("shortline_kafkasource_dead_messages_total"))
+	c := f.Controls[0]
+	fleet.Eventually(t, 60*time.Second, "the newer frame is tried again and again", func() bool { return strings.Count(c.Log(), "hold up a partition") > 2 })
+	if n, err := f.Store.Clicks(t.Context()); err != nil || n != account.Clicks || c.Metric("shortline_kafkasource_dead_messages_total") != 0 {
+		t.Errorf("%d clicks and not %d (%v), %v messages put aside", n, account.Clicks, err, c.Metric("shortline_kafkasource_dead_messages_total"))
 	}
 }
