@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/app"
@@ -87,7 +89,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
 	control.AddTo(&g)
 	if roles.API || roles.Ingest {
-		g.Add("ClickHouse", service.Func(func(ctx context.Context) error { return s.openClicks(ctx, &clicks, roles, log) }))
+		g.Add("ClickHouse", service.Func(func(ctx context.Context) error { return s.openClicks(ctx, &clicks, roles, op.Registry, log) }))
 	}
 	for _, group := range []struct {
 		name string
@@ -144,13 +146,16 @@ func (s *settings) withEdges(control *app.Control, op *ops.Server, log *slog.Log
 }
 
 // openClicks opens the store of clicks when it is there. Who puts clicks in also keeps its sums up to date.
-func (s *settings) openClicks(ctx context.Context, late *analytics.Late, roles app.Roles, log *slog.Logger) error {
+func (s *settings) openClicks(ctx context.Context, late *analytics.Late, roles app.Roles, metrics prometheus.Registerer, log *slog.Logger) error {
 	clicks, err := await(ctx, log, nil, "ClickHouse", func(ctx context.Context) (*clickhouse.Store, error) { return s.ClickHouse.open(ctx, log) })
 	if clicks == nil {
 		return err
 	}
 	late.Use(clicks)
 	if roles.Ingest {
+		if err := metrics.Register(clicks); err != nil {
+			return fmt.Errorf("register the metrics of rollups: %w", err)
+		}
 		return clicks.Run(ctx)
 	}
 	<-ctx.Done()

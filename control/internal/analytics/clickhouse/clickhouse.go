@@ -79,6 +79,7 @@ type Store struct {
 
 type counts struct {
 	rebuilt, failed atomic.Uint64
+	waiting         atomic.Int64
 	at              atomic.Int64 // the last success, Unix milliseconds
 }
 

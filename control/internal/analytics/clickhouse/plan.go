@@ -31,10 +31,10 @@ type plan struct {
 const most = 200
 
 // states lists what marks say of slots, and builds: dirty is where they differ. Its values are the first slot and the
-// end, twice.
-const states = `SELECT slot, written, built FROM
-	(SELECT slot, sum(n) AS written FROM (SELECT slot, writer, max(n) AS n FROM rollup_marks WHERE slot >= ? AND slot < ? GROUP BY slot, writer) GROUP BY slot) AS m
-	LEFT JOIN (SELECT slot, max(marks) AS built FROM rollup_builds WHERE slot >= ? AND slot < ? GROUP BY slot) AS b USING (slot)`
+// end, twice. Every report asks it first, so it is one pass: a join of the two costs half as much again.
+const states = `SELECT slot, sum(n) AS written, max(marks) AS built FROM
+	(SELECT slot, max(n) AS n, toUInt64(0) AS marks FROM rollup_marks WHERE slot >= ? AND slot < ? GROUP BY slot, writer
+	UNION ALL SELECT slot, toUInt64(0) AS n, marks FROM rollup_builds WHERE slot >= ? AND slot < ?) AS m GROUP BY slot HAVING written > 0`
 
 func bounds(first, end uint32) []any {
 	return []any{int64(first), int64(end), int64(first), int64(end)}

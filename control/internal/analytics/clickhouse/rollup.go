@@ -75,21 +75,6 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 }
 
-// Stats is what Run has done since the store was opened.
-type Stats struct {
-	Rebuilt, Failed uint64    // slots; attempts
-	Success         time.Time // the last; zero if there was none
-}
-
-// Stats reports on Run.
-func (s *Store) Stats() Stats {
-	st := Stats{Rebuilt: s.stats.rebuilt.Load(), Failed: s.stats.failed.Load()}
-	if ms := s.stats.at.Load(); ms != 0 {
-		st.Success = time.UnixMilli(ms)
-	}
-	return st
-}
-
 // state is what is known of a slot.
 type state struct {
 	slot           uint32
@@ -128,7 +113,12 @@ func (s *Store) settle(ctx context.Context, seen map[uint32]seenDirty, now time.
 			delete(seen, slot)
 		}
 	}
-	return s.build(ctx, quiet)
+	s.stats.waiting.Store(int64(len(dirty)))
+	err = s.build(ctx, quiet)
+	if err == nil {
+		s.stats.waiting.Store(int64(len(dirty) - len(quiet)))
+	}
+	return err
 }
 
 // Rebuild builds every slot that has ended by a time and was written to since its last build.
@@ -146,7 +136,7 @@ func (s *Store) Rebuild(ctx context.Context, before time.Time) error {
 
 func (s *Store) dirty(ctx context.Context, first, end uint32) (list []state, err error) {
 	var st state
-	err = s.each(ctx, analytics.Statement{Text: states + ` WHERE written != built ORDER BY slot`, Args: bounds(first, end)}, func() error {
+	err = s.each(ctx, analytics.Statement{Text: `SELECT slot, written, built FROM (` + states + `) WHERE written != built ORDER BY slot`, Args: bounds(first, end)}, func() error {
 		list = append(list, st)
 		return nil
 	}, &st.slot, &st.written, &st.built)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/analytics/analyticstest"
 	"github.com/shortline/shortline/control/internal/analytics/clickhouse"
@@ -168,13 +170,17 @@ func TestStore_run(t *testing.T) {
 	t.Parallel()
 	s := open(t, clickhouse.Config{URL: clickhousetest.Database(t), Every: 20 * time.Millisecond})
 	defer s.Close()
+	registry := prometheus.NewPedanticRegistry()
+	if err := registry.Register(s); err != nil {
+		t.Fatal(err)
+	}
 	old, now := row(time.Now().AddDate(0, 0, -3)), row(time.Now())
 	old.Time, now.Time, now.Seq = time.Now().AddDate(0, 0, -3).UnixMilli(), time.Now().UnixMilli(), 2
 	insert(t, s, old, now)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	for s.Stats().Rebuilt == 0 {
+	for s.Stats().Rebuilt == 0 || s.Stats().Waiting > 0 || s.Stats().Success.IsZero() {
 		select {
 		case err := <-ended:
 			t.Fatalf("Run = %v", err)
@@ -187,6 +193,18 @@ func TestStore_run(t *testing.T) {
 	}
 	if st := s.Stats(); st.Rebuilt != 1 || st.Failed != 0 {
 		t.Errorf("Stats = %+v, want one slot", st)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		m := f.GetMetric()[0]
+		got[strings.TrimPrefix(f.GetName(), "shortline_rollup_")] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+	}
+	if at := got["last_success_timestamp_seconds"]; len(got) != 4 || got["rebuilt_slots_total"] != 1 || got["waiting_slots"] != 0 || got["errors_total"] != 0 || time.Since(time.UnixMilli(int64(at*1000))) > time.Hour {
+		t.Errorf("metrics = %v", got)
 	}
 	if n := count(t, s); n != 2 {
 		t.Errorf("%d clicks, want 2", n)
