@@ -82,11 +82,12 @@ func freePort(t testing.TB) string {
 	return ln.Addr().String()
 }
 
-// start runs a fresh standalone and waits until it is ready. extra are more NAME=value settings.
+// start runs a fresh standalone and waits until it is ready. extra are more NAME=value settings. Tests ask for reports
+// until they are complete, so these have no limit.
 func start(t testing.TB, extra ...string) *program {
 	t.Helper()
 	p := &program{t: t, Dir: t.TempDir(), Addr: freePort(t), Ops: freePort(t)}
-	p.env = append(cleanEnv(), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+p.Dir)
+	p.env = append(cleanEnv(), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+p.Dir, "RATE_LIMIT_ANALYTICS=0")
 	p.env = append(p.env, extra...)
 	t.Cleanup(func() {
 		p.Kill()
