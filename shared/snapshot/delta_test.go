@@ -97,6 +97,20 @@ func TestStateHash(t *testing.T) {
 	if got, want := a.String(), "d3152908275f200b63194320525fab5e"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	var joined, part snapshot.StateHash
+	for i, slug := range []string{"one", "two", "three"} {
+		into := &joined
+		if i > 0 {
+			into = &part
+		}
+		into.Add(slug, uint64(i+1), uint64(i+1))
+	}
+	all := joined
+	all.Add("two", 2, 2)
+	all.Add("three", 3, 3)
+	if joined.Join(part); joined != all {
+		t.Error("the hash of two sets together is not that of all")
+	}
 	seen := map[snapshot.StateHash]string{a: "all"}
 	for name, change := range map[string]func(h *snapshot.StateHash){
 		"less":     func(h *snapshot.StateHash) { h.Remove("two", 2, 2) },

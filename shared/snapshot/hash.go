@@ -33,6 +33,13 @@ func (h *StateHash) Remove(slug string, num, revision uint64) {
 	h.hi, _ = bits.Sub64(h.hi, hi, borrow)
 }
 
+// Join takes all links of another set into the set. No link may be in both.
+func (h *StateHash) Join(other StateHash) {
+	var carry uint64
+	h.lo, carry = bits.Add64(h.lo, other.lo, 0)
+	h.hi, _ = bits.Add64(h.hi, other.hi, carry)
+}
+
 // IsZero reports whether the hash is that of no links, which in a delta means "not stated".
 func (h StateHash) IsZero() bool { return h == StateHash{} }
 

@@ -14,8 +14,8 @@ import (
 //	expires         if hasExpiry
 //	length, rest    if hasRest: the record's other fields in snapshot's wire form
 //
-// A tombstone has the top bit of the slug length set and ends after the slug. The form lives in one process
-// only: it is nowhere stored or sent.
+// A tombstone has the top bit of the slug length set and ends after the slug. The form is stored in images, which only
+// the program reads that wrote them: change it, and raise imageFormat.
 const (
 	entryHead = 2
 	tombstone = 0x80
@@ -190,7 +190,14 @@ func (e *Entry) ExpiresAt() int64 {
 // Record gives the whole link, sharing no memory with the table. It allocates: on the hot path use the
 // accessors, or Table.Compiled.
 func (e *Entry) Record() link.Record {
-	var r link.Record
+	r, err := e.record()
+	if err != nil {
+		panic("BUG: table: a link that was encoded or checked here doesn't decode: " + err.Error())
+	}
+	return r
+}
+
+func (e *Entry) record() (r link.Record, err error) {
 	created, rest := uvarint(e.tail)
 	if e.flags&hasExpiry != 0 {
 		_, rest = uvarint(rest)
@@ -198,7 +205,7 @@ func (e *Entry) Record() link.Record {
 	if e.flags&hasRest != 0 {
 		n, rest := uvarint(rest)
 		if err := snapshot.DecodeRecord(rest[:n], &r); err != nil {
-			panic("BUG: table: a link that this process encoded doesn't decode: " + err.Error())
+			return r, err
 		}
 	}
 	both := e.slug + e.destination
@@ -206,5 +213,5 @@ func (e *Entry) Record() link.Record {
 	r.Num, r.Owner, r.Revision = e.num, e.owner, e.revision
 	r.CreatedAt, r.ExpiresAt = int64(created), e.ExpiresAt()
 	r.Inactive, r.SmartRouting, r.ABTesting = e.Inactive(), e.SmartRouting(), e.ABTesting()
-	return r
+	return r, nil
 }

@@ -92,20 +92,25 @@ func (t *Table) Load(b *Builder, cur snapshot.Cursor) error {
 	if err != nil {
 		return err
 	}
+	t.replace(base, b.hash, cur, b.aside)
+	*b = Builder{}
+	return nil
+}
+
+// replace makes a full set the table's state.
+func (t *Table) replace(base *store, hash snapshot.StateHash, cur snapshot.Cursor, aside map[string]aside) {
 	t.mu.Lock()
 	old := t.now.Load()
 	t.now.Store(&version{
 		base:       base,
 		generation: old.generation + 1,
 		count:      base.count,
-		hash:       b.hash,
+		hash:       hash,
 		cursor:     cur,
 	})
-	t.aside = b.aside
+	t.aside = aside
 	t.mu.Unlock()
-	*b = Builder{}
 	collectLarge(old.base.bytes())
-	return nil
 }
 
 // lookup finds a link in one version, by a string.

@@ -113,43 +113,65 @@ func (a *arena) store(seed maphash.Seed) (*store, error) {
 		trimmed := newChunk(len(a.chunks[last]))
 		a.chunks[last] = append(trimmed, a.chunks[last]...)
 	}
-	s := &store{chunks: a.chunks, count: a.count}
-	if a.count == 0 {
-		return s, nil
-	}
-	s.index = make([]uint64, a.count*loadDen/loadNum+1)
-	adviseHuge(unsafe.Pointer(unsafe.SliceData(s.index)), len(s.index)*8)
-	// A large index is in no cache, and each insertion would wait for memory. So the places of a batch are read
-	// first, for which the processor doesn't wait one by one, and filled then.
-	var batch [64]struct{ hash, position uint64 }
-	n := 0
-	insert := func() error {
-		var read uint64
-		for i := range batch[:n] {
-			read |= s.index[slot(batch[i].hash, len(s.index))]
+	x := newIndexing(seed, a.chunks, a.count)
+	for number := range a.chunks {
+		if err := x.add(number); err != nil {
+			return nil, err
 		}
-		runtime.KeepAlive(read) // else the compiler drops the loop
-		for i := range batch[:n] {
-			if err := s.insert(batch[i].hash, batch[i].position); err != nil {
+	}
+	return x.store, x.end()
+}
+
+// indexing fills the index of a store chunk by chunk. A large index is in no cache, and each insertion would wait for
+// memory. So the places of a batch are read first, for which the processor doesn't wait one by one, and filled then.
+type indexing struct {
+	store *store
+	seed  maphash.Seed
+	batch [64]struct{ hash, position uint64 }
+	n     int
+}
+
+// newIndexing starts with an index for so many links, no more of which may be added.
+func newIndexing(seed maphash.Seed, chunks [][]byte, links int) *indexing {
+	x := &indexing{store: &store{chunks: chunks, count: links}, seed: seed}
+	if links > 0 {
+		x.store.index = make([]uint64, links*loadDen/loadNum+1)
+		adviseHuge(unsafe.Pointer(unsafe.SliceData(x.store.index)), len(x.store.index)*8)
+	}
+	return x
+}
+
+// add takes the links of one chunk in. A slug that comes twice is an error.
+func (x *indexing) add(number int) error {
+	chunk := x.store.chunks[number]
+	for at := 0; at < len(chunk); {
+		b := chunk[at:]
+		x.batch[x.n].hash, x.batch[x.n].position = maphash.Bytes(x.seed, slugOf(b)), uint64(number)<<chunkBits|uint64(at)
+		if x.n++; x.n == len(x.batch) {
+			if err := x.end(); err != nil {
 				return err
 			}
 		}
-		n = 0
-		return nil
+		at += entrySize(b)
 	}
-	for number, chunk := range s.chunks {
-		for at := 0; at < len(chunk); {
-			b := chunk[at:]
-			batch[n].hash, batch[n].position = maphash.Bytes(seed, slugOf(b)), uint64(number)<<chunkBits|uint64(at)
-			if n++; n == len(batch) {
-				if err := insert(); err != nil {
-					return nil, err
-				}
-			}
-			at += entrySize(b)
+	return nil
+}
+
+// end makes what was added found.
+func (x *indexing) end() error {
+	index := x.store.index
+	var read uint64
+	for i := range x.batch[:x.n] {
+		read |= index[slot(x.batch[i].hash, len(index))]
+	}
+	runtime.KeepAlive(read) // else the compiler drops the loop
+	for i := range x.batch[:x.n] {
+		if err := x.store.insert(x.batch[i].hash, x.batch[i].position); err != nil {
+			return err
 		}
 	}
-	return s, insert()
+	x.n = 0
+	return nil
 }
 
 func (s *store) insert(hash, position uint64) error {

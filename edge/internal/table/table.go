@@ -1,11 +1,12 @@
 // Package table holds every link an edge knows, in memory, and finds one by its slug without a lock, an
 // allocation or a pointer for the garbage collector to follow.
 //
-// It owns the compact form of a link, the index over it, the live changes laid over the full set, and the
-// compiled form (rules, variants) of the links that have one. It promises that a reader sees a whole state:
-// the one before or the one after a change, never part of it; that an Entry stays valid for as long as it is
-// held; and that no link, however broken, does harm to another: one whose rules don't compile is set aside
-// (see SetAside). It leaves to others where the links come from, whether to believe them, and what to answer.
+// It owns the compact form of a link, the index over it, the live changes laid over the full set, the compiled
+// form (rules, variants) of the links that have one, and images, in which a program keeps its links for its next
+// start. It promises that a reader sees a whole state: the one before or the one after a change, never part of
+// it; that an Entry stays valid for as long as it is held; and that no link, however broken, does harm to
+// another: one whose rules don't compile is set aside (see SetAside). It leaves to others where the links come
+// from, whether to believe them, where images are kept, and what to answer.
 //
 // # Shape
 //
@@ -188,29 +189,11 @@ func (t *Table) SetAside() (links []Aside, count int) {
 // in no particular order. The record is overwritten by the next; its strings may be kept. Changes
 // that happen meanwhile are not seen. An error of either ends it.
 func (t *Table) Records(begin func(snapshot.Cursor) error, fn func(*link.Record) error) error {
-	t.mu.Lock()
-	v := t.now.Load()
-	aside := make(map[string]link.Record, len(t.aside))
-	for slug, a := range t.aside {
-		aside[slug] = a.record
-	}
-	t.mu.Unlock()
-
-	if err := begin(v.cursor); err != nil {
+	i := t.Image()
+	if err := begin(i.Cursor()); err != nil {
 		return err
 	}
-	layers := append(v.upper[:len(v.upper):len(v.upper)], v.base)
-	return survivors(layers, t.seed, func(b []byte) error {
-		if isTombstone(b) {
-			return nil
-		}
-		e := readEntry(b, v.generation)
-		r := e.Record()
-		if original, ok := aside[r.Slug]; ok {
-			r = original
-		}
-		return fn(&r)
-	})
+	return i.Records(fn)
 }
 
 // survivors yields every link and tombstone of the layers, newest first, that no newer layer shadows.

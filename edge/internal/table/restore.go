@@ -1,0 +1,209 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// Restore replaces the whole table by an image of size bytes, as Load does by a builder's set. On an error, which is
+// ErrImage where the image is at fault, the table is as it was.
+//
+// It believes nothing: whatever bytes it is given, either each link is one that this program could have written and all of
+// them together have the state hash that the image states, or it refuses. What it doesn't do is to compile the rules of
+// every link again; so the mark, which must be the one given to Write, has to name the program's version.
+//
+// The links are copied, and checked in their copy. So a file may be cut off or overwritten afterwards, which would
+// end a process that has it mapped.
+func (t *Table) Restore(r io.ReaderAt, size int64, mark []byte) error {
+	layout, err := readLayout(r, size, mark)
+	if err != nil {
+		return err
+	}
+	parts := layout.sections[:len(layout.sections)-1]
+	set := newIndexing(t.seed, make([][]byte, len(parts)), layout.links)
+
+	// While the index is filled from one section the next ones are read.
+	read := make([]section, len(parts))
+	for i := range read {
+		read[i].done = make(chan struct{})
+	}
+	var next atomic.Int64
+	var failed atomic.Bool
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(parts)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(parts)); i = next.Add(1) - 1 {
+				if !failed.Load() {
+					read[i].read(r, parts[i])
+				}
+				close(read[i].done)
+			}
+		})
+	}
+	var hash snapshot.StateHash
+	links := 0
+	for i := range read {
+		s := &read[i]
+		<-s.done
+		if err == nil {
+			err = s.err
+		}
+		if links += s.links; err == nil && links > layout.links {
+			err = fmt.Errorf("%w: more than %d links", ErrImage, layout.links)
+		}
+		if err == nil {
+			hash.Join(s.hash)
+			set.store.chunks[i] = s.chunk
+			if err = set.add(i); err != nil {
+				err = fmt.Errorf("%w: %w", ErrImage, err)
+			}
+		}
+		if err != nil {
+			failed.Store(true)
+		}
+	}
+	group.Wait()
+	if err != nil {
+		return err
+	}
+	if err := set.end(); err != nil {
+		return fmt.Errorf("%w: %w", ErrImage, err)
+	}
+	if links != layout.links || hash.String() != layout.hash {
+		return fmt.Errorf("%w: %d links of hash %v instead of %d of %s", ErrImage, links, hash, layout.links, layout.hash)
+	}
+	aside, err := t.readAside(r, layout.sections[len(parts)], set.store)
+	if err != nil {
+		return err
+	}
+	t.replace(set.store, hash, layout.cursor, aside)
+	return nil
+}
+
+// section is one section of an image, once done is closed.
+type section struct {
+	done  chan struct{}
+	chunk []byte
+	links int
+	hash  snapshot.StateHash
+	err   error
+}
+
+func (s *section) read(r io.ReaderAt, part imagePart) {
+	s.chunk = newChunk(part.size)[:part.size]
+	if s.err = readAt(r, s.chunk, part.at); s.err != nil {
+		return
+	}
+	if crc32.Checksum(s.chunk, castagnoli) != part.sum {
+		s.err = fmt.Errorf("%w: damaged between %d and %d", ErrImage, part.at, part.at+int64(part.size))
+		return
+	}
+	var c entryCheck
+	for b := s.chunk; len(b) > 0; s.links++ {
+		n, ok := c.size(b)
+		if !ok {
+			s.err = fmt.Errorf("%w: no link at %d", ErrImage, part.at+int64(part.size-len(b)))
+			return
+		}
+		e := readEntry(b[:n], 0)
+		s.hash.Add(e.slug, e.num, e.revision)
+		b = b[n:]
+	}
+}
+
+// readAside reads the links that are set aside, and finds out again why. One that has its rules accepted now should be
+// served with them: then the image is no longer what would be made.
+func (t *Table) readAside(r io.ReaderAt, part imagePart, links *store) (map[string]aside, error) {
+	wire := make([]byte, part.size)
+	if err := readAt(r, wire, part.at); err != nil {
+		return nil, err
+	}
+	if crc32.Checksum(wire, castagnoli) != part.sum {
+		return nil, fmt.Errorf("%w: damaged at %d", ErrImage, part.at)
+	}
+	nothing := &version{base: &store{}}
+	all := map[string]aside{}
+	for len(wire) > 0 {
+		n, k := binary.Uvarint(wire)
+		if k <= 0 || n > uint64(len(wire)-k) {
+			return nil, fmt.Errorf("%w: a record is cut off", ErrImage)
+		}
+		var record link.Record
+		if err := snapshot.DecodeRecord(wire[k:k+int(n)], &record); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrImage, err)
+		}
+		served, found := (&version{base: links}).lookup(t.seed, record.Slug)
+		if !found || served.Num() != record.Num || served.Revision() != record.Revision {
+			return nil, fmt.Errorf("%w: link %d is set aside and not served", ErrImage, record.Num)
+		}
+		_, why := t.usable(&record, nothing)
+		if why == nil {
+			return nil, fmt.Errorf("%w: link %d is set aside and need not be", ErrImage, record.Num)
+		}
+		all[record.Slug] = aside{record, why}
+		wire = wire[k+int(n):]
+	}
+	return all, nil
+}
+
+// entryMin is the least a link takes: flags, two lengths, a slug of one byte, four numbers.
+const entryMin = 8
+
+// entryCheck tells links from other bytes. Its buffers are used again and again.
+type entryCheck struct {
+	entry, scratch []byte
+}
+
+// size is entrySize for bytes that may be anything: not ok unless b starts with a link as appendEntry writes it.
+func (c *entryCheck) size(b []byte) (n int, ok bool) {
+	if len(b) < entryMin || b[1] == 0 || b[1] > snapshot.MaxSlug || len(b) < entryHead+int(b[1]) {
+		return 0, false
+	}
+	rest := b[entryHead+int(b[1]):]
+	if rest, ok = skip(rest); !ok {
+		return 0, false
+	}
+	numbers := 4
+	if b[0]&hasExpiry != 0 {
+		numbers++
+	}
+	for range numbers {
+		_, k := binary.Uvarint(rest)
+		if k <= 0 {
+			return 0, false
+		}
+		rest = rest[k:]
+	}
+	if b[0]&hasRest == 0 {
+		return len(b) - len(rest), b[0]&(hasPassword|hasPreview|hasUTM) == 0
+	}
+	if rest, ok = skip(rest); !ok {
+		return 0, false
+	}
+	// What the flags say must be what the record says: a password that no flag tells of would not be asked for.
+	n = len(b) - len(rest)
+	e := readEntry(b[:n], 0)
+	r, err := e.record()
+	if err != nil {
+		return 0, false
+	}
+	c.entry, c.scratch = appendEntry(c.entry[:0], c.scratch, &r)
+	return n, string(c.entry) == string(b[:n])
+}
+
+// skip passes over a length and so many bytes.
+func skip(b []byte) (rest []byte, ok bool) {
+	n, k := binary.Uvarint(b)
+	if k <= 0 || n > uint64(len(b)-k) {
+		return nil, false
+	}
+	return b[k+int(n):], true
+}
