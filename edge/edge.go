@@ -52,6 +52,10 @@ type Config struct {
 	// GeoPath is one or more geo databases (.mmdb), parted by commas; "" means that places are unknown. It is not
 	// read if Deps has a Geo.
 	GeoPath string
+	// RateLimit is how many requests for links a client (an IPv4 address, an IPv6 /64) may make in a minute at this edge;
+	// 0 means no limit. FreeRedirects leaves visits that lead to a destination out of it.
+	RateLimit     int
+	FreeRedirects bool
 	// BrandName and BrandLogoURL are shown on pages for visitors. Defaults: Shortline, and no logo.
 	BrandName, BrandLogoURL string
 	// RoutingZone is the zone of time and day conditions that name none; nil means UTC.
@@ -91,6 +95,9 @@ func (c Config) Validate() error {
 	}
 	if _, err := visitor.ParsePrefixes(c.TrustedProxies); err != nil {
 		refuse("TRUSTED_PROXIES: %w", err)
+	}
+	if c.RateLimit < 0 {
+		refuse("EDGE_RATE_LIMIT: must not be negative")
 	}
 	if err := c.brand().Validate(); err != nil {
 		refuse("BRAND_LOGO_URL: %w", err)
@@ -216,7 +223,9 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 		}
 		parts.Upstream = e.proxy
 	}
-	if e.redirect, err = redirect.New(redirect.Config{BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted}, parts); err != nil {
+	if e.redirect, err = redirect.New(redirect.Config{
+		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects,
+	}, parts); err != nil {
 		return nil, err
 	}
 	ln, err := net.Listen("tcp", cfg.ListenAddr)

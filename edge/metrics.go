@@ -55,6 +55,7 @@ var metrics = []metric{
 	total("shortline_edge_variant_redirects_total", "Redirects chosen by an A/B test.", func(s *Stats) uint64 { return s.Redirect.Variants }),
 	total("shortline_edge_passwords_checked_total", "Passwords compared with their hash.", func(s *Stats) uint64 { return s.Redirect.Hashes }),
 	gauge("shortline_edge_guessers", "Addresses that are remembered for wrong passwords.", func(s *Stats) float64 { return float64(s.Redirect.Guessers) }),
+	total("shortline_edge_limited_total", "Requests refused because their client made too many.", func(s *Stats) uint64 { return s.Redirect.Limited }),
 	total("shortline_edge_panics_total", "Requests that hit a bug.", func(s *Stats) uint64 { return s.Redirect.Panics }),
 	total("shortline_edge_upstream_errors_total", "Requests that the control plane did not answer.", func(s *Stats) uint64 { return s.Proxy.Failed }),
 	total("shortline_edge_upstream_refused_total", "Requests not passed on because too many were waiting.", func(s *Stats) uint64 { return s.Proxy.Refused }),
@@ -86,6 +87,7 @@ var metrics = []metric{
 	total("shortline_ship_clicks_total", "Clicks acknowledged.", func(s *Stats) uint64 { return s.Ship.Events }),
 	total("shortline_ship_bytes_total", "Bytes of clicks acknowledged.", func(s *Stats) uint64 { return s.Ship.Bytes }),
 	total("shortline_ship_errors_total", "Deliveries that failed and are tried again.", func(s *Stats) uint64 { return s.Ship.Failures }),
+	gauge("shortline_ship_held", "Whether clicks are kept and not shipped because another live edge has this one's identity.", func(s *Stats) float64 { return yes(s.Ship.Held) }),
 	gauge("shortline_ship_lanes_failing", "Lanes whose batch has failed and is not through yet.", func(s *Stats) float64 { return float64(s.Ship.Failing) }),
 	gauge("shortline_ship_last_success_timestamp_seconds", "When a batch was last acknowledged.", func(s *Stats) float64 { return instant(s.Ship.LastSuccess) }),
 }
@@ -105,6 +107,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	for outcome, n := range map[string]uint64{
 		"redirect": r.Redirects - min(r.Redirects, r.Verified), "preview": r.Previews, "password_form": r.Forms, "info": r.Infos, "verified": r.Verified, "wrong_password": r.Wrong,
 		"locked": r.Locked, "busy": r.Busy, "not_found": r.Missing, "gone": r.Gone, "loop": r.Loops, "refused": r.Refused, "proxied": r.Proxied, "panic": r.Panics,
+		"limited": r.Limited,
 	} {
 		to <- prometheus.MustNewConstMetric(answers, prometheus.CounterValue, float64(n), outcome)
 	}

@@ -22,12 +22,14 @@ type settings struct {
 
 	app.Settings
 
-	BrandName    string        `env:"BRAND_NAME" envDefault:"Shortline" help:"shown on pages for visitors"`
-	BrandLogoURL string        `env:"BRAND_LOGO_URL" help:"shown on pages for visitors"`
-	SpoolSync    string        `env:"SPOOL_SYNC" envDefault:"interval" help:"what a power cut may take of the clicks: interval (100 ms), always (nothing), none"`
-	SpoolCap     int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"beyond this clicks are dropped, and counted"`
-	ShipDelay    time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for company before it is stored"`
-	ClickMemory  int           `env:"CLICK_STORE_MEMORY_MIB" envDefault:"256" help:"what the click store may use at most"`
+	RateLimit      int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests a minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
+	LimitRedirects bool          `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that lead to a destination; false = only errors, pages, passwords and infos"`
+	BrandName      string        `env:"BRAND_NAME" envDefault:"Shortline" help:"shown on pages for visitors"`
+	BrandLogoURL   string        `env:"BRAND_LOGO_URL" help:"shown on pages for visitors"`
+	SpoolSync      string        `env:"SPOOL_SYNC" envDefault:"interval" help:"what a power cut may take of the clicks: interval (100 ms), always (nothing), none"`
+	SpoolCap       int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"beyond this clicks are dropped, and counted"`
+	ShipDelay      time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for company before it is stored"`
+	ClickMemory    int           `env:"CLICK_STORE_MEMORY_MIB" envDefault:"256" help:"what the click store may use at most"`
 }
 
 // Validate reports every problem.
@@ -77,6 +79,7 @@ func (s *settings) edge() edge.Config {
 	return edge.Config{
 		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: filepath.Join(s.DataDir, "edge"), TrustedProxies: s.TrustedProxies,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: s.Zone(),
+		RateLimit: s.RateLimit, FreeRedirects: !s.LimitRedirects,
 		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
 		// Small, since every segment is reserved on disk and kept in memory while it is written.
 		SpoolSegmentBytes: 4 << 20,

@@ -21,7 +21,7 @@ const LivePath = "/api/analytics/live"
 
 // Of a stream of clicks.
 const (
-	heartbeat    = 15 * time.Second
+	heartbeat    = 5 * time.Second // also how soon it is noticed, through a proxy, that a reader has left
 	sessionCheck = 2 * time.Second
 	streamStall  = 10 * time.Second // for the caller to take what is written
 )

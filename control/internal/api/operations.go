@@ -61,7 +61,7 @@ var operations = map[string]words{
 	"listAuditLogs": {about: "Every change, sign-in and failed sign-in, the newest first. Entries are append-only and never hold passwords or keys."},
 
 	// Edges
-	"listEdges": {about: "What each edge of the last day said of itself when it was last heard: the revision of links that it serves and how many changes it lacks, links whose rules it could not use, and the clicks that it has still to deliver. Every replica answers alike."},
+	"listEdges": {about: "What each edge of the last day said of itself when it was last heard: the revision of links that it serves and how many changes it lacks, links whose rules it could not use and why, and the clicks that it has still to deliver. Every replica answers alike."},
 
 	// URLs
 	"createURL": {about: "Without `customSlug` a slug of seven characters is made. The link works at every edge within a second.", example: `{"originalUrl":"https://example.com/a/long/path","customSlug":"launch","title":"Launch","utmSource":"newsletter"}`, conflict: true},
@@ -119,7 +119,7 @@ var operations = map[string]words{
 	"export":            {about: "The same for all of one's own links, or for the one that `urlId` names."},
 
 	"liveClicks": {about: "Server-sent events for as long as the connection stands: each click of one's own links soon after it is stored, its id as the event's `id`, and as `data` the JSON of a click as in recent clicks, with `urlId` and `slug`. " +
-		"A reader who is too slow loses the oldest clicks and gets an event `dropped` with their `count`. A comment comes every 15 seconds. The stream ends within seconds after the session does. " +
+		"A reader who is too slow loses the oldest clicks and gets an event `dropped` with their `count`. A comment comes every 5 seconds. The stream ends within seconds after the session does. " +
 		"Clicks from before are not sent again: fetch recent clicks for them. A user can have 5 streams open (429)."},
 
 	// Bundles

@@ -33,6 +33,8 @@ type settings struct {
 
 	TrustedProxies  string `env:"TRUSTED_PROXIES" help:"networks whose X-Forwarded-For is believed, with commas between them"`
 	GeoDB           string `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
+	RateLimit       int    `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests a minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
+	LimitRedirects  bool   `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that lead to a destination; false = only errors, pages, passwords and infos"`
 	RoutingTimezone string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"zone of time conditions that name none (IANA); the same at every edge"`
 	BrandName       string `env:"BRAND_NAME" envDefault:"Shortline" help:"shown on pages for visitors"`
 	BrandLogoURL    string `env:"BRAND_LOGO_URL" help:"shown on pages for visitors"`
@@ -78,6 +80,7 @@ func (s *settings) edge() edge.Config {
 	return edge.Config{
 		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: s.DataDir, TrustedProxies: s.TrustedProxies, GeoPath: s.GeoDB,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: zone,
+		RateLimit: s.RateLimit, FreeRedirects: !s.LimitRedirects,
 		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
 	}
 }

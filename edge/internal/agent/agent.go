@@ -8,8 +8,11 @@
 // whatever moment the process is killed at, the next start finds a whole state, at worst an older one. It leaves
 // the wire to the Source, and broken single links to the table.
 //
-// Known weaknesses: there is one state on disk, not two to alternate between, so an edge that crashes on its
-// own state crashes at each start (a state that doesn't decode is no such case: it is passed over). The guard
+// After three starts that died within a minute the next one goes back to the last state that was served for a minute
+// (in the log, or in the slot beside), and takes nothing until there is something newer than what they died of, or ten
+// minutes have passed.
+//
+// Known weaknesses: a start that was killed from outside counts as one that died. The guard
 // against shrinking looks at full documents only. While a drift is being repaired the control plane may hold no
 // document newer than the edge's state; until it does, the edge follows changes and asks again.
 package agent
@@ -56,6 +59,8 @@ type Config struct {
 	BackoffMax  time.Duration // 0: 10 s
 	ReportEvery time.Duration // 0: 10 s
 	Stall       time.Duration // how long a document may bring nothing before it is given up; 0: 30 s
+	Proof       time.Duration // how long a state is served until it counts as harmless; 0: 60 s
+	Shun        time.Duration // how long a state that starts died of is not taken again; 0: 10 min
 	LogBytes    int64         // beyond this the log of deltas becomes a new state file; 0: 8 MiB
 }
 
@@ -76,7 +81,8 @@ func (c *Config) complete() error {
 	defaults := []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&c.BackoffMin, 200 * time.Millisecond}, {&c.BackoffMax, 10 * time.Second}, {&c.ReportEvery, 10 * time.Second}, {&c.Stall, 30 * time.Second}}
+	}{{&c.BackoffMin, 200 * time.Millisecond}, {&c.BackoffMax, 10 * time.Second}, {&c.ReportEvery, 10 * time.Second}, {&c.Stall, 30 * time.Second},
+		{&c.Proof, time.Minute}, {&c.Shun, 10 * time.Minute}}
 	for _, d := range defaults {
 		if *d.field < 0 {
 			problems = append(problems, fmt.Errorf("agent: negative duration %v", *d.field))
@@ -115,6 +121,8 @@ type Agent struct {
 	report    chan struct{} // capacity 1: wakes the reporter
 
 	mu          sync.Mutex
+	ledger      ledger
+	counted     bool // this start is in the ledger, and its end is not
 	refused     string
 	run, before string // names of this start and of the one before
 
@@ -161,7 +169,7 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	start := time.Now()
-	found, err := a.disk.load(cfg.Table, cfg.Limits)
+	found, err := a.load()
 	if err != nil {
 		// Not fatal: what was loaded up to here is a verified state, or nothing.
 		a.stats.diskErrors.Add(1)
@@ -242,6 +250,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	})
 	parts.Go(func() { a.keep(ctx, followed) })
 	parts.Go(func() { a.reports(ctx) })
+	parts.Go(func() { a.settle(ctx) })
 	parts.Wait()
 	return a.Close()
 }
@@ -261,7 +270,7 @@ func (a *Agent) begin() error {
 		a.stats.diskErrors.Add(1)
 		a.cfg.Logger.Error("folder_not_taken", "error", err)
 	}
-	if changed || err != nil {
+	if changed || err != nil || a.Ready() && !a.disk.valid {
 		a.rewrite.Store(true)
 		wake(a.disturb)
 	}
@@ -270,7 +279,10 @@ func (a *Agent) begin() error {
 
 // Close lets go of the folder, for an agent that is not run after all. Run does so at its end. It may be called again.
 func (a *Agent) Close() (err error) {
-	a.closing.Do(func() { err = a.disk.close() })
+	a.closing.Do(func() {
+		a.neverRan()
+		err = a.disk.close()
+	})
 	return err
 }
 

@@ -40,6 +40,7 @@ type disk struct {
 	size  int64           // of the log's sound part
 	at    snapshot.Cursor // what state and log add up to
 	valid bool            // at means something
+	base  snapshot.Cursor // of the state file
 
 	lock  *os.File    // while the folder is this agent's
 	state fs.FileInfo // of the state file and the log's length as they were read
@@ -97,13 +98,21 @@ type found struct {
 
 // load puts what is on disk into the table. With an error, what found says was loaded all the same.
 func (d *disk) load(t *table.Table, limits snapshot.Limits) (found, error) {
+	return d.loadSlot(t, limits, stateName, d.log, nil)
+}
+
+// loadSlot loads a state file and its log, up to a cursor if there is one.
+func (d *disk) loadSlot(t *table.Table, limits snapshot.Limits, name string, deltas io.ReaderAt, upTo *snapshot.Cursor) (found, error) {
 	var f found
 	log, err := d.log.Stat()
 	if err != nil {
 		return f, err
 	}
 	d.read = log.Size()
-	file, err := os.Open(filepath.Join(d.dir, stateName))
+	if d.state, err = os.Stat(filepath.Join(d.dir, stateName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	file, err := os.Open(filepath.Join(d.dir, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return f, nil
 	}
@@ -111,9 +120,6 @@ func (d *disk) load(t *table.Table, limits snapshot.Limits) (found, error) {
 		return f, err
 	}
 	defer func() { _ = file.Close() }() // only read from
-	if d.state, err = file.Stat(); err != nil {
-		return f, err
-	}
 	schema, err := readStateHeader(file)
 	if err != nil {
 		return f, fmt.Errorf("read %s: %w", stateName, err)
@@ -127,7 +133,8 @@ func (d *disk) load(t *table.Table, limits snapshot.Limits) (found, error) {
 		return f, fmt.Errorf("read %s: %w", stateName, err)
 	}
 	f.state, f.olderSchema = true, schema < snapshot.Schema
-	f.deltas, err = d.replay(t)
+	d.base = cur
+	f.deltas, err = d.replay(t, deltas, upTo)
 	d.at, d.valid = t.Cursor(), true
 	return f, err
 }
@@ -146,9 +153,9 @@ func readStateHeader(r io.Reader) (schema uint16, err error) {
 	return binary.LittleEndian.Uint16(h[10:]), nil
 }
 
-// replay applies the log, and sets size to where it stops making sense.
-func (d *disk) replay(t *table.Table) (deltas int, err error) {
-	r := bufio.NewReader(io.NewSectionReader(d.log, 0, 1<<62))
+// replay applies a log, up to a cursor if there is one, and sets size to where it ends or stops making sense.
+func (d *disk) replay(t *table.Table, log io.ReaderAt, upTo *snapshot.Cursor) (deltas int, err error) {
+	r := bufio.NewReader(io.NewSectionReader(log, 0, 1<<62))
 	for {
 		wire, err := readFrame(r)
 		if err != nil {
@@ -158,6 +165,9 @@ func (d *disk) replay(t *table.Table) (deltas int, err error) {
 		delta, err := snapshot.DecodeDelta(wire)
 		if err != nil {
 			return deltas, fmt.Errorf("read %s at %d: %w", logName, d.size, err)
+		}
+		if upTo != nil && !within(snapshot.Cursor{Incarnation: delta.Incarnation, Revision: delta.To}, *upTo) {
+			return deltas, nil
 		}
 		at := t.Cursor()
 		if delta.Incarnation == at.Incarnation && delta.To > at.Revision {
@@ -248,7 +258,7 @@ func (d *disk) replace(ctx context.Context, t *table.Table) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", stateName, err)
 	}
-	d.at, d.valid, d.size = at, true, 0
+	d.at, d.base, d.valid, d.size = at, at, true, 0
 	// Not yet emptied, the log holds only deltas that the state has, or doesn't follow on it.
 	if err := errors.Join(d.log.Truncate(0), d.log.Sync()); err != nil {
 		return fmt.Errorf("empty %s: %w", logName, err)
@@ -358,6 +368,15 @@ func (a *Agent) write(ctx context.Context, batch [][]byte) error {
 	}
 	// Cleared before the table is read: what is applied later asks for its own place in the log, or sets it again.
 	a.rewrite.Store(false)
+	a.mu.Lock()
+	proven := a.ledger.Proven
+	a.mu.Unlock()
+	if a.disk.valid && within(a.disk.base, proven) {
+		if err := a.disk.setAside(); err != nil {
+			a.stats.diskErrors.Add(1) // without the other slot a start can't go back, which is no reason to stand still
+			a.cfg.Logger.Warn("state_not_set_aside", "error", err)
+		}
+	}
 	if err := a.disk.replace(ctx, a.cfg.Table); err != nil {
 		a.rewrite.Store(true)
 		return err

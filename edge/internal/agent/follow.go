@@ -81,6 +81,9 @@ func (a *Agent) step(ctx context.Context) error {
 	if a.mustFull || !a.Ready() {
 		return a.full(ctx)
 	}
+	if bad, until := a.shunned(); bad != (snapshot.Cursor{}) {
+		return a.awaitNews(ctx, bad, until)
+	}
 	if a.wantFull && !time.Now().Before(a.nextFull) {
 		// At most now and then: changes must not wait for a document that is only wanted.
 		a.nextFull = time.Now().Add(a.cfg.BackoffMax)

@@ -3,7 +3,7 @@
 //
 // It promises that a redirect waits for nobody, allocates nothing and logs nothing; that a click is in the
 // spool before its visitor is answered; that whatever bytes a request is made of, it gets an answer of HTTP;
-// and that guessing a link's password costs redirects nothing but a bounded share of the processor.
+// and that guessing a link's password costs redirects nothing but a bounded share of the processor; and that a limit, if one is set, is kept in fixed memory.
 //
 // It leaves to others: the links (package table), where a click goes from the spool (package ship), the paths of
 // the control plane (package proxy), the connections and their deadlines (package listen).
@@ -47,6 +47,10 @@ type Config struct {
 	Brand Brand
 	// Trusted are the proxies whose word is taken for a client's address.
 	Trusted visitor.Prefixes
+	// RateLimit is how many requests for links a client may make in a minute; 0 means no limit. It is this handler's own.
+	RateLimit int
+	// FreeRedirects leaves visits that lead to a destination out of the limit.
+	FreeRedirects bool
 	// Now is the clock of locks and of expiry; nil means the time at which the server took the request.
 	Now func() time.Time
 }
@@ -83,6 +87,8 @@ type Handler struct {
 	tally    *tally
 	locks    *locks
 	hasher   *hasher
+	limiter  *limiter // nil without a limit
+	tooMany  *refusal
 	pool     sync.Pool
 }
 
@@ -101,6 +107,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	h := &Handler{
 		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
 		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), locks: newLocks(), hasher: newHasher(),
+		limiter: newLimiter(cfg.RateLimit), tooMany: newTooMany(p),
 	}
 	h.pool.New = func() any { return new(work) }
 	return h, nil
@@ -149,20 +156,22 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 	if t.slug == nil || len(t.rest) > 0 {
 		switch action := string(t.rest); {
 		case action == "/verify":
-			if h.framed(ctx, maxVerifyBody) {
+			if h.framed(ctx, maxVerifyBody) && !h.over(ctx) {
 				h.verify(ctx, t)
 			}
 			return
 		case !h.framed(ctx, maxIdleBody):
 			return
 		case action == "/info":
-			h.info(ctx, t)
+			if !h.over(ctx) {
+				h.info(ctx, t)
+			}
 			return
 		}
 	} else if !h.framed(ctx, maxIdleBody) {
 		return
 	}
-	if h.fixed(ctx, t.path) {
+	if h.fixed(ctx, t.path) || h.over(ctx) {
 		return
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {
@@ -202,11 +211,17 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	}
 	now := h.now(ctx).UnixMilli()
 	f := h.read(ctx, w, t.query, now)
+	if h.limiter != nil && !h.cfg.FreeRedirects && h.overAt(ctx, w.event.IP) {
+		return
+	}
 	d := decision.Choice{Target: e.Destination()}
 	var presets link.UTM
 	if !e.Plain() {
 		h.meet(ctx, w, f)
 		if k := standing(e).Meet(w); k != decision.Follow {
+			if h.limiter != nil && h.cfg.FreeRedirects && h.overAt(ctx, w.event.IP) {
+				return
+			}
 			h.stop(ctx, e, k, t)
 			return
 		}
@@ -259,7 +274,7 @@ func (h *Handler) read(ctx *fasthttp.RequestCtx, w *work, query []byte, now int6
 	agent := header.UserAgent()
 	ev := &w.event
 	*ev = click.Event{
-		Time: now, IP: visitor.ClientIP(peer(ctx), f.forwarded, f.realIP, h.cfg.Trusted), Prefetch: f.prefetch,
+		Time: now, IP: visitorIP(ctx, f, h.cfg.Trusted), Prefetch: f.prefetch,
 		UserAgent:      view(agent[:min(len(agent), click.MaxUserAgent)]),
 		Referer:        view(f.referer[:min(len(f.referer), click.MaxReferer)]),
 		AcceptLanguage: view(f.language[:min(len(f.language), click.MaxAcceptLanguage)]),
@@ -319,7 +334,11 @@ func (h *Handler) now(ctx *fasthttp.RequestCtx) time.Time {
 // clientIP is the visitor's address, for requests that are not read otherwise.
 func (h *Handler) clientIP(ctx *fasthttp.RequestCtx) netip.Addr {
 	f := scanHeader(ctx.Request.Header.RawHeaders(), nil, true)
-	return visitor.ClientIP(peer(ctx), f.forwarded, f.realIP, h.cfg.Trusted)
+	return visitorIP(ctx, f, h.cfg.Trusted)
+}
+
+func visitorIP(ctx *fasthttp.RequestCtx, f facts, trusted visitor.Prefixes) netip.Addr {
+	return visitor.ClientIP(peer(ctx), f.forwarded, f.realIP, trusted)
 }
 
 // peer is the other end of the socket.
@@ -368,5 +387,7 @@ func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // retryAfter rounds a wait up to the whole seconds that its header counts in.
 func retryAfter(d time.Duration) string {
-	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
+	return strconv.FormatInt(wholeSeconds(d), 10)
 }
+
+func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

@@ -31,13 +31,22 @@ var notices = map[int]struct{ heading, text string }{
 func newRefusals(p *pages) map[int]*refusal {
 	all := make(map[int]*refusal, len(notices))
 	for status, n := range notices {
-		all[status] = &refusal{
-			status: status,
-			html:   p.render(p.notice, page{Heading: n.heading, Text: n.text}),
-			json:   errorBody(status, n.text, nil, ""),
-		}
+		all[status] = newRefusal(p, status, n.heading, n.text)
 	}
 	return all
+}
+
+func newRefusal(p *pages, status int, heading, text string) *refusal {
+	return &refusal{
+		status: status,
+		html:   p.render(p.notice, page{Heading: heading, Text: text}),
+		json:   errorBody(status, text, nil, ""),
+	}
+}
+
+// newTooMany is for who asks too much; the notice of that status is for who guesses.
+func newTooMany(p *pages) *refusal {
+	return newRefusal(p, fasthttp.StatusTooManyRequests, "Too many requests", "There were too many requests from your address. Wait a while and try again.")
 }
 
 // problem is one fault of a request's body.
@@ -80,8 +89,11 @@ var (
 
 // refuse answers with one of the fixed refusals, as a page or as JSON, whichever the client prefers.
 func (h *Handler) refuse(ctx *fasthttp.RequestCtx, status int) {
-	r := h.refusals[status]
-	ctx.Response.SetStatusCode(status)
+	h.answer(ctx, h.refusals[status])
+}
+
+func (h *Handler) answer(ctx *fasthttp.RequestCtx, r *refusal) {
+	ctx.Response.SetStatusCode(r.status)
 	a := scanAsker(ctx.Request.Header.RawHeaders())
 	if prefersHTML(a.accept) {
 		h.head(ctx, a.id, typeHTML, h.policy)

@@ -26,6 +26,7 @@ const (
 	cRefused
 	cProxied
 	cPanics
+	cLimited
 	counters
 )
 
@@ -59,6 +60,7 @@ type Stats struct {
 	Refused   uint64 // malformed, oversized or not understood
 	Proxied   uint64 // passed on to the upstream
 	Panics    uint64 // requests that hit a bug; 0 in a healthy edge
+	Limited   uint64 // refused because the client made too many requests
 	Hashes    uint64 // passwords compared
 	Guessers  int    // addresses held in the table of locks, a gauge
 }
@@ -70,6 +72,6 @@ func (h *Handler) Stats() Stats {
 		Previews: h.tally.sum(cPreviews), Forms: h.tally.sum(cForms), Infos: h.tally.sum(cInfos),
 		Verified: h.tally.sum(cVerified), Wrong: h.tally.sum(cWrong), Locked: h.tally.sum(cLocked), Busy: h.tally.sum(cBusy),
 		Missing: h.tally.sum(cMissing), Gone: h.tally.sum(cGone), Loops: h.tally.sum(cLoops), Refused: h.tally.sum(cRefused),
-		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Hashes: h.hasher.done.Load(), Guessers: h.locks.size(),
+		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Limited: h.tally.sum(cLimited), Hashes: h.hasher.done.Load(), Guessers: h.locks.size(),
 	}
 }

@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -66,7 +68,27 @@ func (in *installation) alone(t *testing.T) {
 	in.exact(t, api)
 	t.Logf("%.0f waiting clicks stored in %s", waiting, ms(time.Since(began)))
 	in.ordered(t)
+	in.sizes(t)
 	in.allAgree(t, api)
+}
+
+// sizes tells what the sizing table of docs/operations.md wants to know: what clicks take of disks, per click.
+func (in *installation) sizes(t *testing.T) {
+	t.Helper()
+	clicks := float64(in.number(t, "SELECT count() FROM clicks FINAL"))
+	var kafka int64
+	segments, err := filepath.Glob(filepath.Join(in.Dir, "kafka", "*", fleet.Topic+"-*", "*.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range segments {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kafka += info.Size()
+	}
+	t.Logf("of %.0f clicks: %.1f bytes each in %d segments of Kafka", clicks, float64(kafka)/clicks, len(segments))
 }
 
 const mebibyte = 1 << 20

@@ -2,6 +2,8 @@ package e2e_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -25,6 +27,8 @@ func (in *installation) changes(t *testing.T) {
 	stop := in.crowd(t, load.Config{Addrs: in.EdgeAddrs(), Slugs: slugs, Clients: 6, Rate: 300})
 	var mu sync.Mutex
 	var all, calls []time.Duration
+	late := map[int]bool{} // by the second in which they were asked for
+	start := time.Now()
 	var failed, missed int
 	var changing sync.WaitGroup
 	busy := make([]sync.Mutex, len(links)) // one change of a link at a time
@@ -53,6 +57,9 @@ func (in *installation) changes(t *testing.T) {
 				t.Errorf("change %d is not at all edges after half a minute", n)
 			default:
 				all, calls = append(all, took), append(calls, acked.Sub(asked))
+				if took > 250*time.Millisecond {
+					late[int(asked.Sub(start).Seconds())] = true
+				}
 			}
 		})
 	}
@@ -60,7 +67,7 @@ func (in *installation) changes(t *testing.T) {
 	r := stop()
 	t.Logf("%d changes in %s through two control planes, %d failed, %d missed: at the last of three edges after p50 %s p99 %s max %s; the call itself p50 %s p99 %s",
 		len(all), lasts, failed, missed, quantile(all, 0.5), quantile(all, 0.99), quantile(all, 1), quantile(calls, 0.5), quantile(calls, 0.99))
-	t.Logf("visitors: %v", r)
+	t.Logf("those that took more than 250 ms were asked for in %d different seconds of them: %v; visitors: %v", len(late), slices.Sorted(maps.Keys(late)), r)
 	if p99 := quantile(all, 0.99); p99 > farTooLong {
 		t.Errorf("p99 of a change is %s", p99)
 	}

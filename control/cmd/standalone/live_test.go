@@ -1,0 +1,203 @@
+package main_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// listening is a stream of clicks that somebody reads.
+type listening struct {
+	t     *testing.T
+	name  string
+	lines chan string // closed at the stream's end
+	leave context.CancelFunc
+}
+
+// listen opens the admin's stream of clicks at an address.
+func listen(t *testing.T, name, addr, token string) *listening {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+addr+"/api/analytics/live", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	res, err := (&http.Transport{}).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != 200 || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		b, _ := io.ReadAll(res.Body)
+		t.Fatalf("%s: %s %s", name, res.Status, b)
+	}
+	l := &listening{t: t, name: name, lines: make(chan string, 100), leave: cancel}
+	go func() {
+		defer close(l.lines)
+		defer res.Body.Close()
+		for in := bufio.NewScanner(res.Body); in.Scan(); {
+			l.lines <- in.Text()
+		}
+	}()
+	return l
+}
+
+// next waits for a line with a beginning, passing over others.
+func (l *listening) next(prefix string, within time.Duration) string {
+	l.t.Helper()
+	for deadline := time.After(within); ; {
+		select {
+		case line, open := <-l.lines:
+			if !open {
+				l.t.Fatalf("%s: the stream has ended; %q was to come", l.name, prefix)
+			}
+			if strings.HasPrefix(line, prefix) {
+				return line
+			}
+		case <-deadline:
+			l.t.Fatalf("%s: no %q within %v", l.name, prefix, within)
+		}
+	}
+}
+
+// ends waits for the stream's end.
+func (l *listening) ends(within time.Duration) {
+	l.t.Helper()
+	for deadline := time.After(within); ; {
+		select {
+		case _, open := <-l.lines:
+			if !open {
+				return
+			}
+		case <-deadline:
+			l.t.Fatalf("%s: the stream goes on %v after the stop", l.name, within)
+		}
+	}
+}
+
+// edgeBefore runs the edge's own program with PROXY_API before a standalone. It has no links, as the standalone is no
+// control plane of other edges.
+func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "edge")
+	if out, err := exec.Command("go", "build", "-o", file, "github.com/shortline/shortline/edge/cmd/edge").CombinedOutput(); err != nil {
+		t.Fatalf("build edge: %v\n%s", err, out)
+	}
+	addr = freePort(t)
+	output := &lockedBuffer{}
+	cmd := exec.Command(file)
+	cmd.Env = append(cleanEnv(), "LISTEN_ADDR="+addr, "OPS_ADDR="+freePort(t), "BASE_URL=http://"+addr, "DATA_DIR="+t.TempDir(), "CONTROL_URL=http://"+p.Addr,
+		"EDGE_TOKEN=a-token-that-nobody-knows", "KAFKA_BROKERS="+freePort(t), "PROXY_API=true")
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended already
+		if t.Failed() {
+			t.Logf("output of the edge:\n%s", tail(output.String(), 30))
+		}
+	})
+	eventually(t, 30*time.Second, "the edge passes the API on", func() bool {
+		res, err := http.Get("http://" + addr + "/api/openapi.json")
+		if err != nil {
+			return false
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+	return addr, func() {
+		t.Helper()
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-exited:
+			if err != nil {
+				t.Errorf("the edge after SIGTERM: %v", err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Error("the edge is still there 10 s after SIGTERM")
+		}
+	}
+}
+
+// Clicks stream through the standalone's own address, where an edge passes the API on in memory, and through another
+// edge before that: each at once, for longer than any timeout between two clicks, until somebody leaves or stops.
+func TestLive_streams_through_edges(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	admin := p.Login()
+	link := admin.CreateURL("https://example.com/", map[string]any{"customSlug": "watched"})
+	p.published(link.Slug)
+	before, stopEdge := edgeBefore(t, p)
+
+	direct, through := listen(t, "direct", p.Addr, admin.token), listen(t, "through an edge", before, admin.token)
+	readers := []*listening{direct, through}
+	for _, l := range readers {
+		l.next("retry:", 5*time.Second)
+	}
+	click := func(readers ...*listening) {
+		t.Helper()
+		if status, _ := p.follow(link.Slug, map[string]string{"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"}); status != http.StatusFound {
+			t.Fatalf("status %d", status)
+		}
+		for _, l := range readers {
+			if line := l.next("data:", 5*time.Second); !strings.Contains(line, fmt.Sprintf("%q", link.ID)) {
+				t.Errorf("%s: %s", l.name, line)
+			}
+		}
+	}
+	click(readers...)
+	click(readers...)
+	for range 4 { // twenty seconds, which is more than an edge gives an answer otherwise
+		for _, l := range readers {
+			l.next(": still here", 15*time.Second)
+		}
+	}
+	click(readers...)
+
+	open := func() string {
+		res, err := http.Get("http://" + p.Ops + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		b, _ := io.ReadAll(res.Body)
+		_, after, _ := strings.Cut(string(b), "\nshortline_live_subscriptions ")
+		n, _, _ := strings.Cut(after, "\n")
+		return n
+	}
+	if n := open(); n != "2" {
+		t.Errorf("%s streams are open, want 2", n)
+	}
+	began := time.Now()
+	listen(t, "who leaves", p.Addr, admin.token).leave()
+	eventually(t, 20*time.Second, "who left is noticed", func() bool { return open() == "2" })
+	t.Logf("a reader's leaving was noticed after %v", time.Since(began).Round(time.Millisecond))
+
+	began = time.Now()
+	stopEdge()
+	through.ends(time.Second)
+	t.Logf("the edge ended in %v", time.Since(began).Round(time.Millisecond))
+	click(direct)
+	began = time.Now()
+	p.Stop()
+	direct.ends(time.Second)
+	t.Logf("the standalone ended in %v", time.Since(began).Round(time.Millisecond))
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the stop waited %v for a stream", took)
+	}
+}

@@ -1,0 +1,107 @@
+package redirect
+
+import (
+	"hash/maphash"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// A limiter remembers at most limitSets · limitWays clients, in 1 MiB that it takes once.
+const (
+	limitSets    = 1 << 14 // a power of two
+	limitWays    = 4       // clients in a set: a cache line
+	limitStripes = 64      // locks over the sets, a power of two
+)
+
+// limiter counts the requests of clients, each of whom may make so many at once and as many a minute. A client is an IPv4
+// address or the /64 of an IPv6 address, since one household has all of that. Who comes when a client's set is full
+// takes the place of whoever owes least, so a crowd of addresses can't wash out those that are over the limit.
+type limiter struct {
+	seed  maphash.Seed
+	every int64 // nanoseconds that a request costs
+	locks [limitStripes]struct {
+		sync.Mutex
+		_ [56]byte // a cache line each
+	}
+	sets [limitSets][limitWays]debtor
+}
+
+// debtor is a client and the time at which it will have made up for its requests, in Unix nanoseconds.
+type debtor struct {
+	client uint64 // hash
+	until  int64  // 0: nobody
+}
+
+// newLimiter returns nil, which limits nobody, for 0 requests a minute.
+func newLimiter(perMinute int) *limiter {
+	if perMinute <= 0 {
+		return nil
+	}
+	return &limiter{seed: maphash.MakeSeed(), every: max(1, int64(time.Minute)/int64(perMinute))}
+}
+
+// take counts a request. If it is one too many, which is not counted, wait is how long until the next may come.
+func (l *limiter) take(ip netip.Addr, now time.Time) (wait time.Duration) {
+	b := ip.As16()
+	key := b[:]
+	if ip.Is6() && !ip.Is4In6() {
+		key = key[:8]
+	}
+	client := maphash.Bytes(l.seed, key)
+	at, set := now.UnixNano(), client%limitSets
+	lock := &l.locks[set%limitStripes]
+	lock.Lock()
+	defer lock.Unlock()
+	ways := &l.sets[set]
+	place := &ways[0]
+	for i := range ways {
+		if d := &ways[i]; d.client == client {
+			place = d
+			break
+		} else if d.until < place.until {
+			place = d
+		}
+	}
+	until := at
+	// More than a minute ahead is nobody's debt but of a clock that was set back.
+	if place.client == client && place.until > at && place.until <= at+int64(time.Minute) {
+		until = place.until
+	}
+	if until += l.every; until > at+int64(time.Minute) {
+		return time.Duration(until - at - int64(time.Minute))
+	}
+	*place = debtor{client, until}
+	return 0
+}
+
+// over answers 429 and returns true if the visitor has made too many requests. Nobody has where there is no limit.
+func (h *Handler) over(ctx *fasthttp.RequestCtx) bool {
+	if h.limiter == nil {
+		return false
+	}
+	w := h.pool.Get().(*work)
+	f := scanHeader(ctx.Request.Header.RawHeaders(), w.forwarded[:0], len(h.cfg.Trusted) > 0)
+	w.forwarded = f.forwarded
+	ip := visitorIP(ctx, f, h.cfg.Trusted)
+	h.pool.Put(w)
+	return h.overAt(ctx, ip)
+}
+
+// overAt is over for a visitor whose address is known, where there is a limit.
+func (h *Handler) overAt(ctx *fasthttp.RequestCtx, ip netip.Addr) bool {
+	wait := h.limiter.take(ip, h.now(ctx))
+	if wait <= 0 {
+		return false
+	}
+	h.tally.add(ctx.ConnID(), cLimited)
+	h.answer(ctx, h.tooMany)
+	var seconds [20]byte
+	ctx.Response.Header.SetCanonical(nameRetryAfter, strconv.AppendInt(seconds[:0], wholeSeconds(wait), 10))
+	return true
+}
+
+var nameRetryAfter = []byte("Retry-After")
