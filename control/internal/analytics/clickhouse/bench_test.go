@@ -30,5 +30,5 @@ func BenchmarkQueries(b *testing.B) {
 	s := open(b, clickhouse.Config{URL: clickhousetest.Database(b)})
 	defer s.Close()
 	b.Logf("%.0f clicks/s", analyticstest.Load(b, s, 1_000_000, 10_000))
-	analyticstest.Queries(b, s)
+	analyticstest.Queries(b, s, 0)
 }
