@@ -10,7 +10,8 @@ import (
 )
 
 // TestSoak runs the whole installation for DUR under load, with one random fault every 20 seconds: nothing is lost or
-// there twice, figures agree with rows, and memory, goroutines and files of programs that lived stay flat.
+// there twice, figures agree with rows, goroutines and files of programs that lived stay flat, and so does
+// the anonymous memory of every run of a program once it is warm.
 func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -33,11 +34,13 @@ func TestSoak(t *testing.T) {
 			into[n.Name] = sample{time.Now(), float64(n.Memory()), m["go_goroutines"], float64(n.Files())}
 		}
 	}
+	memory := memories{warm: min(time.Minute, lasts/6)}
 	faults := 0
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: 1000}, func() {
 		end := time.Now().Add(lasts)
 		time.Sleep(every / 2)
 		look(first)
+		memory.look(c.Nodes())
 		all := c.everything()
 		for time.Now().Before(end) {
 			next := time.Now().Add(every)
@@ -48,7 +51,10 @@ func TestSoak(t *testing.T) {
 			if time.Until(end) < every {
 				next = end
 			}
-			time.Sleep(time.Until(next))
+			for time.Until(next) > 0 {
+				memory.look(c.Nodes())
+				time.Sleep(min(every/4, time.Until(next)))
+			}
 		}
 	})
 	fleet.Eventually(t, time.Minute, "ClickHouse has it all", func() bool {
@@ -56,6 +62,7 @@ func TestSoak(t *testing.T) {
 		return err == nil && int64(n) >= r.Acked
 	})
 	look(last)
+	memory.look(c.Nodes())
 	t.Logf("%v, %d faults; load: %v", lasts, faults, r)
 	for _, n := range c.Nodes() {
 		a, b := first[n.Name], last[n.Name]
@@ -69,5 +76,6 @@ func TestSoak(t *testing.T) {
 			t.Errorf("%s: goroutines %.0f → %.0f, files %.0f → %.0f", n.Name, a.goroutines, b.goroutines, a.files, b.files)
 		}
 	}
+	memory.flat(t)
 	c.verdict(crowd, r)
 }

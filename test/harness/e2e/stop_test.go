@@ -1,0 +1,66 @@
+package e2e_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+	"github.com/shortline/shortline/test/harness/plane"
+	"github.com/shortline/shortline/test/harness/topic"
+	"github.com/shortline/shortline/test/harness/truth"
+)
+
+// An edge that is told to end in the middle of full load: whom it answered is counted. Whom it counted has the answer too,
+// but for connections that the server took for idle between the arrival of a request and its beginning; each can
+// lose one answer so. On a busy machine these were none to 19 of 128 connections: a known weakness, held here to a
+// quarter.
+func TestStop_under_full_load(t *testing.T) {
+	const stops, clients = 4, 32
+	p, err := plane.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	p.Publish(link.Record{Num: 1, Owner: 1, Slug: "one", Destination: "https://example.com/one", CreatedAt: 1})
+	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
+	e := f.Edges[0]
+	log, err := truth.Create(filepath.Join(t.TempDir(), "truth"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan *load.Result, 1)
+	go func() {
+		done <- load.Run(ctx, load.Config{Addrs: []string{e.Addr}, Slugs: []string{"one"}, Clients: clients, Log: log})
+	}()
+	for range stops {
+		time.Sleep(300 * time.Millisecond) // of load
+		if err := e.Stop(grace); err != nil {
+			t.Error(err)
+		}
+		e.Start()
+	}
+	cancel()
+	r := <-done
+	f.Shipped(time.Minute)
+	account, err := topic.Read(t.Context(), f.Brokers(), fleet.Topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := truth.Judge(log.Path(), account.Contents())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d stops at %d connections: %v; %v", stops, clients, r, v)
+	if !v.Exact() || len(r.Other) > 0 || account.Missing != 0 {
+		t.Errorf("what was answered is not what was counted: %v; %v; %v", r, v, account)
+	}
+	if r.Broken > stops*clients || v.InDoubt > stops*clients/4 {
+		t.Errorf("%d requests were broken off, %d of them counted", r.Broken, v.InDoubt)
+	}
+}

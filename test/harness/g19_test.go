@@ -1,0 +1,76 @@
+package harness_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// TestG19 has an edge die whenever it serves a certain link: after three starts the next one goes back to the state from
+// before that link and stays there, though the control plane still has it, until the link is mended. The crash is kill -9
+// as soon as the link is answered, which an edge can't tell from one of its own.
+func TestG19_crash_loop(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits a minute for a state to be proven")
+	}
+	t.Parallel()
+	p, slugs := published(t, 50)
+	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
+	e, good := f.Edges[0], p.Cursor()
+	fleet.Eventually(t, 3*time.Minute, "the state counts as proven", func() bool {
+		var known struct{ Proven snapshot.Cursor }
+		text, err := os.ReadFile(filepath.Join(e.Dir, "links", "starts"))
+		return err == nil && json.Unmarshal(text, &known) == nil && known.Proven == good
+	})
+	deadly := link.Record{Num: 1000, Owner: 1, Slug: "deadly", Destination: "https://example.com/deadly", CreatedAt: 1}
+	p.Publish(deadly)
+	serves := func() bool {
+		status, _, err := follow(e.Addr, deadly.Slug)
+		return err == nil && status == http.StatusFound
+	}
+	fleet.Eventually(t, 20*time.Second, "the deadly link is served", serves)
+	fleet.Eventually(t, 20*time.Second, "it is on the disk", func() bool {
+		info, err := os.Stat(filepath.Join(e.Dir, "links", "links.log"))
+		return err == nil && info.Size() > 0
+	})
+	e.Kill() // it has lived for long: not yet one of the three
+	for i := range 3 {
+		e.Start()
+		if !serves() {
+			t.Fatalf("start %d does not serve the deadly link: nothing to die of", i+1)
+		}
+		e.Kill()
+	}
+	took := e.Start()
+	c := newCrowd(t)
+	r := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 4, Rate: 500}, func() {
+		for end := time.Now().Add(long(t, 5*time.Second)); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			if serves() {
+				t.Fatal("it took the deadly link again")
+			}
+		}
+	})
+	t.Logf("the start that went back took %s; load: %v", took.Round(time.Millisecond), r)
+	if len(r.Other) > 0 || r.Broken > 0 || r.Acked == 0 {
+		t.Errorf("after going back: %v", r)
+	}
+	if reports := p.Reports(); len(reports) == 0 || !strings.Contains(reports[len(reports)-1].Refused, "starts died with revision") {
+		t.Error("the control plane is not told")
+	}
+	deadly.Destination = "https://example.com/mended"
+	p.Publish(deadly)
+	fleet.Eventually(t, 20*time.Second, "the mended link is served", func() bool {
+		_, to, err := follow(e.Addr, deadly.Slug)
+		return err == nil && to == deadly.Destination
+	})
+	inTopic(t, f, c)
+}
