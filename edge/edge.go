@@ -201,7 +201,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}
 	if e.agent, err = agent.New(agent.Config{
 		Dir: filepath.Join(cfg.DataDir, "links"), Source: deps.Source, Table: e.table, Logger: e.log,
-		Edge: fmt.Sprintf("%016x", e.spool.Edge()), Version: ops.Version, Address: reachedAt(cfg.ListenAddr), Fill: e.fill, AllowLoss: cfg.AllowLoss,
+		Edge: fmt.Sprintf("%016x", e.spool.Edge()), Version: ops.Version, Fill: e.fill, AllowLoss: cfg.AllowLoss,
 		Twin: e.ship.Hold, Repair: e.ship.Repair,
 	}); err != nil {
 		return nil, err
@@ -244,24 +244,23 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 
 // fill completes what the agent reports to the control plane.
 func (e *Edge) fill(s *snapshot.Status) {
+	s.Address = e.reachedAt()
 	st := e.spool.Stats()
 	s.Spool.Bytes, s.Spool.Pending, s.Spool.Dropped = st.Bytes, st.Pending, st.Dropped
 	s.Spool.OldestMs = e.ship.Stats().Oldest.Milliseconds()
 }
 
-// reachedAt is where operators find an edge that listens on an address: behind one base URL there may be many, so where
-// the address has no host it is the machine's name.
-func reachedAt(listen string) string {
-	host, port, err := net.SplitHostPort(listen)
-	if err != nil {
-		return listen
-	}
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+// reachedAt is where operators find this edge: behind one base URL there may be many, so where it listens on every
+// address it is the machine's name and the port.
+func (e *Edge) reachedAt() string {
+	at := e.Addr()
+	host := at.Addr().String()
+	if at.Addr().IsUnspecified() {
 		if name, err := os.Hostname(); err == nil {
 			host = name
 		}
 	}
-	return net.JoinHostPort(host, port)
+	return net.JoinHostPort(host, fmt.Sprint(at.Port()))
 }
 
 // How the ten seconds of a stop are divided.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -245,6 +246,35 @@ func TestEdge_from_change_to_click(t *testing.T) {
 	_, stop = run(t, cfg, edge.Deps{Source: c, Sink: c, Registry: registry})
 	wait(t, "the clicks of the outage", func() bool { return c.count() == before+10 })
 	stop()
+}
+
+// told is a control plane that remembers the last report, and a sink that takes nothing.
+type told struct {
+	*control
+	last atomic.Pointer[snapshot.Status]
+}
+
+func (c *told) Report(_ context.Context, s snapshot.Status) error {
+	c.last.Store(&s)
+	return nil
+}
+
+func (c *told) Deliver(context.Context, *click.Batch) error { return errAway }
+
+func TestEdge_reports_what_waits_and_where_it_is(t *testing.T) {
+	t.Parallel()
+	c := &told{control: newControl()}
+	e, _ := run(t, config(t), edge.Deps{Source: c, Sink: c})
+	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
+	wait(t, "the link", func() bool { code, _ := status(t, e, "/abc"); return code == 302 })
+	wait(t, "a delivery that fails", func() bool { return e.Stats().Ship.Failing > 0 })
+	c.put(link.Record{Num: 2, Slug: "def", Destination: "https://example.com/2", SmartRouting: true, // of which a report comes soon
+		Rules: []link.Rule{{ID: link.ID{9}, Name: "r", Target: "https://example.com/3", Conditions: []byte(`{"operator":"AND","conditions":[{"type":"phase of the moon"}]}`)}}})
+	wait(t, "a report", func() bool { s := c.last.Load(); return s != nil && s.Cursor.Revision == 2 && s.Spool.OldestMs > 0 })
+	s := c.last.Load()
+	if s.Address != e.Addr().String() || s.Spool.Pending < 1 || s.SetAsideCount != 1 || !strings.Contains(s.SetAsideReasons["def"], "phase of the moon") {
+		t.Errorf("%+v", s)
+	}
 }
 
 func TestEdge_a_stop_ships_what_was_clicked(t *testing.T) {

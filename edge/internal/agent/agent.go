@@ -39,9 +39,9 @@ type Config struct {
 
 	Logger *slog.Logger // nil: slog.Default
 
-	// Edge, Version and Address go into reports.
-	Edge, Version, Address string
-	// Fill, if set, completes a report with what the agent doesn't know, such as the spool.
+	// Edge and Version go into reports.
+	Edge, Version string
+	// Fill, if set, completes a report with what the agent doesn't know, such as the address and the spool.
 	Fill func(*snapshot.Status)
 	// Twin, if set, is told that another live edge has this one's identity (an error that wraps snapshot.ErrTwin), and
 	// with nil that this is over. It must not wait.
@@ -211,7 +211,6 @@ func (a *Agent) Status() snapshot.Status {
 		}
 		s.SetAsideReasons[l.Slug] = l.Reason
 	}
-	s.Address = a.cfg.Address
 	a.mu.Lock()
 	s.Refused, s.Run, s.Before = a.refused, a.run, a.before
 	a.mu.Unlock()

@@ -69,7 +69,7 @@ func TestAgent_orders_are_carried_out_and_reported_until_heard(t *testing.T) {
 		return snapshot.Answer{Orders: []snapshot.Order{order}}, nil
 	})
 	start(t, t.TempDir(), r, func(c *agent.Config) {
-		c.Address = "https://edge-1.example"
+		c.Fill = func(s *snapshot.Status) { s.Address = "https://edge-1.example" }
 		c.Repair = func(o snapshot.Order) snapshot.Repair {
 			mu.Lock()
 			defer mu.Unlock()
