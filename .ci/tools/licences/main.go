@@ -203,7 +203,7 @@ func recognise(text string) (found []string) {
 
 func render(names []string, parts map[string]*part) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Licences\n\nWhat the programs contain, for Linux, and its licences. Written by `.ci/tools/licences`, which refuses a licence that\nasks for more than a notice; `make check` compares. Shortline itself is under Apache-2.0.\n\n")
+	b.WriteString("# Licences\n\nWhat the programs contain, for Linux, and its licences. Written by `.ci/tools/licences`, which refuses a licence that\nasks for more than a notice, or (MPL) for the source of files that we would have changed; `make check` compares. Shortline itself is under Apache-2.0.\n\n")
 	b.WriteString("| module | version | licence | in |\n|---|---|---|---|\n")
 	for _, name := range names {
 		p := parts[name]
