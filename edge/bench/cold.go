@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -163,8 +162,8 @@ func measureCold(s *settings, dir string, links int) (c coldStart, err error) {
 		}
 		*run.to = time.Since(began).Seconds()
 		if run.document != "" {
-			// The edge keeps what it has taken; only then is there something to start from.
-			if err := awaitFile(filepath.Join(data, "links", "links.state"), time.Minute); err != nil {
+			// The edge keeps what it has taken; only then is there something to start from. The image comes last.
+			if err := awaitFile(filepath.Join(data, "links", "links.image"), 3*time.Minute); err != nil {
 				child.stop()
 				return c, err
 			}
@@ -179,7 +178,7 @@ func measureCold(s *settings, dir string, links int) (c coldStart, err error) {
 
 func awaitFile(path string, within time.Duration) error {
 	for end := time.Now().Add(within); ; {
-		if b, err := os.ReadFile(path); err == nil && !bytes.Equal(b, nil) {
+		if _, err := os.Stat(path); err == nil {
 			return nil
 		} else if time.Now().After(end) {
 			return fmt.Errorf("the edge has not kept its links: %w", err)

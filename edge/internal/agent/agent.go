@@ -62,7 +62,9 @@ type Config struct {
 	Stall       time.Duration // how long a document may bring nothing before it is given up; 0: 30 s
 	Proof       time.Duration // how long a state is served until it counts as harmless; 0: 60 s
 	Shun        time.Duration // how long a state that starts died of is not taken again; 0: 10 min
-	LogBytes    int64         // beyond this the log of deltas becomes a new state file; 0: 8 MiB
+	// LogBytes is the length of the log of deltas that makes it a new state file. 0: 8 MiB, or a 32nd of the memory that
+	// links take if that is more.
+	LogBytes int64
 }
 
 func (c *Config) complete() error {
@@ -91,9 +93,6 @@ func (c *Config) complete() error {
 		if *d.field == 0 {
 			*d.field = d.value
 		}
-	}
-	if c.LogBytes == 0 {
-		c.LogBytes = 8 << 20
 	}
 	return errors.Join(problems...)
 }

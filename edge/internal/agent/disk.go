@@ -176,30 +176,49 @@ func readStateHeader(r io.Reader) (schema uint16, err error) {
 
 // replay applies a log, up to a cursor if there is one, and sets size to where it ends or stops making sense.
 func (d *disk) replay(t *table.Table, log io.ReaderAt, upTo *snapshot.Cursor) (deltas int, err error) {
+	const most = 16 << 20 // bytes of deltas at once: one at a time, a log of many would take longer than the document
 	r := bufio.NewReader(io.NewSectionReader(log, 0, 1<<62))
-	for {
-		wire, err := readFrame(r)
-		if err != nil {
-			// The end, or what a crash left of the last write.
-			return deltas, nil
-		}
-		delta, err := snapshot.DecodeDelta(wire)
-		if err != nil {
-			return deltas, fmt.Errorf("read %s at %d: %w", logName, d.size, err)
-		}
-		if upTo != nil && !within(snapshot.Cursor{Incarnation: delta.Incarnation, Revision: delta.To}, *upTo) {
-			return deltas, nil
-		}
-		at := t.Cursor()
-		if delta.Incarnation == at.Incarnation && delta.To > at.Revision {
-			if err := t.Apply(&delta); err != nil {
-				return deltas, fmt.Errorf("replay %s at %d: %w", logName, d.size, err)
+	at := t.Cursor()
+	for more := true; more; {
+		var batch []snapshot.Delta
+		var ends []int64 // of each in the log
+		end := d.size
+		for more && end-d.size < most && err == nil {
+			var wire []byte
+			var delta snapshot.Delta
+			if wire, err = readFrame(r); err != nil {
+				more, err = false, nil // the end, or what a crash left of the last write
+				break
 			}
-			deltas++
+			if delta, err = snapshot.DecodeDelta(wire); err != nil {
+				err = fmt.Errorf("read %s at %d: %w", logName, end, err)
+				break
+			}
+			if upTo != nil && !within(snapshot.Cursor{Incarnation: delta.Incarnation, Revision: delta.To}, *upTo) {
+				more = false
+				break
+			}
+			end += frameHeader + int64(len(wire))
+			// A delta that the state has already is left of a log that was about to be emptied.
+			if delta.Incarnation == at.Incarnation && delta.To > at.Revision {
+				at.Revision = delta.To
+				batch, ends = append(batch, delta), append(ends, end)
+			}
 		}
-		// A delta that the state has already is left of a log that was about to be emptied.
-		d.size += frameHeader + int64(len(wire))
+		n, refused := t.ApplyAll(batch)
+		deltas += n
+		if refused != nil {
+			if n > 0 {
+				d.size = ends[n-1]
+			}
+			return deltas, fmt.Errorf("replay %s at %d: %w", logName, d.size, refused)
+		}
+		d.size = end
+		if err != nil {
+			return deltas, err
+		}
 	}
+	return deltas, nil
 }
 
 func readFrame(r *bufio.Reader) ([]byte, error) {
@@ -374,10 +393,18 @@ func (a *Agent) keep(ctx context.Context, followed <-chan struct{}) {
 	}
 }
 
+// logLimit weighs what a start spends on the log against what writing all links costs the disk.
+func (a *Agent) logLimit() int64 {
+	if a.cfg.LogBytes != 0 {
+		return a.cfg.LogBytes
+	}
+	return max(8<<20, a.cfg.Table.Bytes()/32)
+}
+
 func (a *Agent) write(ctx context.Context, batch [][]byte) error {
 	if len(batch) > 0 && !a.rewrite.Load() {
 		err := a.disk.append(batch)
-		if err != nil || a.disk.size > a.cfg.LogBytes {
+		if err != nil || a.disk.size > a.logLimit() {
 			a.rewrite.Store(true)
 		}
 		if err == nil {

@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -25,41 +26,102 @@ const (
 // Apply makes a delta's changes, visible to readers all at once. On an error nothing has changed. A link that
 // the table already has in a later revision stays.
 func (t *Table) Apply(d *snapshot.Delta) error {
+	_, err := t.ApplyAll([]snapshot.Delta{*d})
+	return err
+}
+
+// ApplyAll is Apply for deltas that follow on each other, and much faster for many than one at a time: readers see
+// few of the states between. It stops at the first that can't be applied; those before it are.
+func (t *Table) ApplyAll(deltas []snapshot.Delta) (applied int, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.draft()
+	for i := range deltas {
+		if p.clashes(&deltas[i]) {
+			p.commit()
+			p = t.draft()
+		}
+		if err = p.add(&deltas[i]); err != nil {
+			break
+		}
+		applied++
+	}
+	p.commit()
+	return applied, err
+}
+
+// draft is a version in the making.
+type draft struct {
+	table   *Table
+	from    *version
+	next    version
+	changes map[string]*link.Record // what becomes of each slug: nil where it goes
+}
+
+// draft starts from the present version. t.mu is held until commit.
+func (t *Table) draft() *draft {
+	v := t.now.Load()
+	return &draft{table: t, from: v, next: *v, changes: map[string]*link.Record{}}
+}
+
+// clashes reports that a delta brings rules to a link that has changed in the draft. Should they not compile, those
+// from the change before are served, and must be in the table by then.
+func (p *draft) clashes(d *snapshot.Delta) bool {
+	if len(p.changes) == 0 {
+		return false
+	}
+	for i := range d.Upserts {
+		if r := &d.Upserts[i]; r.SmartRouting && len(r.Rules) > 0 && p.changes[r.Slug] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// at is what the draft has under a slug.
+func (p *draft) at(slug string) (num, revision uint64, ok bool) {
+	if r, changed := p.changes[slug]; changed {
+		if r == nil {
+			return 0, 0, false
+		}
+		return r.Num, r.Revision, true
+	}
+	e, ok := p.from.lookup(p.table.seed, slug)
+	return e.num, e.revision, ok
+}
+
+// add takes one delta in, or leaves the draft as it was.
+func (p *draft) add(d *snapshot.Delta) error {
 	for i := range d.Upserts {
 		if err := checkable(&d.Upserts[i]); err != nil {
 			return err
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	v := t.now.Load()
-	if at := (snapshot.Cursor{Incarnation: d.Incarnation, Revision: d.From}); at != v.cursor {
+	if at := (snapshot.Cursor{Incarnation: d.Incarnation, Revision: d.From}); at != p.next.cursor {
 		return fmt.Errorf("%w: from %d of %d, where the table is at %d of %d",
-			ErrGap, d.From, d.Incarnation, v.cursor.Revision, v.cursor.Incarnation)
+			ErrGap, d.From, d.Incarnation, p.next.cursor.Revision, p.next.cursor.Incarnation)
 	}
-
-	// What becomes of each slug that the delta names: a record, or nil where it goes.
 	changes := make(map[string]*link.Record, len(d.Deletes)+len(d.Upserts))
 	for _, gone := range d.Deletes {
-		if old, ok := v.lookup(t.seed, gone.Slug); ok && old.Num() == gone.Num {
+		if num, _, ok := p.at(gone.Slug); ok && num == gone.Num {
 			changes[gone.Slug] = nil
 		}
 	}
 	for i := range d.Upserts {
 		r := &d.Upserts[i]
 		if _, deleted := changes[r.Slug]; !deleted {
-			if old, ok := v.lookup(t.seed, r.Slug); ok && old.Num() == r.Num && old.Revision() > r.Revision {
+			if num, revision, ok := p.at(r.Slug); ok && num == r.Num && revision > r.Revision {
 				continue
 			}
 		}
 		changes[r.Slug] = r
 	}
 
-	next := *v
+	next := p.next
 	next.cursor.Revision = d.To
 	for slug, r := range changes {
-		if old, ok := v.lookup(t.seed, slug); ok {
-			next.hash.Remove(slug, old.Num(), old.Revision())
+		if num, revision, ok := p.at(slug); ok {
+			next.hash.Remove(slug, num, revision)
 			next.count--
 		}
 		if r != nil {
@@ -70,11 +132,21 @@ func (t *Table) Apply(d *snapshot.Delta) error {
 	if !d.After.IsZero() && d.After != next.hash {
 		return fmt.Errorf("%w: %v instead of %v at %d", ErrDrift, next.hash, d.After, d.To)
 	}
-	if len(changes) > 0 {
-		next.upper = t.push(v, t.changed(changes, v))
-	}
-	t.now.Store(&next)
+	p.next = next
+	maps.Copy(p.changes, changes)
 	return nil
+}
+
+// commit makes the draft what readers see.
+func (p *draft) commit() {
+	if p.next.cursor == p.from.cursor && len(p.changes) == 0 {
+		return
+	}
+	if len(p.changes) > 0 {
+		p.next.upper = p.table.push(p.from, p.table.changed(p.changes, p.from))
+	}
+	next := p.next // alone: the draft, with all the changed records, is not to live as long
+	p.table.now.Store(&next)
 }
 
 // changed makes a store of changes, and keeps account of what is set aside.
