@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -119,6 +120,10 @@ type Agent struct {
 	rewrite   atomic.Bool   // the state file must be written anew
 	disturb   chan struct{} // capacity 1: wakes the keeper
 	report    chan struct{} // capacity 1: wakes the reporter
+	imaged    chan struct{} // capacity 1: wakes the writer of images
+
+	image    atomic.Pointer[image] // to be written next
+	restored bool                  // this start took the image; set by New
 
 	mu          sync.Mutex
 	ledger      ledger
@@ -149,6 +154,7 @@ type Stats struct {
 	ReportErrors uint64
 	LastContact  int64 // when the source last answered
 	LastWritten  int64 // when state last reached the disk
+	FromImage    bool  // the state on disk was taken from its image, which is the fast way
 }
 
 // New loads what is on disk into the table, so that it can serve before Run. A state that is missing or
@@ -163,9 +169,10 @@ func New(cfg Config) (*Agent, error) {
 		unwritten: make(chan []byte, queuedDeltas),
 		disturb:   make(chan struct{}, 1),
 		report:    make(chan struct{}, 1),
+		imaged:    make(chan struct{}, 1),
 	}
 	var err error
-	if a.disk, err = openDisk(cfg.Dir); err != nil {
+	if a.disk, err = openDisk(cfg.Dir, cfg.Version); err != nil {
 		return nil, err
 	}
 	start := time.Now()
@@ -175,14 +182,23 @@ func New(cfg Config) (*Agent, error) {
 		a.stats.diskErrors.Add(1)
 		cfg.Logger.Error("local_state_damaged", "error", err)
 	}
+	if found.refused != nil && !errors.Is(found.refused, fs.ErrNotExist) {
+		cfg.Logger.Info("image_refused", "reason", found.refused)
+	}
+	a.restored = found.restored
 	if found.state {
 		a.ready.Store(true)
 		a.stats.loaded.Add(1)
 		at := cfg.Table.State()
 		cfg.Logger.Info("local_state_loaded", "links", at.Links, "revision", at.Cursor.Revision,
-			"incarnation", at.Cursor.Incarnation, "deltas", found.deltas, "seconds", time.Since(start).Seconds())
+			"incarnation", at.Cursor.Incarnation, "deltas", found.deltas, "image", found.restored,
+			"seconds", time.Since(start).Seconds())
 	}
 	a.wantFull = found.olderSchema
+	if found.missing != nil {
+		a.image.Store(found.missing)
+		wake(a.imaged)
+	}
 	return a, nil
 }
 
@@ -232,6 +248,7 @@ func (a *Agent) Stats() Stats {
 		ReportErrors: c.reportErrors.Load(),
 		LastContact:  c.contact.Load(),
 		LastWritten:  c.written.Load(),
+		FromImage:    a.restored,
 	}
 }
 
@@ -247,7 +264,15 @@ func (a *Agent) Run(ctx context.Context) error {
 		defer close(followed)
 		a.follow(ctx)
 	})
-	parts.Go(func() { a.keep(ctx, followed) })
+	writing, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	kept := make(chan struct{})
+	parts.Go(func() {
+		a.keep(ctx, followed)
+		time.AfterFunc(lastImage, giveUp)
+		close(kept)
+	})
+	parts.Go(func() { a.images(writing, kept) })
 	parts.Go(func() { a.reports(ctx) })
 	parts.Go(func() { a.settle(ctx) })
 	parts.Wait()
@@ -268,6 +293,9 @@ func (a *Agent) begin() error {
 		// Not fatal: an edge whose disk is broken serves all the same. At worst its reports are refused for a while.
 		a.stats.diskErrors.Add(1)
 		a.cfg.Logger.Error("folder_not_taken", "error", err)
+	}
+	if changed {
+		a.image.Store(nil) // it is of a state that may be no more
 	}
 	if changed || err != nil || a.Ready() && !a.disk.valid {
 		a.rewrite.Store(true)

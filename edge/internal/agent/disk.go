@@ -35,7 +35,9 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 type disk struct {
-	dir   string
+	dir     string
+	program string // its release
+
 	log   *os.File
 	size  int64           // of the log's sound part
 	at    snapshot.Cursor // what state and log add up to
@@ -47,7 +49,7 @@ type disk struct {
 	read  int64
 }
 
-func openDisk(dir string) (*disk, error) {
+func openDisk(dir, program string) (*disk, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
@@ -55,7 +57,7 @@ func openDisk(dir string) (*disk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
-	return &disk{dir: dir, log: log}, nil
+	return &disk{dir: dir, program: program, log: log}, nil
 }
 
 // own takes the folder for this process, which from then on may write there. Had somebody else the folder since it was
@@ -94,15 +96,19 @@ type found struct {
 	state       bool
 	olderSchema bool
 	deltas      int
+	restored    bool   // from the state's image
+	refused     error  // why there was none, if it is worth telling
+	missing     *image // which is to be written
 }
 
-// load puts what is on disk into the table. With an error, what found says was loaded all the same.
-func (d *disk) load(t *table.Table, limits snapshot.Limits) (found, error) {
-	return d.loadSlot(t, limits, stateName, d.log, nil)
+// load puts what is on disk into the table, from the state's image if that is allowed and there is one. With an error,
+// what found says was loaded all the same.
+func (d *disk) load(t *table.Table, limits snapshot.Limits, images bool) (found, error) {
+	return d.loadSlot(t, limits, stateName, d.log, nil, images)
 }
 
 // loadSlot loads a state file and its log, up to a cursor if there is one.
-func (d *disk) loadSlot(t *table.Table, limits snapshot.Limits, name string, deltas io.ReaderAt, upTo *snapshot.Cursor) (found, error) {
+func (d *disk) loadSlot(t *table.Table, limits snapshot.Limits, name string, deltas io.ReaderAt, upTo *snapshot.Cursor, images bool) (found, error) {
 	var f found
 	log, err := d.log.Stat()
 	if err != nil {
@@ -124,16 +130,31 @@ func (d *disk) loadSlot(t *table.Table, limits snapshot.Limits, name string, del
 	if err != nil {
 		return f, fmt.Errorf("read %s: %w", stateName, err)
 	}
-	builder := t.NewBuilder()
-	cur, err := snapshot.Decode(file, limits, builder.Add)
-	if err != nil {
-		return f, fmt.Errorf("read %s: %w", stateName, err)
+	var bond []byte
+	if upTo == nil {
+		if bond, err = d.bond(file); err != nil {
+			return f, fmt.Errorf("read %s: %w", stateName, err)
+		}
 	}
-	if err := t.Load(builder, cur); err != nil {
-		return f, fmt.Errorf("read %s: %w", stateName, err)
+	if images {
+		f.refused = d.restore(t, bond)
+		f.restored = f.refused == nil
+	}
+	if !f.restored {
+		builder := t.NewBuilder()
+		cur, err := snapshot.Decode(file, limits, builder.Add)
+		if err != nil {
+			return f, fmt.Errorf("read %s: %w", stateName, err)
+		}
+		if err := t.Load(builder, cur); err != nil {
+			return f, fmt.Errorf("read %s: %w", stateName, err)
+		}
+		if bond != nil {
+			f.missing = &image{t.Image(), bond}
+		}
 	}
 	f.state, f.olderSchema = true, schema < snapshot.Schema
-	d.base = cur
+	d.base = t.Cursor()
 	f.deltas, err = d.replay(t, deltas, upTo)
 	d.at, d.valid = t.Cursor(), true
 	return f, err
@@ -237,16 +258,20 @@ func (d *disk) append(deltas [][]byte) error {
 	return nil
 }
 
-// replace writes the table as it is now to a new state file, and empties the log.
-func (d *disk) replace(ctx context.Context, t *table.Table) error {
+// replace writes the table as it is now to a new state file, and empties the log. It returns the image to write beside.
+func (d *disk) replace(ctx context.Context, t *table.Table) (*image, error) {
 	path := filepath.Join(d.dir, stateName)
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", stateName, err)
+		return nil, fmt.Errorf("write %s: %w", stateName, err)
 	}
-	at, err := writeState(ctx, file, t)
+	still := &image{Image: t.Image()}
+	err = writeState(ctx, file, still.Image)
 	if err == nil {
 		err = file.Sync()
+	}
+	if err == nil {
+		still.bond, err = d.bond(file)
 	}
 	err = errors.Join(err, file.Close())
 	if err == nil {
@@ -256,41 +281,42 @@ func (d *disk) replace(ctx context.Context, t *table.Table) error {
 		err = syncDir(d.dir)
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", stateName, err)
+		return nil, fmt.Errorf("write %s: %w", stateName, err)
 	}
+	at := still.Cursor()
 	d.at, d.base, d.valid, d.size = at, at, true, 0
 	// Not yet emptied, the log holds only deltas that the state has, or doesn't follow on it.
 	if err := errors.Join(d.log.Truncate(0), d.log.Sync()); err != nil {
-		return fmt.Errorf("empty %s: %w", logName, err)
+		return nil, fmt.Errorf("empty %s: %w", logName, err)
 	}
-	return nil
+	d.dropImage()
+	return still, nil
 }
 
-func writeState(ctx context.Context, file io.Writer, t *table.Table) (at snapshot.Cursor, err error) {
+func writeState(ctx context.Context, file io.Writer, still *table.Image) error {
 	buffered := bufio.NewWriterSize(file, 1<<20)
 	h := append(make([]byte, 0, stateHeader), stateMagic...)
 	h = binary.LittleEndian.AppendUint16(h, stateFormat)
 	h = binary.LittleEndian.AppendUint16(h, snapshot.Schema)
 	h = binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
 	if _, err := buffered.Write(h); err != nil {
-		return at, err
-	}
-	var doc *snapshot.Writer
-	n := 0
-	err = t.Records(func(cur snapshot.Cursor) error {
-		at = cur
-		doc, err = snapshot.NewFastWriter(buffered, cur)
 		return err
-	}, func(r *link.Record) error {
+	}
+	doc, err := snapshot.NewFastWriter(buffered, still.Cursor())
+	if err != nil {
+		return err
+	}
+	n := 0
+	err = still.Records(func(r *link.Record) error {
 		if n++; n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		return doc.Add(r)
 	})
 	if err != nil {
-		return at, err
+		return err
 	}
-	return at, errors.Join(doc.Close(), buffered.Flush())
+	return errors.Join(doc.Close(), buffered.Flush())
 }
 
 func syncDir(dir string) error {
@@ -377,10 +403,13 @@ func (a *Agent) write(ctx context.Context, batch [][]byte) error {
 			a.cfg.Logger.Warn("state_not_set_aside", "error", err)
 		}
 	}
-	if err := a.disk.replace(ctx, a.cfg.Table); err != nil {
+	still, err := a.disk.replace(ctx, a.cfg.Table)
+	if err != nil {
 		a.rewrite.Store(true)
 		return err
 	}
+	a.image.Store(still)
+	wake(a.imaged)
 	a.stats.written.Store(time.Now().UnixMilli())
 	return nil
 }

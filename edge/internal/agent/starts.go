@@ -69,12 +69,13 @@ func (a *Agent) load() (found, error) {
 		}
 	}
 	if dead < deadStarts || a.ledger.Proven == (snapshot.Cursor{}) {
-		return a.disk.load(a.cfg.Table, a.cfg.Limits)
+		// The last start before going back does without the image, in case it is that.
+		return a.disk.load(a.cfg.Table, a.cfg.Limits, dead < deadStarts-1)
 	}
 	f, bad, err := a.disk.loadProven(a.cfg.Table, a.cfg.Limits, a.ledger.Proven)
 	if err != nil || !f.state {
 		a.cfg.Logger.Error("no_proven_state", "starts", dead, "error", err)
-		return a.disk.load(a.cfg.Table, a.cfg.Limits)
+		return a.disk.load(a.cfg.Table, a.cfg.Limits, false)
 	}
 	if bad == (snapshot.Cursor{}) {
 		return f, nil
@@ -210,7 +211,7 @@ func (d *disk) loadProven(t *table.Table, limits snapshot.Limits, proven snapsho
 		bad = end
 	}
 	if within(base, proven) {
-		f, err = d.loadSlot(t, limits, stateName, d.log, &proven)
+		f, err = d.loadSlot(t, limits, stateName, d.log, &proven, false)
 		return f, bad, err
 	}
 	log, err := os.Open(filepath.Join(d.dir, otherLog))
@@ -221,7 +222,7 @@ func (d *disk) loadProven(t *table.Table, limits snapshot.Limits, proven snapsho
 	if base, _, err := extent(filepath.Join(d.dir, otherState), log, limits); err != nil || !within(base, proven) {
 		return f, bad, errors.Join(errors.New("neither slot has a proven state"), err)
 	}
-	f, err = d.loadSlot(t, limits, otherState, log, &proven)
+	f, err = d.loadSlot(t, limits, otherState, log, &proven, false)
 	d.valid, d.base = false, base // of the present slot, where nothing can be appended to what was loaded
 	return f, bad, err
 }
