@@ -38,7 +38,7 @@ func (n *native) serve(l net.Listener) error {
 		go func() {
 			defer conn.Close()
 			c := &session{engine: n.engine, conn: conn, in: wire.NewReader(conn)}
-			if err := c.talk(); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
+			if err := c.talk(); !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) {
 				log.Println("chd:", err)
 			}
 		}()
@@ -56,7 +56,7 @@ type session struct {
 	compressor *compress.Writer // nil does not compress; of the statement at hand
 }
 
-// talk serves a client until it goes. What a statement does wrong is told to the client and ends nothing.
+// talk serves a client until it goes, which is an error too. What a statement does wrong is told to the client and ends nothing.
 func (c *session) talk() error {
 	if err := c.hello(); err != nil {
 		return fmt.Errorf("greet a client: %w", err)
@@ -195,7 +195,7 @@ func (c *session) describe(st statement, what string) (list []described, err err
 type described struct{ name, kind, how string }
 
 // waiting is an insert of blocks that follow: table and columns.
-var waiting = regexp.MustCompile("(?is)^\\s*INSERT\\s+INTO\\s+(?:TABLE\\s+)?([^\\s(]+)\\s*(\\(.*\\))?\\s*(?:FORMAT\\s+Native|VALUES)\\s*;?\\s*$")
+var waiting = regexp.MustCompile(`(?is)^\s*INSERT\s+INTO\s+(?:TABLE\s+)?([^\s(]+)\s*(\(.*\))?\s*(?:FORMAT\s+Native|VALUES)\s*;?\s*$`)
 
 // tell answers with what the engine says is wrong. Other errors are of the connection, and end it.
 func (c *session) tell(err error) error {

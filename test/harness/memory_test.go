@@ -66,8 +66,9 @@ func (m *memories) look(nodes []*fleet.Node) {
 	}
 }
 
-// flat demands that no run ended with more than half as much again and 64 MiB above what it had when it was warm. The half
-// is the collector's, which lets garbage grow to the size of what lives.
+// flat demands that no run ended with more than half as much again and some above what it had when it was warm. The half
+// is the collector's, which lets garbage grow to the size of what lives. Some is 64 MiB for an edge and 256 MiB for who
+// ingests: catching up after an outage takes as much, and the runtime gives it back only by and by.
 func (m *memories) flat(t *testing.T) {
 	t.Helper()
 	judged := 0
@@ -76,8 +77,12 @@ func (m *memories) flat(t *testing.T) {
 			continue // it was gone before there was anything to compare
 		}
 		judged++
+		room := int64(256 * mebibyte)
+		if strings.HasPrefix(name, "edge") {
+			room = 64 * mebibyte
+		}
 		t.Logf("%s: anonymous memory %d → %d MiB in %s", name, r.warm/mebibyte, r.last/mebibyte, r.lasted.Round(time.Second))
-		if limit := r.warm + r.warm/2 + 64*mebibyte; r.last > limit {
+		if limit := r.warm + r.warm/2 + room; r.last > limit {
 			t.Errorf("%s: anonymous memory grew from %d to %d MiB", name, r.warm/mebibyte, r.last/mebibyte)
 		}
 	}

@@ -81,8 +81,9 @@ func (a *Agent) load() (found, error) {
 		return f, nil
 	}
 	a.ledger.Shun, a.ledger.Until = bad, time.Now().Add(a.cfg.Shun).UnixMilli()
-	a.refuse(fmt.Errorf("%d starts died with revision %d, so this one went back to revision %d", dead, bad.Revision, a.cfg.Table.Cursor().Revision))
-	a.cfg.Logger.Error("state_rolled_back", "starts", dead, "shunned", bad.Revision, "revision", a.cfg.Table.Cursor().Revision,
+	now := a.cfg.Table.Cursor().Revision
+	a.refuse(fmt.Errorf("%d starts died with revision %d, so this one went back to revision %d", dead, bad.Revision, now))
+	a.cfg.Logger.Error("state_rolled_back", "starts", dead, "shunned", bad.Revision, "revision", now,
 		"todo", "see what the panics before this start say; a change of the link that did it ends this")
 	return f, nil
 }
@@ -187,7 +188,7 @@ func (d *disk) setAside() error {
 	if err := os.Rename(state+".new", state); err != nil {
 		return err
 	}
-	// With the log of the state before it, until here, this state is as good: those deltas it has.
+	// A crash here leaves this state with the log of an older one, whose deltas it has and which are passed over.
 	log := make([]byte, d.size)
 	if _, err := d.log.ReadAt(log, 0); err != nil {
 		return err
