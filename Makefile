@@ -48,10 +48,12 @@ test: compiler ## all tests, with the real parts that they need
 	@echo "== test/deploy" && cd test/deploy && GOWORK=off $(GO) test -timeout 20m ./...
 	@echo "== test/harness" && cd test/harness && $(GO) test -timeout 25m ./...
 
-check: ## format, vet, staticcheck, each module without the workspace
+check: ## format, vet, staticcheck, each module without the workspace; licences, known vulnerabilities
 	@out=$$(gofmt -l $(MODULES)); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) build -o /dev/null ./... && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...); done
+	@cd .ci/tools && GOWORK=off $(GO) run ./licences -check
+	@deploy/dev/vulns
 
 bench: ## every budget against its baseline in the same run; table and plot in docs/benchmarks
 	@mkdir -p bin
