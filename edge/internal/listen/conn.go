@@ -25,6 +25,11 @@ type conn struct {
 	err     error
 	tries   int
 
+	// idle is between two requests, as the server's goroutine sees it. taking holds back a Close of another goroutine
+	// that takes the connection for idle while the next request is read from it: see Close.
+	idle   bool
+	taking atomic.Uint32
+
 	answered bool // something was written since the last Read
 	patience patience
 	glanced  uint64
@@ -37,6 +42,12 @@ type patience struct {
 	credit int8 // above 0: the last waits have paid
 	since  uint8
 }
+
+// Values of conn.taking.
+const (
+	takes  = 1
+	closes = 2
+)
 
 const (
 	mostCredit = 16
@@ -101,15 +112,34 @@ func (c *conn) Read(b []byte) (int, error) {
 // read1 tries once to read and reports whether that is the end of it: it is not if there is nothing yet.
 func (c *conn) read1(fd uintptr) bool {
 	c.tries++
+	if c.idle && !c.taking.CompareAndSwap(0, takes) {
+		c.n, c.err = 0, nil // it is being closed: as if the client had ended it
+		return true
+	}
 	for {
-		c.n, c.err = syscall.Read(int(fd), c.into)
-		if c.err != syscall.EINTR {
-			return c.err != syscall.EAGAIN
+		if c.n, c.err = syscall.Read(int(fd), c.into); c.err != syscall.EINTR {
+			break
 		}
 	}
+	switch {
+	case !c.idle || c.n > 0:
+	case !c.taking.CompareAndSwap(takes, 0): // closed meanwhile, and nothing has come
+		c.taking.Store(0)
+		c.n, c.err = 0, nil // as if the client had ended it: the server closes it then
+	default:
+		return c.err != syscall.EAGAIN
+	}
+	return c.err != syscall.EAGAIN
 }
 
+// Close closes the connection, but not between the moment in which a request was taken from it and that in which the
+// server says that the request has begun: a server that ends closes what it takes for idle, and that request's answer
+// would be lost. It sees that it ends after the answer, and closes the connection itself.
 func (c *conn) Close() error {
+	if c.taking.CompareAndSwap(takes, closes) {
+		return nil
+	}
+	c.taking.CompareAndSwap(0, closes)
 	c.owner.forget(c)
 	return c.Conn.Close()
 }

@@ -83,6 +83,8 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 	case fasthttp.StateNew:
 		c.move(&c.readBy, l.timeouts.Read, 0)
 	case fasthttp.StateActive:
+		c.idle = false
+		c.taking.Store(0)
 		c.move(&c.readBy, l.timeouts.Read, 0)
 		c.move(&c.writeBy, l.timeouts.Write, l.timeouts.Read)
 		if c.glanced != 0 {
@@ -90,6 +92,7 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 			c.glanced = 0
 		}
 	case fasthttp.StateIdle:
+		c.idle = true
 		c.move(&c.readBy, l.timeouts.Idle, 0)
 		c.writeBy.Store(none)
 	}

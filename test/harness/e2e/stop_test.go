@@ -14,10 +14,8 @@ import (
 	"github.com/shortline/shortline/test/harness/truth"
 )
 
-// An edge that is told to end in the middle of full load: whom it answered is counted. Whom it counted has the answer too,
-// but for connections that the server took for idle between the arrival of a request and its beginning; each can
-// lose one answer so. On a busy machine these were none to 19 of 128 connections: a known weakness, held here to a
-// quarter.
+// An edge that is told to end in the middle of full load: whom it answered is counted, and whom it counted has the answer,
+// also where a request comes in the instant in which its connection is closed for being idle.
 func TestStop_under_full_load(t *testing.T) {
 	const stops, clients = 4, 32
 	p, err := plane.New()
@@ -60,7 +58,7 @@ func TestStop_under_full_load(t *testing.T) {
 	if !v.Exact() || len(r.Other) > 0 || account.Missing != 0 {
 		t.Errorf("what was answered is not what was counted: %v; %v; %v", r, v, account)
 	}
-	if r.Broken > stops*clients || v.InDoubt > stops*clients/4 {
+	if r.Broken > stops*clients || v.InDoubt > 0 {
 		t.Errorf("%d requests were broken off, %d of them counted", r.Broken, v.InDoubt)
 	}
 }
