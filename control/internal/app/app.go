@@ -21,6 +21,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/bundles"
+	"github.com/shortline/shortline/control/internal/console"
 	"github.com/shortline/shortline/control/internal/edgeapi"
 	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/ingest"
@@ -64,7 +65,7 @@ type Deps struct {
 
 // Control is a control plane, ready to run. What no role asks for is nil.
 type Control struct {
-	// Handler serves /api, under Serve.
+	// Handler serves /api and the console, under Serve.
 	Handler http.Handler
 	// Source is where edges get links from.
 	Source snapshot.Source
@@ -233,13 +234,13 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 		return err
 	}
 	all, stream := server.Handler(), Until(server.Handler())
-	c.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c.Handler = console.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == api.LivePath {
 			stream.ServeHTTP(w, r)
 			return
 		}
 		all.ServeHTTP(w, r)
-	})
+	}))
 	return nil
 }
 

@@ -1,0 +1,34 @@
+// The audit log, for administrators.
+import { h, replace } from './dom.js';
+import { get, query } from './api.js';
+import { card, complain, empty, field, heading, pager, table } from './ui.js';
+import { time } from './format.js';
+
+const kinds = ['url', 'user', 'api_key', 'bundle', 'webhook', 'variant', 'routing_rule', 'settings', 'oidc_provider', 'oidc_account', 'system_setting'];
+const words = (name) => name.toLowerCase().replaceAll('_', ' ');
+
+export async function audit({ signal }) {
+  const state = { page: 1, entityType: '', startDate: '', endDate: '' };
+  const list = h('div');
+  async function load() {
+    const got = await get(`/api/audit-logs${query({ ...state, pageSize: 25 })}`, { signal });
+    replace(list, got.logs.length ? card(null, table('Audit log', [['Time'], ['Who'], ['Action'], ['What'], ['From']], got.logs.map(row))) : empty('Nothing found', 'No entry matches.'),
+      pager(got, (page) => set({ page })));
+  }
+  function set(what) {
+    Object.assign(state, { page: 1 }, what);
+    load().catch(complain);
+  }
+  await load();
+  return [heading('Audit log'), h('div', { class: 'filters', role: 'search' },
+    field('entityType', 'About', { options: [['', 'Everything'], ...kinds.map((k) => [k, words(k)])], onchange: (e) => set({ entityType: e.target.value }) }),
+    field('startDate', 'From', { type: 'date', onchange: (e) => set({ startDate: e.target.value }) }), field('endDate', 'To', { type: 'date', onchange: (e) => set({ endDate: e.target.value }) })), list];
+}
+
+function row(e) {
+  const failed = e.metadata?.success === false;
+  const values = [['before', e.oldValue], ['after', e.newValue]].filter(([, v]) => v !== null);
+  return [h('time', { datetime: e.createdAt }, time(e.createdAt)), e.user?.email ?? '\u2013', h('span', null, words(e.action), ' ', failed && h('span', { class: 'badge expired' }, 'failed')),
+    h('div', null, words(e.entityType), values.length ? h('details', null, h('summary', null, 'Details'), values.map(([name, v]) => [h('p', { class: 'help' }, name), h('pre', { class: 'code' }, JSON.stringify(v, null, 2))])) : null),
+    h('span', { class: 'mono' }, e.ipAddress ?? '\u2013')];
+}

@@ -1,0 +1,44 @@
+// Clicks a day as bars, with the same figures as a table.
+import { h, s, replace } from './dom.js';
+import { table } from './ui.js';
+import { number, day } from './format.js';
+
+// A round number at or above the largest value, so that the axis reads well.
+function top(most) {
+  if (most <= 4) return 4;
+  const size = 10 ** Math.floor(Math.log10(most));
+  return [1, 2, 4, 5, 8, 10].map((m) => m * size).find((n) => n >= most);
+}
+
+export function chart(series, signal) {
+  const place = h('div', { class: 'chart' });
+  const most = Math.max(0, ...series.map((d) => d.clicks));
+  const total = series.reduce((sum, d) => sum + d.clicks, 0);
+  let drawn = 0;
+  const watcher = new ResizeObserver(() => {
+    const width = Math.floor(place.clientWidth);
+    if (width && width !== drawn) replace(place, draw(series, drawn = width, top(most), total));
+  });
+  watcher.observe(place);
+  signal.addEventListener('abort', () => watcher.disconnect());
+  return h('figure', { class: 'days' }, place, h('details', null, h('summary', null, 'As a table'),
+    table('Clicks a day', [['Day'], ['Clicks', 'num'], ['Visitors', 'num']], series.map((d) => [day(d.date), number(d.clicks), number(d.uniqueVisitors)]))));
+}
+
+function draw(series, width, high, total) {
+  const height = 220, left = 44, bottom = 26, above = 10;
+  const inner = width - left - 4, step = inner / Math.max(1, series.length), tall = height - bottom - above;
+  const y = (n) => above + tall - (n / high) * tall;
+  const lines = [0, 0.25, 0.5, 0.75, 1].map((part) => part * high).filter((n) => Number.isInteger(n));
+  const every = Math.max(1, Math.ceil(series.length / Math.floor(inner / 64)));
+  const bar = Math.max(1, Math.min(28, step * 0.72));
+  return s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': `Clicks a day: ${number(total)} in ${series.length} days` },
+    lines.map((n) => [s('line', { x1: left, x2: width, y1: y(n), y2: y(n), class: n ? 'grid' : 'axis' }), s('text', { x: left - 8, y: y(n) + 4, 'text-anchor': 'end' }, number(n))]),
+    series.map((d, i) => {
+      const x = left + i * step, tallness = d.clicks ? Math.max(2, y(0) - y(d.clicks)) : 0;
+      return s('g', { class: 'day' }, s('title', null, `${day(d.date)}: ${number(d.clicks)} clicks, ${number(d.uniqueVisitors)} visitors`),
+        s('rect', { x, y: above, width: step, height: tall, class: 'reach' }),
+        s('rect', { x: x + (step - bar) / 2, y: y(0) - tallness, width: bar, height: tallness, rx: Math.min(3, bar / 2), class: 'bar' }),
+        (series.length - 1 - i) % every === 0 && s('text', { x: x + step / 2, y: height - 7, 'text-anchor': i === series.length - 1 && series.length > 1 ? 'end' : 'middle', dx: i === series.length - 1 && series.length > 1 ? step / 2 : 0 }, day(d.date)));
+    }));
+}

@@ -1,0 +1,72 @@
+// Elements, made without parsing: whatever comes from the API becomes text or an attribute, never markup.
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+function fill(element, props, children) {
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (name === 'value' || name === 'checked' || name === 'disabled' || name === 'selected' || name === 'hidden') element[name] = value;
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  add(element, children);
+  return element;
+}
+
+function add(element, children) {
+  for (const child of children) {
+    if (child === undefined || child === null || child === false) continue;
+    if (Array.isArray(child)) add(element, child);
+    else element.append(child instanceof Node ? child : String(child));
+  }
+}
+
+// h makes an HTML element; props that begin with "on" are listeners.
+export function h(tag, props, ...children) {
+  return fill(document.createElement(tag), props, children);
+}
+
+// s makes an SVG element.
+export function s(tag, props, ...children) {
+  return fill(document.createElementNS(SVG, tag), props, children);
+}
+
+export function replace(element, ...children) {
+  element.replaceChildren();
+  add(element, children);
+  return element;
+}
+
+// safeLink shows an address, and links to it only if it is one that a browser may be sent to.
+export function safeLink(address, props) {
+  const ok = /^https?:\/\//i.test(address ?? '');
+  return ok ? h('a', { href: address, rel: 'noreferrer noopener', target: '_blank', ...props }, address) : h('span', props, address ?? '');
+}
+
+const paths = {
+  links: 'M10 13a5 5 0 0 0 7 0l3-3a5 5 0 0 0-7-7l-1.5 1.5M14 11a5 5 0 0 0-7 0l-3 3a5 5 0 0 0 7 7l1.5-1.5',
+  overview: 'M4 20V10M10 20V4M16 20v-7M21 20H3',
+  keys: 'M15 7a4 4 0 1 1-3.9 5H8l-1.5 1.5L5 12l-2 2M15 10.5v.01',
+  account: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21c.6-4 4-6 8-6s7.4 2 8 6',
+  users: 'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20c.5-3.5 3-5.5 6.5-5.5s6 2 6.5 5.5M16 4.3a3.5 3.5 0 0 1 0 6.4M18 15c2 .8 3.2 2.5 3.5 5',
+  edges: 'M12 3v6M12 9l-7 7M12 9l7 7M12 9v8M5 19a2 2 0 1 0 0-4M19 19a2 2 0 1 0 0-4M12 21a2 2 0 1 0 0-4',
+  audit: 'M7 3h8l4 4v14H5V3zM9 12h6M9 16h6M9 8h2',
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  qr: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h2v2h-2zM18 18h2v2h-2zM18 14h2M14 19v1',
+  pause: 'M9 5v14M15 5v14',
+  play: 'M7 5l12 7-12 7z',
+  trash: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
+  edit: 'M4 20h4L19 9l-4-4L4 16zM13 7l4 4',
+  plus: 'M12 5v14M5 12h14',
+  search: 'M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM16 16l5 5',
+  out: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
+  download: 'M12 4v11M7 11l5 5 5-5M4 20h16',
+  lock: 'M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3',
+  clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2',
+  close: 'M6 6l12 12M18 6L6 18',
+};
+
+// icon is decoration: what it stands for is said by the text or label beside it.
+export function icon(name) {
+  return s('svg', { viewBox: '0 0 24 24', class: 'icon', 'aria-hidden': 'true', focusable: 'false' }, s('path', { d: paths[name] }));
+}

@@ -1,0 +1,48 @@
+// Why a visitor is led where: the API runs what edges run, and this shows its trace.
+import { h, replace, safeLink } from './dom.js';
+import { post } from './api.js';
+import { card, field, form } from './ui.js';
+import { percent } from './format.js';
+
+const agents = [
+  ['iPhone, Safari', 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1'],
+  ['Android phone, Chrome', 'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36'],
+  ['Windows, Chrome', 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'],
+  ['Mac, Safari', 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15'],
+  ['iPad, Safari', 'Mozilla/5.0 (iPad; CPU OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1'],
+  ['This browser', navigator.userAgent],
+];
+const outcomes = {
+  REDIRECT: 'The visitor is redirected.', GONE: 'The visitor is told that the link is gone.', PREVIEW: 'A crawler gets the preview page.',
+  PASSWORD: 'The visitor is asked for the password first.', LOOP: 'The visitor is stopped: the destination leads back here.',
+};
+const reasons = { RULE: 'a rule', VARIANT: 'a variant, drawn by weight', DEFAULT: 'the default for visitors whom no rule matches', ORIGINAL: 'the link\u2019s own destination' };
+
+export function explain(u) {
+  const answer = h('div', { class: 'explained', role: 'status' });
+  return card('Where does a visitor go?', form(h('div', { class: 'pair' },
+    field('userAgent', 'Device', { options: agents.map(([name, agent]) => [agent, name]) }),
+    field('country', 'Country', { placeholder: 'DE', maxlength: 2, autocomplete: 'off' }),
+    field('language', 'Language', { placeholder: 'de-DE', autocomplete: 'off' }),
+    field('referer', 'Referrer', { placeholder: 'https://news.example/', autocomplete: 'off' }),
+    field('query', 'Parameters', { placeholder: 'utm_source=mail', autocomplete: 'off' }),
+    field('time', 'Time', { type: 'datetime-local', help: 'Empty: now.' })), 'Explain', async (v) => {
+    const body = {};
+    for (const [name, value] of Object.entries(v)) if (value) body[name] = name === 'time' ? new Date(value).toISOString() : value.trim();
+    const e = await post(`/api/urls/${u.id}/explain`, body);
+    const d = e.destination;
+    replace(answer, h('p', null, h('b', null, outcomes[e.outcome] ?? e.outcome), ` Chosen: ${reasons[d.chosenBy] ?? d.chosenBy}.`), h('p', { class: 'target' }, '\u2192 ', safeLink(d.location)),
+      e.rules.length ? h('ol', { class: 'trace' }, e.rules.map((r) => h('li', null, verdict(r.matched, r.wins ? 'wins' : r.matched ? 'matches' : 'does not match'), ' ', h('b', null, r.name), !r.evaluated && ' (not asked)', h('ul', null, trace(r.trace))))) : null,
+      e.variants.length ? h('p', { class: 'help' }, 'Variants: ', e.variants.map((x) => `${x.name} ${percent(x.percentage)}`).join(', ')) : null);
+  }, { kind: '' }), answer);
+}
+
+function verdict(yes, text) {
+  return h('span', { class: yes ? 'yes' : 'no' }, text);
+}
+
+function trace(c) {
+  if (c.logicalOperator) return h('li', null, verdict(c.matched, c.matched ? 'yes' : 'no'), ` ${c.logicalOperator === 'AND' ? 'all of' : 'any of'}`, h('ul', null, c.children.map(trace)));
+  return h('li', null, verdict(c.matched, c.matched ? 'yes' : 'no'), ` ${c.type} ${String(c.operator).replaceAll('_', ' ')} ${typeof c.value === 'string' ? c.value : JSON.stringify(c.value)}`,
+    h('small', null, c.visitorValue === null ? ' \u2013 not known of this visitor' : ` \u2013 the visitor\u2019s is ${c.visitorValue}`));
+}

@@ -1,0 +1,52 @@
+// Numbers, times and names as people read them, in their own language's order.
+
+const numbers = new Intl.NumberFormat();
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const dayOnly = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const days = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+const ago = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+
+export const number = (n) => numbers.format(n ?? 0);
+export const time = (t) => (t ? moment.format(new Date(t)) : '\u2013');
+export const date = (t) => (t ? dayOnly.format(new Date(t)) : '\u2013');
+export const seconds = (t) => clock.format(new Date(t));
+export const percent = (n) => `${numbers.format(n ?? 0)} %`;
+
+// day shows a report's day, which has no zone any more.
+export const day = (d) => days.format(new Date(`${d}T00:00:00Z`));
+
+export function since(t) {
+  if (!t) return 'never';
+  const s = Math.round((new Date(t).getTime() - Date.now()) / 1000);
+  for (const [unit, size] of [['day', 86400], ['hour', 3600], ['minute', 60]]) {
+    if (Math.abs(s) >= size) return ago.format(Math.trunc(s / size), unit);
+  }
+  return ago.format(s, 'second');
+}
+
+export function bytes(n) {
+  for (const [unit, size] of [['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 2 ** 10]]) {
+    if (n >= size) return `${(n / size).toFixed(1)} ${unit}`;
+  }
+  return `${n ?? 0} B`;
+}
+
+let regions;
+export function country(code) {
+  if (!/^[A-Z]{2}$/.test(code ?? '')) return code || 'Unknown';
+  regions ??= new Intl.DisplayNames(undefined, { type: 'region' });
+  return regions.of(code) ?? code;
+}
+
+const names = { MOBILE: 'Phone', DESKTOP: 'Desktop', TABLET: 'Tablet', UNKNOWN: 'Unknown' };
+export const device = (d) => names[d] ?? d;
+export const bare = (address) => address.replace(/^https?:\/\//, '');
+
+// local turns an instant into what an input of type datetime-local holds, and instant turns it back.
+export function local(t) {
+  if (!t) return '';
+  const d = new Date(t);
+  return new Date(d.getTime() - d.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+}
+export const instant = (value) => (value ? new Date(value).toISOString() : null);

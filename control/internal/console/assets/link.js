@@ -1,0 +1,40 @@
+// One link: what it is, and tabs for its report, its clicks, its rules, its variants and the form that changes it.
+import { h, icon, safeLink } from './dom.js';
+import { get } from './api.js';
+import { badge, button, card, copy, notify } from './ui.js';
+import { number, time, bare } from './format.js';
+import { linkForm } from './linkform.js';
+import { qr, remove } from './links.js';
+import { report } from './report.js';
+import { clicks } from './clicks.js';
+import { rules } from './rules.js';
+import { variants } from './variants.js';
+
+const tabs = [[undefined, 'Report'], ['clicks', 'Clicks'], ['rules', 'Rules'], ['variants', 'A/B test'], ['edit', 'Edit']];
+
+export async function link(screen) {
+  const { id, tab, signal, go } = screen;
+  const u = await get(`/api/urls/${encodeURIComponent(id)}`, { signal });
+  const title = u.title || bare(u.originalUrl);
+  document.title = `${title} \u00b7 Shortline`;
+  const content = await ({
+    clicks: () => clicks(u, screen), rules: () => rules(u, screen), variants: () => variants(u, screen),
+    edit: () => card('Edit', linkForm(u, async () => {
+      notify('Saved. Visitors see it within a second.');
+      await go(`/console/links/${u.id}`);
+    }, () => go(`/console/links/${u.id}`))),
+  }[tab] ?? (() => report(u, screen)))();
+  return [
+    h('nav', { 'aria-label': 'Back', class: 'back' }, h('a', { href: '/console/links' }, '\u2190 All links')),
+    h('header', { class: 'heading link' }, h('div', null, h('h1', { tabindex: '-1' }, title),
+      h('p', { class: 'address' }, safeLink(u.shortUrl, { class: 'mono' }), badge(u.status),
+        u.hasPassword && h('span', { class: 'badge' }, icon('lock'), 'Password'), u.expiresAt && h('span', { class: 'badge' }, icon('clock'), `${u.status === 'EXPIRED' ? 'Expired' : 'Expires'} ${time(u.expiresAt)}`)),
+      h('p', { class: 'target' }, 'leads to ', safeLink(u.originalUrl))),
+    h('div', { class: 'actions' }, button('Copy', () => copy(u.shortUrl, `${bare(u.shortUrl)} is copied.`), { kind: 'primary', symbol: 'copy' }),
+      button('QR code', () => qr(u), { symbol: 'qr' }),
+      button('Delete', () => remove(u, () => go('/console/links')), { kind: 'danger-quiet', symbol: 'trash' }))),
+    h('nav', { class: 'tabs', 'aria-label': 'About this link' }, tabs.map(([name, text]) =>
+      h('a', { href: `/console/links/${u.id}${name ? `/${name}` : ''}`, 'aria-current': name === tab ? 'page' : null }, text))),
+    content,
+  ];
+}

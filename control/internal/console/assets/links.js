@@ -1,0 +1,91 @@
+// All links: find, make, copy, switch off and on, delete.
+import { h, icon, replace } from './dom.js';
+import { get, put, del, query } from './api.js';
+import { badge, button, complain, confirm, copy, dialog, empty, field, heading, iconButton, notify, pager, attempt } from './ui.js';
+import { number, date, bare } from './format.js';
+import { linkForm } from './linkform.js';
+
+export async function links({ signal, go }) {
+  const asked = new URLSearchParams(location.search);
+  const state = { search: asked.get('search') ?? '', status: asked.get('status') ?? '', sort: asked.get('sort') ?? 'createdAt desc', page: Number(asked.get('page')) || 1 };
+  const list = h('div', { class: 'list' });
+  const count = h('p', { class: 'count', role: 'status' });
+
+  async function load() {
+    const [sortBy, sortOrder] = state.sort.split(' ');
+    const got = await get(`/api/urls${query({ page: state.page, limit: 20, search: state.search, status: state.status, sortBy, sortOrder })}`, { signal });
+    const filtered = state.search || state.status;
+    replace(count, got.total === 1 ? '1 link' : `${number(got.total)} links`);
+    if (!got.data.length) {
+      replace(list, filtered ? empty('Nothing found', 'No link matches. Try other words or another filter.')
+        : empty('No links yet', 'Make the first one; it works at once.', button('New link', make, { kind: 'primary', symbol: 'plus' })));
+      return;
+    }
+    replace(list, h('ul', { class: 'rows' }, got.data.map((u) => row(u, load))), pager(got, (page) => change({ page })));
+  }
+
+  function change(what) {
+    Object.assign(state, { page: 1 }, what);
+    const shown = { ...state, sort: state.sort === 'createdAt desc' ? '' : state.sort, page: state.page > 1 ? state.page : '' };
+    history.replaceState(null, '', `/console/links${query(shown)}`);
+    load().catch(complain);
+  }
+
+  function make() {
+    dialog('New link', (close) => linkForm(null, async (made) => {
+      close();
+      notify(`${bare(made.shortUrl)} is ready.`);
+      await load();
+      list.querySelector('a')?.focus();
+    }, close), { wide: true });
+  }
+
+  let typing;
+  const search = field('search', 'Search', { type: 'search', value: state.search, placeholder: 'Title, address or slug', oninput: (e) => {
+    clearTimeout(typing);
+    typing = setTimeout(() => change({ search: e.target.value.trim() }), 300);
+  } });
+  const filters = h('div', { class: 'filters', role: 'search' }, search,
+    field('status', 'Status', { value: state.status, options: [['', 'All'], ['ACTIVE', 'Active'], ['INACTIVE', 'Disabled'], ['EXPIRED', 'Expired']], onchange: (e) => change({ status: e.target.value }) }),
+    field('sort', 'Sort by', { value: state.sort, options: [['createdAt desc', 'Newest'], ['createdAt asc', 'Oldest'], ['clickCount desc', 'Most clicks'], ['updatedAt desc', 'Last changed'], ['title asc', 'Title'], ['slug asc', 'Slug'], ['expiresAt asc', 'Expiry']], onchange: (e) => change({ sort: e.target.value }) }));
+  await load();
+  return [heading('Links', button('New link', make, { kind: 'primary', symbol: 'plus' })), filters, count, list];
+}
+
+function row(u, load) {
+  const name = u.title || bare(u.originalUrl);
+  const off = u.status === 'INACTIVE';
+  const toggle = iconButton(off ? 'play' : 'pause', `${off ? 'Enable' : 'Disable'} ${u.slug}`, () => attempt(toggle, async () => {
+    await put(`/api/urls/${u.id}`, { status: off ? 'ACTIVE' : 'INACTIVE' });
+    notify(off ? 'Enabled.' : 'Disabled. Visitors are told that the link is gone.');
+    await load();
+  }));
+  return h('li', { class: 'row' },
+    h('div', { class: 'what' },
+      h('a', { class: 'title', href: `/console/links/${u.id}` }, name),
+      h('div', { class: 'short' }, h('span', { class: 'mono' }, bare(u.shortUrl)), u.hasPassword && h('span', { class: 'hint', title: 'Has a password' }, icon('lock'), h('span', { class: 'offscreen' }, 'Has a password'))),
+      h('div', { class: 'target' }, u.originalUrl)),
+    h('div', { class: 'meta' }, badge(u.status), h('span', { class: 'clicks' }, h('b', null, number(u.clickCount)), u.clickCount === 1 ? ' click' : ' clicks'), h('span', { class: 'when' }, date(u.createdAt))),
+    h('div', { class: 'tools' },
+      iconButton('copy', `Copy ${bare(u.shortUrl)}`, () => copy(u.shortUrl, `${bare(u.shortUrl)} is copied.`)),
+      iconButton('qr', `QR code of ${u.slug}`, () => qr(u)),
+      u.status !== 'EXPIRED' && toggle,
+      iconButton('trash', `Delete ${u.slug}`, () => remove(u, load), 'danger')));
+}
+
+// remove asks first; done follows the deletion.
+export function remove(u, done) {
+  confirm('Delete this link?', `${bare(u.shortUrl)} stops working at once, and its reports go with it. This can\u2019t be undone.`, 'Delete', async () => {
+    await del(`/api/urls/${u.id}`);
+    notify('Deleted.');
+    await done();
+  });
+}
+
+export function qr(u) {
+  const address = (format, width) => `/api/urls/${u.id}/qrcode${query({ format, width })}`;
+  dialog(`QR code`, () => h('div', { class: 'body qr' }, h('img', { src: address('svg', 260), width: 260, height: 260, alt: `QR code of ${u.shortUrl}` }),
+    h('p', { class: 'mono' }, bare(u.shortUrl)),
+    h('div', { class: 'actions' }, h('a', { class: 'button', href: address('png', 1024), download: `${u.slug}.png` }, icon('download'), 'PNG'),
+      h('a', { class: 'button', href: address('svg', 1024), download: `${u.slug}.svg` }, icon('download'), 'SVG'))));
+}

@@ -1,0 +1,50 @@
+// The way in: password, second factor when it is asked for, and identity providers.
+import { h, replace } from './dom.js';
+import { get, post } from './api.js';
+import { field, form } from './ui.js';
+
+const errors = {
+  unknown_provider: 'This identity provider is not set up here.',
+  invalid_redirect: 'The address to return to was not one of ours.',
+  provider_unavailable: 'The identity provider does not answer. Try again in a moment.',
+  expired: 'Signing in took too long. Start again.',
+  invalid_state: 'This sign-in was not begun in this browser. Start again.',
+  access_denied: 'The identity provider refused access.',
+  provider_error: 'The identity provider reported an error.',
+  invalid_token: 'What the identity provider sent could not be verified.',
+  no_account: 'There is no account for you here. Ask an administrator.',
+  email_not_verified: 'Your address is not verified at the identity provider.',
+  account_inactive: 'This account has been deactivated.',
+  internal: 'Something went wrong on our side. Try again.',
+};
+
+export async function login({ mark, error, next, done }) {
+  let providers = { data: [], ssoEnforced: false };
+  try {
+    providers = await get('/api/auth/sso', { signIn: true });
+  } catch {
+    // Passwords may work all the same, and say what is wrong if they don't.
+  }
+  const code = h('div', { hidden: true }, field('twoFactorCode', 'Code', {
+    autocomplete: 'one-time-code', inputmode: 'text', maxlength: 100, help: 'From your authenticator app, or a recovery code.',
+  }));
+  const passwords = providers.ssoEnforced ? null : form([
+    field('email', 'Email', { type: 'email', autocomplete: 'username', required: true }),
+    field('password', 'Password', { type: 'password', autocomplete: 'current-password', required: true }), code,
+  ], 'Sign in', async ({ email, password, twoFactorCode }) => {
+    const got = await post('/api/auth/login', { email, password, ...(twoFactorCode && { twoFactorCode }) }, { signIn: true });
+    if (got.requires2FA) {
+      code.hidden = false;
+      code.querySelector('input').focus();
+      return;
+    }
+    done(got.user);
+  }, { id: 'sign-in' });
+  const buttons = providers.data.map((p) => h('a', { class: 'button', href: `/api/auth/sso/${encodeURIComponent(p.slug)}/login?redirect=${encodeURIComponent(next)}` }, `Sign in with ${p.name}`));
+  const page = h('main', { id: 'main', class: 'sign-in' }, h('div', { class: 'card' }, h('div', { class: 'brand' }, mark, 'Shortline'),
+    h('h1', null, 'Sign in'),
+    error && h('p', { class: 'alert', role: 'alert' }, errors[error] ?? errors.internal),
+    passwords, passwords && buttons.length ? h('p', { class: 'or' }, 'or') : null, h('div', { class: 'providers' }, buttons),
+    providers.ssoEnforced && h('p', { class: 'help' }, 'Signing in with a password is turned off.')));
+  return page;
+}

@@ -1,0 +1,22 @@
+// All of one's links together.
+import { h } from './dom.js';
+import { get } from './api.js';
+import { card, empty, figure, heading } from './ui.js';
+import { number, country, device } from './format.js';
+import { chart } from './chart.js';
+import { figures, ranged, shares } from './report.js';
+
+export async function overview({ signal }) {
+  const stats = await get('/api/urls/stats', { signal });
+  const links = h('dl', { class: 'figures' }, figure('Links', number(stats.totalUrls)), figure('Active', number(stats.activeUrls)),
+    figure('Disabled', number(stats.inactiveUrls)), figure('Expired', number(stats.expiredUrls)), figure('Clicks of all time', number(stats.totalClicks)));
+  const content = await ranged('/api/analytics/overview', { signal, exported: '/api/analytics/export' }, (r) => [
+    figures(r), card('Clicks a day', chart(r.timeSeries, signal)),
+    r.totalClicks === 0 ? empty('No clicks in this range', 'Figures show here within seconds of the first click.') : h('div', { class: 'grid' },
+      card('Most clicked', h('ol', { class: 'shares' }, r.topUrls.map((u) => h('li', null, h('a', { class: 'name', href: `/console/links/${u.id}` }, u.title || u.slug), h('span', { class: 'part' }, number(u.clicks)),
+        h('meter', { min: 0, max: Math.max(1, r.topUrls[0].clicks), value: u.clicks, 'aria-hidden': 'true' }))))),
+      shares('Countries', r.countries, (x) => country(x.name)), shares('Devices', r.devices, (x) => device(x.name)),
+      shares('Browsers', r.browsers, (x) => x.name), shares('Operating systems', r.operatingSystems, (x) => x.name), shares('Referrers', r.referers, (x) => x.referer)),
+  ]);
+  return [heading('Overview'), links, content];
+}

@@ -1,0 +1,109 @@
+// A link's routing rules: in the order in which they are tried, with what explains a visit.
+import { h, replace, safeLink } from './dom.js';
+import { get, post, put, patch, del } from './api.js';
+import { attempt, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
+import { number, percent } from './format.js';
+import { explain } from './explain.js';
+
+const example = { operator: 'AND', conditions: [{ type: 'device', operator: 'equals', value: 'MOBILE' }, { type: 'country', operator: 'in', value: ['DE', 'AT', 'CH'] }] };
+
+export async function rules(u, { signal }) {
+  const path = `/api/urls/${u.id}/routing-rules`;
+  const list = h('div');
+  let smart = u.isSmartRouting, defaultUrl = u.defaultUrl;
+  const settings = h('div');
+
+  async function load() {
+    const got = await get(path, { signal });
+    const parts = new Map(got.stats.map((s) => [s.ruleId, s.matchPercentage]));
+    replace(list, got.rules.length ? h('ol', { class: 'rules' }, got.rules.map((r) => shown(r, parts.get(r.id)))) :
+      empty('No rules', 'Everybody is led to the same destination. A rule sends some visitors elsewhere: by device, country, language, time and more.'));
+  }
+
+  // The first rule switches routing on and the last one off, so what the link says is read again.
+  async function changed(text) {
+    notify(text);
+    const [now] = await Promise.all([get(`/api/urls/${u.id}`, { signal }), load()]);
+    smart = now.isSmartRouting;
+    defaultUrl = now.defaultUrl;
+    drawSettings();
+  }
+
+  function shown(r, part) {
+    const toggle = iconButton(r.isActive ? 'pause' : 'play', `${r.isActive ? 'Disable' : 'Enable'} ${r.name}`, () => attempt(toggle, async () => {
+      await put(`${path}/${r.id}`, { isActive: !r.isActive });
+      await changed(r.isActive ? 'Disabled.' : 'Enabled.');
+    }));
+    return h('li', { class: r.isActive ? 'rule' : 'rule off' }, h('div', { class: 'what' }, h('h3', null, r.name, ' ', !r.isActive && h('span', { class: 'badge inactive' }, 'Disabled')),
+      h('p', { class: 'target' }, '\u2192 ', safeLink(r.targetUrl)), h('p', { class: 'condition' }, sentence(r.conditions))),
+    h('div', { class: 'meta' }, h('span', null, `priority ${number(r.priority)}`), h('span', null, `${number(r.matchCount)} matches \u00b7 ${percent(part)}`)),
+    h('div', { class: 'tools' }, iconButton('edit', `Edit ${r.name}`, () => edit(r)), toggle,
+      iconButton('trash', `Delete ${r.name}`, () => confirm('Delete this rule?', `\u201c${r.name}\u201d stops leading visitors at once.`, 'Delete', async () => {
+        await del(`${path}/${r.id}`);
+        await changed('Deleted.');
+      }), 'danger')));
+  }
+
+  function edit(r) {
+    dialog(r ? 'Edit rule' : 'New rule', (close) => form([
+      field('name', 'Name', { value: r?.name ?? '', maxlength: 100, autofocus: true }),
+      field('targetUrl', 'Destination', { type: 'url', value: r?.targetUrl ?? '', placeholder: 'https://example.com/mobile' }),
+      field('priority', 'Priority', { type: 'number', min: 0, max: 10000, value: r?.priority ?? 0, help: 'The highest is tried first.' }),
+      field('conditions', 'Conditions', { rows: 12, class: 'code', value: JSON.stringify(r?.conditions ?? example, null, 2), help: 'A group of AND or OR; groups can hold groups.' }),
+    ], 'Save', async (v, self) => {
+      let conditions;
+      try {
+        conditions = JSON.parse(v.conditions);
+      } catch (err) {
+        const input = self.querySelector('[name=conditions]');
+        input.setAttribute('aria-invalid', 'true');
+        self.querySelector('[data-field=conditions] .help').append(h('span', { class: 'wrong' }, `This is not JSON: ${err.message}`));
+        return input.focus();
+      }
+      const body = { name: v.name, targetUrl: v.targetUrl.trim(), priority: Number(v.priority), conditions };
+      await (r ? put(`${path}/${r.id}`, body) : post(path, body));
+      close();
+      await changed('Saved. Visitors are led by it within a second.');
+    }, { cancel: close, class: 'body' }), { wide: true });
+  }
+
+  async function fromTemplate() {
+    const { templates } = await get('/api/routing-templates', { signal });
+    dialog('Rule from a template', (close) => {
+      const about = h('p', { class: 'help' }, templates[0].description);
+      return form([
+        field('templateKey', 'Template', { options: templates.map((t) => [t.key, t.name]), onchange: (e) => replace(about, templates.find((t) => t.key === e.target.value).description) }), about,
+        field('targetUrl', 'Destination', { type: 'url', placeholder: 'https://example.com/mobile', autofocus: true }),
+        field('priority', 'Priority', { type: 'number', min: 0, max: 10000, value: 0, help: 'The highest is tried first.' }),
+      ], 'Add rule', async (v) => {
+        await post(`${path}/from-template`, { templateKey: v.templateKey, targetUrl: v.targetUrl.trim(), priority: Number(v.priority) });
+        close();
+        await changed('Added. Visitors are led by it within a second.');
+      }, { cancel: close, class: 'body' });
+    });
+  }
+
+  function drawSettings() {
+    replace(settings, form([
+      field('isSmartRouting', 'Use the rules', { type: 'checkbox', checked: smart }),
+      field('defaultUrl', 'If no rule matches', { type: 'url', value: defaultUrl ?? '', placeholder: 'the link\u2019s own destination' }),
+    ], 'Save', async (v) => {
+      await patch(`${path}/settings`, { isSmartRouting: v.isSmartRouting, defaultUrl: v.defaultUrl.trim() || null });
+      await changed('Saved.');
+    }, { class: 'inline', kind: '' }));
+  }
+
+  drawSettings();
+  await load();
+  const template = button('From a template', () => attempt(template, fromTemplate), { symbol: 'plus' });
+  return [card(null, h('header', { class: 'heading' }, h('h2', null, 'Rules'), h('div', { class: 'actions' }, template, button('New rule', () => edit(null), { kind: 'primary', symbol: 'plus' }))), list, settings),
+    explain(u)];
+}
+
+// sentence puts a condition group into words. Groups come in two forms.
+function sentence(c, inner) {
+  const members = c?.conditions ?? c?.items;
+  if (!members) return `${c?.type} ${String(c?.operator).replaceAll('_', ' ')} ${typeof c?.value === 'string' ? c.value : JSON.stringify(c?.value)}`;
+  const text = members.map((m) => sentence(m, true)).join(` ${String(c.operator ?? c.logicalOperator).toLowerCase()} `);
+  return inner && members.length > 1 ? `(${text})` : text;
+}

@@ -1,0 +1,186 @@
+// The parts that screens are made of: notices, dialogs, forms, tables, pages of lists.
+import { h, icon, replace } from './dom.js';
+import { Refused } from './api.js';
+
+export function notify(text, kind = 'good') {
+  const close = h('button', { type: 'button', class: 'plain', 'aria-label': 'Close notice', onclick: () => note.remove() }, icon('close'));
+  const note = h('div', { class: `notice ${kind}` }, h('span', null, text), close);
+  document.getElementById('notices').append(note);
+  setTimeout(() => note.remove(), kind === 'good' ? 5000 : 12000);
+}
+
+// complain shows what went wrong where no form is there to show it.
+export function complain(err) {
+  if (err.name === 'AbortError') return;
+  const more = err.fields?.length ? ` ${err.fields.map((f) => `${f.field}: ${f.message}`).join('; ')}` : '';
+  notify(err.message + more + (err.requestId ? ` (request ${err.requestId})` : ''), 'bad');
+}
+
+// attempt runs f while the button can't be pressed again.
+export async function attempt(button, f) {
+  button.disabled = true;
+  try {
+    return await f();
+  } catch (err) {
+    complain(err);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+export function button(text, onclick, { kind = '', symbol, ...props } = {}) {
+  return h('button', { type: 'button', class: `button ${kind}`, onclick, ...props }, symbol && icon(symbol), text);
+}
+
+export function iconButton(symbol, label, onclick, kind = '') {
+  return h('button', { type: 'button', class: `plain ${kind}`, 'aria-label': label, title: label, onclick }, icon(symbol));
+}
+
+export async function copy(text, what = 'Copied.') {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Without https, browsers give no clipboard to scripts; the old way still works.
+    const area = h('textarea', { class: 'offscreen', value: text, 'aria-hidden': 'true' });
+    (document.querySelector('dialog[open]') ?? document.body).append(area);
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    if (!done) return notify('The browser does not allow copying. Select the text instead.', 'bad');
+  }
+  notify(what);
+}
+
+// dialog opens a modal one; what fill returns is its content. The browser keeps the focus inside and gives it back.
+export function dialog(title, fill, { wide } = {}) {
+  const name = `dialog-${Math.random().toString(36).slice(2)}`;
+  const box = h('dialog', { class: wide ? 'wide' : '', 'aria-labelledby': name, onclose: () => box.remove() });
+  const close = () => box.close();
+  replace(box, h('header', null, h('h2', { id: name }, title), iconButton('close', 'Close', close)), fill(close));
+  document.body.append(box);
+  box.showModal();
+  return close;
+}
+
+export function confirm(title, text, action, f) {
+  dialog(title, (close) => {
+    const yes = button(action, () => attempt(yes, async () => {
+      await f();
+      close();
+    }), { kind: 'danger' });
+    return h('div', { class: 'body' }, h('p', null, text), h('div', { class: 'actions' }, button('Cancel', close, { autofocus: true }), yes));
+  });
+}
+
+let fields = 0;
+
+// field is a labelled input with room for help and for what the API says about it. name is the API's field.
+export function field(name, label, { help, type = 'text', options, rows, ...props } = {}) {
+  const id = `field-${++fields}`;
+  const described = `${id}-help`;
+  props = { id, name, 'aria-describedby': described, ...props };
+  let input;
+  if (options) input = h('select', props, options.map(([value, text]) => h('option', { value, selected: value === props.value }, text)));
+  else if (rows) input = h('textarea', { rows, spellcheck: 'false', ...props });
+  else input = h('input', { type, ...props });
+  const help_ = h('p', { id: described, class: 'help' }, help);
+  if (type === 'checkbox') return h('div', { class: 'field check', 'data-field': name }, h('label', { for: id }, input, h('span', null, label)), help_);
+  return h('div', { class: 'field', 'data-field': name }, h('label', { for: id }, label), input, help_);
+}
+
+// form calls send with the values of its inputs, by name, and shows what the API finds wrong beside them.
+export function form(content, action, send, { cancel, kind = 'primary', ...props } = {}) {
+  const alert = h('p', { class: 'alert', role: 'alert', hidden: true });
+  const submit = h('button', { type: 'submit', class: `button ${kind}` }, action);
+  const self = h('form', {
+    novalidate: true, ...props,
+    onsubmit: async (event) => {
+      event.preventDefault();
+      clear(self);
+      alert.hidden = true;
+      submit.disabled = true;
+      try {
+        await send(values(self), self);
+      } catch (err) {
+        if (!(err instanceof Refused)) throw err;
+        show(self, alert, err);
+      } finally {
+        submit.disabled = false;
+      }
+    },
+  }, alert, content, h('div', { class: 'actions' }, cancel && button('Cancel', cancel), submit));
+  return self;
+}
+
+function values(self) {
+  const out = {};
+  for (const input of self.elements) {
+    if (!input.name) continue;
+    out[input.name] = input.type === 'checkbox' ? input.checked : input.value;
+  }
+  return out;
+}
+
+function clear(self) {
+  for (const old of self.querySelectorAll('.wrong')) old.remove();
+  for (const input of self.querySelectorAll('[aria-invalid]')) input.removeAttribute('aria-invalid');
+}
+
+function show(self, alert, err) {
+  const unplaced = [];
+  let first;
+  for (const problem of err.fields) {
+    const place = [...self.querySelectorAll('[data-field]')].find((f) => problem.field === f.dataset.field || problem.field.startsWith(`${f.dataset.field}.`));
+    if (!place) {
+      unplaced.push(`${problem.field}: ${problem.message}`);
+      continue;
+    }
+    const below = problem.field === place.dataset.field ? '' : `${problem.field} `;
+    const input = place.querySelector('input, select, textarea');
+    input.setAttribute('aria-invalid', 'true');
+    place.querySelector('.help').append(h('span', { class: 'wrong' }, below + problem.message));
+    place.closest('details')?.setAttribute('open', '');
+    first ??= input;
+  }
+  if (unplaced.length || !first) {
+    replace(alert, [err.message, ...unplaced].join(' '));
+    alert.hidden = false;
+  }
+  first?.focus();
+}
+
+// table makes a real table; on narrow screens each cell shows its column's name.
+export function table(caption, columns, rows) {
+  return h('table', null, h('caption', { class: 'offscreen' }, caption),
+    h('thead', null, h('tr', null, columns.map(([name, kind]) => h('th', { scope: 'col', class: kind }, name)))),
+    h('tbody', null, rows.map((cells) => h('tr', null, cells.map((cell, i) => h('td', { class: columns[i][1], 'data-column': columns[i][0] }, cell))))));
+}
+
+export function empty(title, text, action) {
+  return h('div', { class: 'empty' }, h('h2', null, title), h('p', null, text), action);
+}
+
+export function card(title, ...content) {
+  return h('section', { class: 'card' }, title && h('h2', null, title), content);
+}
+
+export function badge(status) {
+  const names = { ACTIVE: 'Active', INACTIVE: 'Disabled', EXPIRED: 'Expired' };
+  return h('span', { class: `badge ${String(status).toLowerCase()}` }, names[status] ?? status);
+}
+
+export function figure(name, value, note) {
+  return h('div', { class: 'figure' }, h('dt', null, name), h('dd', null, value, note && h('small', null, note)));
+}
+
+// pager moves through a list as the API pages it.
+export function pager(list, go) {
+  if (list.totalPages <= 1) return null;
+  const step = (text, page) => button(text, () => go(page), { disabled: page < 1 || page > list.totalPages });
+  return h('nav', { class: 'pager', 'aria-label': 'Pages' }, step('Previous', list.page - 1),
+    h('span', null, `Page ${list.page} of ${list.totalPages}`), step('Next', list.page + 1));
+}
+
+export function heading(title, ...actions) {
+  return h('header', { class: 'heading' }, h('h1', { tabindex: '-1' }, title), h('div', { class: 'actions' }, actions));
+}

@@ -1,0 +1,69 @@
+// Users, for administrators.
+import { h, replace } from './dom.js';
+import { get, post, patch, del, query } from './api.js';
+import { attempt, badge, button, card, complain, confirm, dialog, field, form, heading, iconButton, notify, pager, table } from './ui.js';
+import { date } from './format.js';
+
+const roles = [['USER', 'User'], ['ADMIN', 'Administrator']];
+
+export async function users({ user, signal }) {
+  const list = h('div');
+  let search = '', page = 1;
+  async function load() {
+    const got = await get(`/api/users${query({ page, limit: 20, search })}`, { signal });
+    replace(list, card(null, table('Users', [['User'], ['Role'], ['Status'], ['Second factor'], ['Made'], ['', 'tools']], got.data.map(row))), pager(got, (p) => {
+      page = p;
+      load().catch(complain);
+    }));
+  }
+  function row(u) {
+    const own = u.id === user.id, active = u.status === 'ACTIVE';
+    const toggle = iconButton(active ? 'pause' : 'play', `${active ? 'Deactivate' : 'Activate'} ${u.email}`, () => attempt(toggle, async () => {
+      await patch(`/api/users/${u.id}/status`, { status: active ? 'INACTIVE' : 'ACTIVE' });
+      notify(active ? 'Deactivated, and signed out everywhere.' : 'Activated.');
+      await load();
+    }));
+    return [h('div', null, h('b', null, u.name || u.email), u.name && h('small', { class: 'under' }, u.email)), own ? roleName(u.role) : h('select', { 'aria-label': `Role of ${u.email}`, onchange: (e) => attempt(e.target, async () => {
+      try {
+        await patch(`/api/users/${u.id}/role`, { role: e.target.value });
+        notify('Changed. They sign in anew.');
+      } finally {
+        await load();
+      }
+    }) }, roles.map(([value, text]) => h('option', { value, selected: u.role === value }, text))),
+    badge(u.status), u.twoFactorEnabled ? 'on' : 'off', date(u.createdAt),
+    own ? h('small', null, 'you') : h('span', { class: 'tools' }, iconButton('keys', `Set a password for ${u.email}`, () => reset(u)), toggle,
+      iconButton('trash', `Delete ${u.email}`, () => confirm('Delete this user?', `${u.email} can no longer sign in, and their keys are refused.`, 'Delete', async () => {
+        const got = await del(`/api/users/${u.id}`);
+        notify(got?.message ?? 'Deleted.');
+        await load();
+      }), 'danger'))];
+  }
+  const roleName = (role) => roles.find(([value]) => value === role)?.[1] ?? role;
+  function reset(u) {
+    dialog('Set a password', (close) => form(field('newPassword', `New password for ${u.email}`, { type: 'password', autocomplete: 'new-password', autofocus: true, help: 'At least 8 characters. All of their sessions end.' }), 'Set', async (v) => {
+      const got = await post(`/api/users/${u.id}/reset-password`, { newPassword: v.newPassword });
+      notify(got.message);
+      close();
+    }, { cancel: close, class: 'body' }));
+  }
+  function make() {
+    dialog('New user', (close) => form([field('email', 'Email', { type: 'email', autofocus: true, autocomplete: 'off' }), field('name', 'Name', { autocomplete: 'off' }),
+      field('password', 'Password', { type: 'password', autocomplete: 'new-password', help: 'At least 8 characters.' }), field('role', 'Role', { options: roles, value: 'USER' })], 'Create user', async (v) => {
+      await post('/api/users', { email: v.email, password: v.password, role: v.role, ...(v.name && { name: v.name }) });
+      close();
+      notify('Created.');
+      await load();
+    }, { cancel: close, class: 'body' }));
+  }
+  let typing;
+  await load();
+  return [heading('Users', button('New user', make, { kind: 'primary', symbol: 'plus' })), h('div', { class: 'filters', role: 'search' }, field('search', 'Search', { type: 'search', placeholder: 'Email or name', oninput: (e) => {
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      search = e.target.value.trim();
+      page = 1;
+      load().catch(complain);
+    }, 300);
+  } })), list];
+}

@@ -1,0 +1,63 @@
+// A link's A/B test: variants, their weights and what came of them.
+import { h, replace, safeLink } from './dom.js';
+import { get, post, put, del } from './api.js';
+import { attempt, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
+import { number, percent } from './format.js';
+
+export async function variants(u, { signal }) {
+  const path = `/api/urls/${u.id}/variants`;
+  const list = h('div'), state = h('p', { class: 'help', role: 'status' });
+  const toggle = button('', () => attempt(toggle, async () => {
+    await put(`/api/urls/${u.id}`, { isABTesting: !u.isABTesting });
+    await changed(u.isABTesting ? 'The test is stopped.' : 'The test runs.');
+  }));
+
+  async function load() {
+    const got = await get(path, { signal });
+    toggle.hidden = !got.variants.length;
+    replace(toggle, u.isABTesting ? 'Stop the test' : 'Run the test');
+    replace(state, got.variants.length ? (u.isABTesting ? 'The test runs: visitors whom no rule matches are split by weight.' : 'The test is stopped: nobody is led to a variant.') : '');
+    replace(list, got.variants.length ? h('ul', { class: 'rules' }, got.variants.map((v) => shown(v, got))) :
+      empty('No test', 'Split visitors between destinations by weight, and see which draws more. The first variant starts the test.'));
+  }
+
+  async function changed(text) {
+    notify(text);
+    u = await get(`/api/urls/${u.id}`, { signal });
+    await load();
+  }
+
+  function shown(v, { totalWeight, totalClicks }) {
+    const chance = v.isActive && totalWeight ? Math.round((v.weight / totalWeight) * 1000) / 10 : 0;
+    const share = totalClicks ? Math.round((v.clickCount / totalClicks) * 1000) / 10 : 0;
+    const pause = iconButton(v.isActive ? 'pause' : 'play', `${v.isActive ? 'Disable' : 'Enable'} ${v.name}`, () => attempt(pause, async () => {
+      await put(`${path}/${v.id}`, { isActive: !v.isActive });
+      await changed(v.isActive ? 'Disabled.' : 'Enabled.');
+    }));
+    return h('li', { class: v.isActive ? 'rule' : 'rule off' },
+      h('div', { class: 'what' }, h('h3', null, v.name, ' ', !v.isActive && h('span', { class: 'badge inactive' }, 'Disabled')), h('p', { class: 'target' }, '\u2192 ', safeLink(v.targetUrl)),
+        h('meter', { min: 0, max: 100, value: chance, 'aria-label': 'Chance in percent' })),
+      h('div', { class: 'meta' }, h('span', null, `weight ${v.weight} \u00b7 ${percent(chance)}`), h('span', null, `${number(v.clickCount)} clicks \u00b7 ${percent(share)}`)),
+      h('div', { class: 'tools' }, iconButton('edit', `Edit ${v.name}`, () => edit(v)), pause,
+        iconButton('trash', `Delete ${v.name}`, () => confirm('Delete this variant?', `\u201c${v.name}\u201d gets no more visitors.`, 'Delete', async () => {
+          await del(`${path}/${v.id}`);
+          await changed('Deleted.');
+        }), 'danger')));
+  }
+
+  function edit(v) {
+    dialog(v ? 'Edit variant' : 'New variant', (close) => form([
+      field('name', 'Name', { value: v?.name ?? '', maxlength: 100, autofocus: true }),
+      field('targetUrl', 'Destination', { type: 'url', value: v?.targetUrl ?? '', placeholder: 'https://example.com/b' }),
+      field('weight', 'Weight', { type: 'number', min: 0, max: 100, value: v?.weight ?? 50, help: '0 to 100. The chance is this over the sum of all active variants.' }),
+    ], 'Save', async (x) => {
+      const body = { name: x.name, targetUrl: x.targetUrl.trim(), weight: Number(x.weight) };
+      await (v ? put(`${path}/${v.id}`, body) : post(path, body));
+      close();
+      await changed('Saved.');
+    }, { cancel: close, class: 'body' }));
+  }
+
+  await load();
+  return card(null, h('header', { class: 'heading' }, h('h2', null, 'A/B test'), h('div', { class: 'actions' }, toggle, button('New variant', () => edit(null), { kind: 'primary', symbol: 'plus' }))), state, list);
+}

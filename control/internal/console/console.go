@@ -1,0 +1,153 @@
+// Package console is the web console: pages and scripts that talk to the API as any other client does.
+//
+// It owns what lies at /, /login, /console and /static. It promises that these pages load nothing from elsewhere and run
+// under a policy that allows no script and no style within a page; that a page is never cached, while what it is made
+// of is for ever, under a name that changes with the content. Who is signed in and what they may do is the API's part:
+// the pages are the same for everybody and hold no secret. Scripts put what the API says into pages as text only, which
+// a test of all of them looks after.
+package console
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+//go:embed assets
+var embedded embed.FS
+
+// policy lets pages load what this package serves and pictures that the API made (QR codes), and call the API.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+// screens are the addresses that the script knows; others below /console are answered by the same page with a 404.
+var screens = regexp.MustCompile(`^/console/(links(/[0-9A-Za-z-]+(/(edit|clicks|rules|variants))?)?|overview|keys|account|users|edges|audit)?$`)
+
+var contentTypes = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+// asset is a file as it is sent.
+type asset struct {
+	contentType  string
+	plain, gzips []byte
+}
+
+type site struct {
+	next   http.Handler
+	page   asset
+	assets map[string]asset // by name
+	prefix string           // of their paths, with the hash of all of them
+}
+
+// Handler serves the console and leaves every other path to next. It is safe for concurrent use.
+func Handler(next http.Handler) http.Handler {
+	s := &site{next: next, assets: map[string]asset{}}
+	files, err := fs.ReadDir(embedded, "assets")
+	if err != nil {
+		panic(fmt.Sprintf("BUG: the console's files are not embedded: %v", err))
+	}
+	sum := sha256.New()
+	var page []byte
+	for _, f := range files { // in the order of their names
+		content, err := embedded.ReadFile("assets/" + f.Name())
+		if err != nil {
+			panic(fmt.Sprintf("BUG: read the console's embedded file %s: %v", f.Name(), err))
+		}
+		fmt.Fprintf(sum, "%s %d\n", f.Name(), len(content))
+		sum.Write(content)
+		if f.Name() == "index.html" {
+			page = content
+			continue
+		}
+		contentType, known := contentTypes[path.Ext(f.Name())]
+		if !known {
+			panic("BUG: the console has a file of an unknown type: " + f.Name())
+		}
+		s.assets[f.Name()] = newAsset(contentType, content)
+	}
+	s.prefix = "/static/" + hex.EncodeToString(sum.Sum(nil))[:16] + "/"
+	s.page = newAsset("text/html; charset=utf-8", bytes.ReplaceAll(page, []byte("/static/"), []byte(s.prefix)))
+	return s
+}
+
+func newAsset(contentType string, content []byte) asset {
+	var packed bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	_, _ = w.Write(content) // a buffer takes everything
+	_ = w.Close()
+	return asset{contentType, content, packed.Bytes()}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := r.URL.Path
+	switch {
+	case p == "/" || p == "/console":
+		s.answer(w, r, func() {
+			w.Header().Set("Location", "/console/")
+			w.WriteHeader(http.StatusFound)
+		})
+	case p == "/login" || screens.MatchString(p):
+		s.answer(w, r, func() { s.page.send(w, r, http.StatusOK) })
+	case strings.HasPrefix(p, "/console/") || strings.HasPrefix(p, "/login/"):
+		s.answer(w, r, func() { s.page.send(w, r, http.StatusNotFound) })
+	case p == "/static" || strings.HasPrefix(p, "/static/"):
+		s.answer(w, r, func() { s.file(w, r) })
+	default:
+		s.next.ServeHTTP(w, r)
+	}
+}
+
+// answer sets what every answer carries, and answers what only reads.
+func (s *site) answer(w http.ResponseWriter, r *http.Request, with func()) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "This page can only be read.", http.StatusMethodNotAllowed)
+		return
+	}
+	with()
+}
+
+// file sends one of the files that pages are made of. While releases change, one replica may have served the page and
+// another be asked for its parts: those under another hash are sent as they are here, not to be kept.
+func (s *site) file(w http.ResponseWriter, r *http.Request) {
+	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/static/"), "/")
+	a, known := s.assets[name]
+	if !known || len(hash) != 16 {
+		http.Error(w, "There is no such file.", http.StatusNotFound)
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, s.prefix) {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	a.send(w, r, http.StatusOK)
+}
+
+func (a *asset) send(w http.ResponseWriter, r *http.Request, status int) {
+	h, content := w.Header(), a.plain
+	h.Set("Content-Type", a.contentType)
+	h.Add("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		content = a.gzips
+	}
+	h.Set("Content-Length", strconv.Itoa(len(content)))
+	w.WriteHeader(status)
+	_, _ = w.Write(content) // whoever has left needs no answer
+}

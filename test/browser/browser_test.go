@@ -1,0 +1,300 @@
+// Package browser_test drives the console with a real browser against a real Shortline.
+//
+// It needs Chromium; SHOTS=folder keeps pictures of the screens there.
+package browser_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+const adminPassword = "a-long-enough-password"
+
+// standalone builds and runs the program and returns its address.
+func standalone(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	binary := os.Getenv("STANDALONE")
+	if binary == "" {
+		binary = filepath.Join(dir, "standalone")
+		build := exec.Command("go", "build", "-o", binary, ".")
+		build.Dir, build.Stderr = "../../control/cmd/standalone", os.Stderr
+		if err := build.Run(); err != nil {
+			t.Fatalf("build standalone: %v", err)
+		}
+	}
+	addr, ops := freePort(t), freePort(t)
+	out, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary)
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LISTEN_ADDR=" + addr, "OPS_ADDR=" + ops, "DATA_DIR=" + filepath.Join(dir, "data"),
+		"ADMIN_PASSWORD=" + adminPassword, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0",
+	}
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+		if b, err := os.ReadFile(out.Name()); t.Failed() && err == nil {
+			t.Logf("output of standalone:\n%s", b)
+		}
+	})
+	eventually(t, 60*time.Second, "standalone is ready", func() bool {
+		res, err := http.Get("http://" + ops + "/readyz")
+		if err != nil {
+			return false
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+	return "http://" + addr
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+func eventually(t *testing.T, within time.Duration, what string, f func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(within); !f(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", within, what)
+		}
+	}
+}
+
+// browser is one window, and what it complained of.
+type browser struct {
+	t    *testing.T
+	ctx  context.Context
+	base string
+	// expected are complaints that a test causes on purpose.
+	expected *regexp.Regexp
+
+	mu         sync.Mutex
+	complaints []string
+}
+
+func open(t *testing.T, base string) *browser {
+	t.Helper()
+	var program string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			program = found
+			break
+		}
+	}
+	if program == "" {
+		t.Fatal("The tests of the console need Chromium.  On Debian or Ubuntu:  sudo apt-get install -y chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1280, 900), chromedp.Flag("lang", "en-GB"))
+	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), options...)
+	// The driver reports every event that is younger than it is.
+	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
+	limited, cancelLimit := context.WithTimeout(ctx, 150*time.Second)
+	t.Cleanup(func() { cancelLimit(); cancel(); cancelAlloc() })
+	b := &browser{t: t, ctx: limited, base: base, expected: regexp.MustCompile(`401 \(Unauthorized\)|400 \(Bad Request\)|404 \(Not Found\) http://[^/]+/console/nothing$`)}
+	chromedp.ListenTarget(limited, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			b.complain("exception: " + e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning {
+				args, _ := json.Marshal(e.Args)
+				b.complain("console: " + string(args))
+			}
+		case *cdplog.EventEntryAdded:
+			if e.Entry.Level == cdplog.LevelError || e.Entry.Level == cdplog.LevelWarning {
+				b.complain("log: " + e.Entry.Text + " " + e.Entry.URL)
+			}
+		case *network.EventRequestWillBeSent:
+			if u := e.Request.URL; !strings.HasPrefix(u, base+"/") && !strings.HasPrefix(u, "data:") {
+				b.complain("a request to elsewhere: " + u)
+			}
+		case *page.EventJavascriptDialogOpening:
+			b.complain("a script ran that should be text: " + e.Message)
+			go func() { _ = chromedp.Run(limited, page.HandleJavaScriptDialog(true)) }()
+		}
+	})
+	b.do(network.Enable(), cdplog.Enable(), emulation.SetTimezoneOverride("Europe/Berlin"))
+	return b
+}
+
+func (b *browser) complain(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.expected.MatchString(text) {
+		b.complaints = append(b.complaints, text)
+	}
+}
+
+// silent fails the test if the browser had anything to say.
+func (b *browser) silent() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.complaints {
+		b.t.Errorf("the browser complained: %s", c)
+	}
+}
+
+func (b *browser) do(actions ...chromedp.Action) {
+	b.t.Helper()
+	if err := chromedp.Run(b.ctx, actions...); err != nil {
+		b.silent()
+		b.t.Fatal(err)
+	}
+}
+
+func (b *browser) visit(path string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.base + path))
+}
+
+// eval evaluates an expression in the page.
+func (b *browser) eval(expression string, out any) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(expression, out))
+}
+
+// sees waits until the page (its dialog, if one is open) shows a text.
+func (b *browser) sees(text string) {
+	b.t.Helper()
+	quoted, _ := json.Marshal(text)
+	var seen bool
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		b.eval(fmt.Sprintf(`document.body.innerText.includes(%s)`, quoted), &seen)
+		if seen {
+			return
+		}
+		if time.Now().After(deadline) {
+			var all string
+			b.eval(`document.body.innerText`, &all)
+			b.shot("failed")
+			b.silent()
+			b.t.Fatalf("the page does not show %q but:\n%s", text, all)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// until waits until an expression holds.
+func (b *browser) until(expression string) {
+	b.t.Helper()
+	eventually(b.t, 10*time.Second, expression, func() (holds bool) {
+		b.eval("Boolean("+expression+")", &holds)
+		return holds
+	})
+}
+
+// press clicks the button or link of a name, as screen readers say it.
+func (b *browser) press(name string) {
+	b.t.Helper()
+	quoted, _ := json.Marshal(name)
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		var pressed bool
+		b.eval(fmt.Sprintf(`(() => {
+			const within = [...document.querySelectorAll('dialog[open]')].pop() ?? document;
+			const e = [...within.querySelectorAll('button, a, summary')].find((e) => !e.disabled && (e.getAttribute('aria-label') ?? e.textContent).trim() === %s);
+			e?.click();
+			return Boolean(e);
+		})()`, quoted), &pressed)
+		if pressed {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.shot("failed")
+			b.silent()
+			b.t.Fatalf("there is nothing named %q to press", name)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// fill types into the input of a name, in the open dialog if there is one.
+func (b *browser) fill(name, text string) {
+	b.t.Helper()
+	quoted, _ := json.Marshal(name)
+	eventually(b.t, 10*time.Second, "there is an input "+name, func() (found bool) {
+		b.eval(fmt.Sprintf(`(() => {
+			const within = [...document.querySelectorAll('dialog[open]')].pop() ?? document;
+			const e = within.querySelector('[name=' + %s + ']');
+			e?.focus();
+			e?.select();
+			return Boolean(e) && document.activeElement === e;
+		})()`, quoted), &found)
+		return found
+	})
+	b.do(input.InsertText(text))
+}
+
+// shot keeps a picture of the screen, if somebody wants to look at it.
+func (b *browser) shot(name string) {
+	b.t.Helper()
+	dir := os.Getenv("SHOTS")
+	if dir == "" {
+		return
+	}
+	var picture []byte
+	if err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot(&picture)); err != nil {
+		b.t.Logf("no picture of %s: %v", name, err)
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// looks takes pictures in light and dark, and on a phone.
+func (b *browser) looks(name string) {
+	b.t.Helper()
+	if os.Getenv("SHOTS") == "" {
+		return
+	}
+	b.shot(name)
+	b.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}), emulation.SetDeviceMetricsOverride(390, 844, 2, true))
+	b.settle()
+	b.shot(name + "-phone")
+	b.do(emulation.ClearDeviceMetricsOverride(), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{}))
+	b.settle()
+}
+
+// settle waits until the page is drawn.
+func (b *browser) settle() {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`, nil, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+}
