@@ -22,7 +22,7 @@ import (
 //	last      the links that are set aside, as they came: each a record in snapshot's wire form after its length
 //	table     for each section and then for the last: bytes u32, CRC-32C u32
 //	tail      sections u32, links u64, incarnation u64, revision u64, state hash in hexadecimal 32,
-//	          SHA-256 of the mark 32, CRC-32C u32 of head, table and tail
+//	          SHA-256 of the bond 32, CRC-32C u32 of head, table and tail
 //
 // The end is found from the file's size, so that a file which was not written whole has none. There is no index:
 // filling it anew costs a start less than a tenth of a second a million links, and saves the file from depending on a
@@ -89,9 +89,9 @@ func (i *Image) each(fn func(b []byte) error) error {
 	})
 }
 
-// Write writes what Restore reads: about as many bytes as Table.Bytes says. Restore will ask for the same mark, which
+// Write writes what Restore reads: about as many bytes as Table.Bytes says. Restore will ask for the same bond, which
 // names all that the reader must agree on, such as the program's version.
-func (i *Image) Write(to io.Writer, mark []byte) error {
+func (i *Image) Write(to io.Writer, bond []byte) error {
 	w := &imageWriter{out: bufio.NewWriterSize(to, 1<<20)}
 	head := append(make([]byte, 0, imageHead), imageMagic...)
 	head = binary.LittleEndian.AppendUint16(head, imageFormat)
@@ -133,7 +133,7 @@ func (i *Image) Write(to io.Writer, mark []byte) error {
 	end = binary.LittleEndian.AppendUint64(end, v.cursor.Incarnation)
 	end = binary.LittleEndian.AppendUint64(end, v.cursor.Revision)
 	end = append(end, v.hash.String()...)
-	sum := sha256.Sum256(mark)
+	sum := sha256.Sum256(bond)
 	end = append(end, sum[:]...)
 	end = binary.LittleEndian.AppendUint32(end, crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, end))
 	if _, err := w.out.Write(end); err != nil {
@@ -177,7 +177,7 @@ type imagePart struct {
 	sum  uint32
 }
 
-func readLayout(r io.ReaderAt, size int64, mark []byte) (l imageLayout, err error) {
+func readLayout(r io.ReaderAt, size int64, bond []byte) (l imageLayout, err error) {
 	if size < imageHead+imageSection+imageTail {
 		return l, fmt.Errorf("%w: %d bytes", ErrImage, size)
 	}
@@ -205,7 +205,7 @@ func readLayout(r io.ReaderAt, size int64, mark []byte) (l imageLayout, err erro
 	if sum != binary.LittleEndian.Uint32(tail[imageTail-4:]) {
 		return l, fmt.Errorf("%w: its end is missing", ErrImage)
 	}
-	if want := sha256.Sum256(mark); !bytes.Equal(want[:], tail[60:60+sha256.Size]) {
+	if want := sha256.Sum256(bond); !bytes.Equal(want[:], tail[60:60+sha256.Size]) {
 		return l, fmt.Errorf("%w: it was made for another program or another document", ErrImage)
 	}
 	at := int64(imageHead)

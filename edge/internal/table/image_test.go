@@ -18,19 +18,19 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-var mark = []byte("this program, this document")
+var bond = []byte("this program, this document")
 
 func written(t testing.TB, i *table.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := i.Write(&b, mark); err != nil {
+	if err := i.Write(&b, bond); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
 func restore(tab *table.Table, image []byte) error {
-	return tab.Restore(bytes.NewReader(image), int64(len(image)), mark)
+	return tab.Restore(bytes.NewReader(image), int64(len(image)), bond)
 }
 
 // lived is a table with a past: links of all kinds, a base that was folded, changes above it, deletions, and links
@@ -273,7 +273,7 @@ func TestRestore_refuses(t *testing.T) {
 		seal(other)
 		refused(t, other)
 	})
-	t.Run("another mark", func(t *testing.T) {
+	t.Run("another bond", func(t *testing.T) {
 		if err := tab.Restore(bytes.NewReader(image), int64(len(image)), []byte("the next release")); !errors.Is(err, table.ErrImage) {
 			t.Error(err)
 		}
@@ -294,7 +294,7 @@ func TestRestore_refuses(t *testing.T) {
 		refused(t, other)
 	})
 	t.Run("a file that ends while it is read", func(t *testing.T) {
-		err := tab.Restore(bytes.NewReader(image[:len(image)-1]), int64(len(image)), mark)
+		err := tab.Restore(bytes.NewReader(image[:len(image)-1]), int64(len(image)), bond)
 		if !errors.Is(err, table.ErrImage) || !errors.Is(err, io.EOF) {
 			t.Error(err)
 		}

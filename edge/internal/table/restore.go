@@ -18,12 +18,12 @@ import (
 //
 // It believes nothing: whatever bytes it is given, either each link is one that this program could have written and all of
 // them together have the state hash that the image states, or it refuses. What it doesn't do is to compile the rules of
-// every link again; so the mark, which must be the one given to Write, has to name the program's version.
+// every link again; so the bond, which must be the one given to Write, has to name the program's version.
 //
 // The links are copied, and checked in their copy. So a file may be cut off or overwritten afterwards, which would
 // end a process that has it mapped.
-func (t *Table) Restore(r io.ReaderAt, size int64, mark []byte) error {
-	layout, err := readLayout(r, size, mark)
+func (t *Table) Restore(r io.ReaderAt, size int64, bond []byte) error {
+	layout, err := readLayout(r, size, bond)
 	if err != nil {
 		return err
 	}
