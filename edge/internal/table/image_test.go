@@ -278,7 +278,7 @@ func TestRestore_refuses(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("another state hash, count or cursor than its links have", func(t *testing.T) {
+	t.Run("another state hash or count than its links have", func(t *testing.T) {
 		for _, at := range []int{4, 28} { // links, hash
 			other := bytes.Clone(image)
 			other[len(other)-tailSize+at] ^= 1
@@ -290,6 +290,16 @@ func TestRestore_refuses(t *testing.T) {
 		twice := empty(t)
 		load(t, twice, snapshot.Cursor{Incarnation: 1, Revision: 1}, plain(1), plain(2))
 		other := bytes.Replace(written(t, twice.Image()), []byte(plain(2).Slug), []byte(plain(1).Slug), 1)
+		seal(other)
+		refused(t, other)
+	})
+	t.Run("flags that say other than the record", func(t *testing.T) {
+		locked := empty(t)
+		l := plain(1)
+		l.PasswordHash = "$2a$10$x"
+		load(t, locked, snapshot.Cursor{Incarnation: 1, Revision: 1}, l)
+		other := written(t, locked.Image())
+		other[bytes.Index(other, []byte(l.Slug))-2] &^= 1 << 2 // else nobody would be asked for the password
 		seal(other)
 		refused(t, other)
 	})
