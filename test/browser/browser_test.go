@@ -293,8 +293,11 @@ func (b *browser) looks(name string) {
 	b.settle()
 }
 
+// awaited makes an evaluation end when the promise that it gives does.
+func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+
 // settle waits until the page is drawn.
 func (b *browser) settle() {
 	b.t.Helper()
-	b.do(chromedp.Evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`, nil, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	b.do(chromedp.Evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`, nil, awaited))
 }

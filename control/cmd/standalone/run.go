@@ -105,7 +105,7 @@ func (s *settings) greet(w io.Writer, password, opsAddr string, geo *visitor.Geo
 		fmt.Fprintf(w, "  metrics and health  http://%s/metrics\n", opsAddr)
 	}
 	if password != "" {
-		fmt.Fprintf(w, "\n  first admin         %s\n  password            %s\n  (shown this once; change it with POST /api/auth/password)\n", s.AdminEmail, password)
+		fmt.Fprintf(w, "\n  first admin         %s\n  password            %s\n  (shown this once; sign in and change it under Account)\n", s.AdminEmail, password)
 	}
 	if geo.Version() == "" {
 		fmt.Fprint(w, "\n  There is no geo database yet, so countries are unknown; `make geo` fetches a free one.\n")

@@ -97,6 +97,7 @@ function frame(screen) {
       h('div', { class: 'who' }, h('span', { title: user.email }, user.name || user.email),
         h('button', { type: 'button', class: 'plain', 'aria-label': 'Sign out', title: 'Sign out', onclick: signOut }, icon('out')))),
     main));
+  app.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); // the menu is a strip on a phone
   return main;
 }
 

@@ -1,7 +1,7 @@
 // The audit log, for administrators.
 import { h, replace } from './dom.js';
 import { get, query } from './api.js';
-import { card, complain, empty, field, heading, pager, table } from './ui.js';
+import { card, complain, empty, field, heading, pager, table, turns } from './ui.js';
 import { time } from './format.js';
 
 const kinds = ['url', 'user', 'api_key', 'bundle', 'webhook', 'variant', 'routing_rule', 'settings', 'oidc_provider', 'oidc_account', 'system_setting'];
@@ -10,8 +10,11 @@ const words = (name) => name.toLowerCase().replaceAll('_', ' ');
 export async function audit({ signal }) {
   const state = { page: 1, entityType: '', startDate: '', endDate: '' };
   const list = h('div');
+  const turn = turns();
   async function load() {
+    const last = turn();
     const got = await get(`/api/audit-logs${query({ ...state, pageSize: 25 })}`, { signal });
+    if (!last()) return;
     replace(list, got.logs.length ? card(null, table('Audit log', [['Time'], ['Who'], ['Action'], ['What'], ['From']], got.logs.map(row))) : empty('Nothing found', 'No entry matches.'),
       pager(got, (page) => set({ page })));
   }

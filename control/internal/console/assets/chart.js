@@ -3,11 +3,11 @@ import { h, s, replace } from './dom.js';
 import { table } from './ui.js';
 import { number, day } from './format.js';
 
-// A round number at or above the largest value, so that the axis reads well.
-function top(most) {
-  if (most <= 4) return 4;
-  const size = 10 ** Math.floor(Math.log10(most));
-  return [1, 2, 4, 5, 8, 10].map((m) => m * size).find((n) => n >= most);
+// scale is the axis' numbers: from 0 in at most five round steps to at least the largest value.
+function scale(most) {
+  const size = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, most / 5))));
+  const step = [1, 2, 5, 10].map((m) => m * size).find((n) => n * 5 >= most);
+  return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, i) => i * step);
 }
 
 export function chart(series, signal) {
@@ -17,7 +17,7 @@ export function chart(series, signal) {
   let drawn = 0;
   const watcher = new ResizeObserver(() => {
     const width = Math.floor(place.clientWidth);
-    if (width && width !== drawn) replace(place, draw(series, drawn = width, top(most), total));
+    if (width && width !== drawn) replace(place, draw(series, drawn = width, scale(most), total));
   });
   watcher.observe(place);
   signal.addEventListener('abort', () => watcher.disconnect());
@@ -25,11 +25,11 @@ export function chart(series, signal) {
     table('Clicks a day', [['Day'], ['Clicks', 'num'], ['Visitors', 'num']], series.map((d) => [day(d.date), number(d.clicks), number(d.uniqueVisitors)]))));
 }
 
-function draw(series, width, high, total) {
+function draw(series, width, lines, total) {
+  const high = lines.at(-1);
   const height = 220, left = 44, bottom = 26, above = 10;
   const inner = width - left - 4, step = inner / Math.max(1, series.length), tall = height - bottom - above;
   const y = (n) => above + tall - (n / high) * tall;
-  const lines = [0, 0.25, 0.5, 0.75, 1].map((part) => part * high).filter((n) => Number.isInteger(n));
   const every = Math.max(1, Math.ceil(series.length / Math.floor(inner / 64)));
   const bar = Math.max(1, Math.min(28, step * 0.72));
   return s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': `Clicks a day: ${number(total)} in ${series.length} days` },

@@ -3,6 +3,7 @@ import { h, replace, safeLink } from './dom.js';
 import { post } from './api.js';
 import { card, field, form } from './ui.js';
 import { percent } from './format.js';
+import { condition } from './conditions.js';
 
 const agents = [
   ['iPhone, Safari', 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1'],
@@ -43,6 +44,6 @@ function verdict(yes, text) {
 
 function trace(c) {
   if (c.logicalOperator) return h('li', null, verdict(c.matched, c.matched ? 'yes' : 'no'), ` ${c.logicalOperator === 'AND' ? 'all of' : 'any of'}`, h('ul', null, c.children.map(trace)));
-  return h('li', null, verdict(c.matched, c.matched ? 'yes' : 'no'), ` ${c.type} ${String(c.operator).replaceAll('_', ' ')} ${typeof c.value === 'string' ? c.value : JSON.stringify(c.value)}`,
+  return h('li', null, verdict(c.matched, c.matched ? 'yes' : 'no'), ` ${condition(c)}`,
     h('small', null, c.visitorValue === null ? ' \u2013 not known of this visitor' : ` \u2013 the visitor\u2019s is ${c.visitorValue}`));
 }

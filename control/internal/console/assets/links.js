@@ -1,7 +1,7 @@
 // All links: find, make, copy, switch off and on, delete.
 import { h, icon, replace } from './dom.js';
 import { get, put, del, query } from './api.js';
-import { badge, button, complain, confirm, copy, dialog, empty, field, heading, iconButton, notify, pager, attempt } from './ui.js';
+import { badge, button, complain, confirm, copy, dialog, empty, field, heading, iconButton, notify, pager, attempt, turns } from './ui.js';
 import { number, date, bare } from './format.js';
 import { linkForm } from './linkform.js';
 
@@ -11,9 +11,13 @@ export async function links({ signal, go }) {
   const list = h('div', { class: 'list' });
   const count = h('p', { class: 'count', role: 'status' });
 
+  const turn = turns();
+
   async function load() {
+    const last = turn();
     const [sortBy, sortOrder] = state.sort.split(' ');
     const got = await get(`/api/urls${query({ page: state.page, limit: 20, search: state.search, status: state.status, sortBy, sortOrder })}`, { signal });
+    if (!last()) return;
     const filtered = state.search || state.status;
     replace(count, got.total === 1 ? '1 link' : `${number(got.total)} links`);
     if (!got.data.length) {
@@ -64,7 +68,7 @@ function row(u, load) {
     h('div', { class: 'what' },
       h('a', { class: 'title', href: `/console/links/${u.id}` }, name),
       h('div', { class: 'short' }, h('span', { class: 'mono' }, bare(u.shortUrl)), u.hasPassword && h('span', { class: 'hint', title: 'Has a password' }, icon('lock'), h('span', { class: 'offscreen' }, 'Has a password'))),
-      h('div', { class: 'target' }, u.originalUrl)),
+      u.title && h('div', { class: 'target' }, u.originalUrl)),
     h('div', { class: 'meta' }, badge(u.status), h('span', { class: 'clicks' }, h('b', null, number(u.clickCount)), u.clickCount === 1 ? ' click' : ' clicks'), h('span', { class: 'when' }, date(u.createdAt))),
     h('div', { class: 'tools' },
       iconButton('copy', `Copy ${bare(u.shortUrl)}`, () => copy(u.shortUrl, `${bare(u.shortUrl)} is copied.`)),

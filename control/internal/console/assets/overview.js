@@ -1,7 +1,7 @@
 // All of one's links together.
 import { h } from './dom.js';
 import { get } from './api.js';
-import { card, empty, figure, heading } from './ui.js';
+import { bar, card, empty, figure, heading } from './ui.js';
 import { number, country, device } from './format.js';
 import { chart } from './chart.js';
 import { figures, ranged, shares } from './report.js';
@@ -14,7 +14,7 @@ export async function overview({ signal }) {
     figures(r), card('Clicks a day', chart(r.timeSeries, signal)),
     r.totalClicks === 0 ? empty('No clicks in this range', 'Figures show here within seconds of the first click.') : h('div', { class: 'grid' },
       card('Most clicked', h('ol', { class: 'shares' }, r.topUrls.map((u) => h('li', null, h('a', { class: 'name', href: `/console/links/${u.id}` }, u.title || u.slug), h('span', { class: 'part' }, number(u.clicks)),
-        h('meter', { min: 0, max: Math.max(1, r.topUrls[0].clicks), value: u.clicks, 'aria-hidden': 'true' }))))),
+        bar(u.clicks, r.topUrls[0].clicks))))),
       shares('Countries', r.countries, (x) => country(x.name)), shares('Devices', r.devices, (x) => device(x.name)),
       shares('Browsers', r.browsers, (x) => x.name), shares('Operating systems', r.operatingSystems, (x) => x.name), shares('Referrers', r.referers, (x) => x.referer)),
   ]);

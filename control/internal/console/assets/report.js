@@ -1,7 +1,7 @@
 // The report of one link, or of all of them: a range, a zone, figures, days and shares.
 import { h, icon, replace } from './dom.js';
 import { get, query } from './api.js';
-import { card, complain, empty, field, figure } from './ui.js';
+import { bar, card, complain, empty, field, figure, turns } from './ui.js';
 import { number, percent, country, device } from './format.js';
 import { chart } from './chart.js';
 
@@ -13,23 +13,25 @@ export function shares(title, rows, name) {
   const seen = (rows ?? []).filter((r) => name(r));
   return card(title, seen.length ? h('ol', { class: 'shares' }, seen.map((r) =>
     h('li', null, h('span', { class: 'name', title: name(r) }, name(r)), h('span', { class: 'part' }, `${number(r.clicks)} \u00b7 ${percent(r.percentage)}`),
-      h('meter', { min: 0, max: 100, value: r.percentage, 'aria-hidden': 'true' })))) : h('p', { class: 'none' }, 'Nothing in this range.'));
+      bar(r.percentage, 100)))) : h('p', { class: 'none' }, 'Nothing in this range.'));
 }
 
 // ranged is a report with what chooses its range. path is the API's; body makes the content of an answer.
 export async function ranged(path, { signal, exported }, body) {
   const state = { timeRange: 'last_30_days', timezone: here, startDate: '', endDate: '', includeBots: false };
   const place = h('div', { class: 'report', 'aria-live': 'polite', 'aria-busy': 'false' });
+  const turn = turns();
   const asked = () => (state.timeRange === 'custom' ? { ...state, timeRange: 'custom' } : { ...state, startDate: '', endDate: '' });
   const files = exported ? ['csv', 'json'].map((format) => h('a', { class: 'button', download: true }, icon('download'), format.toUpperCase())) : [];
   async function load() {
     for (const [i, format] of ['csv', 'json'].entries()) files[i]?.setAttribute('href', exported + query({ ...asked(), format }));
+    const last = turn();
     place.setAttribute('aria-busy', 'true');
     try {
       const got = await get(path + query(asked()), { signal });
-      replace(place, body(got));
+      if (last()) replace(place, body(got));
     } finally {
-      place.setAttribute('aria-busy', 'false');
+      if (last()) place.setAttribute('aria-busy', 'false');
     }
   }
   const custom = h('div', { class: 'pair', hidden: true }, ['startDate', 'endDate'].map((name) => field(name, name === 'startDate' ? 'From' : 'To', { type: 'date', onchange: (e) => set({ [name]: e.target.value }) })));
@@ -39,14 +41,14 @@ export async function ranged(path, { signal, exported }, body) {
     if (state.timeRange === 'custom' && !(state.startDate && state.endDate)) return;
     load().catch(complain);
   }
-  const bar = h('div', { class: 'filters' },
+  const choices = h('div', { class: 'filters' },
     field('timeRange', 'Range', { value: state.timeRange, options: [['last_7_days', 'Last 7 days'], ['last_30_days', 'Last 30 days'], ['last_90_days', 'Last 90 days'], ['last_365_days', 'Last year'], ['custom', 'Custom']], onchange: (e) => set({ timeRange: e.target.value }) }),
     custom,
     field('timezone', 'Time zone', { value: state.timezone, options: zones.map((z) => [z, z]), onchange: (e) => set({ timezone: e.target.value }) }),
     field('includeBots', 'Count bots', { type: 'checkbox', onchange: (e) => set({ includeBots: e.target.checked }) }),
     files.length ? h('div', { class: 'files', role: 'group', 'aria-label': 'Export' }, files) : null);
   await load();
-  return [bar, place];
+  return [choices, place];
 }
 
 const signed = (n) => (n > 0 ? '+' : '') + percent(n);

@@ -4,6 +4,7 @@ import { get, post, put, patch, del } from './api.js';
 import { attempt, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
 import { number, percent } from './format.js';
 import { explain } from './explain.js';
+import { sentence } from './conditions.js';
 
 const example = { operator: 'AND', conditions: [{ type: 'device', operator: 'equals', value: 'MOBILE' }, { type: 'country', operator: 'in', value: ['DE', 'AT', 'CH'] }] };
 
@@ -98,12 +99,4 @@ export async function rules(u, { signal }) {
   const template = button('From a template', () => attempt(template, fromTemplate), { symbol: 'plus' });
   return [card(null, h('header', { class: 'heading' }, h('h2', null, 'Rules'), h('div', { class: 'actions' }, template, button('New rule', () => edit(null), { kind: 'primary', symbol: 'plus' }))), list, settings),
     explain(u)];
-}
-
-// sentence puts a condition group into words. Groups come in two forms.
-function sentence(c, inner) {
-  const members = c?.conditions ?? c?.items;
-  if (!members) return `${c?.type} ${String(c?.operator).replaceAll('_', ' ')} ${typeof c?.value === 'string' ? c.value : JSON.stringify(c?.value)}`;
-  const text = members.map((m) => sentence(m, true)).join(` ${String(c.operator ?? c.logicalOperator).toLowerCase()} `);
-  return inner && members.length > 1 ? `(${text})` : text;
 }

@@ -1,11 +1,13 @@
 // The parts that screens are made of: notices, dialogs, forms, tables, pages of lists.
-import { h, icon, replace } from './dom.js';
+import { h, s, icon, replace } from './dom.js';
 import { Refused } from './api.js';
 
 export function notify(text, kind = 'good') {
   const close = h('button', { type: 'button', class: 'plain', 'aria-label': 'Close notice', onclick: () => note.remove() }, icon('close'));
   const note = h('div', { class: `notice ${kind}` }, h('span', null, text), close);
-  document.getElementById('notices').append(note);
+  const place = document.getElementById('notices');
+  if (kind === 'good') for (const old of place.querySelectorAll('.good')) old.remove();
+  place.append(note);
   setTimeout(() => note.remove(), kind === 'good' ? 5000 : 12000);
 }
 
@@ -16,16 +18,29 @@ export function complain(err) {
   notify(err.message + more + (err.requestId ? ` (request ${err.requestId})` : ''), 'bad');
 }
 
-// attempt runs f while the button can't be pressed again.
-export async function attempt(button, f) {
-  button.disabled = true;
+// attempt runs f while the control can't be used again. Where f draws the screen anew, the focus stays in its place.
+export async function attempt(control, f) {
+  const controls = () => [...document.querySelectorAll('main :is(a, button, input, select)')];
+  const place = controls().indexOf(control);
+  control.disabled = true;
   try {
     return await f();
   } catch (err) {
     complain(err);
   } finally {
-    button.disabled = false;
+    control.disabled = false;
+    if (!control.isConnected && document.activeElement === document.body) controls()[place]?.focus();
   }
+}
+
+// turns tells of several questions whose answers come in any order which was asked last: call it when asking, and what
+// it gives when the answer is there.
+export function turns() {
+  let last = 0;
+  return () => {
+    const mine = ++last;
+    return () => mine === last;
+  };
 }
 
 export function button(text, onclick, { kind = '', symbol, ...props } = {}) {
@@ -54,7 +69,10 @@ export async function copy(text, what = 'Copied.') {
 // dialog opens a modal one; what fill returns is its content. The browser keeps the focus inside and gives it back.
 export function dialog(title, fill, { wide } = {}) {
   const name = `dialog-${Math.random().toString(36).slice(2)}`;
-  const box = h('dialog', { class: wide ? 'wide' : '', 'aria-labelledby': name, onclose: () => box.remove() });
+  const box = h('dialog', { class: wide ? 'wide' : '', 'aria-labelledby': name, onclose: () => {
+    box.remove();
+    if (document.activeElement === document.body) document.querySelector('h1')?.focus(); // what opened it is gone
+  } });
   const close = () => box.close();
   replace(box, h('header', null, h('h2', { id: name }, title), iconButton('close', 'Close', close)), fill(close));
   document.body.append(box);
@@ -135,7 +153,7 @@ function show(self, alert, err) {
       unplaced.push(`${problem.field}: ${problem.message}`);
       continue;
     }
-    const below = problem.field === place.dataset.field ? '' : `${problem.field} `;
+    const below = problem.field === place.dataset.field ? '' : `${problem.field}: `;
     const input = place.querySelector('input, select, textarea');
     input.setAttribute('aria-invalid', 'true');
     place.querySelector('.help').append(h('span', { class: 'wrong' }, below + problem.message));
@@ -167,6 +185,12 @@ export function card(title, ...content) {
 export function badge(status) {
   const names = { ACTIVE: 'Active', INACTIVE: 'Disabled', EXPIRED: 'Expired' };
   return h('span', { class: `badge ${String(status).toLowerCase()}` }, names[status] ?? status);
+}
+
+// bar is a part of a whole as a length; the figures stand beside it.
+export function bar(part, whole) {
+  const width = `${whole > 0 ? Math.min(100, (100 * part) / whole) : 0}%`;
+  return s('svg', { class: 'part-bar', 'aria-hidden': 'true' }, s('rect', { class: 'whole', width: '100%', height: 6, rx: 3 }), s('rect', { class: 'part', width, height: 6, rx: 3 }));
 }
 
 export function figure(name, value, note) {

@@ -1,7 +1,7 @@
 // Users, for administrators.
 import { h, replace } from './dom.js';
 import { get, post, patch, del, query } from './api.js';
-import { attempt, badge, button, card, complain, confirm, dialog, field, form, heading, iconButton, notify, pager, table } from './ui.js';
+import { attempt, badge, button, card, complain, confirm, dialog, field, form, heading, iconButton, notify, pager, table, turns } from './ui.js';
 import { date } from './format.js';
 
 const roles = [['USER', 'User'], ['ADMIN', 'Administrator']];
@@ -9,8 +9,11 @@ const roles = [['USER', 'User'], ['ADMIN', 'Administrator']];
 export async function users({ user, signal }) {
   const list = h('div');
   let search = '', page = 1;
+  const turn = turns();
   async function load() {
+    const last = turn();
     const got = await get(`/api/users${query({ page, limit: 20, search })}`, { signal });
+    if (!last()) return;
     replace(list, card(null, table('Users', [['User'], ['Role'], ['Status'], ['Second factor'], ['Made'], ['', 'tools']], got.data.map(row))), pager(got, (p) => {
       page = p;
       load().catch(complain);

@@ -1,7 +1,7 @@
 // A link's A/B test: variants, their weights and what came of them.
 import { h, replace, safeLink } from './dom.js';
 import { get, post, put, del } from './api.js';
-import { attempt, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
+import { attempt, bar, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
 import { number, percent } from './format.js';
 
 export async function variants(u, { signal }) {
@@ -36,7 +36,7 @@ export async function variants(u, { signal }) {
     }));
     return h('li', { class: v.isActive ? 'rule' : 'rule off' },
       h('div', { class: 'what' }, h('h3', null, v.name, ' ', !v.isActive && h('span', { class: 'badge inactive' }, 'Disabled')), h('p', { class: 'target' }, '\u2192 ', safeLink(v.targetUrl)),
-        h('meter', { min: 0, max: 100, value: chance, 'aria-label': 'Chance in percent' })),
+        bar(chance, 100)),
       h('div', { class: 'meta' }, h('span', null, `weight ${v.weight} \u00b7 ${percent(chance)}`), h('span', null, `${number(v.clickCount)} clicks \u00b7 ${percent(share)}`)),
       h('div', { class: 'tools' }, iconButton('edit', `Edit ${v.name}`, () => edit(v)), pause,
         iconButton('trash', `Delete ${v.name}`, () => confirm('Delete this variant?', `\u201c${v.name}\u201d gets no more visitors.`, 'Delete', async () => {

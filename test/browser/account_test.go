@@ -1,0 +1,154 @@
+package browser_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha1"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// totp is the code that an authenticator app shows at a time (RFC 6238).
+func totp(t *testing.T, secret string, at time.Time) string {
+	t.Helper()
+	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)
+	if err != nil {
+		t.Fatalf("the secret %q: %v", secret, err)
+	}
+	mac := hmac.New(sha1.New, key)
+	binary.Write(mac, binary.BigEndian, uint64(at.Unix()/30))
+	sum := mac.Sum(nil)
+	n := binary.BigEndian.Uint32(sum[sum[len(sum)-1]&15:]) & 0x7fffffff
+	return fmt.Sprintf("%06d", n%1e6)
+}
+
+func (b *browser) signIn(email, password string) {
+	b.t.Helper()
+	b.fill("email", email)
+	b.fill("password", password)
+	b.press("Sign in")
+}
+
+func TestConsole_second_factor_and_roles(t *testing.T) {
+	b := open(t, standalone(t))
+	b.visit("/console/users")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("New user") // where they wanted to go
+	b.press("New user")
+	b.fill("email", "ann@example.com")
+	b.fill("password", "long-enough-too")
+	b.press("Create user")
+	b.sees("ann@example.com")
+	b.press("Sign out")
+	b.sees("Sign in")
+
+	b.signIn("ann@example.com", "long-enough-too")
+	b.sees("No links yet")
+	var menu string
+	b.do(chromedp.Text("nav[aria-label=Main]", &menu, chromedp.ByQuery))
+	for _, name := range []string{"Users", "Edges", "Audit log"} {
+		if slices.Contains(strings.Split(menu, "\n"), name) {
+			t.Errorf("the menu of a user who is no administrator has %s", name)
+		}
+	}
+	b.visit("/console/audit")
+	b.sees("There is no such page")
+
+	b.visit("/console/account")
+	b.press("Set up")
+	b.sees("Code from the app")
+	var secret, recovery string
+	b.do(chromedp.Text("code.secret", &secret, chromedp.ByQuery))
+	b.fill("code", "000000")
+	b.press("Turn on")
+	b.until(`document.querySelector('.wrong, .alert:not([hidden])')`)
+	b.fill("code", totp(t, secret, time.Now()))
+	b.press("Turn on")
+	b.sees("recovery codes")
+	b.eval(`document.querySelector('pre.secret').textContent.split('\n')[0]`, &recovery)
+	b.press("Done")
+	b.press("Sign out")
+	b.sees("Sign in")
+
+	b.signIn("ann@example.com", "long-enough-too")
+	b.sees("From your authenticator app")
+	b.looks("20-second-factor")
+	b.fill("twoFactorCode", recovery)
+	b.press("Sign in")
+	b.sees("No links yet")
+
+	// A session that ends elsewhere leads to the sign-in, and from there back.
+	b.do(chromedp.Evaluate(`fetch('/api/auth/logout', {method: 'POST'}).then(() => true)`, nil, awaited))
+	b.press("API keys")
+	b.until(`location.pathname === '/login' && location.search.includes('keys')`)
+	b.silent()
+}
+
+// faults lists what a person who can't see the screen, or uses no mouse, would miss on it.
+const faults = `(() => {
+	const out = [];
+	for (const e of document.querySelectorAll('input, select, textarea')) if (!e.labels.length && !e.ariaLabel) out.push('no label: ' + e.name);
+	for (const e of document.querySelectorAll('button, a[href], summary')) if (!(e.ariaLabel ?? e.textContent).trim()) out.push('no name: ' + e.outerHTML);
+	for (const e of document.querySelectorAll('img:not([alt])')) out.push('no alternative: ' + e.src);
+	for (const e of document.querySelectorAll('[tabindex]')) if (e.tabIndex > 0) out.push('an order of its own: ' + e.outerHTML);
+	const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
+	for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) out.push('twice the id ' + id);
+	if (document.querySelectorAll('h1').length !== 1) out.push('not one h1');
+	if (document.querySelectorAll('main').length !== 1) out.push('not one main');
+	if (document.documentElement.scrollWidth > innerWidth) out.push('wider than the screen by ' + (document.documentElement.scrollWidth - innerWidth));
+	return out;
+})()`
+
+func (b *browser) faultless(path, text string) {
+	b.t.Helper()
+	b.visit(path)
+	b.sees(text)
+	b.until(`document.querySelector('h1') && !document.querySelector('.loading')`)
+	var found []string
+	b.eval(faults, &found)
+	for _, f := range found {
+		b.t.Errorf("%s: %s", path, f)
+	}
+}
+
+func TestConsole_on_a_phone_and_without_sight(t *testing.T) {
+	b := open(t, standalone(t))
+	b.do(emulation.SetDeviceMetricsOverride(360, 740, 1, true))
+	b.faultless("/login", "Sign in")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	b.press("New link")
+	b.fill("originalUrl", "https://example.com/a-very-long-address-without-any-place-to-break-it-0123456789012345678901234567890123456789")
+	b.fill("customSlug", "a-slug-as-long-as-slugs-may-be-0123456789-01234567")
+	b.press("Create link")
+	b.sees("1 link")
+	var id string
+	b.eval(`document.querySelector('.row .title').pathname`, &id)
+	for path, text := range map[string]string{
+		"/console/links": "Links", id: "Clicks a day", id + "/clicks": "Live", id + "/rules": "Where does", id + "/variants": "No test", id + "/edit": "Save",
+		"/console/overview": "Overview", "/console/keys": "API keys", "/console/account": "Second factor", "/console/users": "Users", "/console/edges": "Alive", "/console/audit": "Audit log",
+	} {
+		b.faultless(path, text)
+	}
+
+	// The keyboard: a screen's title gets the focus, a dialog keeps it and gives it back, and so does what draws a list anew.
+	b.press("Links")
+	b.until(`document.activeElement?.tagName === 'H1' && document.activeElement.textContent === 'Links'`)
+	b.eval(`document.querySelector('[aria-label^="QR code"]').focus()`, nil)
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.until(`document.querySelector('dialog[open]')?.contains(document.activeElement)`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.until(`!document.querySelector('dialog') && document.activeElement.ariaLabel?.startsWith('QR code')`)
+	b.eval(`document.querySelector('[aria-label^="Disable"]').focus()`, nil)
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.until(`document.activeElement.ariaLabel?.startsWith('Enable')`)
+	b.silent()
+}
