@@ -65,7 +65,7 @@ func install(t *testing.T) *installation {
 		}
 	}
 	edges := 0
-	in.Fleet = fleet.Start(t, fleet.Config{Controls: 2, Edges: 3, ApacheKafka: true,
+	in.Fleet = fleet.Start(t, fleet.Config{Controls: 2, Edges: 3, ApacheKafka: true, NativeStore: true,
 		Settings: func(f *fleet.Fleet, n *fleet.Node, p fleet.Program) []string {
 			if p == fleet.Control {
 				in.makeSecrets(t, f)
@@ -108,7 +108,7 @@ func install(t *testing.T) *installation {
 // makeSecrets lets deploy/make-secrets make all but what depends on addresses, and the password that tests know.
 func (in *installation) makeSecrets(t *testing.T, f *fleet.Fleet) {
 	t.Helper()
-	for name, text := range map[string]string{"database_url": f.DatabaseURL(), "clickhouse_url": "http://" + f.StoreProxy.Addr() + "/default", "admin_password": adminPassword} {
+	for name, text := range map[string]string{"database_url": f.DatabaseURL(), "clickhouse_url": f.StoreURL(), "admin_password": adminPassword} {
 		if err := os.WriteFile(filepath.Join(in.secrets, name), []byte(text+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -42,6 +42,8 @@ type Config struct {
 	First func(*Fleet)
 	// ApacheKafka is for Apache's Kafka whatever KAFKA says.
 	ApacheKafka bool
+	// NativeStore is for ClickHouse's native protocol in place of HTTP.
+	NativeStore bool
 }
 
 // Program is one of ours.
@@ -159,8 +161,17 @@ func (f *Fleet) node(name string, program Program, env []string) *Node {
 	return n
 }
 
+// StoreURL is what control planes reach ClickHouse by: its address behind StoreProxy.
+func (f *Fleet) StoreURL() string {
+	scheme := "http"
+	if f.cfg.NativeStore {
+		scheme = "clickhouse"
+	}
+	return scheme + "://" + f.StoreProxy.Addr() + "/default"
+}
+
 func (f *Fleet) control(name, roles string) *Node {
-	env := append([]string{"ROLES=" + roles, "DATABASE_URL=" + f.postgresURL(), "CLICKHOUSE_URL=http://" + f.StoreProxy.Addr() + "/default",
+	env := append([]string{"ROLES=" + roles, "DATABASE_URL=" + f.postgresURL(), "CLICKHOUSE_URL=" + f.StoreURL(),
 		"JWT_SECRET=" + strings.Repeat("j", 32), "ENCRYPTION_KEY=" + strings.Repeat("e", 32), "EDGE_TOKENS=" + edgeToken,
 		"ADMIN_EMAIL=" + adminEmail, "ADMIN_PASSWORD=" + adminPassword,
 		"RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0"}, f.cfg.ControlEnv...)

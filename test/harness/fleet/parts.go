@@ -129,10 +129,14 @@ func (f *Fleet) startClickHouse() {
 	if _, err := os.Stat(lib); err != nil {
 		f.t.Fatalf("ClickHouse's engine is not here (%v): deploy/dev/parts fetches it", err)
 	}
-	addr := freePort(f.t)
-	f.ClickHouse = process(f.t, f.Dir, "clickhouse", binary(f.t, "chd"), []string{"-listen", addr, "-data", filepath.Join(f.Dir, "clickhouse"), "-lib", lib}, nil, answers("http://"+addr+"/ping"))
+	addr, native := freePort(f.t), freePort(f.t)
+	f.ClickHouse = process(f.t, f.Dir, "clickhouse", binary(f.t, "chd"), []string{"-listen", addr, "-native", native, "-data", filepath.Join(f.Dir, "clickhouse"), "-lib", lib}, nil, answers("http://"+addr+"/ping"))
 	f.ClickHouse.Start()
-	f.StoreProxy = f.proxy(freePort(f.t), addr)
+	target := addr
+	if f.cfg.NativeStore {
+		target = native
+	}
+	f.StoreProxy = f.proxy(freePort(f.t), target)
 	f.Store = clickstore.Store{URL: "http://" + addr}
 }
 
