@@ -69,8 +69,9 @@ func (a *Agent) load() (found, error) {
 		}
 	}
 	if dead < deadStarts || a.ledger.Proven == (snapshot.Cursor{}) {
-		// The last start before going back does without the image, in case it is that.
-		return a.disk.load(a.cfg.Table, a.cfg.Limits, dead < deadStarts-1)
+		// The last start before going back does without the image, in case it is that. Later ones, with nowhere to go back to,
+		// were none the better for it.
+		return a.disk.load(a.cfg.Table, a.cfg.Limits, dead != deadStarts-1)
 	}
 	f, bad, err := a.disk.loadProven(a.cfg.Table, a.cfg.Limits, a.ledger.Proven)
 	if err != nil || !f.state {
