@@ -152,3 +152,39 @@ func TestConsole_on_a_phone_and_without_sight(t *testing.T) {
 	b.until(`document.activeElement.ariaLabel?.startsWith('Enable')`)
 	b.silent()
 }
+
+// People type localhost where the address is 127.0.0.1. Signed in there, they could change nothing.
+func TestConsole_opened_at_another_address(t *testing.T) {
+	base := standalone(t)
+	b := open(t, base)
+	b.base = strings.Replace(base, "127.0.0.1", "localhost", 1)
+	b.visit("/console/keys")
+	b.sees("Sign in")
+	b.until(fmt.Sprintf(`location.origin === %q && location.search.includes('keys')`, base))
+}
+
+// What silent reports must be heard in the first place.
+func TestBrowser_hears(t *testing.T) {
+	b := open(t, standalone(t))
+	b.visit("/login")
+	b.sees("Sign in")
+	for what, script := range map[string]string{
+		"Content Security Policy": `document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = true'}))`,
+		"style-src":               `document.body.setAttribute('style', 'color: red')`,
+		"exception":               `setTimeout(() => { throw new Error('of a test') })`,
+		"console":                 `console.error('of a test')`,
+		"connect-src":             `fetch('http://192.0.2.1/').catch(() => {})`,
+	} {
+		b.eval(script+", 0", nil)
+		eventually(t, 5*time.Second, "a complaint of "+what, func() bool {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return slices.ContainsFunc(b.complaints, func(c string) bool { return strings.Contains(c, what) })
+		})
+	}
+	var ran bool
+	b.eval(`Boolean(window.ran)`, &ran)
+	if ran {
+		t.Error("a script within the page ran")
+	}
+}

@@ -234,7 +234,7 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 		return err
 	}
 	all, stream := server.Handler(), Until(server.Handler())
-	c.Handler = console.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c.Handler = console.Handler(cfg.BaseURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == api.LivePath {
 			stream.ServeHTTP(w, r)
 			return

@@ -14,6 +14,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"html"
 	"io/fs"
 	"net/http"
 	"path"
@@ -49,8 +50,9 @@ type site struct {
 	prefix string           // of their paths, with the hash of all of them
 }
 
-// Handler serves the console and leaves every other path to next. It is safe for concurrent use.
-func Handler(next http.Handler) http.Handler {
+// Handler serves the console and leaves every other path to next. It is safe for concurrent use. address is where browsers
+// should reach it, such as https://sho.rt: the API takes changes from pages there, so pages opened elsewhere say so.
+func Handler(address string, next http.Handler) http.Handler {
 	s := &site{next: next, assets: map[string]asset{}}
 	files, err := fs.ReadDir(embedded, "assets")
 	if err != nil {
@@ -76,7 +78,9 @@ func Handler(next http.Handler) http.Handler {
 		s.assets[f.Name()] = newAsset(contentType, content)
 	}
 	s.prefix = "/static/" + hex.EncodeToString(sum.Sum(nil))[:16] + "/"
-	s.page = newAsset("text/html; charset=utf-8", bytes.ReplaceAll(page, []byte("/static/"), []byte(s.prefix)))
+	page = bytes.ReplaceAll(page, []byte("/static/"), []byte(s.prefix))
+	page = bytes.ReplaceAll(page, []byte("{{address}}"), []byte(html.EscapeString(address)))
+	s.page = newAsset("text/html; charset=utf-8", page)
 	return s
 }
 

@@ -23,7 +23,7 @@ func ask(t *testing.T, method, path string, header ...string) *http.Response {
 		r.Header.Set(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
-	console.Handler(next).ServeHTTP(w, r)
+	console.Handler("https://sho.rt/\"><b>", next).ServeHTTP(w, r)
 	return w.Result()
 }
 
@@ -78,6 +78,9 @@ func TestHandler_parts_of_a_page_are_cached_for_ever(t *testing.T) {
 	t.Parallel()
 	page := read(t, ask(t, "GET", "/login").Body)
 	parts := regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`).FindAllStringSubmatch(page, -1)
+	if !strings.Contains(page, `content="https://sho.rt/&#34;&gt;&lt;b&gt;"`) {
+		t.Errorf("the page does not say, in one attribute, where it should be:\n%s", page)
+	}
 	if len(parts) < 4 {
 		t.Fatalf("the page has %d parts", len(parts))
 	}

@@ -26,6 +26,16 @@ const app = document.getElementById('app');
 let user = null;
 let leave = new AbortController(); // ends what the present screen has begun
 
+// The API takes changes from pages at its own address only. A page at another is moved there if that is this machine as
+// well (localhost for 127.0.0.1); else it says where it should be, as the other may not be reachable from here.
+const home = new URL(document.querySelector('meta[name=address]').content);
+const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+const moved = location.origin !== home.origin;
+
+function astray() {
+  return moved && h('p', { class: 'alert', role: 'alert' }, `This page is open at ${location.origin}, where changes may be refused. Its address is `, h('a', { href: home.href }, home.origin), '.');
+}
+
 // go shows another address of the console.
 export function go(address, { instead } = {}) {
   history[instead ? 'replaceState' : 'pushState'](null, '', address);
@@ -69,7 +79,7 @@ async function show() {
   try {
     const content = await screen.show({ user, signal: mine.signal, id: screen.id, tab: screen.tab, go, reload: show, renamed: (u) => { user = u; } });
     if (mine.signal.aborted) return;
-    replace(main, content);
+    replace(main, astray(), content);
     main.querySelector('h1')?.focus({ preventScroll: true });
     scrollTo(0, 0);
   } catch (err) {
@@ -116,7 +126,7 @@ async function signIn() {
   const asked = new URLSearchParams(location.search);
   // Only to a page of the console: an address from outside could lead anywhere.
   const next = /^\/console\/[\w/?=&%.-]*$/.test(asked.get('next') ?? '') ? asked.get('next') : '/console/links';
-  const page = await login({ mark: mark(), error: asked.get('error'), next, done: (u) => {
+  const page = await login({ mark: mark(), astray: astray(), error: asked.get('error'), next, done: (u) => {
     user = u;
     go(next, { instead: true });
   } });
@@ -131,4 +141,5 @@ document.addEventListener('click', (event) => {
   go(a.getAttribute('href'));
 });
 addEventListener('popstate', show);
-show();
+if (moved && loopback.test(location.hostname) && loopback.test(home.hostname) && location.port === home.port) location.replace(home.origin + location.pathname + location.search);
+else show();

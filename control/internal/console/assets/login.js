@@ -18,7 +18,7 @@ const errors = {
   internal: 'Something went wrong on our side. Try again.',
 };
 
-export async function login({ mark, error, next, done }) {
+export async function login({ mark, astray, error, next, done }) {
   let providers = { data: [], ssoEnforced: false };
   try {
     providers = await get('/api/auth/sso', { signIn: true });
@@ -42,7 +42,7 @@ export async function login({ mark, error, next, done }) {
   }, { id: 'sign-in' });
   const buttons = providers.data.map((p) => h('a', { class: 'button', href: `/api/auth/sso/${encodeURIComponent(p.slug)}/login?redirect=${encodeURIComponent(next)}` }, `Sign in with ${p.name}`));
   const page = h('main', { id: 'main', class: 'sign-in' }, h('div', { class: 'card' }, h('div', { class: 'brand' }, mark, 'Shortline'),
-    h('h1', null, 'Sign in'),
+    h('h1', null, 'Sign in'), astray,
     error && h('p', { class: 'alert', role: 'alert' }, errors[error] ?? errors.internal),
     passwords, passwords && buttons.length ? h('p', { class: 'or' }, 'or') : null, h('div', { class: 'providers' }, buttons),
     providers.ssoEnforced && h('p', { class: 'help' }, 'Signing in with a password is turned off.')));
