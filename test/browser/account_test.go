@@ -188,3 +188,30 @@ func TestBrowser_hears(t *testing.T) {
 		t.Error("a script within the page ran")
 	}
 }
+
+func TestConsole_identity_providers(t *testing.T) {
+	b := open(t, standalone(t))
+	b.visit("/login")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	const name = `Acme <img src=x onerror=alert(1)>`
+	var status int
+	b.do(chromedp.Evaluate(fmt.Sprintf(`fetch('/api/admin/oidc-providers', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(
+		{name: %q, slug: 'acme', discoveryUrl: 'https://example.com/', clientId: 'shortline', clientSecret: 'a-secret'})}).then((r) => r.status)`, name), &status, awaited))
+	if status != 201 {
+		t.Fatalf("an identity provider can't be made: %d", status)
+	}
+	b.press("Sign out")
+	b.sees("Sign in with " + name)
+	var address string
+	b.eval(`document.querySelector('.providers a').getAttribute('href')`, &address)
+	if address != "/api/auth/sso/acme/login?redirect=%2Fconsole%2Flinks" {
+		t.Errorf("the button leads to %s", address)
+	}
+	for code, says := range map[string]string{"access_denied": "refused access", "email_not_verified": "not verified", "<b>unheard</b>": "Something went wrong on our side"} {
+		b.visit("/login?error=" + code)
+		b.sees(says)
+	}
+	b.looks("21-identity-providers")
+	b.silent()
+}

@@ -126,6 +126,7 @@ async function signIn() {
   const asked = new URLSearchParams(location.search);
   // Only to a page of the console: an address from outside could lead anywhere.
   const next = /^\/console\/[\w/?=&%.-]*$/.test(asked.get('next') ?? '') ? asked.get('next') : '/console/links';
+  if (user && !asked.get('error')) return go(next, { instead: true });
   const page = await login({ mark: mark(), astray: astray(), error: asked.get('error'), next, done: (u) => {
     user = u;
     go(next, { instead: true });

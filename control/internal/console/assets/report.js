@@ -19,7 +19,7 @@ export function shares(title, rows, name) {
 // ranged is a report with what chooses its range. path is the API's; body makes the content of an answer.
 export async function ranged(path, { signal, exported }, body) {
   const state = { timeRange: 'last_30_days', timezone: here, startDate: '', endDate: '', includeBots: false };
-  const place = h('div', { class: 'report', 'aria-live': 'polite', 'aria-busy': 'false' });
+  const place = h('div', { class: 'report', 'aria-busy': 'false' }), said = h('p', { class: 'offscreen', role: 'status' });
   const turn = turns();
   const asked = () => (state.timeRange === 'custom' ? { ...state, timeRange: 'custom' } : { ...state, startDate: '', endDate: '' });
   const files = exported ? ['csv', 'json'].map((format) => h('a', { class: 'button', download: true }, icon('download'), format.toUpperCase())) : [];
@@ -29,7 +29,9 @@ export async function ranged(path, { signal, exported }, body) {
     place.setAttribute('aria-busy', 'true');
     try {
       const got = await get(path + query(asked()), { signal });
-      if (last()) replace(place, body(got));
+      if (!last()) return;
+      replace(place, body(got));
+      replace(said, `${number(got.totalClicks)} clicks in this range`);
     } finally {
       if (last()) place.setAttribute('aria-busy', 'false');
     }
@@ -48,7 +50,7 @@ export async function ranged(path, { signal, exported }, body) {
     field('includeBots', 'Count bots', { type: 'checkbox', onchange: (e) => set({ includeBots: e.target.checked }) }),
     files.length ? h('div', { class: 'files', role: 'group', 'aria-label': 'Export' }, files) : null);
   await load();
-  return [choices, place];
+  return [choices, said, place];
 }
 
 const signed = (n) => (n > 0 ? '+' : '') + percent(n);

@@ -34,13 +34,22 @@ export async function users({ user, signal }) {
         await load();
       }
     }) }, roles.map(([value, text]) => h('option', { value, selected: u.role === value }, text))),
-    badge(u.status), u.twoFactorEnabled ? 'on' : 'off', date(u.createdAt),
+    badge(u.status), second(u, own), date(u.createdAt),
     own ? h('small', null, 'you') : h('span', { class: 'tools' }, iconButton('keys', `Set a password for ${u.email}`, () => reset(u)), toggle,
       iconButton('trash', `Delete ${u.email}`, () => confirm('Delete this user?', `${u.email} can no longer sign in, and their keys are refused.`, 'Delete', async () => {
         const got = await del(`/api/users/${u.id}`);
         notify(got?.message ?? 'Deleted.');
         await load();
       }), 'danger'))];
+  }
+  // Whoever has lost the phone and the recovery codes asks an administrator; nobody can turn it on for somebody else.
+  function second(u, own) {
+    if (!u.twoFactorEnabled || own) return u.twoFactorEnabled ? 'on' : 'off';
+    return ['on ', h('button', { type: 'button', class: 'as-link', 'aria-label': `Turn off the second factor of ${u.email}`, onclick: () => confirm('Turn the second factor off?', `${u.email} then signs in with the password alone.`, 'Turn off', async () => {
+      await patch(`/api/users/${u.id}/2fa`, { enabled: false });
+      notify('Turned off.');
+      await load();
+    }) }, 'turn off')];
   }
   const roleName = (role) => roles.find(([value]) => value === role)?.[1] ?? role;
   function reset(u) {
