@@ -171,7 +171,7 @@ function show(self, alert, err) {
 export function table(caption, columns, rows) {
   return h('table', null, h('caption', { class: 'offscreen' }, caption),
     h('thead', null, h('tr', null, columns.map(([name, kind]) => h('th', { scope: 'col', class: kind }, name)))),
-    h('tbody', null, rows.map((cells) => h('tr', null, cells.map((cell, i) => h('td', { class: columns[i][1], 'data-column': columns[i][0] }, cell))))));
+    h('tbody', null, rows.map((cells) => h('tr', null, cells.map((cell, i) => h('td', { class: columns[i][1], 'data-column': columns[i][0] }, Array.isArray(cell) ? h('span', null, cell) : cell))))));
 }
 
 export function empty(title, text, action) {
