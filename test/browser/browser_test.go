@@ -30,25 +30,38 @@ import (
 
 const adminPassword = "a-long-enough-password"
 
-// standalone builds and runs the program and returns its address.
+// program is the program under test, built once for all tests.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "shortline-browser")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		program = filepath.Join(dir, "standalone")
+		build := exec.Command("go", "build", "-o", program, ".")
+		build.Dir, build.Env, build.Stderr = "../../control/cmd/standalone", append(os.Environ(), "GOWORK=off"), os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "build standalone:", err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// standalone runs the program and returns its address.
 func standalone(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	binary := os.Getenv("STANDALONE")
-	if binary == "" {
-		binary = filepath.Join(dir, "standalone")
-		build := exec.Command("go", "build", "-o", binary, ".")
-		build.Dir, build.Stderr = "../../control/cmd/standalone", os.Stderr
-		if err := build.Run(); err != nil {
-			t.Fatalf("build standalone: %v", err)
-		}
-	}
 	addr, ops := freePort(t), freePort(t)
 	out, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(binary)
+	cmd := exec.Command(program)
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LISTEN_ADDR=" + addr, "OPS_ADDR=" + ops, "DATA_DIR=" + filepath.Join(dir, "data"),
 		"ADMIN_PASSWORD=" + adminPassword, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0",
@@ -109,17 +122,17 @@ type browser struct {
 
 func open(t *testing.T, base string) *browser {
 	t.Helper()
-	var program string
+	var chromium string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
-			program = found
+			chromium = found
 			break
 		}
 	}
-	if program == "" {
+	if chromium == "" {
 		t.Fatal("The tests of the console need Chromium.  On Debian or Ubuntu:  sudo apt-get install -y chromium")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.WindowSize(1280, 900), chromedp.Flag("lang", "en-GB"))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.WindowSize(1280, 900), chromedp.Flag("lang", "en-GB"))
 	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), options...)
 	// The driver reports every event that is younger than it is.
 	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
