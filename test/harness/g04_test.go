@@ -11,9 +11,6 @@ import (
 // TestG04 lets ingesters die, come back, and turn into zombies: stopped for longer than the group waits for them, then
 // going on with what they had in hand. What they store then is what others have stored.
 func TestG04_consumers_die_and_come_back_as_zombies(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for a consumer group to give up on a member")
-	}
 	rounds := count(t, 1)
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, Ingesters: 2}, 10)
 	ingesting := []*fleet.Node{c.Controls[0], c.Ingesters[0], c.Ingesters[1]}

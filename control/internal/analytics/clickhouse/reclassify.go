@@ -2,7 +2,6 @@ package clickhouse
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/analytics"
@@ -16,9 +15,6 @@ const remade = 2_600_000_000
 // remadeFrom is where the seconds are counted from that are added: 14 November 2023.
 const remadeFrom = 1_700_000_000
 
-// changeSize is how many clicks Reclassify writes at a time.
-const changeSize = 20_000
-
 // Reclassify implements analytics.Store.
 func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row) bool) (changed int, err error) {
 	var last uint32
@@ -26,36 +22,11 @@ func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*a
 		return 0, wrap("reclassify clicks", err)
 	}
 	keep := max(last+1, remade+uint32(time.Now().Unix()-remadeFrom))
-	rows := make([]analytics.Row, 0, changeSize)
-	flush := func() error {
-		if err := s.change(ctx, rows, keep); err != nil {
-			return err
-		}
-		changed += len(rows)
-		rows = rows[:0]
-		return nil
-	}
-	err = s.Clicks(ctx, scope, math.MaxInt, func(r *analytics.Row) error {
-		before := *r
-		if f(r) {
-			before.Enrich(r)
-			rows = append(rows, before)
-		}
-		if len(rows) < changeSize {
-			return nil
-		}
-		return flush()
-	})
-	if err == nil {
-		err = flush()
-	}
+	changed, err = analytics.Rewrite(ctx, s, scope, f, func(ctx context.Context, rows []analytics.Row) error { return s.change(ctx, rows, keep) })
 	return changed, wrap("reclassify clicks", err)
 }
 
 func (s *Store) change(ctx context.Context, rows []analytics.Row, keep uint32) error {
-	if len(rows) == 0 {
-		return nil
-	}
 	fields := append(rowFields(rows), field{"keep", column(rows, func(*analytics.Row) uint32 { return keep })})
 	return s.insertRows(ctx, rows, fields)
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"math"
 
 	duck "github.com/duckdb/duckdb-go/v2"
 
@@ -22,40 +21,13 @@ const change = `UPDATE clicks SET country = n.country, region = n.region, city =
 	FROM changes AS n WHERE clicks.edge = n.edge AND clicks.epoch = n.epoch AND clicks.lane = n.lane AND clicks.seq = n.seq
 	AND clicks.ts BETWEEN %d AND %d`
 
-// changeSize is how many clicks change in one transaction: each looks through the table once.
-const changeSize = 20_000
-
 // Reclassify implements analytics.Store.
-func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row) bool) (changed int, err error) {
-	rows := make([]analytics.Row, 0, changeSize)
-	flush := func() error {
-		if len(rows) == 0 {
-			return nil
-		}
-		err := s.change(ctx, rows)
-		if err == nil {
-			changed += len(rows)
-		}
-		rows = rows[:0]
-		return err
-	}
-	err = s.Clicks(ctx, scope, math.MaxInt, func(r *analytics.Row) error {
-		before := *r
-		if f(r) {
-			before.Enrich(r)
-			rows = append(rows, before)
-		}
-		if len(rows) < changeSize {
-			return nil
-		}
-		return flush()
-	})
-	if err == nil {
-		err = flush()
-	}
+func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*analytics.Row) bool) (int, error) {
+	changed, err := analytics.Rewrite(ctx, s, scope, f, s.change)
 	return changed, wrap("reclassify clicks", err)
 }
 
+// change writes clicks in one transaction, which looks through the table once.
 func (s *Store) change(ctx context.Context, rows []analytics.Row) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
