@@ -2,7 +2,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES  = shared edge control control/cmd/standalone test/chd test/kafka test/observe test/harness test/deploy
+MODULES  = shared edge control control/cmd/standalone test/chd test/kafka test/observe test/browser test/harness test/deploy
 LDFLAGS  = -s -w -X github.com/shortline/shortline/shared/ops.Version=$(VERSION)
 # Making WebP takes C code; linked in whole, control still runs anywhere.
 STATIC   = $(if $(filter Linux,$(shell uname -s)),-linkmode external -extldflags "-static")
@@ -45,6 +45,7 @@ test: compiler ## all tests, with the real parts that they need
 	@echo "== control, what runs beside itself, with the race detector" && cd control && $(GO) test -race -short -timeout 15m $(RACY)
 	@echo "== control/cmd/standalone" && cd control/cmd/standalone && $(GO) test -timeout 25m ./...
 	@echo "== test/observe" && cd test/observe && $(GO) test -timeout 15m ./...
+	@echo "== test/browser" && cd test/browser && $(GO) test -timeout 15m ./...
 	@echo "== test/deploy" && cd test/deploy && GOWORK=off $(GO) test -timeout 20m ./...
 	@echo "== test/harness, the short experiments" && cd test/harness && $(GO) test -short -timeout 25m ./...
 
@@ -72,6 +73,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 
 e2e: compiler ## the whole road, in one process and as a fleet: README, full load, kill -9 (N=30), rolling restarts
 	@deploy/dev/parts
+	@test/observe/parts
 	@cd control/cmd/standalone && $(GO) test -count=1 -timeout 30m -v -run 'E2E' ./...
 	@cd test/harness && $(GO) test -count=1 -timeout 30m -v ./e2e
 
