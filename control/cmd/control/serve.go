@@ -120,7 +120,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	log.Info("control serves", "roles", s.Roles, "address", ln.Addr().String(), "geo", geo.Version())
 	if control.AdminPassword != "" {
 		// To standard output only, never to the log.
-		fmt.Fprintf(stdout, "\n  first admin  %s\n  password     %s\n  (shown this once; change it with POST /api/auth/password)\n\n", s.AdminEmail, control.AdminPassword)
+		fmt.Fprintf(stdout, "\n  first admin  %s\n  password     %s\n  (shown this once; change it in the console under Account)\n\n", s.AdminEmail, control.AdminPassword)
 	}
 	started.open()
 	return g.Run(ctx)
