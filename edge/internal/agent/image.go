@@ -122,7 +122,7 @@ func (a *Agent) images(ctx context.Context, kept <-chan struct{}) {
 			if ctx.Err() == nil {
 				a.stats.diskErrors.Add(1)
 			}
-			a.cfg.Logger.Warn("image_not_written", "error", err, "todo", "nothing: the next start takes longer")
+			a.cfg.Logger.Warn("image_not_written", "error", err, "advice", "nothing: the next start takes longer")
 			continue
 		}
 		a.cfg.Logger.Debug("image_written", "revision", i.Cursor().Revision, "seconds", time.Since(start).Seconds())

@@ -85,7 +85,7 @@ func (a *Agent) load() (found, error) {
 	now := a.cfg.Table.Cursor().Revision
 	a.refuse(fmt.Errorf("%d starts died with revision %d, so this one went back to revision %d", dead, bad.Revision, now))
 	a.cfg.Logger.Error("state_rolled_back", "starts", dead, "shunned", bad.Revision, "revision", now,
-		"todo", "see what the panics before this start say; a change of the link that did it ends this")
+		"advice", "see what the panics before this start say; a change of the link that did it ends this")
 	return f, nil
 }
 

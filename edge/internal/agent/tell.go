@@ -59,7 +59,7 @@ func (a *Agent) meet(twin bool, why error) {
 	a.twin = twin
 	if twin {
 		a.cfg.Logger.Error("identity_in_use", "edge", a.cfg.Edge, "error", why,
-			"todo", "one of the two data folders is a copy of the other: stop one edge and empty its folder")
+			"advice", "one of the two data folders is a copy of the other: stop one edge and empty its folder")
 	} else {
 		why = nil
 		a.cfg.Logger.Info("identity_free", "edge", a.cfg.Edge)
