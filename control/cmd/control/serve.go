@@ -62,11 +62,11 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 		return err
 	}
 	deps := app.Deps{Registry: op.Registry, Logger: log}
-	deps.Store, err = await(ctx, log, &started, "the database", func(ctx context.Context) (*store.Store, error) {
+	deps.Store = await(ctx, log, &started, "the database", func(ctx context.Context) (*store.Store, error) {
 		return store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: s.DatabaseConns, Logger: log})
 	})
 	if deps.Store == nil {
-		return err
+		return nil
 	}
 	defer func() { err = errors.Join(err, deps.Store.Close()) }()
 	op.AddCheck("database", deps.Store.Ping)
@@ -147,9 +147,9 @@ func (s *settings) withEdges(control *app.Control, op *ops.Server, log *slog.Log
 
 // openClicks opens the store of clicks when it is there. Who puts clicks in also keeps its sums up to date.
 func (s *settings) openClicks(ctx context.Context, late *analytics.Late, roles app.Roles, metrics prometheus.Registerer, log *slog.Logger) error {
-	clicks, err := await(ctx, log, nil, "ClickHouse", func(ctx context.Context) (*clickhouse.Store, error) { return s.ClickHouse.open(ctx, log) })
+	clicks := await(ctx, log, nil, "ClickHouse", func(ctx context.Context) (*clickhouse.Store, error) { return s.ClickHouse.open(ctx, log) })
 	if clicks == nil {
-		return err
+		return nil
 	}
 	late.Use(clicks)
 	if roles.Ingest {
@@ -174,9 +174,9 @@ func (s *settings) openGeo() (*visitor.Geo, error) {
 	return visitor.OpenGeoWith(visitor.GeoConfig{Path: s.GeoDB, Cache: cache})
 }
 
-// await opens what may not be there yet, for as long as it takes. It returns nil and no error when ctx has ended. The
+// await opens what may not be there yet, for as long as it takes. It returns nil when ctx has ended. The
 // gate may be nil.
-func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logger, started *gate, what string, open func(context.Context) (*T, error)) (*T, error) {
+func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logger, started *gate, what string, open func(context.Context) (*T, error)) *T {
 	const most = 5 * time.Second
 	tries := 0
 	for pause := 200 * time.Millisecond; ; pause = min(2*pause, most) {
@@ -184,10 +184,10 @@ func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logg
 		part, err := open(attempt)
 		cancel()
 		if err == nil {
-			return part, nil
+			return part
 		}
 		if ctx.Err() != nil {
-			return nil, nil
+			return nil
 		}
 		if started != nil {
 			started.waitFor(what)
@@ -198,7 +198,7 @@ func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logg
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return nil, nil
+			return nil
 		}
 	}
 }

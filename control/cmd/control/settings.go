@@ -18,13 +18,14 @@ import (
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/program"
 )
 
 type settings struct {
-	ListenAddr string   `env:"LISTEN_ADDR" envDefault:":8080" help:"serves the API, and edges"`
-	OpsAddr    string   `env:"OPS_ADDR" envDefault:"127.0.0.1:9090" help:"serves metrics, health and profiles; keep it private; off = none"`
-	Roles      []string `env:"ROLES" envDefault:"api,publish,ingest,webhooks" help:"what this process does, so that a fleet can split it"`
-	DataDir    string   `env:"DATA_DIR" envDefault:"./data" help:"holds snapshots, which can be made again, messages that are no clicks, and images unless MEDIA_S3_ENDPOINT is set"`
+	ListenAddr string `env:"LISTEN_ADDR" envDefault:":8080" help:"serves the API, and edges"`
+	program.Port
+	Roles   []string `env:"ROLES" envDefault:"api,publish,ingest,webhooks" help:"what this process does, so that a fleet can split it"`
+	DataDir string   `env:"DATA_DIR" envDefault:"./data" help:"holds snapshots, which can be made again, messages that are no clicks, and images unless MEDIA_S3_ENDPOINT is set"`
 
 	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://USER:PASSWORD@HOST/DATABASE; several hosts with commas between them"`
 	DatabaseConns int           `env:"DATABASE_MAX_CONNS" envDefault:"20" help:"connections to the database at most"`
@@ -69,11 +70,7 @@ func (s *settings) Validate() error {
 	if _, _, err := net.SplitHostPort(s.ListenAddr); err != nil {
 		problem("LISTEN_ADDR: %w", err)
 	}
-	if addr := s.Operator(); addr != "" {
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			problem("OPS_ADDR: %w", err)
-		}
-	}
+	problems = append(problems, s.Port.Validate())
 	if err := databaseAddress(s.DatabaseURL); err != nil {
 		problems = append(problems, err)
 	}
@@ -109,14 +106,6 @@ func databaseAddress(s config.Secret) error {
 		}
 	}
 	return errors.New("DATABASE_URL: must begin with postgres:// or sqlite: and name a database")
-}
-
-// Operator implements program.Settings.
-func (s *settings) Operator() string {
-	if s.OpsAddr == "off" {
-		return ""
-	}
-	return s.OpsAddr
 }
 
 // kafka is a membership in a group of readers.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -17,8 +16,8 @@ import (
 
 type settings struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080" help:"serves redirects, the API and the console"`
-	OpsAddr    string `env:"OPS_ADDR" envDefault:"127.0.0.1:9090" help:"serves metrics, health and profiles; keep it private; off = none"`
-	DataDir    string `env:"DATA_DIR" envDefault:"./data" help:"holds everything, generated secrets included"`
+	program.Port
+	DataDir string `env:"DATA_DIR" envDefault:"./data" help:"holds everything, generated secrets included"`
 
 	app.Settings
 
@@ -35,11 +34,7 @@ type settings struct {
 // Validate reports every problem.
 func (s *settings) Validate() error {
 	problems := []error{s.Settings.Validate(), s.edge().Validate()}
-	if addr := s.Operator(); addr != "" {
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			problems = append(problems, fmt.Errorf("OPS_ADDR: %w", err))
-		}
-	}
+	problems = append(problems, s.Port.Validate())
 	if _, err := ops.NewLogger(os.Stderr, s.LogFormat, s.LogLevel); err != nil {
 		problems = append(problems, err)
 	}
@@ -47,14 +42,6 @@ func (s *settings) Validate() error {
 		problems = append(problems, errors.New("CLICK_STORE_MEMORY_MIB: must be at least 64"))
 	}
 	return errors.Join(problems...)
-}
-
-// Operator implements program.Settings.
-func (s *settings) Operator() string {
-	if s.OpsAddr == "off" {
-		return ""
-	}
-	return s.OpsAddr
 }
 
 // load reads the settings, whose base URL follows from the address if it is not given.

@@ -18,11 +18,12 @@ import (
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/program"
 )
 
 type settings struct {
-	ListenAddr string        `env:"LISTEN_ADDR" envDefault:":8080" help:"serves visitors"`
-	OpsAddr    string        `env:"OPS_ADDR" envDefault:"127.0.0.1:9090" help:"serves metrics, health and profiles; keep it private; off = none"`
+	ListenAddr string `env:"LISTEN_ADDR" envDefault:":8080" help:"serves visitors"`
+	program.Port
 	BaseURL    string        `env:"BASE_URL" help:"the address that visitors use"`
 	DataDir    string        `env:"DATA_DIR" envDefault:"./data" help:"holds the links as last seen and the clicks not yet delivered; one edge each"`
 	ControlURL string        `env:"CONTROL_URL" help:"where the control plane is"`
@@ -53,23 +54,11 @@ func (s *settings) Validate() error {
 	if _, err := time.LoadLocation(s.RoutingTimezone); err != nil || s.RoutingTimezone == "" {
 		problems = append(problems, fmt.Errorf("ROUTING_TIMEZONE: %q is not an IANA time zone", s.RoutingTimezone))
 	}
-	if addr := s.Operator(); addr != "" {
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			problems = append(problems, fmt.Errorf("OPS_ADDR: %w", err))
-		}
-	}
+	problems = append(problems, s.Port.Validate())
 	if _, err := ops.NewLogger(os.Stderr, s.LogFormat, s.LogLevel); err != nil {
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
-}
-
-// Operator implements program.Settings.
-func (s *settings) Operator() string {
-	if s.OpsAddr == "off" {
-		return ""
-	}
-	return s.OpsAddr
 }
 
 func (s *settings) edge() edge.Config {
