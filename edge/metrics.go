@@ -74,6 +74,7 @@ var metrics = []metric{
 	gauge("shortline_spool_segments", "Files of the spool.", func(s *Stats) float64 { return float64(s.Spool.Segments) }),
 	gauge("shortline_spool_damaged_segments", "Files of the spool with damage.", func(s *Stats) float64 { return float64(s.Spool.Damaged) }),
 	gauge("shortline_spool_clicks_pending", "Clicks not acknowledged yet.", func(s *Stats) float64 { return float64(s.Spool.Pending) }),
+	gauge("shortline_spool_oldest_pending_seconds", "How long the oldest click that is not acknowledged has been waiting, 0 if none is.", func(s *Stats) float64 { return s.Ship.Oldest.Seconds() }),
 	gauge("shortline_spool_warning", "Whether pending clicks take four fifths of the cap.", func(s *Stats) float64 { return yes(s.Spool.State != spool.Healthy) }),
 	gauge("shortline_spool_shedding", "Whether clicks are being dropped.", func(s *Stats) float64 { return yes(s.Spool.State == spool.Shedding) }),
 	total("shortline_spool_clicks_appended_total", "Clicks kept.", func(s *Stats) uint64 { return s.Spool.Appended }),
