@@ -33,6 +33,11 @@ type Config struct {
 	Plane *plane.Plane
 	// Ingesters are further control planes that only ingest.
 	Ingesters int
+	// Standby is for a second PostgreSQL that follows the first, without which that acknowledges nothing.
+	Standby bool
+	// Clocks are how far the clocks of the edges are off, in whole seconds, in their order. With none, edges are the
+	// program as it is; else they are its sources with a standard library that adds this to what the system says.
+	Clocks []time.Duration
 	// EdgeEnv and ControlEnv are further NAME=value settings.
 	EdgeEnv, ControlEnv []string
 	// Settings, if set, gives a program's settings in place of all those of the harness; only those of the Node itself
@@ -66,7 +71,7 @@ type Node struct {
 // Fleet is what runs.
 type Fleet struct {
 	Dir        string
-	Postgres   *Process // nil without controls
+	Postgres   *Process // the one that is written to; nil without controls
 	ClickHouse *Process // nil without controls
 	Kafka      *Process
 	Controls   []*Node
@@ -79,9 +84,9 @@ type Fleet struct {
 	// Store asks ClickHouse directly.
 	Store clickstore.Store
 
-	t        testing.TB
-	cfg      Config
-	database string // host:port of PostgreSQL
+	t                testing.TB
+	cfg              Config
+	primary, standby *database // the latter with Config.Standby only
 }
 
 const (
@@ -152,7 +157,7 @@ func (f *Fleet) node(name string, program Program, env []string) *Node {
 	f.t.Helper()
 	n := &Node{Addr: freePort(f.t), Ops: freePort(f.t), Dir: filepath.Join(f.Dir, name)}
 	own := []string{"LISTEN_ADDR=" + n.Addr, "OPS_ADDR=" + n.Ops, "DATA_DIR=" + n.Dir}
-	n.Process = process(f.t, f.Dir, name, binary(f.t, string(program)), nil, nil, answers("http://"+n.Ops+"/readyz"))
+	n.Process = process(f.t, f.Dir, name, binary(f.t, f.cfg.built(program)), nil, nil, answers("http://"+n.Ops+"/readyz"))
 	if f.cfg.Settings != nil {
 		n.env = append(append(n.env, f.cfg.Settings(f, n, program)...), own...)
 	} else {
@@ -180,7 +185,18 @@ func (f *Fleet) control(name, roles string) *Node {
 
 func (f *Fleet) edge(i int) *Node {
 	env := append([]string{"CONTROL_URL=http://" + f.PlaneProxy.Addr(), "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=" + strconv.Itoa(2<<30)}, f.cfg.EdgeEnv...)
+	if i < len(f.cfg.Clocks) {
+		env = append(env, clockEnv(f.cfg.Clocks[i]))
+	}
 	return f.node(fmt.Sprintf("edge%d", i+1), Edge, env)
+}
+
+// built is the name under which a program is built.
+func (cfg *Config) built(p Program) string {
+	if p == Edge && len(cfg.Clocks) > 0 {
+		return "edge-clock"
+	}
+	return string(p)
 }
 
 // Metrics reads a node's metrics: the sum over labels of each name, and each with its labels.
