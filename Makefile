@@ -14,7 +14,7 @@ export DATA_DIR
 
 # Packages of the control plane with goroutines of their own. The detector makes the others' password hashing and
 # databases ten times slower and has nothing to find there.
-RACY = $(addprefix ./internal/,auth ingest/... outbound publish webhooks edgeapi app)
+RACY = $(addprefix ./internal/,auth ingest/... outbound publish webhooks edgeapi guesses app)
 
 .DEFAULT_GOAL := help
 
