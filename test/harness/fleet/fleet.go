@@ -38,6 +38,8 @@ type Config struct {
 	// Clocks are how far the clocks of the edges are off, in whole seconds, in their order. With none, edges are the
 	// program as it is; else they are its sources with a standard library that adds this to what the system says.
 	Clocks []time.Duration
+	// Spread has edges ask all control planes in turn, directly; without it they ask the first through PlaneProxy.
+	Spread bool
 	// EdgeEnv and ControlEnv are further NAME=value settings.
 	EdgeEnv, ControlEnv []string
 	// Settings, if set, gives a program's settings in place of all those of the harness; only those of the Node itself
@@ -184,7 +186,11 @@ func (f *Fleet) control(name, roles string) *Node {
 }
 
 func (f *Fleet) edge(i int) *Node {
-	env := append([]string{"CONTROL_URL=http://" + f.PlaneProxy.Addr(), "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=" + strconv.Itoa(2<<30)}, f.cfg.EdgeEnv...)
+	control := f.PlaneProxy.Addr()
+	if f.cfg.Spread {
+		control = f.Controls[i%len(f.Controls)].Addr
+	}
+	env := append([]string{"CONTROL_URL=http://" + control, "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=" + strconv.Itoa(2<<30)}, f.cfg.EdgeEnv...)
 	if i < len(f.cfg.Clocks) {
 		env = append(env, clockEnv(f.cfg.Clocks[i]))
 	}
