@@ -29,7 +29,8 @@ type half struct {
 }
 
 // atHalf compares how long answers take at a rate that leaves the server half of its time. A pause of another
-// program's making spoils the turn that it falls into, so what counts is the median of many turns.
+// program's making spoils the turn that it falls into, so what counts is the median of many short turns; each is
+// longer than the interval at which the spool is synced.
 func atHalf(s *settings, load *child, reference, c *contestant, what string) (half, error) {
 	full, err := drive(load, c, time.Second, 0)
 	if err != nil {
@@ -37,14 +38,13 @@ func atHalf(s *settings, load *child, reference, c *contestant, what string) (ha
 	}
 	h := half{What: what, Rate: full.rate() / 2}
 	var took [2][]histogram
-	turns := max(s.rounds, 4)
+	turns := max(s.rounds*5/2, 4)
 	for turn := range 2*turns + 1 {
 		each := reference
 		if turn%2 == 1 {
 			each = c
 		}
-		// Longer than the interval at which the spool is synced.
-		one, err := drive(load, each, 2*s.dur, h.Rate)
+		one, err := drive(load, each, s.dur*3/5, h.Rate)
 		if err != nil {
 			return half{}, err
 		}
