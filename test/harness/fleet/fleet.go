@@ -49,6 +49,9 @@ type Config struct {
 	First func(*Fleet)
 	// ApacheKafka is for Apache's Kafka whatever KAFKA says.
 	ApacheKafka bool
+	// Brokers is how many of Apache's Kafka there are, in one cluster that nothing stands before; 0 means one, behind
+	// KafkaProxy.
+	Brokers int
 	// NativeStore is for ClickHouse's native protocol in place of HTTP.
 	NativeStore bool
 }
@@ -76,11 +79,12 @@ type Fleet struct {
 	Postgres   *Process // the one that is written to; nil without controls
 	ClickHouse *Process // nil without controls
 	Kafka      *Process
+	Cluster    []*Process // with Config.Brokers: broker i has the number i+1
 	Controls   []*Node
 	Ingesters  []*Node
 	Edges      []*Node
 
-	// KafkaProxy is between Kafka and everybody else, StoreProxy between ClickHouse and who writes to it, and
+	// KafkaProxy is between Kafka and everybody else (nil for a cluster), StoreProxy between ClickHouse and who writes to it, and
 	// PlaneProxy between edges and the first control plane (or Plane).
 	KafkaProxy, StoreProxy, PlaneProxy *faultproxy.Proxy
 	// Store asks ClickHouse directly.
@@ -89,6 +93,7 @@ type Fleet struct {
 	t                testing.TB
 	cfg              Config
 	primary, standby *database // the latter with Config.Standby only
+	brokers          []string  // of Cluster
 }
 
 const (
@@ -143,7 +148,12 @@ func (f *Fleet) EdgeAddrs() (addrs []string) {
 }
 
 // Brokers is for clients of Kafka.
-func (f *Fleet) Brokers() []string { return []string{f.KafkaProxy.Addr()} }
+func (f *Fleet) Brokers() []string {
+	if f.cfg.Brokers > 0 {
+		return f.brokers
+	}
+	return []string{f.KafkaProxy.Addr()}
+}
 
 func (f *Fleet) proxy(listen, target string) *faultproxy.Proxy {
 	f.t.Helper()
@@ -163,7 +173,7 @@ func (f *Fleet) node(name string, program Program, env []string) *Node {
 	if f.cfg.Settings != nil {
 		n.env = append(append(n.env, f.cfg.Settings(f, n, program)...), own...)
 	} else {
-		n.env = append(append(append(n.env, own...), "BASE_URL="+publicBase, "KAFKA_TOPIC="+Topic, "KAFKA_BROKERS="+f.KafkaProxy.Addr(), "LOG_FORMAT=text"), env...)
+		n.env = append(append(append(n.env, own...), "BASE_URL="+publicBase, "KAFKA_TOPIC="+Topic, "KAFKA_BROKERS="+strings.Join(f.Brokers(), ","), "LOG_FORMAT=text"), env...)
 	}
 	return n
 }

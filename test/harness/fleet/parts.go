@@ -153,6 +153,10 @@ func (f *Fleet) startClickHouse() {
 
 func (f *Fleet) startKafka() {
 	f.t.Helper()
+	if f.cfg.Brokers > 0 {
+		f.startCluster()
+		return
+	}
 	addr, dir := freePort(f.t), filepath.Join(f.Dir, "kafka")
 	f.KafkaProxy = f.proxy(freePort(f.t), addr)
 	if f.cfg.ApacheKafka || os.Getenv("KAFKA") == "real" {

@@ -38,7 +38,11 @@ func (f *Fleet) startPostgres() {
 	f.primary = f.database("postgres")
 	f.Postgres = f.primary.Process
 	// Not durable against power cuts, which no experiment here makes; a killed server loses nothing.
-	if err := f.primary.run(time.Minute, "initdb", "-D", f.primary.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"); err != nil {
+	args := []string{"-D", f.primary.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"}
+	if f.cfg.Standby {
+		args = append(args, "--data-checksums") // pg_rewind asks for them
+	}
+	if err := f.primary.run(time.Minute, "initdb", args...); err != nil {
 		f.t.Fatal(err)
 	}
 	f.Postgres.Start()
@@ -84,8 +88,8 @@ func (f *Fleet) database(name string) *database {
 		f.t.Fatal(err)
 	}
 	args := []string{"-D", d.data, "-k", dir, "-h", host, "-p", port, "-c", "fsync=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB"}
-	if f.cfg.Standby { // pg_rewind asks for both
-		args = append(args, "-c", "full_page_writes=on", "-c", "wal_log_hints=on", "-c", "wal_keep_size=512MB")
+	if f.cfg.Standby { // pg_rewind asks for whole pages
+		args = append(args, "-c", "full_page_writes=on", "-c", "wal_keep_size=512MB")
 	} else {
 		args = append(args, "-c", "full_page_writes=off")
 	}

@@ -38,8 +38,13 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 		if _, err := f.primary.ask("CHECKPOINT"); err != nil {
 			return false, fmt.Errorf("follow: %w", err)
 		}
+		var why error
 		for try := 0; try < 3 && !rewound; try++ { // backends of a killed server may take a moment to be gone
-			rewound = s.run(time.Minute, "pg_rewind", "-D", s.data, "--source-server", from, "--no-sync") == nil
+			why = s.run(time.Minute, "pg_rewind", "-D", s.data, "--source-server", from, "--no-sync")
+			rewound = why == nil
+		}
+		if !rewound {
+			f.t.Logf("%s is copied anew: %v", s.Name, why)
 		}
 	}
 	if !rewound {
