@@ -140,7 +140,7 @@ func everyoneHears(c *chain, slug string) time.Duration {
 		c.t.Errorf("a change at the other control plane took %v after a promotion", took)
 	}
 	fleet.Eventually(c.t, 10*time.Second, "both control planes listen at the new server", func() bool {
-		n, err := c.Ask("SELECT count(DISTINCT pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")
+		n, err := c.Ask("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'shortline listener'")
 		return err == nil && n >= "2"
 	})
 	return took

@@ -16,9 +16,11 @@ const answerWithin = 2 * time.Second
 
 // listen holds one connection until it breaks, does not answer, or ctx ends.
 func (s *Store) listen(ctx context.Context) error {
-	conn, err := pgx.ConnectConfig(ctx, s.pgConfig.Copy())
+	cfg := s.pgConfig.Copy()
+	cfg.RuntimeParams["application_name"] = "shortline listener"
+	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
-		return fmt.Errorf("connect: %w", redact(err, s.pgConfig.ConnString()))
+		return fmt.Errorf("connect: %w", redact(err, cfg.ConnString()))
 	}
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)

@@ -45,6 +45,12 @@ func (f *Fleet) startPostgres() {
 	if err := f.primary.run(time.Minute, "initdb", args...); err != nil {
 		f.t.Fatal(err)
 	}
+	if f.cfg.Standby {
+		// In the file, as pg_rewind starts the server without its arguments, and that would throw away the log it needs.
+		if err := os.WriteFile(filepath.Join(f.primary.data, "postgresql.conf"), []byte("wal_keep_size = '1GB'\n"), 0o600); err != nil {
+			f.t.Fatal(err)
+		}
+	}
 	f.Postgres.Start()
 	if f.cfg.Standby {
 		f.standby = f.database("postgres2")
@@ -89,7 +95,7 @@ func (f *Fleet) database(name string) *database {
 	}
 	args := []string{"-D", d.data, "-k", dir, "-h", host, "-p", port, "-c", "fsync=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB"}
 	if f.cfg.Standby { // pg_rewind asks for whole pages
-		args = append(args, "-c", "full_page_writes=on", "-c", "wal_keep_size=512MB")
+		args = append(args, "-c", "full_page_writes=on")
 	} else {
 		args = append(args, "-c", "full_page_writes=off")
 	}
