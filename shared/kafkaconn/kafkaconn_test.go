@@ -265,6 +265,7 @@ func TestPrepare_says_what_is_wrong_with_a_topic(t *testing.T) {
 		{"cleanup.policy", "compact", true}, {"retention.ms", "60000", true}, {"retention.ms", "86400000", false},
 		{"retention.bytes", "1000000", false}, {"max.message.bytes", "4096", true}, {"max.message.bytes", "100000", false},
 		{"min.insync.replicas", "2", true}, {"unclean.leader.election.enable", "true", false},
+		{"message.timestamp.type", "CreateTime", false},
 	} {
 		topic := fmt.Sprintf("wrong.%d", i)
 		res, err := admin.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{

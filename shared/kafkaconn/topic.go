@@ -107,6 +107,8 @@ func (c *Conn) create(ctx context.Context, brokers int) error {
 			{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(2 << 20)},
 			{ConfigName: "min.insync.replicas", ConfigValue: insync},
 			{ConfigName: "unclean.leader.election.enable", ConfigValue: "false"},
+			// By the clock of the edge, brokers refuse what comes from an hour ahead and throw away what comes from a week ago.
+			{ConfigName: "message.timestamp.type", ConfigValue: "LogAppendTime"},
 		},
 	}}})
 	if err == nil {
@@ -195,6 +197,9 @@ func (c *Conn) examine(ctx context.Context, t kafka.Topic, brokers int) (warning
 	}
 	if config["unclean.leader.election.enable"] == "true" {
 		warn("unclean.leader.election.enable is true: acknowledged clicks can be lost when brokers fail; set it to false")
+	}
+	if config["message.timestamp.type"] == "CreateTime" {
+		warn("message.timestamp.type is CreateTime: clicks of an edge whose clock is an hour ahead are refused, and those of one a week behind are thrown away unread; set it to LogAppendTime")
 	}
 	if len(unfit) > 0 {
 		return warnings, fmt.Errorf("kafka: topic %s: %w: %w", t.Name, ErrUnfit, errors.Join(unfit...))

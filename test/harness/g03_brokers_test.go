@@ -10,7 +10,7 @@ import (
 )
 
 // TestG03_brokers kills brokers of a cluster of three, each time one that leads partitions, until others lead them, and
-// two of the three at once: then nothing is taken, and clicks wait at the edges. Nothing is lost, nothing is there
+// two of the three at once, N times or until DUR is over: then nothing is taken, and clicks wait at the edges. Nothing is lost, nothing is there
 // twice, and visitors notice nothing.
 func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 	rounds := count(t, 2)
@@ -40,7 +40,7 @@ func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 	var peak float64
 	crowd := newCrowd(t)
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: rate}, func() {
-		for i := range rounds {
+		for i, end := 0, time.Now().Add(long(t, time.Hour)); i < rounds && time.Now().Before(end); i++ {
 			pause(time.Second)
 			victim, now := 0, seen(c.Fleet)
 			for b := range c.Cluster {

@@ -101,3 +101,14 @@ func clock(t *testing.T, e *fleet.Node) time.Duration {
 	}
 	return time.Until(at).Round(time.Second)
 }
+
+// TestG11_hours runs an edge whose clock is three hours ahead, with Apache's Kafka, which refuses messages from the
+// future unless the topic goes by the broker's clock.
+func TestG11_hours_ahead(t *testing.T) {
+	p, slugs := published(t, 10)
+	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p, ApacheKafka: true, Clocks: []time.Duration{3 * time.Hour, -9 * 24 * time.Hour}})
+	c := newCrowd(t)
+	r := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 4, Rate: 400}, func() { time.Sleep(5 * time.Second) })
+	t.Logf("load: %v", r)
+	inTopic(t, f, c)
+}

@@ -168,6 +168,7 @@ func (f *Fleet) startKafka() {
 	} else {
 		f.Kafka = process(f.t, f.Dir, "kafka", binary(f.t, "fire"), []string{"kafka", "-listen", addr, "-advertise", f.KafkaProxy.Addr(), "-data", dir, "-topic", Topic}, nil, dials(addr))
 	}
+	f.Kafka.within = 3 * time.Minute // Java starts slowly where others work too
 	f.Kafka.Start()
 }
 

@@ -116,7 +116,7 @@ func (d *database) output(within time.Duration, program string, args ...string) 
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, program), args...)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr = d.dir, append(os.Environ(), "LC_ALL=C.UTF-8", "PGCONNECT_TIMEOUT=2"), &syscall.SysProcAttr{Credential: d.who}
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = d.dir, append(os.Environ(), "LC_ALL=C.UTF-8", "PGCONNECT_TIMEOUT=20"), &syscall.SysProcAttr{Credential: d.who}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: %s", program, err, bytes.TrimSpace(out))
@@ -126,7 +126,7 @@ func (d *database) output(within time.Duration, program string, args ...string) 
 
 // ask runs a statement at this server and returns what psql prints of it.
 func (d *database) ask(statement string) (string, error) {
-	return d.output(10*time.Second, "psql", "-X", "-A", "-t", "-q", "-d", d.from("postgres"), "-c", statement)
+	return d.output(30*time.Second, "psql", "-X", "-A", "-t", "-q", "-d", d.from("postgres"), "-c", statement)
 }
 
 // from is how others reach the server.
