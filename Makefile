@@ -68,7 +68,7 @@ bench: ## every budget against its baseline in the same run; table and plot in d
 guard: ## the benchmarks' verdict that needs no quiet machine
 	cd edge && $(GO) run ./bench -guard
 
-fuzz: ## every fuzz target for FUZZTIME (10s)
+fuzz: ## every fuzz target for FUZZTIME (10s), or FUZZEXECS inputs
 	@deploy/dev/fuzz $(MODULES)
 
 e2e: compiler ## the whole road, in one process and as a fleet: README, full load, kill -9 (N=30), rolling restarts
