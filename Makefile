@@ -81,6 +81,10 @@ chaos-%: compiler ## one experiment of docs/reliability.md, such as make chaos-G
 	@deploy/dev/parts
 	@cd test/harness && $(GO) test -count=1 -timeout 120m -v -run 'Test$*' .
 
+bound-%: compiler ## an experiment of one package at a release's size, such as make bound-G22
+	@deploy/dev/parts
+	@deploy/dev/bounds $*
+
 load: ## k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, stress, spike or soak
 	@test/observe/parts
 	$(CACHE)/bin/k6 run $(K6FLAGS) deploy/k6/$(or $(K6),load).js
