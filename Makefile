@@ -14,7 +14,7 @@ export DATA_DIR
 
 # Packages of the control plane with goroutines of their own. The detector makes the others' password hashing and
 # databases ten times slower and has nothing to find there.
-RACY = $(addprefix ./internal/,auth ingest/... outbound publish webhooks edgeapi app)
+RACY = $(addprefix ./internal/,auth ingest/... outbound publish webhooks edgeapi guesses app)
 
 .DEFAULT_GOAL := help
 
@@ -27,11 +27,12 @@ run: compiler ## a running shortener in one process: http://127.0.0.1:8080
 	@deploy/dev/geo --background
 	@exec bin/standalone
 
-build: compiler ## bin/edge, bin/control and bin/standalone
+build: compiler ## bin/edge, bin/control and bin/standalone, each with the licences of what it contains
 	@mkdir -p bin
 	cd edge && CGO_ENABLED=0 $(GO) build -trimpath -pgo=$(PROFILE) -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
 	cd control && CGO_ENABLED=1 $(GO) build -trimpath -tags netgo,osusergo -ldflags '$(LDFLAGS) $(STATIC)' -o ../bin/ ./cmd/control
 	$(MAKE) build-standalone
+	cd .ci/tools && GOWORK=off $(GO) run ./licences -texts $(CURDIR)/bin
 
 build-standalone: compiler
 	@mkdir -p bin

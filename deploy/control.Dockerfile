@@ -9,11 +9,13 @@ FROM ${GO_IMAGE} AS build
 WORKDIR /src
 COPY shared shared
 COPY control control
+COPY .ci/tools/licences .ci/tools/licences
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     cd control && GOWORK=off CGO_ENABLED=1 go build -trimpath -buildvcs=false -tags netgo,osusergo \
     -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION} -linkmode external -extldflags '-static'" \
-    -o /out/control ./cmd/control
+    -o /out/control ./cmd/control && \
+    mkdir -p /out/doc && GOWORK=off go run ../.ci/tools/licences/*.go -root .. -texts /out/doc control
 RUN mkdir -p /out/data/media
 
 FROM scratch
@@ -27,6 +29,7 @@ LABEL org.opencontainers.image.title="Shortline control plane" \
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build --chown=65532:65532 /out/data /data
 COPY --from=build /out/control /usr/local/bin/control
+COPY --from=build /out/doc /usr/share/doc/shortline
 ENV PATH=/usr/local/bin LISTEN_ADDR=0.0.0.0:8080 OPS_ADDR=0.0.0.0:9090 DATA_DIR=/data LOG_FORMAT=json
 USER 65532:65532
 EXPOSE 8080 9090

@@ -8,10 +8,12 @@ FROM ${GO_IMAGE} AS build
 WORKDIR /src
 COPY shared shared
 COPY edge edge
+COPY .ci/tools/licences .ci/tools/licences
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     cd edge && GOWORK=off CGO_ENABLED=0 go build -trimpath -buildvcs=false -pgo=bench/edge.pgo \
-    -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION}" -o /out/edge ./cmd/edge
+    -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION}" -o /out/edge ./cmd/edge && \
+    mkdir -p /out/doc && GOWORK=off go run ../.ci/tools/licences/*.go -root .. -texts /out/doc edge
 RUN mkdir -p /out/data
 
 FROM scratch
@@ -25,6 +27,7 @@ LABEL org.opencontainers.image.title="Shortline edge" \
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build --chown=65532:65532 /out/data /data
 COPY --from=build /out/edge /usr/local/bin/edge
+COPY --from=build /out/doc /usr/share/doc/shortline
 ENV PATH=/usr/local/bin LISTEN_ADDR=0.0.0.0:8080 OPS_ADDR=0.0.0.0:9090 DATA_DIR=/data LOG_FORMAT=json
 USER 65532:65532
 EXPOSE 8080 9090

@@ -10,10 +10,12 @@ WORKDIR /src
 COPY shared shared
 COPY edge edge
 COPY control control
+COPY .ci/tools/licences .ci/tools/licences
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     cd control/cmd/standalone && GOWORK=off CGO_ENABLED=1 go build -trimpath -buildvcs=false \
-    -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION}" -o /out/standalone .
+    -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION}" -o /out/standalone . && \
+    mkdir -p /out/doc && GOWORK=off go run ../../../.ci/tools/licences/*.go -root ../../.. -texts /out/doc standalone
 RUN mkdir -p /out/data
 
 FROM ${RUNTIME_IMAGE}
@@ -26,6 +28,7 @@ LABEL org.opencontainers.image.title="Shortline standalone" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build --chown=65532:65532 /out/data /data
 COPY --from=build /out/standalone /usr/local/bin/standalone
+COPY --from=build /out/doc /usr/share/doc/shortline
 ENV LISTEN_ADDR=0.0.0.0:8080 OPS_ADDR=0.0.0.0:9090 DATA_DIR=/data LOG_FORMAT=json
 USER 65532:65532
 EXPOSE 8080 9090

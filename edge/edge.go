@@ -24,12 +24,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/edge/internal/lock"
 	"github.com/shortline/shortline/edge/internal/proxy"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/guess"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -124,6 +126,7 @@ func (c Config) spool() spool.Config {
 
 // Deps are what an edge works with. Source and Sink are required.
 type Deps struct {
+	// Source, where it is a guess.Exchange too, also carries the locks on passwords that all edges share.
 	Source snapshot.Source
 	Sink   click.Sink
 	// Upstream dials the control plane, if this edge is to pass its paths on (see UpstreamPaths); nil means that
@@ -151,6 +154,7 @@ type Edge struct {
 	table    *table.Table
 	spool    *spool.Spool
 	agent    *agent.Agent
+	locks    *lock.Table
 	ship     *ship.Shipper
 	proxy    *proxy.Proxy // nil without an upstream
 	redirect *redirect.Handler
@@ -206,8 +210,10 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}); err != nil {
 		return nil, err
 	}
+	others, _ := deps.Source.(guess.Exchange)
+	e.locks = lock.New(lock.Config{Exchange: others, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Logger: e.log})
 	parts := redirect.Deps{
-		Table: e.table, Spool: e.spool, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
+		Table: e.table, Spool: e.spool, Locks: e.locks, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
 		Ready: e.agent.Ready, Logger: e.log,
 	}
 	if deps.Upstream != nil {
@@ -280,6 +286,7 @@ func (e *Edge) Run(ctx context.Context) error {
 	g.Add("spool", e.spool)
 	g.Add("ship", service.Func(e.shipAll))
 	g.Add("agent", e.agent)
+	g.Add("locks", e.locks)
 	g.Add("deadlines", e.listener)
 	g.Add("server", service.Func(e.serve))
 	return errors.Join(g.Run(ctx), e.release())
@@ -382,6 +389,7 @@ type Stats struct {
 	Spool       spool.Stats
 	Ship        ship.Stats
 	Agent       agent.Stats
+	Locks       lock.Stats
 }
 
 // Stats returns the account.
@@ -389,7 +397,7 @@ func (e *Edge) Stats() Stats {
 	_, aside := e.table.SetAside()
 	s := Stats{
 		Ready: e.Ready(), Links: e.table.Len(), LinkBytes: e.table.Bytes(), SetAside: aside, Connections: e.listener.Open(),
-		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(),
+		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(), Locks: e.locks.Stats(),
 	}
 	if e.proxy != nil {
 		s.Proxy = e.proxy.Stats()

@@ -264,17 +264,38 @@ func (c *told) Deliver(context.Context, *click.Batch) error { return errAway }
 func TestEdge_reports_what_waits_and_where_it_is(t *testing.T) {
 	t.Parallel()
 	c := &told{control: newControl()}
-	e, _ := run(t, config(t), edge.Deps{Source: c, Sink: c})
+	registry := prometheus.NewPedanticRegistry()
+	e, _ := run(t, config(t), edge.Deps{Source: c, Sink: c, Registry: registry})
+	if age := oldestPending(t, registry); age != 0 {
+		t.Errorf("before any click the oldest has waited for %v s", age)
+	}
 	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
 	wait(t, "the link", func() bool { code, _ := status(t, e, "/abc"); return code == 302 })
 	wait(t, "a delivery that fails", func() bool { return e.Stats().Ship.Failing > 0 })
 	c.put(link.Record{Num: 2, Slug: "def", Destination: "https://example.com/2", SmartRouting: true, // of which a report comes soon
 		Rules: []link.Rule{{ID: link.ID{9}, Name: "r", Target: "https://example.com/3", Conditions: []byte(`{"operator":"AND","conditions":[{"type":"phase of the moon"}]}`)}}})
 	wait(t, "a report", func() bool { s := c.last.Load(); return s != nil && s.Cursor.Revision == 2 && s.Spool.OldestMs > 0 })
+	wait(t, "an age that rises", func() bool { return oldestPending(t, registry) > 0.3 })
 	s := c.last.Load()
 	if s.Address != e.Addr().String() || s.Spool.Pending < 1 || s.SetAsideCount != 1 || !strings.Contains(s.SetAsideReasons["def"], "phase of the moon") {
 		t.Errorf("%+v", s)
 	}
+}
+
+// oldestPending reads the metric of how long clicks wait, in seconds.
+func oldestPending(t *testing.T, registry *prometheus.Registry) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "shortline_spool_oldest_pending_seconds" {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatal("how long clicks wait is no metric")
+	return 0
 }
 
 func TestEdge_a_stop_ships_what_was_clicked(t *testing.T) {

@@ -28,17 +28,6 @@ type result struct {
 	Notes   []string    `json:"notes,omitempty"`
 }
 
-// half is answering at a fixed rate, half of what can be answered at most. Times are microseconds.
-type half struct {
-	What  string  `json:"what"`
-	Rate  float64 `json:"per_second"`
-	Bare  float64 `json:"bare_p99_us"`
-	Edge  float64 `json:"p99_us"`
-	Ratio float64 `json:"p99_ratio"`
-	Bare5 float64 `json:"bare_p50_us"`
-	Edge5 float64 `json:"p50_us"`
-}
-
 type tenMillion struct {
 	Plain ratio `json:"plain_link"`
 	Calm  half  `json:"calm"`
@@ -166,8 +155,12 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 	if r.Ratios, err = compare(s, load, bare, all); err != nil {
 		return err
 	}
-	if s.wants("half") && s.than == "" {
-		h, err := atHalf(s, load, bare, &contestant{scenario: scenarios[0], server: edge}, "plain link")
+	if s.wants("half") {
+		reference := &contestant{scenario: constant, server: bare}
+		if s.than != "" {
+			reference.scenario = scenarios[0]
+		}
+		h, err := atHalf(s, load, reference, &contestant{scenario: scenarios[0], server: edge}, "plain link")
 		if err != nil {
 			return err
 		}
@@ -182,29 +175,6 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 	}
 	say("%s", edge.ask("spool"))
 	return nil
-}
-
-// atHalf compares how long answers take at a rate that leaves the server half of its time.
-func atHalf(s *settings, load *child, bare server, c *contestant, what string) (half, error) {
-	b := &contestant{scenario: constant, server: bare}
-	full, err := drive(load, c, time.Second, 0)
-	if err != nil {
-		return half{}, err
-	}
-	rate := full.rate() / 2
-	var slow [2]run
-	for range max(s.rounds/4, 2) {
-		for i, each := range []*contestant{b, c} {
-			one, err := drive(load, each, 4*s.dur, rate)
-			if err != nil {
-				return half{}, err
-			}
-			slow[i].add(one)
-		}
-	}
-	h := half{What: what, Rate: rate, Bare: slow[0].took.quantile(0.99), Edge: slow[1].took.quantile(0.99), Bare5: slow[0].took.quantile(0.5), Edge5: slow[1].took.quantile(0.5)}
-	h.Ratio = h.Edge / h.Bare
-	return h, nil
 }
 
 // ten is what is measured with ten times as many links.
@@ -226,11 +196,12 @@ func (f *family) ten(r *result, dir string, load, bare *child) error {
 	}
 	t.Plain = ratios[0]
 	c := &contestant{scenario: sc, server: edge}
-	if t.Calm, err = atHalf(&short, load, bare, c, "plain link among ten times as many"); err != nil {
+	reference := &contestant{scenario: constant, server: bare}
+	if t.Calm, err = atHalf(&short, load, reference, c, "plain link among ten times as many"); err != nil {
 		return err
 	}
 	edge.ask("churn")
-	t.Churn, err = atHalf(&short, load, bare, c, fmt.Sprintf("the same, %d changes a second", churnLinks*int(time.Second/churnEvery)))
+	t.Churn, err = atHalf(&short, load, reference, c, fmt.Sprintf("the same, %d changes a second", churnLinks*int(time.Second/churnEvery)))
 	if err != nil {
 		return err
 	}
@@ -259,16 +230,11 @@ func (r *result) write(w io.Writer) {
 	if len(r.Ratios) > 0 {
 		report(w, r.Ratios)
 	}
-	if len(r.Half) > 0 || r.Ten != nil {
-		fmt.Fprintf(w, "\n     %-44s %10s %10s %10s %8s\n", "at half load, µs", "requests/s", "bare p99", "p99", "ratio")
-		all := r.Half
-		if r.Ten != nil {
-			all = append(slices.Clone(all), r.Ten.Calm, r.Ten.Churn)
-		}
-		for _, h := range all {
-			fmt.Fprintf(w, "P5   %-44s %10.0f %10.0f %10.0f %8.2f   (budget 1.30; p50 %.0f and %.0f)\n", h.What, h.Rate, h.Bare, h.Edge, h.Ratio, h.Bare5, h.Edge5)
-		}
+	all := slices.Clone(r.Half)
+	if r.Ten != nil {
+		all = append(all, r.Ten.Calm, r.Ten.Churn)
 	}
+	reportHalf(w, all)
 	if len(r.Memory) > 0 {
 		fmt.Fprintf(w, "\n     %-12s %14s %32s %14s %14s\n", "links", "bytes a link", "beyond slug and destination (32)", "GC CPU (5 ms)", "longest pause")
 		for _, m := range r.Memory {

@@ -30,6 +30,7 @@ type settings struct {
 	profile, only, than           string
 	parts, out                    string
 	kafka, data, document         string
+	sync                          string
 }
 
 func (s *settings) flags() *flag.FlagSet {
@@ -41,6 +42,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.DurationVar(&s.dur, "dur", 250*time.Millisecond, "length of one run")
 	f.Float64Var(&s.zipf, "zipf", 1.1, "exponent of the distribution of slugs")
 	f.StringVar(&s.dir, "dir", os.TempDir(), "folder for the spool")
+	f.StringVar(&s.sync, "sync", "interval", "the spool's syncs: interval, always or none")
 	f.StringVar(&s.geo, "geo", "", "geo database (.mmdb); none: one of 60,000 networks is made")
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")

@@ -69,14 +69,15 @@ type Choice struct {
 // Choose picks a destination of a link that may be followed: the first rule that matches, else a variant, else
 // where the link leads by itself. draw, any 64 random bits, is the chance that variants are drawn with.
 func (p *Plan) Choose(f rule.Facts, draw uint64) Choice {
-	if p.joined != nil {
+	if p.routed > 0 {
 		if i := p.joined.First(f); i >= 0 {
-			return Choice{Target: p.Rules[i].Target, Rule: p.Rules[i].ID}
+			e := &p.ends[i]
+			return Choice{Target: p.target(e), Rule: e.id}
 		}
 	}
 	if i := p.Variants.Draw(draw); i >= 0 {
-		v := &p.drawn[i]
-		return Choice{Target: v.Target, Variant: v.ID}
+		e := &p.ends[p.routed+i]
+		return Choice{Target: p.target(e), Variant: e.id}
 	}
 	r := &p.Record
 	if r.SmartRouting && r.Default != "" {

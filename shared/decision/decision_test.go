@@ -2,6 +2,8 @@ package decision_test
 
 import (
 	"math"
+	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -90,10 +92,58 @@ func TestChoose_order(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Choose(q.who, q.draw); got != q.want {
-			t.Errorf("%s: %+v, want %+v", name, got, q.want)
+		compact := p.Compact()
+		for form, p := range map[string]*decision.Plan{"whole": &p, "compact": &compact} {
+			if got := p.Choose(q.who, q.draw); got != q.want {
+				t.Errorf("%s, %s: %+v, want %+v", name, form, got, q.want)
+			}
 		}
 	}
+}
+
+// Not parallel: it counts what the whole process has on its heap.
+func TestCompact_is_few_pieces_of_memory(t *testing.T) {
+	r := record()
+	r.Slug, r.Title, r.PasswordHash = "a-slug", "a title", "a hash"
+	r.UTM, r.Preview = link.UTM{Campaign: "spring"}, link.Preview{Title: "shown"}
+	for len(r.Rules) < 10 {
+		r.Rules = append(r.Rules, r.Rules[0])
+	}
+	whole, err := decision.Compile(&r, rule.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := r
+	own.Rules, own.Variants = nil, nil
+	if c := whole.Compact(); !reflect.DeepEqual(c.Record, own) || len(c.Rules) != 0 {
+		t.Errorf("%+v", c)
+	}
+	onHeap := func() (objects, bytes int) {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapObjects), int(m.HeapAlloc)
+	}
+	const n = 2000
+	plans := make([]*decision.Plan, n)
+	objects, bytes := onHeap()
+	for i := range plans {
+		p, err := decision.Compile(&r, rule.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := p.Compact()
+		plans[i] = &c
+	}
+	objectsThen, bytesThen := onHeap()
+	if each := float64(objectsThen-objects) / n; each > 10 {
+		t.Errorf("%.1f pieces of memory a plan", each)
+	}
+	// A cache relies on it, roughly.
+	if each, said := (bytesThen-bytes)/n, plans[0].Size(); said < each*2/3 || said > each*3/2 {
+		t.Errorf("%d bytes a plan, which says %d", each, said)
+	}
+	runtime.KeepAlive(plans)
 }
 
 func TestCompile_refuses_what_is_no_rule(t *testing.T) {

@@ -2,6 +2,9 @@ package decision
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"unsafe"
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
@@ -11,13 +14,17 @@ import (
 //
 // What every visit looks at comes first, close together: a plan is seldom near the processor.
 type Plan struct {
-	joined *rule.Set // the rules' programs, nil where there are none
-	// Variants draws an index into Record.Variants, and nothing unless A/B testing is on.
+	// Variants draws an index into the record's variants, and nothing unless A/B testing is on.
 	Variants Arms
-	drawn    []link.Variant // Record.Variants
-	// Rules are the link's rules in the order they are tried, empty unless smart routing is on.
-	Rules  []Rule
+	ends     []end    // where rules lead, in their order, and after them where variants do, in theirs
+	text     string   // what ends are made of
+	routed   int      // how many of ends are of rules
+	joined   rule.Set // the rules' programs
+	// Record is the record, without its rules and variants in a plan that is Compact.
 	Record link.Record
+	// Rules are the link's rules in the order they are tried, empty unless smart routing is on, and in a plan that is
+	// Compact.
+	Rules []Rule
 }
 
 // Rule is one compiled rule.
@@ -27,6 +34,14 @@ type Rule struct {
 	Target  string
 	Program *rule.Program
 }
+
+// end is where a rule or a variant leads: a piece of Plan.text. It holds no pointer, for the garbage collector's sake.
+type end struct {
+	id         link.ID
+	at, length uint32
+}
+
+func (p *Plan) target(e *end) string { return p.text[e.at : e.at+e.length] }
 
 // Check reports what keeps a record's rules from compiling, nil if they do. It is Compile for those who don't want the
 // plan yet, at a fraction of the price.
@@ -55,9 +70,70 @@ func Compile(r *link.Record, opts rule.Options) (p Plan, err error) {
 		p.joined = join(p.Rules)
 	}
 	if r.ABTesting {
-		p.Variants, p.drawn = newArms(r.Variants), r.Variants
+		p.Variants = newArms(r.Variants)
 	}
+	var text []byte
+	add := func(id link.ID, target string) {
+		p.ends = append(p.ends, end{id, uint32(len(text)), uint32(len(target))})
+		text = append(text, target...)
+	}
+	for i := range p.Rules {
+		add(p.Rules[i].ID, p.Rules[i].Target)
+	}
+	if p.routed = len(p.ends); r.ABTesting {
+		for i := range r.Variants {
+			add(r.Variants[i].ID, r.Variants[i].Target)
+		}
+	}
+	p.text = string(text)
 	return p, nil
+}
+
+// Compact gives a plan that chooses as p does, for caches of many: without what only explanations look at, and in a
+// few pieces of memory that hold hardly any pointers and that nobody else has a part in. A garbage collection costs
+// by the piece and by the pointer.
+func (p *Plan) Compact() Plan {
+	c := *p
+	c.Rules, c.Record.Rules, c.Record.Variants = nil, nil, nil
+	c.ends = slices.Clip(slices.Clone(p.ends))
+	texts := recordTexts(&c.Record)
+	var b strings.Builder
+	size := len(p.text)
+	for _, s := range texts {
+		size += len(*s)
+	}
+	b.Grow(size)
+	b.WriteString(p.text)
+	for _, s := range texts {
+		b.WriteString(*s)
+	}
+	all := b.String()
+	c.text = all[:len(p.text)]
+	at := len(p.text)
+	for _, s := range texts {
+		*s, at = all[at:at+len(*s)], at+len(*s)
+	}
+	return c
+}
+
+// recordTexts are the record's own texts, without its rules and variants.
+func recordTexts(r *link.Record) [16]*string {
+	u, v := &r.UTM, &r.Preview
+	return [...]*string{
+		&r.Slug, &r.Destination, &r.Default, &r.Title, &r.PasswordHash,
+		&u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform,
+		&v.Title, &v.Description, &v.ImageURL, &v.TwitterCard,
+	}
+}
+
+// Size is about how many bytes of memory a Compact plan holds on to, for caches.
+func (p *Plan) Size() int {
+	size := int(unsafe.Sizeof(*p)) - int(unsafe.Sizeof(p.joined)) + p.joined.Size() +
+		len(p.Variants.columns)*int(unsafe.Sizeof(column{})) + len(p.ends)*int(unsafe.Sizeof(end{})) + len(p.text)
+	for _, s := range recordTexts(&p.Record) {
+		size += len(*s)
+	}
+	return size
 }
 
 func compileRules(r *link.Record, opts rule.Options) ([]Rule, error) {
@@ -77,13 +153,13 @@ func compileRules(r *link.Record, opts rule.Options) ([]Rule, error) {
 	return rules, nil
 }
 
-func join(rules []Rule) *rule.Set {
+func join(rules []Rule) rule.Set {
 	if len(rules) == 0 {
-		return nil
+		return rule.Set{}
 	}
 	programs := make([]*rule.Program, len(rules))
 	for i := range rules {
 		programs[i] = rules[i].Program
 	}
-	return rule.NewSet(programs)
+	return *rule.NewSet(programs)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"runtime"
+	"unsafe"
 )
 
 // Set is several programs that are tried in order, joined so that a condition which occurs in more than one of them
@@ -317,6 +318,15 @@ func (s *Set) touch() {
 		read |= uint32(l.text[0])
 	}
 	runtime.KeepAlive(read) // else the compiler drops the reads
+}
+
+// Size is about how many bytes of memory the set holds on to, for caches.
+func (s *Set) Size() int {
+	size := int(unsafe.Sizeof(*s)) - int(unsafe.Sizeof(s.leaves)) + s.leaves.Size() + len(s.steps)*int(unsafe.Sizeof(step{}))
+	for _, p := range s.programs {
+		size += p.Size()
+	}
+	return size
 }
 
 // constant reports whether a test has the same outcome for everybody at any time, and which.

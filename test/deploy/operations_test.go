@@ -123,7 +123,7 @@ func TestOperations_settings_metrics_and_files_exist(t *testing.T) {
 // Values of the chart that a page names are in values.yaml.
 func TestOperations_values_exist(t *testing.T) {
 	t.Parallel()
-	dotted := regexp.MustCompile(`^(image|secrets|kafka|edge|control|media|migrate|ingress|networkPolicy|serviceMonitor)((\.[a-zA-Z0-9]+)+)(: .*)?$`)
+	dotted := regexp.MustCompile(`^(image|secrets|kafka|clickhouse|tracing|edge|control|media|migrate|ingress|networkPolicy|serviceMonitor)((\.[a-zA-Z0-9]+)+)(: .*)?$`)
 	all := chartValues(t)
 	n := 0
 	for _, page := range pages {

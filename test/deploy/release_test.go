@@ -25,7 +25,8 @@ import (
 // secretContents are usable values of every key that the chart asks of the secrets which must exist.
 var secretContents = map[string]string{
 	"database-url": "postgres://shortline:x@db:5432/shortline", "clickhouse-url": "clickhouse://shortline:x@ch:9000/shortline",
-	"jwt-secret": strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," + strings.Repeat("u", 32),
+	"otlp-headers": "authorization=Bearer otlp",
+	"jwt-secret":   strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," + strings.Repeat("u", 32),
 	"edge-token": strings.Repeat("t", 32), "admin-password": "a-good-password", "media-s3-secret-key": "s3-secret",
 }
 
@@ -114,6 +115,59 @@ func TestChart_roles(t *testing.T) {
 		slices.Sort(roles)
 		if !slices.Equal(slices.Compact(roles), []string{"api", "ingest", "publish", "webhooks"}) {
 			t.Errorf("%s: roles %v", name, roles)
+		}
+	}
+}
+
+// All that open the click store agree about it: one that says less would take a retention away, or make tables that
+// are on one server only.
+func TestChart_the_click_store_is_the_same_for_all(t *testing.T) {
+	t.Parallel()
+	for _, name := range examples {
+		cluster, days := "", "0"
+		if name == "full" {
+			cluster, days = "clicks", "400"
+		}
+		for pod, template := range pods(render(t, name)) {
+			env := map[string]string{"CLICKHOUSE_CLUSTER": "not set", "CLICK_RETENTION_DAYS": "not set"}
+			for _, e := range template.Spec.Containers[0].Env {
+				env[e.Name] = e.Value
+			}
+			_, opens := env["CLICKHOUSE_URL_FILE"]
+			if right := env["CLICKHOUSE_CLUSTER"] == cluster && env["CLICK_RETENTION_DAYS"] == days; right != opens {
+				t.Errorf("%s: %s opens the click store: %v; on the cluster %q for %q days", name, pod, opens, env["CLICKHOUSE_CLUSTER"], env["CLICK_RETENTION_DAYS"])
+			}
+		}
+	}
+}
+
+// Traces are sent where the policy lets them, and only where somebody asked for them.
+func TestChart_traces(t *testing.T) {
+	t.Parallel()
+	for _, name := range examples {
+		r := render(t, name)
+		for pod, d := range all[*appsv1.Deployment](r) {
+			env := map[string]string{}
+			for _, e := range d.Spec.Template.Spec.Containers[0].Env {
+				env[e.Name] = e.Value
+			}
+			want := map[string]string{}
+			if name == "full" {
+				want = map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector.monitoring:4318", "OTEL_SERVICE_NAME": pod, "OTEL_TRACES_SAMPLER_ARG": "0.1", "OTEL_EXPORTER_OTLP_HEADERS_FILE": "/run/secrets/shortline/otlp-headers"}
+			}
+			maps.DeleteFunc(env, func(k, _ string) bool { return !strings.HasPrefix(k, "OTEL_") })
+			if !maps.Equal(env, want) {
+				t.Errorf("%s: %s: %v, want %v", name, pod, env, want)
+			}
+		}
+		for policy, p := range all[*networkingv1.NetworkPolicy](r) {
+			open := slices.ContainsFunc(p.Spec.Egress, func(rule networkingv1.NetworkPolicyEgressRule) bool {
+				return slices.ContainsFunc(rule.Ports, func(p networkingv1.NetworkPolicyPort) bool { return p.Port.IntValue() == 4318 }) &&
+					len(rule.To) == 1 && rule.To[0].NamespaceSelector != nil
+			})
+			if want := name == "full" && strings.HasSuffix(policy, "-control"); open != want {
+				t.Errorf("%s: %s lets traces out: %v", name, policy, open)
+			}
 		}
 	}
 }
@@ -238,6 +292,10 @@ func TestChart_refuses_wrong_values(t *testing.T) {
 		"secrets.control":                 {"", "control"},
 		"kafka.brokers":                   {[]any{}, "brokers"},
 		"image.tag":                       {"latest", "tag"},
+		"clickhouse.cluster":              {"two words", "cluster"},
+		"clickhouse.retentionDays":        {-1, "retentionDays"},
+		"tracing.endpoint":                {"collector:4317", "endpoint"},
+		"tracing.ratio":                   {1.5, "ratio"},
 		"edge.replica":                    {3, "replica"},
 		"edge.spool.sync":                 {"sometimes", "sync"},
 		"edge.extraEnv":                   {[]any{map[string]any{"name": "BRAND_NAME"}}, "value"},

@@ -254,10 +254,11 @@ func throw(t *testing.T, addr string, request []byte, hangUp bool) []byte {
 	return got
 }
 
-// failure reports an answer of 5xx. That a transfer coding or a version is not known is the request's fault, and says
-// so in these two.
+// failure reports an answer of 5xx, of either version. That a transfer coding or a version is not known is the
+// request's fault, and says so in these two.
 func failure(got []byte) bool {
-	return bytes.HasPrefix(got, []byte("HTTP/1.1 5")) && !bytes.HasPrefix(got, []byte("HTTP/1.1 501")) && !bytes.HasPrefix(got, []byte("HTTP/1.1 505"))
+	status, _, _ := bytes.Cut(bytes.TrimPrefix(bytes.TrimPrefix(got, []byte("HTTP/1.1 ")), []byte("HTTP/1.0 ")), []byte(" "))
+	return bytes.HasPrefix(status, []byte("5")) && !bytes.Equal(status, []byte("501")) && !bytes.Equal(status, []byte("505"))
 }
 
 // hostile puts a request together from pieces and damages some of it.

@@ -3,16 +3,17 @@ package harness_test
 import (
 	"fmt"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// TestG23 guesses passwords at all replicas in turn: of a user at two control planes, which share what they know, and of
-// a link at two edges, each of which allows the free tries by itself.
+// TestG23 guesses passwords at all replicas in turn: of a user at two control planes, and of a link at three edges, which
+// share what they know through either control plane.
 func TestG23_lockouts_over_replicas(t *testing.T) {
-	c := startChain(t, fleet.Config{Edges: 2, Controls: 2}, 0)
+	c := startChain(t, fleet.Config{Edges: 3, Controls: 2, Spread: true}, 0)
 	c.api.Must("POST", "/api/users", map[string]any{"email": "victim@example.com", "name": "Victim", "password": "not-to-be-guessed", "role": "USER"}, 201, nil)
 	evaluated, locked := 0, 0
 	for i := range 40 {
@@ -31,26 +32,84 @@ func TestG23_lockouts_over_replicas(t *testing.T) {
 		t.Errorf("%d guesses were looked at, where 5 are free", evaluated)
 	}
 
+	guessLinks(t, c)
+}
+
+// guessLinks makes a thousand guesses at a link's password, in turn at all edges, as many of them at once as one visitor
+// has connections; then at edges that were started again, and at edges whose control planes are away.
+func guessLinks(t *testing.T, c *chain) {
+	const guesses = 1000
+	free, replicas := 5, len(c.Edges)
 	c.api.Create("https://example.com/", map[string]any{"customSlug": "guarded", "password": "open sesame"})
+	c.api.Create("https://example.com/", map[string]any{"customSlug": "together", "password": "open sesame"})
+	c.api.Create("https://example.com/", map[string]any{"customSlug": "alone", "password": "open sesame"})
 	for _, e := range c.Edges {
-		fleet.Eventually(t, 10*time.Second, e.Name+" knows the link", func() bool {
-			status, _, err := follow(e.Addr, "guarded")
+		fleet.Eventually(t, 10*time.Second, e.Name+" knows the links", func() bool {
+			status, _, err := follow(e.Addr, "alone")
 			return err == nil && status == http.StatusOK
 		})
 	}
-	checked := 0.0
-	for i := range 60 {
+	checked := func() (n int) {
+		for _, e := range c.Edges {
+			n += int(e.Metric("shortline_edge_passwords_checked_total"))
+		}
+		return n
+	}
+	try := func(i int, slug string) {
 		body := fmt.Sprintf(`{"password":"guess-%d"}`, i)
-		request := fmt.Sprintf("POST /guarded/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
-		if status, _, err := ask(c.Edges[i%2].Addr, request); err != nil || status != http.StatusUnauthorized && status != http.StatusTooManyRequests {
-			t.Fatalf("a guess is answered with %d %v", status, err)
+		request := fmt.Sprintf("POST /%s/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", slug, len(body), body)
+		if status, _, err := ask(c.Edges[i%replicas].Addr, request); err != nil || status != http.StatusUnauthorized && status != http.StatusTooManyRequests {
+			t.Errorf("a guess is answered with %d %v", status, err)
 		}
 	}
-	for _, e := range c.Edges {
-		checked += e.Metric("shortline_edge_passwords_checked_total")
+	began := time.Now()
+	for i := range guesses {
+		try(i, "guarded")
 	}
-	t.Logf("link: of 60 guesses over two edges %.0f were compared with the hash", checked)
-	if checked > 2*5+2 {
-		t.Errorf("%.0f guesses were compared, where 5 are free at each edge", checked)
+	n := checked()
+	t.Logf("link: of %d guesses, one after the other over %d edges, %d were compared with the hash, in %v", guesses, replicas, n, time.Since(began).Round(time.Millisecond))
+	if n > free+2*replicas || n < free {
+		t.Errorf("%d guesses were compared, where %d are free and 2 more at each edge are bearable", n, free)
+	}
+
+	before := checked()
+	var all sync.WaitGroup
+	for w := range 6 * replicas {
+		all.Go(func() {
+			for i := w; i < guesses; i += 6 * replicas {
+				try(i, "together")
+			}
+		})
+	}
+	all.Wait()
+	n = checked() - before
+	t.Logf("link: of %d guesses, %d at a time, %d were compared", guesses, 6*replicas, n)
+	if n > free+2*replicas {
+		t.Errorf("%d guesses were compared, where %d are free and 2 more at each edge are bearable", n, free)
+	}
+
+	// An edge that was started again has forgotten nothing.
+	again := c.Edges[replicas-1]
+	again.Kill()
+	again.Start()
+	fleet.Eventually(t, 5*time.Second, again.Name+" hears of the locks", func() bool { return again.Metric("shortline_edge_locks_learned_total") >= 2 })
+	before = checked()
+	for i := range 30 {
+		try(i*replicas+replicas-1, "guarded")
+	}
+	if n := checked() - before; n != 0 {
+		t.Errorf("%d guesses were compared at an edge that was started again", n)
+	}
+
+	// Without a control plane each edge goes on by itself.
+	for _, plane := range c.Controls {
+		plane.Kill()
+	}
+	before = checked()
+	for i := range 30 * replicas {
+		try(i, "alone")
+	}
+	if n := checked() - before; n != free*replicas {
+		t.Errorf("without control planes %d guesses were compared, want %d at each of %d edges", n, free, replicas)
 	}
 }

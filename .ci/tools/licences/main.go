@@ -1,22 +1,27 @@
-// Command licences writes what the programs are made of and under which licences to docs/licences.md, and fails
-// when one of those is not on its list. With -check it only compares.
+// Command licences says what the programs are made of and under which licences: in docs/licences.md for readers, and
+// with every text in full as THIRD_PARTY_LICENSES-<program>.txt, which goes where the program goes, since most
+// licences ask for that. It fails when a licence is not on its list.
 //
-// It looks at the packages that are linked into programs on Linux, at the licence files in their folders and those
-// above up to the module's, and recognises a licence by its own sentences. What is in a module beside Go packages
-// and what we keep copies of stands in a list of its own here.
+// It looks at the packages that are linked in, at the licence files and notices in their folders and those above up to
+// the module's, and recognises a licence by its own sentences. What a program contains beside Go packages stands in a
+// list of its own here, with texts in the folder texts. The same modules make the same bytes, on any machine.
+//
+//	licences                       write docs/licences.md
+//	licences -check                compare it, and make all texts for nobody
+//	licences -texts DIR [NAME…]    write the texts of the programs of these names, or of all, as built for GOOS and GOARCH
+//
+// That the C library of a static program is under the LGPL is no breach of it as long as whoever has the program can
+// have what it is linked from, which is this repository.
 package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -28,88 +33,50 @@ var programs = []struct{ name, dir, pkg string }{
 	{"standalone", "control/cmd/standalone", "."},
 }
 
-// sentences tell one licence from all others, in lower case and with single spaces. The first that is found wins
-// among those of one family, so the longer texts come first. What is not here is not allowed.
-var sentences = []struct{ licence, text string }{
-	{"Apache-2.0", "apache license version 2.0, january 2004"},
-	{"MPL-2.0", "mozilla public license version 2.0"},
-	{"MPL-2.0", "mozilla public license, version 2.0"},
-	{"ISC", "distribute this software for any purpose with or without fee is hereby granted, provided that"},
-	{"0BSD", "distribute this software for any purpose with or without fee is hereby granted. the software"},
-	{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy"},
-	{"Unlicense", "this is free and unencumbered software released into the public domain"},
-	{"BSD-3-Clause", "neither the name"},
-	{"BSD-3-Clause", "the names of its contributors may not be used"},
-	{"BSD-2-Clause", "redistribution and use in source and binary forms, with or without modification, are permitted provided"},
-	{"public domain", "has been dedicated to the public domain"},
-}
-
-// refused are sentences of licences that ask for more than a notice.
-var refused = regexp.MustCompile(`gnu (lesser |affero |library )?general public license|server side public license|business source license|commons clause|elastic license|polyform`)
-
-// pictures are licence files of logos, which no program contains.
-var pictures = regexp.MustCompile(`(?i)-logo$`)
-
-// others are what a program contains that no package has a licence file for.
-var others = []struct{ name, licence, where string }{
-	{"Go's runtime and standard library", "BSD-3-Clause", "all"},
-	{"DuckDB, linked in by its Go module", "MIT", "standalone"},
-	{"SQLite, within modernc.org/sqlite", "public domain", "control, standalone"},
-	{"libwebp, within github.com/chai2010/webp", "BSD-3-Clause", "control, standalone"},
-	{"crawler-user-agents (shared/visitor/crawlers.tsv)", "MIT", "all"},
-	{"swagger-ui-dist (control/internal/api/docs)", "Apache-2.0", "control, standalone"},
-	{"DB-IP city database; not in any program, fetched by `make geo`", "CC-BY-4.0: name DB-IP where it is used", "-"},
-}
-
-type module struct {
-	Path, Version, Dir string
-	Replace            *module
-}
-
-// part is a module in use.
-type part struct {
-	module
-	licences []string
-	used     []string
-}
-
 func main() {
 	root := flag.String("root", "../..", "the repository's `folder`")
 	check := flag.Bool("check", false, "compare docs/licences.md with what it should be")
+	texts := flag.String("texts", "", "write the texts of programs into this `folder`")
 	flag.Parse()
-	if err := run(*root, *check); err != nil {
+	var err error
+	if *texts != "" {
+		err = writeTexts(*root, *texts, flag.Args())
+	} else {
+		err = run(*root, *check)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "licences:", err)
 		os.Exit(1)
 	}
 }
 
+// run writes or compares the page, which is about Linux.
 func run(root string, check bool) error {
-	parts := map[string]*part{}
-	var problems []error
+	all := map[string]*part{}
 	for _, p := range programs {
-		if err := collect(parts, p.name, filepath.Join(root, p.dir), p.pkg); err != nil {
+		linked, err := collect(p.name, filepath.Join(root, p.dir), p.pkg, "linux", "amd64")
+		if err != nil {
 			return err
 		}
-	}
-	var names []string
-	for path, p := range parts {
-		names = append(names, path)
-		slices.Sort(p.licences)
-		if len(p.licences) == 0 {
-			problems = append(problems, fmt.Errorf("%s %s: no licence file that is known and allowed, in %s", p.Path, p.Version, p.Dir))
+		if _, err := render(root, p.name, linked); err != nil {
+			return err
 		}
-		for _, l := range p.licences {
-			if strings.HasPrefix(l, "?") {
-				problems = append(problems, fmt.Errorf("%s %s: %s is of no licence that is known and allowed", p.Path, p.Version, l[1:]))
+		for _, m := range linked {
+			if have := all[m.Path]; have != nil {
+				have.used = append(have.used, m.used...)
+				for _, l := range m.licences {
+					if !slices.Contains(have.licences, l) {
+						have.licences = append(have.licences, l)
+					}
+				}
+				slices.Sort(have.licences)
+			} else {
+				all[m.Path] = m
 			}
 		}
 	}
-	if len(problems) > 0 {
-		return errors.Join(problems...)
-	}
-	slices.Sort(names)
 	page := filepath.Join(root, "docs", "licences.md")
-	text := render(names, parts)
+	text := table(all)
 	if !check {
 		return os.WriteFile(page, text, 0o644)
 	}
@@ -119,99 +86,62 @@ func run(root string, check bool) error {
 	return nil
 }
 
-// collect adds the modules that a program is made of. Packages of the standard library have none.
-func collect(parts map[string]*part, program, dir, pkg string) error {
-	list := exec.Command("go", "list", "-deps", "-json=Dir,Module", pkg)
-	list.Dir, list.Stderr = dir, os.Stderr
-	list.Env = append(os.Environ(), "GOWORK=off", "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=1", "GOFLAGS=-mod=readonly -buildvcs=false")
-	out, err := list.Output()
-	if err != nil {
-		return fmt.Errorf("go list in %s: %w", dir, err)
+// writeTexts writes what goes beside the programs of these names, or beside all.
+func writeTexts(root, dir string, names []string) error {
+	goos, goarch := runtime.GOOS, runtime.GOARCH
+	if v := os.Getenv("GOOS"); v != "" {
+		goos = v
 	}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var found struct {
-			Dir    string
-			Module *module
+	if v := os.Getenv("GOARCH"); v != "" {
+		goarch = v
+	}
+	var problems []error
+	for _, p := range programs {
+		if len(names) > 0 && !slices.Contains(names, p.name) {
+			continue
 		}
-		if err := d.Decode(&found); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
+		linked, err := collect(p.name, filepath.Join(root, p.dir), p.pkg, goos, goarch)
+		if err != nil {
 			return err
 		}
-		m := found.Module
-		if m == nil || strings.HasPrefix(m.Path, "github.com/shortline/shortline/") {
-			continue
+		text, err := render(root, p.name, linked)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "THIRD_PARTY_LICENSES-"+p.name+".txt"), text, 0o644)
 		}
-		if m.Replace != nil {
-			m = m.Replace
-		}
-		p := parts[m.Path]
-		if p == nil {
-			p = &part{module: *m}
-			parts[m.Path] = p
-		}
-		if !slices.Contains(p.used, program) {
-			p.used = append(p.used, program)
-		}
-		for at := found.Dir; strings.HasPrefix(at, m.Dir); at = filepath.Dir(at) {
-			p.read(at)
-		}
+		problems = append(problems, err)
 	}
+	return errors.Join(problems...)
 }
 
-var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense)([-._].*)?$`)
-
-// read recognises the licence files of one folder.
-func (p *part) read(dir string) {
-	entries, _ := os.ReadDir(dir) // of a package that go list has just read
-	for _, e := range entries {
-		if e.IsDir() || !licenceFile.MatchString(e.Name()) || pictures.MatchString(e.Name()) || filepath.Ext(e.Name()) == ".go" {
-			continue
-		}
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		found := recognise(string(b))
-		if err != nil || len(found) == 0 {
-			rel, _ := filepath.Rel(p.Dir, filepath.Join(dir, e.Name()))
-			found = []string{"?" + rel}
-		}
-		for _, l := range found {
-			if !slices.Contains(p.licences, l) {
-				p.licences = append(p.licences, l)
-			}
-		}
-	}
-}
-
-var notLetters = regexp.MustCompile(`[\s*#/;]+`)
-
-// recognise names the licences of a text, none if there is one that is refused or none that is known.
-func recognise(text string) (found []string) {
-	text = notLetters.ReplaceAllString(strings.ToLower(text), " ")
-	if !strings.Contains(text, "mozilla public license") && refused.MatchString(text) { // MPL names the GPL as a possible second one
-		return nil
-	}
-	for _, s := range sentences {
-		bsd := strings.HasPrefix(s.licence, "BSD")
-		if strings.Contains(text, strings.ReplaceAll(s.text, "/", " ")) && !slices.Contains(found, s.licence) &&
-			!(bsd && slices.ContainsFunc(found, func(l string) bool { return strings.HasPrefix(l, "BSD") })) &&
-			!(s.text == "neither the name" && !strings.Contains(text, "redistribution and use in source")) {
-			found = append(found, s.licence)
-		}
-	}
-	return found
-}
-
-func render(names []string, parts map[string]*part) []byte {
+// table is the page.
+func table(all map[string]*part) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Licences\n\nWhat the programs contain, for Linux, and its licences. Written by `.ci/tools/licences`, which refuses a licence that\nasks for more than a notice, or (MPL) for the source of files that we would have changed; `make check` compares. Shortline itself is under Apache-2.0.\n\n")
+	b.WriteString("The texts in full are in `THIRD_PARTY_LICENSES-<program>.txt`, which `make build` writes beside the programs and images have in\n`/usr/share/doc/shortline`: pass them on with a program. A control plane linked in whole contains the GNU C library, whose licence\nasks that its receiver can link it anew, which the source of this release allows.\n\n")
 	b.WriteString("| module | version | licence | in |\n|---|---|---|---|\n")
-	for _, name := range names {
-		p := parts[name]
+	for _, path := range sorted(all) {
+		p := all[path]
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", p.Path, p.Version, strings.Join(p.licences, ", "), strings.Join(p.used, ", "))
 	}
 	b.WriteString("\nAlso:\n\n| what | licence | in |\n|---|---|---|\n")
 	for _, o := range others {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", o.name, o.licence, o.where)
+		where := strings.Join(o.in, ", ")
+		switch len(o.in) {
+		case 0:
+			where = "-"
+		case len(programs):
+			where = "all"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", o.name, o.licence, where)
 	}
 	return b.Bytes()
+}
+
+func sorted(all map[string]*part) []string {
+	var list []string
+	for path := range all {
+		list = append(list, path)
+	}
+	slices.Sort(list)
+	return list
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/console"
 	"github.com/shortline/shortline/control/internal/edgeapi"
 	"github.com/shortline/shortline/control/internal/explain"
+	"github.com/shortline/shortline/control/internal/guesses"
 	"github.com/shortline/shortline/control/internal/ingest"
 	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
@@ -67,7 +68,7 @@ type Deps struct {
 type Control struct {
 	// Handler serves /api and the console, under Serve.
 	Handler http.Handler
-	// Source is where edges get links from.
+	// Source is where edges get links from; it is a guess.Exchange, too.
 	Source snapshot.Source
 	// Sink is where edges' clicks go, to be stored.
 	Sink click.Sink
@@ -119,13 +120,18 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 		publisher := publish.New(deps.Store, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Logger: deps.Logger})
 		c.add("publish", publisher)
 		presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: deps.Logger}, deps.Store, publisher)
-		for _, part := range []prometheus.Collector{publisher, presence} {
+		book := guesses.New(guesses.Config{Logger: deps.Logger}, deps.Store)
+		for _, part := range []prometheus.Collector{publisher, presence, book} {
 			if err := deps.Registry.Register(part); err != nil {
 				return nil, fmt.Errorf("register the metrics of publishing: %w", err)
 			}
 		}
 		c.add("edges' reports", presence)
-		c.Source = presence
+		c.add("guesses at passwords", book)
+		c.Source = struct {
+			*edgeapi.Presence
+			*guesses.Book
+		}{presence, book}
 	}
 	if cfg.Roles.API {
 		if err := c.serveAPI(ctx, cfg, deps, hooks, traces); err != nil {

@@ -5,6 +5,12 @@
 //	                                            410: too old, take a snapshot
 //	POST /edge/v1/status                        what an edge says of itself, as JSON; 204, or 200 with orders as JSON;
 //	                                            409: another live edge has the same identity
+//	POST /edge/v1/guesses                       guesses at passwords since the last such report, as JSON; 200 with what
+//	                                            is held against those clients by all edges, as JSON
+//	GET  /edge/v1/guesses?after=                the same of all clients for whom it changed after a mark, held until there
+//	                                            is any; 204: ask again
+//
+// The last two are there where the source is a guess.Exchange.
 //
 // It owns who may ask (an edge shows one of the tokens as a bearer token) and how many may at once. It promises that
 // tokens are compared in a time that doesn't depend on them and never appear in a log, and that slow or silent
@@ -31,6 +37,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/shortline/shortline/shared/guess"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -88,6 +95,7 @@ type Server struct {
 	mux     *http.ServeMux
 	senders chan struct{}
 	held    chan struct{}
+	asking  chan struct{} // those who wait for guesses; as many as held
 
 	refused  atomic.Uint64
 	answered [routes][6]atomic.Uint64 // by the status's first digit
@@ -97,10 +105,12 @@ const (
 	routeSnapshot = iota
 	routeChanges
 	routeStatus
+	routeTold
+	routeGuesses
 	routes
 )
 
-var routeNames = [routes]string{"snapshot", "changes", "status"}
+var routeNames = [routes]string{"snapshot", "changes", "status", "told", "guesses"}
 
 // New makes a server of a source. The error names every problem of the settings.
 func New(cfg Config, source snapshot.Source) (*Server, error) {
@@ -112,12 +122,17 @@ func New(cfg Config, source snapshot.Source) (*Server, error) {
 		cfg: cfg, log: cmp.Or(cfg.Logger, slog.Default()), source: source, mux: http.NewServeMux(),
 		senders: make(chan struct{}, cmp.Or(cfg.Senders, 4)), held: make(chan struct{}, cmp.Or(cfg.Held, 4096)),
 	}
+	s.asking = make(chan struct{}, cap(s.held))
 	for _, t := range cfg.Tokens {
 		s.tokens = append(s.tokens, sha256.Sum256([]byte(t)))
 	}
 	s.mux.HandleFunc("GET "+Prefix+"snapshot", s.route(routeSnapshot, s.snapshot))
 	s.mux.HandleFunc("GET "+Prefix+"changes", s.route(routeChanges, s.changes))
 	s.mux.HandleFunc("POST "+Prefix+"status", s.route(routeStatus, s.status))
+	if ex, ok := source.(guess.Exchange); ok {
+		s.mux.HandleFunc("POST "+Prefix+"guesses", s.route(routeTold, s.told(ex)))
+		s.mux.HandleFunc("GET "+Prefix+"guesses", s.route(routeGuesses, s.guesses(ex)))
+	}
 	return s, nil
 }
 

@@ -130,8 +130,9 @@ type delivery struct {
 	err  error
 }
 
-// maxGroup bounds the clicks that one insert takes, unless a single batch has more.
-const maxGroup = 50_000
+// maxGroup bounds the clicks that one insert takes, unless a single batch has more. On their way into the store they
+// take about 3 KiB each.
+const maxGroup = 25_000
 
 // ErrTooFar says that a repair reaches past what was delivered of its lane. It is taken when the lane has come
 // that far.
@@ -191,6 +192,9 @@ func (in *Ingester) commit(ctx context.Context) {
 	if err == nil {
 		batch, seen = in.gather(group)
 	}
+	for _, d := range group {
+		d.rows, d.losses = nil, nil // the batch has copies, and a delivery that fails is decoded anew
+	}
 	if len(batch.Rows) > 0 && in.cfg.Observer != nil {
 		err = in.cfg.Observer.Note(ctx, batch.Rows)
 	}
@@ -230,11 +234,14 @@ func (in *Ingester) gather(group []*delivery) (b analytics.Batch, known uint64) 
 	lifted := map[click.Lane]uint64{}
 	mark := func(l click.Lane) uint64 { return max(in.marks[l], lifted[l]) }
 	var taken map[analytics.Identity]bool // with a repair only: its clicks may meet the same ones in the group
+	rows := 0
 	for _, d := range group {
+		rows += len(d.rows)
 		if d.repair && taken == nil {
 			taken = map[analytics.Identity]bool{}
 		}
 	}
+	b.Rows = make([]analytics.Row, 0, rows)
 	for _, d := range group {
 		above := mark(d.lane)
 		if d.repair {

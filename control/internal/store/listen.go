@@ -10,14 +10,29 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// listen holds one connection until it breaks or ctx ends.
+// answerWithin is how long the listener waits for an answer: a server whose machine is gone says nothing at all, and
+// another may have taken its place.
+const answerWithin = 2 * time.Second
+
+// listen holds one connection until it breaks, does not answer, or ctx ends.
 func (s *Store) listen(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, s.pgURL)
+	cfg := s.pgConfig.Copy()
+	cfg.RuntimeParams["application_name"] = "shortline listener"
+	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
-		return fmt.Errorf("connect: %w", redact(err, s.pgURL))
+		return fmt.Errorf("connect: %w", redact(err, cfg.ConnString()))
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, `LISTEN shortline_revision`); err != nil {
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
+		defer cancel()
+		conn.Close(last)
+	}()
+	within := func(f func(context.Context) error) error {
+		ctx, cancel := context.WithTimeout(ctx, answerWithin)
+		defer cancel()
+		return f(ctx)
+	}
+	if err := within(func(ctx context.Context) error { _, err := conn.Exec(ctx, `LISTEN shortline_revision`); return err }); err != nil {
 		return err
 	}
 	for ctx.Err() == nil {
@@ -30,8 +45,11 @@ func (s *Store) listen(ctx context.Context) error {
 				s.advance(rev)
 			}
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			rev, err := s.Revision(ctx)
-			if err != nil {
+			// Over this connection and not the pool's: one that is silent is given up.
+			var rev uint64
+			if err := within(func(ctx context.Context) error {
+				return conn.QueryRow(ctx, `SELECT revision FROM config_head WHERE id = 1`).Scan(&rev)
+			}); err != nil {
 				return fmt.Errorf("poll: %w", err)
 			}
 			s.advance(rev)

@@ -43,11 +43,11 @@ type Config struct {
 
 // Store is the open database. It is safe for concurrent use.
 type Store struct {
-	Conn  // statements outside a transaction; on SQLite these only read
-	write *sql.DB
-	read  *sql.DB
-	log   *slog.Logger
-	pgURL string
+	Conn     // statements outside a transaction; on SQLite these only read
+	write    *sql.DB
+	read     *sql.DB
+	log      *slog.Logger
+	pgConfig *pgx.ConnConfig // nil for SQLite
 
 	mu       sync.Mutex
 	revision uint64
@@ -106,7 +106,7 @@ func (s *Store) openPostgres(cfg Config) error {
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	db.SetConnMaxIdleTime(5 * time.Minute)
-	s.write, s.read, s.pgURL = db, db, cfg.URL
+	s.write, s.read, s.pgConfig = db, db, pc
 	s.Conn = Conn{db: db, pg: true}
 	return nil
 }

@@ -18,12 +18,15 @@ type conn struct {
 	index           int // in owner.conns, under its lock; -1 once closed
 	readBy, writeBy atomic.Int64
 
-	socket  syscall.RawConn // nil where the connection has none
-	attempt func(uintptr) bool
-	into    []byte // the call of Read that is running: where to, and what came of it
-	n       int
-	err     error
-	tries   int
+	socket     syscall.RawConn // nil where the connection has none
+	take, give func(uintptr) bool
+	into       []byte // the call of Read that is running: where to, and what came of it
+	n          int
+	failed     syscall.Errno
+	tries      int
+	from       []byte // the call of Write that is running: what is left of it, and what came of it
+	given      int
+	brokenOff  syscall.Errno
 
 	// idle is between two requests, as the server's goroutine sees it. taking holds back a Close of another goroutine
 	// that takes the connection for idle while the next request is read from it: see Close.
@@ -71,9 +74,44 @@ func (p *patience) learn(hasPaid bool) {
 	}
 }
 
+// Write waits until all is with the kernel.
 func (c *conn) Write(b []byte) (int, error) {
 	c.answered = true
-	return c.Conn.Write(b)
+	if c.socket == nil {
+		return c.Conn.Write(b)
+	}
+	c.from, c.given = b, 0
+	err := c.socket.Write(c.give)
+	c.from = nil
+	switch {
+	case err != nil: // the deadline, or closed
+		return c.given, err
+	case c.brokenOff != 0:
+		return c.given, c.failure("write", c.brokenOff)
+	}
+	return c.given, nil
+}
+
+// write1 writes as much as there is room for and reports whether that is the end of it.
+func (c *conn) write1(fd uintptr) bool {
+	for len(c.from) > 0 {
+		var n int
+		switch n, c.brokenOff = send(fd, c.from); c.brokenOff {
+		case 0, syscall.EINTR:
+			c.given += n
+			c.from = c.from[n:]
+		case syscall.EAGAIN:
+			return false
+		default:
+			return true
+		}
+	}
+	c.brokenOff = 0
+	return true
+}
+
+func (c *conn) failure(op string, errno syscall.Errno) error {
+	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(op, errno)}
 }
 
 // Read waits for bytes. After an answer it gives the processor to other connections first, if that has paid
@@ -90,7 +128,7 @@ func (c *conn) Read(b []byte) (int, error) {
 		}
 	}
 	c.into, c.tries = b, 0
-	err := c.socket.Read(c.attempt)
+	err := c.socket.Read(c.take)
 	c.into = nil
 	if waited {
 		c.patience.learn(c.tries == 1)
@@ -98,8 +136,8 @@ func (c *conn) Read(b []byte) (int, error) {
 	switch {
 	case err != nil: // the deadline, or closed
 		return 0, err
-	case c.err != nil:
-		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("read", c.err)}
+	case c.failed != 0:
+		return 0, c.failure("read", c.failed)
 	case c.n == 0:
 		return 0, io.EOF
 	}
@@ -113,11 +151,11 @@ func (c *conn) Read(b []byte) (int, error) {
 func (c *conn) read1(fd uintptr) bool {
 	c.tries++
 	if c.idle && !c.taking.CompareAndSwap(0, takes) {
-		c.n, c.err = 0, nil // it is being closed: as if the client had ended it
+		c.n, c.failed = 0, 0 // it is being closed: as if the client had ended it
 		return true
 	}
 	for {
-		if c.n, c.err = syscall.Read(int(fd), c.into); c.err != syscall.EINTR {
+		if c.n, c.failed = receive(fd, c.into); c.failed != syscall.EINTR {
 			break
 		}
 	}
@@ -125,11 +163,11 @@ func (c *conn) read1(fd uintptr) bool {
 	case !c.idle || c.n > 0:
 	case !c.taking.CompareAndSwap(takes, 0): // closed meanwhile, and nothing has come
 		c.taking.Store(0)
-		c.n, c.err = 0, nil // as if the client had ended it: the server closes it then
+		c.n, c.failed = 0, 0 // as if the client had ended it: the server closes it then
 	default:
-		return c.err != syscall.EAGAIN
+		return c.failed != syscall.EAGAIN
 	}
-	return c.err != syscall.EAGAIN
+	return c.failed != syscall.EAGAIN
 }
 
 // Close closes the connection, but not between the moment in which a request was taken from it and that in which the

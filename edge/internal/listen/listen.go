@@ -7,7 +7,8 @@
 //
 // A server that has answered usually tries to read the next request too early, and pays for a read that finds
 // nothing and for being woken when there is something. Where other connections have work to do, here they are let
-// go first (see conn.Read). And whoever answers can have a look at the bytes as they arrive, before the server
+// go first (see conn.Read). Reads and writes themselves, which never wait in the kernel, skip what the runtime does for
+// system calls that might. And whoever answers can have a look at the bytes as they arrive, before the server
 // takes them apart (see Foresee), to fetch what it will need.
 package listen
 
@@ -110,7 +111,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 			_ = raw.Close()
 			return nil, err
 		}
-		c.attempt = c.read1
+		c.take, c.give = c.read1, c.write1
 	}
 	l.mu.Lock()
 	c.index = len(l.conns)

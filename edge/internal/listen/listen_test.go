@@ -1,12 +1,14 @@
 package listen_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -178,6 +180,62 @@ func TestListener_reads_after_answers(t *testing.T) {
 	_ = server.Close()
 	if _, err := server.Read(b); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+// More than fits into the kernel's buffers, in both directions: what was written is what arrives.
+func TestConnections_carry_what_takes_many_steps(t *testing.T) {
+	t.Parallel()
+	_, server, client := pair(t)
+	sent := make([]byte, 32<<20)
+	for i := range sent {
+		sent[i] = byte(i >> 12 * 7)
+	}
+	for name, ends := range map[string][2]net.Conn{"write": {server, client}, "read": {client, server}} {
+		failed := make(chan error, 1)
+		go func() {
+			n, err := ends[0].Write(sent)
+			if err == nil && n != len(sent) {
+				err = io.ErrShortWrite
+			}
+			failed <- err
+		}()
+		got := make([]byte, len(sent))
+		if _, err := io.ReadFull(ends[1], got); err != nil || !bytes.Equal(got, sent) {
+			t.Errorf("%s: %v, or other bytes", name, err)
+		}
+		if err := <-failed; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestListener_cuts_an_overdue_write(t *testing.T) {
+	t.Parallel()
+	_, server, _ := pair(t)
+	_ = server.SetWriteDeadline(time.Now().Add(300 * time.Millisecond))
+	n, err := server.Write(make([]byte, 64<<20)) // which nobody takes
+	if !errors.Is(err, os.ErrDeadlineExceeded) || n <= 0 || n >= 64<<20 {
+		t.Fatalf("Write = %d, %v, want a part and a deadline error", n, err)
+	}
+}
+
+// A client that has gone is an error, and no signal that ends the process.
+func TestConnections_writing_to_nobody_fails(t *testing.T) {
+	t.Parallel()
+	_, server, client := pair(t)
+	_ = client.(*net.TCPConn).SetLinger(0)
+	_ = client.Close()
+	if _, err := server.Read(make([]byte, 1)); err == nil {
+		t.Error("read from nobody")
+	}
+	var failure *net.OpError
+	if _, err := server.Write([]byte("x")); !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) || !errors.As(err, &failure) || failure.Op != "write" {
+		t.Errorf("Write = %v", err)
+	}
+	_ = server.Close()
+	if _, err := server.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("after Close: %v", err)
 	}
 }
 

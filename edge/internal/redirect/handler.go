@@ -5,12 +5,13 @@
 // spool before its visitor is answered; that whatever bytes a request is made of, it gets an answer of HTTP;
 // and that guessing a link's password costs redirects nothing but a bounded share of the processor; and that a limit, if one is set, is kept in fixed memory.
 //
-// It leaves to others: the links (package table), where a click goes from the spool (package ship), the paths of
-// the control plane (package proxy), the connections and their deadlines (package listen).
+// It leaves to others: the links (package table), who may guess a password now (package lock), where a click goes from
+// the spool (package ship), the paths of the control plane (package proxy), the connections and their deadlines (package
+// listen).
 //
 // Choices where the contract is silent: a slug in percent-encoding is not a slug, and a slash after a slug is
 // another path; both are 404. A link whose destination turns out to be this very host answers 508, and is no
-// click. Known weakness: locks on guesses are kept by each edge for itself and are forgotten at a restart.
+// click.
 package redirect
 
 import (
@@ -29,6 +30,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/shortline/shortline/edge/internal/lock"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/click"
@@ -63,12 +65,14 @@ type Upstream interface {
 	Serve(ctx *fasthttp.RequestCtx, client netip.Addr)
 }
 
-// Deps are the parts that a Handler works with. Geo, Agents, Upstream and Ready may be nil.
+// Deps are the parts that a Handler works with. Geo, Agents, Upstream and Ready may be nil; so may Locks, for a table that
+// is this handler's own.
 type Deps struct {
 	Table    *table.Table
 	Spool    *spool.Spool
 	Agents   *visitor.Agents
 	Geo      *visitor.Geo
+	Locks    *lock.Table
 	Upstream Upstream
 	Ready    func() bool // whether the table is fit to answer from; nil means always
 	Logger   *slog.Logger
@@ -85,7 +89,6 @@ type Handler struct {
 	policy   []byte
 	refusals map[int]*refusal
 	tally    *tally
-	locks    *locks
 	hasher   *hasher
 	limiter  *limiter // nil without a limit
 	tooMany  *refusal
@@ -102,11 +105,14 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if deps.Logger == nil {
 		deps.Logger = slog.Default()
 	}
+	if deps.Locks == nil {
+		deps.Locks = lock.New(lock.Config{Now: cfg.Now, Logger: deps.Logger})
+	}
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	h := &Handler{
 		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
-		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), locks: newLocks(), hasher: newHasher(),
+		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), hasher: newHasher(),
 		limiter: newLimiter(cfg.RateLimit), tooMany: newTooMany(p),
 	}
 	h.pool.New = func() any { return new(work) }

@@ -29,11 +29,12 @@ type hasher struct {
 func newHasher() *hasher { return &hasher{slot: make(chan struct{}, 1)} }
 
 // compare reports whether the password is the one that was hashed. It returns errBusy if the slot doesn't
-// come free in time or too many wait for it.
-func (h *hasher) compare(hash string, password []byte) (bool, error) {
+// come free in time or too many wait for it. When it is this one's turn, wait says whether it may still be looked at:
+// it returns 0, or what compare then returns without having looked.
+func (h *hasher) compare(hash string, password []byte, wait func() time.Duration) (right bool, locked time.Duration, err error) {
 	if h.waiting.Add(1) > hashQueue {
 		h.waiting.Add(-1)
-		return false, errBusy
+		return false, 0, errBusy
 	}
 	timer := time.NewTimer(hashWait)
 	defer timer.Stop()
@@ -42,10 +43,14 @@ func (h *hasher) compare(hash string, password []byte) (bool, error) {
 		h.waiting.Add(-1)
 	case <-timer.C:
 		h.waiting.Add(-1)
-		return false, errBusy
+		return false, 0, errBusy
+	}
+	if locked := wait(); locked > 0 {
+		h.release()
+		return false, locked, nil
 	}
 	began := time.Now()
-	err := bcrypt.CompareHashAndPassword([]byte(hash), password)
+	err = bcrypt.CompareHashAndPassword([]byte(hash), password)
 	h.done.Add(1)
 	// The slot rests before the next comes in, unless there are processors enough for one of them to be kept
 	// busy. Whoever was just answered doesn't wait for it.
@@ -54,7 +59,7 @@ func (h *hasher) compare(hash string, password []byte) (bool, error) {
 	} else {
 		h.release()
 	}
-	return err == nil, nil
+	return err == nil, 0, nil
 }
 
 func (h *hasher) release() { <-h.slot }

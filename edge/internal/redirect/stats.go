@@ -72,6 +72,6 @@ func (h *Handler) Stats() Stats {
 		Previews: h.tally.sum(cPreviews), Forms: h.tally.sum(cForms), Infos: h.tally.sum(cInfos),
 		Verified: h.tally.sum(cVerified), Wrong: h.tally.sum(cWrong), Locked: h.tally.sum(cLocked), Busy: h.tally.sum(cBusy),
 		Missing: h.tally.sum(cMissing), Gone: h.tally.sum(cGone), Loops: h.tally.sum(cLoops), Refused: h.tally.sum(cRefused),
-		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Limited: h.tally.sum(cLimited), Hashes: h.hasher.done.Load(), Guessers: h.locks.size(),
+		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Limited: h.tally.sum(cLimited), Hashes: h.hasher.done.Load(), Guessers: h.deps.Locks.Stats().Clients,
 	}
 }

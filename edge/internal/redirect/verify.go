@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/link"
@@ -79,23 +80,25 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 	}
 	right := false
 	if len(g.problems) == 0 {
-		who := guesserOf(r.Num, h.clientIP(ctx))
-		if wait := h.locks.take(who, now); wait > 0 {
-			h.tally.add(ctx.ConnID(), cLocked)
-			h.refuse(ctx, fasthttp.StatusTooManyRequests)
-			ctx.Response.Header.Set("Retry-After", retryAfter(wait))
+		guess, wait := h.deps.Locks.Take(r.Num, h.clientIP(ctx), now)
+		if wait > 0 {
+			h.locked(ctx, wait)
 			return
 		}
 		var err error
-		if right, err = h.hasher.compare(r.PasswordHash, g.password); err != nil {
-			h.locks.undo(who)
+		right, wait, err = h.hasher.compare(r.PasswordHash, g.password, func() time.Duration { return guess.Stands(h.now(ctx)) })
+		switch {
+		case err != nil:
+			guess.Undo()
 			h.tally.add(ctx.ConnID(), cBusy)
 			h.refuse(ctx, fasthttp.StatusTooManyRequests)
 			ctx.Response.Header.Set("Retry-After", retryAfter(hashWait))
 			return
-		}
-		if right {
-			h.locks.right(who)
+		case wait > 0:
+			h.locked(ctx, wait)
+			return
+		case right:
+			guess.Right()
 		}
 	}
 	if !right {
@@ -103,6 +106,13 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	h.admit(ctx, plan, t, g.fromForm)
+}
+
+// locked refuses a guess for a while.
+func (h *Handler) locked(ctx *fasthttp.RequestCtx, wait time.Duration) {
+	h.tally.add(ctx.ConnID(), cLocked)
+	h.refuse(ctx, fasthttp.StatusTooManyRequests)
+	ctx.Response.Header.Set("Retry-After", retryAfter(wait))
 }
 
 func (h *Handler) wrong(ctx *fasthttp.RequestCtx, r *link.Record, t target, fromForm bool) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"time"
 
@@ -20,6 +21,10 @@ const (
 	// system write them whole.
 	minAhead = 256 << 10
 	maxAhead = 16 << 20
+
+	// So many bytes are populated at a time: what takes a redirect's place on a processor for about as long as a
+	// few redirects do. All at once would be a pause of milliseconds where there is one processor.
+	aheadStep = 64 << 10
 )
 
 // kick wakes the keeper.
@@ -135,24 +140,29 @@ func (s *Spool) populateAhead(l *lane) {
 	if g == nil || full {
 		return
 	}
-	if !l.syncing.TryLock() {
-		return
-	}
-	defer l.syncing.Unlock()
-	if g.mem == nil {
-		return
-	}
 	if l.aheadOf != g {
 		l.aheadOf, l.ahead, l.paceFrom = g, minAhead, headerSize
 	}
 	l.pace = min(max(4*(off-l.paceFrom), minAhead), maxAhead)
 	l.paceFrom = off
-	to := min((off+l.pace)&^(headerSize-1), int64(len(g.mem)))
+	size := g.size.Load()
+	to := min((off+l.pace)&^(headerSize-1), size)
 	// Not in small steps: the pages before ahead are there, and a round is soon.
-	if to-l.ahead >= minAhead/2 || to == int64(len(g.mem)) && to > l.ahead {
-		from := max(l.ahead, off&^(headerSize-1))
-		populate(g.mem[from:to])
-		l.ahead = to
+	if to-l.ahead < minAhead/2 && (to < size || to <= l.ahead) {
+		return
+	}
+	for from := max(l.ahead, off&^(headerSize-1)); from < to; from += aheadStep {
+		if !l.syncing.TryLock() {
+			return // the rest the next time
+		}
+		if g.mem == nil {
+			l.syncing.Unlock()
+			return
+		}
+		l.ahead = min(from+aheadStep, to)
+		populate(g.mem[from:l.ahead])
+		l.syncing.Unlock()
+		runtime.Gosched()
 	}
 }
 

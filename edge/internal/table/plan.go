@@ -76,7 +76,7 @@ func (t *Table) Compiled(e *Entry) *Plan {
 		}
 		p.num, p.revision, p.generation = e.num, e.revision, e.generation
 		// The cache may refuse. Then the plan is made again, or found in front.
-		t.plans.Set(key, p, int64(planOverhead+8*len(e.tail)))
+		t.plans.Set(key, p, int64(planOverhead+p.Size()))
 	}
 	// A free place, or one that depends on the link: two that are asked for in turn then seldom drive each other out.
 	way := key >> 32 % frontWays
@@ -119,7 +119,7 @@ func compile(r *link.Record, opts rule.Options) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	return &Plan{Plan: p}, nil
+	return &Plan{Plan: p.Compact()}, nil
 }
 
 // usable checks whether a link's rules compile. If not it says why, and gives the form to serve instead: the new

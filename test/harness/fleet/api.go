@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// API calls a control plane as its first admin.
+// API calls a control plane as one user.
 type API struct {
 	t     testing.TB
 	base  string
@@ -19,12 +19,18 @@ type API struct {
 
 var caller = &http.Client{Timeout: 30 * time.Second}
 
-// Login signs in at a control plane.
+// Login signs in at a control plane as its first admin.
 func (n *Node) Login(t testing.TB) *API {
+	t.Helper()
+	return n.LoginAs(t, adminEmail, adminPassword)
+}
+
+// LoginAs signs in at a control plane as somebody else.
+func (n *Node) LoginAs(t testing.TB, email, password string) *API {
 	t.Helper()
 	a := &API{t: t, base: "http://" + n.Addr}
 	var out struct{ AccessToken string }
-	a.Must("POST", "/api/auth/login", map[string]any{"email": adminEmail, "password": adminPassword}, 200, &out)
+	a.Must("POST", "/api/auth/login", map[string]any{"email": email, "password": password}, 200, &out)
 	a.token = out.AccessToken
 	return a
 }

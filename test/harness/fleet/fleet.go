@@ -33,6 +33,13 @@ type Config struct {
 	Plane *plane.Plane
 	// Ingesters are further control planes that only ingest.
 	Ingesters int
+	// Standby is for a second PostgreSQL that follows the first, without which that acknowledges nothing.
+	Standby bool
+	// Clocks are how far the clocks of the edges are off, in whole seconds, in their order. With none, edges are the
+	// program as it is; else they are its sources with a standard library that adds this to what the system says.
+	Clocks []time.Duration
+	// Spread has edges ask all control planes in turn, directly; without it they ask the first through PlaneProxy.
+	Spread bool
 	// EdgeEnv and ControlEnv are further NAME=value settings.
 	EdgeEnv, ControlEnv []string
 	// Settings, if set, gives a program's settings in place of all those of the harness; only those of the Node itself
@@ -42,6 +49,9 @@ type Config struct {
 	First func(*Fleet)
 	// ApacheKafka is for Apache's Kafka whatever KAFKA says.
 	ApacheKafka bool
+	// Brokers is how many of Apache's Kafka there are, in one cluster that nothing stands before; 0 means one, behind
+	// KafkaProxy.
+	Brokers int
 	// NativeStore is for ClickHouse's native protocol in place of HTTP.
 	NativeStore bool
 }
@@ -66,22 +76,24 @@ type Node struct {
 // Fleet is what runs.
 type Fleet struct {
 	Dir        string
-	Postgres   *Process // nil without controls
+	Postgres   *Process // the one that is written to; nil without controls
 	ClickHouse *Process // nil without controls
 	Kafka      *Process
+	Cluster    []*Process // with Config.Brokers: broker i has the number i+1
 	Controls   []*Node
 	Ingesters  []*Node
 	Edges      []*Node
 
-	// KafkaProxy is between Kafka and everybody else, StoreProxy between ClickHouse and who writes to it, and
+	// KafkaProxy is between Kafka and everybody else (nil for a cluster), StoreProxy between ClickHouse and who writes to it, and
 	// PlaneProxy between edges and the first control plane (or Plane).
 	KafkaProxy, StoreProxy, PlaneProxy *faultproxy.Proxy
 	// Store asks ClickHouse directly.
 	Store clickstore.Store
 
-	t        testing.TB
-	cfg      Config
-	database string // host:port of PostgreSQL
+	t                testing.TB
+	cfg              Config
+	primary, standby *database // the latter with Config.Standby only
+	brokers          []string  // of Cluster
 }
 
 const (
@@ -136,7 +148,12 @@ func (f *Fleet) EdgeAddrs() (addrs []string) {
 }
 
 // Brokers is for clients of Kafka.
-func (f *Fleet) Brokers() []string { return []string{f.KafkaProxy.Addr()} }
+func (f *Fleet) Brokers() []string {
+	if f.cfg.Brokers > 0 {
+		return f.brokers
+	}
+	return []string{f.KafkaProxy.Addr()}
+}
 
 func (f *Fleet) proxy(listen, target string) *faultproxy.Proxy {
 	f.t.Helper()
@@ -152,11 +169,11 @@ func (f *Fleet) node(name string, program Program, env []string) *Node {
 	f.t.Helper()
 	n := &Node{Addr: freePort(f.t), Ops: freePort(f.t), Dir: filepath.Join(f.Dir, name)}
 	own := []string{"LISTEN_ADDR=" + n.Addr, "OPS_ADDR=" + n.Ops, "DATA_DIR=" + n.Dir}
-	n.Process = process(f.t, f.Dir, name, binary(f.t, string(program)), nil, nil, answers("http://"+n.Ops+"/readyz"))
+	n.Process = process(f.t, f.Dir, name, binary(f.t, f.cfg.built(program)), nil, nil, answers("http://"+n.Ops+"/readyz"))
 	if f.cfg.Settings != nil {
 		n.env = append(append(n.env, f.cfg.Settings(f, n, program)...), own...)
 	} else {
-		n.env = append(append(append(n.env, own...), "BASE_URL="+publicBase, "KAFKA_TOPIC="+Topic, "KAFKA_BROKERS="+f.KafkaProxy.Addr(), "LOG_FORMAT=text"), env...)
+		n.env = append(append(append(n.env, own...), "BASE_URL="+publicBase, "KAFKA_TOPIC="+Topic, "KAFKA_BROKERS="+strings.Join(f.Brokers(), ","), "LOG_FORMAT=text"), env...)
 	}
 	return n
 }
@@ -179,8 +196,23 @@ func (f *Fleet) control(name, roles string) *Node {
 }
 
 func (f *Fleet) edge(i int) *Node {
-	env := append([]string{"CONTROL_URL=http://" + f.PlaneProxy.Addr(), "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=" + strconv.Itoa(2<<30)}, f.cfg.EdgeEnv...)
+	control := f.PlaneProxy.Addr()
+	if f.cfg.Spread {
+		control = f.Controls[i%len(f.Controls)].Addr
+	}
+	env := append([]string{"CONTROL_URL=http://" + control, "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=" + strconv.Itoa(2<<30)}, f.cfg.EdgeEnv...)
+	if i < len(f.cfg.Clocks) {
+		env = append(env, clockEnv(f.cfg.Clocks[i]))
+	}
 	return f.node(fmt.Sprintf("edge%d", i+1), Edge, env)
+}
+
+// built is the name under which a program is built.
+func (cfg *Config) built(p Program) string {
+	if p == Edge && len(cfg.Clocks) > 0 {
+		return "edge-clock"
+	}
+	return string(p)
 }
 
 // Metrics reads a node's metrics: the sum over labels of each name, and each with its labels.

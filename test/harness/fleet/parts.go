@@ -1,20 +1,16 @@
 package fleet
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,13 +21,15 @@ import (
 var programs = map[string]struct {
 	dir, pkg string
 	env      []string
+	clock    bool // it is built with a clock that can be off
 }{
-	"edge":       {"edge", "./cmd/edge", []string{"CGO_ENABLED=0"}},
-	"control":    {"control", "./cmd/control", []string{"CGO_ENABLED=1"}},
-	"standalone": {"control/cmd/standalone", ".", []string{"CGO_ENABLED=1"}},
-	"chd":        {"test/chd", ".", []string{"CGO_ENABLED=0", "GOWORK=off"}},
-	"fire":       {"test/harness", "./cmd/fire", []string{"CGO_ENABLED=0"}},
-	"kafkad":     {"test/kafka", "./cmd/kafkad", []string{"CGO_ENABLED=0"}},
+	"edge":       {"edge", "./cmd/edge", []string{"CGO_ENABLED=0"}, false},
+	"edge-clock": {"edge", "./cmd/edge", []string{"CGO_ENABLED=0"}, true},
+	"control":    {"control", "./cmd/control", []string{"CGO_ENABLED=1"}, false},
+	"standalone": {"control/cmd/standalone", ".", []string{"CGO_ENABLED=1"}, false},
+	"chd":        {"test/chd", ".", []string{"CGO_ENABLED=0", "GOWORK=off"}, false},
+	"fire":       {"test/harness", "./cmd/fire", []string{"CGO_ENABLED=0"}, false},
+	"kafkad":     {"test/kafka", "./cmd/kafkad", []string{"CGO_ENABLED=0"}, false},
 }
 
 var built struct {
@@ -85,7 +83,20 @@ func build(name string) (string, error) {
 	fresh.Close()
 	defer os.Remove(fresh.Name())
 	p := programs[name]
-	cmd := exec.Command("go", "build", "-o", fresh.Name(), p.pkg)
+	args := []string{"build", "-o", fresh.Name()}
+	if p.clock {
+		sources, err := os.MkdirTemp("", "shortline-clock-")
+		if err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(sources)
+		list, err := overlay(sources, filepath.Join(root, p.dir))
+		if err != nil {
+			return "", fmt.Errorf("build %s: %w", name, err)
+		}
+		args = append(args, "-overlay", list)
+	}
+	cmd := exec.Command("go", append(args, p.pkg)...)
 	cmd.Dir = filepath.Join(root, p.dir)
 	cmd.Env = append(append(os.Environ(), "GOFLAGS=-buildvcs=false"), p.env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -142,6 +153,10 @@ func (f *Fleet) startClickHouse() {
 
 func (f *Fleet) startKafka() {
 	f.t.Helper()
+	if f.cfg.Brokers > 0 {
+		f.startCluster()
+		return
+	}
 	addr, dir := freePort(f.t), filepath.Join(f.Dir, "kafka")
 	f.KafkaProxy = f.proxy(freePort(f.t), addr)
 	if f.cfg.ApacheKafka || os.Getenv("KAFKA") == "real" {
@@ -177,65 +192,4 @@ func postgres() (string, error) {
 		return filepath.Dir(path), nil
 	}
 	return "", errors.New("PostgreSQL's programs (initdb, postgres) are not here: deploy/dev/parts installs them")
-}
-
-func (f *Fleet) postgresURL() string {
-	return "postgres://postgres@" + f.database + "/postgres?sslmode=disable"
-}
-
-func (f *Fleet) startPostgres() {
-	f.t.Helper()
-	bin, err := postgres()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	// Not in the test's folder: that one is root's, where the server's user has no way in.
-	dir, err := os.MkdirTemp("", "shortline-fleet-pg-")
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	f.t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	var who *syscall.Credential
-	if os.Getuid() == 0 { // the server refuses to run as root
-		u, err := user.Lookup("postgres")
-		if err != nil {
-			u, err = user.Lookup("nobody")
-		}
-		if err != nil {
-			f.t.Fatal("there is no user (postgres, nobody) to run PostgreSQL as")
-		}
-		uid, _ := strconv.Atoi(u.Uid) // on this system they are numbers
-		gid, _ := strconv.Atoi(u.Gid)
-		if err := os.Chown(dir, uid, gid); err != nil {
-			f.t.Fatal(err)
-		}
-		who = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	}
-	data := filepath.Join(dir, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
-	initdb.Dir, initdb.Env, initdb.SysProcAttr = dir, append(os.Environ(), "LC_ALL=C.UTF-8"), &syscall.SysProcAttr{Credential: who}
-	if out, err := initdb.CombinedOutput(); err != nil {
-		f.t.Fatalf("initdb: %v: %s", err, out)
-	}
-	f.database = freePort(f.t)
-	host, port, err := net.SplitHostPort(f.database)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	// Not durable against power cuts, which no experiment here makes; a killed server loses nothing.
-	f.Postgres = process(f.t, f.Dir, "postgres", filepath.Join(bin, "postgres"), []string{"-D", data, "-k", dir, "-h", host, "-p", port,
-		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB"}, []string{"LC_ALL=C.UTF-8"}, nil)
-	f.Postgres.user = who
-	f.Postgres.end = syscall.SIGINT // SIGTERM would wait until its clients have left
-	pgReady := filepath.Join(bin, "pg_isready")
-	f.Postgres.ready = func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		out, err := exec.CommandContext(ctx, pgReady, "-h", host, "-p", port).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
-		}
-		return nil
-	}
-	f.Postgres.Start()
 }

@@ -25,6 +25,7 @@ type Account struct {
 	Lost     int // sequence numbers that loss markers name
 	Clashes  int // clicks of one identity that differ
 	Foreign  int // messages that are no frames of clicks
+	Backward int // clicks that are behind one with a higher number of their lane, and were not there before
 
 	lanes map[click.Lane]*lane
 	names []string // utm_content of each distinct click
@@ -49,8 +50,8 @@ func (a *Account) Contents() iter.Seq2[string, int] {
 
 // String is one line.
 func (a *Account) String() string {
-	return fmt.Sprintf("%d messages, %d raw clicks, %d of them repeats, %d distinct in %d lanes, missing %d, marked as lost %d, clashes %d, foreign %d",
-		a.Messages, a.Raw, a.Repeats, a.Clicks, len(a.lanes), a.Missing, a.Lost, a.Clashes, a.Foreign)
+	return fmt.Sprintf("%d messages, %d raw clicks, %d of them repeats, %d distinct in %d lanes, missing %d, marked as lost %d, clashes %d, foreign %d, out of order %d",
+		a.Messages, a.Raw, a.Repeats, a.Clicks, len(a.lanes), a.Missing, a.Lost, a.Clashes, a.Foreign, a.Backward)
 }
 
 // Read reads all that is in the topic now.
@@ -116,6 +117,7 @@ func (a *Account) message(value []byte) {
 		if !more {
 			return
 		}
+		behind := e.Seq < l.top
 		l.top = max(l.top, e.Seq)
 		if e.LostTo != 0 {
 			for seq := e.LostFrom; seq <= e.LostTo; seq++ {
@@ -131,6 +133,9 @@ func (a *Account) message(value []byte) {
 			l.seqs[e.Seq] = mark
 			a.Clicks++
 			a.names = append(a.names, e.UTM.Content)
+			if behind {
+				a.Backward++
+			}
 		case before != mark:
 			a.Clashes++
 			fallthrough

@@ -85,6 +85,9 @@ func pipeline() Dashboard {
 	ship := chart("Since a batch was taken", "Time since clicks of an edge were last acknowledged, while some are pending.", "s",
 		over("shortline:ship_lag:seconds"+here, "{{instance}}"))
 	ship.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 600}}
+	oldest := chart("Oldest pending click", "How long the oldest click on the disk of each edge has been waiting to be acknowledged. One lane that is stuck shows here and not in the time since a batch was taken.", "s",
+		over("shortline_spool_oldest_pending_seconds"+here, "{{instance}}"))
+	oldest.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 900}}
 	lag := chart("Consumer lag", "Messages that ingest has not read yet.", "short", over("sum(shortline_kafkasource_lag_messages)", "lag"))
 	lag.steps = []step{{"transparent", 0}, {warning, 10000}}
 	age := chart("Oldest unread", "How long the oldest message that ingest has not read has been in the topic. At the topic's retention clicks are lost.", "s",
@@ -114,7 +117,7 @@ func pipeline() Dashboard {
 			stat("Last audit", "Time since the road was last audited.", "s", over("time() - max(shortline_audit_last_success_timestamp_seconds > 0)", ""), step{good, 0}, step{warning, 300}),
 			road, fill,
 			chart("Pending clicks", "Clicks on the disk of each edge that are not acknowledged yet.", "short", over("shortline_spool_clicks_pending"+here, "{{instance}}")),
-			ship,
+			ship, oldest,
 			chart("Failed deliveries", "Deliveries that failed and are tried again, and lanes that wait for one.", "short",
 				over("rate(shortline_ship_errors_total"+here+win+")", "{{instance}} errors a second"), over("shortline_ship_lanes_failing"+here, "{{instance}} lanes")),
 			lag, age,

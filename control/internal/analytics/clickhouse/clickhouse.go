@@ -25,6 +25,7 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -63,6 +64,7 @@ type Config struct {
 // Store is the connection. It implements analytics.Store.
 type Store struct {
 	conn    conns.Conn
+	writing conns.Conn // for inserts, see mostWriters
 	dialect dialect
 	every   time.Duration
 	log     *slog.Logger
@@ -105,6 +107,11 @@ var clustered = driver.Settings{
 // patience is for how many seconds the server works on a statement, unless the URL says otherwise.
 const patience = 60
 
+// mostWriters is how many inserts are sent at once: ingest's, those of rollups and of a reclassification. A connection
+// of the HTTP interface keeps buffers as large as the largest insert it ever sent, and connections are used in turn,
+// so that inserts would in time swell all that reports need.
+const mostWriters = 3
+
 // Open connects, and brings the tables up to date.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Conns < 0 || cfg.Retention < 0 {
@@ -135,6 +142,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		opt.MaxOpenConns = 16
 	}
 	opt.MaxIdleConns = opt.MaxOpenConns
+	opt.FreeBufOnConnRelease = true
 	opt.ClientInfo.Products = append(opt.ClientInfo.Products, struct{ Name, Version string }{"shortline", ""})
 	d := dialect{cfg.Cluster}
 	conn, err := connect(ctx, opt, d)
@@ -148,7 +156,13 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("open clicks: %w", err)
 	}
-	s := &Store{conn: conn, dialect: d, every: cfg.Every, log: cfg.Logger, writer: rand.Uint64()}
+	few := *opt
+	few.MaxOpenConns, few.MaxIdleConns = mostWriters, mostWriters
+	writing, err := driver.Open(&few)
+	if err != nil {
+		return nil, fmt.Errorf("open clicks: %w", errors.Join(err, conn.Close()))
+	}
+	s := &Store{conn: conn, writing: writing, dialect: d, every: cfg.Every, log: cfg.Logger, writer: rand.Uint64()}
 	if s.every <= 0 {
 		s.every = 30 * time.Second
 	}
@@ -162,7 +176,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 func (s *Store) Ping(ctx context.Context) error { return wrap("ping clicks", s.conn.Ping(ctx)) }
 
 // Close ends the connections. It is called once.
-func (s *Store) Close() error { return s.conn.Close() }
+func (s *Store) Close() error { return errors.Join(s.conn.Close(), s.writing.Close()) }
 
 func wrap(what string, err error) error {
 	if err == nil {

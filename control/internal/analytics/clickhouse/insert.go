@@ -64,7 +64,7 @@ func (s *Store) insertRows(ctx context.Context, rows []analytics.Row, fields []f
 
 func rowFields(rows []analytics.Row) []field {
 	var ids analytics.IDText
-	text := func(get func(*analytics.Row) string) []string {
+	text := func(get func(*analytics.Row) string) func() any {
 		return column(rows, func(r *analytics.Row) string { return analytics.Plain(get(r)) })
 	}
 	return []field{
@@ -122,19 +122,25 @@ func (s *Store) insertMarks(ctx context.Context, list []analytics.Mark) error {
 	})
 }
 
-// field is one column of rows to insert: a name and a slice.
+// field is one column of rows to insert: a name and what makes a slice of values. It is made when its turn comes, so
+// that not all columns are in memory twice.
 type field struct {
 	name   string
-	values any
+	values func() any
 }
 
-func column[R, V any](rows []R, get func(*R) V) []V {
-	values := make([]V, len(rows))
-	for i := range rows {
-		values[i] = get(&rows[i])
+func column[R, V any](rows []R, get func(*R) V) func() any {
+	return func() any {
+		values := make([]V, len(rows))
+		for i := range rows {
+			values[i] = get(&rows[i])
+		}
+		return values
 	}
-	return values
 }
+
+// made are values that are there already.
+func made[V any](values []V) func() any { return func() any { return values } }
 
 // insert sends n rows as one block, which the server stores as one part for each partition.
 func (s *Store) insert(ctx context.Context, table string, n int, fields []field) error {
@@ -145,12 +151,12 @@ func (s *Store) insert(ctx context.Context, table string, n int, fields []field)
 	for i, f := range fields {
 		names[i] = f.name
 	}
-	batch, err := s.conn.PrepareBatch(ctx, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+")")
+	batch, err := s.writing.PrepareBatch(ctx, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+")")
 	if err != nil {
 		return err
 	}
 	for i, f := range fields {
-		if err := batch.Column(i).Append(f.values); err != nil {
+		if err := batch.Column(i).Append(f.values()); err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", f.name, err), batch.Abort())
 		}
 	}

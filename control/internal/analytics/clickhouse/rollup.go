@@ -28,8 +28,8 @@ func (s *Store) mark(ctx context.Context, slots []uint32) error {
 	s.marking.Lock()
 	defer s.marking.Unlock()
 	s.marked++
-	same := func(v uint64) []uint64 { return slices.Repeat([]uint64{v}, len(slots)) }
-	return s.insert(ctx, "rollup_marks", len(slots), []field{{"slot", slots}, {"writer", same(s.writer)}, {"n", same(s.marked)}})
+	same := func(v uint64) func() any { return made(slices.Repeat([]uint64{v}, len(slots))) }
+	return s.insert(ctx, "rollup_marks", len(slots), []field{{"slot", made(slots)}, {"writer", same(s.writer)}, {"n", same(s.marked)}})
 }
 
 // slotsOf lists the slots of rows, each once.
@@ -220,7 +220,7 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 		AND NOT (owner, link) %s (SELECT owner, link FROM rollup_owners)`, times(spans), s.dialect.In())); err != nil {
 		return err
 	}
-	if err := s.insert(ctx, "rollup_builds", len(slotList), []field{{"slot", slotList}, {"marks", marks}, {"build", builds}}); err != nil {
+	if err := s.insert(ctx, "rollup_builds", len(slotList), []field{{"slot", made(slotList)}, {"marks", made(marks)}, {"build", made(builds)}}); err != nil {
 		return err
 	}
 	s.stats.rebuilt.Add(uint64(len(slotList)))

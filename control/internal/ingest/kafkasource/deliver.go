@@ -15,7 +15,7 @@ import (
 
 const (
 	// maxJoined bounds the clicks of messages that are delivered as one batch.
-	maxJoined = 50_000
+	maxJoined = 25_000
 	// maxLanes bounds the lanes of one partition that are delivered at once.
 	maxLanes = 16
 	// repairPatience is how long a repair may be too early for the sink. It is asked for again if it is needed.
@@ -30,11 +30,11 @@ type frame struct {
 
 // deliver takes messages of one partition to the sink, each lane's in order and the lanes side by side. It returns
 // false if ctx ended before all were delivered or put aside.
-func (s *Source) deliver(ctx context.Context, list []message) bool {
+func (s *Source) deliver(ctx context.Context, list []message, at *seat) bool {
 	lanes := map[click.Lane][]frame{}
 	var order []click.Lane
 	for _, m := range list {
-		b, ok := s.parse(ctx, m)
+		b, ok := s.parse(ctx, m, at)
 		if !ok {
 			if ctx.Err() != nil {
 				return false
@@ -52,7 +52,7 @@ func (s *Source) deliver(ctx context.Context, list []message) bool {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			s.deliverLane(ctx, lanes[lane])
+			s.deliverLane(ctx, lanes[lane], at)
 		})
 	}
 	running.Wait()
@@ -60,11 +60,11 @@ func (s *Source) deliver(ctx context.Context, list []message) bool {
 }
 
 // parse reads a frame. It puts aside what is none, and waits for ever with what is too new.
-func (s *Source) parse(ctx context.Context, m message) (click.Batch, bool) {
+func (s *Source) parse(ctx context.Context, m message, at *seat) (click.Batch, bool) {
 	b, err := click.ParseBatch(m.value)
 	for failures := 1; errors.Is(err, click.ErrSchema) && ctx.Err() == nil; failures++ {
 		s.hold(m, failures, err)
-		pause(ctx, failures)
+		at.rest(ctx, failures)
 	}
 	if ctx.Err() != nil {
 		return click.Batch{}, false
@@ -84,14 +84,14 @@ func (s *Source) hold(m message, failures int, err error) {
 
 // deliverLane delivers frames of one lane until all are done or ctx ends. Neighbours travel as one batch, since a
 // store takes few large batches better than many small ones.
-func (s *Source) deliverLane(ctx context.Context, frames []frame) {
+func (s *Source) deliverLane(ctx context.Context, frames []frame, at *seat) {
 	for len(frames) > 0 && ctx.Err() == nil {
 		n, b := join(frames)
-		err := s.offer(ctx, frames[0].message, &b)
+		err := s.offer(ctx, frames[0].message, &b, at)
 		for i := range frames[:n] {
 			one := err
 			if n > 1 && errors.Is(err, click.ErrCorrupt) { // one of them spoils the others
-				one = s.offer(ctx, frames[i].message, &frames[i].batch)
+				one = s.offer(ctx, frames[i].message, &frames[i].batch, at)
 			}
 			if one != nil {
 				s.putAside(frames[i].message, one)
@@ -104,26 +104,30 @@ func (s *Source) deliverLane(ctx context.Context, frames []frame) {
 // join makes one batch of as many frames as follow each other without a gap, and says how many those are.
 func join(frames []frame) (int, click.Batch) {
 	b := frames[0].batch
-	n := 1
+	n, bytes := 1, len(b.Records)
 	for ; n < len(frames); n++ {
 		next := &frames[n].batch
 		if next.First != b.First+uint64(b.Count) || next.Repair != b.Repair || b.Count+next.Count > maxJoined {
 			break
 		}
-		if n == 1 {
-			b.Records = append(make([]byte, 0, 2*(len(b.Records)+len(next.Records))), b.Records...)
-		}
-		b.Records = append(b.Records, next.Records...)
 		b.Count += next.Count
+		bytes += len(next.Records)
+	}
+	if n > 1 {
+		b.Records = make([]byte, 0, bytes)
+		for i := range frames[:n] {
+			b.Records = append(b.Records, frames[i].batch.Records...)
+		}
 	}
 	return n, b
 }
 
 // offer gives a batch to the sink as often as it takes. It returns nil when the sink has it or ctx ended, and an
 // error when it is to be put aside.
-func (s *Source) offer(ctx context.Context, m message, b *click.Batch) error {
+func (s *Source) offer(ctx context.Context, m message, b *click.Batch, at *seat) error {
 	var early time.Time
 	for failures := 1; ctx.Err() == nil; failures++ {
+		wait := pause
 		err := s.sink.Deliver(ctx, b)
 		switch {
 		case err == nil:
@@ -139,6 +143,7 @@ func (s *Source) offer(ctx context.Context, m message, b *click.Batch) error {
 			return err
 		case errors.Is(err, click.ErrSchema):
 			s.hold(m, failures, err)
+			wait = at.rest
 		case b.Repair && errors.Is(err, ingest.ErrTooFar):
 			if early.IsZero() {
 				early = time.Now()
@@ -146,13 +151,14 @@ func (s *Source) offer(ctx context.Context, m message, b *click.Batch) error {
 				return err
 			}
 			s.rememberLate(ctx)
+			wait = at.rest
 		default:
 			s.stats.failures.Add(1)
 			if failures&(failures-1) == 0 {
 				s.log.Warn("kafka: clicks can't be delivered, trying again", "partition", m.partition, "offset", m.offset, "clicks", b.Count, "tries", failures, "error", err)
 			}
 		}
-		pause(ctx, failures)
+		wait(ctx, failures)
 	}
 	return nil
 }

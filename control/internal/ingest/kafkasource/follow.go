@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -26,8 +26,53 @@ type place struct {
 	busy      int       // messages that are being delivered
 }
 
+// share is what each partition of a generation may take of what the Source may hold.
+type share struct {
+	fetch  int64         // bytes to ask for, as stored
+	batch  int           // bytes of messages to deliver at a time
+	places chan struct{} // has room for those who may hold messages at the same time
+}
+
+// seat is one of the places, taken.
+type seat struct {
+	places  chan struct{}
+	mu      sync.Mutex
+	resting int
+}
+
+// rest pauses and leaves the place to others meanwhile: for what waits for something that may take long and concerns
+// this partition alone. Lanes of one partition may rest at the same time.
+func (s *seat) rest(ctx context.Context, failures int) {
+	s.mu.Lock()
+	if s.resting++; s.resting == 1 {
+		<-s.places
+	}
+	s.mu.Unlock()
+	pause(ctx, failures)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.resting--; s.resting == 0 {
+		s.places <- struct{}{}
+	}
+}
+
+// Below these, requests and deliveries would be too many.
+const (
+	leastFetch = 64 << 10
+	leastBatch = 512 << 10
+)
+
+func (s *Source) share(partitions int) share {
+	n := int64(max(1, partitions))
+	batch := max(leastBatch, s.cfg.InFlightBytes/n)
+	return share{
+		fetch: max(leastFetch, min(s.cfg.FetchBytes, s.cfg.InFlightBytes/n)), batch: int(batch),
+		places: make(chan struct{}, max(1, s.cfg.InFlightBytes/batch)),
+	}
+}
+
 // follow reads one partition for as long as the generation lasts. If it returns before, the generation ends.
-func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.PartitionAssignment) {
+func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.PartitionAssignment, part share) {
 	// A generation's context is not one of the standard library's, which costs a goroutine for each derived from it.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -38,48 +83,36 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 		return
 	}
 	committed, lastCommit := next, time.Now()
+	at := unread{next: next}
 	commit := func() error {
-		if next == committed {
+		if at.next == committed {
 			return nil
 		}
-		if err := gen.CommitOffsets(map[string]map[int]int64{s.topic: {a.ID: next}}); err != nil {
+		if err := gen.CommitOffsets(map[string]map[int]int64{s.topic: {a.ID: at.next}}); err != nil {
 			s.stats.failures.Add(1)
-			return fmt.Errorf("commit offset %d of partition %d: %w", next, a.ID, err)
+			return fmt.Errorf("commit offset %d of partition %d: %w", at.next, a.ID, err)
 		}
-		committed, lastCommit = next, time.Now()
+		committed, lastCommit = at.next, time.Now()
 		s.stats.committed.Store(lastCommit.UnixMilli())
 		return nil
 	}
-	var oldest time.Time
 	for failures := 0; ctx.Err() == nil; {
-		list, end, err := s.fetch(ctx, a.ID, next)
+		err := s.advance(ctx, a.ID, &at, part)
 		switch {
 		case ctx.Err() != nil:
 		case errors.Is(err, kafka.OffsetOutOfRange):
-			if from, ok := s.begin(ctx, kafka.PartitionAssignment{ID: a.ID, Offset: next}); ok {
-				next = from
+			if from, ok := s.begin(ctx, kafka.PartitionAssignment{ID: a.ID, Offset: at.next}); ok {
+				at = unread{next: from}
 			}
 		case err != nil:
 			s.stats.failures.Add(1)
 			s.conn.Refresh()
 			if failures++; failures&(failures-1) == 0 {
-				s.log.Warn("kafka: reading failed, trying again", "partition", a.ID, "offset", next, "failures", failures, "error", err)
+				s.log.Warn("kafka: reading failed, trying again", "partition", a.ID, "offset", at.next, "failures", failures, "error", err)
 			}
 			pause(ctx, failures)
 		default:
 			failures = 0
-			switch {
-			case len(list) == 0 && end > next:
-				pause(ctx, 1) // the broker says that there is more, and doesn't give it: not in a tight loop
-			case len(list) > 0:
-				s.reached(a.ID, place{next, end, list[0].time, len(list)})
-				if s.deliver(ctx, list) {
-					last := &list[len(list)-1]
-					next, oldest = last.offset+1, last.time
-					s.stats.messages.Add(uint64(len(list)))
-				}
-			}
-			s.reached(a.ID, place{next, end, oldest, 0})
 		}
 		if time.Since(lastCommit) >= s.cfg.Commit {
 			if err := commit(); err != nil {
@@ -92,6 +125,49 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 	if err := commit(); err != nil {
 		s.log.Info("kafka: the last offset of a generation was not committed, its clicks will be repeated", "error", err)
 	}
+}
+
+// advance delivers the partition's next messages, which it fetches if there are none left from before. If there are
+// none at all it returns after a moment. Messages are unpacked only when there is a place for them, and the place is
+// held until they are delivered: while a sink takes its time, what was fetched waits as it was stored.
+func (s *Source) advance(ctx context.Context, partition int, at *unread, part share) error {
+	if len(at.records) == 0 {
+		records, end, err := s.fetch(ctx, partition, at.next, part.fetch)
+		if err != nil {
+			return err
+		}
+		at.records, at.from, at.end = records, at.next, end
+	}
+	if len(at.records) == 0 {
+		s.reached(partition, place{at.next, at.end, at.oldest, 0})
+		if at.end > at.next {
+			pause(ctx, 1) // the broker says that there is more, and doesn't give it: not in a tight loop
+		}
+		return nil
+	}
+	select {
+	case part.places <- struct{}{}:
+		defer func() { <-part.places }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	next := *at
+	list, err := next.take(partition, part.batch)
+	if len(list) > 0 {
+		for i := range list {
+			s.stats.bytes.Add(uint64(len(list[i].value)))
+		}
+		s.reached(partition, place{at.next, at.end, list[0].time, len(list)})
+		next.oldest = list[len(list)-1].time
+		if !s.deliver(ctx, list, &seat{places: part.places}) {
+			return ctx.Err()
+		}
+		s.stats.messages.Add(uint64(len(list)))
+		err = nil // what was whole counts; the rest is asked for again
+	}
+	*at = next
+	s.reached(partition, place{at.next, at.end, at.oldest, 0})
+	return err
 }
 
 // beginPatience is how long a log may seem shorter than what was committed before it is believed: a new leader
@@ -146,53 +222,6 @@ func (s *Source) bounds(ctx context.Context, partition int) (first, end int64, e
 		}
 	}
 	return 0, 0, fmt.Errorf("the answer has no partition %d", partition)
-}
-
-// fetch reads messages from an offset on; none if there are none for a moment.
-func (s *Source) fetch(ctx context.Context, partition int, from int64) (list []message, end int64, err error) {
-	res, err := s.client.Fetch(ctx, &kafka.FetchRequest{
-		Topic: s.topic, Partition: partition, Offset: from, MinBytes: 1, MaxBytes: s.cfg.FetchBytes, MaxWait: fetchWait,
-	})
-	if err == nil {
-		err = res.Error
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	if closer, ok := res.Records.(io.Closer); ok {
-		defer closer.Close()
-	}
-	for {
-		r, err := res.Records.ReadRecord()
-		if errors.Is(err, io.EOF) {
-			return list, res.HighWatermark, nil
-		}
-		if err != nil {
-			if len(list) > 0 {
-				return list, res.HighWatermark, nil // what was whole counts; the rest is asked for again
-			}
-			return nil, 0, fmt.Errorf("read messages: %w", err)
-		}
-		value, err := readValue(r)
-		if err != nil {
-			return nil, 0, fmt.Errorf("read message %d: %w", r.Offset, err)
-		}
-		if r.Offset >= from { // a compressed batch may begin before
-			list = append(list, message{partition, r.Offset, r.Time, value})
-			s.stats.bytes.Add(uint64(len(value)))
-		}
-	}
-}
-
-func readValue(r *kafka.Record) ([]byte, error) {
-	if r.Key != nil {
-		defer r.Key.Close()
-	}
-	if r.Value == nil {
-		return nil, nil
-	}
-	defer r.Value.Close()
-	return kafka.ReadAll(r.Value)
 }
 
 func (s *Source) reached(partition int, at place) {

@@ -7,6 +7,9 @@
 // delivered late is a repeat, as is all that was delivered and not yet committed when a member ended; the sink
 // makes repeats harmless. While the sink fails, a partition waits and keeps its place in the group.
 //
+// Catching up takes bounded memory, however much waits in the topic, in however many partitions and in batches of
+// whatever size: see Config.InFlightBytes. What the sink makes of the clicks meanwhile is the sink's.
+//
 // A message that is no frame of clicks, or that the sink calls corrupt, is put aside: counted, logged with its
 // place in the topic, written to a file if there is a folder for that, and passed over, because nothing behind it
 // could ever be delivered otherwise. Not so a frame of a newer schema: an older program has met a newer edge's
@@ -50,8 +53,12 @@ type Config struct {
 	Session time.Duration
 	// Commit is how often offsets are committed; 0 means 1 s. A member that is killed leaves as much to be repeated.
 	Commit time.Duration
-	// FetchBytes is about how much of a partition is read at a time, compressed; 0 means 2 MiB.
+	// FetchBytes is about how much of a partition is read at a time at most, compressed; 0 means 2 MiB.
 	FetchBytes int64
+	// InFlightBytes is about how much all partitions together may hold of messages that are being delivered, and
+	// again, compressed, of such that were read ahead; 0 means 4 MiB. Partitions have at least 64 KiB each of the
+	// latter, and deliver about 512 KiB at a time, however little this is.
+	InFlightBytes int64
 	// Timeout bounds each request to a broker; 0 means 10 s.
 	Timeout time.Duration
 
@@ -67,8 +74,8 @@ func (c Config) Validate() error {
 	if err := c.Kafka.Validate(); err != nil {
 		problems = append(problems, err)
 	}
-	if c.Session < 0 || c.Commit < 0 || c.Timeout < 0 || c.FetchBytes < 0 {
-		refuse("a negative setting: session %v, commit %v, timeout %v, fetch %d bytes", c.Session, c.Commit, c.Timeout, c.FetchBytes)
+	if c.Session < 0 || c.Commit < 0 || c.Timeout < 0 || c.FetchBytes < 0 || c.InFlightBytes < 0 {
+		refuse("a negative setting: session %v, commit %v, timeout %v, fetch %d bytes, in flight %d bytes", c.Session, c.Commit, c.Timeout, c.FetchBytes, c.InFlightBytes)
 	}
 	return errors.Join(problems...)
 }
@@ -114,6 +121,7 @@ func New(cfg Config, to click.Sink) (*Source, error) {
 	cfg.Session = cmp.Or(cfg.Session, 15*time.Second)
 	cfg.Commit = cmp.Or(cfg.Commit, time.Second)
 	cfg.FetchBytes = cmp.Or(cfg.FetchBytes, 2<<20)
+	cfg.InFlightBytes = cmp.Or(cfg.InFlightBytes, 4<<20)
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	conn, err := kafkaconn.Open(cfg.Kafka, "shortline-"+cfg.Group, cfg.Timeout)
@@ -159,10 +167,11 @@ func (s *Source) Run(ctx context.Context) error {
 		mine := gen.Assignments[s.topic]
 		s.log.Info("kafka: partitions are assigned", "group", s.cfg.Group, "generation", gen.ID, "partitions", len(mine))
 		var once sync.Once
+		part := s.share(len(mine))
 		for _, a := range mine {
 			gen.Start(func(ctx context.Context) {
 				once.Do(func() { s.remember(ctx) })
-				s.follow(ctx, gen, a)
+				s.follow(ctx, gen, a, part)
 			})
 		}
 	}

@@ -141,7 +141,19 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
-{{/* And what of it is secret. */}}
+{{/* What every process that opens the click store must say alike: who opens it with another retention changes it. */}}
+{{- define "shortline.clicksEnv" -}}
+- {name: CLICKHOUSE_CLUSTER, value: {{ .Values.clickhouse.cluster | quote }}}
+- {name: CLICK_RETENTION_DAYS, value: {{ .Values.clickhouse.retentionDays | int64 | quote }}}
+{{- end -}}
+
+{{/* The port of an address: (dict "url" …) */}}
+{{- define "shortline.portOf" -}}
+{{- $u := urlParse .url -}}
+{{- regexFind "[0-9]+$" (regexFind ":[0-9]+$" $u.host) | default (ternary "443" "80" (eq $u.scheme "https")) | int -}}
+{{- end -}}
+
+{{/* What of Kafka's is secret. */}}
 {{- define "shortline.kafkaItems" -}}
 {{- $k := .Values.kafka }}
 {{- $keys := list }}

@@ -1,0 +1,109 @@
+package store_test
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// TestRun_leaves_a_server_that_falls_silent knows a database by two ways, of which the first falls silent, as a machine
+// that lost its network does: what others change is known soon all the same.
+func TestRun_leaves_a_server_that_falls_silent(t *testing.T) {
+	t.Parallel()
+	direct := storetest.PostgresURL(t)
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The server listens on a socket in a folder, and so does the way that will fall silent.
+	q := u.Query()
+	folder, err := os.MkdirTemp("", "way")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	const socket = ".s.PGSQL.5432"
+	l, err := net.Listen("unix", filepath.Join(folder, socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	var silent atomic.Bool
+	go passOn(l, filepath.Join(q.Get("host"), socket), &silent)
+	q.Set("host", folder+","+q.Get("host"))
+	u.RawQuery = q.Encode()
+	here, err := store.Open(t.Context(), store.Config{URL: u.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { here.Close() })
+	there, err := store.Open(t.Context(), store.Config{URL: direct})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { there.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- here.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	change := func() {
+		t.Helper()
+		if err := there.Tx(t.Context(), func(tx *store.Tx) error { return tx.Touch(t.Context(), 1, "a") }); err != nil {
+			t.Fatal(err)
+		}
+		want, err := there.Revision(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		if got, err := here.WaitRevision(wait, want-1); err != nil {
+			t.Fatalf("revision %d is not known, %d is: %v", want, got, err)
+		}
+	}
+	change()
+	silent.Store(true)
+	change()
+}
+
+// passOn is a way to a server: until it is silent, when it takes what comes and says nothing.
+func passOn(l net.Listener, to string, silent *atomic.Bool) {
+	half := func(to, from net.Conn) {
+		b := make([]byte, 4096)
+		for {
+			n, err := from.Read(b)
+			if !silent.Load() && n > 0 {
+				_, err = to.Write(b[:n])
+			}
+			if err != nil {
+				to.Close()
+				from.Close()
+				return
+			}
+		}
+	}
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		s, err := net.Dial("unix", to)
+		if err != nil {
+			c.Close()
+			continue
+		}
+		go half(s, c)
+		go half(c, s)
+	}
+}

@@ -1,0 +1,301 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/lock"
+	"github.com/shortline/shortline/shared/guess"
+)
+
+// plane counts for all edges as a control plane does, in memory.
+type plane struct {
+	mu      sync.Mutex
+	away    error
+	deaf    bool // reports arrive and their answers don't
+	held    chan struct{}
+	mark    uint64
+	tries   map[guess.Client]guess.Tries
+	marks   map[guess.Client]uint64
+	changed chan struct{}
+	reports int
+}
+
+func newPlane() *plane {
+	return &plane{tries: map[guess.Client]guess.Tries{}, marks: map[guess.Client]uint64{}, changed: make(chan struct{})}
+}
+
+func (p *plane) set(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
+}
+
+func (p *plane) standing(c guess.Client) guess.Standing {
+	return guess.Standing{Client: c, Count: p.tries[c].Count, AgoMs: guess.Ago(p.tries[c].Last, time.Now()), Mark: p.marks[c]}
+}
+
+func (p *plane) Tell(ctx context.Context, r guess.Report) (out []guess.Standing, err error) {
+	p.mu.Lock()
+	held := p.held
+	p.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.away != nil {
+		return nil, p.away
+	}
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	p.reports++
+	p.mark++
+	for _, t := range r.Tries {
+		was := p.tries[t.Client]
+		if t.Right {
+			was = guess.Tries{}
+		}
+		p.tries[t.Client] = was.With(t.Count, time.Now().Add(-time.Duration(t.AgoMs)*time.Millisecond))
+		p.marks[t.Client] = p.mark
+		out = append(out, p.standing(t.Client))
+	}
+	close(p.changed)
+	p.changed = make(chan struct{})
+	if p.deaf {
+		return nil, errors.New("the connection broke")
+	}
+	return out, nil
+}
+
+func (p *plane) News(ctx context.Context, after uint64) (guess.News, error) {
+	for {
+		p.mu.Lock()
+		if p.away != nil {
+			defer p.mu.Unlock()
+			return guess.News{}, p.away
+		}
+		news := guess.News{Next: p.mark}
+		for c, mark := range p.marks {
+			if mark > after {
+				news.Standings = append(news.Standings, p.standing(c))
+			}
+		}
+		changed := p.changed
+		p.mu.Unlock()
+		if len(news.Standings) > 0 || news.Next < after {
+			return news, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return guess.News{}, ctx.Err()
+		}
+	}
+}
+
+// edge is a table that runs until the test ends.
+func (p *plane) edge(t *testing.T, name string) *lock.Table {
+	t.Helper()
+	l := lock.New(lock.Config{Exchange: p, Edge: name, Logger: slog.New(slog.DiscardHandler)})
+	ctx, cancel := context.WithCancel(context.Background())
+	var run sync.WaitGroup
+	run.Go(func() { _ = l.Run(ctx) })
+	t.Cleanup(func() { cancel(); run.Wait() })
+	return l
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within 10 s: %s", what)
+		}
+	}
+}
+
+// wrong makes a guess and looks at it; it reports whether it could.
+func wrong(l *lock.Table) bool {
+	g, wait := l.Take(1, one, time.Now())
+	return wait == 0 && g.Stands(time.Now()) == 0
+}
+
+func (p *plane) counted(n int) func() bool {
+	return func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.tries[guess.ClientOf(1, one)].Count == n
+	}
+}
+
+// locked waits until an edge refuses without counting a guess for it.
+func locked(t *testing.T, l *lock.Table) {
+	t.Helper()
+	eventually(t, "the edge has heard of it", func() bool { return l.Stats().Learned > 0 })
+	if wrong(l) {
+		t.Error("a guess is granted though all are used up elsewhere")
+	}
+}
+
+func TestRun_edges_count_together(t *testing.T) {
+	t.Parallel()
+	p := newPlane()
+	a, b := p.edge(t, "a"), p.edge(t, "b")
+	for range 3 {
+		if !wrong(a) {
+			t.Fatal("a free guess is refused")
+		}
+	}
+	eventually(t, "three are counted", p.counted(3))
+	eventually(t, "b has heard of them", func() bool { return b.Stats().Learned > 0 })
+	for i := range 5 {
+		if got, want := wrong(b), i < 2; got != want {
+			t.Errorf("guess %d at the other edge: granted %v", i+4, got)
+		}
+	}
+	eventually(t, "five are counted", p.counted(5))
+	c := p.edge(t, "c") // as b is after a restart
+	locked(t, c)
+	eventually(t, "a has heard of the lock", func() bool { return !wrong(a) })
+}
+
+func TestRun_the_right_password_and_what_is_undone(t *testing.T) {
+	t.Parallel()
+	p := newPlane()
+	a, b := p.edge(t, "a"), p.edge(t, "b")
+	for range 4 {
+		wrong(a)
+	}
+	eventually(t, "b has heard of four", func() bool { return b.Stats().Learned > 0 && p.counted(4)() })
+	g, wait := b.Take(1, one, time.Now())
+	if wait != 0 || g.Stands(time.Now()) != 0 {
+		t.Fatal("the fifth is refused")
+	}
+	eventually(t, "all five are counted", p.counted(5))
+	g.Right()
+	eventually(t, "nothing is held against who knows it", p.counted(0))
+	eventually(t, "b forgets", func() bool { return b.Stats().Clients == 0 })
+	eventually(t, "a forgets", func() bool { return a.Stats().Clients == 0 })
+	g, _ = a.Take(1, one, time.Now())
+	eventually(t, "a guess is counted before it is looked at", p.counted(1))
+	g.Undo()
+	eventually(t, "it is taken back", p.counted(0))
+}
+
+// What waits for its turn is not looked at once the others' guesses are known.
+func TestRun_a_guess_that_waited_is_refused(t *testing.T) {
+	t.Parallel()
+	p := newPlane()
+	a, b := p.edge(t, "a"), p.edge(t, "b")
+	g, wait := a.Take(1, one, time.Now())
+	if wait != 0 {
+		t.Fatal("the first guess is refused")
+	}
+	eventually(t, "it is counted", p.counted(1))
+	eventually(t, "b knows of it", func() bool { return b.Stats().Learned > 0 })
+	for range 5 {
+		wrong(b)
+	}
+	eventually(t, "five are counted", p.counted(5))
+	p.mu.Lock() // one more by somebody, so that there are five besides the one that waits
+	c := guess.ClientOf(1, one)
+	p.mark++
+	p.tries[c], p.marks[c] = p.tries[c].With(1, time.Now()), p.mark
+	close(p.changed)
+	p.changed = make(chan struct{})
+	p.mu.Unlock()
+	before := a.Stats().Learned
+	eventually(t, "a has heard of all", func() bool { return a.Stats().Learned > before })
+	if wait := g.Stands(time.Now()); wait < time.Second {
+		t.Errorf("what waited is looked at (%v)", wait)
+	}
+	eventually(t, "and doesn't count", p.counted(5))
+}
+
+func TestRun_without_a_control_plane_each_edge_counts_for_itself(t *testing.T) {
+	t.Parallel()
+	for _, away := range []error{errors.New("nobody is there"), fmt.Errorf("asked: %w", guess.ErrBusy), guess.ErrNone} {
+		t.Run(away.Error(), func(t *testing.T) {
+			t.Parallel()
+			p := newPlane()
+			p.away = away
+			a := p.edge(t, "a")
+			for i := range 7 {
+				if got, want := wrong(a), i < 5; got != want {
+					t.Errorf("guess %d: granted %v", i, got)
+				}
+			}
+			if errors.Is(away, guess.ErrNone) {
+				return
+			}
+			eventually(t, "it is tried again", func() bool { return a.Stats().Failed >= 2 })
+			p.set(func() { p.away = nil })
+			eventually(t, "all is told in the end", p.counted(5))
+			locked(t, p.edge(t, "b"))
+		})
+	}
+}
+
+// An answer that is lost makes a report again; that counts twice at worst, and never less.
+func TestRun_lost_answers(t *testing.T) {
+	t.Parallel()
+	p := newPlane()
+	p.deaf = true
+	a := p.edge(t, "a")
+	wrong(a)
+	eventually(t, "the report arrived", func() bool { return !p.counted(0)() })
+	p.set(func() { p.deaf = false })
+	eventually(t, "an answer arrived", func() bool { return a.Stats().Told > 0 })
+	wrong(a)
+	eventually(t, "the next one counts too", func() bool { return !p.counted(1)() })
+}
+
+// The control plane's memory may be put back from a backup, or be gone.
+func TestRun_marks_that_go_back(t *testing.T) {
+	t.Parallel()
+	p := newPlane()
+	a := p.edge(t, "a")
+	p.set(func() { p.mark = 1000 })
+	wrong(a)
+	eventually(t, "a hears", func() bool { return p.counted(1)() && a.Stats().Told > 0 })
+	p.set(func() {
+		p.mark = 1
+		clear(p.tries)
+		clear(p.marks)
+		close(p.changed)
+		p.changed = make(chan struct{})
+	})
+	b := p.edge(t, "b")
+	for range 5 {
+		wrong(b)
+	}
+	eventually(t, "a hears of b's guesses though their marks are lower", func() bool { return !wrong(a) })
+}
+
+// A report that takes long holds nobody up, and what comes meanwhile is told after it.
+func TestRun_a_slow_control_plane(t *testing.T) {
+	t.Parallel()
+	p := newPlane()
+	p.held = make(chan struct{})
+	a := p.edge(t, "a")
+	for i := range 7 {
+		if got, want := wrong(a), i < 5; got != want {
+			t.Errorf("guess %d: granted %v", i, got)
+		}
+	}
+	close(p.held)
+	eventually(t, "all are counted", p.counted(5))
+	if p.reports > 3 {
+		t.Errorf("%d reports of one client's five guesses", p.reports)
+	}
+}

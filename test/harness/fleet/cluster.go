@@ -1,0 +1,60 @@
+package fleet
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// startCluster starts brokers that are controllers too, and waits until each knows all of them.
+func (f *Fleet) startCluster() {
+	f.t.Helper()
+	n := f.cfg.Brokers
+	var voters, controllers []string
+	for i := range n {
+		f.brokers = append(f.brokers, freePort(f.t))
+		controllers = append(controllers, freePort(f.t))
+		voters = append(voters, fmt.Sprintf("%d@%s", i+1, controllers[i]))
+	}
+	copies := fmt.Sprint(min(3, n))
+	for i, addr := range f.brokers {
+		dir := filepath.Join(f.Dir, fmt.Sprintf("kafka%d", i+1))
+		if err := os.MkdirAll(filepath.Join(dir, "log"), 0o755); err != nil {
+			f.t.Fatal(err)
+		}
+		// What formatting the folder of a broker of a cluster writes.
+		format := fmt.Sprintf("version=1\nnode.id=%d\ncluster.id=c2hvcnRsaW5lLXRlc3RzAQ\n", i+1)
+		if err := os.WriteFile(filepath.Join(dir, "log", "meta.properties"), []byte(format), 0o600); err != nil {
+			f.t.Fatal(err)
+		}
+		_, port, err := net.SplitHostPort(addr)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		args := []string{"-dir", dir, "-port", port, "-heap", "256"}
+		for _, set := range []string{
+			"node.id=" + fmt.Sprint(i+1), "controller.quorum.voters=" + strings.Join(voters, ","),
+			"listeners=PLAINTEXT://" + addr + ",CONTROLLER://" + controllers[i],
+			"default.replication.factor=" + copies, "offsets.topic.replication.factor=" + copies,
+			"min.insync.replicas=" + fmt.Sprint(max(1, min(3, n)-1)), "unclean.leader.election.enable=false",
+			// A dead broker is known as such sooner than on machines that have nothing else to do for it.
+			"broker.session.timeout.ms=4000", "broker.heartbeat.interval.ms=500",
+		} {
+			args = append(args, "-set", set)
+		}
+		f.Cluster = append(f.Cluster, process(f.t, f.Dir, fmt.Sprintf("kafka%d", i+1), binary(f.t, "kafkad"), args, nil, dials(addr)))
+		f.Cluster[i].within = 3 * time.Minute
+	}
+	f.Kafka = f.Cluster[0]
+	for _, b := range f.Cluster {
+		b.Launch()
+	}
+	for _, b := range f.Cluster {
+		if err := b.Ready(); err != nil {
+			f.t.Fatalf("start %s: %v\n%s", b.Name, err, tail(b.logPath, 4<<10))
+		}
+	}
+}

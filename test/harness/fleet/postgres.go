@@ -1,0 +1,139 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// database is one PostgreSQL server.
+type database struct {
+	*Process
+	bin  string              // the folder of its programs
+	dir  string              // holds data and the sockets
+	data string              // PGDATA
+	addr string              // host:port
+	who  *syscall.Credential // nil: as we are
+}
+
+// postgresURL names the server, or both of them: whoever connects takes the one that can be written to.
+func (f *Fleet) postgresURL() string {
+	if f.cfg.Standby {
+		return "postgres://postgres@" + f.primary.addr + "," + f.standby.addr + "/postgres?sslmode=disable&target_session_attrs=read-write"
+	}
+	return "postgres://postgres@" + f.primary.addr + "/postgres?sslmode=disable"
+}
+
+func (f *Fleet) startPostgres() {
+	f.t.Helper()
+	f.primary = f.database("postgres")
+	f.Postgres = f.primary.Process
+	// Not durable against power cuts, which no experiment here makes; a killed server loses nothing.
+	args := []string{"-D", f.primary.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"}
+	if f.cfg.Standby {
+		args = append(args, "--data-checksums") // pg_rewind asks for them
+	}
+	if err := f.primary.run(time.Minute, "initdb", args...); err != nil {
+		f.t.Fatal(err)
+	}
+	if f.cfg.Standby {
+		// In the file, as pg_rewind starts the server without its arguments, and that would throw away the log it needs.
+		if err := os.WriteFile(filepath.Join(f.primary.data, "postgresql.conf"), []byte("wal_keep_size = '1GB'\n"), 0o600); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	f.Postgres.Start()
+	if f.cfg.Standby {
+		f.standby = f.database("postgres2")
+		if _, err := f.Follow(); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+// database prepares a server that has no data yet.
+func (f *Fleet) database(name string) *database {
+	f.t.Helper()
+	bin, err := postgres()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	// Not in the test's folder: that one is root's, where the server's user has no way in.
+	dir, err := os.MkdirTemp("", "shortline-fleet-pg-")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	d := &database{bin: bin, dir: dir, data: filepath.Join(dir, "data"), addr: freePort(f.t)}
+	if os.Getuid() == 0 { // the server refuses to run as root
+		u, err := user.Lookup("postgres")
+		if err != nil {
+			u, err = user.Lookup("nobody")
+		}
+		if err != nil {
+			f.t.Fatal("there is no user (postgres, nobody) to run PostgreSQL as")
+		}
+		uid, _ := strconv.Atoi(u.Uid) // on this system they are numbers
+		gid, _ := strconv.Atoi(u.Gid)
+		if err := os.Chown(dir, uid, gid); err != nil {
+			f.t.Fatal(err)
+		}
+		d.who = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	}
+	host, port, err := net.SplitHostPort(d.addr)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	args := []string{"-D", d.data, "-k", dir, "-h", host, "-p", port, "-c", "fsync=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB"}
+	if f.cfg.Standby { // pg_rewind asks for whole pages
+		args = append(args, "-c", "full_page_writes=on")
+	} else {
+		args = append(args, "-c", "full_page_writes=off")
+	}
+	d.Process = process(f.t, f.Dir, name, filepath.Join(bin, "postgres"), args, []string{"LC_ALL=C.UTF-8"}, nil)
+	d.Process.user = d.who
+	d.Process.end = syscall.SIGINT // SIGTERM would wait until its clients have left
+	d.Process.ready = func() error { return d.run(5*time.Second, "pg_isready", "-h", host, "-p", port) }
+	return d
+}
+
+// run runs one of PostgreSQL's programs as the server's user.
+func (d *database) run(within time.Duration, program string, args ...string) error {
+	_, err := d.output(within, program, args...)
+	return err
+}
+
+func (d *database) output(within time.Duration, program string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, program), args...)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = d.dir, append(os.Environ(), "LC_ALL=C.UTF-8", "PGCONNECT_TIMEOUT=2"), &syscall.SysProcAttr{Credential: d.who}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", program, err, bytes.TrimSpace(out))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// ask runs a statement at this server and returns what psql prints of it.
+func (d *database) ask(statement string) (string, error) {
+	return d.output(10*time.Second, "psql", "-X", "-A", "-t", "-q", "-d", d.from("postgres"), "-c", statement)
+}
+
+// from is how others reach the server.
+func (d *database) from(name string) string {
+	host, port, _ := net.SplitHostPort(d.addr) // it is ours
+	return "host=" + host + " port=" + port + " user=postgres dbname=" + name
+}
+
+// Ask runs a statement at the PostgreSQL that is written to.
+func (f *Fleet) Ask(statement string) (string, error) { return f.primary.ask(statement) }

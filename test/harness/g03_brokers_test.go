@@ -1,0 +1,88 @@
+package harness_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+	"github.com/shortline/shortline/test/harness/topic"
+)
+
+// TestG03_brokers kills brokers of a cluster of three, each time one that leads partitions, until others lead them, and
+// two of the three at once: then nothing is taken, and clicks wait at the edges. Nothing is lost, nothing is there
+// twice, and visitors notice nothing.
+func TestG03_brokers_of_a_cluster_die(t *testing.T) {
+	rounds := count(t, 2)
+	seen := func(f *fleet.Fleet) topic.Layout {
+		l, err := topic.Find(t.Context(), f.Brokers(), fleet.Topic)
+		if err != nil {
+			return topic.Layout{}
+		}
+		return *l
+	}
+	c := startChain(t, fleet.Config{Edges: 2, Controls: 1, Ingesters: 1, Brokers: 3, First: func(f *fleet.Fleet) {
+		// A topic is made for as many brokers as there are.
+		fleet.Eventually(t, 2*time.Minute, "the cluster has three brokers", func() bool { l := seen(f); return l.Brokers == 3 })
+	}}, 10)
+	whole := func() {
+		fleet.Eventually(t, 3*time.Minute, "every partition is at three brokers", func() bool { l := seen(c.Fleet); return l.Whole(3) })
+	}
+	whole()
+	waiting := func() (sum float64) {
+		for _, e := range c.Edges {
+			sum += max(0, e.Metric("shortline_spool_clicks_pending"))
+		}
+		return sum
+	}
+	const rate = 600
+	kills, spells, moved := 0, 0, 0
+	var peak float64
+	crowd := newCrowd(t)
+	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: rate}, func() {
+		for i := range rounds {
+			pause(time.Second)
+			victim, now := 0, seen(c.Fleet)
+			for b := range c.Cluster {
+				if now.Led(b+1) > now.Led(victim+1) {
+					victim = b
+				}
+			}
+			had := now.Led(victim + 1)
+			c.Cluster[victim].Kill()
+			kills++
+			fleet.Eventually(t, time.Minute, "others lead what the dead broker led", func() bool {
+				l := seen(c.Fleet)
+				return len(l.Partitions) > 0 && l.Led(victim+1) == 0 && l.Led(-1) == 0
+			})
+			moved += had
+			pause(time.Second)
+			if i%5 == 1 { // and a second one
+				other := c.Cluster[(victim+1)%3]
+				other.Kill()
+				kills++
+				pause(2 * time.Second) // what was under way is settled
+				before := waiting()
+				time.Sleep(6 * time.Second)
+				after := waiting()
+				peak = max(peak, after)
+				if grown := after - before; grown < 6*rate/4 {
+					t.Errorf("with one broker of three, %.0f clicks more wait after 6 s: somebody takes them", grown)
+				}
+				other.Start()
+				spells++
+			}
+			c.Cluster[victim].Start()
+			whole()
+		}
+		pause(time.Second)
+	})
+	t.Logf("%d kills of brokers, %d partitions got another leader, %d spells with one broker of three, when %.0f clicks waited at the most; load: %v", kills, moved, spells, peak, r)
+	if moved == 0 || spells == 0 {
+		t.Error("the kills did not bite")
+	}
+	if len(r.Other) > 0 || r.Broken > 0 || r.Refused > 0 {
+		t.Errorf("visitors noticed: %v", r)
+	}
+	c.verdict(crowd, r)
+}

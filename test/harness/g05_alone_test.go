@@ -1,0 +1,86 @@
+package harness_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/inserttap"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// TestG05_clickhouse kills ClickHouse in the middle of inserts, of which those in doubt are judged before they are made
+// again, loses its replies, and stops it for half a minute. The clock of one edge is in the month before, so that most
+// inserts are for two partitions, of which a killed server may have stored one. It ends after N faults, or when DUR is over.
+func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
+	faults := count(t, 12)
+	tap := inserttap.New()
+	t.Cleanup(tap.Close)
+	// Reports are of the last 30 days, so that on the last two of a month both clocks are in the same.
+	day := time.Now().UTC().Day()
+	back := -time.Duration(min(day, 29)) * 24 * time.Hour
+	c := startChain(t, fleet.Config{
+		Edges: 2, Controls: 1, Clocks: []time.Duration{0, back},
+		ControlEnv: []string{"CLICKHOUSE_URL=http://" + tap.Addr() + "/default"},
+		First:      func(f *fleet.Fleet) { tap.Open(f.Store.URL, 0) },
+	}, 20)
+	var found inserttap.Doubt
+	judge := func() {
+		d, err := tap.Judge(t.Context(), c.Store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found.None, found.Partial, found.Full, found.Rows = found.None+d.None, found.Partial+d.Partial, found.Full+d.Full, found.Rows+d.Rows
+	}
+	begun := func() {
+		select {
+		case <-tap.Begun(): // may be an old one
+		default:
+		}
+		select {
+		case <-tap.Begun():
+		case <-time.After(time.Minute):
+			t.Error("no insert within a minute")
+		}
+	}
+	kills, lost, stops := 0, 0, 0
+	crowd := newCrowd(t)
+	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: 800}, func() {
+		for i, end := 0, time.Now().Add(long(t, time.Hour)); i < faults && time.Now().Before(end); i++ {
+			begun()
+			switch {
+			case i%100 == 11:
+				c.ClickHouse.Pause()
+				time.Sleep(31 * time.Second)
+				c.ClickHouse.Resume()
+				stops++
+			case i%6 == 5:
+				tap.Open(c.Store.URL, 1)
+				begun()
+				pause(300 * time.Millisecond)
+				tap.Hold()
+				judge()
+				tap.Open(c.Store.URL, 0)
+				lost++
+			default:
+				time.Sleep(rand.N(12 * time.Millisecond))
+				c.ClickHouse.Kill()
+				tap.Hold()
+				c.ClickHouse.Start()
+				judge()
+				tap.Open(c.Store.URL, 0)
+				kills++
+			}
+			if i%50 == 49 {
+				t.Logf("%s %d faults, in doubt so far: %+v", time.Now().Format("15:04:05"), i+1, found)
+			}
+		}
+	})
+	t.Logf("%d kills, %d spells of lost replies, %d stops of 31 s; %d inserts, in doubt: %d with %d rows, of which the server had none %d, a part %d, all %d; load: %v",
+		kills, lost, stops, tap.Inserts(), found.None+found.Partial+found.Full, found.Rows, found.None, found.Partial, found.Full, r)
+	c.verdict(crowd, r)
+	if found.Full == 0 || found.None == 0 || found.Partial == 0 && kills > 200 && day < 30 {
+		t.Errorf("inserts in doubt were not of every kind: %+v", found)
+	}
+}

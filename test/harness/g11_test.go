@@ -1,0 +1,103 @@
+package harness_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// TestG11 runs three edges of which one's clock is ten minutes behind and one's ten minutes ahead: no click is lost,
+// doubled or out of its lane's order, and a link ends at each edge by that edge's clock, off by the skew and no more.
+func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
+	lasts := long(t, 20*time.Second)
+	const most = time.Second // that an edge may be wrong by its own clock
+	clocks := []time.Duration{-10 * time.Minute, 0, 10 * time.Minute}
+	c := startChain(t, fleet.Config{Edges: 3, Controls: 1, Clocks: clocks}, 10)
+	for i, e := range c.Edges {
+		if off := clock(t, e); (off - clocks[i]).Abs() > 3*time.Second {
+			t.Fatalf("the clock of %s is off by %v, it should be by %v: the experiment does not bite", e.Name, off, clocks[i])
+		}
+	}
+	crowd := newCrowd(t)
+	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 9, Rate: 600}, func() {
+		began := time.Now()
+		end := began.Add(lasts / 2)
+		ending := make([]fleet.Link, len(clocks)) // each ends now + lasts/2 by the clock of its edge
+		for i, off := range clocks {
+			slug := fmt.Sprintf("ends%d", i)
+			ending[i] = c.api.Create("https://example.com/ends", map[string]any{"customSlug": slug, "expiresAt": began.Add(time.Hour).UTC().Format(time.RFC3339Nano)})
+			c.links = append(c.links, ending[i])
+			everywhere(c, slug, http.StatusFound, "https://example.com/ends")
+			c.api.Must("PATCH", "/api/urls/"+ending[i].ID, map[string]any{"expiresAt": end.Add(off).UTC().Format(time.RFC3339Nano)}, 200, nil)
+		}
+		for i, e := range c.Edges {
+			// Those whose clocks are further on have ended it, or will have now; the others go on with it.
+			for j, other := range c.Edges {
+				if j <= i {
+					continue
+				}
+				fleet.Eventually(t, 5*time.Second, other.Name+" has ended the link of "+e.Name, func() bool {
+					status, _, err := follow(other.Addr, ending[i].Slug)
+					return err == nil && status == http.StatusGone
+				})
+			}
+		}
+		ended := make([]time.Time, len(clocks))
+		for left := len(clocks); left > 0; {
+			for i, e := range c.Edges {
+				if !ended[i].IsZero() {
+					continue
+				}
+				if status, _, err := follow(e.Addr, ending[i].Slug); err == nil && status == http.StatusGone {
+					ended[i] = time.Now()
+					left--
+				}
+			}
+			if time.Since(end) > 10*time.Second {
+				t.Fatalf("links still go on 10 s after their end: %v", ended)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		for i, e := range c.Edges {
+			wrong := ended[i].Sub(end)
+			t.Logf("%s, whose clock is off by %v, ended a link %v from its time by the true clock, %v from that by its own", e.Name, clocks[i], ended[i].Sub(end.Add(clocks[i])).Round(time.Millisecond), wrong.Round(time.Millisecond))
+			if wrong.Abs() > most {
+				t.Errorf("%s ended a link %v away from its time by its own clock", e.Name, wrong)
+			}
+			for j := range i {
+				if status, _, err := follow(c.Edges[j].Addr, ending[i].Slug); err != nil || status != http.StatusFound {
+					t.Errorf("%s, whose clock is behind, answers %d %v for a link that has not ended there", c.Edges[j].Name, status, err)
+				}
+			}
+		}
+		time.Sleep(time.Until(began.Add(lasts)))
+	})
+	t.Logf("%v, load: %v", lasts, r)
+	for status, n := range r.Other {
+		t.Errorf("%d answers of %d", n, status)
+	}
+	if account := inTopic(t, c.Fleet, crowd); account.Backward != 0 {
+		t.Errorf("%d clicks are out of their lane's order", account.Backward)
+	}
+	stored(t, c.Fleet, crowd, r.Acked)
+	c.reported()
+}
+
+// clock is how far an edge's clock is off, by the date of an answer, to the second.
+func clock(t *testing.T, e *fleet.Node) time.Duration {
+	t.Helper()
+	res, err := http.Get("http://" + e.Addr + "/robots.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	at, err := http.ParseTime(res.Header.Get("Date"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Until(at).Round(time.Second)
+}

@@ -1,0 +1,241 @@
+package harness_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// outage is a time without a database that takes changes.
+type outage struct{ began, end time.Time }
+
+// beyond is how long a call took, not counting what it spent in outages.
+func (c *call) beyond(outages []outage) time.Duration {
+	d := c.end.Sub(c.began)
+	for _, o := range outages {
+		from, to := c.began, c.end
+		if o.began.After(from) {
+			from = o.began
+		}
+		if o.end.Before(to) {
+			to = o.end
+		}
+		if to.After(from) {
+			d -= to.Sub(from)
+		}
+	}
+	return d
+}
+
+// TestG13_failover kills PostgreSQL while links change, makes its standby the one that is written to, and lets the old
+// one follow that, N times: nothing that was acknowledged is gone, no change of many links is half done, edges agree with
+// the store, and nobody waits more than two seconds longer than there was no database.
+func TestG13_failover_to_a_standby_while_links_change(t *testing.T) {
+	rounds := count(t, 3)
+	seen := newReports(t)
+	c := startChain(t, fleet.Config{
+		Edges: 2, Controls: 2, Standby: true, EdgeEnv: []string{"CONTROL_URL=" + seen.server.URL},
+		First: func(f *fleet.Fleet) { seen.to("http://" + f.PlaneProxy.Addr()) },
+	}, 10)
+	s := newStorm(c)
+	var outages []outage
+	var published []time.Duration
+	rewound := 0
+	crowd := newCrowd(t)
+	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 4, Rate: 200}, func() {
+		s.begin()
+		for i := range rounds {
+			pause(800 * time.Millisecond)
+			o := outage{began: time.Now()}
+			c.Postgres.Kill()
+			if err := c.Promote(); err != nil {
+				t.Error(err)
+				break
+			}
+			o.end = time.Now()
+			outages = append(outages, o)
+			whole(c)
+			published = append(published, everyoneHears(c, fmt.Sprintf("after-%d", i)))
+			again, err := c.Follow()
+			if err != nil {
+				t.Error(err)
+				break
+			}
+			if again {
+				rewound++
+			}
+		}
+		pause(500 * time.Millisecond)
+		s.end()
+	})
+	slices.Sort(published)
+	var without, most time.Duration
+	for _, o := range outages {
+		without = max(without, o.end.Sub(o.began))
+	}
+	for w := range s.calls {
+		for _, call := range s.calls[w] {
+			d := call.beyond(outages)
+			most = max(most, d)
+			if d > 2*time.Second {
+				t.Errorf("a %s took %v, %v of it with a database that takes changes: %v", call.what, call.end.Sub(call.began), d, call.failed)
+			}
+		}
+	}
+	if len(outages) == 0 {
+		t.Fatal("there was no failover")
+	}
+	t.Logf("%d failovers, %d old servers rewound; at most %s without a database; the longest call %s beyond that; a change at the other control plane at all edges p50 %s max %s after the promotion; load: %v",
+		len(outages), rewound, without.Round(time.Millisecond), most.Round(time.Millisecond),
+		percentile(published, 0.5).Round(time.Millisecond), published[len(published)-1].Round(time.Millisecond), r)
+	s.verdict()
+	whole(c)
+	seen.agree(c)
+	c.verdict(crowd, r)
+}
+
+// whole demands that links that change together are alike, in one look at the database.
+func whole(c *chain) {
+	c.t.Helper()
+	got, err := c.Ask("SELECT count(*) FROM (SELECT 1 FROM urls WHERE slug LIKE 'group%-%' GROUP BY split_part(slug, '-', 1) HAVING count(DISTINCT active) > 1) mixed")
+	if err != nil || got != "0" {
+		c.t.Errorf("groups of which a part has changed: %q %v", got, err)
+	}
+}
+
+// everyoneHears makes a link at the second control plane, as soon as that can, and returns how long it took from now until
+// all edges, which are connected to the first one, lead to it. Both control planes then listen at the new server.
+func everyoneHears(c *chain, slug string) time.Duration {
+	c.t.Helper()
+	began := time.Now()
+	api := c.api.At(c.Controls[1])
+	for n := 0; ; n++ {
+		name := fmt.Sprintf("%s-%d", slug, n) // one in doubt is not made again under its name
+		if _, _, err := api.Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/heard", "customSlug": name}, nil); err == nil {
+			slug = name
+			break
+		} else if time.Since(began) > 30*time.Second {
+			c.t.Errorf("no link can be made 30 s after a promotion: %v", err)
+			return time.Since(began)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	everywhere(c, slug, http.StatusFound, "https://example.com/heard")
+	took := time.Since(began)
+	if took > 4*time.Second {
+		c.t.Errorf("a change at the other control plane took %v after a promotion", took)
+	}
+	fleet.Eventually(c.t, 10*time.Second, "both control planes listen at the new server", func() bool {
+		n, err := c.Ask("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'shortline listener'")
+		return err == nil && n >= "2"
+	})
+	return took
+}
+
+// reports stands between edges and the control plane, and notes what edges say that they serve.
+type reports struct {
+	server *httptest.Server
+
+	mu    sync.Mutex
+	proxy *httputil.ReverseProxy
+	last  map[string]snapshot.Status
+}
+
+func newReports(t *testing.T) *reports {
+	r := &reports{last: map[string]snapshot.Status{}}
+	r.server = httptest.NewServer(r)
+	t.Cleanup(func() {
+		r.server.CloseClientConnections()
+		r.server.Close()
+	})
+	return r
+}
+
+func (r *reports) to(target string) {
+	u, err := url.Parse(target)
+	if err != nil {
+		panic(err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.proxy = httputil.NewSingleHostReverseProxy(u)
+	r.proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
+}
+
+func (r *reports) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.mu.Lock()
+	proxy := r.proxy
+	r.mu.Unlock()
+	if strings.HasSuffix(req.URL.Path, "/status") {
+		body, err := io.ReadAll(req.Body)
+		var s snapshot.Status
+		if err == nil && json.Unmarshal(body, &s) == nil && s.Edge != "" {
+			r.mu.Lock()
+			r.last[s.Edge] = s
+			r.mu.Unlock()
+		}
+		req.Body = io.NopCloser(strings.NewReader(string(body)))
+	}
+	proxy.ServeHTTP(w, req)
+}
+
+// agree demands that every edge reports the state that the links in the database have, of the newest revision.
+func (r *reports) agree(c *chain) {
+	c.t.Helper()
+	head, err := c.Ask("SELECT revision FROM config_head WHERE id = 1")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	rows, err := c.Ask("SELECT slug, num, revision FROM urls")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var hash snapshot.StateHash
+	links := 0
+	for line := range strings.Lines(rows) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		if len(f) != 3 {
+			c.t.Fatalf("not a link: %q", line)
+		}
+		num, err1 := strconv.ParseUint(f[1], 10, 64)
+		revision, err2 := strconv.ParseUint(f[2], 10, 64)
+		if err1 != nil || err2 != nil {
+			c.t.Fatalf("not a link: %q", line)
+		}
+		hash.Add(f[0], num, revision)
+		links++
+	}
+	fleet.Eventually(c.t, time.Minute, "every edge reports revision "+head, func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		n := 0
+		for _, s := range r.last {
+			if strconv.FormatUint(s.Cursor.Revision, 10) == head {
+				n++
+			}
+		}
+		return n == len(c.Edges)
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for edge, s := range r.last {
+		if s.StateHash != hash.String() || s.Links != links {
+			c.t.Errorf("edge %s has %d links with the hash %s, the store %d with %s", edge, s.Links, s.StateHash, links, hash)
+		}
+	}
+	c.t.Logf("%d edges have the %d links of revision %s, hash %s", len(r.last), links, head, hash)
+}

@@ -1,0 +1,157 @@
+package harness_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+)
+
+const (
+	stormOwners = 4
+	stormGroup  = 10 // links that change their status together
+)
+
+// storm is owners who change links without pause: each makes links, leads them elsewhere, and changes the status of
+// ten at once, at the control plane that is its own.
+type storm struct {
+	c       *chain
+	states  [stormOwners]map[string]*stormLink
+	groups  [stormOwners][]string // ids
+	calls   [stormOwners][]call
+	over    chan struct{}
+	working sync.WaitGroup
+}
+
+// stormLink is what a link should be.
+type stormLink struct {
+	id, target string
+	doubt      []string // targets that may have come after it
+}
+
+// call is one change that was asked for.
+type call struct {
+	what       string
+	began, end time.Time
+	failed     error
+}
+
+func newStorm(c *chain) *storm {
+	s := &storm{c: c, over: make(chan struct{})}
+	for w := range stormOwners {
+		s.states[w] = map[string]*stormLink{}
+		for i := range stormGroup {
+			s.groups[w] = append(s.groups[w], c.api.Create("https://example.com/grouped", map[string]any{"customSlug": fmt.Sprintf("group%d-%d", w, i)}).ID)
+		}
+	}
+	return s
+}
+
+func (s *storm) begin() {
+	for w := range stormOwners {
+		s.working.Go(func() { s.work(w) })
+	}
+}
+
+func (s *storm) end() {
+	close(s.over)
+	s.working.Wait()
+}
+
+func (s *storm) work(w int) {
+	api, states := s.c.api.At(s.c.Controls[w%len(s.c.Controls)]), s.states[w]
+	for n := 0; ; n++ {
+		select {
+		case <-s.over:
+			return
+		default:
+		}
+		var err error
+		began, what := time.Now(), ""
+		switch slug := fmt.Sprintf("storm%d-%d", w, n/3); n % 3 {
+		case 0:
+			what = "create"
+			var l fleet.Link
+			if _, _, err = api.Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/0", "customSlug": slug}, &l); err == nil {
+				states[slug] = &stormLink{id: l.ID, target: "https://example.com/0"}
+			}
+		case 1:
+			what = "change"
+			l := states[slug]
+			if l == nil {
+				continue // the creation is in doubt, and then so is all
+			}
+			to := fmt.Sprintf("https://example.com/%d", n)
+			if _, _, err = api.Call("PATCH", "/api/urls/"+l.id, map[string]any{"originalUrl": to}, nil); err == nil {
+				l.target, l.doubt = to, nil
+			} else {
+				l.doubt = append(l.doubt, to)
+			}
+		case 2:
+			what = "bulk change"
+			status := []string{"ACTIVE", "INACTIVE"}[n/3%2]
+			_, _, err = api.Call("PATCH", "/api/urls/bulk", map[string]any{"urlIds": s.groups[w], "status": status}, nil)
+		}
+		s.calls[w] = append(s.calls[w], call{what, began, time.Now(), err})
+		if err != nil {
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
+// verdict compares what was acknowledged with what is there, and edges with the database.
+func (s *storm) verdict() {
+	t := s.c.t
+	t.Helper()
+	lost, wrong, mixed, acked, failed := 0, 0, 0, 0, 0
+	for w := range stormOwners {
+		for _, call := range s.calls[w] {
+			if call.failed == nil {
+				acked++
+			} else {
+				failed++
+			}
+		}
+		for slug, l := range s.states[w] {
+			var now struct{ OriginalURL string }
+			if _, _, err := s.c.api.Call("GET", "/api/urls/"+l.id, nil, &now); err != nil {
+				lost++
+				t.Errorf("%s was acknowledged and is not there: %v", slug, err)
+				continue
+			}
+			if now.OriginalURL != l.target && !slices.Contains(l.doubt, now.OriginalURL) {
+				lost++
+				t.Errorf("%s leads to %s, acknowledged was %s", slug, now.OriginalURL, l.target)
+			}
+			for _, e := range s.c.Edges {
+				ok := false
+				for deadline := time.Now().Add(5 * time.Second); !ok && time.Now().Before(deadline); {
+					_, to, err := follow(e.Addr, slug)
+					if ok = err == nil && to == now.OriginalURL; !ok {
+						time.Sleep(20 * time.Millisecond)
+					}
+				}
+				if !ok {
+					wrong++
+					t.Errorf("%s does not lead to where the database says for %s", e.Name, slug)
+				}
+			}
+		}
+		statuses := map[string]int{}
+		for _, id := range s.groups[w] {
+			var now fleet.Link
+			s.c.api.Must("GET", "/api/urls/"+id, nil, 200, &now)
+			statuses[now.Status]++
+		}
+		if len(statuses) != 1 {
+			mixed++
+			t.Errorf("a change of ten links happened to some of them: %v", statuses)
+		}
+	}
+	t.Logf("%d acknowledged changes, %d failed; lost %d, half done %d, edges that differ %d", acked, failed, lost, mixed, wrong)
+	if acked < 50 || failed == 0 {
+		t.Error("the storm did not bite")
+	}
+}
