@@ -62,6 +62,9 @@ type Config struct {
 	BrandName, BrandLogoURL string
 	// RoutingZone is the zone of time and day conditions that name none; nil means UTC.
 	RoutingZone *time.Location
+	// SnapshotKeys are public keys (Ed25519, base64), parted by commas, one of which must have signed whatever the source
+	// says of links; "" means that nothing need be signed.
+	SnapshotKeys string
 	// AllowLoss lets a snapshot with far fewer links, or of an older revision, replace the present links.
 	AllowLoss bool
 
@@ -97,6 +100,9 @@ func (c Config) Validate() error {
 	}
 	if _, err := visitor.ParsePrefixes(c.TrustedProxies); err != nil {
 		refuse("TRUSTED_PROXIES: %w", err)
+	}
+	if _, err := snapshot.ParseKeys(c.SnapshotKeys); err != nil {
+		refuse("SNAPSHOT_PUBLIC_KEYS: %w", err)
 	}
 	if c.RateLimit < 0 {
 		refuse("EDGE_RATE_LIMIT: must not be negative")
@@ -203,9 +209,13 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if e.ship, err = ship.New(ship.Config{Linger: cfg.ShipDelay, Logger: e.log}, e.spool, deps.Sink); err != nil {
 		return nil, err
 	}
+	keys, err := snapshot.ParseKeys(cfg.SnapshotKeys)
+	if err != nil {
+		return nil, err
+	}
 	if e.agent, err = agent.New(agent.Config{
 		Dir: filepath.Join(cfg.DataDir, "links"), Source: deps.Source, Table: e.table, Logger: e.log,
-		Edge: fmt.Sprintf("%016x", e.spool.Edge()), Version: ops.Version, Fill: e.fill, AllowLoss: cfg.AllowLoss,
+		Edge: fmt.Sprintf("%016x", e.spool.Edge()), Version: ops.Version, Fill: e.fill, AllowLoss: cfg.AllowLoss, Keys: keys,
 		Twin: e.ship.Hold, Repair: e.ship.Repair,
 	}); err != nil {
 		return nil, err

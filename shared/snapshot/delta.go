@@ -28,7 +28,7 @@ type Tombstone struct {
 }
 
 // A delta, integers little-endian: magic "SLNKDLTA", format u16, schema u16, body length u32, the body as a
-// protobuf message, SHA-256 of everything before it, signature length u16 (0 in format 1).
+// protobuf message, SHA-256 of everything before it, signature length u16, signature (see sign.go; none in the first release).
 const (
 	deltaMagic  = "SLNKDLTA"
 	deltaFormat = 1
@@ -45,9 +45,12 @@ const (
 	maxDelta = 1 << 30
 )
 
-// AppendDelta appends a delta's wire form to b. The upserts must have passed Check. It panics on a delta of more than a gigabyte, for which a
-// full document is the right form.
-func AppendDelta(b []byte, d *Delta) []byte {
+// AppendDelta appends a delta's wire form to b. The upserts must have passed Check. It panics on a delta of more than a
+// gigabyte, for which a full document is the right form.
+func AppendDelta(b []byte, d *Delta) []byte { return AppendSignedDelta(b, d, SigningKey{}) }
+
+// AppendSignedDelta is AppendDelta with a signature, unless the key is the zero value.
+func AppendSignedDelta(b []byte, d *Delta, key SigningKey) []byte {
 	start := len(b)
 	b = append(b, deltaMagic...)
 	b = binary.LittleEndian.AppendUint16(b, deltaFormat)
@@ -78,30 +81,42 @@ func AppendDelta(b []byte, d *Delta) []byte {
 	binary.LittleEndian.PutUint32(b[body-4:], uint32(n))
 	sum := sha256.Sum256(b[start:])
 	b = append(b, sum[:]...)
-	return append(b, 0, 0)
+	signature := key.sign(sum[:])
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(signature)))
+	return append(b, signature...)
 }
 
 // DecodeDelta verifies and reads a delta. The result shares nothing with b, and takes memory in proportion to
 // it. Errors wrap ErrCorrupt or ErrFormat.
-func DecodeDelta(b []byte) (Delta, error) {
+func DecodeDelta(b []byte) (Delta, error) { return DecodeSignedDelta(b, Keys{}) }
+
+// DecodeSignedDelta is DecodeDelta of a delta that one of the keys must have signed, unless they are the zero value. The
+// error wraps ErrUnsigned where none has.
+func DecodeSignedDelta(b []byte, keys Keys) (Delta, error) {
 	var d Delta
 	if len(b) < deltaHeader+deltaFooter || string(b[:8]) != deltaMagic {
 		return d, corrupt("not a delta")
 	}
-	sum := sha256.Sum256(b[:len(b)-deltaFooter])
-	if [sha256.Size]byte(b[len(b)-deltaFooter:]) != sum {
+	end := deltaHeader + uint64(binary.LittleEndian.Uint32(b[12:])) // of the body
+	if uint64(len(b)) < end+deltaFooter {
+		return d, corrupt("length of a delta")
+	}
+	sum := sha256.Sum256(b[:end])
+	footer := b[end:]
+	if [sha256.Size]byte(footer) != sum {
 		return d, corrupt("checksum of a delta")
 	}
 	if f := binary.LittleEndian.Uint16(b[8:]); f != deltaFormat {
 		return d, fmt.Errorf("%w %d of a delta", ErrFormat, f)
 	}
-	if b[len(b)-2] != 0 || b[len(b)-1] != 0 {
-		return d, fmt.Errorf("%w: a signature in format %d", ErrFormat, deltaFormat)
+	signature := footer[deltaFooter:]
+	if int(binary.LittleEndian.Uint16(footer[sha256.Size:])) != len(signature) {
+		return d, corrupt("length of a delta's signature")
 	}
-	body := b[deltaHeader : len(b)-deltaFooter]
-	if uint64(binary.LittleEndian.Uint32(b[12:])) != uint64(len(body)) {
-		return d, corrupt("length of a delta")
+	if err := keys.check(sum[:], signature); err != nil {
+		return d, err
 	}
+	body := b[deltaHeader:end]
 	f := fields{s: string(body)}
 	for f.next() {
 		switch {

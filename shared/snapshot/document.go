@@ -25,7 +25,7 @@ import (
 // Plain bytes are records, each after its length as a varint; no record crosses a chunk. The SHA-256 covers
 // every byte before it as stored, so it is checked without unpacking and no altered bit goes unseen. Count and
 // hash stand at the end because the document is written as a stream, by someone who doesn't know them before.
-// The signature is a place kept for Ed25519 over the SHA-256: format 1 demands that it is empty.
+// The signature (Ed25519, 64 bytes, or none) is over the SHA-256; see sign.go. The first release takes no signed document.
 const (
 	documentMagic  = "SLNKFULL"
 	documentFormat = 1
@@ -64,6 +64,7 @@ type Writer struct {
 	w     io.Writer
 	sum   hash.Hash
 	zstd  *zstd.Encoder
+	key   SigningKey
 	plain []byte
 	chunk []byte
 
@@ -101,6 +102,9 @@ func newWriter(w io.Writer, cur Cursor, level zstd.EncoderLevel) (*Writer, error
 	return d, d.err
 }
 
+// Sign has Close sign the document.
+func (d *Writer) Sign(key SigningKey) { d.key = key }
+
 // Add writes one link. The document's slugs must be distinct; their order doesn't matter. A link that Check finds
 // fault with is an error that leaves the writer as it was: the caller may go on without it.
 func (d *Writer) Add(r *link.Record) error {
@@ -130,7 +134,9 @@ func (d *Writer) Close() error {
 	t = binary.LittleEndian.AppendUint64(t, d.bytes)
 	h := d.hash.bytes()
 	d.write(append(t, h[:]...))
-	d.write(binary.LittleEndian.AppendUint16(d.sum.Sum(nil), 0))
+	sum := d.sum.Sum(nil)
+	signature := d.key.sign(sum)
+	d.write(append(binary.LittleEndian.AppendUint16(sum, uint16(len(signature))), signature...))
 	err := d.err
 	d.err = errors.New("snapshot: the writer is closed")
 	return err
@@ -181,8 +187,14 @@ func appendMessageBody(b []byte, r *link.Record) []byte {
 // The record that fn gets is overwritten by the next one, but its strings and slices may be kept. An error of
 // fn ends the decoding and is returned. The Cursor is the document's position, valid only without an error.
 func Decode(r io.Reader, limits Limits, fn func(*link.Record) error) (Cursor, error) {
+	return DecodeSigned(r, limits, Keys{}, fn)
+}
+
+// DecodeSigned is Decode of a document that one of the keys must have signed, unless they are the zero value. The error
+// wraps ErrUnsigned where none has.
+func DecodeSigned(r io.Reader, limits Limits, keys Keys, fn func(*link.Record) error) (Cursor, error) {
 	limits = limits.withDefaults()
-	d := &reader{r: bufio.NewReaderSize(r, 256<<10), sum: sha256.New(), limits: limits}
+	d := &reader{r: bufio.NewReaderSize(r, 256<<10), sum: sha256.New(), limits: limits, keys: keys}
 	cur, err := d.header()
 	if err != nil {
 		return Cursor{}, err
@@ -244,6 +256,7 @@ type reader struct {
 	r      *bufio.Reader
 	sum    hash.Hash
 	limits Limits
+	keys   Keys
 
 	count uint64 // from the trailer
 	hash  StateHash
@@ -360,12 +373,16 @@ func (d *reader) trailer(plainBytes int64) error {
 	}
 	d.count = binary.LittleEndian.Uint64(t[:])
 	d.hash = stateHash(t[16:])
-	var signature [2]byte
-	if err := d.full(signature[:]); err != nil {
+	var length [2]byte
+	if err := d.full(length[:]); err != nil {
 		return err
 	}
-	if signature != [2]byte{} {
-		return fmt.Errorf("%w: a signature in format %d", ErrFormat, documentFormat)
+	signature := make([]byte, binary.LittleEndian.Uint16(length[:]))
+	if err := d.full(signature); err != nil {
+		return err
+	}
+	if err := d.keys.check(want[:], signature); err != nil {
+		return err
 	}
 	if _, err := d.r.ReadByte(); !errors.Is(err, io.EOF) {
 		return corrupt("bytes after the end")

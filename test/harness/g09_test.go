@@ -2,6 +2,8 @@ package harness_test
 
 import (
 	"bytes"
+	crand "crypto/rand"
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -16,14 +18,22 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG09 has a control plane send documents and changes that are cut, damaged, old, too small or of another format:
-// the edge takes none of them and serves what it had. (Every cut and every flipped bit of a document are tried in
+// TestG09 has a control plane send documents and changes that are cut, damaged, old, too small, of another format, not
+// signed, or signed by somebody else: the edge takes none of them and serves what it had. (Every cut and every flipped bit of a document are tried in
 // shared/snapshot; here it is whether the whole edge stands by its decoder.)
 func TestG09_forged_documents(t *testing.T) {
 	rounds := count(t, 2)
 	p, slugs := published(t, 2000)
-	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
+	ours, theirs := signingKey(t), signingKey(t)
+	p.Sign(ours)
+	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p, EdgeEnv: []string{"SNAPSHOT_PUBLIC_KEYS=" + ours.Public()}})
 	e := f.Edges[0]
+	// as makes something as another control plane would: one without a key, or with one of its own.
+	as := func(key snapshot.SigningKey, build func() []byte) []byte {
+		p.Sign(key)
+		defer p.Sign(ours)
+		return build()
+	}
 	kinds := []struct {
 		name  string
 		forge func(t *testing.T) []byte
@@ -40,7 +50,7 @@ func TestG09_forged_documents(t *testing.T) {
 			return document(t, p.Document, at)
 		}},
 		{"nearly empty", func(t *testing.T) []byte {
-			return records(t, p.Cursor(), link.Record{Num: 1, Slug: "link1", Destination: "https://evil.test/"})
+			return records(t, ours, p.Cursor(), link.Record{Num: 1, Slug: "link1", Destination: "https://evil.test/"})
 		}},
 		{"of a format to come", func(t *testing.T) []byte {
 			d := document(t, p.Document, p.Cursor())
@@ -48,6 +58,23 @@ func TestG09_forged_documents(t *testing.T) {
 			return d
 		}},
 		{"with something behind it", func(t *testing.T) []byte { return append(document(t, p.Document, p.Cursor()), 0) }},
+		{"not signed", func(t *testing.T) []byte {
+			return as(snapshot.SigningKey{}, func() []byte { return document(t, p.Document, p.Cursor()) })
+		}},
+		{"signed by another key", func(t *testing.T) []byte {
+			return as(theirs, func() []byte { return document(t, p.Document, p.Cursor()) })
+		}},
+		{"with a bad signature", func(t *testing.T) []byte {
+			d := document(t, p.Document, p.Cursor())
+			d[len(d)-1-rand.IntN(64)] ^= 1 << rand.IntN(8)
+			return d
+		}},
+		{"with the signature of another", func(t *testing.T) []byte {
+			d := document(t, p.Document, p.Cursor())
+			at := p.Cursor()
+			at.Revision++
+			return append(d[:len(d)-64], tail(document(t, p.Document, at))...)
+		}},
 		{"no document", func(*testing.T) []byte { return []byte("<html>502 Bad Gateway</html>") }},
 		{"empty", func(*testing.T) []byte { return nil }},
 	}
@@ -77,9 +104,17 @@ func TestG09_forged_documents(t *testing.T) {
 			wire := p.Delta(p.Cursor().Revision - 1)
 			flipped := bytes.Clone(wire)
 			flipped[rand.IntN(len(flipped))] ^= 4
-			p.ForgeDeltas(flipped, wire[:len(wire)/2], []byte("nonsense"))
+			change := func() []byte { return p.Delta(p.Cursor().Revision - 1) }
+			misused := append(bytes.Clone(wire[:len(wire)-64]), tail(document(t, p.Document, p.Cursor()))...)
+			unsigned, before := e.Metric("shortline_agent_unsigned_total"), p.Cursor().Revision
+			forged := [][]byte{as(snapshot.SigningKey{}, change), as(theirs, change), misused, flipped, wire[:len(wire)/2], []byte("nonsense")}
+			p.ForgeDeltas(forged...)
 			fleet.Eventually(t, 30*time.Second, "the edge has taken forged changes", func() bool { return p.Forgeries() == 0 })
-			refused += 3
+			fleet.Eventually(t, 10*time.Second, "the edge has refused changes for their signature", func() bool { return e.Metric("shortline_agent_unsigned_total") >= unsigned+3 })
+			if at := p.Cursor().Revision; at != before || e.Metric("shortline_edge_revision") != float64(at) {
+				t.Errorf("the edge is at revision %v, the control plane at %d", e.Metric("shortline_edge_revision"), at)
+			}
+			refused += len(forged)
 		}
 	})
 	t.Logf("%d forgeries; load: %v", refused, r)
@@ -92,6 +127,21 @@ func TestG09_forged_documents(t *testing.T) {
 	inTopic(t, f, c)
 }
 
+// signingKey draws one.
+func signingKey(t *testing.T) snapshot.SigningKey {
+	t.Helper()
+	seed := make([]byte, 32)
+	_, _ = crand.Read(seed) // never fails
+	key, err := snapshot.ParseSigningKey(base64.StdEncoding.EncodeToString(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// tail is where a document's signature stands.
+func tail(d []byte) []byte { return d[len(d)-64:] }
+
 func document(t *testing.T, build func(snapshot.Cursor) ([]byte, error), at snapshot.Cursor) []byte {
 	t.Helper()
 	d, err := build(at)
@@ -102,13 +152,14 @@ func document(t *testing.T, build func(snapshot.Cursor) ([]byte, error), at snap
 }
 
 // records is a sound document of some links.
-func records(t *testing.T, at snapshot.Cursor, all ...link.Record) []byte {
+func records(t *testing.T, key snapshot.SigningKey, at snapshot.Cursor, all ...link.Record) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := snapshot.NewWriter(&b, at)
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.Sign(key)
 	for i := range all {
 		if err := w.Add(&all[i]); err != nil {
 			t.Fatal(err)

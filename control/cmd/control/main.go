@@ -15,6 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/program"
+	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -31,6 +32,7 @@ var controlProgram = program.Program{
 		command("verify-clicks", "", "look for clicks that are missing and for reports that would not agree with the clicks", verifyClicks),
 		command("reclassify", app.ReclassifyArgs, "enrich clicks again with the present geo database and list of bots", reclassify),
 		command("rotate-keys", "", "seal every secret again with the first key of ENCRYPTION_KEY", rotateKeys),
+		command("public-key", "", "print the public key of SNAPSHOT_SIGNING_KEY, for SNAPSHOT_PUBLIC_KEYS of edges", publicKey),
 	},
 }
 
@@ -116,6 +118,18 @@ func createAdmin(ctx context.Context, s *operator, args []string, out io.Writer)
 		fmt.Fprintf(out, "%s is an administrator, with the password %s\n", args[0], password)
 	}
 	return nil
+}
+
+func publicKey(_ context.Context, s *signing, _ []string, out io.Writer) error {
+	key, err := snapshot.ParseSigningKey(s.Key.Reveal())
+	if err == nil && key.IsZero() {
+		err = errors.New("SNAPSHOT_SIGNING_KEY is not set")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, key.Public())
+	return err
 }
 
 func rotateKeys(ctx context.Context, s *operator, _ []string, out io.Writer) error {

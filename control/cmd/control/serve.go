@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
+	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -80,7 +81,14 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 		return err
 	}
 	deps.Geo = geo
-	control, err := app.New(ctx, app.Config{Settings: s.Settings, Roles: roles, DataDir: s.DataDir}, deps)
+	key, err := snapshot.ParseSigningKey(s.Signing.Key.Reveal())
+	if err != nil {
+		return err
+	}
+	if roles.Publish && !key.IsZero() {
+		log.Info("what edges are told of links is signed", "public_key", key.Public())
+	}
+	control, err := app.New(ctx, app.Config{Settings: s.Settings, Roles: roles, Key: key, DataDir: s.DataDir}, deps)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/program"
+	"github.com/shortline/shortline/shared/snapshot"
 )
 
 type settings struct {
@@ -32,8 +33,22 @@ type settings struct {
 	ClickHouse    clicksAt
 	Kafka         kafkaconn.Settings
 	EdgeTokens    config.Secret `env:"EDGE_TOKENS" help:"what edges show, at least 16 bytes each, with commas between them (role publish)"`
+	Signing       signing
 
 	app.Settings
+}
+
+// signing is the key that edges trust.
+type signing struct {
+	Key config.Secret `env:"SNAPSHOT_SIGNING_KEY" help:"signs what edges are told of links (role publish): 32 random bytes in base64, or a private key for Ed25519 in PEM. Edges of the first release refuse what is signed. control public-key prints what SNAPSHOT_PUBLIC_KEYS of edges has to say; empty: nothing is signed"`
+}
+
+// Validate reports every problem, without showing the key.
+func (s *signing) Validate() error {
+	if _, err := snapshot.ParseSigningKey(s.Key.Reveal()); err != nil {
+		return fmt.Errorf("SNAPSHOT_SIGNING_KEY: %w", err)
+	}
+	return nil
 }
 
 // clicksAt is where clicks are kept.
@@ -65,7 +80,7 @@ func (c clicksAt) open(ctx context.Context, log *slog.Logger) (*clickhouse.Store
 // Validate reports every problem.
 func (s *settings) Validate() error {
 	roles, err := app.ParseRoles(s.Roles)
-	problems := []error{err, s.Settings.Validate()}
+	problems := []error{err, s.Settings.Validate(), s.Signing.Validate()}
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if _, _, err := net.SplitHostPort(s.ListenAddr); err != nil {
 		problem("LISTEN_ADDR: %w", err)

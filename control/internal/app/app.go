@@ -52,6 +52,8 @@ type Config struct {
 	// Direct says that clicks come to Sink only, which then tells webhooks too. Without it they also come to Hooks.
 	// It takes all roles.
 	Direct  bool
+	// Key signs what edges are told of links; the zero value signs nothing.
+	Key     snapshot.SigningKey
 	DataDir string // for snapshots, which can be made again, and for images unless they go to an object store
 }
 
@@ -117,7 +119,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 		}
 	}
 	if cfg.Roles.Publish {
-		publisher := publish.New(deps.Store, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Logger: deps.Logger})
+		publisher := publish.New(deps.Store, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Key: cfg.Key, Logger: deps.Logger})
 		c.add("publish", publisher)
 		presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: deps.Logger}, deps.Store, publisher)
 		book := guesses.New(guesses.Config{Logger: deps.Logger}, deps.Store)

@@ -90,7 +90,7 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 		if delta.After, err = p.hashAt(ctx, c, to, after, changes, list); err != nil {
 			return err
 		}
-		wire = snapshot.AppendDelta(nil, &delta)
+		wire = snapshot.AppendSignedDelta(nil, &delta, p.cfg.Key)
 		if d.to != to || len(d.ready) >= maxRemembered {
 			d.to, d.ready = to, map[uint64][]byte{}
 		}

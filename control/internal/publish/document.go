@@ -135,6 +135,7 @@ func (p *Publisher) write(ctx context.Context, c store.Conn, f io.Writer, cur sn
 	if err != nil {
 		return hash, err
 	}
+	w.Sign(p.cfg.Key)
 	for last := uint64(0); ; {
 		list, err := c.LinksAfter(ctx, last, page)
 		if err != nil {

@@ -35,6 +35,8 @@ type Config struct {
 	MaxDelta int
 	// Keep is how many revisions the log of changes remembers; 0 means 100,000.
 	Keep uint64
+	// Key signs documents and deltas, each once for all edges; the zero value signs nothing.
+	Key snapshot.SigningKey
 	// Logger receives what Run has to say; nil means slog.Default().
 	Logger *slog.Logger
 }

@@ -24,11 +24,12 @@ import (
 type settings struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:":8080" help:"serves visitors"`
 	program.Port
-	BaseURL    string        `env:"BASE_URL" help:"the address that visitors use"`
-	DataDir    string        `env:"DATA_DIR" envDefault:"./data" help:"holds the links as last seen and the clicks not yet delivered; one edge each"`
-	ControlURL string        `env:"CONTROL_URL" help:"where the control plane is"`
-	EdgeToken  config.Secret `env:"EDGE_TOKEN" help:"one of the control plane's EDGE_TOKENS"`
-	ProxyAPI   bool          `env:"PROXY_API" envDefault:"false" help:"passes the API and the console on to the control plane, so that one address serves all"`
+	BaseURL      string        `env:"BASE_URL" help:"the address that visitors use"`
+	DataDir      string        `env:"DATA_DIR" envDefault:"./data" help:"holds the links as last seen and the clicks not yet delivered; one edge each"`
+	ControlURL   string        `env:"CONTROL_URL" help:"where the control plane is"`
+	EdgeToken    config.Secret `env:"EDGE_TOKEN" help:"one of the control plane's EDGE_TOKENS"`
+	SnapshotKeys string        `env:"SNAPSHOT_PUBLIC_KEYS" help:"what SNAPSHOT_SIGNING_KEY of the control plane says is its public key, or several with commas between them: only links that one of them signed are taken; empty: no signature is needed"`
+	ProxyAPI     bool          `env:"PROXY_API" envDefault:"false" help:"passes the API and the console on to the control plane, so that one address serves all"`
 
 	Kafka kafkaconn.Settings
 
@@ -70,7 +71,7 @@ func (s *settings) edge() edge.Config {
 		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: s.DataDir, TrustedProxies: s.TrustedProxies, GeoPath: s.GeoDB,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: zone,
 		RateLimit: s.RateLimit, FreeRedirects: !s.LimitRedirects,
-		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
+		SnapshotKeys: s.SnapshotKeys, SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
 	}
 }
 

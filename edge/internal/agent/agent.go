@@ -55,6 +55,8 @@ type Config struct {
 	AllowLoss bool
 
 	Limits snapshot.Limits // of full documents; zero: snapshot's defaults
+	// Keys are those that must have signed what comes from the source; zero: nobody need sign anything.
+	Keys snapshot.Keys
 
 	BackoffMin  time.Duration // 0: 200 ms
 	BackoffMax  time.Duration // 0: 10 s
@@ -138,7 +140,7 @@ type Agent struct {
 const queuedDeltas = 1024
 
 type counters struct {
-	applied, loaded, refused, sourceErrors, diskErrors, reportErrors atomic.Uint64
+	applied, loaded, refused, unsigned, sourceErrors, diskErrors, reportErrors atomic.Uint64
 
 	contact, written atomic.Int64
 }
@@ -148,6 +150,7 @@ type Stats struct {
 	Applied      uint64 // deltas
 	Loaded       uint64 // full documents, the one from disk among them
 	Refused      uint64 // documents and deltas not believed
+	Unsigned     uint64 // of these, for want of a signature by one of the keys
 	SourceErrors uint64 // calls to the source that failed
 	DiskErrors   uint64 // attempts to write state that failed
 	ReportErrors uint64
@@ -175,8 +178,10 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	start := time.Now()
-	found, err := a.load()
-	if err != nil {
+	var found found
+	if a.distrusted() {
+		cfg.Logger.Warn("local_state_not_trusted", "advice", "none, where keys were just set or replaced: the edge serves once the control plane has sent a signed document")
+	} else if found, err = a.load(); err != nil {
 		// Not fatal: what was loaded up to here is a verified state, or nothing.
 		a.stats.diskErrors.Add(1)
 		cfg.Logger.Error("local_state_damaged", "error", err)
@@ -242,6 +247,7 @@ func (a *Agent) Stats() Stats {
 		Applied:      c.applied.Load(),
 		Loaded:       c.loaded.Load(),
 		Refused:      c.refused.Load(),
+		Unsigned:     c.unsigned.Load(),
 		SourceErrors: c.sourceErrors.Load(),
 		DiskErrors:   c.diskErrors.Load(),
 		ReportErrors: c.reportErrors.Load(),
@@ -295,6 +301,13 @@ func (a *Agent) begin() error {
 	}
 	if changed {
 		a.image.Store(nil) // it is of a state that may be no more
+	}
+	if a.Ready() {
+		if err := a.vouch(); err != nil {
+			// Not fatal, but what comes must not be taken for what is vouched for.
+			a.noteTrust(err)
+			a.disk.valid = false
+		}
 	}
 	if changed || err != nil || a.Ready() && !a.disk.valid {
 		a.rewrite.Store(true)

@@ -416,7 +416,7 @@ func (a *Agent) write(ctx context.Context, batch [][]byte) error {
 	if a.cfg.Table.FoldDue() {
 		a.cfg.Table.Fold()
 	}
-	if !a.rewrite.Load() {
+	if !a.rewrite.Load() || !a.Ready() { // without a state there is none to write in the place of what is there
 		return nil
 	}
 	// Cleared before the table is read: what is applied later asks for its own place in the log, or sets it again.
@@ -434,6 +434,9 @@ func (a *Agent) write(ctx context.Context, batch [][]byte) error {
 	if err != nil {
 		a.rewrite.Store(true)
 		return err
+	}
+	if err := a.vouch(); err != nil {
+		a.noteTrust(err)
 	}
 	a.image.Store(still)
 	wake(a.imaged)

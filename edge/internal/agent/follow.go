@@ -122,7 +122,7 @@ func (a *Agent) changes(ctx context.Context) error {
 }
 
 func (a *Agent) apply(wire []byte) error {
-	d, err := snapshot.DecodeDelta(wire)
+	d, err := snapshot.DecodeSignedDelta(wire, a.cfg.Keys)
 	if err != nil {
 		if a.badDeltas++; a.badDeltas >= badDeltasMax {
 			a.badDeltas, a.mustFull = 0, true
@@ -173,7 +173,7 @@ func (a *Agent) full(ctx context.Context) error {
 	defer func() { _ = body.Close() }() // only read from: nothing depends on it
 	builder := a.cfg.Table.NewBuilder()
 	fed := &fed{r: body, fed: func() { watchdog.Reset(a.cfg.Stall) }}
-	cur, err := snapshot.Decode(fed, a.cfg.Limits, builder.Add)
+	cur, err := snapshot.DecodeSigned(fed, a.cfg.Limits, a.cfg.Keys, builder.Add)
 	switch {
 	case err != nil && context.Cause(ctx) != nil:
 		return fmt.Errorf("read a snapshot: %w", context.Cause(ctx))
@@ -224,6 +224,9 @@ func (a *Agent) refuse(err error) {
 	if err != nil {
 		reason = err.Error()
 		a.stats.refused.Add(1)
+		if errors.Is(err, snapshot.ErrUnsigned) {
+			a.stats.unsigned.Add(1)
+		}
 		wake(a.report)
 	}
 	a.mu.Lock()

@@ -28,6 +28,8 @@ type source struct {
 	spoilFull  func(doc []byte, asked int) (io.Reader, error)
 	spoilDelta func(wire []byte) ([]byte, error)
 	lieHash    bool
+
+	key snapshot.SigningKey
 }
 
 func newSource() *source {
@@ -85,6 +87,7 @@ func (s *source) document() []byte {
 	if err != nil {
 		panic(err)
 	}
+	w.Sign(s.key)
 	for _, r := range s.links {
 		if err := w.Add(&r); err != nil {
 			panic(err)
@@ -125,7 +128,7 @@ func (s *source) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, er
 			if len(s.log) == 0 || s.log[0].From > after.Revision {
 				return nil, snapshot.ErrTooOld
 			}
-			wire := snapshot.AppendDelta(nil, &s.log[after.Revision-s.log[0].From])
+			wire := snapshot.AppendSignedDelta(nil, &s.log[after.Revision-s.log[0].From], s.key)
 			if s.spoilDelta != nil {
 				return s.spoilDelta(wire)
 			}

@@ -34,6 +34,7 @@ type Plane struct {
 	document    []byte // of the present revision; nil: not built
 	forgeries   [][]byte
 	forgedDelta bool
+	key         snapshot.SigningKey
 	asked       int
 	reports     []snapshot.Status
 }
@@ -110,6 +111,13 @@ func (p *Plane) Remove(slugs ...string) uint64 {
 	return p.revision
 }
 
+// Sign has it sign what is made from now on, also what Document and Delta give.
+func (p *Plane) Sign(key snapshot.SigningKey) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.key, p.document = key, nil
+}
+
 // Forge serves the given bytes in turn, once each, in place of full documents, and tells edges to take one by
 // refusing all deltas until the last was taken.
 func (p *Plane) Forge(documents ...[]byte) {
@@ -183,6 +191,7 @@ func (p *Plane) build(cur snapshot.Cursor) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.Sign(p.key)
 	for _, r := range p.links {
 		if err := w.Add(&r); err != nil {
 			return nil, err
@@ -207,7 +216,7 @@ func (p *Plane) delta(after uint64) []byte {
 			d.Deletes = append(d.Deletes, t.Tombstone)
 		}
 	}
-	return snapshot.AppendDelta(nil, &d)
+	return snapshot.AppendSignedDelta(nil, &d, p.key)
 }
 
 // forged takes the next forgery of a kind. The lock is held.

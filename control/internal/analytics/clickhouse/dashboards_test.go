@@ -114,6 +114,16 @@ func TestDashboards_clicks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// As the user that Grafana signs in as, with what is set for it.
+	script, err := os.ReadFile("../../../../deploy/clickhouse/grafana.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const apart = "do_not_merge_across_partitions_select_final"
+	if !strings.Contains(string(script), apart+" = 1") {
+		t.Errorf("dashboards read months together, which %s would spare", apart)
+	}
+	options.Settings = driver.Settings{apart: 1}
 	conn, err := driver.Open(options)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,123 @@
+package snapshot
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrUnsigned is wrapped where bytes are whole, but no key that is trusted has signed them.
+var ErrUnsigned = errors.New("snapshot: not signed by a key that is trusted")
+
+// What is signed is the SHA-256 of a document or delta after these bytes, which no other use of a key begins with. The
+// magic under the hash tells one from the other.
+const signedContext = "shortline snapshot 1\x00"
+
+func signedMessage(sum []byte) []byte { return append([]byte(signedContext), sum...) }
+
+// SigningKey signs documents and deltas (Ed25519). The zero value signs nothing.
+type SigningKey struct{ private ed25519.PrivateKey }
+
+// ParseSigningKey reads a key: 32 random bytes in base64, or a private key in PEM (PKCS #8) as openssl makes it. The
+// error doesn't show it. "" is the zero value.
+func ParseSigningKey(text string) (SigningKey, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return SigningKey{}, nil
+	}
+	if block, _ := pem.Decode([]byte(text)); block != nil {
+		if key, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
+			if private, ok := key.(ed25519.PrivateKey); ok {
+				return SigningKey{private}, nil
+			}
+		}
+		return SigningKey{}, errors.New("must be a private key for Ed25519")
+	}
+	seed, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(seed) != ed25519.SeedSize {
+		return SigningKey{}, errors.New("must be 32 bytes in base64, or a private key for Ed25519 in PEM")
+	}
+	return SigningKey{ed25519.NewKeyFromSeed(seed)}, nil
+}
+
+// IsZero reports whether the key signs nothing.
+func (k SigningKey) IsZero() bool { return len(k.private) == 0 }
+
+// Public is the key that others trust, as ParseKeys reads it; "" of the zero value.
+func (k SigningKey) Public() string {
+	if k.IsZero() {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(k.private.Public().(ed25519.PublicKey))
+}
+
+// String keeps the key out of what is printed.
+func (k SigningKey) String() string { return "***" }
+
+// GoString keeps it out of %#v.
+func (k SigningKey) GoString() string { return "***" }
+
+func (k SigningKey) sign(sum []byte) []byte {
+	if k.IsZero() {
+		return nil
+	}
+	return ed25519.Sign(k.private, signedMessage(sum))
+}
+
+// Keys are those whose signatures are believed. The zero value believes everything, signed or not.
+type Keys struct{ list []ed25519.PublicKey }
+
+// ParseKeys reads public keys: 32 bytes in base64 each, with commas between them. "" is the zero value.
+func ParseKeys(text string) (k Keys, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		key, err := base64.StdEncoding.DecodeString(part)
+		if err != nil || len(key) != ed25519.PublicKeySize {
+			return Keys{}, fmt.Errorf("key %d must be 32 bytes in base64", len(k.list)+1)
+		}
+		k.list = append(k.list, key)
+	}
+	if len(k.list) == 0 && strings.TrimSpace(text) != "" {
+		return Keys{}, errors.New("there is no key in it")
+	}
+	return k, nil
+}
+
+// IsZero reports whether everything is believed.
+func (k Keys) IsZero() bool { return len(k.list) == 0 }
+
+// Names are the keys as ParseKeys reads them, each once and in order.
+func (k Keys) Names() []string {
+	names := make([]string, 0, len(k.list))
+	for _, key := range k.list {
+		names = append(names, base64.StdEncoding.EncodeToString(key))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// check reports whether a signature, empty if there is none, is to be believed.
+func (k Keys) check(sum, signature []byte) error {
+	switch {
+	case len(signature) != 0 && len(signature) != ed25519.SignatureSize:
+		return fmt.Errorf("%w: a signature of %d bytes", ErrFormat, len(signature))
+	case k.IsZero():
+		return nil
+	case len(signature) == 0:
+		return fmt.Errorf("%w: there is no signature", ErrUnsigned)
+	}
+	message := signedMessage(sum)
+	for _, key := range k.list {
+		if ed25519.Verify(key, message, signature) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: the signature is another's, or of other bytes", ErrUnsigned)
+}
