@@ -69,7 +69,7 @@ bench: ## every budget against its baseline in the same run; table and plot in d
 guard: ## the benchmarks' verdict that needs no quiet machine
 	cd edge && $(GO) run ./bench -guard
 
-fuzz: ## every fuzz target for FUZZTIME (10s)
+fuzz: ## every fuzz target for FUZZTIME (10s), or FUZZEXECS inputs
 	@deploy/dev/fuzz $(MODULES)
 
 e2e: compiler ## the whole road, in one process and as a fleet: README, full load, kill -9 (N=30), rolling restarts
@@ -81,6 +81,10 @@ e2e: compiler ## the whole road, in one process and as a fleet: README, full loa
 chaos-%: compiler ## one experiment of docs/reliability.md, such as make chaos-G01 N=300
 	@deploy/dev/parts
 	@cd test/harness && $(GO) test -count=1 -timeout 120m -v -run 'Test$*' .
+
+bound-%: compiler ## an experiment of one package at a release's size, such as make bound-G22
+	@deploy/dev/parts
+	@deploy/dev/bounds $*
 
 load: ## k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, stress, spike or soak
 	@test/observe/parts

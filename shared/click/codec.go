@@ -65,7 +65,8 @@ const (
 
 // AppendRecord appends the event as one length-delimited protobuf message (click.proto): a varint with the
 // message's length, then the message. It cuts strings to their bounds, drops an address's zone, and appends at
-// most MaxRecord bytes. It does not allocate where dst has room.
+// most MaxRecord bytes. It does not allocate where dst has room, and leaves zeros in that room behind the message
+// where there were zeros before.
 func AppendRecord(dst []byte, e *Event) []byte {
 	start := len(dst)
 	dst = append(dst, 0, 0, fieldSchema<<3|wireVarint, Schema)
@@ -108,6 +109,7 @@ func AppendRecord(dst []byte, e *Event) []byte {
 	if n < 0x80 {
 		copy(dst[start+1:], dst[start+2:])
 		dst[start] = byte(n)
+		dst[len(dst)-1] = 0 // an edge's spool has it written into a file, where zeros mean that nothing follows
 		return dst[:len(dst)-1]
 	}
 	dst[start] = byte(n) | 0x80

@@ -48,6 +48,19 @@ func sampleBatch() click.Batch {
 	return b
 }
 
+// An edge has records written into a file in which zeros mean that nothing follows.
+func TestAppendRecord_leaves_zeros_behind_it(t *testing.T) {
+	t.Parallel()
+	for n := range 300 {
+		e := click.Event{Seq: 1, Time: 1790000000123, Link: 7, UserAgent: strings.Repeat("a", n)}
+		room := make([]byte, click.MaxRecord)
+		b := click.AppendRecord(room[:0], &e)
+		if rest := room[len(b):]; !bytes.Equal(rest, make([]byte, len(rest))) {
+			t.Fatalf("something is left behind a record of %d bytes: %x", len(b), rest[:8])
+		}
+	}
+}
+
 func decodeAll(t *testing.T, b click.Batch) []click.Event {
 	t.Helper()
 	var all []click.Event

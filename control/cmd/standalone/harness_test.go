@@ -86,16 +86,23 @@ func freePort(t testing.TB) string {
 // until they are complete, so these have no limit.
 func start(t testing.TB, extra ...string) *program {
 	t.Helper()
+	p := prepare(t, extra...)
+	p.Start()
+	return p
+}
+
+// prepare is start without the start.
+func prepare(t testing.TB, extra ...string) *program {
+	t.Helper()
 	p := &program{t: t, Dir: t.TempDir(), Addr: freePort(t), Ops: freePort(t)}
 	p.env = append(cleanEnv(), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+p.Dir, "RATE_LIMIT_ANALYTICS=0")
 	p.env = append(p.env, extra...)
 	t.Cleanup(func() {
 		p.Kill()
-		if t.Failed() {
+		if t.Failed() && p.output != nil {
 			t.Logf("output of standalone:\n%s", tail(p.output.String(), 60))
 		}
 	})
-	p.Start()
 	return p
 }
 
@@ -142,14 +149,13 @@ func (p *program) Start() {
 			p.t.Fatalf("standalone is not ready after 30 s\n%s", tail(p.output.String(), 60))
 		}
 	}
-	if m := regexp.MustCompile(`(?m)password[: ]+(\S+)\s*$`).FindStringSubmatch(p.output.String()); m != nil {
-		p.password = m[1]
-	}
 }
+
+var printedPassword = regexp.MustCompile(`(?m)password[: ]+(\S+)\s*$`)
 
 // Kill ends it as a power switch would.
 func (p *program) Kill() {
-	if p.cmd.Process != nil {
+	if p.cmd != nil && p.cmd.Process != nil {
 		_ = p.cmd.Process.Kill() // it may have ended already
 		<-p.exited
 		p.exited <- nil
@@ -180,15 +186,25 @@ type client struct {
 	token string
 }
 
+// Password is the first admin's, which is printed at the first start: perhaps it is still on its way here when the
+// program is ready.
+func (p *program) Password() string {
+	p.t.Helper()
+	eventually(p.t, 10*time.Second, "the first admin's password is printed", func() bool {
+		if m := printedPassword.FindStringSubmatch(p.output.String()); p.password == "" && m != nil {
+			p.password = m[1]
+		}
+		return p.password != ""
+	})
+	return p.password
+}
+
 // Login signs in as the first admin.
 func (p *program) Login() *client {
 	p.t.Helper()
-	if p.password == "" {
-		p.t.Fatalf("no admin password was printed:\n%s", p.output.String())
-	}
 	c := &client{t: p.t, base: "http://" + p.Addr}
 	var out struct{ AccessToken string }
-	c.Do("POST", "/api/auth/login", map[string]any{"email": "admin@example.com", "password": p.password}, 200, &out)
+	c.Do("POST", "/api/auth/login", map[string]any{"email": "admin@example.com", "password": p.Password()}, 200, &out)
 	c.token = out.AccessToken
 	return c
 }

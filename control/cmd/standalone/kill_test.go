@@ -15,6 +15,7 @@ import (
 	"time"
 
 	_ "github.com/duckdb/duckdb-go/v2"
+	_ "modernc.org/sqlite"
 )
 
 // kill -9 under load, again and again (N times, 30 by default): each redirect whose answer was read completely
@@ -78,6 +79,7 @@ func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 		t.Errorf("verify-clicks: %v\n%s", err, out)
 	}
 
+	wholeDatabase(t, filepath.Join(p.Dir, "shortline.db"))
 	stored := storedIDs(t, filepath.Join(p.Dir, "clicks.duckdb"))
 	var lost, twice, ghosts int
 	for w := range acked {
@@ -104,6 +106,20 @@ func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 	}
 	if answers < int64(kills)*10 {
 		t.Fatalf("only %d answers: the load did not bite", answers)
+	}
+}
+
+// wholeDatabase fails the test unless SQLite finds nothing wrong with a database.
+func wholeDatabase(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var verdict string
+	if err := db.QueryRow(`PRAGMA integrity_check`).Scan(&verdict); err != nil || verdict != "ok" {
+		t.Errorf("integrity_check: %s, %v", verdict, err)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestE2E_readme(t *testing.T) {
 			continue // that is what start did
 		}
 		commands = strings.ReplaceAll(commands, "127.0.0.1:8080", p.Addr)
-		commands = regexp.MustCompile(`(?m)^PASSWORD=.*$`).ReplaceAllLiteralString(commands, "PASSWORD='"+p.password+"'")
+		commands = regexp.MustCompile(`(?m)^PASSWORD=.*$`).ReplaceAllLiteralString(commands, "PASSWORD='"+p.Password()+"'")
 		// Whoever types this by hand is slower than a change is in coming to the edge (a second at most) and a click
 		// in coming to the report (two).
 		if strings.Contains(commands, "follow ") || strings.Contains(commands, "/analytics/") {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -29,6 +30,23 @@ var hostileTexts = []string{
 // longTexts are for bodies only.
 var longTexts = []string{strings.Repeat("A", 70_000), strings.Repeat("\\\"", 40_000), strings.Repeat("é", 100_000)}
 
+// moreTexts are the hostile texts again, where a first look may take them for something good. They are for long runs.
+func moreTexts() (out []string) {
+	for _, text := range hostileTexts {
+		if len(text) < 1000 {
+			out = append(out, "https://example.com/"+text, text+text, "x"+text+"x")
+		}
+	}
+	return append(out, strings.Repeat("9", 400), strings.Repeat("0x", 400), strings.Repeat("%", 3000), strings.Repeat("\u202e", 500), strings.Repeat("' OR ", 500))
+}
+
+// moreValues are for the bodies of long runs: what is large, and what is deep.
+var moreValues = []string{
+	`"` + strings.Repeat("A", 1<<20) + `"`, `"` + strings.Repeat("\\u0000", 20_000) + `"`, strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000),
+	strings.Repeat("[", 100_000), `{"operator":"AND","conditions":` + strings.Repeat(`[{"operator":"OR","conditions":`, 10_000) + "[]" + strings.Repeat("}]", 10_000) + "}", strings.Repeat("9", 100_000), "1e" + strings.Repeat("9", 1000),
+	"[" + strings.Repeat(`"x",`, 30_000) + `"x"]`, "{" + strings.Repeat(`"a":1,`, 30_000) + `"a":1}`,
+}
+
 // asJSON writes a text as a JSON string; bytes that are no UTF-8 stay what they are.
 func asJSON(s string) string {
 	var b strings.Builder
@@ -49,13 +67,15 @@ func asJSON(s string) string {
 }
 
 // Whatever text stands in whatever place of whatever request: the answer is none of the service's own failures, and
-// comes soon. Each place gets a share of the texts, another one than its neighbours; all of them with HOSTILE=all.
+// comes soon, and what is refused changes nothing. Each place gets a share of the texts, another one than its neighbours;
+// all of them, and more, with HOSTILE=all.
 func TestHostile_everywhere(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
-		const soon = 5 * time.Second // on a machine that is busy with other tests
-		every := 6
+		soon := 5 * time.Second // on a machine that is busy with other tests
+		every, texts, large, values := 6, hostileTexts, longTexts, hostileValues
 		if os.Getenv("HOSTILE") == "all" {
-			every = 1
+			soon, every = 2*time.Second, 1
+			texts, values = append(moreTexts(), texts...), append(slices.Clone(values), moreValues...)
 		} else if testing.Short() {
 			every = 30
 		}
@@ -71,21 +91,29 @@ func TestHostile_everywhere(t *testing.T) {
 			}
 		}
 		_, known := w.writes()
-		sent, slowest := 0, time.Duration(0)
+		sent, refused, busy, slowest := 0, 0, 0, time.Duration(0)
+		state := w.trace()
 		var th *things
 		var credential option
 		try := func(r row, id func(string) string, what, value string) {
 			t.Helper()
 			for _, k := range r.kinds() {
-				if k == "HOSTILE" {
-					continue
+				if k != "HOSTILE" && th.ids[k] == "" {
+					th.id(k) // made now, so that it is no part of what is timed
+					state = w.trace()
 				}
-				th.id(k) // made now, so that it is no part of what is timed
 			}
 			sent++
 			began := time.Now()
 			got := w.send(r, id, credential)
 			took := time.Since(began)
+			for again := 0; again < 4 && (took > soon || got.StatusCode == http.StatusServiceUnavailable); again++ {
+				// What is hostile is so every time; a machine that had no time, or a database that had none, was so once.
+				busy++
+				began = time.Now()
+				got = w.send(r, id, credential)
+				took = time.Since(began)
+			}
 			slowest = max(slowest, took)
 			if got.StatusCode >= 500 || took > soon {
 				t.Errorf("%s with %s %.100q: %d after %v: %s", r.endpoint(), what, value, got.StatusCode, took, got.text)
@@ -96,6 +124,14 @@ func TestHostile_everywhere(t *testing.T) {
 			if got.StatusCode < 300 && r.method == "DELETE" {
 				clear(th.ids)
 			}
+			after := w.trace()
+			if got.StatusCode >= 400 && r.who != "P" { // a sign-in that fails is in the audit log
+				refused++
+				if after != state {
+					t.Errorf("%s with %s %.100q: refused with %d, and something changed", r.endpoint(), what, value, got.StatusCode)
+				}
+			}
+			state = after
 		}
 		for n, r := range table(t) {
 			if r.endpoint() == "POST /api/auth/logout" || r.who == "S" && r.body == "" {
@@ -106,6 +142,7 @@ func TestHostile_everywhere(t *testing.T) {
 			}
 			somebody := w.person("ADMIN") // another one for each row: a user can have only so much
 			th, credential = w.thingsOf(somebody.token), as(somebody.token)
+			state = w.trace()
 			pick := func(list []string, salt int) (some []string) {
 				for i := (n + salt) % every; i < len(list); i += every {
 					some = append(some, list[i])
@@ -113,14 +150,14 @@ func TestHostile_everywhere(t *testing.T) {
 				return some
 			}
 			for i, kind := range placeholder.FindAllString(r.path, -1) {
-				for _, text := range pick(hostileTexts, i) {
+				for _, text := range pick(texts, i) {
 					q := r
 					q.path = strings.Replace(r.path, kind, url.PathEscape(text), 1)
 					try(q, th.id, kind, text)
 				}
 			}
 			for i, name := range queries[r.endpoint()] {
-				for _, text := range pick(hostileTexts, i) {
+				for _, text := range pick(texts, i) {
 					q := r
 					path, _, _ := strings.Cut(r.path, "?")
 					q.path = path + "?" + url.QueryEscape(name) + "=" + url.QueryEscape(text)
@@ -132,10 +169,10 @@ func TestHostile_everywhere(t *testing.T) {
 			}
 			for i, name := range slices.Sorted(maps.Keys(known[r.endpoint()])) {
 				var values []string
-				for _, text := range append(pick(hostileTexts, i), pick(longTexts, i)...) {
+				for _, text := range append(pick(texts, i), pick(large, i)...) {
 					values = append(values, asJSON(text))
 				}
-				values = append(values, pick(hostileValues, i)...)
+				values = append(values, pick(values, i)...)
 				body := map[string]json.RawMessage{}
 				w.ok(json.Unmarshal([]byte(r.body), &body))
 				delete(body, name)
@@ -156,11 +193,14 @@ func TestHostile_everywhere(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%d requests, the slowest took %v", sent, slowest)
-		if strings.Contains(w.logs.String(), `"level":"ERROR"`) {
+		t.Logf("%d requests, %d of them refused without a change, the slowest took %v; %d sent again since the machine was busy", sent, refused, slowest, busy)
+		if busy > sent/20 {
+			t.Error("too busy to judge by time")
+		}
+		if busy == 0 && strings.Contains(w.logs.String(), `"level":"ERROR"`) {
 			t.Error("something was logged as an error")
 		}
-		if sent < 50_000/every {
+		if sent < 50_000/every || every == 1 && sent < 100_000 {
 			t.Errorf("only %d requests", sent)
 		}
 	})

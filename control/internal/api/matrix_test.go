@@ -169,7 +169,7 @@ func TestMatrix(t *testing.T) {
 			}
 		}
 		t.Logf("%d cells", cells)
-		if cells < 1000 {
+		if cells < 2000 {
 			t.Errorf("only %d cells", cells)
 		}
 	})

@@ -6,29 +6,53 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/click"
 )
 
-// history is one lane's segment as a killed process leaves it: not sealed, its unused room reserved.
+// history is one lane's segment and what was appended to it.
 type history struct {
 	name    string
 	image   []byte
 	records []extent // of record i+1
+	event   func(seq int) click.Event
+	bounds
+}
+
+// bounds are what all cases of a history came to.
+type bounds struct {
+	tried, recovered int
+	slowest          time.Duration
 }
 
 type extent struct{ from, to int }
 
-// recordHistory makes a segment with clicks, by appending them and copying the file while it is in use.
-func recordHistory(t testing.TB, clicks int) history {
+// recordHistory makes a segment with clicks as a killed process leaves it, not sealed, its unused room reserved: by
+// appending them and copying the file while it is in use. A seed other than 0 makes clicks of any length instead of
+// all alike, and an odd one takes the segment as a process leaves it that ended well.
+func recordHistory(t testing.TB, clicks int, seed uint64) *history {
 	t.Helper()
 	cfg := small(scratch(t))
 	cfg.Lanes = 1
 	s := open(t, cfg)
+	h := &history{event: event}
+	if seed != 0 {
+		most := uint64(12_000/clicks - 60)
+		h.event = func(seq int) click.Event {
+			rng := rand.New(rand.NewPCG(seed, uint64(seq)))
+			e := event(seq)
+			n := int(rng.Uint64N(most))
+			e.UserAgent = strings.Repeat("a", rng.IntN(min(n, click.MaxUserAgent)+1))
+			e.Referer = strings.Repeat("b", n-len(e.UserAgent))
+			return e
+		}
+	}
 	for i := range clicks {
-		e := event(i + 1)
+		e := h.event(i + 1)
 		if !s.Append(0, &e) {
 			t.Fatal("dropped")
 		}
@@ -37,14 +61,20 @@ func recordHistory(t testing.TB, clicks int) history {
 	if len(files) != 1 {
 		t.Fatalf("segments %v", files)
 	}
-	image, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
+	read := func() {
+		var err error
+		if h.image, err = os.ReadFile(files[0]); err != nil {
+			t.Fatal(err)
+		}
 	}
+	h.name = filepath.Base(files[0])
+	read()
 	s.stop()
-	h := history{name: filepath.Base(files[0]), image: image}
-	for off := spool.HeaderSize; ; {
-		n := int(binary.LittleEndian.Uint32(image[off:]))
+	if seed%2 == 1 {
+		read()
+	}
+	for off := spool.HeaderSize; off+spool.RecordHeader <= len(h.image); {
+		n := int(binary.LittleEndian.Uint32(h.image[off:]))
 		if n == 0 {
 			break
 		}
@@ -59,9 +89,10 @@ func recordHistory(t testing.TB, clicks int) history {
 }
 
 // check opens a spool on the damaged image and compares what it gives out with what was appended: nothing that
-// was not appended may come, and each record outside the damaged bytes must. It returns how many came.
-func (h history) check(t testing.TB, dir string, image []byte, damaged func(extent) bool) int {
+// was not appended may come, and each record outside the damaged bytes must.
+func (h *history) check(t testing.TB, dir string, image []byte, damaged func(extent) bool) {
 	t.Helper()
+	began := time.Now()
 	for _, name := range []string{"epoch", "shipped", "instance.id"} {
 		os.Remove(filepath.Join(dir, name))
 	}
@@ -111,7 +142,7 @@ func (h history) check(t testing.TB, dir string, image []byte, damaged func(exte
 				continue
 			}
 			came[e.Seq] = true
-			want := event(int(e.Seq))
+			want := h.event(int(e.Seq))
 			want.Seq = e.Seq
 			if e != want {
 				t.Fatalf("accepted a wrong record:\n got %+v\nwant %+v", e, want)
@@ -119,139 +150,158 @@ func (h history) check(t testing.TB, dir string, image []byte, damaged func(exte
 		}
 		r.Ack()
 	}
-	n, tail := 0, true
+	tail := true
 	for seq := len(h.records); seq > 0; seq-- {
 		tail = tail && !came[seq]
 		switch {
 		case came[seq]:
-			n++
+			h.recovered++
 		case !damaged(h.records[seq-1]):
 			t.Fatalf("record %d is lost outside of the damage", seq)
 		case !named[seq] && !tail:
 			t.Fatalf("record %d is lost and no marker says so", seq)
 		}
 	}
-	return n
+	h.tried++
+	h.slowest = max(h.slowest, time.Since(began))
 }
 
-// cases returns how many cases to try: few by default, G8 times as many as the environment says.
-func cases(n int) int {
+// histories calls f with the one history of a short run, or with one for each 2 of CASES, which says how many times
+// as many cases a long run tries, and with how many cases drawn by lot each shall try. It logs what they came to.
+func histories(t *testing.T, clicks, cases int, f func(h *history, dir string, cases int)) {
+	t.Helper()
+	n := 1
 	if factor, err := strconv.Atoi(os.Getenv("CASES")); err == nil {
-		return n * factor
+		n = max(1, factor/2)
+		cases = cases * factor / n
 	}
-	return n
+	var all bounds
+	for seed := range n {
+		h := recordHistory(t, clicks, uint64(seed))
+		f(h, scratch(t), cases)
+		all = bounds{all.tried + h.tried, all.recovered + h.recovered, max(all.slowest, h.slowest)}
+	}
+	t.Logf("%d cases of %d histories: %d records recovered, none of them wrong, and none lost outside of the damage; the slowest case took %v",
+		all.tried, n, all.recovered, all.slowest.Round(time.Millisecond))
+	if all.slowest > time.Minute {
+		t.Error("that is no time for a recovery")
+	}
 }
 
 func TestRecovery_cut_at_every_byte(t *testing.T) {
 	t.Parallel()
-	h := recordHistory(t, 12)
-	dir := scratch(t)
-	end := h.records[len(h.records)-1].to
-	for cut := 0; cut <= end+16; cut++ {
-		h.check(t, dir, h.image[:cut], func(r extent) bool { return r.to > cut })
-	}
+	histories(t, 12, 0, func(h *history, dir string, _ int) {
+		end := min(h.records[len(h.records)-1].to+16, len(h.image))
+		for cut := 0; cut <= end; cut++ {
+			h.check(t, dir, h.image[:cut], func(r extent) bool { return r.to > cut })
+		}
+	})
 }
 
 func TestRecovery_flipped_bits(t *testing.T) {
 	t.Parallel()
-	h := recordHistory(t, 30)
-	dir := scratch(t)
-	image := make([]byte, len(h.image))
-	flip := func(at, bit int) {
-		copy(image, h.image)
-		image[at] ^= 1 << bit
-		h.check(t, dir, image, func(r extent) bool { return r.from <= at && at < r.to })
-	}
-	for at := range 256 { // what the segment's header uses
-		for bit := range 8 {
-			flip(at, bit)
+	rng := rand.New(rand.NewPCG(1, 2))
+	histories(t, 30, 2000, func(h *history, dir string, cases int) {
+		image := make([]byte, len(h.image))
+		flip := func(at, bit int) {
+			copy(image, h.image)
+			image[at] ^= 1 << bit
+			h.check(t, dir, image, func(r extent) bool { return r.from <= at && at < r.to })
 		}
-	}
-	for _, r := range h.records[:5] {
-		for at := r.from; at < r.from+spool.RecordHeader; at++ {
+		for at := range 256 { // what the segment's header uses
 			for bit := range 8 {
 				flip(at, bit)
 			}
 		}
-	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range cases(2000) {
-		flip(spool.HeaderSize+rng.IntN(len(image)-spool.HeaderSize), rng.IntN(8))
-	}
+		for _, r := range h.records[:5] {
+			for at := r.from; at < r.from+spool.RecordHeader; at++ {
+				for bit := range 8 {
+					flip(at, bit)
+				}
+			}
+		}
+		for range cases / 2 {
+			flip(spool.HeaderSize+rng.IntN(len(image)-spool.HeaderSize), rng.IntN(8))
+		}
+		// One bit in a hundred of a run of records.
+		for range cases / 2 {
+			copy(image, h.image)
+			first := rng.IntN(len(h.records))
+			run := h.records[first : first+1+rng.IntN(min(8, len(h.records)-first))]
+			from, to := run[0].from, run[len(run)-1].to
+			for range max(1, (to-from)*8/100) {
+				image[from+rng.IntN(to-from)] ^= 1 << rng.IntN(8)
+			}
+			h.check(t, dir, image, h.changed(image))
+		}
+	})
+}
+
+// changed tells of a record whether an image has other bytes in its place.
+func (h *history) changed(image []byte) func(extent) bool {
+	return func(r extent) bool { return string(image[r.from:r.to]) != string(h.image[r.from:r.to]) }
 }
 
 // TestRecovery_lost_pages drops pages as a power cut does: each may hold what it held at some earlier moment.
 func TestRecovery_lost_pages(t *testing.T) {
 	t.Parallel()
 	const page = 4096
-	h := recordHistory(t, 55)
-	dir := scratch(t)
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range cases(1500) {
-		image := append([]byte(nil), h.image...)
-		synced := rng.IntN(len(h.records)) // up to this record, a sync had completed
-		safe := spool.HeaderSize
-		if synced > 0 {
-			safe = h.records[synced-1].to
-		}
-		cut := make([]int, len(image)/page) // where the page's newer bytes begin, which are gone
-		for p := range cut {
-			cut[p] = (p + 1) * page
-			if rng.IntN(2) == 0 {
-				// An earlier state of the page: all up to the end of some record that is not older than the sync.
-				at := safe
-				if k := synced + rng.IntN(len(h.records)-synced+1); k > 0 {
-					at = max(at, h.records[k-1].to)
-				}
-				cut[p] = min(max(at, p*page), (p+1)*page)
+	histories(t, 55, 1500, func(h *history, dir string, cases int) {
+		for range cases {
+			image := append([]byte(nil), h.image...)
+			synced := rng.IntN(len(h.records)) // up to this record, a sync had completed
+			safe := spool.HeaderSize
+			if synced > 0 {
+				safe = h.records[synced-1].to
 			}
-			if p > 0 {
-				clear(image[cut[p] : (p+1)*page])
-			} else if rng.IntN(2) == 0 && synced == 0 {
-				clear(image[:page])
-			}
-		}
-		h.check(t, dir, image, func(r extent) bool {
-			for p := r.from / page; p <= (r.to-1)/page; p++ {
-				if cut[p] < min(r.to, (p+1)*page) {
-					return true
+			for p := range (len(image) + page - 1) / page {
+				from, to := p*page, min((p+1)*page, len(image))
+				lost := rng.IntN(2) == 0
+				switch {
+				case p == 0 && lost && synced == 0:
+					clear(image[:page])
+				case p > 0 && lost:
+					// An earlier state of the page: all up to the end of some record that is not older than the sync.
+					at := safe
+					if k := synced + rng.IntN(len(h.records)-synced+1); k > 0 {
+						at = max(at, h.records[k-1].to)
+					}
+					clear(image[min(max(at, from), to):to])
 				}
 			}
-			return false
-		})
-	}
+			h.check(t, dir, image, h.changed(image))
+		}
+	})
 }
 
 func TestRecovery_random_overwrites(t *testing.T) {
 	t.Parallel()
-	h := recordHistory(t, 40)
-	dir := scratch(t)
 	rng := rand.New(rand.NewPCG(5, 6))
-	for range cases(1500) {
-		image := append([]byte(nil), h.image...)
-		from := rng.IntN(len(image))
-		to := min(len(image), from+1+rng.IntN(6000))
-		switch rng.IntN(3) {
-		case 0:
-			clear(image[from:to])
-		case 1:
-			for i := from; i < to; i++ {
-				image[i] = byte(rng.Uint32())
+	histories(t, 40, 1500, func(h *history, dir string, cases int) {
+		for range cases {
+			image := append([]byte(nil), h.image...)
+			from := rng.IntN(len(image))
+			to := min(len(image), from+1+rng.IntN(6000))
+			switch rng.IntN(3) {
+			case 0:
+				clear(image[from:to])
+			case 1:
+				for i := from; i < to; i++ {
+					image[i] = byte(rng.Uint32())
+				}
+			default: // one part of the file over another: valid records in wrong places
+				copy(image[from:to], h.image[rng.IntN(len(image)):])
 			}
-		default: // one part of the file over another: valid records in wrong places
-			copy(image[from:to], h.image[rng.IntN(len(image)):])
+			h.check(t, dir, image, h.changed(image))
 		}
-		changed := func(r extent) bool {
-			return string(image[r.from:r.to]) != string(h.image[r.from:r.to])
-		}
-		h.check(t, dir, image, changed)
-	}
+	})
 }
 
 // FuzzRecovery puts any bytes in the place of a segment: whatever they are, opening and reading ends, and gives
 // out nothing that is not a click.
 func FuzzRecovery(f *testing.F) {
-	h := recordHistory(f, 10)
+	h := recordHistory(f, 10, 0)
 	end := h.records[9].to
 	f.Add(h.image[:end], 0, []byte{})
 	f.Add(h.image[:end], spool.HeaderSize, []byte{1, 0, 0, 0})

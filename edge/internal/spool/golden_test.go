@@ -60,7 +60,7 @@ func TestSpool_reads_segments_of_every_version(t *testing.T) {
 }
 
 func writeGolden(t *testing.T, dir string) string {
-	h := recordHistory(t, 20)
+	h := recordHistory(t, 20, 0)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	w.Write(h.image)

@@ -37,6 +37,14 @@ var crashRows = sync.OnceValue(func() []analytics.Row {
 	return analyticstest.Clicks(42, 400_000, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
 })
 
+// crashKills is how often the child is killed: N times, 20 unless told.
+func crashKills() int {
+	if n, err := strconv.Atoi(os.Getenv("N")); err == nil && n > 0 {
+		return n
+	}
+	return 20
+}
+
 // writeForEver goes on where the lane's mark says, as a shipper does, and says after each batch how far it is.
 func writeForEver(path string) error {
 	ctx := context.Background()
@@ -52,9 +60,10 @@ func writeForEver(path string) error {
 	if len(marks) > 0 {
 		at = int(marks[0].Seq)
 	}
+	most := 60_000 / crashKills() // so that the clicks last
 	for r := rand.New(rand.NewPCG(uint64(at), 0)); at < len(rows); {
 		from := max(0, at-r.IntN(50)) // some clicks again
-		to := min(len(rows), at+1+r.IntN(3000))
+		to := min(len(rows), at+1+r.IntN(most))
 		batch := analytics.Batch{Rows: rows[from:to], Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: uint64(to)}}}
 		if err := s.Insert(ctx, batch); err != nil {
 			return err
@@ -71,7 +80,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		t.Skip("takes twenty seconds")
 	}
 	path := filepath.Join(t.TempDir(), "clicks")
-	acked, r, kills := 0, rand.New(rand.NewPCG(1, 1)), 20
+	acked, r, kills := 0, rand.New(rand.NewPCG(1, 1)), crashKills()
 	for kill := range kills {
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), crashFile+"="+path)
