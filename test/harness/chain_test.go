@@ -57,11 +57,13 @@ func (c *chain) reported() {
 	drift := counted() - total
 	reports := 0
 	for _, l := range c.links {
-		n, err := c.api.Report(l.ID)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		reports += n
+		fleet.Eventually(c.t, time.Minute, "a report of "+l.Slug, func() bool { // what has just come back may still be slow
+			n, err := c.api.Report(l.ID)
+			if err == nil {
+				reports += n
+			}
+			return err == nil
+		})
 	}
 	c.t.Logf("drift: counters %+d, reports %+d, against %d rows", drift, reports-total, total)
 	if drift != 0 || reports != total {
