@@ -300,7 +300,8 @@ func TestRun_waits_with_a_newer_schema(t *testing.T) {
 	w.raw(0, w.frame(lane(0), 5))
 	w.write(1, lane(1), 5)
 	all := newRecorder(t)
-	s, stop := run(t, c, all, nil)
+	// There is room for one partition, which the one that waits must leave to the other.
+	s, stop := run(t, c, all, func(cfg *kafkasource.Config) { cfg.InFlightBytes = 1 })
 	eventually(t, "the other partition is delivered", func() bool { return all.count() == w.clicks })
 	eventually(t, "it is tried again", func() bool { return s.Stats().Failures > 3 })
 	stop()

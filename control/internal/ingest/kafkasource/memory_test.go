@@ -55,14 +55,14 @@ func anonymous(t testing.TB) int64 {
 func TestRun_catches_up_in_bounded_memory(t *testing.T) {
 	const (
 		partitions  = 12
-		small, some = 4_000, 5  // messages of each partition, and clicks in each
+		small, some = 1_500, 5  // messages of each partition, and clicks in each
 		large, many = 16, 2_500 // the same
 		growth      = 128       // MiB, at the most
 		kept        = 32        // MiB, after the collector has run
 		clicks      = partitions * (small*some + large*many)
 	)
 	if testing.Short() {
-		t.Skip("writes 700,000 clicks")
+		t.Skip("writes 570,000 clicks")
 	}
 	settings := kafkaconn.Settings{Brokers: []string{kafkatest.Run(t, kafkatest.Config{HeapMB: 512}).Addr()}, Topic: topic, CreateTopic: true, Partitions: partitions}
 	store, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})

@@ -1,0 +1,30 @@
+package kafkasource
+
+// Message is what Unpack finds.
+type Message struct {
+	Offset int64
+	Value  []byte
+}
+
+// Unpack reads what a broker sent of a partition, from an offset on, a little at a time. It says with which offset to
+// go on.
+func Unpack(records []byte, from int64) (list []Message, next int64, err error) {
+	at := unread{records: records, from: from, next: from}
+	for len(at.records) > 0 && err == nil {
+		var some []message
+		some, err = at.take(0, 1)
+		for _, m := range some {
+			list = append(list, Message{m.offset, m.value})
+		}
+	}
+	return list, at.next, err
+}
+
+// ParseAnswer reads a broker's answer to a fetch and returns its records.
+func ParseAnswer(data []byte, version int16) ([]byte, error) {
+	a, err := parseAnswer(data, version)
+	if err != nil {
+		return nil, err
+	}
+	return a.records, nil
+}
