@@ -102,7 +102,7 @@ func clock(t *testing.T, e *fleet.Node) time.Duration {
 	return time.Until(at).Round(time.Second)
 }
 
-// TestG11_hours runs an edge whose clock is three hours ahead, with Apache's Kafka, which refuses messages from the
+// TestG11_hours_ahead runs an edge whose clock is three hours ahead, with Apache's Kafka, which refuses messages from the
 // future unless the topic goes by the broker's clock.
 func TestG11_hours_ahead(t *testing.T) {
 	p, slugs := published(t, 10)

@@ -71,18 +71,27 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 	if err := s.start(); err != nil {
 		return rewound, fmt.Errorf("follow: %w\n%s", err, tail(s.logPath, 2<<10))
 	}
+	// Only when it has caught up: whoever commits before that would wait for it.
+	if err := f.follows("state = 'streaming'"); err != nil {
+		return rewound, err
+	}
 	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
 		if _, err := f.primary.ask(statement); err != nil {
 			return rewound, fmt.Errorf("follow: %w", err)
 		}
 	}
+	return rewound, f.follows("state = 'streaming' AND sync_state = 'sync'")
+}
+
+// follows waits until the server that is written to says this of the one that follows it.
+func (f *Fleet) follows(how string) error {
 	for deadline := time.Now().Add(time.Minute); ; {
-		got, err := f.primary.ask("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'")
+		got, err := f.primary.ask("SELECT count(*) FROM pg_stat_replication WHERE " + how)
 		if err == nil && got == "1" {
-			return rewound, nil
+			return nil
 		}
 		if time.Now().After(deadline) {
-			return rewound, fmt.Errorf("follow: nobody follows within a minute: %q %w", got, err)
+			return fmt.Errorf("follow: nobody does within a minute (%s): %q %w", how, got, err)
 		}
 	}
 }
