@@ -73,8 +73,8 @@ func (m *memories) look(nodes []*fleet.Node) {
 const (
 	// sloped is how long a run must have been followed for its slope to be judged.
 	sloped = 5 * time.Minute
-	// roomEdge and roomControl are what catching up, and the collector's pace, may add to what a warm program has.
-	roomEdge, roomControl = 64 * mebibyte, 96 * mebibyte
+	// roomToCatchUp is what catching up after an outage, and the collector's pace, may add to what a warm program has.
+	roomToCatchUp = 64 * mebibyte
 )
 
 // flat demands that no run was ever more than half as much again and some above what it had when it was warm, the half
@@ -91,17 +91,13 @@ func (m *memories) flat(t *testing.T) {
 			continue // it was gone before there was anything to compare
 		}
 		judged++
-		room := int64(roomControl)
-		if strings.HasPrefix(name, "edge") {
-			room = roomEdge
-		}
 		first, last := r.samples[0], r.samples[len(r.samples)-1]
 		lasted := last.at - first.at
 		level, rise := line(r.samples)
 		t.Logf("%s: anonymous memory %d → %d MiB in %s, at most %d; mean %.0f MiB, the line rises by %.1f MiB, which is %+.0f %% a day", name,
 			first.bytes/mebibyte, last.bytes/mebibyte, lasted.Round(time.Second), r.highest/mebibyte, level/mebibyte, rise/mebibyte,
 			100*rise/level*float64(24*time.Hour)/float64(max(lasted, time.Second)))
-		if limit := first.bytes + first.bytes/2 + room; r.highest > limit {
+		if limit := first.bytes + first.bytes/2 + roomToCatchUp; r.highest > limit {
 			t.Errorf("%s: anonymous memory grew from %d to %d MiB", name, first.bytes/mebibyte, r.highest/mebibyte)
 		}
 		if lasted >= sloped && rise > level/4+16*mebibyte {
