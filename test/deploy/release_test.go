@@ -27,7 +27,7 @@ var secretContents = map[string]string{
 	"database-url": "postgres://shortline:x@db:5432/shortline", "clickhouse-url": "clickhouse://shortline:x@ch:9000/shortline",
 	"otlp-headers": "authorization=Bearer otlp",
 	"jwt-secret":   strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," + strings.Repeat("u", 32),
-	"edge-token": strings.Repeat("t", 32), "admin-password": "a-good-password", "media-s3-secret-key": "s3-secret",
+	"edge-token": strings.Repeat("t", 32), "snapshot-signing-key": strings.Repeat("A", 43) + "=", "admin-password": "a-good-password", "media-s3-secret-key": "s3-secret",
 }
 
 // The authority and certificate that brokers and clients show each other.
