@@ -154,6 +154,7 @@ type Edge struct {
 	cfg      Config
 	log      *slog.Logger
 	registry prometheus.Registerer
+	source   snapshot.Source
 
 	geo      *visitor.Geo
 	ownGeo   bool
@@ -182,7 +183,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	e := &Edge{cfg: cfg, log: cmp.Or(deps.Logger, slog.Default()), registry: deps.Registry, geo: deps.Geo}
+	e := &Edge{cfg: cfg, log: cmp.Or(deps.Logger, slog.Default()), registry: deps.Registry, source: deps.Source, geo: deps.Geo}
 	defer func() {
 		if err != nil {
 			e.release()
@@ -400,6 +401,12 @@ type Stats struct {
 	Ship        ship.Stats
 	Agent       agent.Stats
 	Locks       lock.Stats
+	ClockAhead  time.Duration // of the control plane's, about; 0 if that is not known
+}
+
+// clock is a Source across a network, which hears what time it is elsewhere.
+type clock interface {
+	Clock() (ahead time.Duration, known bool)
 }
 
 // Stats returns the account.
@@ -411,6 +418,9 @@ func (e *Edge) Stats() Stats {
 	}
 	if e.proxy != nil {
 		s.Proxy = e.proxy.Stats()
+	}
+	if c, ok := e.source.(clock); ok {
+		s.ClockAhead, _ = c.Clock()
 	}
 	return s
 }

@@ -68,6 +68,7 @@ var metrics = []metric{
 	total("shortline_agent_documents_loaded_total", "Full documents taken, the one from disk among them.", func(s *Stats) uint64 { return s.Agent.Loaded }),
 	total("shortline_agent_refused_total", "Documents and changes that were not believed.", func(s *Stats) uint64 { return s.Agent.Refused }),
 	total("shortline_agent_unsigned_total", "Of these, for want of a signature by one of SNAPSHOT_PUBLIC_KEYS.", func(s *Stats) uint64 { return s.Agent.Unsigned }),
+	gauge("shortline_agent_clock_ahead_seconds", "How far this clock is ahead of the control plane's, to about half a second.", func(s *Stats) float64 { return s.ClockAhead.Seconds() }),
 	total("shortline_agent_errors_total", "Calls to the control plane that failed.", func(s *Stats) uint64 { return s.Agent.SourceErrors }),
 	total("shortline_agent_disk_errors_total", "Attempts to write local state that failed.", func(s *Stats) uint64 { return s.Agent.DiskErrors }),
 	gauge("shortline_agent_last_success_timestamp_seconds", "When the control plane last answered.", func(s *Stats) float64 { return milli(s.Agent.LastContact) }),

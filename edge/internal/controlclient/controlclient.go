@@ -20,6 +20,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/shortline/shortline/shared/config"
@@ -63,9 +64,10 @@ const (
 
 // Client is a snapshot.Source, safe for concurrent use.
 type Client struct {
-	cfg  Config
-	base string
-	http *http.Client
+	cfg   Config
+	base  string
+	http  *http.Client
+	ahead atomic.Pointer[time.Duration] // nil until an answer came
 }
 
 var (
@@ -124,6 +126,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, hea
 		cancel(nil)
 		return nil, err
 	}
+	c.compareClocks(res)
 	b := &watched{body: res.Body, ctx: ctx, cancel: cancel, stall: c.cfg.Stall}
 	b.watchdog = time.AfterFunc(b.stall, func() { cancel(fmt.Errorf("nothing came for %v", b.stall)) })
 	b.watchdog.Stop()
