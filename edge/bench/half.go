@@ -19,6 +19,9 @@ type half struct {
 	Ratio float64 `json:"p99_ratio"` // the median over the turns, each compared with the two of bare around it
 	Low   float64 `json:"p99_ratio_low"`
 	High  float64 `json:"p99_ratio_high"` // a quarter of the turns is above
+	// The p99 that a quarter of the turns keep below, which are those that nobody disturbed.
+	CalmBare float64 `json:"bare_p99_calm_us"`
+	CalmEdge float64 `json:"p99_calm_us"`
 	// A turn of bare's compared with the one before: how much of a difference is the machine's.
 	SelfLow  float64 `json:"bare_p99_to_itself_low"`
 	SelfHigh float64 `json:"bare_p99_to_itself_high"`
@@ -69,6 +72,7 @@ func atHalf(s *settings, load *child, reference, c *contestant, what string) (ha
 	slices.Sort(self)
 	h.SelfLow, h.SelfHigh = quantile(self, 0.25), quantile(self, 0.75)
 	h.Bare, h.Edge = median(bare), median(edge)
+	h.CalmBare, h.CalmEdge = quantile(bare, 0.25), quantile(edge, 0.25)
 	bare, edge = of(0.5)
 	h.Bare5, h.Edge5 = median(bare), median(edge)
 	bare, edge = of(0.999)
@@ -86,9 +90,9 @@ func reportHalf(w io.Writer, all []half) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n     %-44s %10s %9s %8s %7s %15s %18s\n", "at half load, µs", "requests/s", "bare p99", "p99", "ratio", "(half of them)", "(bare's to itself)")
+	fmt.Fprintf(w, "\n     %-44s %10s %9s %8s %7s %15s %18s   %s\n", "at half load, µs", "requests/s", "bare p99", "p99", "ratio", "(half of them)", "(bare's to itself)", "calm turns")
 	for _, h := range all {
-		fmt.Fprintf(w, "P5   %-44s %10.0f %9.0f %8.0f %7.2f   (%.2f, %.2f)      (%.2f, %.2f)   budget 1.30; p50 %.0f and %.0f, p99.9 %.0f and %.0f\n", h.What, h.Rate, h.Bare, h.Edge, h.Ratio, h.Low, h.High,
-			h.SelfLow, h.SelfHigh, h.Bare5, h.Edge5, h.Bare999, h.Edge999)
+		fmt.Fprintf(w, "P5   %-44s %10.0f %9.0f %8.0f %7.2f   (%.2f, %.2f)      (%.2f, %.2f)   %.0f to %.0f: %.2f; budget 1.30; p50 %.0f and %.0f, p99.9 %.0f and %.0f\n", h.What, h.Rate, h.Bare, h.Edge, h.Ratio, h.Low, h.High,
+			h.SelfLow, h.SelfHigh, h.CalmEdge, h.CalmBare, h.CalmEdge/h.CalmBare, h.Bare5, h.Edge5, h.Bare999, h.Edge999)
 	}
 }

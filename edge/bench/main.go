@@ -31,6 +31,7 @@ type settings struct {
 	parts, out                    string
 	kafka, data, document         string
 	sync                          string
+	lanes                         int
 }
 
 func (s *settings) flags() *flag.FlagSet {
@@ -43,6 +44,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.Float64Var(&s.zipf, "zipf", 1.1, "exponent of the distribution of slugs")
 	f.StringVar(&s.dir, "dir", os.TempDir(), "folder for the spool")
 	f.StringVar(&s.sync, "sync", "interval", "the spool's syncs: interval, always or none")
+	f.IntVar(&s.lanes, "lanes", 0, "the spool's lanes; 0: as usual")
 	f.StringVar(&s.geo, "geo", "", "geo database (.mmdb); none: one of 60,000 networks is made")
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")

@@ -75,7 +75,7 @@ func serveEdge(s *settings) error {
 		return err
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	clicks, err := spool.Open(spool.Config{Dir: filepath.Join(dir, "spool"), CapBytes: 32 << 30, MinFreePercent: 1, Sync: spool.SyncMode(s.sync), Logger: quiet})
+	clicks, err := spool.Open(spool.Config{Dir: filepath.Join(dir, "spool"), CapBytes: 32 << 30, MinFreePercent: 1, Sync: spool.SyncMode(s.sync), Lanes: s.lanes, Logger: quiet})
 	if err != nil {
 		return err
 	}
