@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// The rules: Free failures by one client at one link within Window lock it for 30 s, and each further one for twice as
-// long, up to 15 minutes.
+// The rules, of links' passwords and of logins: Free failures within Window lock whoever guesses for 30 s, and each
+// further one for twice as long, up to 15 minutes.
 const (
 	Free   = 5
 	Window = 10 * time.Minute
@@ -46,16 +46,24 @@ type Tries struct {
 	Last  time.Time // of the latest one
 }
 
-// Until is when the client may guess again; a time before Last means that it may at any time.
-func (t Tries) Until() time.Time {
-	over := t.Count - Free
+// Lock is how long a number of failures locks, from the latest of them.
+func Lock(failures int) time.Duration {
+	over := failures - Free
 	switch {
 	case over < 0:
-		return time.Time{}
+		return 0
 	case over > 5: // 30 s · 2⁵ is past the longest already
-		return t.Last.Add(longestLock)
+		return longestLock
 	}
-	return t.Last.Add(min(firstLock<<over, longestLock))
+	return min(firstLock<<over, longestLock)
+}
+
+// Until is when the client may guess again; a time before Last means that it may at any time.
+func (t Tries) Until() time.Time {
+	if t.Count < Free {
+		return time.Time{}
+	}
+	return t.Last.Add(Lock(t.Count))
 }
 
 // ForgetAt is when nothing is held against the client any more.

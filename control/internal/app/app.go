@@ -51,7 +51,7 @@ type Config struct {
 	Roles Roles
 	// Direct says that clicks come to Sink only, which then tells webhooks too. Without it they also come to Hooks.
 	// It takes all roles.
-	Direct  bool
+	Direct bool
 	// Key signs what edges are told of links; the zero value signs nothing.
 	Key     snapshot.SigningKey
 	DataDir string // for snapshots, which can be made again, and for images unless they go to an object store

@@ -4,22 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"math"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/guess"
 )
 
-const (
-	freeTries  = 5
-	tryWindow  = 10 * time.Minute
-	firstDelay = 30 * time.Second
-	lastDelay  = 15 * time.Minute
-)
-
-// Throttle slows down guessing: after 5 failures in 10 minutes each further one locks, for 30 s and then twice
-// as long each time, up to 15 min. The counts are in the store, so that they hold for all replicas and survive
+// Throttle slows down guessing by the rules of package guess. The counts are in the store, so that they hold for all replicas and survive
 // a restart.
 type Throttle struct {
 	store *store.Store
@@ -63,18 +55,15 @@ func (t *Throttle) Fail(ctx context.Context, tx *store.Tx, key string) error {
 	now := t.now()
 	_, err := tx.ChangeGuard(ctx, key, func(g store.Guard) store.Guard {
 		if g.ForgetAt <= now.UnixMilli() {
-			g = store.Guard{ForgetAt: now.Add(tryWindow).UnixMilli()}
+			g = store.Guard{ForgetAt: now.Add(guess.Window).UnixMilli()}
 		}
-		if g.Failures++; g.Failures < freeTries {
+		if g.Failures++; g.Failures < guess.Free {
 			return g
 		}
-		delay := lastDelay
-		if g.Locks < 10 {
-			delay = min(lastDelay, time.Duration(float64(firstDelay)*math.Pow(2, float64(g.Locks))))
-		}
+		delay := guess.Lock(guess.Free + g.Locks)
 		g.Locks++
 		g.LockedUntil = now.Add(delay).UnixMilli()
-		g.ForgetAt = now.Add(delay + tryWindow).UnixMilli()
+		g.ForgetAt = now.Add(delay + guess.Window).UnixMilli()
 		return g
 	})
 	return err

@@ -249,6 +249,18 @@ func etag(doc io.ReadSeeker) (string, error) {
 	return `"` + base64.RawURLEncoding.EncodeToString(b[:]) + `"`, err
 }
 
+// take takes one of the places to wait at, or answers that there is none.
+func take(places chan struct{}, w http.ResponseWriter) bool {
+	select {
+	case places <- struct{}{}:
+		return true
+	default:
+		w.Header().Set("Retry-After", busyAgain)
+		http.Error(w, "enough edges are waiting here", http.StatusTooManyRequests)
+		return false
+	}
+}
+
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	incarnation, err1 := strconv.ParseUint(query.Get("incarnation"), 10, 64)
@@ -257,14 +269,10 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "incarnation and after must be numbers", http.StatusBadRequest)
 		return
 	}
-	select {
-	case s.held <- struct{}{}:
-		defer func() { <-s.held }()
-	default:
-		w.Header().Set("Retry-After", busyAgain)
-		http.Error(w, "enough edges are waiting here", http.StatusTooManyRequests)
+	if !take(s.held, w) {
 		return
 	}
+	defer func() { <-s.held }()
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Hold)
 	defer cancel()
 	wire, err := s.source.Changes(ctx, snapshot.Cursor{Incarnation: incarnation, Revision: after})

@@ -46,14 +46,10 @@ func (s *Server) guesses(ex guess.Exchange) http.HandlerFunc {
 			http.Error(w, "after must be a number", http.StatusBadRequest)
 			return
 		}
-		select {
-		case s.asking <- struct{}{}:
-			defer func() { <-s.asking }()
-		default:
-			w.Header().Set("Retry-After", busyAgain)
-			http.Error(w, "enough edges are waiting here", http.StatusTooManyRequests)
+		if !take(s.asking, w) {
 			return
 		}
+		defer func() { <-s.asking }()
 		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Hold)
 		defer cancel()
 		news, err := ex.News(ctx, after)
