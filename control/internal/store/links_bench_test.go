@@ -3,20 +3,29 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"strconv"
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// BenchmarkURLs lists, searches and sorts the links of an owner who has 100,000, among those of others; and those
-// of everybody.
+// linksEnv says how many links the owner of BenchmarkURLs has, instead of 100,000.
+const linksEnv = "SHORTLINE_LINKS"
+
+// BenchmarkURLs lists, searches and sorts the links of an owner who has many, among those of others; and those of
+// everybody.
 func BenchmarkURLs(b *testing.B) {
+	n := 100_000
+	if v, err := strconv.Atoi(os.Getenv(linksEnv)); err == nil {
+		n = v
+	}
 	for name, open := range map[string]func(testing.TB) *store.Store{"sqlite": storetest.Open, "postgres": storetest.OpenPostgres} {
 		b.Run(name, func(b *testing.B) {
 			s := open(b)
 			ctx := context.Background()
-			ann := crowd(b, s, 100_000)
+			ann := crowd(b, s, n)
 			first := func(change func(*store.URLFilter)) store.URLFilter {
 				f := store.URLFilter{UserID: ann, Now: 1_000_000, Limit: 10}
 				change(&f)
@@ -33,7 +42,7 @@ func BenchmarkURLs(b *testing.B) {
 				{"expiry", first(func(f *store.URLFilter) { f.SortBy, f.Ascending = "expiresAt", true })},
 				{"slug", first(func(f *store.URLFilter) { f.SortBy = "slug" })},
 				{"updated", first(func(f *store.URLFilter) { f.SortBy = "updatedAt" })},
-				{"last_page", first(func(f *store.URLFilter) { f.Offset = 99_900 })},
+				{"last_page", first(func(f *store.URLFilter) { f.Offset = n - 100 })},
 				{"active", first(func(f *store.URLFilter) { f.Status = "ACTIVE" })},
 				{"expired", first(func(f *store.URLFilter) { f.Status = "EXPIRED" })},
 				{"search_none", first(func(f *store.URLFilter) { f.Search = "no such thing" })},
