@@ -80,7 +80,9 @@ func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 	t.Logf("%d kills, %d spells of lost replies, %d stops of 31 s; %d inserts, in doubt: %d with %d rows, of which the server had none %d, a part %d, all %d; load: %v",
 		kills, lost, stops, tap.Inserts(), found.None+found.Partial+found.Full, found.Rows, found.None, found.Partial, found.Full, r)
 	c.verdict(crowd, r)
-	if found.Full == 0 || found.None == 0 || found.Partial == 0 && kills > 200 && day < 30 {
+	// Which kinds a few kills meet is chance.
+	few, some := kills < 50, kills < 200 || day >= 30
+	if found.None+found.Full == 0 || !few && (found.None == 0 || found.Full == 0) || !some && found.Partial == 0 {
 		t.Errorf("inserts in doubt were not of every kind: %+v", found)
 	}
 }
