@@ -33,7 +33,7 @@ func (in *Ingester) touch(rows []analytics.Row) {
 	}
 }
 
-// healAgain is how soon all counters are compared again where that failed.
+// healAgain is how soon counters are set or compared again where that failed.
 const healAgain = 5 * time.Second
 
 // Run sets the counters that clicks have changed, at most once in Config.Every, and compares all of them with the
@@ -59,9 +59,14 @@ func (in *Ingester) Run(ctx context.Context) error {
 			in.report(last, "set counters", in.settle(last))
 			return nil
 		}
-		in.report(ctx, "set counters", in.settle(ctx))
+		err := in.settle(ctx)
+		in.report(ctx, "set counters", err)
+		pause := in.cfg.Every
+		if err != nil {
+			pause = max(pause, healAgain)
+		}
 		select {
-		case <-time.After(in.cfg.Every):
+		case <-time.After(pause):
 		case <-ctx.Done():
 		}
 	}
