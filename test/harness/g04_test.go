@@ -15,13 +15,8 @@ func TestG04_consumers_die_and_come_back_as_zombies(t *testing.T) {
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, Ingesters: 2}, 10)
 	ingesting := []*fleet.Node{c.Controls[0], c.Ingesters[0], c.Ingesters[1]}
 	crowd := newCrowd(t)
-	generations := func() (sum float64) {
-		for _, n := range ingesting {
-			sum += max(0, n.Metric("shortline_kafkasource_generations_total"))
-		}
-		return sum
-	}
-	zombies := 0
+	zombies, joined := 0, 0.0 // how often one was given partitions, as far as it lived to tell
+	note := func(n *fleet.Node) { joined += max(0, n.Metric("shortline_kafkasource_generations_total")) }
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: 2000}, func() {
 		for i := range rounds {
 			time.Sleep(time.Second)
@@ -31,6 +26,7 @@ func TestG04_consumers_die_and_come_back_as_zombies(t *testing.T) {
 			time.Sleep(17 * time.Second)
 			for _, n := range ingesting {
 				if n != zombie {
+					note(n)
 					n.Kill()
 					n.Start()
 				}
@@ -40,6 +36,9 @@ func TestG04_consumers_die_and_come_back_as_zombies(t *testing.T) {
 			time.Sleep(2 * time.Second)
 		}
 	})
-	t.Logf("%d zombies, generations of those that live now %.0f; load: %v", zombies, generations(), r)
+	for _, n := range ingesting {
+		note(n)
+	}
+	t.Logf("%d zombies, %d kills, partitions assigned %.0f times; load: %v", zombies, rounds*(len(ingesting)-1), joined, r)
 	c.verdict(crowd, r)
 }
