@@ -50,9 +50,12 @@ func Open(s Settings, name string, timeout time.Duration) (*Conn, error) {
 		DialTimeout: dial, IdleTimeout: time.Minute, MetadataTTL: 5 * time.Second,
 		MetadataTopics: []string{s.Topic}, ClientID: name, TLS: secure, SASL: mechanism,
 	}
+	d := &kafka.Dialer{ClientID: name, Timeout: dial, DualStack: true, TLS: secure, SASLMechanism: mechanism}
+	if secure == nil {
+		t.Dial, d.DialFunc = dialFramed, dialFramed
+	}
 	return &Conn{
-		settings: s, transport: t, client: &kafka.Client{Addr: kafka.TCP(s.Brokers...), Timeout: timeout, Transport: t},
-		dialer: &kafka.Dialer{ClientID: name, Timeout: dial, DualStack: true, TLS: secure, SASLMechanism: mechanism},
+		settings: s, transport: t, client: &kafka.Client{Addr: kafka.TCP(s.Brokers...), Timeout: timeout, Transport: t}, dialer: d,
 	}, nil
 }
 
