@@ -64,7 +64,9 @@ bench: ## every budget against its baseline in the same run; table and plot in d
 	@deploy/dev/parts
 	cd edge && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/kafkasink
 	cd control && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/ingest/kafkasource
-	cd control && $(GO) test -run xxx -bench Reports -benchtime 1x ./internal/analytics/clickhouse ./internal/analytics/duckdb
+	cd control && $(GO) test -run xxx -bench Reports -benchtime 1x ./internal/analytics/clickhouse
+	cd control && $(GO) test -run xxx -bench Queries -benchtime 3x ./internal/analytics/duckdb
+	cd control && $(GO) test -run xxx -bench URLs -benchtime 5x ./internal/store
 
 guard: ## the benchmarks' verdict that needs no quiet machine
 	cd edge && $(GO) run ./bench -guard
