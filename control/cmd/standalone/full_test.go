@@ -138,20 +138,11 @@ func TestE2E_disk_full(t *testing.T) {
 
 	wholeDatabase(t, filepath.Join(p.Dir, "shortline.db"))
 	stored := storedIDs(t, filepath.Join(p.Dir, "clicks.duckdb"))
-	// The visit by hand was answered too.
-	answers, missing, twice := 1, 1-min(stored[""], 1), 0
+	missing, twice := compare(acked[:], stored)
+	answers := 1 // the visit by hand was answered too
+	missing += 1 - min(stored[""], 1)
 	for w := range acked {
 		answers += len(acked[w])
-		for id := range acked[w] {
-			if stored[id] == 0 {
-				missing++
-			}
-		}
-	}
-	for _, n := range stored {
-		if n > 1 {
-			twice++
-		}
 	}
 	t.Logf("%d redirects answered, %d clicks stored, %d dropped (%.0f of them before there was room), %d missing, %d twice", answers, len(stored), dropped, full, missing, twice)
 	if missing != dropped || twice != 0 || missing == 0 || len(stored) == 0 {

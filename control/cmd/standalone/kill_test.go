@@ -81,18 +81,9 @@ func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 
 	wholeDatabase(t, filepath.Join(p.Dir, "shortline.db"))
 	stored := storedIDs(t, filepath.Join(p.Dir, "clicks.duckdb"))
-	var lost, twice, ghosts int
-	for w := range acked {
-		for id := range acked[w] {
-			if stored[id] == 0 {
-				lost++
-			}
-		}
-	}
-	for id, n := range stored {
-		if n > 1 {
-			twice++
-		}
+	lost, twice := compare(acked[:], stored)
+	ghosts := 0
+	for id := range stored {
 		var w int
 		var k int64
 		if _, err := fmt.Sscanf(id, "%d-%d", &w, &k); err != nil || w >= conns || k > sent[w] {
@@ -107,6 +98,23 @@ func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 	if answers < int64(kills)*10 {
 		t.Fatalf("only %d answers: the load did not bite", answers)
 	}
+}
+
+// compare counts the answers that are not stored and the clicks that are stored more than once.
+func compare(acked []map[string]bool, stored map[string]int) (missing, twice int) {
+	for w := range acked {
+		for id := range acked[w] {
+			if stored[id] == 0 {
+				missing++
+			}
+		}
+	}
+	for _, n := range stored {
+		if n > 1 {
+			twice++
+		}
+	}
+	return missing, twice
 }
 
 // wholeDatabase fails the test unless SQLite finds nothing wrong with a database.
