@@ -102,8 +102,21 @@ func (f *Fleet) database(name string) *database {
 	d.Process = process(f.t, f.Dir, name, filepath.Join(bin, "postgres"), args, []string{"LC_ALL=C.UTF-8"}, nil)
 	d.Process.user = d.who
 	d.Process.end = syscall.SIGINT // SIGTERM would wait until its clients have left
+	d.Process.gone = d.abandoned
 	d.Process.ready = func() error { return d.run(5*time.Second, "pg_isready", "-h", host, "-p", port) }
 	return d
+}
+
+// abandoned reports whether no process of the server is left. Its children find out in their own time that it was killed,
+// and a new server does not start before.
+func (d *database) abandoned() bool {
+	all, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is right
+	for _, link := range all {
+		if dir, err := os.Readlink(link); err == nil && dir == d.data {
+			return false
+		}
+	}
+	return true
 }
 
 // run runs one of PostgreSQL's programs as the server's user.

@@ -36,6 +36,7 @@ type Process struct {
 	within  time.Duration
 	logPath string
 	end     syscall.Signal // that asks it to end
+	gone    func() bool    // whether its children have ended too, for those that leave its group; nil: they don't
 
 	wanted atomic.Bool // that it ends
 
@@ -177,6 +178,9 @@ func (p *Process) Kill() {
 	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // it may be ending already
 	<-p.ended
 	p.stdin.Close()
+	if p.gone != nil {
+		Eventually(p.t, 20*time.Second, "the children of "+p.Name+" have ended", p.gone)
+	}
 }
 
 // Once runs the program a second time, with the same settings and other arguments, until it ends: with an error that
