@@ -52,7 +52,7 @@ func Open(s Settings, name string, timeout time.Duration) (*Conn, error) {
 	}
 	d := &kafka.Dialer{ClientID: name, Timeout: dial, DualStack: true, TLS: secure, SASLMechanism: mechanism}
 	if secure == nil {
-		t.Dial, d.DialFunc = dialFramed, dialFramed
+		t.Dial, d.DialFunc = dialChecked, dialChecked
 	}
 	return &Conn{
 		settings: s, transport: t, client: &kafka.Client{Addr: kafka.TCP(s.Brokers...), Timeout: timeout, Transport: t}, dialer: d,

@@ -1,0 +1,247 @@
+package kafkaconn_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/shortline/shortline/shared/kafkaconn"
+	"github.com/shortline/shortline/shared/kafkatest"
+)
+
+// relay passes connections on to the address that it is told in time, and answers through change, which gets every piece
+// of them.
+func relay(t *testing.T, to *atomic.Value, change func([]byte)) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				up, err := net.Dial("tcp", to.Load().(string))
+				if err != nil {
+					return
+				}
+				defer up.Close()
+				go func() {
+					_, _ = io.Copy(up, c) // until either end closes
+					up.Close()
+				}()
+				buf := make([]byte, 32<<10)
+				for {
+					n, err := up.Read(buf)
+					change(buf[:n])
+					if _, werr := c.Write(buf[:n]); err != nil || werr != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// silent answers every connection's first request with bytes.
+func silent(t *testing.T, answer []byte) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				var size [4]byte
+				if _, err := io.ReadFull(c, size[:]); err != nil {
+					return
+				}
+				if _, err := io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(size[:]))); err != nil {
+					return
+				}
+				for _, b := range answer { // byte by byte, as they may come
+					if _, err := c.Write([]byte{b}); err != nil {
+						return
+					}
+				}
+				_, _ = io.Copy(io.Discard, c)
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// An answer that can't be one is an error of the call that says so.
+func TestConn_refuses_impossible_answers(t *testing.T) {
+	t.Parallel()
+	of := func(length, number uint32, rest ...byte) []byte {
+		return append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, length), number), rest...)
+	}
+	for name, c := range map[string]struct {
+		answer []byte
+		want   string
+	}{
+		"a negative length":       {of(0xffffffff, 1), "bytes"},
+		"a very negative length":  {of(0x80000046, 1), "bytes"},
+		"a gigabyte":              {of(1<<30, 1), "bytes"},
+		"no room for a number":    {of(3, 1), "bytes"},
+		"an answer to nobody":     {of(10, 77, 0, 0, 0, 0, 0, 0), "nobody asked"},
+		"a list of a milliard":    {of(10, 1, 0, 0, 0x40, 0, 0, 0), "shorter than it says"},
+		"a list of two that ends": {of(16, 1, 0, 0, 0, 0, 0, 2, 0, 1, 0, 0, 0, 9), "shorter than it says"},
+		"an alert of TLS":         {[]byte{0x15, 3, 1, 0, 2, 2, 0x46}, "KAFKA_TLS"},
+	} {
+		conn, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{silent(t, c.answer)}, Topic: "clicks"}, "test", 2*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Client().Metadata(t.Context(), &kafka.MetadataRequest{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want it to speak of %q", name, err, c.want)
+		}
+		conn.Close()
+	}
+}
+
+// Bits that flip in a broker's answers end connections and never the program: requests of an edge and of an ingester, a
+// bit in about every third answer, until FLIPS (600) were flipped. After it all goes as before.
+func TestConn_survives_flipped_bits(t *testing.T) {
+	t.Parallel()
+	wanted, _ := strconv.ParseInt(os.Getenv("FLIPS"), 10, 64) // none is the short form
+	wanted = cmp.Or(wanted, 600)
+	var flips atomic.Int64
+	var flipping atomic.Bool
+	var to atomic.Value
+	addr := relay(t, &to, func(b []byte) {
+		if flipping.Load() && len(b) > 0 && rand.IntN(3) == 0 {
+			b[rand.IntN(len(b))] ^= 1 << rand.IntN(8)
+			flips.Add(1)
+		}
+	})
+	// The broker sends everybody to the relay.
+	to.Store(kafkatest.Run(t, kafkatest.Config{Settings: map[string]string{"advertised.listeners": "PLAINTEXT://" + addr}}).Addr())
+	topic := fmt.Sprintf("flips-%d", time.Now().UnixNano())
+	open := func() *kafkaconn.Conn {
+		conn, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{addr}, Topic: topic, CreateTopic: true, Partitions: 2}, "test", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	good := open()
+	defer good.Close()
+	if !good.Settle(t.Context(), slog.New(slog.DiscardHandler), func() {}) {
+		t.Fatal("the topic can't be made")
+	}
+	requests := func(ctx context.Context, c *kafkaconn.Conn) (errs []error) {
+		try := func(err error) {
+			if err != nil {
+				errs = append(errs, err)
+			}
+		}
+		_, err := c.Prepare(ctx)
+		try(err)
+		_, err = c.Client().ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {kafka.FirstOffsetOf(0), kafka.LastOffsetOf(1)}}})
+		try(err)
+		_, err = c.Client().Produce(ctx, &kafka.ProduceRequest{
+			Topic: topic, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("click"))}),
+		})
+		try(err)
+		// What a group asks, by the connections that a group has.
+		k, err := c.Dialer().DialContext(ctx, "tcp", addr)
+		try(err)
+		if err == nil {
+			_ = k.SetDeadline(time.Now().Add(200 * time.Millisecond)) // an error shows in what follows
+			_, err = k.ReadPartitions(topic)
+			try(err)
+			_, err = k.Controller()
+			try(err)
+			_ = k.Close() // it may be closed
+		}
+		return errs
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(wanted)*200*time.Millisecond)
+	defer cancel()
+	flipping.Store(true)
+	failed := 0
+	for round := 0; flips.Load() < wanted && ctx.Err() == nil; round++ {
+		conn := open()
+		short, done := context.WithTimeout(ctx, 200*time.Millisecond)
+		if len(requests(short, conn)) > 0 {
+			failed++
+		}
+		done()
+		if round%25 == 0 {
+			join(ctx, t, conn, addr, topic)
+		}
+		conn.Close()
+	}
+	flipping.Store(false)
+	t.Logf("%d bits flipped, %d rounds failed", flips.Load(), failed)
+	if flips.Load() < wanted || failed == 0 {
+		t.Errorf("%d bits were flipped, %d wanted; %d rounds failed", flips.Load(), wanted, failed)
+	}
+	conn := open()
+	defer conn.Close()
+	if errs := requests(t.Context(), conn); len(errs) > 0 {
+		t.Errorf("afterwards: %v", errs)
+	}
+}
+
+// join is for a moment a member of a group.
+func join(ctx context.Context, t *testing.T, conn *kafkaconn.Conn, addr, topic string) {
+	t.Helper()
+	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
+		ID: topic, Brokers: []string{addr}, Topics: []string{topic}, Dialer: conn.Dialer(),
+		HeartbeatInterval: 50 * time.Millisecond, SessionTimeout: 6 * time.Second, RebalanceTimeout: time.Second,
+		JoinGroupBackoff: 10 * time.Millisecond, Timeout: time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+	defer cancel()
+	for ctx.Err() == nil {
+		gen, err := group.Next(ctx)
+		if err != nil {
+			continue
+		}
+		gen.Start(func(ctx context.Context) {
+			_ = gen.CommitOffsets(map[string]map[int]int64{topic: {0: 1}}) // it may fail
+			<-ctx.Done()
+		})
+	}
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = group.Close() // it waits for a broker
+	}()
+	select {
+	case <-closed:
+	case <-time.After(time.Second):
+	}
+}
