@@ -80,6 +80,7 @@ type segment struct {
 	mapped   atomic.Bool // the writer is not done with it
 	headNews atomic.Bool // the header changed since the last sync
 	synced   int64       // records before this offset are durable; under the lane's syncing
+	released int64       // the pages of records before this offset are no more in memory for us; under the lane's syncing
 	failed   atomic.Bool // a sync failed: neither synced nor appended to again
 }
 
@@ -119,7 +120,7 @@ func createSegment(dir string, id segmentID, size int64, d disk, durable bool) (
 	}
 	g.size.Store(size)
 	g.mapped.Store(true)
-	g.synced = headerSize
+	g.synced, g.released = headerSize, headerSize
 	return g, nil
 }
 

@@ -25,6 +25,9 @@ const (
 	// So many bytes are populated at a time: what takes a redirect's place on a processor for about as long as a
 	// few redirects do. All at once would be a pause of milliseconds where there is one processor.
 	aheadStep = 64 << 10
+
+	// Pages behind the appends are let go of when they are so many bytes.
+	releaseStep = 1 << 20
 )
 
 // kick wakes the keeper.
@@ -240,15 +243,13 @@ func (s *Spool) syncLoop(ctx context.Context) {
 	}
 }
 
-// syncAll syncs what is new in each lane, as the mode wants, and lets go of the segments that are sealed.
+// syncAll syncs what is new in each lane, as the mode wants, and lets go of what is written: segments that are sealed, and
+// pages of those that are not.
 func (s *Spool) syncAll() {
 	began, failures := time.Now().UnixMilli(), s.syncErrors.Load()
 	for _, l := range s.lanes {
 		if err := s.settle(l); err != nil {
 			s.log.Error("spool segment can't be let go", "lane", l.id.Lane, "error", err)
-		}
-		if s.cfg.Sync == SyncNone {
-			continue
 		}
 		l.mu.Lock()
 		g := l.seg
@@ -257,12 +258,27 @@ func (s *Spool) syncAll() {
 			continue
 		}
 		l.syncing.Lock()
-		l.syncLocked(g)
+		if s.cfg.Sync != SyncNone {
+			l.syncLocked(g)
+		}
+		g.release()
 		l.syncing.Unlock()
 	}
 	if s.cfg.Sync == SyncInterval && s.syncErrors.Load() == failures {
 		s.lastSync.Store(began)
 	}
+}
+
+// release lets go of the pages of records that are whole. They stay with the system, dirty or not, where readers find them; they
+// only are this process's no more, whose memory would otherwise seem to grow with each click until the segment is full.
+// The lane's syncing is held.
+func (g *segment) release() {
+	to := g.end.Load() &^ (headerSize - 1)
+	if g.mem == nil || g.path == "" || to-g.released < releaseStep {
+		return
+	}
+	release(g.mem[g.released:to])
+	g.released = to
 }
 
 // settle syncs the lane's sealed segments and unmaps them. One that is not full gives back the rest of its room.
