@@ -248,6 +248,10 @@ func FuzzDecodeRecord(f *testing.F) {
 	f.Add(snapshot.AppendRecord(nil, &r))
 	r = plain(1)
 	f.Add(snapshot.AppendRecord(nil, &r))
+	r.Rules = []link.Rule{{Name: "x"}}
+	named := snapshot.AppendRecord(nil, &r)
+	// A rule whose conditions are there and empty, which no encoder writes.
+	f.Add(bytes.Replace(named, []byte{3, 2<<3 | 2, 1, 'x'}, []byte{5, 2<<3 | 2, 1, 'x', 4<<3 | 2, 0}, 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var got, again link.Record
 		if snapshot.DecodeRecord(b, &got) != nil {

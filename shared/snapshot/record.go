@@ -238,7 +238,7 @@ func decodeRule(outer *fields) (r link.Rule) {
 		case 3:
 			r.Target = f.bytes
 		case 4:
-			r.Conditions = []byte(f.bytes)
+			r.Conditions = append([]byte(nil), f.bytes...) // nil where it says that there are none
 		}
 	}
 	outer.err = f.err
