@@ -394,6 +394,7 @@ type Stats struct {
 	LinkBytes   int64
 	SetAside    int // links whose rules could not be used
 	Connections int
+	Shed        uint64 // connections that were ended because too many were open
 	Applied     snapshot.Cursor
 	Redirect    redirect.Stats
 	Proxy       proxy.Stats
@@ -413,7 +414,7 @@ type clock interface {
 func (e *Edge) Stats() Stats {
 	_, aside := e.table.SetAside()
 	s := Stats{
-		Ready: e.Ready(), Links: e.table.Len(), LinkBytes: e.table.Bytes(), SetAside: aside, Connections: e.listener.Open(),
+		Ready: e.Ready(), Links: e.table.Len(), LinkBytes: e.table.Bytes(), SetAside: aside, Connections: e.listener.Open(), Shed: e.listener.Shed(),
 		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(), Locks: e.locks.Stats(),
 	}
 	if e.proxy != nil {

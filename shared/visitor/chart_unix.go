@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // mapFile maps a whole file for reading.
@@ -26,4 +28,4 @@ func mapFile(path string) ([]byte, error) {
 }
 
 func unmap(mem []byte)  { _ = syscall.Munmap(mem) }
-func forget(mem []byte) { _ = syscall.Madvise(mem, syscall.MADV_DONTNEED) } // advice only
+func forget(mem []byte) { _ = unix.Madvise(mem, unix.MADV_DONTNEED) } // advice only

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"container/list"
 	"io"
 	"net"
 	"os"
@@ -20,7 +21,10 @@ type conn struct {
 
 	socket     syscall.RawConn // nil where the connection has none
 	take, give func(uintptr) bool
-	into       []byte // the call of Read that is running: where to, and what came of it
+	early      []byte        // what came before the server asked, and it has not read yet
+	awaited    bool          // the first request is waited for, or was, and has not begun for the server
+	place      *list.Element // in the hall, under its lock
+	into       []byte        // the call of Read that is running: where to, and what came of it
 	n          int
 	failed     syscall.Errno
 	tries      int
@@ -119,6 +123,13 @@ func (c *conn) failure(op string, errno syscall.Errno) error {
 func (c *conn) Read(b []byte) (int, error) {
 	if c.socket == nil || len(b) == 0 {
 		return c.Conn.Read(b)
+	}
+	if len(c.early) > 0 {
+		n := copy(b, c.early)
+		if c.early = c.early[n:]; len(c.early) == 0 {
+			c.early = nil // for the collector: the connection may live for long
+		}
+		return n, nil
 	}
 	waited := false
 	if c.answered {

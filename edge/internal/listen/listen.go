@@ -8,7 +8,8 @@
 // A server that has answered usually tries to read the next request too early, and pays for a read that finds
 // nothing and for being woken when there is something. Where other connections have work to do, here they are let
 // go first (see conn.Read). Reads and writes themselves, which never wait in the kernel, skip what the runtime does for
-// system calls that might. And whoever answers can have a look at the bytes as they arrive, before the server
+// system calls that might. A new connection takes next to no memory until the head of its first request is whole (see
+// Listener.AwaitHeads). And whoever answers can have a look at the bytes as they arrive, before the server
 // takes them apart (see Foresee), to fetch what it will need.
 package listen
 
@@ -50,6 +51,7 @@ type Listener struct {
 	timeouts Timeouts
 	now      atomic.Int64 // as of the last sweep, so at most an interval behind
 	foresee  Foresight
+	hall     *hall // nil: nobody waits
 	mu       sync.Mutex
 	conns    []*conn
 }
@@ -82,11 +84,17 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 	}
 	switch s {
 	case fasthttp.StateNew:
-		c.move(&c.readBy, l.timeouts.Read, 0)
+		if !c.awaited { // else the time runs already
+			c.move(&c.readBy, l.timeouts.Read, 0)
+		}
 	case fasthttp.StateActive:
 		c.idle = false
 		c.taking.Store(0)
-		c.move(&c.readBy, l.timeouts.Read, 0)
+		if c.awaited { // the time for this request runs since the connection was opened
+			c.awaited = false
+		} else {
+			c.move(&c.readBy, l.timeouts.Read, 0)
+		}
 		c.move(&c.writeBy, l.timeouts.Write, l.timeouts.Read)
 		if c.glanced != 0 {
 			l.foresee.Expect(c.glanced)
@@ -101,6 +109,17 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 
 // Accept waits for the next connection.
 func (l *Listener) Accept() (net.Conn, error) {
+	if l.hall != nil {
+		return l.acceptReady()
+	}
+	c, err := l.accept()
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (l *Listener) accept() (*conn, error) {
 	raw, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ const (
 	fetchWait   = 500 * time.Millisecond // how long a broker may hold a question for messages
 	retryFirst  = 50 * time.Millisecond
 	retryMost   = 5 * time.Second
-	leaveWithin = 5 * time.Second
+	leaveWithin = 2 * time.Second // a process may be in two groups, leaves one after the other, and has ten seconds to end
 )
 
 // Remembering is implemented by a sink that remembers how far it has come with each lane, such as the ingester.

@@ -1,0 +1,207 @@
+package listen
+
+import (
+	"bytes"
+	"container/list"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	// mostHead is how much of a first request is kept until its head is whole. Longer ones go to the server as they are.
+	mostHead = 8 << 10
+	// retryAfter is the pause after the system could not give another connection.
+	retryAfter = 20 * time.Millisecond
+)
+
+// hall is where new connections wait until the head of their first request is whole. There they take a goroutine of
+// two kilobytes and the bytes that came, a tenth of what a server sets aside for a connection before it reads from it.
+type hall struct {
+	limit int // of connections that are open
+	begin sync.Once
+	ready chan *conn
+	over  chan struct{} // closed when nobody will be ready any more
+	why   error         // of over
+
+	mu      sync.Mutex
+	waiting list.List // of *conn, the oldest in front
+	busy    sync.WaitGroup
+	turned  atomic.Uint64 // connections that were ended for want of room
+}
+
+// Limit is how many connections may be open: atMost, or what files the process may have leaves besides its own.
+func Limit(atMost int) int {
+	const own = 256 // spool, documents, connections to Kafka and the control plane
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return atMost
+	}
+	return int(min(uint64(atMost), max(uint64(files.Cur), 2*own)-own))
+}
+
+// Shed is how many connections were ended because too many were open.
+func (l *Listener) Shed() uint64 {
+	if l.hall == nil {
+		return 0
+	}
+	return l.hall.turned.Load()
+}
+
+// AwaitHeads has Accept return connections when the head of their first request is whole, or can't become it. Who says
+// nothing until the time for a request is over is closed, and so is, when limit connections are open and another comes,
+// the one that has waited longest. Call it before Accept.
+func (l *Listener) AwaitHeads(limit int) {
+	l.hall = &hall{limit: limit, ready: make(chan *conn), over: make(chan struct{})}
+}
+
+// acceptReady waits for the next connection whose request has come.
+func (l *Listener) acceptReady() (net.Conn, error) {
+	h := l.hall
+	h.begin.Do(func() { go l.admit() })
+	select {
+	case c := <-h.ready:
+		return c, nil
+	case <-h.over:
+		return nil, h.why
+	}
+}
+
+// admit takes connections in until the listener is closed or fails, and ends when the last of them has been handed out.
+func (l *Listener) admit() {
+	h := l.hall
+	for {
+		for l.Open() >= h.limit && !h.shed() {
+			time.Sleep(retryAfter) // all are the server's
+		}
+		c, err := l.accept()
+		switch {
+		case err == nil:
+			c.awaited = true
+			c.move(&c.readBy, l.timeouts.Read, 0)
+			h.enter(c)
+			go func() {
+				defer h.busy.Done()
+				spoke := c.awaitHead()
+				h.leave(c)
+				if !spoke {
+					_ = c.Close()
+					return
+				}
+				h.ready <- c
+			}()
+		case passing(err):
+			time.Sleep(retryAfter)
+		default:
+			h.why = err
+			h.busy.Wait()
+			close(h.over)
+			return
+		}
+	}
+}
+
+func (h *hall) enter(c *conn) {
+	h.busy.Add(1)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.place = h.waiting.PushBack(c)
+}
+
+func (h *hall) leave(c *conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c.place != nil {
+		h.waiting.Remove(c.place)
+		c.place = nil
+	}
+}
+
+// shed ends the connection that has waited longest, and reports whether there is one.
+func (h *hall) shed() bool {
+	h.mu.Lock()
+	first := h.waiting.Front()
+	if first == nil {
+		h.mu.Unlock()
+		return false
+	}
+	c := h.waiting.Remove(first).(*conn)
+	c.place = nil
+	h.mu.Unlock()
+	h.turned.Add(1)
+	_ = c.Close()
+	return true
+}
+
+// passing reports whether an error of accept says nothing of the listener: a connection that broke off before it was
+// taken, or that the system has no more room. See accept(2).
+func passing(err error) bool {
+	for _, e := range []syscall.Errno{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPROTO, syscall.EPERM,
+		syscall.EINTR, syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.EHOSTUNREACH,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// rooms lend what a first read needs.
+var rooms = sync.Pool{New: func() any { return new([mostHead]byte) }}
+
+// awaitHead waits for the head of the first request and keeps it for Read. It returns when the head is whole, or there is
+// too much of it, or no more comes, which Read then says too; false if nothing has come at all.
+func (c *conn) awaitHead() bool {
+	if c.socket == nil {
+		return true
+	}
+	searched := 0
+	for len(c.early) < mostHead {
+		before := len(c.early)
+		if err := c.socket.Read(c.readEarly); err != nil || len(c.early) == before { // the deadline, closed, or its end
+			break
+		}
+		if wholeHead(c.early, searched) {
+			break
+		}
+		searched = len(c.early)
+	}
+	if len(c.early) == 0 {
+		return false
+	}
+	if f := c.owner.foresee; f != nil {
+		c.glanced = f.Glance(c.early)
+	}
+	return true
+}
+
+// readEarly tries once to read and reports whether that is the end of it. What fails, Read meets again.
+func (c *conn) readEarly(fd uintptr) bool {
+	room := rooms.Get().(*[mostHead]byte)
+	defer rooms.Put(room)
+	for {
+		n, errno := receive(fd, room[:mostHead-len(c.early)])
+		switch errno {
+		case syscall.EINTR:
+			continue
+		case syscall.EAGAIN:
+			return false
+		}
+		c.early = append(c.early, room[:n]...)
+		return true
+	}
+}
+
+// wholeHead reports whether b holds an empty line after a line that is not. So many bytes of it were searched before.
+func wholeHead(b []byte, searched int) bool {
+	begin := 0
+	for begin < len(b) && (b[begin] == '\r' || b[begin] == '\n') { // servers pass over empty lines before a request
+		begin++
+	}
+	rest := b[max(begin, searched-3):]
+	return bytes.Contains(rest, []byte("\n\r\n")) || bytes.Contains(rest, []byte("\n\n"))
+}

@@ -1,0 +1,237 @@
+package listen_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/valyala/fasthttp"
+)
+
+// served is an echoing server behind a Listener.
+func served(t *testing.T, limit int) (addr string, l *listen.Listener) {
+	t.Helper()
+	raw, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = listen.New(raw, listen.Timeouts{Read: time.Second, Write: time.Minute, Idle: time.Minute})
+	l.Foresee(new(blind))
+	l.AwaitHeads(limit)
+	ctx, stop := context.WithCancel(context.Background())
+	swept, over := make(chan error, 1), make(chan error, 1)
+	go func() { swept <- l.Run(ctx) }()
+	server := &fasthttp.Server{
+		Handler: func(ctx *fasthttp.RequestCtx) {
+			ctx.SetBodyString(string(ctx.Path()) + " " + string(ctx.PostBody()))
+		},
+		ReadBufferSize: 8 << 10, ConnState: l.State, CloseOnShutdown: true, Logger: quiet{},
+	}
+	go func() { over <- server.Serve(l) }()
+	t.Cleanup(func() {
+		if err := server.Shutdown(); err != nil {
+			t.Error(err)
+		}
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+		stop()
+		if err := <-swept; err != nil {
+			t.Error(err)
+		}
+	})
+	return raw.Addr().String(), l
+}
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+
+type blind struct{}
+
+func (*blind) Glance([]byte) uint64 { return 0 }
+func (*blind) Expect(uint64)        {}
+
+// First requests arrive in any pieces, several at once, with bodies, or not at all.
+func TestListener_first_requests(t *testing.T) {
+	t.Parallel()
+	addr, _ := served(t, 1000)
+	const one, post = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "POST /b HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody"
+	for name, c := range map[string]struct {
+		send  string
+		piece int // bytes at a time, 0: all
+		want  []string
+	}{
+		"at once":               {one, 0, []string{"200 /a "}},
+		"byte by byte":          {one, 1, []string{"200 /a "}},
+		"three at once":         {one + post + one, 0, []string{"200 /a ", "200 /b body", "200 /a "}},
+		"three in pieces":       {one + post + one, 7, []string{"200 /a ", "200 /b body", "200 /a "}},
+		"empty lines before":    {"\r\n\r\n" + one, 3, []string{"200 /a "}},
+		"a head that is large":  {"GET /a HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", 7000) + "\r\n\r\n", 0, []string{"200 /a "}},
+		"one that is too large": {"GET /a HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", 9000) + "\r\n\r\n", 0, []string{"431"}},
+		"half a head":           {one[:20], 0, []string{"4"}},
+		"half a body":           {post[:len(post)-2], 0, []string{"4"}},
+		"nothing":               {"", 0, []string{"nothing"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c1, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c1.Close()
+			began := time.Now()
+			for b := []byte(c.send); len(b) > 0; {
+				n := len(b)
+				if c.piece > 0 {
+					n = min(n, c.piece)
+				}
+				if _, err := c1.Write(b[:n]); err != nil {
+					t.Fatal(err)
+				}
+				if b = b[n:]; c.piece > 0 {
+					time.Sleep(time.Millisecond) // a packet each
+				}
+			}
+			in := bufio.NewReader(c1)
+			for _, want := range c.want {
+				if err := c1.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+					t.Fatal(err)
+				}
+				if want == "nothing" {
+					if b, err := io.ReadAll(in); err != nil || len(b) > 0 {
+						t.Errorf("got %q, %v", b, err)
+					}
+					break
+				}
+				res, err := http.ReadResponse(in, nil)
+				if err != nil {
+					t.Fatalf("%s: %v", want, err)
+				}
+				body, _ := io.ReadAll(res.Body) // what is missing shows
+				if got := res.Status[:3] + " " + string(body); !strings.HasPrefix(got, want) {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			}
+			if d := time.Since(began); (c.want[0] == "4" || c.want[0] == "nothing") && (d < time.Second || d > 5*time.Second) {
+				t.Errorf("cut after %v", d)
+			}
+		})
+	}
+}
+
+// Who has gone is forgotten, whatever was sent before.
+func TestListener_first_requests_of_nobody(t *testing.T) {
+	t.Parallel()
+	addr, _ := served(t, 1000)
+	for _, sent := range []string{"", "GET /a HT", "GET /a HTTP/1.1\r\nHost: h\r\n"} {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(c, bytes.NewReader([]byte(sent))); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.SetReadDeadline(time.Now().Add(900 * time.Millisecond)); err != nil { // before it would be cut
+			t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(c); err != nil {
+			t.Errorf("%q, then the end: %q, %v", sent, answer, err)
+		}
+		c.Close()
+	}
+}
+
+// More connections than may be open cost those their place that have waited longest without a word.
+func TestListener_full_of_silence(t *testing.T) {
+	t.Parallel()
+	const limit = 40
+	addr, l := served(t, limit)
+	var silent []net.Conn
+	for range 3 * limit {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		silent = append(silent, c)
+	}
+	began := time.Now()
+	for range 10 {
+		res, err := http.Get("http://" + addr + "/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+	}
+	if d := time.Since(began); d > 900*time.Millisecond {
+		t.Errorf("served after %v, when the silent ones were over", d)
+	}
+	if n := l.Open(); n > limit {
+		t.Errorf("%d connections are open, %d may be", n, limit)
+	}
+	if l.Shed() < 2*limit {
+		t.Errorf("%d connections were shed", l.Shed())
+	}
+	if err := silent[0].SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := silent[0].Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the one that waited longest: %v", err)
+	}
+}
+
+// A server that ends answers who has begun to ask.
+func TestListener_waits_for_heads_at_the_end(t *testing.T) {
+	t.Parallel()
+	raw, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := listen.New(raw, listen.Timeouts{Read: 5 * time.Second, Write: time.Minute, Idle: time.Minute})
+	l.AwaitHeads(10)
+	server := &fasthttp.Server{Handler: func(*fasthttp.RequestCtx) {}, ConnState: l.State, CloseOnShutdown: true}
+	over := make(chan error, 1)
+	go func() { over <- server.Serve(l) }()
+	c, err := net.Dial("tcp", raw.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond) // it is taken in
+	ended := make(chan error, 1)
+	go func() { ended <- server.Shutdown() }()
+	time.Sleep(200 * time.Millisecond) // the listener is closed
+	if _, err := io.WriteString(c, "Host: h\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil || res.StatusCode != 200 {
+		t.Errorf("%v, %v", res, err)
+	}
+	for _, end := range []chan error{ended, over} {
+		select {
+		case err := <-end:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(4 * time.Second):
+			t.Fatal("the server does not end")
+		}
+	}
+}
