@@ -21,10 +21,11 @@ type conn struct {
 
 	socket     syscall.RawConn // nil where the connection has none
 	take, give func(uintptr) bool
-	early      []byte        // what came before the server asked, and it has not read yet
-	awaited    bool          // the first request is waited for, or was, and has not begun for the server
-	place      *list.Element // in the hall, under its lock
-	into       []byte        // the call of Read that is running: where to, and what came of it
+	early      []byte    // what came before the server asked, and it has not read yet
+	awaited    bool      // the first request is waited for, or was, and has not begun for the server
+	came       time.Time // into the hall, under its lock like place
+	place      *list.Element
+	into       []byte // the call of Read that is running: where to, and what came of it
 	n          int
 	failed     syscall.Errno
 	tries      int

@@ -15,7 +15,10 @@ const (
 	// mostHead is how much of a first request is kept until its head is whole. Longer ones go to the server as they are.
 	mostHead = 8 << 10
 	// retryAfter is the pause after the system could not give another connection.
-	retryAfter = 20 * time.Millisecond
+	retryAfter = 10 * time.Millisecond
+	// grace is how long whoever comes may be silent even where there is no more room: a visitor's request follows at
+	// once, but who is being flooded reads late.
+	grace = 150 * time.Millisecond
 )
 
 // hall is where new connections wait until the head of their first request is whole. There they take a goroutine of
@@ -53,7 +56,7 @@ func (l *Listener) Shed() uint64 {
 
 // AwaitHeads has Accept return connections when the head of their first request is whole, or can't become it. Who says
 // nothing until the time for a request is over is closed, and so is, when limit connections are open and another comes,
-// the one that has waited longest. Call it before Accept.
+// the one that has waited longest, if that is longer than a moment; else the other waits. Call it before Accept.
 func (l *Listener) AwaitHeads(limit int) {
 	l.hall = &hall{limit: limit, ready: make(chan *conn), over: make(chan struct{})}
 }
@@ -75,7 +78,7 @@ func (l *Listener) admit() {
 	h := l.hall
 	for {
 		for l.Open() >= h.limit && !h.shed() {
-			time.Sleep(retryAfter) // all are the server's
+			time.Sleep(retryAfter) // all are the server's, or have just come
 		}
 		c, err := l.accept()
 		switch {
@@ -108,7 +111,7 @@ func (h *hall) enter(c *conn) {
 	h.busy.Add(1)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c.place = h.waiting.PushBack(c)
+	c.came, c.place = time.Now(), h.waiting.PushBack(c)
 }
 
 func (h *hall) leave(c *conn) {
@@ -120,11 +123,11 @@ func (h *hall) leave(c *conn) {
 	}
 }
 
-// shed ends the connection that has waited longest, and reports whether there is one.
+// shed ends the connection that has waited longest, and reports whether there is one that has waited for long enough.
 func (h *hall) shed() bool {
 	h.mu.Lock()
 	first := h.waiting.Front()
-	if first == nil {
+	if first == nil || time.Since(first.Value.(*conn).came) < grace {
 		h.mu.Unlock()
 		return false
 	}

@@ -52,6 +52,8 @@ type Config struct {
 	// Brokers is how many of Apache's Kafka there are, in one cluster that nothing stands before; 0 means one, behind
 	// KafkaProxy.
 	Brokers int
+	// Files is how many files an edge may have open; 0 means as many as we may.
+	Files int
 	// NativeStore is for ClickHouse's native protocol in place of HTTP.
 	NativeStore bool
 }
@@ -170,6 +172,10 @@ func (f *Fleet) node(name string, program Program, env []string) *Node {
 	n := &Node{Addr: freePort(f.t), Ops: freePort(f.t), Dir: filepath.Join(f.Dir, name)}
 	own := []string{"LISTEN_ADDR=" + n.Addr, "OPS_ADDR=" + n.Ops, "DATA_DIR=" + n.Dir}
 	n.Process = process(f.t, f.Dir, name, binary(f.t, f.cfg.built(program)), nil, nil, answers("http://"+n.Ops+"/readyz"))
+	if program == Edge && f.cfg.Files > 0 {
+		n.args = []string{"-c", `ulimit -n "$1" && exec "$0"`, n.path, strconv.Itoa(f.cfg.Files)}
+		n.path = "/bin/sh"
+	}
 	if f.cfg.Settings != nil {
 		n.env = append(append(n.env, f.cfg.Settings(f, n, program)...), own...)
 	} else {

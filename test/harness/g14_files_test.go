@@ -1,0 +1,82 @@
+package harness_test
+
+import (
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// TestG14_more holds many more connections to an edge than it may have files open, that say nothing or begin to and come
+// back when they are cut: visitors who come anew are served all the same, and so are those with connections.
+func TestG14_more_connections_than_files(t *testing.T) {
+	n := count(t, 3000)
+	const files = 900
+	p, slugs := published(t, 100)
+	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p, Files: files})
+	e := f.Edges[0]
+	c := newCrowd(t)
+	var crowd, anew sync.WaitGroup
+	over := make(chan struct{})
+	for i := range n {
+		crowd.Go(func() {
+			for {
+				if conn, err := net.DialTimeout("tcp", e.Addr, time.Second); err == nil {
+					if i%2 == 0 {
+						_, _ = conn.Write([]byte("GET /link1 HT")) // whether it is cut is found out below
+					}
+					_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+					_, _ = conn.Read(make([]byte, 1))
+					conn.Close()
+				}
+				select {
+				case <-over:
+					return
+				case <-time.After(100 * time.Millisecond):
+				}
+			}
+		})
+	}
+	fleet.Eventually(t, time.Minute, "the edge has no room", func() bool { return e.Metric("shortline_edge_connections_shed_total") > 0 })
+	served, failed := 0, 0
+	anew.Go(func() {
+		client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		for {
+			res, err := client.Get("http://" + e.Addr + "/nobody-has-this-link")
+			if err != nil || res.StatusCode != http.StatusNotFound {
+				t.Logf("a new visitor: %v, %v", res, err)
+				failed++
+			} else {
+				served++
+			}
+			if err == nil {
+				res.Body.Close()
+			}
+			select {
+			case <-over:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	})
+	r := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: 500}, func() { time.Sleep(long(t, 8*time.Second)) })
+	open, shed := e.Files(), e.Metric("shortline_edge_connections_shed_total")
+	close(over)
+	anew.Wait()
+	crowd.Wait()
+	t.Logf("%d clients that say nothing, %.0f were shed, %d of %d files open; new visitors: %d served, %d not; load: %v", n, shed, open, files, served, failed, r)
+	if failed > 0 || served == 0 {
+		t.Errorf("%d new visitors were not served, %d were", failed, served)
+	}
+	if len(r.Other) > 0 || r.Broken > 0 || r.Refused > 0 {
+		t.Errorf("others were not served: %v", r)
+	}
+	if open >= files {
+		t.Errorf("all of %d files are open", files)
+	}
+	inTopic(t, f, c)
+}
