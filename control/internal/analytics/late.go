@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,12 +13,44 @@ import (
 // Until Use every question is answered with a problem.Unavailable. The zero value is ready.
 type Late struct {
 	store atomic.Pointer[Store]
+
+	mu     sync.Mutex
+	opened chan struct{} // closed by Use; nil while nobody waits
 }
 
 var _ Store = (*Late)(nil)
 
 // Use gives it the store, once.
-func (l *Late) Use(s Store) { l.store.Store(&s) }
+func (l *Late) Use(s Store) {
+	l.store.Store(&s)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.opened != nil {
+		close(l.opened)
+	}
+}
+
+// Await returns when the store can be asked, which a Late can only once it was given one, or when ctx ends.
+func Await(ctx context.Context, s Store) {
+	l, ok := s.(*Late)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	if l.store.Load() != nil {
+		l.mu.Unlock()
+		return
+	}
+	if l.opened == nil {
+		l.opened = make(chan struct{})
+	}
+	opened := l.opened
+	l.mu.Unlock()
+	select {
+	case <-opened:
+	case <-ctx.Done():
+	}
+}
 
 // get returns what Use was given.
 func (l *Late) get() (Store, error) {

@@ -36,9 +36,13 @@ func (in *Ingester) touch(rows []analytics.Row) {
 // healAgain is how soon counters are set or compared again where that failed.
 const healAgain = 5 * time.Second
 
+// lastWithin is how long the last counters may take of the time that a process has to end.
+const lastWithin = 3 * time.Second
+
 // Run sets the counters that clicks have changed, at most once in Config.Every, and compares all of them with the
 // store at its start and now and then. It ends with ctx, after it has set what is left.
 func (in *Ingester) Run(ctx context.Context) error {
+	analytics.Await(ctx, in.clicks)
 	heal := time.NewTimer(0)
 	defer heal.Stop()
 	for {
@@ -54,7 +58,7 @@ func (in *Ingester) Run(ctx context.Context) error {
 			}
 			continue
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWithin)
 			defer cancel()
 			in.report(last, "set counters", in.settle(last))
 			return nil
