@@ -10,6 +10,9 @@ export class Refused extends Error {
   }
 }
 
+// wrong is what the API would answer about a field, for what the page finds before asking.
+export const wrong = (field, message) => new Refused(400, { message: 'Check what is marked.', errors: [{ field, message }] });
+
 let expired = () => {};
 
 // onExpired is called when the session has ended while the console was open.

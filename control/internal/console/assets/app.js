@@ -6,6 +6,8 @@ import { login } from './login.js';
 import { links } from './links.js';
 import { link } from './link.js';
 import { overview } from './overview.js';
+import { webhooks } from './webhooks.js';
+import { webhook } from './webhook.js';
 import { keys } from './keys.js';
 import { account } from './account.js';
 import { users } from './users.js';
@@ -15,12 +17,16 @@ import { audit } from './audit.js';
 const screens = [
   { path: '/console/links', title: 'Links', symbol: 'links', show: links },
   { path: '/console/overview', title: 'Overview', symbol: 'overview', show: overview },
+  { path: '/console/webhooks', title: 'Webhooks', symbol: 'webhooks', show: webhooks },
   { path: '/console/keys', title: 'API keys', symbol: 'keys', show: keys },
   { path: '/console/account', title: 'Account', symbol: 'account', show: account },
   { path: '/console/users', title: 'Users', symbol: 'users', show: users, admin: true },
   { path: '/console/edges', title: 'Edges', symbol: 'edges', show: edges, admin: true },
   { path: '/console/audit', title: 'Audit log', symbol: 'audit', show: audit, admin: true },
 ];
+
+// What is shown of one thing, below its list.
+const ones = { links: { title: 'Link', show: link, tabs: true }, webhooks: { title: 'Webhook', show: webhook } };
 
 const app = document.getElementById('app');
 let user = null;
@@ -49,8 +55,8 @@ onExpired(() => {
 });
 
 function screenOf(path) {
-  const one = /^\/console\/links\/([^/]+)(?:\/([a-z]+))?$/.exec(path);
-  if (one) return { path: '/console/links', title: 'Link', show: link, id: one[1], tab: one[2] };
+  const one = /^\/console\/([a-z]+)\/([^/]+)(?:\/([a-z]+))?$/.exec(path);
+  if (one && Object.hasOwn(ones, one[1]) && (!one[3] || ones[one[1]].tabs)) return { path: `/console/${one[1]}`, ...ones[one[1]], id: one[2], tab: one[3] };
   return screens.find((screen) => screen.path === path);
 }
 

@@ -106,6 +106,14 @@ export function field(name, label, { help, type = 'text', options, rows, ...prop
   return h('div', { class: 'field', 'data-field': name }, h('label', { for: id }, label), input, help_);
 }
 
+// choices is a group of checkboxes, each [name, label, checked]; name is the API's field that they make together.
+export function choices(name, label, boxes, help) {
+  const id = `field-${++fields}-help`;
+  return h('fieldset', { class: 'field', 'data-field': name, 'aria-describedby': id }, h('legend', null, label),
+    h('div', { class: 'choices' }, boxes.map(([value, text, checked]) => h('label', null, h('input', { type: 'checkbox', name: value, checked }), h('span', null, text)))),
+    h('p', { id, class: 'help' }, help));
+}
+
 // form calls send with the values of its inputs, by name, and shows what the API finds wrong beside them.
 export function form(content, action, send, { cancel, kind = 'primary', ...props } = {}) {
   const alert = h('p', { class: 'alert', role: 'alert', hidden: true });
