@@ -139,6 +139,9 @@ func TestConsole_webhooks(t *testing.T) {
 	b.press("Orders & more")
 	b.sees("no, it has no secret")
 	b.sees("url.created") // in the log
+	var path string
+	b.eval(`location.pathname`, &path)
+	b.onPhone(path, "Orders & more")
 	b.press("Enable")
 	b.sees("Active")
 	b.press("Delete")

@@ -61,7 +61,7 @@ export async function webhook({ id, user, signal, go }) {
       notify(`Sent again. ${answer(got)}`, got.isSuccess ? 'good' : 'bad');
       await load();
     }));
-    return [h('time', { datetime: l.sentAt }, time(l.sentAt)), h('span', { class: 'mono' }, l.event), number(l.attempt),
+    return [h('time', { datetime: l.sentAt }, time(l.sentAt)), h('span', { class: 'mono whole' }, l.event), number(l.attempt),
       h('div', null, h('span', { class: `badge ${l.isSuccess ? 'active' : 'expired'}` }, l.isSuccess ? 'Taken' : 'Failed'), ` ${answer(l)}`,
         h('details', null, h('summary', null, 'Details'), h('p', { class: 'help' }, `Delivery ${l.deliveryId}`), h('p', { class: 'help' }, 'sent'), h('pre', { class: 'code' }, JSON.stringify(l.payload, null, 2)),
           l.response && [h('p', { class: 'help' }, 'answered'), h('pre', { class: 'code' }, l.response)])),
