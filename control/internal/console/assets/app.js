@@ -6,6 +6,8 @@ import { login } from './login.js';
 import { links } from './links.js';
 import { link } from './link.js';
 import { overview } from './overview.js';
+import { bundles } from './bundles.js';
+import { bundle } from './bundle.js';
 import { webhooks } from './webhooks.js';
 import { webhook } from './webhook.js';
 import { keys } from './keys.js';
@@ -17,6 +19,7 @@ import { audit } from './audit.js';
 const screens = [
   { path: '/console/links', title: 'Links', symbol: 'links', show: links },
   { path: '/console/overview', title: 'Overview', symbol: 'overview', show: overview },
+  { path: '/console/bundles', title: 'Bundles', symbol: 'folder', show: bundles },
   { path: '/console/webhooks', title: 'Webhooks', symbol: 'webhooks', show: webhooks },
   { path: '/console/keys', title: 'API keys', symbol: 'keys', show: keys },
   { path: '/console/account', title: 'Account', symbol: 'account', show: account },
@@ -26,7 +29,7 @@ const screens = [
 ];
 
 // What is shown of one thing, below its list.
-const ones = { links: { title: 'Link', show: link, tabs: true }, webhooks: { title: 'Webhook', show: webhook } };
+const ones = { links: { title: 'Link', show: link, tabs: true }, bundles: { title: 'Bundle', show: bundle }, webhooks: { title: 'Webhook', show: webhook } };
 
 const app = document.getElementById('app');
 let user = null;

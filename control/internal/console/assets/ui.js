@@ -163,7 +163,7 @@ function show(self, alert, err) {
     }
     const below = problem.field === place.dataset.field ? '' : `${problem.field}: `;
     const input = place.querySelector('input, select, textarea');
-    input.setAttribute('aria-invalid', 'true');
+    input?.setAttribute('aria-invalid', 'true'); // a group of checkboxes may have none
     place.querySelector('.help').append(h('span', { class: 'wrong' }, below + problem.message));
     place.closest('details')?.setAttribute('open', '');
     first ??= input;
@@ -191,7 +191,7 @@ export function card(title, ...content) {
 }
 
 export function badge(status) {
-  const names = { ACTIVE: 'Active', INACTIVE: 'Disabled', EXPIRED: 'Expired' };
+  const names = { ACTIVE: 'Active', INACTIVE: 'Disabled', EXPIRED: 'Expired', ARCHIVED: 'Archived' };
   return h('span', { class: `badge ${String(status).toLowerCase()}` }, names[status] ?? status);
 }
 
