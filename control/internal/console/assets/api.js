@@ -22,7 +22,9 @@ export function onExpired(f) {
 
 async function call(method, path, body, { signal, signIn } = {}) {
   const request = { method, signal, credentials: 'same-origin', headers: { Accept: 'application/json' } };
-  if (body !== undefined) {
+  if (body instanceof FormData) {
+    request.body = body; // the browser names its type, with the boundary
+  } else if (body !== undefined) {
     request.headers['Content-Type'] = 'application/json';
     request.body = JSON.stringify(body);
   }

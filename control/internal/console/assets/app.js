@@ -89,6 +89,7 @@ async function show() {
     const content = await screen.show({ user, signal: mine.signal, id: screen.id, tab: screen.tab, go, reload: show, renamed: (u) => { user = u; } });
     if (mine.signal.aborted) return;
     replace(main, astray(), content);
+    main.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); // a strip on a phone too
     main.querySelector('h1')?.focus({ preventScroll: true });
     scrollTo(0, 0);
   } catch (err) {
