@@ -54,7 +54,7 @@ func TestConsole_second_factor_and_roles(t *testing.T) {
 	b.sees("No links yet")
 	var menu string
 	b.do(chromedp.Text("nav[aria-label=Main]", &menu, chromedp.ByQuery))
-	for _, name := range []string{"Users", "Edges", "Audit log"} {
+	for _, name := range []string{"Users", "Identity providers", "System settings", "Edges", "Audit log"} {
 		if slices.Contains(strings.Split(menu, "\n"), name) {
 			t.Errorf("the menu of a user who is no administrator has %s", name)
 		}
@@ -142,7 +142,7 @@ func TestConsole_on_a_phone_and_without_sight(t *testing.T) {
 	b.eval(`document.querySelector('.row .title').pathname`, &id)
 	for path, text := range map[string]string{
 		"/console/links": "Links", id: "Clicks a day", id + "/clicks": "Live", id + "/rules": "Where does", id + "/variants": "No test", id + "/preview": "How it looks", id + "/edit": "Save",
-		"/console/overview": "Overview", "/console/bundles": "No bundles", "/console/webhooks": "No webhooks", "/console/keys": "API keys", "/console/account": "Second factor", "/console/users": "Users", "/console/edges": "Alive", "/console/audit": "Audit log",
+		"/console/overview": "Overview", "/console/bundles": "No bundles", "/console/webhooks": "No webhooks", "/console/keys": "API keys", "/console/account": "Second factor", "/console/users": "Users", "/console/providers": "No identity providers", "/console/settings": "No settings", "/console/edges": "Alive", "/console/audit": "Audit log",
 	} {
 		b.faultless(path, text)
 	}

@@ -210,7 +210,7 @@ func (b *browser) sees(text string) {
 	var seen bool
 	deadline := time.Now().Add(10 * time.Second)
 	for {
-		b.eval(fmt.Sprintf(`document.body.innerText.includes(%s)`, quoted), &seen)
+		b.eval(fmt.Sprintf(`Boolean(document.body?.innerText.includes(%s))`, quoted), &seen)
 		if seen {
 			return
 		}

@@ -13,6 +13,8 @@ import { webhook } from './webhook.js';
 import { keys } from './keys.js';
 import { account } from './account.js';
 import { users } from './users.js';
+import { providers } from './providers.js';
+import { settings } from './settings.js';
 import { edges } from './edges.js';
 import { audit } from './audit.js';
 
@@ -24,6 +26,8 @@ const screens = [
   { path: '/console/keys', title: 'API keys', symbol: 'keys', show: keys },
   { path: '/console/account', title: 'Account', symbol: 'account', show: account },
   { path: '/console/users', title: 'Users', symbol: 'users', show: users, admin: true },
+  { path: '/console/providers', title: 'Identity providers', symbol: 'providers', show: providers, admin: true },
+  { path: '/console/settings', title: 'System settings', symbol: 'settings', show: settings, admin: true },
   { path: '/console/edges', title: 'Edges', symbol: 'edges', show: edges, admin: true },
   { path: '/console/audit', title: 'Audit log', symbol: 'audit', show: audit, admin: true },
 ];

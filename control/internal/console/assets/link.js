@@ -2,7 +2,7 @@
 import { h, icon, safeLink } from './dom.js';
 import { get } from './api.js';
 import { badge, button, card, copy, notify } from './ui.js';
-import { number, time, bare } from './format.js';
+import { time, bare } from './format.js';
 import { linkForm } from './linkform.js';
 import { qr, remove } from './links.js';
 import { report } from './report.js';

@@ -1,5 +1,5 @@
 // The way in: password, second factor when it is asked for, and identity providers.
-import { h, replace } from './dom.js';
+import { h } from './dom.js';
 import { get, post } from './api.js';
 import { field, form } from './ui.js';
 

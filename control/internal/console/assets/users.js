@@ -2,7 +2,7 @@
 import { h, replace } from './dom.js';
 import { get, post, patch, del, query } from './api.js';
 import { attempt, badge, button, card, complain, confirm, dialog, field, form, heading, iconButton, notify, pager, table, turns } from './ui.js';
-import { date } from './format.js';
+import { date, since } from './format.js';
 
 const roles = [['USER', 'User'], ['ADMIN', 'Administrator']];
 
@@ -35,12 +35,34 @@ export async function users({ user, signal }) {
       }
     }) }, roles.map(([value, text]) => h('option', { value, selected: u.role === value }, text))),
     badge(u.status), second(u, own), date(u.createdAt),
-    own ? h('small', null, 'you') : h('span', { class: 'tools' }, iconButton('keys', `Set a password for ${u.email}`, () => reset(u)), toggle,
+    own ? h('span', { class: 'tools' }, h('small', null, 'you'), elsewhere(u)) : h('span', { class: 'tools' }, elsewhere(u), iconButton('keys', `Set a password for ${u.email}`, () => reset(u)), toggle,
       iconButton('trash', `Delete ${u.email}`, () => confirm('Delete this user?', `${u.email} can no longer sign in, and their keys are refused.`, 'Delete', async () => {
         const got = await del(`/api/users/${u.id}`);
         notify(got?.message ?? 'Deleted.');
         await load();
       }), 'danger'))];
+  }
+  // elsewhere opens what a user signs in with at identity providers, where there are any.
+  function elsewhere(u) {
+    const control = any && iconButton('providers', `Accounts of ${u.email} at identity providers`, () => attempt(control, async () => {
+      const path = `/api/users/${u.id}/oidc-accounts`;
+      const content = h('div', { class: 'body' });
+      async function draw() {
+        const { data } = await get(path, { signal });
+        replace(content, data.length ? h('ul', { class: 'rules' }, data.map((a) => {
+          const unlink = button('Unlink', () => attempt(unlink, async () => {
+            await del(`${path}/${a.id}`);
+            notify('Unlinked. Signing in through the provider may link it anew.');
+            await draw();
+            content.querySelector('button')?.focus();
+          }), { 'aria-label': `Unlink ${a.email ?? a.sub} at ${a.provider.name}` });
+          return h('li', { class: 'rule' }, h('div', { class: 'what' }, h('h3', null, a.provider.name), h('p', { class: 'condition' }, a.email ?? a.sub), h('p', { class: 'condition' }, `signed in ${since(a.lastLoginAt)}`)), h('div', { class: 'tools' }, unlink));
+        })) : h('p', { class: 'none' }, 'None. One is linked when the user signs in through a provider.'));
+      }
+      await draw();
+      dialog(`Accounts of ${u.name || u.email}`, () => content);
+    }));
+    return control;
   }
   // Whoever has lost the phone and the recovery codes asks an administrator; nobody can turn it on for somebody else.
   function second(u, own) {
@@ -69,6 +91,7 @@ export async function users({ user, signal }) {
     }, { cancel: close, class: 'body' }));
   }
   let typing;
+  const any = (await get('/api/admin/oidc-providers?limit=1', { signal })).total > 0;
   await load();
   return [heading('Users', button('New user', make, { kind: 'primary', symbol: 'plus' })), h('div', { class: 'filters', role: 'search' }, field('search', 'Search', { type: 'search', placeholder: 'Email or name', oninput: (e) => {
     clearTimeout(typing);
