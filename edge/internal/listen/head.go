@@ -39,16 +39,6 @@ type hall struct {
 	turned  atomic.Uint64 // connections that were ended for want of room
 }
 
-// Limit is how many connections may be open: atMost, or what files the process may have leaves besides its own.
-func Limit(atMost int) int {
-	const own = 256 // spool, documents, connections to Kafka and the control plane
-	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		return atMost
-	}
-	return int(min(uint64(atMost), max(uint64(files.Cur), 2*own)-own))
-}
-
 // Shed is how many connections were ended because too many were open.
 func (l *Listener) Shed() uint64 {
 	if l.hall == nil {
