@@ -107,6 +107,14 @@ const faults = `(() => {
 	return out;
 })()`
 
+// onPhone is faultless on a screen as narrow as any, and then on the one before.
+func (b *browser) onPhone(path, text string) {
+	b.t.Helper()
+	b.do(emulation.SetDeviceMetricsOverride(360, 740, 1, true))
+	b.faultless(path, text)
+	b.do(emulation.ClearDeviceMetricsOverride())
+}
+
 func (b *browser) faultless(path, text string) {
 	b.t.Helper()
 	b.visit(path)
@@ -133,8 +141,8 @@ func TestConsole_on_a_phone_and_without_sight(t *testing.T) {
 	var id string
 	b.eval(`document.querySelector('.row .title').pathname`, &id)
 	for path, text := range map[string]string{
-		"/console/links": "Links", id: "Clicks a day", id + "/clicks": "Live", id + "/rules": "Where does", id + "/variants": "No test", id + "/edit": "Save",
-		"/console/overview": "Overview", "/console/keys": "API keys", "/console/account": "Second factor", "/console/users": "Users", "/console/edges": "Alive", "/console/audit": "Audit log",
+		"/console/links": "Links", id: "Clicks a day", id + "/clicks": "Live", id + "/rules": "Where does", id + "/variants": "No test", id + "/preview": "How it looks", id + "/edit": "Save",
+		"/console/overview": "Overview", "/console/bundles": "No bundles", "/console/webhooks": "No webhooks", "/console/keys": "API keys", "/console/account": "Second factor", "/console/users": "Users", "/console/edges": "Alive", "/console/audit": "Audit log",
 	} {
 		b.faultless(path, text)
 	}

@@ -52,8 +52,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// standalone runs the program and returns its address.
-func standalone(t *testing.T) string {
+// standalone runs the program, with more settings if given, and returns its address.
+func standalone(t *testing.T, settings ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	addr, ops := freePort(t), freePort(t)
@@ -62,10 +62,11 @@ func standalone(t *testing.T) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program)
-	cmd.Env = []string{
+	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LISTEN_ADDR=" + addr, "OPS_ADDR=" + ops, "DATA_DIR=" + filepath.Join(dir, "data"),
 		"ADMIN_PASSWORD=" + adminPassword, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0",
-	}
+		"RATE_LIMIT_WEBHOOKS=0", "RATE_LIMIT_WEBHOOK_RETRY=0",
+	}, settings...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
@@ -292,16 +293,22 @@ func (b *browser) shot(name string) {
 	}
 }
 
-// looks takes pictures in light and dark, and on a phone.
+// looks takes pictures in light and dark, on a desk and on a phone.
 func (b *browser) looks(name string) {
 	b.t.Helper()
 	if os.Getenv("SHOTS") == "" {
 		return
 	}
-	b.shot(name)
-	b.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}), emulation.SetDeviceMetricsOverride(390, 844, 2, true))
-	b.settle()
-	b.shot(name + "-phone")
+	for _, screen := range []string{"", "-phone"} {
+		if screen != "" {
+			b.do(emulation.SetDeviceMetricsOverride(390, 844, 2, true))
+		}
+		for _, colours := range []string{"light", "dark"} {
+			b.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: colours}}))
+			b.settle()
+			b.shot(name + screen + "-" + colours)
+		}
+	}
 	b.do(emulation.ClearDeviceMetricsOverride(), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{}))
 	b.settle()
 }

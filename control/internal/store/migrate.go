@@ -13,7 +13,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// migrate brings the schema up to date, and refuses a schema that a newer program has made.
+// migrate brings the schema up to date. One that a newer program has made it leaves alone, if programs of this age may
+// work with it: so a control plane that dies in the middle of an upgrade comes back, and a release can be taken back.
 func (s *Store) migrate(ctx context.Context) error {
 	dialect, dir := goose.DialectSQLite3, "migrations/sqlite"
 	if s.pg {
@@ -39,7 +40,13 @@ func (s *Store) migrate(ctx context.Context) error {
 	sources := p.ListSources()
 	newest := sources[len(sources)-1].Version
 	if have > newest {
-		return fmt.Errorf("the database has schema %d, this program knows only up to %d: it was used by a newer release", have, newest)
+		oldest := have
+		err := s.write.QueryRowContext(ctx, `SELECT oldest FROM schema_support WHERE id = 1`).Scan(&oldest)
+		if err != nil || oldest > newest {
+			return fmt.Errorf("the database has schema %d, this program knows only up to %d: it was used by a newer release, which works with programs that know %d", have, newest, oldest)
+		}
+		s.log.Warn("the database has the schema of a newer release, and this one works with it", "schema", have, "known", newest)
+		return nil
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the schema: %w", err)

@@ -16,25 +16,52 @@ func addresses(t *testing.T) map[string]string {
 	return map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "postgres": storetest.PostgresURL(t)}
 }
 
-func TestOpen_refuses_a_database_from_the_future(t *testing.T) {
+// A schema that a newer release has made is left alone and worked with, if it says that this is possible.
+func TestOpen_a_database_from_the_future(t *testing.T) {
 	t.Parallel()
 	for name, url := range addresses(t) {
 		t.Run(name, func(t *testing.T) {
-			s, err := store.Open(t.Context(), store.Config{URL: url})
-			must(t, err)
-			inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
-				_, err := tx.Exec(ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, ?)`, true)
-				return err
-			})
-			must(t, s.Close())
-			if s, err := store.Open(t.Context(), store.Config{URL: url}); err == nil {
-				s.Close()
-				t.Fatal("a schema that this program does not know was taken")
-			} else if !strings.Contains(err.Error(), "schema 9999") || !strings.Contains(err.Error(), "newer release") {
-				t.Errorf("the refusal does not say why: %v", err)
+			change := func(statement string, args ...any) {
+				t.Helper()
+				s, err := store.Open(t.Context(), store.Config{URL: url})
+				must(t, err)
+				inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+					_, err := tx.Exec(ctx, statement, args...)
+					return err
+				})
+				must(t, s.Close())
 			}
+			refused := func(why string) {
+				t.Helper()
+				if s, err := store.Open(t.Context(), store.Config{URL: url}); err == nil {
+					s.Close()
+					t.Fatalf("a schema was taken that %s", why)
+				} else if !strings.Contains(err.Error(), "schema 9999") || !strings.Contains(err.Error(), "newer release") {
+					t.Errorf("the refusal does not say why: %v", err)
+				}
+			}
+			change(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, ?)`, true)
+			change(`UPDATE schema_support SET oldest = 9999`) // the database of a newer release is used
+			refused("only newer programs can work with")
 		})
 	}
+	t.Run("without saying so", func(t *testing.T) {
+		url := addresses(t)["sqlite"]
+		s, err := store.Open(t.Context(), store.Config{URL: url})
+		must(t, err)
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			if _, err := tx.Exec(ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, ?)`, true); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `DROP TABLE schema_support`)
+			return err
+		})
+		must(t, s.Close())
+		if s, err := store.Open(t.Context(), store.Config{URL: url}); err == nil {
+			s.Close()
+			t.Error("a schema was taken that doesn't say who may work with it")
+		}
+	})
 }
 
 // Replicas that start together on an empty database take turns; all of them come up, with one incarnation.

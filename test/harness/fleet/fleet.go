@@ -52,6 +52,8 @@ type Config struct {
 	// Brokers is how many of Apache's Kafka there are, in one cluster that nothing stands before; 0 means one, behind
 	// KafkaProxy.
 	Brokers int
+	// Programs are those to start with; the present ones where there is none.
+	Programs map[Program]string
 	// Files is how many files an edge may have open; 0 means as many as we may.
 	Files int
 	// NativeStore is for ClickHouse's native protocol in place of HTTP.
@@ -171,7 +173,11 @@ func (f *Fleet) node(name string, program Program, env []string) *Node {
 	f.t.Helper()
 	n := &Node{Addr: freePort(f.t), Ops: freePort(f.t), Dir: filepath.Join(f.Dir, name)}
 	own := []string{"LISTEN_ADDR=" + n.Addr, "OPS_ADDR=" + n.Ops, "DATA_DIR=" + n.Dir}
-	n.Process = process(f.t, f.Dir, name, binary(f.t, f.cfg.built(program)), nil, nil, answers("http://"+n.Ops+"/readyz"))
+	path := f.cfg.Programs[program]
+	if path == "" {
+		path = binary(f.t, f.cfg.built(program))
+	}
+	n.Process = process(f.t, f.Dir, name, path, nil, nil, answers("http://"+n.Ops+"/readyz"))
 	if program == Edge && f.cfg.Files > 0 {
 		n.args = []string{"-c", `ulimit -n "$1" && exec "$0"`, n.path, strconv.Itoa(f.cfg.Files)}
 		n.path = "/bin/sh"

@@ -62,12 +62,20 @@ func binary(t testing.TB, name string) string {
 	return p
 }
 
-func build(name string) (string, error) {
+// sourceRoot is the repository's folder.
+func sourceRoot() (string, error) {
 	_, here, _, ok := runtime.Caller(0)
 	if !ok {
 		return "", errors.New("the harness does not know where its source is")
 	}
-	root := filepath.Join(filepath.Dir(here), "..", "..", "..")
+	return filepath.Join(filepath.Dir(here), "..", "..", ".."), nil
+}
+
+func build(name string) (string, error) {
+	root, err := sourceRoot()
+	if err != nil {
+		return "", err
+	}
 	cache, err := cacheDir()
 	if err != nil {
 		return "", err

@@ -122,6 +122,9 @@ func (p *Process) launch() error {
 	return nil
 }
 
+// stopsWithin is more than programs take of themselves.
+const stopsWithin = 20 * time.Second
+
 var errEnded = errors.New("it has ended")
 
 func (p *Process) start() error {

@@ -10,6 +10,9 @@ export class Refused extends Error {
   }
 }
 
+// wrong is what the API would answer about a field, for what the page finds before asking.
+export const wrong = (field, message) => new Refused(400, { message: 'Check what is marked.', errors: [{ field, message }] });
+
 let expired = () => {};
 
 // onExpired is called when the session has ended while the console was open.
@@ -19,7 +22,9 @@ export function onExpired(f) {
 
 async function call(method, path, body, { signal, signIn } = {}) {
   const request = { method, signal, credentials: 'same-origin', headers: { Accept: 'application/json' } };
-  if (body !== undefined) {
+  if (body instanceof FormData) {
+    request.body = body; // the browser names its type, with the boundary
+  } else if (body !== undefined) {
     request.headers['Content-Type'] = 'application/json';
     request.body = JSON.stringify(body);
   }

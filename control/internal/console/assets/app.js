@@ -6,6 +6,10 @@ import { login } from './login.js';
 import { links } from './links.js';
 import { link } from './link.js';
 import { overview } from './overview.js';
+import { bundles } from './bundles.js';
+import { bundle } from './bundle.js';
+import { webhooks } from './webhooks.js';
+import { webhook } from './webhook.js';
 import { keys } from './keys.js';
 import { account } from './account.js';
 import { users } from './users.js';
@@ -15,12 +19,17 @@ import { audit } from './audit.js';
 const screens = [
   { path: '/console/links', title: 'Links', symbol: 'links', show: links },
   { path: '/console/overview', title: 'Overview', symbol: 'overview', show: overview },
+  { path: '/console/bundles', title: 'Bundles', symbol: 'folder', show: bundles },
+  { path: '/console/webhooks', title: 'Webhooks', symbol: 'webhooks', show: webhooks },
   { path: '/console/keys', title: 'API keys', symbol: 'keys', show: keys },
   { path: '/console/account', title: 'Account', symbol: 'account', show: account },
   { path: '/console/users', title: 'Users', symbol: 'users', show: users, admin: true },
   { path: '/console/edges', title: 'Edges', symbol: 'edges', show: edges, admin: true },
   { path: '/console/audit', title: 'Audit log', symbol: 'audit', show: audit, admin: true },
 ];
+
+// What is shown of one thing, below its list.
+const ones = { links: { title: 'Link', show: link, tabs: true }, bundles: { title: 'Bundle', show: bundle }, webhooks: { title: 'Webhook', show: webhook } };
 
 const app = document.getElementById('app');
 let user = null;
@@ -49,8 +58,8 @@ onExpired(() => {
 });
 
 function screenOf(path) {
-  const one = /^\/console\/links\/([^/]+)(?:\/([a-z]+))?$/.exec(path);
-  if (one) return { path: '/console/links', title: 'Link', show: link, id: one[1], tab: one[2] };
+  const one = /^\/console\/([a-z]+)\/([^/]+)(?:\/([a-z]+))?$/.exec(path);
+  if (one && Object.hasOwn(ones, one[1]) && (!one[3] || ones[one[1]].tabs)) return { path: `/console/${one[1]}`, ...ones[one[1]], id: one[2], tab: one[3] };
   return screens.find((screen) => screen.path === path);
 }
 
@@ -80,6 +89,7 @@ async function show() {
     const content = await screen.show({ user, signal: mine.signal, id: screen.id, tab: screen.tab, go, reload: show, renamed: (u) => { user = u; } });
     if (mine.signal.aborted) return;
     replace(main, astray(), content);
+    main.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); // a strip on a phone too
     main.querySelector('h1')?.focus({ preventScroll: true });
     scrollTo(0, 0);
   } catch (err) {

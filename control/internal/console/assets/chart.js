@@ -21,8 +21,10 @@ export function chart(series, signal) {
   });
   watcher.observe(place);
   signal.addEventListener('abort', () => watcher.disconnect());
+  const visitors = series.some((d) => d.uniqueVisitors !== undefined); // not every report counts them
   return h('figure', { class: 'days' }, place, h('details', null, h('summary', null, 'As a table'),
-    table('Clicks a day', [['Day'], ['Clicks', 'num'], ['Visitors', 'num']], series.map((d) => [day(d.date), number(d.clicks), number(d.uniqueVisitors)]))));
+    table('Clicks a day', [['Day'], ['Clicks', 'num'], ...(visitors ? [['Visitors', 'num']] : [])],
+      series.map((d) => [day(d.date), number(d.clicks), ...(visitors ? [number(d.uniqueVisitors)] : [])]))));
 }
 
 function draw(series, width, lines, total) {
@@ -36,7 +38,7 @@ function draw(series, width, lines, total) {
     lines.map((n) => [s('line', { x1: left, x2: width, y1: y(n), y2: y(n), class: n ? 'grid' : 'axis' }), s('text', { x: left - 8, y: y(n) + 4, 'text-anchor': 'end' }, number(n))]),
     series.map((d, i) => {
       const x = left + i * step, tallness = d.clicks ? Math.max(2, y(0) - y(d.clicks)) : 0;
-      return s('g', { class: 'day' }, s('title', null, `${day(d.date)}: ${number(d.clicks)} clicks, ${number(d.uniqueVisitors)} visitors`),
+      return s('g', { class: 'day' }, s('title', null, `${day(d.date)}: ${number(d.clicks)} clicks${d.uniqueVisitors === undefined ? '' : `, ${number(d.uniqueVisitors)} visitors`}`),
         s('rect', { x, y: above, width: step, height: tall, class: 'reach' }),
         s('rect', { x: x + (step - bar) / 2, y: y(0) - tallness, width: bar, height: tallness, rx: Math.min(3, bar / 2), class: 'bar' }),
         (series.length - 1 - i) % every === 0 && s('text', { x: x + step / 2, y: height - 7, 'text-anchor': i === series.length - 1 && series.length > 1 ? 'end' : 'middle', dx: i === series.length - 1 && series.length > 1 ? step / 2 : 0 }, day(d.date)));

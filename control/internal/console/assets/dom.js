@@ -47,6 +47,22 @@ const paths = {
   links: 'M10 13a5 5 0 0 0 7 0l3-3a5 5 0 0 0-7-7l-1.5 1.5M14 11a5 5 0 0 0-7 0l-3 3a5 5 0 0 0 7 7l1.5-1.5',
   overview: 'M4 20V10M10 20V4M16 20v-7M21 20H3',
   keys: 'M8 19a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM11.2 11.3L20 3M16 6.8l3 3',
+  folder: 'M3 19V5h6l2 3h10v11z',
+  star: 'M12 4l2.5 5.2 5.5.8-4 4 1 5.7-5-2.7-5 2.7 1-5.7-4-4 5.5-.8z',
+  heart: 'M12 20C5 15 3.5 11.5 4 8.5a4 4 0 0 1 8-1 4 4 0 0 1 8 1c.5 3-1 6.5-8 11.5z',
+  flag: 'M6 21V4M6 5h12l-3 4 3 4H6',
+  tag: 'M4 4h8l8 8-8 8-8-8zM8.5 8.5h.01',
+  mail: 'M4 6h16v12H4zM4 7l8 6 8-6',
+  book: 'M5 4h9a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM17 20h2V6',
+  calendar: 'M5 6h14v14H5zM5 10h14M9 3v4M15 3v4',
+  globe: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM3 12h18M12 3c-5 5-5 13 0 18M12 3c5 5 5 13 0 18',
+  up: 'M12 19V6M6 11l6-6 6 6',
+  down: 'M12 5v13M6 13l6 6 6-6',
+  archive: 'M4 5h16v4H4zM6 9v10h12V9M10 13h4',
+  restore: 'M4 12a8 8 0 1 0 2.4-5.7M4 4v4h4',
+  webhooks: 'M4 12a8 8 0 0 1 16 0M8 12a4 4 0 0 1 8 0M12 12v9M9 18l3 3 3-3',
+  again: 'M20 11a8 8 0 1 0-2.4 6.4M20 4v7h-7',
+  send: 'M4 12l17-8-6 17-3.5-7zM11.5 14L21 4',
   account: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21c.6-4 4-6 8-6s7.4 2 8 6',
   users: 'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20c.5-3.5 3-5.5 6.5-5.5s6 2 6.5 5.5M16 4.3a3.5 3.5 0 0 1 0 6.4M18 15c2 .8 3.2 2.5 3.5 5',
   edges: 'M12 3v6M12 9l-7 7M12 9l7 7M12 9v8M5 19a2 2 0 1 0 0-4M19 19a2 2 0 1 0 0-4M12 21a2 2 0 1 0 0-4',
@@ -67,6 +83,6 @@ const paths = {
 };
 
 // icon is decoration: what it stands for is said by the text or label beside it.
-export function icon(name) {
-  return s('svg', { viewBox: '0 0 24 24', class: 'icon', 'aria-hidden': 'true', focusable: 'false' }, s('path', { d: paths[name] }));
+export function icon(name, props) {
+  return s('svg', { viewBox: '0 0 24 24', class: 'icon', 'aria-hidden': 'true', focusable: 'false', ...props }, s('path', { d: paths[name] }));
 }

@@ -1,4 +1,4 @@
-// One link: what it is, and tabs for its report, its clicks, its rules, its variants and the form that changes it.
+// One link: what it is, and tabs for its report, its clicks, its rules, its variants, its preview and the form that changes it.
 import { h, icon, safeLink } from './dom.js';
 import { get } from './api.js';
 import { badge, button, card, copy, notify } from './ui.js';
@@ -9,8 +9,9 @@ import { report } from './report.js';
 import { clicks } from './clicks.js';
 import { rules } from './rules.js';
 import { variants } from './variants.js';
+import { preview } from './preview.js';
 
-const tabs = [[undefined, 'Report'], ['clicks', 'Clicks'], ['rules', 'Rules'], ['variants', 'A/B test'], ['edit', 'Edit']];
+const tabs = [[undefined, 'Report'], ['clicks', 'Clicks'], ['rules', 'Rules'], ['variants', 'A/B test'], ['preview', 'Preview'], ['edit', 'Edit']];
 
 export async function link(screen) {
   const { id, tab, signal, go } = screen;
@@ -18,7 +19,7 @@ export async function link(screen) {
   const title = u.title || bare(u.originalUrl);
   document.title = `${title} \u00b7 Shortline`;
   const content = await ({
-    clicks: () => clicks(u, screen), rules: () => rules(u, screen), variants: () => variants(u, screen),
+    clicks: () => clicks(u, screen), rules: () => rules(u, screen), variants: () => variants(u, screen), preview: () => preview(u, screen),
     edit: () => card('Edit', linkForm(u, async () => {
       notify('Saved. Visitors see it within a second.');
       await go(`/console/links/${u.id}`);

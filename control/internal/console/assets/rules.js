@@ -1,6 +1,6 @@
 // A link's routing rules: in the order in which they are tried, with what explains a visit.
 import { h, replace, safeLink } from './dom.js';
-import { get, post, put, patch, del } from './api.js';
+import { get, post, put, patch, del, wrong } from './api.js';
 import { attempt, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
 import { number, percent } from './format.js';
 import { explain } from './explain.js';
@@ -51,15 +51,12 @@ export async function rules(u, { signal }) {
       field('targetUrl', 'Destination', { type: 'url', value: r?.targetUrl ?? '', placeholder: 'https://example.com/mobile' }),
       field('priority', 'Priority', { type: 'number', min: 0, max: 10000, value: r?.priority ?? 0, help: 'The highest is tried first.' }),
       field('conditions', 'Conditions', { rows: 12, class: 'code', value: JSON.stringify(r?.conditions ?? example, null, 2), help: 'A group of AND or OR; groups can hold groups.' }),
-    ], 'Save', async (v, self) => {
+    ], 'Save', async (v) => {
       let conditions;
       try {
         conditions = JSON.parse(v.conditions);
       } catch (err) {
-        const input = self.querySelector('[name=conditions]');
-        input.setAttribute('aria-invalid', 'true');
-        self.querySelector('[data-field=conditions] .help').append(h('span', { class: 'wrong' }, `This is not JSON: ${err.message}`));
-        return input.focus();
+        throw wrong('conditions', `This is not JSON: ${err.message}`);
       }
       const body = { name: v.name, targetUrl: v.targetUrl.trim(), priority: Number(v.priority), conditions };
       await (r ? put(`${path}/${r.id}`, body) : post(path, body));

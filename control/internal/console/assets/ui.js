@@ -106,6 +106,14 @@ export function field(name, label, { help, type = 'text', options, rows, ...prop
   return h('div', { class: 'field', 'data-field': name }, h('label', { for: id }, label), input, help_);
 }
 
+// choices is a group of checkboxes, each [name, label, checked]; name is the API's field that they make together.
+export function choices(name, label, boxes, help) {
+  const id = `field-${++fields}-help`;
+  return h('fieldset', { class: 'field', 'data-field': name, 'aria-describedby': id }, h('legend', null, label),
+    h('div', { class: 'choices' }, boxes.map(([value, text, checked]) => h('label', null, h('input', { type: 'checkbox', name: value, checked }), h('span', null, text)))),
+    h('p', { id, class: 'help' }, help));
+}
+
 // form calls send with the values of its inputs, by name, and shows what the API finds wrong beside them.
 export function form(content, action, send, { cancel, kind = 'primary', ...props } = {}) {
   const alert = h('p', { class: 'alert', role: 'alert', hidden: true });
@@ -155,7 +163,7 @@ function show(self, alert, err) {
     }
     const below = problem.field === place.dataset.field ? '' : `${problem.field}: `;
     const input = place.querySelector('input, select, textarea');
-    input.setAttribute('aria-invalid', 'true');
+    input?.setAttribute('aria-invalid', 'true'); // a group of checkboxes may have none
     place.querySelector('.help').append(h('span', { class: 'wrong' }, below + problem.message));
     place.closest('details')?.setAttribute('open', '');
     first ??= input;
@@ -183,7 +191,7 @@ export function card(title, ...content) {
 }
 
 export function badge(status) {
-  const names = { ACTIVE: 'Active', INACTIVE: 'Disabled', EXPIRED: 'Expired' };
+  const names = { ACTIVE: 'Active', INACTIVE: 'Disabled', EXPIRED: 'Expired', ARCHIVED: 'Archived' };
   return h('span', { class: `badge ${String(status).toLowerCase()}` }, names[status] ?? status);
 }
 

@@ -149,7 +149,7 @@ func (s *Source) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("kafka: make a consumer group: %w", err)
 	}
-	failures := 0
+	failures, member := 0, ""
 	for {
 		gen, err := group.Next(ctx)
 		if ctx.Err() != nil {
@@ -162,7 +162,7 @@ func (s *Source) Run(ctx context.Context) error {
 			}
 			continue // the group makes a pause of its own
 		}
-		failures = 0
+		failures, member = 0, gen.MemberID
 		s.stats.generations.Add(1)
 		mine := gen.Assignments[s.topic]
 		s.log.Info("kafka: partitions are assigned", "group", s.cfg.Group, "generation", gen.ID, "partitions", len(mine))
@@ -175,18 +175,35 @@ func (s *Source) Run(ctx context.Context) error {
 			})
 		}
 	}
-	// Leaving waits for the followers, which end with the generation, and for a broker, which may be away.
+	s.leave(group, member)
+	return nil
+}
+
+// leave ends the membership. That waits for the followers, which end with the generation, for a broker, which may be away,
+// and for an answer of the group's, which comes only when all other members have been heard of: a member that died holds
+// it up for a session. So the group is told besides; else this member too would hold up the next generation.
+func (s *Source) leave(group *kafka.ConsumerGroup, member string) {
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
 		_ = group.Close() // it reports nothing
 	}()
+	within := time.NewTimer(leaveWithin / 2)
+	defer within.Stop()
 	select {
 	case <-left:
-	case <-time.After(leaveWithin):
-		s.log.Warn("kafka: the group could not be told of the end; it will find out", "group", s.cfg.Group)
+		return
+	case <-within.C:
 	}
-	return nil
+	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin/2)
+	defer cancel()
+	res, err := s.client.LeaveGroup(ctx, &kafka.LeaveGroupRequest{GroupID: s.cfg.Group, Members: []kafka.LeaveGroupRequestMember{{ID: member}}})
+	if err == nil {
+		err = res.Error
+	}
+	if err != nil {
+		s.log.Warn("kafka: the group could not be told of the end; it will find out", "group", s.cfg.Group, "error", err)
+	}
 }
 
 // remember has the sink read its marks again, until it has or ctx ends.

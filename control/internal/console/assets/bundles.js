@@ -1,0 +1,92 @@
+// Bundles: find, make, change, archive and restore, delete.
+import { h, icon, replace } from './dom.js';
+import { get, post, put, del, query } from './api.js';
+import { attempt, badge, button, complain, confirm, dialog, empty, field, form, heading, iconButton, notify, pager, turns } from './ui.js';
+import { number, date } from './format.js';
+
+// The icons that the console draws. The API takes any name; others look like a folder here.
+const symbols = ['folder', 'star', 'heart', 'flag', 'tag', 'mail', 'book', 'calendar', 'globe'];
+
+// mark is a bundle's icon in its colour, for the eye only.
+export const mark = (b) => icon(symbols.includes(b.icon) ? b.icon : 'folder', { color: b.color });
+
+export const state = (b) => (b.status === 'ARCHIVED' ? badge(b.status) : null);
+const links = (n) => (n === 1 ? '1 link' : `${number(n)} links`);
+
+export async function bundles({ user, signal, go }) {
+  const asked = new URLSearchParams(location.search);
+  const shown = { search: asked.get('search') ?? '', status: asked.get('status') ?? '', page: Number(asked.get('page')) || 1 };
+  const list = h('div', { class: 'list' }), count = h('p', { class: 'count', role: 'status' });
+  const turn = turns();
+  async function load() {
+    const last = turn();
+    const got = await get(`/api/bundles${query({ ...shown, limit: 20 })}`, { signal });
+    if (!last()) return;
+    replace(count, got.total === 1 ? '1 bundle' : `${number(got.total)} bundles`);
+    if (got.data.length) return replace(list, h('ul', { class: 'rows' }, got.data.map((b) => row(b, user, load))), pager(got, (page) => change({ page })));
+    replace(list, shown.search || shown.status ? empty('Nothing found', shown.search ? 'No bundle matches. Try other words or another filter.' : 'No bundle is archived.') :
+      empty('No bundles', 'A bundle groups links, such as those of a campaign, and counts their clicks together.', button('New bundle', make, { kind: 'primary', symbol: 'plus' })));
+  }
+  function change(what) {
+    Object.assign(shown, { page: 1 }, what);
+    history.replaceState(null, '', `/console/bundles${query({ ...shown, page: shown.page > 1 ? shown.page : '' })}`);
+    load().catch(complain);
+  }
+  const make = () => editBundle(null, (made) => go(`/console/bundles/${made.id}`));
+  let typing;
+  await load();
+  return [heading('Bundles', button('New bundle', make, { kind: 'primary', symbol: 'plus' })),
+    h('div', { class: 'filters', role: 'search' }, field('search', 'Search', { type: 'search', value: shown.search, placeholder: 'Name or description', oninput: (e) => {
+      clearTimeout(typing);
+      typing = setTimeout(() => change({ search: e.target.value.trim() }), 300);
+    } }), field('status', 'Status', { value: shown.status, options: [['', 'In use'], ['ARCHIVED', 'Archived']], onchange: (e) => change({ status: e.target.value }) })), count, list];
+}
+
+function row(b, user, load) {
+  const toggle = iconButton(b.status === 'ARCHIVED' ? 'restore' : 'archive', `${b.status === 'ARCHIVED' ? 'Restore' : 'Archive'} ${b.name}`, () => attempt(toggle, async () => {
+    await archive(b);
+    await load();
+  }));
+  return h('li', { class: 'row' },
+    h('div', { class: 'what' }, h('a', { class: 'title', href: `/console/bundles/${b.id}` }, mark(b), b.name), b.description && h('div', { class: 'target' }, b.description),
+      b.userId !== user.id && h('div', { class: 'target' }, 'of another user')),
+    h('div', { class: 'meta' }, h('span', null, links(b.urlCount)), h('span', { class: 'clicks' }, h('b', null, number(b.totalClicks)), b.totalClicks === 1 ? ' click' : ' clicks'), h('span', { class: 'when' }, date(b.createdAt))),
+    h('div', { class: 'tools' }, iconButton('edit', `Edit ${b.name}`, () => editBundle(b, load)), toggle,
+      iconButton('trash', `Delete ${b.name}`, () => removeBundle(b, load), 'danger')));
+}
+
+// archive hides a bundle, or shows it again.
+export async function archive(b) {
+  const hidden = b.status === 'ARCHIVED';
+  await post(`/api/bundles/${b.id}/${hidden ? 'restore' : 'archive'}`);
+  notify(hidden ? 'Restored.' : 'Archived. Its links go on as before.');
+}
+
+// removeBundle asks first; done follows the deletion.
+export function removeBundle(b, done) {
+  confirm('Delete this bundle?', `\u201c${b.name}\u201d is no more; its ${links(b.urlCount)} stay.`, 'Delete', async () => {
+    await del(`/api/bundles/${b.id}`);
+    notify('Deleted.');
+    await done();
+  });
+}
+
+// sixDigits is a colour as an input holds it: the API takes three digits as well.
+const sixDigits = (color) => (color.length === 4 ? `#${[...color.slice(1)].map((c) => c + c).join('')}` : color);
+
+// editBundle is for a new one if b is null. done gets the bundle as the API answers it.
+export function editBundle(b, done) {
+  const known = b && !symbols.includes(b.icon) ? [b.icon, ...symbols] : symbols;
+  dialog(b ? 'Edit bundle' : 'New bundle', (close) => form([
+    field('name', 'Name', { value: b?.name ?? '', maxlength: 100, autofocus: true, autocomplete: 'off' }),
+    field('description', 'Description', { rows: 3, maxlength: 1000, value: b?.description ?? '' }),
+    h('div', { class: 'pair' }, field('color', 'Colour', { type: 'color', value: sixDigits(b?.color ?? '#3B82F6').toLowerCase() }),
+      field('icon', 'Icon', { value: b?.icon ?? 'folder', options: known.map((name) => [name, name]) })),
+  ], b ? 'Save' : 'Create bundle', async (v) => {
+    const body = { name: v.name, description: v.description || null, color: v.color, icon: v.icon };
+    const saved = await (b ? put(`/api/bundles/${b.id}`, body) : post('/api/bundles', body));
+    close();
+    notify(b ? 'Saved.' : 'The bundle is ready.');
+    await done(saved);
+  }, { cancel: close, class: 'body' }));
+}

@@ -1,0 +1,117 @@
+package browser_test
+
+import (
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// photo writes a picture with a slope of colours and returns its path.
+func photo(t *testing.T, width, height int) string {
+	t.Helper()
+	m := image.NewRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			m.Set(x, y, color.RGBA{uint8(255 * x / width), uint8(255 * y / height), 140, 255})
+		}
+	}
+	path := filepath.Join(t.TempDir(), "photo.png")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, m); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// crawl is what a social network reads of a link.
+func crawl(t *testing.T, address string) string {
+	t.Helper()
+	req, err := http.NewRequest("GET", address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("User-Agent", "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)")
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func TestConsole_preview(t *testing.T) {
+	base := standalone(t)
+	b := open(t, base)
+	b.visit("/login")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	var made struct{ ID string }
+	b.ask("POST", "/api/urls", map[string]string{"originalUrl": "https://example.com/page", "customSlug": "shown", "title": "For me alone"}, &made)
+	b.visit("/console/links/" + made.ID)
+	b.press("Preview")
+	b.sees("networks follow the link")
+	b.looks("50-no-preview")
+
+	const words = `Spring <script>alert(3)</script> sale`
+	b.fill("ogTitle", words)
+	b.until(`document.querySelector('.social.small h3')?.textContent.startsWith('Spring <script>')`) // as it is typed
+	b.fill("ogDescription", "Half price until Sunday.")
+	b.eval(`document.querySelector('[name=ogDescription]').removeAttribute('maxlength')`, nil)
+	b.do(chromedp.SetValue("[name=ogDescription]", strings.Repeat("x", 201), chromedp.ByQuery))
+	b.press("Save")
+	b.until(`document.querySelector('[data-field=ogDescription] .wrong')`)
+	b.fill("ogDescription", "Half price until Sunday.")
+	b.do(chromedp.KeyEvent(kb.Tab)) // to the card's kind, and on to what saves
+	b.do(chromedp.KeyEvent(kb.Tab))
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.sees("Saved.")
+	eventually(t, 10*time.Second, "a network reads the words", func() bool {
+		page := crawl(t, base+"/shown")
+		return strings.Contains(page, `og:title" content="Spring &lt;script&gt;`) && strings.Contains(page, "Half price until Sunday.") && !strings.Contains(page, "og:image")
+	})
+
+	b.press("Upload")
+	b.until(`document.querySelector('[data-field=file] .wrong')?.textContent === 'choose a file'`)
+	text := filepath.Join(t.TempDir(), "no-image.png")
+	if err := os.WriteFile(text, []byte("<svg onload=alert(4)>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.SetUploadFiles("[name=file]", []string{text}, chromedp.ByQuery))
+	b.press("Upload")
+	b.until(`/JPEG/.test(document.querySelector('[data-field=file] .wrong')?.textContent)`) // the API's words
+	b.looks("51-preview-refused")
+	b.do(chromedp.SetUploadFiles("[name=file]", []string{photo(t, 1600, 900)}, chromedp.ByQuery))
+	b.press("Upload")
+	b.sees("Uploaded.")
+	b.until(`document.querySelector('.social:not(.small) img')?.naturalWidth > 1000`)
+	b.until(`document.activeElement.name === 'file'`)
+	b.looks("52-preview")
+	eventually(t, 10*time.Second, "a network reads the image", func() bool { return strings.Contains(crawl(t, base+"/shown"), "og:image") })
+	b.onPhone("/console/links/"+made.ID+"/preview", "Every network draws it")
+	b.eval(`(() => { const e = document.querySelector('[name=twitterCardType]'); e.value = 'summary'; e.dispatchEvent(new Event('input', {bubbles: true})); })()`, nil)
+	b.until(`document.querySelector('.social.small img')`)
+	b.looks("53-preview-small")
+	b.press("Remove the image")
+	b.sees("Removed.")
+	b.until(`!document.querySelector('.social img')`)
+	eventually(t, 10*time.Second, "the image is gone from what networks read", func() bool { return !strings.Contains(crawl(t, base+"/shown"), "og:image") })
+	b.silent()
+}

@@ -1,0 +1,118 @@
+package harness_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// takenBack puts an old control plane in a new one's place, and reports whether it serves: false if it refuses the schema.
+func takenBack(t *testing.T, n *fleet.Node, path string) (serves bool) {
+	t.Helper()
+	if err := n.Stop(20 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	n.Use(path)
+	n.Launch()
+	fleet.Eventually(t, time.Minute, "the old control plane serves or says why not", func() bool {
+		serves = n.Usable()
+		return serves || strings.Contains(n.Log(), "used by a newer release")
+	})
+	return serves
+}
+
+// TestG30_two_releases upgrades a fleet, one program after the other, from what was built of the commit OLD, and takes an
+// edge and a control plane back: at every step links are made and changed, both edges lead everybody to the same places,
+// nobody is refused by either release, and in the end nothing is lost or there twice.
+func TestG30_two_releases(t *testing.T) {
+	old := os.Getenv("OLD")
+	if old == "" {
+		t.Skip("name the release to come from: OLD=<commit or tag>")
+	}
+	commit, err := fleet.Commit(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, now := fleet.Release(t, commit), fleet.Present(t)
+	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1, Programs: before}, 20)
+	want := map[string]string{} // by slug
+	for i, l := range c.links {
+		want[l.Slug] = fmt.Sprintf("https://example.com/%d", i)
+	}
+	asked := 0
+	agree := func(when string) {
+		t.Helper()
+		for slug, to := range want {
+			for _, e := range c.Edges {
+				fleet.Eventually(t, 10*time.Second, when+": "+e.Name+" leads from "+slug+" to "+to, func() bool {
+					asked++
+					status, location, err := follow(e.Addr, slug)
+					return err == nil && status == 302 && location == to
+				})
+			}
+		}
+	}
+	step := 0
+	change := func(when string, at *fleet.Node) {
+		t.Helper()
+		step++
+		api := c.api.At(at)
+		a := api.Create(fmt.Sprintf("https://example.com/step/%d", step), nil)
+		want[a.Slug] = fmt.Sprintf("https://example.com/step/%d", step)
+		b := c.links[step]
+		want[b.Slug] = fmt.Sprintf("https://example.com/changed/%d", step)
+		api.Must("PATCH", "/api/urls/"+b.ID, map[string]any{"originalUrl": want[b.Slug]}, 200, nil)
+		ruled := api.Create("https://example.com/else", nil)
+		api.Must("POST", "/api/urls/"+ruled.ID+"/routing-rules", map[string]any{
+			"name": "everybody", "targetUrl": fmt.Sprintf("https://example.com/ruled/%d", step), "priority": 1,
+			"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "not_equals", "value": "tablet"}}},
+		}, 201, nil)
+		api.Must("PATCH", "/api/urls/"+ruled.ID+"/routing-rules/settings", map[string]any{"isSmartRouting": true}, 200, nil)
+		want[ruled.Slug] = fmt.Sprintf("https://example.com/ruled/%d", step)
+		agree(when)
+	}
+	become := func(n *fleet.Node, programs map[fleet.Program]string, program fleet.Program) {
+		t.Helper()
+		if err := n.Become(programs[program]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	crowd := newCrowd(t)
+	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: 500}, func() {
+		change("all are old", c.Controls[0])
+		become(c.Controls[1], now, fleet.Control)
+		change("one control plane is new, asked the old", c.Controls[0])
+		change("one control plane is new, asked it", c.Controls[1])
+		become(c.Controls[0], now, fleet.Control)
+		change("the control planes are new", c.Controls[0])
+		become(c.Ingesters[0], now, fleet.Control)
+		become(c.Edges[0], now, fleet.Edge)
+		change("one edge is old", c.Controls[0])
+		become(c.Edges[0], before, fleet.Edge)
+		change("the edge went back", c.Controls[0])
+		become(c.Edges[0], now, fleet.Edge)
+		become(c.Edges[1], now, fleet.Edge)
+		change("all are new", c.Controls[0])
+		if takenBack(t, c.Controls[0], before[fleet.Control]) {
+			change("a control plane went back", c.Controls[0])
+		} else {
+			t.Log("the old control plane refuses the newer schema, and says so")
+			c.Controls[0].Kill()
+			c.Controls[0].Use(now[fleet.Control])
+			c.Controls[0].Start()
+		}
+		become(c.Controls[0], now, fleet.Control)
+		change("all are new again", c.Controls[0])
+	})
+	t.Logf("from %.12s: %d steps, %d links, %d comparisons; load: %v", commit, step, len(want), asked, r)
+	// Who had a connection to an edge that ended asks again; an edge that is being replaced takes none.
+	if len(r.Other) > 0 {
+		t.Errorf("answers other than redirects: %v", r)
+	}
+	c.verdict(crowd, r)
+}
