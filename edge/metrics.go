@@ -47,7 +47,7 @@ func milli(ms int64) float64 { return float64(ms) / 1e3 }
 var metrics = []metric{
 	gauge("shortline_edge_ready", "Whether there are links to answer from.", func(s *Stats) float64 { return yes(s.Ready) }),
 	gauge("shortline_edge_connections", "Connections of visitors that are open.", func(s *Stats) float64 { return float64(s.Connections) }),
-	total("shortline_edge_connections_shed_total", "Connections without a request that were closed because too many were open.", func(s *Stats) uint64 { return s.Shed }),
+	total("shortline_edge_connections_shed_total", "Connections without a request, and idle ones, that were closed because too many were open.", func(s *Stats) uint64 { return s.Shed }),
 	gauge("shortline_edge_links", "Links in the table.", func(s *Stats) float64 { return float64(s.Links) }),
 	gauge("shortline_edge_links_bytes", "Memory of the links and their index.", func(s *Stats) float64 { return float64(s.LinkBytes) }),
 	gauge("shortline_edge_links_set_aside", "Links whose rules could not be used.", func(s *Stats) float64 { return float64(s.SetAside) }),

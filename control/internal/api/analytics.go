@@ -122,7 +122,7 @@ type exportIn struct {
 	URLID string `query:"urlId" doc:"Only this short URL."`
 }
 
-// exportTime bounds an export, writing included: a caller who reads slowly keeps a connection of the store.
+// exportTime bounds an export, writing included: a caller who reads slowly keeps its clicks in memory.
 const exportTime = 2 * time.Minute
 
 func (s *Server) registerExports() {

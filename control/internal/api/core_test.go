@@ -35,6 +35,8 @@ func TestBodies(t *testing.T) {
 		"NUL in a name":           {`{"value":{"a\u0000":1}}`, root, 400, "value.a"},
 		"too large":               {`{"value":"` + strings.Repeat("x", 1<<20) + `"}`, root, 413, ""},
 		"large":                   {`{"value":"` + strings.Repeat("x", 60<<10) + `"}`, root, 200, ""},
+		"too many values":         {`{"value":[` + strings.Repeat("1,", 50_000) + `1]}`, root, 413, ""},
+		"many values":             {`{"value":[` + strings.Repeat("1,", 20_000) + `1]}`, root, 200, ""},
 		"a name given twice":      {`{"value":1,"value":2}`, root, 200, ""},
 		"invalid UTF-8":           {"{\"value\":\"\xff\"}", root, 200, ""},
 		"a lone surrogate":        {`{"value":"\ud800"}`, root, 200, ""},

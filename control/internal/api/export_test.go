@@ -10,3 +10,15 @@ func (s *Server) Endpoints() []string {
 	}
 	return list
 }
+
+// TakeTurns takes every place for large bodies and returns what gives them back, for tests.
+func (s *Server) TakeTurns() (giveBack func()) {
+	for range cap(s.large) {
+		s.large <- struct{}{}
+	}
+	return func() {
+		for range cap(s.large) {
+			<-s.large
+		}
+	}
+}

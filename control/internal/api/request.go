@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -25,6 +27,13 @@ const (
 	maxBody  = 1 << 20
 	maxDepth = 32 // of arrays and objects in a body
 	bodyTime = 10 * time.Second
+
+	// maxValues is how many values a body may hold: a thousand links with all their fields are 30,000.
+	maxValues = 50_000
+	// largeBody is from where on bodies take turns: reading one may take twenty times its bytes, and a caller may send
+	// a hundred at once. largeBodies is how many are worked on at a time.
+	largeBody   = 64 << 10
+	largeBodies = 8
 )
 
 // readBody reads a JSON body whole and refuses what no endpoint wants: too much, another media type, broken or
@@ -60,6 +69,14 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 				return newAnswer(http.StatusUnsupportedMediaType, "The request body must be JSON (Content-Type: application/json).")
 			}
 		}
+		if len(body) > largeBody {
+			done, err := s.takeTurn(r.Context())
+			if err != nil {
+				return err
+			}
+			defer done()
+			c.Response().Before(done) // a caller who reads the answer slowly holds nobody up
+		}
 		// JSON is UTF-8. Whoever decodes it reads anything else as U+FFFD; whoever keeps it as it is must see the same.
 		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
 		if err := checkJSON(body, e.hasBody); err != nil {
@@ -71,21 +88,31 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// takeTurn waits until there is room for another large body. The function that it returns gives the place back, once.
+func (s *Server) takeTurn(ctx context.Context) (done func(), err error) {
+	select {
+	case s.large <- struct{}{}:
+		return sync.OnceFunc(func() { <-s.large }), nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for other large requests: %w", ctx.Err())
+	}
+}
+
 // checkJSON checks what holds for every body; an endpoint that takes none takes only {}.
 func checkJSON(body []byte, wanted bool) error {
-	if tooDeep(body) {
+	switch depth, values := extent(body); {
+	case depth > maxDepth:
 		return problem.New(problem.Invalid, "The request body is nested deeper than %d levels.", maxDepth)
+	case values > maxValues:
+		return problem.New(problem.TooLarge, "The request body holds more than %d values.", maxValues)
 	}
-	var v any
-	if err := json.Unmarshal(body, &v); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			return problem.New(problem.Invalid, "The request body is not valid JSON (at byte %d).", syntax.Offset)
-		}
-		return problem.New(problem.Invalid, "The request body is not valid JSON.")
-	}
-	object, isObject := v.(map[string]any)
-	if !isObject {
+	var object map[string]json.RawMessage
+	err := json.Unmarshal(body, &object)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return problem.New(problem.Invalid, "The request body is not valid JSON (at byte %d).", syntax.Offset)
+	case err != nil, object == nil: // null is none
 		return problem.New(problem.Invalid, "The request body must be a JSON object.")
 	}
 	var problems problem.Fields
@@ -94,12 +121,19 @@ func checkJSON(body []byte, wanted bool) error {
 			problems.Add(name, "is not a known property")
 		}
 	}
-	findNUL(&problems, "", v)
+	if bytes.Contains(body, []byte(`\u0000`)) { // the one way to write it; looking at all values is what costs
+		var v any
+		if err := json.Unmarshal(body, &v); err != nil {
+			return problem.New(problem.Invalid, "The request body is not valid JSON.")
+		}
+		findNUL(&problems, "", v)
+	}
 	return problems.Err()
 }
 
-// tooDeep counts brackets outside strings, before anything recursive sees the body.
-func tooDeep(body []byte) bool {
+// extent is how deep brackets go, and how many values there are about, before anything that costs sees the body: each
+// value takes up to a hundred times its bytes while it is read. It counts what stands outside strings.
+func extent(body []byte) (deepest, values int) {
 	depth, inString := 0, false
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {
@@ -112,14 +146,16 @@ func tooDeep(body []byte) bool {
 		case c == '"':
 			inString = true
 		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return true
-			}
+			depth++
+			values++
+			deepest = max(deepest, depth)
 		case c == '}' || c == ']':
 			depth--
+		case c == ',':
+			values++
 		}
 	}
-	return false
+	return deepest, values
 }
 
 // findNUL names the strings that hold a NUL, which no text column can.

@@ -116,6 +116,7 @@ type Server struct {
 	limiter   *limiter
 	metrics   *metrics
 	tracer    trace.Tracer
+	large     chan struct{} // large bodies that are worked on
 }
 
 // New checks the settings and builds the API.
@@ -143,6 +144,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		Deps: deps, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*endpoint{},
 		origin: strings.ToLower(base.Scheme + "://" + base.Host), origins: map[string]bool{}, secure: base.Scheme == "https",
 		limiter: newLimiter(deps.Store, cfg.Limits), tracer: cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
+		large: make(chan struct{}, largeBodies),
 	}
 	var err error
 	if s.metrics, err = newMetrics(cfg.Registry, deps.Store); err != nil {

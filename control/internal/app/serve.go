@@ -22,8 +22,9 @@ const answerWithin = 5 * time.Minute
 // the service. Others are finished.
 func Serve(ln net.Listener, h http.Handler, log *slog.Logger) service.Service {
 	return service.Func(func(ctx context.Context) error {
+		ln := newRoom(ln, service.MaxConnections(mostConnections), log)
 		srv := &http.Server{
-			Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: answerWithin, MaxHeaderBytes: 32 << 10,
+			Handler: h, ConnState: ln.State, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: answerWithin, MaxHeaderBytes: 32 << 10,
 			ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 			BaseContext: func(net.Listener) context.Context { return context.WithValue(context.Background(), stopping{}, ctx) },
 		}

@@ -194,6 +194,21 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
+// endIdle closes the connection if it is between two requests and nothing has been taken of the next one. Any goroutine
+// may call it.
+func (c *conn) endIdle() bool {
+	if !c.taking.CompareAndSwap(0, closes) {
+		return false
+	}
+	if c.writeBy.Load() != resting { // the next request had begun before
+		c.taking.CompareAndSwap(closes, 0)
+		return false
+	}
+	c.owner.forget(c)
+	_ = c.Conn.Close()
+	return true
+}
+
 // move sets a deadline by the sweep's clock, which may be one interval behind.
 func (c *conn) move(deadline *atomic.Int64, timeout, more time.Duration) {
 	d := none

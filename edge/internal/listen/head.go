@@ -19,6 +19,9 @@ const (
 	// grace is how long whoever comes may be silent even where there is no more room: a visitor's request follows at
 	// once, but who is being flooded reads late.
 	grace = 150 * time.Millisecond
+	// looked is how many connections are looked at for the one that has been idle for longest. All of them would take
+	// milliseconds for each newcomer where there are tens of thousands.
+	looked = 1024
 )
 
 // hall is where new connections wait until the head of their first request is whole. There they take a goroutine of
@@ -36,16 +39,6 @@ type hall struct {
 	turned  atomic.Uint64 // connections that were ended for want of room
 }
 
-// Limit is how many connections may be open: atMost, or what files the process may have leaves besides its own.
-func Limit(atMost int) int {
-	const own = 256 // spool, documents, connections to Kafka and the control plane
-	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		return atMost
-	}
-	return int(min(uint64(atMost), max(uint64(files.Cur), 2*own)-own))
-}
-
 // Shed is how many connections were ended because too many were open.
 func (l *Listener) Shed() uint64 {
 	if l.hall == nil {
@@ -56,7 +49,8 @@ func (l *Listener) Shed() uint64 {
 
 // AwaitHeads has Accept return connections when the head of their first request is whole, or can't become it. Who says
 // nothing until the time for a request is over is closed, and so is, when limit connections are open and another comes,
-// the one that has waited longest, if that is longer than a moment; else the other waits. Call it before Accept.
+// the one that has waited longest, if that is longer than a moment; else one that has long been idle between two requests.
+// Where there is neither, the other waits. Call it before Accept.
 func (l *Listener) AwaitHeads(limit int) {
 	l.hall = &hall{limit: limit, ready: make(chan *conn), over: make(chan struct{})}
 }
@@ -77,8 +71,8 @@ func (l *Listener) acceptReady() (net.Conn, error) {
 func (l *Listener) admit() {
 	h := l.hall
 	for {
-		for l.Open() >= h.limit && !h.shed() {
-			time.Sleep(retryAfter) // all are the server's, or have just come
+		for l.Open() >= h.limit && !h.shed() && !l.endLongestIdle() {
+			time.Sleep(retryAfter) // all are being answered, or have just come
 		}
 		c, err := l.accept()
 		switch {
@@ -136,6 +130,30 @@ func (h *hall) shed() bool {
 	h.mu.Unlock()
 	h.turned.Add(1)
 	_ = c.Close()
+	return true
+}
+
+// endLongestIdle ends the connection that has been idle for longest of some, and reports whether there was one. Who holds
+// connections that were good once must not keep others out.
+func (l *Listener) endLongestIdle() bool {
+	l.mu.Lock()
+	var longest *conn
+	var since int64
+	for range min(looked, len(l.conns)) {
+		l.look = (l.look + 1) % len(l.conns)
+		c := l.conns[l.look]
+		if c.writeBy.Load() != resting {
+			continue
+		}
+		if by := c.readBy.Load(); longest == nil || by < since {
+			longest, since = c, by
+		}
+	}
+	l.mu.Unlock()
+	if longest == nil || !longest.endIdle() {
+		return false
+	}
+	l.hall.turned.Add(1)
 	return true
 }
 

@@ -193,6 +193,50 @@ func TestListener_full_of_silence(t *testing.T) {
 	}
 }
 
+// Connections that asked once and stay cost those their place that have been idle for longest, so that others get in.
+func TestListener_full_of_idle_ones(t *testing.T) {
+	t.Parallel()
+	const limit = 40
+	addr, l := served(t, limit)
+	ask := func() (net.Conn, error) {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		if err := c.SetDeadline(time.Now().Add(2 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(c, "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
+			return c, err
+		}
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err == nil {
+			_, err = io.Copy(io.Discard, res.Body)
+		}
+		return c, err
+	}
+	first, err := ask()
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(600 * time.Millisecond) // it has been idle for longer than others as the sweep's clock shows it
+	for i := range 3 * limit {
+		if _, err := ask(); err != nil {
+			t.Fatalf("client %d of %d connections: %v", i, limit, err)
+		}
+	}
+	if n := l.Open(); n > limit {
+		t.Errorf("%d connections are open, %d may be", n, limit)
+	}
+	if l.Shed() < limit {
+		t.Errorf("%d connections were shed", l.Shed())
+	}
+	if n, err := first.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+		t.Errorf("the one that has been idle for longest: %d bytes, %v", n, err)
+	}
+}
+
 // A server that ends answers who has begun to ask.
 func TestListener_waits_for_heads_at_the_end(t *testing.T) {
 	t.Parallel()

@@ -27,10 +27,12 @@ import (
 // interval is the time between two sweeps.
 const interval = 250 * time.Millisecond
 
-// Values of a deadline that are no time: none is set, or the sweep has cut the connection.
+// Values of a deadline that are no time: none is set, or the sweep has cut the connection, or (of writing) it is between
+// two requests.
 const (
-	none = int64(0)
-	cut  = int64(-1)
+	none    = int64(0)
+	cut     = int64(-1)
+	resting = int64(-2)
 )
 
 var (
@@ -54,6 +56,7 @@ type Listener struct {
 	hall     *hall // nil: nobody waits
 	mu       sync.Mutex
 	conns    []*conn
+	look     int // where in conns was looked last for one that rests
 }
 
 // Foresight is who wants to know early what is coming. It is asked by many goroutines at once.
@@ -89,13 +92,13 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 		}
 	case fasthttp.StateActive:
 		c.idle = false
-		c.taking.Store(0)
 		if c.awaited { // the time for this request runs since the connection was opened
 			c.awaited = false
 		} else {
 			c.move(&c.readBy, l.timeouts.Read, 0)
 		}
 		c.move(&c.writeBy, l.timeouts.Write, l.timeouts.Read)
+		c.taking.Store(0) // after writeBy: see endIdle
 		if c.glanced != 0 {
 			l.foresee.Expect(c.glanced)
 			c.glanced = 0
@@ -103,7 +106,7 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 	case fasthttp.StateIdle:
 		c.idle = true
 		c.move(&c.readBy, l.timeouts.Idle, 0)
-		c.writeBy.Store(none)
+		c.writeBy.Store(resting)
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shortline/shortline/shared/guess"
 	"github.com/valyala/fasthttp"
 )
 
@@ -43,6 +44,9 @@ type Config struct {
 	MaxBody int64
 	// MaxInFlight bounds the requests that are with the upstream at one time; 0 means 256.
 	MaxInFlight int
+	// MaxPerClient bounds those of one client, an IPv4 address or an IPv6 /64; 0 means a quarter of MaxInFlight, but one
+	// at least. Requests whose client reads or sends slowly are in flight for as long.
+	MaxPerClient int
 	// Patience is how long the upstream may take to begin its answer, and how long either side may be silent
 	// in the middle of a body; 0 means 60 seconds. An answer that streams may be silent for longer.
 	Patience time.Duration
@@ -54,7 +58,7 @@ type Config struct {
 type Stats struct {
 	Requests uint64 // passed on
 	Failed   uint64 // of these, not answered by the upstream
-	Refused  uint64 // turned away because too many were in flight
+	Refused  uint64 // turned away because too many were in flight, of all or of one client
 	InFlight int64
 }
 
@@ -66,6 +70,9 @@ type Proxy struct {
 	stop      context.CancelFunc
 	slots     chan struct{}
 	away      atomic.Bool
+
+	mu      sync.Mutex
+	clients map[netip.Addr]int // what each has in flight
 
 	requests, failed, refused atomic.Uint64
 	inFlight                  atomic.Int64
@@ -85,13 +92,16 @@ func New(cfg Config) (*Proxy, error) {
 	if cfg.MaxInFlight <= 0 {
 		cfg.MaxInFlight = 256
 	}
+	if cfg.MaxPerClient <= 0 {
+		cfg.MaxPerClient = max(cfg.MaxInFlight/4, 1)
+	}
 	if cfg.Patience <= 0 {
 		cfg.Patience = 60 * time.Second
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	p := &Proxy{cfg: cfg, slots: make(chan struct{}, cfg.MaxInFlight)}
+	p := &Proxy{cfg: cfg, slots: make(chan struct{}, cfg.MaxInFlight), clients: map[netip.Addr]int{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.transport = &http.Transport{
 		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return cfg.Dial(ctx) },
@@ -132,16 +142,23 @@ func (p *Proxy) Owns(path []byte) bool {
 
 // Serve passes a request on and answers with what comes back. client is the visitor's address.
 func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, client netip.Addr) {
+	from := guess.ClientOf(0, client).From
+	if !p.enter(from) {
+		p.refused.Add(1)
+		p.fail(ctx, fasthttp.StatusTooManyRequests, "Too many of your requests are being answered. Try again soon.")
+		return
+	}
 	select {
 	case p.slots <- struct{}{}:
 	default:
+		p.leave(from)
 		p.refused.Add(1)
 		p.fail(ctx, fasthttp.StatusServiceUnavailable, "Too many requests are waiting for the control plane. Try again soon.")
 		return
 	}
 	p.requests.Add(1)
 	p.inFlight.Add(1)
-	x := &exchange{proxy: p, conn: ctx.Conn()}
+	x := &exchange{proxy: p, conn: ctx.Conn(), from: from}
 	var cancel context.CancelFunc
 	x.ctx, cancel = context.WithCancel(p.ctx)
 	x.cancel = cancel
@@ -161,6 +178,25 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, client netip.Addr) {
 		p.cfg.Logger.Info("the control plane answers again")
 	}
 	x.respond(ctx, resp)
+}
+
+// enter counts one more request of a client, unless it has as many in flight as one may have. Whoever was let in leaves.
+func (p *Proxy) enter(from netip.Addr) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.clients[from] >= p.cfg.MaxPerClient {
+		return false
+	}
+	p.clients[from]++
+	return true
+}
+
+func (p *Proxy) leave(from netip.Addr) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.clients[from]--; p.clients[from] <= 0 {
+		delete(p.clients, from)
+	}
 }
 
 // unanswered tells a client that the upstream gave no answer, and why if that was the client's doing.
@@ -196,7 +232,7 @@ func (p *Proxy) fail(ctx *fasthttp.RequestCtx, status int, message string) {
 	ctx.Response.Header.SetContentType("application/json")
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	ctx.Response.Header.Set("X-Content-Type-Options", "nosniff")
-	if status == fasthttp.StatusServiceUnavailable {
+	if status == fasthttp.StatusServiceUnavailable || status == fasthttp.StatusTooManyRequests {
 		ctx.Response.Header.Set("Retry-After", "5")
 	}
 	ctx.Response.SetBodyRaw(body)
@@ -206,6 +242,7 @@ func (p *Proxy) fail(ctx *fasthttp.RequestCtx, status int, message string) {
 type exchange struct {
 	proxy  *Proxy
 	conn   net.Conn // the client's
+	from   netip.Addr
 	ctx    context.Context
 	cancel context.CancelFunc
 	body   *upload
@@ -221,6 +258,7 @@ func (x *exchange) end() {
 		}
 		x.proxy.inFlight.Add(-1)
 		<-x.proxy.slots
+		x.proxy.leave(x.from)
 	})
 }
 

@@ -47,7 +47,11 @@ func edge(t *testing.T, cfg proxy.Config, upstream http.Handler) (string, *proxy
 				ctx.SetStatusCode(http.StatusTeapot)
 				return
 			}
-			p.Serve(ctx, netip.MustParseAddr("203.0.113.7"))
+			client := netip.MustParseAddr("203.0.113.7")
+			if from := ctx.Request.Header.Peek("Test-Client"); len(from) > 0 {
+				client = netip.MustParseAddr(string(from))
+			}
+			p.Serve(ctx, client)
 		},
 		StreamRequestBody: true, MaxRequestBodySize: 4096, DisablePreParseMultipartForm: true, NoDefaultServerHeader: true, NoDefaultContentType: true,
 		DisableHeaderNamesNormalizing: true, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second,
@@ -323,7 +327,7 @@ func TestProxy_says_so_when_the_upstream_is_away(t *testing.T) {
 func TestProxy_bounds_what_is_in_flight(t *testing.T) {
 	t.Parallel()
 	inside, leave := make(chan struct{}), make(chan struct{})
-	addr, p := edge(t, proxy.Config{MaxInFlight: 1}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	addr, p := edge(t, proxy.Config{MaxInFlight: 1, MaxPerClient: 2}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		inside <- struct{}{}
 		<-leave
 	}))
@@ -347,5 +351,51 @@ func TestProxy_bounds_what_is_in_flight(t *testing.T) {
 	close(leave)
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// One client must not take what all have: others are served while its requests are in flight.
+func TestProxy_bounds_what_a_client_has_in_flight(t *testing.T) {
+	t.Parallel()
+	inside, leave := make(chan struct{}), make(chan struct{})
+	addr, p := edge(t, proxy.Config{MaxInFlight: 8}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/slow" {
+			inside <- struct{}{}
+			<-leave
+		}
+	}))
+	get := func(path, from string) int {
+		req, err := http.NewRequest(http.MethodGet, "http://"+addr+path, nil)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		req.Header.Set("Test-Client", from)
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		_ = res.Body.Close()
+		return res.StatusCode
+	}
+	done := make(chan int, 2)
+	for _, from := range []string{"2001:db8::1", "2001:db8::2"} { // one /64 is one client
+		go func() { done <- get("/api/slow", from) }()
+		<-inside
+	}
+	for from, want := range map[string]int{"2001:db8::3": http.StatusTooManyRequests, "2001:db8:0:1::1": http.StatusOK, "203.0.113.8": http.StatusOK} {
+		if got := get("/api/quick", from); got != want {
+			t.Errorf("%s: %d, want %d", from, got, want)
+		}
+	}
+	close(leave)
+	for range 2 {
+		if got := <-done; got != http.StatusOK {
+			t.Errorf("who came first: %d", got)
+		}
+	}
+	if got := get("/api/quick", "2001:db8::3"); got != http.StatusOK || p.Stats().Refused != 1 {
+		t.Errorf("afterwards: %d, %+v", got, p.Stats())
 	}
 }

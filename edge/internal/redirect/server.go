@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/shared/service"
 	"github.com/valyala/fasthttp"
 )
 
@@ -28,7 +29,7 @@ var Timeouts = listen.Timeouts{Read: 5 * time.Second, Write: 10 * time.Second, I
 // handler makes for each line.
 func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 	l.Foresee(foresight{h})
-	l.AwaitHeads(listen.Limit(maxConnections))
+	l.AwaitHeads(service.MaxConnections(maxConnections))
 	return &fasthttp.Server{
 		Handler:      h.Serve,
 		ErrorHandler: h.misread,

@@ -1,0 +1,81 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/api"
+)
+
+// largeLogin is a request that nobody has to sign in for, with a body that takes a turn.
+func largeLogin() *http.Request {
+	body := `{"email":"a@example.com","password":"x","more":"` + strings.Repeat("x", 70<<10) + `"}`
+	r := httptest.NewRequest(http.MethodPost, "http://sho.rt/api/auth/login", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+// Large bodies take turns, since each takes many times its bytes of memory while it is read. Small ones don't wait.
+func TestLarge_bodies_take_turns(t *testing.T) {
+	w := small(t, func(_ *world, cfg *api.Config, _ *api.Deps) { cfg.Timeout = 500 * time.Millisecond })
+	giveBack := w.server.TakeTurns()
+	began := time.Now()
+	rec := httptest.NewRecorder()
+	w.server.Handler().ServeHTTP(rec, largeLogin())
+	if d := time.Since(began); rec.Code != http.StatusServiceUnavailable || d < 400*time.Millisecond {
+		t.Errorf("while all places are taken: %d after %v", rec.Code, d)
+	}
+	w.do("POST", "/api/auth/login", `{"email":"a@example.com","password":"x"}`).want(401)
+	giveBack()
+	for range 20 { // each gives its place back
+		rec = httptest.NewRecorder()
+		w.server.Handler().ServeHTTP(rec, largeLogin())
+		if rec.Code != http.StatusBadRequest { // an unknown property
+			t.Fatalf("afterwards: %d %s", rec.Code, rec.Body)
+		}
+	}
+}
+
+// Who doesn't read the answer to a large body keeps no place.
+func TestLarge_bodies_whose_answer_nobody_reads(t *testing.T) {
+	w := small(t, func(_ *world, cfg *api.Config, _ *api.Deps) { cfg.Timeout = 2 * time.Second })
+	hold := make(chan struct{})
+	writing := make(chan struct{}, 20)
+	over := make(chan struct{}, 20)
+	for range 20 {
+		go func() {
+			w.server.Handler().ServeHTTP(&stuck{httptest.NewRecorder(), writing, hold}, largeLogin())
+			over <- struct{}{}
+		}()
+	}
+	for i := range 20 {
+		select {
+		case <-writing:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%d of 20 are being answered", i)
+		}
+	}
+	close(hold)
+	for range 20 {
+		<-over
+	}
+}
+
+// stuck is a response that nobody reads until hold is closed.
+type stuck struct {
+	*httptest.ResponseRecorder
+	writing chan<- struct{}
+	hold    <-chan struct{}
+}
+
+func (s *stuck) Write(b []byte) (int, error) {
+	select {
+	case s.writing <- struct{}{}:
+	default:
+	}
+	<-s.hold
+	return len(b), nil
+}

@@ -1,0 +1,97 @@
+package app
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+)
+
+// Whoever holds more connections than there is room for keeps nobody out, and who is being answered stays.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	const limit = 20
+	under, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRoom(under, limit, slog.New(slog.DiscardHandler))
+	begun, end := make(chan struct{}), make(chan struct{})
+	srv := &http.Server{ConnState: r.State, Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/long" {
+			close(begun)
+			<-end
+		}
+		_, _ = io.WriteString(w, "well")
+	})}
+	over := make(chan error, 1)
+	go func() { over <- srv.Serve(r) }()
+	t.Cleanup(func() {
+		srv.Close()
+		if err := <-over; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", under.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		if err := c.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	ask := func(c net.Conn, path string) error {
+		if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
+			return err
+		}
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err == nil {
+			_, err = io.Copy(io.Discard, res.Body)
+		}
+		return err
+	}
+	long := make(chan error, 1)
+	go func(c net.Conn) { long <- ask(c, "/long") }(dial())
+	<-begun
+	first := dial()
+	if err := ask(first, "/"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 * limit {
+		if err := ask(dial(), "/"); err != nil {
+			t.Fatalf("client %d of those who asked once and stay: %v", i, err)
+		}
+	}
+	if n, err := first.Read(make([]byte, 1)); n > 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("who was idle for longest: %d bytes, %v", n, err)
+	}
+	for range 3 * limit {
+		dial() // and says nothing
+	}
+	began := time.Now()
+	for range 5 {
+		if err := ask(dial(), "/"); err != nil {
+			t.Fatalf("among silent ones: %v", err)
+		}
+	}
+	if d := time.Since(began); d > 4*time.Second {
+		t.Errorf("served after %v among silent ones", d)
+	}
+	r.mu.Lock()
+	if n := len(r.open); n > limit {
+		t.Errorf("%d connections are open, %d may be", n, limit)
+	}
+	r.mu.Unlock()
+	close(end)
+	if err := <-long; err != nil {
+		t.Errorf("who was being answered: %v", err)
+	}
+}
