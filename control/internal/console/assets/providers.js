@@ -43,8 +43,7 @@ export async function providers({ signal }) {
       field('clientSecret', 'Client secret', { type: 'password', autocomplete: 'new-password', help: p?.hasClientSecret ? 'There is one. Empty keeps it.' : '' }),
       field('scopes', 'Scopes', { value: p?.scopes ?? '', placeholder: 'openid email profile', autocomplete: 'off', help: 'With spaces between them; openid must be one.' }),
     ], p ? 'Save' : 'Create provider', async (v) => {
-      const body = { name: v.name, discoveryUrl: v.discoveryUrl, clientId: v.clientId, scopes: v.scopes };
-      if (v.clientSecret || !p) body.clientSecret = v.clientSecret;
+      const body = { name: v.name, discoveryUrl: v.discoveryUrl, clientId: v.clientId, clientSecret: v.clientSecret, scopes: v.scopes };
       if (p) await put(`${path}/${p.slug}`, body);
       else await post(path, { ...body, slug: v.slug });
       close();
