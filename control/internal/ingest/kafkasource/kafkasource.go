@@ -81,10 +81,11 @@ func (c Config) Validate() error {
 }
 
 const (
-	fetchWait   = 500 * time.Millisecond // how long a broker may hold a question for messages
-	retryFirst  = 50 * time.Millisecond
-	retryMost   = 5 * time.Second
-	leaveWithin = 2 * time.Second // a process may be in two groups, leaves one after the other, and has ten seconds to end
+	fetchWait      = 500 * time.Millisecond // how long a broker may hold a question for messages
+	retryFirst     = 50 * time.Millisecond
+	retryMost      = 5 * time.Second
+	leastRebalance = 2 * time.Second
+	leaveWithin    = 2 * time.Second // a process may be in two groups, leaves one after the other, and has ten seconds to end
 )
 
 // Remembering is implemented by a sink that remembers how far it has come with each lane, such as the ingester.
@@ -142,8 +143,11 @@ func (s *Source) Run(ctx context.Context) error {
 	}
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
 		ID: s.cfg.Group, Brokers: s.cfg.Kafka.Brokers, Topics: []string{s.topic}, StartOffset: kafka.FirstOffset,
-		Dialer:            s.conn.Dialer(),
-		HeartbeatInterval: s.cfg.Session / 5, SessionTimeout: s.cfg.Session, RebalanceTimeout: s.cfg.Session,
+		Dialer: s.conn.Dialer(),
+		// Members hear of a new generation within a heartbeat and are ready for it at once, as what they were delivering is cancelled.
+		// Whoever is not heard of for longer is dead: to wait for that one for a whole session, at each change, would stop
+		// everybody for as long, and longer than the client waits for an answer.
+		HeartbeatInterval: s.cfg.Session / 15, SessionTimeout: s.cfg.Session, RebalanceTimeout: max(leastRebalance, s.cfg.Session/3),
 		JoinGroupBackoff: min(time.Second, s.cfg.Session/5), Timeout: min(5*time.Second, s.cfg.Timeout), WatchPartitionChanges: true,
 	})
 	if err != nil {
