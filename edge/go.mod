@@ -6,6 +6,7 @@ require (
 	github.com/dgraph-io/ristretto/v2 v2.4.2
 	github.com/maxmind/mmdbwriter v1.2.0
 	github.com/prometheus/client_golang v1.25.0
+	github.com/klauspost/compress v1.20.3
 	github.com/segmentio/kafka-go v0.4.51
 	github.com/shortline/shortline/shared v0.0.0
 	github.com/twmb/franz-go v1.22.2
@@ -21,7 +22,6 @@ require (
 	github.com/caarlos0/env/v11 v11.4.2 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
-	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/molecule-man/go-brrr v1.0.1 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/oschwald/maxminddb-golang/v2 v2.9.0 // indirect

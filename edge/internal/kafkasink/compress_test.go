@@ -1,0 +1,61 @@
+package kafkasink_test
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/compress"
+
+	_ "github.com/shortline/shortline/edge/internal/kafkasink"
+)
+
+// Four lanes that have each sent messages of a MiB keep little for it, and what they sent is read by the library's own reader.
+func TestCompression_of_large_messages_keeps_little(t *testing.T) {
+	text := make([]byte, 1<<20)
+	for i := range text {
+		text[i] = "clicks"[rand.IntN(6)]
+	}
+	codec := compress.Codecs[kafka.Zstd]
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	var writers [4]io.WriteCloser
+	var sent [4]bytes.Buffer
+	for i := range writers {
+		writers[i] = codec.NewWriter(&sent[i])
+		if _, err := io.Copy(writers[i], bytes.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept := int64(heap()) - int64(before); kept > 20<<20 {
+		t.Errorf("four encoders and their output keep %d MiB", kept>>20)
+	}
+	for round := range 2 {
+		for i, w := range writers {
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			r := codec.NewReader(&sent[i])
+			if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, text) {
+				t.Errorf("%d bytes came back, %v", len(got), err)
+			}
+			r.Close()
+			if round > 0 {
+				continue
+			}
+			sent[i].Reset()
+			writers[i] = codec.NewWriter(&sent[i]) // one that was used before
+			if _, err := writers[i].Write(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
