@@ -44,8 +44,9 @@ type Config struct {
 	MaxBody int64
 	// MaxInFlight bounds the requests that are with the upstream at one time; 0 means 256.
 	MaxInFlight int
-	// MaxPerClient bounds those of one client, an IPv4 address or an IPv6 /64; 0 means a quarter of MaxInFlight, but one
-	// at least. Requests whose client reads or sends slowly are in flight for as long.
+	// MaxPerClient bounds those of one client, an IPv4 address or an IPv6 /64, where three quarters of MaxInFlight are
+	// taken, which a client by itself may; 0 means a quarter of it, but one at least. Requests whose client reads or
+	// sends slowly are in flight for as long.
 	MaxPerClient int
 	// Patience is how long the upstream may take to begin its answer, and how long either side may be silent
 	// in the middle of a body; 0 means 60 seconds. An answer that streams may be silent for longer.
@@ -180,11 +181,12 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, client netip.Addr) {
 	x.respond(ctx, resp)
 }
 
-// enter counts one more request of a client, unless it has as many in flight as one may have. Whoever was let in leaves.
+// enter counts one more request of a client, unless there is little room left and the client has as many in flight as one
+// may have then. Whoever was let in leaves.
 func (p *Proxy) enter(from netip.Addr) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.clients[from] >= p.cfg.MaxPerClient {
+	if p.clients[from] >= p.cfg.MaxPerClient && len(p.slots) >= p.cfg.MaxInFlight*3/4 {
 		return false
 	}
 	p.clients[from]++
