@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -379,12 +380,12 @@ func TestProxy_bounds_what_a_client_has_in_flight(t *testing.T) {
 		_ = res.Body.Close()
 		return res.StatusCode
 	}
-	done := make(chan int, 2)
-	for _, from := range []string{"2001:db8::1", "2001:db8::2"} { // one /64 is one client
-		go func() { done <- get("/api/slow", from) }()
+	done := make(chan int, 6)
+	for i := range 6 { // three quarters of all places; one /64 is one client
+		go func() { done <- get("/api/slow", "2001:db8::"+strconv.Itoa(i+1)) }()
 		<-inside
 	}
-	for from, want := range map[string]int{"2001:db8::3": http.StatusTooManyRequests, "2001:db8:0:1::1": http.StatusOK, "203.0.113.8": http.StatusOK} {
+	for from, want := range map[string]int{"2001:db8::9": http.StatusTooManyRequests, "2001:db8:0:1::1": http.StatusOK, "203.0.113.8": http.StatusOK} {
 		if got := get("/api/quick", from); got != want {
 			t.Errorf("%s: %d, want %d", from, got, want)
 		}
@@ -395,7 +396,7 @@ func TestProxy_bounds_what_a_client_has_in_flight(t *testing.T) {
 			t.Errorf("who came first: %d", got)
 		}
 	}
-	if got := get("/api/quick", "2001:db8::3"); got != http.StatusOK || p.Stats().Refused != 1 {
+	if got := get("/api/quick", "2001:db8::9"); got != http.StatusOK || p.Stats().Refused != 1 {
 		t.Errorf("afterwards: %d, %+v", got, p.Stats())
 	}
 }
