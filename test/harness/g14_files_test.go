@@ -42,16 +42,21 @@ func TestG14_more_connections_than_files(t *testing.T) {
 		})
 	}
 	fleet.Eventually(t, time.Minute, "the edge has no room", func() bool { return e.Metric("shortline_edge_connections_shed_total") > 0 })
-	served, failed := 0, 0
+	served, failed, again := 0, 0, 0
 	anew.Go(func() {
 		client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		for {
+		for tries := 0; ; {
 			res, err := client.Get("http://" + e.Addr + "/nobody-has-this-link")
-			if err != nil || res.StatusCode != http.StatusNotFound {
+			switch tries++; {
+			case err == nil && res.StatusCode == http.StatusNotFound:
+				served++
+				tries = 0
+			case err != nil && tries < 3: // a browser asks again where a connection is closed on it
+				again++
+			default:
 				t.Logf("a new visitor: %v, %v", res, err)
 				failed++
-			} else {
-				served++
+				tries = 0
 			}
 			if err == nil {
 				res.Body.Close()
@@ -68,7 +73,7 @@ func TestG14_more_connections_than_files(t *testing.T) {
 	close(over)
 	anew.Wait()
 	crowd.Wait()
-	t.Logf("%d clients that say nothing, %.0f were shed, %d of %d files open; new visitors: %d served, %d not; load: %v", n, shed, open, files, served, failed, r)
+	t.Logf("%d clients that say nothing, %.0f were shed, %d of %d files open; new visitors: %d served, %d not, %d times one asked again; load: %v", n, shed, open, files, served, failed, again, r)
 	if failed > 0 || served == 0 {
 		t.Errorf("%d new visitors were not served, %d were", failed, served)
 	}

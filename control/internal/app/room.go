@@ -16,6 +16,8 @@ const (
 	// silence is how long who comes may say nothing even where there is no room: a request follows at once, but who
 	// is being flooded reads late.
 	silence = 150 * time.Millisecond
+	// idleFor is how long a connection must have been idle to go: one in use comes back sooner.
+	idleFor = time.Second
 	// lookAgain is the pause where nobody can be asked to go, tellAgain the least time between two warnings.
 	lookAgain = 10 * time.Millisecond
 	tellAgain = time.Minute
@@ -110,7 +112,9 @@ func (r *room) makeRoom() bool {
 	for len(r.open) >= r.limit {
 		e := r.fresh.Front()
 		if e == nil || time.Since(e.Value.(*guest).since) < silence {
-			e = r.idle.Front()
+			if e = r.idle.Front(); e != nil && time.Since(e.Value.(*guest).since) < idleFor {
+				e = nil
+			}
 		}
 		if e == nil {
 			break

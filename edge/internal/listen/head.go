@@ -22,6 +22,9 @@ const (
 	// looked is how many connections are looked at for the one that has been idle for longest. All of them would take
 	// milliseconds for each newcomer where there are tens of thousands.
 	looked = 1024
+	// idleFor is how long a connection must have been idle to go: one in use comes back sooner, and must not give way
+	// to newcomers who say nothing.
+	idleFor = time.Second
 )
 
 // hall is where new connections wait until the head of their first request is whole. There they take a goroutine of
@@ -150,7 +153,8 @@ func (l *Listener) endLongestIdle() bool {
 		}
 	}
 	l.mu.Unlock()
-	if longest == nil || !longest.endIdle() {
+	latest := l.now.Load() + int64(l.timeouts.Idle+interval-idleFor) // what readBy is of one that is idle for so long
+	if longest == nil || since > latest || !longest.endIdle() {
 		return false
 	}
 	l.hall.turned.Add(1)

@@ -232,6 +232,9 @@ func TestListener_full_of_idle_ones(t *testing.T) {
 	if l.Shed() < limit {
 		t.Errorf("%d connections were shed", l.Shed())
 	}
+	if err := first.SetDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	if n, err := first.Read(make([]byte, 1)); n > 0 || err != io.EOF {
 		t.Errorf("the one that has been idle for longest: %d bytes, %v", n, err)
 	}
