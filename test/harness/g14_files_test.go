@@ -14,7 +14,7 @@ import (
 // TestG14_more holds many more connections to an edge than it may have files open, that say nothing or begin to and come
 // back when they are cut: visitors who come anew are served all the same, and so are those with connections.
 func TestG14_more_connections_than_files(t *testing.T) {
-	n := count(t, 3000)
+	n := count(t, 1000)
 	const files = 900
 	p, slugs := published(t, 100)
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p, Files: files})
