@@ -22,9 +22,8 @@ import (
 	"github.com/shortline/shortline/shared/kafkatest"
 )
 
-// relay passes connections on to the address that it is told in time, and answers through change, which gets every piece
-// of them.
-func relay(t *testing.T, to *atomic.Value, change func([]byte)) (addr string) {
+// listening serves every connection to an address by itself until the test ends.
+func listening(t *testing.T, serve func(net.Conn)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,62 +38,56 @@ func relay(t *testing.T, to *atomic.Value, change func([]byte)) (addr string) {
 			}
 			go func() {
 				defer c.Close()
-				up, err := net.Dial("tcp", to.Load().(string))
-				if err != nil {
-					return
-				}
-				defer up.Close()
-				go func() {
-					_, _ = io.Copy(up, c) // until either end closes
-					up.Close()
-				}()
-				buf := make([]byte, 32<<10)
-				for {
-					n, err := up.Read(buf)
-					change(buf[:n])
-					if _, werr := c.Write(buf[:n]); err != nil || werr != nil {
-						return
-					}
-				}
+				serve(c)
 			}()
 		}
 	}()
 	return l.Addr().String()
 }
 
+// relay passes connections on to the address that it is told in time, and answers through change, which gets every piece
+// of them.
+func relay(t *testing.T, to *atomic.Value, change func([]byte)) (addr string) {
+	t.Helper()
+	return listening(t, func(c net.Conn) {
+		up, err := net.Dial("tcp", to.Load().(string))
+		if err != nil {
+			return
+		}
+		defer up.Close()
+		go func() {
+			_, _ = io.Copy(up, c) // until either end closes
+			up.Close()
+		}()
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := up.Read(buf)
+			change(buf[:n])
+			if _, werr := c.Write(buf[:n]); err != nil || werr != nil {
+				return
+			}
+		}
+	})
+}
+
 // silent answers every connection's first request with bytes.
 func silent(t *testing.T, answer []byte) (addr string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
+	return listening(t, func(c net.Conn) {
+		var size [4]byte
+		if _, err := io.ReadFull(c, size[:]); err != nil {
+			return
+		}
+		if _, err := io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(size[:]))); err != nil {
+			return
+		}
+		for _, b := range answer { // byte by byte, as they may come
+			if _, err := c.Write([]byte{b}); err != nil {
 				return
 			}
-			go func() {
-				defer c.Close()
-				var size [4]byte
-				if _, err := io.ReadFull(c, size[:]); err != nil {
-					return
-				}
-				if _, err := io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(size[:]))); err != nil {
-					return
-				}
-				for _, b := range answer { // byte by byte, as they may come
-					if _, err := c.Write([]byte{b}); err != nil {
-						return
-					}
-				}
-				_, _ = io.Copy(io.Discard, c)
-			}()
 		}
-	}()
-	return l.Addr().String()
+		_, _ = io.Copy(io.Discard, c)
+	})
 }
 
 // An answer that can't be one is an error of the call that says so.
