@@ -60,6 +60,15 @@ func ownTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// threadTime is the processor time that this thread has had: of the goroutine, if it is locked to it.
+func threadTime() time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
+
 // resident is the memory that a process occupies, in megabytes, without the pages of files that it has mapped: those
 // of the spool are the system's to take back.
 func resident(pid int) float64 {
