@@ -82,7 +82,7 @@ e2e: compiler ## the whole road, in one process and as a fleet: README, full loa
 
 chaos-%: compiler ## one experiment of docs/reliability.md, such as make chaos-G01 N=300
 	@deploy/dev/parts
-	@cd test/harness && $(GO) test -count=1 -timeout 120m -v -run 'Test$*' .
+	@deploy/dev/chaos $*
 
 bound-%: compiler ## an experiment of one package at a release's size, such as make bound-G22
 	@deploy/dev/parts

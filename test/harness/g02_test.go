@@ -18,7 +18,7 @@ func TestG02_kafka_is_gone(t *testing.T) {
 	p, slugs := published(t, 1000)
 	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p})
 	c := newCrowd(t)
-	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: 5000}
+	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: float64(rate(t, 5000))}
 	before := c.during(cfg, func() { time.Sleep(max(3*time.Second, away/10)) })
 
 	survivor := f.Edges[1]

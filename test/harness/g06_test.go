@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,19 +60,6 @@ func follow(addr, slug string) (status int, location string, err error) {
 		}
 	}
 	return status, location, err
-}
-
-// links is how many there are: LINKS in the environment, or a short number.
-func links(t *testing.T, short int) int {
-	t.Helper()
-	if s := os.Getenv("LINKS"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			t.Fatalf("LINKS=%s is not a number of links", s)
-		}
-		return n
-	}
-	return short
 }
 
 // TestG06 switches off everything but the edges: they answer every link as they last knew it, also after cold starts.

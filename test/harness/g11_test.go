@@ -2,6 +2,7 @@ package harness_test
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 			slug := fmt.Sprintf("ends%d", i)
 			ending[i] = c.api.Create("https://example.com/ends", map[string]any{"customSlug": slug, "expiresAt": began.Add(time.Hour).UTC().Format(time.RFC3339Nano)})
 			c.links = append(c.links, ending[i])
-			everywhere(c, slug, http.StatusFound, "https://example.com/ends")
+			everywhere(c, slug, math.MaxInt64, http.StatusFound, "https://example.com/ends")
 			c.api.Must("PATCH", "/api/urls/"+ending[i].ID, map[string]any{"expiresAt": end.Add(off).UTC().Format(time.RFC3339Nano)}, 200, nil)
 		}
 		for i, e := range c.Edges {

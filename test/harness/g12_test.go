@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -13,15 +14,16 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG12 changes links through the API while visitors come, and asks every edge until it behaves accordingly: within a
-// second, or within three across a slow network that is cut again and again.
+// TestG12 changes links through the API while visitors come, RATE of them a second, and asks every edge until it behaves
+// accordingly: within a second, or within three across a slow network that is cut again and again. An edge that says it
+// has the change's revision has to behave accordingly at once.
 func TestG12_a_change_is_everywhere_within_a_second(t *testing.T) {
 	lasts := long(t, 4*time.Second)
 	c := startChain(t, fleet.Config{Edges: 3, Controls: 1}, 20)
 	crowd := newCrowd(t)
-	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 6, Rate: 600}, func() {
-		near := changes(c, lasts, "near")
-		report(t, "on a sound network", near, time.Second)
+	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 24, Rate: float64(rate(t, 600))}, func() {
+		near := makeChanges(c, lasts, "near")
+		near.report("on a sound network", time.Second)
 		c.PlaneProxy.Set(faultproxy.Fault{Latency: 200 * time.Millisecond})
 		over, cut := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -35,71 +37,110 @@ func TestG12_a_change_is_everywhere_within_a_second(t *testing.T) {
 				}
 			}
 		}()
-		far := changes(c, lasts, "far")
+		far := makeChanges(c, lasts, "far")
 		close(over)
 		<-cut
 		c.PlaneProxy.Set(faultproxy.Fault{})
-		report(t, "200 ms away and cut every 2 s", far, 3*time.Second)
+		far.report("200 ms away and cut every 2 s", 3*time.Second)
 	})
+	t.Logf("load: %v", r)
 	c.verdict(crowd, r)
 }
 
-func report(t *testing.T, where string, took []time.Duration, limit time.Duration) {
+// changes are what owners changed, and how edges followed.
+type changes struct {
+	c *chain
+
+	mu    sync.Mutex
+	took  []time.Duration // until the slowest edge behaved accordingly
+	early int64           // times that an edge had the revision and behaved as before
+}
+
+func (ch *changes) report(where string, limit time.Duration) {
+	t, took := ch.c.t, ch.took
 	t.Helper()
 	slices.Sort(took)
 	p99 := percentile(took, 0.99)
-	t.Logf("%s: %d changes at the slowest of three edges: p50 %s p99 %s max %s", where, len(took), percentile(took, 0.5).Round(time.Millisecond), p99.Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond))
+	t.Logf("%s: %d changes at the slowest of three edges: p50 %s p99 %s max %s; %d times an edge had the revision and not the change",
+		where, len(took), percentile(took, 0.5).Round(time.Millisecond), p99.Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), ch.early)
 	if p99 > limit {
 		t.Errorf("%s: p99 of a change is %v", where, p99)
 	}
+	if ch.early > 0 {
+		t.Errorf("%s: edges said that they had changes which they had not", where)
+	}
 }
 
-// changes lets four owners change links for a while, and returns how long each change took to be everywhere.
-func changes(c *chain, lasts time.Duration, name string) (all []time.Duration) {
-	var mu sync.Mutex
+// makeChanges lets four owners change links for a while: their destination, status, test, weights and rules.
+func makeChanges(c *chain, lasts time.Duration, name string) *changes {
+	ch := &changes{c: c}
 	var owners sync.WaitGroup
 	end := time.Now().Add(lasts)
 	for w := range 4 {
 		owners.Go(func() {
 			for n := 0; time.Now().Before(end); n++ {
-				slug := fmt.Sprintf("%s-%d-%d", name, w, n)
-				l := c.api.Create("https://example.com/a", map[string]any{"customSlug": slug})
-				took := []time.Duration{everywhere(c, slug, http.StatusFound, "https://example.com/a")}
-				step := func(change map[string]any, status int, location string) {
-					c.api.Must("PATCH", "/api/urls/"+l.ID, change, 200, nil)
-					took = append(took, everywhere(c, slug, status, location))
-				}
-				step(map[string]any{"originalUrl": "https://example.com/b"}, http.StatusFound, "https://example.com/b")
-				step(map[string]any{"status": "INACTIVE"}, http.StatusGone, "")
-				step(map[string]any{"status": "ACTIVE"}, http.StatusFound, "https://example.com/b")
-				c.api.Must("DELETE", "/api/urls/"+l.ID, nil, 204, nil)
-				took = append(took, everywhere(c, slug, http.StatusNotFound, ""))
-				mu.Lock()
-				all = append(all, took...)
-				mu.Unlock()
+				ch.life(fmt.Sprintf("%s-%d-%d", name, w, n))
 			}
 		})
 	}
 	owners.Wait()
-	return all
+	return ch
 }
 
-// everywhere waits until every edge answers so, and returns how long the slowest took. A change that is missed fails
-// the test after half a minute.
-func everywhere(c *chain, slug string, status int, location string) time.Duration {
+// life makes a link, changes all that there is of it, and deletes it.
+func (ch *changes) life(slug string) {
+	const a, b, variant, rule = "https://example.com/a", "https://example.com/b", "https://example.com/variant", "https://example.com/rule"
+	var link, test, ruled struct{ ID string }
+	step := func(method, path string, body any, status int, out any, then int, location string) {
+		header := ch.c.api.Must(method, path, body, status, out)
+		revision, err := strconv.ParseInt(header.Get("X-Config-Revision"), 10, 64)
+		if err != nil {
+			ch.c.t.Errorf("%s %s says no revision: %v", method, path, err)
+		}
+		took, early := everywhere(ch.c, slug, revision, then, location)
+		ch.mu.Lock()
+		ch.took, ch.early = append(ch.took, took), ch.early+early
+		ch.mu.Unlock()
+	}
+	type fields = map[string]any
+	step("POST", "/api/urls", fields{"originalUrl": a, "customSlug": slug}, 201, &link, http.StatusFound, a)
+	path := "/api/urls/" + link.ID
+	step("PATCH", path, fields{"originalUrl": b}, 200, nil, http.StatusFound, b)
+	step("PATCH", path, fields{"status": "INACTIVE"}, 200, nil, http.StatusGone, "")
+	step("PATCH", path, fields{"status": "ACTIVE"}, 200, nil, http.StatusFound, b)
+
+	step("POST", path+"/variants", fields{"name": "A", "targetUrl": variant, "weight": 100}, 201, &test, http.StatusFound, variant) // which begins the test
+	step("PATCH", path, fields{"isABTesting": false}, 200, nil, http.StatusFound, b)
+	step("PATCH", path, fields{"isABTesting": true}, 200, nil, http.StatusFound, variant)
+	step("PUT", path+"/variants/"+test.ID, fields{"weight": 0}, 200, nil, http.StatusFound, b)
+
+	step("PATCH", path+"/routing-rules/settings", fields{"isSmartRouting": true}, 200, nil, http.StatusFound, b)
+	everybody := fields{"operator": "AND", "conditions": []any{fields{"type": "device", "operator": "not_equals", "value": "tablet"}}}
+	step("POST", path+"/routing-rules", fields{"name": "everybody", "targetUrl": rule, "conditions": everybody}, 201, &ruled, http.StatusFound, rule)
+	step("PUT", path+"/routing-rules/"+ruled.ID, fields{"targetUrl": rule + "/changed"}, 200, nil, http.StatusFound, rule+"/changed")
+	step("DELETE", path, nil, 204, nil, http.StatusNotFound, "")
+}
+
+// everywhere waits until every edge answers so, and returns how long the slowest took and how often one answered
+// otherwise that had the revision. A change that is missed fails the test after half a minute.
+func everywhere(c *chain, slug string, revision int64, status int, location string) (took time.Duration, early int64) {
 	began := time.Now()
 	for _, e := range c.Edges {
 		for {
+			has := e.Metric("shortline_edge_revision") // before it is asked for the link
 			got, to, err := follow(e.Addr, slug)
 			if err == nil && got == status && to == location {
 				break
 			}
+			if err == nil && has >= float64(revision) {
+				early++
+			}
 			if time.Since(began) > 30*time.Second {
 				c.t.Errorf("%s answers %d %q %v for %s after 30 s, want %d %q", e.Name, got, to, err, slug, status, location)
-				return time.Since(began)
+				break
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
-	return time.Since(began)
+	return time.Since(began), early
 }

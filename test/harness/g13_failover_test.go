@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -143,7 +144,7 @@ func everyoneHears(c *chain, slug string) time.Duration {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	everywhere(c, slug, http.StatusFound, "https://example.com/heard")
+	everywhere(c, slug, math.MaxInt64, http.StatusFound, "https://example.com/heard")
 	took := time.Since(began)
 	fleet.Eventually(c.t, 20*time.Second, "both control planes listen at the new server", func() bool {
 		n, err := c.Ask("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'shortline listener'")

@@ -136,34 +136,6 @@ func failsAtFirst(d hooksink.Delivery) hooksink.Answer {
 	return hooksink.Answer{}
 }
 
-// TestG24 spends one user's limit at two control planes at once.
-func TestG24_limits_are_shared_by_replicas(t *testing.T) {
-	c := startChain(t, fleet.Config{Edges: 1, Controls: 2, ControlEnv: []string{"RATE_LIMIT_DEFAULT=100"}}, 0)
-	// Not over a full minute's turn, where a window may begin anew.
-	if s := time.Now().Second(); s > 45 {
-		time.Sleep(time.Duration(61-s) * time.Second)
-	}
-	began := time.Now()
-	accepted, refused := 0, 0
-	for i := range 300 {
-		status, header, err := c.api.At(c.Controls[i%2]).Call("GET", "/api/urls", nil, nil)
-		switch status {
-		case http.StatusOK:
-			accepted++
-		case http.StatusTooManyRequests:
-			refused++
-		default:
-			t.Fatalf("%d %v", status, err)
-		}
-		_ = header
-	}
-	took := time.Since(began)
-	t.Logf("of 300 requests in %s over two replicas %d were accepted of a limit of 100", took.Round(time.Millisecond), accepted)
-	if most := 102 + int(took.Minutes()*100); accepted > most || accepted < 95 || accepted+refused != 300 {
-		t.Errorf("%d accepted, at most %d should be", accepted, most)
-	}
-}
-
 // TestG26 plants secrets, lets every part of the installation see what it has to see of them, and looks for them in
 // everything that lies on disks: the database's dump, snapshots, spools, Kafka, ClickHouse and logs.
 func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {

@@ -16,7 +16,8 @@ func TestG23_lockouts_over_replicas(t *testing.T) {
 	c := startChain(t, fleet.Config{Edges: 3, Controls: 2, Spread: true}, 0)
 	c.api.Must("POST", "/api/users", map[string]any{"email": "victim@example.com", "name": "Victim", "password": "not-to-be-guessed", "role": "USER"}, 201, nil)
 	evaluated, locked := 0, 0
-	for i := range 40 {
+	const logins = 1000
+	for i := range logins {
 		status, _, err := c.api.At(c.Controls[i%2]).Call("POST", "/api/auth/login", map[string]any{"email": "victim@example.com", "password": fmt.Sprintf("guess-%d", i)}, nil)
 		switch status {
 		case http.StatusUnauthorized:
@@ -27,7 +28,7 @@ func TestG23_lockouts_over_replicas(t *testing.T) {
 			t.Fatalf("a guess is answered with %d %v", status, err)
 		}
 	}
-	t.Logf("login: of 40 guesses over two replicas %d were looked at, %d refused", evaluated, locked)
+	t.Logf("login: of %d guesses over two replicas %d were looked at, %d refused", logins, evaluated, locked)
 	if evaluated > 5+2*2 || locked == 0 {
 		t.Errorf("%d guesses were looked at, where 5 are free", evaluated)
 	}

@@ -1,121 +1,118 @@
 package harness_test
 
 import (
-	"bytes"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/maxmind/mmdbwriter"
-	"github.com/maxmind/mmdbwriter/mmdbtype"
-	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
-	"github.com/shortline/shortline/test/harness/plane"
 )
 
-// geoDatabase says that 203.0.113.0/24 is in a country.
-func geoDatabase(t *testing.T, country string) []byte {
+// takenBack puts an old control plane in a new one's place, and reports whether it serves: false if it refuses the schema.
+func takenBack(t *testing.T, n *fleet.Node, path string) (serves bool) {
 	t.Helper()
-	tree, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: "Country", IncludeReservedNetworks: true})
-	if err != nil {
+	if err := n.Stop(20 * time.Second); err != nil {
 		t.Fatal(err)
 	}
-	_, network, err := net.ParseCIDR("203.0.113.0/24")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tree.Insert(network, mmdbtype.Map{"country": mmdbtype.Map{"iso_code": mmdbtype.String(country)}}); err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if _, err := tree.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	n.Use(path)
+	n.Launch()
+	fleet.Eventually(t, time.Minute, "the old control plane serves or says why not", func() bool {
+		serves = n.Usable()
+		return serves || strings.Contains(n.Log(), "used by a newer release")
+	})
+	return serves
 }
 
-// TestG30 truncates an edge's geo database under load, cuts it in the middle, writes another one over it in place and
-// replaces that by renaming: the edge lives, answers everybody, and knows places as it last did until there is a whole
-// database again.
-func TestG30_geo_database_in_place(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for looks at the file, which are 15 s apart")
+// TestG30_two_releases upgrades a fleet, one program after the other, from what was built of the commit OLD, and takes an
+// edge and a control plane back: at every step links are made and changed, both edges lead everybody to the same places,
+// nobody is refused by either release, and in the end nothing is lost or there twice.
+func TestG30_two_releases(t *testing.T) {
+	old := os.Getenv("OLD")
+	if old == "" {
+		t.Skip("name the release to come from: OLD=<commit or tag>")
 	}
-	t.Parallel()
-	german, french := geoDatabase(t, "DE"), geoDatabase(t, "FR")
-	path := filepath.Join(t.TempDir(), "geo.mmdb")
-	write := func(content []byte) { // into the file that is there
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(german)
-	p, err := plane.New()
+	commit, err := fleet.Commit(old)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Close() })
-	r := link.Record{Num: 1, Owner: 1, Slug: "placed", Destination: "https://example.com/nowhere", CreatedAt: 1, SmartRouting: true}
-	for i, country := range []string{"DE", "FR"} {
-		r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Name: country, Target: "https://example.com/" + country,
-			Conditions: fmt.Appendf(nil, `{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":%q}]}`, country)})
+	before, now := fleet.Release(t, commit), fleet.Present(t)
+	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1, Programs: before}, 20)
+	want := map[string]string{} // by slug
+	for i, l := range c.links {
+		want[l.Slug] = fmt.Sprintf("https://example.com/%d", i)
 	}
-	p.Publish(r)
-	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p, EdgeEnv: []string{"GEO_DB=" + path, "TRUSTED_PROXIES=127.0.0.1"}})
-	e := f.Edges[0]
-	place := func() string {
-		status, header, err := ask(e.Addr, "HEAD /placed HTTP/1.1\r\nHost: sho.rt\r\nX-Forwarded-For: 203.0.113.7\r\nConnection: close\r\n\r\n")
-		if err != nil || status != http.StatusFound {
-			return fmt.Sprint(status, err)
-		}
-		for _, line := range header {
-			if to, ok := strings.CutPrefix(line, "Location: https://example.com/"); ok {
-				return to
+	asked := 0
+	agree := func(when string) {
+		t.Helper()
+		for slug, to := range want {
+			for _, e := range c.Edges {
+				fleet.Eventually(t, 10*time.Second, when+": "+e.Name+" leads from "+slug+" to "+to, func() bool {
+					asked++
+					status, location, err := follow(e.Addr, slug)
+					return err == nil && status == 302 && location == to
+				})
 			}
 		}
-		return ""
 	}
-	if got := place(); got != "DE" {
-		t.Fatalf("before: %s", got)
+	step := 0
+	change := func(when string, at *fleet.Node) {
+		t.Helper()
+		step++
+		api := c.api.At(at)
+		a := api.Create(fmt.Sprintf("https://example.com/step/%d", step), nil)
+		want[a.Slug] = fmt.Sprintf("https://example.com/step/%d", step)
+		b := c.links[step]
+		want[b.Slug] = fmt.Sprintf("https://example.com/changed/%d", step)
+		api.Must("PATCH", "/api/urls/"+b.ID, map[string]any{"originalUrl": want[b.Slug]}, 200, nil)
+		ruled := api.Create("https://example.com/else", nil)
+		api.Must("POST", "/api/urls/"+ruled.ID+"/routing-rules", map[string]any{
+			"name": "everybody", "targetUrl": fmt.Sprintf("https://example.com/ruled/%d", step), "priority": 1,
+			"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "not_equals", "value": "tablet"}}},
+		}, 201, nil)
+		api.Must("PATCH", "/api/urls/"+ruled.ID+"/routing-rules/settings", map[string]any{"isSmartRouting": true}, 200, nil)
+		want[ruled.Slug] = fmt.Sprintf("https://example.com/ruled/%d", step)
+		agree(when)
 	}
-	refused := func() int { return strings.Count(e.Log(), "geo database refused") }
-	c := newCrowd(t)
-	res := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: []string{"placed"}, Clients: 4, Rate: 500}, func() {
-		stays := func(what string, over func() bool) {
-			t.Helper()
-			fleet.Eventually(t, 2*time.Minute, what, func() bool {
-				if got := place(); got != "DE" {
-					t.Fatalf("%s: the place is %s", what, got)
-				}
-				return over()
-			})
-		}
-		for i, size := range []int64{0, int64(len(german)) / 2} {
-			write(german)
-			if err := os.Truncate(path, size); err != nil {
-				t.Fatal(err)
-			}
-			stays(fmt.Sprintf("a file of %d bytes is refused", size), func() bool { return refused() > i })
-		}
-		write(french)
-		fleet.Eventually(t, 2*time.Minute, "the database that was written over the old one is used", func() bool { return place() == "FR" })
-		if err := os.WriteFile(path+".new", german, 0o644); err != nil {
+	become := func(n *fleet.Node, programs map[fleet.Program]string, program fleet.Program) {
+		t.Helper()
+		if err := n.Become(programs[program]); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
+	}
+	crowd := newCrowd(t)
+	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: 500}, func() {
+		change("all are old", c.Controls[0])
+		become(c.Controls[1], now, fleet.Control)
+		change("one control plane is new, asked the old", c.Controls[0])
+		change("one control plane is new, asked it", c.Controls[1])
+		become(c.Controls[0], now, fleet.Control)
+		change("the control planes are new", c.Controls[0])
+		become(c.Ingesters[0], now, fleet.Control)
+		become(c.Edges[0], now, fleet.Edge)
+		change("one edge is old", c.Controls[0])
+		become(c.Edges[0], before, fleet.Edge)
+		change("the edge went back", c.Controls[0])
+		become(c.Edges[0], now, fleet.Edge)
+		become(c.Edges[1], now, fleet.Edge)
+		change("all are new", c.Controls[0])
+		if takenBack(t, c.Controls[0], before[fleet.Control]) {
+			change("a control plane went back", c.Controls[0])
+		} else {
+			t.Log("the old control plane refuses the newer schema, and says so")
+			c.Controls[0].Kill()
+			c.Controls[0].Use(now[fleet.Control])
+			c.Controls[0].Start()
 		}
-		fleet.Eventually(t, 2*time.Minute, "the database that was put in its place is used", func() bool { return place() == "DE" })
+		become(c.Controls[0], now, fleet.Control)
+		change("all are new again", c.Controls[0])
 	})
-	t.Logf("load: %v", res)
-	if len(res.Other) > 0 || res.Broken > 0 || res.Acked == 0 || !e.Alive() || e.Starts != 1 {
-		t.Errorf("visitors noticed: %v; %d starts", res, e.Starts)
+	t.Logf("from %.12s: %d steps, %d links, %d comparisons; load: %v", commit, step, len(want), asked, r)
+	// Who had a connection to an edge that ended asks again; an edge that is being replaced takes none.
+	if len(r.Other) > 0 {
+		t.Errorf("answers other than redirects: %v", r)
 	}
-	inTopic(t, f, c)
+	c.verdict(crowd, r)
 }

@@ -16,15 +16,23 @@ func TestMain(m *testing.M) {
 }
 
 // count is how often an experiment does what it does: N in the environment, or its short number.
-func count(t *testing.T, short int) int {
+func count(t *testing.T, short int) int { return number(t, "N", short) }
+
+// links is how many there are: LINKS in the environment, or a short number.
+func links(t *testing.T, short int) int { return number(t, "LINKS", short) }
+
+// rate is how many requests a second the crowd makes: RATE in the environment, or a number for a busy machine.
+func rate(t *testing.T, short int) int { return number(t, "RATE", short) }
+
+func number(t *testing.T, name string, short int) int {
 	t.Helper()
-	s := os.Getenv("N")
+	s := os.Getenv(name)
 	if s == "" {
 		return short
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		t.Fatalf("N=%s is not a number of times", s)
+		t.Fatalf("%s=%s is not a number from 1 on", name, s)
 	}
 	return n
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG19 has an edge die whenever it serves a certain link: after three starts the next one goes back to the state from
+// TestCrash_loop has an edge die whenever it serves a certain link: after three starts the next one goes back to the state from
 // before that link and stays there, though the control plane still has it, until the link is mended. The crash is kill -9
 // as soon as the link is answered, which an edge can't tell from one of its own.
-func TestG19_crash_loop(t *testing.T) {
+func TestCrash_loop(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits a minute for a state to be proven")
 	}

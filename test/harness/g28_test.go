@@ -9,10 +9,10 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestSoak runs the whole installation for DUR under load, with one random fault every 20 seconds: nothing is lost or
+// TestG28_soak runs the whole installation for DUR under load, with one random fault every 20 seconds: nothing is lost or
 // there twice, figures agree with rows, goroutines and files of programs that lived stay flat, and so does
 // the anonymous memory of every run of a program once it is warm.
-func TestSoak(t *testing.T) {
+func TestG28_soak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}

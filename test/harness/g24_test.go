@@ -1,0 +1,69 @@
+package harness_test
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/test/harness/fleet"
+)
+
+// TestG24 lets one caller ask two control planes for DUR, 50 times a second: they share one limit of 100 a minute, and
+// their headers count it down together, each number once.
+func TestG24_limits_are_shared_by_replicas(t *testing.T) {
+	const limit, perSecond = 100, 50
+	asks := int(long(t, 6*time.Second).Seconds() * perSecond)
+	c := startChain(t, fleet.Config{Edges: 1, Controls: 2, ControlEnv: []string{"RATE_LIMIT_DEFAULT=" + strconv.Itoa(limit)}}, 0)
+	c.api.Must("POST", "/api/users", map[string]any{"email": "caller@example.com", "name": "Caller", "password": "password-of-caller", "role": "USER"}, 201, nil)
+	caller := c.Controls[0].LoginAs(t, "caller@example.com", "password-of-caller")
+
+	var mu sync.Mutex
+	left := map[int64][]int{} // when a window ends -> X-RateLimit-Remaining of what was accepted in it
+	refused := 0
+	ask := func(i int) {
+		status, header, err := caller.At(c.Controls[i%2]).Call("GET", "/api/urls", nil, nil)
+		mu.Lock()
+		defer mu.Unlock()
+		remaining, bad := strconv.Atoi(header.Get("X-RateLimit-Remaining"))
+		ends, bad2 := strconv.ParseInt(header.Get("X-RateLimit-Reset"), 10, 64)
+		until := time.Until(time.Unix(ends, 0))
+		if bad != nil || bad2 != nil || header.Get("X-RateLimit-Limit") != strconv.Itoa(limit) || until < -time.Second || until > 61*time.Second {
+			t.Errorf("%d %v with %v", status, err, header)
+		}
+		switch status {
+		case http.StatusOK:
+			left[ends] = append(left[ends], remaining)
+		case http.StatusTooManyRequests:
+			refused++
+			if again, err := strconv.Atoi(header.Get("Retry-After")); err != nil || again < 1 || again > 60 || remaining != 0 {
+				t.Errorf("refused with %d left and Retry-After %q", remaining, header.Get("Retry-After"))
+			}
+		default:
+			t.Errorf("%d %v", status, err)
+		}
+	}
+	var asking sync.WaitGroup
+	tick := time.NewTicker(time.Second / perSecond)
+	defer tick.Stop()
+	for i := range asks {
+		asking.Go(func() { ask(i) })
+		<-tick.C
+	}
+	asking.Wait()
+
+	accepted := 0
+	for ends, remaining := range left {
+		accepted += len(remaining)
+		slices.Sort(remaining)
+		if len(remaining) > limit+2 || len(slices.Compact(slices.Clone(remaining))) != len(remaining) {
+			t.Errorf("in the window that ends at %d %d were accepted, with these left: %v", ends, len(remaining), remaining)
+		}
+	}
+	t.Logf("of %d requests over two replicas %d were accepted in %d windows of a limit of %d", asks, accepted, len(left), limit)
+	if accepted < limit || accepted+refused != asks {
+		t.Errorf("%d accepted and %d refused of %d", accepted, refused, asks)
+	}
+}
