@@ -80,11 +80,11 @@ e2e: compiler ## the whole road, in one process and as a fleet: README, full loa
 	@cd control/cmd/standalone && $(GO) test -count=1 -timeout 30m -v -run 'E2E' ./...
 	@cd test/harness && $(GO) test -count=1 -timeout 30m -v ./e2e
 
-chaos-%: compiler ## one experiment of docs/reliability.md, such as make chaos-G01 N=300
+chaos-%: compiler ## an experiment of docs/reliability.md, such as make chaos-G01 N=300
 	@deploy/dev/parts
 	@deploy/dev/chaos $*
 
-bound-%: compiler ## an experiment of one package at a release's size, such as make bound-G22
+bound-%: compiler ## the same of one package, at a release's size, such as make bound-G05
 	@deploy/dev/parts
 	@deploy/dev/bounds $*
 
