@@ -44,6 +44,9 @@ func (s *folder) Validate() error { return nil }
 
 // with opens the stores for f.
 func (s *folder) with(ctx context.Context, f func(*opened) error) (err error) {
+	if err := complete(s.DataDir, true); err != nil {
+		return err
+	}
 	clicks, err := openClicks(ctx, s.DataDir, 0)
 	if err != nil {
 		return fmt.Errorf("%w (is standalone still running?)", err)
@@ -62,9 +65,9 @@ func (s *folder) with(ctx context.Context, f func(*opened) error) (err error) {
 }
 
 func openLinks(ctx context.Context, dir string, log *slog.Logger) (*store.Store, error) {
-	return store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(dir, "shortline.db"), Logger: log})
+	return store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(dir, linksFile), Logger: log})
 }
 
 func openClicks(ctx context.Context, dir string, memory int) (*duckdb.Store, error) {
-	return duckdb.Open(ctx, duckdb.Config{Path: filepath.Join(dir, "clicks.duckdb"), Memory: memory})
+	return duckdb.Open(ctx, duckdb.Config{Path: filepath.Join(dir, clicksFile), Memory: memory})
 }

@@ -28,6 +28,9 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
 	}
+	if err := complete(s.DataDir, s.JWTSecret != "" && s.EncryptionKey != ""); err != nil {
+		return err
+	}
 	if err := app.KeepSecrets(s.DataDir, &s.JWTSecret, &s.EncryptionKey); err != nil {
 		return err
 	}
@@ -44,6 +47,10 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, links.Close()) }()
+	inPlace, err := inPlace(s.DataDir)
+	if err != nil {
+		return err
+	}
 	clicks, err := openClicks(ctx, s.DataDir, s.ClickMemory)
 	if err != nil {
 		return err
@@ -73,6 +80,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 		return nil
 	})
 	op.AddCheck("database", links.Ping)
+	op.AddCheck("data folder", inPlace)
 	op.AddCheck("clicks", clicks.Ping)
 
 	g := service.Group{Logger: log, StopTimeout: 10 * time.Second}
