@@ -11,17 +11,18 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// TestG24 lets one caller ask two control planes for DUR, 50 times a second: they share one limit of 100 a minute, and
-// their headers count it down together, each number once.
+// TestG24 lets one caller ask two control planes for DUR, up to a minute, 50 times a second: they share one limit of 100 a
+// minute, and their headers count it down together, each number once. Two more are bearable: a control plane that waits for the
+// database for too long counts by itself.
 func TestG24_limits_are_shared_by_replicas(t *testing.T) {
 	const limit, perSecond = 100, 50
-	asks := int(long(t, 6*time.Second).Seconds() * perSecond)
+	asks := int(min(long(t, 6*time.Second), 59*time.Second).Seconds() * perSecond)
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 2, ControlEnv: []string{"RATE_LIMIT_DEFAULT=" + strconv.Itoa(limit)}}, 0)
 	c.api.Must("POST", "/api/users", map[string]any{"email": "caller@example.com", "name": "Caller", "password": "password-of-caller", "role": "USER"}, 201, nil)
 	caller := c.Controls[0].LoginAs(t, "caller@example.com", "password-of-caller")
 
 	var mu sync.Mutex
-	left := map[int64][]int{} // when a window ends -> X-RateLimit-Remaining of what was accepted in it
+	var left []int // X-RateLimit-Remaining of what was accepted
 	refused := 0
 	ask := func(i int) {
 		status, header, err := caller.At(c.Controls[i%2]).Call("GET", "/api/urls", nil, nil)
@@ -30,12 +31,12 @@ func TestG24_limits_are_shared_by_replicas(t *testing.T) {
 		remaining, bad := strconv.Atoi(header.Get("X-RateLimit-Remaining"))
 		ends, bad2 := strconv.ParseInt(header.Get("X-RateLimit-Reset"), 10, 64)
 		until := time.Until(time.Unix(ends, 0))
-		if bad != nil || bad2 != nil || header.Get("X-RateLimit-Limit") != strconv.Itoa(limit) || until < -time.Second || until > 61*time.Second {
+		if bad != nil || bad2 != nil || header.Get("X-RateLimit-Limit") != strconv.Itoa(limit) || until < -10*time.Second || until > 61*time.Second {
 			t.Errorf("%d %v with %v", status, err, header)
 		}
 		switch status {
 		case http.StatusOK:
-			left[ends] = append(left[ends], remaining)
+			left = append(left, remaining)
 		case http.StatusTooManyRequests:
 			refused++
 			if again, err := strconv.Atoi(header.Get("Retry-After")); err != nil || again < 1 || again > 60 || remaining != 0 {
@@ -54,16 +55,10 @@ func TestG24_limits_are_shared_by_replicas(t *testing.T) {
 	}
 	asking.Wait()
 
-	accepted := 0
-	for ends, remaining := range left {
-		accepted += len(remaining)
-		slices.Sort(remaining)
-		if len(remaining) > limit+2 || len(slices.Compact(slices.Clone(remaining))) != len(remaining) {
-			t.Errorf("in the window that ends at %d %d were accepted, with these left: %v", ends, len(remaining), remaining)
-		}
-	}
-	t.Logf("of %d requests over two replicas %d were accepted in %d windows of a limit of %d", asks, accepted, len(left), limit)
-	if accepted < limit || accepted+refused != asks {
-		t.Errorf("%d accepted and %d refused of %d", accepted, refused, asks)
+	slices.Sort(left)
+	accepted, numbers := len(left), len(slices.Compact(slices.Clone(left)))
+	t.Logf("of %d requests over two replicas %d were accepted of a limit of %d, %d refused", asks, accepted, limit, refused)
+	if accepted < limit || accepted > limit+2 || numbers < limit || accepted+refused != asks {
+		t.Errorf("%d accepted and %d refused of %d, with these left: %v", accepted, refused, asks, left)
 	}
 }
