@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -117,6 +118,9 @@ func init() {
 	}
 }
 
+// mostNamed bounds how many problems of one request's shape are named: who sends fifty thousand is not to be told of each.
+const mostNamed = 1000
+
 // refusal is the framework's complaint about the shape of a request.
 func refusal(status int, msg string, errs []error) *answer {
 	if status == http.StatusUnprocessableEntity {
@@ -126,6 +130,10 @@ func refusal(status int, msg string, errs []error) *answer {
 		return &answer{} // asked for by the framework to learn the type
 	}
 	a := newAnswer(status, strings.ToUpper(msg[:min(1, len(msg))])+msg[min(1, len(msg)):]+".")
+	if len(errs) > mostNamed {
+		a.Message += fmt.Sprintf(" These are the first %d of %d problems.", mostNamed, len(errs))
+		errs = errs[:mostNamed]
+	}
 	for _, err := range errs {
 		var p *problem.Error
 		var d *huma.ErrorDetail

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -78,4 +80,30 @@ func (s *stuck) Write(b []byte) (int, error) {
 	}
 	<-s.hold
 	return len(b), nil
+}
+
+// A body with tens of thousands of problems is answered in a thousand of them, and with how many there are.
+func TestLarge_lists_of_problems_are_cut(t *testing.T) {
+	w := small(t, nil)
+	var body strings.Builder
+	body.WriteString(`{"email":"a@example.com","password":"x"`)
+	const problems = 49_000
+	for i := range problems {
+		fmt.Fprintf(&body, `,"p%05d":1`, i)
+	}
+	body.WriteString("}")
+	r := httptest.NewRequest(http.MethodPost, "http://sho.rt/api/auth/login", strings.NewReader(body.String()))
+	r.Header.Set("Content-Type", "application/json")
+	rec := httptest.NewRecorder()
+	w.server.Handler().ServeHTTP(rec, r)
+	var out struct {
+		Message string
+		Errors  []struct{ Field, Message string }
+	}
+	if err := json.Unmarshal(rec.Body.Bytes(), &out); err != nil {
+		t.Fatal(err)
+	}
+	if rec.Code != http.StatusBadRequest || len(out.Errors) != 1000 || !strings.Contains(out.Message, fmt.Sprintf("first 1000 of %d problems", problems)) {
+		t.Errorf("%d with %d errors: %s", rec.Code, len(out.Errors), out.Message)
+	}
 }
