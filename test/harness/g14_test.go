@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
-	"net/http"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -205,101 +203,4 @@ func TestG15_unknown_links(t *testing.T) {
 		t.Errorf("%.0f clicks are kept of %d redirects", kept, before.Acked+r.Acked)
 	}
 	inTopic(t, f, c)
-}
-
-// TestG16 throws mutated requests at an edge and at a control plane: no panic, no answer of 5xx, no header of the
-// attacker's making, and no connection that stays.
-func TestG16_hostile_requests(t *testing.T) {
-	n := count(t, 4000)
-	c := startChain(t, fleet.Config{Edges: 1, Controls: 1}, 3)
-	e, control := c.Edges[0], c.Controls[0]
-	for _, target := range []struct{ name, addr, path string }{{"edge", e.Addr, "/" + c.slugs[0]}, {"control", control.Addr, "/api/urls"}} {
-		random := rand.New(rand.NewPCG(7, uint64(len(target.name))))
-		var answered, silent int
-		statuses := map[string]int{}
-		for range n {
-			request := hostile(random, target.path)
-			got := throw(t, target.addr, request, true)
-			if failure(got) {
-				// A server that sees its client hang up may give the request up; one that waits has no excuse.
-				got = throw(t, target.addr, request, false)
-			}
-			head, _, _ := bytes.Cut(got, []byte("\r\n\r\n"))
-			if len(got) == 0 {
-				silent++
-				continue
-			}
-			answered++
-			if len(got) >= 12 {
-				statuses[string(got[9:12])]++
-			}
-			if !bytes.HasPrefix(got, []byte("HTTP/1.")) || failure(got) || bytes.Contains(head, []byte("\nInjected")) {
-				t.Fatalf("%s: %q is answered with %.300q", target.name, request, got)
-			}
-		}
-		t.Logf("%s: %d requests, %d answered, %d not, %v", target.name, n, answered, silent, statuses)
-		if answered < n/2 {
-			t.Errorf("%s answered %d of %d: the corpus is noise", target.name, answered, n)
-		}
-	}
-	if panics := e.Metric("shortline_edge_panics_total"); panics != 0 || e.Starts != 1 || control.Starts != 1 {
-		t.Errorf("%.0f panics", panics)
-	}
-	fleet.Eventually(t, 30*time.Second, "no connection is left at the edge", func() bool { return e.Metric("shortline_edge_connections") == 0 })
-	if status, _, err := follow(e.Addr, c.slugs[0]); err != nil || status != http.StatusFound {
-		t.Errorf("afterwards: %d %v", status, err)
-	}
-}
-
-// throw sends bytes and returns all that comes back, within two seconds unless the client hangs up its half.
-func throw(t *testing.T, addr string, request []byte, hangUp bool) []byte {
-	t.Helper()
-	conn, err := net.DialTimeout("tcp", addr, 2*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	within := 2 * time.Second
-	if hangUp {
-		within = 10 * time.Second
-	}
-	if err := conn.SetDeadline(time.Now().Add(within)); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = conn.Write(request) // it may be refused half way
-	if tcp, ok := conn.(*net.TCPConn); ok && hangUp {
-		_ = tcp.CloseWrite() // that was all
-	}
-	got, _ := io.ReadAll(io.LimitReader(conn, 1<<20)) // cut off is an answer too
-	return got
-}
-
-// failure reports an answer of 5xx, of either version. That a transfer coding or a version is not known is the
-// request's fault, and says so in these two.
-func failure(got []byte) bool {
-	status, _, _ := bytes.Cut(bytes.TrimPrefix(bytes.TrimPrefix(got, []byte("HTTP/1.1 ")), []byte("HTTP/1.0 ")), []byte(" "))
-	return bytes.HasPrefix(status, []byte("5")) && !bytes.Equal(status, []byte("501")) && !bytes.Equal(status, []byte("505"))
-}
-
-// hostile puts a request together from pieces and damages some of it.
-func hostile(random *rand.Rand, path string) []byte {
-	pick := func(s ...string) string { return s[random.IntN(len(s))] }
-	var b bytes.Buffer
-	b.WriteString(pick("GET", "GET", "GET", "HEAD", "POST", "PUT", "TRACE", "get", "", "G\x00T", "CONNECT", "PRI") + pick(" ", " ", " ", "  ", "\t"))
-	b.WriteString(pick(path, path, path, "//"+path, path+"/info", path+"/verify", path+"/..;/", "/%2e%2e"+path, "http://x"+path, "*", path+"%00", path+"%0d%0aInjected:1", "/api/urls/1%2f2", "/"))
-	b.WriteString(pick("", "", "?", "?page=1&limit=99999999999999999999", "?a=%0d%0aInjected:1", "?utm_source=%00%ff", "?utm_content=\r\nInjected: 1", "?search=%25%27--", "?\xff\xfe"))
-	b.WriteString(pick(" HTTP/1.1\r\n", " HTTP/1.1\r\n", " HTTP/1.1\r\n", " HTTP/1.0\r\n", " HTTP/2.0\r\n", "\r\n", " HTTP/1.1\n"))
-	b.WriteString(pick("Host: sho.rt\r\n", "Host: sho.rt\r\n", "Host: sho.rt\r\n", "", "Host: a\r\nHost: b\r\n", "Host: \r\n", "Host: x\x00y\r\n"))
-	for range random.IntN(6) {
-		b.WriteString(pick("Content-Length: 3\r\n", "Content-Length: -1\r\n", "Content-Length: 99999999999999999999\r\n", "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: x, chunked\r\n",
-			": x\r\n", "Accept: text/html;q=\xff\r\n", "Cookie: access_token=\x01\r\n", "Cookie: access_token=a.b.c\r\n", " folded\r\n", "X-Forwarded-For: ,,[::\r\n", "Expect: 100-continue\r\n",
-			"Authorization: Bearer \xff\xff\r\n", "Authorization: Basic Og==\r\n", "X-API-Key: sl_"+string(bytes.Repeat([]byte("a"), 61))+"\r\n", "X-Request-ID: a\r\n b\r\n", "Content-Type: application/json; =\r\n",
-			"Range: bytes=-1,,\r\n", "Origin: null\r\n", "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAAA\r\n", "Accept-Encoding: "+string(bytes.Repeat([]byte("gzip,"), 300))+"\r\n"))
-	}
-	b.WriteString(pick("\r\n", "\r\n", "\r\n", "\n", "") + pick("", "", "abc", "0\r\n\r\n", "ffffffffffffffff\r\n", "{\"originalUrl\":", string(bytes.Repeat([]byte("["), 10000))))
-	out := b.Bytes()
-	for range random.IntN(3) {
-		out[random.IntN(len(out))] = byte(random.IntN(256))
-	}
-	return out
 }
