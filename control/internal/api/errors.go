@@ -52,6 +52,10 @@ var statuses = map[problem.Kind]int{
 	problem.TooLarge: http.StatusRequestEntityTooLarge, problem.TooMany: http.StatusTooManyRequests, problem.Unavailable: http.StatusServiceUnavailable,
 }
 
+// statusClientClosed is for logs and metrics alone, as nobody is there to read it: a caller that left is no fault of ours,
+// though what it had asked for failed. The number is that of nginx.
+const statusClientClosed = 499
+
 // answerOf turns any error into what the caller may read. The rest of it goes to the request's log line.
 func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	var a *answer
@@ -77,6 +81,9 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 		return newAnswer(he.Code, http.StatusText(he.Code)+".")
 	}
 	noteOf(ctx).err = err
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return &answer{StatusCode: statusClientClosed, Message: "The client closed the request.", Name: "Client Closed Request"}
+	}
 	if store.Unavailable(err) || errors.Is(err, context.DeadlineExceeded) {
 		a = newAnswer(http.StatusServiceUnavailable, "The service is not available at the moment, try again shortly.")
 		a.retryAfter = time.Second

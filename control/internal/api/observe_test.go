@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -73,6 +74,22 @@ func TestMetrics_count_by_route_and_never_by_path(t *testing.T) {
 	pools := series(t, metrics, "shortline_store_connections_max")
 	if len(pools) != 2 || pools["pool=write"] != 1 {
 		t.Errorf("pools of SQLite: %v", pools)
+	}
+}
+
+// A caller that leaves is no failure of ours: the alert on answers of 5xx is not to wake anybody for it.
+func TestMetrics_of_a_caller_that_left(t *testing.T) {
+	metrics := prometheus.NewRegistry()
+	w := small(t, func(_ *world, c *api.Config, _ *api.Deps) { c.Registry = metrics })
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	r := httptest.NewRequest("GET", "http://sho.rt/api/users", nil).WithContext(gone)
+	as(w.root)(r)
+	rec := httptest.NewRecorder()
+	w.server.Handler().ServeHTTP(rec, r)
+	requests := series(t, metrics, "shortline_api_requests_total")
+	if got := requests["code=4xx,method=GET,route=/api/users"]; rec.Code != 499 || got != 1 {
+		t.Errorf("status %d, counted as %v: %s", rec.Code, requests, rec.Body)
 	}
 }
 
