@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-const maxReturn = 2048 // bytes
+const maxReturn = 2048 // bytes, escaped
 
 // ReturnPath is where a browser may be sent after a sign-in, made from what somebody put into an address: a path on
 // our own origin with its query and fragment, in a form that every browser reads the same way. "" is "/".
@@ -37,7 +37,7 @@ func ReturnPath(raw string) (path string, ok bool) {
 		}
 	}
 	u, err := url.Parse(b.String())
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" {
+	if err != nil || b.Len() > maxReturn || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" {
 		return "", false
 	}
 	for _, step := range strings.Split(u.Path, "/") {

@@ -22,7 +22,7 @@ func TestReturnPath(t *testing.T) {
 		"//evil.example", "///evil.example", `/\evil.example`, `\\evil.example`, `\/evil.example`, "/\t/evil.example", "/\n/evil.example", "/\r/evil.example", "\t//evil.example", " //evil.example", "/a\x00b",
 		"/%09/evil.example", "/%2f/evil.example", "/%2Fevil.example", "/%5cevil.example", "/%5C%5Cevil.example", "/./%2Fevil.example", "/.//evil.example", "/a/..//evil.example", "/..//evil.example", "/%2e%2e//evil.example",
 		"https://evil.example", "http:evil.example", "javascript:alert(1)", "data:text/html,x", "evil.example", "?x", "#x", ".", "a/b", "@evil.example", "/a%0d%0aSet-Cookie:x", "/a\r\nSet-Cookie: x",
-		"/%", "/%zz", "/%ff", "/\xff", "/\u2028", "/\u0085", "/\x7f", "/" + strings.Repeat("a", 2048),
+		"/%", "/%zz", "/%ff", "/\xff", "/\u2028", "/\u0085", "/\x7f", "/" + strings.Repeat("a", 2048), "/" + strings.Repeat("<", 700),
 	} {
 		if got, ok := sso.ReturnPath(raw); ok {
 			t.Errorf("%q became %q, but leads who knows where", raw, got)
