@@ -81,7 +81,7 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 		return newAnswer(he.Code, http.StatusText(he.Code)+".")
 	}
 	noteOf(ctx).err = err
-	if errors.Is(ctx.Err(), context.Canceled) {
+	if noteOf(ctx).gone() && (errors.Is(err, context.Canceled) || store.Unavailable(err)) {
 		return &answer{StatusCode: statusClientClosed, Message: "The client closed the request.", Name: "Client Closed Request"}
 	}
 	if store.Unavailable(err) || errors.Is(err, context.DeadlineExceeded) {

@@ -23,7 +23,11 @@ type note struct {
 	userID string
 	keyID  string
 	err    error // internal; never shown
+	caller context.Context
 }
+
+// gone reports that the caller has left. The context of the request's work doesn't tell: it also ends with that.
+func (n *note) gone() bool { return n.caller != nil && n.caller.Err() != nil }
 
 type noteKey struct{}
 
@@ -38,7 +42,7 @@ func noteOf(ctx context.Context) *note {
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start, r := time.Now(), c.Request()
-		n := &note{id: r.Header.Get("X-Request-ID")}
+		n := &note{id: r.Header.Get("X-Request-ID"), caller: r.Context()}
 		if !validRequestID(n.id) {
 			n.id = uuid.Must(uuid.NewV7()).String()
 		}
@@ -74,7 +78,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		level := slog.LevelInfo
 		if n.err != nil {
 			attrs = append(attrs, slog.String("error", n.err.Error()))
-			if r.Context().Err() == nil {
+			if !n.gone() {
 				level = slog.LevelError
 			}
 		}
