@@ -10,7 +10,9 @@ package fleet
 import (
 	"bufio"
 	"fmt"
+	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -269,6 +271,31 @@ func (n *Node) Metric(name string) float64 {
 		return -1
 	}
 	return v
+}
+
+// Connections is how many clients are connected to a node's own port, those included that have hung up and that it
+// has not; -1 if that can't be told.
+func (n *Node) Connections() int {
+	_, port, err := net.SplitHostPort(n.Addr)
+	if err != nil {
+		return -1
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return -1
+	}
+	table, err := os.ReadFile("/proc/net/tcp") // proc_net_tcp(5): slot, local address, remote address, state
+	if err != nil {
+		return -1
+	}
+	count := 0
+	for line := range strings.Lines(string(table)) {
+		f := strings.Fields(line)
+		if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", number)) && (f[3] == "01" || f[3] == "08") { // established, or its client has hung up
+			count++
+		}
+	}
+	return count
 }
 
 // Shipped waits until no edge has clicks left that Kafka has not taken.
