@@ -21,6 +21,9 @@ type chain struct {
 	slugs []string
 }
 
+// everybody is a rule's conditions that hold for the crowd and for follow.
+var everybody = map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "not_equals", "value": "tablet"}}}
+
 func startChain(t *testing.T, cfg fleet.Config, links int) *chain {
 	t.Helper()
 	c := &chain{Fleet: fleet.Start(t, cfg), t: t}

@@ -115,7 +115,6 @@ func (ch *changes) life(slug string) {
 	step("PUT", path+"/variants/"+test.ID, fields{"weight": 0}, 200, nil, http.StatusFound, b)
 
 	step("PATCH", path+"/routing-rules/settings", fields{"isSmartRouting": true}, 200, nil, http.StatusFound, b)
-	everybody := fields{"operator": "AND", "conditions": []any{fields{"type": "device", "operator": "not_equals", "value": "tablet"}}}
 	step("POST", path+"/routing-rules", fields{"name": "everybody", "targetUrl": rule, "conditions": everybody}, 201, &ruled, http.StatusFound, rule)
 	step("PUT", path+"/routing-rules/"+ruled.ID, fields{"targetUrl": rule + "/changed"}, 200, nil, http.StatusFound, rule+"/changed")
 	step("DELETE", path, nil, 204, nil, http.StatusNotFound, "")

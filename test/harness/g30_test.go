@@ -70,7 +70,7 @@ func TestG30_two_releases(t *testing.T) {
 		ruled := api.Create("https://example.com/else", nil)
 		api.Must("POST", "/api/urls/"+ruled.ID+"/routing-rules", map[string]any{
 			"name": "everybody", "targetUrl": fmt.Sprintf("https://example.com/ruled/%d", step), "priority": 1,
-			"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "not_equals", "value": "tablet"}}},
+			"conditions": everybody,
 		}, 201, nil)
 		api.Must("PATCH", "/api/urls/"+ruled.ID+"/routing-rules/settings", map[string]any{"isSmartRouting": true}, 200, nil)
 		want[ruled.Slug] = fmt.Sprintf("https://example.com/ruled/%d", step)

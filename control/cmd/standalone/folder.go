@@ -5,20 +5,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/shortline/shortline/control/internal/app"
 )
 
-// What a data folder holds, in the order in which a first start makes it.
+// The databases in a data folder.
 const (
-	secretsFile = "secrets.json"
-	linksFile   = "shortline.db"
-	clicksFile  = "clicks.duckdb"
+	linksFile  = "shortline.db"
+	clicksFile = "clicks.duckdb"
 )
 
 // complete refuses a folder that was used and has lost a part since. A new part in its place would go unnoticed and do
 // harm: links are numbered from 1 again, and the clicks of those that are gone would count for them; new keys open
 // nothing that was sealed.
 func complete(dir string, secretsGiven bool) error {
-	parts := []string{secretsFile, linksFile, clicksFile}
+	parts := []string{app.SecretsFile, linksFile, clicksFile} // in the order in which a first start makes them
 	if secretsGiven {
 		parts = parts[1:]
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -83,13 +82,10 @@ func TestMetrics_of_a_caller_that_left(t *testing.T) {
 	w := small(t, func(_ *world, c *api.Config, _ *api.Deps) { c.Registry = metrics })
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	r := httptest.NewRequest("GET", "http://sho.rt/api/users", nil).WithContext(gone)
-	as(w.root)(r)
-	rec := httptest.NewRecorder()
-	w.server.Handler().ServeHTTP(rec, r)
+	r := w.do("GET", "/api/users", "", as(w.root), func(r *http.Request) { *r = *r.WithContext(gone) })
 	requests := series(t, metrics, "shortline_api_requests_total")
-	if got := requests["code=4xx,method=GET,route=/api/users"]; rec.Code != 499 || got != 1 {
-		t.Errorf("status %d, counted as %v: %s", rec.Code, requests, rec.Body)
+	if got := requests["code=4xx,method=GET,route=/api/users"]; r.StatusCode != 499 || got != 1 {
+		t.Errorf("status %d, counted as %v: %s", r.StatusCode, requests, r.text)
 	}
 }
 

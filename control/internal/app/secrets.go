@@ -13,6 +13,9 @@ import (
 	"github.com/shortline/shortline/shared/config"
 )
 
+// SecretsFile is where KeepSecrets keeps them, in its folder.
+const SecretsFile = "secrets.json"
+
 // keptSecrets is the file in which a program without configuration keeps the secrets that it made for itself.
 type keptSecrets struct {
 	JWTSecret     string `json:"jwtSecret"`
@@ -26,7 +29,7 @@ func KeepSecrets(dir string, jwtSecret, encryptionKey *config.Secret) error {
 	if *jwtSecret != "" && *encryptionKey != "" {
 		return nil
 	}
-	path := filepath.Join(dir, "secrets.json")
+	path := filepath.Join(dir, SecretsFile)
 	var kept keptSecrets
 	text, err := os.ReadFile(path)
 	switch {
