@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -110,26 +111,31 @@ func (s *Server) complete(op *huma.Operation, method, path string) {
 	if words.conflict {
 		may = append(may, http.StatusConflict)
 	}
-	schema := s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[answer](), true, "")
+	own := slices.Contains(op.Tags, visitorTag) // these operations name their errors themselves
 	for status := range op.Responses {
-		if status >= "400" {
+		if status >= "400" && !own {
 			delete(op.Responses, status) // the framework's own idea of what may go wrong
 		}
 	}
 	for _, status := range may {
-		name := http.StatusText(status)
-		r := &huma.Response{Description: name, Content: map[string]*huma.MediaType{"application/json": {
-			Schema: schema, Example: answer{StatusCode: status, Message: "What is wrong, in one sentence.", Name: name},
-		}}}
-		if status == http.StatusTooManyRequests {
-			whole := &huma.Schema{Type: huma.TypeInteger}
-			r.Headers = map[string]*huma.Param{
-				"Retry-After":           {Description: "Seconds to wait.", Schema: whole},
-				"X-RateLimit-Limit":     {Description: "Requests a minute. With every answer that is counted, as are the next two.", Schema: whole},
-				"X-RateLimit-Remaining": {Description: "How many are left.", Schema: whole},
-				"X-RateLimit-Reset":     {Description: "When the count starts anew, in Unix seconds.", Schema: whole},
+		r := s.failure(status)
+		if whole := (&huma.Schema{Type: huma.TypeInteger}); status == http.StatusTooManyRequests {
+			r.Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: whole}}
+			if !own {
+				r.Headers["X-RateLimit-Limit"] = &huma.Param{Description: "Requests allowed per minute. This header and the next two come with every counted answer.", Schema: whole}
+				r.Headers["X-RateLimit-Remaining"] = &huma.Param{Description: "Requests left in this minute.", Schema: whole}
+				r.Headers["X-RateLimit-Reset"] = &huma.Param{Description: "When the next minute starts, in Unix seconds.", Schema: whole}
 			}
 		}
 		op.Responses[strconv.Itoa(status)] = r
 	}
+}
+
+// failure documents one error status.
+func (s *Server) failure(status int) *huma.Response {
+	name := http.StatusText(status)
+	return &huma.Response{Description: name, Content: map[string]*huma.MediaType{"application/json": {
+		Schema:  s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[answer](), true, ""),
+		Example: answer{StatusCode: status, Message: "What is wrong, in one sentence.", Name: name},
+	}}}
 }

@@ -9,6 +9,12 @@ type words struct {
 
 // operations holds the words by operation id; an endpoint without any is refused by a test.
 var operations = map[string]words{
+	// Visitors
+	"followLink": {about: "Answered by edges. Active rules are tried by priority; if none matches, the A/B test draws a variant; else the default or original URL is used. " +
+		"The link's UTM presets are added, the visitor's own parameters are passed on, and one click is recorded. HEAD gives the same headers and records nothing. Browsers get errors as a small HTML page."},
+	"linkInfo": {about: "Answered by edges. The destination of a link is never part of it."},
+	"openLink": {about: "Answered by edges. The right password counts as a click. After five wrong ones from a client in ten minutes the link is locked for that client for a growing time (429).", example: `{"password":"open sesame"}`},
+
 	// Account
 	"login":          {about: "Answers with an access token and sets it as an HttpOnly cookie. Where two-factor authentication is on and the code is missing, the answer is `requires2FA: true` without a token; send all three again. After five failures in ten minutes the account is locked for a growing time (429).", example: `{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`},
 	"logout":         {about: "Ends the session that the request is made with, on every replica, and clears the cookie. API keys stay valid."},

@@ -18,6 +18,7 @@ func (s *Server) routes() {
 	}
 	if s.Links != nil {
 		s.registerURLs()
+		s.documentVisitors()
 	}
 	if s.Routing != nil {
 		s.registerVariants()

@@ -185,6 +185,7 @@ func (s *Server) openAPI() huma.Config {
 				Description: "Short links, routing rules, A/B tests and click analytics. Times are RFC 3339 in UTC with milliseconds; unset optional fields are null.",
 			},
 			Servers: []*huma.Server{{URL: s.cfg.BaseURL}},
+			Tags:    tags,
 			Components: &huma.Components{
 				Schemas: registry,
 				SecuritySchemes: map[string]*huma.SecurityScheme{
