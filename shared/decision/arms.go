@@ -72,15 +72,11 @@ func (a *Arms) Draw(random uint64) int {
 	return int(hi)
 }
 
-// Chance is the probability, 0 to 1, that Draw gives a variant's index, by the weights that Arms is made from; 0 for
-// all if there is nothing to draw.
-func Chance(variants []link.Variant, i int) float64 {
-	var sum uint64
+// Odds are a variant's weight and the sum of all weights: Draw gives its index in weight of total cases. The sum is 0
+// if there is nothing to draw.
+func Odds(variants []link.Variant, i int) (weight, total int64) {
 	for j := range variants {
-		sum += uint64(variants[j].Weight)
+		total += int64(variants[j].Weight)
 	}
-	if sum == 0 {
-		return 0
-	}
-	return float64(variants[i].Weight) / float64(sum)
+	return int64(variants[i].Weight), total
 }

@@ -177,7 +177,10 @@ func TestArms_draw_by_weight(t *testing.T) {
 		}
 		var sum float64
 		for i := range weights {
-			chance := decision.Chance(r.Variants, i)
+			chance := 0.0
+			if weight, total := decision.Odds(r.Variants, i); total > 0 {
+				chance = float64(weight) / float64(total)
+			}
 			sum += chance
 			if math.Abs(float64(got[i])-chance*draws) > float64(len(weights)+1) {
 				t.Errorf("weights %v: variant %d was drawn %d times, its chance is %f", weights, i, got[i], chance)

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"net/http"
 
 	"github.com/shortline/shortline/control/internal/explain"
@@ -150,7 +149,7 @@ func explanationOf(e *explain.Explanation) Explanation {
 	}
 	for i := range e.Variants {
 		x := &e.Variants[i]
-		out.Variants[i] = ExplainedVariant{x.ID, x.Name, x.TargetURL, x.Location, x.Weight, math.Round(x.Chance*1000) / 10}
+		out.Variants[i] = ExplainedVariant{x.ID, x.Name, x.TargetURL, x.Location, x.Weight, x.Percentage}
 	}
 	return out
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/percent"
 	"github.com/shortline/shortline/control/internal/publish"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/decision"
@@ -89,11 +90,11 @@ type Rule struct {
 	Location  string
 }
 
-// Variant is one variant and the chance, 0 to 1, that a visitor whom no rule matches is led to it.
+// Variant is one variant and the chance, in percent, that a visitor whom no rule matches is led to it.
 type Variant struct {
 	store.Variant
-	Chance   float64
-	Location string
+	Percentage float64
+	Location   string
 }
 
 // Seen is what the service knows of the visitor; "" stands for unknown.
@@ -141,11 +142,11 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 		}
 	}
 	for i := range l.Variants {
-		chance := 0.0
+		percentage := 0.0
 		if record.ABTesting {
-			chance = decision.Chance(record.Variants, i)
+			percentage = percent.Of(decision.Odds(record.Variants, i))
 		}
-		e.Variants = append(e.Variants, Variant{l.Variants[i], chance, lead(l.Variants[i].TargetURL)})
+		e.Variants = append(e.Variants, Variant{l.Variants[i], percentage, lead(l.Variants[i].TargetURL)})
 		if record.Variants[i].ID == choice.Variant {
 			e.VariantID = l.Variants[i].ID
 		}

@@ -90,14 +90,6 @@ func need[T any](field string, in *T, v *problem.Fields) {
 	}
 }
 
-// share is n of total in percent, with one decimal.
-func share(n, total int64) float64 {
-	if total == 0 {
-		return 0
-	}
-	return float64((n*2000+total)/(2*total)) / 10
-}
-
 func wrap(doing string, err error) error {
 	if err == nil {
 		return nil

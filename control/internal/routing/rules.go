@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/percent"
 	"github.com/shortline/shortline/control/internal/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
@@ -226,7 +227,7 @@ func (s *Service) Rules(ctx context.Context, p auth.Principal, urlID string) (Ru
 		l.TotalMatches += r.MatchCount
 	}
 	for _, r := range l.Rules {
-		l.Shares = append(l.Shares, share(r.MatchCount, l.TotalMatches))
+		l.Shares = append(l.Shares, percent.Of(r.MatchCount, l.TotalMatches))
 	}
 	return l, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/percent"
 	"github.com/shortline/shortline/control/internal/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -154,7 +155,7 @@ func (s *Service) Variants(ctx context.Context, p auth.Principal, urlID string) 
 		}
 	}
 	for _, v := range l.Variants {
-		l.Shares = append(l.Shares, share(v.ClickCount, l.TotalClicks))
+		l.Shares = append(l.Shares, percent.Of(v.ClickCount, l.TotalClicks))
 	}
 	return l, nil
 }

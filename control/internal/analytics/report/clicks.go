@@ -8,6 +8,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/percent"
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -159,9 +160,9 @@ func (s *Service) botTraffic(ctx context.Context, scope analytics.Scope, a Ask, 
 	for _, l := range lines {
 		b.TotalBotClicks += l.Clicks
 	}
-	b.BotPercentage = share(b.TotalBotClicks, b.TotalBotClicks+people)
+	b.BotPercentage = percent.Of(b.TotalBotClicks, b.TotalBotClicks+people)
 	for _, l := range lines[:min(len(lines), a.limit())] {
-		b.BotTypes = append(b.BotTypes, BotType{orElse(l.Value, "Unknown"), l.Clicks, share(l.Clicks, b.TotalBotClicks)})
+		b.BotTypes = append(b.BotTypes, BotType{orElse(l.Value, "Unknown"), l.Clicks, percent.Of(l.Clicks, b.TotalBotClicks)})
 	}
 	return b, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/percent"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -118,7 +119,7 @@ func (s *Service) tests(ctx context.Context, urls []store.URL, a Ask, period Per
 		}
 		for j := range t.Variants {
 			v := &t.Variants[j]
-			v.Percentage = share(v.Clicks, t.TotalClicks)
+			v.Percentage = percent.Of(v.Clicks, t.TotalClicks)
 			v.ActualPercentage = v.Percentage
 		}
 		list[i] = t
@@ -204,8 +205,8 @@ func (s *Service) routing(ctx context.Context, u store.URL, a Ask, period Period
 		}
 	}
 	for _, rule := range rules {
-		r.Rules = append(r.Rules, RuleFigures{rule.ID, rule.Name, rule.TargetURL, matches[rule.ID], share(matches[rule.ID], total), rule.Active})
+		r.Rules = append(r.Rules, RuleFigures{rule.ID, rule.Name, rule.TargetURL, matches[rule.ID], percent.Of(matches[rule.ID], total), rule.Active})
 	}
-	r.MatchRate = share(r.TotalMatches, total)
+	r.MatchRate = percent.Of(r.TotalMatches, total)
 	return r, nil
 }

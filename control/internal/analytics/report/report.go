@@ -11,11 +11,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/percent"
 	"github.com/shortline/shortline/control/internal/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -90,19 +90,11 @@ func ownUser(p auth.Principal) string {
 	return p.UserID
 }
 
-// share is n of all in percent, with one decimal.
-func share(n, all int64) float64 {
-	if all == 0 {
-		return 0
-	}
-	return math.Round(float64(n)/float64(all)*1000) / 10
-}
-
 // growth is by how much n is more than before, in percent with one decimal.
 func growth(n, before int64) float64 {
 	switch {
 	case before > 0:
-		return share(n-before, before)
+		return percent.Of(n-before, before)
 	case n > 0:
 		return 100
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/analytics"
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/percent"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -235,7 +236,7 @@ func (s *Service) report(ctx context.Context, scope analytics.Scope, period Peri
 		list := []Valued{}
 		for _, c := range found[d] {
 			if c.Value != "" && len(list) < limit {
-				list = append(list, Valued{c.Value, c.Clicks, share(c.Clicks, sum.TotalClicks)})
+				list = append(list, Valued{c.Value, c.Clicks, percent.Of(c.Clicks, sum.TotalClicks)})
 			}
 		}
 		return list
@@ -248,7 +249,7 @@ func (s *Service) report(ctx context.Context, scope analytics.Scope, period Peri
 		UTMTerms: values(analytics.UTMTerm), UTMContents: values(analytics.UTMContent),
 	}
 	for _, c := range found[analytics.Referer][:min(limit, len(found[analytics.Referer]))] {
-		r.Referers = append(r.Referers, Referred{orElse(c.Value, "Direct"), c.Clicks, share(c.Clicks, sum.TotalClicks)})
+		r.Referers = append(r.Referers, Referred{orElse(c.Value, "Direct"), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks)})
 	}
 	return r, nil
 }
@@ -292,7 +293,7 @@ func (s *Service) summary(ctx context.Context, scope analytics.Scope, period Per
 func named(counts []analytics.Count, total int64, limit int) []Named {
 	list := []Named{}
 	for _, c := range counts[:min(limit, len(counts))] {
-		list = append(list, Named{orElse(c.Value, "Unknown"), c.Clicks, share(c.Clicks, total)})
+		list = append(list, Named{orElse(c.Value, "Unknown"), c.Clicks, percent.Of(c.Clicks, total)})
 	}
 	return list
 }

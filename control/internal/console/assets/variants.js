@@ -27,9 +27,10 @@ export async function variants(u, { signal }) {
     await load();
   }
 
-  function shown(v, { totalWeight, totalClicks }) {
-    const chance = v.isActive && totalWeight ? Math.round((v.weight / totalWeight) * 1000) / 10 : 0;
-    const share = totalClicks ? Math.round((v.clickCount / totalClicks) * 1000) / 10 : 0;
+  function shown(v, { totalWeight, stats }) {
+    // Rounded as the API rounds: with whole numbers, halves up.
+    const chance = v.isActive && totalWeight ? Math.floor((v.weight * 2000 + totalWeight) / (2 * totalWeight)) / 10 : 0;
+    const share = stats.find((s) => s.variant.id === v.id).clickThroughRate;
     const pause = iconButton(v.isActive ? 'pause' : 'play', `${v.isActive ? 'Disable' : 'Enable'} ${v.name}`, () => attempt(pause, async () => {
       await put(`${path}/${v.id}`, { isActive: !v.isActive });
       await changed(v.isActive ? 'Disabled.' : 'Enabled.');
