@@ -71,8 +71,8 @@ const auditPage = 20
 type listAuditLogsIn struct {
 	Paging
 	Sorting
-	Action     string `query:"action" doc:"Such as URL_CREATED."`
-	EntityType string `query:"entityType" doc:"Such as url."`
+	Action     string `query:"action" doc:"Such as URL_CREATED; an unknown one is a 400 that lists all."`
+	EntityType string `query:"entityType" doc:"Such as url; an unknown one is a 400 that lists all."`
 	EntityID   string `query:"entityId" doc:"The id of what was changed."`
 	UserID     string `query:"userId" doc:"The id of who did it."`
 	StartDate  string `query:"startDate" doc:"A date or time in ISO 8601."`

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func TestAuditLogs(t *testing.T) {
 		}
 		today, yesterday := time.Now().UTC().Format(time.DateOnly), time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 		for query, want := range map[string]float64{
-			"action=URL_CREATED": 1, "action=NOTHING": 0, "entityId=" + u: 2, "userId=" + w.annID + "&action=URL_UPDATED": 1, "entityId=" + u + "&startDate=" + today: 2,
+			"action=URL_CREATED": 1, "entityId=" + u: 2, "userId=" + w.annID + "&action=URL_UPDATED": 1, "entityId=" + u + "&startDate=" + today: 2,
 			"entityId=" + u + "&endDate=" + yesterday: 0, "entityId=" + u + "&endDate=" + today: 2, "entityId=" + u + "&endDate=" + today + "&startDate=" + yesterday: 2,
 			"entityId=" + u + "&startDate=2099-01-01T00:00:00Z": 0, "entityId=" + u + "&page=5": 2, "entityId=" + u + "&startDate=" + time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04"): 0,
 		} {
@@ -69,6 +70,25 @@ func TestAuditLogs(t *testing.T) {
 		w.ok(w.store.EachAudit(t.Context(), func(store.AuditRow) error { n++; return nil }))
 		if r := w.do("GET", "/api/audit-logs", "", as(w.root)).want(200); r.num("total") != float64(n) {
 			t.Error(r.text)
+		}
+	})
+}
+
+// A typing mistake in a filter must not look like a log without entries.
+func TestAPI4_UnknownAuditAction(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for query, field := range map[string]string{
+			"action=nonsense": "action", "action=user_login": "action", "action=USER_LOGIN%20": "action", "entityType=nonsense": "entityType", "entityType=URL": "entityType",
+		} {
+			r := w.do("GET", "/api/audit-logs?"+query, "", as(w.root)).wantField(field)
+			if r.at("errors.1") != nil || !strings.Contains(r.str("message"), "must be one of ") {
+				t.Error(r.text)
+			}
+		}
+		w.do("GET", "/api/audit-logs?action=x&entityType=y", "", as(w.root)).wantField("action", "entityType")
+		w.do("GET", "/api/audit-logs?action=x", "", as(w.ann)).want(403)
+		for _, query := range []string{"action=", "entityType=", "action=SETTINGS_UPDATED", "entityType=settings", "action=USER_LOGIN&entityType=user"} {
+			w.do("GET", "/api/audit-logs?"+query, "", as(w.root)).want(200)
 		}
 	})
 }

@@ -3,6 +3,8 @@ package audit
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/problem"
@@ -21,6 +23,12 @@ func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilt
 		return nil, 0, problem.New(problem.Forbidden, "Only administrators may do this.")
 	}
 	var v problem.Fields
+	if f.Action != "" && !slices.Contains(Actions, f.Action) {
+		v.Add("action", "must be one of %s", strings.Join(Actions, ", "))
+	}
+	if f.EntityType != "" && !slices.Contains(EntityTypes, f.EntityType) {
+		v.Add("entityType", "must be one of %s", strings.Join(EntityTypes, ", "))
+	}
 	if _, ok := store.AuditSorts[f.SortBy]; f.SortBy != "" && !ok {
 		v.Add("sortBy", "must be one of createdAt, action, entityType, userId")
 	}

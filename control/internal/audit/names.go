@@ -1,0 +1,20 @@
+package audit
+
+// Actions are all that an Entry can be about. A query for another one is a mistake, which is told rather than answered
+// with an empty page; so a new action belongs here.
+var Actions = []string{
+	"URL_CREATED", "URL_UPDATED", "URL_DELETED", "URL_BULK_CREATED", "URL_BULK_UPDATED", "URL_BULK_DELETED",
+	"USER_LOGIN", "USER_LOGOUT", "USER_CREATED", "USER_UPDATED", "USER_DELETED", "PASSWORD_CHANGED", "TWO_FACTOR_ENABLED", "TWO_FACTOR_DISABLED",
+	"API_KEY_CREATED", "API_KEY_DELETED",
+	"VARIANT_CREATED", "VARIANT_UPDATED", "VARIANT_DELETED",
+	"BUNDLE_CREATED", "BUNDLE_UPDATED", "BUNDLE_DELETED",
+	"WEBHOOK_CREATED", "WEBHOOK_UPDATED", "WEBHOOK_DELETED",
+	"ROUTING_RULE_CREATED", "ROUTING_RULE_UPDATED", "ROUTING_RULE_DELETED",
+	"SSO_LOGIN", "SSO_LOGIN_FAILED", "OIDC_PROVIDER_CREATED", "OIDC_PROVIDER_UPDATED", "OIDC_PROVIDER_DELETED", "OIDC_ACCOUNT_LINKED", "OIDC_ACCOUNT_UNLINKED",
+	"SETTINGS_UPDATED", "SYSTEM_SETTING_UPDATED", "SYSTEM_SETTING_DELETED",
+}
+
+// EntityTypes are all that an Entry can be about a change of.
+var EntityTypes = []string{
+	"url", "user", "api_key", "bundle", "webhook", "variant", "routing_rule", "settings", "oidc_provider", "oidc_account", "system_setting",
+}
