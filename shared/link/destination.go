@@ -25,26 +25,26 @@ type Policy struct {
 }
 
 // ErrOwnHost is what CheckDestination returns for an address at one of Policy.Hosts.
-var ErrOwnHost = errors.New("the address must not be one of this service's own short links")
+var ErrOwnHost = errors.New("must not be one of this service's own short links")
 
-// Errors are whole sentences for the person who typed the address.
+// Errors follow the name of the field that holds the address: "originalUrl: must be an http or https address".
 var (
-	errDestinationEmpty   = errors.New("the address must not be empty")
-	errDestinationLong    = fmt.Errorf("the address must be at most %d bytes long", MaxDestination)
-	errDestinationBytes   = errors.New("the address must not contain spaces, control characters or backslashes")
-	errDestinationUTF8    = errors.New("the address must be valid UTF-8")
-	errDestinationScheme  = errors.New("the address must be absolute and start with http:// or https://")
-	errDestinationHost    = errors.New("the address must name a host, such as example.com")
-	errDestinationBadHost = errors.New("the address must name a valid host, such as example.com")
-	errDestinationIPv4    = errors.New("the address must write an IPv4 host as four decimal numbers, such as 192.0.2.1")
-	errDestinationPort    = errors.New("the address must have a port from 0 to 65535, or none")
-	errDestinationUser    = errors.New("the address must percent-encode special characters, such as @, in the user name before the host")
-	errDestinationEscape  = errors.New("the address must have two hexadecimal digits after each %; write %25 for a percent sign")
-	errDestinationPrivate = errors.New("the address must not lead into a private network")
+	errDestinationEmpty   = errors.New("must not be empty")
+	errDestinationLong    = fmt.Errorf("must be at most %d bytes long", MaxDestination)
+	errDestinationBytes   = errors.New("must not contain spaces, control characters or backslashes")
+	errDestinationUTF8    = errors.New("must be valid UTF-8")
+	errDestinationScheme  = errors.New("must be an http or https address")
+	errDestinationHost    = errors.New("must name a host, such as example.com")
+	errDestinationBadHost = errors.New("must name a valid host, such as example.com")
+	errDestinationIPv4    = errors.New("must write an IPv4 host as four decimal numbers, such as 192.0.2.1")
+	errDestinationPort    = errors.New("must have a port from 0 to 65535, or none")
+	errDestinationUser    = errors.New("must percent-encode special characters, such as @, in the user name before the host")
+	errDestinationEscape  = errors.New("must have two hexadecimal digits after each %; write %25 for a percent sign")
+	errDestinationPrivate = errors.New("must not lead into a private network")
 )
 
-// CheckDestination decides whether links may lead to an address and returns the form to keep. The error is a sentence
-// for the user.
+// CheckDestination decides whether links may lead to an address and returns the form to keep. The error tells
+// the user what the address must be, to stand after the name of the field.
 //
 // The result is visible ASCII without spaces, at most MaxDestination bytes, an absolute http or https URL that net/url
 // can parse, and CheckDestination returns it unchanged. What is in order already is kept byte for byte; a host in other

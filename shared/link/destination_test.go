@@ -53,7 +53,7 @@ func TestCheckDestination_refuses(t *testing.T) {
 	const (
 		empty, long = "not be empty", "at most 2048 bytes"
 		bytes       = "spaces, control characters or backslashes"
-		scheme      = "start with http:// or https://"
+		scheme      = "must be an http or https address"
 		host, bad   = "name a host", "valid host"
 		escape      = "two hexadecimal digits"
 	)

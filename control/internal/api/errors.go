@@ -20,7 +20,7 @@ import (
 // answer is the body of every answer that is not a success.
 type answer struct {
 	StatusCode int             `json:"statusCode" doc:"The HTTP status."`
-	Message    string          `json:"message" doc:"What is wrong, in one sentence."`
+	Message    string          `json:"message" doc:"What is wrong, in one sentence: of a failed validation the first problem, such as originalUrl: must be an http or https address."`
 	Name       string          `json:"error" doc:"The status's name, or Key Expired."`
 	Errors     []problem.Field `json:"errors,omitempty" doc:"All problems of a failed validation."`
 	RequestID  string          `json:"requestId,omitempty" doc:"With a 500: what to quote when asking for help."`
@@ -137,10 +137,8 @@ func refusal(status int, msg string, errs []error) *answer {
 		return &answer{} // asked for by the framework to learn the type
 	}
 	a := newAnswer(status, strings.ToUpper(msg[:min(1, len(msg))])+msg[min(1, len(msg)):]+".")
-	if len(errs) > mostNamed {
-		a.Message += fmt.Sprintf(" These are the first %d of %d problems.", mostNamed, len(errs))
-		errs = errs[:mostNamed]
-	}
+	all := len(errs)
+	errs = errs[:min(all, mostNamed)]
 	for _, err := range errs {
 		var p *problem.Error
 		var d *huma.ErrorDetail
@@ -150,6 +148,12 @@ func refusal(status int, msg string, errs []error) *answer {
 		case errors.As(err, &d):
 			a.Errors = append(a.Errors, fieldOf(d))
 		}
+	}
+	if len(a.Errors) > 0 {
+		a.Message = a.Errors[0].String()
+	}
+	if all > mostNamed {
+		a.Message += fmt.Sprintf(" (These are the first %d of %d problems.)", mostNamed, all)
 	}
 	return a
 }

@@ -34,6 +34,14 @@ type Field struct {
 	Message string `json:"message"`
 }
 
+// String is what a client shows that shows one problem only: "urls.0.originalUrl: is required".
+func (f Field) String() string {
+	if f.Field == "" {
+		return f.Message
+	}
+	return f.Field + ": " + f.Message
+}
+
 // Error is a problem that the caller can read and do something about.
 type Error struct {
 	Kind       Kind
@@ -48,7 +56,10 @@ func (e *Error) Error() string {
 	}
 	parts := make([]string, len(e.Fields))
 	for i, f := range e.Fields {
-		parts[i] = f.Field + ": " + f.Message
+		parts[i] = f.String()
+	}
+	if e.Message == parts[0] {
+		return strings.Join(parts, "; ")
 	}
 	return e.Message + " (" + strings.Join(parts, "; ") + ")"
 }
@@ -94,12 +105,13 @@ func (v *Fields) Under(prefix string, err error) {
 	}
 }
 
-// Err is nil when nothing was added, else an Invalid with every field.
+// Err is nil when nothing was added, else an Invalid with every field, whose message is the first problem: many clients
+// show nothing but the message.
 func (v Fields) Err() error {
 	if len(v) == 0 {
 		return nil
 	}
-	return &Error{Kind: Invalid, Message: "Validation failed.", Fields: v}
+	return &Error{Kind: Invalid, Message: v[0].String(), Fields: v}
 }
 
 // Is reports whether err is, or wraps, a problem of the kind.

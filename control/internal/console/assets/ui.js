@@ -11,11 +11,15 @@ export function notify(text, kind = 'good') {
   setTimeout(() => note.remove(), kind === 'good' ? 5000 : 12000);
 }
 
+// untold is an error's message and those problems that it does not carry: the message of a failed validation is the first.
+function untold(err, problems) {
+  return [err.message, ...problems.map((f) => `${f.field}: ${f.message}`).filter((text) => !err.message.startsWith(text))].join('; ');
+}
+
 // complain shows what went wrong where no form is there to show it.
 export function complain(err) {
   if (err.name === 'AbortError') return;
-  const more = err.fields?.length ? ` ${err.fields.map((f) => `${f.field}: ${f.message}`).join('; ')}` : '';
-  notify(err.message + more + (err.requestId ? ` (request ${err.requestId})` : ''), 'bad');
+  notify(untold(err, err.fields ?? []) + (err.requestId ? ` (request ${err.requestId})` : ''), 'bad');
 }
 
 // attempt runs f while the control can't be used again. Where f draws the screen anew, the focus stays in its place.
@@ -158,7 +162,7 @@ function show(self, alert, err) {
   for (const problem of err.fields) {
     const place = [...self.querySelectorAll('[data-field]')].find((f) => problem.field === f.dataset.field || problem.field.startsWith(`${f.dataset.field}.`));
     if (!place) {
-      unplaced.push(`${problem.field}: ${problem.message}`);
+      unplaced.push(problem);
       continue;
     }
     const below = problem.field === place.dataset.field ? '' : `${problem.field}: `;
@@ -169,7 +173,7 @@ function show(self, alert, err) {
     first ??= input;
   }
   if (unplaced.length || !first) {
-    replace(alert, [err.message, ...unplaced].join(' '));
+    replace(alert, untold(err, unplaced));
     alert.hidden = false;
   }
   first?.focus();

@@ -1,0 +1,46 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A client that shows only the message of an error must show what is wrong. reply.want checks the same of every 400
+// in this package's tests.
+func TestAPI5_MessageCarriesTheFirstProblem(t *testing.T) {
+	w := small(t, withLinks)
+	id := w.create("abc")
+	for _, c := range []struct{ method, path, body, message string }{
+		// A use case refuses the meaning,
+		{"POST", "/api/urls", `{"originalUrl":"ftp://example.com"}`, "originalUrl: must be an http or https address"},
+		{"PUT", "/api/urls/" + id, `{"originalUrl":"ftp://example.com","title":"` + strings.Repeat("x", 256) + `"}`, "originalUrl: must be an http or https address"},
+		{"POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"api"}`, "customSlug: is a reserved word"},
+		{"POST", "/api/urls/" + id + "/routing-rules", `{"name":"x","targetUrl":"https://x.example","conditions":{"logicalOperator":"AND","items":[{"type":"moon","operator":"equals","value":"x"}]}}`, "conditions.items.0.type: "},
+		// the framework the shape,
+		{"POST", "/api/urls", `{"originalUrl":1}`, "originalUrl: must be a string"},
+		{"POST", "/api/urls", `{}`, "originalUrl: is required"},
+		{"POST", "/api/urls", `{"originalUrl":"https://example.com","colour":"red"}`, "colour: is not a known property"},
+		{"GET", "/api/urls?page=0", "", "page: must be at least 1"},
+		// and middleware what no endpoint takes.
+		{"POST", "/api/urls", `{"originalUrl":"https://example.com","title":"\u0000"}`, "title: must not contain the character NUL"},
+	} {
+		r := w.do(c.method, c.path, c.body, as(w.ann)).want(400)
+		if !strings.HasPrefix(r.str("message"), c.message) || strings.Contains(r.text, "alidation failed") {
+			t.Errorf("%s %s: %s, want the message %q", r.what, c.body, r.text, c.message)
+		}
+	}
+	r := w.do("PUT", "/api/urls/"+id, `{"originalUrl":"ftp://example.com","title":"`+strings.Repeat("x", 256)+`"}`, as(w.ann)).wantField("originalUrl", "title")
+	if r.at("errors.2") != nil {
+		t.Error(r.text)
+	}
+	// Of very many problems the message says how many there are.
+	var many []string
+	for i := range 1500 {
+		many = append(many, fmt.Sprintf(`"x%d":1`, i))
+	}
+	r = w.do("POST", "/api/urls", `{"originalUrl":"https://example.com",`+strings.Join(many, ",")+`}`, as(w.ann)).want(400)
+	if !strings.HasSuffix(r.str("message"), "(These are the first 1000 of 1500 problems.)") {
+		t.Error(r.str("message"))
+	}
+}
