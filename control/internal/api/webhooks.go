@@ -16,7 +16,7 @@ type Webhook struct {
 	Name         string            `json:"name"`
 	URL          string            `json:"url"`
 	Events       []string          `json:"events"`
-	Headers      map[string]string `json:"headers" doc:"Custom headers of each delivery."`
+	Headers      map[string]string `json:"headers" doc:"Custom headers of each delivery. Their values are never shown: each reads ***."`
 	Scope        string            `json:"scope" enum:"own,all" doc:"Whose links it hears of: its owner's, or everybody's."`
 	IsActive     bool              `json:"isActive"`
 	HasSecret    bool              `json:"hasSecret" doc:"Whether deliveries are signed."`
@@ -36,7 +36,7 @@ type NewWebhook struct {
 }
 
 func webhookOf(w *webhooks.Webhook) Webhook {
-	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Headers, w.Scope(), w.Active, w.HasSecret, w.Sent, w.Succeeded, w.Failed,
+	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Masked(), w.Scope(), w.Active, w.HasSecret, w.Sent, w.Succeeded, w.Failed,
 		instant(w.LastSentAt), text(w.LastError), Time(w.CreatedAt), Time(w.UpdatedAt)}
 }
 
@@ -123,7 +123,7 @@ func (s *Server) registerWebhooks() {
 // WebhookFields are the fields that both requests have in the same form.
 type WebhookFields struct {
 	Secret   Opt[string]            `json:"secret,omitempty" doc:"At most 255 characters. A new webhook that is given none gets one; cleared later, deliveries are not signed."`
-	Headers  Opt[map[string]string] `json:"headers,omitempty" doc:"Custom headers; those of the delivery itself can't be set."`
+	Headers  Opt[map[string]string] `json:"headers,omitempty" doc:"Custom headers, in place of all there are; those of the delivery itself can't be set. The value *** keeps what a header of that name has."`
 	Scope    Opt[string]            `json:"scope,omitempty" doc:"own, or all (an ADMIN's only); own if left out."`
 	IsActive Opt[bool]              `json:"isActive,omitempty" doc:"true if left out."`
 }

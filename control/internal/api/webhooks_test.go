@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -23,8 +24,10 @@ import (
 // hooked is a world with webhooks and a receiver, which answers with a status that can be set.
 type hooked struct {
 	*world
-	url    string
-	status *atomic.Int32
+	url     string
+	status  *atomic.Int32
+	headers *atomic.Pointer[http.Header] // of the latest delivery
+	service *webhooks.Service            // goes by the world's clock
 }
 
 func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config, *api.Deps)) hooked {
@@ -33,10 +36,11 @@ func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config
 	if err != nil {
 		t.Skipf("needs a second loopback address: %v", err)
 	}
-	h := hooked{status: &atomic.Int32{}}
+	h := hooked{status: &atomic.Int32{}, headers: &atomic.Pointer[http.Header]{}}
 	h.status.Store(200)
 	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
+		h.headers.Store(&r.Header)
 		w.WriteHeader(int(h.status.Load()))
 		fmt.Fprint(w, "got it")
 	}))
@@ -50,9 +54,10 @@ func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config
 	h.world = newWorld(t, st, func(w *world, cfg *api.Config, deps *api.Deps) {
 		deps.Webhooks, err = webhooks.New(webhooks.Config{
 			Settings: webhooks.Settings{AllowCIDRs: "127.0.0.2/32", Timeout: 5 * time.Second}, EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)},
-			TLS: &tls.Config{RootCAs: roots, ServerName: "example.com"},
+			TLS: &tls.Config{RootCAs: roots, ServerName: "example.com"}, Now: w.clock.now,
 		}, w.store)
 		w.ok(err)
+		h.service = deps.Webhooks
 		if configure != nil {
 			configure(w, cfg, deps)
 		}
@@ -78,7 +83,7 @@ func TestWebhooks(t *testing.T) {
 		}
 		one := "/api/webhooks/" + id
 		got := w.do("GET", one, "", ann).want(200).has("", webhookNames...)
-		if got.str("headers.X-A") != "b" || got.at("hasSecret") != true || got.str("events.0") != "url.created" {
+		if got.str("headers.X-A") != "***" || got.at("hasSecret") != true || got.str("events.0") != "url.created" {
 			t.Fatalf("%s", got.text)
 		}
 		list := w.do("GET", "/api/webhooks?search=MINE", "", ann).want(200).has("", "data", "total", "page", "pageSize", "totalPages").has("data.0", webhookNames...)
@@ -182,4 +187,73 @@ func TestWebhooks_limits(t *testing.T) {
 		w.do("POST", "/api/webhooks/"+id+"/logs/"+failed+"/retry", "", ann).want(200)
 	}
 	w.do("POST", "/api/webhooks/"+id+"/logs/"+failed+"/retry", "", ann).want(429)
+}
+
+// deliver sends what is due until the test ends.
+func (h *hooked) deliver() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = h.service.Run(ctx) }()
+	h.t.Cleanup(func() { cancel(); <-done })
+}
+
+// Custom headers carry credentials. Whoever may read a webhook sees their names, never their values.
+func TestLow_WebhookHeadersAreWriteOnly(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		const canary = "Bearer c4n4ry"
+		w := withHooks(t, st, nil)
+		ann := as(w.ann)
+		key := with("X-API-Key", w.do("POST", "/api/api-keys", `{"name":"k"}`, ann).want(201).str("key"))
+		answers := []*reply{w.do("POST", "/api/webhooks", `{"name":"mine","url":"`+w.url+`","events":["url.created"],"headers":{"Authorization":"`+canary+`","X-Team":"growth"}}`, ann).want(201)}
+		one := "/api/webhooks/" + answers[0].str("id")
+		received := func(want map[string]string) {
+			t.Helper()
+			if r := w.do("POST", one+"/test", "", ann).want(201); r.at("success") != true {
+				t.Fatal(r.text)
+			}
+			got := *w.headers.Load()
+			for name, value := range want {
+				if got.Get(name) != value {
+					t.Errorf("the receiver got %s: %q, want %q", name, got.Get(name), value)
+				}
+			}
+		}
+		put := func(headers string, status int) *reply {
+			r := w.do("PUT", one, `{"headers":`+headers+`}`, ann).want(status)
+			answers = append(answers, r)
+			return r
+		}
+		for _, who := range []option{ann, key, as(w.root)} {
+			answers = append(answers, w.do("GET", one, "", who).want(200), w.do("GET", "/api/webhooks", "", who).want(200), w.do("PUT", one, `{"name":"same"}`, who).want(200))
+		}
+		received(map[string]string{"Authorization": canary, "X-Team": "growth"})
+
+		// What was read can be sent back: it keeps the values, in whatever letters the names are.
+		r := put(`{"authorization":"***","X-Team":"sales","X-New":"n"}`, 200).has("headers", "authorization", "X-Team", "X-New")
+		if r.str("headers.authorization") != "***" || r.str("headers.X-New") != "***" {
+			t.Error(r.text)
+		}
+		received(map[string]string{"Authorization": canary, "X-Team": "sales", "X-New": "n"})
+		put(`{"X-Other":"***","X-Team":"lost"}`, 400).wantField("headers.X-Other")
+		received(map[string]string{"Authorization": canary, "X-Team": "sales"})
+		put(`{"Authorization":"***"}`, 200)
+		received(map[string]string{"Authorization": canary, "X-Team": ""})
+		put(`{}`, 200).has("headers")
+		received(map[string]string{"Authorization": ""})
+		w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"headers":{"X-A":"***"}}`, ann).wantField("headers.X-A")
+
+		answers = append(answers, w.do("GET", one+"/logs", "", ann).want(200), w.do("GET", "/api/audit-logs", "", as(w.root)).want(200))
+		for _, r := range answers {
+			if strings.Contains(r.text, "c4n4ry") {
+				t.Errorf("%s shows the header's value: %s", r.what, r.text)
+			}
+		}
+		put(`{"Authorization":"`+canary+`"}`, 200)
+		var stored string
+		w.ok(st.Row(t.Context(), `SELECT headers FROM webhooks`).Scan(&stored))
+		if strings.Contains(stored, "c4n4ry") || strings.Contains(stored, "Authorization") {
+			t.Error("the headers are stored in the clear")
+		}
+	})
 }

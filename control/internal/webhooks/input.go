@@ -84,10 +84,7 @@ func (s *Service) apply(ctx context.Context, in *Input, w *Webhook, v *problem.F
 		w.Events = checkEvents(*in.Events, v)
 	}
 	if in.Headers != nil {
-		checkHeaders(*in.Headers, v)
-		w.Headers = map[string]string{}
-		maps.Copy(w.Headers, *in.Headers)
-		w.Webhook.Headers = s.sealHeaders(w.ID, w.Headers)
+		s.applyHeaders(*in.Headers, w, v)
 	}
 	if in.Scope != nil {
 		if w.EveryLink = *in.Scope == ScopeAll; !w.EveryLink && *in.Scope != ScopeOwn {
@@ -99,7 +96,7 @@ func (s *Service) apply(ctx context.Context, in *Input, w *Webhook, v *problem.F
 	}
 }
 
-// checked copies what apply wrote to a draft.
+// checked copies what apply wrote to a draft, all but the headers.
 func (in *Input) checked(draft, to *Webhook) {
 	if in.Name != nil {
 		to.Name = draft.Name
@@ -109,9 +106,6 @@ func (in *Input) checked(draft, to *Webhook) {
 	}
 	if in.Events != nil {
 		to.Events = draft.Events
-	}
-	if in.Headers != nil {
-		to.Headers, to.Webhook.Headers = draft.Headers, draft.Webhook.Headers
 	}
 	if in.Scope != nil {
 		to.EveryLink = draft.EveryLink
@@ -174,6 +168,40 @@ func checkHeaders(h map[string]string, v *problem.Fields) {
 	if size > maxHeaderBytes {
 		v.Add("headers", "must be at most %d bytes long in all", maxHeaderBytes)
 	}
+}
+
+// HeaderMask stands for the value of a custom header wherever one is read. As the value of a header in a change it keeps
+// what is there, so a client can send back what it has read.
+const HeaderMask = "***"
+
+// Masked is a webhook's custom headers without their values, which may be credentials.
+func (w *Webhook) Masked() map[string]string {
+	out := make(map[string]string, len(w.Headers))
+	for name := range w.Headers {
+		out[name] = HeaderMask
+	}
+	return out
+}
+
+// applyHeaders puts headers in place of those that w has.
+func (s *Service) applyHeaders(in map[string]string, w *Webhook, v *problem.Fields) {
+	kept := make(map[string]string, len(w.Headers))
+	for name, value := range w.Headers {
+		kept[strings.ToLower(name)] = value
+	}
+	out := make(map[string]string, len(in))
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		value := in[name]
+		if value == HeaderMask {
+			var ok bool
+			if value, ok = kept[strings.ToLower(name)]; !ok {
+				v.Add("headers."+name, "needs a value: %s stands for one that is kept, and there is none", HeaderMask)
+			}
+		}
+		out[name] = value
+	}
+	checkHeaders(out, v)
+	w.Headers, w.Webhook.Headers = out, s.sealHeaders(w.ID, out)
 }
 
 // newSecret makes 32 random bytes in the form of the Standard Webhooks convention.

@@ -213,6 +213,13 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		}
 		before := logged(&w)
 		in.checked(&draft, &w)
+		if in.Headers != nil {
+			// Anew, as values that are kept may have changed since.
+			var v problem.Fields
+			if s.applyHeaders(*in.Headers, &w, &v); v.Err() != nil {
+				return v.Err()
+			}
+		}
 		if in.Scope != nil && w.EveryLink {
 			owner, err := tx.UserByID(ctx, w.UserID)
 			if err != nil {

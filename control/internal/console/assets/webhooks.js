@@ -94,7 +94,7 @@ export function editWebhook(w, user, done) {
       field('secret', 'Secret', { type: 'password', autocomplete: 'new-password', maxlength: 255, help: w ? (w.hasSecret ? 'There is one. Empty keeps it.' : 'There is none: deliveries are not signed.') : 'Deliveries are signed with it. Empty: one is made and shown once.' }),
       w?.hasSecret && field('noSecret', 'Remove the secret; deliveries are then not signed', { type: 'checkbox' }),
       h('details', { open: w && Object.keys(w.headers).length > 0 }, h('summary', null, 'Headers of your own'),
-        field('headers', 'Headers', { rows: 4, class: 'code', value: lines(w?.headers ?? {}), placeholder: 'Authorization: Bearer \u2026', help: 'One a line: a name, a colon and a value.' })),
+        field('headers', 'Headers', { rows: 4, class: 'code', value: lines(w?.headers ?? {}), placeholder: 'Authorization: Bearer \u2026', help: w ? 'One a line: a name, a colon and a value. Values are not shown; *** keeps the one there is.' : 'One a line: a name, a colon and a value.' })),
     ], w ? 'Save' : 'Create webhook', async (v) => {
       const sent = { name: v.name, url: v.url.trim(), events: events.map(([name]) => name).filter((name) => v[name]), headers: headersOf(v.headers) };
       if (v.scope) sent.scope = v.scope;
