@@ -43,14 +43,21 @@ func (tx *Tx) InsertDeliveries(ctx context.Context, list []Delivery) error {
 	return nil
 }
 
-// DueWebhooks names the active webhooks that have something to be sent by now.
-func (c Conn) DueWebhooks(ctx context.Context, now int64) ([]string, error) {
+// DueWebhook is a webhook that has something to be sent.
+type DueWebhook struct{ ID, UserID, URL string }
+
+// DueWebhooks lists the active webhooks of active users that have something to be sent by now. What waits for others is
+// held until they are active again, or too old.
+func (c Conn) DueWebhooks(ctx context.Context, now int64) ([]DueWebhook, error) {
 	// Mostly there is nothing, which one look at an index tells.
 	var some bool
 	if err := c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE due_at <= ?)`, now).Scan(&some); err != nil || !some {
 		return nil, err
 	}
-	return All(ctx, c, scanText, `SELECT id FROM webhooks WHERE active
+	return All(ctx, c, func(row interface{ Scan(...any) error }) (w DueWebhook, err error) {
+		err = row.Scan(&w.ID, &w.UserID, &w.URL)
+		return w, err
+	}, `SELECT webhooks.id, webhooks.user_id, webhooks.url FROM webhooks JOIN users ON users.id = webhooks.user_id WHERE webhooks.active AND users.active
 		AND EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = webhooks.id AND d.due_at <= ?)`, now)
 }
 

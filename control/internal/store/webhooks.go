@@ -91,17 +91,17 @@ func (c Conn) Webhooks(ctx context.Context, userID, search string, limit, offset
 	return list, total, err
 }
 
-// Subscription is what an active webhook wants to hear of.
+// Subscription is what an active webhook of an active user wants to hear of.
 type Subscription struct {
 	WebhookID string
 	UserID    string
 	UserNum   uint64
 	Events    []string
-	EveryLink bool // and its owner is an active ADMIN
+	EveryLink bool // and its owner is an ADMIN
 }
 
-const selectSubscriptions = `SELECT webhooks.id, webhooks.user_id, users.num, webhooks.events, webhooks.every_link AND users.role = 'ADMIN' AND users.active
-	FROM webhooks JOIN users ON users.id = webhooks.user_id WHERE webhooks.active`
+const selectSubscriptions = `SELECT webhooks.id, webhooks.user_id, users.num, webhooks.events, webhooks.every_link AND users.role = 'ADMIN'
+	FROM webhooks JOIN users ON users.id = webhooks.user_id WHERE webhooks.active AND users.active`
 
 func scanSubscription(row interface{ Scan(...any) error }) (s Subscription, err error) {
 	var events string
@@ -110,7 +110,7 @@ func scanSubscription(row interface{ Scan(...any) error }) (s Subscription, err 
 	return s, err
 }
 
-// Subscriptions reads those of all active webhooks.
+// Subscriptions reads all of them.
 func (c Conn) Subscriptions(ctx context.Context) ([]Subscription, error) {
 	return All(ctx, c, scanSubscription, selectSubscriptions)
 }

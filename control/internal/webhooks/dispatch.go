@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	perWebhook  = 4   // attempts under way
-	inAll       = 512 // attempts under way
 	poll        = 200 * time.Millisecond
 	leaseMargin = 30 * time.Second // between the end of the longest attempt and the end of its lease
 	grace       = 4 * time.Second  // for attempts under way when the service stops
@@ -28,6 +26,7 @@ var backoff = []time.Duration{5 * time.Second, 25 * time.Second, 125 * time.Seco
 
 // outcome is an attempt that has ended and a delivery that waits to hear of it.
 type outcome struct {
+	target   target
 	delivery store.Delivery
 	result
 }
@@ -38,10 +37,9 @@ type dispatch struct {
 	*Service
 	ctx     context.Context // of attempts
 	results chan outcome    // has room for all that are under way
-	pending []outcome       // not written down yet; they still count as under way
-	busy    map[string]int  // attempts under way, by webhook
-	total   int
-	failing bool // the last turn failed
+	pending []outcome       // ended, but not written down yet
+	busy    shares          // attempts under way
+	failing bool            // the last turn failed
 }
 
 // Run sends what is due until ctx ends, then waits a little for attempts under way. Several processes may run on one
@@ -49,7 +47,7 @@ type dispatch struct {
 func (s *Service) Run(ctx context.Context) error {
 	attempts, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	d := &dispatch{Service: s, ctx: attempts, results: make(chan outcome, inAll), busy: map[string]int{}}
+	d := &dispatch{Service: s, ctx: attempts, results: make(chan outcome, inAll), busy: newShares()}
 	if err := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ReleaseDeliveries(ctx, s.now()) }); err != nil && ctx.Err() == nil {
 		d.fail(fmt.Errorf("release deliveries: %w", err)) // they come back when their leases end
 	}
@@ -61,7 +59,7 @@ func (s *Service) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			continue
 		case o := <-d.results:
-			d.pending = append(d.pending, o)
+			d.ended(o)
 		case <-s.wake:
 		case <-tick.C:
 		case <-prune.C:
@@ -96,14 +94,21 @@ func (d *dispatch) collect() {
 	for {
 		select {
 		case o := <-d.results:
-			d.pending = append(d.pending, o)
+			d.ended(o)
 		default:
 			return
 		}
 	}
 }
 
+// ended frees the slot of an attempt. Nothing begins in it before its outcome is written down: that is one transaction.
+func (d *dispatch) ended(o outcome) {
+	d.pending = append(d.pending, o)
+	d.busy.leave(o.target, 1)
+}
+
 type claim struct {
+	target   target
 	webhook  store.Webhook
 	delivery store.Delivery
 }
@@ -117,71 +122,67 @@ func (d *dispatch) turn(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for webhook deliveries: %w", err)
 	}
-	free := map[string]int{}
-	for _, o := range d.pending {
-		free[o.delivery.WebhookID]++
-	}
-	due = slices.DeleteFunc(due, func(id string) bool {
-		free[id] += perWebhook - d.busy[id]
-		return free[id] <= 0
-	})
-	if len(d.pending) == 0 && (len(due) == 0 || d.total >= inAll) {
+	due = slices.DeleteFunc(due, func(w store.DueWebhook) bool { return !d.busy.open(targetOf(w)) })
+	if len(d.pending) == 0 && len(due) == 0 {
 		return nil
 	}
 	// Who comes first, when there are more than can be served, is left to chance.
 	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
 	var claims []claim
-	err = d.store.Tx(ctx, func(tx *store.Tx) error {
+	err = d.store.Tx(ctx, func(tx *store.Tx) (err error) {
 		if err := d.record(ctx, tx, d.pending); err != nil {
 			return err
 		}
-		lease, until := store.NewID(), now+(d.cfg.Timeout+leaseMargin).Milliseconds()
-		for _, id := range due {
-			room := min(free[id], inAll-d.total+len(d.pending)-len(claims))
-			if room <= 0 {
-				continue
-			}
-			list, err := tx.ClaimDeliveries(ctx, id, now, until, lease, room)
-			if err != nil {
-				return fmt.Errorf("claim webhook deliveries: %w", err)
-			}
-			if len(list) == 0 {
-				continue
-			}
-			w, err := tx.WebhookByID(ctx, id)
-			if err != nil {
-				return fmt.Errorf("read a webhook: %w", err)
-			}
-			for _, one := range list {
-				claims = append(claims, claim{w, one})
-			}
-		}
-		return nil
+		claims, err = d.claim(ctx, tx, due, now)
+		return err
 	})
 	if err != nil {
+		for _, c := range claims {
+			d.busy.leave(c.target, 1)
+		}
 		return err
-	}
-	for _, o := range d.pending {
-		d.leave(o)
 	}
 	d.pending = d.pending[:0]
 	for _, c := range claims {
-		d.busy[c.webhook.ID]++
-		d.total++
 		go func() {
 			r := d.send(d.ctx, &c.webhook, message{c.delivery.ID, c.delivery.Event, c.delivery.Payload, c.delivery.Attempts + 1})
-			d.results <- outcome{c.delivery, r}
+			d.results <- outcome{c.target, c.delivery, r}
 		}()
 	}
-	d.metrics.inFlight.Set(float64(d.total))
+	d.metrics.inFlight.Set(float64(d.busy.total))
 	return nil
 }
 
-func (d *dispatch) leave(o outcome) {
-	d.total--
-	if d.busy[o.delivery.WebhookID]--; d.busy[o.delivery.WebhookID] == 0 {
-		delete(d.busy, o.delivery.WebhookID)
+// claim takes deliveries of the webhooks as far as there are slots for them. It returns all that it has counted in busy,
+// also with an error.
+func (d *dispatch) claim(ctx context.Context, tx *store.Tx, due []store.DueWebhook, now int64) (claims []claim, err error) {
+	lease, until := store.NewID(), now+(d.cfg.Timeout+leaseMargin).Milliseconds()
+	for _, one := range due {
+		t := targetOf(one)
+		room := d.busy.take(t)
+		if room == 0 {
+			continue
+		}
+		list, err := tx.ClaimDeliveries(ctx, one.ID, now, until, lease, room)
+		d.busy.leave(t, room-len(list))
+		for _, delivery := range list {
+			claims = append(claims, claim{target: t, delivery: delivery})
+		}
+		if err != nil {
+			return claims, fmt.Errorf("claim webhook deliveries: %w", err)
+		}
+		if len(list) == 0 {
+			continue
+		}
+		w, err := tx.WebhookByID(ctx, one.ID)
+		if err != nil {
+			return claims, fmt.Errorf("read a webhook: %w", err)
+		}
+		for i := len(claims) - len(list); i < len(claims); i++ {
+			claims[i].webhook = w
+		}
 	}
+	return claims, nil
 }
 
 // record writes attempts down: log, figures, and what becomes of the delivery. Webhooks are locked first and in
@@ -250,8 +251,8 @@ func jitter(d time.Duration) time.Duration {
 func (d *dispatch) stop(ctx context.Context, cancel context.CancelFunc) {
 	cut := time.AfterFunc(grace, cancel)
 	defer cut.Stop()
-	for d.total > len(d.pending) {
-		d.pending = append(d.pending, <-d.results)
+	for d.busy.total > 0 {
+		d.ended(<-d.results)
 	}
 	if len(d.pending) > 0 {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)

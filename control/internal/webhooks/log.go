@@ -39,7 +39,8 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string) (store.
 }
 
 // Retry sends the payload of a failed attempt again, now, to the webhook as it is now and with the same delivery id.
-// It returns the new attempt, which may have failed too. An attempt that succeeded is Invalid. It takes up to Timeout.
+// It returns the new attempt, which may have failed too. An attempt that succeeded is Invalid, and while the webhook's
+// owner is deactivated every one is a Conflict. It takes up to Timeout.
 func (s *Service) Retry(ctx context.Context, p auth.Principal, id, logID string) (store.WebhookLog, error) {
 	w, err := s.Get(ctx, p, id)
 	if err != nil {
@@ -53,6 +54,13 @@ func (s *Service) Retry(ctx context.Context, p auth.Principal, id, logID string)
 		return store.WebhookLog{}, fmt.Errorf("read a webhook attempt: %w", err)
 	case failed.Success:
 		return store.WebhookLog{}, problem.New(problem.Invalid, "This delivery has succeeded; only a failed one can be retried.")
+	}
+	owner, err := s.store.UserByID(ctx, w.UserID)
+	if err != nil {
+		return store.WebhookLog{}, fmt.Errorf("read the webhook's owner: %w", err)
+	}
+	if !owner.Active {
+		return store.WebhookLog{}, problem.New(problem.Conflict, "The webhook's owner is deactivated; nothing is sent to it.")
 	}
 	last, err := s.store.LastAttempt(ctx, failed.DeliveryID)
 	if err != nil {

@@ -6,8 +6,8 @@
 // replicas. Clicks come from ingest in batches (Note). A delivery is tried once and, unless the receiver refuses
 // it for good, three times more; then it is given up, and its log stays for 30 days, from which it can be sent again.
 //
-// It promises that nothing is sent to an address that package outbound forbids, that a slow receiver holds up nobody
-// but itself, and that secrets are encrypted at rest. It does not promise order, nor that nothing comes twice:
+// It promises that nothing is sent to an address that package outbound forbids, that slow receivers do not hold up
+// other users (see shares), and that secrets and custom headers are encrypted at rest and not shown again. It does not promise order, nor that nothing comes twice:
 // receivers tell repeats by the delivery id. Known weaknesses: click events are dropped, and counted, for a webhook
 // with too much that is still to be sent; and deleting a user deletes links without telling webhooks that see all.
 package webhooks

@@ -1,0 +1,63 @@
+package api_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/analytics"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/click"
+)
+
+// The webhooks of a deactivated user hear of nothing: what happens meanwhile is never sent, and what was waiting is
+// held until the user is active again.
+func TestM5_DeactivatedUsersWebhooks(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := withHooks(t, st, withLinks)
+		link := w.create("abc")
+		l, err := w.store.LinkByID(t.Context(), link)
+		w.ok(err)
+		const events = `"events":["url.created","url.updated","url.clicked"]`
+		hook := "/api/webhooks/" + w.do("POST", "/api/webhooks", `{"name":"ann","url":"`+w.url+`",`+events+`}`, as(w.ann)).want(201).str("id")
+		all := "/api/webhooks/" + w.do("POST", "/api/webhooks", `{"name":"root","scope":"all","url":"`+w.url+`",`+events+`}`, as(w.root)).want(201).str("id")
+		figure := func(path, name string) float64 { return w.do("GET", path, "", as(w.root)).want(200).num(name) }
+		waiting := func() (n int) {
+			w.ok(w.store.Row(t.Context(), `SELECT count(*) FROM webhook_deliveries`).Scan(&n))
+			return n
+		}
+		seq := uint64(0)
+		visit := func() {
+			seq++
+			w.ok(w.service.Note(t.Context(), []analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 1, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: l.URL.Num, Owner: l.Owner}}))
+		}
+		w.deliver()
+
+		w.status.Store(500)
+		visit()
+		w.eventually("a failed attempt at each", func() bool { return figure(hook, "totalFailed") == 1 && figure(all, "totalFailed") == 1 })
+		w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
+		w.status.Store(200)
+		w.clock.advance(time.Minute) // the second attempts are due
+		visit()
+		w.do("PUT", "/api/urls/"+link, `{"title":"meanwhile"}`, as(w.root)).want(200)
+		w.eventually("the administrator hears of all three", func() bool { return figure(all, "totalSuccess") == 3 })
+		// Its figures and those of the deliveries are written by the same loop: what was claimed beside them shows.
+		w.eventually("only ann's first delivery is left", func() bool { return waiting() == 1 })
+		if n := figure(hook, "totalSent"); n != 1 {
+			t.Errorf("a deactivated user's webhook was sent %v deliveries, want the one from before", n)
+		}
+		failed := w.do("GET", hook+"/logs", "", as(w.root)).want(200).str("logs.0.id")
+		w.do("POST", hook+"/logs/"+failed+"/retry", "", as(w.root)).want(409)
+
+		w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"ACTIVE"}`, as(w.root)).want(200)
+		w.eventually("what was held is sent", func() bool { return waiting() == 0 })
+		w.clock.advance(time.Hour)
+		visit()
+		w.eventually("new clicks are told again", func() bool { return figure(hook, "totalSuccess") == 2 && figure(all, "totalSuccess") == 4 })
+		if n := figure(hook, "totalSent"); n != 3 {
+			t.Errorf("%v deliveries in all, want the failed one, its second attempt and the last click", n)
+		}
+	})
+}
