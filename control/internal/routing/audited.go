@@ -20,7 +20,8 @@ type audited struct {
 // finish ends a transaction: the link's own row if its switches changed, its place in the log of changes, what
 // webhooks are told, and the audit row, which also tells of the switches.
 func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.URL) error {
-	switches, events := links.Changes(before, after), a.events(after)
+	switches := links.Changes(before, after)
+	events := a.events(after, switches)
 	if a.before != nil && a.after != nil {
 		a.before, a.after = differences(a.before, a.after)
 		if len(a.after) == 0 && len(switches) == 0 {
@@ -32,7 +33,6 @@ func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, bef
 		if err := tx.UpdateURL(ctx, after); err != nil {
 			return err
 		}
-		events = append(events, links.Updated(after, switches))
 	}
 	if err := tx.Touch(ctx, after.Num, after.Slug); err != nil {
 		return err
@@ -58,24 +58,35 @@ var ruleEvents = map[string]string{
 	"ROUTING_RULE_CREATED": webhooks.RuleCreated, "ROUTING_RULE_UPDATED": webhooks.RuleUpdated, "ROUTING_RULE_DELETED": webhooks.RuleDeleted,
 }
 
-// events is what webhooks are told of the change itself: of a rule what it is now or, once deleted, what it was. Of
-// a variant they are told nothing.
-func (a audited) events(u *store.URL) []webhooks.Event {
+// events is what webhooks are told of the change: of a rule what it is now or, once deleted, what it was. A switch of
+// the link that flips with it is part of its changes, so that one action is one event. Of a variant and of the settings
+// they are told what changes of the link.
+func (a audited) events(u *store.URL, switches map[string]links.Change) []webhooks.Event {
+	var updated []webhooks.Event
+	if len(switches) > 0 {
+		updated = []webhooks.Event{links.Updated(u, switches)}
+	}
 	name, fields := ruleEvents[a.action], a.after
 	if name == "" {
-		return nil
+		return updated
 	}
 	if fields == nil {
 		fields = a.before
 	}
-	return []webhooks.Event{{Name: name, OwnerID: u.UserID, Data: struct {
-		ID        string `json:"id"`
-		URLID     string `json:"urlId"`
-		Name      any    `json:"name"`
-		TargetURL any    `json:"targetUrl"`
-		Priority  any    `json:"priority"`
-		UserID    string `json:"userId"`
-	}{a.id, u.ID, fields["name"], fields["targetUrl"], fields["priority"], u.UserID}}}
+	e := webhooks.Event{Name: name, OwnerID: u.UserID, Data: struct {
+		ID        string                  `json:"id"`
+		URLID     string                  `json:"urlId"`
+		Name      any                     `json:"name"`
+		TargetURL any                     `json:"targetUrl"`
+		Priority  any                     `json:"priority"`
+		UserID    string                  `json:"userId"`
+		RuleID    string                  `json:"ruleId"` // the same as id
+		Changes   map[string]links.Change `json:"changes,omitempty"`
+	}{a.id, u.ID, fields["name"], fields["targetUrl"], fields["priority"], u.UserID, a.id, switches}}
+	if len(updated) > 0 {
+		e.Otherwise = &updated[0]
+	}
+	return []webhooks.Event{e}
 }
 
 // differences leaves on both sides only what differs.

@@ -126,41 +126,26 @@ func (c Conn) AttemptedDeliveries(ctx context.Context, ids []string) (map[string
 	return out, nil
 }
 
-// URLIDs finds the ids of links by their numbers; a link that is gone is left out.
-func (c Conn) URLIDs(ctx context.Context, nums []uint64) (map[uint64]string, error) {
-	out := map[uint64]string{}
-	for part := range slices.Chunk(nums, batch) {
-		rows, err := c.Query(ctx, `SELECT num, id FROM urls WHERE num IN (`+In(len(part))+`)`, Args(part)...)
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
-			var num uint64
-			var id string
-			if err := rows.Scan(&num, &id); err != nil {
-				rows.Close()
-				return nil, err
-			}
-			out[num] = id
-		}
-		rows.Close()
-		if err := rows.Err(); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // RulesByID finds rules of any links; a rule that is gone is left out.
 func (c Conn) RulesByID(ctx context.Context, ids []string) (map[string]Rule, error) {
-	out := map[string]Rule{}
-	for part := range slices.Chunk(ids, batch) {
-		list, err := All(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE id IN (`+In(len(part))+`)`, Args(part)...)
+	return found(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE id IN `, ids, func(r *Rule) string { return r.ID })
+}
+
+// VariantsByID finds variants of any links; a variant that is gone is left out.
+func (c Conn) VariantsByID(ctx context.Context, ids []string) (map[string]Variant, error) {
+	return found(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE id IN `, ids, func(v *Variant) string { return v.ID })
+}
+
+// found runs a query that ends before its list of keys, and returns the rows by key.
+func found[K comparable, T any](ctx context.Context, c Conn, scan func(interface{ Scan(...any) error }) (T, error), query string, keys []K, keyOf func(*T) K) (map[K]T, error) {
+	out := map[K]T{}
+	for part := range slices.Chunk(keys, batch) {
+		list, err := All(ctx, c, scan, query+`(`+In(len(part))+`)`, Args(part)...)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range list {
-			out[r.ID] = r
+		for _, one := range list {
+			out[keyOf(&one)] = one
 		}
 	}
 	return out, nil

@@ -7,17 +7,7 @@ import (
 
 // URLsByNum reads those of the links that exist.
 func (c Conn) URLsByNum(ctx context.Context, nums []uint64) (map[uint64]URL, error) {
-	found := make(map[uint64]URL, len(nums))
-	for part := range slices.Chunk(nums, batch) {
-		list, err := All(ctx, c, scanURL, `SELECT `+urlColumns+` FROM urls WHERE num IN (`+In(len(part))+`)`, Args(part)...)
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range list {
-			found[u.Num] = u
-		}
-	}
-	return found, nil
+	return found(ctx, c, scanURL, `SELECT `+urlColumns+` FROM urls WHERE num IN `, nums, func(u *URL) uint64 { return u.Num })
 }
 
 // URLsByClicks lists the links with the highest counters, of one user or, with "", of all.

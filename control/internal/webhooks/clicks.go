@@ -92,21 +92,9 @@ func wants(sub store.Subscription, r *analytics.Row, event string) bool {
 }
 
 func (s *Service) noteClicks(ctx context.Context, interested []store.Subscription, rows []analytics.Row) error {
-	var nums []uint64
-	var rules []string
-	for i := range rows {
-		nums = append(nums, rows[i].Link)
-		if !rows[i].Rule.IsZero() {
-			rules = append(rules, idText(rows[i].Rule))
-		}
-	}
-	urls, err := s.store.URLIDs(ctx, distinct(nums))
+	known, err := s.lookUp(ctx, rows)
 	if err != nil {
-		return fmt.Errorf("find clicked links: %w", err)
-	}
-	matched, err := s.store.RulesByID(ctx, distinct(rules))
-	if err != nil {
-		return fmt.Errorf("find matched rules: %w", err)
+		return err
 	}
 	var owners []string
 	for _, sub := range interested {
@@ -119,7 +107,7 @@ func (s *Service) noteClicks(ctx context.Context, interested []store.Subscriptio
 		if err != nil {
 			return fmt.Errorf("find webhooks: %w", err)
 		}
-		list, err := clickDeliveries(subs, rows, urls, matched)
+		list, err := clickDeliveries(subs, rows, known)
 		if err != nil {
 			return err
 		}
@@ -137,12 +125,43 @@ func (s *Service) noteClicks(ctx context.Context, interested []store.Subscriptio
 	return nil
 }
 
+// lookup is what clicks refer to, as it is now; what was deleted since is missing.
+type lookup struct {
+	urls     map[uint64]store.URL
+	rules    map[string]store.Rule
+	variants map[string]store.Variant
+}
+
+func (s *Service) lookUp(ctx context.Context, rows []analytics.Row) (l lookup, err error) {
+	var nums []uint64
+	var rules, variants []string
+	for i := range rows {
+		nums = append(nums, rows[i].Link)
+		if !rows[i].Rule.IsZero() {
+			rules = append(rules, idText(rows[i].Rule))
+		}
+		if !rows[i].Variant.IsZero() {
+			variants = append(variants, idText(rows[i].Variant))
+		}
+	}
+	if l.urls, err = s.store.URLsByNum(ctx, distinct(nums)); err != nil {
+		return l, fmt.Errorf("find clicked links: %w", err)
+	}
+	if l.rules, err = s.store.RulesByID(ctx, distinct(rules)); err != nil {
+		return l, fmt.Errorf("find matched rules: %w", err)
+	}
+	if l.variants, err = s.store.VariantsByID(ctx, distinct(variants)); err != nil {
+		return l, fmt.Errorf("find drawn variants: %w", err)
+	}
+	return l, nil
+}
+
 // clickDeliveries makes the deliveries of clicks; the click of a link that is gone makes none.
-func clickDeliveries(subs []store.Subscription, rows []analytics.Row, urls map[uint64]string, rules map[string]store.Rule) ([]store.Delivery, error) {
+func clickDeliveries(subs []store.Subscription, rows []analytics.Row, known lookup) ([]store.Delivery, error) {
 	var list []store.Delivery
 	for i := range rows {
 		r := &rows[i]
-		url, ok := urls[r.Link]
+		url, ok := known.urls[r.Link]
 		if !ok {
 			continue
 		}
@@ -154,11 +173,11 @@ func clickDeliveries(subs []store.Subscription, rows []analytics.Row, urls map[u
 				}
 				id, data := r.ID(), any(nil)
 				if event == URLClicked {
-					data = clicked{url, idOrNull(r.Variant), factsOf(r)}
+					data = known.clicked(&url, r)
 				} else {
 					id += ".rule"
-					rule := rules[idText(r.Rule)]
-					data = ruleMatched{url, idText(r.Rule), orNull(rule.Name), orNull(rule.TargetURL), factsOf(r)}
+					rule := known.rules[idText(r.Rule)]
+					data = ruleMatched{url.ID, idText(r.Rule), orNull(rule.Name), orNull(rule.TargetURL), factsOf(r)}
 				}
 				if body == "" {
 					var err error
@@ -207,9 +226,28 @@ func (s *Service) withinBacklog(ctx context.Context, tx *store.Tx, list []store.
 
 // clicked and ruleMatched are the data of the two events; what is not known is null.
 type clicked struct {
-	URLID     string  `json:"urlId"`
-	VariantID *string `json:"variantId"`
-	ClickData facts   `json:"clickData"`
+	URLID       string  `json:"urlId"`
+	VariantID   *string `json:"variantId"`
+	ClickData   facts   `json:"clickData"`
+	Slug        string  `json:"slug"`
+	TargetURL   *string `json:"targetUrl"` // null if it was a rule's or a variant's that is gone
+	VariantName *string `json:"variantName"`
+}
+
+// clicked also tells where the click led, by the link, its rules and its variants as they are now: a click itself keeps
+// only their ids.
+func (l *lookup) clicked(u *store.URL, r *analytics.Row) clicked {
+	variant := l.variants[idText(r.Variant)]
+	to := u.OriginalURL
+	switch {
+	case !r.Rule.IsZero():
+		to = l.rules[idText(r.Rule)].TargetURL
+	case !r.Variant.IsZero():
+		to = variant.TargetURL
+	case u.SmartRouting && u.DefaultURL != "":
+		to = u.DefaultURL
+	}
+	return clicked{u.ID, idOrNull(r.Variant), factsOf(r), u.Slug, orNull(to), orNull(variant.Name)}
 }
 
 type ruleMatched struct {

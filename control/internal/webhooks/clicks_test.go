@@ -45,11 +45,12 @@ func (w *world) row(u store.URL, seq uint64) analytics.Row {
 func TestClicks(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		u, r := w.clickable("slug")
-		variant := uuid.New()
+		variant := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "blue", TargetURL: "https://blue.example.com", CreatedAt: 1, UpdatedAt: 1}
+		must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error { return tx.InsertVariant(t.Context(), &variant) }))
 		clicks, matches := w.add("/clicks", webhooks.URLClicked), w.add("/matches", webhooks.RuleMatched)
 		w.run()
 		full, bare, gone := w.row(u, 1), w.row(u, 2), w.row(u, 3)
-		full.Variant, full.Rule, full.IP = link.ID(variant), link.ID(uuid.MustParse(r.ID)), netip.MustParseAddr("2001:db8::1")
+		full.Variant, full.Rule, full.IP = link.ID(uuid.MustParse(variant.ID)), link.ID(uuid.MustParse(r.ID)), netip.MustParseAddr("2001:db8::1")
 		full.UserAgent, full.Referer, full.Country, full.City, full.Device, full.OS, full.Browser, full.Bot = "ua", "https://ref", "DE", "Köln", "MOBILE", "iOS", "Safari", true
 		full.UTM = link.UTM{Source: "1", Medium: "2", Campaign: "3", Term: "4", Content: "5", ID: "6", SourcePlatform: "7"}
 		gone.Link = 999
@@ -74,8 +75,8 @@ func TestClicks(t *testing.T) {
 		}
 		want := []string{
 			webhooks.RuleMatched + ` {"urlId":"` + u.ID + `","ruleId":"` + r.ID + `","ruleName":"phones","targetUrl":"https://m.example.com",` + facts + `}`,
-			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":"` + variant.String() + `",` + facts + `}`,
-			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":null,` + none + `}`,
+			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":"` + variant.ID + `",` + facts + `,"slug":"slug","targetUrl":"https://m.example.com","variantName":"blue"}`,
+			webhooks.URLClicked + ` {"urlId":"` + u.ID + `","variantId":null,` + none + `,"slug":"slug","targetUrl":"https://example.com","variantName":null}`,
 		}
 		slices.Sort(got)
 		slices.Sort(want)
@@ -149,4 +150,41 @@ func TestClicks_that_cannot_be_written_down_are_an_error(t *testing.T) {
 	if n := w.backlog(hook.ID); n != 2 {
 		t.Fatalf("%d are waiting", n)
 	}
+}
+
+// A click's targetUrl is where its decision leads by the link as it is: its rule, else its variant, else the default of
+// smart routing, else the destination. What is gone is not known.
+func TestAPI6_ClickTellsWhereItLed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		u, r := w.clickable("slug")
+		v := store.Variant{ID: store.NewID(), URLID: u.ID, Name: "blue", TargetURL: "https://blue.example.com", CreatedAt: 1, UpdatedAt: 1}
+		must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error { return tx.InsertVariant(t.Context(), &v) }))
+		hook := w.add("/clicks", webhooks.URLClicked)
+		id := func(text string) link.ID { return link.ID(uuid.MustParse(text)) }
+		seq := uint64(0)
+		check := func(rule, variant link.ID, target, name any) {
+			t.Helper()
+			seq++
+			row := w.row(u, seq)
+			row.Rule, row.Variant = rule, variant
+			must(t, w.service.Note(t.Context(), []analytics.Row{row}))
+			var payload string
+			must(t, w.store.Row(t.Context(), `SELECT payload FROM webhook_deliveries WHERE webhook_id = ? AND event_id = ?`, hook.ID, row.ID()).Scan(&payload))
+			var e struct{ Data map[string]any }
+			must(t, json.Unmarshal([]byte(payload), &e))
+			if e.Data["targetUrl"] != target || e.Data["variantName"] != name || e.Data["slug"] != "slug" || e.Data["urlId"] != u.ID {
+				t.Errorf("%v, want target %v and variant %v", e.Data, target, name)
+			}
+		}
+		check(id(r.ID), link.ID{}, "https://m.example.com", nil)
+		check(link.ID{}, id(v.ID), "https://blue.example.com", "blue")
+		check(link.ID{}, link.ID{}, "https://example.com", nil)
+		check(id(store.NewID()), link.ID{}, nil, nil)
+		check(link.ID{}, id(store.NewID()), nil, nil)
+		must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
+			u.SmartRouting, u.DefaultURL = true, "https://default.example.com"
+			return tx.UpdateURL(t.Context(), &u)
+		}))
+		check(link.ID{}, link.ID{}, "https://default.example.com", nil)
+	})
 }

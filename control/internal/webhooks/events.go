@@ -36,6 +36,9 @@ type Event struct {
 	Name    string // one of Names
 	OwnerID string // the link's owner
 	Data    any    // becomes JSON
+	// Otherwise is what a webhook is told that wants its name but not Name: another side of the same action. A webhook
+	// that wants both gets one.
+	Otherwise *Event
 }
 
 // Emit writes down events for the webhooks that want them: active ones of the link's owner, and those of ADMINs that
@@ -57,17 +60,23 @@ func Emit(ctx context.Context, tx *store.Tx, events ...Event) error {
 	now := store.Now()
 	var list []store.Delivery
 	for _, e := range events {
-		id, body := store.NewID(), ""
+		id, bodies := store.NewID(), map[string]string{}
 		for _, sub := range subs {
-			if !slices.Contains(sub.Events, e.Name) || !sub.EveryLink && sub.UserID != e.OwnerID {
+			if !sub.EveryLink && sub.UserID != e.OwnerID {
 				continue
 			}
-			if body == "" {
-				if body, err = envelope(e.Name, now, e.Data); err != nil {
+			told := &e
+			if !slices.Contains(sub.Events, e.Name) {
+				if told = e.Otherwise; told == nil || !slices.Contains(sub.Events, told.Name) {
+					continue
+				}
+			}
+			if bodies[told.Name] == "" {
+				if bodies[told.Name], err = envelope(told.Name, now, told.Data); err != nil {
 					return err
 				}
 			}
-			list = append(list, delivery(sub.WebhookID, id, e.Name, body, now))
+			list = append(list, delivery(sub.WebhookID, id, told.Name, bodies[told.Name], now))
 		}
 	}
 	if err := tx.InsertDeliveries(ctx, list); err != nil {

@@ -221,7 +221,8 @@ func TestTest_reports_what_came_of_it(t *testing.T) {
 		if log.Success || log.StatusCode != 418 || log.Response != "teapot" || log.Error == "" || log.Attempt != 1 || log.Event != "webhook.test" {
 			t.Fatalf("%+v", log)
 		}
-		if got := w.at("/hook")[0]; !strings.Contains(got.body, `{"event":"webhook.test","timestamp":"`) || !strings.Contains(got.body, `"data":{"message":"`) {
+		if got := w.at("/hook")[0]; !strings.Contains(got.body, `{"event":"webhook.test","timestamp":"`) || !strings.Contains(got.body, `"data":{"message":"`) ||
+			!strings.Contains(got.body, `","webhookId":"`+hook.ID+`","webhookName":"hook"}}`) {
 			t.Fatalf("%s", got.body)
 		}
 		if w.log(hook.ID)[0] != log || w.figures(hook.ID) != `1 sent, 0 succeeded, 1 failed, "The receiver answered 418 I'm a teapot."` || w.backlog(hook.ID) != 0 {
