@@ -192,7 +192,14 @@ type BundleStats struct {
 	URLCount    int             `json:"urlCount"`
 	TotalClicks int64           `json:"totalClicks"`
 	TopURLs     []BundleTopURL  `json:"topUrls" doc:"At most 10, most clicks first."`
+	TopURL      *BundleTop      `json:"topUrl" doc:"The first of topUrls; null without clicks."`
 	ClickTrend  []BundleDayStat `json:"clickTrend" doc:"The last 7 days, today last."`
+}
+
+// BundleTop is the link with most clicks.
+type BundleTop struct {
+	Slug   string `json:"slug"`
+	Clicks int64  `json:"clicks"`
 }
 
 // BundleTopURL is one of a bundle's links and its clicks.
@@ -219,6 +226,9 @@ func (s *Server) bundleStats(ctx context.Context, in *struct {
 	out := BundleStats{BundleID: in.ID, URLCount: st.URLs, TotalClicks: st.Clicks, TopURLs: make([]BundleTopURL, len(st.Top)), ClickTrend: make([]BundleDayStat, len(st.Trend))}
 	for i, u := range st.Top {
 		out.TopURLs[i] = BundleTopURL{u.ID, u.Slug, u.ClickCount}
+	}
+	if len(st.Top) > 0 && st.Top[0].ClickCount > 0 {
+		out.TopURL = &BundleTop{st.Top[0].Slug, st.Top[0].ClickCount}
 	}
 	for i, d := range st.Trend {
 		out.ClickTrend[i] = BundleDayStat(d)

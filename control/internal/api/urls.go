@@ -38,6 +38,36 @@ type URL struct {
 	TwitterCardType   *string `json:"twitterCardType"`
 	CreatedAt         Time    `json:"createdAt"`
 	UpdatedAt         Time    `json:"updatedAt"`
+	CreatedByName     *string `json:"createdByName,omitempty" doc:"The owner's name; only for an ADMIN, on others' links."`
+	CreatedByEmail    *string `json:"createdByEmail,omitempty" doc:"Like createdByName."`
+}
+
+// urlsOf shows links to the caller.
+func (s *Server) urlsOf(ctx context.Context, list []store.URL) ([]URL, error) {
+	owners, err := s.Links.Owners(ctx, principal(ctx), list)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]URL, len(list))
+	for i := range list {
+		out[i] = s.urlOf(&list[i])
+		if owner, ok := owners[list[i].UserID]; ok {
+			out[i].CreatedByName, out[i].CreatedByEmail = &owner.Name, &owner.Email
+		}
+	}
+	return out, nil
+}
+
+// answerURL shows one link to the caller.
+func (s *Server) answerURL(ctx context.Context, u store.URL, err error) (*urlOut, error) {
+	if err != nil {
+		return nil, err
+	}
+	shown, err := s.urlsOf(ctx, []store.URL{u})
+	if err != nil {
+		return nil, err
+	}
+	return &urlOut{shown[0]}, nil
 }
 
 func (s *Server) urlOf(u *store.URL) URL {
@@ -162,10 +192,7 @@ func (s *Server) registerURLs() {
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/{id}", ID: "getURL", Summary: "Get a short URL", Tag: "URLs"},
 		func(ctx context.Context, in *URLPath) (*urlOut, error) {
 			u, err := s.Links.Get(ctx, principal(ctx), in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return &urlOut{s.urlOf(&u)}, nil
+			return s.answerURL(ctx, u, err)
 		})
 	for method, id := range map[string]string{http.MethodPut: "updateURL", http.MethodPatch: "patchURL"} {
 		handle(s, endpoint{Method: method, Path: "/api/urls/{id}", ID: id, Summary: "Change what is given of a short URL", Tag: "URLs"},
@@ -174,10 +201,7 @@ func (s *Server) registerURLs() {
 				Body updateURL
 			}) (*urlOut, error) {
 				u, err := s.Links.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.OriginalURL))
-				if err != nil {
-					return nil, err
-				}
-				return &urlOut{s.urlOf(&u)}, nil
+				return s.answerURL(ctx, u, err)
 			})
 	}
 	handle(s, endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL", Tag: "URLs"},
@@ -206,9 +230,9 @@ func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*listURLsOut, er
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]URL, len(list))
-	for i := range list {
-		rows[i] = s.urlOf(&list[i])
+	rows, err := s.urlsOf(ctx, list)
+	if err != nil {
+		return nil, err
 	}
 	return &listURLsOut{listOf(rows, total, in.Paging, urlPage)}, nil
 }
@@ -246,7 +270,7 @@ func (s *Server) utmSuggestions(ctx context.Context, in *struct {
 	Field  string `query:"field" required:"true" doc:"utmSource, utmMedium, utmCampaign, utmTerm, utmContent, utmId or utmSourcePlatform."`
 	Prefix string `query:"q" doc:"What the values begin with, ignoring case; at most 100 characters."`
 }) (*struct{ Body UTMSuggestions }, error) {
-	list, err := s.Links.Suggest(ctx, in.Field, in.Prefix)
+	list, err := s.Links.Suggest(ctx, principal(ctx), in.Field, in.Prefix)
 	if err != nil {
 		return nil, err
 	}

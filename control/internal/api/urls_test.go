@@ -325,6 +325,36 @@ func TestURLs_suggest_campaign_values(t *testing.T) {
 	})
 }
 
+// Campaign names can be confidential. Where they are not shared, nobody is suggested a value of somebody else's link,
+// and counts are of one's own links only.
+func TestLow_UTMSuggestionsOfOwnLinks(t *testing.T) {
+	t.Parallel()
+	own := func(w *world, cfg *api.Config, deps *api.Deps) {
+		withLinks(w, cfg, deps)
+		passwords, err := auth.NewPasswords(bcrypt.MinCost)
+		w.ok(err)
+		deps.Links = links.New(links.Config{BaseURL: baseURL, OwnSuggestions: true}, w.store, passwords)
+	}
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newWorld(t, st, own)
+		for token, values := range map[string][]string{w.ann: {"news", "news", "secret-launch"}, w.bob: {"news", "ads"}} {
+			for _, v := range values {
+				w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","utmCampaign":"`+v+`"}`, as(token)).want(201)
+			}
+		}
+		for token, want := range map[string]string{
+			w.ann: "[map[count:2 value:news] map[count:1 value:secret-launch]]", w.bob: "[map[count:1 value:ads] map[count:1 value:news]]", w.root: "[]",
+		} {
+			if r := w.do("GET", "/api/urls/utm-suggestions?field=utmCampaign", "", as(token)).want(200); fmt.Sprint(r.at("suggestions")) != want {
+				t.Errorf("%s, want %s", r.text, want)
+			}
+		}
+		if r := w.do("GET", "/api/urls/utm-suggestions?field=utmCampaign&q=secret", "", as(w.bob)).want(200); fmt.Sprint(r.at("suggestions")) != "[]" {
+			t.Error(r.text)
+		}
+	})
+}
+
 func TestURLs_QR_code(t *testing.T) {
 	w := small(t, withLinks)
 	path := "/api/urls/" + w.create("abc") + "/qrcode"

@@ -196,7 +196,7 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 	if c.AdminPassword, err = people.EnsureAdmin(ctx, cfg.AdminEmail, cfg.AdminPassword.Reveal()); err != nil {
 		return fmt.Errorf("make the first admin: %w", err)
 	}
-	own := links.New(links.Config{BaseURL: cfg.BaseURL, Destinations: cfg.Destinations()}, st, passwords)
+	own := links.New(links.Config{BaseURL: cfg.BaseURL, Destinations: cfg.Destinations(), OwnSuggestions: !cfg.UTMSuggestionsShared}, st, passwords)
 	objects, err := cfg.objects()
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ type Settings struct {
 	GeoDB          string   `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
 
 	AllowPrivateDestinations bool   `env:"ALLOW_PRIVATE_DESTINATIONS" envDefault:"false" help:"links may lead to private addresses"`
+	UTMSuggestionsShared     bool   `env:"UTM_SUGGESTIONS_SHARED" envDefault:"true" help:"suggest campaign values of everybody's links; false suggests those of one's own"`
 	RoutingTimezone          string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"zone of time conditions that name none (IANA)"`
 
 	Webhooks webhooks.Settings

@@ -50,7 +50,7 @@ func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilt
 			ids = append(ids, r.UserID.String)
 		}
 	}
-	users, err := c.AuditUsers(ctx, ids)
+	users, err := c.UsersByID(ctx, ids)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list the users of the audit log: %w", err)
 	}

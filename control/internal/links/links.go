@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/auth"
@@ -26,6 +27,8 @@ type Config struct {
 	BaseURL string
 	// Destinations says where links may lead.
 	Destinations link.Policy
+	// OwnSuggestions keeps campaign names to their owners: Suggest looks at the caller's links only, an ADMIN's too.
+	OwnSuggestions bool
 }
 
 // Service is the use cases. It is safe for concurrent use.
@@ -141,9 +144,27 @@ func (s *Service) Stats(ctx context.Context, p auth.Principal) (store.URLStats, 
 	return st, nil
 }
 
-// Suggest gives up to 20 values that a campaign field, such as utmSource, has on anybody's links and that begin
-// with prefix, ignoring case; the most frequent first.
-func (s *Service) Suggest(ctx context.Context, field, prefix string) ([]store.UTMCount, error) {
+// Owners are the owners of those links that are not the caller's own, by id; only an ADMIN is told.
+func (s *Service) Owners(ctx context.Context, p auth.Principal, urls []store.URL) (map[string]store.User, error) {
+	if !p.IsAdmin() {
+		return nil, nil
+	}
+	var ids []string
+	for _, u := range urls {
+		if u.UserID != p.UserID && !slices.Contains(ids, u.UserID) {
+			ids = append(ids, u.UserID)
+		}
+	}
+	owners, err := s.store.UsersByID(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("find the owners of links: %w", err)
+	}
+	return owners, nil
+}
+
+// Suggest gives up to 20 values that a campaign field, such as utmSource, has on links and that begin with prefix,
+// ignoring case; the most frequent first. The links are everybody's, or with Config.OwnSuggestions the caller's.
+func (s *Service) Suggest(ctx context.Context, p auth.Principal, field, prefix string) ([]store.UTMCount, error) {
 	var v problem.Fields
 	if _, ok := store.UTMFields[field]; !ok {
 		v.Add("field", "must be one of utmSource, utmMedium, utmCampaign, utmTerm, utmContent, utmId, utmSourcePlatform")
@@ -154,7 +175,11 @@ func (s *Service) Suggest(ctx context.Context, field, prefix string) ([]store.UT
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	list, err := s.store.UTMValues(ctx, field, prefix, 20)
+	owner := ""
+	if s.cfg.OwnSuggestions {
+		owner = p.UserID
+	}
+	list, err := s.store.UTMValues(ctx, owner, field, prefix, 20)
 	if err != nil {
 		return nil, fmt.Errorf("suggest campaign values: %w", err)
 	}

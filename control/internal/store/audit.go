@@ -120,16 +120,3 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 		append(args, f.Limit, f.Offset)...)
 	return rows, total, err
 }
-
-// AuditUsers reads those of the users that still exist, by id.
-func (c Conn) AuditUsers(ctx context.Context, ids []string) (map[string]User, error) {
-	out := map[string]User{}
-	if len(ids) == 0 {
-		return out, nil
-	}
-	list, err := All(ctx, c, scanUser, `SELECT `+userColumns+` FROM users u WHERE u.id IN (`+In(len(ids))+`)`, Args(ids)...)
-	for _, u := range list {
-		out[u.ID] = u
-	}
-	return out, err
-}

@@ -313,7 +313,7 @@ func TestAuditLogs_filters_and_sorts(t *testing.T) {
 				t.Errorf("%s: %v of %d, want %s", name, got, total, c.want)
 			}
 		}
-		users, err := s.AuditUsers(ctx, []string{ann.ID, "b"})
+		users, err := s.UsersByID(ctx, []string{ann.ID, "b"})
 		must(t, err)
 		if len(users) != 1 || users[ann.ID].Email != "ann@example.com" {
 			t.Errorf("users: %v", users)

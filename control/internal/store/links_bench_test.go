@@ -72,7 +72,7 @@ func BenchmarkURLs(b *testing.B) {
 			})
 			b.Run("utm_values", func(b *testing.B) {
 				for b.Loop() {
-					if _, err := s.UTMValues(ctx, "utmSource", "n", 20); err != nil {
+					if _, err := s.UTMValues(ctx, "", "utmSource", "n", 20); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -231,16 +231,16 @@ func TestUTMValues(t *testing.T) {
 		for prefix, want := range map[string]string{
 			"": "[{other 3} {news 2} {News 1} {neo 1} {Älter 1}]", "NE": "[{news 2} {News 1} {neo 1}]", "ä": "[{Älter 1}]", "%": "[]",
 		} {
-			list, err := s.UTMValues(ctx, "utmSource", prefix, 20)
+			list, err := s.UTMValues(ctx, "", "utmSource", prefix, 20)
 			must(t, err)
 			if got := fmt.Sprint(list); got != want {
 				t.Errorf("%q: %s, want %s", prefix, got, want)
 			}
 		}
-		if list, err := s.UTMValues(ctx, "utmSource", "", 2); err != nil || len(list) != 2 {
+		if list, err := s.UTMValues(ctx, "", "utmSource", "", 2); err != nil || len(list) != 2 {
 			t.Errorf("limit: %v, %v", list, err)
 		}
-		if _, err := s.UTMValues(ctx, "slug", "", 2); err == nil {
+		if _, err := s.UTMValues(ctx, "", "slug", "", 2); err == nil {
 			t.Error("a column that is no campaign field was read")
 		}
 	})

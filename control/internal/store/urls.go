@@ -289,15 +289,19 @@ type UTMCount struct {
 	Count int
 }
 
-// UTMValues gives the values that a campaign field (a key of UTMFields) has on anybody's links and that begin
-// with prefix, ignoring case: the most frequent first, equally frequent ones by value, at most limit.
-func (c Conn) UTMValues(ctx context.Context, field, prefix string, limit int) ([]UTMCount, error) {
+// UTMValues gives the values that a campaign field (a key of UTMFields) has on a user's links, on anybody's with "", and that
+// begin with prefix, ignoring case: the most frequent first, equally frequent ones by value, at most limit.
+func (c Conn) UTMValues(ctx context.Context, userID, field, prefix string, limit int) ([]UTMCount, error) {
 	column, ok := UTMFields[field]
 	if !ok {
 		return nil, fmt.Errorf("store: no campaign field %q", field)
 	}
 	// The prefix is compared here because SQLite folds the case of ASCII only.
-	rows, err := c.Query(ctx, `SELECT `+column+`, count(*) FROM urls WHERE `+column+` IS NOT NULL GROUP BY `+column+` ORDER BY 2 DESC, 1`)
+	where, args := "", []any{}
+	if userID != "" {
+		where, args = ` AND user_id = ?`, []any{userID}
+	}
+	rows, err := c.Query(ctx, `SELECT `+column+`, count(*) FROM urls WHERE `+column+` IS NOT NULL`+where+` GROUP BY `+column+` ORDER BY 2 DESC, 1`, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,19 @@ func (c Conn) InsertUser(ctx context.Context, u User) (num uint64, err error) {
 	return num, err
 }
 
+// UsersByID reads those of the users that still exist, by id.
+func (c Conn) UsersByID(ctx context.Context, ids []string) (map[string]User, error) {
+	out := map[string]User{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	list, err := All(ctx, c, scanUser, `SELECT `+userColumns+` FROM users u WHERE u.id IN (`+In(len(ids))+`)`, Args(ids)...)
+	for _, u := range list {
+		out[u.ID] = u
+	}
+	return out, err
+}
+
 // UserByID finds a user.
 func (c Conn) UserByID(ctx context.Context, id string) (User, error) {
 	return scanUser(c.Row(ctx, `SELECT `+userColumns+` FROM users u WHERE u.id = ?`, id))

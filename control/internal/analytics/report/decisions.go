@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/analytics"
@@ -16,6 +18,21 @@ type Tests struct {
 	Tests           []Test `json:"tests"`
 	TotalABTestURLs int    `json:"totalAbTestUrls"`
 	TotalTestClicks int64  `json:"totalTestClicks"`
+
+	// What some clients read instead.
+	ControlGroupClicks     int64        `json:"controlGroupClicks" doc:"Clicks of these links that neither a variant nor a rule decided, such as those from before the test."`
+	VariantClicks          int64        `json:"variantClicks" doc:"The same as totalTestClicks."`
+	ControlGroupPercentage float64      `json:"controlGroupPercentage" doc:"Of controlGroupClicks and variantClicks together."`
+	VariantPercentage      float64      `json:"variantPercentage"`
+	TopPerformingVariants  []TopVariant `json:"topPerformingVariants" doc:"Variants with clicks, most first; limit bounds them."`
+}
+
+// TopVariant is a variant in the list of those with most clicks.
+type TopVariant struct {
+	URLSlug          string  `json:"urlSlug"`
+	VariantName      string  `json:"variantName"`
+	Clicks           int64   `json:"clicks"`
+	ClickThroughRate float64 `json:"clickThroughRate" doc:"Percent of its test's clicks."`
 }
 
 // Test is how a link's variants did in a period.
@@ -52,15 +69,46 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 	if err != nil {
 		return nil, fmt.Errorf("list tested links: %w", err)
 	}
-	list, err := s.tests(ctx, urls, a, period)
+	list, drawn, err := s.tests(ctx, urls, a, period)
 	if err != nil {
 		return nil, err
 	}
-	t := &Tests{Tests: list, TotalABTestURLs: len(list)}
+	t := &Tests{Tests: list, TotalABTestURLs: len(list), TopPerformingVariants: []TopVariant{}}
 	for _, test := range list {
 		t.TotalTestClicks += test.TotalClicks
+		for _, v := range test.Variants {
+			if v.Clicks > 0 {
+				t.TopPerformingVariants = append(t.TopPerformingVariants, TopVariant{test.Slug, v.Name, v.Clicks, v.Percentage})
+			}
+		}
 	}
+	slices.SortStableFunc(t.TopPerformingVariants, func(a, b TopVariant) int { return cmp.Compare(b.Clicks, a.Clicks) })
+	t.TopPerformingVariants = t.TopPerformingVariants[:min(a.limit(), len(t.TopPerformingVariants))]
+
+	scope := period.limit(analytics.Scope{Links: numsOf(urls), Bots: a.bots()})
+	all, err := s.count(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	scope.Routed = true
+	routed, err := s.count(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	// Clicks that come between the questions must not make it negative.
+	t.ControlGroupClicks, t.VariantClicks = max(0, all-routed-drawn), t.TotalTestClicks
+	t.ControlGroupPercentage = percent.Of(t.ControlGroupClicks, t.ControlGroupClicks+t.VariantClicks)
+	t.VariantPercentage = percent.Of(t.VariantClicks, t.ControlGroupClicks+t.VariantClicks)
 	return t, nil
+}
+
+// numsOf is never nil: no links must not mean all.
+func numsOf(urls []store.URL) []uint64 {
+	nums := make([]uint64, len(urls))
+	for i, u := range urls {
+		nums[i] = u.Num
+	}
+	return nums
 }
 
 // Test reports on one link's variants, whether its test is on or not.
@@ -74,7 +122,7 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) 
 		return nil, err
 	}
 	return recall(ctx, s, p, linkScope(u, a), key("test", a, period), func() (*Test, error) {
-		list, err := s.tests(ctx, []store.URL{u}, a, period)
+		list, _, err := s.tests(ctx, []store.URL{u}, a, period)
 		if err != nil {
 			return nil, err
 		}
@@ -82,21 +130,22 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) 
 	})
 }
 
-func (s *Service) tests(ctx context.Context, urls []store.URL, a Ask, period Period) ([]Test, error) {
-	nums, ids := make([]uint64, len(urls)), make([]string, len(urls))
+// tests reports on each link's variants. drawn is the clicks that any variant got, also one that was deleted since.
+func (s *Service) tests(ctx context.Context, urls []store.URL, a Ask, period Period) (list []Test, drawn int64, err error) {
+	ids := make([]string, len(urls))
 	for i, u := range urls {
-		nums[i], ids[i] = u.Num, u.ID
+		ids[i] = u.ID
 	}
 	variants, err := s.store.VariantsOf(ctx, ids)
 	if err != nil {
-		return nil, fmt.Errorf("find the variants of a report: %w", err)
+		return nil, 0, fmt.Errorf("find the variants of a report: %w", err)
 	}
 	lines, err := s.clicks.Lines(ctx, analytics.Query{
-		Scope:  period.limit(analytics.Scope{Links: nums, Bots: a.bots(), Drawn: true}),
+		Scope:  period.limit(analytics.Scope{Links: numsOf(urls), Bots: a.bots(), Drawn: true}),
 		ByLink: true, By: analytics.Variant, Visitors: true,
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	type arm struct {
 		num uint64
@@ -105,8 +154,9 @@ func (s *Service) tests(ctx context.Context, urls []store.URL, a Ask, period Per
 	found := map[arm]analytics.Line{}
 	for _, l := range lines {
 		found[arm{l.Link, l.Value}] = l
+		drawn += l.Clicks
 	}
-	list := make([]Test, len(urls))
+	list = make([]Test, len(urls))
 	for i, u := range urls {
 		t := Test{URLID: u.ID, Slug: u.Slug, Variants: []TestVariant{}}
 		for _, v := range variants[u.ID] {
@@ -124,7 +174,7 @@ func (s *Service) tests(ctx context.Context, urls []store.URL, a Ask, period Per
 		}
 		list[i] = t
 	}
-	return list, nil
+	return list, drawn, nil
 }
 
 // Routing is what a link's rules did in a period.

@@ -1,0 +1,39 @@
+package deploy_test
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+)
+
+// In production templates campaign names stay with their owners; each template has a way to share them.
+func TestLow_UTMSuggestionsAreNotSharedInProduction(t *testing.T) {
+	t.Parallel()
+	const setting = "UTM_SUGGESTIONS_SHARED"
+	for want, env := range map[string]map[string]string{"false": nil, "true": {setting: "true"}} {
+		controls := 0
+		for name, program := range own(project(t, env)) {
+			if program != "control" {
+				continue
+			}
+			controls++
+			if got := project(t, env).Services[name].Environment[setting]; got == nil || *got != want {
+				t.Errorf("compose: %s gets %s=%v, want %s", name, setting, got, want)
+			}
+		}
+		if controls == 0 {
+			t.Error("compose has no control plane")
+		}
+	}
+	for _, name := range examples {
+		for pod, d := range all[*appsv1.Deployment](render(t, name)) {
+			env := map[string]string{}
+			for _, e := range d.Spec.Template.Spec.Containers[0].Env {
+				env[e.Name] = e.Value
+			}
+			if env["ROLES"] != "" && env[setting] != "false" {
+				t.Errorf("chart (%s): %s gets %s=%q", name, pod, setting, env[setting])
+			}
+		}
+	}
+}
