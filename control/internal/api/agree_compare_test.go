@@ -90,7 +90,7 @@ func (a *agreeing) viewer(what string, q question, name, token string) float64 {
 	a.same(what, present, map[string]float64{"overview's topUrls": o.sum("topUrls", "clicks"), "top-urls": top.sum("", "clickCount")})
 	a.bots(what, q, "/api/analytics/bots", token, mine)
 
-	links, tested := 0.0, 0.0
+	links, tested, control := 0.0, 0.0, 0.0
 	for slug, owner := range a.owner {
 		if a.gone[slug] || name != "root" && owner != name {
 			continue
@@ -100,6 +100,7 @@ func (a *agreeing) viewer(what string, q question, name, token string) float64 {
 		links += want
 		if slug == "tested" {
 			tested = a.tested(what, q, token)
+			_, control, _ = a.count(q, func(v visit) bool { return v.link == slug && v.Variant.IsZero() && v.Rule.IsZero() })
 		}
 		if slug == "routed" {
 			a.routed(what, q, token, want)
@@ -115,7 +116,8 @@ func (a *agreeing) viewer(what string, q question, name, token string) float64 {
 	}
 	a.same(what, present, map[string]float64{"the links' sum": links})
 	tests := a.do("GET", "/api/analytics/ab-tests"+q.query(), "", as(token)).want(200)
-	a.same(what, tested, map[string]float64{"totalTestClicks": tests.num("totalTestClicks"), "the tests' sum": tests.sum("tests", "totalClicks")})
+	a.same(what, tested, map[string]float64{"totalTestClicks": tests.num("totalTestClicks"), "the tests' sum": tests.sum("tests", "totalClicks"), "variantClicks": tests.num("variantClicks")})
+	a.same(what, control, map[string]float64{"controlGroupClicks": tests.num("controlGroupClicks")})
 	if got := o.num("totalClicks"); got != total {
 		a.t.Errorf("%s: the overview says %v, want %v", what, got, total)
 	}

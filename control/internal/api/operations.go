@@ -70,7 +70,7 @@ var operations = map[string]words{
 	"listEdges": {about: "What each edge of the last day said of itself when it was last heard: the revision of links that it serves and how many changes it lacks, links whose rules it could not use and why, and the clicks that it has still to deliver. Every replica answers alike."},
 
 	// URLs
-	"createURL": {about: "Without `customSlug` a slug of seven characters is made. The link works at every edge within a second.", example: `{"originalUrl":"https://example.com/a/long/path","customSlug":"launch","title":"Launch","utmSource":"newsletter"}`, conflict: true},
+	"createURL": {about: "Without `customSlug` a slug of seven characters is made. The link works at every edge within a second. A destination is stored as ASCII: a host in other letters becomes its IDNA form (`bücher.example` is `xn--bcher-kva.example`), and other non-ASCII characters are percent-encoded as UTF-8. An ASCII address is kept byte for byte.", example: `{"originalUrl":"https://example.com/a/long/path","customSlug":"launch","title":"Launch","utmSource":"newsletter"}`, conflict: true},
 	"listURLs":  {about: "A page of one's own links, an administrator's of everybody's. `sortBy` is createdAt, updatedAt, clickCount, title, expiresAt or slug."},
 	"urlStats":  {about: "Counts one's own links, an administrator's everybody's."},
 	"utmSuggestions": {about: "Up to 20 values that links have in a campaign field, the most frequent first, for a form to complete. " +

@@ -69,7 +69,7 @@ func (f *RuleFields) input(name, targetURL Opt[string], conditions json.RawMessa
 
 type createRule struct {
 	Name       Opt[string]     `json:"name" required:"true" doc:"1 to 100 characters."`
-	TargetURL  Opt[string]     `json:"targetUrl" required:"true"`
+	TargetURL  Opt[string]     `json:"targetUrl" required:"true" doc:"Like originalUrl of a short URL, also in how it is stored."`
 	Conditions json.RawMessage `json:"conditions" required:"true" doc:"A group {operator: AND|OR, conditions: […]} or {logicalOperator, items}; its members are groups and conditions {type, operator, value}."`
 	RuleFields
 }

@@ -154,7 +154,7 @@ func (f *URLFields) input(originalURL Opt[string]) links.Input {
 }
 
 type createURL struct {
-	OriginalURL Opt[string] `json:"originalUrl" required:"true" doc:"An absolute http or https address of at most 2,048 bytes."`
+	OriginalURL Opt[string] `json:"originalUrl" required:"true" doc:"An absolute http or https address of at most 2,048 bytes. A non-ASCII host is stored in its IDNA form (xn--…), other non-ASCII characters percent-encoded."`
 	CustomSlug  Opt[string] `json:"customSlug,omitempty" doc:"3 to 50 letters, digits, hyphens or underscores; generated if left out."`
 	URLFields
 }

@@ -51,7 +51,7 @@ func (f *VariantFields) input(name, targetURL Opt[string]) routing.VariantInput 
 
 type createVariant struct {
 	Name      Opt[string] `json:"name" required:"true" doc:"1 to 100 characters."`
-	TargetURL Opt[string] `json:"targetUrl" required:"true"`
+	TargetURL Opt[string] `json:"targetUrl" required:"true" doc:"Like originalUrl of a short URL, also in how it is stored."`
 	VariantFields
 }
 

@@ -1,0 +1,35 @@
+package api_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// docs/api.md shows how destinations are rewritten; each of its examples is tried, in every field that holds one.
+func TestAPI9_DestinationsAreStoredAsDocumented(t *testing.T) {
+	w := small(t, withLinks)
+	page, err := os.ReadFile("../../../docs/api.md")
+	w.ok(err)
+	rows := regexp.MustCompile("(?m)^\\| `(https?://[^`]+)` \\| `(https?://[^`]+)` \\|$").FindAllStringSubmatch(string(page), -1)
+	if len(rows) < 8 {
+		t.Fatalf("the page has %d examples", len(rows))
+	}
+	for i, row := range rows {
+		sent, stored := row[1], row[2]
+		r := w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":%q,"defaultUrl":%q}`, sent, sent), as(w.ann)).want(201)
+		again := w.do("GET", "/api/urls/"+r.str("id"), "", as(w.ann)).want(200)
+		v := w.do("POST", "/api/urls/"+r.str("id")+"/variants", fmt.Sprintf(`{"name":"v%d","targetUrl":%q}`, i, sent), as(w.ann)).want(201)
+		if r.str("originalUrl") != stored || again.str("originalUrl") != stored || again.str("defaultUrl") != stored || v.str("targetUrl") != stored {
+			t.Errorf("%s is stored as %s, %s and %s, the page says %s", sent, again.str("originalUrl"), again.str("defaultUrl"), v.str("targetUrl"), stored)
+		}
+		if r := w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":%q}`, stored), as(w.ann)).want(201); r.str("originalUrl") != stored {
+			t.Errorf("%s, sent again, is stored as %s", stored, r.str("originalUrl"))
+		}
+	}
+	if doc := w.do("GET", "/api/openapi.json", "").text; !strings.Contains(doc, "xn--bcher-kva.example") || !strings.Contains(doc, "percent-encoded") {
+		t.Error("the OpenAPI document does not tell how destinations are rewritten")
+	}
+}
