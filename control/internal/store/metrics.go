@@ -42,8 +42,8 @@ func (s *Store) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(revisionDesc, prometheus.GaugeValue, float64(s.KnownRevision()))
 }
 
-// DeliveryQueue counts what is still to be sent to active webhooks of active users, up to limit, and tells when the oldest of it was
-// made, 0 if there is nothing.
+// DeliveryQueue counts what is still to be sent to active webhooks of active users, up to limit, and tells when the
+// oldest of it was made, 0 if there is nothing.
 func (c Conn) DeliveryQueue(ctx context.Context, limit int) (n int, oldest int64, err error) {
 	err = c.Row(ctx, `SELECT count(*), coalesce(min(created_at), 0) FROM (SELECT d.created_at FROM webhook_deliveries d
 		JOIN webhooks w ON w.id = d.webhook_id JOIN users u ON u.id = w.user_id WHERE w.active AND u.active ORDER BY d.created_at LIMIT ?) AS queue`, limit).Scan(&n, &oldest)
