@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -130,13 +129,5 @@ func (s *Server) clearSession() http.Cookie {
 	return http.Cookie{Name: cookieName, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure}
 }
 
-// addressKey is what an anonymous caller is counted by: an IPv4 address, or an IPv6 /64, which one caller owns
-// whole.
-func addressKey(ip string) string {
-	a, err := netip.ParseAddr(ip)
-	if err != nil || a.Is4() {
-		return "ip:" + ip
-	}
-	p, _ := a.Prefix(64)
-	return "ip:" + p.String()
-}
+// addressKey is what an anonymous caller is counted by.
+func addressKey(ip string) string { return "ip:" + auth.ClientOf(ip) }

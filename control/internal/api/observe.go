@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/shortline/shortline/control/internal/audit"
+	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -52,6 +53,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		ctx = audit.WithOrigin(ctx, audit.Origin{
 			RequestID: n.id, Method: r.Method, Path: plainText(r.URL.Path), IP: ip, UserAgent: plainText(r.UserAgent()),
 		})
+		ctx = auth.WithClient(ctx, ip)
 		ctx, span := s.startSpan(ctx, r, n.id)
 		c.SetRequest(r.WithContext(ctx))
 		s.metrics.inFlight.Inc()

@@ -19,15 +19,16 @@ const MaxPassword = 72
 const nobody = "$2a$10$BDGrVSYpQg46mg4teizUXe.wyy.m/RKLF3tcVZ.wYsu0ZP24.Qy/G"
 
 // Passwords hashes and compares secrets with bcrypt. Few at a time: bcrypt is meant to be slow, and a flood of
-// guesses must not take the processor from everything else.
+// guesses must not take the processor from everything else. Clients take turns, see fairQueue.
 type Passwords struct {
-	slots chan struct{}
+	queue *fairQueue
 	wait  time.Duration
 	cost  int
 	dummy []byte
 }
 
-// NewPasswords makes one with two slots and a queue of one second. cost is bcrypt's; 0 means its default, 10.
+// NewPasswords makes one with two slots. A caller waits at most five seconds for one. cost is bcrypt's; 0 means its
+// default, 10.
 func NewPasswords(cost int) (*Passwords, error) {
 	dummy := []byte(nobody)
 	if cost == 0 {
@@ -39,13 +40,13 @@ func NewPasswords(cost int) (*Passwords, error) {
 			return nil, fmt.Errorf("bcrypt: %w", err)
 		}
 	}
-	return &Passwords{slots: make(chan struct{}, 2), wait: time.Second, cost: cost, dummy: dummy}, nil
+	return &Passwords{queue: newFairQueue(2), wait: 5 * time.Second, cost: cost, dummy: dummy}, nil
 }
 
-// apart is the same with a slot of its own and a longer queue: for API keys, whose hash is only compared when the
-// key is known already, so that guesses at passwords can't crowd out programs that have a key.
+// apart is the same with a slot and a queue of its own: for API keys, whose hash is only compared when the key is
+// known already, so that guesses at passwords can't crowd out programs that have a key.
 func (p *Passwords) apart() *Passwords {
-	return &Passwords{slots: make(chan struct{}, 1), wait: 2 * time.Second, cost: p.cost, dummy: p.dummy}
+	return &Passwords{queue: newFairQueue(1), wait: 2 * time.Second, cost: p.cost, dummy: p.dummy}
 }
 
 // Hash makes the hash of a password of at most MaxPassword bytes.
@@ -61,21 +62,21 @@ func (p *Passwords) Hash(ctx context.Context, password string) (hash string, err
 	return hash, err
 }
 
-// Turn waits for a slot and runs f in it. f may use Matches. When all slots stay busy for too long, the error is
-// a TooMany.
+// Turn waits for a slot and runs f in it. f may use Matches. The caller waits behind other requests of the same
+// client, and takes turns with other clients; WithClient says who that is. When no slot comes
+// free in time, or too many wait already, the error is a TooMany.
 func (p *Passwords) Turn(ctx context.Context, f func() error) error {
-	timer := time.NewTimer(p.wait)
-	defer timer.Stop()
-	select {
-	case p.slots <- struct{}{}:
-	case <-timer.C:
+	waiting, cancel := context.WithTimeout(ctx, p.wait)
+	defer cancel()
+	if !p.queue.acquire(waiting, clientOf(ctx)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		e := problem.New(problem.TooMany, "Too many sign-ins at the moment, try again shortly.")
 		e.RetryAfter = time.Second
 		return e
-	case <-ctx.Done():
-		return ctx.Err()
 	}
-	defer func() { <-p.slots }()
+	defer p.queue.release()
 	return f()
 }
 
