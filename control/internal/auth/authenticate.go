@@ -105,7 +105,7 @@ func (a *Authenticator) Token(ctx context.Context, raw string) (Principal, error
 		return Principal{}, bad
 	}
 	p := principalOf(u)
-	p.SessionID = c.SessionID
+	p.SessionID, p.SignedInAt = c.SessionID, c.IssuedAt.Time
 	return p, nil
 }
 

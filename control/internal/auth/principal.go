@@ -7,6 +7,8 @@
 // weakness: the bound on bcrypt is each process's own.
 package auth
 
+import "time"
+
 // Role is what a user may do.
 type Role string
 
@@ -24,6 +26,9 @@ type Principal struct {
 	Role      Role
 	SessionID string // set when a session was used
 	KeyID     string // set when an API key was used
+
+	// SignedInAt is when the session began; zero with an API key.
+	SignedInAt time.Time
 }
 
 // IsAdmin reports whether the caller sees and edits everything.

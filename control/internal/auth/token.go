@@ -11,6 +11,9 @@ import (
 // MinSecret is the least length of the secret that signs access tokens, in bytes.
 const MinSecret = 32
 
+// clockSkew is how far the clock of the replica that signed a token may be ahead of this one's.
+const clockSkew = 30 * time.Second
+
 type claims struct {
 	Role      string `json:"role"`
 	SessionID string `json:"sid"`
@@ -32,7 +35,8 @@ func newTokens(secrets [][]byte) (*tokens, error) {
 			return nil, fmt.Errorf("auth: the secret for access tokens must have at least %d bytes", MinSecret)
 		}
 	}
-	return &tokens{secrets, jwt.NewParser(jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(30*time.Second))}, nil
+	// No leeway: a token is over when it says so.
+	return &tokens{secrets, jwt.NewParser(jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired())}, nil
 }
 
 func (t *tokens) sign(userID string, role Role, sessionID string, issued, expires time.Time) (string, error) {
@@ -50,8 +54,11 @@ func (t *tokens) parse(raw string) (c claims, err error) {
 		keys.Keys = append(keys.Keys, s)
 	}
 	_, err = t.parser.ParseWithClaims(raw, &c, func(*jwt.Token) (any, error) { return keys, nil })
-	if err == nil && (c.Subject == "" || c.SessionID == "") {
-		err = errors.New("token without subject or session")
+	if err == nil && (c.Subject == "" || c.SessionID == "" || c.IssuedAt == nil) {
+		err = errors.New("token without subject, session or time of issue")
+	}
+	if err == nil && time.Until(c.IssuedAt.Time) > clockSkew {
+		err = errors.New("token from the future")
 	}
 	return c, err
 }
