@@ -19,6 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/analytics/report"
 	"github.com/shortline/shortline/control/internal/analytics/traced"
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/audit"
 	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/bundles"
 	"github.com/shortline/shortline/control/internal/console"
@@ -184,6 +185,7 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 		return err
 	}
 	c.add("auth", authenticator)
+	c.add("counts of failures", service.Func(func(ctx context.Context) error { return audit.WriteCounts(ctx, st, deps.Logger) }))
 	system := settings.New(st)
 	signOn, err := sso.New(sso.Config{Settings: cfg.SSO, BaseURL: cfg.BaseURL, EncryptionKeys: keyRing(cfg.EncryptionKey), Logger: deps.Logger}, st, authenticator, system)
 	if err != nil {

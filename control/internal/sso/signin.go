@@ -195,7 +195,7 @@ func (s *Service) refused(ctx context.Context, p store.OIDCProvider, who person,
 		meta["email"] = who.email
 	}
 	if err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		return audit.Append(ctx, tx, audit.Entry{Action: "SSO_LOGIN_FAILED", EntityType: "oidc_provider", EntityID: p.ID, Metadata: meta})
+		return audit.AppendCounted(ctx, tx, s.cfg.Now(), p.ID, audit.Entry{Action: "SSO_LOGIN_FAILED", EntityType: "oidc_provider", EntityID: p.ID, Metadata: meta})
 	}); err != nil {
 		return fmt.Errorf("log a failed sign-in: %w", err)
 	}

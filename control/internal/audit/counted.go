@@ -1,0 +1,80 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Failures that anybody can cause, such as a wrong password, would let anybody fill the log, whose rows stay for ever.
+// The first CountedExactly of one action and bucket in a window have a row each. Those after them are counted, and the
+// count gets one row when the window is over. Buckets keep a flood of one sort from hiding failures of another sort;
+// there must be a bounded number of them.
+const (
+	CountedExactly = 10
+	CountedWindow  = time.Hour
+)
+
+// AppendCounted writes an entry about a failure, or counts it. It belongs at the end of tx, as Append does. now is the
+// caller's clock.
+func AppendCounted(ctx context.Context, tx *store.Tx, now time.Time, bucket string, e Entry) error {
+	if err := appendCounts(ctx, tx, now); err != nil {
+		return err
+	}
+	latest, err := json.Marshal(e.Metadata)
+	if err != nil {
+		return fmt.Errorf("audit: encode metadata: %w", err)
+	}
+	n, err := tx.HitAuditCount(ctx, store.AuditCount{
+		Action: e.Action, Bucket: bucket, EntityType: e.EntityType, LastAt: now.UnixMilli(), Address: OriginOf(ctx).IP, Latest: string(latest),
+		EndsAt: now.Add(CountedWindow).UnixMilli(),
+	}, CountedExactly)
+	if err != nil {
+		return fmt.Errorf("audit: count: %w", err)
+	}
+	if n > CountedExactly {
+		return nil
+	}
+	return Append(ctx, tx, e)
+}
+
+// appendCounts writes the counts of the windows that have ended.
+func appendCounts(ctx context.Context, tx *store.Tx, now time.Time) error {
+	ended, err := tx.TakeAuditCounts(ctx, now.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("audit: read counts: %w", err)
+	}
+	var entries []Entry
+	for _, c := range ended {
+		if c.Count <= CountedExactly {
+			continue
+		}
+		entries = append(entries, Entry{Action: c.Action, EntityType: c.EntityType, Metadata: map[string]any{
+			"success": false, "failures": c.Count - CountedExactly, "from": time.UnixMilli(c.FirstAt).UTC(), "until": time.UnixMilli(c.LastAt).UTC(),
+			"latest": json.RawMessage(c.Latest), "latestAddress": c.Address,
+		}})
+	}
+	return Append(WithOrigin(ctx, Origin{}), tx, entries...)
+}
+
+// WriteCounts writes the counts of windows that have ended, once a minute until ctx ends. Without it a count waits for
+// the next failure.
+func WriteCounts(ctx context.Context, st *store.Store, log *slog.Logger) error {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		err := st.Tx(ctx, func(tx *store.Tx) error { return appendCounts(ctx, tx, time.Now()) })
+		if err != nil && ctx.Err() == nil {
+			log.Warn("counts of failures could not be written to the audit log", "error", err.Error())
+		}
+	}
+}
