@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +41,7 @@ func (s *Service) Login(ctx context.Context, in Credentials) (out SignedIn, err 
 			return out, problem.New(problem.Forbidden, "Signing in with a password is turned off; use single sign-on.")
 		}
 	}
-	guard := auth.GuardKey("login", store.EmailKey(in.Email), audit.OriginOf(ctx).IP)
+	guard := auth.GuardKey("login", store.EmailKey(in.Email), auth.ClientOf(audit.OriginOf(ctx).IP))
 	// All of it takes one turn: guesses sent at once must not all pass the guard before the first is counted.
 	err = s.passwords.Turn(ctx, func() error {
 		dirty, err := s.throttle.Check(ctx, guard)
@@ -55,23 +57,21 @@ func (s *Service) Login(ctx context.Context, in Credentials) (out SignedIn, err 
 			return err
 		}
 		if !ok || !u.Active {
-			return s.failed(ctx, guard, u.ID, in.Email, errSignIn)
+			return s.failed(ctx, guard, u.ID, in.Email)
 		}
 		if u.TOTPEnabled && strings.TrimSpace(in.Code) == "" {
 			out.NeedsCode = true
 			return nil
 		}
-		out, err = s.open(ctx, u.ID, in.Code, guard, dirty)
-		if errors.Is(err, errCode) {
-			return s.failed(ctx, guard, u.ID, in.Email, problem.New(problem.Unauthorized, "The code is not right."))
-		}
+		out, err = s.open(ctx, u.ID, in, guard, dirty)
 		return err
 	})
 	return out, err
 }
 
 // open begins the session of somebody whose password was right.
-func (s *Service) open(ctx context.Context, userID, code, guard string, dirty bool) (out SignedIn, err error) {
+func (s *Service) open(ctx context.Context, userID string, in Credentials, guard string, dirty bool) (out SignedIn, err error) {
+	wrong := false
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		u, err := tx.LockUser(ctx, userID) // again: it may have changed since
 		if err != nil {
@@ -82,8 +82,8 @@ func (s *Service) open(ctx context.Context, userID, code, guard string, dirty bo
 		}
 		meta := map[string]any{"success": true}
 		if u.TOTPEnabled {
-			how, err := s.useCode(ctx, tx, u, code)
-			if err != nil {
+			how, not, err := s.signInCode(ctx, tx, u, in.Code)
+			if wrong = not; wrong || err != nil {
 				return err
 			}
 			meta["secondFactor"] = how
@@ -99,57 +99,40 @@ func (s *Service) open(ctx context.Context, userID, code, guard string, dirty bo
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: u.ID, Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: meta})
 	})
+	if err == nil && wrong {
+		err = problem.New(problem.Unauthorized, "The code is not right.")
+	}
+	if err != nil {
+		out = SignedIn{}
+	}
 	return out, err
 }
 
-var errCode = errors.New("the code is not right")
-
-// useCode consumes a time-based or recovery code of a locked user; errCode if it is neither, or was used.
-func (s *Service) useCode(ctx context.Context, tx *store.Tx, u store.User, code string) (how string, err error) {
-	if u.TOTPSecret == nil {
-		return "", errors.New("BUG: a second factor is on without a secret")
-	}
-	secret, err := s.box.Open(place(u.ID), *u.TOTPSecret)
-	if err != nil {
-		return "", fmt.Errorf("open a second factor's secret: %w", err)
-	}
-	step, ok, err := auth.MatchTOTP(secret, code, s.cfg.Now())
-	if err != nil {
-		return "", err
-	}
-	if ok {
-		how = "totp"
-		ok, err = tx.UseTOTPStep(ctx, u.ID, step)
-	} else {
-		how = "recovery code"
-		ok, err = tx.UseRecoveryCode(ctx, u.ID, auth.RecoveryHash(u.ID, code))
-	}
-	if err != nil {
-		return "", fmt.Errorf("use a code: %w", err)
-	}
-	if !ok {
-		return "", errCode
-	}
-	return how, nil
-}
-
-// failed counts and logs a failed attempt, and returns what the caller is told.
-func (s *Service) failed(ctx context.Context, guard, userID, email string, told *problem.Error) error {
+// failed counts and logs a wrong email or password, and returns what the caller is told.
+func (s *Service) failed(ctx context.Context, guard, userID, email string) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		if err := s.throttle.Fail(ctx, tx, guard); err != nil {
+		if _, err := s.throttle.Fail(ctx, tx, guard); err != nil {
 			return fmt.Errorf("count a failure: %w", err)
 		}
 		if len(email) > maxEmail {
 			email = strings.ToValidUTF8(email[:maxEmail], "")
 		}
-		return audit.Append(ctx, tx, audit.Entry{
+		return audit.AppendCounted(ctx, tx, s.cfg.Now(), bucketOf(email), audit.Entry{
 			Action: "USER_LOGIN", EntityType: "user", EntityID: userID, Metadata: map[string]any{"success": false, "email": email},
 		})
 	})
 	if err != nil {
 		return err
 	}
-	return told
+	return errSignIn
+}
+
+// bucketOf spreads failures over a few buckets by their email. Whether there is such a user plays no part in it: what is
+// counted is written faster than what is logged, and the time must not tell.
+func bucketOf(email string) string {
+	h := fnv.New32a()
+	h.Write([]byte(store.EmailKey(email)))
+	return strconv.Itoa(int(h.Sum32() % 32))
 }
 
 // Logout ends the caller's session. A caller with an API key has none.

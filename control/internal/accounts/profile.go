@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/shortline/shortline/control/internal/audit"
@@ -81,13 +80,19 @@ func (s *Service) confirm(ctx context.Context, p auth.Principal, password, field
 			if ok {
 				return s.throttle.Forget(ctx, tx, guard)
 			}
-			return s.throttle.Fail(ctx, tx, guard)
+			_, err := s.throttle.Fail(ctx, tx, guard)
+			return err
 		})
 		if err == nil && !ok {
-			err = problem.OfField(field, "is not right")
+			err = wrongPassword(field)
 		}
 		return err
 	})
+}
+
+// wrongPassword is what a wrong password of the caller's own is answered with. The session goes on.
+func wrongPassword(field string) error {
+	return &problem.Error{Kind: problem.Invalid, Message: "The current password is not right.", Fields: []problem.Field{{Field: field, Message: "is not right"}}}
 }
 
 func endSessions(ctx context.Context, tx *store.Tx, userID, except string) error {
@@ -95,125 +100,4 @@ func endSessions(ctx context.Context, tx *store.Tx, userID, except string) error
 		return fmt.Errorf("end sessions: %w", err)
 	}
 	return nil
-}
-
-// TOTPSetup is what an authenticator app needs.
-type TOTPSetup struct {
-	Secret, Address, Account string
-}
-
-// SetUpTOTP draws a new secret for the caller's second factor, which is not on before EnableTOTP.
-func (s *Service) SetUpTOTP(ctx context.Context, p auth.Principal) (out TOTPSetup, err error) {
-	_, err = s.change(ctx, p, p.UserID, func(_ *store.Tx, u *store.User, e *audit.Entry) error {
-		if u.TOTPEnabled {
-			return problem.New(problem.Invalid, "Two-factor authentication is on already.")
-		}
-		secret := auth.NewTOTPSecret()
-		sealed := s.box.Seal(place(u.ID), secret)
-		u.TOTPSecret, u.TOTPLastStep = &sealed, 0
-		e.Metadata = map[string]any{"secondFactor": "set up"}
-		out = TOTPSetup{Secret: secret, Address: auth.TOTPAddress(s.cfg.Issuer, u.Email, secret), Account: u.Email}
-		return nil
-	})
-	return out, err
-}
-
-func place(userID string) string { return "users|totp_secret|" + userID }
-
-// EnableTOTP turns the caller's second factor on, if the code shows that the app has the secret, and returns
-// the recovery codes, which can't be had again.
-func (s *Service) EnableTOTP(ctx context.Context, p auth.Principal, code string) (recovery []string, err error) {
-	err = s.withCode(ctx, p, func() error {
-		_, err := s.change(ctx, p, p.UserID, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
-			switch {
-			case u.TOTPEnabled:
-				return problem.New(problem.Invalid, "Two-factor authentication is on already.")
-			case u.TOTPSecret == nil:
-				return problem.New(problem.Invalid, "Set up two-factor authentication first.")
-			}
-			secret, err := s.box.Open(place(u.ID), *u.TOTPSecret)
-			if err != nil {
-				return fmt.Errorf("open a second factor's secret: %w", err)
-			}
-			step, ok, err := auth.MatchTOTP(secret, code, s.cfg.Now())
-			if err != nil {
-				return err
-			}
-			if !ok || step <= u.TOTPLastStep {
-				return errCode
-			}
-			u.TOTPEnabled, u.TOTPLastStep = true, step
-			recovery = auth.NewRecoveryCodes()
-			hashes := make([]string, len(recovery))
-			for i, c := range recovery {
-				hashes[i] = auth.RecoveryHash(u.ID, c)
-			}
-			e.Action = "TWO_FACTOR_ENABLED"
-			return tx.SetRecoveryCodes(ctx, u.ID, hashes)
-		})
-		return err
-	})
-	if err != nil {
-		recovery = nil
-	}
-	return recovery, err
-}
-
-// DisableTOTP turns the caller's second factor off.
-func (s *Service) DisableTOTP(ctx context.Context, p auth.Principal, code, password string) error {
-	if u, err := s.Me(ctx, p); err != nil {
-		return err
-	} else if !u.TOTPEnabled {
-		return problem.New(problem.Invalid, "Two-factor authentication is not on.")
-	}
-	if err := s.confirm(ctx, p, password, "password"); err != nil {
-		return err
-	}
-	return s.withCode(ctx, p, func() error {
-		_, err := s.change(ctx, p, p.UserID, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
-			if !u.TOTPEnabled {
-				return problem.New(problem.Invalid, "Two-factor authentication is not on.")
-			}
-			if _, err := s.useCode(ctx, tx, *u, code); err != nil {
-				return err
-			}
-			e.Action = "TWO_FACTOR_DISABLED"
-			return turnOffTOTP(ctx, tx, u)
-		})
-		return err
-	})
-}
-
-func turnOffTOTP(ctx context.Context, tx *store.Tx, u *store.User) error {
-	u.TOTPEnabled, u.TOTPSecret, u.TOTPLastStep = false, nil, 0
-	return tx.SetRecoveryCodes(ctx, u.ID, nil)
-}
-
-// withCode runs f, which checks a code of the caller's, and counts it if the code was wrong.
-func (s *Service) withCode(ctx context.Context, p auth.Principal, f func() error) error {
-	guard := auth.GuardKey("code", p.UserID)
-	return s.passwords.Turn(ctx, func() error { // in turns, so that guesses sent at once are counted
-		dirty, err := s.throttle.Check(ctx, guard)
-		if err != nil {
-			return err
-		}
-		err = f()
-		wrong := errors.Is(err, errCode)
-		if wrong {
-			err = problem.OfField("code", "is not right")
-		}
-		if !wrong && (err != nil || !dirty) {
-			return err
-		}
-		count := s.store.Tx(ctx, func(tx *store.Tx) error {
-			if wrong {
-				return s.throttle.Fail(ctx, tx, guard)
-			}
-			return s.throttle.Forget(ctx, tx, guard)
-		})
-		if count != nil {
-			return count
-		}
-		return err
-	})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/shortline/shortline/shared/guess"
 )
 
-// Throttle slows down guessing by the rules of package guess. The counts are in the store, so that they hold for all replicas and survive
-// a restart.
+// Throttle slows down guessing by the rules of package guess. The counts are in the store, so that they hold for all
+// replicas and survive a restart.
 type Throttle struct {
 	store *store.Store
 	now   func() time.Time
@@ -38,7 +38,16 @@ func GuardKey(parts ...string) string {
 
 // Check returns a TooMany while the key is locked. It also tells whether there is anything to forget.
 func (t *Throttle) Check(ctx context.Context, key string) (dirty bool, err error) {
-	g, err := t.store.GuardOf(ctx, key)
+	return t.check(ctx, t.store.Conn, key)
+}
+
+// CheckTx is Check inside the caller's transaction.
+func (t *Throttle) CheckTx(ctx context.Context, tx *store.Tx, key string) (dirty bool, err error) {
+	return t.check(ctx, tx.Conn, key)
+}
+
+func (t *Throttle) check(ctx context.Context, c store.Conn, key string) (dirty bool, err error) {
+	g, err := c.GuardOf(ctx, key)
 	if err != nil {
 		return false, err
 	}
@@ -50,23 +59,23 @@ func (t *Throttle) Check(ctx context.Context, key string) (dirty bool, err error
 	return g != store.Guard{}, nil
 }
 
-// Fail notes a failure inside the caller's transaction.
-func (t *Throttle) Fail(ctx context.Context, tx *store.Tx, key string) error {
+// Fail notes a failure inside the caller's transaction, and returns for how long it has locked the key.
+func (t *Throttle) Fail(ctx context.Context, tx *store.Tx, key string) (lock time.Duration, err error) {
 	now := t.now()
-	_, err := tx.ChangeGuard(ctx, key, func(g store.Guard) store.Guard {
+	_, err = tx.ChangeGuard(ctx, key, func(g store.Guard) store.Guard {
 		if g.ForgetAt <= now.UnixMilli() {
 			g = store.Guard{ForgetAt: now.Add(guess.Window).UnixMilli()}
 		}
 		if g.Failures++; g.Failures < guess.Free {
 			return g
 		}
-		delay := guess.Lock(guess.Free + g.Locks)
+		lock = guess.Lock(guess.Free + g.Locks)
 		g.Locks++
-		g.LockedUntil = now.Add(delay).UnixMilli()
-		g.ForgetAt = now.Add(delay + guess.Window).UnixMilli()
+		g.LockedUntil = now.Add(lock).UnixMilli()
+		g.ForgetAt = now.Add(lock + guess.Window).UnixMilli()
 		return g
 	})
-	return err
+	return lock, err
 }
 
 // Forget notes a success inside the caller's transaction.

@@ -1,0 +1,137 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// secondFactor turns a user's second factor on and returns its secret. The clock moves on, so that the next code is new.
+func (w *world) secondFactor(token string) string {
+	w.t.Helper()
+	secret := w.do("POST", "/api/auth/2fa/setup", "", as(token)).want(201).str("secret")
+	w.do("POST", "/api/auth/2fa/enable", `{"code":"`+w.code(secret)+`"}`, as(token)).want(200)
+	w.clock.advance(30 * time.Second)
+	return secret
+}
+
+// guess signs in from a thousand addresses and counts the answers.
+func (w *world) guess(body string, address func(i int) string) map[int]int {
+	w.t.Helper()
+	statuses := map[int]int{}
+	for i := range 1000 {
+		statuses[w.do("POST", "/api/auth/login", body, from("["+address(i)+"]:4711")).StatusCode]++
+	}
+	return statuses
+}
+
+func inOne64(i int) string { return fmt.Sprintf("2001:db8:1:2::%x", i+1) }
+func inOne48(i int) string { return fmt.Sprintf("2001:db8:3:%x::1", i) }
+
+func wantCounts(t *testing.T, what string, got map[int]int, refused, locked int) {
+	t.Helper()
+	t.Logf("%s: %d answers 401, %d answers 429", what, got[401], got[429])
+	if got[401] != refused || got[429] != locked || len(got) > 2 {
+		t.Errorf("%s: %v, want %d answers 401 and %d answers 429", what, got, refused, locked)
+	}
+}
+
+func TestH3_PasswordGuesses(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		wrong := login(userMail, "wrong", "")
+		wantCounts(t, "passwords from 1,000 addresses of one /64", w.guess(wrong, inOne64), 5, 995)
+		wantCounts(t, "passwords from 1,000 /64s of one /48", w.guess(wrong, inOne48), 1000, 0)
+		for range 4 {
+			w.do("POST", "/api/auth/login", wrong, from("[2001:db8:3:7::1:1]:1")).want(401)
+		}
+		w.do("POST", "/api/auth/login", wrong, from("[2001:db8:3:7::2:1]:1")).want(429)
+		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200) // the owner, from elsewhere
+	})
+}
+
+func TestH3_SecondFactorGuesses(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		secret := w.secondFactor(w.ann)
+		wrong := login(userMail, password, "000000")
+		wantCounts(t, "codes from 1,000 addresses of one /64", w.guess(wrong, inOne64), 5, 995)
+		right := func() string { return login(userMail, password, w.code(secret)) }
+		owner := from("192.0.2.1:1")
+		if after, err := strconv.Atoi(w.do("POST", "/api/auth/login", right(), owner).want(429).Header.Get("Retry-After")); err != nil || after < 1 || after > 30 {
+			t.Fatalf("Retry-After %d, %v", after, err)
+		}
+		// Who does not know the password neither trips the lock nor learns of it.
+		w.do("POST", "/api/auth/login", login(userMail, "wrong", "000000"), owner).want(401)
+		w.clock.advance(30 * time.Second)
+		wantCounts(t, "codes from 1,000 /64s of one /48 after the first lock", w.guess(wrong, inOne48), 1, 999)
+		w.clock.advance(time.Minute)
+		w.do("POST", "/api/auth/login", right(), owner).want(200)
+		w.clock.advance(30 * time.Second)
+		for range 4 { // all is forgotten
+			w.do("POST", "/api/auth/login", wrong, owner).want(401)
+		}
+		w.do("POST", "/api/auth/login", right(), owner).want(200)
+
+		var notices int
+		w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM audit_logs WHERE action = 'USER_LOGIN' AND entity_id = ? AND metadata LIKE '%"lockedSeconds":30%'`, w.annID).Scan(&notices))
+		if notices != 1 {
+			t.Errorf("%d notices of the first lock", notices)
+		}
+	})
+}
+
+func TestH3_SecondFactorGuesses_at_once(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.secondFactor(w.ann)
+		answers := make(chan int)
+		for i := range 40 {
+			go func() {
+				answers <- w.do("POST", "/api/auth/login", login(userMail, password, "000000"), from("["+inOne48(i)+"]:1")).StatusCode
+			}()
+		}
+		got := map[int]int{}
+		for range 40 {
+			got[<-answers]++
+		}
+		wantCounts(t, "codes at once", got, 5, 35)
+	})
+}
+
+// Failed logins, which need no account, must not let anybody fill the log, and each must still be told of.
+func TestLow_FailedLoginsAreBounded(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		rows := func() int { n, _ := w.rowsOf("USER_LOGIN"); return n }
+		before := rows()
+		w.do("POST", "/api/auth/login", login("first@example.com", "wrong", "")).want(401)
+		if n, newest := w.rowsOf("USER_LOGIN"); n != before+1 || !strings.Contains(newest, `"success":false`) || !strings.Contains(newest, "first@example.com") {
+			t.Fatalf("%d new rows, the newest %s", n-before, newest)
+		}
+		for i := range 1500 {
+			w.do("POST", "/api/auth/login", login(fmt.Sprintf("nobody-%d@example.com", i), "wrong", ""), from(fmt.Sprintf("192.0.%d.%d:1", i/250, i%250+1))).want(401)
+		}
+		exact := rows() - before
+		t.Logf("1,501 failures made %d rows", exact)
+		if exact < 10 || exact > 32*10 {
+			t.Fatalf("1,501 failures made %d rows", exact)
+		}
+		w.clock.advance(2 * time.Hour)
+		w.do("POST", "/api/auth/login", login("last@example.com", "wrong", "")).want(401)
+		counted, list := 0, w.do("GET", "/api/audit-logs?action=USER_LOGIN&limit=100", "", as(w.root)).want(200)
+		entries, _ := list.at("logs").([]any)
+		for _, e := range entries {
+			meta, _ := e.(map[string]any)["metadata"].(map[string]any)
+			if n, ok := meta["failures"].(float64); ok {
+				counted += int(n)
+				text, _ := json.Marshal(meta)
+				if meta["success"] != false || meta["from"] == nil || meta["until"] == nil || !strings.Contains(string(text), "@example.com") {
+					t.Fatalf("%s", text)
+				}
+			}
+		}
+		if counted != 1501-exact {
+			t.Errorf("%d failures have rows and %d are counted, of 1,501", exact, counted)
+		}
+	})
+}
