@@ -32,8 +32,9 @@ func (s *Service) rename(ctx context.Context, p auth.Principal, id, name string)
 	})
 }
 
-// ChangePassword changes the caller's own password and ends the caller's other sessions.
-func (s *Service) ChangePassword(ctx context.Context, p auth.Principal, current, password string) error {
+// ChangePassword changes the caller's own password, ends the caller's other sessions and, if asked to, deletes the
+// caller's API keys.
+func (s *Service) ChangePassword(ctx context.Context, p auth.Principal, current, password string, revokeKeys bool) error {
 	var v problem.Fields
 	if current == "" {
 		v.Add("currentPassword", "is required")
@@ -52,6 +53,13 @@ func (s *Service) ChangePassword(ctx context.Context, p auth.Principal, current,
 	_, err = s.change(ctx, p, p.UserID, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
 		u.PasswordHash = &hash
 		e.Action = "PASSWORD_CHANGED"
+		if revokeKeys {
+			keys, err := tx.DeleteKeys(ctx, u.ID)
+			if err != nil {
+				return fmt.Errorf("revoke keys: %w", err)
+			}
+			e.Metadata = map[string]any{"revokedApiKeys": keys}
+		}
 		return endSessions(ctx, tx, u.ID, p.SessionID)
 	})
 	return err

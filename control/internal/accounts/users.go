@@ -146,10 +146,14 @@ func otherAdmin(ctx context.Context, tx *store.Tx, id string) error {
 	return nil
 }
 
-// ResetPassword sets a user's password and ends the user's sessions.
+// ResetPassword sets another user's password, ends the user's sessions and deletes the user's API keys: it is what an
+// administrator does when an account is in the wrong hands.
 func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, password string) error {
 	if err := adminOnly(p); err != nil {
 		return err
+	}
+	if id == p.UserID {
+		return problem.New(problem.Invalid, "Your own password can't be reset; change it with PUT /api/auth/password.")
 	}
 	var v problem.Fields
 	if checkPassword(&v, "newPassword", password); v.Err() != nil {
@@ -164,16 +168,23 @@ func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, passw
 	}
 	_, err = s.change(ctx, p, id, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
 		u.PasswordHash = &hash
-		e.Action, e.Metadata = "PASSWORD_CHANGED", map[string]any{"reset": true}
+		keys, err := tx.DeleteKeys(ctx, u.ID)
+		if err != nil {
+			return fmt.Errorf("revoke keys: %w", err)
+		}
+		e.Action, e.Metadata = "PASSWORD_CHANGED", map[string]any{"reset": true, "revokedApiKeys": keys}
 		return endSessions(ctx, tx, u.ID, "")
 	})
 	return err
 }
 
-// TurnOffTOTP turns a user's second factor off, for one who has lost it.
+// TurnOffTOTP turns another user's second factor off, for one who has lost it.
 func (s *Service) TurnOffTOTP(ctx context.Context, p auth.Principal, id string) (store.User, error) {
 	if err := adminOnly(p); err != nil {
 		return store.User{}, err
+	}
+	if id == p.UserID {
+		return store.User{}, problem.New(problem.Invalid, "Your own second factor can't be turned off here; use POST /api/auth/2fa/disable.")
 	}
 	return s.change(ctx, p, id, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
 		if u.TOTPEnabled {

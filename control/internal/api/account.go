@@ -94,6 +94,8 @@ type changePasswordIn struct {
 		CurrentPassword string `json:"currentPassword,omitempty" maxLength:"1000" doc:"Required."`
 		OldPassword     string `json:"oldPassword,omitempty" maxLength:"1000" doc:"The same as currentPassword."`
 		NewPassword     string `json:"newPassword" doc:"8 characters to 72 bytes."`
+
+		RevokeAPIKeys Opt[bool] `json:"revokeApiKeys,omitempty" doc:"Also delete all of one's API keys."`
 	}
 }
 
@@ -102,8 +104,11 @@ func (s *Server) changePassword(ctx context.Context, in *changePasswordIn) (*bod
 	if current == "" {
 		current = in.Body.OldPassword
 	}
-	if err := s.Accounts.ChangePassword(ctx, principal(ctx), current, in.Body.NewPassword); err != nil {
+	if err := s.Accounts.ChangePassword(ctx, principal(ctx), current, in.Body.NewPassword, in.Body.RevokeAPIKeys.Value); err != nil {
 		return nil, err
+	}
+	if in.Body.RevokeAPIKeys.Value {
+		return said("The password was changed; all other sessions have ended, and the API keys were deleted."), nil
 	}
 	return said("The password was changed; all other sessions have ended."), nil
 }

@@ -75,7 +75,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		switch {
 		case e.Need == admin && !p.IsAdmin():
 			return problem.New(problem.Forbidden, "Only administrators may do this.")
-		case e.SessionOnly && p.KeyID != "":
+		case p.KeyID != "" && (e.SessionOnly || e.Escalates && !s.cfg.KeysAdminister):
 			return problem.New(problem.Forbidden, "This can't be done with an API key; sign in instead.")
 		}
 		if err := checkAddress(r); err != nil {

@@ -30,6 +30,7 @@ type endpoint struct {
 	Tag          string
 	Need         access        // zero: signedIn
 	SessionOnly  bool          // API keys get 403: passwords and second factors
+	Escalates    bool          // so they do here, unless Config.KeysAdminister: making users, keys and ways to sign in
 	Status       int           // of success; 0 means 201 for POST, 204 for DELETE, else 200
 	Limit        limitName     // zero: the default limit alone
 	MaxBody      int64         // bytes; 0 means 1 MiB

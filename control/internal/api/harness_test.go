@@ -249,6 +249,16 @@ func (r *reply) at(path string) any {
 	return v
 }
 
+// list is an answer that is a plain array; not nil.
+func (r *reply) list() []any {
+	r.w.t.Helper()
+	list, ok := r.json.([]any)
+	if !ok {
+		r.w.t.Fatalf("%s: not a plain array: %s", r.what, r.text)
+	}
+	return list
+}
+
 func (r *reply) str(path string) string {
 	s, _ := r.at(path).(string)
 	return s

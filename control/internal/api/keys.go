@@ -42,7 +42,7 @@ func (s *Server) registerKeys() {
 		return endpoint{Method: method, Path: "/api/api-keys" + path, ID: id, Summary: summary, Tag: "API keys"}
 	}
 	create := declare(http.MethodPost, "", "createAPIKey", "Create an API key")
-	create.Limit = limitAPIKeys
+	create.Limit, create.Escalates = limitAPIKeys, true
 	handle(s, create, s.createKey)
 	handle(s, declare(http.MethodGet, "", "listAPIKeys", "List one's own API keys"), s.listKeys)
 	handle(s, declare(http.MethodGet, "/{id}", "getAPIKey", "Get an API key"), s.getKey)

@@ -61,7 +61,7 @@ func (r row) may(c caller, target string) int {
 	case r.who == "P":
 	case c.role == "":
 		return http.StatusUnauthorized
-	case r.who == "A" && c.role != "ADMIN", r.who == "S" && c.isKey:
+	case strings.HasPrefix(r.who, "A") && c.role != "ADMIN", strings.HasSuffix(r.who, "S") && c.isKey:
 		return http.StatusForbidden
 	case target == "mixed", target == "foreign" && c.role != "ADMIN":
 		return http.StatusNotFound

@@ -20,19 +20,20 @@ var operations = map[string]words{
 	"logout":         {about: "Ends the session that the request is made with, on every replica, and clears the cookie. API keys stay valid."},
 	"getMe":          {about: "The user that the session or API key belongs to."},
 	"updateMe":       {about: "Sets the name that others see.", example: `{"name":"Ann"}`},
-	"changePassword": {about: "Needs the current password and ends all other sessions. API keys can't do this.", example: `{"currentPassword":"correct horse","newPassword":"battery staple"}`},
+	"changePassword": {about: "Needs the current password and ends all other sessions. `revokeApiKeys: true` deletes one's API keys, too. API keys can't do this.", example: `{"currentPassword":"correct horse","newPassword":"battery staple"}`},
 	"putPassword":    {about: "The same as POST at this path.", example: `{"oldPassword":"correct horse","newPassword":"battery staple"}`},
 	"setUp2FA":       {about: "Makes a new secret (RFC 6238, six digits, 30 s), also as a QR code. It counts only once a code of it has been sent to /api/auth/2fa/enable; asking again replaces it."},
 	"enable2FA":      {about: "Turns the second factor on with a code of the secret, and gives ten recovery codes that are shown only now. Each stands in for one code.", example: `{"code":"123456"}`},
 	"disable2FA":     {about: "Turns the second factor off; needs the password and a code or a recovery code.", example: `{"code":"123456","password":"correct horse"}`},
 
 	// Single sign-on
-	"listSSO":  {about: "The active providers, for a login page to show. Tells, too, whether passwords are turned off."},
-	"beginSSO": {about: "Redirects a browser to the provider. A failure leads to /login?error=… with a code."},
+	"listSignInMethods": {about: "What a login page offers: whether a password can be used, the active identity providers, and whether passkeys can be used."},
+	"listSSO":           {about: "The active providers, for a login page to show. A browser signs in at /api/auth/sso/{slug}/login."},
+	"beginSSO":          {about: "Redirects a browser to the provider. A failure leads to /login?error=… with a code."},
 	"finishSSO": {about: "Where the provider sends the browser back to: signs in and redirects to the path that was asked for. The first sign-in links the account to the user with the same verified email address. " +
 		"A failure leads to /login?error=… with a code."},
-	"listOIDCProviders":     {about: "All of them, inactive ones too. Client secrets are never shown."},
-	"createOIDCProvider":    {about: "The client secret is encrypted at rest. Register `callbackUrl` of the answer at the provider.", example: `{"name":"Company","slug":"company","discoveryUrl":"https://id.example.com/.well-known/openid-configuration","clientId":"shortline","clientSecret":"…","scopes":"openid email profile"}`, conflict: true},
+	"listOIDCProviders":     {about: "All of them, inactive ones too, by name. Client secrets are never shown."},
+	"createOIDCProvider":    {about: "Needs a session, as do changes. The client secret is encrypted at rest. Register `callbackUrl` of the answer at the provider.", example: `{"name":"Company","slug":"company","discoveryUrl":"https://id.example.com/.well-known/openid-configuration","clientId":"shortline","clientSecret":"…","scopes":"openid email profile"}`, conflict: true},
 	"getOIDCProvider":       {about: "One provider, without its client secret."},
 	"updateOIDCProvider":    {about: "Changes the fields that are given. The slug can't change; a client secret that is left out stays.", example: `{"name":"The company","isActive":true}`},
 	"deleteOIDCProvider":    {about: "Removes the provider and its links to users. The users stay."},
@@ -41,19 +42,19 @@ var operations = map[string]words{
 
 	// Users
 	"listUsers":         {about: "A page of users, the newest first."},
-	"createUser":        {about: "Email addresses are unique, whatever their case.", example: `{"email":"bob@example.com","password":"battery staple","role":"USER"}`, conflict: true},
+	"createUser":        {about: "Needs a session, as all changes of users but their name do: API keys get 403. Email addresses are unique, whatever their case.", example: `{"email":"bob@example.com","password":"battery staple","role":"USER"}`, conflict: true},
 	"getUser":           {about: "One user, with role and status."},
 	"deleteUser":        {about: "Ends the user's sessions and removes their links, bundles, webhooks and keys. Nobody deletes themselves, and the last active administrator stays."},
 	"setUserRole":       {about: "Ends the user's sessions. Nobody changes their own role, and the last active administrator stays one.", example: `{"role":"ADMIN"}`},
 	"setUserStatus":     {about: "A deactivated user's sessions end and their keys stop working at once; their links go on. `isActive` says the same as `status`.", example: `{"status":"INACTIVE"}`},
 	"setUserName":       {about: "Sets the name that others see.", example: `{"name":"Bob"}`},
-	"turnOffUser2FA":    {about: "For a user who has lost their authenticator and recovery codes. It can only be turned off here.", example: `{"enabled":false}`},
-	"resetUserPassword": {about: "Sets a new password and ends all of the user's sessions.", example: `{"newPassword":"battery staple"}`},
+	"turnOffUser2FA":    {about: "For another user who has lost their authenticator and recovery codes. It can only be turned off here.", example: `{"enabled":false}`},
+	"resetUserPassword": {about: "Sets another user's password, ends all of their sessions and deletes their API keys. One's own is changed at /api/auth/password.", example: `{"newPassword":"battery staple"}`},
 	"patchUserPassword": {about: "The same as POST at this path.", example: `{"newPassword":"battery staple"}`},
 
 	// API keys
 	"listAPIKeys":  {about: "Keys by their prefix, and when each was last used. The keys themselves are not kept."},
-	"createAPIKey": {about: "The full key is in this answer and nowhere else. It has its user's permissions. A user can have only so many keys (409).", example: `{"name":"Deployment","expiresAt":"2027-12-31T00:00:00.000Z"}`, conflict: true},
+	"createAPIKey": {about: "Needs a session: a key can't make keys. The full key is in this answer and nowhere else. It has its user's permissions. A user can have only so many keys (409).", example: `{"name":"Deployment","expiresAt":"2027-12-31T00:00:00.000Z"}`, conflict: true},
 	"getAPIKey":    {about: "One key by its id, without the full key."},
 	"deleteAPIKey": {about: "The key stops working at once, on every replica."},
 

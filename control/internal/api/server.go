@@ -49,6 +49,9 @@ type Config struct {
 	BaseURL string
 	// CORSOrigins lists the origins of other sites whose pages may call the API with credentials.
 	CORSOrigins []string
+	// KeysAdminister lets API keys do what a stolen one could use to stay: an administrator's change users and identity
+	// providers, and anybody's make further keys.
+	KeysAdminister bool
 	// TrustedProxies are the networks whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
 	// Limits bounds requests; the zero value means no limits. See DefaultLimits.

@@ -28,17 +28,18 @@ type OIDCProvider struct {
 	UpdatedAt       Time   `json:"updatedAt"`
 }
 
-// SSOProvider is what anybody may know of an active identity provider.
+// SSOProvider is what anybody may know of an active identity provider. A browser signs in at
+// /api/auth/sso/{slug}/login.
 type SSOProvider struct {
-	Name     string `json:"name"`
-	Slug     string `json:"slug"`
-	LoginURL string `json:"loginUrl" doc:"Where a browser goes to sign in, as a path."`
+	Slug string `json:"slug"`
+	Name string `json:"name"`
 }
 
-// SSOProviders are the ways to sign in through an identity provider.
-type SSOProviders struct {
-	List[SSOProvider]
-	Enforced bool `json:"ssoEnforced" doc:"Signing in with a password is turned off."`
+// SignInMethods are the ways to sign in.
+type SignInMethods struct {
+	Password bool          `json:"password" doc:"False while passwords are turned off."`
+	SSO      []SSOProvider `json:"sso" doc:"As GET /api/auth/sso gives them."`
+	Passkeys bool          `json:"passkeys"`
 }
 
 // OIDCAccount is somebody at an identity provider who is a user of ours.
@@ -72,7 +73,7 @@ func providerAnswer(p sso.Provider, err error) (*body[OIDCProvider], error) {
 
 func (s *Server) registerSSO() {
 	manage := func(method, path, id, summary string) endpoint {
-		return endpoint{Method: method, Path: "/api/admin/oidc-providers" + path, ID: id, Summary: summary, Tag: "Identity providers", Need: admin}
+		return endpoint{Method: method, Path: "/api/admin/oidc-providers" + path, ID: id, Summary: summary, Tag: "Identity providers", Need: admin, Escalates: method != http.MethodGet}
 	}
 	handle(s, manage(http.MethodGet, "", "listOIDCProviders", "List identity providers"), s.listProviders)
 	handle(s, manage(http.MethodPost, "", "createOIDCProvider", "Set an identity provider up"), s.createProvider)
@@ -83,6 +84,7 @@ func (s *Server) registerSSO() {
 	enter := func(path, id, summary string) endpoint {
 		return endpoint{Method: http.MethodGet, Path: "/api/auth/sso" + path, ID: id, Summary: summary, Tag: "Single sign-on", Need: public}
 	}
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/auth/methods", ID: "listSignInMethods", Summary: "Ways to sign in", Tag: "Single sign-on", Need: public}, s.listMethods)
 	handle(s, enter("", "listSSO", "Identity providers to sign in with"), s.listSSO)
 	login, callback := enter("/{slug}/login", "beginSSO", "Go to an identity provider to sign in"), enter("/{slug}/callback", "finishSSO", "Come back from an identity provider, signed in")
 	for _, e := range []*endpoint{&login, &callback} {
@@ -92,28 +94,27 @@ func (s *Server) registerSSO() {
 	handle(s, callback, s.finishSSO)
 
 	accounts := func(method, path, id, summary string) endpoint {
-		return endpoint{Method: method, Path: "/api/users/{id}/oidc-accounts" + path, ID: id, Summary: summary, Tag: "Users", Need: admin}
+		return endpoint{Method: method, Path: "/api/users/{id}/oidc-accounts" + path, ID: id, Summary: summary, Tag: "Users", Need: admin, Escalates: method != http.MethodGet}
 	}
 	handle(s, accounts(http.MethodGet, "", "listUserOIDCAccounts", "A user's accounts at identity providers"), s.listAccounts)
 	handle(s, accounts(http.MethodDelete, "/{accountId}", "deleteUserOIDCAccount", "Take an account at an identity provider from a user"), s.deleteAccount)
 }
 
-// pageOf is one page of rows that are all at hand.
-func pageOf[From, To any](rows []From, of func(From) To, p Paging, def int) List[To] {
-	from := min(p.offset(def), len(rows))
-	var shown []To
-	for _, r := range rows[from:min(from+p.size(def), len(rows))] {
-		shown = append(shown, of(r))
+// arrayOf is a list that is not cut into pages.
+func arrayOf[From, To any](rows []From, of func(From) To) *body[[]To] {
+	out := make([]To, len(rows))
+	for i, r := range rows {
+		out[i] = of(r)
 	}
-	return listOf(shown, len(rows), p, def)
+	return &body[[]To]{out}
 }
 
-func (s *Server) listProviders(ctx context.Context, in *Paging) (*body[List[OIDCProvider]], error) {
+func (s *Server) listProviders(ctx context.Context, _ *struct{}) (*body[[]OIDCProvider], error) {
 	rows, err := s.SSO.Providers(ctx, principal(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return &body[List[OIDCProvider]]{pageOf(rows, providerOf, *in, 100)}, nil
+	return arrayOf(rows, providerOf), nil
 }
 
 // BySlug is embedded in a request about one identity provider.
@@ -166,13 +167,24 @@ func (s *Server) deleteProvider(ctx context.Context, in *BySlug) (*struct{}, err
 	return nil, s.SSO.Delete(ctx, principal(ctx), in.Slug)
 }
 
-func (s *Server) listSSO(ctx context.Context, in *Paging) (*body[SSOProviders], error) {
-	rows, enforced, err := s.SSO.Active(ctx)
+func (s *Server) listSSO(ctx context.Context, _ *struct{}) (*body[[]SSOProvider], error) {
+	rows, err := s.SSO.Active(ctx)
 	if err != nil {
 		return nil, err
 	}
-	shown := func(p sso.Provider) SSOProvider { return SSOProvider{p.Name, p.Slug, ssoPath(p.Slug) + "/login"} }
-	return &body[SSOProviders]{SSOProviders{pageOf(rows, shown, *in, 100), enforced}}, nil
+	return arrayOf(rows, func(p sso.Provider) SSOProvider { return SSOProvider{p.Slug, p.Name} }), nil
+}
+
+func (s *Server) listMethods(ctx context.Context, _ *struct{}) (*body[SignInMethods], error) {
+	providers, err := s.listSSO(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	off, err := s.SSO.PasswordsOff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &body[SignInMethods]{SignInMethods{Password: !off, SSO: providers.Body}}, nil
 }
 
 func ssoPath(slug string) string { return "/api/auth/sso/" + slug }
@@ -242,15 +254,12 @@ func accountOf(a store.OIDCAccount) OIDCAccount {
 	return OIDCAccount{a.ID, AccountHome{a.ProviderID, a.ProviderName, a.ProviderSlug}, a.Subject, a.Issuer, text(a.Email), Time(a.CreatedAt), Time(a.LastLoginAt)}
 }
 
-func (s *Server) listAccounts(ctx context.Context, in *struct {
-	ByID
-	Paging
-}) (*body[List[OIDCAccount]], error) {
+func (s *Server) listAccounts(ctx context.Context, in *ByID) (*body[[]OIDCAccount], error) {
 	rows, err := s.SSO.Accounts(ctx, principal(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &body[List[OIDCAccount]]{pageOf(rows, accountOf, in.Paging, 100)}, nil
+	return arrayOf(rows, accountOf), nil
 }
 
 func (s *Server) deleteAccount(ctx context.Context, in *struct {

@@ -50,6 +50,7 @@ func (s *Server) registerUsers() {
 		if method == http.MethodPost && path != "" || method == http.MethodDelete {
 			e.Status = http.StatusOK
 		}
+		e.Escalates = method != http.MethodGet && path != "/{id}/name"
 		return e
 	}
 	handle(s, declare(http.MethodGet, "", "listUsers", "List users"), s.listUsers)
@@ -197,5 +198,5 @@ func (s *Server) resetPassword(ctx context.Context, in *resetPasswordIn) (*body[
 	if err := s.Accounts.ResetPassword(ctx, principal(ctx), in.ID, in.Body.NewPassword); err != nil {
 		return nil, err
 	}
-	return said("The password was set; all sessions of the user have ended."), nil
+	return said("The password was set; all sessions of the user have ended, and their API keys were deleted."), nil
 }

@@ -94,7 +94,7 @@ func TestUsers_changes(t *testing.T) {
 		w.do("GET", "/api/auth/me", "", as(key)).want(401)
 		for _, q := range [][3]string{
 			{"DELETE", ann, ""}, {"PATCH", ann + "/name", `{"name":"x"}`}, {"PATCH", ann + "/role", `{"role":"USER"}`}, {"PATCH", ann + "/status", `{"status":"ACTIVE"}`},
-			{"PATCH", ann + "/2fa", ""}, {"POST", ann + "/reset-password", `{"newPassword":"12345678"}`}, {"GET", "/api/users/%27%20or%201=1", ""},
+			{"PATCH", ann + "/2fa", ""}, {"POST", ann + "/reset-password", `{"newPassword":"battery staple"}`}, {"GET", "/api/users/%27%20or%201=1", ""},
 		} {
 			w.do(q[0], q[1], q[2], root).want(404)
 		}
@@ -224,7 +224,7 @@ func TestSettings(t *testing.T) {
 		w.do("PUT", path, `{"value":1,"description":5,"x":1}`, root).wantField("description", "x")
 		w.do("PUT", "/api/settings/system/a%20b", `{"value":1}`, root).wantField("key")
 		w.do("PUT", "/api/settings/system/sso_enforce", `{"value":true}`, root).wantField("value")
-		if r := w.do("GET", "/api/settings/system", "", root).want(200).has("", "data", "total", "page", "pageSize", "totalPages"); r.str("data.0.key") != "theme" {
+		if r := w.do("GET", "/api/settings/system", "", root).want(200); r.str("0.key") != "theme" {
 			t.Fatal(r.text)
 		}
 		w.do("DELETE", path, "", root).want(204)

@@ -42,6 +42,8 @@ type Settings struct {
 	Media    object.S3Config
 	Tracing  tracing.Settings
 
+	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"false" help:"API keys may make keys, and administrators' keys may change users and identity providers; without it that needs a session"`
+
 	MaxAPIKeys int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"API keys that a user may have"`
 	api.Limits
 

@@ -57,14 +57,8 @@ func (s *Service) Providers(ctx context.Context, p auth.Principal) ([]Provider, 
 	return s.list(ctx, false)
 }
 
-// Active lists the providers that anybody can sign in with, and whether nobody can sign in without.
-func (s *Service) Active(ctx context.Context) (list []Provider, enforced bool, err error) {
-	if list, err = s.list(ctx, true); err != nil || len(list) == 0 {
-		return list, false, err
-	}
-	enforced, err = s.settings.EnforcesSSO(ctx)
-	return list, enforced, err
-}
+// Active lists the providers that anybody can sign in with, by name.
+func (s *Service) Active(ctx context.Context) ([]Provider, error) { return s.list(ctx, true) }
 
 func (s *Service) list(ctx context.Context, activeOnly bool) ([]Provider, error) {
 	rows, err := s.store.OIDCProviders(ctx, activeOnly)

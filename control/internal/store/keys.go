@@ -55,6 +55,11 @@ func (c Conn) DeleteKey(ctx context.Context, id string) (bool, error) {
 	return n == 1, err
 }
 
+// DeleteKeys removes all keys of a user and returns how many there were.
+func (c Conn) DeleteKeys(ctx context.Context, userID string) (int64, error) {
+	return c.Exec(ctx, `DELETE FROM api_keys WHERE user_id = ?`, userID)
+}
+
 // NoteKeyUse writes when a key was last used, unless a later use is known.
 func (c Conn) NoteKeyUse(ctx context.Context, id string, at int64) error {
 	_, err := c.Exec(ctx, `UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)`, at, id, at)

@@ -19,16 +19,16 @@ const errors = {
 };
 
 export async function login({ mark, astray, error, next, done }) {
-  let providers = { data: [], ssoEnforced: false };
+  let methods = { password: true, sso: [] };
   try {
-    providers = await get('/api/auth/sso', { signIn: true });
+    methods = await get('/api/auth/methods', { signIn: true });
   } catch {
     // Passwords may work all the same, and say what is wrong if they don't.
   }
   const code = h('div', { hidden: true }, field('twoFactorCode', 'Code', {
     autocomplete: 'one-time-code', inputmode: 'text', maxlength: 100, help: 'From your authenticator app, or a recovery code.',
   }));
-  const passwords = providers.ssoEnforced ? null : form([
+  const passwords = !methods.password ? null : form([
     field('email', 'Email', { type: 'email', autocomplete: 'username', required: true }),
     field('password', 'Password', { type: 'password', autocomplete: 'current-password', required: true }), code,
   ], 'Sign in', async ({ email, password, twoFactorCode }) => {
@@ -40,11 +40,11 @@ export async function login({ mark, astray, error, next, done }) {
     }
     done(got.user);
   }, { id: 'sign-in' });
-  const buttons = providers.data.map((p) => h('a', { class: 'button', href: `/api/auth/sso/${encodeURIComponent(p.slug)}/login?redirect=${encodeURIComponent(next)}` }, `Sign in with ${p.name}`));
+  const buttons = methods.sso.map((p) => h('a', { class: 'button', href: `/api/auth/sso/${encodeURIComponent(p.slug)}/login?redirect=${encodeURIComponent(next)}` }, `Sign in with ${p.name}`));
   const page = h('main', { id: 'main', class: 'sign-in' }, h('div', { class: 'card' }, h('div', { class: 'brand' }, mark, 'Shortline'),
     h('h1', null, 'Sign in'), astray,
     error && h('p', { class: 'alert', role: 'alert' }, errors[error] ?? errors.internal),
     passwords, passwords && buttons.length ? h('p', { class: 'or' }, 'or') : null, h('div', { class: 'providers' }, buttons),
-    providers.ssoEnforced && h('p', { class: 'help' }, 'Signing in with a password is turned off.')));
+    !methods.password && h('p', { class: 'help' }, 'Signing in with a password is turned off.')));
   return page;
 }

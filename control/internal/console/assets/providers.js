@@ -11,8 +11,8 @@ export async function providers({ signal }) {
 
   async function load() {
     const [got, setting] = await Promise.all([get(path, { signal }), get(enforce, { signal })]);
-    replace(list, got.data.length ? got.data.map(one) : empty('No identity providers', 'With one, people sign in through an account that they have already, such as their company\u2019s, by OpenID Connect.', button('New provider', () => edit(null), { kind: 'primary', symbol: 'plus' })));
-    drawPasswords(setting?.value?.enabled === true, got.data.some((p) => p.isActive));
+    replace(list, got.length ? got.map(one) : empty('No identity providers', 'With one, people sign in through an account that they have already, such as their company\u2019s, by OpenID Connect.', button('New provider', () => edit(null), { kind: 'primary', symbol: 'plus' })));
+    drawPasswords(setting?.value?.enabled === true, got.some((p) => p.isActive));
   }
 
   function one(p) {

@@ -1,7 +1,7 @@
 // System settings, for administrators: JSON values by key.
 import { h, replace } from './dom.js';
 import { get, put, del, wrong } from './api.js';
-import { button, card, complain, confirm, dialog, empty, field, form, heading, iconButton, notify, pager, table } from './ui.js';
+import { button, card, confirm, dialog, empty, field, form, heading, iconButton, notify, table } from './ui.js';
 import { time } from './format.js';
 
 const path = '/api/settings/system';
@@ -9,20 +9,15 @@ const at = (key) => `${path}/${encodeURIComponent(key)}`;
 
 export async function settings({ signal }) {
   const list = h('div', { class: 'list' });
-  let page = 1;
   async function load() {
-    const got = await get(`${path}?page=${page}&limit=50`, { signal });
-    replace(list, got.data.length ? card(null, table('System settings', [['Key'], ['Value'], ['Changed'], ['', 'tools']], got.data.map((s) => [
+    const got = await get(path, { signal });
+    replace(list, got.length ? card(null, table('System settings', [['Key'], ['Value'], ['Changed'], ['', 'tools']], got.map((s) => [
       h('div', null, h('span', { class: 'mono' }, s.key), s.description && h('small', { class: 'under' }, s.description)), h('pre', { class: 'code' }, JSON.stringify(s.value, null, 2)), h('time', { datetime: s.updatedAt }, time(s.updatedAt)),
       h('span', { class: 'tools' }, iconButton('edit', `Edit ${s.key}`, () => edit(s)), iconButton('trash', `Delete ${s.key}`, () => confirm('Delete this setting?', `What reads \u201c${s.key}\u201d goes back to what it does without.`, 'Delete', async () => {
         await del(at(s.key));
         notify('Deleted.');
         await load();
-      }), 'danger'))]))) : empty('No settings', 'Everything is as it is by default.', button('New setting', () => edit(null), { kind: 'primary', symbol: 'plus' })),
-    pager(got, (p) => {
-      page = p;
-      load().catch(complain);
-    }));
+      }), 'danger'))]))) : empty('No settings', 'Everything is as it is by default.', button('New setting', () => edit(null), { kind: 'primary', symbol: 'plus' })));
   }
 
   function edit(s) {
