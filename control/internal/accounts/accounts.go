@@ -113,12 +113,17 @@ func missing(err error) error {
 	return err
 }
 
-func checkPassword(v *problem.Fields, field, password string) {
+// checkPassword notes what is wrong with a new password of the user with an email.
+func checkPassword(v *problem.Fields, field, password, email string) {
 	switch {
 	case utf8.RuneCountInString(password) < minPassword:
 		v.Add(field, "must have at least %d characters", minPassword)
 	case len(password) > auth.MaxPassword:
 		v.Add(field, "must have at most %d bytes", auth.MaxPassword)
+	case isCommon(password):
+		v.Add(field, "is one of the most common passwords")
+	case store.EmailKey(password) == store.EmailKey(email):
+		v.Add(field, "must not be the email address")
 	}
 }
 

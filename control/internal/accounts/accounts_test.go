@@ -3,6 +3,7 @@ package accounts_test
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/bcrypt"
 
@@ -56,10 +57,10 @@ func TestEnsureAdmin(t *testing.T) {
 		if again, err := s.EnsureAdmin(ctx, "b@example.com", ""); err != nil || again != "" {
 			t.Fatalf("a second first admin: %q, %v", again, err)
 		}
-		if _, err := s.CreateAdmin(ctx, "A@example.com", "12345678"); !problem.Is(err, problem.Conflict) {
+		if _, err := s.CreateAdmin(ctx, "A@example.com", "battery staple"); !problem.Is(err, problem.Conflict) {
 			t.Fatal(err)
 		}
-		if u, err := s.CreateAdmin(ctx, "c@example.com", "12345678"); err != nil || u.Role != "ADMIN" {
+		if u, err := s.CreateAdmin(ctx, "c@example.com", "battery staple"); err != nil || u.Role != "ADMIN" {
 			t.Fatalf("%+v, %v", u, err)
 		}
 	})
@@ -69,15 +70,15 @@ func TestReseal(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		ctx, old := t.Context(), open(t, st, "a")
-		if _, err := old.EnsureAdmin(ctx, "a@example.com", "12345678"); err != nil {
+		if _, err := old.EnsureAdmin(ctx, "a@example.com", "battery staple"); err != nil {
 			t.Fatal(err)
 		}
-		in, err := old.Login(ctx, accounts.Credentials{Email: "a@example.com", Password: "12345678"})
+		in, err := old.Login(ctx, accounts.Credentials{Email: "a@example.com", Password: "battery staple"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := auth.Principal{UserID: in.User.ID, Role: auth.Admin}
-		if _, err := old.SetUpTOTP(ctx, p); err != nil {
+		p := auth.Principal{UserID: in.User.ID, Role: auth.Admin, SignedInAt: time.Now()}
+		if _, err := old.SetUpTOTP(ctx, p, ""); err != nil {
 			t.Fatal(err)
 		}
 		both := open(t, st, "ba")
@@ -106,7 +107,7 @@ func TestUseCases_ask_for_the_role_themselves(t *testing.T) {
 		"name":   func() error { _, err := s.Name(ctx, p, "x", ""); return err },
 		"role":   func() error { _, err := s.SetRole(ctx, p, "y", auth.Admin); return err },
 		"active": func() error { _, err := s.SetActive(ctx, p, "y", true); return err },
-		"reset":  func() error { return s.ResetPassword(ctx, p, "y", "12345678") },
+		"reset":  func() error { return s.ResetPassword(ctx, p, "y", "battery staple") },
 		"2fa":    func() error { _, err := s.TurnOffTOTP(ctx, p, "y"); return err },
 		"delete": func() error { return s.Delete(ctx, p, "y") },
 	} {

@@ -39,7 +39,7 @@ func (s *Service) ChangePassword(ctx context.Context, p auth.Principal, current,
 	if current == "" {
 		v.Add("currentPassword", "is required")
 	}
-	checkPassword(&v, "newPassword", password)
+	checkPassword(&v, "newPassword", password, p.Email)
 	if err := v.Err(); err != nil {
 		return err
 	}

@@ -88,8 +88,20 @@ type TOTPSetup struct {
 	Secret, Address, Account string
 }
 
-// SetUpTOTP draws a new secret for the caller's second factor, which is not on before EnableTOTP.
-func (s *Service) SetUpTOTP(ctx context.Context, p auth.Principal) (out TOTPSetup, err error) {
+// justSignedIn is how long after signing in a second factor can be set up without the password.
+const justSignedIn = 10 * time.Minute
+
+// SetUpTOTP draws a new secret for the caller's second factor, which is not on before EnableTOTP. A stolen session must
+// not be enough: it could shut the owner out. So it needs the current password, or a session that has begun just now.
+func (s *Service) SetUpTOTP(ctx context.Context, p auth.Principal, password string) (out TOTPSetup, err error) {
+	if password != "" {
+		err = s.confirm(ctx, p, password, "password")
+	} else if s.cfg.Now().Sub(p.SignedInAt) > justSignedIn {
+		err = problem.New(problem.Forbidden, "Your sign-in is too long ago for this: sign in again, or send your current password as \"password\".")
+	}
+	if err != nil {
+		return out, err
+	}
 	_, err = s.change(ctx, p, p.UserID, func(_ *store.Tx, u *store.User, e *audit.Entry) error {
 		if u.TOTPEnabled {
 			return problem.New(problem.Invalid, "Two-factor authentication is on already.")

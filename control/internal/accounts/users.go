@@ -57,7 +57,7 @@ func (s *Service) create(ctx context.Context, by string, in NewUser) (u store.Us
 	var v problem.Fields
 	in.Email = checkEmail(&v, in.Email)
 	in.Name = checkName(&v, in.Name)
-	checkPassword(&v, "password", in.Password)
+	checkPassword(&v, "password", in.Password, in.Email)
 	if in.Role != auth.User && in.Role != auth.Admin {
 		v.Add("role", "must be USER or ADMIN")
 	}
@@ -155,12 +155,13 @@ func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, passw
 	if id == p.UserID {
 		return problem.New(problem.Invalid, "Your own password can't be reset; change it with PUT /api/auth/password.")
 	}
-	var v problem.Fields
-	if checkPassword(&v, "newPassword", password); v.Err() != nil {
-		return v.Err()
-	}
-	if _, err := s.Get(ctx, p, id); err != nil {
+	u, err := s.Get(ctx, p, id)
+	if err != nil {
 		return err
+	}
+	var v problem.Fields
+	if checkPassword(&v, "newPassword", password, u.Email); v.Err() != nil {
+		return v.Err()
 	}
 	hash, err := s.passwords.Hash(ctx, password)
 	if err != nil {

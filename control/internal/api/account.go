@@ -93,7 +93,7 @@ type changePasswordIn struct {
 	Body struct {
 		CurrentPassword string `json:"currentPassword,omitempty" maxLength:"1000" doc:"Required."`
 		OldPassword     string `json:"oldPassword,omitempty" maxLength:"1000" doc:"The same as currentPassword."`
-		NewPassword     string `json:"newPassword" doc:"8 characters to 72 bytes."`
+		NewPassword     string `json:"newPassword" doc:"8 characters to 72 bytes; not one of the most common passwords, and not one's own email."`
 
 		RevokeAPIKeys Opt[bool] `json:"revokeApiKeys,omitempty" doc:"Also delete all of one's API keys."`
 	}
@@ -121,8 +121,14 @@ type TwoFactorSetup struct {
 	AccountName string `json:"accountName"`
 }
 
-func (s *Server) setUpTOTP(ctx context.Context, _ *struct{}) (*body[TwoFactorSetup], error) {
-	got, err := s.Accounts.SetUpTOTP(ctx, principal(ctx))
+type setUpTOTPIn struct {
+	Body struct {
+		Password Opt[string] `json:"password,omitempty" maxLength:"1000" doc:"The current password. Required where the sign-in is more than ten minutes ago."`
+	}
+}
+
+func (s *Server) setUpTOTP(ctx context.Context, in *setUpTOTPIn) (*body[TwoFactorSetup], error) {
+	got, err := s.Accounts.SetUpTOTP(ctx, principal(ctx), in.Body.Password.Value)
 	if err != nil {
 		return nil, err
 	}

@@ -123,24 +123,24 @@ func TestProfile(t *testing.T) {
 func TestPassword(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		second, _ := w.signIn(userMail)
-		w.do("POST", "/api/auth/password", `{"currentPassword":"wrong","newPassword":"12345678"}`, as(w.ann)).wantField("currentPassword")
+		w.do("POST", "/api/auth/password", `{"currentPassword":"wrong","newPassword":"battery staple"}`, as(w.ann)).wantField("currentPassword")
 		w.do("POST", "/api/auth/password", `{"currentPassword":"`+password+`","newPassword":"1234567"}`, as(w.ann)).wantField("newPassword")
 		w.do("POST", "/api/auth/password", `{"currentPassword":"`+password+`","newPassword":"`+strings.Repeat("é", 37)+`"}`, as(w.ann)).wantField("newPassword")
 		w.do("POST", "/api/auth/password", `{}`, as(w.ann)).wantField("newPassword")
 		w.do("POST", "/api/auth/password", `{"newPassword":"short"}`, as(w.ann)).wantField("newPassword", "currentPassword")
 		w.do("GET", "/api/auth/me", "", as(w.ann)).want(200)
 
-		w.do("POST", "/api/auth/password", `{"currentPassword":"`+password+`","newPassword":"12345678"}`, as(w.ann)).want(200).has("", "message")
+		w.do("POST", "/api/auth/password", `{"currentPassword":"`+password+`","newPassword":"battery staple"}`, as(w.ann)).want(200).has("", "message")
 		w.do("GET", "/api/auth/me", "", as(w.ann)).want(200)
 		w.do("GET", "/api/auth/me", "", as(second)).want(401)
 		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(401)
-		w.do("PUT", "/api/auth/password", `{"oldPassword":"12345678","newPassword":"`+password+`"}`, as(w.ann)).want(200)
+		w.do("PUT", "/api/auth/password", `{"oldPassword":"battery staple","newPassword":"`+password+`"}`, as(w.ann)).want(200)
 		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
 
 		for range 5 {
-			w.do("PUT", "/api/auth/password", `{"oldPassword":"wrong","newPassword":"12345678"}`, as(w.bob)).wantField("currentPassword")
+			w.do("PUT", "/api/auth/password", `{"oldPassword":"wrong","newPassword":"battery staple"}`, as(w.bob)).wantField("currentPassword")
 		}
-		w.do("PUT", "/api/auth/password", `{"oldPassword":"`+password+`","newPassword":"12345678"}`, as(w.bob)).want(429)
+		w.do("PUT", "/api/auth/password", `{"oldPassword":"`+password+`","newPassword":"battery staple"}`, as(w.bob)).want(429)
 	})
 }
 

@@ -92,7 +92,7 @@ func (s *Server) listUsers(ctx context.Context, in *listUsersIn) (*body[List[Use
 type createUserIn struct {
 	Body struct {
 		Email    string `json:"email" doc:"Compared ignoring case." example:"ann@example.com"`
-		Password string `json:"password" doc:"8 characters to 72 bytes."`
+		Password string `json:"password" doc:"8 characters to 72 bytes; not one of the most common passwords, and not the user's email."`
 		Name     string `json:"name,omitempty"`
 		Role     string `json:"role,omitempty" enum:"ADMIN,USER" doc:"USER if not given."`
 	}
@@ -190,7 +190,7 @@ func (s *Server) turnOffUserTOTP(ctx context.Context, in *turnOffTOTPIn) (*body[
 type resetPasswordIn struct {
 	ByID
 	Body struct {
-		NewPassword string `json:"newPassword" doc:"8 characters to 72 bytes."`
+		NewPassword string `json:"newPassword" doc:"8 characters to 72 bytes; not one of the most common passwords, and not the user's email."`
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 func TestUsers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		r := w.do("POST", "/api/users", `{"email":" Carol@Example.com ","password":"12345678","role":"ADMIN","name":"Carol"}`, as(w.root)).want(201).has("", userNames...)
+		r := w.do("POST", "/api/users", `{"email":" Carol@Example.com ","password":"battery staple","role":"ADMIN","name":"Carol"}`, as(w.root)).want(201).has("", userNames...)
 		carol := r.str("id")
 		if r.str("email") != "Carol@Example.com" || r.str("role") != "ADMIN" || r.str("name") != "Carol" {
 			t.Fatal(r.text)
@@ -15,7 +15,7 @@ func TestUsers(t *testing.T) {
 		if r := w.do("GET", "/api/users/"+carol, "", as(w.root)).want(200); r.str("email") != "Carol@Example.com" {
 			t.Fatal(r.text)
 		}
-		w.do("POST", "/api/users", `{"email":"carol@example.com","password":"12345678"}`, as(w.root)).want(409)
+		w.do("POST", "/api/users", `{"email":"carol@example.com","password":"battery staple"}`, as(w.root)).want(409)
 		w.do("POST", "/api/users", `{"email":"x","password":"1","role":"USER"}`, as(w.root)).wantField("email", "password")
 		w.do("POST", "/api/users", `{"email":"x","password":"1","role":"KING","age":3}`, as(w.root)).wantField("role", "age")
 		w.do("POST", "/api/users", `{"role":null}`, as(w.root)).wantField("email", "password")

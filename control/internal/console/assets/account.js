@@ -9,7 +9,16 @@ export async function account({ signal, renamed, reload }) {
   const second = h('div');
 
   function off() {
-    const begin = button('Set up', () => attempt(begin, async () => setUp(await post('/api/auth/2fa/setup'))), { kind: 'primary' });
+    const begin = button('Set up', () => attempt(begin, async () => {
+      try {
+        setUp(await post('/api/auth/2fa/setup'));
+      } catch (err) {
+        if (err.status !== 403) throw err;
+        replace(second, h('p', null, 'You signed in a while ago. Confirm with your password.'),
+          form(field('password', 'Password', { type: 'password', autocomplete: 'current-password' }), 'Continue', async (v) => setUp(await post('/api/auth/2fa/setup', { password: v.password })), { cancel: off }));
+        second.querySelector('input').focus();
+      }
+    }), { kind: 'primary' });
     replace(second, h('p', null, 'Off. With an authenticator app, a stolen password alone lets nobody in.'), h('div', { class: 'actions start' }, begin));
   }
 
@@ -47,8 +56,9 @@ export async function account({ signal, renamed, reload }) {
         await reload();
       }, { kind: '' })),
     card('Password', form([field('currentPassword', 'Present password', { type: 'password', autocomplete: 'current-password' }),
-      field('newPassword', 'New password', { type: 'password', autocomplete: 'new-password', help: 'At least 8 characters.' })], 'Change', async (v, self) => {
-      const got = await post('/api/auth/password', { currentPassword: v.currentPassword, newPassword: v.newPassword });
+      field('newPassword', 'New password', { type: 'password', autocomplete: 'new-password', help: 'At least 8 characters, and not a common one.' }),
+      field('revokeApiKeys', 'Delete my API keys too', { type: 'checkbox', help: 'Your other sessions end in any case.' })], 'Change', async (v, self) => {
+      const got = await post('/api/auth/password', { currentPassword: v.currentPassword, newPassword: v.newPassword, ...(v.revokeApiKeys && { revokeApiKeys: true }) });
       self.reset();
       notify(got.message);
     }, { kind: '' })),

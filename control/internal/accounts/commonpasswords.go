@@ -1,0 +1,39 @@
+package accounts
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"io"
+	"strings"
+	"sync"
+)
+
+// commonText has those of the 10,000 commonest passwords that are long enough to be accepted otherwise, one a line, in
+// lower case. It is made of the frequency list of zxcvbn 4.5.0 (MIT, see commonpasswords.LICENSE), which ranks what was
+// found in public leaks.
+//
+//go:embed commonpasswords.txt.gz
+var commonText []byte
+
+var commonPasswords = sync.OnceValue(func() map[string]struct{} {
+	r, err := gzip.NewReader(bytes.NewReader(commonText))
+	if err != nil {
+		panic("BUG: the list of common passwords: " + err.Error())
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		panic("BUG: the list of common passwords: " + err.Error())
+	}
+	list := map[string]struct{}{}
+	for word := range strings.Lines(string(text)) {
+		list[strings.TrimSpace(word)] = struct{}{}
+	}
+	return list
+})
+
+// isCommon reports whether a password is among the first that a guesser tries, in capitals or not.
+func isCommon(password string) bool {
+	_, common := commonPasswords()[strings.ToLower(password)]
+	return common
+}
