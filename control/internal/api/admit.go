@@ -121,12 +121,12 @@ func (s *Server) authenticate(c echo.Context) (p auth.Principal, byCookie bool, 
 func (s *Server) setSession(token string, expires time.Time) http.Cookie {
 	return http.Cookie{
 		Name: cookieName, Value: token, Path: "/", Expires: expires, MaxAge: int(time.Until(expires).Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure,
+		HttpOnly: true, SameSite: s.sameSite, Secure: s.secure,
 	}
 }
 
 func (s *Server) clearSession() http.Cookie {
-	return http.Cookie{Name: cookieName, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure}
+	return http.Cookie{Name: cookieName, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: s.sameSite, Secure: s.secure}
 }
 
 // addressKey is what an anonymous caller is counted by.

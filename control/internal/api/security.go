@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -55,6 +56,28 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// calledOrigin is the origin of the address that a browser called. Who ends TLS in front of us may not say so; but where
+// BASE_URL is https, a page of plain http is not ours, for anybody on the network can make one.
+func (s *Server) calledOrigin(r *http.Request) string {
+	scheme := "http"
+	if s.secure || r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+		scheme = "https"
+	}
+	return originOf(&url.URL{Scheme: scheme, Host: r.Host})
+}
+
+// originOf is an address's origin as browsers write it: in lower case, without the port that the scheme implies.
+func originOf(u *url.URL) string {
+	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	switch scheme {
+	case "https":
+		host = strings.TrimSuffix(host, ":443")
+	case "http":
+		host = strings.TrimSuffix(host, ":80")
+	}
+	return scheme + "://" + host
+}
+
 // ours refuses a request that changes something and carries the session only as a cookie, unless a page of our
 // own or of a listed origin sent it: other sites can make a browser send cookies, but not choose these headers.
 func (s *Server) ours(r *http.Request) error {
@@ -64,7 +87,7 @@ func (s *Server) ours(r *http.Request) error {
 	}
 	if origin := strings.ToLower(r.Header.Get("Origin")); origin != "" {
 		// The address that the browser was told to call counts as ours too: a page there is us.
-		if _, host, _ := strings.Cut(origin, "://"); origin == s.origin || s.origins[origin] || host == strings.ToLower(r.Host) {
+		if origin == s.origin || s.origins[origin] || origin == s.calledOrigin(r) {
 			return nil
 		}
 	} else if site := r.Header.Get("Sec-Fetch-Site"); site == "" || site == "same-origin" || site == "none" {

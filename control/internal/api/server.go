@@ -17,7 +17,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -47,6 +46,9 @@ import (
 type Config struct {
 	// BaseURL is the address that visitors and owners use, such as "https://sho.rt". Required.
 	BaseURL string
+	// ConsoleURL is where people's pages are if not at BaseURL: where sign-in through identity providers leads back to. Its
+	// origin is among CORSOrigins without being listed. "" means BaseURL.
+	ConsoleURL string
 	// CORSOrigins lists the origins of other sites whose pages may call the API with credentials.
 	CORSOrigins []string
 	// KeysAdminister lets API keys do what a stolen one could use to stay: an administrator's change users and identity
@@ -78,6 +80,9 @@ func (c Config) Validate() error {
 		if u, err := url.Parse(o); err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" {
 			problems = append(problems, fmt.Errorf("CORS_ORIGIN: %q is not an origin such as https://app.example.com", o))
 		}
+	}
+	if err := CheckConsoleURL(c.ConsoleURL); err != nil {
+		problems = append(problems, err)
 	}
 	return errors.Join(append(problems, c.Limits.validate()...)...)
 }
@@ -116,6 +121,8 @@ type Server struct {
 	origin    string               // of BaseURL
 	origins   map[string]bool      // those of other sites
 	secure    bool                 // BaseURL is https
+	console   string               // ConsoleURL without a slash at its end; "" where it is BaseURL
+	sameSite  http.SameSite        // of a session's cookie
 	limiter   *limiter
 	metrics   *metrics
 	tracer    trace.Tracer
@@ -145,7 +152,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	base, _ := url.Parse(cfg.BaseURL) // Validate has parsed it
 	s := &Server{
 		Deps: deps, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*endpoint{},
-		origin: strings.ToLower(base.Scheme + "://" + base.Host), origins: map[string]bool{}, secure: base.Scheme == "https",
+		origin: originOf(base), origins: map[string]bool{}, secure: base.Scheme == "https",
 		limiter: newLimiter(deps.Store, cfg.Limits), tracer: cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
 		large: make(chan struct{}, largeBodies),
 	}
@@ -154,8 +161,10 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		return nil, err
 	}
 	for _, o := range cfg.CORSOrigins {
-		s.origins[strings.ToLower(o)] = true
+		allowed, _ := url.Parse(o) // Validate has parsed it
+		s.origins[originOf(allowed)] = true
 	}
+	s.faceConsole(base)
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.IPExtractor = s.clientIP
 	s.echo.HTTPErrorHandler = s.renderError

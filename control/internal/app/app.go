@@ -232,7 +232,7 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 		return nil
 	}))
 	server, err := api.New(api.Config{
-		BaseURL: cfg.BaseURL, CORSOrigins: cfg.CORSOrigin, TrustedProxies: cfg.trusted(), Limits: cfg.Limits, Version: ops.Version, KeysAdminister: cfg.KeysAdminister,
+		BaseURL: cfg.BaseURL, ConsoleURL: cfg.ConsoleURL, CORSOrigins: cfg.CORSOrigin, TrustedProxies: cfg.trusted(), Limits: cfg.Limits, Version: ops.Version, KeysAdminister: cfg.KeysAdminister,
 		Logger: deps.Logger, Registry: deps.Registry, Traces: traces,
 	}, api.Deps{
 		Store: st, Auth: authenticator,

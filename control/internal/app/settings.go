@@ -29,6 +29,7 @@ type Settings struct {
 	AdminEmail    string        `env:"ADMIN_EMAIL" envDefault:"admin@example.com" help:"the first admin, made when there are no users"`
 	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"the first admin's password; without it one is made and printed once"`
 
+	ConsoleURL     string   `env:"CONSOLE_URL" help:"where people's pages are, if another origin than BASE_URL has them: single sign-on leads back there, and its pages may call the API"`
 	CORSOrigin     []string `env:"CORS_ORIGIN" help:"origins of other sites whose pages may call the API, with commas between them"`
 	TrustedProxies string   `env:"TRUSTED_PROXIES" help:"networks whose X-Forwarded-For is believed, with commas between them"`
 	GeoDB          string   `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
@@ -76,6 +77,9 @@ func (s *Settings) Validate() error {
 	}
 	if n := len(s.AdminPassword); n > 0 && (n < 8 || n > 72) {
 		problems = append(problems, errors.New("ADMIN_PASSWORD: must have 8 to 72 bytes"))
+	}
+	if err := api.CheckConsoleURL(s.ConsoleURL); err != nil {
+		problems = append(problems, err)
 	}
 	if _, err := time.LoadLocation(s.RoutingTimezone); err != nil || s.RoutingTimezone == "" {
 		problems = append(problems, fmt.Errorf("ROUTING_TIMEZONE: %q is not an IANA time zone", s.RoutingTimezone))
