@@ -18,6 +18,14 @@ import (
 // Credentials are what somebody signs in with. Code is a second factor's or a recovery code, "" if not given.
 type Credentials struct {
 	Email, Password, Code string
+	// Link is an account at an identity provider that is linked with the sign-in; nil means none.
+	Link *Link
+}
+
+// Link is linked by Write, in the transaction of the sign-in. It belongs to one user.
+type Link struct {
+	UserID string
+	Write  func(ctx context.Context, tx *store.Tx) error
 }
 
 // SignedIn is the result of signing in. NeedsCode alone means that the password was right and a code is missing.
@@ -32,7 +40,8 @@ var errSignIn = problem.New(problem.Unauthorized, "Email or password is not righ
 
 // Login signs somebody in. The error is Unauthorized for wrong credentials, TooMany after too many of them.
 func (s *Service) Login(ctx context.Context, in Credentials) (out SignedIn, err error) {
-	if s.cfg.PasswordSignInOff != nil {
+	// Where only identity providers let people in, the password still confirms a link to one.
+	if s.cfg.PasswordSignInOff != nil && in.Link == nil {
 		off, err := s.cfg.PasswordSignInOff(ctx)
 		if err != nil {
 			return out, fmt.Errorf("ask whether passwords are allowed: %w", err)
@@ -91,6 +100,14 @@ func (s *Service) open(ctx context.Context, userID string, in Credentials, guard
 		if dirty {
 			if err := s.throttle.Forget(ctx, tx, guard); err != nil {
 				return fmt.Errorf("forget failures: %w", err)
+			}
+		}
+		if in.Link != nil {
+			if in.Link.UserID != u.ID {
+				return problem.OfField("linkAccount", "can't be done: the account at the identity provider belongs with another user")
+			}
+			if err := in.Link.Write(ctx, tx); err != nil {
+				return err
 			}
 		}
 		out.User = u

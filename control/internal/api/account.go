@@ -31,10 +31,12 @@ func (s *Server) registerAccount() {
 }
 
 type loginIn struct {
-	Body struct {
+	SSOLink string `cookie:"sso_link" doc:"Set by a sign-in through an identity provider that ended with link_required."`
+	Body    struct {
 		Email         string      `json:"email" minLength:"1" maxLength:"1000"`
 		Password      string      `json:"password" minLength:"1" maxLength:"1000"`
 		TwoFactorCode Opt[string] `json:"twoFactorCode,omitempty" maxLength:"100" doc:"A code of the authenticator app, or a recovery code."`
+		LinkAccount   Opt[bool]   `json:"linkAccount,omitempty" doc:"Also link the account at the identity provider that was signed in with a moment ago, in this browser."`
 	}
 }
 
@@ -51,7 +53,18 @@ type loginOut struct {
 }
 
 func (s *Server) login(ctx context.Context, in *loginIn) (*loginOut, error) {
-	got, err := s.Accounts.Login(ctx, accounts.Credentials{Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.TwoFactorCode.Value})
+	credentials := accounts.Credentials{Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.TwoFactorCode.Value}
+	if in.Body.LinkAccount.Value {
+		if s.SSO == nil {
+			return nil, problem.OfField("linkAccount", "there are no identity providers here")
+		}
+		link, err := s.SSO.Link(in.SSOLink)
+		if err != nil {
+			return nil, err
+		}
+		credentials.Link = &accounts.Link{UserID: link.UserID, Write: link.Write}
+	}
+	got, err := s.Accounts.Login(ctx, credentials)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +73,11 @@ func (s *Server) login(ctx context.Context, in *loginIn) (*loginOut, error) {
 	}
 	noteOf(ctx).userID = got.User.ID
 	u := userOf(got.User)
-	return &loginOut{SetCookie: []http.Cookie{s.setSession(got.Token, got.Expires)}, Body: Login{User: &u, AccessToken: got.Token}}, nil
+	cookies := []http.Cookie{s.setSession(got.Token, got.Expires)}
+	if in.Body.LinkAccount.Value {
+		cookies = append(cookies, s.linkCookie("", -1))
+	}
+	return &loginOut{SetCookie: cookies, Body: Login{User: &u, AccessToken: got.Token}}, nil
 }
 
 type messageWithCookie struct {

@@ -2,10 +2,15 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/idptest"
+	"github.com/shortline/shortline/control/internal/sso"
 )
 
 // key makes an API key in a session.
@@ -160,4 +165,234 @@ func TestAPI2_ShortListsAreArrays(t *testing.T) {
 			t.Error(r.text)
 		}
 	})
+}
+
+// link signs in with what a failed sign-in left in the browser.
+func (w *world) link(left *reply, email, password, code string) *reply {
+	w.t.Helper()
+	c := left.cookie("sso_link")
+	if c == nil || !c.HttpOnly || !c.Secure || c.Path != "/api/auth/login" || c.MaxAge != 600 {
+		w.t.Fatalf("%s: cookie %+v", left.what, c)
+	}
+	body := strings.Replace(login(email, password, code), "{", `{"linkAccount":true,`, 1)
+	return w.do("POST", "/api/auth/login", body, with("Cookie", c.Name+"="+c.Value))
+}
+
+func TestM7_LinksToAdministratorsAreConfirmed(t *testing.T) {
+	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
+		w.add("corp", startIDP(t, idptest.Person{Subject: "r", Email: adminMail, Verified: true}))
+		left := w.signOn("corp").failed("link_required")
+		w.do("POST", "/api/auth/login", login(adminMail, password, "")).want(200) // without the cookie nothing is linked
+		w.do("POST", "/api/auth/login", strings.Replace(login(adminMail, password, ""), "{", `{"linkAccount":true,`, 1)).wantField("linkAccount")
+		w.link(left, adminMail, "wrong", "").want(401)
+		w.link(left, userMail, password, "").wantField("linkAccount") // another user's account
+		left = w.signOn("corp").failed("link_required")
+		if n, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 0 {
+			t.Fatalf("linked %d times", n)
+		}
+
+		w.clock.advance(sso.PendingFor)
+		w.link(left, adminMail, password, "").wantField("linkAccount")
+		w.clock.offset.Store(0)
+		in := w.link(left, adminMail, password, "").want(200)
+		if c := in.cookie("sso_link"); c == nil || c.MaxAge >= 0 || in.cookie("access_token") == nil {
+			t.Fatalf("%v", in.Cookies())
+		}
+		w.link(left, adminMail, password, "").want(200) // twice is once
+		if id := w.signOn("corp").entered("/"); id != w.rootID {
+			t.Fatalf("signed in as %s", id)
+		}
+		if n, newest := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 1 || !strings.Contains(newest, `"confirmed":true`) {
+			t.Errorf("linked %d times, %s", n, newest)
+		}
+	})
+}
+
+func TestM7_LinksToSecondFactorsAreConfirmed(t *testing.T) {
+	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
+		w.add("corp", startIDP(t, ann))
+		secret := w.secondFactor(w.ann)
+		w.clock.offset.Store(0)
+		left := w.signOn("corp").failed("link_required")
+		if r := w.link(left, userMail, password, "").want(200); r.at("requires2FA") != true {
+			t.Fatal(r.text)
+		}
+		w.link(left, userMail, password, "000000").want(401)
+		if n, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 0 {
+			t.Fatalf("linked %d times", n)
+		}
+		// Where passwords are off, they still confirm a link, and nothing else.
+		w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
+		w.clock.advance(30 * time.Second)
+		w.do("POST", "/api/auth/login", login(userMail, password, w.code(secret))).want(403)
+		w.link(left, userMail, password, w.code(secret)).want(200)
+		w.clock.offset.Store(0)
+		if id := w.signOn("corp").entered("/"); id != w.annID {
+			t.Fatalf("signed in as %s", id)
+		}
+		// A deleted provider takes its waiting links with it.
+		w.do("PATCH", "/api/users/"+w.bobID+"/role", `{"role":"ADMIN"}`, as(w.root)).want(200)
+		p := startIDP(t, idptest.Person{Subject: "b", Email: otherMail, Verified: true})
+		w.add("other", p)
+		left = w.signOn("other").failed("link_required")
+		w.do("DELETE", "/api/admin/oidc-providers/other", "", as(w.root)).want(204)
+		w.add("other", p)
+		w.link(left, otherMail, password, "").wantField("linkAccount")
+	})
+}
+
+func TestM7_ProvidersVouchForTheirDomains(t *testing.T) {
+	eachWith(t, withSSO(func(c *sso.Config) { c.AutoProvision = true }), func(t *testing.T, w *world) {
+		p := startIDP(t, ann)
+		w.add("corp", p)
+		const path = "/api/admin/oidc-providers/corp"
+		for _, bad := range []string{`["*.example.com"]`, `["example"]`, `["a b.com"]`, `["@example.com"]`, `["exämple.com"]`, `[""]`} {
+			w.do("PUT", path, `{"allowedDomains":`+bad+`}`, as(w.root)).wantField("allowedDomains.0")
+		}
+		if r := w.do("PUT", path, `{"allowedDomains":[" Corp.Example ","corp.test"]}`, as(w.root)).want(200); fmt.Sprint(r.at("allowedDomains")) != "[corp.example corp.test]" {
+			t.Fatal(r.text)
+		}
+		w.signOn("corp").failed("email_domain") // an existing user
+		p.Be(idptest.Person{Subject: "e", Email: "eve@sub.corp.example", Verified: true})
+		w.signOn("corp").failed("email_domain") // nobody yet
+		p.Be(idptest.Person{Subject: "e", Email: "eve@CORP.example", Verified: true})
+		w.signOn("corp").entered("/")
+		p.Be(ann)
+		w.do("PUT", path, `{"allowedDomains":null}`, as(w.root)).want(200)
+		w.signOn("corp").entered("/")
+		w.do("PUT", path, `{"allowedDomains":["corp.example"]}`, as(w.root)).want(200)
+		w.signOn("corp").entered("/") // who is linked already stays so
+	})
+}
+
+func TestAPI8_WrongOldPassword(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for _, method := range []string{"POST", "PUT"} {
+			r := w.do(method, "/api/auth/password", `{"currentPassword":"wrong","newPassword":"battery staple"}`, as(w.ann)).wantField("currentPassword")
+			if r.str("message") != "The current password is not right." {
+				t.Error(r.text)
+			}
+		}
+		w.do("GET", "/api/auth/me", "", as(w.ann)).want(200)
+		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
+	})
+}
+
+func TestLow_WeakPasswords(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for _, weak := range []string{"password", "12345678", "PASSWORD1", "Qwertyuiop", "baseball", "iloveyou"} {
+			w.do("POST", "/api/users", fmt.Sprintf(`{"email":"carol@example.com","password":%q}`, weak), as(w.root)).wantField("password")
+			w.do("POST", "/api/users/"+w.annID+"/reset-password", fmt.Sprintf(`{"newPassword":%q}`, weak), as(w.root)).wantField("newPassword")
+			w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, weak), as(w.ann)).wantField("newPassword")
+		}
+		w.do("POST", "/api/users", `{"email":"carol@example.com","password":"Carol@example.com"}`, as(w.root)).wantField("password")
+		w.do("POST", "/api/users/"+w.annID+"/reset-password", `{"newPassword":"`+userMail+`"}`, as(w.root)).wantField("newPassword")
+		w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, strings.ToUpper(userMail)), as(w.ann)).wantField("newPassword")
+		w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q}`, password, otherMail), as(w.ann)).want(200)
+	})
+}
+
+func TestLow_SecondFactorNeedsAFreshSignIn(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const path = "/api/auth/2fa/setup"
+		w.do("POST", path, "", as(w.ann)).want(201) // as the interface has it, just after signing in
+		w.clock.advance(11 * time.Minute)
+		if r := w.do("POST", path, "", as(w.ann)).want(403); !strings.Contains(r.str("message"), "password") {
+			t.Error(r.text)
+		}
+		w.do("POST", path, `{"password":"wrong"}`, as(w.ann)).wantField("password")
+		w.do("POST", path, `{"password":null}`, as(w.ann)).want(403)
+		w.do("POST", path, `{"password":"`+password+`"}`, as(w.ann)).want(201)
+		for range 5 {
+			w.do("POST", path, `{"password":"wrong"}`, as(w.bob)).wantField("password")
+		}
+		w.do("POST", path, `{"password":"`+password+`"}`, as(w.bob)).want(429)
+	})
+}
+
+func TestLow_CSRFScheme(t *testing.T) {
+	w := small(t, nil) // BASE_URL is https://sho.rt
+	send := func(host string, more ...option) int {
+		t.Helper()
+		options := append([]option{with("Cookie", "access_token="+w.ann), func(r *http.Request) { r.Host = host }}, more...)
+		return w.do("PUT", "/api/auth/me", `{"name":"x"}`, options...).StatusCode
+	}
+	origin := func(o string) option { return with("Origin", o) }
+	for o, want := range map[string]int{
+		"https://sho.rt": 200, "HTTPS://SHO.RT": 200, "https://app.example.com": 200, "https://sho.rt:443": 403, // browsers never write it so
+		"http://sho.rt": 403, "https://sho.rt:8443": 403, "http://sho.rt:80": 403, "https://evil.example": 403, "null": 403, "http://app.example.com": 403, "sho.rt": 403,
+	} {
+		if got := send("sho.rt", origin(o)); got != want {
+			t.Errorf("from %s: %d, want %d", o, got, want)
+		}
+	}
+	if got := send("10.0.0.5:8080", origin("https://10.0.0.5:8080")); got != 200 {
+		t.Errorf("the address that was called: %d", got)
+	}
+	if got := send("10.0.0.5:8080", origin("http://10.0.0.5:8080")); got != 403 {
+		t.Errorf("plain http beside an https base: %d", got)
+	}
+
+	token := w.ann
+	w = replica(w, w.store, func(_ *world, c *api.Config, _ *api.Deps) { c.BaseURL = "http://127.0.0.1:8080" })
+	w.ann = token
+	for o, want := range map[string]int{"http://10.0.0.5:8080": 200, "https://10.0.0.5:8080": 403, "http://127.0.0.1:8080": 200, "https://127.0.0.1:8080": 403} {
+		if got := send("10.0.0.5:8080", origin(o)); got != want {
+			t.Errorf("http base, from %s: %d, want %d", o, got, want)
+		}
+	}
+	if got := send("10.0.0.5:8080", origin("https://10.0.0.5:8080"), with("X-Forwarded-Proto", "https")); got != 200 {
+		t.Errorf("behind a proxy that ends TLS: %d", got)
+	}
+}
+
+// consoleAt is a world with identity providers whose pages are elsewhere.
+func consoleAt(address string) func(*world, *api.Config, *api.Deps) {
+	return func(w *world, c *api.Config, d *api.Deps) {
+		withSSO(nil)(w, c, d)
+		c.ConsoleURL = address
+	}
+}
+
+func TestAPI7_ConsoleURL(t *testing.T) {
+	for address, sameSite := range map[string]http.SameSite{
+		"https://app.sho.rt": http.SameSiteLaxMode, "https://console.example/ui/": http.SameSiteNoneMode, "http://app.sho.rt": http.SameSiteNoneMode,
+	} {
+		t.Run(address, func(t *testing.T) {
+			w := small(t, consoleAt(address))
+			w.add("corp", startIDP(t, ann))
+			at := strings.TrimSuffix(address, "/")
+			in := w.leave("corp", "?redirect="+url.QueryEscape("/links?page=2")).arrive()
+			c := in.cookie("access_token")
+			if got := in.Header.Get("Location"); got != at+"/links?page=2" || c == nil || c.SameSite != sameSite || !c.Secure || !c.HttpOnly {
+				t.Fatalf("sent to %s with %v", got, in.Cookies())
+			}
+			if got := w.leave("corp", "").arrive().Header.Get("Location"); got != at+"/" {
+				t.Errorf("sent to %s", got)
+			}
+			for query, code := range map[string]string{"": "unknown_provider", "?redirect=//evil.example": "invalid_redirect"} {
+				slug := "none"
+				if query != "" {
+					slug = "corp"
+				}
+				if got := w.do("GET", "/api/auth/sso/"+slug+"/login"+query, "").want(302).Header.Get("Location"); got != at+"/login?error="+code {
+					t.Errorf("sent to %s", got)
+				}
+			}
+			// Its pages may call the API, and no others.
+			u, _ := url.Parse(address)
+			origin := u.Scheme + "://" + u.Host
+			session := with("Cookie", "access_token="+c.Value)
+			if r := w.do("PUT", "/api/auth/me", `{"name":"x"}`, session, with("Origin", origin)).want(200); r.Header.Get("Access-Control-Allow-Origin") != origin || r.Header.Get("Access-Control-Allow-Credentials") != "true" {
+				t.Errorf("%v", r.Header)
+			}
+			w.do("PUT", "/api/auth/me", `{"name":"x"}`, session, with("Origin", "https://evil.example")).want(403)
+			w.do("PUT", "/api/auth/me", `{"name":"x"}`, session, with("Origin", origin+":444")).want(403)
+		})
+	}
+	for _, bad := range []string{"app.example.com", "ftp://app.example.com", "https://u:p@app.example.com", "https://app.example.com/?a=b", "https://app.example.com/#a", "https://"} {
+		if err := (api.Config{BaseURL: baseURL, ConsoleURL: bad}).Validate(); err == nil || !strings.Contains(err.Error(), "CONSOLE_URL") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
 }

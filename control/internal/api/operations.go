@@ -16,13 +16,13 @@ var operations = map[string]words{
 	"openLink": {about: "Answered by edges. The right password counts as a click. After five wrong ones from a client in ten minutes the link is locked for that client for a growing time (429).", example: `{"password":"open sesame"}`},
 
 	// Account
-	"login":          {about: "Answers with an access token and sets it as an HttpOnly cookie. Where two-factor authentication is on and the code is missing, the answer is `requires2FA: true` without a token; send all three again. After five failures in ten minutes the account is locked for a growing time (429).", example: `{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`},
+	"login":          {about: "Answers with an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity provider after `link_required`. Where two-factor authentication is on and the code is missing, the answer is `requires2FA: true` without a token; send all three again. After five failures in ten minutes the account is locked for a growing time (429).", example: `{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`},
 	"logout":         {about: "Ends the session that the request is made with, on every replica, and clears the cookie. API keys stay valid."},
 	"getMe":          {about: "The user that the session or API key belongs to."},
 	"updateMe":       {about: "Sets the name that others see.", example: `{"name":"Ann"}`},
 	"changePassword": {about: "Needs the current password and ends all other sessions. `revokeApiKeys: true` deletes one's API keys, too. API keys can't do this.", example: `{"currentPassword":"correct horse","newPassword":"battery staple"}`},
 	"putPassword":    {about: "The same as POST at this path.", example: `{"oldPassword":"correct horse","newPassword":"battery staple"}`},
-	"setUp2FA":       {about: "Makes a new secret (RFC 6238, six digits, 30 s), also as a QR code. It counts only once a code of it has been sent to /api/auth/2fa/enable; asking again replaces it."},
+	"setUp2FA":       {about: "Needs no body within ten minutes of signing in, and the current password later (403). Makes a new secret (RFC 6238, six digits, 30 s), also as a QR code. It counts only once a code of it has been sent to /api/auth/2fa/enable; asking again replaces it."},
 	"enable2FA":      {about: "Turns the second factor on with a code of the secret, and gives ten recovery codes that are shown only now. Each stands in for one code.", example: `{"code":"123456"}`},
 	"disable2FA":     {about: "Turns the second factor off; needs the password and a code or a recovery code.", example: `{"code":"123456","password":"correct horse"}`},
 
@@ -30,7 +30,7 @@ var operations = map[string]words{
 	"listSignInMethods": {about: "What a login page offers: whether a password can be used, the active identity providers, and whether passkeys can be used."},
 	"listSSO":           {about: "The active providers, for a login page to show. A browser signs in at /api/auth/sso/{slug}/login."},
 	"beginSSO":          {about: "Redirects a browser to the provider. A failure leads to /login?error=… with a code."},
-	"finishSSO": {about: "Where the provider sends the browser back to: signs in and redirects to the path that was asked for. The first sign-in links the account to the user with the same verified email address. " +
+	"finishSSO": {about: "Where the provider sends the browser back to: signs in and redirects to the path that was asked for. The first sign-in links the account to the user with the same verified email address; an administrator, or a user with a second factor, has to confirm that (`link_required`) by signing in with `linkAccount: true`. " +
 		"A failure leads to /login?error=… with a code."},
 	"listOIDCProviders":     {about: "All of them, inactive ones too, by name. Client secrets are never shown."},
 	"createOIDCProvider":    {about: "Needs a session, as do changes. The client secret is encrypted at rest. Register `callbackUrl` of the answer at the provider.", example: `{"name":"Company","slug":"company","discoveryUrl":"https://id.example.com/.well-known/openid-configuration","clientId":"shortline","clientSecret":"…","scopes":"openid email profile"}`, conflict: true},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/shortline/shortline/control/internal/sso"
 	"github.com/shortline/shortline/control/internal/store"
@@ -23,9 +24,12 @@ type OIDCProvider struct {
 	HasClientSecret bool   `json:"hasClientSecret"`
 	Scopes          string `json:"scopes" doc:"With spaces between them."`
 	IsActive        bool   `json:"isActive"`
-	CallbackURL     string `json:"callbackUrl" doc:"The redirect address to register at the provider."`
-	CreatedAt       Time   `json:"createdAt"`
-	UpdatedAt       Time   `json:"updatedAt"`
+
+	AllowedDomains []string `json:"allowedDomains" doc:"Of the emails that the provider may vouch for; none means any."`
+
+	CallbackURL string `json:"callbackUrl" doc:"The redirect address to register at the provider."`
+	CreatedAt   Time   `json:"createdAt"`
+	UpdatedAt   Time   `json:"updatedAt"`
 }
 
 // SSOProvider is what anybody may know of an active identity provider. A browser signs in at
@@ -61,7 +65,7 @@ type AccountHome struct {
 }
 
 func providerOf(p sso.Provider) OIDCProvider {
-	return OIDCProvider{p.ID, p.Name, p.Slug, p.DiscoveryURL, p.ClientID, p.HasSecret, p.Scopes, p.Active, p.CallbackURL, Time(p.CreatedAt), Time(p.UpdatedAt)}
+	return OIDCProvider{p.ID, p.Name, p.Slug, p.DiscoveryURL, p.ClientID, p.HasSecret, p.Scopes, p.Active, strings.Fields(p.Domains), p.CallbackURL, Time(p.CreatedAt), Time(p.UpdatedAt)}
 }
 
 func providerAnswer(p sso.Provider, err error) (*body[OIDCProvider], error) {
@@ -135,12 +139,14 @@ func (s *Server) createProvider(ctx context.Context, in *struct {
 		ClientSecret Opt[string] `json:"clientSecret" required:"true" doc:"Never shown again."`
 		Scopes       Opt[string] `json:"scopes,omitempty" doc:"With spaces between them, openid among them; openid email profile if not given."`
 		IsActive     Opt[bool]   `json:"isActive,omitempty" doc:"true if not given."`
+
+		AllowedDomains Opt[[]string] `json:"allowedDomains,omitempty" doc:"Only emails of these domains link to users or make new ones; none means any."`
 	}
 }) (*body[OIDCProvider], error) {
 	b := &in.Body
 	return providerAnswer(s.SSO.Create(ctx, principal(ctx), sso.Input{
 		Name: given(b.Name, ""), Slug: given(b.Slug, ""), DiscoveryURL: given(b.DiscoveryURL, ""), ClientID: given(b.ClientID, ""), ClientSecret: given(b.ClientSecret, ""),
-		Scopes: given(b.Scopes, ""), Active: given(b.IsActive, true),
+		Scopes: given(b.Scopes, ""), Active: given(b.IsActive, true), Domains: given(b.AllowedDomains, nil),
 	}))
 }
 
@@ -154,12 +160,14 @@ func (s *Server) updateProvider(ctx context.Context, in *struct {
 		ClientSecret Opt[string] `json:"clientSecret,omitempty" doc:"Null or empty keeps the one that is there."`
 		Scopes       Opt[string] `json:"scopes,omitempty" doc:"Null or empty: openid email profile."`
 		IsActive     Opt[bool]   `json:"isActive,omitempty"`
+
+		AllowedDomains Opt[[]string] `json:"allowedDomains,omitempty" doc:"Null or none: any."`
 	}
 }) (*body[OIDCProvider], error) {
 	b := &in.Body
 	return providerAnswer(s.SSO.Update(ctx, principal(ctx), in.Slug, sso.Input{
 		Name: given(b.Name, ""), Slug: given(b.Slug, ""), DiscoveryURL: given(b.DiscoveryURL, ""), ClientID: given(b.ClientID, ""), ClientSecret: b.ClientSecret.Pointer(),
-		Scopes: given(b.Scopes, ""), Active: given(b.IsActive, true),
+		Scopes: given(b.Scopes, ""), Active: given(b.IsActive, true), Domains: given(b.AllowedDomains, nil),
 	}))
 }
 
@@ -191,7 +199,7 @@ func ssoPath(slug string) string { return "/api/auth/sso/" + slug }
 
 // redirect is the answer that sends a browser elsewhere.
 type redirect struct {
-	Location  string        `header:"Location" doc:"After a failure /login?error=… with one of the codes unknown_provider, invalid_redirect, provider_unavailable, expired, invalid_state, access_denied, provider_error, invalid_token, no_account, email_not_verified, account_inactive and internal."`
+	Location  string        `header:"Location" doc:"After a failure /login?error=… with one of the codes unknown_provider, invalid_redirect, provider_unavailable, expired, invalid_state, access_denied, provider_error, invalid_token, no_account, email_not_verified, email_domain, account_inactive, link_required and internal. Both at CONSOLE_URL where that is set."`
 	SetCookie []http.Cookie `header:"Set-Cookie"`
 }
 
@@ -201,7 +209,7 @@ func (s *Server) beginSSO(ctx context.Context, in *struct {
 }) (*redirect, error) {
 	begun, err := s.SSO.Begin(ctx, in.Slug, in.Redirect)
 	if err != nil {
-		return backToLogin(ctx, err), nil
+		return s.backToLogin(ctx, err), nil
 	}
 	return &redirect{Location: begun.Address, SetCookie: []http.Cookie{s.signIn(in.Slug, begun.Cookie, int(sso.PendingFor.Seconds()))}}, nil
 }
@@ -211,6 +219,11 @@ func (s *Server) signIn(slug, value string, seconds int) http.Cookie {
 	return http.Cookie{
 		Name: signInCookie, Value: value, Path: ssoPath(url.PathEscape(slug)), MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure,
 	}
+}
+
+// linkCookie makes the cookie of a link that waits to be confirmed by signing in.
+func (s *Server) linkCookie(value string, seconds int) http.Cookie {
+	return http.Cookie{Name: "sso_link", Value: value, Path: "/api/auth/login", MaxAge: seconds, HttpOnly: true, SameSite: s.sameSite, Secure: s.secure}
 }
 
 func (s *Server) finishSSO(ctx context.Context, in *struct {
@@ -225,12 +238,15 @@ func (s *Server) finishSSO(ctx context.Context, in *struct {
 	var out *redirect
 	if err == nil {
 		noteOf(ctx).userID = done.User.ID
-		out = &redirect{Location: done.ReturnTo, SetCookie: []http.Cookie{s.setSession(done.Token, done.Expires)}}
+		out = &redirect{Location: s.console + done.ReturnTo, SetCookie: []http.Cookie{s.setSession(done.Token, done.Expires)}}
 	} else {
-		out = backToLogin(ctx, err)
+		out = s.backToLogin(ctx, err)
 		var f *sso.Failure
 		if errors.As(err, &f) && (f.Code == sso.CodeInvalidState || f.Code == sso.CodeUnknownProvider) {
 			return out, nil // the sign-in that the cookie belongs to may still come to its end
+		}
+		if f != nil && f.Link != "" {
+			out.SetCookie = append(out.SetCookie, s.linkCookie(f.Link, int(sso.PendingFor.Seconds())))
 		}
 	}
 	out.SetCookie = append(out.SetCookie, s.signIn(in.Slug, "", -1))
@@ -239,7 +255,7 @@ func (s *Server) finishSSO(ctx context.Context, in *struct {
 
 // backToLogin sends a browser to the page where it can try again. A person is at the other end: even what went wrong
 // on our side is told there.
-func backToLogin(ctx context.Context, err error) *redirect {
+func (s *Server) backToLogin(ctx context.Context, err error) *redirect {
 	code := "internal"
 	var f *sso.Failure
 	if errors.As(err, &f) {
@@ -247,7 +263,7 @@ func backToLogin(ctx context.Context, err error) *redirect {
 	} else {
 		noteOf(ctx).err = err
 	}
-	return &redirect{Location: "/login?error=" + code}
+	return &redirect{Location: s.console + "/login?error=" + code}
 }
 
 func accountOf(a store.OIDCAccount) OIDCAccount {

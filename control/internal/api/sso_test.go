@@ -18,7 +18,7 @@ var ann = idptest.Person{Subject: "ann-1", Email: "ANN@example.com", Verified: t
 func TestProviders(t *testing.T) {
 	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
 		const path = "/api/admin/oidc-providers"
-		names := []string{"id", "name", "slug", "discoveryUrl", "clientId", "hasClientSecret", "scopes", "isActive", "callbackUrl", "createdAt", "updatedAt"}
+		names := []string{"id", "name", "slug", "discoveryUrl", "clientId", "hasClientSecret", "scopes", "isActive", "allowedDomains", "callbackUrl", "createdAt", "updatedAt"}
 		made := w.do("POST", path, providerJSON("corp", "https://id.example.com", "s3cret"), as(w.root)).want(201).has("", names...)
 		if made.at("hasClientSecret") != true || made.str("scopes") != "openid email profile" || made.at("isActive") != true || made.str("callbackUrl") != baseURL+"/api/auth/sso/corp/callback" || strings.Contains(made.text, "s3cret") {
 			t.Fatal(made.text)
@@ -193,7 +193,7 @@ func TestSSO_people(t *testing.T) {
 	}{
 		"verified":                       {who: ann, want: "ann"},
 		"verified as text":               {who: idptest.Person{Subject: "1", Email: userMail, Verified: "true"}, want: "ann"},
-		"an administrator":               {who: idptest.Person{Subject: "1", Email: adminMail, Verified: true}, want: "root"},
+		"an administrator":               {who: idptest.Person{Subject: "1", Email: adminMail, Verified: true}, want: "link_required"},
 		"told by user info":              {who: ann, fault: idptest.ThinToken, want: "ann"},
 		"the secret in the body":         {who: ann, fault: idptest.PostOnly, want: "ann"},
 		"not verified":                   {who: idptest.Person{Subject: "1", Email: userMail, Verified: false}, want: "no_account"},

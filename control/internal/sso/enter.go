@@ -58,6 +58,9 @@ func (s *Service) enterTx(ctx context.Context, tx *store.Tx, p store.OIDCProvide
 	case !u.Active:
 		return out, failed(CodeInactive, nil)
 	}
+	if first && len(log) == 0 && (u.Role == string(auth.Admin) || u.TOTPEnabled) {
+		return out, s.linkRequired(p, account)
+	}
 	if first {
 		log = append(log, audit.Entry{UserID: u.ID, Action: "OIDC_ACCOUNT_LINKED", EntityType: "oidc_account", EntityID: account.ID, New: loggedAccount(account)})
 		err = tx.InsertOIDCAccount(ctx, account)
@@ -84,6 +87,9 @@ func (s *Service) userOf(ctx context.Context, tx *store.Tx, p store.OIDCProvider
 			return "", nil, failed(CodeNotVerified, nil)
 		}
 		return "", nil, failed(CodeNoAccount, nil)
+	}
+	if !vouches(p, who.email) {
+		return "", nil, failed(CodeDomain, nil)
 	}
 	u, err := tx.UserByEmail(ctx, who.email)
 	switch {

@@ -21,12 +21,15 @@ const (
 	maxClient     = 255 // bytes of a client id
 	maxSecret     = 2048
 	maxScopes     = 500
+	maxDomains    = 50
 	defaultScopes = "openid email profile"
 )
 
 var (
-	slugForm  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,49}$`)
-	scopeForm = regexp.MustCompile(`^[!#-\[\]-~]+$`) // RFC 6749, section 3.3
+	slugForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,49}$`)
+	// domainForm is a domain name in the form that certificates have, without wildcards.
+	domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	scopeForm  = regexp.MustCompile(`^[!#-\[\]-~]+$`) // RFC 6749, section 3.3
 )
 
 // Input is what an administrator says about a provider. A nil field is not spoken of: a new provider gets the
@@ -34,6 +37,7 @@ var (
 type Input struct {
 	Name, Slug, DiscoveryURL, ClientID, ClientSecret, Scopes *string
 	Active                                                   *bool
+	Domains                                                  *[]string
 }
 
 // Provider is an identity provider without its secret.
@@ -204,6 +208,17 @@ func (s *Service) apply(ctx context.Context, v *problem.Fields, in Input, row *s
 			v.Add("discoveryUrl", "must have no query and no fragment")
 		}
 	}
+	if in.Domains != nil {
+		domains := strings.Fields(row.Domains)
+		if len(domains) > maxDomains {
+			v.Add("allowedDomains", "must have at most %d entries", maxDomains)
+		}
+		for i, d := range *in.Domains {
+			if !domainForm.MatchString(cleanDomain(d)) || len(d) > 253 {
+				v.Add(fmt.Sprintf("allowedDomains.%d", i), "must be a domain such as example.com")
+			}
+		}
+	}
 	if in.Scopes != nil {
 		scopes := strings.Fields(row.Scopes)
 		switch {
@@ -229,12 +244,27 @@ func (s *Service) put(in Input, row *store.OIDCProvider) {
 			row.Scopes = defaultScopes
 		}
 	}
+	if in.Domains != nil {
+		domains := make([]string, len(*in.Domains))
+		for i, d := range *in.Domains {
+			domains[i] = cleanDomain(d)
+		}
+		row.Domains = strings.Join(domains, " ")
+	}
 	if in.ClientSecret != nil {
 		row.ClientSecret = s.secrets.Seal(secretPlace(row.ID), *in.ClientSecret)
 	}
 	if in.Active != nil {
 		row.Active = *in.Active
 	}
+}
+
+func cleanDomain(d string) string { return strings.ToLower(strings.TrimSpace(d)) }
+
+// vouches reports whether an email is of a domain that a provider may vouch for.
+func vouches(p store.OIDCProvider, email string) bool {
+	domain := strings.ToLower(email[strings.LastIndexByte(email, '@')+1:])
+	return p.Domains == "" || slices.Contains(strings.Fields(p.Domains), domain)
 }
 
 func checkText(v *problem.Fields, field, text string, length, limit int, unit string) {
@@ -250,7 +280,7 @@ func checkText(v *problem.Fields, field, text string, length, limit int, unit st
 
 // logged is what the audit log keeps of a provider.
 func logged(p store.OIDCProvider) map[string]any {
-	return map[string]any{"name": p.Name, "slug": p.Slug, "discoveryUrl": p.DiscoveryURL, "clientId": p.ClientID, "scopes": p.Scopes, "isActive": p.Active}
+	return map[string]any{"name": p.Name, "slug": p.Slug, "discoveryUrl": p.DiscoveryURL, "clientId": p.ClientID, "scopes": p.Scopes, "isActive": p.Active, "allowedDomains": strings.Fields(p.Domains)}
 }
 
 // Reseal seals client secrets again that an older encryption key sealed, and returns how many.

@@ -37,11 +37,14 @@ const (
 	CodeNoAccount       = "no_account"           // there is no user with the person's verified email
 	CodeNotVerified     = "email_not_verified"   // no account is made for an email that is not verified
 	CodeInactive        = "account_inactive"     // the user is not active
+	CodeDomain          = "email_domain"         // the provider may not vouch for emails of this domain
+	CodeLinkRequired    = "link_required"        // the user must confirm the link with password and code first
 )
 
 // Failure is a sign-in that did not succeed, for a reason that the person may know.
 type Failure struct {
 	Code  string
+	Link  string // with CodeLinkRequired: a cookie for Link, kept by the browser for PendingFor
 	cause error
 }
 
@@ -54,7 +57,7 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.cause }
 
-func failed(code string, cause error) *Failure { return &Failure{code, cause} }
+func failed(code string, cause error) *Failure { return &Failure{Code: code, cause: cause} }
 
 // pending is a sign-in that has begun. Sealed, it is kept by the browser.
 type pending struct {

@@ -12,6 +12,7 @@ type OIDCProvider struct {
 	ClientSecret string // sealed
 	Scopes       string // with spaces between them
 	Active       bool
+	Domains      string // of the emails that it may vouch for, with spaces between them; "" means any
 	CreatedAt    int64
 	UpdatedAt    int64
 }
@@ -30,24 +31,24 @@ type OIDCAccount struct {
 	LastLoginAt  int64
 }
 
-const providerColumns = `id, slug, name, discovery_url, client_id, client_secret, scopes, active, created_at, updated_at`
+const providerColumns = `id, slug, name, discovery_url, client_id, client_secret, scopes, active, email_domains, created_at, updated_at`
 
 func scanProvider(row interface{ Scan(...any) error }) (p OIDCProvider, err error) {
-	err = row.Scan(&p.ID, &p.Slug, &p.Name, &p.DiscoveryURL, &p.ClientID, &p.ClientSecret, &p.Scopes, &p.Active, &p.CreatedAt, &p.UpdatedAt)
+	err = row.Scan(&p.ID, &p.Slug, &p.Name, &p.DiscoveryURL, &p.ClientID, &p.ClientSecret, &p.Scopes, &p.Active, &p.Domains, &p.CreatedAt, &p.UpdatedAt)
 	return p, err
 }
 
 // InsertOIDCProvider writes a new provider. A used slug breaks the constraint on slug.
 func (c Conn) InsertOIDCProvider(ctx context.Context, p OIDCProvider) error {
-	_, err := c.Exec(ctx, `INSERT INTO oidc_providers (`+providerColumns+`) VALUES (`+In(10)+`)`,
-		p.ID, p.Slug, p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.CreatedAt, p.UpdatedAt)
+	_, err := c.Exec(ctx, `INSERT INTO oidc_providers (`+providerColumns+`) VALUES (`+In(11)+`)`,
+		p.ID, p.Slug, p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.Domains, p.CreatedAt, p.UpdatedAt)
 	return err
 }
 
 // UpdateOIDCProvider writes everything but id and slug, which stay.
 func (c Conn) UpdateOIDCProvider(ctx context.Context, p OIDCProvider) error {
-	n, err := c.Exec(ctx, `UPDATE oidc_providers SET name = ?, discovery_url = ?, client_id = ?, client_secret = ?, scopes = ?, active = ?, updated_at = ? WHERE id = ?`,
-		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.UpdatedAt, p.ID)
+	n, err := c.Exec(ctx, `UPDATE oidc_providers SET name = ?, discovery_url = ?, client_id = ?, client_secret = ?, scopes = ?, active = ?, email_domains = ?, updated_at = ? WHERE id = ?`,
+		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.Domains, p.UpdatedAt, p.ID)
 	if err == nil && n == 0 {
 		err = ErrNotFound
 	}

@@ -14,6 +14,8 @@ const errors = {
   invalid_token: 'What the identity provider sent could not be verified.',
   no_account: 'There is no account for you here. Ask an administrator.',
   email_not_verified: 'Your address is not verified at the identity provider.',
+  email_domain: 'The identity provider is not trusted with addresses like yours. Ask an administrator.',
+  link_required: 'One more step, this time only: sign in with your password, and your code if you have one, to link the account at the identity provider to yours.',
   account_inactive: 'This account has been deactivated.',
   internal: 'Something went wrong on our side. Try again.',
 };
@@ -28,11 +30,12 @@ export async function login({ mark, astray, error, next, done }) {
   const code = h('div', { hidden: true }, field('twoFactorCode', 'Code', {
     autocomplete: 'one-time-code', inputmode: 'text', maxlength: 100, help: 'From your authenticator app, or a recovery code.',
   }));
-  const passwords = !methods.password ? null : form([
+  const link = error === 'link_required';
+  const passwords = !methods.password && !link ? null : form([
     field('email', 'Email', { type: 'email', autocomplete: 'username', required: true }),
     field('password', 'Password', { type: 'password', autocomplete: 'current-password', required: true }), code,
   ], 'Sign in', async ({ email, password, twoFactorCode }) => {
-    const got = await post('/api/auth/login', { email, password, ...(twoFactorCode && { twoFactorCode }) }, { signIn: true });
+    const got = await post('/api/auth/login', { email, password, ...(twoFactorCode && { twoFactorCode }), ...(link && { linkAccount: true }) }, { signIn: true });
     if (got.requires2FA) {
       code.hidden = false;
       code.querySelector('input').focus();

@@ -24,6 +24,7 @@ export async function providers({ signal }) {
     }), { 'aria-label': `${p.isActive ? 'Disable' : 'Enable'} ${p.name}`, symbol: p.isActive ? 'pause' : 'play' });
     return card(null, h('header', { class: 'heading' }, h('h2', null, p.name), badge(p.isActive ? 'ACTIVE' : 'INACTIVE')),
       h('dl', { class: 'facts' }, fact('Slug', h('span', { class: 'mono' }, p.slug)), fact('Issuer', h('span', { class: 'mono' }, p.discoveryUrl)), fact('Client id', h('span', { class: 'mono' }, p.clientId)), fact('Client secret', p.hasClientSecret ? 'kept, never shown' : 'none'), fact('Scopes', p.scopes),
+        fact('Email domains', p.allowedDomains.join(', ') || 'any'),
         fact('Callback', h('span', { class: 'mono' }, p.callbackUrl))),
       h('p', { class: 'help' }, 'The callback address must be registered at the provider: ', h('button', { type: 'button', class: 'as-link', 'aria-label': `Copy the callback address of ${p.name}`, onclick: () => copy(p.callbackUrl, 'The callback address is copied.') }, 'copy it'), '.'),
       h('div', { class: 'actions' }, button('Edit', () => edit(p), { 'aria-label': `Edit ${p.name}`, symbol: 'edit' }), toggle,
@@ -42,8 +43,9 @@ export async function providers({ signal }) {
       field('clientId', 'Client id', { value: p?.clientId ?? '', autocomplete: 'off' }),
       field('clientSecret', 'Client secret', { type: 'password', autocomplete: 'new-password', help: p?.hasClientSecret ? 'There is one. Empty keeps it.' : '' }),
       field('scopes', 'Scopes', { value: p?.scopes ?? '', placeholder: 'openid email profile', autocomplete: 'off', help: 'With spaces between them; openid must be one.' }),
+      field('allowedDomains', 'Email domains', { value: p?.allowedDomains.join(' ') ?? '', placeholder: 'example.com', autocomplete: 'off', help: 'With spaces between them. Only addresses of these domains are linked to users here; empty: of any.' }),
     ], p ? 'Save' : 'Create provider', async (v) => {
-      const body = { name: v.name, discoveryUrl: v.discoveryUrl, clientId: v.clientId, clientSecret: v.clientSecret, scopes: v.scopes };
+      const body = { name: v.name, discoveryUrl: v.discoveryUrl, clientId: v.clientId, clientSecret: v.clientSecret, scopes: v.scopes, allowedDomains: v.allowedDomains.split(/[\s,]+/).filter(Boolean) };
       if (p) await put(`${path}/${p.slug}`, body);
       else await post(path, { ...body, slug: v.slug });
       close();
