@@ -104,6 +104,13 @@ func TestConsole_providers(t *testing.T) {
 	b.press("Sign out")
 	b.sees("Signing in with a password is turned off.")
 	b.press("Sign in with Acme & Co")
+	b.sees("One more step") // an administrator confirms the link, although passwords are off
+	b.looks("64-link-required")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	b.press("Sign out")
+	b.sees("Signing in with a password is turned off.")
+	b.press("Sign in with Acme & Co")
 	b.sees("No links yet") // by way of the provider, with the secret that was kept
 	b.press("Identity providers")
 	b.press("Allow passwords")
