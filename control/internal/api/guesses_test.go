@@ -5,8 +5,16 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/shortline/shortline/control/internal/accounts"
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/auth"
 )
 
 // secondFactor turns a user's second factor on and returns its secret. The clock moves on, so that the next code is new.
@@ -134,4 +142,41 @@ func TestLow_FailedLoginsAreBounded(t *testing.T) {
 			t.Errorf("%d failures have rows and %d are counted, of 1,501", exact, counted)
 		}
 	})
+}
+
+// 24 addresses that guess at once must not keep anybody else from signing in.
+func TestLow_BcryptSlots(t *testing.T) {
+	w := small(t, func(w *world, _ *api.Config, d *api.Deps) {
+		passwords, err := auth.NewPasswords(bcrypt.DefaultCost) // as in production: a comparison takes its time
+		w.ok(err)
+		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Now: w.clock.now}, w.store, d.Auth, passwords)
+		w.ok(err)
+	})
+	var answers atomic.Int64
+	var flood sync.WaitGroup
+	stop := make(chan struct{})
+	for i := range 24 * 8 {
+		flood.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				w.do("POST", "/api/auth/login", login(fmt.Sprintf("nobody-%d-%d@example.com", i, n), "wrong", ""), from(fmt.Sprintf("198.51.100.%d:1", i%24)))
+				answers.Add(1)
+			}
+		})
+	}
+	w.eventually("the flood has filled the queue", func() bool { return answers.Load() > 24 })
+	statuses := map[int]int{}
+	for i := range 10 {
+		statuses[w.do("POST", "/api/auth/login", login(userMail, password, ""), from(fmt.Sprintf("192.0.2.%d:1", i+1))).StatusCode]++
+	}
+	close(stop)
+	flood.Wait()
+	t.Logf("of 10 who sign in during the flood: %v", statuses)
+	if statuses[200] != 10 {
+		t.Errorf("of 10 who sign in during the flood: %v", statuses)
+	}
 }
