@@ -22,7 +22,7 @@ var operations = map[string]words{
 	"updateMe":       {about: "Sets the name that others see.", example: `{"name":"Ann"}`},
 	"changePassword": {about: "Needs the current password and ends all other sessions. `revokeApiKeys: true` deletes one's API keys, too. API keys can't do this.", example: `{"currentPassword":"correct horse","newPassword":"battery staple"}`},
 	"putPassword":    {about: "The same as POST at this path.", example: `{"oldPassword":"correct horse","newPassword":"battery staple"}`},
-	"setUp2FA":       {about: "Needs no body within ten minutes of signing in, and the current password later (403). Makes a new secret (RFC 6238, six digits, 30 s), also as a QR code. It counts only once a code of it has been sent to /api/auth/2fa/enable; asking again replaces it."},
+	"setUp2FA":       {about: "Needs no body within ten minutes of signing in, and the current password later (403). Makes a new secret (RFC 6238, six digits, 30 s), also as a QR code. It counts only once a code of it has been sent to /api/auth/2fa/enable; asking again replaces it.", example: `{"password":"correct horse"}`},
 	"enable2FA":      {about: "Turns the second factor on with a code of the secret, and gives ten recovery codes that are shown only now. Each stands in for one code.", example: `{"code":"123456"}`},
 	"disable2FA":     {about: "Turns the second factor off; needs the password and a code or a recovery code.", example: `{"code":"123456","password":"correct horse"}`},
 
