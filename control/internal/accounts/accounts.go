@@ -3,8 +3,9 @@
 //
 // It promises that guessing is slowed down however it is spread over replicas, that an unknown email can't be
 // told from a wrong password, that a second factor's code works once, and that whatever should end sessions
-// ends them with the same commit. API keys, which survive a password change, are package keys' part; sign-in
-// through identity providers opens its sessions with package auth.
+// ends them with the same commit. A reset of a password also deletes the user's API keys; a change does so if it is
+// asked to. Keys are otherwise package keys' part; sign-in through identity providers opens its sessions with package
+// auth.
 package accounts
 
 import (

@@ -16,7 +16,7 @@ var operations = map[string]words{
 	"openLink": {about: "Answered by edges. The right password counts as a click. After five wrong ones from a client in ten minutes the link is locked for that client for a growing time (429).", example: `{"password":"open sesame"}`},
 
 	// Account
-	"login":          {about: "Answers with an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity provider after `link_required`. Where two-factor authentication is on and the code is missing, the answer is `requires2FA: true` without a token; send all three again. After five failures in ten minutes the account is locked for a growing time (429).", example: `{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`},
+	"login":          {about: "Answers with an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity provider after `link_required`. Where two-factor authentication is on and the code is missing, the answer is `requires2FA: true` without a token; send all three again. After five failures in ten minutes a client (an IPv4 address or IPv6 /64) is locked out of the account for a growing time (429). Wrong codes after the right password lock the second factor for everybody.", example: `{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`},
 	"logout":         {about: "Ends the session that the request is made with, on every replica, and clears the cookie. API keys stay valid."},
 	"getMe":          {about: "The user that the session or API key belongs to."},
 	"updateMe":       {about: "Sets the name that others see.", example: `{"name":"Ann"}`},

@@ -8,8 +8,9 @@
 // what it publishes is asked for when it is first needed, within seconds, and not again at once after a failure.
 // Requests go through package outbound, so that a provider's address can't lead inside.
 //
-// A provider's word takes the place of password and second factor: administrators who set one up trust it with
-// the accounts of everybody whose email it can vouch for. What it does not do: tell providers of a sign-out, or
+// Once an account at a provider is linked, the provider's word takes the place of password and second factor. The first
+// sign-in links it by the email, if the provider may vouch for emails of its domain. Administrators and users with a
+// second factor have to confirm that link with password and code, see Link. What this package does not do: tell providers of a sign-out, or
 // end sessions when an account is closed there.
 package sso
 
