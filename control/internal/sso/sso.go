@@ -10,8 +10,9 @@
 //
 // Once an account at a provider is linked, the provider's word takes the place of password and second factor. The first
 // sign-in links it by the email, if the provider may vouch for emails of its domain. Administrators and users with a
-// second factor have to confirm that link with password and code, see Link. What this package does not do: tell providers of a sign-out, or
-// end sessions when an account is closed there.
+// second factor have to confirm that link with password and code, see Link.
+//
+// What this package does not do: tell providers of a sign-out, or end sessions when an account is closed there.
 package sso
 
 import (
