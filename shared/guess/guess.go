@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+
+	"github.com/shortline/shortline/shared/client"
 )
 
 // The rules, of links' passwords and of logins: Free failures within Window lock whoever guesses for 30 s, and each
@@ -31,13 +33,7 @@ type Client struct {
 
 // ClientOf names whoever guesses from an address.
 func ClientOf(link uint64, ip netip.Addr) Client {
-	ip = ip.Unmap()
-	if ip.Is6() {
-		if p, err := ip.WithZone("").Prefix(64); err == nil {
-			ip = p.Addr()
-		}
-	}
-	return Client{link, ip}
+	return Client{link, client.Key(ip)}
 }
 
 // Tries is what is held against a client. The zero value is nothing.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/shortline/shortline/shared/guess"
+	"github.com/shortline/shortline/shared/client"
 )
 
 const (
@@ -23,7 +23,7 @@ func ClientOf(ip string) string {
 	if err != nil {
 		return ip
 	}
-	return guess.ClientOf(0, a).From.String()
+	return client.Key(a).String()
 }
 
 type clientKey struct{}

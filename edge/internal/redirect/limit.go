@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shortline/shortline/shared/client"
 	"github.com/valyala/fasthttp"
 )
 
@@ -17,8 +18,7 @@ const (
 	limitStripes = 64      // locks over the sets, a power of two
 )
 
-// limiter counts the requests of clients, each of whom may make so many at once and as many a minute. A client is an IPv4
-// address or the /64 of an IPv6 address, since one household has all of that. Who comes when a client's set is full
+// limiter counts the requests of clients, each of whom may make so many at once and as many a minute. Who comes when a client's set is full
 // takes the place of whoever owes least, so a crowd of addresses can't wash out those that are over the limit.
 type limiter struct {
 	seed  maphash.Seed
@@ -46,20 +46,16 @@ func newLimiter(perMinute int) *limiter {
 
 // take counts a request. If it is one too many, which is not counted, wait is how long until the next may come.
 func (l *limiter) take(ip netip.Addr, now time.Time) (wait time.Duration) {
-	b := ip.As16()
-	key := b[:]
-	if ip.Is6() && !ip.Is4In6() {
-		key = key[:8]
-	}
-	client := maphash.Bytes(l.seed, key)
-	at, set := now.UnixNano(), client%limitSets
+	key := client.Key(ip).As16()
+	hash := maphash.Bytes(l.seed, key[:])
+	at, set := now.UnixNano(), hash%limitSets
 	lock := &l.locks[set%limitStripes]
 	lock.Lock()
 	defer lock.Unlock()
 	ways := &l.sets[set]
 	place := &ways[0]
 	for i := range ways {
-		if d := &ways[i]; d.client == client {
+		if d := &ways[i]; d.client == hash {
 			place = d
 			break
 		} else if d.until < place.until {
@@ -68,13 +64,13 @@ func (l *limiter) take(ip netip.Addr, now time.Time) (wait time.Duration) {
 	}
 	until := at
 	// More than a minute ahead is nobody's debt but of a clock that was set back.
-	if place.client == client && place.until > at && place.until <= at+int64(time.Minute) {
+	if place.client == hash && place.until > at && place.until <= at+int64(time.Minute) {
 		until = place.until
 	}
 	if until += l.every; until > at+int64(time.Minute) {
 		return time.Duration(until - at - int64(time.Minute))
 	}
-	*place = debtor{client, until}
+	*place = debtor{hash, until}
 	return 0
 }
 
