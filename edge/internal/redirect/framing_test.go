@@ -1,0 +1,110 @@
+package redirect_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/framing/corpus"
+)
+
+// Requests that another server could read differently are refused, whichever of a connection they are, and whatever
+// comes next has its own answer.
+func TestM4_Framing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, samples())
+	for i, r := range corpus.Requests() {
+		if err := corpus.Try(w.addr, r, fmt.Sprintf("second-%d", i), true); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The same of requests for links, as first ones, and as later ones on a connection that was good so far: on their own,
+// behind another in one packet, and in two packets.
+func TestM4_Framing_of_links(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, samples())
+	const (
+		host = "Host: sho.rt\r\n"
+		good = "GET /plain HTTP/1.1\r\n" + host + "\r\n"
+	)
+	bad := map[string]string{
+		"bare LF after the request line": "GET /plain HTTP/1.1\n" + host + "\r\n",
+		"bare LF after a field":          "GET /plain HTTP/1.1\r\nX: a\n" + host + "\r\n",
+		"bare LF at the end":             "GET /plain HTTP/1.1\r\n" + host + "\n",
+		"bare LFs and CRLFs":             "GET /plain HTTP/1.1\nHost: sho.rt\nX: y\r\n\r\n",
+		"folded":                         "GET /plain HTTP/1.1\r\n" + host + "X: a\r\n b\r\n\r\n",
+		"folded by a tab":                "GET /plain HTTP/1.1\r\n" + host + "X: a\r\n\tb\r\n\r\n",
+		"folded first":                   "GET /plain HTTP/1.1\r\n X: a\r\n" + host + "\r\n",
+		"folded encoding":                "GET /plain HTTP/1.1\r\n" + host + "Content-Length: 5\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
+		"unknown link, bare LF":          "GET /nobody-has-this HTTP/1.1\n" + host + "\r\n",
+		"unknown link, bare LF in field": "GET /nobody-has-this HTTP/1.1\r\nX: a\n" + host + "\r\n",
+		"unknown link, folded":           "GET /nobody-has-this HTTP/1.1\r\n" + host + "X: a\r\n b\r\n\r\n",
+		"info, folded":                   "GET /plain/info HTTP/1.1\r\n" + host + "X: a\r\n b\r\n\r\n",
+		"robots, bare LF":                "GET /robots.txt HTTP/1.1\r\nX: a\n" + host + "\r\n",
+		"robots, folded":                 "GET /robots.txt HTTP/1.1\r\n" + host + "X: a\r\n b\r\n\r\n",
+		"form, folded":                   "GET /hidden HTTP/1.1\r\n" + host + "X: a\r\n b\r\n\r\n",
+		"identity":                       "GET /plain HTTP/1.1\r\n" + host + "Transfer-Encoding: identity\r\n\r\n",
+		"unknown link, identity":         "GET /nobody-has-this HTTP/1.1\r\n" + host + "Transfer-Encoding: identity\r\n\r\n",
+		"another version":                "GET /plain HTTP/2.0\r\n" + host + "\r\n",
+		"HEAD, folded":                   "HEAD /plain HTTP/1.1\r\n" + host + "X: a\r\n b\r\n\r\n",
+		"LF before it":                   "\nGET /plain HTTP/1.1\r\n" + host + "\r\n",
+		"LF before it and bare LF":       "\nGET /plain HTTP/1.1\n" + host + "\r\n",
+		"no Host and bare LF":            "GET /plain HTTP/1.1\n\r\n",
+	}
+	for name, request := range bad {
+		for _, packets := range [][]string{{request}, {good + request}, {good, request}, {good, good, good + request}, {good, request[:9], request[9:]}, {good, good + good, request + good}} {
+			got, answers := w.packets(packets)
+			before := strings.Count(strings.Join(packets, ""), good) - strings.Count(packets[len(packets)-1], request+good)
+			if want := before + 1; answers != want || !strings.Contains(got[strings.LastIndex(got, "HTTP/1.1 "):], "400 Bad Request") {
+				t.Errorf("%s as the last of %d packets: %d answers, want %d, the last of which is 400: %.3000q", name, len(packets), answers, want, got)
+			}
+		}
+	}
+	// What is sound stays so, in any packets.
+	head := strings.Replace(good, "\r\n\r\n", "\r\nX-Long: "+strings.Repeat("x", 600)+"\r\n\r\n", 1)
+	for _, packets := range [][]string{{good, good}, {good, good + good}, {good + good, good, good + good + good}, {head, good, head}, {head, good[:30], good[30:]}, {good, head, good + head}} {
+		want := strings.Count(strings.Join(packets, ""), "GET ")
+		if got, answers := w.packets(append(packets, "GET /plain HTTP/1.1\r\n"+host+"Connection: close\r\n\r\n")); answers != want+1 || strings.Count(got, " 302 ") != want+1 {
+			t.Errorf("%d sound requests in %d packets: %d answers: %q", want+1, len(packets)+1, answers, got)
+		}
+	}
+}
+
+// packets sends one piece after the other, each when the one before has been answered or time enough has passed for that,
+// and returns all that comes back until the server closes.
+func (w *world) packets(pieces []string) (got string, answers int) {
+	w.t.Helper()
+	conn, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer conn.Close()
+	var all strings.Builder
+	b := make([]byte, 64<<10)
+	for i, piece := range pieces {
+		if _, err := io.WriteString(conn, piece); err != nil {
+			break
+		}
+		within := 10 * time.Second
+		if i < len(pieces)-1 && !strings.HasSuffix(piece, "\r\n\r\n") {
+			within = 20 * time.Millisecond // half a request, which gets no answer
+		}
+		expected := strings.Count(all.String(), "HTTP/1.1 ") + strings.Count(piece, "\r\n\r\n")
+		for i == len(pieces)-1 || strings.Count(all.String(), "HTTP/1.1 ") < expected || within < time.Second {
+			if err := conn.SetReadDeadline(time.Now().Add(within)); err != nil {
+				w.t.Fatal(err)
+			}
+			n, err := conn.Read(b)
+			all.Write(b[:n])
+			if err != nil {
+				break
+			}
+		}
+	}
+	return all.String(), strings.Count(all.String(), "HTTP/1.1 ")
+}
