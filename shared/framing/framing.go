@@ -63,6 +63,7 @@ type Tracker struct {
 	http10  bool
 	length  bool // Content-Length was there
 	chunked bool // Transfer-Encoding was there
+	heads   uint32
 	empty   uint8
 	npre    uint8      // bytes of pre
 	line    int        // bytes of an unfinished line that came before
@@ -76,6 +77,9 @@ func (t *Tracker) InBody() bool { return t.state >= fixed }
 
 // Between reports whether no request has begun since the last one ended.
 func (t *Tracker) Between() bool { return t.state == start && t.line == 0 }
+
+// Heads is how many heads of requests have come whole. It wraps around.
+func (t *Tracker) Heads() uint32 { return t.heads }
 
 // Take looks at bytes that arrived, in the order in which they did. It returns how many of them a server may have: all,
 // or with an error those before the request, or the part of a body, that is refused. After an error the connection
@@ -231,6 +235,7 @@ func (t *Tracker) field(pre, last []byte) *Error {
 
 // begin is at the end of a head.
 func (t *Tracker) begin() *Error {
+	t.heads++
 	switch {
 	case t.chunked && t.length:
 		return errBoth

@@ -38,7 +38,8 @@ type conn struct {
 	idle   bool
 	taking atomic.Uint32
 
-	answered bool // something was written since the last Read
+	requests requests // what is known of how requests are framed
+	answered bool     // something was written since the last Read
 	patience patience
 	glanced  uint64
 }
@@ -132,6 +133,9 @@ func (c *conn) Read(b []byte) (int, error) {
 		}
 		return n, nil
 	}
+	if c.requests.refused != nil {
+		return 0, c.requests.refused
+	}
 	waited := false
 	if c.answered {
 		c.answered = false
@@ -156,7 +160,17 @@ func (c *conn) Read(b []byte) (int, error) {
 	if f := c.owner.foresee; f != nil {
 		c.glanced = f.Glance(b[:c.n])
 	}
-	return c.n, nil
+	if c.requests.simple(b[:c.n]) {
+		return c.n, nil
+	}
+	n := c.requests.track(b[:c.n])
+	if c.requests.refused != nil {
+		c.early = append(c.early, c.requests.rest()...)
+		if n == 0 {
+			return c.Read(b)
+		}
+	}
+	return n, nil
 }
 
 // read1 tries once to read and reports whether that is the end of it: it is not if there is nothing yet.

@@ -201,6 +201,9 @@ func (c *conn) awaitHead() bool {
 	if f := c.owner.foresee; f != nil {
 		c.glanced = f.Glance(c.early)
 	}
+	if n := c.requests.track(c.early); c.requests.refused != nil {
+		c.early = append(c.early[:n], c.requests.rest()...)
+	}
 	return true
 }
 

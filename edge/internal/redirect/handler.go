@@ -30,6 +30,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/lock"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
@@ -139,7 +140,9 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 
 	if t.slug != nil && len(t.rest) == 0 && (header.IsGet() || header.IsHead()) {
 		// The usual length of a request without a body is -2, none given.
-		if n := header.ContentLength(); n != -2 && !h.framed(ctx, maxIdleBody) {
+		if n := header.ContentLength(); n == -2 {
+			exact(ctx)
+		} else if !h.framed(ctx, maxIdleBody) {
 			return
 		}
 		if e, ok := h.deps.Table.Lookup(t.slug); ok {
@@ -152,6 +155,16 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 
 // others answers what is not a visit of a link that exists.
 func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
+	if ctx.Request.Header.ContentLength() == -2 {
+		exact(ctx)
+	}
+	if t.slug == nil || len(t.rest) > 0 { // else answer looks at it
+		header := &ctx.Request.Header
+		if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
+			h.misframed(ctx)
+			return
+		}
+	}
 	if up := h.deps.Upstream; up != nil && up.Owns(t.path) {
 		if h.framed(ctx, maxProxiedBody) {
 			h.tally.add(ctx.ConnID(), cProxied)
@@ -217,6 +230,10 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	}
 	now := h.now(ctx).UnixMilli()
 	f := h.read(ctx, w, t.query, now)
+	if misfits(header, f.unsound, f.encoded) {
+		h.misframed(ctx)
+		return
+	}
 	if h.limiter != nil && !h.cfg.FreeRedirects && h.overAt(ctx, w.event.IP) {
 		return
 	}
@@ -368,6 +385,23 @@ func (h *Handler) framed(ctx *fasthttp.RequestCtx, limit int) bool {
 	h.refuse(ctx, status)
 	ctx.SetConnectionClose() // what is left of the body must not be read as a request
 	return false
+}
+
+// exact closes the connection after the answer if the request, which has no body, was not alone in its packet and the
+// rest has not been looked at.
+func exact(ctx *fasthttp.RequestCtx) {
+	header := &ctx.Request.Header
+	size := len(header.Method()) + len(header.RequestURI()) + len(header.Protocol()) + len("  \r\n") + len(header.RawHeaders())
+	if !listen.Exact(ctx.Conn(), size) {
+		ctx.SetConnectionClose()
+	}
+}
+
+// misframed refuses a request that another server could read differently.
+func (h *Handler) misframed(ctx *fasthttp.RequestCtx) {
+	h.tally.add(ctx.ConnID(), cRefused)
+	h.refuse(ctx, fasthttp.StatusBadRequest)
+	ctx.SetConnectionClose()
 }
 
 // rescue turns a panic into an answer, and a count that must stay 0.

@@ -13,13 +13,16 @@ type facts struct {
 	forwarded [][]byte // X-Forwarded-For, line by line; appended to what it is given
 	realIP    []byte
 	prefetch  bool
+	unsound   bool // a line is folded or ends without a carriage return
+	encoded   bool // Transfer-Encoding is there
 }
 
 // scanHeader reads a raw header block once. The first of several fields of one name counts.
 //
 // Who a proxy says the client is, is taken down only if it matters.
 //
-// The block has been checked by the server before: every line ends in LF, and no name is empty.
+// The block has been checked by the server before: every line ends in LF, and no name is empty. What the server lets pass
+// and must not be answered is told as unsound.
 func scanHeader(raw []byte, forwarded [][]byte, proxied bool) (f facts) {
 	f.forwarded = forwarded
 	for len(raw) > 0 {
@@ -29,10 +32,15 @@ func scanHeader(raw []byte, forwarded [][]byte, proxied bool) (f facts) {
 		}
 		line := raw[:end]
 		raw = raw[end+1:]
-		if len(line) < 6 {
-			continue
+		if end == 0 || line[end-1] != '\r' {
+			f.unsound = true
+			return f
 		}
 		switch line[0] | 0x20 {
+		case ' ', '\t' | 0x20:
+			f.unsound = f.unsound || folded(line)
+		case 't':
+			f.encoded = f.encoded || field(line, "transfer-encoding") != nil
 		case 'a':
 			if f.language == nil {
 				f.language = field(line, "accept-language")
@@ -64,7 +72,10 @@ func field(line []byte, name string) []byte {
 	if len(line) <= len(name) || line[len(name)] != ':' || !foldedEqual(line, name) {
 		return nil
 	}
-	return bytes.TrimSpace(line[len(name)+1:])
+	if v := bytes.TrimSpace(line[len(name)+1:]); v != nil {
+		return v
+	}
+	return line[:0] // TrimSpace gives nil where nothing is left; the field is there all the same
 }
 
 // first returns the value of the first header line of that name (in lower case), or nil.
@@ -86,6 +97,8 @@ func first(raw []byte, name string) []byte {
 type asker struct {
 	accept []byte
 	id     []byte // X-Request-ID
+	// unsound and encoded are as in facts.
+	unsound, encoded bool
 }
 
 // scanAsker reads a raw header block once. The first of several fields of one name counts.
@@ -97,12 +110,17 @@ func scanAsker(raw []byte) (a asker) {
 		}
 		line := raw[:end]
 		raw = raw[end+1:]
-		if len(line) < 7 {
-			continue
+		if end == 0 || line[end-1] != '\r' {
+			a.unsound = true
+			return a
 		}
 		switch line[0] | 0x20 {
+		case ' ', '\t' | 0x20:
+			a.unsound = a.unsound || folded(line)
+		case 't':
+			a.encoded = a.encoded || field(line, "transfer-encoding") != nil
 		case 'a':
-			if a.accept == nil && line[6] == ':' {
+			if a.accept == nil {
 				a.accept = field(line, "accept")
 			}
 		case 'x':
@@ -112,6 +130,15 @@ func scanAsker(raw []byte) (a asker) {
 		}
 	}
 	return a
+}
+
+// folded reports whether a line, which is not empty, belongs to the one before it.
+func folded(line []byte) bool { return line[0] == ' ' || line[0] == '\t' }
+
+// misfits reports whether another server could read a request differently, by what a scan of its header has found. An
+// encoding of a body that the server has not seen is the second way.
+func misfits(header *fasthttp.RequestHeader, unsound, encoded bool) bool {
+	return unsound || encoded && header.ContentLength() == -2
 }
 
 // early reports whether a purpose means that nobody looks at the page yet.

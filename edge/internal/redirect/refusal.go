@@ -93,8 +93,12 @@ func (h *Handler) refuse(ctx *fasthttp.RequestCtx, status int) {
 }
 
 func (h *Handler) answer(ctx *fasthttp.RequestCtx, r *refusal) {
-	ctx.Response.SetStatusCode(r.status)
 	a := scanAsker(ctx.Request.Header.RawHeaders())
+	if r.status != fasthttp.StatusBadRequest && misfits(&ctx.Request.Header, a.unsound, a.encoded) {
+		h.misframed(ctx)
+		return
+	}
+	ctx.Response.SetStatusCode(r.status)
 	if prefersHTML(a.accept) {
 		h.head(ctx, a.id, typeHTML, h.policy)
 		ctx.Response.SetBodyRaw(r.html)

@@ -58,6 +58,9 @@ func judge(in *bufio.Reader, r Request, strict bool) (again bool, err error) {
 		}
 	}
 	method, _, _ := strings.Cut(strings.TrimPrefix(r.Raw, r.Before), " ")
+	if r.Verdict == Misframed {
+		method = http.MethodHead // the body of the answer is read with what comes after it
+	}
 	res, err := read(in, method)
 	if err != nil {
 		if r.Verdict == Sound || r.Verdict == Misframed && strict && !(gone(err) && len(r.Raw) > 4096) {
@@ -81,7 +84,7 @@ func judge(in *bufio.Reader, r Request, strict bool) (again bool, err error) {
 	case status < 400:
 		return false, errors.New("it is answered " + res.Status)
 	}
-	if more, err := io.ReadAll(in); len(more) > 0 || err != nil && !gone(err) {
+	if more, err := io.ReadAll(in); strings.Contains(string(more), "HTTP/1.") || err != nil && !gone(err) {
 		return false, fmt.Errorf("after the refusal come %.200q, %v", more, err)
 	}
 	return false, nil
