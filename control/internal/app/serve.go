@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/shortline/shortline/shared/framing"
 	"github.com/shortline/shortline/shared/service"
 )
 
@@ -16,13 +17,17 @@ const finishWithin = 5 * time.Second
 // answerWithin is how long a caller may take to read an answer. Handlers that answer in parts set deadlines of their own.
 const answerWithin = 5 * time.Minute
 
+// bodyPatience is how long a request's body may lag behind framing.Rate. It is longer than at an edge, so that an edge, which
+// can say so, is the first to cut a client off.
+const bodyPatience = 2 * framing.Patience
+
 // Serve makes a service of an HTTP handler. It owns ln.
 //
 // At the end, requests whose handler waits for something end at once: contexts of requests made by Until end with
 // the service. Others are finished.
 func Serve(ln net.Listener, h http.Handler, log *slog.Logger) service.Service {
 	return service.Func(func(ctx context.Context) error {
-		ln := newRoom(ln, service.MaxConnections(mostConnections), log)
+		ln := newRoom(guard{ln}, service.MaxConnections(mostConnections), log)
 		srv := &http.Server{
 			Handler: h, ConnState: ln.State, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: answerWithin, MaxHeaderBytes: 32 << 10,
 			ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),

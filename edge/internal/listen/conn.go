@@ -160,7 +160,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	if f := c.owner.foresee; f != nil {
 		c.glanced = f.Glance(b[:c.n])
 	}
-	if c.requests.simple(b[:c.n]) {
+	if c.owner.hall == nil || c.requests.simple(b[:c.n]) {
 		return c.n, nil
 	}
 	n := c.requests.track(b[:c.n])

@@ -53,7 +53,8 @@ func (l *Listener) Shed() uint64 {
 // AwaitHeads has Accept return connections when the head of their first request is whole, or can't become it. Who says
 // nothing until the time for a request is over is closed, and so is, when limit connections are open and another comes,
 // the one that has waited longest, if that is longer than a moment; else one that has long been idle between two requests.
-// Where there is neither, the other waits. Call it before Accept.
+// Where there is neither, the other waits. It also has requests refused that are not framed as they should be, of which
+// a handler checks some: see Exact. Call it before Accept.
 func (l *Listener) AwaitHeads(limit int) {
 	l.hall = &hall{limit: limit, ready: make(chan *conn), over: make(chan struct{})}
 }

@@ -23,7 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/shortline/shortline/shared/guess"
+	"github.com/shortline/shortline/shared/client"
 	"github.com/valyala/fasthttp"
 )
 
@@ -44,12 +44,15 @@ type Config struct {
 	MaxBody int64
 	// MaxInFlight bounds the requests that are with the upstream at one time; 0 means 256.
 	MaxInFlight int
-	// MaxPerClient bounds those of one client, an IPv4 address or an IPv6 /64, where three quarters of MaxInFlight are
-	// taken, which a client by itself may; 0 means a quarter of it, but one at least. Requests whose client reads or
-	// sends slowly are in flight for as long.
+	// MaxPerClient bounds those of one client, an IPv4 address or an IPv6 /64; 0 means a quarter of MaxInFlight, but one at
+	// least. A request whose client reads its answer slowly is in flight for as long.
 	MaxPerClient int
-	// Patience is how long the upstream may take to begin its answer, and how long either side may be silent
-	// in the middle of a body; 0 means 60 seconds. An answer that streams may be silent for longer.
+	// MaxUploads bounds the requests among those in flight whose body has not arrived whole; 0 means a quarter of
+	// MaxInFlight, but one at least. One client may have a quarter of them, but one at least. Bodies of up to 16 KiB don't
+	// count: they are read before the request is in flight, as is that much of one whose length is not known.
+	MaxUploads int
+	// Patience is how long the upstream may take to begin its answer, and how long a client may take to read a piece of
+	// it; 0 means 60 seconds. An answer that streams may be silent for longer.
 	Patience time.Duration
 	// Logger is told when the upstream stops and starts answering; nil means slog.Default().
 	Logger *slog.Logger
@@ -69,11 +72,11 @@ type Proxy struct {
 	transport *http.Transport
 	ctx       context.Context // ends all requests
 	stop      context.CancelFunc
-	slots     chan struct{}
 	away      atomic.Bool
 
 	mu      sync.Mutex
-	clients map[netip.Addr]int // what each has in flight
+	all     places // requests in flight
+	uploads places // those of them whose body is still arriving
 
 	requests, failed, refused atomic.Uint64
 	inFlight                  atomic.Int64
@@ -96,13 +99,16 @@ func New(cfg Config) (*Proxy, error) {
 	if cfg.MaxPerClient <= 0 {
 		cfg.MaxPerClient = max(cfg.MaxInFlight/4, 1)
 	}
+	if cfg.MaxUploads <= 0 {
+		cfg.MaxUploads = max(cfg.MaxInFlight/4, 1)
+	}
 	if cfg.Patience <= 0 {
 		cfg.Patience = 60 * time.Second
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	p := &Proxy{cfg: cfg, slots: make(chan struct{}, cfg.MaxInFlight), clients: map[netip.Addr]int{}}
+	p := &Proxy{cfg: cfg, all: newPlaces(cfg.MaxInFlight, cfg.MaxPerClient), uploads: newPlaces(cfg.MaxUploads, max(cfg.MaxUploads/4, 1))}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.transport = &http.Transport{
 		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return cfg.Dial(ctx) },
@@ -141,34 +147,44 @@ func (p *Proxy) Owns(path []byte) bool {
 	return false
 }
 
-// Serve passes a request on and answers with what comes back. client is the visitor's address.
-func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, client netip.Addr) {
-	from := guess.ClientOf(0, client).From
-	if !p.enter(from) {
-		p.refused.Add(1)
-		p.fail(ctx, fasthttp.StatusTooManyRequests, "Too many of your requests are being answered. Try again soon.")
+// Serve passes a request on and answers with what comes back. visitor is the visitor's address.
+func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, visitor netip.Addr) {
+	if climbs(ctx.Request.Header.RequestURI()) {
+		p.fail(ctx, fasthttp.StatusBadRequest, "The path must not hold the segments . and .. in any spelling.")
 		return
 	}
-	select {
-	case p.slots <- struct{}{}:
-	default:
-		p.leave(from)
+	x := &exchange{proxy: p, conn: ctx.Conn(), from: client.Key(visitor)}
+	x.ctx, x.cancel = context.WithCancel(p.ctx)
+	req, err := x.request(ctx, visitor)
+	if err != nil {
+		x.cancel()
+		p.fail(ctx, fasthttp.StatusBadRequest, "The request could not be understood.")
+		return
+	}
+	// Who sends slowly waits outside: a place is for requests that the upstream can answer, or nearly.
+	if x.body != nil && x.body.owed <= inMemory {
+		x.body.arrive(inMemory)
+		if why := x.body.fault(); why != 0 {
+			x.cancel()
+			p.misread(ctx, why)
+			return
+		}
+	}
+	if status := p.enter(x); status != 0 {
+		x.cancel()
+		if x.body != nil && !x.body.done.Load() {
+			ctx.SetConnectionClose()
+		}
 		p.refused.Add(1)
-		p.fail(ctx, fasthttp.StatusServiceUnavailable, "Too many requests are waiting for the control plane. Try again soon.")
+		if status == fasthttp.StatusTooManyRequests {
+			p.fail(ctx, status, "Too many of your requests are being answered. Try again soon.")
+		} else {
+			p.fail(ctx, status, "Too many requests are waiting for the control plane. Try again soon.")
+		}
 		return
 	}
 	p.requests.Add(1)
 	p.inFlight.Add(1)
-	x := &exchange{proxy: p, conn: ctx.Conn(), from: from}
-	var cancel context.CancelFunc
-	x.ctx, cancel = context.WithCancel(p.ctx)
-	x.cancel = cancel
-	req, err := x.request(ctx, client)
-	if err != nil {
-		x.end()
-		p.fail(ctx, fasthttp.StatusBadRequest, "The request could not be understood.")
-		return
-	}
 	resp, err := p.transport.RoundTrip(req)
 	if err != nil {
 		x.end()
@@ -181,33 +197,55 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, client netip.Addr) {
 	x.respond(ctx, resp)
 }
 
-// enter counts one more request of a client, unless there is little room left and the client has as many in flight as one
-// may have then. Whoever was let in leaves.
-func (p *Proxy) enter(from netip.Addr) bool {
+// enter takes a place for a request, and one for its body if that is still arriving. It returns 0, or the status to refuse
+// it with. Whoever was let in leaves.
+func (p *Proxy) enter(x *exchange) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.clients[from] >= p.cfg.MaxPerClient && len(p.slots) >= p.cfg.MaxInFlight*3/4 {
-		return false
+	if status := p.all.take(x.from); status != 0 {
+		return status
 	}
-	p.clients[from]++
-	return true
+	if x.body != nil && !x.body.done.Load() {
+		if status := p.uploads.take(x.from); status != 0 {
+			p.all.leave(x.from)
+			return status
+		}
+		x.uploads = true
+	}
+	return 0
 }
 
-func (p *Proxy) leave(from netip.Addr) {
+func (p *Proxy) leave(x *exchange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.clients[from]--; p.clients[from] <= 0 {
-		delete(p.clients, from)
+	p.all.leave(x.from)
+	if x.uploads {
+		p.uploads.leave(x.from)
+	}
+}
+
+// misread refuses a request whose body the client did not send as it should.
+func (p *Proxy) misread(ctx *fasthttp.RequestCtx, status int) {
+	ctx.SetConnectionClose() // part of the body has not been read
+	switch status {
+	case fasthttp.StatusRequestEntityTooLarge:
+		p.fail(ctx, status, "The body of the request is larger than this address takes.")
+	case fasthttp.StatusRequestTimeout:
+		p.fail(ctx, status, "The body of the request took too long to arrive.")
+	default:
+		p.fail(ctx, fasthttp.StatusBadRequest, "The body of the request is broken or incomplete.")
 	}
 }
 
 // unanswered tells a client that the upstream gave no answer, and why if that was the client's doing.
 func (p *Proxy) unanswered(ctx *fasthttp.RequestCtx, x *exchange, err error) {
-	ctx.SetConnectionClose() // part of the body may not have been read
-	if x.body != nil && x.body.tooLarge.Load() {
-		p.fail(ctx, fasthttp.StatusRequestEntityTooLarge, "The body of the request is larger than this address takes.")
-		return
+	if x.body != nil {
+		if why := x.body.fault(); why != 0 {
+			p.misread(ctx, why)
+			return
+		}
 	}
+	ctx.SetConnectionClose() // part of the body may not have been read
 	p.failed.Add(1)
 	if p.away.CompareAndSwap(false, true) {
 		p.cfg.Logger.Warn("the control plane does not answer", "error", err)
@@ -248,7 +286,9 @@ type exchange struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	body   *upload
-	ended  sync.Once
+	// uploads says that the exchange has a place among those whose body is still arriving.
+	uploads bool
+	ended   sync.Once
 }
 
 // end gives back what the exchange holds. It returns when nothing reads from the client any more.
@@ -259,8 +299,7 @@ func (x *exchange) end() {
 			x.body.shut()
 		}
 		x.proxy.inFlight.Add(-1)
-		<-x.proxy.slots
-		x.proxy.leave(x.from)
+		x.proxy.leave(x)
 	})
 }
 
@@ -274,7 +313,7 @@ var hop = map[string]bool{
 }
 
 // request builds what is sent to the upstream.
-func (x *exchange) request(ctx *fasthttp.RequestCtx, client netip.Addr) (*http.Request, error) {
+func (x *exchange) request(ctx *fasthttp.RequestCtx, visitor netip.Addr) (*http.Request, error) {
 	cfg := &x.proxy.cfg
 	in := &ctx.Request.Header
 	target := string(in.RequestURI())
@@ -305,8 +344,8 @@ func (x *exchange) request(ctx *fasthttp.RequestCtx, client netip.Addr) (*http.R
 	if req.Header.Get("User-Agent") == "" {
 		req.Header["User-Agent"] = nil // send none rather than one of our own
 	}
-	if client.IsValid() {
-		req.Header.Set("X-Forwarded-For", client.String())
+	if visitor.IsValid() {
+		req.Header.Set("X-Forwarded-For", visitor.String())
 	}
 	req.Header.Set("X-Forwarded-Proto", cfg.Scheme)
 	req.Header.Set("X-Forwarded-Host", req.Host)
@@ -318,7 +357,7 @@ func (x *exchange) request(ctx *fasthttp.RequestCtx, client netip.Addr) (*http.R
 		if !ctx.Request.IsBodyStream() {
 			from = strings.NewReader(string(ctx.Request.Body()))
 		}
-		x.body = &upload{from: from, left: cfg.MaxBody, patience: cfg.Patience, conn: x.conn}
+		x.body = &upload{from: from, owed: int64(n), left: cfg.MaxBody, conn: x.conn}
 		req.Body = x.body
 	}
 	return req, nil

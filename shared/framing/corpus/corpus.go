@@ -162,5 +162,5 @@ func oddities(add adder) {
 	} {
 		add(Odd, "odd: "+c.name, c.head+"\r\n")
 	}
-	add(Sound, "empty lines before", "\r\n\r\n"+good)
+	add(Odd, "odd: empty lines before", "\r\n\r\n"+good)
 }

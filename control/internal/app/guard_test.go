@@ -1,0 +1,100 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/shared/framing/corpus"
+)
+
+// served answers every request with its id, and reads no body.
+func served(t *testing.T) (addr string) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-ID", r.Header.Get("X-Request-ID"))
+		http.Error(w, "not found", http.StatusNotFound)
+	})
+	go func() { done <- app.Serve(ln, handler, slog.New(slog.DiscardHandler)).Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return ln.Addr().String()
+}
+
+func TestM4_Framing(t *testing.T) {
+	t.Parallel()
+	addr := served(t)
+	for i, r := range corpus.Requests() {
+		if err := corpus.Try(addr, r, fmt.Sprintf("second-%d", i), true); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a handler leaves of a body is read by the server, and must come in time whatever method, path and framing it has.
+func TestH1_SlowBodies(t *testing.T) {
+	t.Parallel()
+	addr := served(t)
+	for name, head := range map[string]string{
+		"GET":     "GET /nobody HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n",
+		"POST":    "POST /nobody HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n",
+		"chunked": "PUT /nobody HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n186a0\r\n",
+		"pauses":  "POST /nobody HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			every := 100 * time.Millisecond // a byte
+			if name == "pauses" {
+				every = 4 * time.Second
+			}
+			if _, err := io.WriteString(conn, head+string(make([]byte, 6000))); err != nil {
+				t.Fatal(err)
+			}
+			stop := make(chan struct{})
+			defer close(stop)
+			go func() {
+				for {
+					select {
+					case <-stop:
+						return
+					case <-time.After(every):
+						if _, err := conn.Write([]byte("a")); err != nil {
+							return
+						}
+					}
+				}
+			}()
+			began := time.Now()
+			if err := conn.SetReadDeadline(began.Add(40 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, conn); err != nil {
+				if ne, ok := err.(net.Error); ok && ne.Timeout() {
+					t.Fatal("the connection is still open after 40 s")
+				}
+			}
+			t.Logf("closed after %s", time.Since(began).Round(100*time.Millisecond))
+		})
+	}
+}
