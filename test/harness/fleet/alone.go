@@ -1,0 +1,21 @@
+package fleet
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// Standalone is everything in one process.
+const Standalone Program = "standalone"
+
+// StartAlone starts a standalone with further NAME=value settings, and waits until it serves.
+func StartAlone(t testing.TB, env ...string) *Node {
+	t.Helper()
+	dir := t.TempDir()
+	n := &Node{Addr: freePort(t), Ops: freePort(t), Dir: filepath.Join(dir, "data")}
+	n.Process = process(t, dir, "standalone", binary(t, string(Standalone)), nil, nil, answers("http://"+n.Ops+"/readyz"))
+	n.env = append(n.env, "LISTEN_ADDR="+n.Addr, "OPS_ADDR="+n.Ops, "DATA_DIR="+n.Dir, "BASE_URL="+publicBase, "ADMIN_EMAIL="+adminEmail, "ADMIN_PASSWORD="+adminPassword, "LOG_FORMAT=text")
+	n.env = append(n.env, env...)
+	n.Start()
+	return n
+}

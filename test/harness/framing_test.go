@@ -1,0 +1,128 @@
+package harness_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/framing/corpus"
+	"github.com/shortline/shortline/test/harness/fleet"
+)
+
+// TestM4_Framing sends the corpus of raw requests through an edge to a control plane, to the control plane itself, and
+// through nginx to the edge. Servers in a row must not disagree: after each request a second one gets its own answer.
+func TestM4_Framing(t *testing.T) {
+	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, EdgeEnv: []string{"PROXY_API=true"}, ControlEnv: []string{"RATE_LIMIT_DEFAULT=0"}}, 1)
+	nginx := startNginx(t, c.Edges[0].Addr)
+	for _, front := range []struct {
+		name, addr string
+		strict     bool
+	}{{"edge to control", c.Edges[0].Addr, true}, {"control", c.Controls[0].Addr, true}, {"nginx to edge to control", nginx, false}} {
+		tried := 0
+		for i, r := range corpus.Requests() {
+			tried++
+			if err := corpus.Try(front.addr, r, fmt.Sprintf("second-%d", i), front.strict); err != nil {
+				t.Errorf("%s: %v", front.name, err)
+			}
+		}
+		t.Logf("%s: %d raw requests", front.name, tried)
+	}
+	if failed := c.Edges[0].Metric("shortline_edge_upstream_errors_total"); failed > 0 {
+		t.Errorf("the edge blames the control plane for %.0f requests", failed)
+	}
+}
+
+// startNginx starts nginx in front of an edge, with connections to it that are used again. It returns its address.
+func startNginx(t *testing.T, upstream string) string {
+	t.Helper()
+	program, libraries := nginxProgram(t)
+	dir := t.TempDir()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	ln.Close()
+	config := strings.NewReplacer("DIR", dir, "ADDR", addr, "UPSTREAM", upstream).Replace(`daemon off;
+master_process off;
+pid DIR/pid;
+error_log DIR/error.log crit;
+events { worker_connections 256; }
+http {
+  access_log off;
+  client_body_temp_path DIR/body; proxy_temp_path DIR/proxy; fastcgi_temp_path DIR/fastcgi; uwsgi_temp_path DIR/uwsgi; scgi_temp_path DIR/scgi;
+  upstream edge { server UPSTREAM; keepalive 4; }
+  server {
+    listen ADDR;
+    location / {
+      proxy_pass http://edge;
+      proxy_http_version 1.1;
+      proxy_request_buffering off;
+      proxy_set_header Connection "";
+      proxy_set_header Host sho.rt;
+    }
+  }
+}
+`)
+	path := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "-p", dir, "-c", path)
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+libraries)
+	var says strings.Builder
+	cmd.Stderr = &says
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("nginx: %s", says.String())
+		}
+	})
+	fleet.Eventually(t, 20*time.Second, "nginx answers", func() bool {
+		res, err := http.Get("http://" + addr + "/healthz")
+		if err == nil {
+			res.Body.Close()
+		}
+		return err == nil && res.StatusCode == http.StatusOK
+	})
+	return addr
+}
+
+// nginxProgram finds nginx, or unpacks Debian's package into a cache; nothing is installed.
+func nginxProgram(t *testing.T) (program, libraries string) {
+	t.Helper()
+	if path, err := exec.LookPath("nginx"); err == nil {
+		return path, ""
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(cache, "shortline", "nginx")
+	program = filepath.Join(root, "usr/sbin/nginx")
+	if _, err := os.Stat(program); err != nil {
+		if err := os.MkdirAll(root, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		fetch := exec.Command("sh", "-c", `apt-get download nginx && for p in *.deb; do dpkg -x "$p" . || exit 1; done && rm *.deb`)
+		fetch.Dir = root
+		if out, err := fetch.CombinedOutput(); err != nil {
+			t.Fatalf("nginx is not here; on Debian or Ubuntu: apt-get install nginx (%v: %s)", err, out)
+		}
+	}
+	found, err := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu"))
+	if err == nil && len(found) > 0 {
+		libraries = found[0]
+	}
+	return program, libraries
+}
