@@ -61,7 +61,7 @@ func slowly(t *testing.T, used *fleet.Node, attacked []*fleet.Node, slug string)
 				opened.Add(1)
 				select {
 				case <-ctx.Done():
-				case <-time.After(time.Duration(random.IntN(200)) * time.Millisecond):
+				case <-time.After(time.Second + time.Duration(random.IntN(8000))*time.Millisecond): // slow clients, not a flood
 				}
 			}
 		})

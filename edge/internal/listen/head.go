@@ -50,7 +50,7 @@ func (l *Listener) Shed() uint64 {
 	return l.hall.turned.Load()
 }
 
-// AwaitHeads has Accept return connections when the head of their first request is whole, or can't become it. Who says
+// AwaitHeads has Accept return connections when their first request is whole, or 8 KiB of it, or can't become so. Who says
 // nothing until the time for a request is over is closed, and so is, when limit connections are open and another comes,
 // the one that has waited longest, if that is longer than a moment; else one that has long been idle between two requests.
 // Where there is neither, the other waits. It also has requests refused that are not framed as they should be, of which
@@ -179,31 +179,32 @@ func passing(err error) bool {
 // rooms lend what a first read needs.
 var rooms = sync.Pool{New: func() any { return new([mostHead]byte) }}
 
-// awaitHead waits for the head of the first request and keeps it for Read. It returns when the head is whole, or there is
-// too much of it, or no more comes, which Read then says too; false if nothing has come at all.
+// awaitHead waits for the first request and keeps it for Read. It returns when the request is whole, or so much of it has
+// come that the server can begin with it, or no more comes, which Read then says too; false if nothing has come at all.
+// A body is waited for as well, so that one that arrives slowly takes no more than its bytes.
 func (c *conn) awaitHead() bool {
 	if c.socket == nil {
 		return true
 	}
-	searched := 0
 	for len(c.early) < mostHead {
 		before := len(c.early)
 		if err := c.socket.Read(c.readEarly); err != nil || len(c.early) == before { // the deadline, closed, or its end
 			break
 		}
-		if wholeHead(c.early, searched) {
+		if n := c.requests.track(c.early[before:]); c.requests.refused != nil {
+			c.early = append(c.early[:before+n], c.requests.rest()...)
 			break
 		}
-		searched = len(c.early)
+		heads, inBody := c.requests.tracker.Heads(), c.requests.tracker.InBody()
+		if heads > 1 || heads == 1 && (!inBody || bytes.Contains(c.early, []byte("100-continue"))) { // that client waits for an answer
+			break
+		}
 	}
 	if len(c.early) == 0 {
 		return false
 	}
 	if f := c.owner.foresee; f != nil {
 		c.glanced = f.Glance(c.early)
-	}
-	if n := c.requests.track(c.early); c.requests.refused != nil {
-		c.early = append(c.early[:n], c.requests.rest()...)
 	}
 	return true
 }
@@ -223,14 +224,4 @@ func (c *conn) readEarly(fd uintptr) bool {
 		c.early = append(c.early, room[:n]...)
 		return true
 	}
-}
-
-// wholeHead reports whether b holds an empty line after a line that is not. So many bytes of it were searched before.
-func wholeHead(b []byte, searched int) bool {
-	begin := 0
-	for begin < len(b) && (b[begin] == '\r' || b[begin] == '\n') { // servers pass over empty lines before a request
-		begin++
-	}
-	rest := b[max(begin, searched-3):]
-	return bytes.Contains(rest, []byte("\n\r\n")) || bytes.Contains(rest, []byte("\n\n"))
 }
