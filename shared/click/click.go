@@ -33,7 +33,7 @@ type Event struct {
 	UserAgent      string     // at most MaxUserAgent bytes, the rest is cut
 	Referer        string     // at most MaxReferer bytes
 	AcceptLanguage string     // at most MaxAcceptLanguage bytes
-	UTM            link.UTM   // in force on this click: the visitor's own, else the link's preset; 255 bytes each
+	UTM            link.UTM   // in force on this click: the visitor's own, else the link's preset; at most MaxUTM bytes each
 	Prefetch       bool       // the request said that it was a prefetch or a prerender
 
 	// LostFrom and LostTo, when not 0, make this record no click but a loss marker: the edge had no room for
@@ -43,11 +43,13 @@ type Event struct {
 	LostFrom, LostTo uint64
 }
 
-// Bounds of what an event keeps of a request's headers, in bytes.
+// Bounds of what an event keeps of a request, in bytes. Rules see no more than this either: package visitor cuts with
+// the same constants, and package rule computes from them what a rule can cost.
 const (
 	MaxUserAgent      = 512
 	MaxReferer        = 1024
 	MaxAcceptLanguage = 128
+	MaxUTM            = 255 // each campaign parameter
 )
 
 // Batch is a run of events of one lane with consecutive sequence numbers, in order. The spool makes it, a

@@ -17,9 +17,6 @@ const Schema = 1
 // MaxRecord bounds what AppendRecord appends for one event, in bytes, its length prefix included.
 const MaxRecord = 3840
 
-// maxUTM bounds each campaign parameter, in bytes.
-const maxUTM = 255
-
 // maxForeign bounds a record that is read, in bytes: a newer writer's may be longer than ours.
 const maxForeign = 64 << 10
 
@@ -90,13 +87,13 @@ func AppendRecord(dst []byte, e *Event) []byte {
 	dst = appendString(dst, fieldReferer, e.Referer, MaxReferer)
 	dst = appendString(dst, fieldLanguage, e.AcceptLanguage, MaxAcceptLanguage)
 	if !e.UTM.IsZero() {
-		dst = appendString(dst, fieldUTMSource, e.UTM.Source, maxUTM)
-		dst = appendString(dst, fieldUTMMedium, e.UTM.Medium, maxUTM)
-		dst = appendString(dst, fieldUTMCampaign, e.UTM.Campaign, maxUTM)
-		dst = appendString(dst, fieldUTMTerm, e.UTM.Term, maxUTM)
-		dst = appendString(dst, fieldUTMContent, e.UTM.Content, maxUTM)
-		dst = appendString(dst, fieldUTMID, e.UTM.ID, maxUTM)
-		dst = appendString(dst, fieldUTMPlatform, e.UTM.SourcePlatform, maxUTM)
+		dst = appendString(dst, fieldUTMSource, e.UTM.Source, MaxUTM)
+		dst = appendString(dst, fieldUTMMedium, e.UTM.Medium, MaxUTM)
+		dst = appendString(dst, fieldUTMCampaign, e.UTM.Campaign, MaxUTM)
+		dst = appendString(dst, fieldUTMTerm, e.UTM.Term, MaxUTM)
+		dst = appendString(dst, fieldUTMContent, e.UTM.Content, MaxUTM)
+		dst = appendString(dst, fieldUTMID, e.UTM.ID, MaxUTM)
+		dst = appendString(dst, fieldUTMPlatform, e.UTM.SourcePlatform, MaxUTM)
 	}
 	if e.Prefetch {
 		dst = append(dst, fieldPrefetch<<3|wireVarint, 1)
@@ -301,19 +298,19 @@ func (e *Event) set(tag, number uint64, text string, schema *uint64) bool {
 	case fieldLanguage:
 		e.AcceptLanguage = cut(text, MaxAcceptLanguage)
 	case fieldUTMSource:
-		e.UTM.Source = cut(text, maxUTM)
+		e.UTM.Source = cut(text, MaxUTM)
 	case fieldUTMMedium:
-		e.UTM.Medium = cut(text, maxUTM)
+		e.UTM.Medium = cut(text, MaxUTM)
 	case fieldUTMCampaign:
-		e.UTM.Campaign = cut(text, maxUTM)
+		e.UTM.Campaign = cut(text, MaxUTM)
 	case fieldUTMTerm:
-		e.UTM.Term = cut(text, maxUTM)
+		e.UTM.Term = cut(text, MaxUTM)
 	case fieldUTMContent:
-		e.UTM.Content = cut(text, maxUTM)
+		e.UTM.Content = cut(text, MaxUTM)
 	case fieldUTMID:
-		e.UTM.ID = cut(text, maxUTM)
+		e.UTM.ID = cut(text, MaxUTM)
 	case fieldUTMPlatform:
-		e.UTM.SourcePlatform = cut(text, maxUTM)
+		e.UTM.SourcePlatform = cut(text, MaxUTM)
 	case fieldPrefetch:
 		e.Prefetch = number != 0
 	case fieldLostFrom:

@@ -32,7 +32,6 @@ type test struct {
 	code            opcode
 	field           Field
 	negate          bool
-	zone            uint8
 	onTrue, onFalse uint16 // the next test, or accept, or reject
 	a, b            uint32 // by opcode, see there
 }
@@ -52,9 +51,10 @@ const (
 	codeSuffix                 // text at a, b bytes long
 	codeFew                    // b spans at a, one after the other
 	codeOneOf                  // hash table of spans at a, whose size less one is b
-	codeMinutes                // from minute a on, for b minutes more, through midnight if need be
-	codeDays                   // days in the bits of a
+	codeMinutes                // from minute a%minuteBase on, for a/minuteBase minutes more, through midnight if need be, in zone b
+	codeDays                   // days in the bits of a, in zone b
 	codeNever
+	codeScanned // in a Set only: bit a of what the field's scanner finds
 )
 
 // span is a piece of Program.text. Length 0 marks a free place of a hash table.
@@ -63,7 +63,10 @@ type span struct{ at, length uint32 }
 // few is up to how many values it is faster to compare with each than to hash the visitor's.
 const few = 8
 
-const minutesPerDay = 24 * 60
+const (
+	minutesPerDay = 24 * 60
+	minuteBase    = 1 << 16
+)
 
 // Compile turns a group into a program. It fails only for a group that Parse did not make.
 func Compile(g *Group, opts Options) (*Program, error) {
@@ -142,11 +145,11 @@ func (c *compiler) test(l *condition, onTrue, onFalse uint16) test {
 	t := test{field: kinds[l.kind].field, negate: l.op.negative(), onTrue: onTrue, onFalse: onFalse}
 	switch l.kind {
 	case kindTime:
-		t.zone = c.zoneIndex(l.zone)
-		t.code, t.a, t.b = minutes(l)
+		var from, more uint32
+		t.code, from, more = minutes(l)
+		t.a, t.b = from+more*minuteBase, c.zoneIndex(l.zone)
 	case kindDay:
-		t.zone = c.zoneIndex(l.zone)
-		t.code, t.a = codeDays, uint32(l.days)
+		t.code, t.a, t.b = codeDays, uint32(l.days), c.zoneIndex(l.zone)
 	default:
 		switch l.op {
 		case opContains, opNotContains:
@@ -194,17 +197,17 @@ func minutes(l *condition) (code opcode, from, more uint32) {
 	}
 }
 
-func (c *compiler) zoneIndex(z *zone) uint8 {
+func (c *compiler) zoneIndex(z *zone) uint32 {
 	if z == nil {
 		z = zoneOf(c.zone)
 	}
 	for i, known := range c.p.zones {
 		if known == z {
-			return uint8(i)
+			return uint32(i)
 		}
 	}
 	c.p.zones = append(c.p.zones, z)
-	return uint8(len(c.p.zones) - 1)
+	return uint32(len(c.p.zones) - 1)
 }
 
 func (c *compiler) constant(s string) span {

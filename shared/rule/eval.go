@@ -51,10 +51,10 @@ func (w *wallClock) in(z *zone, f Facts) {
 func (p *Program) holds(t *test, f Facts, now *wallClock) bool {
 	switch t.code {
 	case codeMinutes:
-		now.in(p.zones[t.zone], f)
-		return uint32(now.minute+minutesPerDay-int(t.a))%minutesPerDay <= t.b
+		now.in(p.zones[t.b], f)
+		return (uint32(now.minute)+minutesPerDay-t.a%minuteBase)%minutesPerDay <= t.a/minuteBase
 	case codeDays:
-		now.in(p.zones[t.zone], f)
+		now.in(p.zones[t.b], f)
 		return t.a>>now.day&1 != 0 != t.negate
 	case codeNever:
 		return false

@@ -78,7 +78,7 @@ func (p *Program) trace(n *node, rec *record, f Facts, next *int) Trace {
 func (p *Program) seen(k kind, t *test, f Facts) string {
 	switch k {
 	case kindTime, kindDay:
-		z := p.zones[t.zone]
+		z := p.zones[t.b]
 		minute, day := z.local(f.UnixMilli())
 		if k == kindDay {
 			return strconv.Itoa(day) + " " + z.name

@@ -52,6 +52,7 @@ type condition struct {
 	kind kind
 	op   operator
 	raw  string // the value as it was written
+	at   *path
 
 	texts    []string // trimmed
 	days     uint8    // bit 1 Monday … bit 7 Sunday
@@ -244,7 +245,7 @@ func (p *parser) group(f fields, at *path, depth int) node {
 }
 
 func (p *parser) condition(f fields, at *path) condition {
-	var c condition
+	c := condition{at: at}
 	typ, haveType := p.name(f.typ, "type", at, kindChoices)
 	if haveType {
 		if c.kind, haveType = kindOf(typ); !haveType {

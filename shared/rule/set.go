@@ -2,14 +2,14 @@ package rule
 
 import (
 	"encoding/binary"
-	"math"
 	"runtime"
 	"unsafe"
 )
 
 // Set is several programs that are tried in order, joined so that a condition which occurs in more than one of them
-// is evaluated at most once for a visitor, and one that always or never holds not at all. It answers as its
-// programs do one by one. It is immutable and may be used by any number of goroutines; the zero Set matches nobody.
+// is evaluated at most once for a visitor, and one that always or never holds not at all. Where there are so many text
+// conditions on a field that a scanner is cheaper (see Work), one pass over the visitor's value decides them all. It answers
+// as its programs do one by one. It is immutable and may be used by any number of goroutines; the zero Set matches nobody.
 //
 // What joins them is that the way to a step tells the outcome of the conditions on it: steps are unfolded by what is
 // known on the way there, as far as a budget allows, so that none asks what is known. Beyond the budget the steps of
@@ -19,6 +19,7 @@ type Set struct {
 	start    uint16
 	repeated uint16     // how many leaves are remembered during a run
 	leaves   Program    // its tests are the distinct conditions, those that occur repeatedly first
+	scanners []*scanner // for the tests that are codeScanned
 	programs []*Program // in use where the set is too large to be joined
 }
 
@@ -49,13 +50,16 @@ func (o *outcomes) note(leaf uint16, held bool) {
 	}
 }
 
+// maxTests is how many tests a set can join: more than a link's rules can have, which is 100 times maxLeaves.
+const maxTests = found / 2
+
 // NewSet joins programs, which it may keep.
 func NewSet(programs []*Program) *Set {
 	total := 0
 	for _, p := range programs {
 		total += len(p.code)
 	}
-	if total >= found/4 || len(programs) >= none-found || tooManyZones(programs) {
+	if total >= maxTests || len(programs) >= none-found {
 		return &Set{programs: programs}
 	}
 	s := &Set{steps: make([]step, 0, total), start: none}
@@ -83,30 +87,22 @@ func NewSet(programs []*Program) *Set {
 	return s
 }
 
-// tooManyZones reports whether the number of a zone would not fit into a test.
-func tooManyZones(programs []*Program) bool {
-	distinct := map[*zone]bool{}
-	for _, p := range programs {
-		for _, z := range p.zones {
-			distinct[z] = true
-		}
-	}
-	return len(distinct) > math.MaxUint8
-}
-
 // gather copies every distinct test and what belongs to it into s.leaves, close together, and returns the number of
 // each test's leaf.
 func (s *Set) gather(programs []*Program, total int) []uint16 {
 	keys := make([]leafKey, 0, total)
 	count := make(map[leafKey]int, total)
+	var work Work
 	for _, p := range programs {
 		for i := range p.code {
 			k := p.key(&p.code[i])
 			keys = append(keys, k)
 			count[k]++
+			work.add(p, &p.code[i])
 		}
 	}
 	c := compiler{p: &s.leaves}
+	var scans scans
 	number := make(map[leafKey]uint16, len(count))
 	for _, repeated := range []bool{true, false} {
 		at := 0
@@ -115,7 +111,11 @@ func (s *Set) gather(programs []*Program, total int) []uint16 {
 				k := keys[at]
 				if _, has := number[k]; !has && count[k] > 1 == repeated {
 					number[k] = uint16(len(s.leaves.code))
-					c.adopt(p, &p.code[i])
+					if t := &p.code[i]; t.field < fieldCount && work.fields[t.field].scanned(t.field) {
+						c.p.code = append(c.p.code, scans.adopt(p, t))
+					} else {
+						c.adopt(p, t)
+					}
 				}
 				at++
 			}
@@ -125,6 +125,7 @@ func (s *Set) gather(programs []*Program, total int) []uint16 {
 		}
 	}
 	c.finish()
+	s.scanners = scans.finish()
 	numbers := make([]uint16, total)
 	for i, k := range keys {
 		numbers[i] = number[k]
@@ -141,7 +142,7 @@ func (c *compiler) adopt(from *Program, t *test) {
 	}
 	switch t.code {
 	case codeMinutes, codeDays:
-		own.zone = c.zoneIndex(from.zones[t.zone])
+		own.b = c.zoneIndex(from.zones[t.b])
 	case codeFew, codeOneOf:
 		own.a = uint32(len(c.p.table))
 		for _, w := range from.table[t.a : t.a+t.spans()] {
@@ -277,6 +278,19 @@ func (s *Set) First(f Facts) int {
 	if len(s.steps) == 0 && s.start < found {
 		return -1 // the zero Set, or one that was not joined; where all is known beforehand, start is the answer
 	}
+	if s.scanners != nil {
+		return s.firstScanning(f)
+	}
+	return s.walk(f, nil)
+}
+
+// firstScanning is First with memory for what scanners find.
+func (s *Set) firstScanning(f Facts) int {
+	var scanned scanned
+	return s.walk(f, &scanned)
+}
+
+func (s *Set) walk(f Facts, scanned *scanned) int {
 	var now wallClock
 	var memory outcomes
 	at := s.start
@@ -290,7 +304,12 @@ func (s *Set) First(f Facts) int {
 			known, ok = memory.of(st.leaf)
 		}
 		if !known {
-			if ok = s.leaves.holds(&s.leaves.code[st.leaf], f, &now); st.leaf < s.repeated {
+			if t := &s.leaves.code[st.leaf]; t.code == codeScanned {
+				ok = s.scannedHolds(t, f, scanned)
+			} else {
+				ok = s.leaves.holds(t, f, &now)
+			}
+			if st.leaf < s.repeated {
 				memory.note(st.leaf, ok)
 			}
 		}
@@ -326,7 +345,74 @@ func (s *Set) Size() int {
 	for _, p := range s.programs {
 		size += p.Size()
 	}
+	for _, one := range s.scanners {
+		size += one.size()
+	}
 	return size
+}
+
+// scans collects what becomes scanners.
+type scans struct {
+	patterns [fieldCount][]pattern
+	bits     int
+}
+
+// adopt takes one text test of a program and gives the test that replaces it.
+func (c *scans) adopt(p *Program, t *test) test {
+	own := test{code: codeScanned, field: t.field, negate: t.negate, a: uint32(c.bits)}
+	add := func(text string, how uint8) {
+		if text != "" { // a free place of a hash table
+			c.patterns[t.field] = append(c.patterns[t.field], pattern{text, uint16(own.a), how})
+		}
+	}
+	c.bits++
+	switch t.code {
+	case codeFew, codeOneOf:
+		for _, w := range p.table[t.a : t.a+t.spans()] {
+			add(p.text[w.at:w.at+w.length], exactly)
+		}
+	case codeContains:
+		add(p.text[t.a:t.a+t.b], inside)
+	case codePrefix:
+		add(p.text[t.a:t.a+t.b], ahead)
+	case codeSuffix:
+		add(p.text[t.a:t.a+t.b], behind)
+	default:
+		add(p.text[t.a:t.a+t.b], exactly)
+	}
+	return own
+}
+
+func (c *scans) finish() (made []*scanner) {
+	for f := range c.patterns {
+		if len(c.patterns[f]) > 0 {
+			made = append(made, newScanner(Field(f), c.patterns[f]))
+		}
+	}
+	return made
+}
+
+// scanned is what scanners have found during a run.
+type scanned struct {
+	fields uint32 // those that have been scanned
+	bits   [maxTests / 64]uint64
+}
+
+// scannedHolds reports whether a test holds that a scanner decides.
+func (s *Set) scannedHolds(t *test, f Facts, found *scanned) bool {
+	if found.fields>>t.field&1 == 0 {
+		found.fields |= 1 << t.field
+		for _, one := range s.scanners {
+			if one.field != t.field {
+				continue
+			}
+			one.scan(f.Fact(t.field), found.bits[:])
+			if t.field == FieldRegionCode {
+				one.scan(f.Fact(FieldRegionName), found.bits[:])
+			}
+		}
+	}
+	return found.bits[t.a/64]>>(t.a%64)&1 != 0 != t.negate
 }
 
 // constant reports whether a test has the same outcome for everybody at any time, and which.
@@ -335,7 +421,7 @@ func (t *test) constant() (is, holds bool) {
 	case codeNever:
 		return true, false
 	case codeMinutes:
-		return t.b == minutesPerDay-1, true
+		return t.a/minuteBase == minutesPerDay-1, true
 	}
 	return false, false
 }
@@ -354,8 +440,7 @@ func (p *Program) key(t *test) leafKey {
 	switch t.code {
 	case codeMinutes, codeDays:
 		b = binary.LittleEndian.AppendUint32(b, t.a)
-		b = binary.LittleEndian.AppendUint32(b, t.b)
-		return leafKey{string(b), p.zones[t.zone]}
+		return leafKey{string(b), p.zones[t.b]}
 	case codeFew, codeOneOf:
 		for _, s := range p.table[t.a : t.a+t.spans()] {
 			b = binary.AppendUvarint(b, uint64(s.length))

@@ -20,13 +20,17 @@ var (
 // maxSpans bounds a zone's table: no zone has changed its clock more often than six times a year.
 const maxSpans = 140
 
-// zone is a time zone whose offset from UTC can be had fast and without allocating. It is immutable.
+// zone is a time zone whose offset from UTC can be had fast and without allocating. It is immutable but
+// for a hint.
 type zone struct {
 	name     string
 	location *time.Location
 	starts   []int64 // Unix seconds, ascending: offsets[i] holds from starts[i] on
 	offsets  []int64 // seconds east of UTC
 	end      int64   // the table says nothing about this second and those after it
+	// recent is the index of the span that was found last. Nearly every visit is in the same one, and a rule set may
+	// name many zones.
+	recent atomic.Uint32
 }
 
 func newZone(loc *time.Location) *zone {
@@ -55,8 +59,12 @@ func (z *zone) offset(unix int64) int64 {
 		_, offset := time.Unix(unix, 0).In(z.location).Zone()
 		return int64(offset)
 	}
-	i := sort.Search(len(z.starts), func(i int) bool { return z.starts[i] > unix })
-	return z.offsets[i-1]
+	i := int(z.recent.Load())
+	if unix < z.starts[i] || i+1 < len(z.starts) && unix >= z.starts[i+1] {
+		i = sort.Search(len(z.starts), func(i int) bool { return z.starts[i] > unix }) - 1
+		z.recent.Store(uint32(i))
+	}
+	return z.offsets[i]
 }
 
 // local returns the wall clock at a Unix millisecond: the minute of the day, and the day of the week from 1 Monday.

@@ -18,12 +18,15 @@ import (
 	"net/netip"
 	"unsafe"
 
+	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
 )
 
 // Input is what a request says about its visitor. The slices may alias the request's memory: the Visitor reads
-// them until its next Reset and never writes to them or keeps them longer.
+// them until its next Reset and never writes to them or keeps them longer. It looks at no more of each value than a
+// stored click keeps (click.MaxReferer and so on). So rules and analytics see the same text, and what a long header can
+// cost is bounded.
 type Input struct {
 	UserAgent      []byte
 	AcceptLanguage []byte
@@ -58,6 +61,9 @@ var _ rule.Facts = (*Visitor)(nil)
 // Reset makes v the visitor of another request. geo and agents may be nil: places are unknown then, and every
 // User-Agent is parsed.
 func (v *Visitor) Reset(in Input, geo *Geo, agents *Agents) {
+	in.UserAgent = in.UserAgent[:min(len(in.UserAgent), click.MaxUserAgent)]
+	in.AcceptLanguage = in.AcceptLanguage[:min(len(in.AcceptLanguage), click.MaxAcceptLanguage)]
+	in.Referer = in.Referer[:min(len(in.Referer), click.MaxReferer)]
 	v.in, v.geo, v.agents, v.known = in, geo, agents, 0
 }
 
@@ -113,18 +119,21 @@ func (v *Visitor) Fact(f rule.Field) string {
 	case rule.FieldReferer:
 		return view(v.in.Referer)
 	case rule.FieldUTMSource:
-		return v.in.UTM.Source
+		return cutUTM(v.in.UTM.Source)
 	case rule.FieldUTMMedium:
-		return v.in.UTM.Medium
+		return cutUTM(v.in.UTM.Medium)
 	case rule.FieldUTMCampaign:
-		return v.in.UTM.Campaign
+		return cutUTM(v.in.UTM.Campaign)
 	case rule.FieldUTMTerm:
-		return v.in.UTM.Term
+		return cutUTM(v.in.UTM.Term)
 	case rule.FieldUTMContent:
-		return v.in.UTM.Content
+		return cutUTM(v.in.UTM.Content)
 	}
 	return ""
 }
+
+// cutUTM is what a stored click keeps of a campaign parameter.
+func cutUTM(s string) string { return s[:min(len(s), click.MaxUTM)] }
 
 // view reads b as a string without copying it. That is safe because Input promises that b does not change
 // until Reset, and what outlives the request (the cache's keys) is cloned; the race detector notices a caller

@@ -1,0 +1,4 @@
+package rule
+
+// Scanners is how many fields of a set are decided by a scanner.
+func (s *Set) Scanners() int { return len(s.scanners) }
