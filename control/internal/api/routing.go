@@ -70,7 +70,7 @@ func (f *RuleFields) input(name, targetURL Opt[string], conditions json.RawMessa
 type createRule struct {
 	Name       Opt[string]     `json:"name" required:"true" doc:"1 to 100 characters."`
 	TargetURL  Opt[string]     `json:"targetUrl" required:"true" doc:"Like originalUrl of a short URL, also in how it is stored."`
-	Conditions json.RawMessage `json:"conditions" required:"true" doc:"A group {operator: AND|OR, conditions: […]} or {logicalOperator, items}; its members are groups and conditions {type, operator, value}."`
+	Conditions json.RawMessage `json:"conditions" required:"true" doc:"A group {operator: AND|OR, conditions: […]} or {logicalOperator, items}; its members are groups and conditions {type, operator, value}. At most 100 conditions a rule and 100 rules a link. Evaluating all rules of a link may cost at most 1,000 µs of processor time for the most expensive visit, by an estimate that counts conditions and the length of their values; what exceeds it is a 400 that names the condition, or the field conditions where only the rules together are too expensive."`
 	RuleFields
 }
 

@@ -66,18 +66,60 @@ func checkConditions(raw json.RawMessage, to *string, v *problem.Fields) {
 	*to = b.String()
 }
 
-// checkTotal refuses a rule that makes a link's conditions too large together; rules may hold an older state of it.
+// checkTotal refuses a rule that makes a link's conditions too large, or too expensive to evaluate, together with the link's
+// other rules. rules may hold an older state of the rule. Inactive rules count, for they can be activated.
 func checkTotal(rules []store.Rule, r *store.Rule) error {
-	total := len(r.Conditions)
+	var work rule.Work
+	if err := addWork(&work, r); err != nil {
+		var problems rule.Problems
+		if errors.As(err, &problems) {
+			return problem.OfField(problems[0].Path, "%s", problems[0].Message)
+		}
+		return err
+	}
+	total, count := len(r.Conditions), 1
 	for i := range rules {
 		if rules[i].ID != r.ID {
-			total += len(rules[i].Conditions)
+			total, count = total+len(rules[i].Conditions), count+1
+			// Rules from before there was a limit may be over it by themselves.
+			if err := addWork(&work, &rules[i]); err != nil && !errors.As(err, new(rule.Problems)) {
+				return err
+			}
 		}
 	}
 	if total > maxConditions {
 		return problem.OfField("conditions", "the rules of a link can have at most %d bytes of conditions together", maxConditions)
 	}
+	if cost := work.Nanoseconds(); cost > rule.MaxWork {
+		return problem.OfField("conditions", "with the rule %q, the %d rules of this link could cost %d µs of processor time a visit together; the limit is %d µs; "+
+			"use fewer or shorter values", r.Name, count, (cost+999)/1000, rule.MaxWork/1000)
+	}
 	return nil
+}
+
+func addWork(work *rule.Work, r *store.Rule) error {
+	group, err := rule.Parse([]byte(r.Conditions))
+	if err != nil {
+		return fmt.Errorf("read the conditions of rule %s: %w", r.ID, err)
+	}
+	return work.Add(group)
+}
+
+// costsMore reports whether a rule's conditions got larger or more expensive.
+func costsMore(before, after *store.Rule) (bool, error) {
+	if before.Conditions == after.Conditions {
+		return false, nil
+	}
+	var was, is rule.Work
+	for _, one := range []struct {
+		work *rule.Work
+		rule *store.Rule
+	}{{&was, before}, {&is, after}} {
+		if err := addWork(one.work, one.rule); err != nil && !errors.As(err, new(rule.Problems)) {
+			return false, err
+		}
+	}
+	return len(after.Conditions) > len(before.Conditions) || is.Nanoseconds() > was.Nanoseconds(), nil
 }
 
 func ruleFields(r *store.Rule) map[string]any {
@@ -162,7 +204,12 @@ func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id st
 		if r == before {
 			return entry, nil
 		}
-		if len(r.Conditions) > len(before.Conditions) {
+		// A rule from before a limit can be made cheaper step by step.
+		more, err := costsMore(&before, &r)
+		if err != nil {
+			return audited{}, err
+		}
+		if more {
 			others, err := tx.Rules(ctx, urlID)
 			if err != nil {
 				return audited{}, err

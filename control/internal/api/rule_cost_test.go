@@ -1,0 +1,97 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// rules is the path of a link's rules, and bombBody one rule with a group of conditions.
+func rulesOf(url string) string { return "/api/urls/" + url + "/routing-rules" }
+
+func bombBody(conditions string) string {
+	return `{"name":"bomb","targetUrl":"https://a.example","conditions":` + conditions + `}`
+}
+
+// needles is a group of conditions that search the referer, each for another text.
+func needles(n, length, from int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`{"type":"referer","operator":"contains","value":"%0*d"}`, length, from+i))
+	}
+	return `{"logicalOperator":"OR","items":[` + strings.Join(all, ",") + `]}`
+}
+
+// dictionaries is a group of long lists.
+func dictionaries(n int) string {
+	var all []string
+	for i := range n {
+		var list []string
+		for k := range 300 {
+			list = append(list, fmt.Sprintf(`"%060d"`, i*300+k))
+		}
+		all = append(all, `{"type":"referer","operator":"in","value":[`+strings.Join(list, ",")+`]}`)
+	}
+	return `{"logicalOperator":"OR","items":[` + strings.Join(all, ",") + `]}`
+}
+
+// A rule that could cost too much by itself is refused where it is saved, with the condition and the limit.
+func TestH2_ExpensiveRule(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		id := w.create("abc")
+		bomb := dictionaries(40)
+		w.unchanged("a rule that is too expensive", func() {
+			r := w.do("POST", rulesOf(id), bombBody(bomb), as(w.ann)).wantField("conditions.items.24.value")
+			if !strings.Contains(r.text, "1000 µs") {
+				t.Error(r.text)
+			}
+		})
+		rule := w.do("POST", rulesOf(id), bombBody(dictionaries(10)), as(w.ann)).want(201).str("id")
+		w.unchanged("a change to a rule that is too expensive", func() {
+			w.do("PUT", rulesOf(id)+"/"+rule, `{"conditions":`+bomb+`}`, as(w.ann)).wantField("conditions.items.24.value")
+		})
+	})
+}
+
+// Rules that cost too much together are refused, whichever way the last of them comes. Those that are there stay, and can be
+// made cheaper, also if they are from before there was a limit.
+func TestH2_ExpensiveRulesTogether(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		id := w.create("abc")
+		var rules []string
+		for i := 0; ; i++ {
+			r := w.do("POST", rulesOf(id), bombBody(needles(100, 200, 100*i)), as(w.ann))
+			if r.StatusCode == 201 {
+				rules = append(rules, r.str("id"))
+				continue
+			}
+			r.wantField("conditions")
+			if !strings.Contains(r.text, "the limit is 1000 µs") || !strings.Contains(r.text, "bomb") {
+				t.Error(r.text)
+			}
+			break
+		}
+		if len(rules) < 3 || len(rules) > 20 {
+			t.Fatalf("%d rules of 100 conditions were taken", len(rules))
+		}
+		last := rulesOf(id) + "/" + rules[len(rules)-1]
+		w.do("PUT", last, `{"conditions":`+needles(100, 400, 0)+`}`, as(w.ann)).wantField("conditions")
+		w.do("PUT", last, `{"isActive":false}`, as(w.ann)).want(200)
+		w.do("PUT", last, `{"conditions":`+needles(100, 400, 0)+`}`, as(w.ann)).wantField("conditions")
+
+		// As if an older release had taken a bomb.
+		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(t.Context(), `UPDATE routing_rules SET conditions = ? WHERE id = ?`, dictionaries(40), rules[0])
+			return err
+		}))
+		first := rulesOf(id) + "/" + rules[0]
+		w.do("PUT", first, `{"name":"renamed"}`, as(w.ann)).want(200)
+		w.do("POST", rulesOf(id)+"/from-template", `{"templateKey":"MOBILE_ONLY","targetUrl":"https://a.example"}`, as(w.ann)).wantField("conditions")
+		w.do("PUT", first, `{"conditions":`+dictionaries(39)+`}`, as(w.ann)).want(200)
+		w.do("PUT", first, `{"conditions":`+dictionaries(40)+`}`, as(w.ann)).want(400)
+		w.do("PUT", first, `{"conditions":`+needles(1, 10, 0)+`}`, as(w.ann)).want(200)
+		w.do("POST", rulesOf(id)+"/from-template", `{"templateKey":"MOBILE_ONLY","targetUrl":"https://a.example"}`, as(w.ann)).want(201)
+	})
+}
