@@ -58,6 +58,8 @@ type Config struct {
 	// 0 means no limit. FreeRedirects leaves visits that lead to a destination out of it.
 	RateLimit     int
 	FreeRedirects bool
+	// VerifyLimit is how many passwords of links a client may have compared in a minute at this edge; 0 means no limit.
+	VerifyLimit int
 	// BrandName and BrandLogoURL are shown on pages for visitors. Defaults: Shortline, and no logo.
 	BrandName, BrandLogoURL string
 	// RoutingZone is the zone of time and day conditions that name none; nil means UTC.
@@ -106,6 +108,9 @@ func (c Config) Validate() error {
 	}
 	if c.RateLimit < 0 {
 		refuse("EDGE_RATE_LIMIT: must not be negative")
+	}
+	if c.VerifyLimit < 0 {
+		refuse("EDGE_VERIFY_RATE_LIMIT: must not be negative")
 	}
 	if err := c.brand().Validate(); err != nil {
 		refuse("BRAND_LOGO_URL: %w", err)
@@ -242,6 +247,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}
 	if e.redirect, err = redirect.New(redirect.Config{
 		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects,
+		GuessLimit: cfg.VerifyLimit,
 	}, parts); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type settings struct {
 	app.Settings
 
 	RateLimit      int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests a minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
+	VerifyLimit    int           `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"passwords of links a minute that each edge compares for a client (IPv4 address or IPv6 /64); one that was right a moment ago isn't compared again; 0 = no limit"`
 	LimitRedirects bool          `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that lead to a destination; false = only errors, pages, passwords and infos"`
 	BrandName      string        `env:"BRAND_NAME" envDefault:"Shortline" help:"shown on pages for visitors"`
 	BrandLogoURL   string        `env:"BRAND_LOGO_URL" help:"shown on pages for visitors"`
@@ -66,7 +67,7 @@ func (s *settings) edge() edge.Config {
 	return edge.Config{
 		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: filepath.Join(s.DataDir, "edge"), TrustedProxies: s.TrustedProxies,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: s.Zone(),
-		RateLimit: s.RateLimit, FreeRedirects: !s.LimitRedirects,
+		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
 		// Small, since every segment is reserved on disk and kept in memory while it is written.
 		SpoolSegmentBytes: 4 << 20,

@@ -36,6 +36,7 @@ type settings struct {
 	TrustedProxies  string `env:"TRUSTED_PROXIES" help:"networks whose X-Forwarded-For is believed, with commas between them"`
 	GeoDB           string `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
 	RateLimit       int    `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests a minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
+	VerifyLimit     int    `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"passwords of links a minute that each edge compares for a client (IPv4 address or IPv6 /64); one that was right a moment ago isn't compared again; 0 = no limit"`
 	LimitRedirects  bool   `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that lead to a destination; false = only errors, pages, passwords and infos"`
 	RoutingTimezone string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"zone of time conditions that name none (IANA); the same at every edge"`
 	BrandName       string `env:"BRAND_NAME" envDefault:"Shortline" help:"shown on pages for visitors"`
@@ -70,7 +71,7 @@ func (s *settings) edge() edge.Config {
 	return edge.Config{
 		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: s.DataDir, TrustedProxies: s.TrustedProxies, GeoPath: s.GeoDB,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: zone,
-		RateLimit: s.RateLimit, FreeRedirects: !s.LimitRedirects,
+		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		SnapshotKeys: s.SnapshotKeys, SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
 	}
 }

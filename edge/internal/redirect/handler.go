@@ -54,6 +54,9 @@ type Config struct {
 	RateLimit int
 	// FreeRedirects leaves visits that lead to a destination out of the limit.
 	FreeRedirects bool
+	// GuessLimit is how many passwords of links a client may have compared in a minute; 0 means no limit. A password that was
+	// found right a moment ago isn't compared.
+	GuessLimit int
 	// Now is the clock of locks and of expiry; nil means the time at which the server took the request.
 	Now func() time.Time
 }
@@ -92,6 +95,7 @@ type Handler struct {
 	tally    *tally
 	hasher   *hasher
 	limiter  *limiter // nil without a limit
+	guesses  *limiter // of passwords; nil without a limit
 	tooMany  *refusal
 	pool     sync.Pool
 }
@@ -114,7 +118,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	h := &Handler{
 		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
 		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), hasher: newHasher(),
-		limiter: newLimiter(cfg.RateLimit), tooMany: newTooMany(p),
+		limiter: newLimiter(cfg.RateLimit), guesses: newLimiter(cfg.GuessLimit), tooMany: newTooMany(p),
 	}
 	h.pool.New = func() any { return new(work) }
 	return h, nil
@@ -234,7 +238,7 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		h.misframed(ctx)
 		return
 	}
-	if h.limiter != nil && !h.cfg.FreeRedirects && h.overAt(ctx, w.event.IP) {
+	if h.limiter != nil && !h.cfg.FreeRedirects && h.overAt(ctx, h.limiter, w.event.IP) {
 		return
 	}
 	d := decision.Choice{Target: e.Destination()}
@@ -242,7 +246,7 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	if !e.Plain() {
 		h.meet(ctx, w, f)
 		if k := standing(e).Meet(w); k != decision.Follow {
-			if h.limiter != nil && h.cfg.FreeRedirects && h.overAt(ctx, w.event.IP) {
+			if h.limiter != nil && h.cfg.FreeRedirects && h.overAt(ctx, h.limiter, w.event.IP) {
 				return
 			}
 			h.stop(ctx, e, k, t)

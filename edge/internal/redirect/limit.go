@@ -84,12 +84,12 @@ func (h *Handler) over(ctx *fasthttp.RequestCtx) bool {
 	w.forwarded = f.forwarded
 	ip := visitorIP(ctx, f, h.cfg.Trusted)
 	h.pool.Put(w)
-	return h.overAt(ctx, ip)
+	return h.overAt(ctx, h.limiter, ip)
 }
 
-// overAt is over for a visitor whose address is known, where there is a limit.
-func (h *Handler) overAt(ctx *fasthttp.RequestCtx, ip netip.Addr) bool {
-	wait := h.limiter.take(ip, h.now(ctx))
+// overAt is over for a visitor whose address is known, at one of the limits.
+func (h *Handler) overAt(ctx *fasthttp.RequestCtx, l *limiter, ip netip.Addr) bool {
+	wait := l.take(ip, h.now(ctx))
 	if wait <= 0 {
 		return false
 	}

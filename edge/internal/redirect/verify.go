@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/guess"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/valyala/fasthttp"
 )
@@ -80,25 +81,9 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 	}
 	right := false
 	if len(g.problems) == 0 {
-		guess, wait := h.deps.Locks.Take(r.Num, h.clientIP(ctx), now)
-		if wait > 0 {
-			h.locked(ctx, wait)
+		var answered bool
+		if right, answered = h.check(ctx, r, g.password, now); answered {
 			return
-		}
-		var err error
-		right, wait, err = h.hasher.compare(r.PasswordHash, g.password, func() time.Duration { return guess.Stands(h.now(ctx)) })
-		switch {
-		case err != nil:
-			guess.Undo()
-			h.tally.add(ctx.ConnID(), cBusy)
-			h.refuse(ctx, fasthttp.StatusTooManyRequests)
-			ctx.Response.Header.Set("Retry-After", retryAfter(hashWait))
-			return
-		case wait > 0:
-			h.locked(ctx, wait)
-			return
-		case right:
-			guess.Right()
 		}
 	}
 	if !right {
@@ -106,6 +91,42 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	h.admit(ctx, plan, t, g.fromForm)
+}
+
+// check reports whether a password is the link's, or else that the request was refused, and answered, without looking at it.
+// Only guesses that need a comparison count for the limit: a password that is known to be right costs next to nothing, and
+// many who know it may share an address.
+func (h *Handler) check(ctx *fasthttp.RequestCtx, r *link.Record, password []byte, now time.Time) (right, answered bool) {
+	ip := h.clientIP(ctx)
+	try, wait := h.deps.Locks.Take(r.Num, ip, now)
+	if wait > 0 {
+		h.locked(ctx, wait)
+		return false, true
+	}
+	a := attempt{r.Num, r.PasswordHash, password, guess.ClientOf(r.Num, ip).From}
+	if right = h.hasher.recent.has(a, now); !right {
+		if h.guesses != nil && h.overAt(ctx, h.guesses, ip) {
+			try.Undo()
+			return false, true
+		}
+		var err error
+		right, wait, err = h.hasher.compare(a, func() time.Time { return h.now(ctx) }, func() time.Duration { return try.Stands(h.now(ctx)) })
+		switch {
+		case err != nil:
+			try.Undo()
+			h.tally.add(ctx.ConnID(), cBusy)
+			h.refuse(ctx, fasthttp.StatusTooManyRequests)
+			ctx.Response.Header.Set("Retry-After", retryAfter(hashWait))
+			return false, true
+		case wait > 0:
+			h.locked(ctx, wait)
+			return false, true
+		}
+	}
+	if right {
+		try.Right()
+	}
+	return right, false
 }
 
 // locked refuses a guess for a while.
@@ -162,15 +183,15 @@ func seeOther(ctx *fasthttp.RequestCtx, location []byte) {
 	ctx.Response.Header.SetCanonical(nameLocation, location)
 }
 
-// guess is what somebody sent to verify.
-type guess struct {
+// entry is what somebody sent to verify.
+type entry struct {
 	password []byte
 	fromForm bool
 	problems []problem
 }
 
 // readGuess reads a form or a JSON object. A status other than 0 is what to refuse the request with.
-func readGuess(ctx *fasthttp.RequestCtx) (g guess, status int) {
+func readGuess(ctx *fasthttp.RequestCtx) (g entry, status int) {
 	body := ctx.Request.Body()
 	media, _, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
 	switch {

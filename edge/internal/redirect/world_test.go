@@ -132,6 +132,19 @@ func newSpool(t testing.TB) *spool.Spool {
 	return s
 }
 
+// replace puts another state of a link into the table.
+func (w *world) replace(r link.Record) {
+	w.t.Helper()
+	r.Owner, r.Revision = 77, 2
+	b := w.table.NewBuilder()
+	if err := b.Add(&r); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.table.Load(b, snapshot.Cursor{Incarnation: 1, Revision: 2}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func (w *world) advance(d time.Duration) { w.clock.Add(int64(d)) }
 
 // answer is what came back, with its body read.
