@@ -10,6 +10,9 @@
 // is compared by Unicode simple case folding, rune by rune, without normalisation: "É" equals "é", but a precomposed
 // letter does not equal the same letter with a combining mark, nor "ß" "ss".
 //
+// What a link's rules cost is bounded whatever a visitor sends: Work estimates it from the conditions alone, and control
+// planes refuse rules with which it exceeds MaxWork. A Set evaluates rules that are over the limit all the same.
+//
 // Left to others: finding out the facts (package visitor), the order of rules, and where a match leads.
 package rule
 

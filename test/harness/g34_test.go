@@ -1,0 +1,182 @@
+package harness_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/test/harness/load"
+)
+
+// TestG34 has eight clients visit the link with the most expensive rules that are accepted, with the headers for which they cost
+// most, and compares how long other links' visitors wait with how long they wait while the same clients, with the same
+// headers, visit a link without rules. The two take turns, so that other work on the machine disturbs both alike.
+func TestG34_rule_bomb(t *testing.T) {
+	rounds, each := count(t, 4), 2*time.Second
+	p, slugs := published(t, 100)
+	random := rand.New(rand.NewPCG(34, 34))
+	rules, work := expensiveRules(t, random)
+	p.Publish(link.Record{Num: 1001, Owner: 2, Slug: "bomb", Destination: "https://example.com/bomb", CreatedAt: 1, SmartRouting: true, Rules: rules},
+		link.Record{Num: 1002, Owner: 2, Slug: "bare", Destination: "https://example.com/bare", CreatedAt: 1})
+	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
+	e := f.Edges[0]
+	fleet.Eventually(t, time.Minute, "the edge has the link", func() bool { return e.Metric("shortline_edge_links") >= 102 })
+	requests := map[string][][]byte{}
+	for _, slug := range []string{"bomb", "bare"} {
+		for range 32 {
+			requests[slug] = append(requests[slug], hostileVisit(random, slug, e.Addr))
+		}
+	}
+	c := newCrowd(t)
+	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 4, Rate: 400}
+	p99 := map[string][]time.Duration{}
+	visits, spent := map[string]int64{}, map[string]time.Duration{}
+	for range rounds {
+		for _, slug := range []string{"bare", "bomb"} {
+			n := &atomic.Int64{}
+			stop := flood(t, e.Addr, requests[slug], n)
+			time.Sleep(200 * time.Millisecond) // the plan is compiled, the connections are there
+			from, cpu := n.Load(), cpuOf(e)
+			r := c.during(cfg, func() { time.Sleep(each) })
+			visits[slug] += n.Load() - from
+			spent[slug] += cpuOf(e) - cpu
+			stop()
+			if len(r.Other) > 0 || r.Broken > 0 || r.Refused > 0 {
+				t.Errorf("others were not served beside %s: %v", slug, r)
+			}
+			p99[slug] = append(p99[slug], r.Slow.Quantile(0.99))
+		}
+	}
+	median := func(d []time.Duration) time.Duration {
+		slices.Sort(d)
+		return d[len(d)/2]
+	}
+	bare, bomb := median(p99["bare"]), median(p99["bomb"])
+	perVisit := func(slug string) time.Duration { return spent[slug] / time.Duration(max(1, visits[slug])) }
+	t.Logf("%d rules of %d µs by the estimate; %d visits of the link without rules at %v of processor each, %d of the bomb at %v; the edge's whole time, others' visits included",
+		len(rules), work/1000, visits["bare"], perVisit("bare"), visits["bomb"], perVisit("bomb"))
+	t.Logf("p99 of others: %v beside the link without rules, %v beside the bomb (%+.0f %%); all: %v and %v", bare, bomb, 100*(float64(bomb)/float64(bare)-1), p99["bare"], p99["bomb"])
+	if float64(bomb) > 1.2*float64(bare) {
+		t.Errorf("others' p99 rose from %v to %v", bare, bomb)
+	}
+	if extra := perVisit("bomb") - perVisit("bare"); extra > rule.MaxWork*time.Nanosecond {
+		t.Errorf("the rules cost %v of processor time a visit", extra)
+	}
+}
+
+// cpuOf is how much processor time a program has used.
+func cpuOf(n *fleet.Node) time.Duration {
+	return time.Duration(n.Metric("process_cpu_seconds_total") * float64(time.Second))
+}
+
+// word is made of letters whose folding takes longest among those that fold by table, and of ASCII.
+func word(random *rand.Rand, n int) string {
+	letters := []rune("abcdefgабвгςσ")
+	var b strings.Builder
+	for range n {
+		b.WriteRune(letters[random.IntN(len(letters))])
+	}
+	return b.String()
+}
+
+// expensiveRules are as many rules as are accepted: short texts, all to be looked for in what the visitor sends, none of
+// which is there.
+func expensiveRules(t *testing.T, random *rand.Rand) (rules []link.Rule, nanoseconds int) {
+	t.Helper()
+	types := []string{"referer", "utm_source", "utm_medium", "utm_campaign", "utm_term", "language"}
+	var work rule.Work
+	for number := range 100 {
+		leaves := make([]map[string]any, 100)
+		for i := range leaves {
+			leaves[i] = map[string]any{"type": types[i%len(types)], "operator": "contains", "value": word(random, 3) + "!"}
+		}
+		for ; len(leaves) > 0; leaves = leaves[:len(leaves)/2] {
+			conditions, err := json.Marshal(map[string]any{"operator": "OR", "conditions": leaves})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := rule.Parse(conditions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			with := work
+			if err := with.Add(g); err != nil || with.Nanoseconds() > rule.MaxWork {
+				continue
+			}
+			work = with
+			rules = append(rules, link.Rule{ID: link.ID{byte(number + 1)}, Target: "https://example.com/hit", Conditions: conditions})
+			break
+		}
+	}
+	return rules, work.Nanoseconds()
+}
+
+// hostileVisit is a request with the longest values that an edge takes of a visitor, made of the letters of the rules.
+func hostileVisit(random *rand.Rand, slug, host string) []byte {
+	fill := func(n int) string {
+		s := word(random, n)
+		return strings.ToValidUTF8(s[:min(n, len(s))], "")
+	}
+	query := ""
+	for _, name := range []string{"source", "medium", "campaign", "term"} {
+		query += "&utm_" + name + "=" + fill(click.MaxUTM)
+	}
+	return fmt.Appendf(nil, "GET /%s?x=1%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64)\r\nAccept-Language: %s\r\nReferer: %s\r\n\r\n",
+		slug, query, host, fill(30), fill(click.MaxReferer))
+}
+
+// flood sends requests over eight connections, each as fast as it is answered. stop ends it.
+func flood(t *testing.T, addr string, requests [][]byte, n *atomic.Int64) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for k := range 8 {
+		running.Go(func() {
+			conn, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			in := make([]byte, 64<<10)
+			for i := k; ctx.Err() == nil; i++ {
+				_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+				if _, err := conn.Write(requests[i%len(requests)]); err != nil {
+					t.Error(err)
+					return
+				}
+				// An answer is a head without a body.
+				for got := 0; ; {
+					m, err := conn.Read(in[got:])
+					if got += m; err != nil && err != io.EOF || m == 0 {
+						t.Errorf("after %q: %v", in[:got], err)
+						return
+					}
+					if strings.HasSuffix(string(in[:got]), "\r\n\r\n") {
+						break
+					}
+				}
+				if n.Add(1) == 1 && !strings.HasPrefix(string(in[:12]), "HTTP/1.1 302") {
+					t.Errorf("an answer: %q", in[:64])
+					return
+				}
+			}
+		})
+	}
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
