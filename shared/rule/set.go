@@ -305,7 +305,10 @@ func (s *Set) walk(f Facts, scanned *scanned) int {
 		}
 		if !known {
 			if t := &s.leaves.code[st.leaf]; t.code == codeScanned {
-				ok = s.scannedHolds(t, f, scanned)
+				if scanned.fields>>t.field&1 == 0 {
+					s.scan(t.field, f, scanned)
+				}
+				ok = scanned.bits[t.a/64%(maxTests/64)]>>(t.a%64)&1 != 0 != t.negate
 			} else {
 				ok = s.leaves.holds(t, f, &now)
 			}
@@ -398,21 +401,18 @@ type scanned struct {
 	bits   [maxTests / 64]uint64
 }
 
-// scannedHolds reports whether a test holds that a scanner decides.
-func (s *Set) scannedHolds(t *test, f Facts, found *scanned) bool {
-	if found.fields>>t.field&1 == 0 {
-		found.fields |= 1 << t.field
-		for _, one := range s.scanners {
-			if one.field != t.field {
-				continue
-			}
-			one.scan(f.Fact(t.field), found.bits[:])
-			if t.field == FieldRegionCode {
-				one.scan(f.Fact(FieldRegionName), found.bits[:])
-			}
+// scan finds out which of a field's tests hold.
+func (s *Set) scan(field Field, f Facts, found *scanned) {
+	found.fields |= 1 << field
+	for _, one := range s.scanners {
+		if one.field != field {
+			continue
+		}
+		one.scan(f.Fact(field), found.bits[:])
+		if field == FieldRegionCode {
+			one.scan(f.Fact(FieldRegionName), found.bits[:])
 		}
 	}
-	return found.bits[t.a/64]>>(t.a%64)&1 != 0 != t.negate
 }
 
 // constant reports whether a test has the same outcome for everybody at any time, and which.
