@@ -21,15 +21,15 @@ type Cursor struct {
 // of another incarnation: take a full document.
 var ErrTooOld = errors.New("snapshot: the cursor is too old, take a full document")
 
-// Source is where an edge gets its links from. Both methods give wire form (see Decode and DecodeDelta), so
-// that an edge in the same process runs the same code as one across an ocean.
+// Source is where an edge gets its links from. Snapshot and Changes return the wire format (see Decode and DecodeDelta),
+// so that an edge in the same process runs the same code as one across a network.
 type Source interface {
 	// Snapshot opens the newest full document. The caller closes it, and must not use a document before it
 	// has read and verified all of it.
 	Snapshot(ctx context.Context) (io.ReadCloser, error)
 
 	// Changes returns the delta after the cursor as soon as there is one. It may return (nil, nil) when
-	// nothing changed for a while: ask again. The bytes belong to the caller.
+	// nothing changed for a while: ask again. The bytes belong to the caller. See WithAsker.
 	Changes(ctx context.Context, after Cursor) ([]byte, error)
 
 	// Report tells the control plane what this edge runs. Best effort: an error is logged and forgotten.

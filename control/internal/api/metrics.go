@@ -14,6 +14,7 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 	limited  *prometheus.CounterVec
+	awaited  *prometheus.CounterVec
 }
 
 // newMetrics registers with the registry, unless that is nil; pools is the database's account of itself.
@@ -30,13 +31,20 @@ func newMetrics(r prometheus.Registerer, pools prometheus.Collector) (*metrics, 
 			Name: "shortline_api_rate_limited_total", Help: "API requests refused as too many, by the limit that they hit.",
 		}, []string{"limit"}),
 	}
+	m.awaited = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "shortline_api_edge_waits_total",
+		Help: "Answers to changes that waited for edges: applied if all edges had the change in time, late if some had not, failed if that could not be found out.",
+	}, []string{"outcome"})
+	for _, outcome := range []string{waitApplied, waitLate, waitFailed} {
+		m.awaited.WithLabelValues(outcome)
+	}
 	for _, name := range limitNames {
 		m.limited.WithLabelValues(name)
 	}
 	if r == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.inFlight, m.limited, pools} {
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.inFlight, m.limited, m.awaited, pools} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register the API's metrics: %w", err)
 		}

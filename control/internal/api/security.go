@@ -25,8 +25,8 @@ func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 
 const (
 	corsMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
-	corsHeaders = "Authorization, Content-Type, X-API-Key, X-Request-ID"
-	corsExposed = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Content-Disposition, X-Request-ID, X-Config-Revision"
+	corsHeaders = "Authorization, Content-Type, Prefer, X-API-Key, X-Request-ID"
+	corsExposed = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Content-Disposition, X-Request-ID, X-Config-Revision, X-Edges, Preference-Applied"
 )
 
 // cors lets pages of the listed origins read answers, with credentials, and answers preflights.

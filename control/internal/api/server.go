@@ -30,6 +30,7 @@ import (
 	"github.com/shortline/shortline/control/internal/analytics/report"
 	"github.com/shortline/shortline/control/internal/auth"
 	"github.com/shortline/shortline/control/internal/bundles"
+	"github.com/shortline/shortline/control/internal/edgeapi"
 	"github.com/shortline/shortline/control/internal/explain"
 	"github.com/shortline/shortline/control/internal/keys"
 	"github.com/shortline/shortline/control/internal/links"
@@ -62,6 +63,9 @@ type Config struct {
 	Version string
 	// Timeout bounds a request that has no timeout of its own; 0 means 10 s.
 	Timeout time.Duration
+	// OwnEdge is how long the answer to a change waits for the edge in the same process to apply it; 0 means that there
+	// is none. It needs Deps.Edges.
+	OwnEdge time.Duration
 	// Logger gets one line a request; nil means slog.Default().
 	Logger *slog.Logger
 	// Registry gets the metrics, those of the store's connections among them; nil means none.
@@ -103,6 +107,8 @@ type Deps struct {
 	Bundles *bundles.Service // needs Links
 	Media   *media.Service
 	Explain *explain.Service // needs Links
+
+	Edges *edgeapi.Positions // without it nobody can wait for edges
 
 	Reports *report.Service
 	Live    *live.Feed
@@ -168,7 +174,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.IPExtractor = s.clientIP
 	s.echo.HTTPErrorHandler = s.renderError
-	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.withinTime, s.admit, s.readBody)
+	s.echo.Use(s.observe, s.recoverPanics, s.secureHeaders, s.cors, s.awaitEdges, s.withinTime, s.admit, s.readBody)
 	s.huma = humaecho.New(s.echo, s.openAPI())
 	s.routes()
 	return s, nil

@@ -80,10 +80,15 @@ type Control struct {
 	// AdminPassword is set when the first admin was made just now without a password given. It can't be had again.
 	AdminPassword string
 
-	reports  *report.Cache // nil without the role api, as is feed
-	feed     *live.Feed
-	services []named
+	positions *edgeapi.Positions
+	reports   *report.Cache // nil without the role api, as is feed
+	feed      *live.Feed
+	services  []named
 }
+
+// awaitOwnEdge is how long the answer to a change waits at most for the edge in the same process. The edge needs some
+// milliseconds; one that needs longer is loading all links, or hangs.
+const awaitOwnEdge = 2 * time.Second
 
 type named struct {
 	name string
@@ -119,10 +124,15 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 			c.Hooks = told
 		}
 	}
+	// Who changes links waits for edges, and who publishes hears of them first.
+	if cfg.Roles.API || cfg.Roles.Publish {
+		c.positions = edgeapi.NewPositions(edgeapi.PositionsConfig{Local: cfg.Direct, Logger: deps.Logger}, deps.Store)
+		c.add("edges' positions", c.positions)
+	}
 	if cfg.Roles.Publish {
 		publisher := publish.New(deps.Store, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Key: cfg.Key, Logger: deps.Logger})
 		c.add("publish", publisher)
-		presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: deps.Logger}, deps.Store, publisher)
+		presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: deps.Logger, Positions: c.positions}, deps.Store, publisher)
 		book := guesses.New(guesses.Config{Logger: deps.Logger}, deps.Store)
 		for _, part := range []prometheus.Collector{publisher, presence, book} {
 			if err := deps.Registry.Register(part); err != nil {
@@ -231,12 +241,18 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 		c.reports.Close()
 		return nil
 	}))
+	ownEdge := time.Duration(0)
+	if cfg.Direct {
+		ownEdge = awaitOwnEdge
+	}
 	server, err := api.New(api.Config{
+		OwnEdge: ownEdge,
 		BaseURL: cfg.BaseURL, ConsoleURL: cfg.ConsoleURL, CORSOrigins: cfg.CORSOrigin, TrustedProxies: cfg.trusted(), Limits: cfg.Limits, Version: ops.Version, KeysAdminister: cfg.KeysAdminister,
 		Logger: deps.Logger, Registry: deps.Registry, Traces: traces,
 	}, api.Deps{
 		Store: st, Auth: authenticator,
 		Accounts: people, Keys: keys.New(st, passwords, cfg.MaxAPIKeys), Settings: system, SSO: signOn,
+		Edges: c.positions,
 		Links: own, Routing: routing.New(cfg.Destinations(), st), Bundles: bundles.New(st, deps.Clicks, nil), Media: images, Explain: explainer,
 		Reports: report.New(st, deps.Clicks, nil).Caching(c.reports), Live: c.feed, Webhooks: hooks,
 	})
@@ -245,6 +261,9 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 	}
 	all, stream := server.Handler(), Until(server.Handler())
 	c.Handler = console.Handler(cfg.BaseURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if stop, ok := r.Context().Value(stopping{}).(context.Context); ok {
+			r = r.WithContext(api.WithoutWaitingAfter(r.Context(), stop))
+		}
 		if r.URL.Path == api.LivePath {
 			stream.ServeHTTP(w, r)
 			return

@@ -2,7 +2,8 @@
 //
 //	GET  /edge/v1/snapshot                      the newest full document; ranges and ETag, so that it can be resumed
 //	GET  /edge/v1/changes?incarnation=&after=   the delta after a revision, held until there is one; 204: ask again,
-//	                                            410: too old, take a snapshot
+//	                                            410: too old, take a snapshot. The header Shortline-Edge names the edge
+//	                                            that asks, which has applied that revision
 //	POST /edge/v1/status                        what an edge says of itself, as JSON; 204, or 200 with orders as JSON;
 //	                                            409: another live edge has the same identity
 //	POST /edge/v1/guesses                       guesses at passwords since the last such report, as JSON; 200 with what
@@ -83,7 +84,8 @@ const (
 	writeStall  = 30 * time.Second // for the next part of an answer to be taken
 	sendWithin  = 30 * time.Minute // for a whole snapshot
 	statusBytes = 256 << 10        // with a reason for each of 100 links
-	busyAgain   = "2"              // seconds
+	maxEdgeID   = 64
+	busyAgain   = "2" // seconds
 )
 
 // Server is an http.Handler for the paths below Prefix.
@@ -275,6 +277,9 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 	defer func() { <-s.held }()
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Hold)
 	defer cancel()
+	if edge := r.Header.Get(snapshot.AskerHeader); edge != "" && len(edge) <= maxEdgeID {
+		ctx = snapshot.WithAsker(ctx, edge)
+	}
 	wire, err := s.source.Changes(ctx, snapshot.Cursor{Incarnation: incarnation, Revision: after})
 	switch {
 	case errors.Is(err, snapshot.ErrTooOld):
@@ -302,7 +307,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not a status", http.StatusBadRequest)
 		return
 	}
-	if st.Edge == "" || len(st.Edge) > 64 || len(st.SetAside) > 100 || len(st.SetAsideReasons) > 100 || len(st.Run) > 64 || len(st.Before) > 64 || len(st.Address) > 255 || len(st.Repairs) > snapshot.MaxOrders {
+	if st.Edge == "" || len(st.Edge) > maxEdgeID || len(st.SetAside) > 100 || len(st.SetAsideReasons) > 100 || len(st.Run) > 64 || len(st.Before) > 64 || len(st.Address) > 255 || len(st.Repairs) > snapshot.MaxOrders {
 		http.Error(w, "a status names its edge, and at most 100 links and 64 repairs", http.StatusBadRequest)
 		return
 	}

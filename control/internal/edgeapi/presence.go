@@ -37,6 +37,8 @@ type PresenceConfig struct {
 	Logger *slog.Logger
 	// Now tells the time; nil means time.Now.
 	Now func() time.Time
+	// Positions is told how far edges are; nil means that nobody waits for them.
+	Positions *Positions
 }
 
 // Documents is a snapshot.Source but for Report.
@@ -46,8 +48,8 @@ type Documents interface {
 }
 
 // Presence is a Source that keeps what edges report where every replica can read it, refuses the second of two live
-// edges with one identity, and gives edges the orders that wait for them. What it is asked for besides comes from the
-// Documents it was made of. It is a service: Run writes down what was held back.
+// edges with one identity, and gives edges the orders that wait for them. Snapshot and Changes are delegated to Documents.
+// It is a service: Run writes down what was held back.
 type Presence struct {
 	Documents
 	cfg   PresenceConfig
@@ -90,6 +92,14 @@ func (p *Presence) Report(ctx context.Context, s snapshot.Status) error {
 	return err
 }
 
+// Changes is snapshot.Source's. Who asks has applied what is asked for the changes after.
+func (p *Presence) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, error) {
+	if edge := snapshot.Asker(ctx); edge != "" && p.cfg.Positions != nil {
+		p.cfg.Positions.Asked(edge, after)
+	}
+	return p.Documents.Changes(ctx, after)
+}
+
 // AnswerTo is snapshot.Reporter's. A report of a run that another live run has not handed over to is refused with an
 // error that wraps snapshot.ErrTwin.
 func (p *Presence) AnswerTo(ctx context.Context, s snapshot.Status) (answer snapshot.Answer, err error) {
@@ -111,6 +121,9 @@ func (p *Presence) AnswerTo(ctx context.Context, s snapshot.Status) (answer snap
 		}
 	}
 	p.note(&s, now)
+	if p.cfg.Positions != nil {
+		p.cfg.Positions.Asked(s.Edge, s.Cursor)
+	}
 	if err := p.repaired(ctx, s.Edge, repairs, now); err != nil {
 		return answer, err
 	}

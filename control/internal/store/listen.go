@@ -32,7 +32,10 @@ func (s *Store) listen(ctx context.Context) error {
 		defer cancel()
 		return f(ctx)
 	}
-	if err := within(func(ctx context.Context) error { _, err := conn.Exec(ctx, `LISTEN shortline_revision`); return err }); err != nil {
+	if err := within(func(ctx context.Context) error {
+		_, err := conn.Exec(ctx, `LISTEN shortline_revision; LISTEN `+announcements)
+		return err
+	}); err != nil {
 		return err
 	}
 	for ctx.Err() == nil {
@@ -40,6 +43,8 @@ func (s *Store) listen(ctx context.Context) error {
 		n, err := conn.WaitForNotification(wait)
 		cancel()
 		switch {
+		case err == nil && n.Channel == announcements:
+			s.hear(n.Payload)
 		case err == nil:
 			if rev, err := strconv.ParseUint(n.Payload, 10, 64); err == nil {
 				s.advance(rev)
@@ -61,4 +66,36 @@ func (s *Store) listen(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// announcements is the channel of what replicas tell each other.
+const announcements = "shortline_announcements"
+
+// MaxAnnouncement is how many bytes one announcement may have (the server's limit is 8,000).
+const MaxAnnouncement = 7000
+
+// Announce tells all replicas something, this one included. Nobody may depend on it: a replica that is not connected
+// at that moment never hears of it. On SQLite there are no others, and nothing is announced.
+func (s *Store) Announce(ctx context.Context, text string) error {
+	if !s.pg {
+		return nil
+	}
+	_, err := s.Exec(ctx, `SELECT pg_notify('`+announcements+`', ?)`, text)
+	return err
+}
+
+// OnAnnouncement makes Run call f for each announcement, one after the other. f must not wait.
+func (s *Store) OnAnnouncement(f func(text string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard = append(s.heard, f)
+}
+
+func (s *Store) hear(text string) {
+	s.mu.Lock()
+	heard := s.heard
+	s.mu.Unlock()
+	for _, f := range heard {
+		f(text)
+	}
 }

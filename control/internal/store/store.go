@@ -52,6 +52,7 @@ type Store struct {
 	mu       sync.Mutex
 	revision uint64
 	changed  chan struct{} // closed and replaced when revision grows
+	heard    []func(string)
 }
 
 // Open connects and, unless the schema is newer than this program, brings the schema up to date.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -46,8 +47,34 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 	}
 	if tx.revision > 0 {
 		s.advance(tx.revision)
+		if c, ok := ctx.Value(commitsKey{}).(*Commits); ok {
+			c.note(tx.revision)
+		}
 	}
 	return nil
+}
+
+type commitsKey struct{}
+
+// Commits is the newest revision of links that was committed under one context.
+type Commits struct{ revision atomic.Uint64 }
+
+// WithCommits returns a context whose transactions are noted in the result.
+func WithCommits(ctx context.Context) (context.Context, *Commits) {
+	c := &Commits{}
+	return context.WithValue(ctx, commitsKey{}, c), c
+}
+
+// Revision is 0 if no transaction changed a link.
+func (c *Commits) Revision() uint64 { return c.revision.Load() }
+
+func (c *Commits) note(revision uint64) {
+	for {
+		have := c.revision.Load()
+		if have >= revision || c.revision.CompareAndSwap(have, revision) {
+			return
+		}
+	}
 }
 
 // Touch notes in the log of link changes that a link is not what it was: made, changed or deleted. All that

@@ -98,7 +98,7 @@ func (a *Agent) changes(ctx context.Context) error {
 	asked := time.Now()
 	limited, cancel := context.WithTimeout(ctx, changesTimeout)
 	defer cancel()
-	wire, err := a.cfg.Source.Changes(limited, a.Applied())
+	wire, err := a.cfg.Source.Changes(snapshot.WithAsker(limited, a.cfg.Edge), a.Applied())
 	switch {
 	case errors.Is(err, snapshot.ErrTooOld):
 		a.contact()

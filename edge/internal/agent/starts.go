@@ -154,7 +154,7 @@ func (a *Agent) awaitNews(ctx context.Context, bad snapshot.Cursor, until time.T
 	asked := time.Now()
 	limited, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	wire, err := a.cfg.Source.Changes(limited, bad)
+	wire, err := a.cfg.Source.Changes(limited, bad) // without WithAsker: bad is not applied
 	switch {
 	case err == nil && wire == nil && time.Now().Before(until):
 		a.contact()

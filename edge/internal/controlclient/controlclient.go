@@ -179,7 +179,11 @@ func (c *Client) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, er
 		"incarnation": {strconv.FormatUint(after.Incarnation, 10)},
 		"after":       {strconv.FormatUint(after.Revision, 10)},
 	}
-	res, err := c.call(ctx, http.MethodGet, "changes?"+query.Encode(), nil, nil)
+	header := http.Header{}
+	if edge := snapshot.Asker(ctx); edge != "" {
+		header.Set(snapshot.AskerHeader, edge)
+	}
+	res, err := c.call(ctx, http.MethodGet, "changes?"+query.Encode(), nil, header)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,115 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// maxWait is how long an answer waits for edges at most, whatever a caller prefers.
+const maxWait = 10 * time.Second
+
+// Outcomes of waiting for edges, as values of a metric's label.
+const (
+	waitApplied = "applied"
+	waitLate    = "late"
+	waitFailed  = "failed"
+)
+
+// awaitEdges holds the answer to a change of links until edges have applied it: the edge in the same process always, all
+// connected edges if the caller prefers to wait (RFC 7240). It knows a change by the revision that the request's
+// transactions committed, so it holds for every endpoint. The change is done: an edge that is late alters nothing
+// about the answer but the header X-Edges.
+func (s *Server) awaitEdges(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		if s.Edges == nil || r.Method == http.MethodGet || r.Method == http.MethodOptions {
+			return next(c)
+		}
+		ctx, commits := store.WithCommits(r.Context())
+		c.SetRequest(r.WithContext(ctx))
+		c.Response().Before(func() {
+			if revision := commits.Revision(); revision > 0 {
+				s.waitFor(ctx, revision, r.Header, c.Response().Header())
+			}
+		})
+		return next(c)
+	}
+}
+
+// waitFor waits for a revision as long as the settings and the caller want, and says in the answer's header what came
+// of it. It ends early when the caller leaves or the server stops.
+func (s *Server) waitFor(ctx context.Context, revision uint64, asked, answer http.Header) {
+	preferred, seconds := preferredWait(asked)
+	limit := s.cfg.OwnEdge
+	if preferred {
+		limit = max(limit, time.Duration(seconds)*time.Second)
+	} else if limit == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if stop, ok := ctx.Value(stopKey{}).(context.Context); ok {
+		defer context.AfterFunc(stop, cancel)()
+	}
+	applied, connected, err := s.Edges.Await(ctx, revision)
+	switch {
+	case err != nil:
+		s.metrics.awaited.WithLabelValues(waitFailed).Inc()
+		s.log.Warn("the edges could not be awaited", "revision", revision, "error", err.Error())
+		return
+	case applied == connected:
+		s.metrics.awaited.WithLabelValues(waitApplied).Inc()
+	default:
+		s.metrics.awaited.WithLabelValues(waitLate).Inc()
+		if s.cfg.OwnEdge > 0 { // in a fleet X-Edges tells who asked
+			s.log.Warn("a change was answered before the edge had applied it", "revision", revision)
+		}
+	}
+	if preferred {
+		answer.Set("Preference-Applied", "wait="+strconv.Itoa(seconds))
+		answer.Set("X-Edges", fmt.Sprintf("%d/%d", applied, connected))
+	}
+}
+
+type stopKey struct{}
+
+// WithoutWaitingAfter returns a context for requests whose answers wait for edges no longer than until stop ends.
+func WithoutWaitingAfter(ctx, stop context.Context) context.Context {
+	return context.WithValue(ctx, stopKey{}, stop)
+}
+
+// preferredWait reads the preference "wait" (RFC 7240, section 4.3) in seconds, at most maxWait. As the RFC has it, the
+// first one counts and one that can't be understood is ignored.
+func preferredWait(h http.Header) (preferred bool, seconds int) {
+	for _, line := range h.Values("Prefer") {
+		for preference := range strings.SplitSeq(line, ",") {
+			preference, _, _ = strings.Cut(preference, ";")
+			name, value, _ := strings.Cut(preference, "=")
+			if !strings.EqualFold(strings.TrimSpace(name), "wait") {
+				continue
+			}
+			value = strings.TrimSpace(value)
+			if unquoted, ok := strings.CutPrefix(value, `"`); ok {
+				value, _ = strings.CutSuffix(unquoted, `"`)
+			}
+			if value == "" || strings.Trim(value, "0123456789") != "" {
+				return false, 0
+			}
+			most := int(maxWait / time.Second)
+			n, err := strconv.Atoi(value)
+			if err != nil { // more digits than an int has
+				n = most
+			}
+			return true, min(n, most)
+		}
+	}
+	return false, 0
+}
