@@ -50,6 +50,8 @@ type Store interface {
 	// BotList); what else it changes is forgotten. Deliveries of these clicks that come again change nothing any
 	// more. It may be interrupted, and run again; of two at a time on the same clicks either may win.
 	Reclassify(ctx context.Context, s Scope, f func(*Row) bool) (changed int, err error)
+	// Await returns when the store can be asked, or when ctx ends. Only a Late has to be waited for.
+	Await(ctx context.Context)
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
 	// Close ends it; what was inserted is safe without.

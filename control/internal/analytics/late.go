@@ -30,12 +30,8 @@ func (l *Late) Use(s Store) {
 	}
 }
 
-// Await returns when the store can be asked, which a Late can only once it was given one, or when ctx ends.
-func Await(ctx context.Context, s Store) {
-	l, ok := s.(*Late)
-	if !ok {
-		return
-	}
+// Await implements Store: it waits for Use.
+func (l *Late) Await(ctx context.Context) {
 	l.mu.Lock()
 	if l.store.Load() != nil {
 		l.mu.Unlock()

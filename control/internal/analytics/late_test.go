@@ -8,14 +8,14 @@ import (
 	"github.com/shortline/shortline/control/internal/analytics"
 )
 
-// Whoever waits for a store that is opened late goes on when it is there, when the wait is over, and at once with any other.
-func TestAwait(t *testing.T) {
+// A wait for a store that is opened late ends when the store is there, and when the wait's context ends.
+func TestLate_Await(t *testing.T) {
 	t.Parallel()
 	waiting := func(ctx context.Context, s analytics.Store) <-chan struct{} {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			analytics.Await(ctx, s)
+			s.Await(ctx)
 		}()
 		return done
 	}
@@ -39,7 +39,7 @@ func TestAwait(t *testing.T) {
 	}
 	late.Use(&never)
 	cancel()
-	if !over(one) || !over(two) || !over(three) || !over(waiting(t.Context(), &late)) || !over(waiting(t.Context(), nil)) {
+	if !over(one) || !over(two) || !over(three) || !over(waiting(t.Context(), &late)) {
 		t.Error("somebody still waits")
 	}
 }

@@ -75,7 +75,7 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Auditor {
 
 // Run audits now and then until ctx ends.
 func (a *Auditor) Run(ctx context.Context) error {
-	analytics.Await(ctx, a.clicks)
+	a.clicks.Await(ctx)
 	every := time.NewTicker(a.cfg.Every)
 	defer every.Stop()
 	for {

@@ -1,0 +1,98 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/control/internal/analytics"
+	"github.com/shortline/shortline/control/internal/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/control/internal/tracing"
+	"github.com/shortline/shortline/shared/service"
+)
+
+// asked is a store of clicks that tells when it was asked for the first time.
+type asked struct {
+	analytics.Store
+	once  sync.Once
+	first chan struct{}
+}
+
+func (a *asked) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
+	a.once.Do(func() { close(a.first) })
+	return a.Store.Lines(ctx, q)
+}
+
+type log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// Whoever works on clicks waits until their store is open, also where what the store is asked goes into traces. Before,
+// the wait was over at once with traces, and ingest logged an error every five seconds.
+func TestArch2_with_traces_nobody_asks_a_store_that_is_not_open(t *testing.T) {
+	t.Parallel()
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}))
+	t.Cleanup(collector.Close)
+	var late analytics.Late
+	var out log
+	logger := slog.New(slog.NewTextHandler(&out, nil))
+	control, err := app.New(t.Context(), app.Config{
+		Settings: app.Settings{BaseURL: "https://sho.rt", Tracing: tracing.Settings{Endpoint: collector.URL, Service: "test", Ratio: 1}},
+		Roles:    app.Roles{Ingest: true}, DataDir: t.TempDir(),
+	}, app.Deps{Store: storetest.Open(t), Clicks: &late, Registry: prometheus.NewRegistry(), Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := service.Group{Logger: slog.New(slog.DiscardHandler)}
+	control.AddTo(&g)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- g.Run(ctx) }()
+	time.Sleep(200 * time.Millisecond) // what must not happen has no end to wait for
+	if strings.Contains(out.String(), "level=ERROR") {
+		t.Errorf("before the store was open:\n%s", out.String())
+	}
+	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := &asked{Store: clicks, first: make(chan struct{})}
+	late.Use(open)
+	select {
+	case <-open.first:
+	case <-time.After(10 * time.Second):
+		t.Error("the store is open and nobody asks it")
+	}
+	stop()
+	if err := errors.Join(<-ended, late.Close()); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(out.String(), "level=ERROR") {
+		t.Errorf("in the end:\n%s", out.String())
+	}
+}
