@@ -150,7 +150,7 @@ func (p *Positions) Await(ctx context.Context, revision uint64) (applied, connec
 	}
 	again := time.NewTicker(lookAgain)
 	defer again.Stop()
-	for asked := false; ; {
+	for look := true; ; {
 		p.mu.Lock()
 		applied, connected = p.count(want)
 		moved := p.moved
@@ -158,15 +158,14 @@ func (p *Positions) Await(ctx context.Context, revision uint64) (applied, connec
 		if applied == connected {
 			return applied, connected, nil
 		}
-		if !asked && !p.cfg.Local {
-			asked = true
-			if err := p.store.Announce(lasting, fmt.Sprintf("wanted %s %d %d", p.replica, want.Incarnation, want.Revision)); err != nil {
-				p.cfg.Logger.Warn("other replicas could not be asked for their edges", "error", err.Error())
-			}
+		if look && !p.cfg.Local { // again and again, since an announcement can get lost
+			look = false
+			p.announce(lasting, fmt.Sprintf("wanted %s %d %d", p.replica, want.Incarnation, want.Revision))
 		}
 		select {
 		case <-moved:
 		case <-again.C:
+			look = true
 			if !p.cfg.Local {
 				if err := p.readReports(lasting); err != nil {
 					p.cfg.Logger.Warn("what edges reported could not be read", "error", err.Error())
@@ -296,9 +295,15 @@ func (p *Positions) Run(ctx context.Context) error {
 			return nil
 		}
 		for _, text := range p.announcements() {
-			if err := p.store.Announce(ctx, text); err != nil && ctx.Err() == nil {
-				p.cfg.Logger.Warn("other replicas could not be told of edges", "error", err.Error())
-			}
+			p.announce(ctx, text)
 		}
+	}
+}
+
+func (p *Positions) announce(ctx context.Context, text string) {
+	limited, cancel := context.WithTimeout(ctx, lookUpWithin)
+	defer cancel()
+	if err := p.store.Announce(limited, text); err != nil && ctx.Err() == nil {
+		p.cfg.Logger.Warn("other replicas could not be told how far edges are", "error", err.Error())
 	}
 }

@@ -15,6 +15,7 @@ type API struct {
 	t     testing.TB
 	base  string
 	token string
+	extra http.Header // of every call
 }
 
 var caller = &http.Client{Timeout: 30 * time.Second}
@@ -38,6 +39,17 @@ func (n *Node) LoginAs(t testing.TB, email, password string) *API {
 // At is the same session at another control plane.
 func (a *API) At(n *Node) *API { return &API{t: a.t, base: "http://" + n.Addr, token: a.token} }
 
+// With is the same session with one more header in every call.
+func (a *API) With(name, value string) *API {
+	b := *a
+	b.extra = a.extra.Clone()
+	if b.extra == nil {
+		b.extra = http.Header{}
+	}
+	b.extra.Set(name, value)
+	return &b
+}
+
 // Call makes one call and decodes a JSON answer into out, unless that is nil. An error means that the outcome is not
 // known.
 func (a *API) Call(method, path string, body, out any) (status int, header http.Header, err error) {
@@ -58,6 +70,9 @@ func (a *API) Call(method, path string, body, out any) (status int, header http.
 	}
 	if a.token != "" {
 		req.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	for name, values := range a.extra {
+		req.Header[name] = values
 	}
 	res, err := caller.Do(req)
 	if err != nil {
