@@ -172,6 +172,7 @@ type Edge struct {
 	redirect *redirect.Handler
 	server   *fasthttp.Server
 	listener *listen.Listener
+	parts    service.Group
 }
 
 // New opens everything that an edge needs, from its data folder to its port, and reads its local state. It
@@ -296,13 +297,14 @@ const (
 // Run serves until ctx ends, then stops in good order and returns nil. Any other return means that the edge
 // could not go on. Either way everything that New opened is closed.
 func (e *Edge) Run(ctx context.Context) error {
-	g := service.Group{Logger: e.log, StopTimeout: stopWithin}
+	g := &e.parts
+	g.Logger, g.StopTimeout = e.log, stopWithin
 	if e.ownGeo {
 		g.Add("geo", service.Func(func(ctx context.Context) error { return e.geo.Run(ctx, e.log) }))
 	}
 	g.Add("spool", e.spool)
 	g.Add("ship", service.Func(e.shipAll))
-	g.Add("agent", e.agent)
+	g.AddReady("agent", e.agent, e.agent.Begun()) // visitors are answered only if the folder is not another process's
 	g.Add("locks", e.locks)
 	g.Add("deadlines", e.listener)
 	g.Add("server", service.Func(e.serve))
@@ -344,6 +346,10 @@ func (e *Edge) serve(ctx context.Context) error {
 	<-failed
 	return nil
 }
+
+// Started is closed when Run has started every part and visitors are answered. Whether there are links to answer from is
+// Ready's matter.
+func (e *Edge) Started() <-chan struct{} { return e.parts.Ready() }
 
 // Close releases what New opened, for an edge that is not run after all.
 func (e *Edge) Close() error { return e.release() }

@@ -1,5 +1,5 @@
 // Package service runs the parts of a program: each until it is told to stop, started in order and stopped in
-// reverse, so that a part may count on those before it for as long as it lives.
+// reverse, so that a part can rely on those before it for as long as it runs.
 package service
 
 import (
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -23,54 +24,102 @@ type Func func(ctx context.Context) error
 // Run calls f.
 func (f Func) Run(ctx context.Context) error { return f(ctx) }
 
-// Group is a list of named services. The zero value is ready; Add all before Run.
+// Group is a list of named services. The zero value is usable; Add all before Run.
 type Group struct {
-	// Logger is told of every start and stop; nil means slog.Default().
+	// Logger is told of every start and stop (debug) and of failures; nil means slog.Default().
 	Logger *slog.Logger
 	// StopTimeout bounds the stopping of all services together; 0 means 10 seconds.
 	StopTimeout time.Duration
 
 	parts []part
+	once  sync.Once
+	ready chan struct{}
 }
 
 type part struct {
-	name string
-	svc  Service
+	name  string
+	svc   Service
+	ready <-chan struct{} // nil: it is ready when Run is called
 }
 
-// Add appends a service. Those added first are started first and stopped last.
-func (g *Group) Add(name string, s Service) { g.parts = append(g.parts, part{name, s}) }
+// Add appends a service that is ready as soon as its Run is called. Those added first are started first and stopped last.
+func (g *Group) Add(name string, s Service) { g.parts = append(g.parts, part{name: name, svc: s}) }
 
-// Run starts every service and waits: for ctx to end, or for one service to return. Then it stops them one by
-// one, the last one first. The result is the first failure, with the name of the part, or nil.
+// AddReady appends a service that closes ready when those after it may start. One that may have to wait for other
+// systems must not hold the start up: give that to Add.
+func (g *Group) AddReady(name string, s Service, ready <-chan struct{}) {
+	g.parts = append(g.parts, part{name, s, ready})
+}
+
+// Ready is closed when every service is ready. It stays open if Run ends before.
+func (g *Group) Ready() <-chan struct{} {
+	g.once.Do(func() { g.ready = make(chan struct{}) })
+	return g.ready
+}
+
+// running is a part that was started.
+type running struct {
+	part
+	cancel context.CancelFunc
+	done   chan error
+}
+
+// Run starts the services one by one, each when the one before it is ready, and waits: for ctx to end, or for one
+// service to return. Then it stops those that were started, the last one first. The result is the first failure, with
+// the name of the part, or nil. Run is called once.
 func (g *Group) Run(ctx context.Context) error {
 	log := g.Logger
 	if log == nil {
 		log = slog.Default()
 	}
-	type running struct {
-		part
-		cancel context.CancelFunc
-		done   chan error
-	}
 	var live []running
-	ended := make(chan int, len(g.parts)) // index of a part that returned by itself
-	for i, p := range g.parts {
-		pctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		r := running{p, cancel, make(chan error, 1)}
+	ended := make(chan string, len(g.parts)) // names of parts that returned
+	for _, p := range g.parts {
+		r, entered := start(ctx, p, log, ended)
 		live = append(live, r)
-		go func() {
-			r.done <- run(pctx, p.svc)
-			ended <- i
-		}()
+		ready := p.ready
+		if ready == nil {
+			ready = entered
+		}
+		select {
+		case <-ready:
+			log.Debug("part started", "part", p.name)
+			continue
+		case name := <-ended:
+			return g.stop(live, stoppedByItself(name), log)
+		case <-ctx.Done():
+			return g.stop(live, nil, log)
+		}
 	}
-	var failure error
+	g.Ready()
+	close(g.ready)
 	select {
 	case <-ctx.Done():
-	case i := <-ended:
-		// It was not told to stop, so even a nil is a failure; its error is read below.
-		failure = fmt.Errorf("%s stopped by itself", live[i].name)
+		return g.stop(live, nil, log)
+	case name := <-ended:
+		return g.stop(live, stoppedByItself(name), log)
 	}
+}
+
+// stoppedByItself is a failure even where the part returned nil; its own error, if any, takes its place.
+func stoppedByItself(name string) error { return fmt.Errorf("%s stopped by itself", name) }
+
+// start runs a part. entered is closed when its Run is called.
+func start(ctx context.Context, p part, log *slog.Logger, ended chan<- string) (r running, entered <-chan struct{}) {
+	// Parts end in order, so none of them ends with ctx.
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	r = running{p, cancel, make(chan error, 1)}
+	called := make(chan struct{})
+	go func() {
+		close(called)
+		r.done <- run(own, p, log)
+		ended <- p.name
+	}()
+	return r, called
+}
+
+// stop ends the parts in reverse order. failure is what made it necessary, if anything.
+func (g *Group) stop(live []running, failure error, log *slog.Logger) error {
 	timeout := g.StopTimeout
 	if timeout == 0 {
 		timeout = 10 * time.Second
@@ -85,6 +134,8 @@ func (g *Group) Run(ctx context.Context) error {
 			if err != nil && !errors.Is(err, context.Canceled) {
 				log.Error("a part failed", "part", r.name, "error", err.Error())
 				failure = fmt.Errorf("%s: %w", r.name, err)
+			} else {
+				log.Debug("part stopped", "part", r.name)
 			}
 		case <-deadline.C:
 			for ; i >= 0; i-- {
@@ -97,12 +148,12 @@ func (g *Group) Run(ctx context.Context) error {
 }
 
 // run turns a panic into an error, so that the other parts are still stopped in order and flush what they hold.
-func run(ctx context.Context, s Service) (err error) {
+func run(ctx context.Context, p part, log *slog.Logger) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
-			slog.Error("a part panicked", "panic", fmt.Sprint(r), "stack", stack())
+			log.Error("a part panicked", "part", p.name, "panic", fmt.Sprint(r), "stack", stack())
 		}
 	}()
-	return s.Run(ctx)
+	return p.svc.Run(ctx)
 }

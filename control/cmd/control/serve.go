@@ -130,7 +130,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 		// To standard output only, never to the log.
 		fmt.Fprintf(stdout, "\n  first admin  %s\n  password     %s\n  (shown this once; change it in the console under Account)\n\n", s.AdminEmail, control.AdminPassword)
 	}
-	started.open()
+	started.openWhen(g.Ready())
 	return g.Run(ctx)
 }
 

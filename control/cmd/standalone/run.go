@@ -73,6 +73,15 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
+	g := service.Group{Logger: log, StopTimeout: 10 * time.Second}
+	op.AddCheck("start", func(context.Context) error {
+		select {
+		case <-g.Ready():
+			return nil
+		default:
+			return errors.New("starting")
+		}
+	})
 	op.AddCheck("links", func(context.Context) error {
 		if !data.Ready() {
 			return errors.New("the links are not loaded yet")
@@ -83,12 +92,11 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	op.AddCheck("data folder", inPlace)
 	op.AddCheck("clicks", clicks.Ping)
 
-	g := service.Group{Logger: log, StopTimeout: 10 * time.Second}
 	g.Add("operator's port", op)
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
 	control.AddTo(&g)
 	g.Add("api", app.Serve(within, control.Handler, log))
-	g.Add("edge", data)
+	g.AddReady("edge", data, data.Started())
 	s.greet(stdout, control.AdminPassword, op.Addr(), geo)
 	return g.Run(ctx)
 }

@@ -67,7 +67,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	})
 	g := service.Group{Logger: log}
 	g.Add("operator's port", op)
-	g.Add("edge", e)
+	g.AddReady("edge", e, e.Started())
 	g.Add("kafka", sink)
 	return g.Run(ctx)
 }

@@ -132,6 +132,7 @@ type Agent struct {
 	refused     string
 	run, before string // names of this start and of the one before
 
+	begun   chan struct{} // closed when the folder is this agent's
 	closing sync.Once
 }
 
@@ -172,6 +173,7 @@ func New(cfg Config) (*Agent, error) {
 		disturb:   make(chan struct{}, 1),
 		report:    make(chan struct{}, 1),
 		imaged:    make(chan struct{}, 1),
+		begun:     make(chan struct{}),
 	}
 	var err error
 	if a.disk, err = openDisk(cfg.Dir, cfg.Version); err != nil {
@@ -208,6 +210,9 @@ func New(cfg Config) (*Agent, error) {
 
 // Ready reports that the table holds a state, from disk or from the source.
 func (a *Agent) Ready() bool { return a.ready.Load() }
+
+// Begun is closed when Run has taken the folder: until then another process may have it, and Run fails.
+func (a *Agent) Begun() <-chan struct{} { return a.begun }
 
 // Applied is the position of what is served.
 func (a *Agent) Applied() snapshot.Cursor { return a.cfg.Table.Cursor() }
@@ -263,6 +268,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	if err := a.begin(); err != nil {
 		return errors.Join(err, a.Close())
 	}
+	close(a.begun)
 	var parts sync.WaitGroup
 	followed := make(chan struct{})
 	parts.Go(func() {

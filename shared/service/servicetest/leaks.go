@@ -1,0 +1,60 @@
+// Package servicetest helps to test that services end whole.
+package servicetest
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// NoLeaks fails the test if, at its end, there are goroutines that were not there when NoLeaks was called and that don't
+// end within ten seconds. The test must not run in parallel with others, whose goroutines are not told from its own.
+func NoLeaks(t testing.TB) {
+	t.Helper()
+	before := goroutines()
+	t.Cleanup(func() {
+		var left []string
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			left = left[:0]
+			for id, stack := range goroutines() {
+				if _, old := before[id]; !old && !ignored(stack) {
+					left = append(left, stack)
+				}
+			}
+			if len(left) == 0 {
+				return
+			}
+			if time.Now().After(deadline) {
+				break
+			}
+		}
+		t.Errorf("%d goroutines are left, such as\n%s", len(left), left[0])
+	})
+}
+
+// ignored are goroutines of the runtime and of os/signal, which start once in a process and never end.
+func ignored(stack string) bool {
+	return strings.Contains(stack, "os/signal.") || strings.Contains(stack, "created by runtime.") || strings.Contains(stack, "runtime.ensureSigM")
+}
+
+// goroutines are the stacks of all goroutines but the caller's, by number.
+func goroutines() map[string]string {
+	buf := make([]byte, 1<<20)
+	for {
+		n := runtime.Stack(buf, true)
+		if n < len(buf) {
+			buf = buf[:n]
+			break
+		}
+		buf = make([]byte, 2*len(buf))
+	}
+	all := map[string]string{}
+	for i, stack := range strings.Split(string(buf), "\n\n") {
+		id, _, ok := strings.Cut(strings.TrimPrefix(stack, "goroutine "), " ")
+		if ok && i > 0 { // the first is the caller
+			all[id] = stack
+		}
+	}
+	return all
+}
