@@ -92,6 +92,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	if err != nil {
 		return err
 	}
+	defer control.Close()
 
 	g := service.Group{Logger: log, StopTimeout: 9 * time.Second}
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))

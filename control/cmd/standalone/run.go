@@ -65,6 +65,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
+	defer control.Close()
 
 	data, err := edge.New(s.edge(), edge.Deps{
 		Source: control.Source, Sink: control.Sink, Geo: geo, Registry: op.Registry, Logger: log,

@@ -236,11 +236,6 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 		return fmt.Errorf("register the metrics of the live feed: %w", err)
 	}
 	c.add("live feed", c.feed)
-	c.add("remembered reports", service.Func(func(ctx context.Context) error {
-		<-ctx.Done()
-		c.reports.Close()
-		return nil
-	}))
 	ownEdge := time.Duration(0)
 	if cfg.Direct {
 		ownEdge = awaitOwnEdge
@@ -275,6 +270,13 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 
 func (c *Control) add(name string, s service.Service) {
 	c.services = append(c.services, named{name, s})
+}
+
+// Close lets go of what New made. It is called after the parts have stopped, and also where they never ran.
+func (c *Control) Close() {
+	if c.reports != nil {
+		c.reports.Close()
+	}
 }
 
 // AddTo adds the parts that run to a group.

@@ -33,9 +33,14 @@ func NoLeaks(t testing.TB) {
 	})
 }
 
-// ignored are goroutines of the runtime and of os/signal, which start once in a process and never end.
+// ignored are goroutines that start once in a process and never end: of the runtime, of os/signal, and fasthttp's clock.
 func ignored(stack string) bool {
-	return strings.Contains(stack, "os/signal.") || strings.Contains(stack, "created by runtime.") || strings.Contains(stack, "runtime.ensureSigM")
+	for _, of := range []string{"os/signal.", "created by runtime.", "runtime.ensureSigM", "fasthttp.updateServerDate"} {
+		if strings.Contains(stack, of) {
+			return true
+		}
+	}
+	return false
 }
 
 // goroutines are the stacks of all goroutines but the caller's, by number.

@@ -1,0 +1,53 @@
+package edge_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/service/servicetest"
+)
+
+// An edge starts and stops 100 times on one folder, at times in the middle of its start. When it says that it has
+// started it answers, and nothing is left of any.
+func TestArch3_an_edge_starts_and_stops_100_times(t *testing.T) {
+	servicetest.NoLeaks(t)
+	c := newControl()
+	c.put(link.Record{Num: 1, Owner: 1, Slug: "here", Destination: "https://example.com/"})
+	cfg := config(t)
+	transport := &http.Transport{DisableKeepAlives: true}
+	for round := range 100 {
+		e, err := edge.New(cfg, edge.Deps{Source: c, Sink: c, Logger: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- e.Run(ctx) }()
+		if round%3 > 0 {
+			<-e.Started()
+			res, err := transport.RoundTrip(get(t, fmt.Sprintf("http://%s/robots.txt", e.Addr())))
+			if err != nil {
+				t.Errorf("round %d: started, and %v", round, err)
+			} else {
+				res.Body.Close()
+			}
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+	}
+}
+
+func get(t *testing.T, url string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
