@@ -54,7 +54,7 @@ func (s *signing) Validate() error {
 // clicksAt is where clicks are kept.
 type clicksAt struct {
 	URL       config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api and ingest)"`
-	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster that tables are made on, replicated and sharded; empty: a single server. It is chosen once"`
+	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster that tables are made on, replicated and sharded; empty: a single server. It is chosen once. This mode has not been run by us: try it with your cluster first. Inserts wait for a majority of a shard's replicas, which of two is both, so have three"`
 	Retention int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"how long clicks are kept, by whole months; 0: for ever"`
 }
 

@@ -151,7 +151,12 @@ func (s *Store) insert(ctx context.Context, table string, n int, fields []field)
 	for i, f := range fields {
 		names[i] = f.name
 	}
-	batch, err := s.writing.PrepareBatch(ctx, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+")")
+	statement := "INSERT INTO " + table + " (" + strings.Join(names, ", ") + ")"
+	return s.retry(ctx, func() error { return s.send(ctx, statement, fields) })
+}
+
+func (s *Store) send(ctx context.Context, statement string, fields []field) error {
+	batch, err := s.writing.PrepareBatch(ctx, statement)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,13 +26,14 @@ func (s *Store) Stats() Stats {
 var (
 	rebuiltDesc = prometheus.NewDesc("shortline_rollup_rebuilt_slots_total", "Quarter hours of clicks of which the rollups were built, again or for the first time.", nil, nil)
 	waitingDesc = prometheus.NewDesc("shortline_rollup_waiting_slots", "Quarter hours that have ended and were written to since their rollups were built; reports read their clicks instead.", nil, nil)
+	replicaDesc = prometheus.NewDesc("shortline_clickhouse_replica_errors_total", "Statements that a replica of a cluster could not do at the moment, by ClickHouse's code: 242 read-only, 286 and 289 quorum. They are made again.", []string{"code"}, nil)
 	errorsDesc  = prometheus.NewDesc("shortline_rollup_errors_total", "Attempts to rebuild rollups that failed.", nil, nil)
 	successDesc = prometheus.NewDesc("shortline_rollup_last_success_timestamp_seconds", "When rollups were last rebuilt or found up to date, 0 for never.", nil, nil)
 )
 
 // Describe and Collect make the Store a prometheus.Collector of what Run does. Who doesn't run it registers nothing.
 func (s *Store) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{rebuiltDesc, waitingDesc, errorsDesc, successDesc} {
+	for _, d := range []*prometheus.Desc{rebuiltDesc, waitingDesc, errorsDesc, successDesc, replicaDesc} {
 		ch <- d
 	}
 }
@@ -47,4 +49,7 @@ func (s *Store) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(waitingDesc, prometheus.GaugeValue, float64(st.Waiting))
 	ch <- prometheus.MustNewConstMetric(errorsDesc, prometheus.CounterValue, float64(st.Failed))
 	ch <- prometheus.MustNewConstMetric(successDesc, prometheus.GaugeValue, success)
+	for i, c := range replicaCodes {
+		ch <- prometheus.MustNewConstMetric(replicaDesc, prometheus.CounterValue, float64(s.stats.replica[i].Load()), strconv.Itoa(c))
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+	conns "github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/uuid"
 
 	"github.com/shortline/shortline/control/internal/analytics"
@@ -159,7 +160,11 @@ func (s *Store) each(ctx context.Context, st analytics.Statement, f func() error
 // ask is each for who holds the lock.
 func (s *Store) ask(ctx context.Context, st analytics.Statement, f func() error, into ...any) error {
 	text, args := parameters(st)
-	rows, err := s.conn.Query(ctx, text, args...)
+	var rows conns.Rows
+	err := s.retry(ctx, func() (err error) {
+		rows, err = s.conn.Query(ctx, text, args...)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -62,6 +62,7 @@ func (s *Store) Run(ctx context.Context) error {
 			return nil
 		case err != nil:
 			s.stats.failed.Add(1)
+			s.stats.replica.note(err) // made again under another number, since half a build may be there
 			s.log.Error("rollups could not be rebuilt, reports read the clicks themselves", "error", err.Error())
 		default:
 			s.stats.at.Store(time.Now().UnixMilli())

@@ -1,0 +1,57 @@
+package clickhouse
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+)
+
+// Errors of a replica that pass by themselves.
+const (
+	codeReadOnly    = 242 // TABLE_IS_READ_ONLY: it has lost Keeper, or is starting
+	codeQuorumBusy  = 286 // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE: the insert before has not reached its quorum
+	codeNotInQuorum = 289 // REPLICA_IS_NOT_IN_QUORUM: it lacks what a quorum has
+	replicaTries    = 5
+	replicaPause    = 100 * time.Millisecond // doubled after each try
+)
+
+// replicaCodes are counted each by itself.
+var replicaCodes = [...]int{codeReadOnly, codeQuorumBusy, codeNotInQuorum}
+
+// replicaErrors counts answers with one of replicaCodes.
+type replicaErrors [len(replicaCodes)]atomic.Uint64
+
+// note counts err if it is one that passes, and reports whether it is.
+func (r *replicaErrors) note(err error) bool {
+	if err == nil {
+		return false
+	}
+	have := code(err)
+	for i, c := range replicaCodes {
+		if have == c {
+			r[i].Add(1)
+			return true
+		}
+	}
+	return false
+}
+
+// retry calls f again, a few times within two seconds, while a replica answers that it can't do something at the moment.
+// f must be safe to call again: a read, or an insert of rows that have identities. Ingest goes on trying after that, as
+// with any other error.
+func (s *Store) retry(ctx context.Context, f func() error) error {
+	pause := replicaPause
+	for try := 1; ; try++ {
+		err := f()
+		if !s.stats.replica.note(err) || try == replicaTries {
+			return err
+		}
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+			return err
+		}
+		pause *= 2
+	}
+}
