@@ -79,7 +79,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s), or FUZZEXECS inputs
 e2e: compiler ## the whole road, in one process and as a fleet: README, full load, kill -9 (N=30), rolling restarts
 	@deploy/dev/parts
 	@test/observe/parts
-	@cd control/cmd/standalone && $(GO) test -count=1 -timeout 30m -v -run 'E2E' ./...
+	@cd control/cmd/standalone && FRESH_ROUNDS=10000 $(GO) test -count=1 -timeout 30m -v -run 'E2E|TestAPI1' ./...
 	@cd test/harness && $(GO) test -count=1 -timeout 30m -v ./e2e
 
 chaos-%: compiler ## an experiment of docs/reliability.md, such as make chaos-G01 N=300

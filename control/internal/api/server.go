@@ -200,7 +200,9 @@ func (s *Server) openAPI() huma.Config {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "Shortline", Version: s.cfg.Version,
-				Description: "Short links, routing rules, A/B tests and click analytics. Times are RFC 3339 in UTC with milliseconds; unset optional fields are null.",
+				Description: "Short links, routing rules, A/B tests and click analytics. Times are RFC 3339 in UTC with milliseconds; unset optional fields are null. " +
+					"In one process a change is visible to visitors as soon as its answer has come. In a fleet it is at every connected edge within a second; " +
+					"with the header Prefer: wait=N (seconds, at most 10) the answer waits for that, and X-Edges: 2/3 says how many of the connected edges have it.",
 			},
 			Servers: []*huma.Server{{URL: s.cfg.BaseURL}},
 			Tags:    tags,
