@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/spool"
 )
 
@@ -11,6 +12,10 @@ import (
 type collector struct{ edge *Edge }
 
 var answers = prometheus.NewDesc("shortline_edge_answers_total", "Requests answered, by what they were answered with.", []string{"outcome"}, nil)
+
+var latency = prometheus.NewDesc("shortline_edge_request_duration_seconds",
+	"How long answers took, from the head of the request until the kernel had taken the answer or the first part of one that is streamed, by outcome. One request in 16 is measured.",
+	[]string{"outcome"}, nil)
 
 // metric is one number of an account, under a name.
 type metric struct {
@@ -60,6 +65,7 @@ var metrics = []metric{
 	total("shortline_edge_locks_learned_total", "Clients of whose guesses at other edges this one has heard.", func(s *Stats) uint64 { return s.Locks.Learned }),
 	total("shortline_edge_locks_errors_total", "Exchanges about guesses that failed and are tried again.", func(s *Stats) uint64 { return s.Locks.Failed }),
 	total("shortline_edge_limited_total", "Requests refused because their client made too many.", func(s *Stats) uint64 { return s.Redirect.Limited }),
+	total("shortline_edge_errors_total", "Requests answered with a 5xx status, those of the control plane included. 508, a link that leads to itself, is not counted.", func(s *Stats) uint64 { return s.Redirect.Errors }),
 	total("shortline_edge_panics_total", "Requests that hit a bug.", func(s *Stats) uint64 { return s.Redirect.Panics }),
 	total("shortline_edge_upstream_errors_total", "Requests that the control plane did not answer.", func(s *Stats) uint64 { return s.Proxy.Failed }),
 	total("shortline_edge_upstream_refused_total", "Requests not passed on because too many were waiting.", func(s *Stats) uint64 { return s.Proxy.Refused }),
@@ -102,6 +108,7 @@ var metrics = []metric{
 // Describe implements prometheus.Collector.
 func (c collector) Describe(to chan<- *prometheus.Desc) {
 	to <- answers
+	to <- latency
 	for _, m := range metrics {
 		to <- m.desc
 	}
@@ -114,9 +121,16 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	for outcome, n := range map[string]uint64{
 		"redirect": r.Redirects - min(r.Redirects, r.Verified), "preview": r.Previews, "password_form": r.Forms, "info": r.Infos, "verified": r.Verified, "wrong_password": r.Wrong,
 		"locked": r.Locked, "busy": r.Busy, "not_found": r.Missing, "gone": r.Gone, "loop": r.Loops, "refused": r.Refused, "proxied": r.Proxied, "panic": r.Panics,
-		"limited": r.Limited,
+		"limited": r.Limited, "unavailable": r.Unavailable,
 	} {
 		to <- prometheus.MustNewConstMetric(answers, prometheus.CounterValue, float64(n), outcome)
+	}
+	for _, l := range c.edge.redirect.Latencies() {
+		buckets := make(map[float64]uint64, len(l.Buckets))
+		for i, n := range l.Buckets {
+			buckets[redirect.LatencyBounds[i].Seconds()] = n
+		}
+		to <- prometheus.MustNewConstHistogram(latency, l.Count, l.Sum.Seconds(), buckets, l.Outcome)
 	}
 	for _, m := range metrics {
 		to <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(&s))

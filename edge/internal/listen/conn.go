@@ -40,6 +40,8 @@ type conn struct {
 
 	requests requests // what is known of how requests are framed
 	answered bool     // something was written since the last Read
+	mark     uint32   // of the answer that is timed (see Time); 0: none is
+	began    time.Time
 	patience patience
 	glanced  uint64
 }
@@ -94,6 +96,9 @@ func (c *conn) Write(b []byte) (int, error) {
 		return c.given, err
 	case c.brokenOff != 0:
 		return c.given, c.failure("write", c.brokenOff)
+	}
+	if c.mark != 0 {
+		c.took()
 	}
 	return c.given, nil
 }

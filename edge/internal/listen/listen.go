@@ -53,6 +53,7 @@ type Listener struct {
 	timeouts Timeouts
 	now      atomic.Int64 // as of the last sweep, so at most an interval behind
 	foresee  Foresight
+	clock    Clock
 	hall     *hall // nil: nobody waits
 	mu       sync.Mutex
 	conns    []*conn

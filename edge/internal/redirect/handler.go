@@ -93,6 +93,7 @@ type Handler struct {
 	policy   []byte
 	refusals map[int]*refusal
 	tally    *tally
+	latency  *latency
 	hasher   *hasher
 	limiter  *limiter // nil without a limit
 	guesses  *limiter // of passwords; nil without a limit
@@ -117,7 +118,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	_, _ = rand.Read(seed[:]) // never fails
 	h := &Handler{
 		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
-		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), hasher: newHasher(),
+		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(),
 		limiter: newLimiter(cfg.RateLimit), guesses: newLimiter(cfg.GuessLimit), tooMany: newTooMany(p),
 	}
 	h.pool.New = func() any { return new(work) }
@@ -138,6 +139,11 @@ func (w *work) Crawler() bool { return w.Agent().Preview }
 
 // Serve answers one request.
 func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
+	h.serve(ctx)
+	h.observe(ctx)
+}
+
+func (h *Handler) serve(ctx *fasthttp.RequestCtx) {
 	defer h.rescue(ctx)
 	header := &ctx.Request.Header
 	t := split(header.RequestURI())
@@ -211,6 +217,7 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 // missing answers what leads nowhere. An edge that has no links yet doesn't claim that there is none.
 func (h *Handler) missing(ctx *fasthttp.RequestCtx) {
 	if h.deps.Ready != nil && !h.deps.Ready() {
+		h.tally.add(ctx.ConnID(), cUnavailable)
 		h.refuse(ctx, fasthttp.StatusServiceUnavailable)
 		ctx.Response.Header.Set("Retry-After", "1")
 		return

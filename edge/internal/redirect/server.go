@@ -29,6 +29,7 @@ var Timeouts = listen.Timeouts{Read: 5 * time.Second, Write: 10 * time.Second, I
 // handler makes for each line.
 func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 	l.Foresee(foresight{h})
+	l.Clock(h.latency)
 	l.AwaitHeads(service.MaxConnections(maxConnections))
 	return &fasthttp.Server{
 		Handler:      h.Serve,

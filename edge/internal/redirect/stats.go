@@ -27,6 +27,8 @@ const (
 	cProxied
 	cPanics
 	cLimited
+	cUnavailable
+	cErrors
 	counters
 )
 
@@ -61,8 +63,12 @@ type Stats struct {
 	Proxied   uint64 // passed on to the upstream
 	Panics    uint64 // requests that hit a bug; 0 in a healthy edge
 	Limited   uint64 // refused because the client made too many requests
-	Hashes    uint64 // passwords compared
-	Guessers  int    // addresses held in the table of locks, a gauge
+	// Unavailable counts answers 503 of an edge that has no links yet.
+	Unavailable uint64
+	// Errors counts answers with a 5xx status, those of the upstream included, but not 508: that is a link's fault.
+	Errors   uint64
+	Hashes   uint64 // passwords compared
+	Guessers int    // addresses held in the table of locks, a gauge
 }
 
 // Stats returns the counters. They are read one by one, so sums over them may be off by requests in flight.
@@ -72,6 +78,7 @@ func (h *Handler) Stats() Stats {
 		Previews: h.tally.sum(cPreviews), Forms: h.tally.sum(cForms), Infos: h.tally.sum(cInfos),
 		Verified: h.tally.sum(cVerified), Wrong: h.tally.sum(cWrong), Locked: h.tally.sum(cLocked), Busy: h.tally.sum(cBusy),
 		Missing: h.tally.sum(cMissing), Gone: h.tally.sum(cGone), Loops: h.tally.sum(cLoops), Refused: h.tally.sum(cRefused),
-		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Limited: h.tally.sum(cLimited), Hashes: h.hasher.done.Load(), Guessers: h.deps.Locks.Stats().Clients,
+		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Limited: h.tally.sum(cLimited),
+		Unavailable: h.tally.sum(cUnavailable), Errors: h.tally.sum(cErrors), Hashes: h.hasher.done.Load(), Guessers: h.deps.Locks.Stats().Clients,
 	}
 }
