@@ -36,6 +36,7 @@ type serviceMonitor struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
 		Selector     metav1.LabelSelector `json:"selector"`
+		JobLabel     string               `json:"jobLabel"`
 		TargetLabels []string             `json:"targetLabels"`
 		Endpoints    []struct {
 			Port     string `json:"port"`
@@ -56,7 +57,9 @@ var kinds = map[string]func() any{
 	"autoscaling/v2 HorizontalPodAutoscaler":  func() any { return new(autoscalingv2.HorizontalPodAutoscaler) },
 	"networking.k8s.io/v1 NetworkPolicy":      func() any { return new(networkingv1.NetworkPolicy) },
 	"networking.k8s.io/v1 Ingress":            func() any { return new(networkingv1.Ingress) },
+	"v1 ConfigMap":                            func() any { return new(corev1.ConfigMap) },
 	"monitoring.coreos.com/v1 ServiceMonitor": func() any { return new(serviceMonitor) },
+	"monitoring.coreos.com/v1 PrometheusRule": func() any { return new(prometheusRule) },
 }
 
 // rendered is a release by kind and name.
@@ -87,14 +90,17 @@ func values(t *testing.T, name string) map[string]any {
 }
 
 // attempt renders the chart as "helm install go" would.
-func attempt(v map[string]any) (map[string]string, error) {
+func attempt(v map[string]any) (map[string]string, error) { return attemptAs("go", v) }
+
+// attemptAs renders a release of another name.
+func attemptAs(release string, v map[string]any) (map[string]string, error) {
 	chart, err := loader.Load(chartDir)
 	if err != nil {
 		return nil, err
 	}
 	caps := chartutil.DefaultCapabilities.Copy()
 	caps.KubeVersion = chartutil.KubeVersion{Version: "v1.34.0", Major: "1", Minor: "34"}
-	all, err := chartutil.ToRenderValues(chart, v, chartutil.ReleaseOptions{Name: "go", Namespace: "links", IsInstall: true}, caps)
+	all, err := chartutil.ToRenderValues(chart, v, chartutil.ReleaseOptions{Name: release, Namespace: "links", IsInstall: true}, caps)
 	if err != nil {
 		return nil, err
 	}

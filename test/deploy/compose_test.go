@@ -144,7 +144,7 @@ func TestCompose_backends_are_not_published(t *testing.T) {
 		for _, port := range s.Ports {
 			switch {
 			case strings.HasPrefix(name, "edge-"), name == "standalone" && port.Target == 8080:
-			case port.HostIP == "127.0.0.1" && (name == "standalone" || name == "grafana" || name == "prometheus"):
+			case port.HostIP == "127.0.0.1" && slices.Contains([]string{"standalone", "grafana", "prometheus", "alertmanager"}, name):
 			default:
 				t.Errorf("%s publishes port %d on %q", name, port.Target, port.HostIP)
 			}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +45,7 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"edge", "control", "standalone"} {
 		built[name] = sync.OnceValues(func() (string, error) { return build(name) })
 	}
+	log.SetOutput(io.Discard) // Helm's, of each symbolic link in the chart
 	status := m.Run()
 	os.RemoveAll(workshop)
 	os.Exit(status)

@@ -1,0 +1,210 @@
+package observe_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// pager is an Alertmanager as far as Prometheus knows one: it remembers which alerts it was sent, by name and instance.
+type pager struct {
+	*httptest.Server
+	mu  sync.Mutex
+	got map[string]bool
+}
+
+func newPager(t *testing.T) *pager {
+	p := &pager{got: map[string]bool{}}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var alerts []struct{ Labels map[string]string }
+		if err := json.NewDecoder(r.Body).Decode(&alerts); err != nil {
+			t.Errorf("%s: %v", r.URL, err)
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, a := range alerts {
+			p.got[a.Labels["alertname"]+" "+a.Labels["instance"]] = true
+		}
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *pager) has(alert string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.got[alert]
+}
+
+// own starts another process of a program that tests share, which the test may stop.
+func own(t *testing.T, shared *program, settings ...string) *program {
+	t.Helper()
+	p := &program{dir: t.TempDir()}
+	for _, addr := range []*string{&p.Addr, &p.Ops} {
+		if err := freePort(addr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.cmd = exec.Command(filepath.Join(shared.dir, "program"))
+	p.cmd.Env = append(settings, "PATH="+os.Getenv("PATH"), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+filepath.Join(p.dir, "data"))
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+	})
+	return p
+}
+
+// eventually waits for a condition, for as long as a busy machine may need.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// ups asks Prometheus how many targets answer.
+func ups(t *testing.T, prometheus string) string {
+	t.Helper()
+	res, err := http.Get("http://" + prometheus + `/api/v1/query?query=sum(up%7Bjob%3D%22shortline-edge%22%7D)`)
+	if err != nil {
+		return "" // it is starting
+	}
+	defer res.Body.Close()
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(res.Body); err != nil {
+		t.Fatal(err)
+	}
+	if m := regexp.MustCompile(`"value":\[[^,]+,"(\d+)"\]`).FindStringSubmatch(b.String()); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// A real Prometheus with the configuration, the targets and the rules of compose pages when one of two edges stops. Only
+// addresses are other ones, and times shorter.
+func TestOps3_A_stopped_edge_pages(t *testing.T) {
+	t.Parallel()
+	binary, err := exec.LookPath("prometheus")
+	if err != nil {
+		t.Fatal("This test needs Prometheus.  On Debian or Ubuntu:  sudo apt-get install -y prometheus")
+	}
+	settings := []string{"BASE_URL=http://sho.rt", "CONTROL_URL=http://127.0.0.1:1", "EDGE_TOKEN=0123456789abcdef0123456789abcdef", "KAFKA_BROKERS=127.0.0.1:1"}
+	shared := lonelyEdge(t)
+	stays, stops := own(t, shared, settings...), own(t, shared, settings...)
+	pages := newPager(t)
+
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	swap := func(text string, pairs ...string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if !strings.Contains(text, pairs[i]) {
+				t.Fatalf("the configuration does not have %q", pairs[i])
+			}
+		}
+		return strings.NewReplacer(pairs...).Replace(text)
+	}
+	targets := write("targets.yml", swap(read(t, "deploy/prometheus/targets/fleet.yml"), "edge-1:9090", stays.Ops, "edge-2:9090", stops.Ops,
+		"control-1:9090", "127.0.0.1:1", "control-2:9090", "127.0.0.1:2"))
+	soon := regexp.MustCompile(`(?m)^(\s+for:) \S+$`)
+	for _, name := range []string{"alerts.yml", "recording.yml"} {
+		write(name, soon.ReplaceAllString(read(t, "deploy/prometheus/rules/"+name), "$1 1s"))
+	}
+	config := swap(read(t, "deploy/prometheus/prometheus.yml"), "/etc/prometheus/targets.yml", targets,
+		"  - /etc/prometheus/rules/*.yml", "  - "+filepath.Join(dir, "alerts.yml")+"\n  - "+filepath.Join(dir, "recording.yml"),
+		"alertmanager:9093", strings.TrimPrefix(pages.URL, "http://"), "15s", "1s", `regex: (.+):\d+`, `regex: (.+)`)
+	var listen string
+	if err := freePort(&listen); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), binary, "--config.file="+write("prometheus.yml", config), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("Prometheus: %s", out.String())
+		}
+	})
+
+	eventually(t, "both edges answer", func() bool { return ups(t, listen) == "2" })
+	down := func(p *program) string { return "ShortlineDown " + p.Ops }
+	if pages.has(down(stops)) || pages.has(down(stays)) {
+		t.Error("a page for an edge that answers")
+	}
+	if err := stops.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a page for the edge that was stopped", func() bool { return pages.has(down(stops)) })
+	if pages.has(down(stays)) {
+		t.Error("a page for the edge that answers")
+	}
+}
+
+// The list of targets names every edge and every control plane of compose, and its one standalone process.
+func TestOps3_Compose_targets_are_all_programs(t *testing.T) {
+	t.Parallel()
+	compose := read(t, "docker-compose.yml")
+	want := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^  ((?:edge|control)-\d+|standalone):\n    <<: `).FindAllStringSubmatch(compose, -1) {
+		want[m[1]] = true
+	}
+	got := map[string]bool{}
+	for _, name := range []string{"fleet", "standalone"} {
+		for _, m := range regexp.MustCompile(`([a-z0-9-]+):9090`).FindAllStringSubmatch(read(t, "deploy/prometheus/targets/"+name+".yml"), -1) {
+			got[m[1]] = true
+		}
+	}
+	if len(want) < 5 || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("targets %v, services %v", got, want)
+	}
+}
+
+// Alertmanager sends alerts to receivers that its file defines; every alert's severity has a way.
+func TestOps3_Alertmanager_has_receivers(t *testing.T) {
+	t.Parallel()
+	text := read(t, "deploy/prometheus/alertmanager.yml")
+	defined := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^  - name: (\S+)$`).FindAllStringSubmatch(text, -1) {
+		defined[m[1]] = true
+	}
+	used := regexp.MustCompile(`(?m)^\s+receiver: (\S+)$`).FindAllStringSubmatch(text, -1)
+	for _, m := range used {
+		if !defined[m[1]] {
+			t.Errorf("the receiver %s is not defined", m[1])
+		}
+	}
+	if len(used) != 2 || len(defined) != 2 || !strings.Contains(text, `severity="page"`) {
+		t.Errorf("routes %v, receivers %v", used, defined)
+	}
+	if !strings.Contains(read(t, "deploy/prometheus/prometheus.yml"), "targets: [alertmanager:9093]") || !strings.Contains(read(t, "docker-compose.yml"), "\n  alertmanager:\n") {
+		t.Error("Prometheus does not tell Alertmanager")
+	}
+}
