@@ -49,6 +49,11 @@ type Config struct {
 	// for one edge at a time. Required.
 	DataDir string
 
+	// Name and Region are what the operator calls this edge and where it is: at most 64 letters, digits, dots, hyphens and
+	// underlines each. They are reported to the control plane, stored with clicks and exported as a metric. Neither is an
+	// identity: several edges may have the same.
+	Name, Region string
+
 	// TrustedProxies are addresses and CIDR prefixes, parted by commas, of proxies whose X-Forwarded-For counts.
 	TrustedProxies string
 	// GeoPath is one or more geo databases (.mmdb), parted by commas; "" means that places are unknown. It is not
@@ -105,6 +110,12 @@ func (c Config) Validate() error {
 	}
 	if _, err := snapshot.ParseKeys(c.SnapshotKeys); err != nil {
 		refuse("SNAPSHOT_PUBLIC_KEYS: %w", err)
+	}
+	if o := (click.Origin{Edge: c.Name}); !o.Valid() {
+		refuse("EDGE_NAME: %q is not made of at most 64 letters, digits, dots, hyphens and underlines", c.Name)
+	}
+	if o := (click.Origin{Region: c.Region}); !o.Valid() {
+		refuse("REGION: %q is not made of at most 64 letters, digits, dots, hyphens and underlines", c.Region)
 	}
 	if c.RateLimit < 0 {
 		refuse("EDGE_RATE_LIMIT: must not be negative")
@@ -213,7 +224,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if e.spool, err = spool.Open(spoolCfg); err != nil {
 		return nil, err
 	}
-	if e.ship, err = ship.New(ship.Config{Linger: cfg.ShipDelay, Logger: e.log}, e.spool, deps.Sink); err != nil {
+	if e.ship, err = ship.New(ship.Config{Linger: cfg.ShipDelay, Origin: click.Origin{Edge: cfg.Name, Region: cfg.Region}, Logger: e.log}, e.spool, deps.Sink); err != nil {
 		return nil, err
 	}
 	keys, err := snapshot.ParseKeys(cfg.SnapshotKeys)
@@ -268,7 +279,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 
 // fill completes what the agent reports to the control plane.
 func (e *Edge) fill(s *snapshot.Status) {
-	s.Address = e.reachedAt()
+	s.Address, s.Name, s.Region = e.reachedAt(), e.cfg.Name, e.cfg.Region
 	st := e.spool.Stats()
 	s.Spool.Bytes, s.Spool.Pending, s.Spool.Dropped = st.Bytes, st.Pending, st.Dropped
 	s.Spool.OldestMs = e.ship.Stats().Oldest.Milliseconds()

@@ -17,6 +17,8 @@ var latency = prometheus.NewDesc("shortline_edge_request_duration_seconds",
 	"How long answers took, from the head of the request until the kernel had taken the answer or the first part of one that is streamed, by outcome. One request in 16 is measured.",
 	[]string{"outcome"}, nil)
 
+var info = prometheus.NewDesc("shortline_edge_info", "Always 1; the labels are EDGE_NAME and REGION.", []string{"edge", "region"}, nil)
+
 // metric is one number of an account, under a name.
 type metric struct {
 	desc  *prometheus.Desc
@@ -109,6 +111,7 @@ var metrics = []metric{
 func (c collector) Describe(to chan<- *prometheus.Desc) {
 	to <- answers
 	to <- latency
+	to <- info
 	for _, m := range metrics {
 		to <- m.desc
 	}
@@ -117,6 +120,7 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	s := c.edge.Stats()
+	to <- prometheus.MustNewConstMetric(info, prometheus.GaugeValue, 1, c.edge.cfg.Name, c.edge.cfg.Region)
 	r := &s.Redirect
 	for outcome, n := range map[string]uint64{
 		"redirect": r.Redirects - min(r.Redirects, r.Verified), "preview": r.Previews, "password_form": r.Forms, "info": r.Infos, "verified": r.Verified, "wrong_password": r.Wrong,

@@ -8,6 +8,7 @@ package click
 import (
 	"context"
 	"net/netip"
+	"regexp"
 
 	"github.com/shortline/shortline/shared/link"
 )
@@ -52,6 +53,20 @@ const (
 	MaxUTM            = 255 // each campaign parameter
 )
 
+// Origin says which edge a batch comes from, in its operator's words: EDGE_NAME and REGION. Either may be "". It travels beside
+// the batch, not in it: a reader of an older release does not see it.
+type Origin struct{ Edge, Region string }
+
+// MaxOrigin bounds each part of an Origin, in bytes.
+const MaxOrigin = 64
+
+var originText = regexp.MustCompile(`^[A-Za-z0-9._-]{0,64}$`)
+
+// Valid reports whether both parts are made of at most 64 letters, digits, dots, hyphens and underlines.
+func (o Origin) Valid() bool {
+	return originText.MatchString(o.Edge) && originText.MatchString(o.Region)
+}
+
 // Batch is a run of events of one lane with consecutive sequence numbers, in order. The spool makes it, a
 // Sink takes it. Records is valid only during the call it is passed to.
 type Batch struct {
@@ -60,6 +75,7 @@ type Batch struct {
 	Count   int
 	Records []byte // Count events, each as AppendRecord wrote it
 	Repair  bool   // shipped again on request: must not be skipped by a high-water mark
+	Origin  Origin
 }
 
 // Sink takes batches of clicks. Deliver returns nil only when every event of the batch is stored durably and

@@ -48,7 +48,7 @@ func Open(s Settings, name string, timeout time.Duration) (*Conn, error) {
 	dial := min(5*time.Second, timeout)
 	t := &kafka.Transport{
 		DialTimeout: dial, IdleTimeout: time.Minute, MetadataTTL: 5 * time.Second,
-		MetadataTopics: []string{s.Topic}, ClientID: name, TLS: secure, SASL: mechanism,
+		MetadataTopics: []string{s.FullTopic()}, ClientID: name, TLS: secure, SASL: mechanism,
 	}
 	d := &kafka.Dialer{ClientID: name, Timeout: dial, DualStack: true, TLS: secure, SASLMechanism: mechanism}
 	if secure == nil {
@@ -87,7 +87,7 @@ func (c *Conn) Topic(ctx context.Context) (kafka.Topic, error) {
 
 // describe also says how many brokers there are.
 func (c *Conn) describe(ctx context.Context) (kafka.Topic, int, error) {
-	name := c.settings.Topic
+	name := c.settings.FullTopic()
 	m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{name}})
 	if err != nil {
 		return kafka.Topic{}, 0, fmt.Errorf("kafka: no answer from %s: %w", strings.Join(c.settings.Brokers, ", "), err)

@@ -22,6 +22,7 @@ import (
 type Settings struct {
 	Brokers []string `env:"KAFKA_BROKERS" help:"host:port of some brokers, with commas between them; the others are found by them"`
 	Topic   string   `env:"KAFKA_TOPIC" envDefault:"shortline.clicks" help:"the topic of clicks"`
+	Prefix  string   `env:"KAFKA_PREFIX" help:"put before the names of the topic and of consumer groups, so that several fleets can share one Kafka, such as staging. ; the same at every edge and control plane"`
 
 	TLS      bool   `env:"KAFKA_TLS" envDefault:"false" help:"encrypts connections to the brokers"`
 	CAFile   string `env:"KAFKA_CA_FILE" help:"certificates of the authorities that brokers are believed by (PEM); empty means the system's"`
@@ -46,6 +47,15 @@ const (
 
 var topicName = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 
+// FullTopic is the topic's name in Kafka.
+func (s Settings) FullTopic() string { return s.Prefix + s.Topic }
+
+// The headers of a message that say which edge it comes from (click.Origin).
+const (
+	HeaderEdge   = "shortline-edge-name"
+	HeaderRegion = "shortline-edge-region"
+)
+
 // Validate reports every setting that makes no sense, by its name in the environment. It reads the files of
 // certificates and connects to nobody.
 func (s Settings) Validate() error {
@@ -62,6 +72,10 @@ func (s Settings) Validate() error {
 	switch {
 	case s.Topic == "":
 		refuse("KAFKA_TOPIC: no topic is given")
+	case s.Prefix != "" && !topicName.MatchString(s.Prefix):
+		refuse("KAFKA_PREFIX: %q: a prefix is made of letters, digits, dots, hyphens and underlines", s.Prefix)
+	case len(s.FullTopic()) > 249:
+		refuse("KAFKA_PREFIX: with KAFKA_TOPIC it has more than 249 characters")
 	case !topicName.MatchString(s.Topic) || strings.Trim(s.Topic, ".") == "":
 		refuse("KAFKA_TOPIC: %q: a topic is called by up to 249 letters, digits, dots, hyphens and underlines", s.Topic)
 	}

@@ -65,9 +65,9 @@ func (c *Conn) Settle(ctx context.Context, log *slog.Logger, failed func()) bool
 		warnings, err := c.Prepare(ctx)
 		if err == nil {
 			for _, w := range warnings {
-				log.Warn("kafka: the topic is not as it should be", "topic", c.settings.Topic, "reason", w)
+				log.Warn("kafka: the topic is not as it should be", "topic", c.settings.FullTopic(), "reason", w)
 			}
-			log.Info("kafka: the topic is there", "topic", c.settings.Topic)
+			log.Info("kafka: the topic is there", "topic", c.settings.FullTopic())
 			return true
 		}
 		if ctx.Err() != nil {
@@ -75,7 +75,7 @@ func (c *Conn) Settle(ctx context.Context, log *slog.Logger, failed func()) bool
 		}
 		failed()
 		if failures++; failures&(failures-1) == 0 {
-			log.Warn("kafka: the topic can't be used yet, trying again", "topic", c.settings.Topic, "tries", failures, "error", err)
+			log.Warn("kafka: the topic can't be used yet, trying again", "topic", c.settings.FullTopic(), "tries", failures, "error", err)
 		}
 		d := min(first<<min(failures-1, 10), most)
 		timer := time.NewTimer(d - rand.N(d/2+1))
@@ -89,7 +89,7 @@ func (c *Conn) Settle(ctx context.Context, log *slog.Logger, failed func()) bool
 }
 
 func (c *Conn) create(ctx context.Context, brokers int) error {
-	name := c.settings.Topic
+	name := c.settings.FullTopic()
 	if !c.settings.CreateTopic {
 		return fmt.Errorf("kafka: topic %s does not exist, and KAFKA_CREATE_TOPIC is false: make it, or set KAFKA_CREATE_TOPIC to true: %w", name, kafka.UnknownTopicOrPartition)
 	}
@@ -142,7 +142,7 @@ func (c *Conn) settled(ctx context.Context) (kafka.Topic, error) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return t, fmt.Errorf("kafka: topic %s was made, and is not ready yet: %w", c.settings.Topic, cmp.Or(err, ctx.Err()))
+			return t, fmt.Errorf("kafka: topic %s was made, and is not ready yet: %w", c.settings.FullTopic(), cmp.Or(err, ctx.Err()))
 		}
 	}
 }
@@ -210,7 +210,7 @@ func (c *Conn) examine(ctx context.Context, t kafka.Topic, brokers int) (warning
 // config reads the topic's settings, those that it has from the broker included.
 func (c *Conn) config(ctx context.Context) (map[string]string, error) {
 	res, err := c.client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{
-		{ResourceType: kafka.ResourceTypeTopic, ResourceName: c.settings.Topic},
+		{ResourceType: kafka.ResourceTypeTopic, ResourceName: c.settings.FullTopic()},
 	}})
 	if err != nil {
 		return nil, err

@@ -59,6 +59,9 @@ type Status struct {
 	Before string `json:"before"`
 	// Address is where the edge answers, as its operator would say it; "" if it doesn't say.
 	Address string `json:"address"`
+	// Name and Region are EDGE_NAME and REGION; "" where the operator has not set them.
+	Name   string `json:"name,omitempty"`
+	Region string `json:"region,omitempty"`
 	// SetAsideCount is how many links could not be used, those beyond the first 100 included.
 	SetAsideCount int `json:"setAsideCount"`
 	// SetAsideReasons says of those in SetAside, by slug, what is wrong with each, in at most 200 bytes.

@@ -126,6 +126,8 @@ type Row struct {
 
 	GeoVersion string // of the database that Country, Region and City are from
 	BotList    string // version of the list that Bot and BotName are from
+
+	EdgeName, EdgeRegion string // of the edge that answered, "" where it has none or the click is older than these
 }
 
 // Enrich takes over from another version of the same click what enrichment found out.

@@ -11,7 +11,7 @@ import (
 // defines: fromUnixTimestamp64Milli, toUnixTimestamp64Milli and intDiv, besides uniqExact.
 //
 // A table of clicks has the columns edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, visitor, country,
-// region, city, device, os, browser, referer, user_agent, bot, bot_name, the seven utm_*, geo_version and bot_list.
+// region, city, device, os, browser, referer, user_agent, bot, bot_name, the seven utm_*, geo_version, bot_list, edge_name and edge_region.
 // Text columns are never NULL.
 type Statement struct {
 	Text string
@@ -152,7 +152,7 @@ func breakdown(source Source, dims []Dimension) Statement {
 
 // clickColumns is what ClicksSQL selects.
 const clickColumns = `edge, epoch, lane, seq, toUnixTimestamp64Milli(ts) AS ts_ms, link, owner, variant, rule, CAST(ip AS VARCHAR) AS ip_text, country, region, city, device, os, browser,
-	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version, bot_list`
+	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version, bot_list, edge_name, edge_region`
 
 // ClicksSQL renders the newest clicks of a scope for a table, or those that come next after one (nil: from the
 // start), in the columns and order that an adapter's scan expects: those of Row, UTM in the order of link.UTM.

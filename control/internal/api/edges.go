@@ -18,6 +18,8 @@ type Edge struct {
 	ID              string    `json:"id" doc:"The identity of its data folder."`
 	Run             string    `json:"run" doc:"The process; drawn anew at each start."`
 	Address         string    `json:"address"`
+	Name            string    `json:"name" doc:"EDGE_NAME; empty where the operator has not set it."`
+	Region          string    `json:"region" doc:"REGION; empty where the operator has not set it."`
 	Version         string    `json:"version"`
 	IsAlive         bool      `json:"isAlive" doc:"It has reported within the last 35 seconds."`
 	LastSeenAt      Time      `json:"lastSeenAt"`
@@ -91,7 +93,7 @@ func (s *Server) registerEdges() {
 					return nil, fmt.Errorf("read what edge %s reported: %w", r.Edge, err)
 				}
 				e := Edge{
-					ID: r.Edge, Run: r.Run, Address: st.Address, Version: st.Version, IsAlive: r.SeenAt > now-edgeapi.Alive.Milliseconds(),
+					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version, IsAlive: r.SeenAt > now-edgeapi.Alive.Milliseconds(),
 					LastSeenAt: Time(r.SeenAt), RunningSince: Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation), AppliedRevision: st.Cursor.Revision, Lag: revision,
 					StateHash: st.StateHash, Links: st.Links, SetAside: asideOf(&st), SetAsideCount: max(st.SetAsideCount, len(st.SetAside)), Refused: text(st.Refused),
 					Spool: EdgeSpool{st.Spool.Bytes, st.Spool.Pending, st.Spool.Dropped, st.Spool.OldestMs},

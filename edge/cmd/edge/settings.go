@@ -26,6 +26,8 @@ type settings struct {
 	program.Port
 	BaseURL      string        `env:"BASE_URL" help:"the address that visitors use"`
 	DataDir      string        `env:"DATA_DIR" envDefault:"./data" help:"holds the links as last seen and the clicks not yet delivered; one edge each"`
+	Name         string        `env:"EDGE_NAME" help:"what operators call this edge: shown in the list of edges, on metrics and on clicks; at most 64 letters, digits, dots, hyphens and underlines"`
+	Region       string        `env:"REGION" help:"where this edge is, such as eu-west; shown and written likewise"`
 	ControlURL   string        `env:"CONTROL_URL" help:"where the control plane is"`
 	EdgeToken    config.Secret `env:"EDGE_TOKEN" help:"one of the control plane's EDGE_TOKENS"`
 	SnapshotKeys string        `env:"SNAPSHOT_PUBLIC_KEYS" help:"what SNAPSHOT_SIGNING_KEY of the control plane says is its public key, or several with commas between them: only links that one of them signed are taken; empty: no signature is needed"`
@@ -69,7 +71,7 @@ func (s *settings) edge() edge.Config {
 		zone = time.UTC // Validate refuses it
 	}
 	return edge.Config{
-		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: s.DataDir, TrustedProxies: s.TrustedProxies, GeoPath: s.GeoDB,
+		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: s.DataDir, Name: s.Name, Region: s.Region, TrustedProxies: s.TrustedProxies, GeoPath: s.GeoDB,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: zone,
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		SnapshotKeys: s.SnapshotKeys, SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,

@@ -89,11 +89,11 @@ func New(cfg Config) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := openLanes(cfg.Dir, cfg.Kafka.Topic)
+	known, err := openLanes(cfg.Dir, cfg.Kafka.FullTopic())
 	if err != nil {
 		return nil, err
 	}
-	s := &Sink{cfg: cfg, topic: cfg.Kafka.Topic, log: cfg.Logger, conn: conn, client: conn.Client(), lanes: known, pending: map[click.Lane]pending{}}
+	s := &Sink{cfg: cfg, topic: cfg.Kafka.FullTopic(), log: cfg.Logger, conn: conn, client: conn.Client(), lanes: known, pending: map[click.Lane]pending{}}
 	return s, s.aside.open(cfg.Dir)
 }
 
@@ -151,13 +151,24 @@ func (s *Sink) deliver(ctx context.Context, b *click.Batch) error {
 	return s.produce(ctx, partition, b)
 }
 
+// headers carry the origin beside the frame, whose form older readers know.
+func headers(o click.Origin) (list []kafka.Header) {
+	if o.Edge != "" {
+		list = append(list, kafka.Header{Key: kafkaconn.HeaderEdge, Value: []byte(o.Edge)})
+	}
+	if o.Region != "" {
+		list = append(list, kafka.Header{Key: kafkaconn.HeaderRegion, Value: []byte(o.Region)})
+	}
+	return list
+}
+
 // produce sends the batch, in halves where the topic refuses it for what is in it.
 func (s *Sink) produce(ctx context.Context, partition int, b *click.Batch) error {
 	// The frame is in memory of its own for each try: after a timeout a connection may still be writing it.
 	frame := click.AppendBatch(make([]byte, 0, len(b.Records)+64), b)
 	res, err := s.client.Produce(ctx, &kafka.ProduceRequest{
 		Topic: s.topic, Partition: partition, RequiredAcks: kafka.RequireAll, Compression: kafka.Zstd,
-		Records: kafka.NewRecordReader(kafka.Record{Time: time.Now(), Value: kafka.NewBytes(frame)}),
+		Records: kafka.NewRecordReader(kafka.Record{Time: time.Now(), Value: kafka.NewBytes(frame), Headers: headers(b.Origin)}),
 	})
 	if err == nil {
 		err = res.Error

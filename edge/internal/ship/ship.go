@@ -29,6 +29,7 @@ type Config struct {
 	BatchBytes  int           // most bytes of records in one batch, default 1,000,000
 	RetryFirst  time.Duration // wait after a first failure, default 50 ms; it doubles with each further one
 	RetryMost   time.Duration // up to this, default 5 s; each wait is shortened by up to a half at random
+	Origin      click.Origin  // of the batches
 	Logger      *slog.Logger  // default: says nothing
 }
 
@@ -168,6 +169,7 @@ func (s *Shipper) deliver(ctx context.Context, lane int, b *click.Batch) bool {
 			}
 			return false
 		}
+		b.Origin = s.cfg.Origin
 		err := s.sink.Deliver(ctx, b)
 		if err == nil {
 			if tries > 1 {

@@ -76,7 +76,7 @@ func Clicks(seed uint64, n int, start time.Time, days int) []analytics.Row {
 			Device: pick("MOBILE", "DESKTOP", "TABLET", ""), OS: pick("iOS", "Android", "Windows", "macOS"), Browser: pick("Chrome", "Safari", "Firefox"),
 			Referer:   pick("", "https://example.com/", "https://news.example/a,b", `https://q.example/?q="x"`),
 			UserAgent: "Mozilla/5.0", UTM: link.UTM{Source: pick("", "mail", "social"), Medium: pick("", "cpc"), Campaign: pick("", "spring", "Spring"), Term: pick("", "x"), Content: pick("", "y"), ID: pick("", "7"), SourcePlatform: pick("", "p")},
-			GeoVersion: "test", BotList: "list",
+			GeoVersion: "test", BotList: "list", EdgeName: []string{"", "fra-1"}[i%2], EdgeRegion: []string{"", "eu-central", "us-east"}[i%3],
 		}
 		row.Owner = 1 + row.Link%3
 		if r.IntN(8) > 0 {

@@ -98,6 +98,8 @@ func rowFields(rows []analytics.Row) []field {
 		{"utm_source_platform", text(func(r *analytics.Row) string { return r.UTM.SourcePlatform })},
 		{"geo_version", text(func(r *analytics.Row) string { return r.GeoVersion })},
 		{"bot_list", text(func(r *analytics.Row) string { return r.BotList })},
+		{"edge_name", text(func(r *analytics.Row) string { return r.EdgeName })},
+		{"edge_region", text(func(r *analytics.Row) string { return r.EdgeRegion })},
 	}
 }
 

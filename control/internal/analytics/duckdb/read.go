@@ -99,7 +99,7 @@ func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f 
 			rows = append(rows, r)
 			return nil
 		}, &r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &r.Link, &r.Owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
-			&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion, &r.BotList)
+			&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion, &r.BotList, &r.EdgeName, &r.EdgeRegion)
 		if err != nil {
 			return wrap("read clicks", err)
 		}

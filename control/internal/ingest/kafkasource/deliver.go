@@ -72,6 +72,7 @@ func (s *Source) parse(ctx context.Context, m message, at *seat) (click.Batch, b
 	if err != nil {
 		s.putAside(m, err)
 	}
+	b.Origin = m.origin
 	return b, err == nil
 }
 
@@ -107,7 +108,7 @@ func join(frames []frame) (int, click.Batch) {
 	n, bytes := 1, len(b.Records)
 	for ; n < len(frames); n++ {
 		next := &frames[n].batch
-		if next.First != b.First+uint64(b.Count) || next.Repair != b.Repair || b.Count+next.Count > maxJoined {
+		if next.First != b.First+uint64(b.Count) || next.Repair != b.Repair || next.Origin != b.Origin || b.Count+next.Count > maxJoined {
 			break
 		}
 		b.Count += next.Count

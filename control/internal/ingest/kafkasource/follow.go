@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/shortline/shortline/shared/click"
 )
 
 // message is one message of a partition. It has its memory to itself.
@@ -17,6 +19,7 @@ type message struct {
 	offset    int64
 	time      time.Time // when it was written to the topic
 	value     []byte
+	origin    click.Origin // of its headers
 }
 
 // place is how far a partition was read.

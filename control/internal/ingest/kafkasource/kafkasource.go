@@ -129,10 +129,13 @@ func New(cfg Config, to click.Sink) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{cfg: cfg, topic: cfg.Kafka.Topic, log: cfg.Logger, sink: to, conn: conn, client: conn.Client(), at: map[int]place{}}
+	s := &Source{cfg: cfg, topic: cfg.Kafka.FullTopic(), log: cfg.Logger, sink: to, conn: conn, client: conn.Client(), at: map[int]place{}}
 	s.metrics, s.perPart = newMetrics(cfg.Group)
 	return s, nil
 }
+
+// groupID is the group's name in Kafka.
+func (s *Source) groupID() string { return s.cfg.Kafka.Prefix + s.cfg.Group }
 
 // Run makes sure of the topic, reads until ctx ends, leaves the group, and returns nil. What fails is tried again
 // for as long as it takes, a topic that is not fit for clicks among it.
@@ -142,7 +145,7 @@ func (s *Source) Run(ctx context.Context) error {
 		return nil
 	}
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID: s.cfg.Group, Brokers: s.cfg.Kafka.Brokers, Topics: []string{s.topic}, StartOffset: kafka.FirstOffset,
+		ID: s.groupID(), Brokers: s.cfg.Kafka.Brokers, Topics: []string{s.topic}, StartOffset: kafka.FirstOffset,
 		Dialer: s.conn.Dialer(),
 		// Members hear of a new generation within a heartbeat and are ready for it at once, as what they were delivering is cancelled.
 		// Whoever is not heard of for longer is dead: to wait for that one for a whole session, at each change, would stop
@@ -201,7 +204,7 @@ func (s *Source) leave(group *kafka.ConsumerGroup, member string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin/2)
 	defer cancel()
-	res, err := s.client.LeaveGroup(ctx, &kafka.LeaveGroupRequest{GroupID: s.cfg.Group, Members: []kafka.LeaveGroupRequestMember{{ID: member}}})
+	res, err := s.client.LeaveGroup(ctx, &kafka.LeaveGroupRequest{GroupID: s.groupID(), Members: []kafka.LeaveGroupRequestMember{{ID: member}}})
 	if err == nil {
 		err = res.Error
 	}

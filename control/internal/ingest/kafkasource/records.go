@@ -12,6 +12,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/segmentio/kafka-go/compress"
+
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
 // A batch of records, big-endian:
@@ -136,15 +139,16 @@ func appendMessages(list []message, room, batch []byte, partition int, from int6
 		offset := first + body.varint()
 		body.skip(max(0, body.varint())) // key
 		value := body.skip(max(0, body.varint()))
+		sender := origin(&body)
 		if in.cut || body.cut {
 			err = errUnpacked
 		} else if offset >= from {
-			list = append(list, message{partition, offset, time.UnixMilli(written), bytes.Clone(value)})
+			list = append(list, message{partition, offset, time.UnixMilli(written), bytes.Clone(value), sender})
 			from = offset + 1
 		}
 	}
 	if err != nil {
-		return append(list[:whole], message{partition, max(first, from), time.UnixMilli(at), bytes.Clone(batch)}), room
+		return append(list[:whole], message{partition, max(first, from), time.UnixMilli(at), bytes.Clone(batch), click.Origin{}}), room
 	}
 	return list, room
 }
@@ -170,4 +174,25 @@ func unpack(dst, batch []byte) ([]byte, error) {
 		return to.Bytes(), errUnpacked
 	}
 	return to.Bytes(), nil
+}
+
+// origin reads a record's headers, which are at its end. Whoever can write to the topic can write anything there: what is no
+// origin is none.
+func origin(body *wire) (o click.Origin) {
+	for n := body.varint(); n > 0 && !body.cut; n-- {
+		key, value := body.skip(max(0, body.varint())), body.skip(max(0, body.varint()))
+		if len(value) > click.MaxOrigin {
+			continue
+		}
+		switch string(key) {
+		case kafkaconn.HeaderEdge:
+			o.Edge = string(value)
+		case kafkaconn.HeaderRegion:
+			o.Region = string(value)
+		}
+	}
+	if !o.Valid() {
+		return click.Origin{}
+	}
+	return o
 }

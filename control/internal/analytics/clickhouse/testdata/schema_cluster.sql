@@ -113,3 +113,11 @@ CREATE TABLE IF NOT EXISTS rollup_builds ON CLUSTER `main` AS rollup_builds_loca
 
 -- What was stored before there were marks.
 INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks;
+
+ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_name LowCardinality(String) AFTER bot_list;
+
+ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_region LowCardinality(String) AFTER edge_name;
+
+ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_name LowCardinality(String) AFTER bot_list;
+
+ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_region LowCardinality(String) AFTER edge_name;

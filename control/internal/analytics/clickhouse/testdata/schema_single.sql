@@ -93,3 +93,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- What was stored before there were marks.
 INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks;
+
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_name LowCardinality(String) AFTER bot_list;
+
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_region LowCardinality(String) AFTER edge_name;

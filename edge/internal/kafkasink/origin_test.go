@@ -1,0 +1,65 @@
+package kafkasink_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/shortline/shortline/edge/internal/kafkasink"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
+)
+
+// A message says in its headers which edge it comes from, and goes to the topic of its fleet. Its value is the frame that
+// older readers know.
+func TestOps7_Messages_name_their_edge(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic, "staging."+topic))
+	s, err := kafkasink.New(kafkasink.Config{
+		Kafka: kafkaconn.Settings{Brokers: c.ListenAddrs(), Topic: topic, Prefix: "staging."}, Dir: t.TempDir(), Timeout: 5 * time.Second, Logger: quiet,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	named, nameless := batch(click.Lane{Edge: 1, Epoch: 1}, 1, 2, 100), batch(click.Lane{Edge: 1, Epoch: 1}, 3, 1, 100)
+	named.Origin = click.Origin{Edge: "fra-1", Region: "eu-central"}
+	for _, b := range []*click.Batch{named, nameless} {
+		if err := s.Deliver(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list := messages(t, c.ListenAddrs(), 0); len(list) != 0 {
+		t.Errorf("%d messages in the topic of the other fleet", len(list))
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics("staging."+topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var records []*kgo.Record
+	for len(records) < 2 {
+		got := client.PollFetches(ctx)
+		if err := got.Err(); err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, got.Records()...)
+	}
+	headers := map[string]string{}
+	for _, h := range records[0].Headers {
+		headers[h.Key] = string(h.Value)
+	}
+	if len(headers) != 2 || headers["shortline-edge-name"] != "fra-1" || headers["shortline-edge-region"] != "eu-central" || len(records[1].Headers) != 0 {
+		t.Errorf("headers %v, and without a name %v", headers, records[1].Headers)
+	}
+	for _, r := range records {
+		if _, err := click.ParseBatch(r.Value); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package edge_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// heard is a control plane that remembers the last report and where the last batch came from.
+type heard struct {
+	*control
+	report atomic.Pointer[snapshot.Status]
+	origin atomic.Pointer[click.Origin]
+}
+
+func (c *heard) Report(_ context.Context, s snapshot.Status) error {
+	c.report.Store(&s)
+	return nil
+}
+
+func (c *heard) Deliver(ctx context.Context, b *click.Batch) error {
+	o := b.Origin
+	c.origin.Store(&o)
+	return c.control.Deliver(ctx, b)
+}
+
+// An edge says its name and its region in its reports, with its clicks, and in its metrics.
+func TestOps7_Edge_says_where_it_is(t *testing.T) {
+	t.Parallel()
+	c := &heard{control: newControl()}
+	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
+	cfg := config(t)
+	cfg.Name, cfg.Region = "fra-1", "eu-central"
+	registry := prometheus.NewPedanticRegistry()
+	e, stop := run(t, cfg, edge.Deps{Source: c, Sink: c, Registry: registry})
+	wait(t, "the link", func() bool { code, _ := status(t, e, "/abc"); return code == 302 })
+	wait(t, "a batch with its origin", func() bool {
+		o := c.origin.Load()
+		return o != nil && *o == click.Origin{Edge: "fra-1", Region: "eu-central"}
+	})
+	wait(t, "a report", func() bool { s := c.report.Load(); return s != nil && s.Name == "fra-1" && s.Region == "eu-central" })
+	m := samples(t, registry, "shortline_edge_info")[""]
+	labels := map[string]string{}
+	for _, l := range m.GetLabel() {
+		labels[l.GetName()] = l.GetValue()
+	}
+	if m.GetGauge().GetValue() != 1 || labels["edge"] != "fra-1" || labels["region"] != "eu-central" {
+		t.Errorf("shortline_edge_info: %v", m)
+	}
+	stop()
+
+	cfg.Name, cfg.Region = "two words", strings.Repeat("x", 65)
+	err := cfg.Validate()
+	if err == nil || !strings.Contains(err.Error(), "EDGE_NAME") || !strings.Contains(err.Error(), "REGION") {
+		t.Errorf("bad names: %v", err)
+	}
+}
