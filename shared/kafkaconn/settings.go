@@ -22,7 +22,7 @@ import (
 type Settings struct {
 	Brokers []string `env:"KAFKA_BROKERS" help:"host:port of some brokers, with commas between them; the others are found by them"`
 	Topic   string   `env:"KAFKA_TOPIC" envDefault:"shortline.clicks" help:"the topic of clicks"`
-	Prefix  string   `env:"KAFKA_PREFIX" help:"put before the names of the topic and of consumer groups, so that several fleets can share one Kafka, such as staging. ; the same at every edge and control plane"`
+	Prefix  string   `env:"KAFKA_PREFIX" help:"put before the names of the topic and of consumer groups, so that several fleets can share one Kafka, such as blue-; the same at every edge and control plane"`
 
 	TLS      bool   `env:"KAFKA_TLS" envDefault:"false" help:"encrypts connections to the brokers"`
 	CAFile   string `env:"KAFKA_CA_FILE" help:"certificates of the authorities that brokers are believed by (PEM); empty means the system's"`

@@ -79,7 +79,7 @@ func dashboards(t *testing.T) (out []dashboard) {
 	return out
 }
 
-var macros = strings.NewReplacer("$__rate_interval", "1m", "$__interval", "1m", "$__range", "3h", "$instance", ".+")
+var macros = strings.NewReplacer("$__rate_interval", "1m", "$region", ".+", "$__interval", "1m", "$__range", "3h", "$instance", ".+")
 
 // expressions lists every PromQL expression of the dashboards, by where it is.
 func expressions(t *testing.T) map[string]string {

@@ -6,6 +6,15 @@ func over(expr, legend string) question {
 	return question{from: metrics, text: expr, legend: legend, series: true}
 }
 
+// regional chooses among the edges of the chosen regions (REGION). An edge says its region in a metric of its own, so that no other
+// metric needs a label for it.
+func regional() []variable {
+	return []variable{
+		ask("region", "Region", metrics, "label_values(shortline_edge_info, region)", everything(0)),
+		ask("instance", "Instance", metrics, `label_values(shortline_edge_info{region=~"$region"}, instance)`, everything(0)),
+	}
+}
+
 // instances chooses among the processes that export a metric.
 func instances(metric string) variable {
 	return ask("instance", "Instance", metrics, "label_values("+metric+", instance)", everything(0))
@@ -31,6 +40,15 @@ func fleet() Dashboard {
 	edges.hide = []string{"Time 1", "Time 2", "Time 3", "Time 4", "Time 5"}
 	edges.names = map[string]string{"Value #A": "ready", "Value #B": "links", "Value #C": "revision", "Value #D": "silent for", "Value #E": "answers"}
 	edges.units = map[string]string{"ready": "bool_yes_no", "revision": "none", "silent for": "s", "answers": "reqps"}
+	took := func(q, name string) question {
+		return over("histogram_quantile("+q+`, sum by (le) (rate(shortline_edge_request_duration_seconds_bucket{instance=~"$instance",outcome="redirect"}`+win+")))", name)
+	}
+	latency := chart("Redirect latency", "How long redirects took in the edge: half, 99 % and 99.9 % were faster. One request in 16 is measured.", "s",
+		took("0.5", "p50"), took("0.99", "p99"), took("0.999", "p99.9"))
+	latency.steps = []step{{"transparent", 0}, {warning, 0.025}}
+	failures := chart("Errors", "Share of answers with a 5xx status. The objective is 0.1 %.", "percentunit",
+		over("sum(rate(shortline_edge_errors_total"+here+win+")) / sum(rate(shortline_edge_answers_total"+here+win+"))", "errors"))
+	failures.steps = []step{{"transparent", 0}, {warning, 0.001}}
 	behind := chart("Behind", "Revisions that the newest links have and the edge's don't.", "short",
 		over("scalar(max(shortline_store_revision)) - shortline_edge_revision"+here, "{{instance}}"))
 	behind.steps = []step{{"transparent", 0}, {warning, 100}}
@@ -39,7 +57,7 @@ func fleet() Dashboard {
 	contact.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 300}}
 	return Dashboard{
 		File: "edges.json", uid: "shortline-edges", title: "Edges", text: "What visitors get from the edges, and how fresh it is.",
-		from: "now-3h", refresh: "15s", sources: []source{metrics}, variables: []variable{instances("shortline_edge_ready")},
+		from: "now-3h", refresh: "15s", sources: []source{metrics}, variables: regional(),
 		panels: []panel{
 			stat("Ready", "Share of the edges that have links to answer from.", "percentunit", over("avg(shortline_edge_ready"+here+")", ""), step{bad, 0}, step{warning, 0.5}, step{good, 1}),
 			stat("Answers", "Requests answered each second.", "reqps", over("sum(rate(shortline_edge_answers_total"+here+win+"))", "")),
@@ -49,6 +67,12 @@ func fleet() Dashboard {
 			stat("Panics", "Requests that hit a bug, in the range.", "short", over("sum(increase(shortline_edge_panics_total"+here+"[$__range]))", ""), step{good, 0}, step{bad, 1}),
 			answers,
 			chart("Answers by edge", "Requests answered each second, by edge.", "reqps", over("sum by (instance) (rate(shortline_edge_answers_total"+here+win+"))", "{{instance}}")),
+			latency,
+			chart("Latency by outcome", "99 % of the answers of each kind were faster.", "s",
+				over("histogram_quantile(0.99, sum by (le, outcome) (rate(shortline_edge_request_duration_seconds_bucket"+here+win+")))", "{{outcome}}")),
+			failures,
+			chart("Slow redirects", "Share of redirects that took longer than 25 ms, over 5 minutes and 6 hours, at all edges. The objective is 1 %.", "percentunit",
+				over("shortline:edge_slow_redirects:ratio_rate5m", "5 minutes"), over("shortline:edge_slow_redirects:ratio_rate6h", "6 hours")),
 			contact, behind,
 			chart("Redirects by rule and variant", "Redirects chosen by a routing rule, or by an A/B test.", "reqps",
 				over("sum(rate(shortline_edge_rule_redirects_total"+here+win+"))", "rule"), over("sum(rate(shortline_edge_variant_redirects_total"+here+win+"))", "variant")),
@@ -101,7 +125,7 @@ func pipeline() Dashboard {
 	}
 	return Dashboard{
 		File: "pipeline.json", uid: "shortline-pipeline", title: "Click pipeline", text: "The road of clicks: the spool of each edge, delivery, Kafka, ingest.",
-		from: "now-3h", refresh: "15s", sources: []source{metrics, clicks}, variables: []variable{instances("shortline_spool_cap_bytes")},
+		from: "now-3h", refresh: "15s", sources: []source{metrics, clicks}, variables: regional(),
 		panels: []panel{
 			stat("Stored", "Clicks stored each second.", "ops", over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "")),
 			stat("Pending", "Clicks on the disks of edges that are not acknowledged yet.", "short", over("sum(shortline_spool_clicks_pending)", ""), step{good, 0}, step{warning, 100000}),

@@ -86,6 +86,7 @@ func expand(t *testing.T, q asked, from, to time.Time, variables map[string]stri
 	t.Helper()
 	text := timeFilter.ReplaceAllString(q.text, fmt.Sprintf("$1 >= fromUnixTimestamp64Milli(%d) AND $1 <= fromUnixTimestamp64Milli(%d)", from.UnixMilli(), to.UnixMilli()))
 	text = timeInterval.ReplaceAllString(text, "toStartOfInterval(toDateTime($1), INTERVAL 3600 second)")
+	text = strings.NewReplacer("${__from}", fmt.Sprint(from.UnixMilli()), "${__to}", fmt.Sprint(to.UnixMilli()), "$who", "($who)").Replace(text)
 	for name, value := range variables {
 		text = strings.ReplaceAll(text, name, value)
 	}
@@ -140,11 +141,11 @@ func TestDashboards_clicks(t *testing.T) {
 			t.Errorf("%s: asks for all clicks, or sees some twice: %s", q.where, q.text)
 		}
 		conditions := []string{"NOT bot", "bot", "1"}
-		if !strings.Contains(q.text, "($who)") {
+		if !strings.Contains(q.text, "$who") {
 			conditions = conditions[:1]
 		}
 		for _, who := range conditions {
-			text := expand(t, q, from, from.AddDate(0, 0, 4), map[string]string{"($who)": "(" + who + ")", "${link:raw}": "1"})
+			text := expand(t, q, from, from.AddDate(0, 0, 4), map[string]string{"($who)": "(" + who + ")", "${link:raw}": "1", "$__interval_s": "3600"})
 			answer, err := conn.Query(t.Context(), text)
 			if err != nil {
 				t.Errorf("%s: %v: %s", q.where, err, text)
