@@ -102,7 +102,8 @@ func exported(t *testing.T, text string) (types, helps map[string]string) {
 func recorded(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
-	for _, m := range regexp.MustCompile(`record: (\S+)`).FindAllStringSubmatch(read(t, "deploy/prometheus/rules/recording.yml"), -1) {
+	text := read(t, "deploy/prometheus/rules/recording.yml") + read(t, "deploy/kubernetes/shortline/templates/monitor.yaml")
+	for _, m := range regexp.MustCompile(`record: (\S+)`).FindAllStringSubmatch(text, -1) {
 		out[m[1]] = true
 	}
 	return out
