@@ -37,6 +37,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Config holds an edge's settings. The zero value of each field that isn't marked as required means its default.
@@ -159,6 +160,8 @@ type Deps struct {
 	UpstreamPaths []string
 	// Geo is a database that the caller keeps up to date; nil means that the edge opens and watches GeoPath.
 	Geo *visitor.Geo
+	// Tracer makes spans for requests that are passed on and for one in sixteen of the others; nil means none.
+	Tracer trace.Tracer
 	// Logger is nil for slog.Default().
 	Logger *slog.Logger
 	// Registry takes the edge's metrics; nil means that they are not registered.
@@ -242,7 +245,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	e.locks = lock.New(lock.Config{Exchange: others, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Logger: e.log})
 	parts := redirect.Deps{
 		Table: e.table, Spool: e.spool, Locks: e.locks, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
-		Ready: e.agent.Ready, Logger: e.log,
+		Ready: e.agent.Ready, Tracer: deps.Tracer, Logger: e.log,
 	}
 	if deps.Upstream != nil {
 		base, err := url.Parse(cfg.BaseURL)
@@ -250,7 +253,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 			return nil, err
 		}
 		e.proxy, err = proxy.New(proxy.Config{
-			Dial: deps.Upstream, Paths: deps.UpstreamPaths, Scheme: base.Scheme, Host: base.Host, Logger: e.log,
+			Dial: deps.Upstream, Paths: deps.UpstreamPaths, Scheme: base.Scheme, Host: base.Host, Tracer: deps.Tracer, Logger: e.log,
 		})
 		if err != nil {
 			return nil, err

@@ -37,12 +37,12 @@ import (
 	"github.com/shortline/shortline/control/internal/sso"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/streamaudit"
-	"github.com/shortline/shortline/control/internal/tracing"
 	"github.com/shortline/shortline/control/internal/webhooks"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/tracing"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -98,7 +98,7 @@ type named struct {
 // New makes the parts of every role. The settings have been validated. The caller adds the parts to a group.
 func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 	c := &Control{}
-	traces, err := tracing.New(tracing.Config{Settings: cfg.Tracing, Version: ops.Version, Registry: deps.Registry, Logger: deps.Logger})
+	traces, err := tracing.New(tracing.Config{Settings: cfg.Tracing, Name: "shortline-control", Version: ops.Version, Registry: deps.Registry, Logger: deps.Logger})
 	if err != nil {
 		return nil, err
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/media/object"
 	"github.com/shortline/shortline/control/internal/sso"
-	"github.com/shortline/shortline/control/internal/tracing"
 	"github.com/shortline/shortline/control/internal/webhooks"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/tracing"
 	"github.com/shortline/shortline/shared/visitor"
 )
 

@@ -28,7 +28,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver of the embedded dialect
 
-	"github.com/shortline/shortline/control/internal/tracing"
+	"github.com/shortline/shortline/shared/tracing"
 )
 
 // Config says where the records are.

@@ -14,6 +14,8 @@ import (
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/program"
 	"github.com/shortline/shortline/shared/service"
+	"github.com/shortline/shortline/shared/tracing"
+	"go.opentelemetry.io/otel/attribute"
 )
 
 var edgeProgram = program.Program{
@@ -52,6 +54,16 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		return fmt.Errorf("register the metrics of the Kafka sink: %w", err)
 	}
 	deps := edge.Deps{Source: source, Sink: sink, Logger: log, Registry: op.Registry}
+	traces, err := tracing.New(tracing.Config{
+		Settings: s.Tracing, Name: "shortline-edge", Version: ops.Version, Registry: op.Registry, Logger: log,
+		Attributes: []attribute.KeyValue{attribute.String("service.instance.id", s.Name), attribute.String("cloud.region", s.Region)},
+	})
+	if err != nil {
+		return err
+	}
+	if s.Tracing.On() {
+		deps.Tracer = traces.Tracer("github.com/shortline/shortline/edge")
+	}
 	if s.ProxyAPI {
 		deps.Upstream = s.dialControl
 	}
@@ -67,6 +79,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	})
 	g := service.Group{Logger: log}
 	g.Add("operator's port", op)
+	g.Add("traces", traces)
 	g.AddReady("edge", e, e.Started())
 	g.Add("kafka", sink)
 	return g.Run(ctx)

@@ -19,6 +19,7 @@ import (
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/program"
+	"github.com/shortline/shortline/shared/tracing"
 )
 
 type settings struct {
@@ -48,13 +49,15 @@ type settings struct {
 	SpoolCap  int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"beyond this clicks are dropped, and counted"`
 	ShipDelay time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for company before it is shipped"`
 
+	Tracing tracing.Settings
+
 	LogFormat string `env:"LOG_FORMAT" envDefault:"json" help:"text or json"`
 	LogLevel  string `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
 }
 
 // Validate reports every problem.
 func (s *settings) Validate() error {
-	problems := []error{s.edge().Validate(), s.control().Validate(), s.kafka(nil).Validate()}
+	problems := []error{s.Tracing.Validate(), s.edge().Validate(), s.control().Validate(), s.kafka(nil).Validate()}
 	if _, err := time.LoadLocation(s.RoutingTimezone); err != nil || s.RoutingTimezone == "" {
 		problems = append(problems, fmt.Errorf("ROUTING_TIMEZONE: %q is not an IANA time zone", s.RoutingTimezone))
 	}

@@ -25,6 +25,7 @@ import (
 
 	"github.com/shortline/shortline/shared/client"
 	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // DefaultPaths are the control plane's: the root and, each with all that lies below it, the API, the console
@@ -54,6 +55,8 @@ type Config struct {
 	// Patience is how long the upstream may take to begin its answer, and how long a client may take to read a piece of
 	// it; 0 means 60 seconds. An answer that streams may be silent for longer.
 	Patience time.Duration
+	// Tracer makes a span for each request; nil means none.
+	Tracer trace.Tracer
 	// Logger is told when the upstream stops and starts answering; nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -288,13 +291,16 @@ type exchange struct {
 	body   *upload
 	// uploads says that the exchange has a place among those whose body is still arriving.
 	uploads bool
-	ended   sync.Once
+	span   trace.Span // nil without a tracer
+	status int        // what the upstream answered; 0: nothing
+	ended  sync.Once
 }
 
 // end gives back what the exchange holds. It returns when nothing reads from the client any more.
 func (x *exchange) end() {
 	x.ended.Do(func() {
 		x.cancel()
+		x.endSpan()
 		if x.body != nil {
 			x.body.shut()
 		}
@@ -349,6 +355,7 @@ func (x *exchange) request(ctx *fasthttp.RequestCtx, visitor netip.Addr) (*http.
 	}
 	req.Header.Set("X-Forwarded-Proto", cfg.Scheme)
 	req.Header.Set("X-Forwarded-Host", req.Host)
+	x.trace(req)
 	switch n := in.ContentLength(); {
 	case n == 0 || n == -2:
 	default:
@@ -376,6 +383,7 @@ func listed(connection string) map[string]bool {
 
 // respond passes the upstream's answer on. Its body is read after the handler has returned.
 func (x *exchange) respond(ctx *fasthttp.RequestCtx, resp *http.Response) {
+	x.status = resp.StatusCode
 	ctx.Response.SetStatusCode(resp.StatusCode)
 	out := &ctx.Response.Header
 	dropped := listed(resp.Header.Get("Connection"))

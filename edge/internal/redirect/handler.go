@@ -39,6 +39,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Config is what a Handler needs to know.
@@ -78,8 +79,10 @@ type Deps struct {
 	Geo      *visitor.Geo
 	Locks    *lock.Table
 	Upstream Upstream
-	Ready    func() bool // whether the table is fit to answer from; nil means always
-	Logger   *slog.Logger
+	// Tracer makes a span for each answer that is timed, one in sixteen, if it is not the upstream's; nil means none.
+	Tracer trace.Tracer
+	Ready  func() bool // whether the table is fit to answer from; nil means always
+	Logger *slog.Logger
 }
 
 // Handler answers requests. It is for any number of goroutines.

@@ -1,11 +1,14 @@
 package redirect
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // sampleEvery is how many requests share one measurement. A measurement costs two looks at the clock and two atomic
@@ -54,9 +57,19 @@ func (h *Handler) observe(ctx *fasthttp.RequestCtx) {
 	}
 	// Connections begin at different requests, so that those with one request each are sampled at the same rate.
 	if (conn+ctx.ConnRequestNum())%sampleEvery == 0 {
-		mark := uint32(conn%stripes)*outcomes + h.outcome(ctx, status)
-		listen.Time(ctx.Conn(), ctx.Time(), mark+1)
+		o := h.outcome(ctx, status)
+		listen.Time(ctx.Conn(), ctx.Time(), uint32(conn%stripes)*outcomes+o+1)
+		if h.deps.Tracer != nil && o != tProxied {
+			h.span(ctx.Time(), outcomeNames[o], status)
+		}
 	}
+}
+
+// span records an answer that is about to be written. It names no link: who may read traces need not know them.
+func (h *Handler) span(began time.Time, outcome string, status int) {
+	_, s := h.deps.Tracer.Start(context.Background(), outcome, trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began),
+		trace.WithAttributes(attribute.Int("http.response.status_code", status)))
+	s.End()
 }
 
 // outcome names what a request was answered with.

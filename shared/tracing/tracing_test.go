@@ -18,7 +18,7 @@ import (
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/shortline/shortline/control/internal/tracing"
+	"github.com/shortline/shortline/shared/tracing"
 )
 
 // receiver is a collector: it takes OTLP over HTTP.

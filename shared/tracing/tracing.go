@@ -1,4 +1,4 @@
-// Package tracing sends traces of the control plane's work to an OpenTelemetry collector, if one is set.
+// Package tracing sends traces of a program's work to an OpenTelemetry collector, if one is set.
 //
 // It owns the settings, named as OpenTelemetry names them, the exporter and the rule which traces are recorded. It
 // promises that a collector which is slow or away holds up nobody: spans wait in a bounded queue and are dropped when
@@ -10,6 +10,7 @@
 package tracing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ type Settings struct {
 	Endpoint       string        `env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"sends traces to this OpenTelemetry collector by OTLP over HTTP, such as http://collector:4318"`
 	TracesEndpoint string        `env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" help:"the whole address for traces, where it is not the former with /v1/traces"`
 	Headers        config.Secret `env:"OTEL_EXPORTER_OTLP_HEADERS" help:"sent to the collector: name=value, with commas between them"`
-	Service        string        `env:"OTEL_SERVICE_NAME" envDefault:"shortline-control" help:"the name of this program in traces"`
+	Service        string        `env:"OTEL_SERVICE_NAME" help:"the name of this program in traces; empty means shortline-control or shortline-edge"`
 	Ratio          float64       `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"1" help:"which part of the traces is recorded, 0 to 1"`
 }
 
@@ -89,6 +90,10 @@ func (s Settings) headers() (map[string]string, error) {
 // Config of the traces of one process.
 type Config struct {
 	Settings
+	// Name of the program where OTEL_SERVICE_NAME gives none.
+	Name string
+	// Attributes of the process, besides its name and version.
+	Attributes []attribute.KeyValue
 	// Version of the program, as every trace says it.
 	Version string
 	// Registry gets the metrics; nil means none.
@@ -138,7 +143,9 @@ func New(cfg Config) (*Traces, error) {
 	p := sdk.NewTracerProvider(
 		sdk.WithBatcher(e, sdk.WithBatchTimeout(2*time.Second), sdk.WithExportTimeout(10*time.Second)),
 		sdk.WithSampler(sdk.ParentBased(root, sdk.WithRemoteParentSampled(root), sdk.WithRemoteParentNotSampled(root))),
-		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", cfg.Service), attribute.String("service.version", cfg.Version))),
+		sdk.WithResource(resource.NewSchemaless(append([]attribute.KeyValue{
+			attribute.String("service.name", cmp.Or(cfg.Service, cfg.Name)), attribute.String("service.version", cfg.Version),
+		}, cfg.Attributes...)...)),
 	)
 	return &Traces{p, p}, nil
 }

@@ -1,0 +1,174 @@
+package edge_test
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/tracing"
+	"github.com/valyala/fasthttp/fasthttputil"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// received is a span as a collector got it: its name, trace and parent.
+type received struct{ name, trace, parent, id string }
+
+// collect starts a collector that takes OTLP over HTTP, and returns its address and what it has received.
+func collect(t *testing.T) (string, func() []received) {
+	t.Helper()
+	var mu sync.Mutex
+	var got []received
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := io.Reader(r.Body)
+		if r.Header.Get("Content-Encoding") == "gzip" {
+			z, err := gzip.NewReader(r.Body)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			body = z
+		}
+		b, err := io.ReadAll(body)
+		var in collector.ExportTraceServiceRequest
+		if err = errors.Join(err, proto.Unmarshal(b, &in)); err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, rs := range in.ResourceSpans {
+			for _, ss := range rs.ScopeSpans {
+				for _, s := range ss.Spans {
+					got = append(got, received{s.Name, hex.EncodeToString(s.TraceId), hex.EncodeToString(s.ParentSpanId), hex.EncodeToString(s.SpanId)})
+				}
+			}
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() []received {
+		mu.Lock()
+		defer mu.Unlock()
+		return append([]received(nil), got...)
+	}
+}
+
+// upstream answers with the trace context that it gets.
+func upstream(t *testing.T) func(context.Context) (net.Conn, error) {
+	t.Helper()
+	memory := fasthttputil.NewInmemoryListener()
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, strings.Join(r.Header.Values("Traceparent"), ","))
+	})}
+	go func() { _ = s.Serve(memory) }()
+	t.Cleanup(func() { _ = s.Close() })
+	return func(context.Context) (net.Conn, error) { return memory.Dial() }
+}
+
+// passedOn sends a request that is passed on, with trace contexts, and returns the one that arrived.
+func passedOn(t *testing.T, e *edge.Edge, traceparents ...string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+e.Addr().String()+"/api/me", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range traceparents {
+		req.Header.Add("traceparent", p)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+const (
+	callersTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	callersSpan  = "00f067aa0ba902b7"
+	valid        = "00-" + callersTrace + "-" + callersSpan + "-01"
+)
+
+// With a collector set, an edge exports a span for each request that it passes on and for one in sixteen of the others. The
+// control plane is told the edge's span, in the caller's trace if the caller has one.
+func TestOps13_Edge_exports_spans(t *testing.T) {
+	t.Parallel()
+	url, spans := collect(t)
+	traces, err := tracing.New(tracing.Config{Settings: tracing.Settings{Endpoint: url, Ratio: 1}, Name: "shortline-edge", Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	over := make(chan error, 1)
+	go func() { over <- traces.Run(ctx) }()
+	c := newControl()
+	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
+	e, stop := run(t, config(t), edge.Deps{Source: c, Sink: c, Upstream: upstream(t), Tracer: traces.Tracer("test")})
+	wait(t, "ready", e.Ready)
+	continued, begun := passedOn(t, e, valid), passedOn(t, e)
+	ask(t, e, 64, "GET /abc HTTP/1.1")
+	stop()
+	end()
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+
+	var proxied, redirects int
+	for _, s := range spans() {
+		switch s.name {
+		case "redirect":
+			redirects++
+		case "proxy":
+			proxied++
+			want := begun
+			if s.trace == callersTrace {
+				want = continued
+				if s.parent != callersSpan {
+					t.Errorf("the parent of the span is %s, want the caller's %s", s.parent, callersSpan)
+				}
+			}
+			if got := "00-" + s.trace + "-" + s.id + "-01"; got != want {
+				t.Errorf("the control plane got the trace context %s, want %s of the span", want, got)
+			}
+		}
+	}
+	if proxied != 2 || redirects != 4 || !strings.HasPrefix(continued, "00-"+callersTrace) {
+		t.Errorf("%d spans of requests passed on, want 2; %d of redirects, want 4 of 64: %v", proxied, redirects, spans())
+	}
+}
+
+// Without a collector an edge passes a valid trace context on as it is, and no other.
+func TestOps13_Edge_passes_a_valid_trace_context_on(t *testing.T) {
+	t.Parallel()
+	c := newControl()
+	e, stop := run(t, config(t), edge.Deps{Source: c, Sink: c, Upstream: upstream(t)})
+	wait(t, "ready", e.Ready)
+	for _, tt := range []struct {
+		sent []string
+		want string
+	}{
+		{[]string{valid}, valid},
+		{nil, ""},
+		{[]string{"00-" + strings.Repeat("0", 32) + "-" + callersSpan + "-01"}, ""},
+		{[]string{"nonsense"}, ""},
+		{[]string{valid, valid}, ""},
+	} {
+		if got := passedOn(t, e, tt.sent...); got != tt.want {
+			t.Errorf("%q arrives as %q, want %q", tt.sent, got, tt.want)
+		}
+	}
+	stop()
+}
