@@ -55,6 +55,42 @@ func panelRows(t *testing.T, conn driver.Conn, where, text string) (list []strin
 	return list
 }
 
+// asking is a question with the range and the variables of a dashboard.
+type asking struct {
+	asked
+	from, to      time.Time
+	who, interval string
+}
+
+// askings lists the questions that read rollups. All others that read clicks must be excused in readsClicks.
+func askings(t *testing.T, from, to time.Time) (list []asking) {
+	t.Helper()
+	reads := map[string]bool{}
+	for _, q := range questions(t) {
+		if q.source != "grafana-clickhouse-datasource" || !strings.Contains(q.text, "clicks FINAL") {
+			continue
+		}
+		if !strings.Contains(q.text, "FROM rollup_visits") && !strings.Contains(q.text, "FROM rollup_counts") {
+			reads[q.where] = true
+			if readsClicks[q.where] == "" {
+				t.Errorf("%s reads clicks one by one, and no reason is given: %s", q.where, q.text)
+			}
+			continue
+		}
+		list = append(list, asking{q, from, to.Add(-time.Millisecond), "NOT bot", "1000"},
+			asking{q, from.Add(7 * time.Minute), to.Add(-31 * time.Minute), "1", "86400"}, asking{q, from, from.Add(9 * time.Minute), "1", "30"})
+	}
+	for where, reason := range readsClicks {
+		if !reads[where] {
+			t.Errorf("%s is excused (%s) and does not read clicks", where, reason)
+		}
+	}
+	if len(list) < 40*3 {
+		t.Errorf("%d questions read rollups, which can't be all", len(list)/3)
+	}
+	return list
+}
+
 // Every question of clicks that a rollup can answer is answered by it, and the answer is that of the clicks: with all
 // rollups built, with some out of date, and over ranges that begin and end in the middle of a quarter hour. Without the
 // clicks the answer stays, which shows that they are not read.
@@ -82,35 +118,7 @@ func TestOps8_Dashboards_read_rollups(t *testing.T) {
 	}
 	defer conn.Close()
 
-	type asking struct {
-		asked
-		from, to      time.Time
-		who, interval string
-	}
-	var list []asking
-	reads := map[string]bool{}
-	for _, q := range questions(t) {
-		if q.source != "grafana-clickhouse-datasource" || !strings.Contains(q.text, "clicks FINAL") {
-			continue
-		}
-		if !strings.Contains(q.text, "FROM rollup_visits") && !strings.Contains(q.text, "FROM rollup_counts") {
-			reads[q.where] = true
-			if readsClicks[q.where] == "" {
-				t.Errorf("%s reads clicks one by one, and no reason is given: %s", q.where, q.text)
-			}
-			continue
-		}
-		list = append(list, asking{q, from, to.Add(-time.Millisecond), "NOT bot", "1000"},
-			asking{q, from.Add(7 * time.Minute), to.Add(-31 * time.Minute), "1", "86400"}, asking{q, from, from.Add(9 * time.Minute), "1", "30"})
-	}
-	for where, reason := range readsClicks {
-		if !reads[where] {
-			t.Errorf("%s is excused (%s) and does not read clicks", where, reason)
-		}
-	}
-	if len(list) < 40*3 {
-		t.Errorf("%d questions read rollups, which can't be all", len(list)/3)
-	}
+	list := askings(t, from, to)
 	run := func(a asking) []string {
 		return panelRows(t, conn, a.where, expand(t, a.asked, a.from, a.to, map[string]string{"($who)": "(" + a.who + ")", "${link:raw}": "1", "$__interval_s": a.interval}))
 	}
