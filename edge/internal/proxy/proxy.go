@@ -291,9 +291,9 @@ type exchange struct {
 	body   *upload
 	// uploads says that the exchange has a place among those whose body is still arriving.
 	uploads bool
-	span   trace.Span // nil without a tracer
-	status int        // what the upstream answered; 0: nothing
-	ended  sync.Once
+	span    trace.Span // nil without a tracer
+	status  int        // what the upstream answered; 0: nothing
+	ended   sync.Once
 }
 
 // end gives back what the exchange holds. It returns when nothing reads from the client any more.

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/link"
@@ -67,8 +68,9 @@ func newCaller(tb testing.TB, adjust ...func(*redirect.Config)) func(target stri
 	if err != nil {
 		tb.Fatal(err)
 	}
+	handle := redirect.NewServer(h, listen.New(nil, redirect.Timeouts)).Handler
 	return func(target string) *caller {
-		return &caller{requestCtx(tb, target), h.Serve}
+		return &caller{requestCtx(tb, target), handle}
 	}
 }
 

@@ -142,11 +142,6 @@ func (w *work) Crawler() bool { return w.Agent().Preview }
 
 // Serve answers one request.
 func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
-	h.serve(ctx)
-	h.observe(ctx)
-}
-
-func (h *Handler) serve(ctx *fasthttp.RequestCtx) {
 	defer h.rescue(ctx)
 	header := &ctx.Request.Header
 	t := split(header.RequestURI())
@@ -220,13 +215,17 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 // missing answers what leads nowhere. An edge that has no links yet doesn't claim that there is none.
 func (h *Handler) missing(ctx *fasthttp.RequestCtx) {
 	if h.deps.Ready != nil && !h.deps.Ready() {
-		h.tally.add(ctx.ConnID(), cUnavailable)
 		h.refuse(ctx, fasthttp.StatusServiceUnavailable)
-		ctx.Response.Header.Set("Retry-After", "1")
+		h.unready(ctx)
 		return
 	}
 	h.tally.add(ctx.ConnID(), cMissing)
 	h.refuse(ctx, fasthttp.StatusNotFound)
+}
+
+func (h *Handler) unready(ctx *fasthttp.RequestCtx) {
+	h.tally.add(ctx.ConnID(), cUnavailable)
+	ctx.Response.Header.Set("Retry-After", "1")
 }
 
 func (h *Handler) gone(ctx *fasthttp.RequestCtx) {

@@ -49,6 +49,13 @@ type durations struct {
 // keeps to one.
 type latency [stripes][outcomes]durations
 
+// handle is Serve with the count and the time of its answer. It stands apart because the compiler's profile of redirects knows
+// Serve by its name and its lines.
+func (h *Handler) handle(ctx *fasthttp.RequestCtx) {
+	h.Serve(ctx)
+	h.observe(ctx)
+}
+
 // observe counts and times an answer that is about to be written.
 func (h *Handler) observe(ctx *fasthttp.RequestCtx) {
 	conn, status := ctx.ConnID(), ctx.Response.StatusCode()

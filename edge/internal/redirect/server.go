@@ -32,7 +32,7 @@ func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 	l.Clock(h.latency)
 	l.AwaitHeads(service.MaxConnections(maxConnections))
 	return &fasthttp.Server{
-		Handler:      h.Serve,
+		Handler:      h.handle,
 		ErrorHandler: h.misread,
 
 		ReadBufferSize:  maxHeader,
