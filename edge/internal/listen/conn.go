@@ -165,7 +165,8 @@ func (c *conn) Read(b []byte) (int, error) {
 	if f := c.owner.foresee; f != nil {
 		c.glanced = f.Glance(b[:c.n])
 	}
-	if c.owner.hall == nil || c.requests.simple(b[:c.n]) {
+	// A simple request of which more is read has a body after all; the handler closes the connection after it.
+	if c.owner.hall == nil || c.requests.given != 0 && !c.idle || c.requests.simple(b[:c.n]) {
 		return c.n, nil
 	}
 	n := c.requests.track(b[:c.n])

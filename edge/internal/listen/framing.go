@@ -70,9 +70,9 @@ func (r *requests) rest() string {
 	return ""
 }
 
-// Exact reports whether a request of that many bytes, its line and its header, is all that the packet held which it came in.
-// Where that is false the connection has to be closed after the answer: what follows has not been looked at. It must be
-// asked for each request without a body.
+// Exact reports whether a request of that many bytes, its line and its header, is all that the packet held which it came in,
+// or the packet has been tracked. Where that is false the connection has to be closed after the answer: what follows
+// has not been looked at. It must be asked for each request, with -1 for one with a body.
 func Exact(of net.Conn, size int) bool {
 	c, ok := of.(*conn)
 	if !ok || c.requests.given == 0 {

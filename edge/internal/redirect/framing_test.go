@@ -73,6 +73,14 @@ func TestM4_Framing_of_links(t *testing.T) {
 			t.Errorf("%d sound requests in %d packets: %d answers: %q", want+1, len(packets)+1, answers, got)
 		}
 	}
+	// A body that comes after its head in a packet of its own, where none was to be expected.
+	withBody := strings.Replace(good, "\r\n\r\n", "\r\nContent-Length: 12\r\n\r\n", 1)
+	if got, answers := w.packets([]string{head, withBody[:len(withBody)-2], "\r\n", "twelve bytes"}); answers != 2 || strings.Count(got, " 302 ") != 2 {
+		t.Errorf("a body in parts: %d answers: %q", answers, got)
+	}
+	if got, answers := w.halves(head, withBody, "twelve bytes"); answers != 2 || strings.Count(got, " 302 ") != 2 || !strings.Contains(got, "Connection: close") {
+		t.Errorf("a body after its head: %d answers: %q", answers, got)
+	}
 	// A small request and another one in one packet, after a large one on its own, could be one request as far as the
 	// connection has looked. The first is answered, and nothing of the second.
 	if got, answers := w.packets([]string{good, head, head, good + bad["bare LF after the request line"]}); answers != 4 || !strings.HasSuffix(got, "Connection: close\r\n\r\n") {
@@ -111,5 +119,30 @@ func (w *world) packets(pieces []string) (got string, answers int) {
 			}
 		}
 	}
+	return all.String(), strings.Count(all.String(), "HTTP/1.1 ")
+}
+
+// halves sends a request, and when it is answered another one whose body comes a moment after its head.
+func (w *world) halves(first, head, body string) (got string, answers int) {
+	w.t.Helper()
+	conn, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		w.t.Fatal(err)
+	}
+	var all strings.Builder
+	b := make([]byte, 4096)
+	_, _ = io.WriteString(conn, first)
+	n, _ := conn.Read(b)
+	all.Write(b[:n])
+	_, _ = io.WriteString(conn, head)
+	time.Sleep(50 * time.Millisecond) // so that they are two packets
+	_, _ = io.WriteString(conn, body)
+	_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
+	rest, _ := io.ReadAll(conn)
+	all.Write(rest)
 	return all.String(), strings.Count(all.String(), "HTTP/1.1 ")
 }

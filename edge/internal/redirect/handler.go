@@ -143,14 +143,13 @@ func (w *work) Crawler() bool { return w.Agent().Preview }
 // Serve answers one request.
 func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 	defer h.rescue(ctx)
+	exact(ctx)
 	header := &ctx.Request.Header
 	t := split(header.RequestURI())
 
 	if t.slug != nil && len(t.rest) == 0 && (header.IsGet() || header.IsHead()) {
 		// The usual length of a request without a body is -2, none given.
-		if n := header.ContentLength(); n == -2 {
-			exact(ctx)
-		} else if !h.framed(ctx, maxIdleBody) {
+		if n := header.ContentLength(); n != -2 && !h.framed(ctx, maxIdleBody) {
 			return
 		}
 		if e, ok := h.deps.Table.Lookup(t.slug); ok {
@@ -163,9 +162,6 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 
 // others answers what is not a visit of a link that exists.
 func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
-	if ctx.Request.Header.ContentLength() == -2 {
-		exact(ctx)
-	}
 	if t.slug == nil || len(t.rest) > 0 { // else answer looks at it
 		header := &ctx.Request.Header
 		if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
@@ -400,11 +396,14 @@ func (h *Handler) framed(ctx *fasthttp.RequestCtx, limit int) bool {
 	return false
 }
 
-// exact closes the connection after the answer if the request, which has no body, was not alone in its packet and the
-// rest has not been looked at.
+// exact closes the connection after the answer if the request was not alone in its packet and the rest has not been
+// looked at.
 func exact(ctx *fasthttp.RequestCtx) {
 	header := &ctx.Request.Header
 	size := len(header.Method()) + len(header.RequestURI()) + len(header.Protocol()) + len("  \r\n") + len(header.RawHeaders())
+	if header.ContentLength() != -2 {
+		size = -1
+	}
 	if !listen.Exact(ctx.Conn(), size) {
 		ctx.SetConnectionClose()
 	}
