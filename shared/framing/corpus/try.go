@@ -73,10 +73,10 @@ func judge(in *bufio.Reader, r Request, strict bool) (again bool, err error) {
 	case status >= 500 && status != http.StatusNotImplemented && status != http.StatusHTTPVersionNotSupported:
 		return false, errors.New(res.Status)
 	case r.Verdict == Sound:
-		if res.Close {
+		if res.Close && strict {
 			return false, errors.New("the connection of a sound request is closed")
 		}
-		return true, nil
+		return !res.Close, nil
 	case r.Verdict == Odd || !strict:
 		return false, nil
 	case status != http.StatusBadRequest && !strings.Contains(r.Name, "chunk: "): // whose head was sound, so it may be answered
