@@ -12,6 +12,7 @@ import (
 	"io"
 
 	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/audit"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/program"
@@ -26,7 +27,7 @@ var controlProgram = program.Program{
 		return run(ctx, s.(*settings), stdout, stderr)
 	},
 	Commands: []program.Command{
-		command("migrate", "", "bring the schemas up to date, ClickHouse's too where CLICKHOUSE_URL is set", migrate),
+		command("migrate", "", "bring the schemas up to date, ClickHouse's too where CLICKHOUSE_URL is set; with MIGRATE_DATABASE_URL as that role, which then gives the role of DATABASE_URL its rights", migrate),
 		command("create-admin", "EMAIL", "make an administrator; the password is ADMIN_PASSWORD, or is made and printed", createAdmin),
 		command("verify-audit", "", "check that no row of the audit log was changed, removed or put in", verifyAudit),
 		command("verify-clicks", "", "look for clicks that are missing and for reports that would not agree with the clicks", verifyClicks),
@@ -82,8 +83,8 @@ func reclassify(ctx context.Context, s *enrichOperator, args []string, out io.Wr
 	return app.Reclassify(ctx, args, links, clicks, geo, out, out)
 }
 
-func migrate(ctx context.Context, s *operator, _ []string, out io.Writer) error {
-	if err := s.Migrate(ctx); err != nil {
+func migrate(ctx context.Context, s *migrator, _ []string, out io.Writer) error {
+	if err := s.Migrate(ctx, s.OwnerURL); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "the database's schema is up to date")
@@ -98,12 +99,28 @@ func migrate(ctx context.Context, s *operator, _ []string, out io.Writer) error 
 	return clicks.Close()
 }
 
-func verifyAudit(ctx context.Context, s *operator, _ []string, out io.Writer) error {
-	head, err := s.VerifyAudit(ctx)
+func verifyAudit(ctx context.Context, s *auditor, _ []string, out io.Writer) error {
+	accepted, err := audit.ParseSpans(s.Unsigned)
+	if err != nil {
+		return fmt.Errorf("AUDIT_UNSIGNED: %w", err)
+	}
+	r, err := s.VerifyAudit(ctx, accepted)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d rows, none changed; the newest has the hash %s\nKeep this hash elsewhere: only it reveals a later removal of the newest rows.\n", head.Seq, head.Hash)
+	fmt.Fprintf(out, "%d rows, none changed; the newest has the hash %s\n", r.Head.Seq, r.Head.Hash)
+	switch {
+	case r.SignedFrom == 0:
+		fmt.Fprintln(out, "No row has an HMAC: whoever could write to the database could also have computed these hashes.")
+	case s.AuditKey == "" && s.EncryptionKey == "":
+		fmt.Fprintf(out, "Rows have an HMAC from row %d on. It was NOT checked, because neither ENCRYPTION_KEY nor AUDIT_KEY is set.\n", r.SignedFrom)
+	default:
+		fmt.Fprintf(out, "The HMAC begins at row %d and is right wherever there is one.\n", r.SignedFrom)
+	}
+	for _, span := range r.Unsigned {
+		fmt.Fprintf(out, "After that, %v without an HMAC: written by an older release during an upgrade, or accepted with AUDIT_UNSIGNED.\n", span)
+	}
+	fmt.Fprintln(out, "Compare the hash with one that was kept elsewhere (control logs it every minute): only that reveals a removal of the newest rows.")
 	return nil
 }
 

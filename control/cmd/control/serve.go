@@ -64,13 +64,16 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	}
 	deps := app.Deps{Registry: op.Registry, Logger: log}
 	deps.Store = await(ctx, log, &started, "the database", func(ctx context.Context) (*store.Store, error) {
-		return store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: s.DatabaseConns, Logger: log})
+		return store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: s.DatabaseConns, AuditKeys: s.AuditKeys(), Logger: log})
 	})
 	if deps.Store == nil {
 		return nil
 	}
 	defer func() { err = errors.Join(err, deps.Store.Close()) }()
 	op.AddCheck("database", deps.Store.Ping)
+	if owns, err := deps.Store.OwnsAudit(ctx); err == nil && owns {
+		log.Warn("the database role of this process can change the audit log; run control migrate with MIGRATE_DATABASE_URL, and give DATABASE_URL a role that owns nothing")
+	}
 
 	// Links are managed and published without the store of clicks, so nothing else waits for it.
 	var clicks analytics.Late

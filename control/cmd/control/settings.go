@@ -153,6 +153,29 @@ func (o *operator) Validate() error {
 	return errors.Join(problems...)
 }
 
+// migrator is what migrate needs.
+type migrator struct {
+	operator
+	OwnerURL config.Secret `env:"MIGRATE_DATABASE_URL" help:"the database as the role that owns the tables; the role of DATABASE_URL, made if it is missing, then gets what programs need at run time and no more; empty: DATABASE_URL owns them"`
+}
+
+// Validate reports every problem.
+func (m *migrator) Validate() error {
+	problems := []error{m.operator.Validate()}
+	if u := m.OwnerURL.Reveal(); u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
+		problems = append(problems, errors.New("MIGRATE_DATABASE_URL: must begin with postgres:// and name a database"))
+	} else if u != "" && strings.HasPrefix(m.DatabaseURL.Reveal(), "sqlite:") {
+		problems = append(problems, errors.New("MIGRATE_DATABASE_URL: is for PostgreSQL only, and DATABASE_URL is of SQLite"))
+	}
+	return errors.Join(problems...)
+}
+
+// auditor is what verify-audit needs.
+type auditor struct {
+	app.Operator
+	Unsigned string `env:"AUDIT_UNSIGNED" help:"rows that need no HMAC although earlier ones have one, because an older release wrote them: such as 120-131,140"`
+}
+
 // clicksOperator is what a command on clicks needs.
 type clicksOperator struct {
 	ClickHouse clicksAt

@@ -42,7 +42,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	links, err := openLinks(ctx, s.DataDir, log)
+	links, err := openLinks(ctx, s.DataDir, s.AuditKeys(), log)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (w *world) audited(action, entityType, entityID string) store.AuditRow {
 	if last.Action != action || last.EntityType != entityType || last.EntityID.String != entityID {
 		w.t.Errorf("audit: %s of %s %s, want %s of %s %s", last.Action, last.EntityType, last.EntityID.String, action, entityType, entityID)
 	}
-	if _, err := audit.Verify(w.t.Context(), w.store.Conn); err != nil {
+	if _, err := audit.Verify(w.t.Context(), w.store.Conn, audit.Checks{}); err != nil {
 		w.t.Error(err)
 	}
 	return last

@@ -196,6 +196,11 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 	}
 	c.add("auth", authenticator)
 	c.add("counts of failures", service.Func(func(ctx context.Context) error { return audit.WriteCounts(ctx, st, deps.Logger) }))
+	watcher := audit.NewWatcher(st, deps.Logger, 0)
+	if err := deps.Registry.Register(watcher); err != nil {
+		return fmt.Errorf("register the metrics of the audit log: %w", err)
+	}
+	c.add("head of the audit log", watcher)
 	system := settings.New(st)
 	signOn, err := sso.New(sso.Config{Settings: cfg.SSO, BaseURL: cfg.BaseURL, EncryptionKeys: keyRing(cfg.EncryptionKey), Logger: deps.Logger}, st, authenticator, system)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 type Operator struct {
 	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://… or sqlite:PATH"`
 	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"several with commas between them: the first seals, all open"`
+	AuditKey      config.Secret `env:"AUDIT_KEY" help:"signs rows of the audit log, at least 32 bytes; several with commas between them: the first signs; empty means ENCRYPTION_KEY"`
 	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"for create-admin; without it one is made and printed"`
 }
 
@@ -31,17 +32,13 @@ func (o *Operator) Validate() error {
 	if u := o.DatabaseURL.Reveal(); !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.HasPrefix(u, "sqlite:") {
 		problems = append(problems, errors.New("DATABASE_URL: must begin with postgres:// or sqlite: and name a database"))
 	}
-	for _, key := range keyRing(o.EncryptionKey) {
-		if len(key) < 32 {
-			problems = append(problems, errors.New("ENCRYPTION_KEY: must have at least 32 bytes"))
-		}
-	}
+	problems = append(problems, longEnough("ENCRYPTION_KEY", o.EncryptionKey), longEnough("AUDIT_KEY", o.AuditKey))
 	return errors.Join(problems...)
 }
 
 // with opens the store for f.
 func (o *Operator) with(ctx context.Context, f func(*store.Store) error) (err error) {
-	st, err := store.Open(ctx, store.Config{URL: o.DatabaseURL.Reveal(), MaxConns: 2})
+	st, err := store.Open(ctx, store.Config{URL: o.DatabaseURL.Reveal(), MaxConns: 2, AuditKeys: auditKeys(o.AuditKey, o.EncryptionKey)})
 	if err != nil {
 		return err
 	}
@@ -49,20 +46,29 @@ func (o *Operator) with(ctx context.Context, f func(*store.Store) error) (err er
 	return f(st)
 }
 
-// Migrate brings the schema up to date.
-func (o *Operator) Migrate(ctx context.Context) error {
-	return o.with(ctx, func(*store.Store) error { return nil })
+// Migrate brings the schema up to date. With an owner's address it does so as that role, and gives the role of
+// DatabaseURL what it needs at run time.
+func (o *Operator) Migrate(ctx context.Context, owner config.Secret) error {
+	if owner == "" {
+		return o.with(ctx, func(*store.Store) error { return nil })
+	}
+	as := Operator{DatabaseURL: owner}
+	if err := as.with(ctx, func(*store.Store) error { return nil }); err != nil {
+		return err
+	}
+	return store.Grant(ctx, owner.Reveal(), o.DatabaseURL.Reveal())
 }
 
-// VerifyAudit walks the audit log. The error wraps audit.ErrTampered where the chain does not hold.
-func (o *Operator) VerifyAudit(ctx context.Context) (head audit.Head, err error) {
+// VerifyAudit walks the audit log. The error wraps audit.ErrTampered where it does not hold. Rows in accepted need no
+// HMAC.
+func (o *Operator) VerifyAudit(ctx context.Context, accepted []audit.Span) (report audit.Report, err error) {
 	err = o.with(ctx, func(st *store.Store) error {
 		return st.View(ctx, func(c store.Conn) error {
-			head, err = audit.Verify(ctx, c)
+			report, err = audit.Verify(ctx, c, audit.Checks{Keys: auditKeys(o.AuditKey, o.EncryptionKey), Accepted: accepted})
 			return err
 		})
 	})
-	return head, err
+	return report, err
 }
 
 // CreateAdmin makes an administrator, and returns the password that was made if none is set.

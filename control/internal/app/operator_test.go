@@ -52,9 +52,9 @@ func TestOperator_VerifyAudit_finds_a_changed_row(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	head, err := o.VerifyAudit(t.Context())
-	if err != nil || head.Seq != 3 || head.Hash == "" {
-		t.Fatalf("%+v, %v", head, err)
+	report, err := o.VerifyAudit(t.Context(), nil)
+	if err != nil || report.Head.Seq != 3 || report.Head.Hash == "" {
+		t.Fatalf("%+v, %v", report, err)
 	}
 	st := open(t, o)
 	err = st.Tx(t.Context(), func(tx *store.Tx) error {
@@ -67,7 +67,7 @@ func TestOperator_VerifyAudit_finds_a_changed_row(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.VerifyAudit(t.Context()); !errors.Is(err, audit.ErrTampered) || !strings.Contains(err.Error(), "row 2") {
+	if _, err := o.VerifyAudit(t.Context(), nil); !errors.Is(err, audit.ErrTampered) || !strings.Contains(err.Error(), "row 2") {
 		t.Errorf("a changed row was answered with %v", err)
 	}
 }

@@ -26,6 +26,7 @@ type Settings struct {
 	JWTSecret     config.Secret `env:"JWT_SECRET" help:"signs sessions, at least 32 bytes; several with commas between them: the first signs, all are accepted"`
 	JWTTTL        time.Duration `env:"JWT_TTL" envDefault:"24h" help:"how long a session lasts"`
 	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"seals secrets in the database, at least 32 bytes; several with commas between them: the first seals, all open"`
+	AuditKey      config.Secret `env:"AUDIT_KEY" help:"signs rows of the audit log (HMAC), at least 32 bytes; several with commas between them: the first signs, all are accepted by verify-audit; empty means ENCRYPTION_KEY. A key that was replaced stays in the list as long as its rows are to be verified"`
 	AdminEmail    string        `env:"ADMIN_EMAIL" envDefault:"admin@example.com" help:"the first admin, made when there are no users"`
 	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"the first admin's password; without it one is made and printed once"`
 
@@ -62,16 +63,7 @@ func (s *Settings) Validate() error {
 	if u, err := url.Parse(s.BaseURL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
 		problems = append(problems, errors.New("BASE_URL: must be an http or https address without a path, such as https://sho.rt"))
 	}
-	for _, secret := range []struct {
-		name  string
-		value config.Secret
-	}{{"JWT_SECRET", s.JWTSecret}, {"ENCRYPTION_KEY", s.EncryptionKey}} {
-		for _, one := range keyRing(secret.value) {
-			if len(one) < 32 {
-				problems = append(problems, fmt.Errorf("%s: must have at least 32 bytes", secret.name))
-			}
-		}
-	}
+	problems = append(problems, longEnough("JWT_SECRET", s.JWTSecret), longEnough("ENCRYPTION_KEY", s.EncryptionKey), longEnough("AUDIT_KEY", s.AuditKey))
 	if s.JWTTTL < time.Minute {
 		problems = append(problems, errors.New("JWT_TTL: must be at least 1m"))
 	}
@@ -144,4 +136,21 @@ func keyRing(s config.Secret) (out [][]byte) {
 		}
 	}
 	return out
+}
+
+// longEnough reports keys that are too short, without showing them.
+func longEnough(name string, s config.Secret) error {
+	for _, one := range keyRing(s) {
+		if len(one) < 32 {
+			return fmt.Errorf("%s: must have at least 32 bytes", name)
+		}
+	}
+	return nil
+}
+
+// AuditKeys are those that sign the audit log, the first one first. All of them are accepted.
+func (s *Settings) AuditKeys() [][]byte { return auditKeys(s.AuditKey, s.EncryptionKey) }
+
+func auditKeys(own, encryption config.Secret) [][]byte {
+	return append(keyRing(own), keyRing(encryption)...)
 }

@@ -2,8 +2,10 @@
 //
 // It promises that a row commits with the change it tells of or not at all, that rows are never changed, and
 // that each row's hash covers the row before it, so that an edit, a deletion, an insertion or a swap anywhere
-// but at the very end shows in Verify. What it can't see: the removal of the newest rows, for which the head
-// (see Head) must be kept somewhere else. Callers never hand it passwords, keys or other secrets.
+// but at the very end shows in Verify. Rows also carry an HMAC over that hash, so that whoever can write to the
+// database but does not have the key cannot compute the chain anew. What it can't see: the removal of the newest rows,
+// for which the head (see Head) must be kept somewhere else; Watcher logs it. Callers never hand it passwords, keys or
+// other secrets.
 package audit
 
 import (
@@ -13,7 +15,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash"
 	"maps"
@@ -54,9 +55,19 @@ func Append(ctx context.Context, tx *store.Tx, entries ...Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	seq, prev, err := head(ctx, tx)
+	if err := tx.LockAudit(ctx); err != nil {
+		return fmt.Errorf("audit: wait for other writers: %w", err)
+	}
+	seq, prev, mac, err := tx.AuditHead(ctx)
 	if err != nil {
 		return fmt.Errorf("audit: read the head: %w", err)
+	}
+	key, err := signer(tx.AuditKeys())
+	if err != nil {
+		return err
+	}
+	if key == nil && mac.Valid {
+		return ErrNoKey
 	}
 	o := OriginOf(ctx)
 	for _, e := range entries {
@@ -81,19 +92,13 @@ func Append(ctx context.Context, tx *store.Tx, entries ...Entry) error {
 		}
 		r.Metadata = string(m)
 		r.Hash = chain(prev, r)
+		r.MAC = key.sign(r.Hash)
 		if err := tx.InsertAudit(ctx, r); err != nil {
 			return fmt.Errorf("audit: write: %w", err)
 		}
 		seq, prev = r.Seq, r.Hash
 	}
 	return nil
-}
-
-func head(ctx context.Context, tx *store.Tx) (seq int64, hash string, err error) {
-	if err := tx.LockAudit(ctx); err != nil {
-		return 0, "", err
-	}
-	return tx.AuditHead(ctx)
 }
 
 func null(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
@@ -132,29 +137,4 @@ func put(h hash.Hash, s string, valid bool) {
 	binary.BigEndian.PutUint64(n[1:], uint64(len(s)))
 	h.Write(n[:])
 	h.Write([]byte(s))
-}
-
-// ErrTampered is what Verify's error wraps when the chain does not hold.
-var ErrTampered = errors.New("audit log has been tampered with")
-
-// Head is the newest row's position and hash. Kept outside the database, it also reveals a cut-off end.
-type Head struct {
-	Seq  int64
-	Hash string
-}
-
-// Verify walks the whole log and returns its head. The error names the first row that does not fit.
-func Verify(ctx context.Context, c store.Conn) (Head, error) {
-	var at Head
-	err := c.EachAudit(ctx, func(r store.AuditRow) error {
-		if r.Seq != at.Seq+1 {
-			return fmt.Errorf("%w: row %d is followed by row %d", ErrTampered, at.Seq, r.Seq)
-		}
-		if want := chain(at.Hash, r); r.Hash != want {
-			return fmt.Errorf("%w: row %d (%s) does not match its hash", ErrTampered, r.Seq, r.ID)
-		}
-		at = Head{r.Seq, r.Hash}
-		return nil
-	})
-	return at, err
 }

@@ -42,9 +42,9 @@ func filled(t *testing.T, st *store.Store, n int) audit.Head {
 			t.Fatal(err)
 		}
 	}
-	head, err := audit.Verify(t.Context(), st.Conn)
-	if err != nil || head.Seq != int64(n) {
-		t.Fatalf("%+v, %v", head, err)
+	report, err := audit.Verify(t.Context(), st.Conn, audit.Checks{})
+	if err != nil || report.Head.Seq != int64(n) {
+		t.Fatalf("%+v, %v", report, err)
 	}
 	unlock := []string{`DROP TRIGGER audit_logs_no_update`, `DROP TRIGGER audit_logs_no_delete`}
 	if st.Postgres() {
@@ -60,7 +60,7 @@ func filled(t *testing.T, st *store.Store, n int) audit.Head {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return head
+	return report.Head
 }
 
 // mutation is one change to the log of rows 1 to n, and its description.
@@ -92,7 +92,7 @@ func mutation(rng *rand.Rand, n int) (what string, sql []string, args [][]any) {
 		return fmt.Sprintf("row %d deleted, the last one in its place", seq), []string{`DELETE FROM audit_logs WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = (SELECT max(seq) FROM audit_logs)`},
 			[][]any{{seq}, {seq}}
 	case 6: // a row put in, in front, behind or between
-		return one(`INSERT INTO audit_logs SELECT ?, id || 'x', user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash FROM audit_logs WHERE seq = ?`,
+		return one(`INSERT INTO audit_logs SELECT ?, id || 'x', user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash, mac FROM audit_logs WHERE seq = ?`,
 			[]int{0, -1, n + 1, n + 2}[rng.IntN(4)], seq)
 	case 7: // two rows change places, hashes and all
 		return fmt.Sprintf("rows %d and %d exchanged", seq, other), []string{`UPDATE audit_logs SET seq = -1 WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = -1`},
@@ -115,7 +115,7 @@ func TestVerify_finds_any_change(t *testing.T) {
 		return n
 	}
 	rows, mutations := size("ROWS", 300), size("MUTATIONS", 200)
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
+	storetest.EachOwner(t, func(t *testing.T, st *store.Store) {
 		kept := filled(t, st, rows)
 		rng := rand.New(rand.NewPCG(9, 10))
 		byChain, byHead := 0, 0
@@ -133,13 +133,13 @@ func TestVerify_finds_any_change(t *testing.T) {
 						return fmt.Errorf("%s: %d rows", sql[i], n)
 					}
 				}
-				head, err := audit.Verify(context.WithoutCancel(t.Context()), tx.Conn)
+				report, err := audit.Verify(context.WithoutCancel(t.Context()), tx.Conn, audit.Checks{})
 				switch {
 				case errors.Is(err, audit.ErrTampered):
 					byChain++
 				case err != nil:
 					return err
-				case head != kept:
+				case report.Head != kept:
 					byHead++
 				default:
 					t.Errorf("not found: %s", what)
@@ -150,8 +150,8 @@ func TestVerify_finds_any_change(t *testing.T) {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
-		if head, err := audit.Verify(t.Context(), st.Conn); err != nil || head != kept {
-			t.Errorf("the log itself: %+v, %v", head, err)
+		if report, err := audit.Verify(t.Context(), st.Conn, audit.Checks{}); err != nil || report.Head != kept {
+			t.Errorf("the log itself: %+v, %v", report, err)
 		}
 		if byHead == 0 {
 			t.Error("the missing newest row was found by the chain, which can't be")

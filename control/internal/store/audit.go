@@ -22,12 +22,13 @@ type AuditRow struct {
 	Metadata   string
 	CreatedAt  int64
 	Hash       string
+	MAC        sql.NullString // NULL: written without a key
 }
 
-const auditColumns = `seq, id, user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash`
+const auditColumns = `seq, id, user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash, mac`
 
 func scanAudit(row interface{ Scan(...any) error }) (r AuditRow, err error) {
-	err = row.Scan(&r.Seq, &r.ID, &r.UserID, &r.Action, &r.EntityType, &r.EntityID, &r.Old, &r.New, &r.IP, &r.UserAgent, &r.Metadata, &r.CreatedAt, &r.Hash)
+	err = row.Scan(&r.Seq, &r.ID, &r.UserID, &r.Action, &r.EntityType, &r.EntityID, &r.Old, &r.New, &r.IP, &r.UserAgent, &r.Metadata, &r.CreatedAt, &r.Hash, &r.MAC)
 	return r, err
 }
 
@@ -40,19 +41,31 @@ func (tx *Tx) LockAudit(ctx context.Context) error {
 	return err
 }
 
-// AuditHead reads the newest row's position and hash: 0 and "" in an empty log.
-func (tx *Tx) AuditHead(ctx context.Context) (seq int64, hash string, err error) {
-	err = tx.Row(ctx, `SELECT seq, hash FROM audit_logs ORDER BY seq DESC LIMIT 1`).Scan(&seq, &hash)
+// AuditHead reads the newest row's position, hash and HMAC: zero values in an empty log.
+func (c Conn) AuditHead(ctx context.Context) (seq int64, hash string, mac sql.NullString, err error) {
+	err = c.Row(ctx, `SELECT seq, hash, mac FROM audit_logs ORDER BY seq DESC LIMIT 1`).Scan(&seq, &hash, &mac)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, "", nil
+		return 0, "", mac, nil
 	}
-	return seq, hash, err
+	return seq, hash, mac, err
 }
+
+// AuditHash reads the hash of one row, "" if there is no such row.
+func (c Conn) AuditHash(ctx context.Context, seq int64) (hash string, err error) {
+	err = c.Row(ctx, `SELECT hash FROM audit_logs WHERE seq = ?`, seq).Scan(&hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return hash, err
+}
+
+// AuditKeys are those that sign rows of the audit log; the first one signs.
+func (tx *Tx) AuditKeys() [][]byte { return tx.auditKeys }
 
 // InsertAudit appends a row.
 func (tx *Tx) InsertAudit(ctx context.Context, r AuditRow) error {
-	_, err := tx.Exec(ctx, `INSERT INTO audit_logs (`+auditColumns+`) VALUES (`+In(13)+`)`,
-		r.Seq, r.ID, r.UserID, r.Action, r.EntityType, r.EntityID, r.Old, r.New, r.IP, r.UserAgent, r.Metadata, r.CreatedAt, r.Hash)
+	_, err := tx.Exec(ctx, `INSERT INTO audit_logs (`+auditColumns+`) VALUES (`+In(14)+`)`,
+		r.Seq, r.ID, r.UserID, r.Action, r.EntityType, r.EntityID, r.Old, r.New, r.IP, r.UserAgent, r.Metadata, r.CreatedAt, r.Hash, r.MAC)
 	return err
 }
 

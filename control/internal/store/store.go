@@ -37,6 +37,8 @@ type Config struct {
 	URL string
 	// MaxConns bounds the connections to Postgres; 0 means 20.
 	MaxConns int
+	// AuditKeys sign rows of the audit log; the first one signs. None: rows carry no HMAC.
+	AuditKeys [][]byte
 	// Logger receives what Run has to say; nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -49,6 +51,8 @@ type Store struct {
 	log      *slog.Logger
 	pgConfig *pgx.ConnConfig // nil for SQLite
 
+	auditKeys [][]byte
+
 	mu       sync.Mutex
 	revision uint64
 	changed  chan struct{} // closed and replaced when revision grows
@@ -57,7 +61,7 @@ type Store struct {
 
 // Open connects and, unless the schema is newer than this program, brings the schema up to date.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	s := &Store{log: cfg.Logger, changed: make(chan struct{})}
+	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, changed: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.Default()
 	}

@@ -17,7 +17,8 @@ import (
 // log), last the audit row (the head of the audit chain); always in this order, so that two can't deadlock.
 type Tx struct {
 	Conn
-	revision uint64 // taken by the first Touch
+	revision  uint64 // taken by the first Touch
+	auditKeys [][]byte
 }
 
 // Tx runs f in a transaction and commits if it returns nil. When Tx returns nil, everything that f did is
@@ -33,7 +34,7 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 			_ = raw.Rollback() // the connection may be gone, and then so is the transaction
 		}
 	}()
-	tx := &Tx{Conn: Conn{db: raw, pg: s.pg}}
+	tx := &Tx{Conn: Conn{db: raw, pg: s.pg}, auditKeys: s.auditKeys}
 	if err := f(tx); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,14 +25,31 @@ func Open(t testing.TB) *store.Store {
 	return open(t, store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "store.db")})
 }
 
-// OpenPostgres opens an empty Postgres store.
+// OpenPostgres opens an empty Postgres store as the role that programs have at run time, which owns nothing.
 func OpenPostgres(t testing.TB) *store.Store {
 	t.Helper()
-	return open(t, store.Config{URL: PostgresURL(t), MaxConns: 8})
+	return open(t, store.Config{URL: RuntimeURL(t, PostgresURL(t)), MaxConns: 8})
 }
 
-// PostgresURL makes a database with the current schema and returns its address, for a test that opens more than
-// one store on it.
+// RuntimeURL gives the run-time role its rights in a database and returns its address of it.
+func RuntimeURL(t testing.TB, owner string) string {
+	t.Helper()
+	runtime := strings.Replace(owner, "postgres://postgres@", "postgres://runtime@", 1)
+	if err := store.Grant(t.Context(), owner, runtime); err != nil {
+		t.Fatal(err)
+	}
+	return runtime
+}
+
+// EachOwner is Each with the role that owns the tables, for tests of what only an owner can do.
+func EachOwner(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	each(t, f, func(t testing.TB) *store.Store {
+		return open(t, store.Config{URL: PostgresURL(t), MaxConns: 8})
+	})
+}
+
+// PostgresURL makes a database with the current schema and returns its address as its owner, for a test that opens
+// more than one store on it.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
 	s, err := server()
@@ -58,14 +76,16 @@ func PostgresURL(t testing.TB) string {
 }
 
 // Each runs f on an empty store of each dialect, as parallel subtests.
-func Each(t *testing.T, f func(t *testing.T, s *store.Store)) {
+func Each(t *testing.T, f func(t *testing.T, s *store.Store)) { each(t, f, OpenPostgres) }
+
+func each(t *testing.T, f func(t *testing.T, s *store.Store), postgres func(testing.TB) *store.Store) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		f(t, Open(t))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		f(t, OpenPostgres(t))
+		f(t, postgres(t))
 	})
 }
 

@@ -1,0 +1,116 @@
+package audit
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const (
+	watchEvery  = time.Minute
+	watchWithin = 10 * time.Second
+	// hashDigits are as many hex digits of a hash as a metric's number holds exactly.
+	hashDigits = 12
+)
+
+// Watcher writes the head of the chain into the program's log once a minute, and into two metrics. Logs and metrics are
+// kept outside the database, so they show a later change that the chain itself cannot show. It also looks whether the
+// head of the minute before is still there. It is a service.
+type Watcher struct {
+	store *store.Store
+	log   *slog.Logger
+	every time.Duration
+
+	mu   sync.Mutex
+	last Head
+
+	lost  atomic.Uint64
+	seen  atomic.Int64  // ms
+	value atomic.Uint64 // the first digits of the hash
+	row   atomic.Int64
+}
+
+// NewWatcher makes a Watcher. every is the time between two looks; 0 means a minute.
+func NewWatcher(st *store.Store, log *slog.Logger, every time.Duration) *Watcher {
+	if log == nil {
+		log = slog.Default()
+	}
+	if every == 0 {
+		every = watchEvery
+	}
+	return &Watcher{store: st, log: log, every: every}
+}
+
+// Run looks at once, and then until ctx ends.
+func (w *Watcher) Run(ctx context.Context) error {
+	tick := time.NewTicker(w.every)
+	defer tick.Stop()
+	for {
+		w.look(ctx)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (w *Watcher) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, min(w.every, watchWithin))
+	defer cancel()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seq, hash, mac, err := w.store.AuditHead(ctx)
+	before := ""
+	if err == nil && w.last.Seq > 0 {
+		before, err = w.store.AuditHash(ctx, w.last.Seq)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			w.log.Warn("the head of the audit log can't be read", "error", err.Error())
+		}
+		return
+	}
+	if w.last.Seq > 0 && before != w.last.Hash {
+		w.lost.Add(1)
+		w.log.Error("the audit log was changed: a row that was there is gone or different", "row", w.last.Seq, "hash_was", w.last.Hash, "hash_is", before)
+	}
+	w.last = Head{seq, hash}
+	w.row.Store(seq)
+	if len(hash) >= hashDigits {
+		if n, err := strconv.ParseUint(hash[:hashDigits], 16, 64); err == nil {
+			w.value.Store(n)
+		}
+	}
+	w.seen.Store(store.Now())
+	w.log.Info("audit log head", "row", seq, "hash", hash, "hmac", mac.String)
+}
+
+var (
+	rowDesc  = prometheus.NewDesc("shortline_audit_log_head_row", "Number of the newest row of the audit log.", nil, nil)
+	hashDesc = prometheus.NewDesc("shortline_audit_log_head_hash", "The first 12 hex digits of the newest row's hash, as a number.", nil, nil)
+	lostDesc = prometheus.NewDesc("shortline_audit_log_changes_total", "How often a row of the audit log that was there a minute before was gone or different.", nil, nil)
+	seenDesc = prometheus.NewDesc("shortline_audit_log_last_success_timestamp_seconds", "When the head of the audit log was last read, 0 for never.", nil, nil)
+)
+
+// Describe and Collect make the Watcher a prometheus.Collector.
+func (w *Watcher) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{rowDesc, hashDesc, lostDesc, seenDesc} {
+		ch <- d
+	}
+}
+
+// Collect reads what the last look saw.
+func (w *Watcher) Collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.MustNewConstMetric(rowDesc, prometheus.GaugeValue, float64(w.row.Load()))
+	ch <- prometheus.MustNewConstMetric(hashDesc, prometheus.GaugeValue, float64(w.value.Load()))
+	ch <- prometheus.MustNewConstMetric(lostDesc, prometheus.CounterValue, float64(w.lost.Load()))
+	ch <- prometheus.MustNewConstMetric(seenDesc, prometheus.GaugeValue, float64(w.seen.Load())/1000)
+}

@@ -1,0 +1,90 @@
+package store_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// What the run-time role may do beyond what every other test of this package does as that role (storetest.Each): it can
+// neither change the audit log nor what keeps it from being changed, and it owns nothing.
+func TestM9_RuntimeRoleCannotChangeTheAuditLog(t *testing.T) {
+	t.Parallel()
+	owner := storetest.PostgresURL(t)
+	s, err := store.Open(t.Context(), store.Config{URL: storetest.RuntimeURL(t, owner), MaxConns: 2})
+	must(t, err)
+	defer s.Close()
+	row := store.AuditRow{Seq: 1, ID: store.NewID(), Action: "URL_CREATED", EntityType: "url", Metadata: "{}", Hash: "h"}
+	inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertAudit(ctx, row) })
+	for _, statement := range []string{
+		`UPDATE audit_logs SET action = 'x'`,
+		`DELETE FROM audit_logs`,
+		`TRUNCATE audit_logs`,
+		`ALTER TABLE audit_logs DISABLE TRIGGER ALL`,
+		`ALTER TABLE audit_logs DISABLE TRIGGER audit_logs_append_only`,
+		`DROP TRIGGER audit_logs_append_only ON audit_logs`,
+		`CREATE OR REPLACE FUNCTION audit_logs_refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
+		`ALTER TABLE audit_logs RENAME TO gone`,
+		`ALTER TABLE audit_logs OWNER TO runtime`,
+		`DROP TABLE audit_logs`,
+		`CREATE RULE harmless AS ON INSERT TO audit_logs DO INSTEAD NOTHING`,
+		`SET session_replication_role = replica`,
+		`SET ROLE postgres`,
+		`UPDATE schema_support SET oldest = 1`,
+		`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`,
+		`CREATE ROLE another SUPERUSER`,
+		`DROP TABLE urls`,
+	} {
+		_, err := s.Exec(t.Context(), statement)
+		if err == nil || !strings.Contains(err.Error(), "permission denied") && !strings.Contains(err.Error(), "must be ") {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	var owned, rows int
+	must(t, s.Row(t.Context(), `SELECT count(*) FROM pg_class WHERE pg_get_userbyid(relowner) = current_user`).Scan(&owned))
+	must(t, s.Row(t.Context(), `SELECT count(*) FROM audit_logs WHERE action = 'URL_CREATED'`).Scan(&rows))
+	if owned != 0 || rows != 1 {
+		t.Errorf("the role owns %d things, and %d rows are as they were", owned, rows)
+	}
+	if owns, err := s.OwnsAudit(t.Context()); owns || err != nil {
+		t.Errorf("the role is said to be able to change the log: %v %v", owns, err)
+	}
+	o, err := store.Open(t.Context(), store.Config{URL: owner, MaxConns: 2})
+	must(t, err)
+	defer o.Close()
+	if owns, err := o.OwnsAudit(t.Context()); !owns || err != nil {
+		t.Errorf("the owner is said to be unable to change the log: %v %v", owns, err)
+	}
+}
+
+// Tables of later migrations are the run-time role's to use without another word; who owns them is not a run-time role.
+func TestM9_GrantCoversLaterTables(t *testing.T) {
+	t.Parallel()
+	owner := storetest.PostgresURL(t)
+	runtime := storetest.RuntimeURL(t, owner)
+	o, err := store.Open(t.Context(), store.Config{URL: owner, MaxConns: 2})
+	must(t, err)
+	defer o.Close()
+	_, err = o.Exec(t.Context(), `CREATE TABLE later (id BIGINT GENERATED ALWAYS AS IDENTITY, text TEXT)`)
+	must(t, err)
+	s, err := store.Open(t.Context(), store.Config{URL: runtime, MaxConns: 2})
+	must(t, err)
+	defer s.Close()
+	for _, statement := range []string{`INSERT INTO later (text) VALUES ('a')`, `UPDATE later SET text = 'b'`, `DELETE FROM later`} {
+		if n, err := s.Exec(t.Context(), statement); err != nil || n != 1 {
+			t.Errorf("%s: %d %v", statement, n, err)
+		}
+	}
+	if err := store.Grant(t.Context(), owner, owner); err != nil {
+		t.Errorf("one role for both, as it was before: %v", err)
+	}
+	_, err = o.Exec(t.Context(), `CREATE ROLE "a ""super"" role" LOGIN SUPERUSER`)
+	must(t, err)
+	err = store.Grant(t.Context(), owner, strings.Replace(owner, "postgres://postgres@", "postgres://a%20%22super%22%20role@", 1))
+	if err == nil || !strings.Contains(err.Error(), "superuser") {
+		t.Errorf("a superuser as the role at run time: %v", err)
+	}
+}
