@@ -31,6 +31,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/guess"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
@@ -155,6 +156,9 @@ type Deps struct {
 	// Upstream dials the control plane, if this edge is to pass its paths on (see UpstreamPaths); nil means that
 	// the edge answers links only.
 	Upstream func(context.Context) (net.Conn, error)
+	// UpstreamToken goes with every request that is passed on, so that the control plane believes the visitor's address
+	// in it; "" sends none.
+	UpstreamToken config.Secret
 	// UpstreamPaths are the control plane's; nil means "/" alone and all of /api, /console, /login, /admin and
 	// /static.
 	UpstreamPaths []string
@@ -253,7 +257,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 			return nil, err
 		}
 		e.proxy, err = proxy.New(proxy.Config{
-			Dial: deps.Upstream, Paths: deps.UpstreamPaths, Scheme: base.Scheme, Host: base.Host, Tracer: deps.Tracer, Logger: e.log,
+			Dial: deps.Upstream, Token: deps.UpstreamToken, Paths: deps.UpstreamPaths, Scheme: base.Scheme, Host: base.Host, Tracer: deps.Tracer, Logger: e.log,
 		})
 		if err != nil {
 			return nil, err

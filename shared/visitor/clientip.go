@@ -168,3 +168,17 @@ func asString[T string | []byte](s T) string {
 	}
 	return ""
 }
+
+// EdgeTokenHeader carries an edge's token on requests that the edge passes on to the control plane. Edges remove it from
+// what clients send, and the control plane removes it before any handler sees the request.
+const EdgeTokenHeader = "Shortline-Edge-Token"
+
+// Forwarded is the address that an edge wrote into X-Forwarded-For. An edge writes exactly one; a proxy between the edge
+// and the control plane may only have appended others, so the first one counts.
+func Forwarded(forwardedFor []string) (addr netip.Addr, ok bool) {
+	if len(forwardedFor) == 0 {
+		return netip.Addr{}, false
+	}
+	first, _, _ := strings.Cut(forwardedFor[0], ",")
+	return parseHop(strings.Trim(first, " \t"))
+}

@@ -128,6 +128,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 			return err
 		}
 	}
+	handler = edgeapi.NewTokens(s.edges(nil).Tokens).Vouch(handler)
 	g.Add("http", app.Serve(ln, handler, log))
 	log.Info("control serves", "roles", s.Roles, "address", ln.Addr().String(), "geo", geo.Version())
 	if control.AdminPassword != "" {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/audit"
 	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/edgeapi"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -142,8 +143,14 @@ func (s *Server) withinTime(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// clientIP is the caller's address; who may speak for others is configured.
+// clientIP is the caller's address. An edge that has shown its token says whom it asks for; other proxies are believed
+// if TRUSTED_PROXIES lists them.
 func (s *Server) clientIP(r *http.Request) string {
+	if edgeapi.Vouched(r.Context()) {
+		if addr, ok := visitor.Forwarded(r.Header.Values("X-Forwarded-For")); ok {
+			return addr.String()
+		}
+	}
 	socket, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr

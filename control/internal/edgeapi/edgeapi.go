@@ -5,7 +5,8 @@
 //	                                            410: too old, take a snapshot. The header Shortline-Edge names the edge
 //	                                            that asks, which has applied that revision
 //	POST /edge/v1/status                        what an edge says of itself, as JSON; 204, or 200 with orders as JSON;
-//	                                            409: another live edge has the same identity
+//	                                            409: another live edge has the same identity; 403: the edge that it
+//	                                            names belongs to another token
 //	POST /edge/v1/guesses                       guesses at passwords since the last such report, as JSON; 200 with what
 //	                                            is held against those clients by all edges, as JSON
 //	GET  /edge/v1/guesses?after=                the same of all clients for whom it changed after a mark, held until there
@@ -13,7 +14,8 @@
 //
 // The last two are there where the source is a guess.Exchange.
 //
-// It owns who may ask (an edge shows one of the tokens as a bearer token) and how many may at once. It promises that
+// It owns who may ask (an edge shows one of the tokens as a bearer token, and reports for no edge that belongs to another
+// token) and how many may at once. It promises that
 // tokens are compared in a time that doesn't depend on them and never appear in a log, and that slow or silent
 // edges hold up nobody else. Documents hold password hashes: the connection should be encrypted, which is left to
 // whoever listens. Answers are bytes that the snapshot package verifies, so nothing here does.
@@ -23,7 +25,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -50,7 +51,8 @@ const MinToken = 16
 
 // Config says who may ask for what. Tokens are required.
 type Config struct {
-	// Tokens are what edges identify themselves with. Several let an old one be replaced.
+	// Tokens are what edges identify themselves with, each either a token or name=token. Several let an old one be
+	// replaced.
 	Tokens []string
 	// Senders is how many snapshots are sent at a time; 0 means 4.
 	Senders int
@@ -93,7 +95,8 @@ type Server struct {
 	cfg     Config
 	log     *slog.Logger
 	source  snapshot.Source
-	tokens  [][sha256.Size]byte
+	tokens  Tokens
+	all     []string // identities of tokens
 	mux     *http.ServeMux
 	senders chan struct{}
 	held    chan struct{}
@@ -125,9 +128,8 @@ func New(cfg Config, source snapshot.Source) (*Server, error) {
 		senders: make(chan struct{}, cmp.Or(cfg.Senders, 4)), held: make(chan struct{}, cmp.Or(cfg.Held, 4096)),
 	}
 	s.asking = make(chan struct{}, cap(s.held))
-	for _, t := range cfg.Tokens {
-		s.tokens = append(s.tokens, sha256.Sum256([]byte(t)))
-	}
+	s.tokens = NewTokens(cfg.Tokens)
+	s.all = s.tokens.identities()
 	s.mux.HandleFunc("GET "+Prefix+"snapshot", s.route(routeSnapshot, s.snapshot))
 	s.mux.HandleFunc("GET "+Prefix+"changes", s.route(routeChanges, s.changes))
 	s.mux.HandleFunc("POST "+Prefix+"status", s.route(routeStatus, s.status))
@@ -144,24 +146,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.end()
 	w = a
 	w.Header().Set("Cache-Control", "no-store")
-	if !s.known(r) {
+	identity, ok := s.tokens.who(bearer(r))
+	if !ok {
 		s.refused.Add(1)
 		w.Header().Set("WWW-Authenticate", `Bearer realm="edge"`)
 		http.Error(w, "an edge's token is required", http.StatusUnauthorized)
 		return
 	}
-	s.mux.ServeHTTP(w, r)
-}
-
-// known compares what is shown with every token, whichever matches.
-func (s *Server) known(r *http.Request) bool {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	shown := sha256.Sum256([]byte(token))
-	match := 0
-	for i := range s.tokens {
-		match |= subtle.ConstantTimeCompare(shown[:], s.tokens[i][:])
-	}
-	return match == 1 && strings.EqualFold(scheme, "Bearer")
+	s.mux.ServeHTTP(w, r.WithContext(withCaller(r.Context(), caller{identity, s.all})))
 }
 
 func (s *Server) route(which int, h http.HandlerFunc) http.HandlerFunc {
@@ -324,6 +316,8 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, snapshot.ErrTwin):
 		http.Error(w, err.Error(), http.StatusConflict)
+	case errors.Is(err, errForeign):
+		http.Error(w, err.Error(), http.StatusForbidden)
 	case err != nil:
 		s.fail(w, r, "take a status", err)
 	case len(answer.Orders) == 0:

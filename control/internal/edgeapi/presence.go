@@ -58,14 +58,15 @@ type Presence struct {
 	mu    sync.Mutex
 	edges map[string]*present // by id
 
-	twins, errors atomic.Uint64
-	saved         atomic.Int64
+	twins, foreign, errors atomic.Uint64
+	saved                  atomic.Int64
 }
 
 // present is what this replica knows of one edge.
 type present struct {
 	run   string
 	twin  string // the run that was last refused, and logged
+	alien string // the token that was last refused, and logged
 	saved time.Time
 	held  *store.EdgeReport // not written yet
 
@@ -100,8 +101,11 @@ func (p *Presence) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, 
 	return p.Documents.Changes(ctx, after)
 }
 
+// errForeign is the error of a report for an edge that belongs to another token.
+var errForeign = errors.New("this edge reports with another edge's token")
+
 // AnswerTo is snapshot.Reporter's. A report of a run that another live run has not handed over to is refused with an
-// error that wraps snapshot.ErrTwin.
+// error that wraps snapshot.ErrTwin, and one with the token of another edge with errForeign.
 func (p *Presence) AnswerTo(ctx context.Context, s snapshot.Status) (answer snapshot.Answer, err error) {
 	repairs := s.Repairs
 	s.Repairs = nil
@@ -110,7 +114,7 @@ func (p *Presence) AnswerTo(ctx context.Context, s snapshot.Status) (answer snap
 		return answer, err
 	}
 	now := p.cfg.Now()
-	r := store.EdgeReport{Edge: s.Edge, Run: s.Run, Status: string(text), SeenAt: now.UnixMilli()}
+	r := store.EdgeReport{Edge: s.Edge, Run: s.Run, Status: string(text), SeenAt: now.UnixMilli(), Token: callerOf(ctx).identity}
 	soon, err := p.hold(&r, now)
 	if err != nil {
 		return answer, err
@@ -177,10 +181,10 @@ func (p *Presence) hold(r *store.EdgeReport, now time.Time) (bool, error) {
 }
 
 func (p *Presence) save(ctx context.Context, r store.EdgeReport, before string) error {
-	var taken bool
+	var refused store.Refusal
 	var other store.EdgeReport
 	err := p.store.Tx(ctx, func(tx *store.Tx) (err error) {
-		taken, other, err = tx.SaveEdgeReport(ctx, r, before, r.SeenAt-Alive.Milliseconds())
+		refused, other, err = tx.SaveEdgeReport(ctx, r, before, r.SeenAt-Alive.Milliseconds(), callerOf(ctx).all)
 		return err
 	})
 	if err != nil {
@@ -194,17 +198,28 @@ func (p *Presence) save(ctx context.Context, r store.EdgeReport, before string) 
 		p.edges[r.Edge] = e
 	}
 	news := false
-	if taken {
+	switch refused {
+	case store.Taken:
 		e.run, e.saved = r.Run, p.cfg.Now()
-	} else {
+	case store.Twin:
 		e.run, e.saved = "", time.Time{}
 		news = e.twin != r.Run
 		e.twin = r.Run
+	case store.Foreign: // what is known of the edge itself stays
+		news = e.alien != r.Token
+		e.alien = r.Token
 	}
 	p.mu.Unlock()
-	if taken {
+	switch refused {
+	case store.Taken:
 		p.saved.Store(r.SeenAt)
 		return nil
+	case store.Foreign:
+		p.foreign.Add(1)
+		if news {
+			p.cfg.Logger.Error("a report was refused because the edge it names belongs to another token", "edge", r.Edge, "belongs_to", other.Token, "came_with", r.Token)
+		}
+		return fmt.Errorf("%w: edge %s", errForeign, r.Edge)
 	}
 	p.twins.Add(1)
 	if news {
@@ -331,16 +346,17 @@ func (p *Presence) sweep(ctx context.Context) {
 }
 
 var (
-	twinsDesc  = prometheus.NewDesc("shortline_edges_twin_reports_total", "Reports of edges that were refused because another live edge has their identity.", nil, nil)
-	unkeptDesc = prometheus.NewDesc("shortline_edges_errors_total", "Reports of edges that could not be kept.", nil, nil)
-	edgesDesc  = prometheus.NewDesc("shortline_publish_edges", "Edges that have reported to this process within five minutes.", nil, nil)
-	behindDesc = prometheus.NewDesc("shortline_publish_behind_revisions", "How many revisions the one farthest behind of them lacked when it reported, compared with the newest now.", nil, nil)
-	keptDesc   = prometheus.NewDesc("shortline_edges_last_success_timestamp_seconds", "When a report of an edge was last kept, 0 for never.", nil, nil)
+	twinsDesc   = prometheus.NewDesc("shortline_edges_twin_reports_total", "Reports of edges that were refused because another live edge has their identity.", nil, nil)
+	foreignDesc = prometheus.NewDesc("shortline_edges_foreign_reports_total", "Reports that were refused because the edge they name belongs to another token.", nil, nil)
+	unkeptDesc  = prometheus.NewDesc("shortline_edges_errors_total", "Reports of edges that could not be kept.", nil, nil)
+	edgesDesc   = prometheus.NewDesc("shortline_publish_edges", "Edges that have reported to this process within five minutes.", nil, nil)
+	behindDesc  = prometheus.NewDesc("shortline_publish_behind_revisions", "How many revisions the one farthest behind of them lacked when it reported, compared with the newest now.", nil, nil)
+	keptDesc    = prometheus.NewDesc("shortline_edges_last_success_timestamp_seconds", "When a report of an edge was last kept, 0 for never.", nil, nil)
 )
 
 // Describe and Collect make the Presence a prometheus.Collector.
 func (p *Presence) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{edgesDesc, behindDesc, twinsDesc, unkeptDesc, keptDesc} {
+	for _, d := range []*prometheus.Desc{edgesDesc, behindDesc, twinsDesc, foreignDesc, unkeptDesc, keptDesc} {
 		ch <- d
 	}
 }
@@ -351,6 +367,7 @@ func (p *Presence) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(edgesDesc, prometheus.GaugeValue, float64(edges))
 	ch <- prometheus.MustNewConstMetric(behindDesc, prometheus.GaugeValue, float64(behind))
 	ch <- prometheus.MustNewConstMetric(twinsDesc, prometheus.CounterValue, float64(p.twins.Load()))
+	ch <- prometheus.MustNewConstMetric(foreignDesc, prometheus.CounterValue, float64(p.foreign.Load()))
 	ch <- prometheus.MustNewConstMetric(unkeptDesc, prometheus.CounterValue, float64(p.errors.Load()))
 	ch <- prometheus.MustNewConstMetric(keptDesc, prometheus.GaugeValue, float64(p.saved.Load())/1000)
 }

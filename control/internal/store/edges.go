@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 )
 
 // EdgeReport is what an edge last said of itself.
@@ -14,12 +15,13 @@ type EdgeReport struct {
 	Since     int64  // when this run was first seen
 	Twin      string // the run that was last refused because this one was alive, "" if none was
 	TwinAt    int64  // 0: never
+	Token     string // the identity of the token that reports came with, "" if that is not known
 }
 
-const edgeColumns = `edge, run, status, seen_at, since, twin, coalesce(twin_at, 0)`
+const edgeColumns = `edge, run, status, seen_at, since, twin, coalesce(twin_at, 0), token`
 
 func scanEdge(row interface{ Scan(...any) error }) (r EdgeReport, err error) {
-	return r, row.Scan(&r.Edge, &r.Run, &r.Status, &r.SeenAt, &r.Since, &r.Twin, &r.TwinAt)
+	return r, row.Scan(&r.Edge, &r.Run, &r.Status, &r.SeenAt, &r.Since, &r.Twin, &r.TwinAt, &r.Token)
 }
 
 // EdgeReports lists the reports of edges seen since a time, by their ids.
@@ -27,24 +29,50 @@ func (c Conn) EdgeReports(ctx context.Context, since int64) ([]EdgeReport, error
 	return All(ctx, c, scanEdge, `SELECT `+edgeColumns+` FROM edge_reports WHERE seen_at >= ? ORDER BY edge`, since)
 }
 
+// Refusal says why a report was not taken.
+type Refusal int
+
+// The reasons.
+const (
+	Taken   Refusal = iota
+	Twin            // another run of the same edge is alive
+	Foreign         // the edge belongs to another token
+)
+
 // SaveEdgeReport keeps a report in the place of the edge's last one, unless that is of another run that was seen after
-// deadline and that r doesn't follow on (before is the run it followed). Then the refusal is noted, and taken is false;
-// other is the run that is alive. Of two reports at once one sees the other.
-func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, deadline int64) (taken bool, other EdgeReport, err error) {
-	n, err := tx.Exec(ctx, `INSERT INTO edge_reports (edge, run, status, seen_at, since, twin) VALUES (?, ?, ?, ?, ?, '')
+// deadline and that r doesn't follow on (before is the run it followed). Then the refusal is noted; other is the run
+// that is alive. Of two reports at once one sees the other.
+//
+// An edge belongs to the token that its reports came with first. Another token is taken if the report follows on the
+// last run, whose name only that edge knows, or if the first token is not in known any more; otherwise the report is
+// foreign, and changes nothing. A report without a token comes from inside the process.
+func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, deadline int64, known []string) (refused Refusal, other EdgeReport, err error) {
+	notKnown := `TRUE`
+	if len(known) > 0 {
+		notKnown = `edge_reports.token NOT IN (` + In(len(known)) + `)`
+	}
+	n, err := tx.Exec(ctx, `INSERT INTO edge_reports (edge, run, status, seen_at, since, twin, token) VALUES (?, ?, ?, ?, ?, '', ?)
 		ON CONFLICT (edge) DO UPDATE SET
 			since = CASE WHEN edge_reports.run = excluded.run THEN edge_reports.since ELSE excluded.since END,
-			run = excluded.run, status = excluded.status, seen_at = excluded.seen_at
-		WHERE edge_reports.run = excluded.run OR edge_reports.run = ? OR edge_reports.seen_at < ?`,
-		r.Edge, r.Run, r.Status, r.SeenAt, r.SeenAt, before, deadline)
+			run = excluded.run, status = excluded.status, seen_at = excluded.seen_at, token = excluded.token
+		WHERE (edge_reports.run = excluded.run OR edge_reports.run = ? OR edge_reports.seen_at < ?)
+			AND (excluded.token = '' OR edge_reports.token = '' OR edge_reports.token = excluded.token OR (edge_reports.run <> '' AND edge_reports.run = ?) OR `+notKnown+`)`,
+		append([]any{r.Edge, r.Run, r.Status, r.SeenAt, r.SeenAt, r.Token, before, deadline, before}, Args(known)...)...)
 	if err != nil || n > 0 {
-		return n > 0, EdgeReport{}, err
-	}
-	if _, err := tx.Exec(ctx, `UPDATE edge_reports SET twin = ?, twin_at = ? WHERE edge = ?`, r.Run, r.SeenAt, r.Edge); err != nil {
-		return false, EdgeReport{}, err
+		return Taken, EdgeReport{}, err
 	}
 	other, err = scanEdge(tx.Row(ctx, `SELECT `+edgeColumns+` FROM edge_reports WHERE edge = ?`, r.Edge))
-	return false, other, err
+	if err != nil {
+		return Twin, other, err
+	}
+	if r.Token != "" && other.Token != "" && other.Token != r.Token && (other.Run == "" || other.Run != before) && slices.Contains(known, other.Token) {
+		return Foreign, other, nil
+	}
+	if _, err := tx.Exec(ctx, `UPDATE edge_reports SET twin = ?, twin_at = ? WHERE edge = ?`, r.Run, r.SeenAt, r.Edge); err != nil {
+		return Twin, EdgeReport{}, err
+	}
+	other.Twin, other.TwinAt = r.Run, r.SeenAt
+	return Twin, other, nil
 }
 
 // RefreshEdgeReport keeps a later report of the run that the edge's last one is of; that of another run is passed over.

@@ -65,7 +65,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		deps.Tracer = traces.Tracer("github.com/shortline/shortline/edge")
 	}
 	if s.ProxyAPI {
-		deps.Upstream = s.dialControl
+		deps.Upstream, deps.UpstreamToken = s.dialControl, s.EdgeToken
 	}
 	e, err := edge.New(s.edge(), deps)
 	if err != nil {

@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/client"
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/visitor"
 	"github.com/valyala/fasthttp"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -41,6 +43,8 @@ type Config struct {
 	Paths []string
 	// Scheme and Host are those of the public address; they tell the upstream how it was asked.
 	Scheme, Host string
+	// Token goes with every request, so that the upstream believes X-Forwarded-For; "" sends none.
+	Token config.Secret
 	// MaxBody is the largest request body that is passed on, in bytes; 0 means 12 MiB.
 	MaxBody int64
 	// MaxInFlight bounds the requests that are with the upstream at one time; 0 means 256.
@@ -150,15 +154,15 @@ func (p *Proxy) Owns(path []byte) bool {
 	return false
 }
 
-// Serve passes a request on and answers with what comes back. visitor is the visitor's address.
-func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, visitor netip.Addr) {
+// Serve passes a request on and answers with what comes back. from is the visitor's address.
+func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 	if climbs(ctx.Request.Header.RequestURI()) {
 		p.fail(ctx, fasthttp.StatusBadRequest, "The path must not hold the segments . and .. in any spelling.")
 		return
 	}
-	x := &exchange{proxy: p, conn: ctx.Conn(), from: client.Key(visitor)}
+	x := &exchange{proxy: p, conn: ctx.Conn(), from: client.Key(from)}
 	x.ctx, x.cancel = context.WithCancel(p.ctx)
-	req, err := x.request(ctx, visitor)
+	req, err := x.request(ctx, from)
 	if err != nil {
 		x.cancel()
 		p.fail(ctx, fasthttp.StatusBadRequest, "The request could not be understood.")
@@ -315,11 +319,11 @@ var hop = map[string]bool{
 	"connection": true, "keep-alive": true, "proxy-connection": true, "te": true, "trailer": true, "transfer-encoding": true,
 	"upgrade": true, "content-length": true, "host": true, "expect": true, "proxy-authorization": true, "proxy-authenticate": true,
 	"forwarded": true, "x-forwarded-for": true, "x-forwarded-host": true, "x-forwarded-proto": true, "x-forwarded-port": true,
-	"x-forwarded-server": true, "x-real-ip": true,
+	"x-forwarded-server": true, "x-real-ip": true, strings.ToLower(visitor.EdgeTokenHeader): true,
 }
 
 // request builds what is sent to the upstream.
-func (x *exchange) request(ctx *fasthttp.RequestCtx, visitor netip.Addr) (*http.Request, error) {
+func (x *exchange) request(ctx *fasthttp.RequestCtx, from netip.Addr) (*http.Request, error) {
 	cfg := &x.proxy.cfg
 	in := &ctx.Request.Header
 	target := string(in.RequestURI())
@@ -350,8 +354,11 @@ func (x *exchange) request(ctx *fasthttp.RequestCtx, visitor netip.Addr) (*http.
 	if req.Header.Get("User-Agent") == "" {
 		req.Header["User-Agent"] = nil // send none rather than one of our own
 	}
-	if visitor.IsValid() {
-		req.Header.Set("X-Forwarded-For", visitor.String())
+	if from.IsValid() {
+		req.Header.Set("X-Forwarded-For", from.String())
+	}
+	if cfg.Token != "" {
+		req.Header.Set(visitor.EdgeTokenHeader, cfg.Token.Reveal())
 	}
 	req.Header.Set("X-Forwarded-Proto", cfg.Scheme)
 	req.Header.Set("X-Forwarded-Host", req.Host)
