@@ -26,6 +26,14 @@ type Settings interface {
 	Operator() string
 }
 
+// Warnings are what settings that are valid say about themselves: things that work and that nobody should want.
+func Warnings(s Settings) []string {
+	if w, ok := s.(interface{ Warnings() []string }); ok {
+		return w.Warnings()
+	}
+	return nil
+}
+
 // Program is one that serves.
 type Program struct {
 	Name  string // as it is called
@@ -93,6 +101,9 @@ func (p Program) Command(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case *check:
 		fmt.Fprintln(stdout, "settings are valid")
+		for _, warning := range Warnings(s) {
+			fmt.Fprintln(stdout, "warning: "+warning)
+		}
 	case *healthy:
 		err = ready(s.Operator())
 	default:

@@ -2,14 +2,18 @@ package harness_test
 
 import (
 	"bytes"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/plane"
@@ -137,4 +141,135 @@ func TestM6_RateLimitIsTheVisitors(t *testing.T) {
 	if code := ask(other); code != 401 {
 		t.Errorf("another visitor is answered %d", code)
 	}
+}
+
+// secrets are files as deploy/make-secrets makes them.
+type secrets struct {
+	t   *testing.T
+	dir string
+}
+
+func makeSecrets(t *testing.T) secrets {
+	t.Helper()
+	s := secrets{t, filepath.Join(t.TempDir(), "secrets")}
+	run := exec.Command("../../deploy/make-secrets")
+	run.Env = append(os.Environ(), "SECRETS_DIR="+s.dir)
+	if text, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("deploy/make-secrets: %v\n%s", err, text)
+	}
+	return s
+}
+
+func (s secrets) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s secrets) read(name string) string {
+	s.t.Helper()
+	text, err := os.ReadFile(s.path(name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// client is one with the certificate of an edge; with is nil for none.
+func (s secrets) client(with *secrets) *http.Client {
+	s.t.Helper()
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM([]byte(s.read("edge_ca"))) {
+		s.t.Fatal("edge_ca is no certificate")
+	}
+	cfg := &tls.Config{RootCAs: pool}
+	if with != nil {
+		pair, err := tls.LoadX509KeyPair(with.path("edge_cert"), with.path("edge_key"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+		// Shown even if the server says that it believes another authority.
+		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+	}
+	transport := &http.Transport{TLSClientConfig: cfg}
+	s.t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+// With the files of deploy/make-secrets, control planes answer edges only over TLS and only if they show a certificate;
+// links arrive signed, and the API that an edge passes on takes the same way.
+func TestM8_EdgesShowCertificates(t *testing.T) {
+	own, other := makeSecrets(t), makeSecrets(t)
+	port := freePort(t)
+	f := fleet.Start(t, fleet.Config{Edges: 1, Controls: 1,
+		ControlEnv: []string{"EDGE_LISTEN_ADDR=" + port, "EDGE_PLAIN=false", "EDGE_CERT_FILE=" + own.path("control_cert"), "EDGE_KEY_FILE=" + own.path("control_key"),
+			"EDGE_CA_FILE=" + own.path("edge_ca"), "SNAPSHOT_SIGNING_KEY_FILE=" + own.path("snapshot_signing_key"), "EDGE_TOKENS=eu=" + own.read("edge_token_1"), "TRUSTED_PROXIES="},
+		EdgeEnv: []string{"CONTROL_URL=https://" + port, "EDGE_TOKEN_FILE=" + own.path("edge_token_1"), "EDGE_TOKEN=", "CONTROL_CA_FILE=" + own.path("edge_ca"),
+			"CONTROL_CERT_FILE=" + own.path("edge_cert"), "CONTROL_KEY_FILE=" + own.path("edge_key"), "SNAPSHOT_PUBLIC_KEYS_FILE=" + own.path("snapshot_public_keys"), "PROXY_API=true"}})
+	ask := func(c *http.Client, url string) (int, error) {
+		req, err := http.NewRequest("GET", url+"/edge/v1/changes?incarnation=1&after=0", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+own.read("edge_token_1"))
+		res, err := c.Do(req)
+		if err != nil {
+			return 0, err
+		}
+		defer res.Body.Close()
+		_, _ = io.Copy(io.Discard, res.Body)
+		return res.StatusCode, nil
+	}
+	if code, err := ask(own.client(&own), "https://"+port); err != nil || code != 410 { // of another history
+		t.Errorf("with the right certificate: %d %v", code, err)
+	}
+	if code, err := ask(own.client(nil), "https://"+port); err == nil {
+		t.Errorf("without a certificate: %d", code)
+	}
+	if code, err := ask(own.client(&other), "https://"+port); err == nil {
+		t.Errorf("with a certificate of another authority: %d", code)
+	}
+	if code, err := ask(http.DefaultClient, "http://"+f.Controls[0].Addr); err != nil || code != 403 {
+		t.Errorf("with the token, but without TLS: %d %v", code, err)
+	}
+
+	admin := f.Controls[0].Login(t)
+	l := admin.Create("https://example.com/over-mtls", nil)
+	code := 0
+	for end := time.Now().Add(30 * time.Second); code != 302 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		res, err := http.DefaultTransport.RoundTrip(mustRequest(t, "http://"+f.Edges[0].Addr+"/"+l.Slug))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		code = res.StatusCode
+	}
+	if code != 302 {
+		t.Errorf("the link is answered %d by the edge", code)
+	}
+	visitor := from(t, "127.0.0.8")
+	if code := login(t, visitor, f.Edges[0].Addr, "wrong password", nil); code != 401 {
+		t.Errorf("a login through the edge: %d", code)
+	}
+	// The word of whoever knows a token, but has no certificate, counts for nothing.
+	login(t, from(t, "127.0.0.9"), f.Controls[0].Addr, "wrong password", http.Header{"X-Forwarded-For": {"203.0.113.9"}, "Shortline-Edge-Token": {own.read("edge_token_1")}})
+	if ips := failedLogins(admin); ips["127.0.0.8"] == 0 || ips["127.0.0.9"] == 0 || len(ips) != 2 {
+		t.Errorf("failed logins of %v", ips)
+	}
+}
+
+func mustRequest(t *testing.T, url string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequest("GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req
 }

@@ -43,7 +43,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ln, err := net.Listen("tcp", s.ListenAddr)
+	ln, err := s.listen(log)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
@@ -128,7 +128,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 			return err
 		}
 	}
-	handler = edgeapi.NewTokens(s.edges(nil).Tokens).Vouch(handler)
+	handler = s.Edges.guard(ln, edgeapi.NewTokens(s.edges(nil).Tokens).Vouch(handler))
 	g.Add("http", app.Serve(ln, handler, log))
 	log.Info("control serves", "roles", s.Roles, "address", ln.Addr().String(), "geo", geo.Version())
 	if control.AdminPassword != "" {

@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/peertls"
 	"github.com/shortline/shortline/shared/program"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -33,9 +34,44 @@ type settings struct {
 	ClickHouse    clicksAt
 	Kafka         kafkaconn.Settings
 	EdgeTokens    config.Secret `env:"EDGE_TOKENS" help:"what edges show, at least 16 bytes each, with commas between them (role publish)"`
+	Edges         edgePort
 	Signing       signing
 
 	app.Settings
+}
+
+// edgePort is the port for edges that show a certificate.
+type edgePort struct {
+	Addr  string `env:"EDGE_LISTEN_ADDR" help:"serves what LISTEN_ADDR does, with TLS and to edges with a certificate only; empty: no such port"`
+	Cert  string `env:"EDGE_CERT_FILE" help:"certificate of that port (PEM); new files are used for the next connection"`
+	Key   string `env:"EDGE_KEY_FILE" help:"its key (PEM)"`
+	CA    string `env:"EDGE_CA_FILE" help:"certificates of the authorities that edges' certificates must come from (PEM)"`
+	Plain bool   `env:"EDGE_PLAIN" envDefault:"true" help:"whether LISTEN_ADDR answers edges too, without TLS; false needs EDGE_LISTEN_ADDR"`
+}
+
+func (e edgePort) files() peertls.Files { return peertls.Files{CA: e.CA, Cert: e.Cert, Key: e.Key} }
+
+// validate reports every problem.
+func (e edgePort) validate(listen string) error {
+	if e.Addr == "" {
+		if !e.Plain {
+			return errors.New("EDGE_PLAIN: false needs EDGE_LISTEN_ADDR, or edges could not connect at all")
+		}
+		return nil
+	}
+	var problems []error
+	_, port, err := net.SplitHostPort(e.Addr)
+	if err != nil {
+		problems = append(problems, fmt.Errorf("EDGE_LISTEN_ADDR: %w", err))
+	} else if _, other, err := net.SplitHostPort(listen); err == nil && other == port && port != "0" {
+		problems = append(problems, errors.New("EDGE_LISTEN_ADDR: must have another port than LISTEN_ADDR"))
+	}
+	if e.Cert == "" || e.Key == "" || e.CA == "" {
+		problems = append(problems, errors.New("EDGE_LISTEN_ADDR: needs EDGE_CERT_FILE, EDGE_KEY_FILE and EDGE_CA_FILE"))
+	} else if err := e.files().Validate(); err != nil {
+		problems = append(problems, fmt.Errorf("EDGE_CERT_FILE, EDGE_KEY_FILE, EDGE_CA_FILE: %w", err))
+	}
+	return errors.Join(problems...)
 }
 
 // signing is the key that edges trust.
@@ -80,7 +116,7 @@ func (c clicksAt) open(ctx context.Context, log *slog.Logger) (*clickhouse.Store
 // Validate reports every problem.
 func (s *settings) Validate() error {
 	roles, err := app.ParseRoles(s.Roles)
-	problems := []error{err, s.Settings.Validate(), s.Signing.Validate()}
+	problems := []error{err, s.Settings.Validate(), s.Signing.Validate(), s.Edges.validate(s.ListenAddr)}
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if _, _, err := net.SplitHostPort(s.ListenAddr); err != nil {
 		problem("LISTEN_ADDR: %w", err)

@@ -19,8 +19,8 @@ import (
 	"github.com/shortline/shortline/control/internal/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/control/internal/tracing"
 	"github.com/shortline/shortline/shared/service"
+	"github.com/shortline/shortline/shared/tracing"
 )
 
 // asked is a store of clicks that tells when it was asked for the first time.

@@ -12,6 +12,7 @@ import (
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/edge/remote"
 	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/peertls"
 	"github.com/shortline/shortline/shared/program"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/tracing"
@@ -40,7 +41,16 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	source, err := remote.NewSource(s.control())
+	for _, warning := range program.Warnings(s) {
+		log.Warn(warning)
+	}
+	peer, err := peertls.Open(s.controlFiles(), log)
+	if err != nil {
+		return err
+	}
+	at := s.control()
+	at.TLS = peer.Client()
+	source, err := remote.NewSource(at)
 	if err != nil {
 		return err
 	}
@@ -65,7 +75,10 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		deps.Tracer = traces.Tracer("github.com/shortline/shortline/edge")
 	}
 	if s.ProxyAPI {
-		deps.Upstream, deps.UpstreamToken = s.dialControl, s.EdgeToken
+		deps.UpstreamToken = s.EdgeToken
+		if deps.Upstream, err = s.dialControl(peer.Client()); err != nil {
+			return err
+		}
 	}
 	e, err := edge.New(s.edge(), deps)
 	if err != nil {

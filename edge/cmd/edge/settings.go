@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/peertls"
 	"github.com/shortline/shortline/shared/program"
 	"github.com/shortline/shortline/shared/tracing"
 )
@@ -25,13 +28,17 @@ import (
 type settings struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:":8080" help:"serves visitors"`
 	program.Port
-	BaseURL      string        `env:"BASE_URL" help:"the address that visitors use"`
-	DataDir      string        `env:"DATA_DIR" envDefault:"./data" help:"holds the links as last seen and the clicks not yet delivered; one edge each"`
-	Name         string        `env:"EDGE_NAME" help:"what operators call this edge: shown in the list of edges, on metrics and on clicks; at most 64 letters, digits, dots, hyphens and underlines"`
-	Region       string        `env:"REGION" help:"where this edge is, such as eu-west; shown and written likewise"`
-	ControlURL   string        `env:"CONTROL_URL" help:"where the control plane is"`
-	EdgeToken    config.Secret `env:"EDGE_TOKEN" help:"one of the control plane's EDGE_TOKENS"`
-	SnapshotKeys string        `env:"SNAPSHOT_PUBLIC_KEYS" help:"what SNAPSHOT_SIGNING_KEY of the control plane says is its public key, or several with commas between them: only links that one of them signed are taken; empty: no signature is needed"`
+	BaseURL     string        `env:"BASE_URL" help:"the address that visitors use"`
+	DataDir     string        `env:"DATA_DIR" envDefault:"./data" help:"holds the links as last seen and the clicks not yet delivered; one edge each"`
+	Name        string        `env:"EDGE_NAME" help:"what operators call this edge: shown in the list of edges, on metrics and on clicks; at most 64 letters, digits, dots, hyphens and underlines"`
+	Region      string        `env:"REGION" help:"where this edge is, such as eu-west; shown and written likewise"`
+	ControlURL  string        `env:"CONTROL_URL" help:"where the control plane is"`
+	EdgeToken   config.Secret `env:"EDGE_TOKEN" help:"one of the control plane's EDGE_TOKENS"`
+	ControlCA   string        `env:"CONTROL_CA_FILE" help:"certificates of the authorities that the control plane is believed by (PEM); empty means the system's"`
+	ControlCert string        `env:"CONTROL_CERT_FILE" help:"certificate to show to the control plane (PEM); new files are used for the next connection"`
+	ControlKey  string        `env:"CONTROL_KEY_FILE" help:"its key (PEM)"`
+	// No secret, but a secret's type can also come from a file (SNAPSHOT_PUBLIC_KEYS_FILE).
+	SnapshotKeys config.Secret `env:"SNAPSHOT_PUBLIC_KEYS" help:"what SNAPSHOT_SIGNING_KEY of the control plane says is its public key, or several with commas between them: only links that one of them signed are taken; empty: no signature is needed"`
 	ProxyAPI     bool          `env:"PROXY_API" envDefault:"false" help:"passes the API and the console on to the control plane, so that one address serves all"`
 
 	Kafka kafkaconn.Settings
@@ -62,6 +69,11 @@ func (s *settings) Validate() error {
 		problems = append(problems, fmt.Errorf("ROUTING_TIMEZONE: %q is not an IANA time zone", s.RoutingTimezone))
 	}
 	problems = append(problems, s.Port.Validate())
+	if err := s.controlFiles().Validate(); err != nil {
+		problems = append(problems, fmt.Errorf("CONTROL_CA_FILE, CONTROL_CERT_FILE, CONTROL_KEY_FILE: %w", err))
+	} else if u, err := url.Parse(s.ControlURL); err == nil && u.Scheme != "https" && s.controlFiles() != (peertls.Files{}) {
+		problems = append(problems, errors.New("CONTROL_CA_FILE, CONTROL_CERT_FILE, CONTROL_KEY_FILE: have no effect unless CONTROL_URL begins with https://"))
+	}
 	if _, err := ops.NewLogger(os.Stderr, s.LogFormat, s.LogLevel); err != nil {
 		problems = append(problems, err)
 	}
@@ -77,8 +89,24 @@ func (s *settings) edge() edge.Config {
 		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: s.DataDir, Name: s.Name, Region: s.Region, TrustedProxies: s.TrustedProxies, GeoPath: s.GeoDB,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: zone,
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
-		SnapshotKeys: s.SnapshotKeys, SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
+		SnapshotKeys: s.SnapshotKeys.Reveal(), SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
 	}
+}
+
+// Warnings implements program.Warnings.
+func (s *settings) Warnings() []string {
+	u, err := url.Parse(s.ControlURL)
+	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {
+		return nil
+	}
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && addr.IsLoopback() {
+		return nil
+	}
+	return []string{"CONTROL_URL begins with http://, so the edge's token, password hashes of links, and the passwords and cookies of everybody who uses the API through this edge cross the network in the clear; use https://"}
+}
+
+func (s *settings) controlFiles() peertls.Files {
+	return peertls.Files{CA: s.ControlCA, Cert: s.ControlCert, Key: s.ControlKey}
 }
 
 func (s *settings) control() remote.Control {
@@ -89,23 +117,18 @@ func (s *settings) kafka(log *slog.Logger) remote.Kafka {
 	return remote.Kafka{Kafka: s.Kafka, Dir: filepath.Join(s.DataDir, "kafka"), Logger: log}
 }
 
-// dialControl connects to the control plane for requests that are passed on.
-func (s *settings) dialControl(ctx context.Context) (net.Conn, error) {
+// dialControl makes what connects to the control plane for requests that are passed on.
+func (s *settings) dialControl(secure *tls.Config) (func(context.Context) (net.Conn, error), error) {
 	u, err := url.Parse(s.ControlURL)
 	if err != nil {
 		return nil, err
 	}
-	port := u.Port()
-	if u.Scheme == "https" {
-		if port == "" {
-			port = "443"
-		}
-		d := tls.Dialer{NetDialer: &net.Dialer{Timeout: 3 * time.Second}, Config: &tls.Config{MinVersion: tls.VersionTLS12}}
-		return d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	plain := &net.Dialer{Timeout: 3 * time.Second}
+	if u.Scheme != "https" {
+		at := net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))
+		return func(ctx context.Context) (net.Conn, error) { return plain.DialContext(ctx, "tcp", at) }, nil
 	}
-	if port == "" {
-		port = "80"
-	}
-	d := net.Dialer{Timeout: 3 * time.Second}
-	return d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	at := net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443"))
+	d := &tls.Dialer{NetDialer: plain, Config: secure}
+	return func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, "tcp", at) }, nil
 }

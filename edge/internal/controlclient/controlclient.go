@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ import (
 type Config struct {
 	URL   string        // of the control plane, such as https://control.example.com
 	Token config.Secret // one of those that it knows
+
+	// TLS is for https; nil means the system's authorities and no certificate of our own.
+	TLS *tls.Config
 
 	// Hold is how long the control plane may take to answer when there is no news; 0 means 40 s, as it promises to
 	// answer within 25.
@@ -92,6 +96,7 @@ func New(cfg Config) (*Client, error) {
 			Transport: &http.Transport{
 				Proxy:                 http.ProxyFromEnvironment,
 				DialContext:           dialer.DialContext,
+				TLSClientConfig:       cfg.TLS,
 				TLSHandshakeTimeout:   5 * time.Second,
 				ResponseHeaderTimeout: cfg.Hold,
 				IdleConnTimeout:       time.Minute,

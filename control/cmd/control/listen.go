@@ -1,0 +1,120 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/shortline/shortline/control/internal/edgeapi"
+	"github.com/shortline/shortline/shared/peertls"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// listen opens LISTEN_ADDR and, if it is set, EDGE_LISTEN_ADDR. Connections of both come out of one listener, so that
+// they share the limits of one server.
+func (s *settings) listen(log *slog.Logger) (net.Listener, error) {
+	plain, err := net.Listen("tcp", s.ListenAddr)
+	if err != nil || s.Edges.Addr == "" {
+		return plain, err
+	}
+	peer, err := peertls.Open(s.Edges.files(), log)
+	if err != nil {
+		return nil, errors.Join(err, plain.Close())
+	}
+	edges, err := net.Listen("tcp", s.Edges.Addr)
+	if err != nil {
+		return nil, errors.Join(err, plain.Close())
+	}
+	log.Info("edges with a certificate are served", "address", edges.Addr().String(), "others_too", s.Edges.Plain)
+	return join(plain, tls.NewListener(edges, peer.Server())), nil
+}
+
+// guard keeps edges without a certificate out where they are to be: neither their own paths nor their word for a
+// visitor's address count on LISTEN_ADDR. Which port a connection came to is asked of the connection itself.
+func (e edgePort) guard(ln net.Listener, next http.Handler) http.Handler {
+	if e.Plain {
+		return next
+	}
+	plain := portOf(ln.Addr())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if p := portOf(local); p == 0 || p == plain {
+			r.Header.Del(visitor.EdgeTokenHeader)
+			if strings.HasPrefix(r.URL.Path, edgeapi.Prefix) {
+				http.Error(w, "edges connect to EDGE_LISTEN_ADDR, with a certificate", http.StatusForbidden)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// portOf is 0 for what is no TCP address.
+func portOf(a net.Addr) int {
+	if tcp, ok := a.(*net.TCPAddr); ok {
+		return tcp.Port
+	}
+	return 0
+}
+
+// joined is several listeners as one. Its address is the first one's.
+type joined struct {
+	all    []net.Listener
+	conns  chan accepted
+	closed chan struct{}
+	once   sync.Once
+	err    error
+}
+
+type accepted struct {
+	conn net.Conn
+	err  error
+}
+
+func join(all ...net.Listener) *joined {
+	j := &joined{all: all, conns: make(chan accepted), closed: make(chan struct{})}
+	for _, ln := range all {
+		go func() {
+			for {
+				conn, err := ln.Accept()
+				select {
+				case j.conns <- accepted{conn, err}:
+				case <-j.closed:
+					if conn != nil {
+						_ = conn.Close() // nobody will answer it
+					}
+					return
+				}
+			}
+		}()
+	}
+	return j
+}
+
+// Accept implements net.Listener.
+func (j *joined) Accept() (net.Conn, error) {
+	select {
+	case a := <-j.conns:
+		return a.conn, a.err
+	case <-j.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (j *joined) Close() error {
+	j.once.Do(func() {
+		close(j.closed)
+		for _, ln := range j.all {
+			j.err = errors.Join(j.err, ln.Close())
+		}
+	})
+	return j.err
+}
+
+// Addr implements net.Listener.
+func (j *joined) Addr() net.Addr { return j.all[0].Addr() }

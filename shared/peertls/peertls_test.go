@@ -1,0 +1,220 @@
+package peertls_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/peertls"
+)
+
+// authority signs certificates.
+type authority struct {
+	t    *testing.T
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T) authority {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: rand.Text()}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	return authority{t, c, key}
+}
+
+// issue writes files of a certificate over those that are there.
+func (a authority) issue(f peertls.Files, use x509.ExtKeyUsage, believes authority) {
+	a.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: serial, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"control"}, ExtKeyUsage: []x509.ExtKeyUsage{use},
+	}, a.cert, key.Public(), a.key)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	write(a.t, f.CA, "CERTIFICATE", believes.cert.Raw)
+	write(a.t, f.Key, "PRIVATE KEY", secret)
+	write(a.t, f.Cert, "CERTIFICATE", der)
+}
+
+func write(t *testing.T, path, kind string, der []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// The clock of files may be coarser than two writes are apart.
+	later := time.Now().Add(time.Duration(time.Now().UnixNano() % int64(time.Hour)))
+	if err := os.Chtimes(path, later, later); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func files(t *testing.T) peertls.Files {
+	dir := t.TempDir()
+	return peertls.Files{CA: filepath.Join(dir, "ca"), Cert: filepath.Join(dir, "cert"), Key: filepath.Join(dir, "key")}
+}
+
+func open(t *testing.T, f peertls.Files) *peertls.Peer {
+	t.Helper()
+	p, err := peertls.Open(f, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// dial makes one request over a connection of its own.
+func dial(t *testing.T, addr string, client *tls.Config) error {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: client, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}}
+	defer transport.CloseIdleConnections()
+	res, err := (&http.Client{Transport: transport}).Get("https://control/")
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	return err
+}
+
+func serve(t *testing.T, p *peertls.Peer) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: http.NotFoundHandler(), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	go srv.Serve(tls.NewListener(ln, p.Server()))
+	t.Cleanup(func() { srv.Close() })
+	return ln.Addr().String()
+}
+
+// Who shows nothing, or what another authority signed, or a server's certificate in place of a client's, is refused, and
+// so is a server of another authority or name.
+func TestM8_PeersAreChecked(t *testing.T) {
+	t.Parallel()
+	ours, theirs := newAuthority(t), newAuthority(t)
+	sf, cf := files(t), files(t)
+	ours.issue(sf, x509.ExtKeyUsageServerAuth, ours)
+	ours.issue(cf, x509.ExtKeyUsageClientAuth, ours)
+	at := serve(t, open(t, sf))
+	if err := dial(t, at, open(t, cf).Client()); err != nil {
+		t.Fatalf("the right certificate: %v", err)
+	}
+	if err := dial(t, at, open(t, peertls.Files{CA: cf.CA}).Client()); err == nil {
+		t.Error("no certificate was enough")
+	}
+	for what, issue := range map[string]func(peertls.Files){
+		"a client of another authority":         func(f peertls.Files) { theirs.issue(f, x509.ExtKeyUsageClientAuth, ours) },
+		"a server's certificate":                func(f peertls.Files) { ours.issue(f, x509.ExtKeyUsageServerAuth, ours) },
+		"a server of another authority":         func(f peertls.Files) { ours.issue(f, x509.ExtKeyUsageClientAuth, theirs) },
+		"who only names the authority it wants": func(f peertls.Files) { theirs.issue(f, x509.ExtKeyUsageClientAuth, theirs) },
+	} {
+		f := files(t)
+		issue(f)
+		if err := dial(t, at, open(t, f).Client()); err == nil {
+			t.Errorf("%s was believed", what)
+		}
+	}
+	fake := files(t) // an edge's certificate must not do for a control plane
+	ours.issue(fake, x509.ExtKeyUsageClientAuth, ours)
+	if err := dial(t, serve(t, open(t, fake)), open(t, cf).Client()); err == nil {
+		t.Error("an edge's certificate was taken for a control plane's")
+	}
+	named := open(t, cf).Client()
+	named.ServerName = "elsewhere"
+	if err := dial(t, at, named); err == nil {
+		t.Error("a certificate for another name was believed")
+	}
+}
+
+// Both sides go over to new files without a restart, and stay with the old ones while new ones are broken.
+func TestM8_FilesAreReplaced(t *testing.T) {
+	t.Parallel()
+	before, after := newAuthority(t), newAuthority(t)
+	sf, cf := files(t), files(t)
+	before.issue(sf, x509.ExtKeyUsageServerAuth, before)
+	before.issue(cf, x509.ExtKeyUsageClientAuth, before)
+	at, client := serve(t, open(t, sf)), open(t, cf).Client()
+	if err := dial(t, at, client); err != nil {
+		t.Fatal(err)
+	}
+	old := files(t)
+	before.issue(old, x509.ExtKeyUsageClientAuth, before)
+	write(t, sf.Cert, "CERTIFICATE", []byte("half of"))
+	write(t, cf.CA, "CERTIFICATE", []byte("nothing"))
+	if err := dial(t, at, client); err != nil {
+		t.Errorf("with broken files the old ones count: %v", err)
+	}
+	after.issue(sf, x509.ExtKeyUsageServerAuth, after)
+	if err := dial(t, at, client); err == nil {
+		t.Error("the server's new certificate is not used, or the client believes anybody")
+	}
+	after.issue(cf, x509.ExtKeyUsageClientAuth, after)
+	if err := dial(t, at, client); err != nil {
+		t.Errorf("both have new files: %v", err)
+	}
+	if err := dial(t, at, open(t, old).Client()); err == nil {
+		t.Error("the old authority is still believed")
+	}
+}
+
+func TestFiles_Validate(t *testing.T) {
+	t.Parallel()
+	f := files(t)
+	newAuthority(t).issue(f, x509.ExtKeyUsageClientAuth, newAuthority(t))
+	for what, bad := range map[string]peertls.Files{
+		"needs its key": {Cert: f.Cert}, "no such file": {CA: f.CA + "x"}, "no certificate in it": {CA: f.Key}, "with": {Cert: f.Key, Key: f.Cert},
+	} {
+		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	if err := f.Validate(); err != nil {
+		t.Error(err)
+	}
+	if err := (peertls.Files{}).Validate(); err != nil {
+		t.Error(err)
+	}
+}
