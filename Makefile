@@ -98,6 +98,7 @@ geo: ## the free geo database (CC BY 4.0, DB-IP) into DATA_DIR
 	@deploy/dev/geo
 
 up: ## one process in a container (docker compose)
+	@mkdir -p "$${GEO_DIR:-./data/geo}" # Docker would make it as root
 	VERSION=$(VERSION) docker compose up --detach --build --wait standalone
 
 up-fleet: ## a whole fleet in containers

@@ -52,6 +52,7 @@ var kinds = map[string]func() any{
 	"apps/v1 Deployment":                      func() any { return new(appsv1.Deployment) },
 	"batch/v1 Job":                            func() any { return new(batchv1.Job) },
 	"v1 Service":                              func() any { return new(corev1.Service) },
+	"v1 Secret":                               func() any { return new(corev1.Secret) },
 	"v1 PersistentVolumeClaim":                func() any { return new(corev1.PersistentVolumeClaim) },
 	"policy/v1 PodDisruptionBudget":           func() any { return new(policyv1.PodDisruptionBudget) },
 	"autoscaling/v2 HorizontalPodAutoscaler":  func() any { return new(autoscalingv2.HorizontalPodAutoscaler) },

@@ -214,7 +214,7 @@ func TestCompose_programs_accept_their_environment(t *testing.T) {
 	for label, env := range map[string]map[string]string{
 		"defaults": nil,
 		"example":  example(t),
-		"changed": {"BASE_URL": "https://sho.rt", "TRUSTED_PROXIES": "10.0.0.0/8", "PLANES_SUBNET": "10.77.0.0/24", "SPOOL_CAP_BYTES": "8589934592",
+		"changed": {"BASE_URL": "https://sho.rt", "TRUSTED_PROXIES": "10.0.0.0/8", "SPOOL_CAP_BYTES": "8589934592",
 			"ADMIN_EMAIL": "ops@example.com", "ROUTING_TIMEZONE": "Asia/Taipei", "BRAND_LOGO_URL": "https://sho.rt/logo.svg", "CORS_ORIGIN": "https://example.com"},
 	} {
 		p := project(t, env)

@@ -25,8 +25,8 @@ import (
 // secretContents are usable values of every key that the chart asks of the secrets which must exist.
 var secretContents = map[string]string{
 	"database-url": "postgres://shortline:x@db:5432/shortline", "clickhouse-url": "clickhouse://shortline:x@ch:9000/shortline",
-	"otlp-headers": "authorization=Bearer otlp",
-	"jwt-secret":   strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," + strings.Repeat("u", 32),
+	"otlp-headers": "authorization=Bearer otlp", "migrate-database-url": "postgres://owner:x@db:5432/shortline", "snapshot-public-keys": strings.Repeat("A", 43) + "=",
+	"jwt-secret": strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," + strings.Repeat("u", 32),
 	"edge-token": strings.Repeat("t", 32), "snapshot-signing-key": strings.Repeat("A", 43) + "=", "admin-password": "a-good-password", "media-s3-secret-key": "s3-secret",
 }
 
@@ -46,15 +46,27 @@ func init() {
 		panic(err)
 	}
 	secretContents["kafka-cert"] = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}))
-	secretContents["kafka-ca"] = secretContents["kafka-cert"]
+	for _, name := range []string{"kafka-ca", "edge-ca", "edge-cert"} {
+		secretContents[name] = secretContents["kafka-cert"]
+	}
 	secretContents["kafka-key"] = string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
+	secretContents["edge-key"] = secretContents["kafka-key"]
 	secretContents["kafka-password"] = "kafka-password"
+}
+
+// content is what a key of a secret holds: the chart's own if it makes that secret.
+func content(r rendered, secret, key string) string {
+	if s := all[*corev1.Secret](r)[secret]; s != nil {
+		return string(s.Data[key])
+	}
+	return secretContents[key]
 }
 
 func TestChart_programs_accept_their_environment(t *testing.T) {
 	t.Parallel()
 	for _, name := range examples {
-		for pod, template := range pods(render(t, name)) {
+		r := render(t, name)
+		for pod, template := range pods(r) {
 			c := template.Spec.Containers[0]
 			which := "control"
 			if c.Name == "edge" {
@@ -74,7 +86,7 @@ func TestChart_programs_accept_their_environment(t *testing.T) {
 				for _, m := range c.VolumeMounts {
 					for _, item := range v.Secret.Items {
 						if m.Name == v.Name {
-							one.secrets[m.MountPath+"/"+item.Path] = secretContents[item.Key]
+							one.secrets[m.MountPath+"/"+item.Path] = content(r, v.Secret.SecretName, item.Key)
 						}
 					}
 				}
@@ -289,7 +301,8 @@ func TestChart_refuses_wrong_values(t *testing.T) {
 		says  string
 	}{
 		"baseUrl":                         {"sho.rt", "baseUrl"},
-		"secrets.control":                 {"", "control"},
+		"secrets.control":                 {"", "secrets.control: name the Secret"},
+		"secrets.edge":                    {"", "secrets.edge: name the Secret"},
 		"kafka.brokers":                   {[]any{}, "brokers"},
 		"image.tag":                       {"latest", "tag"},
 		"clickhouse.cluster":              {"two words", "cluster"},

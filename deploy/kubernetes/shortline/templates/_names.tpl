@@ -163,3 +163,22 @@ topologySpreadConstraints:
 {{- if $k.sasl.mechanism }}{{ $keys = append $keys "kafka-password" }}{{ end }}
 {{- include "shortline.secretItems" (dict "keys" $keys) }}
 {{- end -}}
+
+{{/* The Secret with what control planes need to be believed by edges, "" for none. */}}
+{{- define "shortline.controlTrust" -}}
+{{- if .Values.trust.create -}}{{ include "shortline.name" . }}-trust-control{{- else -}}{{ .Values.trust.controlSecret }}{{- end -}}
+{{- end -}}
+
+{{/* The same for edges. An edge of a release without control planes, or with others, has what it is given. */}}
+{{- define "shortline.edgeTrust" -}}
+{{- if .Values.trust.edgeSecret -}}{{ .Values.trust.edgeSecret }}
+{{- else if and .Values.control.enabled .Values.trust.create (not .Values.edge.controlUrl) -}}{{ include "shortline.name" . }}-trust-edge{{- end -}}
+{{- end -}}
+
+{{/* Where edges find the control planes of this release. */}}
+{{- define "shortline.controlUrl" -}}
+{{- $service := .Values.control.service -}}
+{{- if .Values.edge.controlUrl -}}{{ .Values.edge.controlUrl }}
+{{- else if include "shortline.controlTrust" . -}}{{ printf "https://%s-control:%d" (include "shortline.name" .) (int $service.edgePort) }}
+{{- else -}}{{ printf "http://%s-control:%d" (include "shortline.name" .) (int $service.port) }}{{- end -}}
+{{- end -}}

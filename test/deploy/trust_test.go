@@ -1,0 +1,385 @@
+package deploy_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/compose-spec/compose-go/v2/types"
+	corev1 "k8s.io/api/core/v1"
+)
+
+func parse(t *testing.T, text string) *x509.Certificate {
+	t.Helper()
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		t.Fatalf("no certificate: %.40q", text)
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// checkTrust checks that both sides believe each other and nobody else: files by their names in compose.
+func checkTrust(t *testing.T, control string, read func(name string) string) {
+	t.Helper()
+	roots := x509.NewCertPool()
+	roots.AddCert(parse(t, read("edge-ca")))
+	for name, use := range map[string]x509.ExtKeyUsage{"control-cert": x509.ExtKeyUsageServerAuth, "edge-cert": x509.ExtKeyUsageClientAuth} {
+		opts := x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{use}}
+		if name == "control-cert" {
+			opts.DNSName = control
+		}
+		c := parse(t, read(name))
+		if _, err := c.Verify(opts); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.IsCA || time.Until(c.NotAfter) < 365*24*time.Hour {
+			t.Errorf("%s may sign others (%v), or ends at %v", name, c.IsCA, c.NotAfter)
+		}
+		block, _ := pem.Decode([]byte(read(strings.Replace(name, "cert", "key", 1))))
+		if block == nil {
+			t.Errorf("%s has no key", name)
+		}
+	}
+	edge := parse(t, read("edge-cert"))
+	if _, err := edge.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err == nil && len(edge.ExtKeyUsage) == 1 {
+		t.Error("an edge's certificate does for a control plane")
+	}
+
+	var private ed25519.PrivateKey
+	text := read("snapshot-signing-key")
+	if block, _ := pem.Decode([]byte(text)); block != nil {
+		key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		private = key.(ed25519.PrivateKey)
+	} else if seed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err != nil || len(seed) != ed25519.SeedSize {
+		t.Fatalf("the signing key: %d bytes, %v", len(seed), err)
+	} else {
+		private = ed25519.NewKeyFromSeed(seed)
+	}
+	public, err := base64.StdEncoding.DecodeString(strings.TrimSpace(read("snapshot-public-keys")))
+	if err != nil || !bytes.Equal(public, private.Public().(ed25519.PublicKey)) {
+		t.Errorf("edges are given another public key than that of the signing key: %v", err)
+	}
+}
+
+func envOf(s types.ServiceConfig) map[string]string {
+	out := map[string]string{}
+	for k, v := range s.Environment {
+		if v != nil {
+			out[k] = *v
+		}
+	}
+	return out
+}
+
+// On a fresh host edges and control planes of compose show each other certificates, and edges take nothing unsigned.
+func TestM8_Compose(t *testing.T) {
+	t.Parallel()
+	p := project(t, nil)
+	// file is the content of what a service sees at the path that a setting names.
+	file := func(service, setting string) string {
+		path := envOf(p.Services[service])[setting]
+		name := strings.TrimPrefix(path, "/run/secrets/")
+		if path == "" || !slices.ContainsFunc(p.Services[service].Secrets, func(s types.ServiceSecretConfig) bool { return s.Source == name }) {
+			t.Fatalf("%s: %s is %q, which is not mounted", service, setting, path)
+		}
+		text, err := os.ReadFile(p.Secrets[name].File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, edge := range []string{"edge-1", "edge-2"} {
+		for _, control := range []string{"control-1", "control-2"} {
+			from := map[string]string{"edge-ca": file(edge, "CONTROL_CA_FILE"), "edge-cert": file(edge, "CONTROL_CERT_FILE"), "edge-key": file(edge, "CONTROL_KEY_FILE"),
+				"control-cert": file(control, "EDGE_CERT_FILE"), "control-key": file(control, "EDGE_KEY_FILE"),
+				"snapshot-signing-key": file(control, "SNAPSHOT_SIGNING_KEY_FILE"), "snapshot-public-keys": file(edge, "SNAPSHOT_PUBLIC_KEYS_FILE")}
+			checkTrust(t, "control", func(name string) string { return from[name] })
+			if file(control, "EDGE_CA_FILE") != from["edge-ca"] {
+				t.Errorf("%s and %s believe different authorities", edge, control)
+			}
+			if e := envOf(p.Services[control]); e["EDGE_PLAIN"] != "false" || !strings.HasSuffix(e["EDGE_LISTEN_ADDR"], ":8443") {
+				t.Errorf("%s answers edges without a certificate: %v", control, e)
+			}
+		}
+		if at := envOf(p.Services[edge])["CONTROL_URL"]; at != "https://control:8443" {
+			t.Errorf("%s asks %s", edge, at)
+		}
+	}
+	for name, s := range p.Services {
+		for _, secret := range s.Secrets {
+			if strings.Contains(secret.Source, "ca_key") || strings.HasPrefix(name, "edge-") && secret.Source == "control_key" {
+				t.Errorf("%s is given %s", name, secret.Source)
+			}
+		}
+	}
+}
+
+// A certificate that ends soon is renewed, with the same authority and key; nothing else changes.
+func TestM8_MakeSecretsRenews(t *testing.T) {
+	t.Parallel()
+	dir := makeSecrets(t)
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	before := map[string]string{}
+	for _, name := range []string{"edge_ca", "edge_ca_key", "control_key", "edge_cert", "snapshot_public_keys"} {
+		before[name] = read(name)
+	}
+	info, err := os.Stat(filepath.Join(dir, "edge_ca_key"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the authority's key: %v %v", info.Mode(), err)
+	}
+	// A certificate that ends in a month, in the place of control's.
+	sign := exec.Command("sh", "-ec", `openssl req -new -key control_key -subj /CN=old | openssl x509 -req -CA edge_ca -CAkey edge_ca_key -set_serial 7 -days 30 -out control_cert`)
+	sign.Dir = dir
+	if text, err := sign.CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, text)
+	}
+	inode := func() uint64 {
+		info, err := os.Stat(filepath.Join(dir, "control_cert"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Sys().(*syscall.Stat_t).Ino
+	}
+	mounted := inode()
+	run := exec.Command(filepath.Join(root, "deploy", "make-secrets"))
+	run.Env = append(os.Environ(), "SECRETS_DIR="+dir, "CONTROL_NAMES=control.example.com,10.1.2.3")
+	if text, err := run.CombinedOutput(); err != nil || len(text) > 0 {
+		t.Fatalf("%s %v", text, err)
+	}
+	c := parse(t, read("control_cert"))
+	if time.Until(c.NotAfter) < 365*24*time.Hour || c.VerifyHostname("control.example.com") != nil || c.VerifyHostname("10.1.2.3") != nil || c.VerifyHostname("control") != nil {
+		t.Errorf("the certificate ends at %v and is for %v %v", c.NotAfter, c.DNSNames, c.IPAddresses)
+	}
+	if inode() != mounted {
+		t.Error("the file is another one, and containers go on seeing the old one")
+	}
+	for name, text := range before {
+		if read(name) != text {
+			t.Errorf("%s was changed", name)
+		}
+	}
+}
+
+// The chart makes the same: both Secrets fit together, each pod sees its own, and edges come over TLS.
+func TestM8_Chart(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"minimal", "small", "full"} {
+		r := render(t, name)
+		secrets := all[*corev1.Secret](r)
+		control, edge := secrets["go-shortline-trust-control"], secrets["go-shortline-trust-edge"]
+		if control == nil || edge == nil {
+			t.Fatalf("%s: secrets %v", name, secrets)
+		}
+		checkTrust(t, "go-shortline-control", func(key string) string { return string(control.Data[key]) })
+		for key, value := range edge.Data {
+			if key == "control-key" || key == "snapshot-signing-key" || !bytes.Equal(value, control.Data[key]) {
+				t.Errorf("%s: edges are given %s", name, key)
+			}
+		}
+		for pod, template := range pods(r) {
+			env := map[string]string{}
+			for _, e := range template.Spec.Containers[0].Env {
+				env[e.Name] = e.Value
+			}
+			switch {
+			case pod == "go-shortline-edge":
+				if env["CONTROL_URL"] != "https://go-shortline-control:9443" || env["CONTROL_CERT_FILE"] == "" || env["SNAPSHOT_PUBLIC_KEYS"]+env["SNAPSHOT_PUBLIC_KEYS_FILE"] == "" {
+					t.Errorf("%s: edges: %v", name, env)
+				}
+			case strings.Contains(env["ROLES"], "publish"):
+				if env["EDGE_LISTEN_ADDR"] != ":8443" || env["EDGE_PLAIN"] != "false" || env["SNAPSHOT_SIGNING_KEY_FILE"] == "" {
+					t.Errorf("%s: %s: %v", name, pod, env)
+				}
+			}
+			for _, v := range template.Spec.Volumes {
+				if v.Secret != nil && v.Secret.SecretName == "go-shortline-trust-control" && !strings.Contains(env["ROLES"], "publish") {
+					t.Errorf("%s: %s sees %s", name, pod, v.Secret.SecretName)
+				}
+			}
+		}
+		port := -1
+		for _, p := range all[*corev1.Service](r)["go-shortline-control"].Spec.Ports {
+			if p.Name == "edges" && p.TargetPort.StrVal == "edges" {
+				port = int(p.Port)
+			}
+		}
+		if port != 9443 {
+			t.Errorf("%s: edges' port of the service is %d", name, port)
+		}
+	}
+}
+
+// change sets one value of an example.
+func change(v map[string]any, path string, value any) map[string]any {
+	at := v
+	keys := strings.Split(path, ".")
+	for _, k := range keys[:len(keys)-1] {
+		next, ok := at[k].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			at[k] = next
+		}
+		at = next
+	}
+	at[keys[len(keys)-1]] = value
+	return v
+}
+
+// What would put all visitors behind one address is refused, or is not what one gets without saying so.
+func TestM6_Chart(t *testing.T) {
+	t.Parallel()
+	if _, err := attempt(change(values(t, "minimal"), "ingress.enabled", true)); err == nil || !strings.Contains(err.Error(), "edge.trustedProxies") {
+		t.Errorf("an ingress that edges don't know: %v", err)
+	}
+	for _, name := range examples {
+		r := render(t, name)
+		if s := all[*corev1.Service](r)["go-shortline-edge"]; s.Spec.Type != corev1.ServiceTypeClusterIP && s.Spec.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal {
+			t.Errorf("%s: nodes hide visitors' addresses: %s %s", name, s.Spec.Type, s.Spec.ExternalTrafficPolicy)
+		}
+	}
+	v := change(values(t, "minimal"), "edge.service", map[string]any{"type": "NodePort"})
+	files, err := attempt(v)
+	if err != nil || !strings.Contains(files["shortline/templates/edge.yaml"], "externalTrafficPolicy: Local") {
+		t.Errorf("a NodePort: %v", err)
+	}
+	// Edges say for whom they ask by themselves, so nobody has to name their network.
+	p := project(t, nil)
+	for _, control := range []string{"control-1", "control-2"} {
+		if e := envOf(p.Services[control]); e["TRUSTED_PROXIES"] != "" {
+			t.Errorf("%s believes whoever is in %s", control, e["TRUSTED_PROXIES"])
+		}
+	}
+}
+
+func TestM8_ChartRefusesHalfATrust(t *testing.T) {
+	t.Parallel()
+	for says, v := range map[string]map[string]any{
+		"both controlSecret and edgeSecret": change(change(values(t, "minimal"), "trust.create", false), "trust.controlSecret", "one"),
+		"edge.snapshotPublicKeys":           change(values(t, "minimal"), "secrets.signingKey", true),
+		"edgePort":                          change(values(t, "minimal"), "control.service.port", 9443),
+	} {
+		if _, err := attempt(v); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
+		}
+	}
+	files, err := attempt(change(change(change(values(t, "minimal"), "trust.create", false), "trust.controlSecret", "one"), "trust.edgeSecret", "two"))
+	if err != nil || strings.Contains(files["shortline/templates/trust.yaml"], "kind: Secret") || !strings.Contains(files["shortline/templates/edge.yaml"], "secretName: two") {
+		t.Errorf("with secrets of one's own: %v", err)
+	}
+}
+
+// Programs run as a role that owns nothing; only the migration knows the owner.
+func TestM9_OwnerIsForMigrationsOnly(t *testing.T) {
+	t.Parallel()
+	p := project(t, nil)
+	owners := map[string]bool{"postgres": true, "migrate": true, "grafana-postgres": true}
+	for name, s := range p.Services {
+		for _, secret := range s.Secrets {
+			if (secret.Source == "database_url" || secret.Source == "postgres_password") && !owners[name] {
+				t.Errorf("compose: %s is given %s", name, secret.Source)
+			}
+		}
+	}
+	e := envOf(p.Services["migrate"])
+	if e["MIGRATE_DATABASE_URL_FILE"] != "/run/secrets/database_url" || e["DATABASE_URL_FILE"] != "/run/secrets/runtime_database_url" || envOf(p.Services["control-1"])["DATABASE_URL_FILE"] != e["DATABASE_URL_FILE"] {
+		t.Errorf("compose: the migration is given %v", e)
+	}
+	for _, name := range examples {
+		for pod, template := range pods(render(t, name)) {
+			for _, e := range template.Spec.Containers[0].Env {
+				if e.Name == "MIGRATE_DATABASE_URL_FILE" && !strings.HasSuffix(pod, "-migrate") {
+					t.Errorf("%s: %s is given the owner of the tables", name, pod)
+				}
+			}
+		}
+	}
+}
+
+// On a real server, as compose does it: the owner migrates, and the role that the migration makes can run the program's
+// commands, and can change nothing of the audit log.
+func TestM9_MigrationMakesTheRole(t *testing.T) {
+	t.Parallel()
+	d := startDatabase(t)
+	owner := d.url()
+	runtime := strings.Replace(owner, "postgres://postgres@", "postgres://shortline_runtime:a%20'word'@", 1)
+	control := func(env []string, args ...string) string {
+		t.Helper()
+		run := exec.Command(program(t, "control"), args...)
+		run.Env = append(env, "ENCRYPTION_KEY="+strings.Repeat("k", 32))
+		text, err := run.CombinedOutput()
+		if err != nil {
+			t.Fatalf("control %v: %v\n%s", args, err, text)
+		}
+		return string(text)
+	}
+	for range 2 { // as a hook may
+		control([]string{"MIGRATE_DATABASE_URL=" + owner, "DATABASE_URL=" + runtime}, "migrate")
+	}
+	said := control([]string{"DATABASE_URL=" + runtime}, "create-admin", "ops@example.com")
+	if !strings.Contains(said, "is an administrator") {
+		t.Error(said)
+	}
+	if said := control([]string{"DATABASE_URL=" + runtime}, "verify-audit"); !strings.Contains(said, "HMAC begins at row 1") {
+		t.Error(said)
+	}
+	for _, sql := range []string{"UPDATE audit_logs SET action = 'x'", "DELETE FROM audit_logs", "TRUNCATE audit_logs", "ALTER TABLE audit_logs DISABLE TRIGGER ALL", "DROP TABLE audit_logs"} {
+		if _, err := d.query("shortline_runtime", sql); err == nil {
+			t.Errorf("the role may %s", sql)
+		}
+	}
+	if n := d.must("SELECT count(*) FROM pg_class WHERE pg_get_userbyid(relowner) = 'shortline_runtime'"); n != "0" {
+		t.Errorf("the role owns %s things", n)
+	}
+}
+
+// "make up" and "make up-fleet" leave no folder to be made by Docker, which would make it as root.
+func TestOps9_FoldersAreTheCallers(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"up", "up-fleet"} {
+		dir := t.TempDir()
+		// In the place of Docker, which isn't here: it does nothing.
+		if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\nexit 0\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		geo := filepath.Join(dir, "data", "geo")
+		run := exec.Command("make", "-s", target)
+		run.Dir = root
+		run.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "GEO_DIR="+geo, "SECRETS_DIR="+filepath.Join(dir, "secrets"))
+		if text, err := run.CombinedOutput(); err != nil {
+			t.Fatalf("make %s: %v\n%s", target, err, text)
+		}
+		p := project(t, map[string]string{"GEO_DIR": geo})
+		for name, s := range p.Services {
+			for _, v := range s.Volumes {
+				if v.Type == types.VolumeTypeBind {
+					if _, err := os.Stat(v.Source); err != nil {
+						t.Errorf("make %s: %s: Docker would make %s: %v", target, name, v.Source, err)
+					}
+				}
+			}
+		}
+	}
+}
