@@ -12,7 +12,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,11 +65,19 @@ type Check struct {
 	Check func(context.Context) error
 }
 
-// Server is the operator's port: /metrics, /healthz (the process lives), /readyz (every check passes) and
-// /debug/pprof/. It belongs on an address that the public can't reach.
+// Server is the operator's port: /metrics, /healthz (the process lives), /readyz (every check passes) and, if Profiles
+// is set, /debug/pprof/. It belongs on an address that the public can't reach.
+//
+// It answers requests for an IP address, for localhost and for the names in Hosts, and no others: otherwise a web page
+// could give its own name the port's address, and read the answers in the operator's browser.
 type Server struct {
 	Registry *prometheus.Registry
 
+	// Hosts are further names that it is asked by, without ports. Set them and Profiles before Run.
+	Hosts    []string
+	Profiles bool
+
+	own    string // the name that it was told to listen on
 	log    *slog.Logger
 	ln     net.Listener
 	mu     sync.Mutex
@@ -90,6 +100,7 @@ func Listen(addr string, log *slog.Logger) (*Server, error) {
 		return nil, fmt.Errorf("open the operator's port: %w", err)
 	}
 	s.ln = ln
+	s.own, _, _ = net.SplitHostPort(addr) // net.Listen has read it
 	return s, nil
 }
 
@@ -121,15 +132,17 @@ func (s *Server) Run(ctx context.Context) error {
 	mux.Handle("/metrics", promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
 	mux.HandleFunc("/readyz", s.ready)
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	if s.Profiles {
+		mux.HandleFunc("/debug/pprof/", pprof.Index)
+		mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	}
 	for path, h := range s.extra {
 		mux.Handle(path, h)
 	}
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
+	srv := &http.Server{Handler: s.named(mux), ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(s.ln) }()
 	select {
@@ -144,6 +157,24 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	<-done
 	return nil
+}
+
+// named refuses requests for a name that is not the port's own.
+func (s *Server) named(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		host = strings.TrimSuffix(strings.ToLower(host), ".")
+		_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+		// No name at all is what "-healthy" asks by where OPS_ADDR has none; browsers always send one.
+		if err == nil || host == "" || host == "localhost" || strings.EqualFold(host, s.own) || slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		http.Error(w, "this port is asked by its address, by localhost, or by a name in OPS_HOSTS", http.StatusMisdirectedRequest)
+	})
 }
 
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {

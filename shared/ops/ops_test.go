@@ -73,3 +73,47 @@ func TestNewLogger_refuses_what_it_does_not_know(t *testing.T) {
 		t.Error("level loud was taken")
 	}
 }
+
+// A page whose name was given this port's address is not answered, and profiles are for who asked for them.
+func TestLow_OperatorsPortNamesAndProfiles(t *testing.T) {
+	t.Parallel()
+	for _, profiles := range []bool{false, true} {
+		s, err := ops.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Hosts, s.Profiles = []string{"edge-1"}, profiles
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		_, port, _ := strings.Cut(s.Addr(), ":")
+		for host, want := range map[string]int{
+			"127.0.0.1:" + port: 200, "127.0.0.1": 200, "[::1]:" + port: 200, "10.1.2.3:9090": 200, "localhost:" + port: 200, "LOCALHOST": 200, "edge-1:9090": 200, "EDGE-1": 200, ":" + port: 200,
+			"evil.example": 421, "evil.example:" + port: 421, "127.0.0.1.evil.example:" + port: 421, "localhost.evil.example": 421, "edge-10": 421,
+		} {
+			for _, path := range []string{"/metrics", "/healthz", "/readyz", "/debug/pprof/cmdline"} {
+				req, err := http.NewRequest("GET", "http://"+s.Addr()+path, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				req.Host = host
+				res, err := http.DefaultClient.Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res.Body.Close()
+				want := want
+				if strings.Contains(path, "pprof") && want == 200 && !profiles {
+					want = 404
+				}
+				if res.StatusCode != want {
+					t.Errorf("%s for %q, profiles %v: %d, want %d", path, host, profiles, res.StatusCode, want)
+				}
+			}
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+}

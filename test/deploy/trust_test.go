@@ -355,6 +355,21 @@ func TestM9_MigrationMakesTheRole(t *testing.T) {
 	}
 }
 
+// The operator's port answers the names by which Prometheus asks in compose, and shows no profiles unasked.
+func TestLow_ComposeNamesOperatorsPorts(t *testing.T) {
+	t.Parallel()
+	p := project(t, nil)
+	for name, which := range own(p) {
+		if name == "migrate" {
+			continue
+		}
+		e := envOf(p.Services[name])
+		if !slices.Contains(strings.Split(e["OPS_HOSTS"], ","), name) || e["PPROF"] != "" {
+			t.Errorf("%s (%s): OPS_HOSTS=%s PPROF=%s", name, which, e["OPS_HOSTS"], e["PPROF"])
+		}
+	}
+}
+
 // "make up" and "make up-fleet" leave no folder to be made by Docker, which would make it as root.
 func TestOps9_FoldersAreTheCallers(t *testing.T) {
 	t.Parallel()

@@ -146,7 +146,7 @@ func TestSecrets_are_not_logged(t *testing.T) {
 		joint = "&"
 	}
 	p := start(t, map[string]string{
-		"DATABASE_URL": db + joint + "password=" + canary, "DATA_DIR": dir, "LOG_LEVEL": "debug",
+		"DATABASE_URL": db + joint + "password=" + canary, "DATA_DIR": dir, "PPROF": "true", "LOG_LEVEL": "debug",
 		"CLICKHOUSE_URL": "clickhouse://pat:" + canary + "@127.0.0.1:1/d",
 		"JWT_SECRET":     canary + strings.Repeat("j", 32), "ENCRYPTION_KEY": canary + strings.Repeat("e", 32), "EDGE_TOKENS": canary + "-token-of-an-edge", "ADMIN_PASSWORD": canary + " horse",
 		"KAFKA_SASL_MECHANISM": "SCRAM-SHA-512", "KAFKA_USERNAME": "pat", "KAFKA_PASSWORD": canary,

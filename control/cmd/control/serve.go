@@ -43,6 +43,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	s.Port.Configure(op)
 	ln, err := s.listen(log)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)

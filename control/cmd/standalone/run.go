@@ -38,6 +38,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
+	s.Port.Configure(op)
 	geo, err := openGeo(s.DataDir, s.GeoDB)
 	if err != nil {
 		return err

@@ -41,6 +41,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	s.Port.Configure(op)
 	for _, warning := range program.Warnings(s) {
 		log.Warn(warning)
 	}

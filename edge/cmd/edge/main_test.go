@@ -56,3 +56,25 @@ func TestHelp_and_mistakes(t *testing.T) {
 		t.Errorf("-version: %d %s", code, out)
 	}
 }
+
+// A control plane that is reached in the clear over a network is warned about, by -check and at the start.
+func TestM8_WarnsAboutHTTP(t *testing.T) {
+	for k, v := range map[string]string{"BASE_URL": "https://sho.rt", "EDGE_TOKEN": "a-token-of-more-than-16-bytes", "KAFKA_BROKERS": "kafka:9092", "DATA_DIR": t.TempDir()} {
+		t.Setenv(k, v)
+	}
+	for url, warned := range map[string]bool{
+		"http://control:8080": true, "http://10.0.0.7": true, "http://control.example.com": true,
+		"https://control:8443": false, "http://127.0.0.1:8080": false, "http://[::1]:8080": false, "http://localhost:8080": false,
+	} {
+		t.Setenv("CONTROL_URL", url)
+		code, out := call(t, "-check")
+		if code != 0 || strings.Contains(out, "warning: CONTROL_URL") != warned {
+			t.Errorf("%s: %d %s", url, code, out)
+		}
+	}
+	t.Setenv("CONTROL_URL", "http://control:8080")
+	t.Setenv("CONTROL_CA_FILE", "main_test.go")
+	if code, out := call(t, "-check"); code != 1 || !strings.Contains(out, "CONTROL_CA_FILE") {
+		t.Errorf("a file that is no certificate: %d %s", code, out)
+	}
+}

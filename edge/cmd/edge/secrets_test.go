@@ -66,7 +66,7 @@ func TestSecrets_are_not_logged(t *testing.T) {
 	dir, log := t.TempDir(), &safe{}
 	var s settings
 	if err := config.LoadFrom(&s, map[string]string{
-		"LISTEN_ADDR": "127.9.8.7:18080", "OPS_ADDR": ops, "BASE_URL": "https://sho.rt", "CONTROL_URL": control.URL, "DATA_DIR": dir, "LOG_LEVEL": "debug",
+		"LISTEN_ADDR": "127.9.8.7:18080", "OPS_ADDR": ops, "BASE_URL": "https://sho.rt", "CONTROL_URL": control.URL, "DATA_DIR": dir, "PPROF": "true", "LOG_LEVEL": "debug",
 		"EDGE_TOKEN": canary + "-token-of-an-edge", "KAFKA_BROKERS": broker.Addr().String(),
 		"KAFKA_SASL_MECHANISM": "SCRAM-SHA-512", "KAFKA_USERNAME": "pat", "KAFKA_PASSWORD": canary,
 	}); err != nil {
