@@ -1,0 +1,83 @@
+package deploy_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var digest = regexp.MustCompile(`@sha256:[0-9a-f]{64}`)
+
+// A check that could not read its list has checked nothing, so it fails unless somebody says that this is known.
+func TestLow_VulnerabilityCheckWithoutAList(t *testing.T) {
+	t.Parallel()
+	for _, list := range []string{"http://127.0.0.1:1", "file://" + t.TempDir()} {
+		for _, allowed := range []bool{false, true} {
+			run := exec.Command(filepath.Join(root, "deploy", "dev", "vulns"))
+			run.Env = append(os.Environ(), "GOVULNDB="+list, "ALLOW_NO_VULN_DB="+map[bool]string{true: "1", false: ""}[allowed])
+			text, err := run.CombinedOutput()
+			if (err == nil) != allowed || !strings.Contains(string(text), "NOT CHECKED") {
+				t.Errorf("%s, allowed %v: %v\n%s", list, allowed, err, text)
+			}
+		}
+	}
+	if !strings.Contains(read(t, ".ci/run"), "ALLOW_NO_VULN_DB") {
+		t.Error(".ci/run does not state whether it may run without a list")
+	}
+}
+
+// deploy/dev/pin-images writes what the registry says wherever an image stands, once, and the files stay usable.
+func TestLow_ImagesCanBePinned(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "deploy"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"docker-compose.yml", ".env.example", "deploy/edge.Dockerfile", "deploy/control.Dockerfile", "deploy/standalone.Dockerfile"}
+	before := map[string]string{}
+	for _, name := range names {
+		before[name] = read(t, name)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(before[name]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// In the place of a registry: a digest that differs by name and by run.
+	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\nfor last; do :; done\necho sha256:$(printf '%s %s' \"$last\" \"$RUN\" | sha256sum | cut -d' ' -f1)\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	pin := func(run string, args ...string) (string, error) {
+		cmd := exec.Command(filepath.Join(root, "deploy", "dev", "pin-images"), args...)
+		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "PIN_ROOT="+dir, "RUN="+run)
+		text, err := cmd.CombinedOutput()
+		return string(text), err
+	}
+	for _, run := range []string{"first", "second"} {
+		text, err := pin(run)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if text, err := pin(run, "--check"); err != nil {
+			t.Errorf("after it was pinned: %v\n%s", err, text)
+		}
+		for _, name := range names {
+			now, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain := digest.ReplaceAllString(string(now), "")
+			if plain != digest.ReplaceAllString(before[name], "") {
+				t.Errorf("%s: more than digests was changed", name)
+			}
+			n := 0
+			for _, pinned := range strings.Fields(text) {
+				n += strings.Count(string(now), pinned)
+			}
+			if n == 0 || n != len(digest.FindAllString(string(now), -1)) {
+				t.Errorf("%s, %s: %d digests of the registry among %d", name, run, n, len(digest.FindAllString(string(now), -1)))
+			}
+		}
+	}
+}
