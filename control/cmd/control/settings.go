@@ -33,7 +33,7 @@ type settings struct {
 	DatabaseConns int           `env:"DATABASE_MAX_CONNS" envDefault:"20" help:"connections to the database at most"`
 	ClickHouse    clicksAt
 	Kafka         kafkaconn.Settings
-	EdgeTokens    config.Secret `env:"EDGE_TOKENS" help:"what edges show, at least 16 bytes each, with commas between them (role publish)"`
+	EdgeTokens    config.Secret `env:"EDGE_TOKENS" help:"what edges show, at least 16 bytes each, with commas between them (role publish, and api where edges pass the API on); several tokens written as name=token with one name are one identity"`
 	Edges         edgePort
 	Signing       signing
 
