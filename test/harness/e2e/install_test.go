@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,7 +44,8 @@ const adminPassword = "the-admin-of-this-test"
 // installation is a fleet with the settings of docker-compose.yml, and what is known of its clicks.
 type installation struct {
 	*fleet.Fleet
-	control *name // of both control planes
+	control *name // of both control planes' ports for edges
+	ports   []string
 	secrets string
 	log     *truth.Log
 	clients int          // numbers given so far
@@ -69,7 +71,11 @@ func install(t *testing.T) *installation {
 		Settings: func(f *fleet.Fleet, n *fleet.Node, p fleet.Program) []string {
 			if p == fleet.Control {
 				in.makeSecrets(t, f)
-				env := replace(t, mounted(compose[p], in.secrets), map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(), "TRUSTED_PROXIES": "127.0.0.0/8"})
+				port := freePort(t)
+				in.ports = append(in.ports, port)
+				env := replace(t, mounted(compose[p], in.secrets), map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(), "EDGE_LISTEN_ADDR": port})
+				// For "migrate", which is run with these settings too.
+				env = append(env, "MIGRATE_DATABASE_URL_FILE="+filepath.Join(in.secrets, filepath.Base(value(t, environment(t, "migrate"), "MIGRATE_DATABASE_URL_FILE"))))
 				// Receivers of webhooks are on this machine, and the story and its load come from one address.
 				return append(env, "WEBHOOK_ALLOW_PRIVATE=true", "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0")
 			}
@@ -77,10 +83,11 @@ func install(t *testing.T) *installation {
 			special := [][]string{nil, {"PROXY_API=false", "BRAND_NAME=Second", "SPOOL_SYNC=always"}, {"PROXY_API=false", "SHIP_DELAY=100ms", "LOG_LEVEL=debug", "TRUSTED_PROXIES=127.0.0.0/8"}}[edges]
 			token := filepath.Join(in.secrets, fmt.Sprintf("edge_token_%d", edges%2+1))
 			edges++
-			return append(replace(t, compose[p], map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(), "CONTROL_URL": in.control.URL(), "EDGE_TOKEN_FILE": token}), special...)
+			at := strings.Replace(in.control.URL(), "http://", "https://", 1)
+			return append(replace(t, mounted(compose[p], in.secrets), map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(), "CONTROL_URL": at, "EDGE_TOKEN_FILE": token}), special...)
 		},
 		First: func(f *fleet.Fleet) {
-			in.control.Is(f.Controls[0].Addr, f.Controls[1].Addr)
+			in.control.Is(in.ports...)
 			began := time.Now()
 			for range 2 { // it may run again
 				if err := f.Controls[0].Once(2*time.Minute, "migrate"); err != nil {
@@ -105,10 +112,22 @@ func install(t *testing.T) *installation {
 	return in
 }
 
+// freePort is an address on loopback that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
 // makeSecrets lets deploy/make-secrets make all but what depends on addresses, and the password that tests know.
 func (in *installation) makeSecrets(t *testing.T, f *fleet.Fleet) {
 	t.Helper()
-	for name, text := range map[string]string{"database_url": f.DatabaseURL(), "clickhouse_url": f.StoreURL(), "admin_password": adminPassword} {
+	runtime := strings.Replace(f.DatabaseURL(), "postgres://postgres@", "postgres://shortline_runtime@", 1)
+	for name, text := range map[string]string{"database_url": f.DatabaseURL(), "runtime_database_url": runtime, "clickhouse_url": f.StoreURL(), "admin_password": adminPassword} {
 		if err := os.WriteFile(filepath.Join(in.secrets, name), []byte(text+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
