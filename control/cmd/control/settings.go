@@ -191,13 +191,14 @@ func (o *operator) Validate() error {
 
 // migrator is what migrate needs.
 type migrator struct {
-	operator
-	OwnerURL config.Secret `env:"MIGRATE_DATABASE_URL" help:"the database as the role that owns the tables; the role of DATABASE_URL, made if it is missing, then gets what programs need at run time and no more; empty: DATABASE_URL owns them"`
+	app.Operator
+	ClickHouse clicksAt
+	OwnerURL   config.Secret `env:"MIGRATE_DATABASE_URL" help:"the database as the role that owns the tables; the role of DATABASE_URL, made if it is missing, then gets what programs need at run time and no more; empty: DATABASE_URL owns them"`
 }
 
 // Validate reports every problem.
 func (m *migrator) Validate() error {
-	problems := []error{m.operator.Validate()}
+	problems := []error{(&operator{m.Operator, m.ClickHouse}).Validate()}
 	if u := m.OwnerURL.Reveal(); u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
 		problems = append(problems, errors.New("MIGRATE_DATABASE_URL: must begin with postgres:// and name a database"))
 	} else if u != "" && strings.HasPrefix(m.DatabaseURL.Reveal(), "sqlite:") {
