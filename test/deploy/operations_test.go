@@ -93,7 +93,8 @@ func TestOperations_commands_exist(t *testing.T) {
 
 func TestOperations_settings_metrics_and_files_exist(t *testing.T) {
 	t.Parallel()
-	known := slices.Clone(runtimeSettings)
+	known := append(slices.Clone(runtimeSettings), commandSettings...)
+	known = append(known, "ALLOW_NO_VULN_DB") // of deploy/dev/vulns
 	for _, name := range []string{"edge", "control", "standalone"} {
 		known = append(known, settings(t, name)...)
 	}

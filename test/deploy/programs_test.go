@@ -191,6 +191,9 @@ type container struct {
 	secrets map[string]string // path in the container to content
 }
 
+// of single commands, beside those of the program.
+var commandSettings = []string{"MIGRATE_DATABASE_URL", "AUDIT_UNSIGNED"}
+
 // of Go itself.
 var runtimeSettings = []string{"GOMEMLIMIT", "GOMAXPROCS", "GOGC"}
 
@@ -200,7 +203,7 @@ func (c container) check(t *testing.T) {
 	t.Helper()
 	known := append(settings(t, c.program), runtimeSettings...)
 	if slices.Contains(c.args, "migrate") {
-		known = append(known, "MIGRATE_DATABASE_URL") // of that command alone
+		known = append(known, commandSettings...)
 	}
 	dir := t.TempDir()
 	env := []string{"PATH=" + os.Getenv("PATH")}
