@@ -29,8 +29,10 @@ type engine struct {
 	signalHandlers func(enabled int32)
 }
 
-// settings bounds what the engine takes of a machine that runs other tests at the same time.
+// settings bounds what the engine takes of a machine that runs other tests at the same time. Backups to File() go to the
+// given folder, as in deploy/clickhouse/shortline.xml.
 const settings = `<clickhouse>
+	<backups><allowed_path>%s</allowed_path></backups>
 	<max_server_memory_usage>4000000000</max_server_memory_usage>
 	<mark_cache_size>67108864</mark_cache_size>
 	<uncompressed_cache_size>67108864</uncompressed_cache_size>
@@ -45,8 +47,12 @@ func open(library, dir string) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	backups := filepath.Join(dir, "backups") + "/"
+	if err := os.MkdirAll(backups, 0o700); err != nil {
+		return nil, err
+	}
 	config := filepath.Join(dir, "config.xml")
-	if err := os.WriteFile(config, []byte(settings), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, settings, backups), 0o600); err != nil {
 		return nil, err
 	}
 	handle, err := purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL)

@@ -43,6 +43,9 @@ func Start(t testing.TB, dir string) *Server {
 	return s
 }
 
+// At is a server that another process has started, to Ask.
+func At(url string) *Server { return &Server{url: url} }
+
 // Kill ends the server as kill -9 does, and waits until it is gone.
 func (s *Server) Kill() {
 	_ = s.cmd.Process.Kill() // it may have ended already
