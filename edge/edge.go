@@ -405,6 +405,10 @@ func (e *Edge) Addr() netip.AddrPort {
 	return netip.AddrPort{}
 }
 
+// Delivered waits until the sink has acknowledged every click that was counted before the call. It returns ctx's error if
+// that ends first.
+func (e *Edge) Delivered(ctx context.Context) error { return e.spool.Delivered(ctx) }
+
 // Ready reports whether the edge has links to answer from.
 func (e *Edge) Ready() bool { return e.agent.Ready() }
 

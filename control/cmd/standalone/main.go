@@ -20,6 +20,7 @@ func main() {
 			return run(ctx, s.(*settings), stdout, stderr)
 		},
 		Commands: []program.Command{
+			backupCommand,
 			onClicks("verify-clicks", "", "look for clicks that are missing and for reports that would not agree with the clicks",
 				func(ctx context.Context, o *opened, _ []string, out io.Writer) error {
 					return app.VerifyClicks(ctx, o.clicks, out)

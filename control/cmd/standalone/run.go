@@ -99,6 +99,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	control.AddTo(&g)
 	g.Add("api", app.Serve(within, control.Handler, log))
 	g.AddReady("edge", data, data.Started())
+	g.Add("backups", &backups{copied{s.DataDir, links, clicks, data.Delivered}, log})
 	s.greet(stdout, control.AdminPassword, op.Addr(), geo)
 	return g.Run(ctx)
 }

@@ -50,6 +50,7 @@ type Store struct {
 	read     *sql.DB
 	log      *slog.Logger
 	pgConfig *pgx.ConnConfig // nil for SQLite
+	path     string          // of the file; "" for Postgres
 
 	auditKeys [][]byte
 
@@ -133,7 +134,7 @@ func (s *Store) openSQLite(path string) error {
 	}
 	read.SetMaxOpenConns(8)
 	read.SetMaxIdleConns(8)
-	s.write, s.read = db, read
+	s.write, s.read, s.path = db, read, path
 	s.Conn = Conn{db: read}
 	return nil
 }

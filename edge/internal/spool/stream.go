@@ -1,10 +1,12 @@
 package spool
 
 import (
+	"context"
 	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/shortline/shortline/shared/click"
 )
@@ -77,6 +79,32 @@ func (st *stream) pending() uint64 {
 		return 0
 	}
 	return last - acked
+}
+
+// delivered reports whether every number up to one was acknowledged.
+func (st *stream) delivered(upTo uint64) bool {
+	return st.done.Load() || max(st.acked.Load(), st.base()-1) >= upTo
+}
+
+// Delivered waits until every click that was appended before the call was acknowledged. It returns ctx's error if that
+// ends first.
+func (s *Spool) Delivered(ctx context.Context) error {
+	last := make([]uint64, len(s.streams))
+	for i, st := range s.streams {
+		last[i] = st.last.Load()
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for i, st := range s.streams {
+		for !st.delivered(last[i]) {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
 }
 
 // place is a position in a stream, from which records are read.

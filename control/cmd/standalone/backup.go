@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/backup"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/program"
+)
+
+// socketFile is where a running standalone takes requests for a backup: in its data folder, for its owner only. The
+// databases are open in that process, and no other may read the clicks' file meanwhile.
+const socketFile = "backup.sock"
+
+// deliveryPatience is how long a backup waits for clicks on their way from the spool to the click store.
+const deliveryPatience = time.Minute
+
+// copied is what a backup is made of.
+type copied struct {
+	dir    string
+	links  *store.Store
+	clicks *duckdb.Store
+	// delivered waits until the click store has every click that was counted so far. Nil says that the program is
+	// stopped: then the spool is copied too.
+	delivered func(context.Context) error
+}
+
+// to writes a backup into a new folder, with which a standalone can start as its DATA_DIR.
+//
+// The order matters. The spool of a running program is not copied: an edge's clicks are numbered there, and a copy that is
+// older than the click store would give numbers out twice. Instead its clicks are waited for, and the copy starts as a
+// new edge. Links are copied after clicks, so that the copy knows the link of every click. Images are copied before and
+// after the links: before, so that none is missing that was deleted meanwhile, and after, so that none is that is new.
+func (c *copied) to(ctx context.Context, to string) (_ *backup.Manifest, err error) {
+	f, err := backup.Create(to)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Abandon()
+	if c.delivered != nil {
+		wait, cancel := context.WithTimeout(ctx, deliveryPatience)
+		err := c.delivered(wait)
+		cancel()
+		if err != nil {
+			return nil, fmt.Errorf("clicks wait in the spool, and the click store has not taken them within %s: %w", deliveryPatience, err)
+		}
+	}
+	m := &backup.Manifest{Kind: "standalone"}
+	if m.Clicks, err = c.clicks.CopyTo(ctx, f.Path(clicksFile)); err != nil {
+		return nil, err
+	}
+	if c.delivered == nil {
+		if err := f.CopyTree(filepath.Join(c.dir, "edge", "spool"), "edge/spool", nil); err != nil {
+			return nil, err
+		}
+	}
+	images := func() error { return f.CopyTree(filepath.Join(c.dir, "media"), "media", nil) }
+	if err := images(); err != nil {
+		return nil, err
+	}
+	if m.Links, err = c.links.CopyTo(ctx, f.Path(linksFile)); err != nil {
+		return nil, err
+	}
+	if err := images(); err != nil {
+		return nil, err
+	}
+	if err := f.Copy(filepath.Join(c.dir, app.SecretsFile), app.SecretsFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err // without the file the secrets are settings
+	}
+	return m, f.Finish(m)
+}
+
+// backups serves requests for backups on the socket, one at a time.
+type backups struct {
+	copied
+	log *slog.Logger
+}
+
+// Run serves until ctx ends. Without a socket the program goes on: only backups have to wait until it is stopped.
+func (b *backups) Run(ctx context.Context) error {
+	path := filepath.Join(b.dir, socketFile)
+	_ = os.Remove(path) // one that a killed process has left; the databases' locks keep a second process away
+	ln, err := net.Listen("unix", path)
+	if err == nil {
+		err = os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		b.log.Warn("no socket for backups: `standalone backup` works only while the program is stopped", "error", err.Error())
+		<-ctx.Done()
+		return nil
+	}
+	one := make(chan struct{}, 1)
+	srv := &http.Server{ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	srv.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case one <- struct{}{}:
+			defer func() { <-one }()
+			b.answer(w, r)
+		default:
+			http.Error(w, "another backup is being written", http.StatusConflict)
+		}
+	})
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(ln) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done(): // which also ends a backup that is being written
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := srv.Shutdown(stop); err != nil {
+		srv.Close()
+	}
+	<-done
+	return nil
+}
+
+func (b *backups) answer(w http.ResponseWriter, r *http.Request) {
+	var asked struct{ Dir string }
+	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&asked); err != nil || !filepath.IsAbs(asked.Dir) {
+		http.Error(w, "no absolute path of a folder was sent", http.StatusBadRequest)
+		return
+	}
+	m, err := b.to(r.Context(), asked.Dir)
+	if err != nil {
+		b.log.Error("backup failed", "dir", asked.Dir, "error", err.Error())
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	b.log.Info("backup written", "dir", asked.Dir, "links", m.Links, "clicks", m.Clicks)
+	_ = json.NewEncoder(w).Encode(m) // the backup is there, whether or not the caller still is
+}
+
+// backupCommand is `standalone backup DIR`.
+var backupCommand = program.Command{
+	Name: "backup", Args: "DIR", About: "write a backup into a new folder, which can serve as DATA_DIR; standalone may run meanwhile",
+	New: func() config.Validator { return new(folder) },
+	Run: func(ctx context.Context, s config.Validator, args []string, stdout, _ io.Writer) error {
+		private()
+		to, err := filepath.Abs(args[0])
+		if err != nil {
+			return err
+		}
+		m, err := s.(*folder).backup(ctx, to)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "%s holds %d links and %d clicks\n", to, m.Links, m.Clicks)
+		if _, ok := m.Files[app.SecretsFile]; !ok {
+			fmt.Fprintln(stdout, "JWT_SECRET and ENCRYPTION_KEY are settings and not part of the backup: keep them elsewhere.")
+		}
+		return nil
+	},
+}
+
+// backup asks the running program, or copies the files itself if none runs.
+func (s *folder) backup(ctx context.Context, to string) (*backup.Manifest, error) {
+	m, running, err := askRunning(ctx, filepath.Join(s.DataDir, socketFile), to)
+	if running {
+		return m, err
+	}
+	if _, err := os.Stat(filepath.Join(s.DataDir, linksFile)); err != nil {
+		return nil, fmt.Errorf("DATA_DIR holds nothing to back up: %w", err)
+	}
+	err = s.with(ctx, func(o *opened) error {
+		m, err = (&copied{dir: s.DataDir, links: o.links, clicks: o.clicks}).to(ctx, to)
+		return err
+	})
+	return m, err
+}
+
+// askRunning asks the program behind the socket. running is false if there is none.
+func askRunning(ctx context.Context, socket, to string) (m *backup.Manifest, running bool, err error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, false, nil
+	}
+	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }, DisableKeepAlives: true}}
+	body, err := json.Marshal(map[string]string{"dir": to})
+	if err != nil {
+		return nil, true, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://standalone/backup", bytes.NewReader(body))
+	if err != nil {
+		return nil, true, err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, true, fmt.Errorf("the running program ended before the backup was complete: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		why, _ := io.ReadAll(io.LimitReader(res.Body, 4096)) // whatever of it can be had
+		return nil, true, errors.New(string(bytes.TrimSpace(why)))
+	}
+	return m, true, json.NewDecoder(res.Body).Decode(&m)
+}

@@ -1,0 +1,229 @@
+// Package backup writes and reads backups: a folder of files with a manifest that names each with its checksum.
+//
+// A folder gets its name when it is complete, so a backup that was interrupted cannot be taken for one. Fleet is what
+// the commands control backup and control restore do; standalone copies its own files into a Folder.
+package backup
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/shortline/shortline/shared/ops"
+)
+
+// ManifestFile is the name of the manifest in a backup's folder.
+const ManifestFile = "backup.json"
+
+// format is the version of the folder's layout. It rises when an older program can't read what a newer one writes.
+const format = 1
+
+// Manifest describes a backup.
+type Manifest struct {
+	Format    int       `json:"format"`
+	Kind      string    `json:"kind"` // "standalone" or "fleet"
+	Version   string    `json:"version"`
+	CreatedAt time.Time `json:"createdAt"` // when the backup began: what was acknowledged before is in it
+	Links     int64     `json:"links"`
+	Clicks    int64     `json:"clicks"`
+	// Files are all files of the folder but the manifest, by their paths with slashes.
+	Files map[string]File `json:"files"`
+	// Fleet is what only a fleet's backup has.
+	Fleet *FleetFacts `json:"fleet,omitempty"`
+}
+
+// File is a file's size and checksum.
+type File struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Folder is a backup that is being written.
+type Folder struct {
+	to, temp string
+	began    time.Time
+}
+
+// Create begins a backup in a folder that must not exist. It is written beside its place, and moved there by Finish.
+func Create(to string) (*Folder, error) {
+	to, err := filepath.Abs(to)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return nil, fmt.Errorf("%s exists already: a backup needs a new folder", to)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f := &Folder{to: to, temp: to + ".partial-" + rand.Text()[:8], began: time.Now().UTC()}
+	return f, os.Mkdir(f.temp, 0o700)
+}
+
+// Path is where a file of the backup belongs while it is being written.
+func (f *Folder) Path(name string) string { return filepath.Join(f.temp, filepath.FromSlash(name)) }
+
+// Abandon removes what was written, unless Finish has moved it.
+func (f *Folder) Abandon() { _ = os.RemoveAll(f.temp) }
+
+// Finish adds the manifest, makes everything durable, and gives the folder its name.
+func (f *Folder) Finish(m *Manifest) error {
+	m.Format, m.Version, m.CreatedAt = format, ops.Version, f.began
+	var folders []string
+	m.Files = map[string]File{}
+	err := filepath.WalkDir(f.temp, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			folders = append(folders, path)
+			return nil
+		}
+		name, err := filepath.Rel(f.temp, path)
+		if err != nil {
+			return err
+		}
+		m.Files[filepath.ToSlash(name)], err = measure(path, true)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := writeFile(f.Path(ManifestFile), append(text, '\n')); err != nil {
+		return err
+	}
+	for _, dir := range folders {
+		if err := syncFolder(dir); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Lstat(f.to); err == nil {
+		return fmt.Errorf("%s was made meanwhile", f.to)
+	}
+	if err := os.Rename(f.temp, f.to); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(f.to))
+}
+
+// Read reads the manifest of a backup and compares every file with it.
+func Read(dir, kind string) (*Manifest, error) {
+	text, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is no backup: it has no %s", dir, ManifestFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var m Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("%s: %w", ManifestFile, err)
+	}
+	if m.Format != format || m.Kind != kind {
+		return nil, fmt.Errorf("%s is a backup of the kind %q in format %d; this program restores %q in format %d", dir, m.Kind, m.Format, kind, format)
+	}
+	for name, want := range m.Files {
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return nil, fmt.Errorf("%s names the file %q", ManifestFile, name)
+		}
+		got, err := measure(filepath.Join(dir, filepath.FromSlash(name)), false)
+		if err != nil {
+			return nil, fmt.Errorf("the backup is damaged: %w", err)
+		}
+		if got != want {
+			return nil, fmt.Errorf("the backup is damaged: %s is not what %s says", name, ManifestFile)
+		}
+	}
+	return &m, nil
+}
+
+// CopyTree copies the files below a folder, without those that skip names and those that the backup has already. Files that
+// vanish meanwhile are left out, and so is a folder that is not there.
+func (f *Folder) CopyTree(from, name string, skip func(name string) bool) error {
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || !d.Type().IsRegular() || skip != nil && skip(d.Name()) {
+			return err
+		}
+		below, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		err = f.Copy(path, filepath.ToSlash(filepath.Join(name, below)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return err
+}
+
+// Copy copies a file into the backup, unless the backup has one of that name.
+func (f *Folder) Copy(from, name string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	to := f.Path(name)
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// measure reads a file and, with durable, syncs it.
+func measure(path string, durable bool) (File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	return File{n, hex.EncodeToString(sum.Sum(nil))}, err
+}
+
+func writeFile(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
