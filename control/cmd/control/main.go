@@ -33,6 +33,8 @@ var controlProgram = program.Program{
 		command("verify-clicks", "", "look for clicks that are missing and for reports that would not agree with the clicks", verifyClicks),
 		command("reclassify", app.ReclassifyArgs, "enrich clicks again with the present geo database and list of bots", reclassify),
 		command("rotate-keys", "", "seal every secret again with the first key of ENCRYPTION_KEY", rotateKeys),
+		command("backup", "DIR", "write a backup of the database, of clicks and images into a new folder; everything may run meanwhile", backUp),
+		command("restore", "[-force] DIR", "restore a backup into an empty fleet; -force replaces what is there; control planes must be stopped", restore),
 		command("public-key", "", "print the public key of SNAPSHOT_SIGNING_KEY, for SNAPSHOT_PUBLIC_KEYS of edges", publicKey),
 	},
 }

@@ -173,6 +173,14 @@ func ClicksSQL(table string, scope Scope, after *Row, limit int) Statement {
 	return s.done()
 }
 
+// ExportSQL renders the clicks in a scope, in no order, with the columns of ClicksSQL.
+func ExportSQL(table string, scope Scope) Statement {
+	var s statement
+	s.add("SELECT " + clickColumns + " FROM " + table)
+	s.where(scope)
+	return s.done()
+}
+
 // gapMargin is how far before the clicks that are looked at Gaps looks for their neighbours, in milliseconds.
 const gapMargin = 60 * 60 * 1000
 

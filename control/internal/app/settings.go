@@ -113,12 +113,18 @@ func (s *Settings) Zone() *time.Location {
 }
 
 // objects is where images are kept.
-func (c Config) objects() (object.Store, error) {
-	if c.Media.Endpoint != "" {
-		return object.NewS3(c.Media)
+func (c Config) objects() (object.Store, error) { return Objects(c.Media, c.DataDir) }
+
+// Objects opens the bucket that images are kept in, or without one the folder.
+func Objects(bucket object.S3Config, dir string) (object.Store, error) {
+	if bucket.Endpoint != "" {
+		return object.NewS3(bucket)
 	}
-	return object.OpenFolder(filepath.Join(c.DataDir, "media"))
+	return object.OpenFolder(filepath.Join(dir, "media"))
 }
+
+// KeyRing splits a setting that may hold several keys, such as ENCRYPTION_KEY.
+func KeyRing(s config.Secret) [][]byte { return keyRing(s) }
 
 func (s *Settings) trusted() []netip.Prefix {
 	p, err := visitor.ParsePrefixes(s.TrustedProxies)

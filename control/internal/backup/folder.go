@@ -1,7 +1,7 @@
 // Package backup writes and reads backups: a folder of files with a manifest that names each with its checksum.
 //
-// A folder gets its name when it is complete, so a backup that was interrupted cannot be taken for one. Fleet is what
-// the commands control backup and control restore do; standalone copies its own files into a Folder.
+// A folder gets its name when it is complete, so a backup that was interrupted cannot be taken for one. What
+// goes into a folder is the callers' matter: package fleet does it for a fleet, and standalone for itself.
 package backup
 
 import (
@@ -36,8 +36,8 @@ type Manifest struct {
 	Clicks    int64     `json:"clicks"`
 	// Files are all files of the folder but the manifest, by their paths with slashes.
 	Files map[string]File `json:"files"`
-	// Fleet is what only a fleet's backup has.
-	Fleet *FleetFacts `json:"fleet,omitempty"`
+	// Fleet is what only a fleet's backup has, see package fleet.
+	Fleet json.RawMessage `json:"fleet,omitempty"`
 }
 
 // File is a file's size and checksum.

@@ -127,22 +127,29 @@ func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f 
 
 func (s *Store) page(ctx context.Context, scope analytics.Scope, after *analytics.Row, limit int) ([]analytics.Row, error) {
 	rows := make([]analytics.Row, 0, min(limit, 100))
+	err := s.rows(ctx, analytics.ClicksSQL(clicks, scope, after, limit), func(r *analytics.Row) error {
+		rows = append(rows, *r)
+		return nil
+	})
+	return rows, err
+}
+
+// rows runs a statement with the columns of ClicksSQL and calls f with each row, which is valid during the call only.
+func (s *Store) rows(ctx context.Context, st analytics.Statement, f func(*analytics.Row) error) error {
 	var r analytics.Row
 	var number, owner int64
 	var variant, rule, ip string
 	u := &r.UTM
-	err := s.each(ctx, analytics.ClicksSQL(clicks, scope, after, limit), func() error {
+	return s.each(ctx, st, func() error {
 		r.Link, r.Owner = uint64(number), uint64(owner)
 		r.Variant, r.Rule = idOf(variant), idOf(rule)
 		r.IP = netip.Addr{}
 		if a, err := netip.ParseAddr(ip); err == nil && !a.IsUnspecified() {
 			r.IP = a.Unmap()
 		}
-		rows = append(rows, r)
-		return nil
+		return f(&r)
 	}, &r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &number, &owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
 		&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion, &r.BotList, &r.EdgeName, &r.EdgeRegion)
-	return rows, err
 }
 
 func idOf(text string) link.ID {

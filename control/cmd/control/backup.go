@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/backup/fleet"
+	"github.com/shortline/shortline/control/internal/ingest/kafkasource"
+	"github.com/shortline/shortline/control/internal/media/object"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/kafkaconn"
+)
+
+// keeper is what the commands backup and restore need: everything that a fleet keeps.
+type keeper struct {
+	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://USER:PASSWORD@HOST/DATABASE; restore needs the role that owns the tables"`
+	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"several with commas between them: the first seals, all open"`
+	ClickHouse    clicksAt
+	Kafka         kafkaconn.Settings
+	DataDir       string `env:"DATA_DIR" envDefault:"./data" help:"holds images unless MEDIA_S3_ENDPOINT is set"`
+	Media         object.S3Config
+}
+
+// Validate reports every problem.
+func (k *keeper) Validate() error {
+	problems := []error{databaseAddress(k.DatabaseURL), k.ClickHouse.validate(), k.Media.Validate()}
+	if len(app.KeyRing(k.EncryptionKey)) == 0 {
+		problems = append(problems, errors.New("ENCRYPTION_KEY: is required"))
+	}
+	if len(k.Kafka.Brokers) > 0 {
+		problems = append(problems, k.Kafka.Validate())
+	}
+	return errors.Join(problems...)
+}
+
+// with connects to everything for f.
+func (k *keeper) with(ctx context.Context, out io.Writer, f func(*fleet.Fleet) error) (err error) {
+	clicks, err := k.ClickHouse.open(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, clicks.Close()) }()
+	objects, err := app.Objects(k.Media, k.DataDir)
+	if err != nil {
+		return err
+	}
+	all := &fleet.Fleet{
+		Database: store.Config{URL: k.DatabaseURL.Reveal(), MaxConns: 4}, Clicks: clicks, Objects: objects, Keys: app.KeyRing(k.EncryptionKey), Out: out,
+	}
+	if len(k.Kafka.Brokers) > 0 {
+		all.Kafka = &kafkasource.Config{Kafka: k.Kafka}
+	}
+	return f(all)
+}
+
+func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) error {
+	return k.with(ctx, out, func(f *fleet.Fleet) error {
+		m, err := f.Backup(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s holds %d links and %d clicks\n", args[0], m.Links, m.Clicks)
+		return nil
+	})
+}
+
+func restore(ctx context.Context, k *keeper, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("restore", flag.ContinueOnError)
+	flags.SetOutput(out)
+	force := flags.Bool("force", false, "replace what the database and the click store hold")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		return errors.New("usage: control restore [-force] DIR")
+	}
+	return k.with(ctx, out, func(f *fleet.Fleet) error {
+		m, err := f.Restore(ctx, flags.Arg(0), *force)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%d links and %d clicks of %s are restored\n", m.Links, m.Clicks, m.CreatedAt.Format("2006-01-02 15:04:05 MST"))
+		return nil
+	})
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/shortline/shortline/control/internal/analytics"
+	"github.com/shortline/shortline/control/internal/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/config"
+)
+
+// stoppable runs a control plane like start, until the test calls what it returns.
+func stoppable(t *testing.T, env map[string]string) (p *process, stop func()) {
+	t.Helper()
+	host := fmt.Sprintf("127.9.0.%d:", hosts.Add(1))
+	p = &process{api: host + "18080", ops: host + "19090", output: &safe{}}
+	all := map[string]string{
+		"LISTEN_ADDR": p.api, "OPS_ADDR": p.ops, "DATA_DIR": t.TempDir(), "BASE_URL": "http://" + p.api,
+		"JWT_SECRET": strings.Repeat("j", 32), "ADMIN_PASSWORD": "correct horse", "EDGE_TOKENS": edgeToken,
+		"RATE_LIMIT_ANALYTICS": "0", "RATE_LIMIT_DEFAULT": "0",
+	}
+	for k, v := range env {
+		all[k] = v
+	}
+	s := new(settings)
+	if err := config.LoadFrom(s, all); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, s, p.output, p.output) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run: %v\n%s", err, p.output)
+		}
+	})
+	t.Cleanup(stop)
+	p.until(t, 200, "")
+	code, text := p.ask(t, "POST", "http://"+p.api+"/api/auth/login", `{"email":"admin@example.com","password":"correct horse"}`)
+	var login struct{ AccessToken string }
+	if err := json.Unmarshal([]byte(text), &login); err != nil || code != 200 {
+		t.Fatalf("login: %d %s", code, text)
+	}
+	p.token = login.AccessToken
+	return p, stop
+}
+
+// stored counts all clicks in a store, and those that are there twice by their identity.
+func stored(t *testing.T, url string) (n int64) {
+	t.Helper()
+	s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	lines, err := s.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lines {
+		n += l.Clicks
+	}
+	return n
+}
+
+// until waits for a condition.
+func waitFor(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !f(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("not within a minute: " + what)
+		}
+	}
+}
+
+// A fleet is backed up while links are made and clicks come in, and is brought back into empty stores. Every link that was
+// made before the backup is there, and every click that Kafka has acknowledged at any time counts once: those after the
+// backup are delivered again.
+func TestOps1_FleetBackup_under_load(t *testing.T) {
+	kafka, err := kfake.NewCluster(kfake.SeedTopics(3, "shortline.clicks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kafka.Close()
+	producer, err := kgo.NewClient(kgo.SeedBrokers(kafka.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer producer.Close()
+	env := map[string]string{
+		"DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URL": clickhousetest.Database(t), "ENCRYPTION_KEY": strings.Repeat("e", 32),
+		"KAFKA_BROKERS": strings.Join(kafka.ListenAddrs(), ","), "DATA_DIR": t.TempDir(), "KAFKA_CREATE_TOPIC": "false",
+	}
+	p, stop := stoppable(t, env)
+
+	var ended atomic.Bool
+	var acked atomic.Int64
+	var mu sync.Mutex
+	var links []string
+	var load sync.WaitGroup
+	load.Go(func() {
+		next := map[click.Lane]uint64{}
+		for i := 0; !ended.Load(); i++ {
+			lane := click.Lane{Edge: 7, Epoch: 1, Lane: uint8(i % 3)}
+			b := click.Batch{Lane: lane, First: next[lane] + 1, Count: 5}
+			for range b.Count {
+				next[lane]++
+				b.Records = click.AppendRecord(b.Records, &click.Event{Seq: next[lane], Time: time.Now().UnixMilli(), Link: 1 + next[lane]%4})
+			}
+			if err := producer.ProduceSync(context.Background(), &kgo.Record{Topic: "shortline.clicks", Partition: int32(i % 3), Value: click.AppendBatch(nil, &b)}).FirstErr(); err != nil {
+				t.Error(err)
+				return
+			}
+			acked.Add(int64(b.Count))
+		}
+	})
+	load.Go(func() {
+		for i := 0; !ended.Load(); i++ {
+			slug := fmt.Sprintf("made-%04d", i)
+			code, text := p.ask(t, "POST", "http://"+p.api+"/api/urls", `{"originalUrl":"https://example.com/","customSlug":"`+slug+`"}`)
+			if code != 201 {
+				t.Errorf("a link: %d %s", code, text)
+				return
+			}
+			mu.Lock()
+			links = append(links, slug)
+			mu.Unlock()
+		}
+	})
+	if code, text := p.ask(t, "POST", "http://"+p.api+"/api/webhooks", `{"name":"a","url":"https://example.com/hook","events":["url.created"]}`); code >= 300 {
+		t.Fatalf("a webhook: %d %s", code, text)
+	}
+	waitFor(t, "some load", func() bool { mu.Lock(); defer mu.Unlock(); return len(links) >= 30 && stored(t, env["CLICKHOUSE_URL"]) >= 1000 })
+	mu.Lock()
+	known := append([]string(nil), links...)
+	mu.Unlock()
+	before := acked.Load()
+
+	for k, v := range env {
+		t.Setenv(k, v)
+	}
+	to := filepath.Join(t.TempDir(), "backup")
+	if code, out := call(t, "backup", to); code != 0 || !strings.Contains(out, "clicks") {
+		t.Fatalf("backup: %d\n%s", code, out)
+	}
+	if code, out := call(t, "backup", to); code != 1 || !strings.Contains(out, "exists already") {
+		t.Errorf("a backup over a backup: %d\n%s", code, out)
+	}
+	mu.Lock()
+	made := len(links)
+	mu.Unlock()
+	waitFor(t, "load after the backup", func() bool { mu.Lock(); defer mu.Unlock(); return len(links) >= made+10 && acked.Load() >= before+500 })
+	ended.Store(true)
+	load.Wait()
+	stop()
+
+	// Nothing is replaced without being told to, and nothing changes when the backup or the key is wrong.
+	if code, out := call(t, "restore", to); code != 1 || !strings.Contains(out, "-force") {
+		t.Errorf("a restore over a fleet: %d\n%s", code, out)
+	}
+	target := map[string]string{"DATABASE_URL": storetest.PostgresURL(t), "CLICKHOUSE_URL": clickhousetest.Database(t), "DATA_DIR": t.TempDir()}
+	for k, v := range target {
+		t.Setenv(k, v)
+	}
+	t.Setenv("ENCRYPTION_KEY", strings.Repeat("x", 32))
+	if code, out := call(t, "restore", to); code != 1 || !strings.Contains(out, "ENCRYPTION_KEY") {
+		t.Errorf("a restore with another key: %d\n%s", code, out)
+	}
+	t.Setenv("ENCRYPTION_KEY", env["ENCRYPTION_KEY"])
+	damaged := filepath.Join(t.TempDir(), "damaged")
+	if err := os.CopyFS(damaged, os.DirFS(to)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(damaged, "postgres", "urls.copy.gz"), 100); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := call(t, "restore", damaged); code != 1 || !strings.Contains(out, "urls.copy.gz") {
+		t.Errorf("a restore of a damaged backup: %d\n%s", code, out)
+	}
+	if n := stored(t, target["CLICKHOUSE_URL"]); n != 0 {
+		t.Errorf("refused restores have stored %d clicks", n)
+	}
+	code, out := call(t, "restore", to)
+	if code != 0 {
+		t.Fatalf("restore: %d\n%s", code, out)
+	}
+	inBackup := stored(t, target["CLICKHOUSE_URL"])
+	if code, out := call(t, "restore", "-force", to); code != 0 || stored(t, target["CLICKHOUSE_URL"]) != inBackup {
+		t.Errorf("a second restore: %d\n%s", code, out)
+	}
+	if a, b := incarnation(t, env["DATABASE_URL"]), incarnation(t, target["DATABASE_URL"]); a == b {
+		t.Error("edges would take the restored history for the one they know")
+	}
+	if code, out := call(t, "verify-audit"); code != 0 {
+		t.Errorf("verify-audit: %d\n%s", code, out)
+	}
+
+	for k, v := range target {
+		env[k] = v
+	}
+	r, _ := stoppable(t, env)
+	for _, slug := range known {
+		if code, text := r.ask(t, "GET", "http://"+r.api+"/api/urls?search="+slug, ""); code != 200 || !strings.Contains(text, `"`+slug+`"`) {
+			t.Fatalf("%s, made before the backup: %d %s", slug, code, text)
+		}
+	}
+	all := acked.Load()
+	waitFor(t, "the clicks after the backup are delivered again", func() bool { return stored(t, target["CLICKHOUSE_URL"]) >= all })
+	if n := stored(t, target["CLICKHOUSE_URL"]); n != all {
+		t.Errorf("%d clicks instead of %d", n, all)
+	}
+	if code, out := call(t, "verify-clicks"); code != 0 || !strings.Contains(out, "0 clicks are missing") {
+		t.Errorf("verify-clicks: %d\n%s", code, out)
+	}
+	if code, text := r.ask(t, "POST", "http://"+r.api+"/api/urls", `{"originalUrl":"https://example.com/"}`); code != 201 {
+		t.Errorf("a link after the restore: %d %s", code, text)
+	}
+	t.Logf("%d links and %d clicks before the backup; it has %d clicks; %d clicks in all, each once after the restore", len(known), before, inBackup, all)
+}
+
+func incarnation(t *testing.T, url string) (n int64) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if err := conn.QueryRow(t.Context(), `SELECT incarnation FROM config_head`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

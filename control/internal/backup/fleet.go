@@ -1,5 +1,0 @@
-package backup
-
-// FleetFacts is what a fleet's backup says beyond its files.
-type FleetFacts struct {
-}

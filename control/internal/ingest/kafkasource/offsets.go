@@ -1,0 +1,97 @@
+package kafkasource
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/shortline/shortline/shared/kafkaconn"
+)
+
+// Offsets are how far a group has come: everything before them is delivered. A partition of which nothing is
+// delivered has -1.
+type Offsets struct {
+	Topic      string        `json:"topic"`
+	Group      string        `json:"group"`
+	Partitions map[int]int64 `json:"partitions"`
+}
+
+// ReadOffsets asks how far a group has come.
+func ReadOffsets(ctx context.Context, cfg Config) (o Offsets, err error) {
+	err = withGroup(ctx, cfg, func(conn *kafkaconn.Conn, group string, partitions []int) error {
+		o, err = fetchOffsets(ctx, conn, cfg.Kafka.Topic, group, partitions)
+		return err
+	})
+	return o, err
+}
+
+func fetchOffsets(ctx context.Context, conn *kafkaconn.Conn, topic, group string, partitions []int) (Offsets, error) {
+	o := Offsets{Topic: topic, Group: group, Partitions: map[int]int64{}}
+	res, err := conn.Client().OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: partitions}})
+	if err != nil {
+		return o, fmt.Errorf("kafka: read the offsets of group %s: %w", group, err)
+	}
+	for _, p := range res.Topics[topic] {
+		if err := errors.Join(res.Error, p.Error); err != nil {
+			return o, fmt.Errorf("kafka: read the offsets of group %s: %w", group, err)
+		}
+		o.Partitions[p.Partition] = p.CommittedOffset
+	}
+	return o, nil
+}
+
+// Rewind takes a group back to offsets, but no partition forward. The group must have no members.
+func Rewind(ctx context.Context, cfg Config, to Offsets) error {
+	return withGroup(ctx, cfg, func(conn *kafkaconn.Conn, group string, partitions []int) error {
+		have, err := fetchOffsets(ctx, conn, cfg.Kafka.Topic, group, partitions)
+		if err != nil {
+			return err
+		}
+		var commits []kafka.OffsetCommit
+		for partition, now := range have.Partitions {
+			// -1, and a partition that is new since, is the beginning; a group that has read nothing begins there anyway.
+			then, known := to.Partitions[partition]
+			if !known || then < 0 {
+				then = 0
+			}
+			if now > then {
+				commits = append(commits, kafka.OffsetCommit{Partition: partition, Offset: then})
+			}
+		}
+		if len(commits) == 0 {
+			return nil
+		}
+		res, err := conn.Client().OffsetCommit(ctx, &kafka.OffsetCommitRequest{GroupID: group, GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{cfg.Kafka.Topic: commits}})
+		if err != nil {
+			return fmt.Errorf("kafka: rewind group %s: %w", group, err)
+		}
+		for _, p := range res.Topics[cfg.Kafka.Topic] {
+			if p.Error != nil {
+				return fmt.Errorf("kafka: rewind group %s (is a control plane still running?): %w", group, p.Error)
+			}
+		}
+		return nil
+	})
+}
+
+// withGroup connects for f, and tells it the group's name and the topic's partitions.
+func withGroup(ctx context.Context, cfg Config, f func(conn *kafkaconn.Conn, group string, partitions []int) error) error {
+	conn, err := kafkaconn.Open(cfg.Kafka, "shortline-operator", cmp.Or(cfg.Timeout, 10*time.Second))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	topic, err := conn.Topic(ctx)
+	if err != nil {
+		return err
+	}
+	partitions := make([]int, len(topic.Partitions))
+	for i, p := range topic.Partitions {
+		partitions[i] = p.ID
+	}
+	return f(conn, cmp.Or(cfg.Group, "ingest"), partitions)
+}

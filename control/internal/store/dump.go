@@ -1,0 +1,267 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+)
+
+// Dumped describes a dump of a PostgreSQL database.
+type Dumped struct {
+	Schema int64         `json:"schema"` // the migration up to which the tables are
+	Tables []DumpedTable `json:"tables"` // in the order of their creation, so that no row refers to a later table
+	Links  int64         `json:"-"`
+}
+
+// DumpedTable is a table's content, as COPY writes it in text format.
+type DumpedTable struct {
+	Name    string   `json:"name"`
+	Columns []string `json:"columns"`
+	Rows    int64    `json:"rows"`
+}
+
+// migrationsTable is goose's own. It is not dumped: Restore migrates.
+const migrationsTable = "goose_db_version"
+
+// Dump writes every table, as they are at one moment, to what open returns for it. It needs only the connection: no
+// program of PostgreSQL's.
+func (s *Store) Dump(ctx context.Context, open func(table string) (io.WriteCloser, error)) (d Dumped, err error) {
+	conn, err := s.patient(ctx)
+	if err != nil {
+		return d, fmt.Errorf("dump the database: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return d, fmt.Errorf("dump the database: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // it has only read
+	if err := tx.QueryRow(ctx, `SELECT max(version_id) FROM `+migrationsTable+` WHERE is_applied`).Scan(&d.Schema); err != nil {
+		return d, fmt.Errorf("dump the database: %w", err)
+	}
+	rows, err := tx.Query(ctx, `SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum) FROM pg_class c
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> $1 GROUP BY c.oid, c.relname ORDER BY c.oid`, migrationsTable)
+	if err != nil {
+		return d, fmt.Errorf("dump the database: %w", err)
+	}
+	d.Tables, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t DumpedTable, err error) {
+		return t, row.Scan(&t.Name, &t.Columns)
+	})
+	for i := 0; err == nil && i < len(d.Tables); i++ {
+		t := &d.Tables[i]
+		var to io.WriteCloser
+		if to, err = open(t.Name); err != nil {
+			break
+		}
+		tag, failed := conn.PgConn().CopyTo(ctx, to, "COPY "+t.list()+" TO STDOUT")
+		t.Rows = tag.RowsAffected()
+		err = errors.Join(failed, to.Close())
+		if t.Name == "urls" {
+			d.Links = t.Rows
+		}
+	}
+	if err != nil {
+		return d, fmt.Errorf("dump the database: %w", err)
+	}
+	return d, nil
+}
+
+// list is the table with its columns, as COPY needs it.
+func (t *DumpedTable) list() string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = pgx.Identifier{c}.Sanitize()
+	}
+	return pgx.Identifier{t.Name}.Sanitize() + " (" + strings.Join(names, ", ") + ")"
+}
+
+// patient is a connection without a limit on how long a statement takes.
+func (s *Store) patient(ctx context.Context) (*pgx.Conn, error) {
+	if !s.pg {
+		return nil, errors.New("only a PostgreSQL database is dumped; a standalone has a command of its own")
+	}
+	cfg := s.pgConfig.Copy()
+	cfg.RuntimeParams["statement_timeout"] = "0"
+	return pgx.ConnectConfig(ctx, cfg)
+}
+
+// RestoreOptions say into what a dump is restored.
+type RestoreOptions struct {
+	// Force replaces what the database holds.
+	Force bool
+	// Numbers is the highest number of a link that any other store knows.
+	Numbers uint64
+}
+
+// numberGap is how many numbers of links and users are left out after a restore. What was made after the backup is gone,
+// but clicks that name it may still arrive; they must not count for what is made from now on.
+const numberGap = 1_000_000
+
+// Restorable makes sure that a database can take a dump: that it is empty or force is set, and that its schema is not
+// newer than the dump's. It changes nothing.
+func Restorable(ctx context.Context, cfg Config, d Dumped, force bool) error {
+	s, err := connectOnly(cfg)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	have, used, err := s.state(ctx)
+	switch {
+	case err != nil:
+		return err
+	case used && !force:
+		return errors.New("the database holds users or links already; -force replaces them")
+	case have > d.Schema:
+		return fmt.Errorf("the database has schema %d and the backup has %d: restore into an empty database, it is brought up to date afterwards", have, d.Schema)
+	}
+	return nil
+}
+
+func connectOnly(cfg Config) (*Store, error) {
+	s := &Store{changed: make(chan struct{})}
+	if !strings.HasPrefix(cfg.URL, "postgres") {
+		return nil, errors.New("only a PostgreSQL database can be restored")
+	}
+	return s, s.openPostgres(cfg)
+}
+
+// state is the schema of a database, 0 if there is none, and whether it holds anything.
+func (s *Store) state(ctx context.Context) (schema int64, used bool, err error) {
+	var there bool
+	if err := s.write.QueryRowContext(ctx, `SELECT to_regclass('`+migrationsTable+`') IS NOT NULL AND to_regclass('urls') IS NOT NULL`).Scan(&there); err != nil || !there {
+		return 0, false, err
+	}
+	err = s.write.QueryRowContext(ctx, `SELECT (SELECT max(version_id) FROM `+migrationsTable+` WHERE is_applied), EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM urls)`).Scan(&schema, &used)
+	return schema, used, err
+}
+
+// Restore fills a PostgreSQL database with a dump: it makes the schema that the dump was made of, copies the tables in one
+// transaction, gives the history of link changes a new incarnation, and brings the schema up to date.
+func Restore(ctx context.Context, cfg Config, d Dumped, opt RestoreOptions, open func(table string) (io.ReadCloser, error)) error {
+	if err := Restorable(ctx, cfg, d, opt.Force); err != nil {
+		return err
+	}
+	s, err := connectOnly(cfg)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.migrateTo(ctx, d.Schema); err != nil {
+		return err
+	}
+	conn, err := s.patient(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing is left of it after a commit
+	if err := fill(ctx, tx, d, open); err != nil {
+		return fmt.Errorf("restore the database: %w", err)
+	}
+	if err := renumber(ctx, tx, opt.Numbers); err != nil {
+		return fmt.Errorf("restore the database: %w", err)
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("restore the database: %w", err)
+	}
+	now, err := Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return now.Close()
+}
+
+func (s *Store) migrateTo(ctx context.Context, schema int64) error {
+	files, err := fs.Sub(migrations, "migrations/postgres")
+	if err != nil {
+		return err
+	}
+	unlock, err := s.lockMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	p, err := goose.NewProvider(goose.DialectPostgres, stdlib.OpenDB(*s.pgConfig), files)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if sources := p.ListSources(); sources[len(sources)-1].Version < schema {
+		return fmt.Errorf("the backup has schema %d, which this program does not know: restore with the release that made it", schema)
+	}
+	if _, err := p.UpTo(ctx, schema); err != nil {
+		return fmt.Errorf("make schema %d: %w", schema, err)
+	}
+	return nil
+}
+
+// fill replaces the rows of all tables. The audit log refuses changes by a trigger, which is off for the transaction.
+func fill(ctx context.Context, tx pgx.Tx, d Dumped, open func(table string) (io.ReadCloser, error)) error {
+	names := make([]string, len(d.Tables))
+	for i, t := range d.Tables {
+		names[i] = pgx.Identifier{t.Name}.Sanitize()
+		if _, err := tx.Exec(ctx, "ALTER TABLE "+names[i]+" DISABLE TRIGGER USER"); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(names, ", ")); err != nil {
+		return err
+	}
+	for i, t := range d.Tables {
+		from, err := open(t.Name)
+		if err != nil {
+			return err
+		}
+		tag, err := tx.Conn().PgConn().CopyFrom(ctx, from, "COPY "+t.list()+" FROM STDIN")
+		if err = errors.Join(err, from.Close()); err != nil {
+			return fmt.Errorf("table %s: %w", t.Name, err)
+		}
+		if tag.RowsAffected() != t.Rows {
+			return fmt.Errorf("table %s: %d rows instead of %d", t.Name, tag.RowsAffected(), t.Rows)
+		}
+		if _, err := tx.Exec(ctx, "ALTER TABLE "+names[i]+" ENABLE TRIGGER USER"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renumber sets sequences after the highest number, and gives the history of changes a new incarnation: edges reject
+// older revisions of an incarnation that they know.
+func renumber(ctx context.Context, tx pgx.Tx, known uint64) error {
+	rows, err := tx.Query(ctx, `SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = current_schema() AND is_identity = 'YES'`)
+	if err != nil {
+		return err
+	}
+	type column struct{ Table, Name string }
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[column])
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		least := uint64(0)
+		if c.Table == "urls" {
+			least = known
+		}
+		name := pgx.Identifier{c.Name}.Sanitize()
+		if _, err := tx.Exec(ctx, fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest((SELECT coalesce(max(%s), 0) FROM %s), %d) + %d)`,
+			c.Table, c.Name, name, pgx.Identifier{c.Table}.Sanitize(), least, numberGap)); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, `UPDATE config_head SET incarnation = $1 WHERE id = 1`, rand.Int64N(1<<62)+1)
+	return err
+}
