@@ -58,6 +58,9 @@ type Config struct {
 
 	// TrustedProxies are addresses and CIDR prefixes, parted by commas, of proxies whose X-Forwarded-For counts.
 	TrustedProxies string
+	// AnonymizeIP is what of a visitor's address is left out of clicks before they are stored or sent anywhere: "off"
+	// (default: nothing), "truncate" (an IPv4 address keeps 24 bits, an IPv6 address 48), "all" (no address is kept).
+	AnonymizeIP string
 	// GeoPath is one or more geo databases (.mmdb), parted by commas; "" means that places are unknown. It is not
 	// read if Deps has a Geo.
 	GeoPath string
@@ -109,6 +112,9 @@ func (c Config) Validate() error {
 	}
 	if _, err := visitor.ParsePrefixes(c.TrustedProxies); err != nil {
 		refuse("TRUSTED_PROXIES: %w", err)
+	}
+	if _, err := visitor.ParseAnonymize(c.AnonymizeIP); err != nil {
+		refuse("ANONYMIZE_IP: %w", err)
 	}
 	if _, err := snapshot.ParseKeys(c.SnapshotKeys); err != nil {
 		refuse("SNAPSHOT_PUBLIC_KEYS: %w", err)
@@ -264,7 +270,12 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 		}
 		parts.Upstream = e.proxy
 	}
+	anonymize, err := visitor.ParseAnonymize(cfg.AnonymizeIP)
+	if err != nil {
+		return nil, err
+	}
 	if e.redirect, err = redirect.New(redirect.Config{
+		Anonymize: anonymize,
 		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects,
 		GuessLimit: cfg.VerifyLimit,
 	}, parts); err != nil {

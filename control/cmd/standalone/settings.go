@@ -23,6 +23,7 @@ type settings struct {
 
 	EdgeName       string        `env:"EDGE_NAME" help:"what operators call this edge: shown in the list of edges, on metrics and on clicks; at most 64 letters, digits, dots, hyphens and underlines"`
 	Region         string        `env:"REGION" help:"where this edge is, such as eu-west; shown and written likewise"`
+	AnonymizeIP    string        `env:"ANONYMIZE_IP" envDefault:"off" help:"what of a visitor's address is left out before a click is stored or sent: off (nothing), truncate (keeps 24 bits of IPv4 and 48 bits of IPv6), all (no address is kept, so countries are unknown in reports)"`
 	RateLimit      int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests a minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
 	VerifyLimit    int           `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"passwords of links a minute that each edge compares for a client (IPv4 address or IPv6 /64); one that was right a moment ago isn't compared again; 0 = no limit"`
 	LimitRedirects bool          `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that lead to a destination; false = only errors, pages, passwords and infos"`
@@ -67,7 +68,7 @@ func load(s program.Settings) error {
 // edge is the part of the settings that the data plane has.
 func (s *settings) edge() edge.Config {
 	return edge.Config{
-		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: filepath.Join(s.DataDir, "edge"), TrustedProxies: s.TrustedProxies,
+		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: filepath.Join(s.DataDir, "edge"), TrustedProxies: s.TrustedProxies, AnonymizeIP: s.AnonymizeIP,
 		Name: s.EdgeName, Region: s.Region,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: s.Zone(),
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,

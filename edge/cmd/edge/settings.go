@@ -45,6 +45,7 @@ type settings struct {
 
 	TrustedProxies  string `env:"TRUSTED_PROXIES" help:"networks whose X-Forwarded-For is believed, with commas between them"`
 	GeoDB           string `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
+	AnonymizeIP     string `env:"ANONYMIZE_IP" envDefault:"off" help:"what of a visitor's address is left out before a click is stored or sent: off (nothing), truncate (keeps 24 bits of IPv4 and 48 bits of IPv6), all (no address is kept, so countries are unknown in reports)"`
 	RateLimit       int    `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests a minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
 	VerifyLimit     int    `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"passwords of links a minute that each edge compares for a client (IPv4 address or IPv6 /64); one that was right a moment ago isn't compared again; 0 = no limit"`
 	LimitRedirects  bool   `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that lead to a destination; false = only errors, pages, passwords and infos"`
@@ -86,7 +87,7 @@ func (s *settings) edge() edge.Config {
 		zone = time.UTC // Validate refuses it
 	}
 	return edge.Config{
-		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: s.DataDir, Name: s.Name, Region: s.Region, TrustedProxies: s.TrustedProxies, GeoPath: s.GeoDB,
+		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: s.DataDir, Name: s.Name, Region: s.Region, TrustedProxies: s.TrustedProxies, GeoPath: s.GeoDB, AnonymizeIP: s.AnonymizeIP,
 		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: zone,
 		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
 		SnapshotKeys: s.SnapshotKeys.Reveal(), SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,

@@ -58,6 +58,8 @@ type Config struct {
 	// GuessLimit is how many passwords of links a client may have compared in a minute; 0 means no limit. A password that was
 	// found right a moment ago isn't compared.
 	GuessLimit int
+	// Anonymize is what of a visitor's address is left out of clicks; "" is nothing.
+	Anonymize visitor.Anonymize
 	// Now is the clock of locks and of expiry; nil means the time at which the server took the request.
 	Now func() time.Time
 }
@@ -330,6 +332,7 @@ func (h *Handler) click(ctx *fasthttp.RequestCtx, w *work, num, owner uint64, d 
 	ev := &w.event
 	ev.Link, ev.Owner, ev.Rule, ev.Variant = num, owner, d.Rule, d.Variant
 	ev.UTM = ev.UTM.Or(presets)
+	ev.IP = h.cfg.Anonymize.Address(ev.IP) // rules and limits have had the whole one
 	conn := ctx.ConnID()
 	h.deps.Spool.Append(uint32(conn), ev)
 	h.tally.add(conn, cRedirects)
