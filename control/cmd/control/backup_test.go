@@ -146,7 +146,11 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	if code, text := p.ask(t, "POST", "http://"+p.api+"/api/webhooks", `{"name":"a","url":"https://example.com/hook","events":["url.created"]}`); code >= 300 {
 		t.Fatalf("a webhook: %d %s", code, text)
 	}
-	waitFor(t, "some load", func() bool { mu.Lock(); defer mu.Unlock(); return len(links) >= 30 && stored(t, env["CLICKHOUSE_URL"]) >= 1000 })
+	waitFor(t, "some load", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(links) >= 30 && stored(t, env["CLICKHOUSE_URL"]) >= 1000
+	})
 	mu.Lock()
 	known := append([]string(nil), links...)
 	mu.Unlock()

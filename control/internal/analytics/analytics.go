@@ -52,6 +52,10 @@ type Store interface {
 	Reclassify(ctx context.Context, s Scope, f func(*Row) bool) (changed int, err error)
 	// Await returns when the store can be asked, or when ctx ends. Only a Late has to be waited for.
 	Await(ctx context.Context)
+	// Erase removes what identifies a visitor from every stored click of an address: the address itself, the visitor's
+	// number, and the User-Agent. The clicks stay, so totals stay; as visitors all clicks without an address are one. It
+	// returns how many clicks had the address. Clicks that are not stored yet are not found.
+	Erase(ctx context.Context, ip netip.Addr) (clicks int64, err error)
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
 	// Close ends it; what was inserted is safe without.

@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -135,6 +136,15 @@ func (l *Late) Reclassify(ctx context.Context, sc Scope, f func(*Row) bool) (int
 		return 0, err
 	}
 	return s.Reclassify(ctx, sc, f)
+}
+
+// Erase implements Store.
+func (l *Late) Erase(ctx context.Context, ip netip.Addr) (int64, error) {
+	s, err := l.get()
+	if err != nil {
+		return 0, err
+	}
+	return s.Erase(ctx, ip)
 }
 
 // Ping implements Store.

@@ -41,6 +41,9 @@ func (s *Server) routes() {
 	if s.Reports != nil {
 		s.registerAnalytics()
 	}
+	if s.Privacy != nil {
+		s.registerPrivacy()
+	}
 	if s.Live != nil {
 		s.registerLive()
 	}

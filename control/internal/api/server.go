@@ -36,6 +36,7 @@ import (
 	"github.com/shortline/shortline/control/internal/links"
 	"github.com/shortline/shortline/control/internal/live"
 	"github.com/shortline/shortline/control/internal/media"
+	"github.com/shortline/shortline/control/internal/privacy"
 	"github.com/shortline/shortline/control/internal/routing"
 	"github.com/shortline/shortline/control/internal/settings"
 	"github.com/shortline/shortline/control/internal/sso"
@@ -112,6 +113,7 @@ type Deps struct {
 
 	Reports *report.Service
 	Live    *live.Feed
+	Privacy *privacy.Service
 
 	Webhooks *webhooks.Service
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/shortline/shortline/control/internal/links"
 	"github.com/shortline/shortline/control/internal/live"
 	"github.com/shortline/shortline/control/internal/media"
+	"github.com/shortline/shortline/control/internal/privacy"
 	"github.com/shortline/shortline/control/internal/publish"
 	"github.com/shortline/shortline/control/internal/routing"
 	"github.com/shortline/shortline/control/internal/settings"
@@ -254,7 +255,7 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 		Accounts: people, Keys: keys.New(st, passwords, cfg.MaxAPIKeys), Settings: system, SSO: signOn,
 		Edges: c.positions,
 		Links: own, Routing: routing.New(cfg.Destinations(), st), Bundles: bundles.New(st, deps.Clicks, nil), Media: images, Explain: explainer,
-		Reports: report.New(st, deps.Clicks, nil).Caching(c.reports), Live: c.feed, Webhooks: hooks,
+		Reports: report.New(st, deps.Clicks, nil).Caching(c.reports), Live: c.feed, Webhooks: hooks, Privacy: privacy.New(st, deps.Clicks),
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,163 @@
+package main_test
+
+import (
+	"bytes"
+	"database/sql"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// traces lists the files below a folder that hold an address: as text, or in one of its binary forms, which for IPv4 are the
+// four bytes as a click record has them, with the tag and the length before.
+func traces(t *testing.T, dir, address string) (files []string) {
+	t.Helper()
+	ip := netip.MustParseAddr(address)
+	wire := append([]byte{8<<3 | 2, byte(ip.BitLen() / 8)}, ip.AsSlice()...)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if bytes.Contains(text, []byte(address)) || bytes.Contains(text, wire) {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// visit follows a link as somebody behind a proxy.
+func (p *program) visit(slug, from string) {
+	p.t.Helper()
+	agent := "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
+	if status, _ := p.follow(slug, map[string]string{"X-Forwarded-For": from, "User-Agent": agent}); status != 302 {
+		p.t.Fatalf("a visit: %d", status)
+	}
+}
+
+// With ANONYMIZE_IP no file of the data folder, spool and log included, ever has a visitor's address, and the others' clicks
+// still count.
+func TestOps6_AnonymizeIP(t *testing.T) {
+	t.Parallel()
+	for setting, kept := range map[string]string{"off": "203.0.113.77", "truncate": "203.0.113.0", "all": ""} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, "ANONYMIZE_IP="+setting, "TRUSTED_PROXIES=127.0.0.1")
+			c := p.Login()
+			u := c.CreateURL("https://example.com/", nil)
+			p.published(u.Slug)
+			for _, from := range []string{"203.0.113.77", "2001:db8:1:2::3", "203.0.113.77"} {
+				p.visit(u.Slug, from)
+			}
+			eventually(t, 30*time.Second, "the clicks are counted", func() bool { return c.reportTotal(u.ID) == 3 })
+			var page struct{ Clicks []struct{ IP *string } }
+			c.Do("GET", "/api/analytics/urls/"+u.ID+"/recent-clicks", nil, 200, &page)
+			shown := map[string]int{}
+			for _, click := range page.Clicks {
+				if click.IP != nil {
+					shown[*click.IP]++
+				}
+			}
+			if (kept == "") != (len(shown) == 0) || kept != "" && shown[kept] != 2 {
+				t.Errorf("the API shows %v", shown)
+			}
+			p.Stop()
+			found := traces(t, p.Dir, "203.0.113.77")
+			if v6 := traces(t, p.Dir, "2001:db8:1:2::3"); (len(found) > 0) != (setting == "off") || (len(v6) > 0) != (setting == "off") {
+				t.Errorf("the addresses are in %v and %v", found, v6)
+			}
+			if text := p.output.String(); bytes.Contains([]byte(text), []byte("203.0.113.77")) {
+				t.Error("the address is in the log")
+			}
+			if kept != "" && len(traces(t, p.Dir, kept)) == 0 {
+				t.Errorf("%s is nowhere", kept)
+			}
+		})
+	}
+}
+
+// POST /api/privacy/erase removes a visitor from reports and from every file of a backup; totals stay.
+func TestOps6_Erase(t *testing.T) {
+	t.Parallel()
+	p := start(t, "TRUSTED_PROXIES=127.0.0.1")
+	c := p.Login()
+	u := c.CreateURL("https://example.com/", nil)
+	p.published(u.Slug)
+	// Its host doesn't exist: deliveries wait, and the log of attempts grows.
+	c.Do("POST", "/api/webhooks", map[string]any{"name": "a", "url": "https://hook.invalid/", "events": []string{"url.clicked"}}, 201, nil)
+	for _, from := range []string{"203.0.113.77", "203.0.113.77", "2001:db8:1:2::3", "198.51.100.1"} {
+		p.visit(u.Slug, from)
+	}
+	eventually(t, 30*time.Second, "the clicks are counted", func() bool { return c.reportTotal(u.ID) == 4 })
+	backup := func() string {
+		t.Helper()
+		to := filepath.Join(t.TempDir(), "backup")
+		if out, err := p.backUp(to); err != nil {
+			t.Fatalf("backup: %v\n%s", err, out)
+		}
+		return to
+	}
+	eventually(t, 30*time.Second, "deliveries have failed", func() bool {
+		return sqliteCount(t, p.Dir, `SELECT count(*) FROM webhook_logs WHERE payload LIKE '%203.0.113.77%'`) > 0 &&
+			sqliteCount(t, p.Dir, `SELECT count(*) FROM webhook_deliveries WHERE payload LIKE '%203.0.113.77%'`) > 0
+	})
+	before := backup()
+	for _, ip := range []string{"203.0.113.77", "2001:db8:1:2::3"} {
+		if len(traces(t, before, ip)) == 0 {
+			t.Errorf("%s is not in the backup before: the search finds nothing", ip)
+		}
+	}
+	var erased struct{ Clicks, WebhookDeliveries, WebhookLogs int }
+	for ip, want := range map[string]int{"203.0.113.77": 2, "2001:db8:1:2::3": 1, "192.0.2.9": 0} {
+		c.Do("POST", "/api/privacy/erase", map[string]any{"ip": ip}, 200, &erased)
+		if erased.Clicks != want {
+			t.Errorf("erasing %s: %d clicks, want %d", ip, erased.Clicks, want)
+		}
+		if (want > 0) != (erased.WebhookDeliveries > 0) || (want > 0) != (erased.WebhookLogs > 0) {
+			t.Errorf("erasing %s: %+v", ip, erased)
+		}
+	}
+	for _, bad := range []any{"", "203.0.113.0/24", "visitor", "fe80::1%eth0", 7} {
+		c.Do("POST", "/api/privacy/erase", map[string]any{"ip": bad}, 400, nil)
+	}
+	if n := c.reportTotal(u.ID); n != 4 {
+		t.Errorf("%d clicks after the erasure", n)
+	}
+	after := backup()
+	for _, ip := range []string{"203.0.113.77", "2001:db8:1:2::3"} {
+		if found := traces(t, after, ip); len(found) > 0 {
+			t.Errorf("%s is still in %v", ip, found)
+		}
+	}
+	if len(traces(t, after, "198.51.100.1")) == 0 {
+		t.Error("another visitor was erased too")
+	}
+	var logs struct {
+		Data []struct{ Action string }
+	}
+	c.Do("GET", "/api/audit-logs?action=VISITOR_ERASED", nil, 200, &logs)
+	if len(logs.Data) != 3 {
+		t.Errorf("%d erasures are in the audit log", len(logs.Data))
+	}
+}
+
+// sqliteCount asks the links' database while the program runs.
+func sqliteCount(t *testing.T, dir, query string) (n int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "shortline.db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRow(query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
