@@ -92,7 +92,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	if roles.Publish && !key.IsZero() {
 		log.Info("what edges are told of links is signed", "public_key", key.Public())
 	}
-	control, err := app.New(ctx, app.Config{Settings: s.Settings, Roles: roles, Key: key, DataDir: s.DataDir}, deps)
+	control, err := app.New(ctx, app.Config{Settings: s.Settings, Roles: roles, Key: key, Retention: s.ClickHouse.Retention, DataDir: s.DataDir}, deps)
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (s *signing) Validate() error {
 type clicksAt struct {
 	URL       config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api and ingest)"`
 	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster that tables are made on, replicated and sharded; empty: a single server. It is chosen once. This mode has not been run by us: try it with your cluster first. Inserts wait for a majority of a shard's replicas, which of two is both, so have three"`
-	Retention int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"how long clicks are kept, by whole months; 0: for ever"`
+	Retention int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"for how many days clicks are kept; they are deleted by whole months, and counters of links, variants and rules go on counting them (role ingest); 0: for ever"`
 }
 
 func (c clicksAt) validate() error {
@@ -110,7 +110,7 @@ func (c clicksAt) validate() error {
 }
 
 func (c clicksAt) open(ctx context.Context, log *slog.Logger) (*clickhouse.Store, error) {
-	return clickhouse.Open(ctx, clickhouse.Config{URL: c.URL.Reveal(), Cluster: c.Cluster, Retention: c.Retention, Logger: log})
+	return clickhouse.Open(ctx, clickhouse.Config{URL: c.URL.Reveal(), Cluster: c.Cluster, Logger: log})
 }
 
 // Validate reports every problem.

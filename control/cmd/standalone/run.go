@@ -60,7 +60,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 
 	// The API is reached over a connection in memory. Its other end is the edge, which says for whom it asks.
 	within := newInside()
-	cfg := app.Config{Settings: s.Settings, Roles: app.AllRoles, Direct: true, DataDir: s.DataDir}
+	cfg := app.Config{Settings: s.Settings, Roles: app.AllRoles, Direct: true, Retention: s.Retention, DataDir: s.DataDir}
 	cfg.TrustedProxies = strings.Trim(cfg.TrustedProxies+","+insideAddr.Addr().String(), ",")
 	control, err := app.New(ctx, cfg, app.Deps{Store: links, Clicks: clicks, Geo: geo, Registry: op.Registry, Logger: log})
 	if err != nil {

@@ -32,6 +32,7 @@ type settings struct {
 	SpoolSync      string        `env:"SPOOL_SYNC" envDefault:"interval" help:"what a power cut may take of the clicks: interval (100 ms), always (nothing), none"`
 	SpoolCap       int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"beyond this clicks are dropped, and counted"`
 	ShipDelay      time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for company before it is stored"`
+	Retention      int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"for how many days clicks are kept; counters of links, variants and rules go on counting those that are deleted; 0: for ever"`
 	ClickMemory    int           `env:"CLICK_STORE_MEMORY_MIB" envDefault:"256" help:"what the click store may use at most"`
 }
 
@@ -41,6 +42,9 @@ func (s *settings) Validate() error {
 	problems = append(problems, s.Port.Validate())
 	if _, err := ops.NewLogger(os.Stderr, s.LogFormat, s.LogLevel); err != nil {
 		problems = append(problems, err)
+	}
+	if s.Retention < 0 {
+		problems = append(problems, errors.New("CLICK_RETENTION_DAYS: must not be negative"))
 	}
 	if s.ClickMemory < 64 {
 		problems = append(problems, errors.New("CLICK_STORE_MEMORY_MIB: must be at least 64"))

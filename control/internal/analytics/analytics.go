@@ -56,6 +56,8 @@ type Store interface {
 	// number, and the User-Agent. The clicks stay, so totals stay; as visitors all clicks without an address are one. It
 	// returns how many clicks had the address. Clicks that are not stored yet are not found.
 	Erase(ctx context.Context, ip netip.Addr) (clicks int64, err error)
+	// Expire deletes clicks whose own time is before a moment. A store may keep some of them up to a month longer.
+	Expire(ctx context.Context, before time.Time) error
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
 	// Close ends it; what was inserted is safe without.

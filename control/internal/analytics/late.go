@@ -147,6 +147,15 @@ func (l *Late) Erase(ctx context.Context, ip netip.Addr) (int64, error) {
 	return s.Erase(ctx, ip)
 }
 
+// Expire implements Store.
+func (l *Late) Expire(ctx context.Context, before time.Time) error {
+	s, err := l.get()
+	if err != nil {
+		return err
+	}
+	return s.Expire(ctx, before)
+}
+
 // Ping implements Store.
 func (l *Late) Ping(ctx context.Context) error {
 	s, err := l.get()

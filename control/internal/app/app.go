@@ -55,8 +55,10 @@ type Config struct {
 	// It takes all roles.
 	Direct bool
 	// Key signs what edges are told of links; the zero value signs nothing.
-	Key     snapshot.SigningKey
-	DataDir string // for snapshots, which can be made again, and for images unless they go to an object store
+	Key snapshot.SigningKey
+	// Retention is for how many days clicks are kept; 0 means for ever.
+	Retention int
+	DataDir   string // for snapshots, which can be made again, and for images unless they go to an object store
 }
 
 // Deps are the parts that programs choose. The caller closes the stores, after Run has returned.
@@ -164,7 +166,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 
 // takeClicks makes what stores clicks, and what looks after them.
 func (c *Control) takeClicks(cfg Config, deps Deps, hooks *webhooks.Service) error {
-	intake := ingest.Config{Logger: deps.Logger}
+	intake := ingest.Config{Retention: cfg.Retention, Logger: deps.Logger}
 	if cfg.Direct {
 		intake.Observer = hooks
 	}

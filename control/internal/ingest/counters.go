@@ -49,6 +49,7 @@ func (in *Ingester) Run(ctx context.Context) error {
 		select {
 		case <-in.wake:
 		case <-heal.C:
+			in.report(ctx, "delete expired clicks", in.expire(ctx, time.Now()))
 			err := in.heal(ctx)
 			in.report(ctx, "compare counters with the click store", err)
 			if err != nil {
@@ -129,10 +130,27 @@ func (in *Ingester) settle(ctx context.Context) (err error) {
 // tally is what counters should be.
 type tally struct{ links, variants, rules []store.Counted }
 
-// tally counts the clicks of links, of variants and of rules. Nil lists mean all links.
+// tally counts the clicks of links, of variants and of rules, also those that have expired. Nil lists mean all links.
 func (in *Ingester) tally(ctx context.Context, links, drawn, routed []uint64) (t tally, err error) {
+	expired, err := in.totals(ctx)
+	if err != nil {
+		return t, err
+	}
+	if t, err = in.count(ctx, analytics.Scope{From: expired.Through}, links, drawn, routed); err != nil {
+		return t, err
+	}
+	t.plus(expired, links == nil)
+	return t, nil
+}
+
+// count is what the click store has in a period.
+func (in *Ingester) count(ctx context.Context, period analytics.Scope, links, drawn, routed []uint64) (t tally, err error) {
 	all := links == nil
-	lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: analytics.Scope{Links: links}, ByLink: true})
+	scope := func(links []uint64) analytics.Scope {
+		period.Links = links
+		return period
+	}
+	lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: scope(links), ByLink: true})
 	if err != nil {
 		return t, err
 	}
@@ -140,7 +158,9 @@ func (in *Ingester) tally(ctx context.Context, links, drawn, routed []uint64) (t
 		t.links = append(t.links, store.Counted{Num: l.Link, Count: l.Clicks})
 	}
 	if all || len(drawn) > 0 {
-		lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: analytics.Scope{Links: drawn, Drawn: true}, By: analytics.Variant})
+		drawn := scope(drawn)
+		drawn.Drawn = true
+		lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: drawn, By: analytics.Variant})
 		if err != nil {
 			return t, err
 		}
@@ -149,7 +169,9 @@ func (in *Ingester) tally(ctx context.Context, links, drawn, routed []uint64) (t
 		}
 	}
 	if all || len(routed) > 0 {
-		lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: analytics.Scope{Links: routed, Routed: true}, By: analytics.Rule, Last: true})
+		routed := scope(routed)
+		routed.Routed = true
+		lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: routed, By: analytics.Rule, Last: true})
 		if err != nil {
 			return t, err
 		}

@@ -40,6 +40,9 @@ type Config struct {
 	Every time.Duration
 	// HealEvery is how often all counters are compared with the store, besides at the start; 0 means 10 minutes.
 	HealEvery time.Duration
+	// Retention is for how many days clicks are kept, by their own time; 0 means for ever. Counters go on counting those
+	// that are gone.
+	Retention int
 	// Observer is told of clicks before they are stored; nil for nobody.
 	Observer Observer
 	// Stored are called with clicks that a reader of the store can see from now on, for those who may miss some.
@@ -63,6 +66,8 @@ type Ingester struct {
 	mu      sync.Mutex
 	waiting []*delivery
 	dirty   map[uint64]touched
+
+	expired atomic.Pointer[store.ExpiredTotals] // nil before they were read
 
 	wake  chan struct{} // has room for one: counters have something to do
 	stats counts

@@ -52,9 +52,6 @@ type Config struct {
 	URL string
 	// Conns bounds how many statements run at a time; 0 means 16.
 	Conns int
-	// Retention is for how many days clicks are kept, by their own time; 0 means for ever. They go by whole months,
-	// so some stay up to a month longer.
-	Retention int
 	// Cluster is the name of the servers' cluster, with the macros {shard} and {replica} set on each; "" is a single
 	// server. It is chosen once, before the first start.
 	Cluster string
@@ -117,8 +114,8 @@ const mostWriters = 3
 
 // Open connects, and brings the tables up to date.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	if cfg.Conns < 0 || cfg.Retention < 0 {
-		return nil, fmt.Errorf("open clicks: %d connections, %d days of retention: neither can be negative", cfg.Conns, cfg.Retention)
+	if cfg.Conns < 0 {
+		return nil, fmt.Errorf("open clicks: %d connections cannot be", cfg.Conns)
 	}
 	opt, err := driver.ParseDSN(cfg.URL)
 	if err != nil {
@@ -153,7 +150,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open clicks: %w", err)
 	}
 	if err = migrate(ctx, conn, d); err == nil {
-		err = retain(ctx, conn, d, cfg.Retention)
+		err = noTTL(ctx, conn, d)
 	}
 	if err != nil {
 		_ = conn.Close()

@@ -200,7 +200,7 @@ func TestOpen_says_what_is_wrong(t *testing.T) {
 
 func TestOpen_refuses_what_makes_no_sense(t *testing.T) {
 	t.Parallel()
-	for _, cfg := range []clickhouse.Config{{}, {URL: "clickhouse://user:hunter%zz@127.0.0.1/x"}, {URL: "http://127.0.0.1:1/x", Conns: -1}, {URL: "http://127.0.0.1:1/x", Retention: -1}} {
+	for _, cfg := range []clickhouse.Config{{}, {URL: "clickhouse://user:hunter%zz@127.0.0.1/x"}, {URL: "http://127.0.0.1:1/x", Conns: -1}} {
 		if _, err := clickhouse.Open(t.Context(), cfg); err == nil || strings.Contains(err.Error(), "hunter") {
 			t.Errorf("Open(%+v) = %v, want an error that has no password", cfg, err)
 		}
@@ -236,39 +236,46 @@ func TestStore_repeat_that_differs_changes_nothing(t *testing.T) {
 	check("after")
 }
 
-func TestOpen_retention(t *testing.T) {
+// Expire drops whole months that are past, with their rollups, and nothing else. The TTL of earlier releases is removed.
+func TestOps6_Expire(t *testing.T) {
 	t.Parallel()
 	server := clickhousetest.Start(t, t.TempDir())
-	cfg := clickhouse.Config{URL: server.URL("default"), Retention: 3650}
+	cfg := clickhouse.Config{URL: server.URL("default")}
 	now := time.Now()
-	old, recent := row(now.AddDate(0, -4, 0)), row(now)
-	old.Seq = 99
 	s := open(t, cfg)
-	insert(t, s, old, recent)
-	left := func() int64 {
-		t.Helper()
-		ask(t, server, "OPTIMIZE TABLE clicks FINAL")
-		return count(t, s)
-	}
-	if n := left(); n != 2 {
-		t.Errorf("%d clicks are left of ten years, want 2", n)
-	}
+	ask(t, server, "ALTER TABLE clicks MODIFY TTL toDateTime(ts) + toIntervalDay(60)")
 	s.Close()
-
-	cfg.Retention = 60
-	s = open(t, cfg)
-	if n := left(); n != 1 {
-		t.Errorf("%d clicks are left of two months, want 1", n)
-	}
-	s.Close()
-
-	cfg.Retention = 0
 	s = open(t, cfg)
 	defer s.Close()
-	insert(t, s, old)
-	if n := left(); n != 2 {
-		t.Errorf("%d clicks are left with no retention, want 2", n)
+	old, recent := row(now.AddDate(0, -4, 0)), row(now)
+	old.Seq = 99
+	insert(t, s, old, recent)
+	if err := s.Rebuild(t.Context(), now.AddDate(0, -1, 0)); err != nil {
+		t.Fatal(err)
 	}
+	ask(t, server, "OPTIMIZE TABLE clicks FINAL")
+	check := func(when string, clicks int64, rollups string) {
+		t.Helper()
+		if n := count(t, s); n != clicks {
+			t.Errorf("%s: %d clicks", when, n)
+		}
+		for _, table := range []string{"rollup_visits", "rollup_counts"} {
+			if n, err := server.Ask(t.Context(), "SELECT count() FROM "+table); err != nil || n != rollups {
+				t.Errorf("%s: %s has %s rows, %v", when, table, n, err)
+			}
+		}
+	}
+	check("before", 2, "1")
+	expire := func(before time.Time) {
+		t.Helper()
+		if err := s.Expire(t.Context(), before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expire(now.AddDate(0, -5, 0))
+	check("nothing is old enough", 2, "1")
+	expire(now.AddDate(0, -1, 0))
+	check("one is", 1, "0")
 }
 
 func ask(t *testing.T, server *clickhousetest.Server, statement string) {

@@ -165,31 +165,20 @@ func Schema(cluster string) ([]string, error) {
 	return list, nil
 }
 
-// expiring are the tables whose rows go, and the time by which they do.
-var expiring = []struct{ table, time string }{
-	{"clicks", "toDateTime(ts)"}, {"rollup_visits", "toDateTime(slot * 900)"}, {"rollup_counts", "toDateTime(slot * 900)"},
-}
-
-// retain sets after how many days clicks go, or that they stay if it is 0.
-func retain(ctx context.Context, conn driver.Conn, d dialect, days int) error {
+// noTTL takes away what an earlier release used to delete old clicks with. A TTL deletes whether or not the clicks were
+// counted before; Expire is called when they were.
+func noTTL(ctx context.Context, conn driver.Conn, d dialect) error {
 	for _, e := range expiring {
 		name, _, _ := strings.Cut(d.Table(e.table), " ")
 		var has string
 		if err := conn.QueryRow(ctx, fmt.Sprintf(`SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = '%s'`, name)).Scan(&has); err != nil {
 			return err
 		}
-		want := fmt.Sprintf("TTL %s + toIntervalDay(%d)", e.time, days)
-		change := ""
-		switch {
-		case days == 0 && strings.Contains(has, " TTL "):
-			change = "REMOVE TTL"
-		case days > 0 && !strings.Contains(has, want+" "):
-			change = "MODIFY " + want
-		default:
+		if !strings.Contains(has, " TTL ") {
 			continue
 		}
-		if err := conn.Exec(ctx, "ALTER TABLE "+d.Table(e.table)+" "+change); err != nil {
-			return fmt.Errorf("set the retention of %s: %w", e.table, err)
+		if err := conn.Exec(ctx, "ALTER TABLE "+d.Table(e.table)+" REMOVE TTL"); err != nil {
+			return fmt.Errorf("remove the TTL of %s: %w", e.table, err)
 		}
 	}
 	return nil

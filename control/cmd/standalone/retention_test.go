@@ -1,0 +1,75 @@
+package main_test
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Clicks older than CLICK_RETENTION_DAYS are deleted and leave reports. A link's clickCount goes on counting them: it
+// doesn't fall, also after restarts, and rises with new clicks.
+func TestOps6_Retention(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	c := p.Login()
+	some, all := c.CreateURL("https://example.com/some", nil), c.CreateURL("https://example.com/all", nil)
+	agent := map[string]string{"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"}
+	visit := func(u created, n int) {
+		t.Helper()
+		p.published(u.Slug)
+		for range n {
+			if status, _ := p.follow(u.Slug, agent); status != 302 {
+				t.Fatalf("a visit: %d", status)
+			}
+		}
+	}
+	visit(some, 5)
+	visit(all, 3)
+	counted := func(when string, u created, want, reported int64) {
+		t.Helper()
+		var got struct{ ClickCount int64 }
+		eventually(t, 30*time.Second, fmt.Sprintf("%s: clickCount of %s is %d and the report's %d", when, u.Slug, want, reported), func() bool {
+			c.Do("GET", "/api/urls/"+u.ID, nil, 200, &got)
+			return got.ClickCount == want && c.reportTotal(u.ID) == reported
+		})
+	}
+	counted("before", some, 5, 5)
+	counted("before", all, 3, 3)
+	p.Stop()
+
+	// Time passes: of one link all clicks become old, of the other the first four.
+	clicks := func(statement string) (n int64) {
+		t.Helper()
+		db, err := sql.Open("duckdb", filepath.Join(p.Dir, "clicks.duckdb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if err := db.QueryRow(statement).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	const old = 40 * 24 * 60 * 60 * 1000
+	if n := clicks(fmt.Sprintf(`UPDATE clicks SET ts = ts - %d WHERE link = (SELECT max(link) FROM clicks) OR rowid IN (SELECT rowid FROM clicks WHERE link = (SELECT min(link) FROM clicks) ORDER BY seq, lane LIMIT 4)`, old)); n != 7 {
+		t.Fatalf("%d clicks became old", n)
+	}
+	p.env = append(p.env, "CLICK_RETENTION_DAYS=30")
+	for _, when := range []string{"with a retention", "after a restart"} {
+		p.Start()
+		c = &client{t: t, base: "http://" + p.Addr, token: c.token}
+		counted(when, some, 5, 1)
+		counted(when, all, 3, 0)
+		p.Stop()
+		if n := clicks(`SELECT count(*) FROM clicks`); n != 1 {
+			t.Errorf("%s: %d clicks are stored", when, n)
+		}
+	}
+	p.Start()
+	visit(some, 2)
+	visit(all, 1)
+	counted("with new clicks", some, 7, 3)
+	counted("with new clicks", all, 4, 1)
+}
