@@ -19,7 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-func parse(t *testing.T, text string) *x509.Certificate {
+func certificateOf(t *testing.T, text string) *x509.Certificate {
 	t.Helper()
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
@@ -36,13 +36,13 @@ func parse(t *testing.T, text string) *x509.Certificate {
 func checkTrust(t *testing.T, control string, read func(name string) string) {
 	t.Helper()
 	roots := x509.NewCertPool()
-	roots.AddCert(parse(t, read("edge-ca")))
+	roots.AddCert(certificateOf(t, read("edge-ca")))
 	for name, use := range map[string]x509.ExtKeyUsage{"control-cert": x509.ExtKeyUsageServerAuth, "edge-cert": x509.ExtKeyUsageClientAuth} {
 		opts := x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{use}}
 		if name == "control-cert" {
 			opts.DNSName = control
 		}
-		c := parse(t, read(name))
+		c := certificateOf(t, read(name))
 		if _, err := c.Verify(opts); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -54,7 +54,7 @@ func checkTrust(t *testing.T, control string, read func(name string) string) {
 			t.Errorf("%s has no key", name)
 		}
 	}
-	edge := parse(t, read("edge-cert"))
+	edge := certificateOf(t, read("edge-cert"))
 	if _, err := edge.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err == nil && len(edge.ExtKeyUsage) == 1 {
 		t.Error("an edge's certificate does for a control plane")
 	}
@@ -169,7 +169,7 @@ func TestM8_MakeSecretsRenews(t *testing.T) {
 	if text, err := run.CombinedOutput(); err != nil || len(text) > 0 {
 		t.Fatalf("%s %v", text, err)
 	}
-	c := parse(t, read("control_cert"))
+	c := certificateOf(t, read("control_cert"))
 	if time.Until(c.NotAfter) < 365*24*time.Hour || c.VerifyHostname("control.example.com") != nil || c.VerifyHostname("10.1.2.3") != nil || c.VerifyHostname("control") != nil {
 		t.Errorf("the certificate ends at %v and is for %v %v", c.NotAfter, c.DNSNames, c.IPAddresses)
 	}
