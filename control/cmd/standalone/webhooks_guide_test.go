@@ -1,0 +1,139 @@
+package main_test
+
+import (
+	"bytes"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// receivers tells how to start each program of docs/guides/webhooks.md.
+var receivers = []struct {
+	heading, fence, file string
+	command              func(dir, port string) []string
+}{
+	{"### Go", "go", "main.go", func(dir, _ string) []string { return []string{"go", "run", filepath.Join(dir, "main.go")} }},
+	{"### Node.js", "js", "hooks.js", func(dir, _ string) []string { return []string{"node", filepath.Join(dir, "hooks.js")} }},
+	{"### Python", "python", "hooks.py", func(dir, _ string) []string { return []string{"python3", filepath.Join(dir, "hooks.py")} }},
+	{"### PHP", "php", "hooks.php", func(dir, port string) []string {
+		return []string{"php", "-S", "127.0.0.1:" + port, filepath.Join(dir, "hooks.php")}
+	}},
+}
+
+// Every receiver of the guide accepts what Shortline sends and refuses a body that was changed on the way.
+func TestGuide_webhook_receivers(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../../docs/guides/webhooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "WEBHOOK_ALLOW_PRIVATE=true", "RATE_LIMIT_WEBHOOKS=0")
+	c := p.Login()
+	for _, r := range receivers {
+		t.Run(strings.TrimPrefix(r.heading, "### "), func(t *testing.T) {
+			dir := t.TempDir()
+			program := fenced(t, string(guide), r.heading, r.fence)
+			if err := os.WriteFile(filepath.Join(dir, r.file), []byte(program), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module hooks\n\ngo 1.22\n"), 0o600); err != nil { // for Go alone
+				t.Fatal(err)
+			}
+			const secret = "a secret that only the two know"
+			addr := runReceiver(t, dir, secret, r.command)
+			var hook struct{ ID string }
+			c.Do("POST", "/api/webhooks", map[string]any{
+				"name": r.file, "url": "http://" + addr + "/hooks", "secret": secret, "events": []string{"url.created"},
+			}, http.StatusCreated, &hook)
+			var sent struct {
+				Success    bool
+				StatusCode int
+				Error      string
+			}
+			c.Do("POST", "/api/webhooks/"+hook.ID+"/test", nil, http.StatusCreated, &sent)
+			if !sent.Success || sent.StatusCode != http.StatusNoContent {
+				t.Errorf("the receiver answered %d: %s", sent.StatusCode, sent.Error)
+			}
+			for what, signature := range map[string]string{
+				"another body": "sha256=" + strings.Repeat("0", 64), "no signature": "", "a short one": "sha256=",
+			} {
+				if status := post(t, "http://"+addr+"/hooks", `{"event":"url.created"}`, signature); status != http.StatusUnauthorized {
+					t.Errorf("%s: got %d, want 401", what, status)
+				}
+			}
+		})
+	}
+}
+
+// fenced returns the code block that follows a heading.
+func fenced(t *testing.T, text, heading, language string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, "\n"+heading+"\n")
+	if !ok {
+		t.Fatalf("the guide has no %q", heading)
+	}
+	_, rest, _ = strings.Cut(rest, "```"+language+"\n")
+	code, _, ok := strings.Cut(rest, "\n```")
+	if !ok {
+		t.Fatalf("the guide has no %s program under %q", language, heading)
+	}
+	return code + "\n"
+}
+
+// runReceiver starts a program of the guide and waits until it listens.
+func runReceiver(t *testing.T, dir, secret string, command func(dir, port string) []string) (addr string) {
+	t.Helper()
+	addr = freePort(t)
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := command(dir, port)
+	cmd := exec.Command(args[0], args[1:]...)
+	var output bytes.Buffer
+	cmd.Env = append(os.Environ(), "PORT="+port, "WEBHOOK_SECRET="+secret, "GOWORK=off")
+	cmd.Dir = dir
+	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("%s is needed to run the guide's program (deploy/dev/parts installs it): %v", args[0], err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // go run starts a child
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("output of %v:\n%s", args, output.String())
+		}
+	})
+	eventually(t, time.Minute, "the receiver listens", func() bool {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	return addr
+}
+
+func post(t *testing.T, url, body, signature string) int {
+	t.Helper()
+	req, err := http.NewRequest("POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if signature != "" {
+		req.Header.Set("X-Webhook-Signature", signature)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
