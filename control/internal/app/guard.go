@@ -5,9 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
+	"github.com/shortline/shortline/shared/client"
 	"github.com/shortline/shortline/shared/framing"
 )
 
@@ -17,7 +19,10 @@ const handshakeWithin = 5 * time.Second
 // guard is a listener whose connections take only requests that every server reads alike, and whose request bodies have to
 // keep framing.Pace. The server itself accepts folded lines and bare line feeds, and reads what is left of a body after
 // the answer without any deadline, whatever the handler does.
-type guard struct{ net.Listener }
+type guard struct {
+	net.Listener
+	bodies *quota
+}
 
 // Accept implements net.Listener.
 func (g guard) Accept() (net.Conn, error) {
@@ -25,11 +30,46 @@ func (g guard) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := c.(*tls.Conn); ok {
-		return &guardedTLS{guarded{Conn: c}, t}, nil
+	from := guarded{Conn: c, bodies: g.bodies}
+	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok { // a pipe within the process has no address and no quota
+		from.client = client.Key(a.AddrPort().Addr())
 	}
-	return &guarded{Conn: c}, nil
+	if t, ok := c.(*tls.Conn); ok {
+		return &guardedTLS{&from, t}, nil
+	}
+	return &from, nil
 }
+
+// quota bounds how many request bodies of one client are arriving at a time. A body that is sent slowly keeps its
+// connection, also after the answer, so without a bound one client could hold every connection there may be.
+type quota struct {
+	most int
+	mu   sync.Mutex
+	of   map[netip.Addr]int
+}
+
+func newQuota(most int) *quota { return &quota{most: max(most, 1), of: map[netip.Addr]int{}} }
+
+// take reports whether the client may have one more. Each one that is taken must be given back.
+func (q *quota) take(of netip.Addr) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.of[of] >= q.most {
+		return false
+	}
+	q.of[of]++
+	return true
+}
+
+func (q *quota) giveBack(of netip.Addr) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.of[of]--; q.of[of] == 0 {
+		delete(q.of, of)
+	}
+}
+
+var errQuota = errors.New("too many request bodies of this client are arriving")
 
 // guarded is read by one goroutine at a time.
 type guarded struct {
@@ -39,13 +79,18 @@ type guarded struct {
 	instead []byte        // of a refused request
 	refused error
 
-	mu sync.Mutex
-	by time.Time // the deadline that the server or a handler has set
+	client netip.Addr // not valid within a process
+	bodies *quota
+
+	mu     sync.Mutex
+	by     time.Time // the deadline that the server or a handler has set
+	holds  bool      // one of bodies
+	closed bool
 }
 
 // guardedTLS also says who the other side is, which the server asks before it reads.
 type guardedTLS struct {
-	guarded
+	*guarded
 	tls *tls.Conn
 }
 
@@ -89,9 +134,14 @@ func (c *guarded) Read(b []byte) (int, error) {
 func (c *guarded) read(b []byte) (int, error) {
 	if !c.tracker.InBody() {
 		c.pace = nil
+		c.release()
 		return c.Conn.Read(b)
 	}
 	if c.pace == nil {
+		if !c.acquire() {
+			c.refused = errQuota
+			return 0, errQuota
+		}
 		c.pace = new(framing.Pace)
 	}
 	c.hold(c.pace.Until(time.Now(), bodyPatience))
@@ -99,6 +149,35 @@ func (c *guarded) read(b []byte) (int, error) {
 	c.pace.Came(n, time.Now(), bodyPatience)
 	c.hold(time.Time{})
 	return n, err
+}
+
+// acquire counts the body that begins to arrive.
+func (c *guarded) acquire() bool {
+	if !c.client.IsValid() {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.holds = c.holds || !c.closed && c.bodies.take(c.client)
+	return c.holds
+}
+
+func (c *guarded) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.holds {
+		c.holds = false
+		c.bodies.giveBack(c.client)
+	}
+}
+
+// Close implements net.Conn.
+func (c *guarded) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.release()
+	return c.Conn.Close()
 }
 
 // hold sets the earlier of a deadline, if it is one, and that which others have set.

@@ -27,7 +27,8 @@ const bodyPatience = 2 * framing.Patience
 // the service. Others are finished.
 func Serve(ln net.Listener, h http.Handler, log *slog.Logger) service.Service {
 	return service.Func(func(ctx context.Context) error {
-		ln := newRoom(guard{ln}, service.MaxConnections(mostConnections), log)
+		limit := service.MaxConnections(mostConnections)
+		ln := newRoom(guard{ln, newQuota(limit / 4)}, limit, log)
 		srv := &http.Server{
 			Handler: h, ConnState: ln.State, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, WriteTimeout: answerWithin, MaxHeaderBytes: 32 << 10,
 			ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),

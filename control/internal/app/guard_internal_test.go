@@ -1,0 +1,94 @@
+package app
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// One client has its share of arriving bodies and no more, also of those that the server reads after its answer. Others
+// are served meanwhile, and the places come back.
+func TestH1_SlowBodies_of_one_client(t *testing.T) {
+	t.Parallel()
+	const share = 4
+	under, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies := newQuota(share)
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/read" {
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+		}
+		_, _ = io.WriteString(w, "answered")
+	})}
+	over := make(chan error, 1)
+	go func() { over <- srv.Serve(guard{under, bodies}) }()
+	t.Cleanup(func() {
+		srv.Close()
+		if err := <-over; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+	dial := func(from string) net.Conn {
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+		c, err := d.Dial("tcp", under.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	begin := func(from, path string) net.Conn {
+		c := dial(from)
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nsome", path)
+		return c
+	}
+	held := func(n int) bool {
+		for until := time.Now().Add(5 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
+			bodies.mu.Lock()
+			sum := 0
+			for _, k := range bodies.of {
+				sum += k
+			}
+			bodies.mu.Unlock()
+			if sum == n {
+				return true
+			}
+		}
+		return false
+	}
+	var slow []net.Conn
+	for i := range share {
+		slow = append(slow, begin("127.0.0.2", []string{"/read", "/ignored"}[i%2]))
+	}
+	if !held(share) {
+		t.Fatal("the slow bodies are not counted")
+	}
+	if res, err := http.ReadResponse(bufio.NewReader(begin("127.0.0.2", "/read")), nil); err != nil || res.StatusCode != 400 {
+		t.Errorf("one more than its share: %v, %v", res, err)
+	}
+	other := dial("127.0.0.3")
+	fmt.Fprint(other, "POST /read HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n")
+	fmt.Fprint(other, "some")
+	if res, err := http.ReadResponse(bufio.NewReader(other), nil); err != nil || res.StatusCode != 200 {
+		t.Errorf("another client: %v, %v", res, err)
+	}
+	for _, c := range slow {
+		c.Close()
+	}
+	if !held(0) {
+		t.Error("places of closed connections do not come back")
+	}
+}
