@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/control/internal/webhooks"
 )
 
 // openapi is what tests read of the OpenAPI document.
@@ -17,6 +18,7 @@ type openapi struct {
 	OpenAPI    string
 	Info       struct{ Title, Version, Description string }
 	Tags       []struct{ Name, Description string }
+	Webhooks   map[string]map[string]operation
 	Paths      map[string]map[string]operation
 	Components struct {
 		Schemas         map[string]json.RawMessage
@@ -125,6 +127,36 @@ func TestOps12_tags_are_described(t *testing.T) {
 	}
 	if len(used) > 0 {
 		t.Errorf("tags without a description: %v", slices.Collect(maps.Keys(used)))
+	}
+}
+
+// The document describes the body of every event that a webhook can be sent, and says what each property is.
+func TestOps12_events_are_described(t *testing.T) {
+	t.Parallel()
+	doc := newWorld(t, storetest.Open(t), whole).openapi()
+	for _, event := range append(slices.Clone(webhooks.Names), "webhook.test") {
+		op, ok := doc.Webhooks[event]["post"]
+		if !ok || op.Summary == "" || op.RequestBody == nil {
+			t.Errorf("%s is not described", event)
+			continue
+		}
+		properties, _ := op.RequestBody.Content["application/json"].Schema["properties"].(map[string]any)
+		data, _ := properties["data"].(map[string]any)
+		ref, _ := data["$ref"].(string)
+		var schema struct {
+			Properties map[string]struct{ Description string }
+		}
+		if err := json.Unmarshal(doc.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")], &schema); err != nil || len(schema.Properties) == 0 {
+			t.Errorf("%s: no schema of its data: %v", event, err)
+		}
+		for name, p := range schema.Properties {
+			if p.Description == "" {
+				t.Errorf("%s: %s has no description", event, name)
+			}
+		}
+	}
+	if len(doc.Webhooks) != len(webhooks.Names)+1 {
+		t.Errorf("%d events are described, %d exist", len(doc.Webhooks), len(webhooks.Names)+1)
 	}
 }
 

@@ -37,6 +37,7 @@ func (s *Server) routes() {
 	s.registerEdges()
 	if s.Webhooks != nil {
 		s.registerWebhooks()
+		s.documentWebhooks()
 	}
 	if s.Reports != nil {
 		s.registerAnalytics()

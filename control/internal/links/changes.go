@@ -4,32 +4,27 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/webhooks"
 )
-
-// Change is the value of one field before and after.
-type Change struct {
-	Old any `json:"old"`
-	New any `json:"new"`
-}
 
 // Changes tells which fields of the API's URL object differ between two states of a link. A password is never
 // told: where it was set, changed or removed, both sides are "***".
-func Changes(before, after *store.URL) map[string]Change {
-	out := map[string]Change{}
+func Changes(before, after *store.URL) map[string]webhooks.Change {
+	out := map[string]webhooks.Change{}
 	was, is := Fields(before), Fields(after)
 	for name, v := range is {
 		if was[name] != v {
-			out[name] = Change{was[name], v}
+			out[name] = webhooks.Change{Old: was[name], New: v}
 		}
 	}
 	if before.PasswordHash != after.PasswordHash {
-		out["password"] = Change{"***", "***"}
+		out["password"] = webhooks.Change{Old: "***", New: "***"}
 	}
 	return out
 }
 
 // sides splits changes into what the audit log keeps as the old and the new value.
-func sides(changes map[string]Change) (before, after map[string]any) {
+func sides(changes map[string]webhooks.Change) (before, after map[string]any) {
 	before, after = make(map[string]any, len(changes)), make(map[string]any, len(changes))
 	for name, c := range changes {
 		before[name], after[name] = c.Old, c.New

@@ -61,7 +61,7 @@ var ruleEvents = map[string]string{
 // events is what webhooks are told of the change: of a rule what it is now or, once deleted, what it was. A switch of
 // the link that flips with it is part of its changes, so that one action is one event. Of a variant and of the settings
 // they are told what changes of the link.
-func (a audited) events(u *store.URL, switches map[string]links.Change) []webhooks.Event {
+func (a audited) events(u *store.URL, switches map[string]webhooks.Change) []webhooks.Event {
 	var updated []webhooks.Event
 	if len(switches) > 0 {
 		updated = []webhooks.Event{links.Updated(u, switches)}
@@ -73,16 +73,12 @@ func (a audited) events(u *store.URL, switches map[string]links.Change) []webhoo
 	if fields == nil {
 		fields = a.before
 	}
-	e := webhooks.Event{Name: name, OwnerID: u.UserID, Data: struct {
-		ID        string                  `json:"id"`
-		URLID     string                  `json:"urlId"`
-		Name      any                     `json:"name"`
-		TargetURL any                     `json:"targetUrl"`
-		Priority  any                     `json:"priority"`
-		UserID    string                  `json:"userId"`
-		RuleID    string                  `json:"ruleId"` // the same as id
-		Changes   map[string]links.Change `json:"changes,omitempty"`
-	}{a.id, u.ID, fields["name"], fields["targetUrl"], fields["priority"], u.UserID, a.id, switches}}
+	ruleName, _ := fields["name"].(string)
+	target, _ := fields["targetUrl"].(string)
+	priority, _ := fields["priority"].(int)
+	e := webhooks.Event{Name: name, OwnerID: u.UserID, Data: webhooks.RuleChanged{
+		ID: a.id, URLID: u.ID, Name: ruleName, TargetURL: target, Priority: priority, UserID: u.UserID, RuleID: a.id, Changes: switches,
+	}}
 	if len(updated) > 0 {
 		e.Otherwise = &updated[0]
 	}

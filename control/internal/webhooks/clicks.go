@@ -177,7 +177,7 @@ func clickDeliveries(subs []store.Subscription, rows []analytics.Row, known look
 				} else {
 					id += ".rule"
 					rule := known.rules[idText(r.Rule)]
-					data = ruleMatched{url.ID, idText(r.Rule), orNull(rule.Name), orNull(rule.TargetURL), factsOf(r)}
+					data = MatchedRule{url.ID, idText(r.Rule), orNull(rule.Name), orNull(rule.TargetURL), factsOf(r)}
 				}
 				if body == "" {
 					var err error
@@ -224,19 +224,9 @@ func (s *Service) withinBacklog(ctx context.Context, tx *store.Tx, list []store.
 	return kept, lost, nil
 }
 
-// clicked and ruleMatched are the data of the two events; what is not known is null.
-type clicked struct {
-	URLID       string  `json:"urlId"`
-	VariantID   *string `json:"variantId"`
-	ClickData   facts   `json:"clickData"`
-	Slug        string  `json:"slug"`
-	TargetURL   *string `json:"targetUrl"` // null if it was a rule's or a variant's that is gone
-	VariantName *string `json:"variantName"`
-}
-
 // clicked also tells where the click led, by the link, its rules and its variants as they are now: a click itself keeps
 // only their ids.
-func (l *lookup) clicked(u *store.URL, r *analytics.Row) clicked {
+func (l *lookup) clicked(u *store.URL, r *analytics.Row) LinkClicked {
 	variant := l.variants[idText(r.Variant)]
 	to := u.OriginalURL
 	switch {
@@ -247,42 +237,15 @@ func (l *lookup) clicked(u *store.URL, r *analytics.Row) clicked {
 	case u.SmartRouting && u.DefaultURL != "":
 		to = u.DefaultURL
 	}
-	return clicked{u.ID, idOrNull(r.Variant), factsOf(r), u.Slug, orNull(to), orNull(variant.Name)}
+	return LinkClicked{u.ID, idOrNull(r.Variant), factsOf(r), u.Slug, orNull(to), orNull(variant.Name)}
 }
 
-type ruleMatched struct {
-	URLID     string  `json:"urlId"`
-	RuleID    string  `json:"ruleId"`
-	RuleName  *string `json:"ruleName"`
-	TargetURL *string `json:"targetUrl"`
-	ClickData facts   `json:"clickData"`
-}
-
-type facts struct {
-	IP                *string `json:"ip"`
-	UserAgent         *string `json:"userAgent"`
-	Referer           *string `json:"referer"`
-	Country           *string `json:"country"`
-	City              *string `json:"city"`
-	Device            *string `json:"device"`
-	OS                *string `json:"os"`
-	Browser           *string `json:"browser"`
-	IsBot             bool    `json:"isBot"`
-	UTMSource         *string `json:"utmSource"`
-	UTMMedium         *string `json:"utmMedium"`
-	UTMCampaign       *string `json:"utmCampaign"`
-	UTMTerm           *string `json:"utmTerm"`
-	UTMContent        *string `json:"utmContent"`
-	UTMID             *string `json:"utmId"`
-	UTMSourcePlatform *string `json:"utmSourcePlatform"`
-}
-
-func factsOf(r *analytics.Row) facts {
+func factsOf(r *analytics.Row) ClickData {
 	ip := ""
 	if r.IP.IsValid() {
 		ip = r.IP.String()
 	}
-	return facts{
+	return ClickData{
 		orNull(ip), orNull(r.UserAgent), orNull(r.Referer), orNull(r.Country), orNull(r.City), orNull(r.Device), orNull(r.OS), orNull(r.Browser), r.Bot,
 		orNull(r.UTM.Source), orNull(r.UTM.Medium), orNull(r.UTM.Campaign), orNull(r.UTM.Term), orNull(r.UTM.Content), orNull(r.UTM.ID), orNull(r.UTM.SourcePlatform),
 	}

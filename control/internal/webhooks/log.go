@@ -31,11 +31,7 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string) (store.
 	if err != nil {
 		return store.WebhookLog{}, err
 	}
-	body, err := envelope(tested, s.now(), struct {
-		Message string `json:"message"`
-		ID      string `json:"webhookId"`
-		Name    string `json:"webhookName"`
-	}{"This is a test delivery from Shortline.", w.ID, w.Name})
+	body, err := envelope(tested, s.now(), Tested{"This is a test delivery from Shortline.", w.ID, w.Name})
 	if err != nil {
 		return store.WebhookLog{}, err
 	}

@@ -1,0 +1,104 @@
+package webhooks
+
+// These are the payloads of events: the member data of a delivery's body. The OpenAPI document is made from them. Some
+// facts stand under two names, for receivers that were written for other services.
+
+// Change is a field before and after an action.
+type Change struct {
+	Old any `json:"old" doc:"The value before."`
+	New any `json:"new" doc:"The value after."`
+}
+
+// LinkCreated is the payload of url.created.
+type LinkCreated struct {
+	ID          string  `json:"id" doc:"The link's id."`
+	Slug        string  `json:"slug" doc:"The link's slug."`
+	OriginalURL string  `json:"originalUrl" doc:"Where the link leads."`
+	Title       *string `json:"title" doc:"The link's title."`
+	UserID      string  `json:"userId" doc:"The link's owner."`
+	CreatedAt   string  `json:"createdAt" format:"date-time" doc:"When the link was created."`
+	URLID       string  `json:"urlId" doc:"The same as id."`
+}
+
+// LinkUpdated is the payload of url.updated.
+type LinkUpdated struct {
+	ID          string            `json:"id" doc:"The link's id."`
+	Slug        string            `json:"slug" doc:"The link's slug."`
+	Changes     map[string]Change `json:"changes" doc:"What changed, by the field's name. Passwords are always ***."`
+	URLID       string            `json:"urlId" doc:"The same as id."`
+	OriginalURL string            `json:"originalUrl" doc:"Where the link leads now."`
+	UserID      string            `json:"userId" doc:"The link's owner."`
+}
+
+// LinkDeleted is the payload of url.deleted.
+type LinkDeleted struct {
+	ID          string `json:"id" doc:"The link's id."`
+	Slug        string `json:"slug" doc:"The link's slug."`
+	OriginalURL string `json:"originalUrl" doc:"Where the link led."`
+	UserID      string `json:"userId" doc:"The link's owner."`
+	URLID       string `json:"urlId" doc:"The same as id."`
+}
+
+// RuleChanged is the payload of routing.rule_created, routing.rule_updated and routing.rule_deleted.
+type RuleChanged struct {
+	ID        string            `json:"id" doc:"The rule's id."`
+	URLID     string            `json:"urlId" doc:"The link that the rule belongs to."`
+	Name      string            `json:"name" doc:"The rule's name."`
+	TargetURL string            `json:"targetUrl" doc:"Where the rule leads."`
+	Priority  int               `json:"priority" doc:"Rules are tried from the highest priority on."`
+	UserID    string            `json:"userId" doc:"The link's owner."`
+	RuleID    string            `json:"ruleId" doc:"The same as id."`
+	Changes   map[string]Change `json:"changes,omitempty" doc:"What changed of the link with the same action, such as isSmartRouting; missing if nothing did."`
+}
+
+// LinkClicked is the payload of url.clicked. What is not known is null.
+type LinkClicked struct {
+	URLID       string    `json:"urlId" doc:"The link's id."`
+	VariantID   *string   `json:"variantId" doc:"The variant that was drawn."`
+	ClickData   ClickData `json:"clickData" doc:"Who clicked."`
+	Slug        string    `json:"slug" doc:"The link's slug."`
+	TargetURL   *string   `json:"targetUrl" doc:"Where the click led; null if that was a rule's or a variant's that has been deleted."`
+	VariantName *string   `json:"variantName" doc:"The name of the variant that was drawn."`
+}
+
+// MatchedRule is the payload of routing.rule_matched.
+type MatchedRule struct {
+	URLID     string    `json:"urlId" doc:"The link's id."`
+	RuleID    string    `json:"ruleId" doc:"The rule that matched."`
+	RuleName  *string   `json:"ruleName" doc:"The rule's name."`
+	TargetURL *string   `json:"targetUrl" doc:"Where the rule leads."`
+	ClickData ClickData `json:"clickData" doc:"Who clicked."`
+}
+
+// ClickData is what is known of a visitor. What is not known is null.
+type ClickData struct {
+	IP                *string `json:"ip" doc:"The visitor's address, shortened or null if addresses are anonymised."`
+	UserAgent         *string `json:"userAgent" doc:"The User-Agent header."`
+	Referer           *string `json:"referer" doc:"The Referer header."`
+	Country           *string `json:"country" doc:"ISO 3166-1 code."`
+	City              *string `json:"city" doc:"English name."`
+	Device            *string `json:"device" doc:"MOBILE, DESKTOP or TABLET."`
+	OS                *string `json:"os" doc:"Operating system."`
+	Browser           *string `json:"browser" doc:"Browser family."`
+	IsBot             bool    `json:"isBot" doc:"Whether the visitor is a known bot."`
+	UTMSource         *string `json:"utmSource" doc:"utm_source of this click."`
+	UTMMedium         *string `json:"utmMedium" doc:"utm_medium of this click."`
+	UTMCampaign       *string `json:"utmCampaign" doc:"utm_campaign of this click."`
+	UTMTerm           *string `json:"utmTerm" doc:"utm_term of this click."`
+	UTMContent        *string `json:"utmContent" doc:"utm_content of this click."`
+	UTMID             *string `json:"utmId" doc:"utm_id of this click."`
+	UTMSourcePlatform *string `json:"utmSourcePlatform" doc:"utm_source_platform of this click."`
+}
+
+// Tested is the payload of webhook.test.
+type Tested struct {
+	Message string `json:"message" doc:"A sentence that says what this is."`
+	ID      string `json:"webhookId" doc:"The webhook that is tested."`
+	Name    string `json:"webhookName" doc:"Its name."`
+}
+
+// Payloads has the payload of every event by its name, for the document.
+var Payloads = map[string]any{
+	URLCreated: LinkCreated{}, URLUpdated: LinkUpdated{}, URLDeleted: LinkDeleted{}, URLClicked: LinkClicked{},
+	RuleCreated: RuleChanged{}, RuleUpdated: RuleChanged{}, RuleDeleted: RuleChanged{}, RuleMatched: MatchedRule{}, tested: Tested{},
+}
