@@ -226,7 +226,8 @@ func TestAnalytics_tests_and_routing(t *testing.T) {
 			})
 		}
 		for _, path := range []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"} {
-			r := w.do("GET", path, "", as(w.ann)).want(200).has("", "tests", "totalAbTestUrls", "totalTestClicks").has("tests.0", "urlId", "slug", "totalClicks", "startDate", "variants").
+			r := w.do("GET", path, "", as(w.ann)).want(200).has("", "tests", "totalAbTestUrls", "totalTestClicks", "controlGroupClicks", "variantClicks", "controlGroupPercentage", "variantPercentage", "topPerformingVariants").
+				has("tests.0", "urlId", "slug", "totalClicks", "startDate", "variants").
 				has("tests.0.variants.0", "id", "name", "clicks", "percentage", "actualPercentage", "uniqueVisitors", "weight")
 			if r.num("totalAbTestUrls") != 1 || r.num("totalTestClicks") != 4 || r.num("tests.0.variants.0.clicks") != 3 || r.num("tests.0.variants.0.percentage") != 75 ||
 				r.num("tests.0.variants.0.uniqueVisitors") != 3 || r.num("tests.0.variants.1.actualPercentage") != 25 || r.num("tests.0.variants.1.weight") != 30 {

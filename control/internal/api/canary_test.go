@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/publish"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -68,7 +70,9 @@ func (c *canaries) absent(where, text string) {
 // Passwords, keys, tokens and the secrets of others: what the service is told is nowhere in clear afterwards, and what
 // it tells is in the one answer that tells it.
 func TestSecrets_stay_secret(t *testing.T) {
-	eachWhole(t, func(t *testing.T, w *world) {
+	t.Parallel()
+	storetest.EachOwner(t, func(t *testing.T, st *store.Store) { // pg_dump needs to know where the server is
+		w := newWorld(t, st, whole)
 		c := &canaries{t: t, known: map[string]string{}, shown: map[string]string{}}
 		do := func(method, path, body string, options ...option) *reply {
 			t.Helper()

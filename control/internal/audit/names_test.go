@@ -23,7 +23,8 @@ func TestAPI4_EveryWrittenActionIsKnown(t *testing.T) {
 	action := regexp.MustCompile(`^"[A-Z]+(_[A-Z]+)+"$`)
 	written := map[string]bool{}
 	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		// Package app joins parts and writes no entries, but names settings in the same letters.
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "../app/") {
 			return err
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
