@@ -258,14 +258,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 		Ready: e.agent.Ready, Tracer: deps.Tracer, Logger: e.log,
 	}
 	if deps.Upstream != nil {
-		base, err := url.Parse(cfg.BaseURL)
-		if err != nil {
-			return nil, err
-		}
-		e.proxy, err = proxy.New(proxy.Config{
-			Dial: deps.Upstream, Token: deps.UpstreamToken, Paths: deps.UpstreamPaths, Scheme: base.Scheme, Host: base.Host, Tracer: deps.Tracer, Logger: e.log,
-		})
-		if err != nil {
+		if e.proxy, err = newProxy(cfg, deps, e.log); err != nil {
 			return nil, err
 		}
 		parts.Upstream = e.proxy
@@ -293,6 +286,17 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 		}
 	}
 	return e, nil
+}
+
+// newProxy makes what passes the API on to the control plane.
+func newProxy(cfg Config, deps Deps, log *slog.Logger) (*proxy.Proxy, error) {
+	base, err := url.Parse(cfg.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	return proxy.New(proxy.Config{
+		Dial: deps.Upstream, Token: deps.UpstreamToken, Paths: deps.UpstreamPaths, Scheme: base.Scheme, Host: base.Host, Tracer: deps.Tracer, Logger: log,
+	})
 }
 
 // fill completes what the agent reports to the control plane.

@@ -104,21 +104,8 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	if roles.API || roles.Ingest {
 		g.Add("ClickHouse", service.Func(func(ctx context.Context) error { return s.openClicks(ctx, &clicks, roles, op.Registry, log) }))
 	}
-	for _, group := range []struct {
-		name string
-		sink click.Sink
-	}{{"ingest", control.Sink}, {"hooks", control.Hooks}} {
-		if group.sink == nil {
-			continue
-		}
-		from, err := kafkasource.New(s.kafka(group.name, log), group.sink)
-		if err != nil {
-			return err
-		}
-		if err := op.Registry.Register(from); err != nil {
-			return fmt.Errorf("register the metrics of the Kafka source: %w", err)
-		}
-		g.Add("kafka: "+group.name, from)
+	if err := s.consume(&g, control, op, log); err != nil {
+		return err
 	}
 	handler := control.Handler
 	if handler == nil {
@@ -138,6 +125,27 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	}
 	started.openWhen(g.Ready())
 	return g.Run(ctx)
+}
+
+// consume adds the consumer groups of the roles: each reads every click.
+func (s *settings) consume(g *service.Group, control *app.Control, op *ops.Server, log *slog.Logger) error {
+	for _, group := range []struct {
+		name string
+		sink click.Sink
+	}{{"ingest", control.Sink}, {"hooks", control.Hooks}} {
+		if group.sink == nil {
+			continue
+		}
+		from, err := kafkasource.New(s.kafka(group.name, log), group.sink)
+		if err != nil {
+			return err
+		}
+		if err := op.Registry.Register(from); err != nil {
+			return fmt.Errorf("register the metrics of the Kafka source: %w", err)
+		}
+		g.Add("kafka: "+group.name, from)
+	}
+	return nil
 }
 
 // withEdges is a handler that answers edges, and leaves the rest to another.

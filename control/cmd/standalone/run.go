@@ -76,20 +76,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 		return err
 	}
 	g := service.Group{Logger: log, StopTimeout: 10 * time.Second}
-	op.AddCheck("start", func(context.Context) error {
-		select {
-		case <-g.Ready():
-			return nil
-		default:
-			return errors.New("starting")
-		}
-	})
-	op.AddCheck("links", func(context.Context) error {
-		if !data.Ready() {
-			return errors.New("the links are not loaded yet")
-		}
-		return nil
-	})
+	check(op, g.Ready(), data)
 	op.AddCheck("database", links.Ping)
 	op.AddCheck("data folder", inPlace)
 	op.AddCheck("clicks", clicks.Ping)
@@ -130,4 +117,22 @@ func (s *settings) greet(w io.Writer, password, opsAddr string, geo *visitor.Geo
 		fmt.Fprint(w, "\n  There is no geo database yet, so countries are unknown; `make geo` fetches a free one.\n")
 	}
 	fmt.Fprintln(w)
+}
+
+// check adds to /readyz what has to happen before the program can serve.
+func check(op *ops.Server, started <-chan struct{}, data *edge.Edge) {
+	op.AddCheck("start", func(context.Context) error {
+		select {
+		case <-started:
+			return nil
+		default:
+			return errors.New("starting")
+		}
+	})
+	op.AddCheck("links", func(context.Context) error {
+		if !data.Ready() {
+			return errors.New("the links are not loaded yet")
+		}
+		return nil
+	})
 }

@@ -262,8 +262,15 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 	if err != nil {
 		return err
 	}
-	all, stream := server.Handler(), Until(server.Handler())
-	c.Handler = console.Handler(cfg.BaseURL, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c.Handler = console.Handler(cfg.BaseURL, ending(server.Handler()))
+	return nil
+}
+
+// ending makes requests that wait end when the server is told to stop: the live stream at once, and changes without waiting
+// for edges any longer.
+func ending(all http.Handler) http.Handler {
+	stream := Until(all)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if stop, ok := r.Context().Value(stopping{}).(context.Context); ok {
 			r = r.WithContext(api.WithoutWaitingAfter(r.Context(), stop))
 		}
@@ -272,8 +279,7 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 			return
 		}
 		all.ServeHTTP(w, r)
-	}))
-	return nil
+	})
 }
 
 func (c *Control) add(name string, s service.Service) {
