@@ -61,7 +61,7 @@ func install(t *testing.T) *installation {
 	for _, same := range [][2]string{{"control-1", "control-2"}, {"edge-1", "edge-2"}} {
 		a, b := environment(t, same[0]), environment(t, same[1])
 		for i := range min(len(a), len(b)) {
-			if len(a) != len(b) || a[i] != b[i] && !strings.HasPrefix(a[i], "EDGE_TOKEN_FILE=") {
+			if len(a) != len(b) || a[i] != b[i] && !strings.HasPrefix(a[i], "EDGE_TOKEN_FILE=") && !strings.HasPrefix(a[i], "EDGE_NAME=") {
 				t.Fatalf("%s and %s are set differently: %s, %s", same[0], same[1], a[i], b[i])
 			}
 		}
