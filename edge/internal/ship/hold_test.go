@@ -69,7 +69,7 @@ func TestRepair_ships_a_swallowed_batch_once_more(t *testing.T) {
 	cfg := settings(scratch(t))
 	cfg.Lanes = 1
 	s := openSpool(t, cfg)
-	defer s.Close()
+	t.Cleanup(func() { s.Close() }) // after the shipper has stopped
 	sink := &swallower{}
 	sh := newShipper(t, s, sink)
 	start(t, sh.Run)
