@@ -41,7 +41,7 @@ func TestM4_Framing(t *testing.T) {
 // startNginx starts nginx in front of an edge, with connections to it that are used again. It returns its address.
 func startNginx(t *testing.T, upstream string) string {
 	t.Helper()
-	program, libraries := nginxProgram(t)
+	program, libraries := debian(t, "nginx")
 	dir := t.TempDir()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -96,33 +96,4 @@ http {
 		return err == nil && res.StatusCode == http.StatusOK
 	})
 	return addr
-}
-
-// nginxProgram finds nginx, or unpacks Debian's package into a cache; nothing is installed.
-func nginxProgram(t *testing.T) (program, libraries string) {
-	t.Helper()
-	if path, err := exec.LookPath("nginx"); err == nil {
-		return path, ""
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := filepath.Join(cache, "shortline", "nginx")
-	program = filepath.Join(root, "usr/sbin/nginx")
-	if _, err := os.Stat(program); err != nil {
-		if err := os.MkdirAll(root, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		fetch := exec.Command("sh", "-c", `apt-get download nginx && for p in *.deb; do dpkg -x "$p" . || exit 1; done && rm *.deb`)
-		fetch.Dir = root
-		if out, err := fetch.CombinedOutput(); err != nil {
-			t.Fatalf("nginx is not here; on Debian or Ubuntu: apt-get install nginx (%v: %s)", err, out)
-		}
-	}
-	found, err := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu"))
-	if err == nil && len(found) > 0 {
-		libraries = found[0]
-	}
-	return program, libraries
 }
