@@ -203,14 +203,7 @@ type Edge struct {
 // accepts connections only when Run is called, which must follow, or Close. The error of a bad configuration
 // names every problem.
 func New(cfg Config, deps Deps) (_ *Edge, err error) {
-	problems := []error{cfg.Validate()}
-	if deps.Source == nil {
-		problems = append(problems, errors.New("edge: a source of links is required"))
-	}
-	if deps.Sink == nil {
-		problems = append(problems, errors.New("edge: a sink for clicks is required"))
-	}
-	if err := errors.Join(problems...); err != nil {
+	if err := errors.Join(cfg.Validate(), deps.validate()); err != nil {
 		return nil, err
 	}
 	e := &Edge{cfg: cfg, log: cmp.Or(deps.Logger, slog.Default()), registry: deps.Registry, source: deps.Source, geo: deps.Geo}
@@ -286,6 +279,17 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 		}
 	}
 	return e, nil
+}
+
+func (d Deps) validate() error {
+	var problems []error
+	if d.Source == nil {
+		problems = append(problems, errors.New("edge: a source of links is required"))
+	}
+	if d.Sink == nil {
+		problems = append(problems, errors.New("edge: a sink for clicks is required"))
+	}
+	return errors.Join(problems...)
 }
 
 // newProxy makes what passes the API on to the control plane.
