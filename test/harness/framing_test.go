@@ -2,7 +2,6 @@ package harness_test
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -43,12 +42,7 @@ func startNginx(t *testing.T, upstream string) string {
 	t.Helper()
 	program, libraries := debian(t, "nginx")
 	dir := t.TempDir()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := ln.Addr().String()
-	ln.Close()
+	addr := freePort(t)
 	config := strings.NewReplacer("DIR", dir, "ADDR", addr, "UPSTREAM", upstream).Replace(`daemon off;
 master_process off;
 pid DIR/pid;

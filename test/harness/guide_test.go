@@ -107,11 +107,11 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	if !ok {
 		t.Fatalf("the guide has no configuration under %q", p.heading)
 	}
-	dir, tlsPort, plainPort := t.TempDir(), port(t), port(t)
+	dir, tlsAddr, plainAddr := t.TempDir(), freePort(t), freePort(t)
 	certificate(t, dir)
-	text := strings.NewReplacer("DIR", dir, "TLSPORT", tlsPort, "127.0.0.1:8080", n.Addr, "/etc/ssl/", dir+"/",
-		"listen 443 ssl", "listen 127.0.0.1:"+tlsPort+" ssl", "listen 80", "listen 127.0.0.1:"+plainPort,
-		"bind :443", "bind 127.0.0.1:"+tlsPort, "bind :80", "bind 127.0.0.1:"+plainPort).Replace(p.around(block))
+	text := strings.NewReplacer("DIR", dir, "TLSPORT", strings.TrimPrefix(tlsAddr, "127.0.0.1:"), "127.0.0.1:8080", n.Addr, "/etc/ssl/", dir+"/",
+		"listen 443 ssl", "listen "+tlsAddr+" ssl", "listen 80", "listen "+plainAddr,
+		"bind :443", "bind "+tlsAddr, "bind :80", "bind "+plainAddr).Replace(p.around(block))
 	config := filepath.Join(dir, "config")
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 		}
 		return res, err
 	}
-	base := "https://127.0.0.1:" + tlsPort
+	base := "https://" + tlsAddr
 	fleet.Eventually(t, 30*time.Second, p.fence+" answers", func() bool {
 		res, err := get(base + "/healthz")
 		return err == nil && res.StatusCode == 200
@@ -172,7 +172,7 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	if !p.plain {
 		return
 	}
-	if res, err := get("http://127.0.0.1:" + plainPort + "/" + link.Slug); err != nil || res.StatusCode != 308 || res.Header.Get("Location") != "https://sho.rt/"+link.Slug {
+	if res, err := get("http://" + plainAddr + "/" + link.Slug); err != nil || res.StatusCode != 308 || res.Header.Get("Location") != "https://sho.rt/"+link.Slug {
 		t.Errorf("plain HTTP: %v, %v", res, err)
 	}
 }
@@ -200,15 +200,4 @@ func certificate(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-func port(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	return port
 }
