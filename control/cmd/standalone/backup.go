@@ -23,8 +23,8 @@ import (
 	"github.com/shortline/shortline/shared/program"
 )
 
-// socketFile is where a running standalone takes requests for a backup: in its data folder, for its owner only. The
-// databases are open in that process, and no other may read the clicks' file meanwhile.
+// socketFile is the socket on which a running standalone accepts requests for a backup. It is in the data folder and only
+// its owner can use it. Another process cannot make the copy, because DuckDB locks its file.
 const socketFile = "backup.sock"
 
 // deliveryPatience is how long a backup waits for clicks on their way from the spool to the click store.
@@ -40,7 +40,7 @@ type copied struct {
 	delivered func(context.Context) error
 }
 
-// to writes a backup into a new folder, with which a standalone can start as its DATA_DIR.
+// to writes a backup into a new folder. A standalone can be started with that folder as its DATA_DIR.
 //
 // The order matters. The spool of a running program is not copied: an edge's clicks are numbered there, and a copy that is
 // older than the click store would give numbers out twice. Instead its clicks are waited for, and the copy starts as a

@@ -18,7 +18,7 @@ func CheckConsoleURL(address string) error {
 	return fmt.Errorf("CONSOLE_URL: %q is not an http or https address such as https://app.example.com", address)
 }
 
-// faceConsole prepares for pages at another address than the API's.
+// faceConsole applies CONSOLE_URL: it allows the console's origin and chooses the SameSite attribute of the session cookie.
 func (s *Server) faceConsole(base *url.URL) {
 	s.sameSite = http.SameSiteLaxMode
 	if s.cfg.ConsoleURL == "" {
@@ -30,8 +30,8 @@ func (s *Server) faceConsole(base *url.URL) {
 	if siteOf(u) == siteOf(base) {
 		return
 	}
-	// A browser sends a Lax cookie to another site only when somebody follows a link there. None needs https, and leaves
-	// forged requests to the check of their origin.
+	// Browsers do not attach a Lax cookie to requests that a script of another site makes. SameSite=None allows that, but
+	// only over https. The check of the request's origin then has to stop forged requests.
 	if s.secure {
 		s.sameSite = http.SameSiteNoneMode
 	} else {
