@@ -14,7 +14,7 @@ export DATA_DIR
 
 # Packages of the control plane with goroutines of their own. The detector makes the others' password hashing and
 # databases ten times slower and has nothing to find there.
-RACY = $(addprefix ./internal/,auth ingest/... outbound publish webhooks edgeapi guesses app)
+RACY = $(addprefix ./internal/,platform/auth platform/outbound clicks/ingest/... manage/webhooks fleet/... app)
 
 .DEFAULT_GOAL := help
 
@@ -65,9 +65,9 @@ bench: ## every budget against its baseline in the same run; table and plot in d
 	bin/edgebench -out docs/benchmarks
 	@deploy/dev/parts
 	cd edge && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/kafkasink
-	cd control && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/ingest/kafkasource
-	cd control && $(GO) test -run xxx -bench Reports -benchtime 1x ./internal/analytics/clickhouse
-	cd control && $(GO) test -run xxx -bench Queries -benchtime 3x ./internal/analytics/duckdb
+	cd control && $(GO) test -run xxx -bench P10 -benchtime 1x ./internal/clicks/ingest/kafkasource
+	cd control && $(GO) test -run xxx -bench Reports -benchtime 1x ./internal/clicks/analytics/clickhouse
+	cd control && $(GO) test -run xxx -bench Queries -benchtime 3x ./internal/clicks/analytics/duckdb
 	cd control && $(GO) test -run xxx -bench URLs -benchtime 5x ./internal/store
 
 guard: ## the benchmarks' verdict that needs no quiet machine

@@ -12,7 +12,7 @@ func TestImports(t *testing.T) {
 	rules := []archtest.Rule{
 		{Package: "control", Forbid: "edge", Because: "the control plane never depends on an edge's code, only on the language in shared"},
 		{Package: "control/internal/store", Forbid: "control/internal/api", Because: "the store is below everything"},
-		{Package: "control/internal/analytics", Forbid: "control/internal/ingest", Because: "ingest writes through the analytics port, not the other way round"},
+		{Package: "control/internal/clicks/analytics", Forbid: "control/internal/clicks/ingest", Because: "ingest writes through the analytics port, not the other way round"},
 	}
 	for _, usecase := range []string{"links", "routing", "explain", "bundles", "accounts", "keys", "webhooks", "media", "audit", "settings", "auth", "publish", "ingest", "analytics", "store"} {
 		rules = append(rules,

@@ -20,7 +20,7 @@ func identityProvider(t *testing.T) (issuer, client, secret string) {
 	t.Helper()
 	idp := filepath.Join(t.TempDir(), "idp")
 	build := exec.Command("go", "build", "-o", idp, ".")
-	build.Dir, build.Env, build.Stderr = "../../control/internal/idptest/idp", append(os.Environ(), "GOWORK=off"), os.Stderr
+	build.Dir, build.Env, build.Stderr = "../../control/internal/platform/idptest/idp", append(os.Environ(), "GOWORK=off"), os.Stderr
 	if err := build.Run(); err != nil {
 		t.Fatal("build the identity provider:", err)
 	}

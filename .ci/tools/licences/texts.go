@@ -35,7 +35,7 @@ var others = []other{
 	{"SQLite, within modernc.org/sqlite", "public domain", planes, []string{"modernc.org/sqlite:LICENSE-SQLITE"}},
 	{"libwebp, within github.com/chai2010/webp", "BSD-3-Clause", planes, []string{"github.com/chai2010/webp:internal/libwebp-*/COPYING", "github.com/chai2010/webp:internal/libwebp-*/PATENTS"}},
 	{"crawler-user-agents (shared/visitor/crawlers.tsv)", "MIT", each, []string{"shared/visitor/crawlers.LICENSE"}},
-	{"zxcvbn's list of common passwords (control/internal/accounts/commonpasswords.txt.gz)", "MIT", planes, []string{"control/internal/accounts/commonpasswords.LICENSE"}},
+	{"zxcvbn's list of common passwords (control/internal/manage/accounts/commonpasswords.txt.gz)", "MIT", planes, []string{"control/internal/manage/accounts/commonpasswords.LICENSE"}},
 	{"GNU C library, linked in whole on Linux", "LGPL-2.1", []string{"control"}, []string{own + "lgpl-2.1.txt", own + "glibc.txt"}},
 	{"DB-IP city database; not in any program, fetched by `make geo`", "CC-BY-4.0: name DB-IP where it is used", nil, nil},
 }

@@ -8,9 +8,9 @@ import (
 	"io"
 
 	"github.com/shortline/shortline/control/internal/app"
-	"github.com/shortline/shortline/control/internal/backup/fleet"
-	"github.com/shortline/shortline/control/internal/ingest/kafkasource"
-	"github.com/shortline/shortline/control/internal/media/object"
+	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
+	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/platform/backup/fleet"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/kafkaconn"

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/cli/clitest"
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/program/programtest"
 )
 
 const edgeToken = "a-token-of-an-edge"
@@ -59,7 +59,7 @@ func TestCheck_lists_every_problem_of_the_roles(t *testing.T) {
 
 func TestSettings_page(t *testing.T) {
 	_, table := call(t, "-settings")
-	programtest.Settings(t, "../../../docs/settings.md", "control", table)
+	clitest.Settings(t, "../../../docs/settings.md", "control", table)
 }
 
 func TestCommands(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/shortline/shortline/control/internal/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/shared/peertls"
 	"github.com/shortline/shortline/shared/visitor"
 )

@@ -12,21 +12,21 @@ import (
 	"io"
 
 	"github.com/shortline/shortline/control/internal/app"
-	"github.com/shortline/shortline/control/internal/audit"
+	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/cli"
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/program"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-var controlProgram = program.Program{
+var controlProgram = cli.Program{
 	Name: "control", About: "control is the control plane: API, links for edges, clicks and reports, webhooks.",
-	New: func() program.Settings { return new(settings) },
-	Run: func(ctx context.Context, s program.Settings, stdout, stderr io.Writer) error {
+	New: func() cli.Settings { return new(settings) },
+	Run: func(ctx context.Context, s cli.Settings, stdout, stderr io.Writer) error {
 		return run(ctx, s.(*settings), stdout, stderr)
 	},
-	Commands: []program.Command{
+	Commands: []cli.Command{
 		command("migrate", "", "bring the schemas up to date, ClickHouse's too where CLICKHOUSE_URL is set; with MIGRATE_DATABASE_URL as that role, which then gives the role of DATABASE_URL its rights", migrate),
 		command("create-admin", "EMAIL", "make an administrator; the password is ADMIN_PASSWORD, or is made and printed", createAdmin),
 		command("verify-audit", "", "check that no row of the audit log was changed, removed or put in", verifyAudit),
@@ -48,8 +48,8 @@ type operated[T any] interface {
 }
 
 // command makes one of a function.
-func command[T any, P operated[T]](name, args, about string, f func(ctx context.Context, s P, args []string, out io.Writer) error) program.Command {
-	return program.Command{
+func command[T any, P operated[T]](name, args, about string, f func(ctx context.Context, s P, args []string, out io.Writer) error) cli.Command {
+	return cli.Command{
 		Name: name, Args: args, About: about,
 		New: func() config.Validator { return P(new(T)) },
 		Run: func(ctx context.Context, s config.Validator, args []string, stdout, _ io.Writer) error {

@@ -11,21 +11,21 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/shortline/shortline/control/internal/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/app"
-	"github.com/shortline/shortline/control/internal/edgeapi"
-	"github.com/shortline/shortline/control/internal/ingest/kafkasource"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
+	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/shared/cli"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/peertls"
-	"github.com/shortline/shortline/shared/program"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
 type settings struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:":8080" help:"serves the API, and edges"`
-	program.Port
+	cli.Port
 	Roles   []string `env:"ROLES" envDefault:"api,publish,ingest,webhooks" help:"what this process does, so that a fleet can split it"`
 	DataDir string   `env:"DATA_DIR" envDefault:"./data" help:"holds snapshots, which can be made again, messages that are no clicks, and images unless MEDIA_S3_ENDPOINT is set"`
 

@@ -15,12 +15,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/app"
-	"github.com/shortline/shortline/control/internal/backup"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/platform/backup"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/cli"
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/program"
 )
 
 // socketFile is the socket on which a running standalone accepts requests for a backup. It is in the data folder and only
@@ -148,7 +148,7 @@ func (b *backups) answer(w http.ResponseWriter, r *http.Request) {
 }
 
 // backupCommand is `standalone backup DIR`.
-var backupCommand = program.Command{
+var backupCommand = cli.Command{
 	Name: "backup", Args: "DIR", About: "write a backup into a new folder, which can serve as DATA_DIR; standalone may run meanwhile",
 	New: func() config.Validator { return new(folder) },
 	Run: func(ctx context.Context, s config.Validator, args []string, stdout, _ io.Writer) error {

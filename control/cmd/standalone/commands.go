@@ -8,10 +8,10 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"github.com/shortline/shortline/control/internal/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/cli"
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/program"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -23,8 +23,8 @@ type opened struct {
 }
 
 // onClicks makes a command that works on the data folder of a standalone that is stopped.
-func onClicks(name, args, about string, f func(ctx context.Context, o *opened, args []string, out io.Writer) error) program.Command {
-	return program.Command{
+func onClicks(name, args, about string, f func(ctx context.Context, o *opened, args []string, out io.Writer) error) cli.Command {
+	return cli.Command{
 		Name: name, Args: args, About: about + "; standalone must be stopped",
 		New: func() config.Validator { return new(folder) },
 		Run: func(ctx context.Context, s config.Validator, args []string, stdout, _ io.Writer) error {

@@ -7,19 +7,19 @@ import (
 	"io"
 
 	"github.com/shortline/shortline/control/internal/app"
-	"github.com/shortline/shortline/shared/program"
+	"github.com/shortline/shortline/shared/cli"
 )
 
 func main() {
-	program.Program{
+	cli.Program{
 		Name: "standalone", About: "standalone is Shortline in one process: links, redirects, clicks and reports.",
-		New:  func() program.Settings { return new(settings) },
+		New:  func() cli.Settings { return new(settings) },
 		Load: load,
-		Run: func(ctx context.Context, s program.Settings, stdout, stderr io.Writer) error {
+		Run: func(ctx context.Context, s cli.Settings, stdout, stderr io.Writer) error {
 			private()
 			return run(ctx, s.(*settings), stdout, stderr)
 		},
-		Commands: []program.Command{
+		Commands: []cli.Command{
 			backupCommand,
 			onClicks("verify-clicks", "", "look for clicks that are missing and for reports that would not agree with the clicks",
 				func(ctx context.Context, o *opened, _ []string, out io.Writer) error {

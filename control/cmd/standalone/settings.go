@@ -9,14 +9,14 @@ import (
 
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/edge"
+	"github.com/shortline/shortline/shared/cli"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/ops"
-	"github.com/shortline/shortline/shared/program"
 )
 
 type settings struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080" help:"serves redirects, the API and the console"`
-	program.Port
+	cli.Port
 	DataDir string `env:"DATA_DIR" envDefault:"./data" help:"holds everything, generated secrets included"`
 
 	app.Settings
@@ -53,7 +53,7 @@ func (s *settings) Validate() error {
 }
 
 // load reads the settings, whose base URL follows from the address if it is not given.
-func load(s program.Settings) error {
+func load(s cli.Settings) error {
 	if os.Getenv("BASE_URL") == "" {
 		addr := os.Getenv("LISTEN_ADDR")
 		if addr == "" {

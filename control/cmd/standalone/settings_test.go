@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/program/programtest"
+	"github.com/shortline/shortline/shared/cli/clitest"
 )
 
 // docs/settings.md is what the programs say of themselves, written by deploy/dev/settings.
@@ -15,7 +15,7 @@ func TestSettings_page_is_generated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.Settings(t, "../../../docs/settings.md", "standalone", string(table))
+	clitest.Settings(t, "../../../docs/settings.md", "standalone", string(table))
 }
 
 func TestCheck_lists_every_problem(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/skip2/go-qrcode"
 
-	"github.com/shortline/shortline/control/internal/accounts"
-	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
 func (s *Server) registerAccount() {

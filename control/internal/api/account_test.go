@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 )
 
 var userNames = []string{"id", "email", "name", "role", "status", "isActive", "twoFactorEnabled", "createdAt", "updatedAt"}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/idptest"
-	"github.com/shortline/shortline/control/internal/sso"
+	"github.com/shortline/shortline/control/internal/manage/sso"
+	"github.com/shortline/shortline/control/internal/platform/idptest"
 )
 
 // key makes an API key in a session.

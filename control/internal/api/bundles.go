@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/shortline/shortline/control/internal/bundles"
-	"github.com/shortline/shortline/control/internal/links"
-	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/control/internal/publish"
+	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/link"

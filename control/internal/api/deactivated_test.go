@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"

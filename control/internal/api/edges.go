@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/snapshot"
 )

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
-	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 )
 
 // access is who may call an endpoint.

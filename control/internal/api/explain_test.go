@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/explain"
+	"github.com/shortline/shortline/control/internal/manage/explain"
 )
 
 // withExplain adds links, and what explains them with the zone of Berlin.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
 // fieldOf rewrites one complaint of the framework: body.urls[0].originalUrl becomes urls.0.originalUrl, a missing

@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/shortline/shortline/control/internal/accounts"
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 

@@ -16,11 +16,11 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/shortline/shortline/control/internal/accounts"
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/auth"
-	"github.com/shortline/shortline/control/internal/keys"
-	"github.com/shortline/shortline/control/internal/settings"
+	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/keys"
+	"github.com/shortline/shortline/control/internal/manage/settings"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )

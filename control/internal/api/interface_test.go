@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/control/internal/webhooks"
 )
 
 // openapi is what tests read of the OpenAPI document.

@@ -11,8 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
-	"github.com/shortline/shortline/control/internal/live"
-	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/clicks/live"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
 // LivePath is where clicks stream. A request there goes on until its caller leaves, their session ends, or its context

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/analytics"
-	"github.com/shortline/shortline/control/internal/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/ingest"
-	"github.com/shortline/shortline/control/internal/live"
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/clicks/ingest"
+	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )

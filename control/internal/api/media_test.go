@@ -23,9 +23,9 @@ import (
 	"golang.org/x/image/webp"
 
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/media"
-	"github.com/shortline/shortline/control/internal/media/object"
-	"github.com/shortline/shortline/control/internal/media/picture"
+	"github.com/shortline/shortline/control/internal/manage/media"
+	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/manage/media/picture"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )

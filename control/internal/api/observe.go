@@ -13,9 +13,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
-	"github.com/shortline/shortline/control/internal/audit"
-	"github.com/shortline/shortline/control/internal/auth"
-	"github.com/shortline/shortline/control/internal/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/shared/visitor"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/privacy"
+	"github.com/shortline/shortline/control/internal/manage/privacy"
 )
 
 // Only an administrator's session may erase a visitor, and only by an address. (What is erased, the tests of standalone and

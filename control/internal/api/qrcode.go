@@ -10,8 +10,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
-	"github.com/shortline/shortline/control/internal/links/qr"
-	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/manage/links/qr"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
 func (s *Server) registerQRCode() {

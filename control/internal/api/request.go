@@ -20,7 +20,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/shortline/shortline/control/internal/problem"
-	"github.com/shortline/shortline/control/internal/routing"
+	"github.com/shortline/shortline/control/internal/manage/routing"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/rule"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
 // secureHeaders sets what every answer carries; an endpoint that must differ (an image) sets its own.

@@ -12,12 +12,12 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/shortline/shortline/control/internal/accounts"
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/auth"
-	"github.com/shortline/shortline/control/internal/idptest"
-	"github.com/shortline/shortline/control/internal/settings"
-	"github.com/shortline/shortline/control/internal/sso"
+	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/settings"
+	"github.com/shortline/shortline/control/internal/manage/sso"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/idptest"
 )
 
 // withSSO adds sign-in through identity providers to a world.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/idptest"
-	"github.com/shortline/shortline/control/internal/sso"
+	"github.com/shortline/shortline/control/internal/manage/sso"
+	"github.com/shortline/shortline/control/internal/platform/idptest"
 	"github.com/shortline/shortline/control/internal/store"
 )
 

@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/shortline/shortline/control/internal/links"
-	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
 // bulkItem is a createURL whose destination may be missing: then that item fails, not the whole request.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/shortline/shortline/control/internal/links"
+	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/store"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/shortline/shortline/control/internal/accounts"
-	"github.com/shortline/shortline/control/internal/auth"
-	"github.com/shortline/shortline/control/internal/problem"
+	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/shortline/shortline/control/internal/routing"
+	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/store"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/shortline/shortline/control/internal/webhooks"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
 )
 
 // eventWords says when each event is sent.

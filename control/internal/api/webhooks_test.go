@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/control/internal/webhooks"
 )
 
 // hooked is a world with webhooks and a receiver, which answers with a status that can be set.

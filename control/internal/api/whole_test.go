@@ -15,20 +15,20 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/shortline/shortline/control/internal/accounts"
-	"github.com/shortline/shortline/control/internal/analytics/duckdb"
-	"github.com/shortline/shortline/control/internal/analytics/report"
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/auth"
-	"github.com/shortline/shortline/control/internal/bundles"
-	"github.com/shortline/shortline/control/internal/keys"
-	"github.com/shortline/shortline/control/internal/media"
-	"github.com/shortline/shortline/control/internal/media/object"
-	"github.com/shortline/shortline/control/internal/settings"
-	"github.com/shortline/shortline/control/internal/sso"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/manage/keys"
+	"github.com/shortline/shortline/control/internal/manage/media"
+	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/manage/settings"
+	"github.com/shortline/shortline/control/internal/manage/sso"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/control/internal/webhooks"
 )
 
 // whole adds every use case to a world.

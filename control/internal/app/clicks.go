@@ -8,17 +8,17 @@ import (
 	"io"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/analytics"
-	"github.com/shortline/shortline/control/internal/ingest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/ingest"
+	"github.com/shortline/shortline/control/internal/clicks/reconcile"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/control/internal/streamaudit"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
 // VerifyClicks is the operator's command of that name: it says what the store of clicks is like, and is an error
 // where a click is missing or a report would not agree with the clicks.
 func VerifyClicks(ctx context.Context, clicks analytics.Store, out io.Writer) error {
-	r, err := streamaudit.VerifyClicks(ctx, clicks)
+	r, err := reconcile.VerifyClicks(ctx, clicks)
 	if err != nil {
 		return err
 	}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/shortline/shortline/control/internal/accounts"
-	"github.com/shortline/shortline/control/internal/audit"
-	"github.com/shortline/shortline/control/internal/auth"
-	"github.com/shortline/shortline/control/internal/settings"
-	"github.com/shortline/shortline/control/internal/sso"
+	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/settings"
+	"github.com/shortline/shortline/control/internal/manage/sso"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/control/internal/webhooks"
 	"github.com/shortline/shortline/shared/config"
 )
 

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/app"
-	"github.com/shortline/shortline/control/internal/audit"
-	"github.com/shortline/shortline/control/internal/auth"
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/control/internal/webhooks"
 	"github.com/shortline/shortline/shared/config"
 )
 

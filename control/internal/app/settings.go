@@ -11,9 +11,9 @@ import (
 	_ "time/tzdata" // zones must be there on machines without a zone database
 
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/media/object"
-	"github.com/shortline/shortline/control/internal/sso"
-	"github.com/shortline/shortline/control/internal/webhooks"
+	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/manage/sso"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/tracing"

@@ -11,18 +11,18 @@ import (
 
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/edge/remote"
+	"github.com/shortline/shortline/shared/cli"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/peertls"
-	"github.com/shortline/shortline/shared/program"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/tracing"
 	"go.opentelemetry.io/otel/attribute"
 )
 
-var edgeProgram = program.Program{
+var edgeProgram = cli.Program{
 	Name: "edge", About: "edge answers visitors: links from a control plane, clicks to Kafka.",
-	New: func() program.Settings { return new(settings) },
-	Run: func(ctx context.Context, s program.Settings, _, stderr io.Writer) error {
+	New: func() cli.Settings { return new(settings) },
+	Run: func(ctx context.Context, s cli.Settings, _, stderr io.Writer) error {
 		return run(ctx, s.(*settings), stderr)
 	},
 }
@@ -42,7 +42,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		return err
 	}
 	s.Port.Configure(op)
-	for _, warning := range program.Warnings(s) {
+	for _, warning := range cli.Warnings(s) {
 		log.Warn(warning)
 	}
 	peer, err := peertls.Open(s.controlFiles(), log)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/program/programtest"
+	"github.com/shortline/shortline/shared/cli/clitest"
 )
 
 func call(t *testing.T, args ...string) (int, string) {
@@ -42,7 +42,7 @@ func TestCheck(t *testing.T) {
 
 func TestSettings_page(t *testing.T) {
 	_, table := call(t, "-settings")
-	programtest.Settings(t, "../../../docs/settings.md", "edge", table)
+	clitest.Settings(t, "../../../docs/settings.md", "edge", table)
 }
 
 func TestHelp_and_mistakes(t *testing.T) {

@@ -17,17 +17,17 @@ import (
 
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/edge/remote"
+	"github.com/shortline/shortline/shared/cli"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/peertls"
-	"github.com/shortline/shortline/shared/program"
 	"github.com/shortline/shortline/shared/tracing"
 )
 
 type settings struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:":8080" help:"serves visitors"`
-	program.Port
+	cli.Port
 	BaseURL     string        `env:"BASE_URL" help:"the address that visitors use"`
 	DataDir     string        `env:"DATA_DIR" envDefault:"./data" help:"holds the links as last seen and the clicks not yet delivered; one edge each"`
 	Name        string        `env:"EDGE_NAME" help:"what operators call this edge: shown in the list of edges, on metrics and on clicks; at most 64 letters, digits, dots, hyphens and underlines"`
@@ -94,7 +94,7 @@ func (s *settings) edge() edge.Config {
 	}
 }
 
-// Warnings implements program.Warnings.
+// Warnings implements cli.Warnings.
 func (s *settings) Warnings() []string {
 	u, err := url.Parse(s.ControlURL)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {

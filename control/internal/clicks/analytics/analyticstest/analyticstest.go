@@ -1,0 +1,436 @@
+// Package analyticstest is the suite that every analytics.Store must pass. It loads generated clicks, with what
+// goes wrong in real ones (bots, equal times, days on which clocks change, zones off the hour, missing values, text
+// that is no UTF-8), and compares each answer with one computed here in the plainest way.
+package analyticstest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+	_ "time/tzdata" // the suite must not depend on the machine's zones
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/link"
+)
+
+// Run runs the suite. open returns an empty store; the suite closes it.
+func Run(t *testing.T, open func(t *testing.T) analytics.Store) {
+	run(t, open, func(int) bool { return true })
+}
+
+// Parts is in how many parts RunPart has the questions.
+const Parts = 3
+
+// RunPart is Run for a store that is tested in several modes and answers slowly: of the questions about generated clicks,
+// which are every query of every scope, it asks the one part only. Each part has every query and every scope.
+func RunPart(t *testing.T, part int, open func(t *testing.T) analytics.Store) {
+	run(t, open, func(n int) bool { return n%Parts == part%Parts })
+}
+
+func run(t *testing.T, open func(t *testing.T) analytics.Store, asked func(n int) bool) {
+	fresh := func(t *testing.T) analytics.Store {
+		t.Parallel()
+		s := open(t)
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+		return s
+	}
+	t.Run("empty", func(t *testing.T) { empty(t, fresh(t)) })
+	t.Run("answers", func(t *testing.T) { answers(t, fresh(t), asked) })
+	t.Run("insert_is_idempotent", func(t *testing.T) { idempotent(t, fresh(t)) })
+	t.Run("insert_keeps_everything", func(t *testing.T) { roundTrip(t, fresh(t)) })
+	t.Run("marks_only_rise", func(t *testing.T) { marks(t, fresh(t)) })
+	t.Run("losses_count_once", func(t *testing.T) { losses(t, fresh(t)) })
+	t.Run("gaps", func(t *testing.T) { gaps(t, fresh(t)) })
+	t.Run("reclassify", func(t *testing.T) { reclassify(t, fresh(t)) })
+	t.Run("erase", func(t *testing.T) { erase(t, fresh(t)) })
+	t.Run("clicks_stops_when_told", func(t *testing.T) { stop(t, fresh(t)) })
+	t.Run("readers_beside_a_writer", func(t *testing.T) { beside(t, fresh(t)) })
+}
+
+// Clicks generates n clicks of one lane, the same for the same seed, within the days from a start on.
+func Clicks(seed uint64, n int, start time.Time, days int) []analytics.Row {
+	r := rand.New(rand.NewPCG(seed, 7))
+	pick := func(list ...string) string { return list[int(float64(len(list))*r.Float64()*r.Float64())] }
+	lane := click.Lane{Edge: math.MaxUint64 - seed, Epoch: 3, Lane: uint8(seed)}
+	rows := make([]analytics.Row, n)
+	for i := range rows {
+		row := analytics.Row{
+			Identity: analytics.Identity{Lane: lane, Seq: uint64(i + 1)},
+			// Rounded, so that some are at the same time.
+			Time:    start.UnixMilli() + r.Int64N(int64(days)*24*60*60*100)*10,
+			Link:    1 + uint64(r.Float64()*r.Float64()*40),
+			Country: pick("US", "TW", "", "DE", "GB", "BR"), Region: pick("", "California", "Taipei", "Bayern"), City: pick("London", "", "Taipei", "São Paulo", "München"),
+			Device: pick("MOBILE", "DESKTOP", "TABLET", ""), OS: pick("iOS", "Android", "Windows", "macOS"), Browser: pick("Chrome", "Safari", "Firefox"),
+			Referer:   pick("", "https://example.com/", "https://news.example/a,b", `https://q.example/?q="x"`),
+			UserAgent: "Mozilla/5.0", UTM: link.UTM{Source: pick("", "mail", "social"), Medium: pick("", "cpc"), Campaign: pick("", "spring", "Spring"), Term: pick("", "x"), Content: pick("", "y"), ID: pick("", "7"), SourcePlatform: pick("", "p")},
+			GeoVersion: "test", BotList: "list", EdgeName: []string{"", "fra-1"}[i%2], EdgeRegion: []string{"", "eu-central", "us-east"}[i%3],
+		}
+		row.Owner = 1 + row.Link%3
+		if r.IntN(8) > 0 {
+			row.IP = netip.AddrFrom4([4]byte{10, 0, byte(r.IntN(3)), byte(r.IntN(200))})
+			if r.IntN(4) == 0 {
+				a := netip.MustParseAddr("2001:db8::").As16()
+				a[15] = byte(r.IntN(50))
+				row.IP = netip.AddrFrom16(a)
+			}
+		}
+		if r.IntN(10) == 0 {
+			row.Bot, row.BotName = true, pick("Googlebot", "Other", "bingbot")
+		}
+		switch r.IntN(4) {
+		case 0:
+			row.Variant = link.ID{0: 1, 15: byte(r.IntN(3))}
+		case 1:
+			row.Rule = link.ID{0: 2, 15: byte(r.IntN(3))}
+		}
+		rows[i] = row
+	}
+	return rows
+}
+
+func ctx() context.Context { return context.Background() }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// insert adds rows as ingest does: batch after batch, with the lane's mark.
+func insert(t *testing.T, s analytics.Store, rows []analytics.Row, size int) {
+	t.Helper()
+	for part := range slices.Chunk(rows, size) {
+		last := part[len(part)-1]
+		must(t, s.Insert(ctx(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: last.Lane, Seq: last.Seq}}}))
+	}
+}
+
+func total(t *testing.T, s analytics.Store, scope analytics.Scope) int64 {
+	t.Helper()
+	lines, err := s.Lines(ctx(), analytics.Query{Scope: scope})
+	must(t, err)
+	if len(lines) != 1 {
+		t.Fatalf("%d lines without a grouping, want 1", len(lines))
+	}
+	return lines[0].Clicks
+}
+
+func everyone() analytics.Scope { return analytics.Scope{Bots: analytics.Everyone} }
+
+func empty(t *testing.T, s analytics.Store) {
+	must(t, s.Ping(ctx()))
+	lines, err := s.Lines(ctx(), analytics.Query{Visitors: true, Last: true})
+	must(t, err)
+	if want := []analytics.Line{{}}; !slices.Equal(lines, want) {
+		t.Errorf("Lines = %v, want %v", lines, want)
+	}
+	lines, err = s.Lines(ctx(), analytics.Query{ByDay: true})
+	must(t, err)
+	if len(lines) != 0 {
+		t.Errorf("Lines by day = %v, want none", lines)
+	}
+	found, err := s.Breakdown(ctx(), everyone(), []analytics.Dimension{analytics.Country, analytics.City}, 10)
+	must(t, err)
+	if len(found) != 0 {
+		t.Errorf("Breakdown = %v, want nothing", found)
+	}
+	list, err := s.Marks(ctx())
+	must(t, err)
+	if len(list) != 0 {
+		t.Errorf("Marks = %v, want none", list)
+	}
+	must(t, s.Insert(ctx(), analytics.Batch{}))
+}
+
+func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
+	newYork, taipei, kathmandu, santiago := zone(t, "America/New_York"), zone(t, "Asia/Taipei"), zone(t, "Asia/Kathmandu"), zone(t, "America/Santiago")
+	// Three weeks around the day on which New York goes to summer time; another around the one on which
+	// Santiago's midnight does not exist.
+	rows := Clicks(1, 4000, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 21)
+	more := Clicks(2, 2000, time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC), 9)
+	insert(t, s, rows, 700)
+	insert(t, s, more, 2000)
+	all := slices.Concat(rows, more)
+
+	march8 := analytics.DayOn(2026, 3, 8)
+	scopes := []analytics.Scope{
+		{}, everyone(), {Bots: analytics.OnlyBots}, {Owner: 2}, {Links: []uint64{1}}, {Links: []uint64{1, 2, 3, 999}, Bots: analytics.Everyone}, {Links: []uint64{}},
+		{From: march8.Start(newYork), To: (march8 + 1).Start(newYork)}, {From: march8.Start(taipei)}, {To: march8.Start(kathmandu), Owner: 1},
+		{From: all[5].Time, To: all[5].Time + 1, Bots: analytics.Everyone}, {Routed: true}, {Drawn: true, Owner: 3}, {Links: []uint64{math.MaxInt64}},
+	}
+	for i, scope := range scopes {
+		for j, q := range []analytics.Query{
+			{Visitors: true, Last: true}, {ByDay: true, Visitors: true}, {ByDay: true, Zone: newYork}, {ByDay: true, Zone: taipei, Last: true}, {ByDay: true, Zone: kathmandu, Visitors: true},
+			{ByDay: true, Zone: santiago}, {ByLink: true, Last: true}, {ByLink: true, TopFirst: true, Limit: 5}, {By: analytics.Country, TopFirst: true}, {By: analytics.City, TopFirst: true, Limit: 2},
+			{By: analytics.BotName}, {By: analytics.Variant, Visitors: true}, {ByLink: true, By: analytics.Variant}, {ByDay: true, By: analytics.Rule, Zone: newYork, Last: true}, {By: analytics.UTMCampaign},
+		} {
+			if !asked(i + j) {
+				continue
+			}
+			q.Scope = scope
+			got, err := s.Lines(ctx(), q)
+			must(t, err)
+			if want := expect(all, q); !slices.Equal(got, want) {
+				t.Errorf("scope %d, query %d: %+v\n got %v\nwant %v", i, j, q, got, want)
+			}
+		}
+		dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
+			analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent}
+		for j, dims := range [][]analytics.Dimension{dims, {analytics.Rule}, {analytics.Referer, analytics.BotName}} {
+			if !asked(i + j) {
+				continue
+			}
+			got, err := s.Breakdown(ctx(), scope, dims, 3)
+			must(t, err)
+			want := map[analytics.Dimension][]analytics.Count{}
+			for _, d := range dims {
+				for _, l := range expect(all, analytics.Query{Scope: scope, By: d, TopFirst: true, Limit: 3}) {
+					want[d] = append(want[d], analytics.Count{Value: l.Value, Clicks: l.Clicks})
+				}
+			}
+			if !maps.EqualFunc(got, want, slices.Equal) {
+				t.Errorf("scope %d, breakdown by %v:\n got %v\nwant %v", i, dims, got, want)
+			}
+		}
+		var got []analytics.Row
+		must(t, s.Clicks(ctx(), scope, 25, func(r *analytics.Row) error { got = append(got, *r); return nil }))
+		want := filter(all, scope)
+		slices.SortFunc(want, func(a, b analytics.Row) int {
+			return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.Edge, a.Edge), cmp.Compare(b.Seq, a.Seq))
+		})
+		if newest := want[:min(25, len(want))]; !slices.Equal(got, newest) {
+			t.Errorf("scope %d: newest clicks\n got %v\nwant %v", i, got, newest)
+		}
+		got = nil
+		must(t, s.Clicks(ctx(), scope, 100_000, func(r *analytics.Row) error { got = append(got, *r); return nil }))
+		if !slices.Equal(got, want) {
+			t.Errorf("scope %d: all clicks: %d, want %d, or in another order", i, len(got), len(want))
+		}
+	}
+}
+
+func zone(t *testing.T, name string) *time.Location {
+	t.Helper()
+	z, err := time.LoadLocation(name)
+	must(t, err)
+	return z
+}
+
+func filter(rows []analytics.Row, s analytics.Scope) []analytics.Row {
+	var out []analytics.Row
+	for _, r := range rows {
+		if (s.Links == nil || slices.Contains(s.Links, r.Link)) && (s.Owner == 0 || s.Owner == r.Owner) &&
+			(s.From == 0 || r.Time >= s.From) && (s.To == 0 || r.Time < s.To) &&
+			(s.Bots == analytics.Everyone || r.Bot == (s.Bots == analytics.OnlyBots)) &&
+			(!s.Routed || !r.Rule.IsZero()) && (!s.Drawn || !r.Variant.IsZero()) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func value(r analytics.Row, d analytics.Dimension) string {
+	id := func(id link.ID) string {
+		if id.IsZero() {
+			return ""
+		}
+		return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	}
+	return map[analytics.Dimension]string{analytics.None: "", analytics.Country: r.Country, analytics.Region: r.Region, analytics.City: r.City, analytics.Device: r.Device,
+		analytics.OS: r.OS, analytics.Browser: r.Browser, analytics.Referer: r.Referer, analytics.UTMSource: r.UTM.Source, analytics.UTMMedium: r.UTM.Medium,
+		analytics.UTMCampaign: r.UTM.Campaign, analytics.UTMTerm: r.UTM.Term, analytics.UTMContent: r.UTM.Content, analytics.BotName: r.BotName,
+		analytics.Variant: id(r.Variant), analytics.Rule: id(r.Rule)}[d]
+}
+
+// expect answers a query from rows in memory. Days come from the calendar of package time, not from a Day.
+func expect(rows []analytics.Row, q analytics.Query) []analytics.Line {
+	type key struct {
+		day   analytics.Day
+		link  uint64
+		value string
+	}
+	lines, visitors := map[key]*analytics.Line{}, map[key]map[netip.Addr]bool{}
+	if !q.ByDay && !q.ByLink && q.By == analytics.None {
+		lines[key{}] = &analytics.Line{}
+	}
+	for _, r := range filter(rows, q.Scope) {
+		k := key{value: value(r, q.By)}
+		if q.ByLink {
+			k.link = r.Link
+		}
+		if q.ByDay {
+			z := q.Zone
+			if z == nil {
+				z = time.UTC
+			}
+			k.day = analytics.DayOn(time.UnixMilli(r.Time).In(z).Date())
+		}
+		l := lines[k]
+		if l == nil {
+			l = &analytics.Line{Day: k.day, Link: k.link, Value: k.value}
+			lines[k] = l
+		}
+		if visitors[k] == nil {
+			visitors[k] = map[netip.Addr]bool{}
+		}
+		visitors[k][r.IP] = true
+		l.Clicks++
+		if q.Last {
+			l.Last = max(l.Last, r.Time)
+		}
+		if q.Visitors {
+			l.Visitors = int64(len(visitors[k]))
+		}
+	}
+	out := []analytics.Line{}
+	for _, l := range lines {
+		out = append(out, *l)
+	}
+	slices.SortFunc(out, func(a, b analytics.Line) int {
+		top := 0
+		if q.TopFirst {
+			top = cmp.Compare(b.Clicks, a.Clicks)
+		}
+		return cmp.Or(top, cmp.Compare(a.Day, b.Day), cmp.Compare(a.Link, b.Link), cmp.Compare(a.Value, b.Value))
+	})
+	if q.Limit > 0 && len(out) > q.Limit {
+		out = out[:q.Limit]
+	}
+	return out
+}
+
+func idempotent(t *testing.T, s analytics.Store) {
+	rows := Clicks(3, 600, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)
+	insert(t, s, rows, 100)
+	insert(t, s, rows, 250) // again, cut otherwise
+	must(t, s.Insert(ctx(), analytics.Batch{Rows: rows[100:400]}))
+	if n := total(t, s, everyone()); n != 600 {
+		t.Errorf("%d clicks after inserting 600 three times", n)
+	}
+	// Filling a hole below the mark, as a repair does; and rows that no mark covers, twice.
+	other := Clicks(4, 300, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)
+	must(t, s.Insert(ctx(), analytics.Batch{Rows: other[200:], Marks: []analytics.Mark{{Lane: other[0].Lane, Seq: 300}}}))
+	must(t, s.Insert(ctx(), analytics.Batch{Rows: other[:250]}))
+	third := Clicks(5, 50, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)
+	must(t, s.Insert(ctx(), analytics.Batch{Rows: third}))
+	must(t, s.Insert(ctx(), analytics.Batch{Rows: third}))
+	if n := total(t, s, everyone()); n != 950 {
+		t.Errorf("%d clicks, want 950", n)
+	}
+	var ids []string
+	must(t, s.Clicks(ctx(), everyone(), 10_000, func(r *analytics.Row) error { ids = append(ids, r.ID()); return nil }))
+	slices.Sort(ids)
+	if n := len(slices.Compact(ids)); n != 950 {
+		t.Errorf("%d ids, want 950", n)
+	}
+}
+
+func roundTrip(t *testing.T, s analytics.Store) {
+	row := Clicks(6, 1, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)[0]
+	row.Referer, row.UserAgent = "bad \xff and \x00 text", "'; DROP TABLE clicks; -- \u202e 𝒳"
+	row.IP = netip.MustParseAddr("::ffff:192.0.2.1")
+	row.Variant, row.Rule = link.ID{1, 2, 3}, link.ID{15: 9}
+	must(t, s.Insert(ctx(), analytics.Batch{Rows: []analytics.Row{row}, Marks: []analytics.Mark{{Lane: row.Lane, Seq: row.Seq}}}))
+	var got analytics.Row
+	must(t, s.Clicks(ctx(), everyone(), 2, func(r *analytics.Row) error { got = *r; return nil }))
+	row.Referer, row.IP = "bad \uFFFD and \uFFFD text", netip.MustParseAddr("192.0.2.1")
+	if got != row {
+		t.Errorf("got  %+v\nwant %+v", got, row)
+	}
+}
+
+func marks(t *testing.T, s analytics.Store) {
+	a, b := click.Lane{Edge: 1 << 63, Epoch: math.MaxUint32, Lane: 255}, click.Lane{Edge: 5}
+	must(t, s.Insert(ctx(), analytics.Batch{Marks: []analytics.Mark{{Lane: a, Seq: 10}, {Lane: b, Seq: 3}}}))
+	must(t, s.Insert(ctx(), analytics.Batch{Marks: []analytics.Mark{{Lane: a, Seq: 4}, {Lane: b, Seq: 7}, {Lane: b, Seq: 5}}}))
+	got, err := s.Marks(ctx())
+	must(t, err)
+	slices.SortFunc(got, func(x, y analytics.Mark) int { return cmp.Compare(x.Edge, y.Edge) })
+	if want := []analytics.Mark{{Lane: b, Seq: 7}, {Lane: a, Seq: 10}}; !slices.Equal(got, want) {
+		t.Errorf("Marks = %v, want %v", got, want)
+	}
+}
+
+func losses(t *testing.T, s analytics.Store) {
+	l := analytics.Loss{Identity: analytics.Identity{Lane: click.Lane{Edge: 1 << 63}, Seq: 20}, Time: 1, From: 11, To: 19}
+	for range 2 {
+		must(t, s.Insert(ctx(), analytics.Batch{Losses: []analytics.Loss{l}, Marks: []analytics.Mark{{Lane: l.Lane, Seq: 20}}}))
+	}
+	n, err := s.Losses(ctx())
+	must(t, err)
+	if n != 9 {
+		t.Errorf("Losses = %d, want 9", n)
+	}
+}
+
+func stop(t *testing.T, s analytics.Store) {
+	insert(t, s, Clicks(7, 50, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2), 50)
+	enough, n := errors.New("enough"), 0
+	err := s.Clicks(ctx(), everyone(), 50, func(*analytics.Row) error {
+		if n++; n == 3 {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) || n != 3 {
+		t.Errorf("Clicks = %v after %d, want its own error after 3", err, n)
+	}
+	cancelled, cancel := context.WithCancel(ctx())
+	cancel()
+	if _, err := s.Lines(cancelled, analytics.Query{}); err == nil {
+		t.Error("Lines with a cancelled context gave no error")
+	}
+	if n := total(t, s, everyone()); n != 50 {
+		t.Errorf("%d clicks after the interruptions, want 50", n)
+	}
+}
+
+func beside(t *testing.T, s analytics.Store) {
+	rows := Clicks(8, 3000, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			last := int64(-1)
+			for {
+				lines, err := s.Lines(ctx(), analytics.Query{Scope: everyone(), Visitors: true})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				// A batch is seen whole or not at all, and what was seen stays.
+				if n := lines[0].Clicks; n%200 != 0 || n < last {
+					t.Errorf("a reader saw %d clicks after %d", n, last)
+					return
+				}
+				last = lines[0].Clicks
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	insert(t, s, rows, 200)
+	if n := total(t, s, everyone()); n != 3000 {
+		t.Errorf("%d clicks right after the insert, want 3000", n)
+	}
+	close(done)
+	wg.Wait()
+}

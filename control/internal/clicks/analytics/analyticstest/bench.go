@@ -1,0 +1,80 @@
+package analyticstest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+)
+
+// Load inserts n clicks of one month as ingest would at full speed, batch at a time, and returns how many went in per
+// second.
+func Load(b *testing.B, s analytics.Store, n, batch int) float64 {
+	b.Helper()
+	rows := Clicks(1, n, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
+	// Clicks come about in the order of time.
+	slices.SortFunc(rows, func(a, b analytics.Row) int { return cmp.Compare(a.Time, b.Time) })
+	for i := range rows {
+		rows[i].Seq = uint64(i + 1)
+	}
+	start := time.Now()
+	for part := range slices.Chunk(rows, batch) {
+		if err := s.Insert(b.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return float64(n) / time.Since(start).Seconds()
+}
+
+// Queries measures what reports ask of a store that Load filled; all clicks are in the period asked for. It reports how
+// the middle and the fastest answer compare with budget, which others on the machine make it exceed; 0 is none.
+func Queries(b *testing.B, s analytics.Store, budget time.Duration) {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		b.Fatal(err)
+	}
+	scope := analytics.Scope{From: time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC).UnixMilli(), To: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()}
+	one := scope
+	one.Links = []uint64{1}
+	dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
+		analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent}
+	ctx := context.Background()
+	lines := func(q analytics.Query) func() error {
+		return func() error { _, err := s.Lines(ctx, q); return err }
+	}
+	newest := func(n int) func() error {
+		return func() error { return s.Clicks(ctx, scope, n, func(*analytics.Row) error { return nil }) }
+	}
+	for _, c := range []struct {
+		name string
+		f    func() error
+	}{
+		{"totals", lines(analytics.Query{Scope: scope, Visitors: true})},
+		{"days", lines(analytics.Query{Scope: scope, ByDay: true, Zone: zone, Visitors: true})},
+		{"breakdown", func() error { _, err := s.Breakdown(ctx, scope, dims, 11); return err }},
+		{"top_links", lines(analytics.Query{Scope: scope, ByLink: true, TopFirst: true, Limit: 10})},
+		{"one_link_days", lines(analytics.Query{Scope: one, ByDay: true, Zone: zone, Visitors: true})},
+		{"counters", lines(analytics.Query{ByLink: true})},
+		{"recent", newest(20)},
+		{"export_10000", newest(10_000)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var took []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				if err := c.f(); err != nil {
+					b.Fatal(err)
+				}
+				took = append(took, time.Since(start))
+			}
+			if budget > 0 {
+				slices.Sort(took)
+				b.ReportMetric(float64(took[len(took)/2])/float64(budget), "x-budget")
+				b.ReportMetric(float64(took[0])/float64(budget), "x-budget-best")
+			}
+		})
+	}
+}

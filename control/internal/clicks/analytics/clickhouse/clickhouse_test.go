@@ -1,0 +1,286 @@
+package clickhouse_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+)
+
+func open(t testing.TB, cfg clickhouse.Config) *clickhouse.Store {
+	t.Helper()
+	s, err := clickhouse.Open(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestStore runs the suite in each mode of rebuilding, two of them over each protocol. The three that read rollups are
+// asked everything between them.
+func TestStore(t *testing.T) {
+	t.Parallel()
+	for part, mode := range []string{"raw", "clean", "half", "beside"} {
+		t.Run(mode, func(t *testing.T) {
+			if testing.Short() && mode != "half" {
+				t.Skip("takes a quarter of a minute")
+			}
+			t.Parallel()
+			analyticstest.RunPart(t, part, func(t *testing.T) analytics.Store {
+				url := clickhousetest.Database
+				if mode == "clean" || mode == "beside" {
+					url = clickhousetest.NativeDatabase
+				}
+				s := open(t, clickhouse.Config{URL: url(t)})
+				if mode == "raw" {
+					return s
+				}
+				r := &rebuilding{Store: s, t: t, mode: mode, done: make(chan struct{})}
+				if mode == "beside" {
+					r.wg.Go(r.always)
+				}
+				return r
+			})
+		})
+	}
+}
+
+// rebuilding is a store whose rollups are rebuilt: before each question (clean), after some batches (half), or all the
+// time while clicks come in and questions are asked (beside).
+type rebuilding struct {
+	*clickhouse.Store
+	t       *testing.T
+	mode    string
+	batches atomic.Int64
+	done    chan struct{}
+	wg      sync.WaitGroup
+
+	building sync.Mutex
+	built    int64 // batches
+}
+
+func (r *rebuilding) Insert(ctx context.Context, b analytics.Batch) error {
+	err := r.Store.Insert(ctx, b)
+	if n := r.batches.Add(1); err == nil && r.mode == "half" && n%3 == 0 {
+		err = r.Rebuild(ctx, distant)
+	}
+	return err
+}
+
+func (r *rebuilding) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
+	if err := r.clean(ctx); err != nil {
+		return nil, err
+	}
+	return r.Store.Lines(ctx, q)
+}
+
+func (r *rebuilding) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
+	if err := r.clean(ctx); err != nil {
+		return nil, err
+	}
+	return r.Store.Breakdown(ctx, scope, dims, limit)
+}
+
+// clean rebuilds, once after each batch.
+func (r *rebuilding) clean(ctx context.Context) error {
+	r.building.Lock()
+	defer r.building.Unlock()
+	n := r.batches.Load()
+	if r.mode != "clean" || r.built == n {
+		return nil
+	}
+	r.built = n
+	return r.Rebuild(ctx, distant)
+}
+
+// distant is after every click.
+var distant = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (r *rebuilding) always() {
+	for {
+		select {
+		case <-r.done:
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+		if err := r.Rebuild(context.Background(), distant); err != nil {
+			r.t.Errorf("Rebuild: %v", err)
+			return
+		}
+	}
+}
+
+func (r *rebuilding) Close() error {
+	close(r.done)
+	r.wg.Wait()
+	drift, err := r.Drift(context.Background(), time.UnixMilli(0), distant)
+	if err != nil || len(drift.Hours) > 0 || drift.Clicks != drift.Short {
+		r.t.Errorf("Drift = %+v, %v", drift, err)
+	}
+	return errors.Join(err, r.Store.Close())
+}
+
+func row(day time.Time) analytics.Row { return analyticstest.Clicks(11, 1, day, 1)[0] }
+
+func insert(t *testing.T, s *clickhouse.Store, rows ...analytics.Row) {
+	t.Helper()
+	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpen_by_many_at_once_and_again(t *testing.T) {
+	t.Parallel()
+	cfg := clickhouse.Config{URL: clickhousetest.Database(t)}
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			s, err := clickhouse.Open(t.Context(), cfg)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
+			s.Close()
+		})
+	}
+	wg.Wait()
+	s := open(t, cfg)
+	defer s.Close()
+	if n := count(t, s); n != 1 {
+		t.Errorf("%d clicks, want 1", n)
+	}
+}
+
+func TestOpen_makes_the_database(t *testing.T) {
+	t.Parallel()
+	url := clickhousetest.Database(t) + "_new"
+	for range 2 {
+		s := open(t, clickhouse.Config{URL: url})
+		insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
+		if n := count(t, s); n != 1 {
+			t.Errorf("%d clicks, want 1", n)
+		}
+		s.Close()
+	}
+}
+
+// The server that refuses is played: the engine of the tests has no users.
+func TestOpen_says_what_is_wrong(t *testing.T) {
+	t.Parallel()
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-ClickHouse-Exception-Code", "516")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, "Code: 516. DB::Exception: ann: Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED)")
+	}))
+	defer refusing.Close()
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	for url, want := range map[string]string{
+		strings.Replace(refusing.URL, "://", "://ann:hunter2@", 1) + "/x": `refuses the user "ann"`,
+		closed.URL + "/x": strings.TrimPrefix(closed.URL, "http://"),
+	} {
+		_, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter") {
+			t.Errorf("Open(%s) = %v, want %s", url, err, want)
+		}
+	}
+}
+
+func TestOpen_refuses_what_makes_no_sense(t *testing.T) {
+	t.Parallel()
+	for _, cfg := range []clickhouse.Config{{}, {URL: "clickhouse://user:hunter%zz@127.0.0.1/x"}, {URL: "http://127.0.0.1:1/x", Conns: -1}} {
+		if _, err := clickhouse.Open(t.Context(), cfg); err == nil || strings.Contains(err.Error(), "hunter") {
+			t.Errorf("Open(%+v) = %v, want an error that has no password", cfg, err)
+		}
+	}
+}
+
+// What was stored first stays when the same click comes again, enriched by a newer database.
+func TestStore_repeat_that_differs_changes_nothing(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Start(t, t.TempDir())
+	s := open(t, clickhouse.Config{URL: server.URL("default")})
+	defer s.Close()
+	first := row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
+	first.City = "first"
+	insert(t, s, first)
+	ask(t, server, "INSERT INTO clicks SELECT * REPLACE ('later' AS city, keep - 5 AS keep) FROM clicks")
+	check := func(when string) {
+		t.Helper()
+		if err := s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, 2, func(r *analytics.Row) error {
+			if *r != first {
+				t.Errorf("%s: %+v", when, r)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, s); n != 1 {
+			t.Errorf("%s: %d clicks, want 1", when, n)
+		}
+	}
+	check("before the parts are merged")
+	ask(t, server, "OPTIMIZE TABLE clicks FINAL")
+	check("after")
+}
+
+// Expire drops whole months that are past, with their rollups, and nothing else. The TTL of earlier releases is removed.
+func TestOps6_Expire(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Start(t, t.TempDir())
+	cfg := clickhouse.Config{URL: server.URL("default")}
+	now := time.Now()
+	s := open(t, cfg)
+	ask(t, server, "ALTER TABLE clicks MODIFY TTL toDateTime(ts) + toIntervalDay(60)")
+	s.Close()
+	s = open(t, cfg)
+	defer s.Close()
+	old, recent := row(now.AddDate(0, -4, 0)), row(now)
+	old.Seq = 99
+	insert(t, s, old, recent)
+	if err := s.Rebuild(t.Context(), now.AddDate(0, -1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, server, "OPTIMIZE TABLE clicks FINAL")
+	check := func(when string, clicks int64, rollups string) {
+		t.Helper()
+		if n := count(t, s); n != clicks {
+			t.Errorf("%s: %d clicks", when, n)
+		}
+		for _, table := range []string{"rollup_visits", "rollup_counts"} {
+			if n, err := server.Ask(t.Context(), "SELECT count() FROM "+table); err != nil || n != rollups {
+				t.Errorf("%s: %s has %s rows, %v", when, table, n, err)
+			}
+		}
+	}
+	check("before", 2, "1")
+	expire := func(before time.Time) {
+		t.Helper()
+		if err := s.Expire(t.Context(), before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expire(now.AddDate(0, -5, 0))
+	check("nothing is old enough", 2, "1")
+	expire(now.AddDate(0, -1, 0))
+	check("one is", 1, "0")
+}
+
+func ask(t *testing.T, server *clickhousetest.Server, statement string) {
+	t.Helper()
+	if _, err := server.Ask(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}

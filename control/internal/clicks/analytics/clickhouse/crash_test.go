@@ -1,0 +1,161 @@
+package clickhouse_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+)
+
+// killsEnv says how many kills the test makes.
+const killsEnv = "SHORTLINE_KILLS"
+
+// TestStore_kill_loses_nothing_and_repeats_nothing kills the server in the middle of inserts, of which a quarter go
+// over a month's end, and of rebuilds of rollups, while the writer makes each again until it is told that it is stored.
+func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes twenty seconds")
+	}
+	kills := 10
+	if n, err := strconv.Atoi(os.Getenv(killsEnv)); err == nil {
+		kills = n
+	}
+	ctx := context.Background()
+	server := clickhousetest.Start(t, t.TempDir())
+	s := open(t, clickhouse.Config{URL: server.URL("default")})
+	defer s.Close()
+
+	// One lane; the click at i has the sequence number i+1. The second half of each run of 4000 is a month later.
+	rows := analyticstest.Clicks(42, 4000*kills, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
+	for i := range rows {
+		if i/2000%2 == 1 {
+			rows[i].Time += (31 * 24 * time.Hour).Milliseconds()
+		}
+	}
+	var acked, retries atomic.Int64
+	acks := make(chan struct{}, 1)
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	go func() { stopped <- write(ctx, s, rows, &acked, &retries, acks, stop) }()
+
+	var rebuilt, failed atomic.Int64
+	over, rebuilder := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(rebuilder)
+		for {
+			if s.Rebuild(ctx, distant) == nil {
+				rebuilt.Add(1)
+			} else {
+				failed.Add(1)
+			}
+			select {
+			case <-over:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+
+	r := rand.New(rand.NewPCG(1, 1))
+	for kill := range kills {
+		for range 1 + r.IntN(6) {
+			<-acks
+		}
+		// A batch takes some milliseconds; when in it the kill comes is left to chance.
+		<-time.After(time.Duration(r.IntN(30_000)) * time.Microsecond)
+		before := acked.Load()
+		server.Kill()
+		server.Restart(t)
+		marks, err := s.Marks(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := count(t, s)
+		if mark := slices.MaxFunc(append(marks, analytics.Mark{}), func(a, b analytics.Mark) int { return int(a.Seq) - int(b.Seq) }); n < before || n < int64(mark.Seq) {
+			t.Fatalf("kill %d: %d clicks, %d acknowledged, mark %d", kill+1, n, before, mark.Seq)
+		}
+	}
+	close(stop)
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	close(over)
+	<-rebuilder
+	for _, when := range []string{"as it is", "rebuilt"} {
+		drift, err := s.Drift(ctx, time.UnixMilli(0), distant)
+		if err != nil || len(drift.Hours) > 0 || drift.Short != drift.Clicks {
+			t.Errorf("Drift %s = %+v, %v", when, drift, err)
+		}
+		if err := s.Rebuild(ctx, distant); err != nil {
+			t.Fatal(err)
+		}
+		if when == "rebuilt" && drift.Clicks != acked.Load() {
+			t.Errorf("rollups of %d clicks, %d acknowledged", drift.Clicks, acked.Load())
+		}
+	}
+	if rebuilt.Load() == 0 || failed.Load() == 0 {
+		t.Errorf("%d rebuilds, %d cut off: nothing was tried", rebuilt.Load(), failed.Load())
+	}
+
+	seen := map[analytics.Identity]bool{}
+	if err := s.Clicks(ctx, analytics.Scope{Bots: analytics.Everyone}, len(rows)+1, func(row *analytics.Row) error {
+		if seen[row.Identity] {
+			return fmt.Errorf("%v is there twice", row.Identity)
+		}
+		seen[row.Identity] = true
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if n := int64(len(seen)); n != acked.Load() || n != count(t, s) {
+		t.Errorf("%d clicks, %d counted, %d acknowledged", n, count(t, s), acked.Load())
+	}
+	raw, err := server.Ask(ctx, "SELECT count() FROM clicks")
+	t.Logf("%d kills, %d inserts made again, %d rebuilds, %d cut off, %d clicks in %s rows %v", kills, retries.Load(), rebuilt.Load(), failed.Load(), acked.Load(), raw, err)
+}
+
+// write inserts rows batch by batch until it is told to stop, and makes each again until it is stored.
+func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, acked, retries *atomic.Int64, acks chan<- struct{}, stop <-chan struct{}) error {
+	r := rand.New(rand.NewPCG(2, 2))
+	for at := 0; ; {
+		if at >= len(rows) {
+			return fmt.Errorf("all %d clicks are written before the last kill", len(rows))
+		}
+		to := min(len(rows), at+1+r.IntN(1000))
+		batch := analytics.Batch{Rows: rows[at:to], Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: uint64(to)}}}
+		for s.Insert(ctx, batch) != nil {
+			retries.Add(1)
+			<-time.After(5 * time.Millisecond)
+		}
+		at = to
+		acked.Store(int64(at))
+		select {
+		case acks <- struct{}{}:
+		default:
+		}
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+	}
+}
+
+func count(t *testing.T, s *clickhouse.Store) int64 {
+	t.Helper()
+	lines, err := s.Lines(context.Background(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines[0].Clicks
+}

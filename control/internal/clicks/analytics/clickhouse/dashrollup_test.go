@@ -1,0 +1,172 @@
+package clickhouse_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+)
+
+// readsClicks are the questions that no rollup can answer, each with the reason.
+var readsClicks = map[string]string{
+	"link.json, Newest clicks":        "shows single clicks, which rollups do not keep",
+	"overview.json, Regions of edges": "rollups do not have the edge's region",
+}
+
+// panelRows runs a question and renders its rows, in order of their text.
+func panelRows(t *testing.T, conn driver.Conn, where, text string) (list []string) {
+	t.Helper()
+	ctx := driver.Context(context.Background(), driver.WithSettings(driver.Settings{"do_not_merge_across_partitions_select_final": 1}))
+	rows, err := conn.Query(ctx, text)
+	if err != nil {
+		t.Errorf("%s: %v: %s", where, err, text)
+		return nil
+	}
+	defer rows.Close()
+	for rows.Next() {
+		into := make([]any, len(rows.ColumnTypes()))
+		for i, c := range rows.ColumnTypes() {
+			into[i] = reflect.New(c.ScanType()).Interface()
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Errorf("%s: %v", where, err)
+			return nil
+		}
+		line := ""
+		for _, v := range into {
+			line += fmt.Sprint(reflect.ValueOf(v).Elem().Interface()) + " | "
+		}
+		list = append(list, line)
+	}
+	if err := rows.Err(); err != nil {
+		t.Errorf("%s: %v", where, err)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// asking is a question with the range and the variables of a dashboard.
+type asking struct {
+	asked
+	from, to      time.Time
+	who, interval string
+}
+
+// askings lists the questions that read rollups. All others that read clicks must be excused in readsClicks.
+func askings(t *testing.T, from, to time.Time) (list []asking) {
+	t.Helper()
+	reads := map[string]bool{}
+	for _, q := range questions(t) {
+		if q.source != "grafana-clickhouse-datasource" || !strings.Contains(q.text, "clicks FINAL") {
+			continue
+		}
+		if !strings.Contains(q.text, "FROM rollup_visits") && !strings.Contains(q.text, "FROM rollup_counts") {
+			reads[q.where] = true
+			if readsClicks[q.where] == "" {
+				t.Errorf("%s reads clicks one by one, and no reason is given: %s", q.where, q.text)
+			}
+			continue
+		}
+		list = append(list, asking{q, from, to.Add(-time.Millisecond), "NOT bot", "1000"},
+			asking{q, from.Add(7 * time.Minute), to.Add(-31 * time.Minute), "1", "86400"}, asking{q, from, from.Add(9 * time.Minute), "1", "30"})
+	}
+	for where, reason := range readsClicks {
+		if !reads[where] {
+			t.Errorf("%s is excused (%s) and does not read clicks", where, reason)
+		}
+	}
+	if len(list) < 40*3 {
+		t.Errorf("%d questions read rollups, which can't be all", len(list)/3)
+	}
+	return list
+}
+
+// Every question of clicks that a rollup can answer is answered by it, and the answer is that of the clicks: with all
+// rollups built, with some out of date, and over ranges that begin and end in the middle of a quarter hour. Without the
+// clicks the answer stays, which shows that they are not read.
+func TestOps8_Dashboards_read_rollups(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2026, 5, 30, 0, 0, 0, 0, time.UTC)
+	to := from.AddDate(0, 0, 4)
+	url := clickhousetest.Database(t)
+	s := open(t, clickhouse.Config{URL: url})
+	defer s.Close()
+	rows := analyticstest.Clicks(3, 3000, from, 4)
+	for i := range rows {
+		rows[i].EdgeRegion = "eu"
+	}
+	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[:2500]}); err != nil {
+		t.Fatal(err)
+	}
+	options, err := driver.ParseDSN(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := driver.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+
+	list := askings(t, from, to)
+	run := func(a asking) []string {
+		return panelRows(t, conn, a.where, expand(t, a.asked, a.from, a.to, map[string]string{"($who)": "(" + a.who + ")", "${link:raw}": "1", "$__interval_s": a.interval}))
+	}
+	compare := func(when string, want [][]string) {
+		t.Helper()
+		for i, a := range list {
+			if got := run(a); !slices.Equal(got, want[i]) {
+				t.Errorf("%s, %s, from %v to %v, who %s:\n%s\nwant\n%s", a.where, when, a.from, a.to, a.who, strings.Join(got, "\n"), strings.Join(want[i], "\n"))
+			}
+		}
+	}
+	all := func() (out [][]string) {
+		for _, a := range list {
+			out = append(out, run(a))
+		}
+		return out
+	}
+
+	clicks := all() // nothing is built: every slot is read from the clicks
+	if err := s.Rebuild(t.Context(), distant); err != nil {
+		t.Fatal(err)
+	}
+	compare("all built", clicks)
+	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[2500:]}); err != nil { // over all days: most slots are out of date
+		t.Fatal(err)
+	}
+	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[:100]}); err != nil { // repeats
+		t.Fatal(err)
+	}
+	clicks = all()
+	if err := s.Rebuild(t.Context(), from.AddDate(0, 0, 2)); err != nil {
+		t.Fatal(err)
+	}
+	compare("half built", clicks)
+	if err := s.Rebuild(t.Context(), distant); err != nil {
+		t.Fatal(err)
+	}
+	compare("built again", clicks)
+	if err := conn.Exec(t.Context(), "TRUNCATE TABLE clicks"); err != nil {
+		t.Fatal(err)
+	}
+	whole := list[:0:0]
+	var want [][]string
+	for i, a := range list {
+		if a.from.Equal(from) && a.interval != "30" {
+			whole, want = append(whole, a), append(want, clicks[i])
+		}
+	}
+	list = whole
+	compare("without clicks", want)
+}

@@ -1,0 +1,97 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+)
+
+// sum is one slot's clicks and checksums over what the two rollups keep of each.
+type sum struct{ clicks, visits, counts uint64 }
+
+// Drift implements analytics.Store. Slots that differ it marks, so that reports read the clicks themselves at once and
+// the next rebuild heals them.
+func (s *Store) Drift(ctx context.Context, from, to time.Time) (analytics.Drift, error) {
+	scope := analytics.Scope{From: max(from.UnixMilli(), 1), To: to.UnixMilli()}
+	var d analytics.Drift
+	differing, err := s.compare(ctx, scope, &d)
+	if err == nil && len(differing) > 0 {
+		// Clicks that were stored a moment ago may have had no mark yet. By now they have.
+		var again []uint32
+		if again, err = s.compare(ctx, scope, &analytics.Drift{}); err == nil {
+			differing = slices.DeleteFunc(differing, func(slot uint32) bool { return !slices.Contains(again, slot) })
+			err = s.mark(ctx, differing)
+		}
+	}
+	for _, slot := range differing {
+		if hour := int64(slot) / 4 * 4 * slotMillis; !slices.Contains(d.Hours, hour) {
+			d.Hours = append(d.Hours, hour)
+		}
+	}
+	return d, wrap("compare rollups with clicks", err)
+}
+
+// compare lists the slots that count and are wrong, and adds up what it has seen.
+func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics.Drift) ([]uint32, error) {
+	s.whole.RLock()
+	defer s.whole.RUnlock()
+	p, err := s.plan(ctx, scope)
+	if err != nil || !p.clean {
+		return nil, err
+	}
+	inside := fmt.Sprintf("slot >= %d AND slot < %d", p.first, p.end)
+	if len(p.raw) > 0 {
+		inside += " AND NOT " + slots(p.raw)
+	}
+	raw, short := map[uint32]sum{}, map[uint32]sum{}
+	var slot uint32
+	var one sum
+	read := func(text string, f func()) error {
+		return s.ask(ctx, analytics.Statement{Text: text}, func() error { f(); return nil }, &slot, &one.clicks, &one.visits)
+	}
+	hash := func(keys string) string { return "cityHash64(" + keys + ")" }
+	period := times([]span{{int64(p.first) * slotMillis, int64(p.end) * slotMillis}})
+	err = s.ask(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count(), sum(%s), sum(%s) FROM %s WHERE %s AND %s GROUP BY slot",
+		slotMillis, hash(visitKeys), hash(countKeys), clicks, period, inside)}, func() error {
+		raw[slot] = one
+		d.Clicks += int64(one.clicks)
+		return nil
+	}, &slot, &one.clicks, &one.visits, &one.counts)
+	if err != nil {
+		return nil, err
+	}
+	text := "SELECT slot, sum(clicks), sum(clicks * %s) FROM %s WHERE " + strings.ReplaceAll(inside, "%", "%%") + " AND build " + s.dialect.In() + " (" + p.chosen() + ") GROUP BY slot"
+	if err := read(fmt.Sprintf(text, hash(visitKeys), "rollup_visits"), func() {
+		short[slot] = sum{one.clicks, one.visits, 0}
+		d.Short += int64(one.clicks)
+	}); err != nil {
+		return nil, err
+	}
+	if err := read(fmt.Sprintf(text, hash(countKeys), "rollup_counts"), func() {
+		have := short[slot]
+		have.counts = one.visits
+		if one.clicks != have.clicks {
+			have.clicks = ^uint64(0)
+		}
+		short[slot] = have
+	}); err != nil {
+		return nil, err
+	}
+	var differing []uint32
+	for slot, want := range raw {
+		if short[slot] != want {
+			differing = append(differing, slot)
+		}
+		delete(short, slot)
+	}
+	d.Intervals = len(raw) + len(short)
+	for slot := range short {
+		differing = append(differing, slot)
+	}
+	slices.Sort(differing)
+	return differing, nil
+}

@@ -1,0 +1,54 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+)
+
+// Erase implements analytics.Store. It returns when the server has written the parts anew; the old parts stay on the disk
+// for some minutes (old_parts_lifetime).
+//
+// Rollups tell visitors apart too. Slots with clicks of the address are declared out of date first, so that no report reads
+// their rollups, and then the rollups' rows of the visitor are deleted and the slots built again.
+func (s *Store) Erase(ctx context.Context, ip netip.Addr) (int64, error) {
+	ip = ip.Unmap().WithZone("")
+	stored := netip.AddrFrom16(ip.As16()).String()
+	var slots []uint32
+	var slot uint32
+	var n, clicksFound uint64
+	// The address is one that was parsed, so its text needs no escaping.
+	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count() FROM clicks FINAL WHERE ip = toIPv6('%s') GROUP BY slot ORDER BY slot`,
+		slotMillis, stored)}, func() error {
+		slots = append(slots, slot)
+		clicksFound += n
+		return nil
+	}, &slot, &n)
+	if err != nil {
+		return 0, wrap("erase a visitor", err)
+	}
+	patient := driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 0, "mutations_sync": 2}))
+	if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s UPDATE ip = toIPv6('::'), visitor = 0, user_agent = '' WHERE ip = toIPv6('%s')`, s.dialect.Table("clicks"), stored)); err != nil {
+		return 0, wrap("erase a visitor", err)
+	}
+	if err := s.mark(ctx, slots); err != nil {
+		return 0, wrap("erase a visitor", err)
+	}
+	if err := s.conn.Exec(patient, fmt.Sprintf(`ALTER TABLE %s DELETE WHERE visitor = %d`, s.dialect.Table("rollup_visits"), analytics.Visitor(ip))); err != nil {
+		return 0, wrap("erase a visitor", err)
+	}
+	if len(slots) == 0 {
+		return 0, nil
+	}
+	// What is left of the slots' old builds is swept later, and slots that have not ended are built when they have.
+	before := slotOf(time.Now().Add(-grace).UnixMilli())
+	for len(slots) > 0 && slots[len(slots)-1] >= before {
+		slots = slots[:len(slots)-1]
+	}
+	return int64(clicksFound), wrap("erase a visitor", s.build(ctx, slots))
+}

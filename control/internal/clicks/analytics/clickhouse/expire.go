@@ -1,0 +1,37 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+)
+
+// expiring are the tables in months, and what of a row is its time.
+var expiring = []struct{ table, time string }{
+	{"clicks", "ts"}, {"rollup_visits", "toDateTime(slot * 900, 'UTC')"}, {"rollup_counts", "toDateTime(slot * 900, 'UTC')"},
+}
+
+// Expire implements analytics.Store. Clicks go by whole months (UTC), because a month is a partition and costs nothing to
+// drop.
+func (s *Store) Expire(ctx context.Context, before time.Time) error {
+	first := before.UTC().Year()*100 + int(before.UTC().Month())
+	for _, e := range expiring {
+		var months []uint32
+		var month uint32
+		err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT DISTINCT toYYYYMM(%s) AS month FROM %s WHERE month < %d ORDER BY month", e.time, e.table, first)}, func() error {
+			months = append(months, month)
+			return nil
+		}, &month)
+		if err != nil {
+			return wrap("look for expired clicks", err)
+		}
+		for _, m := range months {
+			if err := s.conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s DROP PARTITION %d SETTINGS max_partition_size_to_drop = 0", s.dialect.Table(e.table), m)); err != nil {
+				return wrap("drop expired clicks", err)
+			}
+		}
+	}
+	return nil
+}

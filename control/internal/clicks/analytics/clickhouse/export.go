@@ -1,0 +1,69 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+)
+
+// truth is the tables that hold what edges reported, derived those that are made from it.
+var (
+	truth   = []string{"clicks", "lane_marks", "losses"}
+	derived = []string{"rollup_visits", "rollup_counts", "rollup_owners", "rollup_builds", "rollup_marks"}
+)
+
+// Export calls f with every click, a day at a time and in no order within it, for as long as that takes. The row is
+// valid during the call only. What is stored meanwhile may be missing.
+func (s *Store) Export(ctx context.Context, f func(*analytics.Row) error) error {
+	ctx = driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 0}))
+	var days []int64
+	var day int64
+	err := s.each(ctx, analytics.Statement{Text: `SELECT DISTINCT toInt64(toRelativeDayNum(ts)) AS day FROM clicks ORDER BY day`}, func() error {
+		days = append(days, day)
+		return nil
+	}, &day)
+	for i := 0; err == nil && i < len(days); i++ {
+		d := analytics.Day(days[i])
+		err = s.rows(ctx, analytics.ExportSQL(clicks, analytics.Scope{From: d.Start(nil), To: (d + 1).Start(nil), Bots: analytics.Everyone}), f)
+	}
+	return wrap("export clicks", err)
+}
+
+// ExportLosses lists every report of lost clicks.
+func (s *Store) ExportLosses(ctx context.Context) ([]analytics.Loss, error) {
+	list := []analytics.Loss{}
+	var l analytics.Loss
+	err := s.each(ctx, analytics.Statement{Text: `SELECT edge, epoch, lane, seq, toUnixTimestamp64Milli(ts), lost_from, lost_to FROM losses FINAL`}, func() error {
+		list = append(list, l)
+		return nil
+	}, &l.Edge, &l.Epoch, &l.Lane.Lane, &l.Seq, &l.Time, &l.From, &l.To)
+	return list, wrap("export losses", err)
+}
+
+// Empty reports whether nothing was ever stored.
+func (s *Store) Empty(ctx context.Context) (bool, error) {
+	var n uint64
+	for _, table := range truth {
+		var some uint64
+		if err := s.each(ctx, analytics.Statement{Text: "SELECT count() FROM (SELECT 1 FROM " + table + " LIMIT 1)"}, func() error { return nil }, &some); err != nil {
+			return false, wrap("look for clicks", err)
+		}
+		n += some
+	}
+	return n == 0, nil
+}
+
+// Clear deletes everything. Nobody else may use the tables meanwhile.
+func (s *Store) Clear(ctx context.Context) error {
+	for _, list := range [][]string{derived, truth} {
+		for _, table := range list {
+			if err := s.conn.Exec(ctx, fmt.Sprintf("TRUNCATE TABLE %s SETTINGS max_table_size_to_drop = 0", s.dialect.Table(table))); err != nil {
+				return wrap("delete all clicks", err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package clickhouse_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+)
+
+// What the store relies on must hold over both protocols: compose files and charts use the native one.
+func TestProtocols(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Start(t, t.TempDir())
+	for name, url := range map[string]string{
+		"http": server.URL("default"), "http_zstd": server.URL("default") + "?compress=zstd",
+		"native": server.NativeURL("default") + "?compress=lz4", "native_zstd": server.NativeURL("default") + "?compress=zstd", "native_plain": server.NativeURL("default"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options, err := driver.ParseDSN(url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn, err := driver.Open(options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			ctx := t.Context()
+			if err := conn.Ping(ctx); err != nil {
+				t.Fatal(err)
+			}
+
+			var setting, text, missing string
+			limited := driver.Context(ctx, driver.WithSettings(driver.Settings{"max_block_size": 7}))
+			if err := conn.QueryRow(limited, "SELECT toString(getSetting('max_block_size'))").Scan(&setting); err != nil || setting != "7" {
+				t.Errorf("a setting of a statement is %q there, %v", setting, err)
+			}
+			if err := conn.QueryRow(ctx, "SELECT toString(getSetting('max_block_size'))").Scan(&setting); err != nil || setting == "7" {
+				t.Errorf("a setting outlives its statement: %q, %v", setting, err)
+			}
+			var number int64
+			if err := conn.QueryRow(ctx, "SELECT {n:Int64}, {s:String}", driver.Named("n", "-9007199254740993"), driver.Named("s", "it's ünïcode")).Scan(&number, &text); err != nil || number != -9007199254740993 || text != "it's ünïcode" {
+				t.Errorf("parameters came back as %d, %q, %v", number, text, err)
+			}
+
+			table := "t_" + name
+			if err := conn.Exec(ctx, "CREATE TABLE "+table+" (n UInt64, s String, l LowCardinality(String), at DateTime64(3, 'UTC'), ip IPv6, later String DEFAULT 'x') ENGINE = MergeTree ORDER BY n"); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := conn.Query(ctx, "SELECT l, n FROM "+table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rows.Next() || rows.Err() != nil || strings.HasPrefix(name, "native") && strings.Join(rows.Columns(), " ") != "l n" {
+				t.Errorf("of an empty table: columns %v, %v", rows.Columns(), rows.Err())
+			}
+			rows.Close()
+
+			// Two line feeds one after the other end what is behind a statement's text.
+			const n = 30_000
+			day := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+			batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+table+" (s, n, at, l, ip)")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				if err := batch.Append("a\n\nb", uint64(i), day.Add(time.Duration(i)*time.Millisecond), []string{"x", "", "y"}[i%3], "2001:db8::1"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := batch.Send(); err != nil {
+				t.Fatal(err)
+			}
+			rows, err = conn.Query(ctx, "SELECT n, s, l, at, later FROM "+table+" ORDER BY n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := 0
+			for rows.Next() {
+				var i uint64
+				var s, l, later string
+				var at time.Time
+				if err := rows.Scan(&i, &s, &l, &at, &later); err != nil {
+					t.Fatal(err)
+				}
+				if i != uint64(seen) || s != "a\n\nb" || l != []string{"x", "", "y"}[i%3] || later != "x" || !at.Equal(day.Add(time.Duration(i)*time.Millisecond)) {
+					t.Fatalf("row %d: %d %q %q %v %q", seen, i, s, l, at, later)
+				}
+				seen++
+			}
+			if err := rows.Err(); err != nil || seen != n {
+				t.Errorf("%d rows came back, want %d (%v)", seen, n, err)
+			}
+			rows.Close()
+
+			// An insert that is given up adds nothing.
+			batch, err = conn.PrepareBatch(ctx, "INSERT INTO "+table+" (n)")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(batch.Append(uint64(1)), batch.Abort()); err != nil {
+				t.Fatal(err)
+			}
+			var all uint64
+			if err := conn.QueryRow(ctx, "SELECT count() FROM "+table).Scan(&all); err != nil || all != n {
+				t.Errorf("%d rows after an insert was given up, want %d (%v)", all, n, err)
+			}
+
+			// What fails says so, and the next statement works.
+			err = conn.QueryRow(ctx, "SELECT x FROM nowhere").Scan(&missing)
+			if err == nil || !strings.Contains(err.Error(), "60") || !strings.Contains(err.Error(), "nowhere") {
+				t.Errorf("a missing table: %v", err)
+			}
+			var typed *driver.Exception
+			if strings.HasPrefix(name, "native") && (!errors.As(err, &typed) || typed.Code != 60) {
+				t.Errorf("a missing table: %#v", err)
+			}
+			if err := conn.QueryRow(driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 1})), "SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1").Scan(&all); err == nil || !strings.Contains(err.Error(), "159") {
+				t.Errorf("a statement over its time: %v", err)
+			}
+			if err := conn.QueryRow(ctx, "SELECT count() FROM "+table).Scan(&all); err != nil || all != n {
+				t.Errorf("after failures: %d, %v", all, err)
+			}
+			patience, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+			defer cancel()
+			if err := conn.QueryRow(patience, "SELECT sleep(1)").Scan(new(uint8)); err == nil {
+				t.Error("a statement whose client has given up succeeded")
+			}
+		})
+	}
+	t.Run("missing_database", func(t *testing.T) {
+		t.Parallel()
+		s := open(t, clickhouse.Config{URL: server.NativeURL("fresh")})
+		defer s.Close()
+		insert(t, s, row(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)))
+		if n := count(t, s); n != 1 {
+			t.Errorf("%d clicks, want 1", n)
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package clickhouse_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+)
+
+// replicaFault stands before a server and answers as a replica that can't do anything at the moment.
+type replicaFault struct {
+	*httptest.Server
+	left, asked atomic.Int64 // answers to spoil; requests since
+	code        atomic.Int64
+}
+
+func newReplicaFault(t *testing.T, behind string) *replicaFault {
+	t.Helper()
+	to, err := url.Parse(behind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: to.Scheme, Host: to.Host})
+	f := &replicaFault{}
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.asked.Add(1)
+		if f.left.Add(-1) < 0 {
+			direct.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("X-ClickHouse-Exception-Code", strconv.FormatInt(f.code.Load(), 10))
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprintf(w, "Code: %d. DB::Exception: Not at the moment. (version 26.5.3.1 (official build))\n", f.code.Load())
+	}))
+	t.Cleanup(f.Close)
+	return f
+}
+
+// spoil makes the next n answers errors with a code.
+func (f *replicaFault) spoil(code, n int64) {
+	f.code.Store(code)
+	f.left.Store(n)
+	f.asked.Store(0)
+}
+
+// Errors of a replica that pass are waited for and counted; others go to the caller at once. What was inserted is there
+// once.
+func TestOps2_errors_of_a_replica(t *testing.T) {
+	t.Parallel()
+	behind := clickhousetest.Database(t)
+	f := newReplicaFault(t, behind)
+	s := open(t, clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):]})
+	defer s.Close()
+	rows := analyticstest.Clicks(7, 400, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 2)
+	inserted := 0
+	for _, code := range []int64{242, 286, 289} {
+		f.spoil(code, 3)
+		if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[inserted : inserted+100]}); err != nil {
+			t.Errorf("%d: %v", code, err)
+		}
+		inserted += 100
+		f.spoil(code, 3)
+		if n := count(t, s); n != int64(inserted) {
+			t.Errorf("%d: %d clicks, want %d", code, n, inserted)
+		}
+	}
+	expect := func(want int) {
+		t.Helper()
+		text := "# HELP shortline_clickhouse_replica_errors_total Statements that a replica of a cluster could not do at the moment, by ClickHouse's code: 242 read-only, 286 and 289 quorum. They are made again.\n# TYPE shortline_clickhouse_replica_errors_total counter\n"
+		for _, code := range []int{242, 286, 289} {
+			n := 6
+			if code == 242 {
+				n = want
+			}
+			text += fmt.Sprintf("shortline_clickhouse_replica_errors_total{code=\"%d\"} %d\n", code, n)
+		}
+		if err := testutil.CollectAndCompare(s, strings.NewReader(text), "shortline_clickhouse_replica_errors_total"); err != nil {
+			t.Error(err)
+		}
+	}
+	expect(6)
+
+	// A replica that stays away: the caller gets the error and keeps the batch, which goes in later.
+	f.spoil(242, 1<<40)
+	b := analytics.Batch{Rows: rows[inserted:]}
+	if err := s.Insert(t.Context(), b); err == nil || !strings.Contains(err.Error(), "242") {
+		t.Errorf("a replica that stays away: %v", err)
+	}
+	if n := f.asked.Load(); n != 5 {
+		t.Errorf("a replica that stays away was asked %d times", n)
+	}
+	expect(11)
+	f.spoil(0, 0)
+	if err := s.Insert(t.Context(), b); err != nil {
+		t.Error(err)
+	}
+	if n := count(t, s); n != int64(len(rows)) {
+		t.Errorf("%d clicks, want %d", n, len(rows))
+	}
+
+	// Another error is not a replica's.
+	f.spoil(62, 1)
+	if err := s.Insert(t.Context(), b); err == nil || f.asked.Load() != 1 {
+		t.Errorf("another error: %v after %d requests", err, f.asked.Load())
+	}
+	expect(11)
+}
+
+// A cluster's inserts wait for a majority, and nothing else is asked of it that makes inserts or reads fail.
+func TestOps2_settings_of_a_cluster(t *testing.T) {
+	t.Parallel()
+	behind := clickhousetest.Database(t)
+	var seen atomic.Pointer[url.Values]
+	f := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		seen.Store(&q)
+		http.Error(w, "Code: 62. DB::Exception: enough", http.StatusBadRequest)
+	}))
+	defer f.Close()
+	if s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: f.URL + behind[strings.LastIndexByte(behind, '/'):], Cluster: "clicks"}); err == nil {
+		s.Close()
+		t.Fatal("the server refused everything")
+	}
+	q := *seen.Load()
+	if q.Get("insert_quorum") != "auto" {
+		t.Errorf("insert_quorum is %q", q.Get("insert_quorum"))
+	}
+	for _, name := range []string{"insert_quorum_parallel", "select_sequential_consistency"} {
+		if q.Has(name) {
+			t.Errorf("%s=%s is sent", name, q.Get(name))
+		}
+	}
+	reference, err := os.ReadFile("../../../../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(reference)) {
+		if strings.HasPrefix(line, "| `CLICKHOUSE_CLUSTER`") && strings.Contains(line, "not been run") {
+			return
+		}
+	}
+	t.Error("docs/settings.md does not say at CLICKHOUSE_CLUSTER that we have not run it")
+}

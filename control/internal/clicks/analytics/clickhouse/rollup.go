@@ -1,0 +1,260 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+)
+
+// grace is how long after its end a slot is left alone by Run: most clicks are there by then.
+const grace = 2 * time.Minute
+
+// mark says that a slot was written to, so that what was built of it no longer counts. It must be called after the
+// rows are stored and before anybody is told so.
+//
+// Two marks of one writer must not overtake each other, or the sum over a slot's writers could stay the same when the
+// slower one arrives, with its rows in no build: hence the lock.
+func (s *Store) mark(ctx context.Context, slots []uint32) error {
+	if len(slots) == 0 {
+		return nil
+	}
+	s.marking.Lock()
+	defer s.marking.Unlock()
+	s.marked++
+	same := func(v uint64) func() any { return made(slices.Repeat([]uint64{v}, len(slots))) }
+	return s.insert(ctx, "rollup_marks", len(slots), []field{{"slot", made(slots)}, {"writer", same(s.writer)}, {"n", same(s.marked)}})
+}
+
+// slotsOf lists the slots of rows, each once.
+func slotsOf(rows []analytics.Row) []uint32 {
+	seen := map[uint32]bool{}
+	var list []uint32
+	for i := range rows {
+		if slot := slotOf(rows[i].Time); !seen[slot] {
+			seen[slot] = true
+			list = append(list, slot)
+		}
+	}
+	return list
+}
+
+// Run rebuilds what was written to and has been quiet since, until ctx ends. Every process that has the store may run
+// it: two at once do the work twice, and that is all.
+func (s *Store) Run(ctx context.Context) error {
+	seen := map[uint32]seenDirty{}
+	var rests []uint64
+	swept := time.Now()
+	for {
+		err := s.settle(ctx, seen, time.Now())
+		if err == nil && time.Since(swept) > sweepEvery {
+			rests, err = s.sweep(ctx, rests)
+			swept = time.Now()
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			s.stats.failed.Add(1)
+			s.stats.replica.note(err) // made again under another number, since half a build may be there
+			s.log.Error("rollups could not be rebuilt, reports read the clicks themselves", "error", err.Error())
+		default:
+			s.stats.at.Store(time.Now().UnixMilli())
+		}
+		// Not all processes at the same moment.
+		select {
+		case <-time.After(s.every + rand.N(s.every/4+1)):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// state is what is known of a slot.
+type state struct {
+	slot           uint32
+	written, built uint64
+}
+
+type seenDirty struct {
+	written uint64
+	since   time.Time
+}
+
+// longest is how long a slot that is written to all the time waits for a build.
+const longest = 10 * time.Minute
+
+// settle builds the slots that have ended and were not written to since the last time it looked.
+func (s *Store) settle(ctx context.Context, seen map[uint32]seenDirty, now time.Time) error {
+	dirty, err := s.dirty(ctx, 0, slotOf(now.Add(-grace).UnixMilli()))
+	if err != nil {
+		return err
+	}
+	var quiet []uint32
+	still := make(map[uint32]bool, len(dirty))
+	for _, d := range dirty {
+		still[d.slot] = true
+		before, known := seen[d.slot]
+		if !known {
+			before.since = now
+		}
+		if known && before.written == d.written || now.Sub(before.since) > longest {
+			quiet = append(quiet, d.slot)
+		}
+		seen[d.slot] = seenDirty{d.written, before.since}
+	}
+	for slot := range seen {
+		if !still[slot] {
+			delete(seen, slot)
+		}
+	}
+	s.stats.waiting.Store(int64(len(dirty)))
+	err = s.build(ctx, quiet)
+	if err == nil {
+		s.stats.waiting.Store(int64(len(dirty) - len(quiet)))
+	}
+	return err
+}
+
+// Rebuild builds every slot that has ended by a time and was written to since its last build.
+func (s *Store) Rebuild(ctx context.Context, before time.Time) error {
+	dirty, err := s.dirty(ctx, 0, slotOf(before.UnixMilli()))
+	if err != nil {
+		return err
+	}
+	list := make([]uint32, len(dirty))
+	for i, d := range dirty {
+		list[i] = d.slot
+	}
+	return s.build(ctx, list)
+}
+
+func (s *Store) dirty(ctx context.Context, first, end uint32) (list []state, err error) {
+	var st state
+	err = s.each(ctx, analytics.Statement{Text: `SELECT slot, written, built FROM (` + states + `) WHERE written != built ORDER BY slot`, Args: bounds(first, end)}, func() error {
+		list = append(list, st)
+		return nil
+	}, &st.slot, &st.written, &st.built)
+	return list, wrap("look for slots to rebuild", err)
+}
+
+// buildRows is about how many clicks are built at a time.
+const buildRows = 1_000_000
+
+// build builds slots, which are in rising order, as many at a time as have about buildRows clicks.
+func (s *Store) build(ctx context.Context, list []uint32) error {
+	if len(list) == 0 {
+		return nil
+	}
+	sizes := map[uint32]uint64{}
+	var slot uint32
+	var n uint64
+	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count() FROM clicks WHERE %s GROUP BY slot`,
+		slotMillis, times([]span{{int64(list[0]) * slotMillis, (int64(list[len(list)-1]) + 1) * slotMillis}}))}, func() error {
+		sizes[slot] = n
+		return nil
+	}, &slot, &n)
+	if err != nil {
+		return wrap("measure slots to rebuild", err)
+	}
+	for from := 0; from < len(list); {
+		to, rows, spans := from, uint64(0), 0
+		for to < len(list) && (to == from || rows+sizes[list[to]] <= buildRows && spans < most) {
+			if rows += sizes[list[to]]; to == from || list[to] != list[to-1]+1 {
+				spans++
+			}
+			to++
+		}
+		if err := s.buildSome(ctx, list[from:to]); err != nil {
+			return wrap("rebuild slots", err)
+		}
+		from = to
+	}
+	return nil
+}
+
+// visitKeys are the columns that clicks of one row in the rollup have in common.
+const visitKeys = `link, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content`
+
+const countKeys = `link, owner, bot, variant, rule`
+
+// stride makes the builds of one run differ from slot to slot; it is odd, so they never meet.
+const stride = 0x9e3779b97f4a7c15
+
+// buildSome makes a new build of slots. Nobody sees its rows before rollup_builds names them, which is the last that is
+// done: whatever happens before, the rows are rests.
+func (s *Store) buildSome(ctx context.Context, list []uint32) error {
+	// The marks are read before the clicks. Whatever is stored later is followed by a mark that is not in this sum.
+	dirty, err := s.dirty(ctx, list[0], list[len(list)-1]+1)
+	if err != nil {
+		return err
+	}
+	var spans []span
+	var slotList []uint32
+	var marks, builds []uint64
+	base := rand.Uint64()
+	for _, d := range dirty {
+		if _, ours := slices.BinarySearch(list, d.slot); !ours {
+			continue
+		}
+		spans = follow(spans, span{int64(d.slot) * slotMillis, (int64(d.slot) + 1) * slotMillis})
+		slotList, marks, builds = append(slotList, d.slot), append(marks, d.written), append(builds, base+uint64(d.slot)*stride)
+	}
+	if len(spans) == 0 {
+		return nil // another process was quicker
+	}
+	ctx = driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 20 * patience, "max_bytes_before_external_group_by": 1 << 30, "max_threads": 2}))
+	for _, t := range []struct{ table, keys string }{{"rollup_visits", visitKeys}, {"rollup_counts", countKeys}} {
+		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %s (slot, %s, clicks, last, build)
+			SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, %s, count(), max(toUnixTimestamp64Milli(ts) %% %d), %d + slot * %d
+			FROM %s WHERE %s GROUP BY slot, %s`, t.table, t.keys, slotMillis, t.keys, slotMillis, base, uint64(stride), clicks, times(spans), t.keys)); err != nil {
+			return err
+		}
+	}
+	if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO rollup_owners (owner, link) SELECT DISTINCT owner, link FROM clicks WHERE %s
+		AND NOT (owner, link) %s (SELECT owner, link FROM rollup_owners)`, times(spans), s.dialect.In())); err != nil {
+		return err
+	}
+	if err := s.insert(ctx, "rollup_builds", len(slotList), []field{{"slot", made(slotList)}, {"marks", made(marks)}, {"build", made(builds)}}); err != nil {
+		return err
+	}
+	s.stats.rebuilt.Add(uint64(len(slotList)))
+	return nil
+}
+
+const sweepEvery = time.Hour
+
+// sweep deletes the rows of builds that did not count an hour ago and do not now. They are of builds that were replaced,
+// which a report may still have been reading, or never finished.
+func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err error) {
+	chosen := plan{end: 1<<32 - 1}.chosen()
+	for _, table := range []string{"rollup_visits", "rollup_counts"} {
+		var build uint64
+		var gone []string
+		err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT build FROM %s WHERE NOT build %s (%s)`, table, s.dialect.In(), chosen)}, func() error {
+			if slices.Contains(before, build) {
+				gone = append(gone, fmt.Sprint(build))
+			} else if len(rests) < 10_000 {
+				rests = append(rests, build)
+			}
+			return nil
+		}, &build)
+		if err != nil {
+			return nil, wrap("look for rests of builds", err)
+		}
+		if len(gone) == 0 {
+			continue
+		}
+		if err := s.conn.Exec(ctx, "DELETE FROM "+s.dialect.Table(table)+" WHERE build IN ("+strings.Join(gone, ",")+")"); err != nil {
+			return nil, wrap("delete rests of builds", err)
+		}
+	}
+	slices.Sort(rests)
+	return slices.Compact(rests), nil
+}

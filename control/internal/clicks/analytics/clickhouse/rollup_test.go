@@ -1,0 +1,265 @@
+package clickhouse_test
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+)
+
+// answers is what reports ask of a period in a zone.
+func answers(t *testing.T, s *clickhouse.Store, scope analytics.Scope, zone *time.Location) (list []any) {
+	t.Helper()
+	for _, q := range []analytics.Query{
+		{Visitors: true}, {ByDay: true, Zone: zone, Visitors: true}, {ByLink: true, TopFirst: true, Limit: 5}, {ByLink: true, By: analytics.Variant, Visitors: true},
+		{ByDay: true, Zone: zone, By: analytics.Rule}, {By: analytics.Rule, Last: true}, {By: analytics.BotName, TopFirst: true}, {By: analytics.Country, Visitors: true, Last: true},
+	} {
+		q.Scope = scope
+		lines, err := s.Lines(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, lines)
+	}
+	found, err := s.Breakdown(t.Context(), scope, []analytics.Dimension{analytics.Country, analytics.City, analytics.Referer, analytics.UTMCampaign}, 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(list, found)
+}
+
+// Once the quarter hours are built, the clicks themselves may go: no report misses them, in zones of every offset.
+// What comes in late is counted beside, before and after the next rebuild.
+func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Start(t, t.TempDir())
+	s := open(t, clickhouse.Config{URL: server.URL("default")})
+	defer s.Close()
+	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for part := 0; part < 3; part++ {
+		if err := s.Insert(t.Context(), analytics.Batch{Rows: analyticstest.Clicks(uint64(20+part), 2000, start, 20)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type question struct {
+		scope analytics.Scope
+		zone  *time.Location
+	}
+	var questions []question
+	for _, name := range []string{"America/New_York", "Asia/Kathmandu"} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := analytics.DayOn(2026, 3, 4)
+		scope := analytics.Scope{From: first.Start(zone), To: (first + 12).Start(zone)}
+		one, own, bots := scope, scope, scope
+		one.Links, own.Owner, bots.Bots = []uint64{2}, 3, analytics.OnlyBots
+		questions = append(questions, question{scope, zone}, question{one, zone}, question{own, zone}, question{bots, zone}, question{analytics.Scope{}, zone})
+	}
+	ask := func() (list []any) {
+		for _, q := range questions {
+			list = append(list, answers(t, s, q.scope, q.zone))
+		}
+		return list
+	}
+	rebuild := func() {
+		t.Helper()
+		if err := s.Rebuild(t.Context(), distant); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw := ask()
+	rebuild()
+	if !reflect.DeepEqual(ask(), raw) {
+		t.Error("rollups answer otherwise than clicks")
+	}
+	drift, err := s.Drift(t.Context(), start, start.AddDate(0, 0, 21))
+	if err != nil || drift.Clicks != 6000 || drift.Short != 6000 || len(drift.Hours) != 0 || drift.Intervals < 1000 {
+		t.Errorf("Drift = %+v, %v", drift, err)
+	}
+
+	// In their place there are none.
+	for _, st := range []string{"CREATE TABLE away AS clicks", "INSERT INTO away SELECT * FROM clicks", "TRUNCATE TABLE clicks"} {
+		if _, err := server.Ask(t.Context(), st); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(ask(), raw) {
+		t.Error("without clicks rollups answer otherwise: they were not enough")
+	}
+	if _, err := server.Ask(t.Context(), "INSERT INTO clicks SELECT * FROM away"); err != nil {
+		t.Fatal(err)
+	}
+
+	// A late one, and one of a slot that had none.
+	late := analyticstest.Clicks(30, 2, start.AddDate(0, 0, 5), 1)
+	late[1].Bot, late[1].BotName = true, "Latebot"
+	if err := s.Insert(t.Context(), analytics.Batch{Rows: late}); err != nil {
+		t.Fatal(err)
+	}
+	dirty := ask()
+	if reflect.DeepEqual(dirty, raw) {
+		t.Error("late clicks are not counted")
+	}
+	rebuild()
+	if !reflect.DeepEqual(ask(), dirty) {
+		t.Error("after the rebuild late clicks are counted otherwise")
+	}
+
+	// A rollup that was tampered with is found out and not used.
+	if _, err := server.Ask(t.Context(), "INSERT INTO rollup_visits SELECT * REPLACE ('XX' AS country) FROM rollup_visits WHERE link = 3 ORDER BY slot LIMIT 1"); err != nil {
+		t.Fatal(err)
+	}
+	if drift, err = s.Drift(t.Context(), start, start.AddDate(0, 0, 21)); err != nil || len(drift.Hours) != 1 || drift.Short != drift.Clicks+1 {
+		t.Errorf("Drift of a rollup with a wrong row = %+v, %v", drift, err)
+	}
+	if !reflect.DeepEqual(ask(), dirty) {
+		t.Error("a wrong row is still counted")
+	}
+	rebuild()
+	if !reflect.DeepEqual(ask(), dirty) {
+		t.Error("a wrong row is counted after the rebuild")
+	}
+}
+
+// Several processes rebuild the same at the same time.
+func TestStore_rebuilds_at_once_are_harmless(t *testing.T) {
+	t.Parallel()
+	url := clickhousetest.Database(t)
+	a, b := open(t, clickhouse.Config{URL: url}), open(t, clickhouse.Config{URL: url})
+	defer a.Close()
+	defer b.Close()
+	rows := analyticstest.Clicks(40, 3000, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 3)
+	var wg sync.WaitGroup
+	for i, s := range []*clickhouse.Store{a, b} {
+		wg.Go(func() {
+			for n := range 5 {
+				part := rows[(2*n+i)*300 : (2*n+i+1)*300]
+				if err := s.Insert(context.Background(), analytics.Batch{Rows: part}); err != nil {
+					t.Error(err)
+				}
+				if err := s.Rebuild(context.Background(), distant); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, s := range []*clickhouse.Store{a, b} {
+		if n := count(t, s); n != 3000 {
+			t.Errorf("%d clicks, want 3000", n)
+		}
+		if d, err := s.Drift(t.Context(), time.UnixMilli(0), distant); err != nil || len(d.Hours) > 0 {
+			t.Errorf("Drift = %+v, %v", d, err)
+		}
+	}
+}
+
+// Run builds what has ended and is quiet, and leaves what is open.
+func TestStore_run(t *testing.T) {
+	t.Parallel()
+	s := open(t, clickhouse.Config{URL: clickhousetest.Database(t), Every: 20 * time.Millisecond})
+	defer s.Close()
+	registry := prometheus.NewPedanticRegistry()
+	if err := registry.Register(s); err != nil {
+		t.Fatal(err)
+	}
+	old, now := row(time.Now().AddDate(0, 0, -3)), row(time.Now())
+	old.Time, now.Time, now.Seq = time.Now().AddDate(0, 0, -3).UnixMilli(), time.Now().UnixMilli(), 2
+	insert(t, s, old, now)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	for s.Stats().Rebuilt == 0 || s.Stats().Waiting > 0 || s.Stats().Success.IsZero() {
+		select {
+		case err := <-ended:
+			t.Fatalf("Run = %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("Run = %v after its context's end", err)
+	}
+	if st := s.Stats(); st.Rebuilt != 1 || st.Failed != 0 {
+		t.Errorf("Stats = %+v, want one slot", st)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		name, ok := strings.CutPrefix(f.GetName(), "shortline_rollup_")
+		if !ok {
+			continue
+		}
+		m := f.GetMetric()[0]
+		got[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+	}
+	if at := got["last_success_timestamp_seconds"]; len(got) != 4 || got["rebuilt_slots_total"] != 1 || got["waiting_slots"] != 0 || got["errors_total"] != 0 || time.Since(time.UnixMilli(int64(at*1000))) > time.Hour {
+		t.Errorf("metrics = %v", got)
+	}
+	if n := count(t, s); n != 2 {
+		t.Errorf("%d clicks, want 2", n)
+	}
+}
+
+// What was replaced goes the second time that it is found useless, and nothing else does.
+func TestStore_sweep(t *testing.T) {
+	t.Parallel()
+	server := clickhousetest.Start(t, t.TempDir())
+	s := open(t, clickhouse.Config{URL: server.URL("default")})
+	defer s.Close()
+	rows := analyticstest.Clicks(50, 40, time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), 1)
+	for i := range rows {
+		rows[i].Time = rows[0].Time
+	}
+	var rests []uint64
+	for step, want := range []string{"1", "2", "2", "1"} {
+		if step < 2 {
+			insert(t, s, rows[20*step:20*step+20]...)
+			if err := s.Rebuild(t.Context(), distant); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			var err error
+			if rests, err = clickhouse.Sweep(s, t.Context(), rests); err != nil {
+				t.Fatal(err)
+			}
+			if len(rests) != 1 && step == 2 || len(rests) != 0 && step == 3 {
+				t.Errorf("step %d: rests %v", step, rests)
+			}
+		}
+		for _, table := range []string{"rollup_visits", "rollup_counts"} {
+			if got, err := server.Ask(t.Context(), "SELECT uniqExact(build) FROM "+table); err != nil || got != want {
+				t.Errorf("step %d: %s builds in %s, want %s (%v)", step, got, table, want, err)
+			}
+		}
+		if n, all := count(t, s), int64(min(20*step+20, 40)); n != all {
+			t.Errorf("step %d: %d clicks, want %d", step, n, all)
+		}
+	}
+}
+
+// What is run on a cluster is checked by eye and kept: the engine of the tests has none.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	for name, cluster := range map[string]string{"single": "", "cluster": "main"} {
+		list, err := clickhouse.Schema(cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "testdata/schema_"+name+".sql", strings.Join(list, ";\n\n")+";\n")
+	}
+}

@@ -1,0 +1,222 @@
+package clickhouse_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+)
+
+// docker stands in for Docker Compose: what the runbook runs in the container of ClickHouse runs here, with the folder of
+// backups in its place. Everything else is logged.
+const docker = `#!/bin/bash
+echo "$@" >>"$STUB/log"
+[ "$1" = compose ] || exit 64
+command=$2; shift 2
+mapped=()
+for a in "$@"; do
+  a=${a#clickhouse:}
+  mapped+=("${a//\/var\/lib\/clickhouse\/backups/$STUB_BACKUPS}")
+done
+set -- "${mapped[@]}"
+case $command in
+exec)
+  [ "$1" = -T ] && shift
+  service=$1; shift
+  [ "$service" != clickhouse ] || exec "$@" ;;
+cp) exec cp "$1" "$2" ;;
+run) STUB_MIGRATE=1 exec "$STUB_TEST" -test.run '^TestRunbook_helper$' ;;
+esac
+`
+
+const client = `#!/bin/bash
+exec "$STUB_TEST" -test.run '^TestRunbook_helper$' -- "$@"
+`
+
+// TestRunbook_helper is the programs that docker runs in containers. In a normal run of the tests it does nothing.
+func TestRunbook_helper(t *testing.T) {
+	url := os.Getenv("STUB_CLICKHOUSE")
+	if url == "" {
+		return
+	}
+	server, database := clickhousetest.At(strings.TrimSuffix(url, "/shortline")), url
+	if os.Getenv("STUB_MIGRATE") != "" {
+		open(t, clickhouse.Config{URL: database}).Close()
+		return
+	}
+	for i, arg := range os.Args {
+		if arg != "--query" {
+			continue
+		}
+		if out, err := server.Ask(t.Context(), os.Args[i+1]); err != nil {
+			t.Fatal(err)
+		} else {
+			fmt.Println(out)
+		}
+	}
+}
+
+// runbook is the block of commands in docs/operations.md that contains a text.
+func runbook(t *testing.T, contains string) string {
+	t.Helper()
+	page, err := os.ReadFile("../../../../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		if strings.Contains(m[1], contains) {
+			return m[1]
+		}
+	}
+	t.Fatalf("docs/operations.md has no commands with %q", contains)
+	return ""
+}
+
+// host is where an operator types: a folder with the stubs in its PATH.
+type host struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newHost(t *testing.T, server *clickhousetest.Server, backups string) host {
+	t.Helper()
+	h := host{t: t, dir: t.TempDir()}
+	stubs := t.TempDir()
+	// The password's file is in the container only.
+	for name, text := range map[string]string{"docker": docker, "clickhouse-client": client, "cat": "#!/bin/sh\necho password\n"} {
+		if err := os.WriteFile(filepath.Join(stubs, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(os.Environ(), "PATH="+stubs+":"+os.Getenv("PATH"), "STUB="+stubs, "STUB_TEST="+exe, "STUB_BACKUPS="+backups,
+		"STUB_CLICKHOUSE="+server.URL("shortline"))
+	return h
+}
+
+func (h host) run(script string, env ...string) {
+	h.t.Helper()
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
+	cmd.Dir, cmd.Env = h.dir, append(h.env, env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		h.t.Fatalf("%v\n%s\n%s", err, script, out)
+	}
+}
+
+// archives are the backups that were copied to the host, oldest first.
+func (h host) archives() []string {
+	h.t.Helper()
+	list, err := filepath.Glob(filepath.Join(h.dir, "*.tar"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return list
+}
+
+// The commands in docs/operations.md are run as they stand: a backup on two days, a restore into the database that is
+// still there, one after clicks were lost, and one into an empty server. Every report gives the same figures
+// afterwards, from rebuilt rollups.
+func TestOps1_ClickHouse_runbook(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server := clickhousetest.Start(t, dir)
+	backups := filepath.Join(dir, "backups")
+	s := open(t, clickhouse.Config{URL: server.URL("shortline")})
+	defer func() { s.Close() }()
+	h := newHost(t, server, backups)
+	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	fill := func(seed uint64) {
+		t.Helper()
+		rows := analyticstest.Clicks(seed, 2000, start, 20)
+		b := analytics.Batch{Rows: rows}
+		for i := range rows {
+			b.Marks = append(b.Marks, analytics.Mark{Lane: rows[i].Lane, Seq: rows[i].Seq})
+		}
+		if err := s.Insert(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Rebuild(t.Context(), distant); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type figures struct {
+		reports []any
+		marks   []analytics.Mark
+	}
+	look := func(reader *clickhouse.Store) figures {
+		t.Helper()
+		marks, err := reader.Marks(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return figures{answers(t, reader, analytics.Scope{}, time.UTC), marks}
+	}
+	same := func(when string, reader *clickhouse.Store, want figures) {
+		t.Helper()
+		for _, how := range []string{"before", "after"} {
+			if got := look(reader); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %s the rebuild, reports or marks differ", when, how)
+			}
+			if err := reader.Rebuild(t.Context(), distant); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := reader.Drift(t.Context(), start, start.AddDate(0, 0, 21))
+		if err != nil || d.Clicks == 0 || d.Clicks != d.Short || len(d.Hours) != 0 {
+			t.Errorf("%s: rollups are %+v, %v", when, d, err)
+		}
+	}
+	backUp, bringBack := runbook(t, "BACKUP TABLE"), runbook(t, "RESTORE TABLE")
+
+	fill(20)
+	first := look(s)
+	h.run(strings.ReplaceAll(backUp, "date -u", "date -u -d yesterday"))
+	fill(21)
+	second := look(s)
+	h.run(backUp)
+	list := h.archives()
+	if len(list) != 2 {
+		t.Fatalf("the backups of two days are %v", list)
+	}
+	if left, err := os.ReadDir(backups); err != nil || len(left) != 0 {
+		t.Errorf("%d backups stay in the container, %v", len(left), err)
+	}
+	newest := "name=" + filepath.Base(list[1])
+	h.run(bringBack, newest)
+	same("into an existing database", s, second)
+	h.run(bringBack, newest)
+	same("a second time", s, second)
+
+	// The clicks are lost, their marks and rollups are not: marks that say more than is stored would make ingest skip
+	// what Kafka still has.
+	ask(t, server, "TRUNCATE TABLE shortline.clicks")
+	h.run(bringBack, "name="+filepath.Base(list[0]))
+	same("after clicks were lost", s, first)
+
+	empty := t.TempDir()
+	fresh := clickhousetest.Start(t, empty)
+	h2 := newHost(t, fresh, filepath.Join(empty, "backups"))
+	h2.dir = h.dir
+	h2.run(bringBack, newest)
+	r := open(t, clickhouse.Config{URL: fresh.URL("shortline")})
+	defer r.Close()
+	same("into an empty server", r, second)
+	if text, err := fresh.Ask(context.Background(), "SELECT count() FROM shortline.clicks"); err != nil || text != "4000" {
+		t.Errorf("%s clicks, %v", text, err)
+	}
+}

@@ -1,0 +1,146 @@
+package duckdb_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+)
+
+// crashFile names the file that a child of the crash test writes to.
+const crashFile = "SHORTLINE_CRASH_FILE"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(crashFile); path != "" {
+		if err := writeForEver(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// crashRows is the clicks of the crash test's only lane: the click at i has the sequence number i+1.
+var crashRows = sync.OnceValue(func() []analytics.Row {
+	return analyticstest.Clicks(42, 400_000, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
+})
+
+// crashKills is how often the child is killed: N times, 20 unless told.
+func crashKills() int {
+	if n, err := strconv.Atoi(os.Getenv("N")); err == nil && n > 0 {
+		return n
+	}
+	return 20
+}
+
+// writeForEver goes on where the lane's mark says, as a shipper does, and says after each batch how far it is.
+func writeForEver(path string) error {
+	ctx := context.Background()
+	s, err := duckdb.Open(ctx, duckdb.Config{Path: path})
+	if err != nil {
+		return err
+	}
+	marks, err := s.Marks(ctx)
+	if err != nil {
+		return err
+	}
+	rows, at := crashRows(), 0
+	if len(marks) > 0 {
+		at = int(marks[0].Seq)
+	}
+	most := 60_000 / crashKills() // so that the clicks last
+	for r := rand.New(rand.NewPCG(uint64(at), 0)); at < len(rows); {
+		from := max(0, at-r.IntN(50)) // some clicks again
+		to := min(len(rows), at+1+r.IntN(most))
+		batch := analytics.Batch{Rows: rows[from:to], Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: uint64(to)}}}
+		if err := s.Insert(ctx, batch); err != nil {
+			return err
+		}
+		at = to
+		fmt.Println(at)
+	}
+	return s.Close()
+}
+
+func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes twenty seconds")
+	}
+	path := filepath.Join(t.TempDir(), "clicks")
+	acked, r, kills := 0, rand.New(rand.NewPCG(1, 1)), crashKills()
+	for kill := range kills {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), crashFile+"="+path)
+		child.Stderr = os.Stderr
+		out, err := child.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// Killed some acknowledgements later, at a moment within a batch that chance chooses.
+		after, lines := 1+r.IntN(12), bufio.NewScanner(out)
+		for lines.Scan() {
+			if acked, err = strconv.Atoi(strings.TrimSpace(lines.Text())); err != nil {
+				t.Fatal(err)
+			}
+			if after--; after == 0 {
+				time.AfterFunc(time.Duration(r.IntN(20_000))*time.Microsecond, func() { _ = child.Process.Kill() })
+			}
+		}
+		_ = child.Wait() // it was killed, or is done
+		s := open(t, path)
+		lines2, err := s.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks, err := s.Marks(t.Context())
+		if err != nil || len(marks) != 1 {
+			t.Fatal(marks, err)
+		}
+		n, mark := int(lines2[0].Clicks), int(marks[0].Seq)
+		if n != mark || n < acked {
+			t.Fatalf("kill %d: %d clicks, mark %d, %d acknowledged", kill+1, n, mark, acked)
+		}
+		if kill == kills-1 { // it takes a while, and what is there twice stays so
+			ids := make(map[analytics.Identity]bool, n)
+			if err := s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, n+1, func(row *analytics.Row) error { ids[row.Identity] = true; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if len(ids) != n {
+				t.Fatalf("%d clicks have %d identities", n, len(ids))
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		acked = n
+	}
+	t.Logf("%d kills, %d clicks", kills, acked)
+}
+
+func TestOpen_second_process_is_refused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "clicks")
+	s := open(t, path)
+	defer s.Close()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), crashFile+"="+path)
+	if out, err := child.CombinedOutput(); err == nil || !strings.Contains(string(out), "lock") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -1,0 +1,155 @@
+// Package duckdb keeps clicks in a DuckDB file: the analytics.Store of one machine without servers.
+//
+// A batch's rows, losses and lane marks commit in one transaction and are on disk before Insert returns, so a
+// killed process loses nothing that was acknowledged and repeats nothing. There is one writer; readers run beside
+// it on what was committed. The file is locked: a second process that opens it is refused. It needs cgo.
+//
+// Distinct visitors are counted exactly, and every report reads the raw rows, of which a few million are no burden.
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	duck "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/click"
+)
+
+// Config says where the file is and what the engine may use.
+type Config struct {
+	// Path of the file, which is made if it is missing. Its folder must exist. Beside it a file PATH.wal comes and goes.
+	Path string
+	// Memory bounds the engine's own memory, in MiB; 0 means 256. What does not fit goes to PATH.tmp.
+	Memory int
+	// Threads bounds how many cores one question uses; 0 means all, but at most 4.
+	Threads int
+}
+
+// Store is the open file. It implements analytics.Store.
+type Store struct {
+	db   *sql.DB
+	path string
+
+	asked  sync.RWMutex // read-locked while a question is answered
+	mu     sync.Mutex   // held while writing
+	write  *sql.Conn
+	marks  map[click.Lane]uint64 // as committed; nil when that is not known
+	closed bool
+}
+
+var _ analytics.Store = (*Store)(nil)
+
+// walLimit is how much is written to the log before it is moved into the file. Reading the log is most of the time
+// that opening takes after a kill.
+const walLimit = "16MB"
+
+// walMost is the length of the log at which questions are made to wait for that. The engine moves the log only in a
+// moment without any, and a busy store might never have one.
+const walMost = 20 << 20
+
+const schema = `
+CREATE TABLE IF NOT EXISTS clicks (
+	edge UBIGINT NOT NULL, epoch UINTEGER NOT NULL, lane UTINYINT NOT NULL, seq UBIGINT NOT NULL,
+	ts BIGINT NOT NULL, link BIGINT NOT NULL, owner BIGINT NOT NULL, variant VARCHAR NOT NULL, rule VARCHAR NOT NULL,
+	ip VARCHAR NOT NULL, visitor BIGINT NOT NULL,
+	country VARCHAR NOT NULL, region VARCHAR NOT NULL, city VARCHAR NOT NULL,
+	device VARCHAR NOT NULL, os VARCHAR NOT NULL, browser VARCHAR NOT NULL,
+	referer VARCHAR NOT NULL, user_agent VARCHAR NOT NULL, bot BOOLEAN NOT NULL, bot_name VARCHAR NOT NULL,
+	utm_source VARCHAR NOT NULL, utm_medium VARCHAR NOT NULL, utm_campaign VARCHAR NOT NULL, utm_term VARCHAR NOT NULL,
+	utm_content VARCHAR NOT NULL, utm_id VARCHAR NOT NULL, utm_source_platform VARCHAR NOT NULL,
+	geo_version VARCHAR NOT NULL, bot_list VARCHAR DEFAULT '',
+	edge_name VARCHAR DEFAULT '', edge_region VARCHAR DEFAULT ''
+);
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS bot_list VARCHAR DEFAULT '';
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_name VARCHAR DEFAULT '';
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_region VARCHAR DEFAULT '';
+CREATE TABLE IF NOT EXISTS lane_marks (
+	edge UBIGINT NOT NULL, epoch UINTEGER NOT NULL, lane UTINYINT NOT NULL, seq UBIGINT NOT NULL,
+	PRIMARY KEY (edge, epoch, lane)
+);
+CREATE TABLE IF NOT EXISTS losses (
+	edge UBIGINT NOT NULL, epoch UINTEGER NOT NULL, lane UTINYINT NOT NULL, seq UBIGINT NOT NULL,
+	ts BIGINT NOT NULL, lost_from UBIGINT NOT NULL, lost_to UBIGINT NOT NULL,
+	PRIMARY KEY (edge, epoch, lane, seq)
+);`
+
+// The functions that the port's SQL uses and the engine has not. ts is a plain number of milliseconds: no report
+// needs the engine's own calendar, and converting it is what costs most in a report by days.
+var macros = []string{
+	`CREATE OR REPLACE TEMP MACRO toUnixTimestamp64Milli(ts) AS ts`,
+	`CREATE OR REPLACE TEMP MACRO fromUnixTimestamp64Milli(ms) AS CAST(ms AS BIGINT)`,
+	`CREATE OR REPLACE TEMP MACRO intDiv(a, b) AS a // b`,
+	`CREATE OR REPLACE TEMP MACRO uniqExact(x) AS count(DISTINCT x)`,
+}
+
+// Open opens the file, and makes the tables if they are missing.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.Path == "" || strings.ContainsAny(cfg.Path, "?#") {
+		return nil, fmt.Errorf("open clicks: the path %q is empty or has a ? or #", cfg.Path)
+	}
+	if cfg.Memory == 0 {
+		cfg.Memory = 256
+	}
+	if cfg.Threads == 0 {
+		cfg.Threads = min(runtime.NumCPU(), 4)
+	}
+	dsn := fmt.Sprintf("%s?threads=%d&memory_limit=%dMiB&checkpoint_threshold=%s&autoinstall_known_extensions=false&autoload_known_extensions=false",
+		cfg.Path, cfg.Threads, cfg.Memory, walLimit)
+	connector, err := duck.NewConnector(dsn, func(conn driver.ExecerContext) error {
+		for _, m := range macros {
+			if _, err := conn.ExecContext(context.Background(), m, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open clicks %s: %w", cfg.Path, err)
+	}
+	s := &Store{db: sql.OpenDB(connector), path: cfg.Path}
+	s.db.SetMaxOpenConns(9) // the writer, and eight questions at a time
+	s.db.SetMaxIdleConns(9)
+	if _, err = s.db.ExecContext(ctx, schema); err == nil {
+		if s.write, err = s.db.Conn(ctx); err == nil {
+			err = s.loadMarks(ctx)
+		}
+	}
+	if err != nil {
+		s.Close()
+		return nil, fmt.Errorf("open clicks %s: %w", cfg.Path, err)
+	}
+	return s, nil
+}
+
+// Close moves the log into the file, so that the next opening is quick, and closes it.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	var errs []error
+	if s.write != nil {
+		_, err := s.write.ExecContext(context.Background(), `CHECKPOINT`)
+		errs = append(errs, err, s.write.Close())
+	}
+	return errors.Join(append(errs, s.db.Close())...)
+}
+
+// Await implements analytics.Store: an open store can be asked.
+func (s *Store) Await(context.Context) {}
+
+// Ping implements analytics.Store.
+func (s *Store) Ping(ctx context.Context) error {
+	var one int
+	return s.db.QueryRowContext(ctx, `SELECT 1`).Scan(&one)
+}

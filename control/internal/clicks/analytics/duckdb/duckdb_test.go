@@ -1,0 +1,79 @@
+package duckdb_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+)
+
+func open(t testing.TB, path string) *duckdb.Store {
+	t.Helper()
+	s, err := duckdb.Open(context.Background(), duckdb.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	analyticstest.Run(t, func(t *testing.T) analytics.Store { return open(t, filepath.Join(t.TempDir(), "clicks.duckdb")) })
+}
+
+// The log is moved into the file while questions are asked without a pause, or opening after a kill would take ever
+// longer.
+func TestStore_log_stays_short_beside_readers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "clicks")
+	s := open(t, path)
+	defer s.Close()
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for {
+				if _, err := s.Lines(t.Context(), analytics.Query{ByLink: true, Visitors: true}); err != nil {
+					t.Error(err)
+					return
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	longest, written := int64(0), int64(0)
+	rows := analyticstest.Clicks(1, 60_000, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
+	for i := range rows {
+		rows[i].UserAgent = strings.Repeat(rows[i].ID(), 14)
+	}
+	for part := range slices.Chunk(rows, 1000) {
+		if err := s.Insert(t.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
+			t.Error(err)
+			break
+		}
+		if wal, err := os.Stat(path + ".wal"); err == nil {
+			longest = max(longest, wal.Size())
+		}
+	}
+	close(done)
+	wg.Wait()
+	if file, err := os.Stat(path); err == nil {
+		written = file.Size()
+	}
+	t.Logf("longest log %.1f MB, file %.1f MB", float64(longest)/1e6, float64(written)/1e6)
+	if longest > 32<<20 || longest == 0 || written == 0 {
+		t.Errorf("log of %d bytes, file of %d", longest, written)
+	}
+}

@@ -1,0 +1,72 @@
+// Package traced puts what is asked of the store of clicks into traces: what an API request waits for in a report,
+// and what ingest waits for when it stores a batch. It says how much, never what: no values, no text.
+package traced
+
+import (
+	"context"
+	"fmt"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+)
+
+// store passes on what it does not name.
+type store struct {
+	analytics.Store
+	tracer trace.Tracer
+}
+
+// New returns s with a span around each insert and each question. Who asks within a span gets a part of that trace,
+// everybody else one of their own. Without traces it is s itself.
+func New(s analytics.Store, traces trace.TracerProvider) analytics.Store {
+	if _, off := traces.(noop.TracerProvider); off || traces == nil {
+		return s
+	}
+	return &store{s, traces.Tracer("github.com/shortline/shortline/control/internal/clicks/analytics/traced")}
+}
+
+func (s *store) start(ctx context.Context, name string, attrs ...attribute.KeyValue) (context.Context, func(error)) {
+	ctx, span := s.tracer.Start(ctx, "clicks "+name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
+	return ctx, func(err error) {
+		if err != nil {
+			span.SetStatus(codes.Error, fmt.Sprintf("%T", err))
+		}
+		span.End()
+	}
+}
+
+// Insert implements analytics.Store.
+func (s *store) Insert(ctx context.Context, b analytics.Batch) error {
+	ctx, end := s.start(ctx, "insert", attribute.Int("shortline.rows", len(b.Rows)))
+	err := s.Store.Insert(ctx, b)
+	end(err)
+	return err
+}
+
+// Lines implements analytics.Store.
+func (s *store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
+	ctx, end := s.start(ctx, "lines", attribute.Bool("shortline.visitors", q.Visitors), attribute.Bool("shortline.by_day", q.ByDay))
+	list, err := s.Store.Lines(ctx, q)
+	end(err)
+	return list, err
+}
+
+// Breakdown implements analytics.Store.
+func (s *store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
+	ctx, end := s.start(ctx, "breakdown", attribute.Int("shortline.dimensions", len(dims)))
+	counts, err := s.Store.Breakdown(ctx, scope, dims, limit)
+	end(err)
+	return counts, err
+}
+
+// Clicks implements analytics.Store.
+func (s *store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f func(*analytics.Row) error) error {
+	ctx, end := s.start(ctx, "clicks", attribute.Int("shortline.limit", limit))
+	err := s.Store.Clicks(ctx, scope, limit, f)
+	end(err)
+	return err
+}

@@ -1,0 +1,238 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// touched says which counters of a link may be wrong, besides its own.
+type touched struct{ variants, rules bool }
+
+// touch notes the links of new clicks. Counters are of people, so bots change none.
+func (in *Ingester) touch(rows []analytics.Row) {
+	in.mu.Lock()
+	for i := range rows {
+		if r := &rows[i]; !r.Bot {
+			t := in.dirty[r.Link]
+			in.dirty[r.Link] = touched{t.variants || !r.Variant.IsZero(), t.rules || !r.Rule.IsZero()}
+		}
+	}
+	some := len(in.dirty) > 0
+	in.mu.Unlock()
+	if some {
+		select {
+		case in.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// healAgain is how soon counters are set or compared again where that failed.
+const healAgain = 5 * time.Second
+
+// lastWithin is how long the last counters may take of the time that a process has to end.
+const lastWithin = 3 * time.Second
+
+// Run sets the counters that clicks have changed, at most once in Config.Every, and compares all of them with the
+// store at its start and now and then. It ends with ctx, after it has set what is left.
+func (in *Ingester) Run(ctx context.Context) error {
+	in.clicks.Await(ctx)
+	heal := time.NewTimer(0)
+	defer heal.Stop()
+	for {
+		select {
+		case <-in.wake:
+		case <-heal.C:
+			in.report(ctx, "delete expired clicks", in.expire(ctx, time.Now()))
+			err := in.heal(ctx)
+			in.report(ctx, "compare counters with the click store", err)
+			if err != nil {
+				heal.Reset(min(healAgain, in.cfg.HealEvery))
+			} else {
+				heal.Reset(in.cfg.HealEvery)
+			}
+			continue
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWithin)
+			defer cancel()
+			in.report(last, "set counters", in.settle(last))
+			return nil
+		}
+		err := in.settle(ctx)
+		in.report(ctx, "set counters", err)
+		pause := in.cfg.Every
+		if err != nil {
+			pause = max(pause, healAgain)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (in *Ingester) report(ctx context.Context, what string, err error) {
+	switch {
+	case err == nil:
+		in.stats.counted.Store(time.Now().UnixMilli())
+	case ctx.Err() == nil:
+		in.stats.countFailed.Add(1)
+		in.cfg.Logger.Error("counters could not be set, they will be later", "doing", what, "error", err.Error())
+	}
+}
+
+// settle sets the counters of the links that clicks have touched.
+func (in *Ingester) settle(ctx context.Context) (err error) {
+	in.mu.Lock()
+	dirty := in.dirty
+	in.dirty = map[uint64]touched{}
+	in.mu.Unlock()
+	if len(dirty) == 0 {
+		return nil
+	}
+	defer func() {
+		if err == nil {
+			return
+		}
+		in.mu.Lock()
+		for num, t := range dirty {
+			d := in.dirty[num]
+			in.dirty[num] = touched{d.variants || t.variants, d.rules || t.rules}
+		}
+		in.mu.Unlock()
+		select {
+		case in.wake <- struct{}{}:
+		default:
+		}
+	}()
+	var drawn, routed []uint64
+	for num, t := range dirty {
+		if t.variants {
+			drawn = append(drawn, num)
+		}
+		if t.rules {
+			routed = append(routed, num)
+		}
+	}
+	t, err := in.tally(ctx, slices.Sorted(maps.Keys(dirty)), drawn, routed)
+	if err != nil {
+		return err
+	}
+	return in.set(ctx, t)
+}
+
+// tally is what counters should be.
+type tally struct{ links, variants, rules []store.Counted }
+
+// tally counts the clicks of links, of variants and of rules, also those that have expired. Nil lists mean all links.
+func (in *Ingester) tally(ctx context.Context, links, drawn, routed []uint64) (t tally, err error) {
+	expired, err := in.totals(ctx)
+	if err != nil {
+		return t, err
+	}
+	if t, err = in.count(ctx, analytics.Scope{From: expired.Through}, links, drawn, routed); err != nil {
+		return t, err
+	}
+	t.plus(expired, links == nil)
+	return t, nil
+}
+
+// count is what the click store has in a period.
+func (in *Ingester) count(ctx context.Context, period analytics.Scope, links, drawn, routed []uint64) (t tally, err error) {
+	all := links == nil
+	scope := func(links []uint64) analytics.Scope {
+		period.Links = links
+		return period
+	}
+	lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: scope(links), ByLink: true})
+	if err != nil {
+		return t, err
+	}
+	for _, l := range lines {
+		t.links = append(t.links, store.Counted{Num: l.Link, Count: l.Clicks})
+	}
+	if all || len(drawn) > 0 {
+		drawn := scope(drawn)
+		drawn.Drawn = true
+		lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: drawn, By: analytics.Variant})
+		if err != nil {
+			return t, err
+		}
+		for _, l := range lines {
+			t.variants = append(t.variants, store.Counted{ID: l.Value, Count: l.Clicks})
+		}
+	}
+	if all || len(routed) > 0 {
+		routed := scope(routed)
+		routed.Routed = true
+		lines, err := in.clicks.Lines(ctx, analytics.Query{Scope: routed, By: analytics.Rule, Last: true})
+		if err != nil {
+			return t, err
+		}
+		for _, l := range lines {
+			t.rules = append(t.rules, store.Counted{ID: l.Value, Count: l.Clicks, Last: l.Last})
+		}
+	}
+	return t, nil
+}
+
+// set writes counters, a bounded number in a transaction, so that others get at the rows in between.
+func (in *Ingester) set(ctx context.Context, t tally) error {
+	for _, c := range []struct {
+		list []store.Counted
+		set  func(*store.Tx, context.Context, []store.Counted) error
+	}{{t.links, (*store.Tx).SetClickCounts}, {t.variants, (*store.Tx).SetVariantCounts}, {t.rules, (*store.Tx).SetRuleCounts}} {
+		for part := range slices.Chunk(c.list, 500) {
+			if err := in.store.Tx(ctx, func(tx *store.Tx) error { return c.set(tx, ctx, part) }); err != nil {
+				return fmt.Errorf("set counters: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// heal compares every counter with the click store and sets those that differ.
+func (in *Ingester) heal(ctx context.Context) error {
+	want, err := in.tally(ctx, nil, nil, nil)
+	if err != nil {
+		return err
+	}
+	links, variants, rules := map[uint64]store.Counted{}, map[string]store.Counted{}, map[string]store.Counted{}
+	err = in.store.Counters(ctx, func(c store.Counted, rule bool) {
+		switch {
+		case c.Num != 0:
+			links[c.Num] = c
+		case rule:
+			rules[c.ID] = c
+		default:
+			variants[c.ID] = c
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("read counters: %w", err)
+	}
+	byNum, byID := func(c store.Counted) uint64 { return c.Num }, func(c store.Counted) string { return c.ID }
+	return in.set(ctx, tally{differing(want.links, links, byNum), differing(want.variants, variants, byID), differing(want.rules, rules, byID)})
+}
+
+// differing lists the counters that must be set, also those that should be 0. It empties have.
+func differing[K comparable](want []store.Counted, have map[K]store.Counted, key func(store.Counted) K) []store.Counted {
+	var list []store.Counted
+	for _, w := range want {
+		if have[key(w)] != w {
+			list = append(list, w)
+		}
+		delete(have, key(w))
+	}
+	for _, h := range have {
+		h.Count, h.Last = 0, 0
+		list = append(list, h)
+	}
+	return list
+}

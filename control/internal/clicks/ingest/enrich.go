@@ -1,0 +1,63 @@
+package ingest
+
+import (
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// PrefetchName names, among bots, the browsers that fetched a link before anybody followed it.
+const PrefetchName = "Prefetch"
+
+// enricher derives from a click's raw facts what reports ask for.
+type enricher struct {
+	geo    *visitor.Geo // nil knows no places
+	agents *visitor.Agents
+}
+
+func newEnricher(geo *visitor.Geo) enricher {
+	return enricher{geo: geo, agents: visitor.NewAgents(visitor.DefaultAgents)}
+}
+
+// facts sets what is derived: from the address and the User-Agent, and from whether a browser only fetched ahead.
+func (en *enricher) facts(row *analytics.Row, prefetch bool, version string) {
+	agent, place := en.agents.Lookup(row.UserAgent), en.geo.Lookup(row.IP)
+	row.Country, row.Region, row.City = place.Country, place.RegionName, place.City
+	if row.Region == "" {
+		row.Region = place.RegionCode
+	}
+	row.Device, row.OS, row.Browser = agent.Device, agent.OS, agent.Browser
+	row.Bot, row.BotName = agent.Bot, agent.BotName
+	if prefetch && !row.Bot {
+		row.Bot, row.BotName = true, PrefetchName
+	}
+	row.GeoVersion, row.BotList = version, visitor.BotListVersion
+}
+
+// read decodes a batch and enriches its clicks.
+func (en *enricher) read(b *click.Batch) (*delivery, error) {
+	d := &delivery{lane: b.Lane, repair: b.Repair, first: b.First, last: b.First + uint64(b.Count) - 1, rows: make([]analytics.Row, 0, b.Count)}
+	dec := click.NewDecoder(b)
+	version := en.geo.Version()
+	var e click.Event
+	for {
+		more, err := dec.Next(&e)
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			return d, nil
+		}
+		id := analytics.Identity{Lane: b.Lane, Seq: e.Seq}
+		if e.LostTo != 0 {
+			d.losses = append(d.losses, analytics.Loss{Identity: id, Time: e.Time, From: e.LostFrom, To: e.LostTo})
+			continue
+		}
+		row := analytics.Row{
+			Identity: id, Time: e.Time, Link: e.Link, Owner: e.Owner, Variant: e.Variant, Rule: e.Rule, IP: e.IP,
+			Referer: e.Referer, UserAgent: e.UserAgent, UTM: e.UTM, EdgeName: b.Origin.Edge, EdgeRegion: b.Origin.Region,
+		}
+		en.facts(&row, e.Prefetch, version)
+		d.rows = append(d.rows, row)
+	}
+}

@@ -1,0 +1,359 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/clicks/ingest"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/link"
+)
+
+const (
+	iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1"
+	robot  = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+)
+
+// world is a store with one owner and one link, and a click store.
+type world struct {
+	t      *testing.T
+	store  *store.Store
+	clicks analytics.Store
+	link   store.URL
+	owner  uint64
+}
+
+func newWorld(t *testing.T, s *store.Store) *world {
+	t.Helper()
+	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := clicks.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := &world{t: t, store: s, clicks: clicks}
+	w.owner, err = func() (n uint64, err error) {
+		err = s.Tx(t.Context(), func(tx *store.Tx) error {
+			u := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true, CreatedAt: 1, UpdatedAt: 1}
+			if n, err = tx.InsertUser(t.Context(), u); err != nil {
+				return err
+			}
+			w.link = store.URL{ID: store.NewID(), UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}
+			return tx.InsertURLs(t.Context(), []*store.URL{&w.link})
+		})
+		return n, err
+	}()
+	w.ok(err)
+	return w
+}
+
+func (w *world) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// start makes an ingester; with run, its counters are kept until the returned function is called or the test ends.
+func (w *world) start(cfg ingest.Config, clicks analytics.Store, run bool) (*ingest.Ingester, func()) {
+	w.t.Helper()
+	cfg.Every = time.Millisecond
+	in := ingest.New(cfg, w.store, clicks, nil)
+	if !run {
+		return in, func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := in.Run(ctx); err != nil {
+			w.t.Error(err)
+		}
+	}()
+	stop := sync.OnceFunc(func() { cancel(); <-done })
+	w.t.Cleanup(stop)
+	return in, stop
+}
+
+// batch makes a batch of n clicks on the world's link; change may be nil.
+func (w *world) batch(lane click.Lane, first uint64, n int, change func(*click.Event)) *click.Batch {
+	b := &click.Batch{Lane: lane, First: first, Count: n}
+	for i := range n {
+		e := click.Event{Seq: first + uint64(i), Time: 1_767_225_600_000 + int64(i), Link: w.link.Num, Owner: w.owner, IP: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), UserAgent: iphone}
+		if change != nil {
+			change(&e)
+		}
+		b.Records = click.AppendRecord(b.Records, &e)
+	}
+	return b
+}
+
+func (w *world) stored() int64 {
+	w.t.Helper()
+	lines, err := w.clicks.Lines(context.Background(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
+	w.ok(err)
+	return lines[0].Clicks
+}
+
+// eventually waits until f holds.
+func (w *world) eventually(what string, f func() bool) {
+	w.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !f() {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("not within 20 s: %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func (w *world) clickCount() int64 {
+	w.t.Helper()
+	u, err := w.store.URLByID(context.Background(), w.link.ID)
+	w.ok(err)
+	return u.ClickCount
+}
+
+func TestDeliver_enriches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t))
+	var seen []analytics.Row
+	in, _ := w.start(ingest.Config{Observer: observer(func(rows []analytics.Row) { seen = append(seen, rows...) })}, w.clicks, false)
+	lane := click.Lane{Edge: 1 << 63, Epoch: 2, Lane: 3}
+	w.ok(in.Deliver(t.Context(), w.batch(lane, 1, 3, func(e *click.Event) {
+		switch e.Seq {
+		case 2:
+			e.UserAgent = robot
+		case 3:
+			e.Prefetch, e.UTM, e.Variant, e.Referer = true, link.UTM{Source: "s"}, link.ID{1}, "https://example.org/"
+		}
+	})))
+	var rows []analytics.Row
+	w.ok(w.clicks.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, 10, func(r *analytics.Row) error { rows = append(rows, *r); return nil }))
+	slices.Reverse(rows)
+	if len(rows) != 3 || !slices.Equal(rows, seen) {
+		t.Fatalf("stored %v\nobserved %v", rows, seen)
+	}
+	if r := rows[0]; r.Device != "MOBILE" || r.OS != "iOS" || r.Browser != "Safari" || r.Bot || r.Link != w.link.Num || r.Owner != w.owner || r.Lane != lane || r.Seq != 1 {
+		t.Errorf("a person's click: %+v", r)
+	}
+	if r := rows[1]; !r.Bot || r.BotName != "Googlebot" {
+		t.Errorf("a bot's click: %+v", r)
+	}
+	if r := rows[2]; !r.Bot || r.BotName != ingest.PrefetchName || r.UTM.Source != "s" || r.Variant != (link.ID{1}) || r.Referer != "https://example.org/" {
+		t.Errorf("a prefetch: %+v", r)
+	}
+}
+
+type observer func([]analytics.Row)
+
+func (f observer) Note(_ context.Context, rows []analytics.Row) error {
+	f(rows)
+	return nil
+}
+
+func TestDeliver_counts_once_whatever_is_repeated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t))
+	flaky := &flakyStore{Store: w.clicks}
+	in, _ := w.start(ingest.Config{}, flaky, false)
+	// Eight lanes at once; inserts fail before or after they took effect; batches are delivered again though they
+	// were acknowledged, are cut anew, and once in a while by another ingester, as after a restart.
+	const lanes, each = 8, 400
+	var other atomic.Pointer[ingest.Ingester]
+	other.Store(in)
+	var wg sync.WaitGroup
+	for l := range lanes {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(l), 1))
+			lane := click.Lane{Edge: 7, Epoch: 1, Lane: uint8(l)}
+			for next := uint64(1); next <= each; {
+				first := max(1, next-min(next-1, r.Uint64N(30)))
+				n := min(1+r.IntN(40), int(each+1-first))
+				if err := other.Load().Deliver(t.Context(), w.batch(lane, first, n, nil)); err == nil {
+					next = max(next, first+uint64(n))
+				} else if !errors.Is(err, errFlaky) {
+					t.Error(err)
+					return
+				}
+				if r.IntN(20) == 0 {
+					again := ingest.New(ingest.Config{}, w.store, flaky, nil)
+					// Only one ingester may work on one store at a time: the others see the new one from now on,
+					// and what still runs in the old one meets the store's own knowledge.
+					other.Store(again)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := w.stored(); n != lanes*each {
+		t.Errorf("%d clicks stored, want %d", n, lanes*each)
+	}
+	if flaky.failed.Load() == 0 {
+		t.Error("no insert failed: the test proves nothing")
+	}
+}
+
+var errFlaky = errors.New("flaky")
+
+// flakyStore fails every third insert, half of these after the insert took effect.
+type flakyStore struct {
+	analytics.Store
+	calls, failed atomic.Uint64
+}
+
+func (f *flakyStore) Insert(ctx context.Context, b analytics.Batch) error {
+	n := f.calls.Add(1)
+	if n%6 == 1 {
+		f.failed.Add(1)
+		return errFlaky
+	}
+	err := f.Store.Insert(ctx, b)
+	if err == nil && n%6 == 4 {
+		f.failed.Add(1)
+		return errFlaky
+	}
+	return err
+}
+
+func TestDeliver_repair_fills_a_hole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t))
+	in, _ := w.start(ingest.Config{}, w.clicks, false)
+	lane := click.Lane{Edge: 9}
+	w.ok(in.Deliver(t.Context(), w.batch(lane, 1, 10, nil)))
+	w.ok(in.Deliver(t.Context(), w.batch(lane, 21, 10, nil))) // 11 to 20 went missing on the way
+	w.ok(in.Deliver(t.Context(), w.batch(lane, 11, 10, nil)))
+	if n := w.stored(); n != 20 {
+		t.Fatalf("%d stored: a plain delivery below the mark must be passed over", n)
+	}
+	repair := w.batch(lane, 5, 20, nil)
+	repair.Repair = true
+	for range 2 {
+		w.ok(in.Deliver(t.Context(), repair))
+	}
+	if n := w.stored(); n != 30 {
+		t.Errorf("%d stored after the repair, want 30", n)
+	}
+	far := w.batch(lane, 25, 10, nil)
+	far.Repair = true
+	if err := in.Deliver(t.Context(), far); !errors.Is(err, ingest.ErrTooFar) {
+		t.Errorf("a repair beyond what was delivered: %v", err)
+	}
+}
+
+func TestDeliver_loss_markers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t))
+	in, _ := w.start(ingest.Config{}, w.clicks, false)
+	b := w.batch(click.Lane{Edge: 9}, 100, 3, func(e *click.Event) {
+		if e.Seq == 101 {
+			*e = click.Event{Seq: 101, Time: e.Time, LostFrom: 90, LostTo: 99}
+		}
+	})
+	for range 2 {
+		w.ok(in.Deliver(t.Context(), b))
+	}
+	lost, err := w.clicks.Losses(t.Context())
+	w.ok(err)
+	registry := prometheus.NewPedanticRegistry()
+	w.ok(registry.Register(in))
+	families, err := registry.Gather()
+	w.ok(err)
+	if len(families) != 6 {
+		t.Errorf("%d families of metrics, want 6", len(families))
+	}
+	if n := w.stored(); n != 2 || lost != 10 || in.Stats().Lost != 10 {
+		t.Errorf("%d stored, %d lost, %+v", n, lost, in.Stats())
+	}
+}
+
+func TestDeliver_refuses_what_is_no_batch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t))
+	in, _ := w.start(ingest.Config{}, w.clicks, false)
+	b := w.batch(click.Lane{Edge: 9}, 1, 5, nil)
+	b.Records = b.Records[:len(b.Records)-1]
+	if err := in.Deliver(t.Context(), b); !errors.Is(err, click.ErrCorrupt) {
+		t.Errorf("error %v, want ErrCorrupt", err)
+	}
+	if n := w.stored(); n != 0 {
+		t.Errorf("%d clicks of a broken batch were stored", n)
+	}
+}
+
+func TestCounters_follow_the_click_store(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		variant := store.Variant{ID: store.NewID(), URLID: w.link.ID, Name: "a", TargetURL: "https://a.example", Weight: 50, Active: true, CreatedAt: 1, UpdatedAt: 1}
+		rule := store.Rule{ID: store.NewID(), URLID: w.link.ID, Name: "r", TargetURL: "https://r.example", Active: true, Conditions: "{}", CreatedAt: 1, UpdatedAt: 1}
+		w.ok(s.Tx(t.Context(), func(tx *store.Tx) error {
+			return errors.Join(tx.InsertVariant(t.Context(), &variant), tx.InsertRule(t.Context(), &rule))
+		}))
+		in, stop := w.start(ingest.Config{}, w.clicks, true)
+		lane := click.Lane{Edge: 9}
+		var newest int64
+		w.ok(in.Deliver(t.Context(), w.batch(lane, 1, 10, func(e *click.Event) {
+			switch {
+			case e.Seq <= 2:
+				e.UserAgent = robot
+				e.Rule = link.ID(uuid.MustParse(rule.ID))
+			case e.Seq <= 5:
+				e.Variant = link.ID(uuid.MustParse(variant.ID))
+			case e.Seq <= 9:
+				e.Rule = link.ID(uuid.MustParse(rule.ID))
+				newest = e.Time
+			}
+		})))
+		check := func(clicks, drawn, matched, last int64) func() bool {
+			return func() bool {
+				v, err := s.Variant(context.Background(), w.link.ID, variant.ID)
+				w.ok(err)
+				r, err := s.Rule(context.Background(), w.link.ID, rule.ID)
+				w.ok(err)
+				return w.clickCount() == clicks && v.ClickCount == drawn && r.MatchCount == matched && r.LastMatchedAt == last
+			}
+		}
+		w.eventually("counters of 8 people, 3 drawn, 4 routed", check(8, 3, 4, newest))
+		u, err := s.URLByID(t.Context(), w.link.ID)
+		w.ok(err)
+		if u.UpdatedAt != 1 || u.Revision != w.link.Revision {
+			t.Error("setting counters changed more than counters")
+		}
+		// What is wrong when an ingester starts is put right, also without a click, also down to nothing.
+		stop()
+		wrong := []store.Counted{{Num: w.link.Num, ID: variant.ID, Count: 99}}
+		w.ok(s.Tx(t.Context(), func(tx *store.Tx) error {
+			return errors.Join(tx.SetClickCounts(t.Context(), wrong), tx.SetVariantCounts(t.Context(), wrong),
+				tx.SetRuleCounts(t.Context(), []store.Counted{{ID: rule.ID, Count: 99, Last: 5}}))
+		}))
+		_, stop = w.start(ingest.Config{}, w.clicks, true)
+		w.eventually("counters healed", check(8, 3, 4, newest))
+		stop()
+		none, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "empty")})
+		w.ok(err)
+		defer none.Close()
+		_, stop = w.start(ingest.Config{}, none, true)
+		w.eventually("counters down to nothing", check(0, 0, 0, 0))
+		stop()
+	})
+}

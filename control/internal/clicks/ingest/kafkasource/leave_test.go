@@ -1,0 +1,98 @@
+package kafkasource_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
+)
+
+// ghost joins the group and is not heard of again. It returns when the group has let it in, or ctx ends.
+func ghost(ctx context.Context, t *testing.T, c *kfake.Cluster) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ClientID("ghost"), versions)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer client.Close()
+	meta := kmsg.NewConsumerMemberMetadata()
+	meta.Topics = []string{topic}
+	req := kmsg.NewPtrJoinGroupRequest()
+	req.Group, req.ProtocolType = "ingest", "consumer"
+	req.SessionTimeoutMillis, req.RebalanceTimeoutMillis = 60_000, 60_000
+	protocol := kmsg.NewJoinGroupRequestProtocol()
+	protocol.Name, protocol.Metadata = "range", meta.AppendTo(nil)
+	req.Protocols = append(req.Protocols, protocol)
+	for range 2 { // the first answer is a name
+		res, err := req.RequestWith(ctx, client)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		req.MemberID = res.MemberID
+	}
+}
+
+// members are the group's state and how many of its members are Sources.
+func members(t *testing.T, c *kfake.Cluster) (state string, sources int) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), versions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	req := kmsg.NewPtrDescribeGroupsRequest()
+	req.Groups = []string{"ingest"}
+	res, err := req.RequestWith(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range res.Groups {
+		state = g.State
+		for _, m := range g.Members {
+			if strings.HasPrefix(m.ClientID, "shortline") {
+				sources++
+			}
+		}
+	}
+	return state, sources
+}
+
+// A member that ends while the group waits for one that has died is gone from the group at once: it would hold it up for
+// another session.
+func TestRun_leaves_a_group_that_waits_for_the_dead(t *testing.T) {
+	t.Parallel()
+	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic))
+	s, stop := run(t, c, newRecorder(t), func(cfg *kafkasource.Config) { cfg.Session = 5 * time.Second })
+	eventually(t, "it is a member", func() bool { return s.Stats().Generations > 0 })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ghost(ctx, t, c)
+	ended := make(chan struct{})
+	go func() { // which never is let in, as the first does not ask again
+		defer close(ended)
+		ghost(ctx, t, c)
+	}()
+	eventually(t, "the group waits", func() bool { state, n := members(t, c); return state == "PreparingRebalance" && n == 1 })
+	time.Sleep(1500 * time.Millisecond) // more than a heartbeat: the member waits too
+	began := time.Now()
+	stop()
+	if d := time.Since(began); d > 4*time.Second {
+		t.Errorf("the end took %v", d)
+	}
+	if state, n := members(t, c); n != 0 {
+		t.Errorf("it is still a member (%s)", state)
+	}
+	cancel()
+	<-ended
+}

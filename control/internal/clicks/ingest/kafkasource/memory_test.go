@@ -1,0 +1,196 @@
+package kafkasource_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/control/internal/clicks/ingest"
+	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/kafkaconn"
+	"github.com/shortline/shortline/shared/kafkatest"
+)
+
+const mebibyte = 1 << 20
+
+// anonymous is the memory of this process that is its own, in bytes.
+func anonymous(t testing.TB) int64 {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == "RssAnon:" {
+			kib, err := strconv.ParseInt(f[1], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kib << 10
+		}
+	}
+	t.Fatal("/proc/self/status does not say how much memory this process has")
+	return 0
+}
+
+// TestRun_catches_up_in_bounded_memory has two groups read what twelve partitions hold after an outage, as a control
+// plane does: as many messages as edges at low load leave, each with a few clicks, and large ones. It is not parallel,
+// since the memory it looks at is the process's.
+func TestRun_catches_up_in_bounded_memory(t *testing.T) {
+	const (
+		partitions  = 12
+		small, some = 1_500, 5  // messages of each partition, and clicks in each
+		large, many = 16, 2_500 // the same
+		growth      = 192       // MiB, at the most: half of it is garbage that the collector lets be
+		kept        = 32        // MiB, after the collector has run
+		clicks      = partitions * (small*some + large*many)
+	)
+	if testing.Short() {
+		t.Skip("writes 570,000 clicks")
+	}
+	settings := kafkaconn.Settings{Brokers: []string{kafkatest.Run(t, kafkatest.Config{HeapMB: 512}).Addr()}, Topic: topic, CreateTopic: true, Partitions: partitions}
+	store, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	backlog(t, settings, partitions, [][2]int{{small, some}, {large, many}})
+
+	in := ingest.New(ingest.Config{Logger: quiet}, storetest.Open(t), store, nil)
+	var other counter
+	debug.FreeOSMemory()
+	start := anonymous(t)
+	var peak atomic.Int64
+	watched, stopWatch := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for watched.Err() == nil {
+			peak.Store(max(peak.Load(), anonymous(t)))
+			<-tick.C
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for group, sink := range map[string]click.Sink{"ingest": in, "hooks": &other} {
+		s, err := kafkasource.New(kafkasource.Config{Kafka: settings, Group: group, Logger: quiet}, sink)
+		if err != nil {
+			t.Fatal(err)
+		}
+		running.Go(func() {
+			if err := s.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	began := time.Now()
+	for last, moved := uint64(0), began; in.Stats().Stored < clicks || other.clicks.Load() < clicks; time.Sleep(10 * time.Millisecond) {
+		if now := in.Stats().Stored + uint64(other.clicks.Load()); now > last {
+			last, moved = now, time.Now()
+		} else if time.Since(moved) > time.Minute {
+			t.Fatalf("%d of %d clicks are stored, %d told, and nothing moves", in.Stats().Stored, clicks, other.clicks.Load())
+		}
+	}
+	took := time.Since(began)
+	stopWatch()
+	watching.Wait()
+	after := anonymous(t)
+
+	// The collector runs by itself after two minutes of rest, and gives memory back by and by. The readers go on meanwhile.
+	runtime.GC()
+	runtime.GC()
+	rest := anonymous(t)
+	for deadline := time.Now().Add(20 * time.Second); rest > start+kept*mebibyte && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		rest = anonymous(t)
+	}
+	cancel()
+	running.Wait()
+	t.Logf("%d clicks in %d messages in %.1f s; anonymous memory %d MiB, at most %d, then %d, then %d", clicks, partitions*(small+large),
+		took.Seconds(), start/mebibyte, peak.Load()/mebibyte, after/mebibyte, rest/mebibyte)
+	if grown := peak.Load() - start; grown > growth*mebibyte {
+		t.Errorf("memory grew by %d MiB while catching up, %d are allowed", grown/mebibyte, growth)
+	}
+	if rest > start+kept*mebibyte {
+		t.Errorf("%d MiB more than before are kept", (rest-start)/mebibyte)
+	}
+}
+
+// backlog fills partitions, each with messages of one lane: so many with so many clicks, for each of the kinds.
+func backlog(t *testing.T, settings kafkaconn.Settings, partitions int, kinds [][2]int) {
+	t.Helper()
+	conn, err := kafkaconn.Open(settings, "edges", 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var writing sync.WaitGroup
+	for p := range partitions {
+		writing.Go(func() {
+			next := uint64(1)
+			for _, kind := range kinds {
+				for range kind[0] {
+					if err := write(t.Context(), conn, p, visits(p, next, kind[1])); err != nil {
+						t.Error(err)
+						return
+					}
+					next += uint64(kind[1])
+				}
+			}
+		})
+	}
+	writing.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// visits is a message of clicks as an edge makes it.
+func visits(edge int, first uint64, n int) []byte {
+	b := click.Batch{Lane: click.Lane{Edge: uint64(1 + edge), Epoch: 1}, First: first, Count: n}
+	for seq := first; seq < first+uint64(n); seq++ {
+		b.Records = click.AppendRecord(b.Records, &click.Event{
+			Seq: seq, Time: time.Now().UnixMilli(), Link: 1 + seq*2654435761%5000, Owner: 1 + seq%50,
+			IP: netip.AddrFrom4([4]byte{byte(1 + seq%200), byte(seq >> 8), byte(seq >> 16), byte(edge)}), Referer: "https://news.example/article/17",
+			UserAgent: fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36", 90+seq%40),
+		})
+	}
+	return click.AppendBatch(nil, &b)
+}
+
+// write puts one message on a partition of a topic that may have been made just now, which is refused for a moment.
+func write(ctx context.Context, conn *kafkaconn.Conn, partition int, frame []byte) error {
+	for {
+		res, err := conn.Client().Produce(ctx, &kafka.ProduceRequest{
+			Topic: topic, Partition: partition, RequiredAcks: kafka.RequireOne, Compression: kafka.Zstd,
+			Records: kafka.NewRecordReader(kafka.Record{Time: time.Now(), Value: kafka.NewBytes(frame)}),
+		})
+		if err == nil {
+			err = res.Error
+		}
+		if !errors.Is(err, kafka.NotLeaderForPartition) {
+			return err
+		}
+		conn.Refresh()
+		time.Sleep(50 * time.Millisecond)
+	}
+}

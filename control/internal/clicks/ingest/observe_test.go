@@ -1,0 +1,240 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/clicks/ingest"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// hooked is a webhook on all clicks of the world's owner, whose deliveries stay where they are written down.
+func (w *world) hooked() (s *webhooks.Service, waiting func() int) {
+	w.t.Helper()
+	s, err := webhooks.New(webhooks.Config{Settings: webhooks.Settings{Timeout: time.Second, AllowPrivate: true}, EncryptionKeys: [][]byte{make([]byte, 32)}}, w.store)
+	w.ok(err)
+	name, url := "hook", "http://127.0.0.1:1/"
+	hook, _, err := s.Create(w.t.Context(), auth.Principal{UserID: w.link.UserID, UserNum: w.owner, Role: auth.User},
+		webhooks.Input{Name: &name, URL: &url, Events: &[]string{webhooks.URLClicked}})
+	w.ok(err)
+	return s, func() int {
+		w.t.Helper()
+		n, err := w.store.Backlog(context.Background(), hook.ID, 1<<20)
+		w.ok(err)
+		return n
+	}
+}
+
+// dying is a click store whose process dies at an insert: before it takes effect, or after.
+type dying struct {
+	analytics.Store
+	after bool
+}
+
+func (d *dying) Insert(ctx context.Context, b analytics.Batch) error {
+	if d.after {
+		if err := d.Store.Insert(ctx, b); err != nil {
+			return err
+		}
+	}
+	return errFlaky
+}
+
+func TestObserver_hears_of_every_click_once_though_the_process_dies(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		hooks, waiting := w.hooked()
+		lane := click.Lane{Edge: 9}
+		for i, after := range []bool{false, true} {
+			b := w.batch(lane, uint64(10*i+1), 10, nil)
+			in, _ := w.start(ingest.Config{Observer: hooks}, &dying{w.clicks, after}, false)
+			if err := in.Deliver(t.Context(), b); !errors.Is(err, errFlaky) {
+				t.Fatalf("the process did not die: %v", err)
+			}
+			if n := waiting(); n != 10*(i+1) {
+				t.Fatalf("%d clicks are noted for the webhook when the process dies, want %d", n, 10*(i+1))
+			}
+			// The edge was told nothing, so it delivers again, to the next process.
+			in, _ = w.start(ingest.Config{Observer: hooks}, w.clicks, false)
+			w.ok(in.Deliver(t.Context(), b))
+			if n, stored := waiting(), w.stored(); n != 10*(i+1) || stored != int64(n) {
+				t.Errorf("%d clicks noted and %d stored, want %d of each", n, stored, 10*(i+1))
+			}
+		}
+	})
+}
+
+// noter is an Observer that can fail.
+type noter struct {
+	fails atomic.Bool
+	noted int
+}
+
+func (n *noter) Note(_ context.Context, rows []analytics.Row) error {
+	if n.fails.Load() {
+		return errFlaky
+	}
+	n.noted += len(rows)
+	return nil
+}
+
+func TestObserver_that_fails_holds_a_delivery_up(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t))
+	n := &noter{}
+	var readable []int64
+	in, _ := w.start(ingest.Config{Observer: n, Stored: []func([]analytics.Row){func([]analytics.Row) { readable = append(readable, w.stored()) }}}, w.clicks, false)
+	b := w.batch(click.Lane{Edge: 9}, 1, 5, nil)
+	n.fails.Store(true)
+	if err := in.Deliver(t.Context(), b); !errors.Is(err, errFlaky) || w.stored() != 0 || len(readable) != 0 {
+		t.Fatalf("%v, %d stored, %v", err, w.stored(), readable)
+	}
+	n.fails.Store(false)
+	w.ok(in.Deliver(t.Context(), b))
+	if n.noted != 5 || !slices.Equal(readable, []int64{5}) {
+		t.Errorf("%d noted; readable when told of what is stored: %v", n.noted, readable)
+	}
+}
+
+func TestObserverSink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t))
+	hooks, waiting := w.hooked()
+	sink := ingest.NewObserverSink(hooks, nil)
+	b := w.batch(click.Lane{Edge: 9}, 1, 10, func(e *click.Event) {
+		if e.Seq == 4 {
+			*e = click.Event{Seq: 4, Time: e.Time, LostFrom: 1, LostTo: 2}
+		}
+	})
+	for range 3 {
+		w.ok(sink.Deliver(t.Context(), b))
+	}
+	if n := waiting(); n != 9 || w.stored() != 0 {
+		t.Errorf("%d noted, %d stored", n, w.stored())
+	}
+	n := &noter{}
+	n.fails.Store(true)
+	if err := ingest.NewObserverSink(n, nil).Deliver(t.Context(), b); !errors.Is(err, errFlaky) {
+		t.Errorf("a Noter's failure is not the delivery's: %v", err)
+	}
+	b.Records = b.Records[1:]
+	if err := sink.Deliver(t.Context(), b); !errors.Is(err, click.ErrCorrupt) {
+		t.Errorf("broken bytes: %v", err)
+	}
+}
+
+func TestReloadMarks_sees_what_another_process_stored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t))
+	told := 0
+	in, _ := w.start(ingest.Config{Observer: observer(func(rows []analytics.Row) { told += len(rows) })}, w.clicks, false)
+	other, _ := w.start(ingest.Config{}, w.clicks, false)
+	lane := click.Lane{Edge: 9}
+	w.ok(other.Deliver(t.Context(), w.batch(lane, 1, 10, nil)))
+	w.ok(in.ReloadMarks(t.Context()))
+	w.ok(in.Deliver(t.Context(), w.batch(lane, 1, 12, nil)))
+	if told != 2 || in.Stats().Repeated != 10 || w.stored() != 12 {
+		t.Errorf("told of %d clicks, %d passed over, %d stored", told, in.Stats().Repeated, w.stored())
+	}
+}
+
+func TestReclassify(t *testing.T) {
+	t.Parallel()
+	each := func(t *testing.T, clicks analytics.Store) {
+		w := newWorld(t, storetest.Open(t))
+		w.clicks = clicks
+		in, _ := w.start(ingest.Config{}, clicks, false)
+		// Ten clicks as an older release stored them: robots passed for people, one browser for a robot; two are right
+		// but for the list's name, one was a prefetch, and two are of today's list.
+		var rows []analytics.Row
+		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		for i := range 10 {
+			r := analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 4}, Seq: uint64(i + 1)}, Time: at.Add(time.Duration(i) * time.Minute).UnixMilli(),
+				Link: w.link.Num, Owner: w.owner, UserAgent: robot, BotList: "old", Country: "DE", GeoVersion: "geo"}
+			switch {
+			case i == 5:
+				r.UserAgent, r.Bot, r.BotName = iphone, true, "Nonsense"
+			case i == 6:
+				r.UserAgent, r.Device, r.OS, r.Browser = iphone, "MOBILE", "iOS", "Safari"
+			case i == 7:
+				r.UserAgent, r.Device, r.OS, r.Browser, r.Bot, r.BotName = iphone, "MOBILE", "iOS", "Safari", true, ingest.PrefetchName
+			case i >= 8:
+				r.BotList, r.Bot, r.BotName = visitor.BotListVersion, true, "Googlebot"
+			}
+			rows = append(rows, r)
+		}
+		w.ok(clicks.Insert(t.Context(), analytics.Batch{Rows: rows}))
+		people := func() int64 {
+			lines, err := clicks.Lines(t.Context(), analytics.Query{})
+			w.ok(err)
+			return lines[0].Clicks
+		}
+		if n := people(); n != 6 {
+			t.Fatalf("%d people before", n)
+		}
+		part := ingest.Reclassification{Since: at.Add(time.Minute), DryRun: true}
+		done, err := in.Reclassify(t.Context(), part)
+		w.ok(err)
+		if done != (ingest.Reclassified{Seen: 9, Stale: 7, Changed: 5}) || people() != 6 {
+			t.Errorf("dry run: %+v, %d people", done, people())
+		}
+		var last ingest.Reclassified
+		part.DryRun, part.Progress = false, func(d ingest.Reclassified) { last = d }
+		done, err = in.Reclassify(t.Context(), part)
+		w.ok(err)
+		if done != (ingest.Reclassified{Seen: 9, Stale: 7, Changed: 5, Stored: 7}) || last != done {
+			t.Errorf("run: %+v, last progress %+v", done, last)
+		}
+		// The first robot was before the range.
+		if n := people(); n != 3 || w.clickCount() != 3 {
+			t.Errorf("%d people in reports, the counter says %d, want 3", n, w.clickCount())
+		}
+		w.ok(clicks.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone, From: part.Since.UnixMilli()}, 100, func(r *analytics.Row) error {
+			if r.BotList != visitor.BotListVersion || r.Country != rows[r.Seq-1].Country || r.GeoVersion != rows[r.Seq-1].GeoVersion {
+				t.Errorf("click %d: %+v", r.Seq, r)
+			}
+			if r.Seq == 8 && r.BotName != ingest.PrefetchName {
+				t.Errorf("the prefetch became %q", r.BotName)
+			}
+			return nil
+		}))
+		done, err = in.Reclassify(t.Context(), part)
+		w.ok(err)
+		if done.Stale != 0 || done.Stored != 0 {
+			t.Errorf("the second run: %+v", done)
+		}
+	}
+	t.Run("duckdb", func(t *testing.T) {
+		t.Parallel()
+		s, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		each(t, s)
+	})
+	t.Run("clickhouse", func(t *testing.T) {
+		t.Parallel()
+		s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		each(t, s)
+	})
+}

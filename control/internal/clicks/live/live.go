@@ -1,0 +1,375 @@
+// Package live gives owners their clicks as they are stored.
+//
+// It owns who is subscribed to what, the buffer of each, and the limits. It promises that a click is given to each
+// subscription at most once and soon after it is stored, that a subscriber who reads slowly loses the oldest clicks and
+// is told how many, and that it holds up neither ingest nor other subscribers. How clicks travel to a browser, and
+// whether a session still counts, is package api's matter.
+//
+// Clicks come from the ingester in the same process (Stored), or, where other processes ingest too, from asking the
+// store now and then (Config.Poll).
+//
+// Known weakness: with Poll a click whose own time is more than two minutes past when it is stored, as after an edge
+// was cut off, is not given.
+package live
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Config has a working zero value.
+type Config struct {
+	// PerUser and Total bound the subscriptions of one user and of all; 0 means 5 and 100.
+	PerUser, Total int
+	// Buffer is how many clicks wait for one subscriber; 0 means 256.
+	Buffer int
+	// Poll is how often the store is asked for new clicks; 0 means never: clicks come by Stored.
+	Poll time.Duration
+	// Logger is nil for slog.Default().
+	Logger *slog.Logger
+}
+
+// LinkClick is a click as owners see it, with its link.
+type LinkClick struct {
+	report.Click
+	URLID string `json:"urlId"`
+	Slug  string `json:"slug"`
+}
+
+// Ask says which clicks a subscription is of.
+type Ask struct {
+	URLID       string // of one link; "" means all of the caller's
+	All         bool   // everybody's, for an ADMIN
+	IncludeBots bool
+}
+
+// Feed is safe for concurrent use. Run gives out what came in.
+type Feed struct {
+	cfg    Config
+	store  *store.Store
+	clicks analytics.Store
+
+	incoming chan []analytics.Row
+	any      atomic.Bool // somebody is subscribed
+	missed   atomic.Uint64
+
+	mu    sync.Mutex
+	subs  map[*Subscription]bool
+	users map[string]int // subscriptions by user
+	ended bool
+
+	// For Run.
+	links  map[uint64]ref
+	polled map[scope]*window
+
+	given, dropped, failed atomic.Uint64
+	last                   atomic.Int64
+}
+
+// ref is how owners know a link; neither part ever changes. The zero ref is a link that is gone.
+type ref struct{ id, slug string }
+
+// scope is whose clicks: one link's, one owner's (by number), or with neither everybody's.
+type scope struct{ link, owner uint64 }
+
+func (s scope) has(r *analytics.Row) bool {
+	return (s.link == 0 || r.Link == s.link) && (s.owner == 0 || r.Owner == s.owner)
+}
+
+const (
+	maxIncoming = 64 // batches from ingest
+	maxLinks    = 50_000
+)
+
+// New makes a Feed of open stores.
+func New(cfg Config, st *store.Store, clicks analytics.Store) *Feed {
+	if cfg.PerUser <= 0 {
+		cfg.PerUser = 5
+	}
+	if cfg.Total <= 0 {
+		cfg.Total = 100
+	}
+	if cfg.Buffer <= 0 {
+		cfg.Buffer = 256
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	return &Feed{
+		cfg: cfg, store: st, clicks: clicks, incoming: make(chan []analytics.Row, maxIncoming),
+		subs: map[*Subscription]bool{}, users: map[string]int{}, links: map[uint64]ref{}, polled: map[scope]*window{},
+	}
+}
+
+// Stored takes clicks that were stored in this process. It neither waits nor keeps the rows.
+func (f *Feed) Stored(rows []analytics.Row) {
+	if f.cfg.Poll > 0 || !f.any.Load() {
+		return
+	}
+	f.mu.Lock()
+	var wanted []analytics.Row
+	for i := range rows {
+		for s := range f.subs {
+			if s.wants(&rows[i]) {
+				wanted = append(wanted, rows[i])
+				break
+			}
+		}
+	}
+	f.mu.Unlock()
+	if len(wanted) == 0 {
+		return
+	}
+	select {
+	case f.incoming <- wanted:
+	default:
+		f.missed.Add(uint64(len(wanted)))
+	}
+}
+
+// Subscribe begins a subscription, which the caller closes. Its error is an *problem.Error where the caller asks for too
+// many, or for what is not theirs.
+func (f *Feed) Subscribe(ctx context.Context, p auth.Principal, a Ask) (*Subscription, error) {
+	s := &Subscription{feed: f, user: p.UserID, bots: a.IncludeBots, news: make(chan struct{}, 1), over: make(chan struct{})}
+	switch {
+	case a.All && !p.IsAdmin():
+		return nil, problem.New(problem.Forbidden, "Only administrators may see everybody's clicks.")
+	case a.URLID != "":
+		u, err := f.store.URLByID(ctx, a.URLID)
+		if err != nil && !isMissing(err) {
+			return nil, fmt.Errorf("find the link of a live feed: %w", err)
+		}
+		if err != nil || !p.Sees(u.UserID) {
+			return nil, problem.Missing("URL")
+		}
+		s.scope.link = u.Num
+	case !a.All:
+		s.scope.owner = p.UserNum
+	}
+	f.mu.Lock()
+	var err error
+	switch {
+	case f.ended:
+		err = &problem.Error{Kind: problem.Unavailable, Message: "The server is stopping.", RetryAfter: time.Second}
+	case f.users[p.UserID] >= f.cfg.PerUser:
+		err = &problem.Error{Kind: problem.TooMany, Message: fmt.Sprintf("You have %d live feeds open already. Close one.", f.users[p.UserID]), RetryAfter: 10 * time.Second}
+	case len(f.subs) >= f.cfg.Total:
+		err = &problem.Error{Kind: problem.TooMany, Message: "Too many live feeds are open. Try again later.", RetryAfter: 10 * time.Second}
+	default:
+		f.subs[s] = true
+		f.users[p.UserID]++
+		f.any.Store(true)
+	}
+	f.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	if f.cfg.Poll > 0 {
+		// What is there before is no news. Several of one scope share its window.
+		if err := f.open(ctx, s.scope); err != nil {
+			s.Close()
+			return nil, fmt.Errorf("begin a live feed: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// Subscription is one reader's. Its methods are for one goroutine.
+type Subscription struct {
+	feed  *Feed
+	user  string
+	scope scope
+	bots  bool
+	news  chan struct{} // has room for one
+	over  chan struct{} // closed when the feed ends
+
+	mu      sync.Mutex
+	waiting []LinkClick // at most Config.Buffer
+	lost    uint64
+}
+
+func (s *Subscription) wants(r *analytics.Row) bool { return (s.bots || !r.Bot) && s.scope.has(r) }
+
+// News is sent to when Take has something.
+func (s *Subscription) News() <-chan struct{} { return s.news }
+
+// Over is closed when there will be no more, because the program stops.
+func (s *Subscription) Over() <-chan struct{} { return s.over }
+
+// Take returns the clicks that wait, the oldest first, and how many were dropped before them because there was no room.
+func (s *Subscription) Take() (clicks []LinkClick, dropped uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clicks, dropped = s.waiting, s.lost
+	s.waiting, s.lost = nil, 0
+	return clicks, dropped
+}
+
+// put adds clicks and counts those that found no room.
+func (s *Subscription) put(clicks []LinkClick, missed uint64) {
+	s.mu.Lock()
+	s.waiting = append(s.waiting, clicks...)
+	if n := len(s.waiting) - s.feed.cfg.Buffer; n > 0 {
+		s.waiting = slices.Clone(s.waiting[n:])
+		missed += uint64(n)
+	}
+	s.lost += missed
+	s.mu.Unlock()
+	if missed > 0 {
+		s.feed.dropped.Add(missed)
+	}
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
+// Close ends the subscription. It may be called again.
+func (s *Subscription) Close() {
+	f := s.feed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.subs[s] {
+		return
+	}
+	delete(f.subs, s)
+	if f.users[s.user]--; f.users[s.user] <= 0 {
+		delete(f.users, s.user)
+	}
+	f.any.Store(len(f.subs) > 0)
+}
+
+// Run gives clicks to subscriptions until ctx ends, and then ends them all.
+func (f *Feed) Run(ctx context.Context) error {
+	defer f.end()
+	var poll <-chan time.Time
+	if f.cfg.Poll > 0 {
+		every := time.NewTicker(f.cfg.Poll)
+		defer every.Stop()
+		poll = every.C
+	}
+	for {
+		var err error
+		select {
+		case rows := <-f.incoming:
+			err = f.give(ctx, rows, f.missed.Swap(0), func(*Subscription) bool { return true })
+		case <-poll:
+			err = f.poll(ctx)
+		case <-ctx.Done():
+			return nil
+		}
+		switch {
+		case err == nil:
+			f.last.Store(time.Now().UnixMilli())
+		case ctx.Err() == nil:
+			f.failed.Add(1)
+			f.cfg.Logger.Error("live clicks could not be given out", "error", err.Error())
+		}
+	}
+}
+
+func (f *Feed) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended = true
+	for s := range f.subs {
+		close(s.over)
+	}
+	clear(f.subs)
+	clear(f.users)
+	f.any.Store(false)
+}
+
+// give gives rows, the oldest first, to those subscriptions that want them and that to chooses. missed of them never
+// came.
+func (f *Feed) give(ctx context.Context, rows []analytics.Row, missed uint64, to func(*Subscription) bool) error {
+	if err := f.resolve(ctx, rows); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for s := range f.subs {
+		if !to(s) {
+			continue
+		}
+		var mine []LinkClick
+		for i := range rows {
+			r := &rows[i]
+			if l := f.links[r.Link]; l.id != "" && s.wants(r) {
+				mine = append(mine, LinkClick{report.ClickOf(r), l.id, l.slug})
+			}
+		}
+		if len(mine) > 0 || missed > 0 {
+			s.put(mine, missed)
+			f.given.Add(uint64(len(mine)))
+		}
+	}
+	return nil
+}
+
+// resolve finds out the links of clicks that are not known yet. The clicks of links that are gone are nobody's news.
+func (f *Feed) resolve(ctx context.Context, rows []analytics.Row) error {
+	if len(f.links) > maxLinks {
+		clear(f.links)
+	}
+	var unknown []uint64
+	for i := range rows {
+		if _, ok := f.links[rows[i].Link]; !ok {
+			f.links[rows[i].Link] = ref{}
+			unknown = append(unknown, rows[i].Link)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	found, err := f.store.URLsByNum(ctx, unknown)
+	if err != nil {
+		for _, num := range unknown {
+			delete(f.links, num)
+		}
+		return fmt.Errorf("find the links of clicks: %w", err)
+	}
+	for num, u := range found {
+		f.links[num] = ref{u.ID, u.Slug}
+	}
+	return nil
+}
+
+var (
+	openDesc    = prometheus.NewDesc("shortline_live_subscriptions", "Live feeds that are open.", nil, nil)
+	givenDesc   = prometheus.NewDesc("shortline_live_clicks_total", "Clicks that were given to live feeds, and that were dropped because a reader was slow.", []string{"result"}, nil)
+	failedDesc  = prometheus.NewDesc("shortline_live_errors_total", "Attempts to give clicks to live feeds that failed.", nil, nil)
+	successDesc = prometheus.NewDesc("shortline_live_last_success_timestamp_seconds", "When clicks were last looked for or given out, 0 for never.", nil, nil)
+)
+
+// Describe and Collect make the Feed a prometheus.Collector.
+func (f *Feed) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{openDesc, givenDesc, failedDesc, successDesc} {
+		ch <- d
+	}
+}
+
+// Collect reads the counters.
+func (f *Feed) Collect(ch chan<- prometheus.Metric) {
+	f.mu.Lock()
+	open := len(f.subs)
+	f.mu.Unlock()
+	ch <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(open))
+	ch <- prometheus.MustNewConstMetric(givenDesc, prometheus.CounterValue, float64(f.given.Load()), "given")
+	ch <- prometheus.MustNewConstMetric(givenDesc, prometheus.CounterValue, float64(f.dropped.Load()), "dropped")
+	ch <- prometheus.MustNewConstMetric(failedDesc, prometheus.CounterValue, float64(f.failed.Load()))
+	ch <- prometheus.MustNewConstMetric(successDesc, prometheus.GaugeValue, float64(f.last.Load())/1000)
+}

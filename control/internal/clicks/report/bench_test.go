@@ -1,0 +1,81 @@
+package report_test
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
+	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// BenchmarkReports measures whole reports on a million clicks, all of them in the period.
+func BenchmarkReports(b *testing.B) {
+	if testing.Short() {
+		b.Skip("loads a million clicks")
+	}
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	clicks, err := duckdb.Open(b.Context(), duckdb.Config{Path: filepath.Join(b.TempDir(), "clicks")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer clicks.Close()
+	rows := analyticstest.Clicks(1, 1_000_000, start, 30)
+	slices.SortFunc(rows, func(a, b analytics.Row) int { return cmp.Compare(a.Time, b.Time) })
+	for i := range rows {
+		rows[i].Seq = uint64(i + 1)
+	}
+	for part := range slices.Chunk(rows, 20_000) {
+		if err := clicks.Insert(b.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	st := storetest.Open(b)
+	user := store.User{ID: store.NewID(), Email: "root@example.com", Role: "ADMIN", Active: true}
+	link := store.URL{ID: store.NewID(), UserID: user.ID, Slug: "one", OriginalURL: "https://example.com", Active: true}
+	if err := st.Tx(b.Context(), func(tx *store.Tx) error {
+		if _, err := tx.InsertUser(b.Context(), user); err != nil {
+			return err
+		}
+		return tx.InsertURLs(b.Context(), []*store.URL{&link})
+	}); err != nil {
+		b.Fatal(err)
+	}
+	s := report.New(st, clicks, func() time.Time { return start.AddDate(0, 0, 30) })
+	root := auth.Principal{UserID: user.ID, Role: auth.Admin}
+	ask := report.Ask{Range: report.Range{Zone: "America/New_York"}}
+	for name, f := range map[string]func() error{
+		"overview": func() error { _, err := s.Overview(b.Context(), root, ask); return err },
+		"one_link": func() error { _, err := s.Link(b.Context(), root, link.ID, ask); return err },
+		"recent":   func() error { _, err := s.Recent(b.Context(), root, link.ID, report.Ask{}); return err },
+		"bots":     func() error { _, err := s.AllBots(b.Context(), root, ask); return err },
+		"routing":  func() error { _, err := s.Routing(b.Context(), root, link.ID, ask); return err },
+	} {
+		b.Run(name, func(b *testing.B) {
+			before := cpu()
+			for b.Loop() {
+				if err := f(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64((cpu()-before).Milliseconds())/float64(b.N), "cpu-ms/op")
+		})
+	}
+}
+
+// cpu is what this process has used of the processors, which a busy machine falsifies less than time.
+func cpu() time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}

@@ -1,0 +1,168 @@
+package report
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/percent"
+	"github.com/shortline/shortline/shared/link"
+)
+
+// Click is one click as owners see it.
+type Click struct {
+	ID                string  `json:"id"`
+	Timestamp         string  `json:"timestamp" format:"date-time"`
+	CreatedAt         string  `json:"createdAt" format:"date-time" doc:"The same as timestamp."`
+	IP                *string `json:"ip"`
+	IPAddress         *string `json:"ipAddress" doc:"The same as ip."`
+	Country           string  `json:"country"`
+	Region            string  `json:"region"`
+	City              string  `json:"city"`
+	Device            string  `json:"device"`
+	OS                string  `json:"os"`
+	Browser           string  `json:"browser"`
+	Referer           string  `json:"referer"`
+	IsBot             bool    `json:"isBot"`
+	BotName           *string `json:"botName"`
+	UTMSource         *string `json:"utmSource"`
+	UTMMedium         *string `json:"utmMedium"`
+	UTMCampaign       *string `json:"utmCampaign"`
+	UTMTerm           *string `json:"utmTerm"`
+	UTMContent        *string `json:"utmContent"`
+	UTMID             *string `json:"utmId"`
+	UTMSourcePlatform *string `json:"utmSourcePlatform"`
+	VariantID         *string `json:"variantId"`
+	RoutingRuleID     *string `json:"routingRuleId"`
+}
+
+// RecentClicks are the newest clicks, and how many there are.
+type RecentClicks struct {
+	Clicks []Click `json:"clicks"`
+	Total  int64   `json:"total"`
+}
+
+const instantLayout = "2006-01-02T15:04:05.000Z"
+
+// ClickOf shows a stored click to its owner.
+func ClickOf(r *analytics.Row) Click {
+	at := time.UnixMilli(r.Time).UTC().Format(instantLayout)
+	c := Click{
+		ID: r.ID(), Timestamp: at, CreatedAt: at,
+		Country: orElse(r.Country, "Unknown"), Region: orElse(r.Region, "Unknown"), City: orElse(r.City, "Unknown"),
+		Device: orElse(r.Device, "Unknown"), OS: orElse(r.OS, "Unknown"), Browser: orElse(r.Browser, "Unknown"), Referer: orElse(r.Referer, "Direct"),
+		IsBot: r.Bot, BotName: optional(r.BotName), VariantID: optionalID(r.Variant), RoutingRuleID: optionalID(r.Rule),
+		UTMSource: optional(r.UTM.Source), UTMMedium: optional(r.UTM.Medium), UTMCampaign: optional(r.UTM.Campaign), UTMTerm: optional(r.UTM.Term),
+		UTMContent: optional(r.UTM.Content), UTMID: optional(r.UTM.ID), UTMSourcePlatform: optional(r.UTM.SourcePlatform),
+	}
+	if r.IP.IsValid() {
+		c.IP = optional(r.IP.String())
+		c.IPAddress = c.IP
+	}
+	return c
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func optionalID(id link.ID) *string {
+	if id.IsZero() {
+		return nil
+	}
+	return optional(uuid.UUID(id).String())
+}
+
+// Recent lists a link's newest clicks, at most a.Limit or 20. Without a range, of all time.
+func (s *Service) Recent(ctx context.Context, p auth.Principal, id string, a Ask) (*RecentClicks, error) {
+	u, err := s.link(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	period, err := s.period(a.Range)
+	if err != nil {
+		return nil, err
+	}
+	scope := linkScope(u, a)
+	if !a.open() {
+		scope = period.limit(scope)
+	}
+	if a.Limit <= 0 {
+		a.Limit = 20
+	}
+	r := &RecentClicks{Clicks: []Click{}}
+	if r.Total, err = s.count(ctx, scope); err != nil {
+		return nil, err
+	}
+	err = s.clicks.Clicks(ctx, scope, a.limit(), func(row *analytics.Row) error {
+		r.Clicks = append(r.Clicks, ClickOf(row))
+		return nil
+	})
+	r.Total = max(r.Total, int64(len(r.Clicks))) // one may have come in between
+	return r, err
+}
+
+// Bots is the traffic of bots in a period.
+type Bots struct {
+	TotalBotClicks int64     `json:"totalBotClicks"`
+	BotPercentage  float64   `json:"botPercentage" doc:"Of all clicks, those of people included."`
+	BotTypes       []BotType `json:"botTypes"`
+}
+
+// BotType is one kind of bot.
+type BotType struct {
+	BotName    string  `json:"botName"`
+	Clicks     int64   `json:"clicks"`
+	Percentage float64 `json:"percentage" doc:"Of the clicks of bots."`
+}
+
+// LinkBots reports on the bots that visited a link.
+func (s *Service) LinkBots(ctx context.Context, p auth.Principal, id string, a Ask) (*Bots, error) {
+	u, err := s.link(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.bots(ctx, p, linkScope(u, a), a)
+}
+
+// AllBots reports on the bots that visited any of the caller's links.
+func (s *Service) AllBots(ctx context.Context, p auth.Principal, a Ask) (*Bots, error) {
+	return s.bots(ctx, p, ownScope(p, a), a)
+}
+
+func (s *Service) bots(ctx context.Context, p auth.Principal, scope analytics.Scope, a Ask) (*Bots, error) {
+	period, err := s.period(a.Range)
+	if err != nil {
+		return nil, err
+	}
+	return recall(ctx, s, p, scope, key("bots", a, period), func() (*Bots, error) { return s.botTraffic(ctx, scope, a, period) })
+}
+
+func (s *Service) botTraffic(ctx context.Context, scope analytics.Scope, a Ask, period Period) (*Bots, error) {
+	scope = period.limit(scope)
+	scope.Bots = analytics.OnlyBots
+	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope, By: analytics.BotName, TopFirst: true})
+	if err != nil {
+		return nil, err
+	}
+	scope.Bots = analytics.People
+	people, err := s.count(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bots{BotTypes: []BotType{}}
+	for _, l := range lines {
+		b.TotalBotClicks += l.Clicks
+	}
+	b.BotPercentage = percent.Of(b.TotalBotClicks, b.TotalBotClicks+people)
+	for _, l := range lines[:min(len(lines), a.limit())] {
+		b.BotTypes = append(b.BotTypes, BotType{orElse(l.Value, "Unknown"), l.Clicks, percent.Of(l.Clicks, b.TotalBotClicks)})
+	}
+	return b, nil
+}

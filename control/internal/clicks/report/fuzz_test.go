@@ -1,0 +1,94 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// told is a click store with one click, of which visitors said everything.
+type told struct {
+	analytics.Store
+	text string
+}
+
+func (s *told) Lines(_ context.Context, q analytics.Query) ([]analytics.Line, error) {
+	if q.ByDay {
+		return nil, nil
+	}
+	return []analytics.Line{{Visitors: 1}}, nil
+}
+
+func (s *told) Breakdown(_ context.Context, _ analytics.Scope, dims []analytics.Dimension, _ int) (map[analytics.Dimension][]analytics.Count, error) {
+	out := map[analytics.Dimension][]analytics.Count{}
+	for _, d := range dims {
+		out[d] = []analytics.Count{{Value: s.text, Clicks: 1}}
+	}
+	return out, nil
+}
+
+func (s *told) Clicks(_ context.Context, _ analytics.Scope, _ int, f func(*analytics.Row) error) error {
+	r := analytics.Row{Referer: s.text, Country: s.text, City: s.text, Browser: s.text}
+	r.UTM.Source, r.UTM.Content = s.text, s.text
+	return f(&r)
+}
+
+// FuzzExport: whatever visitors say of themselves, an export reads back as they said it, and no cell of it is a
+// formula to a spreadsheet, trimmed or not.
+func FuzzExport(f *testing.F) {
+	st := storetest.Open(f)
+	for _, s := range []string{"=1+1", " =1", "\t=1", "\u00a0@SUM(A1)", "-2+3", "+cmd|' /C calc'!A0", "＝1", "a\"b", "a\r\nb", "\r\n=1", "a,=1", "'=1", "", "\ufeff=1", "\x00", "\xff", "Direct"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			return // the spool takes no such bytes
+		}
+		s := report.New(st, &told{text: text}, func() time.Time { return time.UnixMilli(1_780_000_000_000) })
+		e, err := s.Export(t.Context(), auth.Principal{UserID: "u", UserNum: 1, Role: auth.User}, "", report.Ask{}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := e.WriteCSV(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		_, table, _ := strings.Cut(b.String(), "\r\n\r\n") // after the comment lines
+		r := csv.NewReader(strings.NewReader(table))
+		r.FieldsPerRecord = -1
+		rows, err := r.ReadAll()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", text, err, table)
+		}
+		found, want := 0, strings.ReplaceAll(text, "\r", "") // which are line ends to CSV
+		for _, row := range rows {
+			for _, cell := range row {
+				if cell == want || cell == "'"+want {
+					found++
+				}
+				trimmed := strings.TrimLeftFunc(cell, unicode.IsSpace)
+				if trimmed != "" && strings.ContainsAny(trimmed[:1], "=+-@") || cell != "" && strings.ContainsAny(cell[:1], "\t\r") {
+					t.Fatalf("%q is the cell %q", text, cell)
+				}
+			}
+		}
+		if text != "" && found < 2 {
+			t.Fatalf("%q is in %d cells\n%s", text, found, table)
+		}
+		b.Reset()
+		if err := e.WriteJSON(t.Context(), &b); err != nil || !json.Valid(b.Bytes()) {
+			t.Fatalf("%q: %v %s", text, err, b.String())
+		}
+	})
+}

@@ -1,0 +1,110 @@
+// Package report answers what owners ask about their clicks: reports, bots, A/B tests, routing, recent clicks and
+// exports.
+//
+// It owns who may ask (an owner about what is theirs, an ADMIN about everything; what is not theirs does not
+// exist), what a period is, and the arithmetic of reports: days without clicks, shares, growth. It promises that a
+// report's figures agree with each other, and that a click that is stored is in the next answer; with a Cache, and
+// where other processes store clicks, in the next but SharedTTL. How clicks get there is not its matter.
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/percent"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Service makes reports. It is safe for concurrent use.
+type Service struct {
+	store  *store.Store
+	clicks analytics.Store
+	now    func() time.Time
+	cache  *Cache // nil remembers nothing
+}
+
+// New makes a Service. A nil clock means time.Now.
+func New(s *store.Store, clicks analytics.Store, clock func() time.Time) *Service {
+	if clock == nil {
+		clock = time.Now
+	}
+	return &Service{store: s, clicks: clicks, now: clock}
+}
+
+// Ask is what most reports are asked with.
+type Ask struct {
+	Range
+	IncludeBots bool
+	Limit       int // values in each list, 1 to 100; 0 means 10
+}
+
+func (a Ask) limit() int {
+	if a.Limit <= 0 {
+		return 10
+	}
+	return min(a.Limit, 100)
+}
+
+func (a Ask) bots() analytics.Bots {
+	if a.IncludeBots {
+		return analytics.Everyone
+	}
+	return analytics.People
+}
+
+// link finds a link that the caller may see.
+func (s *Service) link(ctx context.Context, p auth.Principal, id string) (store.URL, error) {
+	u, err := s.store.URLByID(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(u.UserID):
+		return store.URL{}, problem.Missing("URL")
+	case err != nil:
+		return store.URL{}, fmt.Errorf("find the link of a report: %w", err)
+	}
+	return u, nil
+}
+
+// linkScope is the clicks of one link; ownScope is all that the caller may see.
+func linkScope(u store.URL, a Ask) analytics.Scope {
+	return analytics.Scope{Links: []uint64{u.Num}, Bots: a.bots()}
+}
+
+func ownScope(p auth.Principal, a Ask) analytics.Scope {
+	scope := analytics.Scope{Owner: p.UserNum, Bots: a.bots()}
+	if p.IsAdmin() {
+		scope.Owner = 0
+	}
+	return scope
+}
+
+// ownUser is whose rows the caller sees, "" for everybody's.
+func ownUser(p auth.Principal) string {
+	if p.IsAdmin() {
+		return ""
+	}
+	return p.UserID
+}
+
+// growth is by how much n is more than before, in percent with one decimal.
+func growth(n, before int64) float64 {
+	switch {
+	case before > 0:
+		return percent.Of(n-before, before)
+	case n > 0:
+		return 100
+	}
+	return 0
+}
+
+func (s *Service) count(ctx context.Context, scope analytics.Scope) (int64, error) {
+	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope})
+	if err != nil {
+		return 0, err
+	}
+	return lines[0].Clicks, nil
+}

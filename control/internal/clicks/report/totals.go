@@ -1,0 +1,306 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/percent"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Summary is a period in four figures.
+type Summary struct {
+	TotalClicks         int64   `json:"totalClicks"`
+	UniqueVisitors      int64   `json:"uniqueVisitors" doc:"Distinct addresses in the whole period."`
+	AverageClicksPerDay float64 `json:"averageClicksPerDay"`
+	GrowthRate          float64 `json:"growthRate" doc:"In percent, against the equally long period before."`
+}
+
+// DayFigures is one day of a period.
+type DayFigures struct {
+	Date           string `json:"date" format:"date"`
+	Clicks         int64  `json:"clicks"`
+	UniqueVisitors int64  `json:"uniqueVisitors"`
+}
+
+// Named, Referred and Valued are one value of a list; the lists differ only in what they call it.
+type Named struct {
+	Name       string  `json:"name"`
+	Clicks     int64   `json:"clicks"`
+	Percentage float64 `json:"percentage" doc:"Of all clicks in the period."`
+}
+
+// Referred is one referring page.
+type Referred struct {
+	Referer    string  `json:"referer"`
+	Clicks     int64   `json:"clicks"`
+	Percentage float64 `json:"percentage"`
+}
+
+// Valued is one value of a campaign parameter.
+type Valued struct {
+	Value      string  `json:"value"`
+	Clicks     int64   `json:"clicks"`
+	Percentage float64 `json:"percentage"`
+}
+
+// Report is the clicks of a period from every side.
+type Report struct {
+	Overview         Summary      `json:"overview"`
+	TotalClicks      int64        `json:"totalClicks"`
+	UniqueVisitors   int64        `json:"uniqueVisitors"`
+	TimeSeries       []DayFigures `json:"timeSeries" doc:"Every day of the period."`
+	Countries        []Named      `json:"countries"`
+	Regions          []Named      `json:"regions"`
+	Cities           []Named      `json:"cities"`
+	Browsers         []Named      `json:"browsers"`
+	OperatingSystems []Named      `json:"operatingSystems"`
+	Devices          []Named      `json:"devices"`
+	Referers         []Referred   `json:"referers"`
+	UTMSources       []Valued     `json:"utmSources"`
+	UTMMediums       []Valued     `json:"utmMediums"`
+	UTMCampaigns     []Valued     `json:"utmCampaigns"`
+	UTMTerms         []Valued     `json:"utmTerms"`
+	UTMContents      []Valued     `json:"utmContents"`
+}
+
+// Overview is the report of all that a caller owns.
+type Overview struct {
+	Report
+	TotalURLs int       `json:"totalUrls"`
+	TopURLs   []TopLink `json:"topUrls"`
+}
+
+// TopLink is a link in the list of those with most clicks. Links that were deleted are in none of these lists.
+type TopLink struct {
+	ID     string  `json:"id"`
+	Slug   string  `json:"slug"`
+	Title  *string `json:"title"`
+	Clicks int64   `json:"clicks"`
+}
+
+// Link reports on one link.
+func (s *Service) Link(ctx context.Context, p auth.Principal, id string, a Ask) (*Report, error) {
+	u, err := s.link(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	period, err := s.period(a.Range)
+	if err != nil {
+		return nil, err
+	}
+	scope := linkScope(u, a)
+	return recall(ctx, s, p, scope, key("link", a, period), func() (*Report, error) { return s.report(ctx, scope, period, a.limit()) })
+}
+
+// Overview reports on all links of the caller, and for an ADMIN on all there are. The clicks of links that were
+// deleted since are in its totals.
+func (s *Service) Overview(ctx context.Context, p auth.Principal, a Ask) (*Overview, error) {
+	period, err := s.period(a.Range)
+	if err != nil {
+		return nil, err
+	}
+	return recall(ctx, s, p, ownScope(p, a), key("overview", a, period), func() (*Overview, error) { return s.overview(ctx, p, a, period) })
+}
+
+func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period Period) (*Overview, error) {
+	r, err := s.report(ctx, ownScope(p, a), period, a.limit())
+	if err != nil {
+		return nil, err
+	}
+	stats, err := s.store.URLStats(ctx, ownUser(p), s.now().UnixMilli())
+	if err != nil {
+		return nil, fmt.Errorf("count links for the overview: %w", err)
+	}
+	top, err := s.top(ctx, period.limit(ownScope(p, a)), a.limit())
+	if err != nil {
+		return nil, err
+	}
+	o := &Overview{Report: *r, TotalURLs: stats.Total, TopURLs: make([]TopLink, 0, len(top))}
+	for _, t := range top {
+		l := TopLink{ID: t.ID, Slug: t.Slug, Clicks: t.Clicks}
+		if t.Title != "" {
+			l.Title = &t.Title
+		}
+		o.TopURLs = append(o.TopURLs, l)
+	}
+	return o, nil
+}
+
+// Trend counts the clicks of people on several links together, day by day in the range, every day. It is for
+// use cases that have already decided that the caller may see these links.
+func (s *Service) Trend(ctx context.Context, links []uint64, r Range) ([]DayFigures, error) {
+	period, err := s.period(r)
+	if err != nil {
+		return nil, err
+	}
+	if links == nil {
+		links = []uint64{} // nil would mean everybody's
+	}
+	return s.series(ctx, period.limit(analytics.Scope{Links: links}), period)
+}
+
+// CountedLink is a link and the clicks that were asked for.
+type CountedLink struct {
+	store.URL
+	Clicks int64
+}
+
+// TopLinks lists the caller's links with most clicks. Without a range, and of people, these are the links' own
+// counters, of all time.
+func (s *Service) TopLinks(ctx context.Context, p auth.Principal, a Ask) ([]CountedLink, error) {
+	period, err := s.period(a.Range)
+	if err != nil {
+		return nil, err
+	}
+	scope := ownScope(p, a)
+	if a.open() {
+		if !a.IncludeBots {
+			list, err := s.store.URLsByClicks(ctx, ownUser(p), a.limit())
+			if err != nil {
+				return nil, fmt.Errorf("list links by clicks: %w", err)
+			}
+			out := make([]CountedLink, 0, len(list))
+			for _, u := range list {
+				out = append(out, CountedLink{u, u.ClickCount})
+			}
+			return out, nil
+		}
+	} else {
+		scope = period.limit(scope)
+	}
+	list, err := recall(ctx, s, p, scope, key("top", a, period), func() (*[]CountedLink, error) {
+		list, err := s.top(ctx, scope, a.limit())
+		return &list, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return *list, nil
+}
+
+// top finds the links of a scope that have most clicks and still exist.
+func (s *Service) top(ctx context.Context, scope analytics.Scope, limit int) ([]CountedLink, error) {
+	out := []CountedLink{}
+	// Most often the first few exist; only where many were deleted must all be looked through.
+	for _, page := range []int{2*limit + 20, 0} {
+		lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope, ByLink: true, TopFirst: true, Limit: page})
+		if err != nil {
+			return nil, err
+		}
+		nums := make([]uint64, len(lines))
+		for i, l := range lines {
+			nums[i] = l.Link
+		}
+		urls, err := s.store.URLsByNum(ctx, nums)
+		if err != nil {
+			return nil, fmt.Errorf("find the links of a report: %w", err)
+		}
+		out = out[:0]
+		for _, l := range lines {
+			if u, ok := urls[l.Link]; ok && len(out) < limit {
+				out = append(out, CountedLink{u, l.Clicks})
+			}
+		}
+		if len(out) == limit || len(lines) < page {
+			break
+		}
+	}
+	return out, nil
+}
+
+var reported = []analytics.Dimension{
+	analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
+	analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent,
+}
+
+func (s *Service) report(ctx context.Context, scope analytics.Scope, period Period, limit int) (*Report, error) {
+	within := period.limit(scope)
+	series, err := s.series(ctx, within, period)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := s.summary(ctx, scope, period, series)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.clicks.Breakdown(ctx, within, reported, limit+1) // one more: clicks without a campaign are not listed
+	if err != nil {
+		return nil, err
+	}
+	names := func(d analytics.Dimension) []Named { return named(found[d], sum.TotalClicks, limit) }
+	values := func(d analytics.Dimension) []Valued {
+		list := []Valued{}
+		for _, c := range found[d] {
+			if c.Value != "" && len(list) < limit {
+				list = append(list, Valued{c.Value, c.Clicks, percent.Of(c.Clicks, sum.TotalClicks)})
+			}
+		}
+		return list
+	}
+	r := &Report{
+		Overview: sum, TotalClicks: sum.TotalClicks, UniqueVisitors: sum.UniqueVisitors, TimeSeries: series,
+		Countries: names(analytics.Country), Regions: names(analytics.Region), Cities: names(analytics.City),
+		Browsers: names(analytics.Browser), OperatingSystems: names(analytics.OS), Devices: names(analytics.Device), Referers: []Referred{},
+		UTMSources: values(analytics.UTMSource), UTMMediums: values(analytics.UTMMedium), UTMCampaigns: values(analytics.UTMCampaign),
+		UTMTerms: values(analytics.UTMTerm), UTMContents: values(analytics.UTMContent),
+	}
+	for _, c := range found[analytics.Referer][:min(limit, len(found[analytics.Referer]))] {
+		r.Referers = append(r.Referers, Referred{orElse(c.Value, "Direct"), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks)})
+	}
+	return r, nil
+}
+
+// series is every day of the period, with its figures.
+func (s *Service) series(ctx context.Context, within analytics.Scope, period Period) ([]DayFigures, error) {
+	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: within, ByDay: true, Zone: period.Zone, Visitors: true})
+	if err != nil {
+		return nil, err
+	}
+	series := make([]DayFigures, period.Days())
+	for i := range series {
+		series[i].Date = (period.First + analytics.Day(i)).String()
+	}
+	for _, l := range lines {
+		d := &series[l.Day-period.First]
+		d.Clicks, d.UniqueVisitors = l.Clicks, l.Visitors
+	}
+	return series, nil
+}
+
+// summary adds the days up, so that the two can't disagree when clicks come in between.
+func (s *Service) summary(ctx context.Context, scope analytics.Scope, period Period, series []DayFigures) (sum Summary, err error) {
+	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: period.limit(scope), Visitors: true})
+	if err != nil {
+		return sum, err
+	}
+	before, err := s.count(ctx, period.before().limit(scope))
+	if err != nil {
+		return sum, err
+	}
+	for _, d := range series {
+		sum.TotalClicks += d.Clicks
+	}
+	sum.UniqueVisitors = lines[0].Visitors
+	sum.AverageClicksPerDay = math.Round(float64(sum.TotalClicks)/float64(len(series))*100) / 100
+	sum.GrowthRate = growth(sum.TotalClicks, before)
+	return sum, nil
+}
+
+func named(counts []analytics.Count, total int64, limit int) []Named {
+	list := []Named{}
+	for _, c := range counts[:min(limit, len(counts))] {
+		list = append(list, Named{orElse(c.Value, "Unknown"), c.Clicks, percent.Of(c.Clicks, total)})
+	}
+	return list
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,160 @@
+package edgeapi_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// positions is a replica that knows where edges are.
+func positions(f *fleet, local bool) *edgeapi.Positions {
+	return edgeapi.NewPositions(edgeapi.PositionsConfig{Local: local, Logger: slog.New(slog.DiscardHandler), Now: f.now}, f.store)
+}
+
+func (f *fleet) at(revision uint64) snapshot.Cursor {
+	f.Helper()
+	incarnation, err := f.store.Incarnation(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	return snapshot.Cursor{Incarnation: incarnation, Revision: revision}
+}
+
+// await is Await that gives up at once.
+func (f *fleet) counts(p *edgeapi.Positions, revision uint64) string {
+	f.Helper()
+	ctx, cancel := context.WithCancel(f.Context())
+	cancel()
+	applied, connected, err := p.Await(ctx, revision)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return fmt.Sprintf("%d/%d", applied, connected)
+}
+
+func TestAPI1_positions_of_edges(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		p := positions(f, false)
+		expect := func(what, want string) {
+			f.Helper()
+			if got := f.counts(p, 5); got != want {
+				f.Errorf("%s: %s, want %s", what, got, want)
+			}
+		}
+		expect("no edge", "0/0")
+		p.Asked("e1", f.at(4))
+		p.Asked("e2", f.at(5))
+		expect("one is behind", "1/2")
+		p.Asked("e1", snapshot.Cursor{Incarnation: 99, Revision: 7})
+		expect("one is of another history", "1/2")
+		p.Asked("e1", f.at(7))
+		expect("both are there", "2/2")
+		p.Asked("e1", f.at(3))
+		expect("a late report changes nothing", "2/2")
+		p.Asked("e3", f.at(0))
+		expect("a third is new", "2/3")
+		f.pass(edgeapi.Alive / 2)
+		p.Asked("e1", f.at(7))
+		p.Asked("e2", f.at(7))
+		f.pass(edgeapi.Alive/2 + time.Second)
+		expect("the third is not connected any more", "2/2")
+	})
+}
+
+func TestAPI1_the_own_edge_counts_before_it_has_asked(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		p := positions(f, true)
+		if got := f.counts(p, 1); got != "0/1" {
+			f.Errorf("before the edge has asked: %s", got)
+		}
+		p.Asked("e1", f.at(1))
+		if got := f.counts(p, 1); got != "1/1" {
+			f.Errorf("after it: %s", got)
+		}
+	})
+}
+
+// An edge of an older release does not say who it is when it asks. Its reports count, at whatever replica.
+func TestAPI1_reports_tell_of_edges_at_other_replicas(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		there := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: slog.New(slog.DiscardHandler), Now: f.now, Positions: positions(f, false)}, f.store, source{})
+		s := status("r1", "", 5)
+		s.Cursor = f.at(5)
+		if err := there.Report(f.Context(), s); err != nil {
+			f.Fatal(err)
+		}
+		here := positions(f, false)
+		if got := f.counts(here, 5); got != "1/1" {
+			f.Errorf("revision 5: %s", got)
+		}
+		if got := f.counts(here, 6); got != "0/1" {
+			f.Errorf("revision 6: %s", got)
+		}
+	})
+}
+
+// The edge asks one replica, the change is made at another. The database knows the edge from its first report only, so
+// just the announcement can tell in time.
+func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
+	t.Parallel()
+	url := storetest.PostgresURL(t)
+	open := func() *store.Store {
+		st, err := store.Open(t.Context(), store.Config{URL: url, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { st.Close() })
+		return st
+	}
+	f, g := &fleet{T: t, store: open()}, &fleet{T: t, store: open()}
+	here, there := positions(f, false), positions(g, false)
+	for _, part := range []interface{ Run(context.Context) error }{f.store, g.store, here, there} {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- part.Run(ctx) }()
+		t.Cleanup(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store, source{changes: func(context.Context) ([]byte, error) { return nil, nil }})
+	s := status("r1", "", 0)
+	s.Cursor = f.at(0)
+	if err := presence.Report(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	for revision := uint64(1); revision <= 20; revision++ {
+		type counts struct {
+			applied, connected int
+			err                error
+		}
+		answered := make(chan counts, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		go func() {
+			var c counts
+			c.applied, c.connected, c.err = here.Await(ctx, revision)
+			answered <- c
+		}()
+		select {
+		case c := <-answered:
+			t.Fatalf("revision %d was not waited for: %+v", revision, c)
+		case <-time.After(5 * time.Millisecond):
+		}
+		if _, err := presence.Changes(snapshot.WithAsker(ctx, "e1"), g.at(revision)); err != nil {
+			t.Fatal(err)
+		}
+		if c := <-answered; c.err != nil || c.applied != 1 || c.connected != 1 {
+			t.Fatalf("revision %d: %+v", revision, c)
+		}
+		cancel()
+	}
+}

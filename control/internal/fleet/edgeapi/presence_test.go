@@ -1,0 +1,245 @@
+package edgeapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// fleet is replicas of presence on one store, and a clock.
+type fleet struct {
+	*testing.T
+	store  *store.Store
+	offset atomic.Int64
+	log    bytes.Buffer
+}
+
+func (f *fleet) now() time.Time { return time.Now().Add(time.Duration(f.offset.Load())) }
+
+func (f *fleet) pass(d time.Duration) { f.offset.Add(int64(d)) }
+
+func (f *fleet) replica() *edgeapi.Presence {
+	return edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: slog.New(slog.NewTextHandler(&f.log, nil)), Now: f.now}, f.store, source{})
+}
+
+func (f *fleet) only() store.EdgeReport {
+	f.Helper()
+	list, err := f.store.EdgeReports(f.Context(), 0)
+	if err != nil || len(list) != 1 {
+		f.Fatalf("%d edges, %v", len(list), err)
+	}
+	return list[0]
+}
+
+func status(run, before string, revision uint64) snapshot.Status {
+	return snapshot.Status{Edge: "e1", Version: "v1", Run: run, Before: before, Cursor: snapshot.Cursor{Incarnation: 1, Revision: revision}, Address: "https://e1.example"}
+}
+
+func eachFleet(t *testing.T, test func(f *fleet)) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) { test(&fleet{T: t, store: s}) })
+}
+
+func TestPresence_every_replica_knows_every_edge(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		a, b := f.replica(), f.replica()
+		ctx := f.Context()
+		for _, r := range []error{a.Report(ctx, status("r1", "", 5)), b.Report(ctx, snapshot.Status{Edge: "e2", Run: "x"})} {
+			if r != nil {
+				f.Fatal(r)
+			}
+		}
+		list, err := f.store.EdgeReports(ctx, 0)
+		if err != nil || len(list) != 2 || list[0].Edge != "e1" || list[0].Run != "r1" || list[1].Edge != "e2" {
+			f.Fatalf("%+v, %v", list, err)
+		}
+		var got snapshot.Status
+		if err := json.Unmarshal([]byte(list[0].Status), &got); err != nil || got.Cursor.Revision != 5 || got.Address != "https://e1.example" {
+			f.Errorf("%+v, %v", got, err)
+		}
+		const figures = `# HELP shortline_publish_behind_revisions How many revisions the one farthest behind of them lacked when it reported, compared with the newest now.
+# TYPE shortline_publish_behind_revisions gauge
+shortline_publish_behind_revisions %d
+# HELP shortline_publish_edges Edges that have reported to this process within five minutes.
+# TYPE shortline_publish_edges gauge
+shortline_publish_edges %d
+`
+		spread := func(behind, edges int) {
+			f.Helper()
+			if err := testutil.CollectAndCompare(a, strings.NewReader(fmt.Sprintf(figures, behind, edges)), "shortline_publish_behind_revisions", "shortline_publish_edges"); err != nil {
+				f.Error(err)
+			}
+		}
+		for range 8 {
+			if err := f.store.Tx(ctx, func(tx *store.Tx) error { return tx.Touch(ctx, 1, "one") }); err != nil {
+				f.Fatal(err)
+			}
+		}
+		spread(3, 1)
+		f.pass(6 * time.Minute)
+		spread(0, 0)
+		f.pass(-6 * time.Minute)
+		if later, err := f.store.EdgeReports(ctx, f.now().Add(time.Minute).UnixMilli()); err != nil || len(later) != 0 {
+			f.Errorf("edges seen in the future: %v, %v", later, err)
+		}
+		if problems, err := testutil.CollectAndLint(a); err != nil || len(problems) > 0 {
+			f.Errorf("%v %v", problems, err)
+		}
+	})
+}
+
+func TestPresence_writes_seldom_and_nothing_is_left(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		p := f.replica()
+		ctx := f.Context()
+		for rev := uint64(1); rev <= 50; rev++ {
+			if err := p.Report(ctx, status("r1", "", rev)); err != nil {
+				f.Fatal(err)
+			}
+		}
+		if r := f.only(); !strings.Contains(r.Status, `"Revision":1,`) && !strings.Contains(r.Status, `"Revision":1}`) {
+			f.Errorf("written at once: %s", r.Status)
+		}
+		over, cancel := context.WithCancel(ctx)
+		cancel()
+		if err := p.Run(over); err != nil {
+			f.Fatal(err)
+		}
+		if r := f.only(); !strings.Contains(r.Status, `"Revision":50`) {
+			f.Errorf("after the end: %s", r.Status)
+		}
+	})
+}
+
+func TestPresence_a_second_live_edge_is_refused(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		ctx := f.Context()
+		a, b := f.replica(), f.replica()
+		must := func(err error) {
+			f.Helper()
+			if err != nil {
+				f.Fatal(err)
+			}
+		}
+		twin := func(err error) {
+			f.Helper()
+			if !errors.Is(err, snapshot.ErrTwin) {
+				f.Fatalf("error %v", err)
+			}
+		}
+		must(a.Report(ctx, status("r1", "r0", 1)))
+		// A restart hands over at once, whichever replica hears of it, and what the old run said last is no twin's.
+		must(a.Report(ctx, status("r1", "r0", 2))) // held back
+		must(b.Report(ctx, status("r2", "r1", 2)))
+		over, cancel := context.WithCancel(ctx)
+		cancel()
+		must(a.Run(over))
+		if r := f.only(); r.Run != "r2" || r.Twin != "" {
+			f.Fatalf("after a restart: %+v", r)
+		}
+		// A copy of an older folder doesn't follow on what is alive.
+		twin(a.Report(ctx, status("copy", "r1", 2)))
+		twin(b.Report(ctx, status("copy", "r1", 2)))
+		f.pass(edgeapi.Alive / 2)
+		must(b.Report(ctx, status("r2", "r1", 3)))
+		f.pass(edgeapi.Alive / 2)
+		twin(a.Report(ctx, status("copy", "r1", 2)))
+		if r := f.only(); r.Run != "r2" || r.Twin != "copy" || r.TwinAt == 0 {
+			f.Errorf("%+v", r)
+		}
+		if n := strings.Count(f.log.String(), "second edge"); n != 2 {
+			f.Errorf("%d log lines of two replicas: %s", n, &f.log)
+		}
+		// Once the other is gone, it is taken.
+		f.pass(edgeapi.Alive)
+		must(a.Report(ctx, status("copy", "r1", 2)))
+		twin(b.Report(ctx, status("r2", "r1", 3)))
+		// Edges of an older release don't tell runs apart.
+		for range 2 {
+			must(a.Report(ctx, snapshot.Status{Edge: "old"}))
+		}
+	})
+}
+
+func TestServer_answers_reports(t *testing.T) {
+	eachFleet(t, func(f *fleet) {
+		w := &world{T: f.T, store: f.store}
+		p := f.replica()
+		w.url = w.serve(edgeapi.Config{}, p)
+		post := func(s snapshot.Status) (int, string) {
+			f.Helper()
+			text, err := json.Marshal(s)
+			if err != nil {
+				f.Fatal(err)
+			}
+			res, body := w.call("POST", w.url+"/edge/v1/status", string(text))
+			return res.StatusCode, strings.TrimSpace(string(body))
+		}
+		if code, body := post(status("r1", "", 1)); code != 204 || body != "" {
+			f.Errorf("%d %s", code, body)
+		}
+		if code, body := post(status("r9", "r8", 1)); code != 409 || !strings.Contains(body, "another live edge has the same id") {
+			f.Errorf("%d %s", code, body)
+		}
+		gap, other := store.ClickRange{Edge: "e1", Epoch: 3, Lane: 2, From: 10, To: 19}, store.ClickRange{Edge: "e2", Epoch: 1, From: 1, To: 2}
+		note := func() {
+			f.Helper()
+			now := f.now().UnixMilli()
+			if err := f.store.Tx(f.Context(), func(tx *store.Tx) error {
+				return tx.NoteGaps(f.Context(), now, now+60_000, []store.ClickRange{gap, other})
+			}); err != nil {
+				f.Fatal(err)
+			}
+		}
+		gaps := func() store.ClickGap {
+			f.Helper()
+			list, err := f.store.ClickGaps(f.Context())
+			if err != nil || len(list) != 2 {
+				f.Fatalf("%v, %v", list, err)
+			}
+			return list[0]
+		}
+		note()
+		if code, _ := post(status("r1", "", 2)); code != 204 {
+			f.Errorf("an order that is not due is given: %d", code)
+		}
+		f.pass(61 * time.Second)
+		if code, body := post(status("r1", "", 2)); code != 200 || body != `{"orders":[{"epoch":3,"lane":2,"from":10,"to":19}]}` {
+			f.Errorf("%d %s", code, body)
+		}
+		if code, _ := post(status("r1", "", 2)); code != 204 || gaps().Asked != 1 {
+			f.Errorf("an order is given twice in a row: %d", code)
+		}
+		// What the edge says is kept, also over the next audit; one that can't be carried out is not given again.
+		order := snapshot.Order{Epoch: 3, Lane: 2, From: 10, To: 19}
+		s := status("r1", "", 2)
+		s.Repairs = []snapshot.Repair{{Order: order, Refused: "busy", Again: true}}
+		post(s)
+		f.pass(2 * time.Minute)
+		note()
+		if code, _ := post(status("r1", "", 2)); code != 200 {
+			f.Errorf("after the edge was busy: %d", code)
+		}
+		s.Repairs = []snapshot.Repair{{Order: order, Refused: "gone"}}
+		post(s)
+		f.pass(time.Hour)
+		note()
+		if code, _ := post(status("r1", "", 2)); code != 204 || gaps().Refused != "gone" || !gaps().Held.Valid || gaps().Asked != 2 {
+			f.Errorf("%d, %+v", code, gaps())
+		}
+	})
+}

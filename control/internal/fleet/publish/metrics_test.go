@@ -1,0 +1,59 @@
+package publish_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/control/internal/fleet/publish"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t))
+	p := publish.New(w.store, publish.Config{BaseURL: "https://sho.rt", Dir: t.TempDir(), Hold: time.Minute})
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(p)
+	value := func(name string) float64 {
+		families, err := metrics.Gather()
+		w.ok(err)
+		for _, f := range families {
+			if f.GetName() == "shortline_publish_"+name {
+				m := f.GetMetric()[0]
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+		t.Fatalf("no metric %s", name)
+		return 0
+	}
+	w.create("first")
+	for range 2 { // built once for both
+		doc, err := p.Snapshot(t.Context())
+		w.ok(err)
+		w.ok(doc.Close())
+	}
+	if value("documents_total") != 1 || value("documents_seconds_total") <= 0 || value("errors_total") != 0 {
+		t.Errorf("%v documents in %v s, %v errors", value("documents_total"), value("documents_seconds_total"), value("errors_total"))
+	}
+	incarnation, head, err := w.store.Head(t.Context())
+	w.ok(err)
+	at := snapshot.Cursor{Incarnation: incarnation, Revision: head}
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Changes(t.Context(), at)
+		done <- err
+	}()
+	for deadline := time.Now().Add(10 * time.Second); value("held_requests") != 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody is held")
+		}
+	}
+	w.create("second")
+	w.ok(<-done)
+	if value("held_requests") != 0 {
+		t.Errorf("%v held", value("held_requests"))
+	}
+}

@@ -1,0 +1,51 @@
+package publish
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// Record is what an edge needs to know of a link. Preview images get addresses below base, which has no trailing
+// slash.
+func Record(l *store.Link, base string) link.Record {
+	r := link.Record{
+		Num: l.Num, Owner: l.Owner, Revision: l.Revision,
+		Slug: l.Slug, Destination: l.OriginalURL, Default: l.DefaultURL,
+		Inactive: !l.Active, ExpiresAt: l.ExpiresAt, CreatedAt: l.CreatedAt, Title: l.Title,
+		PasswordHash: l.PasswordHash, UTM: l.UTM,
+		SmartRouting: l.SmartRouting, ABTesting: l.ABTesting,
+		Preview: link.Preview{Title: l.OGTitle, Description: l.OGDescription, ImageURL: links.ImageURL(base, l.OGImage), TwitterCard: l.TwitterCard},
+	}
+	for i := range l.Rules {
+		rule := &l.Rules[i]
+		r.Rules = append(r.Rules, link.Rule{ID: id(rule.ID), Name: rule.Name, Target: rule.TargetURL, Conditions: []byte(rule.Conditions)})
+	}
+	for i := range l.Variants {
+		v := &l.Variants[i]
+		r.Variants = append(r.Variants, link.Variant{ID: id(v.ID), Target: v.TargetURL, Weight: uint32(v.Weight)})
+	}
+	return r
+}
+
+// record is Record, as small as it must be to travel: a link that is too large, which the use cases don't let in,
+// loses what makes it so and leads to its plain destination, and no other link suffers.
+func (p *Publisher) record(l *store.Link) link.Record {
+	r := Record(l, p.cfg.BaseURL)
+	if err := snapshot.Check(&r); err != nil {
+		p.cfg.Logger.Error("a link is published without its rules, variants and preview", "url_id", l.ID, "error", err.Error())
+		r.Rules, r.Variants, r.Preview = nil, nil, link.Preview{}
+	}
+	return r
+}
+
+func id(s string) link.ID {
+	u, err := uuid.Parse(s)
+	if err != nil {
+		panic("BUG: the store gave an id that is no UUID: " + s)
+	}
+	return link.ID(u)
+}

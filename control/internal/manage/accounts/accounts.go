@@ -1,0 +1,145 @@
+// Package accounts holds the use cases of users: signing in and out, one's own profile, password and second
+// factor, and the administration of users.
+//
+// It promises that guessing is slowed down however it is spread over replicas, that an unknown email can't be
+// told from a wrong password, that a second factor's code works once, and that whatever should end sessions
+// ends them with the same commit. A reset of a password also deletes the user's API keys; a change does so if it is
+// asked to. Keys are otherwise package keys' part; sign-in through identity providers opens its sessions with package
+// auth.
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/mail"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/platform/seal"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const (
+	minPassword = 8   // characters
+	maxName     = 255 // characters
+	maxEmail    = 254 // bytes
+)
+
+// Config of the use cases.
+type Config struct {
+	// EncryptionKeys seal second factors' secrets; the first seals, all open. At least seal.MinKey bytes each.
+	EncryptionKeys [][]byte
+	// Issuer is the name that authenticator apps show; "" means "Shortline".
+	Issuer string
+	// PasswordSignInOff reports that users must sign in through an identity provider; nil means never.
+	PasswordSignInOff func(ctx context.Context) (bool, error)
+	// Now tells the time for codes and locks; nil means time.Now.
+	Now func() time.Time
+}
+
+// Service is the use cases. It is safe for concurrent use.
+type Service struct {
+	cfg       Config
+	store     *store.Store
+	auth      *auth.Authenticator
+	passwords *auth.Passwords
+	throttle  *auth.Throttle
+	box       *seal.Box
+}
+
+// New checks the settings.
+func New(cfg Config, st *store.Store, a *auth.Authenticator, passwords *auth.Passwords) (*Service, error) {
+	if cfg.Issuer == "" {
+		cfg.Issuer = "Shortline"
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	box, err := seal.New("totp", cfg.EncryptionKeys...)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{cfg, st, a, passwords, auth.NewThrottle(st, cfg.Now), box}, nil
+}
+
+// change locks a user, lets f change it, writes it and logs it, in one transaction. f may add to the entry.
+func (s *Service) change(ctx context.Context, p auth.Principal, id string, f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (store.User, error) {
+	return s.changeAfter(ctx, p, id, func(*store.Tx) error { return nil }, f)
+}
+
+func (s *Service) changeAfter(ctx context.Context, p auth.Principal, id string, before func(tx *store.Tx) error, f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (u store.User, err error) {
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		if err := before(tx); err != nil {
+			return err
+		}
+		if u, err = tx.LockUser(ctx, id); err != nil {
+			return missing(err)
+		}
+		e := audit.Entry{UserID: p.UserID, Action: "USER_UPDATED", EntityType: "user", EntityID: id, Old: logged(u)}
+		if err := f(tx, &u, &e); err != nil {
+			return err
+		}
+		u.UpdatedAt = store.Now()
+		if err := tx.UpdateUser(ctx, u); err != nil {
+			return fmt.Errorf("update a user: %w", err)
+		}
+		e.New = logged(u)
+		return audit.Append(ctx, tx, e)
+	})
+	return u, err
+}
+
+// logged is what the audit log keeps of a user.
+func logged(u store.User) map[string]any {
+	return map[string]any{"email": u.Email, "name": u.Name, "role": u.Role, "status": Status(u), "twoFactorEnabled": u.TOTPEnabled}
+}
+
+// Status is ACTIVE or INACTIVE.
+func Status(u store.User) string {
+	if u.Active {
+		return "ACTIVE"
+	}
+	return "INACTIVE"
+}
+
+func missing(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return problem.Missing("User")
+	}
+	return err
+}
+
+// checkPassword notes what is wrong with a new password of the user with an email.
+func checkPassword(v *problem.Fields, field, password, email string) {
+	switch {
+	case utf8.RuneCountInString(password) < minPassword:
+		v.Add(field, "must have at least %d characters", minPassword)
+	case len(password) > auth.MaxPassword:
+		v.Add(field, "must have at most %d bytes", auth.MaxPassword)
+	case isCommon(password):
+		v.Add(field, "is one of the most common passwords")
+	case store.EmailKey(password) == store.EmailKey(email):
+		v.Add(field, "must not be the email address")
+	}
+}
+
+func checkEmail(v *problem.Fields, email string) string {
+	email = strings.TrimSpace(email)
+	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail {
+		v.Add("email", "must be an email address")
+	}
+	return email
+}
+
+func checkName(v *problem.Fields, name string) string {
+	name = strings.TrimSpace(name)
+	if utf8.RuneCountInString(name) > maxName {
+		v.Add("name", "must have at most %d characters", maxName)
+	}
+	return name
+}

@@ -1,0 +1,111 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Me is the caller's own user.
+func (s *Service) Me(ctx context.Context, p auth.Principal) (store.User, error) {
+	u, err := s.store.UserByID(ctx, p.UserID)
+	return u, missing(err)
+}
+
+// Rename changes the caller's own name.
+func (s *Service) Rename(ctx context.Context, p auth.Principal, name string) (store.User, error) {
+	return s.rename(ctx, p, p.UserID, name)
+}
+
+func (s *Service) rename(ctx context.Context, p auth.Principal, id, name string) (store.User, error) {
+	var v problem.Fields
+	if name = checkName(&v, name); v.Err() != nil {
+		return store.User{}, v.Err()
+	}
+	return s.change(ctx, p, id, func(_ *store.Tx, u *store.User, _ *audit.Entry) error {
+		u.Name = name
+		return nil
+	})
+}
+
+// ChangePassword changes the caller's own password, ends the caller's other sessions and, if asked to, deletes the
+// caller's API keys.
+func (s *Service) ChangePassword(ctx context.Context, p auth.Principal, current, password string, revokeKeys bool) error {
+	var v problem.Fields
+	if current == "" {
+		v.Add("currentPassword", "is required")
+	}
+	checkPassword(&v, "newPassword", password, p.Email)
+	if err := v.Err(); err != nil {
+		return err
+	}
+	if err := s.confirm(ctx, p, current, "currentPassword"); err != nil {
+		return err
+	}
+	hash, err := s.passwords.Hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	_, err = s.change(ctx, p, p.UserID, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
+		u.PasswordHash = &hash
+		e.Action = "PASSWORD_CHANGED"
+		if revokeKeys {
+			keys, err := tx.DeleteKeys(ctx, u.ID)
+			if err != nil {
+				return fmt.Errorf("revoke keys: %w", err)
+			}
+			e.Metadata = map[string]any{"revokedApiKeys": keys}
+		}
+		return endSessions(ctx, tx, u.ID, p.SessionID)
+	})
+	return err
+}
+
+// confirm checks the caller's own password. Wrong ones are counted, as in signing in.
+func (s *Service) confirm(ctx context.Context, p auth.Principal, password, field string) error {
+	guard := auth.GuardKey("password", p.UserID)
+	return s.passwords.Turn(ctx, func() error {
+		dirty, err := s.throttle.Check(ctx, guard)
+		if err != nil {
+			return err
+		}
+		u, err := s.store.UserByID(ctx, p.UserID)
+		if err != nil {
+			return missing(err)
+		}
+		ok, err := s.passwords.Matches(u.PasswordHash, password)
+		if err != nil {
+			return err
+		}
+		if ok && !dirty {
+			return nil
+		}
+		err = s.store.Tx(ctx, func(tx *store.Tx) error {
+			if ok {
+				return s.throttle.Forget(ctx, tx, guard)
+			}
+			_, err := s.throttle.Fail(ctx, tx, guard)
+			return err
+		})
+		if err == nil && !ok {
+			err = wrongPassword(field)
+		}
+		return err
+	})
+}
+
+// wrongPassword is what a wrong password of the caller's own is answered with. The session goes on.
+func wrongPassword(field string) error {
+	return &problem.Error{Kind: problem.Invalid, Message: "The current password is not right.", Fields: []problem.Field{{Field: field, Message: "is not right"}}}
+}
+
+func endSessions(ctx context.Context, tx *store.Tx, userID, except string) error {
+	if err := tx.DeleteSessions(ctx, userID, except); err != nil {
+		return fmt.Errorf("end sessions: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+var errCode = errors.New("the code is not right")
+
+// codeGuard counts wrong codes of one user, whoever sends them: nobody gets as far as a code without the user's password
+// or session.
+func codeGuard(userID string) string { return auth.GuardKey("code", userID) }
+
+// signInCode checks the code of somebody whose password was right. The user's row is locked, so that guesses sent at
+// once, to any replica, are counted one after the other. A wrong code is counted and logged in this transaction, which
+// must commit: the result is wrong, not an error.
+func (s *Service) signInCode(ctx context.Context, tx *store.Tx, u store.User, code string) (how string, wrong bool, err error) {
+	guard := codeGuard(u.ID)
+	dirty, err := s.throttle.CheckTx(ctx, tx, guard)
+	if err != nil {
+		return "", false, err
+	}
+	how, err = s.useCode(ctx, tx, u, code)
+	if errors.Is(err, errCode) {
+		lock, err := s.throttle.Fail(ctx, tx, guard)
+		if err != nil {
+			return "", true, fmt.Errorf("count a failure: %w", err)
+		}
+		return "", true, s.logWrongCode(ctx, tx, u, lock)
+	}
+	if err == nil && dirty {
+		err = s.throttle.Forget(ctx, tx, guard)
+	}
+	return how, false, err
+}
+
+// logWrongCode notes that somebody knows the user's password but not the second factor. When that locks the second
+// factor, the entry says so: the user should know, and change the password.
+func (s *Service) logWrongCode(ctx context.Context, tx *store.Tx, u store.User, lock time.Duration) error {
+	e := audit.Entry{
+		Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: map[string]any{"success": false, "email": u.Email, "reason": "second factor"},
+	}
+	if lock > 0 {
+		e.Metadata["notice"] = "The password was right and the second factor was wrong too often; it is locked for everybody."
+		e.Metadata["lockedSeconds"] = int(lock.Seconds())
+	}
+	return audit.Append(ctx, tx, e)
+}
+
+// useCode consumes a time-based or recovery code of a locked user; errCode if it is neither, or was used.
+func (s *Service) useCode(ctx context.Context, tx *store.Tx, u store.User, code string) (how string, err error) {
+	if u.TOTPSecret == nil {
+		return "", errors.New("BUG: a second factor is on without a secret")
+	}
+	secret, err := s.box.Open(place(u.ID), *u.TOTPSecret)
+	if err != nil {
+		return "", fmt.Errorf("open a second factor's secret: %w", err)
+	}
+	step, ok, err := auth.MatchTOTP(secret, code, s.cfg.Now())
+	if err != nil {
+		return "", err
+	}
+	if ok {
+		how = "totp"
+		ok, err = tx.UseTOTPStep(ctx, u.ID, step)
+	} else {
+		how = "recovery code"
+		ok, err = tx.UseRecoveryCode(ctx, u.ID, auth.RecoveryHash(u.ID, code))
+	}
+	if err != nil {
+		return "", fmt.Errorf("use a code: %w", err)
+	}
+	if !ok {
+		return "", errCode
+	}
+	return how, nil
+}
+
+// TOTPSetup is what an authenticator app needs.
+type TOTPSetup struct {
+	Secret, Address, Account string
+}
+
+// justSignedIn is how long after signing in a second factor can be set up without the password.
+const justSignedIn = 10 * time.Minute
+
+// SetUpTOTP draws a new secret for the caller's second factor, which is not on before EnableTOTP. A stolen session must
+// not be enough: it could shut the owner out. So it needs the current password, or a session that has begun just now.
+func (s *Service) SetUpTOTP(ctx context.Context, p auth.Principal, password string) (out TOTPSetup, err error) {
+	if password != "" {
+		err = s.confirm(ctx, p, password, "password")
+	} else if s.cfg.Now().Sub(p.SignedInAt) > justSignedIn {
+		err = problem.New(problem.Forbidden, "Your sign-in is too long ago for this: sign in again, or send your current password as \"password\".")
+	}
+	if err != nil {
+		return out, err
+	}
+	_, err = s.change(ctx, p, p.UserID, func(_ *store.Tx, u *store.User, e *audit.Entry) error {
+		if u.TOTPEnabled {
+			return problem.New(problem.Invalid, "Two-factor authentication is on already.")
+		}
+		secret := auth.NewTOTPSecret()
+		sealed := s.box.Seal(place(u.ID), secret)
+		u.TOTPSecret, u.TOTPLastStep = &sealed, 0
+		e.Metadata = map[string]any{"secondFactor": "set up"}
+		out = TOTPSetup{Secret: secret, Address: auth.TOTPAddress(s.cfg.Issuer, u.Email, secret), Account: u.Email}
+		return nil
+	})
+	return out, err
+}
+
+func place(userID string) string { return "users|totp_secret|" + userID }
+
+// EnableTOTP turns the caller's second factor on, if the code shows that the app has the secret, and returns
+// the recovery codes, which can't be had again.
+func (s *Service) EnableTOTP(ctx context.Context, p auth.Principal, code string) (recovery []string, err error) {
+	err = s.withCode(ctx, p, func() error {
+		_, err := s.change(ctx, p, p.UserID, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
+			switch {
+			case u.TOTPEnabled:
+				return problem.New(problem.Invalid, "Two-factor authentication is on already.")
+			case u.TOTPSecret == nil:
+				return problem.New(problem.Invalid, "Set up two-factor authentication first.")
+			}
+			secret, err := s.box.Open(place(u.ID), *u.TOTPSecret)
+			if err != nil {
+				return fmt.Errorf("open a second factor's secret: %w", err)
+			}
+			step, ok, err := auth.MatchTOTP(secret, code, s.cfg.Now())
+			if err != nil {
+				return err
+			}
+			if !ok || step <= u.TOTPLastStep {
+				return errCode
+			}
+			u.TOTPEnabled, u.TOTPLastStep = true, step
+			recovery = auth.NewRecoveryCodes()
+			hashes := make([]string, len(recovery))
+			for i, c := range recovery {
+				hashes[i] = auth.RecoveryHash(u.ID, c)
+			}
+			e.Action = "TWO_FACTOR_ENABLED"
+			return tx.SetRecoveryCodes(ctx, u.ID, hashes)
+		})
+		return err
+	})
+	if err != nil {
+		recovery = nil
+	}
+	return recovery, err
+}
+
+// DisableTOTP turns the caller's second factor off.
+func (s *Service) DisableTOTP(ctx context.Context, p auth.Principal, code, password string) error {
+	if u, err := s.Me(ctx, p); err != nil {
+		return err
+	} else if !u.TOTPEnabled {
+		return problem.New(problem.Invalid, "Two-factor authentication is not on.")
+	}
+	if err := s.confirm(ctx, p, password, "password"); err != nil {
+		return err
+	}
+	return s.withCode(ctx, p, func() error {
+		_, err := s.change(ctx, p, p.UserID, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
+			if !u.TOTPEnabled {
+				return problem.New(problem.Invalid, "Two-factor authentication is not on.")
+			}
+			if _, err := s.useCode(ctx, tx, *u, code); err != nil {
+				return err
+			}
+			e.Action = "TWO_FACTOR_DISABLED"
+			return turnOffTOTP(ctx, tx, u)
+		})
+		return err
+	})
+}
+
+func turnOffTOTP(ctx context.Context, tx *store.Tx, u *store.User) error {
+	u.TOTPEnabled, u.TOTPSecret, u.TOTPLastStep = false, nil, 0
+	return tx.SetRecoveryCodes(ctx, u.ID, nil)
+}
+
+// withCode runs f, which checks a code of the caller's, and counts it if the code was wrong.
+func (s *Service) withCode(ctx context.Context, p auth.Principal, f func() error) error {
+	guard := codeGuard(p.UserID)
+	return s.passwords.Turn(ctx, func() error { // in turns, so that guesses sent at once are counted
+		dirty, err := s.throttle.Check(ctx, guard)
+		if err != nil {
+			return err
+		}
+		err = f()
+		wrong := errors.Is(err, errCode)
+		if wrong {
+			err = problem.OfField("code", "is not right")
+		}
+		if !wrong && (err != nil || !dirty) {
+			return err
+		}
+		count := s.store.Tx(ctx, func(tx *store.Tx) error {
+			if wrong {
+				_, err := s.throttle.Fail(ctx, tx, guard)
+				return err
+			}
+			return s.throttle.Forget(ctx, tx, guard)
+		})
+		if count != nil {
+			return count
+		}
+		return err
+	})
+}

@@ -1,0 +1,252 @@
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+func adminOnly(p auth.Principal) error {
+	if p.IsAdmin() {
+		return nil
+	}
+	return problem.New(problem.Forbidden, "Only administrators may do this.")
+}
+
+// List is a page of users and how many there are.
+func (s *Service) List(ctx context.Context, p auth.Principal, f store.UserFilter, limit, offset int) ([]store.User, int, error) {
+	if err := adminOnly(p); err != nil {
+		return nil, 0, err
+	}
+	return s.store.Users(ctx, f, limit, offset)
+}
+
+// Get finds a user.
+func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.User, error) {
+	if err := adminOnly(p); err != nil {
+		return store.User{}, err
+	}
+	u, err := s.store.UserByID(ctx, id)
+	return u, missing(err)
+}
+
+// NewUser is a user to be created. Role "" means USER.
+type NewUser struct {
+	Email, Password, Name string
+	Role                  auth.Role
+}
+
+// Create makes a user. A used email is a Conflict.
+func (s *Service) Create(ctx context.Context, p auth.Principal, in NewUser) (store.User, error) {
+	if err := adminOnly(p); err != nil {
+		return store.User{}, err
+	}
+	return s.create(ctx, p.UserID, in)
+}
+
+func (s *Service) create(ctx context.Context, by string, in NewUser) (u store.User, err error) {
+	if in.Role == "" {
+		in.Role = auth.User
+	}
+	var v problem.Fields
+	in.Email = checkEmail(&v, in.Email)
+	in.Name = checkName(&v, in.Name)
+	checkPassword(&v, "password", in.Password, in.Email)
+	if in.Role != auth.User && in.Role != auth.Admin {
+		v.Add("role", "must be USER or ADMIN")
+	}
+	if err := v.Err(); err != nil {
+		return u, err
+	}
+	hash, err := s.passwords.Hash(ctx, in.Password)
+	if err != nil {
+		return u, err
+	}
+	now := store.Now()
+	u = store.User{ID: store.NewID(), Email: in.Email, Name: in.Name, Role: string(in.Role), Active: true, PasswordHash: &hash, CreatedAt: now, UpdatedAt: now}
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		if u.Num, err = tx.InsertUser(ctx, u); err != nil {
+			if _, taken := store.Unique(err); taken {
+				return &problem.Error{Kind: problem.Conflict, Message: "A user with this email exists already.", Fields: []problem.Field{{Field: "email", Message: "is in use"}}}
+			}
+			return fmt.Errorf("insert a user: %w", err)
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: by, Action: "USER_CREATED", EntityType: "user", EntityID: u.ID, New: logged(u)})
+	})
+	return u, err
+}
+
+// Name changes a user's name.
+func (s *Service) Name(ctx context.Context, p auth.Principal, id, name string) (store.User, error) {
+	if err := adminOnly(p); err != nil {
+		return store.User{}, err
+	}
+	return s.rename(ctx, p, id, name)
+}
+
+// SetRole changes another user's role and ends that user's sessions.
+func (s *Service) SetRole(ctx context.Context, p auth.Principal, id string, role auth.Role) (store.User, error) {
+	if err := adminOnly(p); err != nil {
+		return store.User{}, err
+	}
+	if role != auth.User && role != auth.Admin {
+		return store.User{}, problem.OfField("role", "must be USER or ADMIN")
+	}
+	if id == p.UserID {
+		return store.User{}, problem.OfField("role", "of your own account can't be changed by yourself")
+	}
+	return s.administer(ctx, p, id, role == auth.Admin, func(tx *store.Tx, u *store.User, _ *audit.Entry) error {
+		if u.Role == string(role) {
+			return nil
+		}
+		u.Role = string(role)
+		return endSessions(ctx, tx, u.ID, "")
+	})
+}
+
+// SetActive lets another user in, or shuts them out at once.
+func (s *Service) SetActive(ctx context.Context, p auth.Principal, id string, active bool) (store.User, error) {
+	if err := adminOnly(p); err != nil {
+		return store.User{}, err
+	}
+	if id == p.UserID && !active {
+		return store.User{}, problem.OfField("status", "of your own account can't be changed by yourself")
+	}
+	return s.administer(ctx, p, id, active, func(tx *store.Tx, u *store.User, _ *audit.Entry) error {
+		if u.Active = active; active {
+			return nil
+		}
+		return endSessions(ctx, tx, u.ID, "")
+	})
+}
+
+// administer is change, after making sure, unless the user stays an active admin, that another one stays.
+func (s *Service) administer(ctx context.Context, p auth.Principal, id string, stays bool, f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (store.User, error) {
+	if stays {
+		return s.change(ctx, p, id, f)
+	}
+	return s.changeAfter(ctx, p, id, func(tx *store.Tx) error { return otherAdmin(ctx, tx, id) }, f)
+}
+
+// otherAdmin makes sure that without the user there is an active admin left.
+func otherAdmin(ctx context.Context, tx *store.Tx, id string) error {
+	admins, err := tx.LockAdmins(ctx)
+	if err != nil {
+		return fmt.Errorf("count admins: %w", err)
+	}
+	if len(admins) == 1 && admins[0] == id {
+		return problem.New(problem.Invalid, "The last active administrator must stay.")
+	}
+	return nil
+}
+
+// ResetPassword sets another user's password, ends the user's sessions and deletes the user's API keys: it is what an
+// administrator does when an account is in the wrong hands.
+func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, password string) error {
+	if err := adminOnly(p); err != nil {
+		return err
+	}
+	if id == p.UserID {
+		return problem.New(problem.Invalid, "Your own password can't be reset; change it with PUT /api/auth/password.")
+	}
+	u, err := s.Get(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	var v problem.Fields
+	if checkPassword(&v, "newPassword", password, u.Email); v.Err() != nil {
+		return v.Err()
+	}
+	hash, err := s.passwords.Hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	_, err = s.change(ctx, p, id, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
+		u.PasswordHash = &hash
+		keys, err := tx.DeleteKeys(ctx, u.ID)
+		if err != nil {
+			return fmt.Errorf("revoke keys: %w", err)
+		}
+		e.Action, e.Metadata = "PASSWORD_CHANGED", map[string]any{"reset": true, "revokedApiKeys": keys}
+		return endSessions(ctx, tx, u.ID, "")
+	})
+	return err
+}
+
+// TurnOffTOTP turns another user's second factor off, for one who has lost it.
+func (s *Service) TurnOffTOTP(ctx context.Context, p auth.Principal, id string) (store.User, error) {
+	if err := adminOnly(p); err != nil {
+		return store.User{}, err
+	}
+	if id == p.UserID {
+		return store.User{}, problem.New(problem.Invalid, "Your own second factor can't be turned off here; use POST /api/auth/2fa/disable.")
+	}
+	return s.change(ctx, p, id, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
+		if u.TOTPEnabled {
+			e.Action, e.Metadata = "TWO_FACTOR_DISABLED", map[string]any{"byAdministrator": true}
+		}
+		return turnOffTOTP(ctx, tx, u)
+	})
+}
+
+// Delete removes another user with their links, keys and sessions.
+func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
+	if err := adminOnly(p); err != nil {
+		return err
+	}
+	if id == p.UserID {
+		return problem.New(problem.Invalid, "You can't delete your own account.")
+	}
+	return s.store.Tx(ctx, func(tx *store.Tx) error {
+		if err := otherAdmin(ctx, tx, id); err != nil {
+			return err
+		}
+		u, err := tx.UserByID(ctx, id)
+		if err != nil {
+			return missing(err)
+		}
+		links, err := tx.DeleteUser(ctx, id)
+		if err != nil {
+			return missing(err)
+		}
+		return audit.Append(ctx, tx, audit.Entry{
+			UserID: p.UserID, Action: "USER_DELETED", EntityType: "user", EntityID: id, Old: logged(u), Metadata: map[string]any{"deletedUrls": links},
+		})
+	})
+}
+
+// EnsureAdmin makes the first user if there is none. password "" means that one is drawn, which is returned and
+// can't be had again.
+func (s *Service) EnsureAdmin(ctx context.Context, email, password string) (generated string, err error) {
+	some, err := s.store.AnyUser(ctx)
+	if err != nil || some {
+		return "", err
+	}
+	if password == "" {
+		password = rand.Text()
+		generated = password
+	}
+	_, err = s.create(ctx, "", NewUser{Email: email, Password: password, Role: auth.Admin})
+	if problem.Is(err, problem.Conflict) {
+		return "", nil // another replica was quicker
+	}
+	var p *problem.Error
+	if errors.As(err, &p) {
+		err = fmt.Errorf("the first administrator (ADMIN_EMAIL, ADMIN_PASSWORD): %w", err)
+	}
+	if err != nil {
+		generated = ""
+	}
+	return generated, err
+}
+
+// CreateAdmin makes a user with the role ADMIN on behalf of whoever runs the program.
+func (s *Service) CreateAdmin(ctx context.Context, email, password string) (store.User, error) {
+	return s.create(ctx, "", NewUser{Email: email, Password: password, Role: auth.Admin})
+}

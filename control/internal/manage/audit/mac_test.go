@@ -1,0 +1,249 @@
+package audit_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+var (
+	oldKey = bytes.Repeat([]byte("o"), 32)
+	newKey = bytes.Repeat([]byte("n"), 32)
+	noKey  = bytes.Repeat([]byte("x"), 32)
+)
+
+// auditLog is one database that programs with different keys write to.
+type auditLog struct {
+	*testing.T
+	url string
+}
+
+func eachLog(t *testing.T, f func(l auditLog)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		f(auditLog{t, "sqlite:" + filepath.Join(t.TempDir(), "store.db")})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		f(auditLog{t, storetest.PostgresURL(t)})
+	})
+}
+
+func (l auditLog) with(keys [][]byte, f func(st *store.Store)) {
+	l.Helper()
+	st, err := store.Open(l.Context(), store.Config{URL: l.url, AuditKeys: keys, MaxConns: 2})
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer st.Close()
+	f(st)
+}
+
+// append writes rows as a program with these keys does. A program of the release before has none.
+func (l auditLog) append(rows int, keys ...[]byte) (err error) {
+	l.Helper()
+	l.with(keys, func(st *store.Store) {
+		for range rows {
+			err = errors.Join(err, st.Tx(l.Context(), func(tx *store.Tx) error {
+				return audit.Append(l.Context(), tx, audit.Entry{Action: "URL_CREATED", EntityType: "url", EntityID: store.NewID()})
+			}))
+		}
+	})
+	return err
+}
+
+// older writes a row as a program does that knows of no HMAC.
+func (l auditLog) older(at time.Time) {
+	l.Helper()
+	l.with(nil, func(st *store.Store) {
+		if err := st.Tx(l.Context(), func(tx *store.Tx) error {
+			return audit.AppendUnsigned(l.Context(), tx, at.UnixMilli())
+		}); err != nil {
+			l.Fatal(err)
+		}
+	})
+}
+
+func (l auditLog) unlock() {
+	l.Helper()
+	if strings.HasPrefix(l.url, "sqlite:") {
+		l.exec(`DROP TRIGGER audit_logs_no_update`, `DROP TRIGGER audit_logs_no_delete`)
+	} else {
+		l.exec(`ALTER TABLE audit_logs DISABLE TRIGGER ALL`)
+	}
+}
+
+func (l auditLog) exec(statements ...string) {
+	l.Helper()
+	l.with(nil, func(st *store.Store) {
+		if err := st.Tx(l.Context(), func(tx *store.Tx) error {
+			for _, s := range statements {
+				if _, err := tx.Exec(l.Context(), s); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			l.Fatal(err)
+		}
+	})
+}
+
+func (l auditLog) verify(accepted []audit.Span, keys ...[]byte) (report audit.Report, err error) {
+	l.Helper()
+	l.with(nil, func(st *store.Store) {
+		report, err = audit.Verify(l.Context(), st.Conn, audit.Checks{Keys: keys, Accepted: accepted})
+	})
+	return report, err
+}
+
+// Whoever can write to the database, but has no key, computes the whole chain anew after a change: the chain alone says
+// nothing, the HMAC does.
+func TestM9_RecomputedChainIsFound(t *testing.T) {
+	t.Parallel()
+	eachLog(t, func(l auditLog) {
+		if err := l.append(3); err != nil { // before there was a key
+			l.Fatal(err)
+		}
+		if err := l.append(5, oldKey); err != nil {
+			l.Fatal(err)
+		}
+		if r, err := l.verify(nil, oldKey); err != nil || r.SignedFrom != 4 || r.Head.Seq != 8 || r.Unsigned != nil {
+			l.Fatalf("the log itself: %+v %v", r, err)
+		}
+		l.unlock()
+		for _, row := range []int64{2, 5, 8} {
+			var before []store.AuditRow
+			l.with(nil, func(st *store.Store) {
+				if err := st.EachAudit(l.Context(), func(r store.AuditRow) error { before = append(before, r); return nil }); err != nil {
+					l.Fatal(err)
+				}
+				if err := st.Tx(l.Context(), func(tx *store.Tx) error { return audit.Forge(l.Context(), tx, row, "LINK_STOLEN") }); err != nil {
+					l.Fatal(err)
+				}
+			})
+			if _, err := l.verify(nil); err != nil {
+				l.Errorf("the chain that was computed anew does not hold, so this shows nothing: %v", err)
+			}
+			if _, err := l.verify(nil, oldKey); !errors.Is(err, audit.ErrTampered) {
+				l.Errorf("row %d was changed and the chain computed anew: %v", row, err)
+			}
+			l.with(nil, func(st *store.Store) {
+				if err := st.Tx(l.Context(), func(tx *store.Tx) error { return audit.Restore(l.Context(), tx, before) }); err != nil {
+					l.Fatal(err)
+				}
+			})
+		}
+		if _, err := l.verify(nil, oldKey); err != nil {
+			l.Error(err)
+		}
+	})
+}
+
+// Rows of an older release are taken during an upgrade, and later only if the operator says so.
+func TestM9_RowsWithoutHMAC(t *testing.T) {
+	t.Parallel()
+	eachLog(t, func(l auditLog) {
+		if err := l.append(2, oldKey); err != nil {
+			l.Fatal(err)
+		}
+		l.unlock()
+		l.older(time.Now().Add(time.Hour)) // row 3
+		if err := l.append(1, oldKey); err != nil {
+			l.Fatal(err)
+		}
+		r, err := l.verify(nil, oldKey)
+		if err != nil || !slices.Equal(r.Unsigned, []audit.Span{{From: 3, To: 3}}) {
+			l.Errorf("a rolling upgrade: %+v %v", r, err)
+		}
+		l.older(time.Now().Add(audit.UpgradeWindow + time.Hour)) // row 5
+		if _, err := l.verify(nil, oldKey); !errors.Is(err, audit.ErrTampered) || !strings.Contains(err.Error(), "AUDIT_UNSIGNED=5") {
+			l.Errorf("a row without HMAC a day later: %v", err)
+		}
+		if r, err := l.verify([]audit.Span{{From: 5, To: 6}}, oldKey); err != nil || r.Head.Seq != 5 {
+			l.Errorf("the same row accepted: %+v %v", r, err)
+		}
+		if err := l.append(1); err != nil {
+			l.Errorf("after a row without one, a program without a key may write: %v", err)
+		}
+	})
+}
+
+// A key that was replaced stays known by its id, and a program that has no key does not write among rows that have one.
+func TestM9_AuditKeysAreReplaced(t *testing.T) {
+	t.Parallel()
+	eachLog(t, func(l auditLog) {
+		if err := errors.Join(l.append(2, oldKey), l.append(2, newKey, oldKey)); err != nil {
+			l.Fatal(err)
+		}
+		if _, err := l.verify(nil, newKey, oldKey); err != nil {
+			l.Error(err)
+		}
+		if _, err := l.verify(nil, newKey); err == nil || !strings.Contains(err.Error(), "AUDIT_KEY") || errors.Is(err, audit.ErrTampered) {
+			l.Errorf("with a key missing: %v", err)
+		}
+		if _, err := l.verify(nil, noKey); err == nil {
+			l.Error("another key was taken for the right one")
+		}
+		if err := l.append(1); !errors.Is(err, audit.ErrNoKey) {
+			l.Errorf("a program without a key writes: %v", err)
+		}
+	})
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) until(t *testing.T, text string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		has := strings.Contains(s.b.String(), text)
+		s.mu.Unlock()
+		if has {
+			return
+		}
+	}
+	t.Fatalf("the log does not say %q:\n%s", text, s.b.String())
+}
+
+// The head is logged while nothing happens too, and a head that is no longer there is an error.
+func TestM9_HeadIsLogged(t *testing.T) {
+	t.Parallel()
+	eachLog(t, func(l auditLog) {
+		if err := l.append(2, oldKey); err != nil {
+			l.Fatal(err)
+		}
+		l.unlock()
+		l.with([][]byte{oldKey}, func(st *store.Store) {
+			_, hash, mac, err := st.AuditHead(l.Context())
+			if err != nil || !mac.Valid {
+				l.Fatal(mac, err)
+			}
+			out := &safeBuffer{}
+			w := audit.NewWatcher(st, slog.New(slog.NewTextHandler(out, nil)), 10*time.Millisecond)
+			go w.Run(l.Context())
+			out.until(l.T, `msg="audit log head" row=2 hash=`+hash+" hmac="+mac.String)
+			l.exec(`DELETE FROM audit_logs WHERE seq = 2`)
+			out.until(l.T, `level=ERROR msg="the audit log was changed: a row that was there is gone or different" row=2`)
+		})
+	})
+}

@@ -1,0 +1,364 @@
+// Package bundles holds the use cases of bundles: named, ordered groups of links with statistics of their own.
+//
+// It owns what a bundle's fields may hold, who may see and change a bundle (its owner and every ADMIN; anybody
+// else is told that it does not exist), which links may be in it, their order, and the audit entry of every
+// change. It promises that the orders of a bundle's links are 0, 1, 2 and so on, whatever was moved or deleted.
+// A link may be in several bundles; what is in no way touched by a bundle is where a link leads. Making links, in
+// bundles or not, is package links' matter, which calls Put and Replace for that.
+package bundles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// The two states of a bundle. An archived one is hidden from lists; its data is kept.
+const (
+	StatusActive   = "ACTIVE"
+	StatusArchived = "ARCHIVED"
+)
+
+// MaxURLs is how many links a bundle can hold: every answer about a bundle lists them all.
+const MaxURLs = 1000
+
+const (
+	defaultColor = "#3B82F6"
+	defaultIcon  = "folder"
+	maxName      = 100
+	maxText      = 1000
+	maxIcon      = 50
+	maxSearch    = 255
+)
+
+// Clicks is where statistics come from: the question that they need of an analytics.Store.
+type Clicks interface {
+	Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error)
+}
+
+// Service is the use cases. It is safe for concurrent use.
+type Service struct {
+	store  *store.Store
+	clicks Clicks
+	now    func() time.Time
+}
+
+// New makes the use cases. A nil clock means time.Now.
+func New(s *store.Store, clicks Clicks, clock func() time.Time) *Service {
+	if clock == nil {
+		clock = time.Now
+	}
+	return &Service{store: s, clicks: clicks, now: clock}
+}
+
+// Bundle is a bundle with its links, in order.
+type Bundle struct {
+	store.Bundle
+	URLs []store.BundleURL
+}
+
+// Status is ACTIVE or ARCHIVED.
+func (b *Bundle) Status() string { return status(&b.Bundle) }
+
+func status(b *store.Bundle) string {
+	if b.Archived {
+		return StatusArchived
+	}
+	return StatusActive
+}
+
+// Clicks is the sum of the links' click counts.
+func (b *Bundle) Clicks() (n int64) {
+	for i := range b.URLs {
+		n += b.URLs[i].URL.ClickCount
+	}
+	return n
+}
+
+// Input is what a caller says about a bundle. A nil field is not spoken of. A pointer to "" clears the
+// description and gives colour and icon their defaults.
+type Input struct {
+	Name, Description, Color, Icon *string
+}
+
+var hexColor = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$`)
+
+// apply writes what the input says to b and notes every problem.
+func (in *Input) apply(b *store.Bundle, v *problem.Fields) {
+	if in.Name != nil {
+		if name := strings.TrimSpace(*in.Name); name == "" {
+			v.Add("name", "is required")
+		} else if tooLong("name", name, maxName, v) {
+			b.Name = name
+		}
+	}
+	if in.Description != nil {
+		if text := strings.TrimSpace(*in.Description); tooLong("description", text, maxText, v) {
+			b.Description = text
+		}
+	}
+	if in.Color != nil {
+		switch {
+		case *in.Color == "":
+			b.Color = defaultColor
+		case !hexColor.MatchString(*in.Color):
+			v.Add("color", "must be a hexadecimal colour such as %s", defaultColor)
+		default:
+			b.Color = *in.Color
+		}
+	}
+	if in.Icon != nil {
+		icon := strings.TrimSpace(*in.Icon)
+		switch {
+		case icon == "":
+			b.Icon = defaultIcon
+		case strings.ContainsFunc(icon, unicode.IsControl):
+			v.Add("icon", "must be the name of an icon")
+		case tooLong("icon", icon, maxIcon, v):
+			b.Icon = icon
+		}
+	}
+}
+
+// tooLong notes a text that is too long; it reports whether it is not.
+func tooLong(field, text string, most int, v *problem.Fields) bool {
+	if utf8.RuneCountInString(text) <= most {
+		return true
+	}
+	v.Add(field, "must be at most %d characters long", most)
+	return false
+}
+
+// fields is what the audit log keeps of a bundle, by the API's names.
+func fields(b *store.Bundle) map[string]any {
+	f := map[string]any{"name": b.Name, "description": nil, "color": b.Color, "icon": b.Icon, "status": status(b)}
+	if b.Description != "" {
+		f["description"] = b.Description
+	}
+	return f
+}
+
+// Create makes a bundle with links in it, each once, in the order given.
+func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs []string) (Bundle, error) {
+	now := store.Now()
+	b := store.Bundle{ID: store.NewID(), UserID: p.UserID, Color: defaultColor, Icon: defaultIcon, CreatedAt: now, UpdatedAt: now}
+	var v problem.Fields
+	if in.Name == nil {
+		v.Add("name", "is required")
+	}
+	in.apply(&b, &v)
+	urlIDs = distinct(urlIDs)
+	if len(urlIDs) > MaxURLs {
+		v.Add("urlIds", "must hold at most %d ids", MaxURLs)
+	}
+	if err := v.Err(); err != nil {
+		return Bundle{}, err
+	}
+	var out Bundle
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		if _, err := visibleURLs(ctx, tx, p, "urlIds", urlIDs); err != nil {
+			return err
+		}
+		if err := tx.InsertBundle(ctx, &b); err != nil {
+			return err
+		}
+		if _, err := tx.AddToBundle(ctx, b.ID, urlIDs); err != nil {
+			return err
+		}
+		e := audit.Entry{UserID: p.UserID, Action: "BUNDLE_CREATED", EntityType: "bundle", EntityID: b.ID, New: fields(&b)}
+		if len(urlIDs) > 0 {
+			e.New.(map[string]any)["urlIds"] = urlIDs
+		}
+		var err error
+		if out, err = read(ctx, tx.Conn, p, b); err != nil {
+			return err
+		}
+		return audit.Append(ctx, tx, e)
+	})
+	if err != nil {
+		return Bundle{}, fmt.Errorf("create bundle: %w", err)
+	}
+	return out, nil
+}
+
+// Get reads a bundle.
+func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (Bundle, error) {
+	b, err := visible(p)(s.store.BundleByID(ctx, id))
+	if err != nil {
+		return Bundle{}, err
+	}
+	return read(ctx, s.store.Conn, p, b)
+}
+
+// Query selects a page of bundles.
+type Query struct {
+	Search        string // in name and description, ignoring case
+	Status        string // ACTIVE or ARCHIVED; "" means ACTIVE
+	Offset, Limit int
+}
+
+// List reads a page of the caller's bundles, an ADMIN's of everybody's, newest first, and how many there are on
+// all pages.
+func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]Bundle, int, error) {
+	var v problem.Fields
+	switch q.Status {
+	case "", StatusActive, StatusArchived:
+	default:
+		v.Add("status", "must be ACTIVE or ARCHIVED")
+	}
+	if len(q.Search) > maxSearch {
+		v.Add("search", "must be at most %d bytes long", maxSearch)
+	}
+	if err := v.Err(); err != nil {
+		return nil, 0, err
+	}
+	archived := q.Status == StatusArchived
+	list, total, err := s.store.Bundles(ctx, store.BundleFilter{UserID: scope(p), Search: q.Search, Archived: &archived, Offset: q.Offset, Limit: q.Limit})
+	if err != nil {
+		return nil, 0, fmt.Errorf("list bundles: %w", err)
+	}
+	out, err := readAll(ctx, s.store.Conn, p, list)
+	return out, total, err
+}
+
+// scope is the user whose rows the caller sees, "" for everybody's.
+func scope(p auth.Principal) string {
+	if p.IsAdmin() {
+		return ""
+	}
+	return p.UserID
+}
+
+// visible turns what a store returned for a bundle into what the caller may know.
+func visible(p auth.Principal) func(store.Bundle, error) (store.Bundle, error) {
+	return func(b store.Bundle, err error) (store.Bundle, error) {
+		switch {
+		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(b.UserID):
+			return store.Bundle{}, problem.Missing("Bundle")
+		case err != nil:
+			return store.Bundle{}, fmt.Errorf("read bundle: %w", err)
+		}
+		return b, nil
+	}
+}
+
+func read(ctx context.Context, c store.Conn, p auth.Principal, b store.Bundle) (Bundle, error) {
+	list, err := readAll(ctx, c, p, []store.Bundle{b})
+	if err != nil {
+		return Bundle{}, err
+	}
+	return list[0], nil
+}
+
+// readAll adds their links to bundles: those that the caller may see, which is all of them unless an
+// administrator with others' links in a bundle has become a user.
+func readAll(ctx context.Context, c store.Conn, p auth.Principal, list []store.Bundle) ([]Bundle, error) {
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	urls, err := c.BundleURLs(ctx, ids, scope(p))
+	if err != nil {
+		return nil, fmt.Errorf("read the links of bundles: %w", err)
+	}
+	out := make([]Bundle, len(list))
+	for i := range list {
+		out[i] = Bundle{list[i], urls[list[i].ID]}
+	}
+	return out, nil
+}
+
+// Update changes what the input speaks of.
+func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in Input) (Bundle, error) {
+	return s.change(ctx, p, "update bundle", id, func(b *store.Bundle) error {
+		var v problem.Fields
+		in.apply(b, &v)
+		return v.Err()
+	})
+}
+
+// Archive hides a bundle from lists. An archived one stays as it is.
+func (s *Service) Archive(ctx context.Context, p auth.Principal, id string) (Bundle, error) {
+	return s.change(ctx, p, "archive bundle", id, func(b *store.Bundle) error { b.Archived = true; return nil })
+}
+
+// Restore undoes Archive.
+func (s *Service) Restore(ctx context.Context, p auth.Principal, id string) (Bundle, error) {
+	return s.change(ctx, p, "restore bundle", id, func(b *store.Bundle) error { b.Archived = false; return nil })
+}
+
+// change lets f change a bundle's own fields. Where nothing differs, nothing is written.
+func (s *Service) change(ctx context.Context, p auth.Principal, what, id string, f func(*store.Bundle) error) (Bundle, error) {
+	var out Bundle
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		before, err := lock(ctx, tx, p, id)
+		if err != nil {
+			return err
+		}
+		after := before
+		if err := f(&after); err != nil {
+			return err
+		}
+		was, is := map[string]any{}, map[string]any{}
+		old := fields(&before)
+		for name, v := range fields(&after) {
+			if old[name] != v {
+				was[name], is[name] = old[name], v
+			}
+		}
+		if len(is) > 0 {
+			after.UpdatedAt = store.Now()
+			if err := tx.UpdateBundle(ctx, &after); err != nil {
+				return err
+			}
+		}
+		if out, err = read(ctx, tx.Conn, p, after); err != nil || len(is) == 0 {
+			return err
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_UPDATED", EntityType: "bundle", EntityID: id, Old: was, New: is})
+	})
+	if err != nil {
+		return Bundle{}, fmt.Errorf("%s: %w", what, err)
+	}
+	return out, nil
+}
+
+func lock(ctx context.Context, tx *store.Tx, p auth.Principal, id string) (store.Bundle, error) {
+	list, err := tx.LockBundles(ctx, []string{id})
+	if err == nil && len(list) == 0 {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return visible(p)(store.Bundle{}, err)
+	}
+	return visible(p)(list[0], nil)
+}
+
+// Delete removes a bundle; its links stay.
+func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		b, err := lock(ctx, tx, p, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteBundle(ctx, id); err != nil {
+			return err
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_DELETED", EntityType: "bundle", EntityID: id, Old: fields(&b)})
+	})
+	if err != nil {
+		return fmt.Errorf("delete bundle: %w", err)
+	}
+	return nil
+}

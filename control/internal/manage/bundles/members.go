@@ -1,0 +1,323 @@
+package bundles
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Add puts a link at the end of a bundle; one that is in it already is a Conflict.
+func (s *Service) Add(ctx context.Context, p auth.Principal, id, urlID string) (Bundle, error) {
+	if urlID == "" {
+		return Bundle{}, problem.OfField("urlId", "is required")
+	}
+	return s.add(ctx, p, id, "urlId", []string{urlID}, true)
+}
+
+// AddMany puts links at the end of a bundle in the order given, all or none. Those that are in it already are
+// skipped.
+func (s *Service) AddMany(ctx context.Context, p auth.Principal, id string, urlIDs []string) (Bundle, error) {
+	urlIDs = distinct(urlIDs)
+	if len(urlIDs) == 0 || len(urlIDs) > MaxURLs {
+		return Bundle{}, problem.OfField("urlIds", "must hold 1 to %d ids", MaxURLs)
+	}
+	return s.add(ctx, p, id, "urlIds", urlIDs, false)
+}
+
+func (s *Service) add(ctx context.Context, p auth.Principal, id, field string, urlIDs []string, once bool) (Bundle, error) {
+	var out Bundle
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		// Asked before the links are looked at: a foreign bundle must not tell which links there are.
+		if _, err := visible(p)(tx.BundleByID(ctx, id)); err != nil {
+			return err
+		}
+		urls, err := visibleURLs(ctx, tx, p, field, urlIDs)
+		if err != nil {
+			return err
+		}
+		b, err := lock(ctx, tx, p, id)
+		if err != nil {
+			return err
+		}
+		added, entry, err := insert(ctx, tx, p, &b, field, urls, urlIDs)
+		if err != nil {
+			return err
+		}
+		if once && len(added) == 0 {
+			return problem.New(problem.Conflict, "The URL is already in this bundle.")
+		}
+		if out, err = read(ctx, tx.Conn, p, b); err != nil || len(added) == 0 {
+			return err
+		}
+		return audit.Append(ctx, tx, entry)
+	})
+	if err != nil {
+		return Bundle{}, fmt.Errorf("add to bundle: %w", err)
+	}
+	return out, nil
+}
+
+// visibleURLs locks links that the caller must all see, or tells which are not there.
+func visibleURLs(ctx context.Context, tx *store.Tx, p auth.Principal, field string, ids []string) ([]store.URL, error) {
+	list, err := tx.LockURLs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool, len(list))
+	for i := range list {
+		seen[list[i].ID] = p.Sees(list[i].UserID)
+	}
+	e := problem.Missing("URL")
+	for _, id := range ids {
+		if !seen[id] && len(e.Fields) < 100 {
+			e.Fields = append(e.Fields, problem.Field{Field: field, Message: fmt.Sprintf("there is no URL %q", clip(id))})
+		}
+	}
+	if len(e.Fields) > 0 {
+		return nil, e
+	}
+	return list, nil
+}
+
+// insert puts links, which the caller sees, into a bundle that is locked. order says in which order; links that
+// are in it already are skipped. The audit entry is for the caller to append, if anything was added.
+func insert(ctx context.Context, tx *store.Tx, p auth.Principal, b *store.Bundle, field string, urls []store.URL, order []string) (added []string, e audit.Entry, err error) {
+	for i := range urls {
+		// An administrator's own bundle may hold anybody's links; in a user's bundle, others' would be what
+		// the user may not see.
+		if urls[i].UserID != b.UserID && b.UserID != p.UserID {
+			return nil, e, problem.OfField(field, "the URL %q and the bundle belong to different users", urls[i].Slug)
+		}
+	}
+	if added, err = tx.AddToBundle(ctx, b.ID, order); err != nil || len(added) == 0 {
+		return nil, e, err
+	}
+	n, err := tx.CountBundleURLs(ctx, b.ID)
+	if err != nil {
+		return nil, e, err
+	}
+	if n > MaxURLs {
+		return nil, e, problem.OfField(field, "a bundle can hold at most %d URLs", MaxURLs)
+	}
+	return added, updated(p, b, map[string]any{"addedUrlIds": added}), touch(ctx, tx, b)
+}
+
+func updated(p auth.Principal, b *store.Bundle, is any) audit.Entry {
+	return audit.Entry{UserID: p.UserID, Action: "BUNDLE_UPDATED", EntityType: "bundle", EntityID: b.ID, New: is}
+}
+
+func touch(ctx context.Context, tx *store.Tx, b *store.Bundle) error {
+	b.UpdatedAt = store.Now()
+	return tx.UpdateBundle(ctx, b)
+}
+
+// Remove takes a link out of a bundle.
+func (s *Service) Remove(ctx context.Context, p auth.Principal, id, urlID string) (Bundle, error) {
+	return s.inside(ctx, p, "remove from bundle", id, func(tx *store.Tx, b *store.Bundle) (any, error) {
+		was, err := tx.RemoveFromBundle(ctx, id, urlID)
+		if err == nil && !was {
+			err = problem.Missing("URL in this bundle")
+		}
+		return map[string]any{"removedUrlIds": []string{urlID}}, err
+	})
+}
+
+// Move gives a link in a bundle another order, from 0, and shifts the others. An order past the end is the end.
+func (s *Service) Move(ctx context.Context, p auth.Principal, id, urlID string, order int) (Bundle, error) {
+	if order < 0 {
+		return Bundle{}, problem.OfField("order", "must not be negative")
+	}
+	return s.inside(ctx, p, "move in bundle", id, func(tx *store.Tx, b *store.Bundle) (any, error) {
+		now, err := read(ctx, tx.Conn, p, *b)
+		if err != nil {
+			return nil, err
+		}
+		ids := make([]string, len(now.URLs))
+		for i := range ids {
+			ids[i] = now.URLs[i].URL.ID
+		}
+		at := slices.Index(ids, urlID)
+		if at < 0 {
+			return nil, problem.Missing("URL in this bundle")
+		}
+		order := min(order, len(ids)-1)
+		if order == at {
+			return nil, nil
+		}
+		ids = slices.Insert(slices.Delete(ids, at, at+1), order, urlID)
+		return map[string]any{"urlId": urlID, "order": order, "oldOrder": at}, tx.OrderBundle(ctx, id, ids)
+	})
+}
+
+// inside lets f change what is in a bundle; f returns what the audit log shall tell, nil if it changed nothing.
+func (s *Service) inside(ctx context.Context, p auth.Principal, what, id string, f func(*store.Tx, *store.Bundle) (any, error)) (Bundle, error) {
+	var out Bundle
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		b, err := lock(ctx, tx, p, id)
+		if err != nil {
+			return err
+		}
+		told, err := f(tx, &b)
+		if err != nil {
+			return err
+		}
+		if told != nil {
+			if err := touch(ctx, tx, &b); err != nil {
+				return err
+			}
+		}
+		if out, err = read(ctx, tx.Conn, p, b); err != nil || told == nil {
+			return err
+		}
+		return audit.Append(ctx, tx, updated(p, &b, told))
+	})
+	if err != nil {
+		return Bundle{}, fmt.Errorf("%s: %w", what, err)
+	}
+	return out, nil
+}
+
+// maxBundles bounds how many bundles one request names.
+const maxBundles = 100
+
+// Check reports the bundles of a list that the caller does not see, as an Invalid with a field for each. field is
+// the list's name in the request; the fields are its places, such as bundleIds.0.
+func Check(ctx context.Context, c store.Conn, p auth.Principal, field string, ids []string) error {
+	if len(ids) > maxBundles {
+		return problem.OfField(field, "must hold at most %d ids", maxBundles)
+	}
+	list, err := c.BundlesByID(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("read bundles: %w", err)
+	}
+	seen := map[string]bool{}
+	for _, b := range list {
+		seen[b.ID] = p.Sees(b.UserID)
+	}
+	var v problem.Fields
+	for i, id := range ids {
+		if !seen[id] {
+			v.Add(fmt.Sprintf("%s.%d", field, i), "there is no bundle %q", clip(id))
+		}
+	}
+	return v.Err()
+}
+
+// Placement says which bundles links are put in.
+type Placement struct {
+	BundleIDs []string
+	URLs      []store.URL
+}
+
+// Put adds links, which the caller has locked or just made and may see, to the end of bundles. Links that are in
+// one already are skipped; a bundle that the caller doesn't see is a NotFound. It returns the audit entries, which
+// the caller appends at the end of the transaction. field is the bundles' name in the request. Touch comes after it.
+func Put(ctx context.Context, tx *store.Tx, p auth.Principal, field string, placements ...Placement) ([]audit.Entry, error) {
+	var ids []string
+	for _, at := range placements {
+		ids = append(ids, at.BundleIDs...)
+	}
+	if ids = distinct(ids); len(ids) > maxBundles {
+		return nil, problem.OfField(field, "one request can name at most %d bundles", maxBundles)
+	}
+	list, err := tx.LockBundles(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if _, err := visible(p)(list[i], nil); err != nil {
+			return nil, err
+		}
+	}
+	if len(list) < len(ids) {
+		return nil, problem.Missing("Bundle")
+	}
+	var entries []audit.Entry
+	for i := range list {
+		var urls []store.URL
+		var order []string
+		for _, at := range placements {
+			if slices.Contains(at.BundleIDs, list[i].ID) {
+				for _, u := range at.URLs {
+					urls, order = append(urls, u), append(order, u.ID)
+				}
+			}
+		}
+		added, e, err := insert(ctx, tx, p, &list[i], field, urls, order)
+		if err != nil {
+			return nil, err
+		}
+		if len(added) > 0 {
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+// Replace makes a link, which the caller has locked and may see, be in these bundles and in no other that the
+// caller sees. It returns the audit entries like Put.
+func Replace(ctx context.Context, tx *store.Tx, p auth.Principal, field string, ids []string, u *store.URL) ([]audit.Entry, error) {
+	if err := Check(ctx, tx.Conn, p, field, ids); err != nil {
+		return nil, err
+	}
+	current, err := tx.BundlesOf(ctx, u.ID)
+	if err != nil {
+		return nil, err
+	}
+	list, err := tx.LockBundles(ctx, distinct(append(slices.Clone(ids), current...)))
+	if err != nil {
+		return nil, err
+	}
+	var entries []audit.Entry
+	for i := range list {
+		b := &list[i]
+		switch {
+		case slices.Contains(ids, b.ID):
+			added, e, err := insert(ctx, tx, p, b, field, []store.URL{*u}, []string{u.ID})
+			if err != nil {
+				return nil, err
+			}
+			if len(added) > 0 {
+				entries = append(entries, e)
+			}
+		case p.Sees(b.UserID):
+			was, err := tx.RemoveFromBundle(ctx, b.ID, u.ID)
+			if err != nil {
+				return nil, err
+			}
+			if was {
+				if err := touch(ctx, tx, b); err != nil {
+					return nil, err
+				}
+				entries = append(entries, updated(p, b, map[string]any{"removedUrlIds": []string{u.ID}}))
+			}
+		}
+	}
+	return entries, nil
+}
+
+// distinct keeps the first of equal ids.
+func distinct(ids []string) []string {
+	seen := make(map[string]bool, len(ids))
+	out := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// clip shortens what is quoted back to a caller.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return s
+}

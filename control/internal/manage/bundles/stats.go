@@ -1,0 +1,76 @@
+package bundles
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const (
+	trendDays = 7
+	topURLs   = 10
+)
+
+// Stats is what a bundle's links have brought. Clicks are people's, not bots'.
+type Stats struct {
+	URLs   int
+	Clicks int64       // the sum of the links' click counts
+	Top    []store.URL // at most 10, most clicks first
+	Trend  []Day       // the last 7 days in the zone, today last, days without clicks too
+}
+
+// Day is one day's clicks.
+type Day struct {
+	Date   string // YYYY-MM-DD
+	Clicks int64
+}
+
+// Stats reads a bundle's statistics. zone is an IANA name, "" for UTC.
+func (s *Service) Stats(ctx context.Context, p auth.Principal, id, zone string) (Stats, error) {
+	where := time.UTC
+	if zone != "" {
+		var err error
+		if where, err = time.LoadLocation(zone); err != nil || zone == "Local" {
+			return Stats{}, problem.OfField("timezone", "is not a time zone of the IANA database, such as Europe/Berlin")
+		}
+	}
+	b, err := s.Get(ctx, p, id)
+	if err != nil {
+		return Stats{}, err
+	}
+	out := Stats{URLs: len(b.URLs), Clicks: b.Clicks(), Top: make([]store.URL, len(b.URLs)), Trend: make([]Day, trendDays)}
+	links := make([]uint64, len(b.URLs))
+	for i := range b.URLs {
+		out.Top[i], links[i] = b.URLs[i].URL, b.URLs[i].URL.Num
+	}
+	slices.SortStableFunc(out.Top, func(a, b store.URL) int { return cmp.Compare(b.ClickCount, a.ClickCount) })
+	out.Top = out.Top[:min(topURLs, len(out.Top))]
+
+	today := analytics.DayOf(s.now().UnixMilli(), where)
+	first := today - trendDays + 1
+	for i := range out.Trend {
+		out.Trend[i].Date = (first + analytics.Day(i)).String()
+	}
+	if len(links) == 0 {
+		return out, nil
+	}
+	lines, err := s.clicks.Lines(ctx, analytics.Query{
+		Scope: analytics.Scope{Links: links, From: first.Start(where), To: (today + 1).Start(where)}, ByDay: true, Zone: where,
+	})
+	if err != nil {
+		return Stats{}, fmt.Errorf("read a bundle's clicks: %w", err)
+	}
+	for _, l := range lines {
+		if i := int(l.Day - first); i >= 0 && i < trendDays {
+			out.Trend[i].Clicks = l.Clicks
+		}
+	}
+	return out, nil
+}

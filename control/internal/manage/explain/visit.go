@@ -1,0 +1,123 @@
+package explain
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// Visit is a visit as its request would show it. Zero fields are what the request leaves out.
+type Visit struct {
+	UserAgent string
+	IP        string
+	Language  string // the Accept-Language header
+	Referer   string
+	Query     string // of the short link's address, with or without the question mark
+	UnixMilli int64  // 0: now
+
+	// Country, if given, stands in for the place that IP is at, region and city included. Region and City stand in
+	// for those alone.
+	Country, Region, City string
+}
+
+const (
+	maxHeader = 8 << 10
+	maxPlace  = 255
+)
+
+var (
+	countryCode = regexp.MustCompile(`^[A-Za-z]{2}$`)
+	regionCode  = regexp.MustCompile(`^[A-Za-z]{2}-[A-Za-z0-9]{1,3}$`)
+)
+
+// guest is a visitor at the place that is given, or else found.
+type guest struct {
+	visitor.Visitor
+	ip, referer string
+	utm         link.UTM
+	place       visitor.Place
+}
+
+// meet makes the visitor, and gives the raw query that is passed on to the destination.
+func (s *Service) meet(v *Visit) (*guest, []byte, error) {
+	var problems problem.Fields
+	for _, f := range []struct {
+		name, value string
+		max         int
+	}{
+		{"userAgent", v.UserAgent, maxHeader}, {"language", v.Language, maxHeader}, {"referer", v.Referer, maxHeader}, {"query", v.Query, maxHeader},
+		{"region", v.Region, maxPlace}, {"city", v.City, maxPlace},
+	} {
+		if len(f.value) > f.max {
+			problems.Add(f.name, "must be at most %d bytes long", f.max)
+		}
+	}
+	if v.Country != "" && !countryCode.MatchString(v.Country) {
+		problems.Add("country", "must be an ISO 3166-1 code of two letters, such as DE")
+	}
+	var ip netip.Addr
+	if v.IP != "" {
+		var err error
+		if ip, err = netip.ParseAddr(v.IP); err != nil {
+			problems.Add("ip", "must be an IPv4 or IPv6 address")
+		}
+		ip = ip.Unmap().WithZone("")
+	}
+	if err := problems.Err(); err != nil {
+		return nil, nil, err
+	}
+
+	text, _, _ := strings.Cut(strings.TrimPrefix(v.Query, "?"), "#")
+	query := []byte(text)
+	now := v.UnixMilli
+	if now == 0 {
+		now = store.Now()
+	}
+	utm, _ := link.VisitorUTM(query, nil)
+	g := &guest{ip: v.IP, referer: v.Referer, utm: utm}
+	g.Reset(visitor.Input{
+		UserAgent: []byte(v.UserAgent), AcceptLanguage: []byte(v.Language), Referer: []byte(v.Referer), UTM: utm, IP: ip, UnixMilli: now,
+	}, s.geo, nil)
+	g.place = *g.Place()
+	if v.Country != "" {
+		g.place = visitor.Place{Country: strings.ToUpper(v.Country)}
+	}
+	if v.Region != "" {
+		g.place.RegionCode, g.place.RegionName = "", v.Region
+		if regionCode.MatchString(v.Region) {
+			g.place.RegionCode, g.place.RegionName = strings.ToUpper(v.Region), ""
+		}
+	}
+	if v.City != "" {
+		g.place.City = v.City
+	}
+	return g, query, nil
+}
+
+// Fact is the visitor's, except for the place.
+func (g *guest) Fact(f rule.Field) string {
+	switch f {
+	case rule.FieldCountry:
+		return g.place.Country
+	case rule.FieldRegionCode:
+		return g.place.RegionCode
+	case rule.FieldRegionName:
+		return g.place.RegionName
+	case rule.FieldCity:
+		return g.place.City
+	}
+	return g.Visitor.Fact(f)
+}
+
+// Crawler is what a link's barrier asks.
+func (g *guest) Crawler() bool { return g.Agent().Preview }
+
+func (g *guest) seen() Seen {
+	return Seen{Agent: *g.Agent(), Place: g.place, Language: g.Language(), IP: g.ip, Referer: g.referer, UTM: g.utm, UnixMilli: g.UnixMilli()}
+}

@@ -1,0 +1,293 @@
+package links
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// maxPasswords bounds the different passwords of one bulk creation: each costs a tenth of a second to hash.
+const maxPasswords = 30
+
+// Made is a link of a bulk creation, by its place in the request.
+type Made struct {
+	Index int
+	URL   store.URL
+}
+
+// Failed is an item of a bulk creation that no link was made of, and the first reason.
+type Failed struct {
+	Index          int
+	Field, Message string
+}
+
+// CreateMany makes links, each of which stands alone: the good ones are made together, in one transaction and
+// one revision, the others are told of. Both lists are in the order of the request.
+func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Creation) ([]Made, []Failed, error) {
+	if len(items) == 0 || len(items) > maxBulk {
+		return nil, nil, problem.OfField("urls", "must hold 1 to %d items", maxBulk)
+	}
+	drafts := make([]*store.URL, len(items)) // nil where the item failed
+	var failed []Failed
+	fail := func(i int, err error) {
+		var e *problem.Error
+		if !errors.As(err, &e) || len(e.Fields) == 0 {
+			panic("BUG: an item's problem has no field")
+		}
+		failed = append(failed, Failed{i, e.Fields[0].Field, e.Fields[0].Message})
+		drafts[i] = nil
+	}
+	hashes := map[string]string{} // one for all items with the same password
+	slugs := map[string]bool{}
+	for i := range items {
+		u, err := s.draft(p, &items[i])
+		slug := items[i].CustomSlug
+		if err == nil && slug != "" && slugs[slug] {
+			err = slugTaken(slug)
+		}
+		if err == nil {
+			err = bundles.Check(ctx, s.store.Conn, p, bundleField, items[i].bundleIDs())
+		}
+		if err == nil {
+			u.PasswordHash, err = s.hashOnce(ctx, items[i].Password, hashes)
+		}
+		switch {
+		case problem.Is(err, problem.Invalid), problem.Is(err, problem.Conflict):
+			fail(i, err)
+			continue
+		case err != nil:
+			return nil, nil, err
+		}
+		slugs[slug] = true
+		drafts[i] = &u
+	}
+
+	place := map[*store.URL]int{}
+	var good []*store.URL
+	for i, u := range drafts {
+		if u != nil {
+			place[u] = i
+			good = append(good, u)
+		}
+	}
+	// Chosen slugs go last and sorted, as the store wants them; the others keep their order.
+	slices.SortStableFunc(good, func(a, b *store.URL) int {
+		return cmp.Compare(items[place[a]].CustomSlug, items[place[b]].CustomSlug)
+	})
+	made := []Made{}
+	if len(good) > 0 {
+		err := s.store.Tx(ctx, func(tx *store.Tx) error {
+			err := insert(ctx, tx, good, func(u *store.URL) bool { return items[place[u]].CustomSlug != "" })
+			if err != nil {
+				return err
+			}
+			var refs []store.LinkRef
+			var events []webhooks.Event
+			var placements []bundles.Placement
+			for i, u := range drafts {
+				switch {
+				case u == nil:
+				case u.Num == 0:
+					fail(i, slugTaken(u.Slug))
+				default:
+					refs = append(refs, store.LinkRef{Num: u.Num, Slug: u.Slug})
+					made = append(made, Made{i, *u})
+					events = append(events, createdEvent(u))
+					placements = append(placements, bundles.Placement{BundleIDs: items[i].bundleIDs(), URLs: []store.URL{*u}})
+				}
+			}
+			if len(made) == 0 {
+				return nil
+			}
+			bundled, err := bundles.Put(ctx, tx, p, bundleField, placements...)
+			if err != nil {
+				return err
+			}
+			if err := tx.TouchAll(ctx, refs); err != nil {
+				return err
+			}
+			if err := webhooks.Emit(ctx, tx, events...); err != nil {
+				return err
+			}
+			list := make([]map[string]any, len(made))
+			for i, m := range made {
+				list[i] = map[string]any{"id": m.URL.ID, "slug": m.URL.Slug, "originalUrl": m.URL.OriginalURL}
+			}
+			created := audit.Entry{UserID: p.UserID, Action: "URL_BULK_CREATED", EntityType: "url",
+				New: map[string]any{"urls": list}, Metadata: map[string]any{"count": len(made), "failed": len(failed)}}
+			return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
+		})
+		if err != nil {
+			return nil, nil, fmt.Errorf("create links: %w", err)
+		}
+	}
+	slices.SortFunc(failed, func(a, b Failed) int { return cmp.Compare(a.Index, b.Index) })
+	return made, failed, nil
+}
+
+// hashOnce is hash for one of many items; done has what was hashed before.
+func (s *Service) hashOnce(ctx context.Context, password *string, done map[string]string) (string, error) {
+	if password == nil {
+		return "", nil
+	}
+	if h, ok := done[*password]; ok {
+		return h, nil
+	}
+	if len(done) == maxPasswords {
+		return "", problem.OfField("password", "one request can set at most %d different passwords", maxPasswords)
+	}
+	h, err := s.hash(ctx, password)
+	if err == nil {
+		done[*password] = h
+	}
+	return h, err
+}
+
+// UpdateMany changes the same fields of many links, all or none, and adds them to the bundles that the input names.
+// It returns their ids as they were given, each once.
+func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string, in Input) ([]string, error) {
+	ids, err := distinct(ids)
+	if err != nil {
+		return nil, err
+	}
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		list, err := lockAll(ctx, tx, p, ids)
+		if err != nil {
+			return err
+		}
+		place := make(map[string]int, len(ids))
+		for i, id := range ids {
+			place[id] = i
+		}
+		given := slices.SortedFunc(slices.Values(list), func(a, b store.URL) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+		bundled, err := bundles.Put(ctx, tx, p, bundleField, bundles.Placement{BundleIDs: in.bundleIDs(), URLs: given})
+		if err != nil {
+			return err
+		}
+		var refs []store.LinkRef
+		var events []webhooks.Event
+		before, after := map[string]any{}, map[string]any{}
+		for i := range list {
+			was, is := list[i], &list[i]
+			var v problem.Fields
+			s.apply(&in, is, &v, 0)
+			if err := v.Err(); err != nil {
+				return err
+			}
+			changes := Changes(&was, is)
+			if len(changes) == 0 {
+				continue
+			}
+			is.UpdatedAt = store.Now()
+			if err := tx.UpdateURL(ctx, is); err != nil {
+				return err
+			}
+			refs = append(refs, store.LinkRef{Num: is.Num, Slug: is.Slug})
+			before[is.ID], after[is.ID] = sides(changes)
+			events = append(events, Updated(is, changes))
+		}
+		if len(refs) == 0 {
+			return audit.Append(ctx, tx, bundled...)
+		}
+		if err := tx.TouchAll(ctx, refs); err != nil {
+			return err
+		}
+		if err := webhooks.Emit(ctx, tx, events...); err != nil {
+			return err
+		}
+		updated := audit.Entry{UserID: p.UserID, Action: "URL_BULK_UPDATED", EntityType: "url",
+			Old: before, New: after, Metadata: map[string]any{"count": len(refs)}}
+		return audit.Append(ctx, tx, append([]audit.Entry{updated}, bundled...)...)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("update links: %w", err)
+	}
+	return ids, nil
+}
+
+// DeleteMany removes links, all or none. It returns their ids as they were given, each once.
+func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string) ([]string, error) {
+	ids, err := distinct(ids)
+	if err != nil {
+		return nil, err
+	}
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		list, err := lockAll(ctx, tx, p, ids)
+		if err != nil {
+			return err
+		}
+		if err := tx.LockBundlesOf(ctx, ids); err != nil {
+			return err
+		}
+		refs, events := make([]store.LinkRef, len(list)), make([]webhooks.Event, len(list))
+		old := map[string]any{}
+		for i := range list {
+			refs[i] = store.LinkRef{Num: list[i].Num, Slug: list[i].Slug}
+			old[list[i].ID] = Fields(&list[i])
+			events[i] = deletedEvent(&list[i])
+		}
+		if err := tx.TouchAll(ctx, refs); err != nil {
+			return err
+		}
+		if err := tx.DeleteURLs(ctx, ids); err != nil {
+			return err
+		}
+		if err := webhooks.Emit(ctx, tx, events...); err != nil {
+			return err
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_BULK_DELETED", EntityType: "url",
+			Old: old, Metadata: map[string]any{"count": len(list)}})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("delete links: %w", err)
+	}
+	return ids, nil
+}
+
+func distinct(ids []string) ([]string, error) {
+	if len(ids) == 0 || len(ids) > maxBulk {
+		return nil, problem.OfField("urlIds", "must hold 1 to %d ids", maxBulk)
+	}
+	seen := make(map[string]bool, len(ids))
+	out := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// lockAll locks links that the caller must all see; if there is one that they don't, the problem names it.
+func lockAll(ctx context.Context, tx *store.Tx, p auth.Principal, ids []string) ([]store.URL, error) {
+	list, err := tx.LockURLs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	visible := make(map[string]bool, len(list))
+	for _, u := range list {
+		visible[u.ID] = p.Sees(u.UserID)
+	}
+	var missing []problem.Field
+	for _, id := range ids {
+		if !visible[id] {
+			missing = append(missing, problem.Field{Field: "urlIds", Message: fmt.Sprintf("there is no URL %q", clip(id))})
+		}
+	}
+	if len(missing) > 0 {
+		e := problem.Missing("URL")
+		e.Fields = missing[:min(len(missing), 100)]
+		return nil, e
+	}
+	return list, nil
+}

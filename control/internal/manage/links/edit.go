@@ -1,0 +1,213 @@
+package links
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
+)
+
+// Create makes a link. A slug that is taken is a Conflict.
+func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (store.URL, error) {
+	u, err := s.draft(p, &in)
+	if err != nil {
+		return store.URL{}, err
+	}
+	if err := bundles.Check(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
+		return store.URL{}, err
+	}
+	if u.PasswordHash, err = s.hash(ctx, in.Password); err != nil {
+		return store.URL{}, err
+	}
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		if err := insert(ctx, tx, []*store.URL{&u}, func(*store.URL) bool { return in.CustomSlug != "" }); err != nil {
+			return err
+		}
+		if u.Num == 0 {
+			return slugTaken(in.CustomSlug)
+		}
+		bundled, err := bundles.Put(ctx, tx, p, bundleField, bundles.Placement{BundleIDs: in.bundleIDs(), URLs: []store.URL{u}})
+		if err != nil {
+			return err
+		}
+		if err := tx.Touch(ctx, u.Num, u.Slug); err != nil {
+			return err
+		}
+		if err := webhooks.Emit(ctx, tx, createdEvent(&u)); err != nil {
+			return err
+		}
+		created := audit.Entry{UserID: p.UserID, Action: "URL_CREATED", EntityType: "url", EntityID: u.ID, New: Fields(&u)}
+		return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
+	})
+	if err != nil {
+		return store.URL{}, fmt.Errorf("create link: %w", err)
+	}
+	return u, nil
+}
+
+func slugTaken(slug string) error {
+	return &problem.Error{Kind: problem.Conflict, Message: "This slug is already taken.",
+		Fields: []problem.Field{{Field: "customSlug", Message: fmt.Sprintf("%q is already taken", slug)}}}
+}
+
+// draft checks a creation and makes the link of it, without password and number.
+func (s *Service) draft(p auth.Principal, in *Creation) (store.URL, error) {
+	now := store.Now()
+	u := store.URL{ID: store.NewID(), UserID: p.UserID, Slug: in.CustomSlug, Active: true, CreatedAt: now, UpdatedAt: now}
+	var v problem.Fields
+	s.apply(&in.Input, &u, &v, now)
+	if in.CustomSlug != "" {
+		checkSlug(in.CustomSlug, &v)
+	} else {
+		u.Slug = link.NewSlug()
+	}
+	return u, v.Err()
+}
+
+// hash makes the hash of a password, "" for none. It takes a tenth of a second: never inside a transaction.
+func (s *Service) hash(ctx context.Context, password *string) (string, error) {
+	if password == nil || *password == "" {
+		return "", nil
+	}
+	h, err := s.passwords.Hash(ctx, *password)
+	if err != nil {
+		return "", fmt.Errorf("hash a link's password: %w", err)
+	}
+	return h, nil
+}
+
+// insert adds links. One whose generated slug is taken gets another; one whose slug was chosen is left out, with
+// Num 0.
+func insert(ctx context.Context, tx *store.Tx, urls []*store.URL, chosen func(*store.URL) bool) error {
+	for range generatedTries {
+		if err := tx.InsertURLs(ctx, urls); err != nil {
+			return err
+		}
+		var again []*store.URL
+		for _, u := range urls {
+			if u.Num == 0 && !chosen(u) {
+				u.Slug = link.NewSlug()
+				again = append(again, u)
+			}
+		}
+		if len(again) == 0 {
+			return nil
+		}
+		urls = again
+	}
+	return fmt.Errorf("no free slug found in %d tries", generatedTries)
+}
+
+// Update changes what the input speaks of.
+func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in Input) (store.URL, error) {
+	now, err := s.Get(ctx, p, id)
+	if err != nil {
+		return store.URL{}, err
+	}
+	// Checked before the transaction, because hashing a password takes long; what depends on the row is checked
+	// again inside.
+	var v problem.Fields
+	s.apply(&in, &now, &v, 0)
+	if err := v.Err(); err != nil {
+		return store.URL{}, err
+	}
+	hash, err := s.hash(ctx, in.Password)
+	if err != nil {
+		return store.URL{}, err
+	}
+	var after store.URL
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		before, err := Visible(p)(tx.LockURL(ctx, id))
+		if err != nil {
+			return err
+		}
+		after = before
+		var v problem.Fields
+		s.apply(&in, &after, &v, 0)
+		if in.Password != nil {
+			after.PasswordHash = hash
+		}
+		if in.ABTesting != nil && *in.ABTesting {
+			active, err := tx.ActiveVariants(ctx, id)
+			if err != nil {
+				return err
+			}
+			if active == 0 {
+				v.Add("isABTesting", "cannot be turned on: the link has no active variant")
+			}
+		}
+		if err := v.Err(); err != nil {
+			return err
+		}
+		var bundled []audit.Entry
+		if in.BundleIDs != nil {
+			if bundled, err = bundles.Replace(ctx, tx, p, bundleField, *in.BundleIDs, &after); err != nil {
+				return err
+			}
+		}
+		return save(ctx, tx, p, &before, &after, bundled...)
+	})
+	if err != nil {
+		return store.URL{}, fmt.Errorf("update link: %w", err)
+	}
+	return after, nil
+}
+
+// save writes a link that was locked in tx and has changed, with its place in the log of changes and its audit
+// entry, and with further entries. It is the last call in a transaction. Where nothing differs, the link is left
+// alone.
+func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.URL, more ...audit.Entry) error {
+	changes := Changes(before, after)
+	if len(changes) == 0 {
+		return audit.Append(ctx, tx, more...)
+	}
+	after.UpdatedAt = store.Now()
+	if err := tx.UpdateURL(ctx, after); err != nil {
+		return err
+	}
+	if err := tx.Touch(ctx, after.Num, after.Slug); err != nil {
+		return err
+	}
+	if err := webhooks.Emit(ctx, tx, Updated(after, changes)); err != nil {
+		return err
+	}
+	was, is := sides(changes)
+	updated := audit.Entry{UserID: p.UserID, Action: "URL_UPDATED", EntityType: "url", EntityID: after.ID, Old: was, New: is}
+	return audit.Append(ctx, tx, append([]audit.Entry{updated}, more...)...)
+}
+
+// bundleField is the name of a link's bundles in requests.
+const bundleField = "bundleIds"
+
+// Delete removes a link with its rules and variants. Its clicks stay in the analytics store.
+func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		u, err := Visible(p)(tx.LockURL(ctx, id))
+		if err != nil {
+			return err
+		}
+		if err := tx.LockBundlesOf(ctx, []string{id}); err != nil {
+			return err
+		}
+		if err := tx.Touch(ctx, u.Num, u.Slug); err != nil {
+			return err
+		}
+		if err := tx.DeleteURLs(ctx, []string{id}); err != nil {
+			return err
+		}
+		if err := webhooks.Emit(ctx, tx, deletedEvent(&u)); err != nil {
+			return err
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_DELETED", EntityType: "url", EntityID: id, Old: Fields(&u)})
+	})
+	if err != nil {
+		return fmt.Errorf("delete link: %w", err)
+	}
+	return nil
+}

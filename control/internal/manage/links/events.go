@@ -1,0 +1,32 @@
+package links
+
+import (
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Updated is what webhooks are told of a changed link.
+func Updated(u *store.URL, changes map[string]webhooks.Change) webhooks.Event {
+	return webhooks.Event{Name: webhooks.URLUpdated, OwnerID: u.UserID, Data: webhooks.LinkUpdated{
+		ID: u.ID, Slug: u.Slug, Changes: changes, URLID: u.ID, OriginalURL: u.OriginalURL, UserID: u.UserID,
+	}}
+}
+
+func createdEvent(u *store.URL) webhooks.Event {
+	return webhooks.Event{Name: webhooks.URLCreated, OwnerID: u.UserID, Data: webhooks.LinkCreated{
+		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, Title: orNull(u.Title), UserID: u.UserID, CreatedAt: instant(u.CreatedAt), URLID: u.ID,
+	}}
+}
+
+func deletedEvent(u *store.URL) webhooks.Event {
+	return webhooks.Event{Name: webhooks.URLDeleted, OwnerID: u.UserID, Data: webhooks.LinkDeleted{
+		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, UserID: u.UserID, URLID: u.ID,
+	}}
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

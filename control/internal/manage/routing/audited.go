@@ -1,0 +1,97 @@
+package routing
+
+import (
+	"context"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// audited is one change of a rule, a variant or the settings: what the log shall tell. A change whose before and
+// after are equal is none, and isn't told.
+type audited struct {
+	action, entityType, id string
+	before, after          map[string]any // nil: it was not, or is no more
+}
+
+// finish ends a transaction: the link's own row if its switches changed, its place in the log of changes, what
+// webhooks are told, and the audit row, which also tells of the switches.
+func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.URL) error {
+	switches := links.Changes(before, after)
+	events := a.events(after, switches)
+	if a.before != nil && a.after != nil {
+		a.before, a.after = differences(a.before, a.after)
+		if len(a.after) == 0 && len(switches) == 0 {
+			return nil
+		}
+	}
+	if len(switches) > 0 {
+		after.UpdatedAt = store.Now()
+		if err := tx.UpdateURL(ctx, after); err != nil {
+			return err
+		}
+	}
+	if err := tx.Touch(ctx, after.Num, after.Slug); err != nil {
+		return err
+	}
+	if err := webhooks.Emit(ctx, tx, events...); err != nil {
+		return err
+	}
+	e := audit.Entry{UserID: p.UserID, Action: a.action, EntityType: a.entityType, EntityID: a.id, Metadata: map[string]any{"urlId": after.ID}}
+	if a.before != nil {
+		e.Old = a.before
+	}
+	if a.after != nil {
+		e.New = a.after
+	}
+	if len(switches) > 0 && a.entityType != "url" {
+		e.Metadata["urlChanges"] = switches
+	}
+	return audit.Append(ctx, tx, e)
+}
+
+// ruleEvents are the events of changes of a rule, by action.
+var ruleEvents = map[string]string{
+	"ROUTING_RULE_CREATED": webhooks.RuleCreated, "ROUTING_RULE_UPDATED": webhooks.RuleUpdated, "ROUTING_RULE_DELETED": webhooks.RuleDeleted,
+}
+
+// events is what webhooks are told of the change: of a rule what it is now or, once deleted, what it was. A switch of
+// the link that flips with it is part of its changes, so that one action is one event. Of a variant and of the settings
+// they are told what changes of the link.
+func (a audited) events(u *store.URL, switches map[string]webhooks.Change) []webhooks.Event {
+	var updated []webhooks.Event
+	if len(switches) > 0 {
+		updated = []webhooks.Event{links.Updated(u, switches)}
+	}
+	name, fields := ruleEvents[a.action], a.after
+	if name == "" {
+		return updated
+	}
+	if fields == nil {
+		fields = a.before
+	}
+	ruleName, _ := fields["name"].(string)
+	target, _ := fields["targetUrl"].(string)
+	priority, _ := fields["priority"].(int)
+	e := webhooks.Event{Name: name, OwnerID: u.UserID, Data: webhooks.RuleChanged{
+		ID: a.id, URLID: u.ID, Name: ruleName, TargetURL: target, Priority: priority, UserID: u.UserID, RuleID: a.id, Changes: switches,
+	}}
+	if len(updated) > 0 {
+		e.Otherwise = &updated[0]
+	}
+	return []webhooks.Event{e}
+}
+
+// differences leaves on both sides only what differs.
+func differences(before, after map[string]any) (was, is map[string]any) {
+	was, is = map[string]any{}, map[string]any{}
+	for name, v := range after {
+		if before[name] != v {
+			was[name], is[name] = before[name], v
+		}
+	}
+	return was, is
+}

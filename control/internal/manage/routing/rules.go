@@ -1,0 +1,327 @@
+package routing
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/percent"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/rule"
+)
+
+// RuleInput is what a caller says about a rule; a nil field is not spoken of.
+type RuleInput struct {
+	Name, TargetURL *string
+	Priority        *int
+	Active          *bool
+	Conditions      json.RawMessage // a condition group in either form; nil: not spoken of
+}
+
+func (s *Service) applyRule(in *RuleInput, to *store.Rule, v *problem.Fields) {
+	if in.Name != nil {
+		checkName(*in.Name, &to.Name, v)
+	}
+	if in.TargetURL != nil {
+		s.checkTarget(*in.TargetURL, &to.TargetURL, v)
+	}
+	if in.Priority != nil {
+		if *in.Priority < 0 || *in.Priority > maxPriority {
+			v.Add("priority", "must be 0 to %d", maxPriority)
+		}
+		to.Priority = *in.Priority
+	}
+	if in.Active != nil {
+		to.Active = *in.Active
+	}
+	if in.Conditions != nil {
+		checkConditions(in.Conditions, &to.Conditions, v)
+	}
+}
+
+// checkConditions keeps a group as it was authored, without white space.
+func checkConditions(raw json.RawMessage, to *string, v *problem.Fields) {
+	if _, err := rule.Parse(raw); err != nil {
+		var problems rule.Problems
+		if !errors.As(err, &problems) {
+			v.Add("conditions", "%s", err)
+		}
+		for _, p := range problems {
+			v.Add(p.Path, "%s", p.Message)
+		}
+		return
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		v.Add("conditions", "%s", err)
+		return
+	}
+	*to = b.String()
+}
+
+// checkTotal refuses a rule that makes a link's conditions too large, or too expensive to evaluate, together with the link's
+// other rules. rules may hold an older state of the rule. Inactive rules count, for they can be activated.
+func checkTotal(rules []store.Rule, r *store.Rule) error {
+	var work rule.Work
+	if err := addWork(&work, r); err != nil {
+		var problems rule.Problems
+		if errors.As(err, &problems) {
+			return problem.OfField(problems[0].Path, "%s", problems[0].Message)
+		}
+		return err
+	}
+	total, count := len(r.Conditions), 1
+	for i := range rules {
+		if rules[i].ID != r.ID {
+			total, count = total+len(rules[i].Conditions), count+1
+			// Rules from before there was a limit may be over it by themselves.
+			if err := addWork(&work, &rules[i]); err != nil && !errors.As(err, new(rule.Problems)) {
+				return err
+			}
+		}
+	}
+	if total > maxConditions {
+		return problem.OfField("conditions", "the rules of a link can have at most %d bytes of conditions together", maxConditions)
+	}
+	if cost := work.Nanoseconds(); cost > rule.MaxWork {
+		return problem.OfField("conditions", "with the rule %q, the %d rules of this link could cost %d µs of processor time a visit together; the limit is %d µs; "+
+			"use fewer or shorter values", r.Name, count, (cost+999)/1000, rule.MaxWork/1000)
+	}
+	return nil
+}
+
+func addWork(work *rule.Work, r *store.Rule) error {
+	group, err := rule.Parse([]byte(r.Conditions))
+	if err != nil {
+		return fmt.Errorf("read the conditions of rule %s: %w", r.ID, err)
+	}
+	return work.Add(group)
+}
+
+// costsMore reports whether a rule's conditions got larger or more expensive.
+func costsMore(before, after *store.Rule) (bool, error) {
+	if before.Conditions == after.Conditions {
+		return false, nil
+	}
+	var was, is rule.Work
+	for _, one := range []struct {
+		work *rule.Work
+		rule *store.Rule
+	}{{&was, before}, {&is, after}} {
+		if err := addWork(one.work, one.rule); err != nil && !errors.As(err, new(rule.Problems)) {
+			return false, err
+		}
+	}
+	return len(after.Conditions) > len(before.Conditions) || is.Nanoseconds() > was.Nanoseconds(), nil
+}
+
+func ruleFields(r *store.Rule) map[string]any {
+	// The text of the conditions can be compared, and as a conditions value it shows as the JSON that it is.
+	return map[string]any{"name": r.Name, "targetUrl": r.TargetURL, "priority": r.Priority, "isActive": r.Active, "conditions": conditions(r.Conditions)}
+}
+
+type conditions string
+
+// MarshalJSON shows the group itself, not a text that holds it.
+func (c conditions) MarshalJSON() ([]byte, error) { return []byte(c), nil }
+
+// CreateRule adds a rule to a link. The first one turns smart routing on.
+func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string, in RuleInput) (store.Rule, error) {
+	now := store.Now()
+	r := store.Rule{ID: store.NewID(), URLID: urlID, Active: true, CreatedAt: now, UpdatedAt: now}
+	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.URL) (audited, error) {
+		var v problem.Fields
+		need("name", in.Name, &v)
+		need("targetUrl", in.TargetURL, &v)
+		if in.Conditions == nil {
+			v.Add("conditions", "is required")
+		}
+		s.applyRule(&in, &r, &v)
+		if err := v.Err(); err != nil {
+			return audited{}, err
+		}
+		others, err := tx.Rules(ctx, urlID)
+		if err != nil {
+			return audited{}, err
+		}
+		if len(others) >= maxRules {
+			return audited{}, problem.New(problem.Invalid, "A link can have at most %d routing rules.", maxRules)
+		}
+		if err := checkTotal(others, &r); err != nil {
+			return audited{}, err
+		}
+		if len(others) == 0 {
+			u.SmartRouting = true
+		}
+		return audited{"ROUTING_RULE_CREATED", "routing_rule", r.ID, nil, ruleFields(&r)}, tx.InsertRule(ctx, &r)
+	})
+	return r, wrap("create routing rule", err)
+}
+
+// CreateFromTemplate adds a rule with a template's conditions, and its name if the input has none.
+func (s *Service) CreateFromTemplate(ctx context.Context, p auth.Principal, urlID, key string, in RuleInput) (store.Rule, error) {
+	if _, err := s.visible(ctx, p, urlID); err != nil {
+		return store.Rule{}, err
+	}
+	templates := rule.Templates()
+	i := slices.IndexFunc(templates, func(t rule.Template) bool { return t.Key == key })
+	if i < 0 {
+		keys := make([]string, len(templates))
+		for j, t := range templates {
+			keys[j] = t.Key
+		}
+		return store.Rule{}, problem.OfField("templateKey", "must be one of %s", strings.Join(keys, ", "))
+	}
+	in.Conditions = templates[i].Conditions
+	if in.Name == nil {
+		in.Name = &templates[i].Name
+	}
+	return s.CreateRule(ctx, p, urlID, in)
+}
+
+// UpdateRule changes what the input speaks of.
+func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id string, in RuleInput) (store.Rule, error) {
+	var r store.Rule
+	err := s.change(ctx, p, urlID, func(tx *store.Tx, _ *store.URL) (audited, error) {
+		var err error
+		if r, err = foundRule(tx.Rule(ctx, urlID, id)); err != nil {
+			return audited{}, err
+		}
+		before := r
+		var v problem.Fields
+		s.applyRule(&in, &r, &v)
+		if err := v.Err(); err != nil {
+			return audited{}, err
+		}
+		entry := audited{"ROUTING_RULE_UPDATED", "routing_rule", id, ruleFields(&before), ruleFields(&r)}
+		if r == before {
+			return entry, nil
+		}
+		// A rule from before a limit can be made cheaper step by step.
+		more, err := costsMore(&before, &r)
+		if err != nil {
+			return audited{}, err
+		}
+		if more {
+			others, err := tx.Rules(ctx, urlID)
+			if err != nil {
+				return audited{}, err
+			}
+			if err := checkTotal(others, &r); err != nil {
+				return audited{}, err
+			}
+		}
+		r.UpdatedAt = store.Now()
+		return entry, tx.UpdateRule(ctx, &r)
+	})
+	return r, wrap("update routing rule", err)
+}
+
+// DeleteRule removes a rule. With the last one smart routing goes off.
+func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, urlID, id string) error {
+	return wrap("delete routing rule", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.URL) (audited, error) {
+		r, err := foundRule(tx.Rule(ctx, urlID, id))
+		if err != nil {
+			return audited{}, err
+		}
+		if err := tx.DeleteRule(ctx, id); err != nil {
+			return audited{}, err
+		}
+		n, err := tx.CountRules(ctx, urlID)
+		if err != nil {
+			return audited{}, err
+		}
+		if n == 0 {
+			u.SmartRouting = false
+		}
+		return audited{"ROUTING_RULE_DELETED", "routing_rule", id, ruleFields(&r), nil}, nil
+	}))
+}
+
+// Rule reads one rule of a link.
+func (s *Service) Rule(ctx context.Context, p auth.Principal, urlID, id string) (store.Rule, error) {
+	if _, err := s.visible(ctx, p, urlID); err != nil {
+		return store.Rule{}, err
+	}
+	return foundRule(s.store.Rule(ctx, urlID, id))
+}
+
+// RuleList is a link's rules in the order of evaluation, with their figures.
+type RuleList struct {
+	Rules        []store.Rule
+	Shares       []float64 // of all matches, in percent, by rule
+	TotalMatches int64
+}
+
+// Rules reads all rules of a link.
+func (s *Service) Rules(ctx context.Context, p auth.Principal, urlID string) (RuleList, error) {
+	var l RuleList
+	if _, err := s.visible(ctx, p, urlID); err != nil {
+		return l, err
+	}
+	var err error
+	if l.Rules, err = s.store.Rules(ctx, urlID); err != nil {
+		return l, fmt.Errorf("list routing rules: %w", err)
+	}
+	for _, r := range l.Rules {
+		l.TotalMatches += r.MatchCount
+	}
+	for _, r := range l.Rules {
+		l.Shares = append(l.Shares, percent.Of(r.MatchCount, l.TotalMatches))
+	}
+	return l, nil
+}
+
+func foundRule(r store.Rule, err error) (store.Rule, error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return r, problem.Missing("Routing rule")
+	}
+	return r, wrap("read routing rule", err)
+}
+
+// Settings is what a caller says about a link's routing; a nil field is not spoken of, and "" as DefaultURL
+// clears it.
+type Settings struct {
+	SmartRouting *bool
+	DefaultURL   *string
+}
+
+// Configure changes a link's routing settings.
+func (s *Service) Configure(ctx context.Context, p auth.Principal, urlID string, in Settings) (store.URL, error) {
+	var after store.URL
+	err := s.change(ctx, p, urlID, func(_ *store.Tx, u *store.URL) (audited, error) {
+		before := settingsFields(u)
+		if in.SmartRouting != nil {
+			u.SmartRouting = *in.SmartRouting
+		}
+		if in.DefaultURL != nil {
+			raw := strings.TrimSpace(*in.DefaultURL)
+			if raw != "" {
+				kept, err := link.CheckDestination(raw, s.destinations)
+				if err != nil {
+					return audited{}, problem.OfField("defaultUrl", "%s", err)
+				}
+				raw = kept
+			}
+			u.DefaultURL = raw
+		}
+		after = *u
+		return audited{"URL_UPDATED", "url", urlID, before, settingsFields(u)}, nil
+	})
+	return after, wrap("change routing settings", err)
+}
+
+func settingsFields(u *store.URL) map[string]any {
+	f := map[string]any{"isSmartRouting": u.SmartRouting, "defaultUrl": nil}
+	if u.DefaultURL != "" {
+		f["defaultUrl"] = u.DefaultURL
+	}
+	return f
+}

@@ -1,0 +1,168 @@
+package routing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/percent"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// VariantInput is what a caller says about a variant; a nil field is not spoken of.
+type VariantInput struct {
+	Name, TargetURL *string
+	Weight          *int
+	Active          *bool
+}
+
+// DefaultWeight is the weight of a variant that is given none.
+const DefaultWeight = 50
+
+func (s *Service) applyVariant(in *VariantInput, to *store.Variant, v *problem.Fields) {
+	if in.Name != nil {
+		checkName(*in.Name, &to.Name, v)
+	}
+	if in.TargetURL != nil {
+		s.checkTarget(*in.TargetURL, &to.TargetURL, v)
+	}
+	if in.Weight != nil {
+		if *in.Weight < 0 || *in.Weight > maxWeight {
+			v.Add("weight", "must be 0 to %d", maxWeight)
+		}
+		to.Weight = *in.Weight
+	}
+	if in.Active != nil {
+		to.Active = *in.Active
+	}
+}
+
+func variantFields(v *store.Variant) map[string]any {
+	return map[string]any{"name": v.Name, "targetUrl": v.TargetURL, "weight": v.Weight, "isActive": v.Active}
+}
+
+// CreateVariant adds a variant to a link. The first one, unless it is made inactive, turns A/B testing on.
+func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID string, in VariantInput) (store.Variant, error) {
+	now := store.Now()
+	variant := store.Variant{ID: store.NewID(), URLID: urlID, Weight: DefaultWeight, Active: true, CreatedAt: now, UpdatedAt: now}
+	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.URL) (audited, error) {
+		var v problem.Fields
+		need("name", in.Name, &v)
+		need("targetUrl", in.TargetURL, &v)
+		s.applyVariant(&in, &variant, &v)
+		if err := v.Err(); err != nil {
+			return audited{}, err
+		}
+		others, err := tx.Variants(ctx, urlID)
+		if err != nil {
+			return audited{}, err
+		}
+		if len(others) >= maxVariants {
+			return audited{}, problem.New(problem.Invalid, "A link can have at most %d variants.", maxVariants)
+		}
+		if len(others) == 0 && variant.Active {
+			u.ABTesting = true
+		}
+		return audited{"VARIANT_CREATED", "variant", variant.ID, nil, variantFields(&variant)}, tx.InsertVariant(ctx, &variant)
+	})
+	return variant, wrap("create variant", err)
+}
+
+// UpdateVariant changes what the input speaks of. When it leaves no active variant, A/B testing goes off.
+func (s *Service) UpdateVariant(ctx context.Context, p auth.Principal, urlID, id string, in VariantInput) (store.Variant, error) {
+	var variant store.Variant
+	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.URL) (audited, error) {
+		var err error
+		if variant, err = foundVariant(tx.Variant(ctx, urlID, id)); err != nil {
+			return audited{}, err
+		}
+		before := variant
+		var v problem.Fields
+		s.applyVariant(&in, &variant, &v)
+		if err := v.Err(); err != nil {
+			return audited{}, err
+		}
+		entry := audited{"VARIANT_UPDATED", "variant", id, variantFields(&before), variantFields(&variant)}
+		if variant != before {
+			variant.UpdatedAt = store.Now()
+			if err := tx.UpdateVariant(ctx, &variant); err != nil {
+				return audited{}, err
+			}
+		}
+		return entry, offIfNoneActive(ctx, tx, u)
+	})
+	return variant, wrap("update variant", err)
+}
+
+// DeleteVariant removes a variant. When it leaves no active variant, A/B testing goes off.
+func (s *Service) DeleteVariant(ctx context.Context, p auth.Principal, urlID, id string) error {
+	return wrap("delete variant", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.URL) (audited, error) {
+		variant, err := foundVariant(tx.Variant(ctx, urlID, id))
+		if err != nil {
+			return audited{}, err
+		}
+		if err := tx.DeleteVariant(ctx, id); err != nil {
+			return audited{}, err
+		}
+		return audited{"VARIANT_DELETED", "variant", id, variantFields(&variant), nil}, offIfNoneActive(ctx, tx, u)
+	}))
+}
+
+func offIfNoneActive(ctx context.Context, tx *store.Tx, u *store.URL) error {
+	if !u.ABTesting {
+		return nil
+	}
+	n, err := tx.ActiveVariants(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	u.ABTesting = n > 0
+	return nil
+}
+
+// Variant reads one variant of a link.
+func (s *Service) Variant(ctx context.Context, p auth.Principal, urlID, id string) (store.Variant, error) {
+	if _, err := s.visible(ctx, p, urlID); err != nil {
+		return store.Variant{}, err
+	}
+	return foundVariant(s.store.Variant(ctx, urlID, id))
+}
+
+// VariantList is a link's variants, the oldest first, with their figures.
+type VariantList struct {
+	Variants    []store.Variant
+	Shares      []float64 // of all clicks on variants, in percent, by variant
+	TotalWeight int       // of the active ones
+	TotalClicks int64
+}
+
+// Variants reads all variants of a link.
+func (s *Service) Variants(ctx context.Context, p auth.Principal, urlID string) (VariantList, error) {
+	var l VariantList
+	if _, err := s.visible(ctx, p, urlID); err != nil {
+		return l, err
+	}
+	var err error
+	if l.Variants, err = s.store.Variants(ctx, urlID); err != nil {
+		return l, fmt.Errorf("list variants: %w", err)
+	}
+	for _, v := range l.Variants {
+		l.TotalClicks += v.ClickCount
+		if v.Active {
+			l.TotalWeight += v.Weight
+		}
+	}
+	for _, v := range l.Variants {
+		l.Shares = append(l.Shares, percent.Of(v.ClickCount, l.TotalClicks))
+	}
+	return l, nil
+}
+
+func foundVariant(v store.Variant, err error) (store.Variant, error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return v, problem.Missing("Variant")
+	}
+	return v, wrap("read variant", err)
+}

@@ -1,0 +1,165 @@
+// Package settings holds the use cases of system settings: JSON values by key that administrators change while
+// the program runs. What a key means is the part that reads it.
+package settings
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"unicode/utf8"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// SSOEnforce is the key of {"enabled": bool}: users must sign in through an identity provider.
+const SSOEnforce = "sso_enforce"
+
+const (
+	maxValue       = 64 << 10 // bytes
+	maxDescription = 500      // characters
+)
+
+var keyForm = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,100}$`)
+
+// Service is the use cases. It is safe for concurrent use.
+type Service struct {
+	store *store.Store
+}
+
+// New makes the use cases.
+func New(st *store.Store) *Service { return &Service{st} }
+
+func adminOnly(p auth.Principal) error {
+	if p.IsAdmin() {
+		return nil
+	}
+	return problem.New(problem.Forbidden, "Only administrators may do this.")
+}
+
+// List is all settings by key.
+func (s *Service) List(ctx context.Context, p auth.Principal) ([]store.Setting, error) {
+	if err := adminOnly(p); err != nil {
+		return nil, err
+	}
+	return s.store.Settings(ctx)
+}
+
+// Get finds a setting; found is false where there is none.
+func (s *Service) Get(ctx context.Context, p auth.Principal, key string) (v store.Setting, found bool, err error) {
+	if err := adminOnly(p); err != nil {
+		return v, false, err
+	}
+	v, err = s.store.SettingByKey(ctx, key)
+	if errors.Is(err, store.ErrNotFound) {
+		return v, false, nil
+	}
+	return v, err == nil, err
+}
+
+// Put sets a value. describe false leaves the description as it is; a nil description clears it.
+func (s *Service) Put(ctx context.Context, p auth.Principal, key string, value json.RawMessage, describe bool, description *string) (out store.Setting, err error) {
+	if err := adminOnly(p); err != nil {
+		return out, err
+	}
+	text, err := check(key, value, description)
+	if err != nil {
+		return out, err
+	}
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		was, err := tx.SettingByKey(ctx, key)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("read a setting: %w", err)
+		}
+		var old any
+		if err == nil {
+			old = logged(was)
+		}
+		if !describe {
+			description = was.Description
+		}
+		now := store.Now()
+		if out, err = tx.PutSetting(ctx, store.Setting{ID: store.NewID(), Key: key, Value: text, Description: description, CreatedAt: now, UpdatedAt: now}); err != nil {
+			return fmt.Errorf("write a setting: %w", err)
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "SYSTEM_SETTING_UPDATED", EntityType: "system_setting", EntityID: out.ID, Old: old, New: logged(out)})
+	})
+	return out, err
+}
+
+func check(key string, value json.RawMessage, description *string) (text string, err error) {
+	var v problem.Fields
+	if !keyForm.MatchString(key) {
+		v.Add("key", "must be 1 to 100 letters, digits and the characters _ . : -")
+	}
+	var compact bytes.Buffer
+	switch {
+	case len(value) == 0:
+		v.Add("value", "is required")
+	case len(value) > maxValue:
+		v.Add("value", "must have at most %d bytes", maxValue)
+	case json.Compact(&compact, value) != nil:
+		v.Add("value", "must be JSON")
+	}
+	if description != nil && utf8.RuneCountInString(*description) > maxDescription {
+		v.Add("description", "must have at most %d characters", maxDescription)
+	}
+	if key == SSOEnforce && v.Err() == nil {
+		if _, err := enabled(compact.String()); err != nil {
+			v.Add("value", `must be {"enabled": true} or {"enabled": false}`)
+		}
+	}
+	return compact.String(), v.Err()
+}
+
+// Delete removes a setting.
+func (s *Service) Delete(ctx context.Context, p auth.Principal, key string) error {
+	if err := adminOnly(p); err != nil {
+		return err
+	}
+	return s.store.Tx(ctx, func(tx *store.Tx) error {
+		was, err := tx.SettingByKey(ctx, key)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("read a setting: %w", err)
+		}
+		deleted, err := tx.DeleteSetting(ctx, key)
+		if err != nil {
+			return fmt.Errorf("delete a setting: %w", err)
+		}
+		if !deleted {
+			return problem.Missing("Setting")
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "SYSTEM_SETTING_DELETED", EntityType: "system_setting", EntityID: was.ID, Old: logged(was)})
+	})
+}
+
+// EnforcesSSO reports whether users are meant to sign in through an identity provider.
+func (s *Service) EnforcesSSO(ctx context.Context) (bool, error) {
+	v, err := s.store.SettingByKey(ctx, SSOEnforce)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read a setting: %w", err)
+	}
+	return enabled(v.Value)
+}
+
+func enabled(text string) (bool, error) {
+	var v struct{ Enabled *bool }
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&v); err != nil || v.Enabled == nil {
+		return false, errors.New(`not {"enabled": bool}`)
+	}
+	return *v.Enabled, nil
+}
+
+func logged(v store.Setting) map[string]any {
+	return map[string]any{"key": v.Key, "value": json.RawMessage(v.Value), "description": v.Description}
+}

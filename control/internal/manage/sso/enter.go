@@ -1,0 +1,135 @@
+package sso
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/mail"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const (
+	maxEmail    = 254 // bytes
+	maxUserName = 255 // characters
+)
+
+// enter begins the session of a person, who becomes known if they aren't.
+func (s *Service) enter(ctx context.Context, p store.OIDCProvider, who person) (out SignedIn, err error) {
+	for range 3 { // two first sign-ins of one person at once both find nobody; the second try finds the first
+		err = s.store.Tx(ctx, func(tx *store.Tx) error {
+			out, err = s.enterTx(ctx, tx, p, who)
+			return err
+		})
+		if _, again := store.Unique(err); !again {
+			break
+		}
+	}
+	return out, err
+}
+
+func (s *Service) enterTx(ctx context.Context, tx *store.Tx, p store.OIDCProvider, who person) (out SignedIn, err error) {
+	var log []audit.Entry
+	now := store.Now()
+	account, err := tx.OIDCAccountBySubject(ctx, p.ID, who.issuer, who.subject)
+	first := errors.Is(err, store.ErrNotFound)
+	if err != nil && !first {
+		return out, fmt.Errorf("look up an account: %w", err)
+	}
+	if first {
+		account = store.OIDCAccount{
+			ID: store.NewID(), ProviderID: p.ID, ProviderSlug: p.Slug, ProviderName: p.Name, Issuer: who.issuer, Subject: who.subject,
+			Email: who.email, CreatedAt: now, LastLoginAt: now,
+		}
+		if account.UserID, log, err = s.userOf(ctx, tx, p, who, now); err != nil {
+			return out, err
+		}
+	}
+	u, err := tx.LockUser(ctx, account.UserID)
+	switch {
+	case errors.Is(err, store.ErrNotFound): // deleted just now, and the account with it
+		return out, failed(CodeNoAccount, nil)
+	case err != nil:
+		return out, fmt.Errorf("look up a user: %w", err)
+	case !u.Active:
+		return out, failed(CodeInactive, nil)
+	}
+	if first && len(log) == 0 && (u.Role == string(auth.Admin) || u.TOTPEnabled) {
+		return out, s.linkRequired(p, account)
+	}
+	if first {
+		log = append(log, audit.Entry{UserID: u.ID, Action: "OIDC_ACCOUNT_LINKED", EntityType: "oidc_account", EntityID: account.ID, New: loggedAccount(account)})
+		err = tx.InsertOIDCAccount(ctx, account)
+	} else {
+		err = tx.NoteOIDCLogin(ctx, account.ID, who.email, now)
+	}
+	if err != nil {
+		return out, fmt.Errorf("write an account: %w", err)
+	}
+	out.User = u
+	if out.Token, out.Expires, err = s.auth.OpenSession(ctx, tx, u); err != nil {
+		return out, err
+	}
+	log = append(log, audit.Entry{
+		UserID: u.ID, Action: "SSO_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: map[string]any{"provider": p.Slug, "accountId": account.ID, "sub": who.subject},
+	})
+	return out, audit.Append(ctx, tx, log...)
+}
+
+// userOf finds the user that a person who signs in for the first time is, or makes one if that is allowed.
+func (s *Service) userOf(ctx context.Context, tx *store.Tx, p store.OIDCProvider, who person, now int64) (id string, log []audit.Entry, err error) {
+	if !who.verified {
+		if s.cfg.AutoProvision {
+			return "", nil, failed(CodeNotVerified, nil)
+		}
+		return "", nil, failed(CodeNoAccount, nil)
+	}
+	if !vouches(p, who.email) {
+		return "", nil, failed(CodeDomain, nil)
+	}
+	u, err := tx.UserByEmail(ctx, who.email)
+	switch {
+	case err == nil:
+		// Lower case maps letters of other scripts to Latin ones: the mailbox of one must not open the account of the other.
+		if !ascii(who.email) && who.email != u.Email {
+			return "", nil, failed(CodeNoAccount, nil)
+		}
+		return u.ID, nil, nil
+	case !errors.Is(err, store.ErrNotFound):
+		return "", nil, fmt.Errorf("look up a user: %w", err)
+	case !s.cfg.AutoProvision:
+		return "", nil, failed(CodeNoAccount, nil)
+	}
+	u = store.User{ID: store.NewID(), Email: who.email, Name: who.name, Role: string(auth.User), Active: true, CreatedAt: now, UpdatedAt: now}
+	if u.Num, err = tx.InsertUser(ctx, u); err != nil {
+		return "", nil, fmt.Errorf("insert a user: %w", err)
+	}
+	return u.ID, []audit.Entry{{
+		UserID: u.ID, Action: "USER_CREATED", EntityType: "user", EntityID: u.ID,
+		New:      map[string]any{"email": u.Email, "name": u.Name, "role": u.Role, "status": "ACTIVE", "twoFactorEnabled": false},
+		Metadata: map[string]any{"provider": p.Slug},
+	}}, nil
+}
+
+// usableEmail reports whether a provider's text is an email that a user could have.
+func usableEmail(email string) bool {
+	a, err := mail.ParseAddress(email)
+	return err == nil && a.Address == email && len(email) <= maxEmail && printable(email)
+}
+
+// cleanName makes a provider's text fit for a user's name.
+func cleanName(name string) string {
+	name = strings.TrimSpace(strings.ToValidUTF8(name, ""))
+	if !printable(name) || utf8.RuneCountInString(name) > maxUserName {
+		return ""
+	}
+	return name
+}
+
+func ascii(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}

@@ -1,0 +1,81 @@
+package webhooks_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+func eachDialect(b *testing.B, f func(b *testing.B, w *world)) {
+	b.Run("sqlite", func(b *testing.B) { f(b, newWorld(b, storetest.Open(b), nil)) })
+	b.Run("postgres", func(b *testing.B) { f(b, newWorld(b, storetest.OpenPostgres(b), nil)) })
+}
+
+// What a change costs more because of webhooks, in a transaction that does nothing else.
+func BenchmarkEmit(b *testing.B) {
+	for _, hooks := range []int{0, 1} {
+		b.Run(fmt.Sprintf("hooks=%d", hooks), func(b *testing.B) {
+			eachDialect(b, func(b *testing.B, w *world) {
+				for range hooks {
+					w.add("/hook", webhooks.URLCreated)
+				}
+				for b.Loop() {
+					w.emit(webhooks.URLCreated, "data")
+				}
+			})
+		})
+	}
+}
+
+// A thousand clicks at once, which nobody or one webhook wants to hear of.
+func BenchmarkNote(b *testing.B) {
+	for _, hooks := range []int{0, 1} {
+		b.Run(fmt.Sprintf("hooks=%d", hooks), func(b *testing.B) {
+			eachDialect(b, func(b *testing.B, w *world) {
+				u, _ := w.clickable("slug")
+				for range hooks {
+					w.add("/hook", webhooks.URLClicked)
+				}
+				var seq uint64
+				for b.Loop() {
+					rows := make([]analytics.Row, 1000)
+					for i := range rows {
+						seq++
+						rows[i] = w.row(u, seq)
+					}
+					must(b, w.service.Note(b.Context(), rows))
+				}
+			})
+		})
+	}
+}
+
+// Deliveries to receivers that answer at once.
+func BenchmarkDeliver(b *testing.B) {
+	for _, hooks := range []int{1, 20} {
+		b.Run(fmt.Sprintf("hooks=%d", hooks), func(b *testing.B) {
+			eachDialect(b, func(b *testing.B, w *world) {
+				for i := range hooks {
+					w.add(fmt.Sprint("/", i), webhooks.URLCreated)
+				}
+				const each = 50
+				data := make([]any, each)
+				w.run()
+				n := 0
+				for b.Loop() {
+					w.emit(webhooks.URLCreated, data...)
+					n += each * hooks
+					eventually(b, "deliveries", func() bool {
+						var left int
+						must(b, w.store.Row(b.Context(), `SELECT count(*) FROM webhook_deliveries`).Scan(&left))
+						return left == 0
+					})
+				}
+				b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "deliveries/s")
+			})
+		})
+	}
+}

@@ -1,0 +1,280 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
+)
+
+const (
+	subscriptionsFor = time.Second      // how long what webhooks want is remembered
+	noteTime         = 30 * time.Second // for all of one call
+	noteBatch        = 2000             // clicks in one transaction
+)
+
+// clicks is what Note keeps between calls.
+type clicks struct {
+	mu     sync.Mutex
+	subs   []store.Subscription // to click events
+	readAt time.Time            // zero: not known
+}
+
+// forget makes the next call ask what webhooks want.
+func (c *clicks) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readAt = time.Time{}
+}
+
+// Note writes down url.clicked and routing.rule_matched for the webhooks that want them; clicks that are noted again
+// change nothing. After an error some may be noted: the caller notes all of them again. What is beyond the backlog that
+// one webhook may have is dropped and counted. A change of a webhook on another replica counts after a second.
+func (s *Service) Note(ctx context.Context, rows []analytics.Row) error {
+	ctx, cancel := context.WithTimeout(ctx, noteTime)
+	defer cancel()
+	subs, err := s.clickSubscriptions(ctx)
+	if err == nil && len(subs) > 0 {
+		wanted := slices.DeleteFunc(slices.Clone(rows), func(r analytics.Row) bool {
+			return !slices.ContainsFunc(subs, func(sub store.Subscription) bool { return wants(sub, &r, URLClicked) || wants(sub, &r, RuleMatched) })
+		})
+		for batch := range slices.Chunk(wanted, noteBatch) {
+			if err = s.noteClicks(ctx, subs, batch); err != nil {
+				break
+			}
+			select {
+			case s.wake <- struct{}{}:
+			default:
+			}
+		}
+	}
+	if err != nil {
+		s.metrics.errors.Inc()
+	}
+	return err
+}
+
+func (s *Service) dropped(why string, n int) {
+	s.metrics.dropped.Add(float64(n))
+	s.cfg.Logger.Warn("click events for webhooks were dropped", "reason", why, "count", n)
+}
+
+// clickSubscriptions are those to click events.
+func (s *Service) clickSubscriptions(ctx context.Context) ([]store.Subscription, error) {
+	c := &s.clicks
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.readAt) < subscriptionsFor {
+		return c.subs, nil
+	}
+	at := time.Now()
+	all, err := s.store.Subscriptions(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read webhook subscriptions: %w", err)
+	}
+	c.subs = slices.DeleteFunc(all, func(sub store.Subscription) bool {
+		return !slices.Contains(sub.Events, URLClicked) && !slices.Contains(sub.Events, RuleMatched)
+	})
+	c.readAt = at
+	return c.subs, nil
+}
+
+// wants reports whether a click is something that a webhook wants to hear of under an event's name.
+func wants(sub store.Subscription, r *analytics.Row, event string) bool {
+	return (sub.EveryLink || sub.UserNum == r.Owner) && slices.Contains(sub.Events, event) && (event != RuleMatched || !r.Rule.IsZero())
+}
+
+func (s *Service) noteClicks(ctx context.Context, interested []store.Subscription, rows []analytics.Row) error {
+	known, err := s.lookUp(ctx, rows)
+	if err != nil {
+		return err
+	}
+	var owners []string
+	for _, sub := range interested {
+		owners = append(owners, sub.UserID)
+	}
+	lost := 0
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		lost = 0
+		subs, err := tx.SubscriptionsOn(ctx, distinct(owners))
+		if err != nil {
+			return fmt.Errorf("find webhooks: %w", err)
+		}
+		list, err := clickDeliveries(subs, rows, known)
+		if err != nil {
+			return err
+		}
+		if list, lost, err = s.withinBacklog(ctx, tx, list); err != nil {
+			return err
+		}
+		return tx.InsertDeliveries(ctx, list)
+	})
+	if err != nil {
+		return fmt.Errorf("note click events: %w", err)
+	}
+	if lost > 0 {
+		s.dropped("a webhook has too much that is still to be sent", lost)
+	}
+	return nil
+}
+
+// lookup is what clicks refer to, as it is now; what was deleted since is missing.
+type lookup struct {
+	urls     map[uint64]store.URL
+	rules    map[string]store.Rule
+	variants map[string]store.Variant
+}
+
+func (s *Service) lookUp(ctx context.Context, rows []analytics.Row) (l lookup, err error) {
+	var nums []uint64
+	var rules, variants []string
+	for i := range rows {
+		nums = append(nums, rows[i].Link)
+		if !rows[i].Rule.IsZero() {
+			rules = append(rules, idText(rows[i].Rule))
+		}
+		if !rows[i].Variant.IsZero() {
+			variants = append(variants, idText(rows[i].Variant))
+		}
+	}
+	if l.urls, err = s.store.URLsByNum(ctx, distinct(nums)); err != nil {
+		return l, fmt.Errorf("find clicked links: %w", err)
+	}
+	if l.rules, err = s.store.RulesByID(ctx, distinct(rules)); err != nil {
+		return l, fmt.Errorf("find matched rules: %w", err)
+	}
+	if l.variants, err = s.store.VariantsByID(ctx, distinct(variants)); err != nil {
+		return l, fmt.Errorf("find drawn variants: %w", err)
+	}
+	return l, nil
+}
+
+// clickDeliveries makes the deliveries of clicks; the click of a link that is gone makes none.
+func clickDeliveries(subs []store.Subscription, rows []analytics.Row, known lookup) ([]store.Delivery, error) {
+	var list []store.Delivery
+	for i := range rows {
+		r := &rows[i]
+		url, ok := known.urls[r.Link]
+		if !ok {
+			continue
+		}
+		for _, event := range []string{URLClicked, RuleMatched} {
+			body := ""
+			for _, sub := range subs {
+				if !wants(sub, r, event) {
+					continue
+				}
+				id, data := r.ID(), any(nil)
+				if event == URLClicked {
+					data = known.clicked(&url, r)
+				} else {
+					id += ".rule"
+					rule := known.rules[idText(r.Rule)]
+					data = MatchedRule{url.ID, idText(r.Rule), orNull(rule.Name), orNull(rule.TargetURL), factsOf(r)}
+				}
+				if body == "" {
+					var err error
+					if body, err = envelope(event, r.Time, data); err != nil {
+						return nil, err
+					}
+				}
+				list = append(list, delivery(sub.WebhookID, id, event, body, store.Now()))
+			}
+		}
+	}
+	return list, nil
+}
+
+// withinBacklog leaves out what was delivered before, and what is more than its webhook may have waiting.
+func (s *Service) withinBacklog(ctx context.Context, tx *store.Tx, list []store.Delivery) (kept []store.Delivery, lost int, err error) {
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	before, err := tx.AttemptedDeliveries(ctx, ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	room := map[string]int{}
+	for _, d := range list {
+		if before[d.ID] {
+			continue
+		}
+		if _, ok := room[d.WebhookID]; !ok {
+			n, err := tx.Backlog(ctx, d.WebhookID, s.cfg.MaxBacklog)
+			if err != nil {
+				return nil, 0, err
+			}
+			room[d.WebhookID] = s.cfg.MaxBacklog - n
+		}
+		if room[d.WebhookID] == 0 {
+			lost++
+			continue
+		}
+		room[d.WebhookID]--
+		kept = append(kept, d)
+	}
+	return kept, lost, nil
+}
+
+// clicked also tells where the click led, by the link, its rules and its variants as they are now: a click itself keeps
+// only their ids.
+func (l *lookup) clicked(u *store.URL, r *analytics.Row) LinkClicked {
+	variant := l.variants[idText(r.Variant)]
+	to := u.OriginalURL
+	switch {
+	case !r.Rule.IsZero():
+		to = l.rules[idText(r.Rule)].TargetURL
+	case !r.Variant.IsZero():
+		to = variant.TargetURL
+	case u.SmartRouting && u.DefaultURL != "":
+		to = u.DefaultURL
+	}
+	return LinkClicked{u.ID, idOrNull(r.Variant), factsOf(r), u.Slug, orNull(to), orNull(variant.Name)}
+}
+
+func factsOf(r *analytics.Row) ClickData {
+	ip := ""
+	if r.IP.IsValid() {
+		ip = r.IP.String()
+	}
+	return ClickData{
+		orNull(ip), orNull(r.UserAgent), orNull(r.Referer), orNull(r.Country), orNull(r.City), orNull(r.Device), orNull(r.OS), orNull(r.Browser), r.Bot,
+		orNull(r.UTM.Source), orNull(r.UTM.Medium), orNull(r.UTM.Campaign), orNull(r.UTM.Term), orNull(r.UTM.Content), orNull(r.UTM.ID), orNull(r.UTM.SourcePlatform),
+	}
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func idText(id link.ID) string { return uuid.UUID(id).String() }
+
+func idOrNull(id link.ID) *string {
+	if id.IsZero() {
+		return nil
+	}
+	return orNull(idText(id))
+}
+
+func distinct[T comparable](list []T) []T {
+	seen := make(map[T]bool, len(list))
+	out := list[:0:0]
+	for _, v := range list {
+		if !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,265 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Bounds of what a webhook and a user may have.
+const (
+	maxWebhooks    = 100  // of one user
+	maxName        = 100  // characters
+	maxSecret      = 255  // characters
+	maxHeaders     = 20   // custom ones
+	maxHeaderBytes = 4096 // of all names and values
+)
+
+// Input is what a caller says about a webhook; a nil field is not spoken of.
+type Input struct {
+	Name, URL *string
+	Secret    *string // "" means none: deliveries are not signed; a new webhook gets one all the same
+	Events    *[]string
+	Headers   *map[string]string
+	Scope     *string // ScopeOwn or ScopeAll; the latter is for ADMINs
+	Active    *bool
+}
+
+// What a webhook hears of: its owner's links, or everybody's.
+const (
+	ScopeOwn = "own"
+	ScopeAll = "all"
+)
+
+// Scope is one of the two.
+func (w *Webhook) Scope() string {
+	if w.EveryLink {
+		return ScopeAll
+	}
+	return ScopeOwn
+}
+
+// required notes what a new webhook must have.
+func (in *Input) required(v *problem.Fields) {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{"name", in.Name != nil}, {"url", in.URL != nil}, {"events", in.Events != nil}} {
+		if !f.given {
+			v.Add(f.name, "is required")
+		}
+	}
+}
+
+// apply checks what the input speaks of and writes it to w, all but the secret.
+func (s *Service) apply(ctx context.Context, in *Input, w *Webhook, v *problem.Fields) {
+	if in.Name != nil {
+		w.Name = strings.TrimSpace(*in.Name)
+		if n := utf8.RuneCountInString(w.Name); n < 1 || n > maxName {
+			v.Add("name", "must be 1 to %d characters long", maxName)
+		}
+	}
+	if in.URL != nil {
+		w.URL = strings.TrimSpace(*in.URL)
+		if err := s.client.CheckURL(ctx, w.URL); err != nil {
+			v.Add("url", "%s", err)
+		}
+	}
+	if in.Secret != nil && utf8.RuneCountInString(*in.Secret) > maxSecret {
+		v.Add("secret", "must be at most %d characters long", maxSecret)
+	}
+	if in.Events != nil {
+		w.Events = checkEvents(*in.Events, v)
+	}
+	if in.Headers != nil {
+		s.applyHeaders(*in.Headers, w, v)
+	}
+	if in.Scope != nil {
+		if w.EveryLink = *in.Scope == ScopeAll; !w.EveryLink && *in.Scope != ScopeOwn {
+			v.Add("scope", "must be own or all")
+		}
+	}
+	if in.Active != nil {
+		w.Active = *in.Active
+	}
+}
+
+// checked copies what apply wrote to a draft, all but the headers.
+func (in *Input) checked(draft, to *Webhook) {
+	if in.Name != nil {
+		to.Name = draft.Name
+	}
+	if in.URL != nil {
+		to.URL = draft.URL
+	}
+	if in.Events != nil {
+		to.Events = draft.Events
+	}
+	if in.Scope != nil {
+		to.EveryLink = draft.EveryLink
+	}
+	if in.Active != nil {
+		to.Active = draft.Active
+	}
+}
+
+func mayHave(w *Webhook, owner store.User) error {
+	if w.EveryLink && owner.Role != "ADMIN" {
+		return problem.New(problem.Forbidden, "Only an ADMIN's webhook can have the scope \"all\".")
+	}
+	return nil
+}
+
+func checkEvents(list []string, v *problem.Fields) []string {
+	if len(list) == 0 {
+		v.Add("events", "must hold at least one event")
+	}
+	var out []string
+	for i, name := range list {
+		switch {
+		case !slices.Contains(Names, name):
+			v.Add(fmt.Sprintf("events.%d", i), "must be one of %s", strings.Join(Names, ", "))
+		case !slices.Contains(out, name):
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// ours are the headers that a webhook can't set: those of the delivery, and those that belong to the connection.
+var ours = []string{
+	"host", "connection", "transfer-encoding", "keep-alive", "te", "trailer", "upgrade", "expect", "user-agent", "accept-encoding",
+	"proxy-", "content-", "x-webhook-", "webhook-", "http2-settings", "cookie",
+}
+
+func checkHeaders(h map[string]string, v *problem.Fields) {
+	if len(h) > maxHeaders {
+		v.Add("headers", "must hold at most %d headers", maxHeaders)
+	}
+	size := 0
+	seen := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		field, lower := "headers."+name, strings.ToLower(name)
+		size += len(name) + len(h[name])
+		switch {
+		case !httpguts.ValidHeaderFieldName(name):
+			v.Add(field, "is not a valid header name")
+		case slices.ContainsFunc(ours, func(o string) bool { return lower == o || strings.HasSuffix(o, "-") && strings.HasPrefix(lower, o) }):
+			v.Add(field, "cannot be set")
+		case seen[lower]:
+			v.Add(field, "is there twice")
+		case !httpguts.ValidHeaderFieldValue(h[name]):
+			v.Add(field, "must not contain control characters")
+		}
+		seen[lower] = true
+	}
+	if size > maxHeaderBytes {
+		v.Add("headers", "must be at most %d bytes long in all", maxHeaderBytes)
+	}
+}
+
+// HeaderMask stands for the value of a custom header wherever one is read. As the value of a header in a change it keeps
+// what is there, so a client can send back what it has read.
+const HeaderMask = "***"
+
+// Masked is a webhook's custom headers without their values, which may be credentials.
+func (w *Webhook) Masked() map[string]string {
+	out := make(map[string]string, len(w.Headers))
+	for name := range w.Headers {
+		out[name] = HeaderMask
+	}
+	return out
+}
+
+// applyHeaders puts headers in place of those that w has.
+func (s *Service) applyHeaders(in map[string]string, w *Webhook, v *problem.Fields) {
+	kept := make(map[string]string, len(w.Headers))
+	for name, value := range w.Headers {
+		kept[strings.ToLower(name)] = value
+	}
+	out := make(map[string]string, len(in))
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		value := in[name]
+		if value == HeaderMask {
+			var ok bool
+			if value, ok = kept[strings.ToLower(name)]; !ok {
+				v.Add("headers."+name, "needs a value: %s stands for one that is kept, and there is none", HeaderMask)
+			}
+		}
+		out[name] = value
+	}
+	checkHeaders(out, v)
+	w.Headers, w.Webhook.Headers = out, s.sealHeaders(w.ID, out)
+}
+
+// newSecret makes 32 random bytes in the form of the Standard Webhooks convention.
+func newSecret() string {
+	var b [32]byte
+	rand.Read(b[:]) // never fails: it ends the process rather than return less
+	return secretPrefix + base64.StdEncoding.EncodeToString(b[:])
+}
+
+const secretPrefix = "whsec_"
+
+func secretPlace(id string) string  { return "webhooks|secret|" + id }
+func headersPlace(id string) string { return "webhooks|headers|" + id }
+
+// sealHeaders is "" for no headers. Their values may be credentials.
+func (s *Service) sealHeaders(id string, h map[string]string) string {
+	if len(h) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		panic("BUG: texts can't be encoded: " + err.Error())
+	}
+	return s.box.Seal(headersPlace(id), string(text))
+}
+
+// opened reads the headers of a stored webhook.
+func (s *Service) opened(row store.Webhook) (Webhook, error) {
+	w := Webhook{Webhook: row, Headers: map[string]string{}, HasSecret: row.Secret != ""}
+	if row.Headers == "" {
+		return w, nil
+	}
+	text, err := s.box.Open(headersPlace(row.ID), row.Headers)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &w.Headers)
+	}
+	if err != nil {
+		return w, fmt.Errorf("open the headers of webhook %s: %w", row.ID, err)
+	}
+	return w, nil
+}
+
+// logged is what the audit log keeps of a webhook: no secret, and of headers only the names.
+func logged(w *Webhook) map[string]any {
+	return map[string]any{"name": w.Name, "url": w.URL, "events": w.Events, "isActive": w.Active, "scope": w.Scope(), "hasSecret": w.HasSecret, "headers": names(w.Headers)}
+}
+
+func names(h map[string]string) []string {
+	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(h))))
+}
+
+// changed leaves on both sides only what differs, besides the headers.
+func changed(before, after map[string]any) (was, is map[string]any) {
+	was, is = map[string]any{}, map[string]any{}
+	for name, v := range after {
+		if name != "headers" && !reflect.DeepEqual(before[name], v) {
+			was[name], is[name] = before[name], v
+		}
+	}
+	return was, is
+}

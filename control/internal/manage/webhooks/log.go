@@ -1,0 +1,102 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Logs reads a page of a webhook's attempts, newest first, and how many there are in all.
+func (s *Service) Logs(ctx context.Context, p auth.Principal, id string, limit, offset int) ([]store.WebhookLog, int, error) {
+	if _, err := s.Get(ctx, p, id); err != nil {
+		return nil, 0, err
+	}
+	list, total, err := s.store.WebhookLogs(ctx, id, limit, offset)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list webhook attempts: %w", err)
+	}
+	return list, total, nil
+}
+
+// Test sends webhook.test now, also to an inactive webhook, and returns the attempt, which is logged. A receiver that
+// fails is no error. It takes up to Timeout.
+func (s *Service) Test(ctx context.Context, p auth.Principal, id string) (store.WebhookLog, error) {
+	w, err := s.Get(ctx, p, id)
+	if err != nil {
+		return store.WebhookLog{}, err
+	}
+	body, err := envelope(tested, s.now(), Tested{"This is a test delivery from Shortline.", w.ID, w.Name})
+	if err != nil {
+		return store.WebhookLog{}, err
+	}
+	return s.sendNow(ctx, &w.Webhook, message{uuid.NewString(), tested, body, 1})
+}
+
+// Retry sends the payload of a failed attempt again, now, to the webhook as it is now and with the same delivery id.
+// It returns the new attempt, which may have failed too. An attempt that succeeded is Invalid, and while the webhook's
+// owner is deactivated every one is a Conflict. It takes up to Timeout.
+func (s *Service) Retry(ctx context.Context, p auth.Principal, id, logID string) (store.WebhookLog, error) {
+	w, err := s.Get(ctx, p, id)
+	if err != nil {
+		return store.WebhookLog{}, err
+	}
+	failed, err := s.store.WebhookLogByID(ctx, id, logID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return store.WebhookLog{}, problem.Missing("Webhook log")
+	case err != nil:
+		return store.WebhookLog{}, fmt.Errorf("read a webhook attempt: %w", err)
+	case failed.Success:
+		return store.WebhookLog{}, problem.New(problem.Invalid, "This delivery has succeeded; only a failed one can be retried.")
+	}
+	owner, err := s.store.UserByID(ctx, w.UserID)
+	if err != nil {
+		return store.WebhookLog{}, fmt.Errorf("read the webhook's owner: %w", err)
+	}
+	if !owner.Active {
+		return store.WebhookLog{}, problem.New(problem.Conflict, "The webhook's owner is deactivated; nothing is sent to it.")
+	}
+	last, err := s.store.LastAttempt(ctx, failed.DeliveryID)
+	if err != nil {
+		return store.WebhookLog{}, fmt.Errorf("count webhook attempts: %w", err)
+	}
+	return s.sendNow(ctx, &w.Webhook, message{failed.DeliveryID, failed.Event, failed.Payload, last + 1})
+}
+
+// sendNow makes an attempt that somebody waits for. If they go away, it is finished and logged all the same.
+func (s *Service) sendNow(ctx context.Context, w *store.Webhook, m message) (store.WebhookLog, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout())
+	defer cancel()
+	r := s.send(ctx, w, m)
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		sum := store.Attempts{Failed: 1, LastAt: r.log.SentAt, LastError: r.log.Error}
+		if r.log.Success {
+			sum = store.Attempts{Succeeded: 1, LastAt: r.log.SentAt}
+		}
+		there, err := tx.NoteAttempts(ctx, w.ID, sum)
+		if err != nil {
+			return fmt.Errorf("note a webhook attempt: %w", err)
+		}
+		if !there {
+			return problem.Missing("Webhook")
+		}
+		if err := tx.InsertWebhookLog(ctx, &r.log); err != nil {
+			return fmt.Errorf("log a webhook attempt: %w", err)
+		}
+		if !r.log.Success {
+			return nil
+		}
+		// The next automatic attempt, if one was waiting, is not needed any more.
+		if err := tx.FinishDelivery(ctx, m.delivery, ""); err != nil {
+			return fmt.Errorf("finish a webhook delivery: %w", err)
+		}
+		return nil
+	})
+	return r.log, err
+}

@@ -1,0 +1,208 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/platform/outbound"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const (
+	maxAnswer     = 64 << 10         // bytes of an answer that are read
+	maxKept       = 1000             // characters of it that are kept
+	maxRetryAfter = 10 * time.Minute // the longest wait that a receiver can ask for
+	userAgent     = "Shortline-Webhook/1"
+)
+
+// message is one thing to be sent once.
+type message struct {
+	delivery string
+	event    string
+	payload  string
+	attempt  int // 1, 2, …
+}
+
+// result is what became of it.
+type result struct {
+	log        store.WebhookLog
+	again      bool          // a later attempt may succeed
+	retryAfter time.Duration // the receiver's wish, 0 if it had none
+	aborted    bool          // ctx ended: nothing is known of the receiver
+}
+
+// send makes one attempt. It always returns a result that can be logged.
+func (s *Service) send(ctx context.Context, w *store.Webhook, m message) (r result) {
+	start := time.Now()
+	r.log = store.WebhookLog{
+		ID: store.NewID(), WebhookID: w.ID, DeliveryID: m.delivery, Event: m.event, Payload: m.payload, Attempt: m.attempt, SentAt: s.now(),
+	}
+	res, err := s.request(ctx, w, m, r.log.SentAt)
+	if err == nil {
+		defer res.Body.Close()
+		r.log.StatusCode = res.StatusCode
+		var body []byte
+		body, err = io.ReadAll(res.Body)
+		r.log.Response = excerpt(body)
+		if !timedOut(err) {
+			err = nil // the status is the answer; the rest of it need not be whole
+		}
+	}
+	r.log.Duration = time.Since(start).Milliseconds()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		r.aborted = true
+		r.log.Error = "The service was stopped during the attempt."
+	case err != nil:
+		r.log.Error, r.again = describe(err, s.cfg.Timeout), !errors.Is(err, errUnusable)
+	case res.StatusCode >= 200 && res.StatusCode < 300:
+		r.log.Success = true
+	default:
+		r.log.Error = strings.TrimSpace(fmt.Sprintf("The receiver answered %d %s", res.StatusCode, http.StatusText(res.StatusCode))) + "."
+		r.again, r.retryAfter = worthRetrying(res.StatusCode), s.askedFor(res.Header.Get("Retry-After"))
+	}
+	s.metrics.attempt(r.log.Success, time.Since(start))
+	return r
+}
+
+// errUnusable means that the webhook itself is at fault.
+var errUnusable = errors.New("unusable webhook")
+
+func (s *Service) request(ctx context.Context, w *store.Webhook, m message, at int64) (*http.Response, error) {
+	opened, err := s.opened(*w)
+	if err != nil {
+		s.cfg.Logger.Error("webhook's headers can't be read", "webhook_id", w.ID, "error", err.Error())
+		return nil, fmt.Errorf("%w: its headers could not be decrypted", errUnusable)
+	}
+	secret := ""
+	if w.Secret != "" {
+		if secret, err = s.box.Open(secretPlace(w.ID), w.Secret); err != nil {
+			s.cfg.Logger.Error("webhook's secret can't be read", "webhook_id", w.ID, "error", err.Error())
+			return nil, fmt.Errorf("%w: its secret could not be decrypted", errUnusable)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, strings.NewReader(m.payload))
+	if err != nil {
+		return nil, fmt.Errorf("%w: its address is not valid", errUnusable)
+	}
+	for name, value := range opened.Headers {
+		req.Header.Set(name, value)
+	}
+	for name, value := range headers(secret, m, at/1000) {
+		req.Header.Set(name, value)
+	}
+	// Receivers know repeats by the delivery id, so a request that met a connection which was just being closed may
+	// go out again at once. With no value, the header itself isn't sent.
+	if req.Header.Get("Idempotency-Key") == "" {
+		req.Header["Idempotency-Key"] = []string{}
+	}
+	return s.client.Do(req)
+}
+
+// headers are those of a delivery, sent at a time in Unix seconds: our own, and those of the Standard Webhooks
+// convention (standardwebhooks.com), whose signature covers id and time too.
+func headers(secret string, m message, at int64) map[string]string {
+	stamp := strconv.FormatInt(at, 10)
+	h := map[string]string{
+		"Content-Type": "application/json", "User-Agent": userAgent,
+		"X-Webhook-Event": m.event, "X-Webhook-Delivery-Id": m.delivery, "X-Webhook-Timestamp": stamp, "X-Webhook-Attempt": strconv.Itoa(m.attempt),
+		"webhook-id": m.delivery, "webhook-timestamp": stamp,
+	}
+	if secret == "" {
+		return h
+	}
+	h["X-Webhook-Signature"] = "sha256=" + hex.EncodeToString(sign([]byte(secret), m.payload))
+	key := []byte(secret)
+	if encoded, ok := strings.CutPrefix(secret, secretPrefix); ok {
+		if decoded, err := base64.StdEncoding.DecodeString(encoded); err == nil {
+			key = decoded
+		}
+	}
+	h["webhook-signature"] = "v1," + base64.StdEncoding.EncodeToString(sign(key, m.delivery+"."+stamp+"."+m.payload))
+	return h
+}
+
+func sign(key []byte, text string) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
+	return mac.Sum(nil)
+}
+
+// worthRetrying reports whether the same request may be answered otherwise later.
+func worthRetrying(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true
+	}
+	return status < 400 || status >= 500
+}
+
+// askedFor reads a Retry-After header, in seconds or as a date.
+func (s *Service) askedFor(text string) time.Duration {
+	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return min(time.Duration(n)*time.Second, maxRetryAfter)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(at.Sub(s.cfg.Now()), 0), maxRetryAfter)
+	}
+	return 0
+}
+
+func timedOut(err error) bool {
+	var ne net.Error
+	return errors.As(err, &ne) && ne.Timeout() || errors.Is(err, context.DeadlineExceeded)
+}
+
+// describe tells an owner what went wrong, without what only concerns this service's own network.
+func describe(err error, timeout time.Duration) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	var cert *tls.CertificateVerificationError
+	var u *url.Error
+	switch {
+	case errors.Is(err, errUnusable):
+		return "The webhook can't be used: " + strings.TrimPrefix(err.Error(), errUnusable.Error()+": ") + "."
+	case errors.Is(err, outbound.ErrForbidden):
+		return "Nothing was sent: the address is not a public one."
+	case timedOut(err):
+		return fmt.Sprintf("The receiver did not answer within %s.", timeout)
+	case errors.As(err, &dns):
+		return "The host name could not be resolved."
+	case errors.As(err, &cert):
+		return excerpt([]byte("The certificate was not accepted: " + cert.Err.Error() + "."))
+	case errors.As(err, &op) && op.Err != nil:
+		return excerpt([]byte("The connection failed: " + op.Err.Error() + "."))
+	case errors.As(err, &u):
+		err = u.Err
+	}
+	return excerpt([]byte("The request failed: " + err.Error() + "."))
+}
+
+// excerpt makes the beginning of foreign bytes fit to be kept and shown: valid text without control characters.
+func excerpt(b []byte) string {
+	var out strings.Builder
+	n := 0
+	for _, r := range strings.ToValidUTF8(string(b[:min(len(b), 4*maxKept)]), "\uFFFD") {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7F && r < 0xA0 {
+			continue
+		}
+		if n++; n > maxKept {
+			break
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}

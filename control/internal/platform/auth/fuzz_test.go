@@ -1,0 +1,62 @@
+package auth_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// FuzzToken: nothing but a token that was signed here signs anybody in, however it is cut, joined or written.
+func FuzzToken(f *testing.F) {
+	st := storetest.Open(f)
+	p, err := auth.NewPasswords(bcrypt.MinCost)
+	if err != nil {
+		f.Fatal(err)
+	}
+	a, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{secret('a'), secret('b')}}, st, p)
+	if err != nil {
+		f.Fatal(err)
+	}
+	u := store.User{ID: store.NewID(), Email: "a@example.com", Role: "USER", Active: true}
+	var token string
+	if err := st.Tx(f.Context(), func(tx *store.Tx) (err error) {
+		if u.Num, err = tx.InsertUser(f.Context(), u); err != nil {
+			return err
+		}
+		token, _, err = a.OpenSession(f.Context(), tx, u)
+		return err
+	}); err != nil {
+		f.Fatal(err)
+	}
+	parts := strings.Split(token, ".")
+	none, err := jwt.NewWithClaims(jwt.SigningMethodNone, jwt.MapClaims{"sub": u.ID, "sid": "x", "exp": time.Now().Add(time.Hour).Unix()}).SignedString(jwt.UnsafeAllowNoneSignatureType)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{token, none, parts[0] + "." + parts[1] + ".", parts[0] + "." + strings.Split(none, ".")[1] + "." + parts[2], strings.ToUpper(token), token + ".", token + "=", "", "..", strings.Repeat("e30.", 2000), auth.NewKey()} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		who, err := a.Token(t.Context(), raw)
+		if err == nil {
+			// The last character of each part has bits that mean nothing; all that means something must be ours.
+			if !strings.HasPrefix(raw, parts[0]+"."+parts[1]+".") || who.UserID != u.ID {
+				t.Fatalf("%q signs in %+v", raw, who)
+			}
+		} else if !problem.Is(err, problem.Unauthorized) {
+			t.Fatalf("%q: %v", raw, err)
+		}
+		if _, err := a.Key(t.Context(), raw); !problem.Is(err, problem.Unauthorized) {
+			t.Fatalf("the key %q: %v", raw, err)
+		}
+	})
+}

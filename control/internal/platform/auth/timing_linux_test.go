@@ -1,0 +1,260 @@
+package auth_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+	"golang.org/x/sys/unix"
+
+	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// processor is how long this thread has had a processor, to the nanosecond, which getrusage is not. Unlike the time on
+// the wall it does not depend on what else the machine does, so a few dozen tries tell apart what a patient guesser could.
+func processor(t *testing.T) time.Duration {
+	var at unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &at); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(at.Nano())
+}
+
+func quantile(d []time.Duration, q float64) time.Duration {
+	s := slices.Sorted(slices.Values(d))
+	return s[int(q*float64(len(s)-1))]
+}
+
+// rankSum is Mann and Whitney's test of whether one sample's values tend to be larger than another's: z, and how likely
+// one so far from 0 is where they do not. It is for samples of some dozens and more.
+func rankSum(a, b []time.Duration) string {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	n, m := float64(len(a)), float64(len(b))
+	var u, ties float64 // pairs in which a's is larger, those that are equal by half; the correction for equal values
+	below, equal := 0, 0
+	for i := 0; i < len(a); {
+		same := i
+		for same < len(a) && a[same] == a[i] {
+			same++
+		}
+		for below < len(b) && b[below] < a[i] {
+			below++
+		}
+		for equal = below; equal < len(b) && b[equal] == a[i]; equal++ {
+		}
+		u += float64(same-i) * (float64(below) + float64(equal-below)/2)
+		i = same
+	}
+	both := slices.Sorted(slices.Values(slices.Concat(a, b)))
+	for i := 0; i < len(both); {
+		same := i
+		for same < len(both) && both[same] == both[i] {
+			same++
+		}
+		k := float64(same - i)
+		ties += k*k*k - k
+		i = same
+	}
+	z := (u - n*m/2) / math.Sqrt(n*m/12*(n+m+1-ties/((n+m)*(n+m-1))))
+	return fmt.Sprintf("z %+.2f, p %.3g", z, math.Erfc(math.Abs(z)/math.Sqrt2))
+}
+
+// However a sign-in fails, it costs the same: one comparison with bcrypt, and the same rows written. The five ways take
+// turns, so whatever slows the machine slows all of them. LOGINS says how many of the first two there are, which are what
+// a guesser of emails compares; of hundreds the other ways get a tenth.
+func TestLogin_tells_nothing_by_its_time(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds of bcrypt")
+	}
+	t.Parallel()
+	rounds := 15
+	if n, err := strconv.Atoi(os.Getenv("LOGINS")); err == nil {
+		rounds = n
+	}
+	st, a, passwords, _ := setUp(t, 0, secret('a'))
+	users, err := accounts.New(accounts.Config{EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}}, st, a, passwords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const right = "the right one"
+	b, err := bcrypt.GenerateFromPassword([]byte(right), bcrypt.DefaultCost) // what NewPasswords(0) makes
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := string(b)
+	// Each try has a user of its own, as the throttle would answer the sixth at once.
+	user := func(email string, hash *string, active bool) {
+		if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.InsertUser(t.Context(), store.User{ID: store.NewID(), Email: email, Role: "USER", Active: active, PasswordHash: hash})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ways := []struct {
+		name, password string
+		make           func(email string)
+		took           []time.Duration
+	}{
+		{name: "wrong password", password: "the wrong one", make: func(email string) { user(email, &hash, true) }},
+		{name: "unknown email", password: "the wrong one", make: func(string) {}},
+		{name: "no password set", password: "the wrong one", make: func(email string) { user(email, nil, true) }},
+		{name: "not active", password: right, make: func(email string) { user(email, &hash, false) }},
+		{name: "too long a password", password: strings.Repeat("x", 2000), make: func(email string) { user(email, &hash, true) }},
+	}
+	turn := func(way, i int) bool { return way < 2 || rounds < 100 || i%10 == 0 }
+	for i := range rounds {
+		for w := range ways {
+			if !turn(w, i) {
+				continue
+			}
+			ways[w].make(fmt.Sprintf("way%d-%d@example.com", w, i))
+		}
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var told string
+	for i := -1; i < rounds; i++ { // the first is not counted: it makes connections and statements
+		for w := range ways {
+			if !turn(w, i) {
+				continue
+			}
+			email := fmt.Sprintf("way%d-%d@example.com", w, i)
+			before := processor(t)
+			_, err := users.Login(t.Context(), accounts.Credentials{Email: email, Password: ways[w].password})
+			took := processor(t) - before
+			if !problem.Is(err, problem.Unauthorized) || told != "" && err.Error() != told {
+				t.Fatalf("%s: %v", ways[w].name, err)
+			}
+			told = err.Error()
+			if i >= 0 {
+				ways[w].took = append(ways[w].took, took)
+			}
+		}
+	}
+	base := ways[0].took
+	for _, w := range ways {
+		median, p90 := quantile(w.took, 0.5), quantile(w.took, 0.9)
+		off := float64(median)/float64(quantile(base, 0.5)) - 1
+		late := float64(p90)/float64(quantile(base, 0.9)) - 1
+		t.Logf("%-20s %5d times: median %v (%+.2f %%), p90 %v (%+.2f %%), Mann-Whitney %s", w.name, len(w.took), median, 100*off, p90, 100*late, rankSum(w.took, base))
+		if math.Abs(off) > 0.05 {
+			t.Errorf("%s: the median differs by %.1f %%", w.name, 100*off)
+		}
+		if len(w.took) >= 1000 && math.Abs(late) > 0.05 { // of a few dozen it says little
+			t.Errorf("%s: the slowest tenth differs by %.1f %%", w.name, 100*late)
+		}
+	}
+}
+
+// A key is looked for by its hash: one that is nearly right is as far off as any other, and neither costs a comparison
+// with bcrypt. KEYS says how many of each kind are tried, against a hundred keys that are good.
+func TestKey_near_misses_cost_a_look_up(t *testing.T) {
+	t.Parallel()
+	tries := 300
+	if n, err := strconv.Atoi(os.Getenv("KEYS")); err == nil {
+		tries = n
+	}
+	st, a, _, u := setUp(t, 0, secret('a'))
+	good := make([]string, 100)
+	hash, err := bcrypt.GenerateFromPassword([]byte("what no key is"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(key string, hash []byte) {
+		if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+			return tx.InsertKey(t.Context(), store.Key{ID: store.NewID(), UserID: u.ID, Name: "k", Prefix: key[:8], Lookup: auth.KeyLookup(key), Hash: string(hash)})
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range good {
+		good[i] = auth.NewKey()
+		add(good[i], hash)
+	}
+	key := auth.NewKey()
+	b, err := bcrypt.GenerateFromPassword([]byte(key), bcrypt.DefaultCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(key, b)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := processor(t)
+	_ = bcrypt.CompareHashAndPassword(b, []byte("another"))
+	compare := processor(t) - before
+
+	// swapped is a good key with another character at a place, counted from the end where it is negative.
+	swapped := func(i, at int) string {
+		k := []byte(good[i%len(good)])
+		if at < 0 {
+			at += len(k)
+		}
+		if k[at] != 'x' {
+			k[at] = 'x'
+		} else {
+			k[at] = 'y'
+		}
+		return string(k)
+	}
+	random := len(auth.KeyPrefix)
+	kinds := []struct {
+		name string
+		make func(i int) string
+		took []time.Duration
+	}{
+		{name: "unknown", make: func(int) string { return auth.NewKey() }},
+		{name: "wrong at the end", make: func(i int) string { return swapped(i, -1) }},
+		{name: "wrong at the start", make: func(i int) string { return swapped(i, random) }},
+		{name: "wrong anywhere", make: func(i int) string { return swapped(i, random+i/len(good)%(len(key)-random)) }},
+		{name: "wrong prefix", make: func(i int) string { return "SL_" + good[i%len(good)][random:] }},
+		{name: "too short", make: func(i int) string { return good[i%len(good)][:len(key)-1] }},
+	}
+	guesses := make([]string, len(kinds))
+	for i := -10; i < tries; i++ { // the first are not counted: they make connections and statements
+		for k := range kinds {
+			guesses[k] = kinds[k].make(max(i, 0))
+		}
+		// Whoever comes next finds in the processor's caches what the one before needed: so in any order.
+		for _, k := range rand.Perm(len(kinds)) {
+			before := processor(t)
+			_, err := a.Key(t.Context(), guesses[k])
+			took := processor(t) - before
+			if !problem.Is(err, problem.Unauthorized) || errors.Is(err, store.ErrNotFound) {
+				t.Fatalf("%s: %v", kinds[k].name, err)
+			}
+			if i >= 0 {
+				kinds[k].took = append(kinds[k].took, took)
+			}
+		}
+	}
+	base := kinds[0].took
+	for _, k := range kinds {
+		median, p90 := quantile(k.took, 0.5), quantile(k.took, 0.9)
+		off := float64(median)/float64(quantile(base, 0.5)) - 1
+		t.Logf("%-20s %5d times: median %v (%+.2f %%), p90 %v, Mann-Whitney %s; bcrypt takes %v", k.name, len(k.took), median, 100*off, p90, rankSum(k.took, base), compare)
+		if median > compare/4 {
+			t.Errorf("%s: %v, where bcrypt takes %v", k.name, median, compare)
+		}
+		// What is no key by its form is refused unseen, which tells a guesser nothing that the documentation doesn't.
+		if strings.HasPrefix(k.name, "wrong a") && len(k.took) >= 1000 && math.Abs(off) > 0.05 {
+			t.Errorf("%s: the median differs by %.1f %% from that of unknown keys", k.name, 100*off)
+		}
+	}
+	if _, err := a.Key(t.Context(), key); err != nil {
+		t.Errorf("the key itself: %v", err)
+	}
+}

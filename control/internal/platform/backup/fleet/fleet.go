@@ -1,0 +1,364 @@
+// Package fleet backs up and restores what a fleet keeps: PostgreSQL, the clicks in ClickHouse, and images.
+//
+// Everything travels over the connections that control has anyway, so neither pg_dump nor access to a server's files is
+// needed, and the image of control can do it. The backup is taken while everything runs. Its order makes it whole:
+//
+//  1. How far ingest has come in Kafka. A restore takes ingest back to there, and Kafka delivers again what came after.
+//  2. The lanes' marks, and only then the clicks: a mark never says more than the clicks that are in the backup.
+//  3. Images, PostgreSQL as it is at one moment, and images again: every click's link is there, and every link's image.
+//
+// Clicks that are delivered again and are in the backup too have the same identity, so they count once. Rollups are not
+// in a backup: they are rebuilt.
+package fleet
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
+	"github.com/shortline/shortline/control/internal/manage/media"
+	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/platform/backup"
+	"github.com/shortline/shortline/control/internal/platform/seal"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const kind = "fleet"
+
+// Fleet is what is backed up or restored.
+type Fleet struct {
+	Database store.Config
+	Clicks   *clickhouse.Store
+	Objects  object.Store
+	Kafka    *kafkasource.Config // nil: offsets are neither noted nor set
+	Keys     [][]byte            // ENCRYPTION_KEY
+	Out      io.Writer           // for what an operator should know
+}
+
+// facts is what the manifest says of a fleet.
+type facts struct {
+	Database store.Dumped         `json:"database"`
+	Losses   int64                `json:"losses"`
+	Marks    []analytics.Mark     `json:"marks"`
+	LastLink uint64               `json:"lastLink"` // the highest number of a link in the clicks
+	Offsets  *kafkasource.Offsets `json:"kafkaOffsets,omitempty"`
+	Probe    string               `json:"probe"` // sealed with ENCRYPTION_KEY
+}
+
+const (
+	probePlace = "backup|probe"
+	probeText  = "shortline"
+
+	clicksFile = "clicks/clicks.jsonl.gz"
+	lossesFile = "clicks/losses.jsonl.gz"
+	images     = "media"
+)
+
+func tableFile(table string) string { return "postgres/" + table + ".copy.gz" }
+
+// Backup writes a backup into a new folder.
+func (f *Fleet) Backup(ctx context.Context, to string) (*backup.Manifest, error) {
+	box, err := seal.New("backup", f.Keys...)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := backup.Create(to)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Abandon()
+	m, facts := &backup.Manifest{Kind: kind}, facts{Probe: box.Seal(probePlace, probeText)}
+	if f.Kafka != nil {
+		o, err := kafkasource.ReadOffsets(ctx, *f.Kafka)
+		if err != nil {
+			return nil, err
+		}
+		facts.Offsets = &o
+	} else {
+		fmt.Fprintln(f.Out, "KAFKA_BROKERS is not set: the backup does not say how far ingest has come.")
+	}
+	if err := f.exportClicks(ctx, folder, m, &facts); err != nil {
+		return nil, err
+	}
+	if err := f.exportImages(ctx, folder); err != nil {
+		return nil, err
+	}
+	links, err := store.Open(ctx, f.Database)
+	if err != nil {
+		return nil, err
+	}
+	facts.Database, err = links.Dump(ctx, func(table string) (io.WriteCloser, error) { return create(folder.Path(tableFile(table))) })
+	if err = errors.Join(err, links.Close()); err != nil {
+		return nil, err
+	}
+	m.Links = facts.Database.Links
+	if err := f.exportImages(ctx, folder); err != nil {
+		return nil, err
+	}
+	if m.Fleet, err = json.Marshal(facts); err != nil {
+		return nil, err
+	}
+	return m, folder.Finish(m)
+}
+
+func (f *Fleet) exportClicks(ctx context.Context, folder *backup.Folder, m *backup.Manifest, facts *facts) (err error) {
+	if facts.Marks, err = f.Clicks.Marks(ctx); err != nil {
+		return err
+	}
+	losses, err := f.Clicks.ExportLosses(ctx)
+	if err != nil {
+		return err
+	}
+	facts.Losses = int64(len(losses))
+	err = writeLines(folder.Path(lossesFile), func(each func(any) error) error {
+		for _, l := range losses {
+			if err := each(l); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return writeLines(folder.Path(clicksFile), func(each func(any) error) error {
+		return f.Clicks.Export(ctx, func(r *analytics.Row) error {
+			m.Clicks++
+			facts.LastLink = max(facts.LastLink, r.Link)
+			return each(r)
+		})
+	})
+}
+
+// exportImages copies the images that the backup does not have yet. One that is deleted meanwhile is left out.
+func (f *Fleet) exportImages(ctx context.Context, folder *backup.Folder) error {
+	return f.Objects.List(ctx, func(item object.Item) error {
+		to := folder.Path(path.Join(images, item.Key))
+		if _, err := os.Lstat(to); err == nil || !filepath.IsLocal(filepath.FromSlash(item.Key)) || strings.HasPrefix(path.Base(item.Key), ".") {
+			return nil
+		}
+		from, _, err := f.Objects.Get(ctx, item.Key)
+		if errors.Is(err, object.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		file, err := newFile(to)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(file, from)
+		return errors.Join(err, file.Close())
+	})
+}
+
+// Restore brings a backup back. Before it changes anything it reads the whole backup, opens what ENCRYPTION_KEY sealed, and
+// makes sure that nothing is there that would be replaced, unless force is set. Control planes must be stopped.
+func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.Manifest, error) {
+	m, err := backup.Read(from, kind)
+	if err != nil {
+		return nil, err
+	}
+	var facts facts
+	if err := json.Unmarshal(m.Fleet, &facts); err != nil {
+		return nil, fmt.Errorf("%s: %w", backup.ManifestFile, err)
+	}
+	box, err := seal.New("backup", f.Keys...)
+	if err != nil {
+		return nil, err
+	}
+	if text, err := box.Open(probePlace, facts.Probe); err != nil || text != probeText {
+		return nil, errors.New("ENCRYPTION_KEY is not the one of the backup: second factors, webhook secrets and identity providers could not be opened")
+	}
+	if err := store.Restorable(ctx, f.Database, facts.Database, force); err != nil {
+		return nil, err
+	}
+	empty, err := f.Clicks.Empty(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !empty && !force {
+		return nil, errors.New("the click store holds clicks already; -force replaces them")
+	}
+	if !empty {
+		if err := f.Clicks.Clear(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.importClicks(ctx, from, m, &facts); err != nil {
+		return nil, err
+	}
+	if err := f.importImages(ctx, from, m); err != nil {
+		return nil, err
+	}
+	err = store.Restore(ctx, f.Database, facts.Database, store.RestoreOptions{Force: force, Numbers: facts.LastLink},
+		func(table string) (io.ReadCloser, error) {
+			return open(filepath.Join(from, filepath.FromSlash(tableFile(table))))
+		})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case facts.Offsets == nil:
+		fmt.Fprintln(f.Out, "The backup does not say how far ingest had come: take the group back yourself to a time before the backup.")
+	case f.Kafka == nil:
+		fmt.Fprintln(f.Out, "KAFKA_BROKERS is not set: take the group of ingest back yourself to a time before the backup.")
+	default:
+		return m, kafkasource.Rewind(ctx, *f.Kafka, *facts.Offsets)
+	}
+	return m, nil
+}
+
+// importSize is how many clicks are inserted at a time.
+const importSize = 20_000
+
+// importClicks inserts the clicks, and last the marks.
+func (f *Fleet) importClicks(ctx context.Context, from string, m *backup.Manifest, facts *facts) error {
+	var b analytics.Batch
+	var clicks, losses int64
+	flush := func() error {
+		clicks += int64(len(b.Rows))
+		err := f.Clicks.Insert(ctx, b)
+		b.Rows = b.Rows[:0]
+		return err
+	}
+	err := readLines(filepath.Join(from, clicksFile), func(dec *json.Decoder) error {
+		var r analytics.Row
+		if err := dec.Decode(&r); err != nil {
+			return err
+		}
+		if b.Rows = append(b.Rows, r); len(b.Rows) < importSize {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil && len(b.Rows) > 0 {
+		err = flush()
+	}
+	if err != nil {
+		return fmt.Errorf("restore clicks: %w", err)
+	}
+	err = readLines(filepath.Join(from, lossesFile), func(dec *json.Decoder) error {
+		var l analytics.Loss
+		if err := dec.Decode(&l); err != nil {
+			return err
+		}
+		losses++
+		b.Losses = append(b.Losses, l)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("restore losses: %w", err)
+	}
+	if clicks != m.Clicks || losses != facts.Losses {
+		return fmt.Errorf("the backup has %d clicks and %d losses, but its manifest says %d and %d", clicks, losses, m.Clicks, facts.Losses)
+	}
+	b.Rows, b.Marks = nil, facts.Marks
+	if err := f.Clicks.Insert(ctx, b); err != nil {
+		return fmt.Errorf("restore marks: %w", err)
+	}
+	return f.Clicks.Rebuild(ctx, time.Now())
+}
+
+func (f *Fleet) importImages(ctx context.Context, from string, m *backup.Manifest) error {
+	for name := range m.Files {
+		key, ok := strings.CutPrefix(name, images+"/")
+		if !ok {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(from, filepath.FromSlash(name)))
+		if err == nil {
+			err = f.Objects.Put(ctx, key, media.ContentType(key), data)
+		}
+		if err != nil {
+			return fmt.Errorf("restore images: %w", err)
+		}
+	}
+	return nil
+}
+
+// compressed is a file that is written or read through gzip.
+type compressed struct {
+	io.Reader
+	io.Writer
+	closers []func() error
+}
+
+func (c *compressed) Close() (err error) {
+	for _, f := range c.closers {
+		err = errors.Join(err, f())
+	}
+	return err
+}
+
+func newFile(name string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+func create(name string) (io.WriteCloser, error) {
+	file, err := newFile(name)
+	if err != nil {
+		return nil, err
+	}
+	zip, err := gzip.NewWriterLevel(file, gzip.BestSpeed)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	buffer := bufio.NewWriterSize(zip, 1<<16)
+	return &compressed{Writer: buffer, closers: []func() error{buffer.Flush, zip.Close, file.Close}}, nil
+}
+
+func open(name string) (io.ReadCloser, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	zip, err := gzip.NewReader(bufio.NewReader(file))
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &compressed{Reader: zip, closers: []func() error{zip.Close, file.Close}}, nil
+}
+
+// writeLines writes what f gives to each as a JSON value a line.
+func writeLines(name string, f func(each func(any) error) error) error {
+	to, err := create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(json.NewEncoder(to).Encode), to.Close())
+}
+
+// readLines calls f for every value in a file, until the file ends or f fails.
+func readLines(name string, f func(*json.Decoder) error) error {
+	from, err := open(name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	dec := json.NewDecoder(from)
+	for {
+		if err := f(dec); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,41 @@
+// Command idp runs the identity provider of tests as a process of its own, to be stopped, slowed and started again.
+//
+// Besides the protocol it takes orders: POST /test/rotate, /test/fault?is=slow, and /test/person with a person as
+// JSON ({"sub", "email", "email_verified", "name"}).
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/platform/idptest"
+)
+
+func main() {
+	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
+	email := flag.String("email", "admin@example.com", "the verified email of the person who signs in")
+	flag.Parse()
+	l, err := net.Listen("tcp", *listen)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p := idptest.New("http://"+l.Addr().String(), idptest.Person{Subject: *email, Email: *email, Verified: true})
+	mux := http.NewServeMux()
+	mux.Handle("/", p)
+	mux.HandleFunc("POST /test/rotate", func(http.ResponseWriter, *http.Request) { p.Rotate() })
+	mux.HandleFunc("POST /test/fault", func(_ http.ResponseWriter, r *http.Request) { p.Fail(idptest.Fault(r.URL.Query().Get("is"))) })
+	mux.HandleFunc("POST /test/person", func(w http.ResponseWriter, r *http.Request) {
+		var who idptest.Person
+		if err := json.NewDecoder(r.Body).Decode(&who); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		p.Be(who)
+	})
+	fmt.Printf("issuer %s client %q secret %q\n", p.Issuer, idptest.ClientID, idptest.ClientSecret)
+	log.Fatal(http.Serve(l, mux)) //nolint:gosec // a test's process, no stranger reaches it
+}

@@ -1,0 +1,192 @@
+// Package cli is the command line that the programs which serve have in common: flags, settings from the
+// environment with every problem told at once, commands for operators, and a run that ends with a signal.
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/service"
+)
+
+// Settings are a program's own, a pointer to a struct for package config.
+type Settings interface {
+	config.Validator
+	// Operator is the address of the operator's port, "" for none.
+	Operator() string
+}
+
+// Warnings are what settings that are valid say about themselves: things that work and that nobody should want.
+func Warnings(s Settings) []string {
+	if w, ok := s.(interface{ Warnings() []string }); ok {
+		return w.Warnings()
+	}
+	return nil
+}
+
+// Program is one that serves.
+type Program struct {
+	Name  string // as it is called
+	About string // one sentence
+	// New makes empty settings; Load fills them, nil means config.Load.
+	New  func() Settings
+	Load func(Settings) error
+	// Run serves until ctx ends.
+	Run func(ctx context.Context, s Settings, stdout, stderr io.Writer) error
+	// Commands are what the program can do instead of serving, in the order of its help.
+	Commands []Command
+}
+
+// Command is an operator's work that ends by itself, called as PROGRAM NAME ARGUMENTS.
+type Command struct {
+	Name  string
+	Args  string // names of the arguments it takes, with spaces between them
+	About string
+	// New makes the empty settings that it needs, which may be fewer than those of serving; nil means none.
+	New func() config.Validator
+	// Run gets as many arguments as Args names. Where Args begins with a bracket they are its own flags, which it parses.
+	Run func(ctx context.Context, s config.Validator, args []string, stdout, stderr io.Writer) error
+}
+
+// Main runs the program and ends the process.
+func (p Program) Main() { os.Exit(p.Command(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// Command is Main without the process: it returns the exit status, which is 2 for a wrong call.
+func (p Program) Command(args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	version := flags.Bool("version", false, "print the version and exit")
+	check := flags.Bool("check", false, "check the settings, print every problem and exit")
+	healthy := flags.Bool("healthy", false, "ask the running program at OPS_ADDR whether it is ready; exit 0 if it is")
+	table := flags.Bool("settings", false, "print the settings as a Markdown table and exit")
+	flags.Usage = func() {
+		p.usage(stderr)
+		flags.PrintDefaults()
+		fmt.Fprint(stderr, "\nSettings, from the environment (secrets also from NAME_FILE):\n\n")
+		config.Usage(stderr, p.New())
+	}
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	case flags.NArg() > 0:
+		return p.command(flags.Args(), *check, stdout, stderr)
+	case *version:
+		fmt.Fprintln(stdout, ops.Build())
+		return 0
+	case *table:
+		config.Markdown(stdout, p.New())
+		return 0
+	}
+	s := p.New()
+	load := p.Load
+	if load == nil {
+		load = func(s Settings) error { return config.Load(s) }
+	}
+	if err := load(s); err != nil {
+		return p.unusable(stderr, err)
+	}
+	var err error
+	switch {
+	case *check:
+		fmt.Fprintln(stdout, "settings are valid")
+		for _, warning := range Warnings(s) {
+			fmt.Fprintln(stdout, "warning: "+warning)
+		}
+	case *healthy:
+		err = ready(s.Operator())
+	default:
+		ctx, cancel := service.UntilSignal(context.Background())
+		defer cancel()
+		err = p.Run(ctx, s, stdout, stderr)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+		return 1
+	}
+	return 0
+}
+
+func (p Program) usage(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\nUsage: %s [flag]\n", p.About, p.Name)
+	if len(p.Commands) > 0 {
+		fmt.Fprintf(w, "       %s COMMAND\n\n", p.Name)
+	}
+	for _, c := range p.Commands {
+		fmt.Fprintf(w, "  %s\n      %s\n", strings.TrimSpace(c.Name+" "+c.Args), c.About)
+	}
+	fmt.Fprintln(w)
+}
+
+// command does what the first of the arguments names, or only checks its settings.
+func (p Program) command(args []string, check bool, stdout, stderr io.Writer) int {
+	at := slices.IndexFunc(p.Commands, func(c Command) bool { return c.Name == args[0] })
+	if at < 0 {
+		fmt.Fprintf(stderr, "%s: unknown argument %q; see %s -help\n", p.Name, args[0], p.Name)
+		return 2
+	}
+	c := p.Commands[at]
+	if !strings.HasPrefix(c.Args, "[") && len(args)-1 != len(strings.Fields(c.Args)) {
+		fmt.Fprintf(stderr, "usage: %s\n", strings.TrimSpace(p.Name+" "+c.Name+" "+c.Args))
+		return 2
+	}
+	var s config.Validator
+	if c.New != nil {
+		s = c.New()
+		if err := config.Load(s); err != nil {
+			return p.unusable(stderr, err)
+		}
+	}
+	if check {
+		fmt.Fprintln(stdout, "settings are valid")
+		return 0
+	}
+	ctx, cancel := service.UntilSignal(context.Background())
+	defer cancel()
+	switch err := c.Run(ctx, s, args[1:], stdout, stderr); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintf(stderr, "%s %s: %v\n", p.Name, c.Name, err)
+		return 1
+	}
+	return 0
+}
+
+// unusable tells what is wrong with settings, and is the exit status.
+func (p Program) unusable(stderr io.Writer, err error) int {
+	fmt.Fprintf(stderr, "%s: the settings are not usable:\n", p.Name)
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		fmt.Fprintln(stderr, "  "+line)
+	}
+	return 1
+}
+
+// ready asks a running program.
+func ready(addr string) error {
+	if addr == "" {
+		return errors.New("OPS_ADDR is off, so nobody can be asked")
+	}
+	client := http.Client{Timeout: 2 * time.Second}
+	res, err := client.Get("http://" + addr + "/readyz")
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		why, _ := io.ReadAll(io.LimitReader(res.Body, 4096)) // whatever of it can be had
+		return fmt.Errorf("not ready: %s", strings.TrimSpace(string(why)))
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/shortline/shortline/shared/cli"
+	"github.com/shortline/shortline/shared/config"
+)
+
+type settings struct {
+	Addr string `env:"TEST_PROGRAM_OPS" help:"where to ask"`
+	Bad  bool   `env:"TEST_PROGRAM_BAD" help:"makes the settings wrong"`
+}
+
+func (s *settings) Operator() string { return s.Addr }
+
+func (s *settings) Validate() error {
+	if s.Bad {
+		return errors.Join(errors.New("TEST_PROGRAM_BAD: is set"), errors.New("TEST_PROGRAM_OPS: is wrong too"))
+	}
+	return nil
+}
+
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	var ready atomic.Bool
+	ops := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !ready.Load() {
+			w.WriteHeader(503)
+			io.WriteString(w, "links are away")
+		}
+	}))
+	defer ops.Close()
+	addr := strings.TrimPrefix(ops.URL, "http://")
+	var failure error
+	call := func(env map[string]string, args ...string) (int, string) {
+		var out bytes.Buffer
+		p := cli.Program{
+			Name: "tried", About: "tried is a test.",
+			New:  func() cli.Settings { return new(settings) },
+			Load: func(s cli.Settings) error { return config.LoadFrom(s, env) },
+			Run: func(_ context.Context, s cli.Settings, stdout, _ io.Writer) error {
+				io.WriteString(stdout, "ran with "+s.Operator())
+				return failure
+			},
+		}
+		code := p.Command(args, &out, &out)
+		return code, out.String()
+	}
+	good := map[string]string{"TEST_PROGRAM_OPS": addr}
+	bad := map[string]string{"TEST_PROGRAM_BAD": "true"}
+	for _, c := range []struct {
+		name string
+		env  map[string]string
+		args []string
+		code int
+		says []string
+	}{
+		{"runs", good, nil, 0, []string{"ran with " + addr}},
+		{"version", bad, []string{"-version"}, 0, []string{"shortline dev"}},
+		{"help", bad, []string{"-help"}, 0, []string{"tried is a test.", "TEST_PROGRAM_OPS", "-check"}},
+		{"table", bad, []string{"-settings"}, 0, []string{"| `TEST_PROGRAM_OPS` |"}},
+		{"good settings", good, []string{"-check"}, 0, []string{"valid"}},
+		{"bad settings", bad, []string{"-check"}, 1, []string{"TEST_PROGRAM_BAD: is set", "TEST_PROGRAM_OPS: is wrong too"}},
+		{"bad settings never run", bad, nil, 1, []string{"not usable"}},
+		{"unknown flag", good, []string{"-nonsense"}, 2, nil},
+		{"unknown argument", good, []string{"serve"}, 2, []string{`"serve"`}},
+		{"not ready", good, []string{"-healthy"}, 1, []string{"links are away"}},
+		{"nobody to ask", map[string]string{}, []string{"-healthy"}, 1, []string{"OPS_ADDR"}},
+	} {
+		code, out := call(c.env, c.args...)
+		if code != c.code {
+			t.Errorf("%s: status %d: %s", c.name, code, out)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: %q is missing in %s", c.name, want, out)
+			}
+		}
+	}
+	ready.Store(true)
+	if code, out := call(good, "-healthy"); code != 0 {
+		t.Errorf("ready: %d %s", code, out)
+	}
+	failure = errors.New("the disk is gone")
+	if code, out := call(good); code != 1 || !strings.Contains(out, "the disk is gone") {
+		t.Errorf("a failing run: %d %s", code, out)
+	}
+}

@@ -1,0 +1,23 @@
+// Package clitest holds programs to what their documentation says.
+package clitest
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Settings fails the test unless the page at path has, after the comment "<!-- NAME -settings -->", the table that
+// the program of that name prints of its settings, up to the next empty line.
+func Settings(t *testing.T, path, name, table string) {
+	t.Helper()
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, found, _ := strings.Cut(string(page), "<!-- "+name+" -settings -->\n")
+	found, _, _ = strings.Cut(found, "\n\n")
+	if strings.TrimSpace(found) != strings.TrimSpace(table) {
+		t.Errorf("%s is not what %s -settings prints:\n%s", path, name, table)
+	}
+}
