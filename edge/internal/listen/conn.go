@@ -46,41 +46,11 @@ type conn struct {
 	glanced  uint64
 }
 
-// patience decides whether it pays to let others go first before a read. That costs a fifth of what it saves when
-// the next request has arrived meanwhile, which depends on the other side: a proxy or a client nearby sends it at
-// once while this processor is busy with others, a browser far away never does.
-type patience struct {
-	credit int8 // above 0: the last waits have paid
-	since  uint8
-}
-
 // Values of conn.taking.
 const (
 	takes  = 1
 	closes = 2
 )
-
-const (
-	mostCredit = 16
-	paid       = 4  // credit for a wait that has paid; one in vain takes off 1
-	probeEvery = 32 // reads without credit, after which it is tried again
-)
-
-func (p *patience) wait() bool {
-	if p.credit > 0 {
-		return true
-	}
-	p.since++
-	return p.since%probeEvery == 1
-}
-
-func (p *patience) learn(hasPaid bool) {
-	if hasPaid {
-		p.credit = min(p.credit+paid, mostCredit)
-	} else {
-		p.credit = max(p.credit-1, 0)
-	}
-}
 
 // Write waits until all is with the kernel.
 func (c *conn) Write(b []byte) (int, error) {
@@ -227,50 +197,4 @@ func (c *conn) endIdle() bool {
 	c.owner.forget(c)
 	_ = c.Conn.Close()
 	return true
-}
-
-// move sets a deadline by the sweep's clock, which may be one interval behind.
-func (c *conn) move(deadline *atomic.Int64, timeout, more time.Duration) {
-	d := none
-	if timeout > 0 {
-		d = c.owner.now.Load() + int64(timeout+more+interval)
-	}
-	if deadline.Swap(d) == cut {
-		// The server goes on with a connection that was cut at this moment. It is overdue: it stays cut.
-		deadline.Store(cut)
-	}
-}
-
-// expire marks a deadline as cut if it lies behind. A deadline that its owner moves meanwhile is left alone.
-func expire(deadline *atomic.Int64, now int64) bool {
-	d := deadline.Load()
-	return d > none && d < now && deadline.CompareAndSwap(d, cut)
-}
-
-func (c *conn) SetDeadline(t time.Time) error {
-	if err := c.SetReadDeadline(t); err != nil {
-		return err
-	}
-	return c.SetWriteDeadline(t)
-}
-
-func (c *conn) SetReadDeadline(t time.Time) error {
-	if c.readBy.Swap(relative(t)) == cut {
-		return c.Conn.SetReadDeadline(time.Time{})
-	}
-	return nil
-}
-
-func (c *conn) SetWriteDeadline(t time.Time) error {
-	if c.writeBy.Swap(relative(t)) == cut {
-		return c.Conn.SetWriteDeadline(time.Time{})
-	}
-	return nil
-}
-
-func relative(t time.Time) int64 {
-	if t.IsZero() {
-		return none
-	}
-	return max(int64(t.Sub(start)), 1)
 }

@@ -14,7 +14,6 @@
 package listen
 
 import (
-	"context"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -22,22 +21,6 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
-)
-
-// interval is the time between two sweeps.
-const interval = 250 * time.Millisecond
-
-// Values of a deadline that are no time: none is set, or the sweep has cut the connection, or (of writing) it is between
-// two requests.
-const (
-	none    = int64(0)
-	cut     = int64(-1)
-	resting = int64(-2)
-)
-
-var (
-	start = time.Now() // deadlines are kept relative to it, so that a step of the wall clock moves none
-	past  = time.Unix(1, 0)
 )
 
 // Timeouts bound the phases of a connection. A phase whose timeout is 0 is not bounded.
@@ -59,18 +42,6 @@ type Listener struct {
 	conns    []*conn
 	look     int // where in conns was looked last for one that rests
 }
-
-// Foresight is who wants to know early what is coming. It is asked by many goroutines at once.
-type Foresight interface {
-	// Glance sees the bytes that have arrived together, seldom more or less than one request, before the server
-	// does. It must not keep them. What it returns is handed to Expect.
-	Glance(b []byte) uint64
-	// Expect is called a little later, when the server is about to take the request apart.
-	Expect(glanced uint64)
-}
-
-// Foresee names who wants to know. Call it before Accept.
-func (l *Listener) Foresee(f Foresight) { l.foresee = f }
 
 // New wraps ln, which the Listener owns from then on.
 func New(ln net.Listener, t Timeouts) *Listener {
@@ -148,34 +119,6 @@ func (l *Listener) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.conns)
-}
-
-// Run keeps the deadlines until ctx is done, and returns nil then.
-func (l *Listener) Run(ctx context.Context) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			l.sweep(int64(time.Since(start)))
-		}
-	}
-}
-
-func (l *Listener) sweep(now int64) {
-	l.now.Store(now)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, c := range l.conns {
-		if expire(&c.readBy, now) {
-			_ = c.Conn.SetReadDeadline(past)
-		}
-		if expire(&c.writeBy, now) {
-			_ = c.Conn.SetWriteDeadline(past)
-		}
-	}
 }
 
 func (l *Listener) forget(c *conn) {
