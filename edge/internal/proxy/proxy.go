@@ -10,7 +10,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -23,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/apierror"
 	"github.com/shortline/shortline/shared/client"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/visitor"
@@ -270,11 +270,6 @@ func (p *Proxy) unanswered(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 }
 
 func (p *Proxy) fail(ctx *fasthttp.RequestCtx, status int, message string) {
-	body, _ := json.Marshal(struct {
-		StatusCode int    `json:"statusCode"`
-		Message    string `json:"message"`
-		Error      string `json:"error"`
-	}{status, message, fasthttp.StatusMessage(status)})
 	ctx.Response.SetStatusCode(status)
 	ctx.Response.Header.SetContentType("application/json")
 	ctx.Response.Header.Set("Cache-Control", "no-store")
@@ -282,7 +277,7 @@ func (p *Proxy) fail(ctx *fasthttp.RequestCtx, status int, message string) {
 	if status == fasthttp.StatusServiceUnavailable || status == fasthttp.StatusTooManyRequests {
 		ctx.Response.Header.Set("Retry-After", "5")
 	}
-	ctx.Response.SetBodyRaw(body)
+	ctx.Response.SetBodyRaw(apierror.Body(status, message, nil, ""))
 }
 
 // exchange is one request that is with the upstream, from the first byte to the last.

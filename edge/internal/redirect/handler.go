@@ -30,6 +30,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/shortline/shortline/edge/internal/apierror"
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/lock"
 	"github.com/shortline/shortline/edge/internal/spool"
@@ -431,7 +432,7 @@ func (h *Handler) rescue(ctx *fasthttp.RequestCtx) {
 	id := string(h.requestID(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, nil))
 	h.head(ctx, []byte(id), typeJSON, jsonPolicyB)
 	h.deps.Logger.Error("panic while answering a visitor", "request_id", id, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
-	ctx.Response.SetBodyRaw(errorBody(fasthttp.StatusInternalServerError, notices[fasthttp.StatusInternalServerError].text, nil, id))
+	ctx.Response.SetBodyRaw(apierror.Body(fasthttp.StatusInternalServerError, notices[fasthttp.StatusInternalServerError].text, nil, id))
 	ctx.SetConnectionClose()
 }
 

@@ -3,6 +3,7 @@ package redirect
 import (
 	"encoding/json"
 
+	"github.com/shortline/shortline/edge/internal/apierror"
 	"github.com/valyala/fasthttp"
 )
 
@@ -40,34 +41,13 @@ func newRefusal(p *pages, status int, heading, text string) *refusal {
 	return &refusal{
 		status: status,
 		html:   p.render(p.notice, page{Heading: heading, Text: text}),
-		json:   errorBody(status, text, nil, ""),
+		json:   apierror.Body(status, text, nil, ""),
 	}
 }
 
 // newTooMany is for who asks too much; the notice of that status is for who guesses.
 func newTooMany(p *pages) *refusal {
 	return newRefusal(p, fasthttp.StatusTooManyRequests, "Too many requests", "There were too many requests from your address. Wait a while and try again.")
-}
-
-// problem is one fault of a request's body.
-type problem struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
-}
-
-// errorBody renders the error object that every part of the service answers with.
-func errorBody(status int, message string, problems []problem, requestID string) []byte {
-	b, err := json.Marshal(struct {
-		StatusCode int       `json:"statusCode"`
-		Message    string    `json:"message"`
-		Error      string    `json:"error"`
-		Errors     []problem `json:"errors,omitempty"`
-		RequestID  string    `json:"requestId,omitempty"`
-	}{status, message, fasthttp.StatusMessage(status), problems, requestID})
-	if err != nil {
-		panic("BUG: an error body can't be rendered: " + err.Error())
-	}
-	return b
 }
 
 // Constant header lines are put in as one field, whose name holds all of them but the value of the last. The
@@ -116,10 +96,10 @@ func (h *Handler) refuseMethod(ctx *fasthttp.RequestCtx, allow string) {
 }
 
 // refuseWith answers with a JSON error of its own words.
-func (h *Handler) refuseWith(ctx *fasthttp.RequestCtx, status int, message string, problems ...problem) {
+func (h *Handler) refuseWith(ctx *fasthttp.RequestCtx, status int, message string, problems ...apierror.Field) {
 	ctx.Response.SetStatusCode(status)
 	h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeJSON, jsonPolicyB)
-	ctx.Response.SetBodyRaw(errorBody(status, message, problems, ""))
+	ctx.Response.SetBodyRaw(apierror.Body(status, message, problems, ""))
 }
 
 // page answers with a rendered page.

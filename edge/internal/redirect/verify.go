@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/apierror"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/guess"
 	"github.com/shortline/shortline/shared/link"
@@ -187,7 +188,7 @@ func seeOther(ctx *fasthttp.RequestCtx, location []byte) {
 type entry struct {
 	password []byte
 	fromForm bool
-	problems []problem
+	problems []apierror.Field
 }
 
 // readGuess reads a form or a JSON object. A status other than 0 is what to refuse the request with.
@@ -213,14 +214,14 @@ func readGuess(ctx *fasthttp.RequestCtx) (g entry, status int) {
 	switch {
 	case len(g.problems) > 0:
 	case len(g.password) == 0:
-		g.problems = append(g.problems, problem{"password", "password is required"})
+		g.problems = append(g.problems, apierror.Field{Field: "password", Message: "password is required"})
 	case len(g.password) > maxPassword:
-		g.problems = append(g.problems, problem{"password", "password must be at most 72 bytes long"})
+		g.problems = append(g.problems, apierror.Field{Field: "password", Message: "password must be at most 72 bytes long"})
 	}
 	return g, 0
 }
 
-func decodeGuess(body []byte) (password []byte, problems []problem, err error) {
+func decodeGuess(body []byte) (password []byte, problems []apierror.Field, err error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	var object map[string]json.RawMessage
 	if err := dec.Decode(&object); err != nil {
@@ -233,9 +234,9 @@ func decodeGuess(body []byte) (password []byte, problems []problem, err error) {
 		var s *string
 		switch {
 		case name != "password":
-			problems = append(problems, problem{name, "property is not known"})
+			problems = append(problems, apierror.Field{Field: name, Message: "property is not known"})
 		case json.Unmarshal(value, &s) != nil:
-			problems = append(problems, problem{"password", "password must be a string"})
+			problems = append(problems, apierror.Field{Field: "password", Message: "password must be a string"})
 		case s != nil:
 			password = []byte(*s)
 		}
