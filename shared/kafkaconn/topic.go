@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/shortline/shortline/shared/backoff"
 )
 
 // ErrUnfit says that the topic is there and clicks would be lost in it, or not be taken by it. An operator must
@@ -60,7 +61,7 @@ func (c *Conn) Prepare(ctx context.Context) (warnings []string, err error) {
 // Settle calls Prepare until it has succeeded or ctx ends, ever more seldom, and logs what comes of it. It returns
 // false if ctx ended.
 func (c *Conn) Settle(ctx context.Context, log *slog.Logger, failed func()) bool {
-	const first, most = 100 * time.Millisecond, 10 * time.Second
+	retries := backoff.Policy{First: 100 * time.Millisecond, Most: 10 * time.Second}
 	for failures := 0; ctx.Err() == nil; {
 		warnings, err := c.Prepare(ctx)
 		if err == nil {
@@ -74,16 +75,10 @@ func (c *Conn) Settle(ctx context.Context, log *slog.Logger, failed func()) bool
 			break
 		}
 		failed()
-		if failures++; failures&(failures-1) == 0 {
+		if failures++; backoff.LogWorthy(failures) {
 			log.Warn("kafka: the topic can't be used yet, trying again", "topic", c.settings.FullTopic(), "tries", failures, "error", err)
 		}
-		d := min(first<<min(failures-1, 10), most)
-		timer := time.NewTimer(d - rand.N(d/2+1))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		backoff.Sleep(ctx, retries.Delay(failures))
 	}
 	return false
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
@@ -199,9 +200,8 @@ func (s *settings) openGeo() (*visitor.Geo, error) {
 // await opens what may not be there yet, for as long as it takes. It returns nil when ctx has ended. The
 // gate may be nil.
 func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logger, started *gate, what string, open func(context.Context) (*T, error)) *T {
-	const most = 5 * time.Second
-	tries := 0
-	for pause := 200 * time.Millisecond; ; pause = min(2*pause, most) {
+	retries := backoff.Policy{First: 200 * time.Millisecond, Most: 5 * time.Second}
+	for tries := 1; ; tries++ {
 		attempt, cancel := context.WithTimeout(ctx, time.Minute)
 		part, err := open(attempt)
 		cancel()
@@ -214,12 +214,10 @@ func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logg
 		if started != nil {
 			started.waitFor(what)
 		}
-		if tries++; tries&(tries-1) == 0 { // ever more seldom: hours without it are one fact
+		if backoff.LogWorthy(tries) {
 			log.Warn("waiting for "+what, "tries", tries, "error", err.Error())
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if !backoff.Sleep(ctx, retries.Delay(tries)) {
 			return nil
 		}
 	}

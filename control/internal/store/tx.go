@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
+
+	"github.com/shortline/shortline/shared/backoff"
 )
 
 // Tx is one transaction. Order of locks: first the rows that are changed, then Touch (the head of the change
@@ -138,10 +140,7 @@ func (s *Store) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := s.listen(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("listening for revisions failed, trying again", "error", err.Error())
-			select {
-			case <-time.After(time.Second):
-			case <-ctx.Done():
-			}
+			backoff.Sleep(ctx, time.Second)
 		}
 	}
 	return nil

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -47,32 +47,14 @@ func (a *Agent) follow(ctx context.Context) {
 			a.stats.sourceErrors.Add(1)
 		}
 		failures++
-		pause := a.pause(failures)
+		// Spread: edges that lost the same control plane must not return to it at once.
+		pause := backoff.Policy{First: a.cfg.BackoffMin, Most: a.cfg.BackoffMax}.Spread(failures)
 		level := slog.LevelDebug
-		if failures&(failures-1) == 0 { // ever more seldom: hours without a control plane are one fact
+		if backoff.LogWorthy(failures) {
 			level = slog.LevelWarn
 		}
 		a.cfg.Logger.Log(ctx, level, "source_failed", "error", err, "failures", failures, "pause_seconds", pause.Seconds())
-		sleep(ctx, pause)
-	}
-}
-
-// pause is full jitter between the two bounds: edges that lost the same control plane don't return to it as one.
-func (a *Agent) pause(failures int) time.Duration {
-	lowest, highest := a.cfg.BackoffMin, a.cfg.BackoffMax
-	upper := min(lowest<<min(failures, 16), highest)
-	if upper <= lowest {
-		return lowest
-	}
-	return lowest + rand.N(upper-lowest)
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
+		backoff.Sleep(ctx, pause)
 	}
 }
 
@@ -114,7 +96,7 @@ func (a *Agent) changes(ctx context.Context) error {
 	if wire == nil {
 		// A source that doesn't hold the question is not asked in a tight loop.
 		if held := time.Since(asked); held < a.cfg.BackoffMin {
-			sleep(ctx, a.cfg.BackoffMin-held)
+			backoff.Sleep(ctx, a.cfg.BackoffMin-held)
 		}
 		return nil
 	}

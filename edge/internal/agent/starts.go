@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -159,7 +160,7 @@ func (a *Agent) awaitNews(ctx context.Context, bad snapshot.Cursor, until time.T
 	case err == nil && wire == nil && time.Now().Before(until):
 		a.contact()
 		if held := time.Since(asked); held < a.cfg.BackoffMin {
-			sleep(ctx, a.cfg.BackoffMin-held)
+			backoff.Sleep(ctx, a.cfg.BackoffMin-held)
 		}
 		return nil
 	case err != nil && !errors.Is(err, snapshot.ErrTooOld) && time.Now().Before(until):

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/guess"
 )
 
@@ -15,8 +15,6 @@ import (
 const (
 	gather     = 50 * time.Millisecond // between two reports: what comes meanwhile is one
 	listenGap  = 300 * time.Millisecond
-	retryFirst = 250 * time.Millisecond
-	retryLast  = 5 * time.Second
 	tellWithin = 2 * time.Second
 	hearWithin = 60 * time.Second
 	noneAgain  = time.Minute // a control plane of an older release may be upgraded
@@ -35,6 +33,9 @@ func (t *Table) Run(ctx context.Context) error {
 	parts.Wait()
 	return nil
 }
+
+// retries are spread, because all edges lose the control plane at once.
+var retries = backoff.Policy{First: 250 * time.Millisecond, Most: 5 * time.Second}
 
 // repeat calls f whenever there is a signal (nil: always), with a pause after each call that grows with failures.
 func (t *Table) repeat(ctx context.Context, doing string, signal <-chan struct{}, gap time.Duration, f func(context.Context) error) {
@@ -63,11 +64,10 @@ func (t *Table) repeat(ctx context.Context, doing string, signal <-chan struct{}
 		default:
 			t.failed.Add(1)
 			level := slog.LevelDebug
-			if failures++; failures&(failures-1) == 0 {
-				level = slog.LevelInfo // ever more seldom; package agent warns of a control plane that is away
+			if failures++; backoff.LogWorthy(failures) {
+				level = slog.LevelInfo // not Warn: package agent warns of a control plane that is away
 			}
-			upper := min(retryFirst<<min(failures, 10), retryLast)
-			pause = retryFirst + rand.N(upper-retryFirst+1)
+			pause = retries.Spread(failures)
 			t.cfg.Logger.Log(ctx, level, "locks_not_shared", "doing", doing, "error", err, "failures", failures, "pause_seconds", pause.Seconds())
 		}
 		if err != nil && signal != nil {

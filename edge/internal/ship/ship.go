@@ -12,12 +12,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/click"
 )
 
@@ -108,7 +108,7 @@ func (s *Shipper) Run(ctx context.Context) error {
 	s.each(func(lane int, r *spool.Reader) {
 		for r.Wait(ctx) == nil {
 			if s.cfg.Linger > 0 && r.Backlog() < int64(s.cfg.BatchBytes) {
-				sleep(ctx, s.cfg.Linger)
+				backoff.Sleep(ctx, s.cfg.Linger)
 			}
 			if b := r.Next(s.cfg.BatchEvents, s.cfg.BatchBytes); b != nil && s.deliver(ctx, lane, b) {
 				r.Ack()
@@ -161,7 +161,6 @@ func (s *Shipper) deliver(ctx context.Context, lane int, b *click.Batch) bool {
 		s.waiting[lane].Store(begins(b))
 		defer s.waiting[lane].Store(0)
 	}
-	wait := s.cfg.RetryFirst
 	for tries := 1; ; tries++ {
 		if !s.hold.wait(ctx) {
 			if tries > 1 {
@@ -187,8 +186,7 @@ func (s *Shipper) deliver(ctx context.Context, lane int, b *click.Batch) bool {
 			s.failing.Add(1)
 			s.log.Warn("clicks can't be delivered, trying again", "epoch", b.Epoch, "lane", b.Lane.Lane, "first", b.First, "events", b.Count, "error", err)
 		}
-		sleep(ctx, wait-rand.N(wait/2+1))
-		wait = min(2*wait, s.cfg.RetryMost)
+		backoff.Sleep(ctx, backoff.Policy{First: s.cfg.RetryFirst, Most: s.cfg.RetryMost}.Delay(tries))
 	}
 }
 
@@ -200,15 +198,6 @@ func begins(b *click.Batch) int64 {
 		return 0
 	}
 	return e.Time
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // Stats is a moment's account. Counters count from the start of the process.

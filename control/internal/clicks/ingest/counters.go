@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/backoff"
 )
 
 // touched says which counters of a link may be wrong, besides its own.
@@ -70,10 +71,7 @@ func (in *Ingester) Run(ctx context.Context) error {
 		if err != nil {
 			pause = max(pause, healAgain)
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-		}
+		backoff.Sleep(ctx, pause)
 	}
 }
 

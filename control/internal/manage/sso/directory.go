@@ -15,6 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/shortline/shortline/control/internal/platform/outbound"
+	"github.com/shortline/shortline/shared/backoff"
 )
 
 const (
@@ -22,13 +23,14 @@ const (
 	maxRemotes    = 100       // that are remembered; more than that many providers are only slower
 	fresh         = time.Hour // how long what a provider publishes is believed without asking again
 	stale         = 24 * time.Hour
-	pauseFirst    = time.Second // after a failure nobody asks again for so long, doubling
-	pauseLast     = 15 * time.Second
 	unknownKey    = 30 * time.Second // between two questions that an unknown key caused
 	wellKnown     = "/.well-known/openid-configuration"
 	maxPublished  = 50 // keys of one provider
 	algorithmsAll = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA"
 )
+
+// pauses are the times after a failure in which the provider is not asked again.
+var pauses = backoff.Policy{First: time.Second, Most: 15 * time.Second}
 
 // directory remembers what identity providers publish.
 type directory struct {
@@ -208,8 +210,8 @@ func (k *kept[T]) fetch(ctx context.Context, now time.Time, fetch func(context.C
 	defer cancel()
 	v, err := fetch(ctx)
 	if k.lastErr = err; err != nil {
-		k.retryAt = now.Add(min(pauseFirst<<min(k.failures, 10), pauseLast))
 		k.failures++
+		k.retryAt = now.Add(pauses.Limit(k.failures))
 		return err
 	}
 	k.value, k.at, k.failures, k.retryAt = v, now, 0, time.Time{}

@@ -2,9 +2,10 @@ package clickhouse
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
+
+	"github.com/shortline/shortline/shared/backoff"
 )
 
 // Errors of a replica that pass by themselves.
@@ -13,8 +14,10 @@ const (
 	codeQuorumBusy  = 286 // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE: the insert before has not reached its quorum
 	codeNotInQuorum = 289 // REPLICA_IS_NOT_IN_QUORUM: it lacks what a quorum has
 	replicaTries    = 5
-	replicaPause    = 100 * time.Millisecond // doubled after each try
 )
+
+// replicaPauses add up to one to two seconds before the last attempt.
+var replicaPauses = backoff.Policy{First: 130 * time.Millisecond, Most: 1040 * time.Millisecond}
 
 // replicaCodes are counted each by itself.
 var replicaCodes = [...]int{codeReadOnly, codeQuorumBusy, codeNotInQuorum}
@@ -41,17 +44,13 @@ func (r *replicaErrors) note(err error) bool {
 // f must be safe to call again: a read, or an insert of rows that have identities. Ingest goes on trying after that, as
 // with any other error.
 func (s *Store) retry(ctx context.Context, f func() error) error {
-	pause := replicaPause
 	for try := 1; ; try++ {
 		err := f()
 		if !s.stats.replica.note(err) || try == replicaTries {
 			return err
 		}
-		select {
-		case <-time.After(pause/2 + rand.N(pause)):
-		case <-ctx.Done():
+		if !backoff.Sleep(ctx, replicaPauses.Delay(try)) {
 			return err
 		}
-		pause *= 2
 	}
 }

@@ -11,6 +11,7 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/backoff"
 )
 
 // grace is how long after its end a slot is left alone by Run: most clicks are there by then.
@@ -68,9 +69,7 @@ func (s *Store) Run(ctx context.Context) error {
 			s.stats.at.Store(time.Now().UnixMilli())
 		}
 		// Not all processes at the same moment.
-		select {
-		case <-time.After(s.every + rand.N(s.every/4+1)):
-		case <-ctx.Done():
+		if !backoff.Sleep(ctx, s.every+rand.N(s.every/4+1)) {
 			return nil
 		}
 	}

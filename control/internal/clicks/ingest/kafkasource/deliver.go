@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
+	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/click"
 )
 
@@ -78,7 +79,7 @@ func (s *Source) parse(ctx context.Context, m message, at *seat) (click.Batch, b
 
 func (s *Source) hold(m message, failures int, err error) {
 	s.stats.failures.Add(1)
-	if failures&(failures-1) == 0 {
+	if backoff.LogWorthy(failures) {
 		s.log.Error("kafka: clicks of a newer schema hold up a partition: bring this program up to date", "partition", m.partition, "offset", m.offset, "error", err)
 	}
 }
@@ -155,7 +156,7 @@ func (s *Source) offer(ctx context.Context, m message, b *click.Batch, at *seat)
 			wait = at.rest
 		default:
 			s.stats.failures.Add(1)
-			if failures&(failures-1) == 0 {
+			if backoff.LogWorthy(failures) {
 				s.log.Warn("kafka: clicks can't be delivered, trying again", "partition", m.partition, "offset", m.offset, "clicks", b.Count, "tries", failures, "error", err)
 			}
 		}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/segmentio/kafka-go"
 
+	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/click"
 )
 
@@ -110,7 +110,7 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 		case err != nil:
 			s.stats.failures.Add(1)
 			s.conn.Refresh()
-			if failures++; failures&(failures-1) == 0 {
+			if failures++; backoff.LogWorthy(failures) {
 				s.log.Warn("kafka: reading failed, trying again", "partition", a.ID, "offset", at.next, "failures", failures, "error", err)
 			}
 			pause(ctx, failures)
@@ -188,7 +188,7 @@ func (s *Source) begin(ctx context.Context, a kafka.PartitionAssignment) (int64,
 		case err != nil:
 			s.stats.failures.Add(1)
 			s.conn.Refresh()
-			if failures&(failures-1) == 0 {
+			if backoff.LogWorthy(failures) {
 				s.log.Warn("kafka: asking for a partition's bounds failed, trying again", "partition", a.ID, "failures", failures, "error", err)
 			}
 		case a.Offset < 0: // nothing was ever committed
@@ -242,13 +242,5 @@ func (s *Source) forget(partition int) {
 	delete(s.at, partition)
 }
 
-// pause waits longer with each failure in a row, shortened by up to a half at random.
-func pause(ctx context.Context, failures int) {
-	d := min(retryFirst<<min(failures-1, 10), retryMost)
-	timer := time.NewTimer(d - rand.N(d/2+1))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
+// pause waits before the next attempt, longer after each consecutive failure.
+func pause(ctx context.Context, failures int) { backoff.Sleep(ctx, retries.Delay(failures)) }

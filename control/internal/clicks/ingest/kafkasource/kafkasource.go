@@ -34,6 +34,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
 )
@@ -82,11 +83,11 @@ func (c Config) Validate() error {
 
 const (
 	fetchWait      = 500 * time.Millisecond // how long a broker may hold a question for messages
-	retryFirst     = 50 * time.Millisecond
-	retryMost      = 5 * time.Second
 	leastRebalance = 2 * time.Second
 	leaveWithin    = 2 * time.Second // a process may be in two groups, leaves one after the other, and has ten seconds to end
 )
+
+var retries = backoff.Policy{First: 50 * time.Millisecond, Most: 5 * time.Second}
 
 // Remembering is implemented by a sink that remembers how far it has come with each lane, such as the ingester.
 // When partitions are assigned, another member may have come further with their lanes.
@@ -164,7 +165,7 @@ func (s *Source) Run(ctx context.Context) error {
 		}
 		if err != nil {
 			s.stats.failures.Add(1)
-			if failures++; failures&(failures-1) == 0 { // ever more seldom: hours without Kafka are one fact
+			if failures++; backoff.LogWorthy(failures) {
 				s.log.Warn("kafka: joining the group failed, trying again", "group", s.cfg.Group, "failures", failures, "error", err)
 			}
 			continue // the group makes a pause of its own
@@ -225,7 +226,7 @@ func (s *Source) remember(ctx context.Context) {
 			return
 		}
 		s.stats.failures.Add(1)
-		if failures&(failures-1) == 0 {
+		if backoff.LogWorthy(failures) {
 			s.log.Warn("kafka: what is stored of the lanes can't be read, trying again", "failures", failures, "error", err)
 		}
 		pause(ctx, failures)
