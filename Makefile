@@ -82,7 +82,7 @@ e2e: compiler ## the whole road, in one process and as a fleet: README, full loa
 	@cd control/cmd/standalone && FRESH_ROUNDS=10000 $(GO) test -count=1 -timeout 30m -v -run 'E2E|TestAPI1' ./...
 	@cd test/harness && $(GO) test -count=1 -timeout 30m -v ./e2e
 
-chaos-%: compiler ## an experiment of docs/reliability.md, such as make chaos-G01 N=300
+chaos-%: compiler ## an experiment of docs/developers/reliability.md, such as make chaos-G01 N=300
 	@deploy/dev/parts
 	@deploy/dev/chaos $*
 

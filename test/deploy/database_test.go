@@ -122,7 +122,7 @@ func (d database) links(slugs ...string) {
 	}
 }
 
-// What docs/operations.md says about backups, done on a real database: dump, go on, bring the dump back, and tell the
+// What docs/operators/operations.md says about backups, done on a real database: dump, go on, bring the dump back, and tell the
 // database what it can't know.
 func TestOperations_database_is_brought_back(t *testing.T) {
 	t.Parallel()
@@ -145,9 +145,9 @@ func TestOperations_database_is_brought_back(t *testing.T) {
 	if n := d.must("SELECT count(*) FROM urls"); n != "2" {
 		t.Fatalf("%s links after the dump was brought back", n)
 	}
-	blocks := fenced(t, "docs/operations.md", "sql")
+	blocks := fenced(t, "docs/operators/operations.md", "sql")
 	if len(blocks) != 2 {
-		t.Fatalf("docs/operations.md has %d statements", len(blocks))
+		t.Fatalf("docs/operators/operations.md has %d statements", len(blocks))
 	}
 	for _, sql := range blocks {
 		d.must(sql, "--set", "highest="+highest)

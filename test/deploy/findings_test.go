@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// docs/security.md names the tests that hold each protection. A test that was renamed or removed must not stay there.
+// docs/operators/security.md names the tests that hold each protection. A test that was renamed or removed must not stay there.
 func TestFindings_have_the_tests_that_the_table_names(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/security.md")
+	page, err := os.ReadFile("../../docs/operators/security.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, table, ok := strings.Cut(string(page), "\n## Findings and their tests\n")
 	if !ok {
-		t.Fatal("docs/security.md has no table of findings")
+		t.Fatal("docs/operators/security.md has no table of findings")
 	}
 	missing := map[string]bool{}
 	for _, m := range regexp.MustCompile("`(Test[A-Za-z0-9_]+)`").FindAllStringSubmatch(table, -1) {
@@ -44,6 +44,6 @@ func TestFindings_have_the_tests_that_the_table_names(t *testing.T) {
 		}
 	}
 	for name := range missing {
-		t.Errorf("docs/security.md names %s, which does not exist", name)
+		t.Errorf("docs/operators/security.md names %s, which does not exist", name)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // pages are the documents for operators.
-var pages = []string{"docs/operations.md", "docs/kubernetes.md"}
+var pages = []string{"docs/operators/operations.md", "docs/operators/kubernetes.md"}
 
 // fenced are a page's blocks of code in one language.
 func fenced(t *testing.T, page, language string) (blocks []string) {
@@ -98,7 +98,7 @@ func TestOperations_settings_metrics_and_files_exist(t *testing.T) {
 	for _, name := range []string{"edge", "control", "standalone"} {
 		known = append(known, settings(t, name)...)
 	}
-	metrics := read(t, "docs/metrics.md")
+	metrics := read(t, "docs/operators/metrics.md")
 	setting, path := regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`), regexp.MustCompile(`^(deploy|docs|test)/[a-z0-9/._-]+$`)
 	for _, page := range pages {
 		for _, code := range inCode(t, page) {
@@ -106,15 +106,15 @@ func TestOperations_settings_metrics_and_files_exist(t *testing.T) {
 			case setting.MatchString(code) && !slices.Contains(known, code):
 				t.Errorf("%s: no program reads %s", page, code)
 			case strings.HasPrefix(code, "shortline_") && !strings.Contains(metrics, "| `"+code+"`"):
-				t.Errorf("%s: no metric %s in docs/metrics.md", page, code)
+				t.Errorf("%s: no metric %s in docs/operators/metrics.md", page, code)
 			case path.MatchString(code):
 				if _, err := os.Stat(filepath.Join(root, code)); err != nil {
 					t.Errorf("%s: %v", page, err)
 				}
 			}
 		}
-		for _, m := range regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(read(t, page), -1) {
-			if _, err := os.Stat(filepath.Join(root, "docs", m[1])); err != nil {
+		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)[)#]`).FindAllStringSubmatch(read(t, page), -1) {
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(page), m[1])); err != nil {
 				t.Errorf("%s: %v", page, err)
 			}
 		}

@@ -61,7 +61,7 @@ func debian(t *testing.T, name string, more ...string) (program, libraries strin
 	return program, libraries
 }
 
-// guided is a configuration of docs/guides/reverse-proxy.md and how to run it here: around it what belongs to a whole file,
+// guided is a configuration of docs/operators/reverse-proxy.md and how to run it here: around it what belongs to a whole file,
 // and ports and paths that a test can have.
 type guided struct {
 	heading, fence string
@@ -90,7 +90,7 @@ var proxies = []guided{
 // Each configuration of the guide serves links over TLS, tells Shortline the visitor's own address whatever the visitor
 // claims, and redirects plain HTTP.
 func TestGuide_reverse_proxies(t *testing.T) {
-	page, err := os.ReadFile("../../docs/guides/reverse-proxy.md")
+	page, err := os.ReadFile("../../docs/operators/reverse-proxy.md")
 	if err != nil {
 		t.Fatal(err)
 	}

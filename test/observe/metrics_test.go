@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/metrics.md anew")
+var update = flag.Bool("update", false, "write docs/operators/metrics.md anew")
 
 // inSource matches how metrics are declared: a constructor's name and help, or the fields of options.
 var inSource = regexp.MustCompile(`(?:\(|Name:\s*)"(shortline_[a-z0-9_]+)",\s*(?:Help:\s*)?"((?:[^"\\]|\\.)*)"`)
@@ -54,12 +54,13 @@ func kind(name string) string {
 
 const preface = `# Metrics
 
-What the programs export at ` + "`/metrics`" + ` of their operator's port, besides Go's own (` + "`go_…`" + `) and the process's
-(` + "`process_…`" + `). Labels have small closed sets of values: no slug, user, host or path is ever one. A standalone has those of
-an edge and of a control plane, but for Kafka's (` + "`kafkasink`" + `, ` + "`kafkasource`" + `) and those of the API for remote edges
-(` + "`edgeapi`" + `). Dashboards are in [deploy/grafana](../deploy/grafana), alerts in [deploy/prometheus](../deploy/prometheus).
+Every program serves its metrics at ` + "`/metrics`" + ` on ` + "`OPS_ADDR`" + `, in addition to the metrics of the Go runtime
+(` + "`go_…`" + `) and of the process (` + "`process_…`" + `). Label values come from small fixed sets: a slug, user, host or path
+is never a label. Standalone exports the metrics of an edge and of a control plane, except those of Kafka (` + "`kafkasink`" + `,
+` + "`kafkasource`" + `) and of the API for remote edges (` + "`edgeapi`" + `). See also the dashboards in
+[deploy/grafana](../../deploy/grafana) and the alerts in [deploy/prometheus](../../deploy/prometheus).
 
-Made from the source: ` + "`cd test/observe && go test -run are_documented -update .`" + `
+This page is generated: ` + "`cd test/observe && go test -run are_documented -update .`" + `
 
 | Metric | Type | Meaning |
 |---|---|---|
@@ -74,12 +75,12 @@ func TestMetrics_are_documented(t *testing.T) {
 		fmt.Fprintf(&doc, "| `%s` | %s | %s |\n", name, kind(name), strings.ReplaceAll(all[name], "|", `\|`))
 	}
 	if *update {
-		if err := os.WriteFile(filepath.Join(root, "docs/metrics.md"), []byte(doc.String()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(root, "docs/operators/metrics.md"), []byte(doc.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if read(t, "docs/metrics.md") != doc.String() {
-		t.Error("docs/metrics.md is not what the source says; in test/observe: go test -run are_documented -update .")
+	if read(t, "docs/operators/metrics.md") != doc.String() {
+		t.Error("docs/operators/metrics.md is not what the source says; in test/observe: go test -run are_documented -update .")
 	}
 }
 

@@ -1,4 +1,4 @@
-// Command licences says what the programs are made of and under which licences: in docs/licences.md for readers, and
+// Command licences says what the programs are made of and under which licences: in docs/operators/licences.md for readers, and
 // with every text in full as THIRD_PARTY_LICENSES-<program>.txt, which goes where the program goes, since most
 // licences ask for that. It fails when a licence is not on its list.
 //
@@ -6,7 +6,7 @@
 // the module's, and recognises a licence by its own sentences. What a program contains beside Go packages stands in a
 // list of its own here, with texts in the folder texts. The same modules make the same bytes, on any machine.
 //
-//	licences                       write docs/licences.md
+//	licences                       write docs/operators/licences.md
 //	licences -check                compare it, and make all texts for nobody
 //	licences -texts DIR [NAME…]    write the texts of the programs of these names, or of all, as built for GOOS and GOARCH
 //
@@ -35,7 +35,7 @@ var programs = []struct{ name, dir, pkg string }{
 
 func main() {
 	root := flag.String("root", "../..", "the repository's `folder`")
-	check := flag.Bool("check", false, "compare docs/licences.md with what it should be")
+	check := flag.Bool("check", false, "compare docs/operators/licences.md with what it should be")
 	texts := flag.String("texts", "", "write the texts of programs into this `folder`")
 	flag.Parse()
 	var err error
@@ -75,13 +75,13 @@ func run(root string, check bool) error {
 			}
 		}
 	}
-	page := filepath.Join(root, "docs", "licences.md")
+	page := filepath.Join(root, "docs", "operators", "licences.md")
 	text := table(all)
 	if !check {
 		return os.WriteFile(page, text, 0o644)
 	}
 	if is, err := os.ReadFile(page); err != nil || !bytes.Equal(is, text) {
-		return fmt.Errorf("docs/licences.md is not up to date: cd .ci/tools && GOWORK=off go run ./licences (%v)", err)
+		return fmt.Errorf("docs/operators/licences.md is not up to date: cd .ci/tools && GOWORK=off go run ./licences (%v)", err)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func TestCheck_lists_every_problem_of_the_roles(t *testing.T) {
 
 func TestSettings_page(t *testing.T) {
 	_, table := call(t, "-settings")
-	clitest.Settings(t, "../../../docs/settings.md", "control", table)
+	clitest.Settings(t, "../../../docs/operators/settings.md", "control", table)
 }
 
 func TestCommands(t *testing.T) {

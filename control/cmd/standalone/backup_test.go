@@ -26,7 +26,7 @@ func (p *program) backUp(to string) (string, error) {
 	return string(out), err
 }
 
-// restored starts a standalone on a copy of a backup, as docs/operations.md says.
+// restored starts a standalone on a copy of a backup, as docs/operators/operations.md says.
 func restored(t *testing.T, p *program, backup string) *program {
 	t.Helper()
 	r := prepare(t)

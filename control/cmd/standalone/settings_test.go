@@ -8,14 +8,14 @@ import (
 	"github.com/shortline/shortline/shared/cli/clitest"
 )
 
-// docs/settings.md is what the programs say of themselves, written by deploy/dev/settings.
+// docs/operators/settings.md is what the programs say of themselves, written by deploy/dev/settings.
 func TestSettings_page_is_generated(t *testing.T) {
 	t.Parallel()
 	table, err := exec.Command(binary, "-settings").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	clitest.Settings(t, "../../../docs/settings.md", "standalone", string(table))
+	clitest.Settings(t, "../../../docs/operators/settings.md", "standalone", string(table))
 }
 
 func TestCheck_lists_every_problem(t *testing.T) {

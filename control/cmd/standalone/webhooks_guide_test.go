@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// receivers tells how to start each program of docs/guides/webhooks.md.
+// receivers tells how to start each program of docs/users/webhooks.md.
 var receivers = []struct {
 	heading, fence, file string
 	command              func(dir, port string) []string
@@ -29,7 +29,7 @@ var receivers = []struct {
 // Every receiver of the guide accepts what Shortline sends and refuses a body that was changed on the way.
 func TestGuide_webhook_receivers(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../../docs/guides/webhooks.md")
+	guide, err := os.ReadFile("../../../docs/users/webhooks.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// docs/api.md shows how destinations are rewritten; each of its examples is tried, in every field that holds one.
+// docs/users/api.md shows how destinations are rewritten; each of its examples is tried, in every field that holds one.
 func TestAPI9_DestinationsAreStoredAsDocumented(t *testing.T) {
 	w := small(t, withLinks)
-	page, err := os.ReadFile("../../../docs/api.md")
+	page, err := os.ReadFile("../../../docs/users/api.md")
 	w.ok(err)
 	rows := regexp.MustCompile("(?m)^\\| `(https?://[^`]+)` \\| `(https?://[^`]+)` \\|$").FindAllStringSubmatch(string(page), -1)
 	if len(rows) < 8 {

@@ -17,7 +17,7 @@ import (
 
 const compatibility = "formats.md#upgrades-order-and-compatibility"
 
-// docs/formats.md is the one source for what works with what. Its table says what the code does, and other pages link to it
+// docs/developers/formats.md is the one source for what works with what. Its table says what the code does, and other pages link to it
 // and say nothing of their own.
 func TestOps5_compatibility(t *testing.T) {
 	t.Parallel()
@@ -29,10 +29,10 @@ func TestOps5_compatibility(t *testing.T) {
 		}
 		return string(b)
 	}
-	_, section, _ := strings.Cut(page("formats.md"), "\n## Upgrades: order and compatibility\n")
+	_, section, _ := strings.Cut(page("developers/formats.md"), "\n## Upgrades: order and compatibility\n")
 	section, _, found := strings.Cut(section, "\n## ")
 	if !found {
-		t.Fatal("docs/formats.md has no such section")
+		t.Fatal("docs/developers/formats.md has no such section")
 	}
 	table := map[string][2]string{}
 	for line := range strings.Lines(section) {
@@ -54,7 +54,7 @@ func TestOps5_compatibility(t *testing.T) {
 	} {
 		// Every one ever released is read: the golden files of the first release are.
 		if got := table[what]; got != [2]string{written, "1"} {
-			t.Errorf("docs/formats.md says of %s %v; it is written as %s and read from 1", what, got, written)
+			t.Errorf("docs/developers/formats.md says of %s %v; it is written as %s and read from 1", what, got, written)
 		}
 	}
 	var oldest int
@@ -62,29 +62,29 @@ func TestOps5_compatibility(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := table["database schema, by programs that know"]; got[1] != fmt.Sprint(oldest) {
-		t.Errorf("docs/formats.md says that the database works with programs that know schema %q, the database says %d", got[1], oldest)
+		t.Errorf("docs/developers/formats.md says that the database works with programs that know schema %q, the database says %d", got[1], oldest)
 	}
 
-	for _, name := range []string{"operations.md", "kubernetes.md"} {
+	for _, name := range []string{"operators/operations.md", "operators/kubernetes.md"} {
 		if text := page(name); !strings.Contains(text, compatibility) {
 			t.Errorf("docs/%s does not link to %s", name, compatibility)
 		}
 	}
-	all, err := filepath.Glob(filepath.Join(docs, "*.md"))
+	all, err := filepath.Glob(filepath.Join(docs, "*", "*.md"))
 	if err != nil || len(all) < 5 {
 		t.Fatalf("%d pages, %v", len(all), err)
 	}
 	for _, path := range all {
-		name := filepath.Base(path)
+		name, _ := filepath.Rel(docs, path)
 		for _, phrase := range []string{"newer schema", "older schema", "works with the new control plane", "refuse every newer"} {
-			if name != "formats.md" && strings.Contains(strings.Join(strings.Fields(page(name)), " "), phrase) {
-				t.Errorf("docs/%s says %q; docs/formats.md is the place for that", name, phrase)
+			if name != "developers/formats.md" && strings.Contains(strings.Join(strings.Fields(page(name)), " "), phrase) {
+				t.Errorf("docs/%s says %q; docs/developers/formats.md is the place for that", name, phrase)
 			}
 		}
 	}
 }
 
-// A program of before goes on working with a newer schema if the database says so, as docs/formats.md has it.
+// A program of before goes on working with a newer schema if the database says so, as docs/developers/formats.md has it.
 func TestOps5_a_newer_schema(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "links")

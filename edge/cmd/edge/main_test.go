@@ -42,7 +42,7 @@ func TestCheck(t *testing.T) {
 
 func TestSettings_page(t *testing.T) {
 	_, table := call(t, "-settings")
-	clitest.Settings(t, "../../../docs/settings.md", "edge", table)
+	clitest.Settings(t, "../../../docs/operators/settings.md", "edge", table)
 }
 
 func TestHelp_and_mistakes(t *testing.T) {

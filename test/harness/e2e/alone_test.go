@@ -72,7 +72,7 @@ func (in *installation) alone(t *testing.T) {
 	in.allAgree(t, api)
 }
 
-// sizes tells what the sizing table of docs/operations.md wants to know: what clicks take of disks, per click.
+// sizes tells what the sizing table of docs/operators/operations.md wants to know: what clicks take of disks, per click.
 func (in *installation) sizes(t *testing.T) {
 	t.Helper()
 	clicks := float64(in.number(t, "SELECT count() FROM clicks FINAL"))

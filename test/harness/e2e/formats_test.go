@@ -38,7 +38,7 @@ func unknown() (b []byte) {
 }
 
 // newerDocument makes of a document what a newer control plane would have written. It reads and writes the format by
-// docs/formats.md, with code of its own.
+// docs/developers/formats.md, with code of its own.
 func newerDocument(t *testing.T, b []byte) []byte {
 	t.Helper()
 	const header = 36

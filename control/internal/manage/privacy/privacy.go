@@ -1,7 +1,7 @@
 // Package privacy erases what is stored of a visitor, who is known by an address alone.
 //
 // It does not reach what is on its way (spools of edges, Kafka), backups, logs, or the receivers of webhooks. See
-// docs/security.md for the whole list.
+// docs/operators/security.md for the whole list.
 package privacy
 
 import (

@@ -144,7 +144,7 @@ func TestOps2_settings_of_a_cluster(t *testing.T) {
 			t.Errorf("%s=%s is sent", name, q.Get(name))
 		}
 	}
-	reference, err := os.ReadFile("../../../../../docs/settings.md")
+	reference, err := os.ReadFile("../../../../../docs/operators/settings.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,5 +153,5 @@ func TestOps2_settings_of_a_cluster(t *testing.T) {
 			return
 		}
 	}
-	t.Error("docs/settings.md does not say at CLICKHOUSE_CLUSTER that we have not run it")
+	t.Error("docs/operators/settings.md does not say at CLICKHOUSE_CLUSTER that we have not run it")
 }

@@ -67,10 +67,10 @@ func TestRunbook_helper(t *testing.T) {
 	}
 }
 
-// runbook is the block of commands in docs/operations.md that contains a text.
+// runbook is the block of commands in docs/operators/operations.md that contains a text.
 func runbook(t *testing.T, contains string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../../../../docs/operations.md")
+	page, err := os.ReadFile("../../../../../docs/operators/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func runbook(t *testing.T, contains string) string {
 			return m[1]
 		}
 	}
-	t.Fatalf("docs/operations.md has no commands with %q", contains)
+	t.Fatalf("docs/operators/operations.md has no commands with %q", contains)
 	return ""
 }
 
@@ -128,7 +128,7 @@ func (h host) archives() []string {
 	return list
 }
 
-// The commands in docs/operations.md are run as they stand: a backup on two days, a restore into the database that is
+// The commands in docs/operators/operations.md are run as they stand: a backup on two days, a restore into the database that is
 // still there, one after clicks were lost, and one into an empty server. Every report gives the same figures
 // afterwards, from rebuilt rollups.
 func TestOps1_ClickHouse_runbook(t *testing.T) {
