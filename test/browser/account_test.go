@@ -14,6 +14,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // totp is the code that an authenticator app shows at a time (RFC 6238).
@@ -211,7 +213,7 @@ func TestBrowser_hears(t *testing.T) {
 		"connect-src":             `fetch('http://192.0.2.1/').catch(() => {})`,
 	} {
 		b.eval(script+", 0", nil)
-		eventually(t, 5*time.Second, "a complaint of "+what, func() bool {
+		testkit.Within(t, 5*time.Second, "a complaint of "+what, func() bool {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			return slices.ContainsFunc(b.complaints, func(c string) bool { return strings.Contains(c, what) })

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -26,6 +25,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const adminPassword = "a-long-enough-password"
@@ -56,7 +57,7 @@ func TestMain(m *testing.M) {
 func standalone(t *testing.T, settings ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	addr, ops := freePort(t), freePort(t)
+	addr, ops := testkit.FreeAddr(t), testkit.FreeAddr(t)
 	out, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +80,7 @@ func standalone(t *testing.T, settings ...string) string {
 			t.Logf("output of standalone:\n%s", b)
 		}
 	})
-	eventually(t, 60*time.Second, "standalone is ready", func() bool {
+	testkit.Within(t, 60*time.Second, "standalone is ready", func() bool {
 		res, err := http.Get("http://" + ops + "/readyz")
 		if err != nil {
 			return false
@@ -88,25 +89,6 @@ func standalone(t *testing.T, settings ...string) string {
 		return res.StatusCode == http.StatusOK
 	})
 	return "http://" + addr
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().String()
-}
-
-func eventually(t *testing.T, within time.Duration, what string, f func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(within); !f(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", within, what)
-		}
-	}
 }
 
 // browser is one window, and what it complained of.
@@ -228,7 +210,7 @@ func (b *browser) sees(text string) {
 // until waits until an expression holds.
 func (b *browser) until(expression string) {
 	b.t.Helper()
-	eventually(b.t, 10*time.Second, expression, func() (holds bool) {
+	testkit.Within(b.t, 10*time.Second, expression, func() (holds bool) {
 		b.eval("Boolean("+expression+")", &holds)
 		return holds
 	})
@@ -263,7 +245,7 @@ func (b *browser) press(name string) {
 func (b *browser) fill(name, text string) {
 	b.t.Helper()
 	quoted, _ := json.Marshal(name)
-	eventually(b.t, 10*time.Second, "there is an input "+name, func() (found bool) {
+	testkit.Within(b.t, 10*time.Second, "there is an input "+name, func() (found bool) {
 		b.eval(fmt.Sprintf(`(() => {
 			const within = [...document.querySelectorAll('dialog[open]')].pop() ?? document;
 			const e = within.querySelector('[name=' + %s + ']');

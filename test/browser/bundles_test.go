@@ -9,6 +9,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // ask sends a request to the API from the page, as whoever is signed in, and reads the answer into out.
@@ -111,7 +113,7 @@ func TestConsole_bundles(t *testing.T) {
 	follow(t, base+"/slug-One", laptop, "")
 	follow(t, base+"/slug-One", laptop, "")
 	follow(t, base+"/slug-Two", phone, "")
-	eventually(t, 30*time.Second, "the bundle counts the clicks", func() (counted bool) {
+	testkit.Within(t, 30*time.Second, "the bundle counts the clicks", func() (counted bool) {
 		b.do(chromedp.Reload(), chromedp.WaitVisible(".figure dd", chromedp.ByQuery))
 		b.eval(`[...document.querySelectorAll('.figure dd')].map((e) => e.textContent).join() === '3,3,3'`, &counted)
 		return counted

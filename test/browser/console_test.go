@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // A title that would run, load or break out of an attribute if any screen took it for markup.
@@ -15,7 +17,7 @@ const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script></title
 // follow is a visitor on a phone or a laptop.
 func follow(t *testing.T, address, agent, referer string) {
 	t.Helper()
-	eventually(t, 2*time.Second, address+" leads somewhere", func() bool {
+	testkit.Within(t, 2*time.Second, address+" leads somewhere", func() bool {
 		req, err := http.NewRequest("GET", address, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +87,7 @@ func TestConsole(t *testing.T) {
 	}
 	follow(t, base+"/spring", laptop, "")
 	b.press(hostile)
-	eventually(t, 10*time.Second, "the report has the clicks", func() bool {
+	testkit.Within(t, 10*time.Second, "the report has the clicks", func() bool {
 		var clicks string
 		b.do(chromedp.Reload(), chromedp.WaitVisible(".figure dd", chromedp.ByQuery), chromedp.Text(".figure dd", &clicks, chromedp.ByQuery))
 		return clicks == "4"

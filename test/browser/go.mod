@@ -13,5 +13,9 @@ require (
 	github.com/gobwas/httphead v0.1.0 // indirect
 	github.com/gobwas/pool v0.2.1 // indirect
 	github.com/gobwas/ws v1.4.0 // indirect
-	golang.org/x/sys v0.34.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 )
+
+require github.com/shortline/shortline/shared v0.0.0
+
+replace github.com/shortline/shortline/shared => ../../shared

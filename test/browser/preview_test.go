@@ -14,6 +14,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // photo writes a picture with a slope of colours and returns its path.
@@ -83,7 +85,7 @@ func TestConsole_preview(t *testing.T) {
 	b.do(chromedp.KeyEvent(kb.Tab))
 	b.do(chromedp.KeyEvent(kb.Enter))
 	b.sees("Saved.")
-	eventually(t, 10*time.Second, "a network reads the words", func() bool {
+	testkit.Within(t, 10*time.Second, "a network reads the words", func() bool {
 		page := crawl(t, base+"/shown")
 		return strings.Contains(page, `og:title" content="Spring &lt;script&gt;`) && strings.Contains(page, "Half price until Sunday.") && !strings.Contains(page, "og:image")
 	})
@@ -104,7 +106,7 @@ func TestConsole_preview(t *testing.T) {
 	b.until(`document.querySelector('.social:not(.small) img')?.naturalWidth > 1000`)
 	b.until(`document.activeElement.name === 'file'`)
 	b.looks("52-preview")
-	eventually(t, 10*time.Second, "a network reads the image", func() bool { return strings.Contains(crawl(t, base+"/shown"), "og:image") })
+	testkit.Within(t, 10*time.Second, "a network reads the image", func() bool { return strings.Contains(crawl(t, base+"/shown"), "og:image") })
 	b.onPhone("/console/links/"+made.ID+"/preview", "Every network draws it")
 	b.eval(`(() => { const e = document.querySelector('[name=twitterCardType]'); e.value = 'summary'; e.dispatchEvent(new Event('input', {bubbles: true})); })()`, nil)
 	b.until(`document.querySelector('.social.small img')`)
@@ -112,6 +114,6 @@ func TestConsole_preview(t *testing.T) {
 	b.press("Remove the image")
 	b.sees("Removed.")
 	b.until(`!document.querySelector('.social img')`)
-	eventually(t, 10*time.Second, "the image is gone from what networks read", func() bool { return !strings.Contains(crawl(t, base+"/shown"), "og:image") })
+	testkit.Within(t, 10*time.Second, "the image is gone from what networks read", func() bool { return !strings.Contains(crawl(t, base+"/shown"), "og:image") })
 	b.silent()
 }

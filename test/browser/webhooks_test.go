@@ -14,6 +14,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // receiver is a system that is told of events. It refuses what comes until it is told to take it.
@@ -121,7 +123,7 @@ func TestConsole_webhooks(t *testing.T) {
 	b.press("New link")
 	b.fill("originalUrl", "https://example.com/told")
 	b.press("Create link")
-	eventually(t, 20*time.Second, "the receiver hears of the link", func() bool { return strings.Contains(there.latest("url.created").body, "https://example.com/told") })
+	testkit.Within(t, 20*time.Second, "the receiver hears of the link", func() bool { return strings.Contains(there.latest("url.created").body, "https://example.com/told") })
 	b.press("Webhooks")
 	b.sees("1 webhook")
 	b.looks("34-webhooks")

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
@@ -34,7 +35,7 @@ func startChain(t *testing.T, cfg fleet.Config, links int) *chain {
 		c.slugs = append(c.slugs, l.Slug)
 	}
 	for _, e := range c.Edges {
-		fleet.Eventually(t, 10*time.Second, e.Name+" knows the links", func() bool { return e.Metric("shortline_edge_links") == float64(links) })
+		testkit.Within(t, 10*time.Second, e.Name+" knows the links", func() bool { return e.Metric("shortline_edge_links") == float64(links) })
 	}
 	return c
 }
@@ -56,11 +57,11 @@ func (c *chain) reported() {
 		}
 		return sum
 	}
-	fleet.Eventually(c.t, 30*time.Second, "the links' own counters reach "+strconv.Itoa(total), func() bool { return counted() >= total })
+	testkit.Within(c.t, 30*time.Second, "the links' own counters reach "+strconv.Itoa(total), func() bool { return counted() >= total })
 	drift := counted() - total
 	reports := 0
 	for _, l := range c.links {
-		fleet.Eventually(c.t, time.Minute, "a report of "+l.Slug, func() bool { // what has just come back may still be slow
+		testkit.Within(c.t, time.Minute, "a report of "+l.Slug, func() bool { // what has just come back may still be slow
 			n, err := c.api.Report(l.ID)
 			if err == nil {
 				reports += n

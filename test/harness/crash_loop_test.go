@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
@@ -26,7 +27,7 @@ func TestCrash_loop(t *testing.T) {
 	p, slugs := published(t, 50)
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
 	e, good := f.Edges[0], p.Cursor()
-	fleet.Eventually(t, 3*time.Minute, "the state counts as proven", func() bool {
+	testkit.Within(t, 3*time.Minute, "the state counts as proven", func() bool {
 		var known struct{ Proven snapshot.Cursor }
 		text, err := os.ReadFile(filepath.Join(e.Dir, "links", "starts"))
 		return err == nil && json.Unmarshal(text, &known) == nil && known.Proven == good
@@ -37,8 +38,8 @@ func TestCrash_loop(t *testing.T) {
 		status, _, err := follow(e.Addr, deadly.Slug)
 		return err == nil && status == http.StatusFound
 	}
-	fleet.Eventually(t, 20*time.Second, "the deadly link is served", serves)
-	fleet.Eventually(t, 20*time.Second, "it is on the disk", func() bool {
+	testkit.Within(t, 20*time.Second, "the deadly link is served", serves)
+	testkit.Within(t, 20*time.Second, "it is on the disk", func() bool {
 		info, err := os.Stat(filepath.Join(e.Dir, "links", "links.log"))
 		return err == nil && info.Size() > 0
 	})
@@ -68,7 +69,7 @@ func TestCrash_loop(t *testing.T) {
 	}
 	deadly.Destination = "https://example.com/mended"
 	p.Publish(deadly)
-	fleet.Eventually(t, 20*time.Second, "the mended link is served", func() bool {
+	testkit.Within(t, 20*time.Second, "the mended link is served", func() bool {
 		_, to, err := follow(e.Addr, deadly.Slug)
 		return err == nil && to == deadly.Destination
 	})

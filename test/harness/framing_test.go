@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/framing/corpus"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
@@ -42,7 +43,7 @@ func startNginx(t *testing.T, upstream string) string {
 	t.Helper()
 	program, libraries := debian(t, "nginx")
 	dir := t.TempDir()
-	addr := freePort(t)
+	addr := testkit.FreeAddr(t)
 	config := strings.NewReplacer("DIR", dir, "ADDR", addr, "UPSTREAM", upstream).Replace(`daemon off;
 master_process off;
 pid DIR/pid;
@@ -82,7 +83,7 @@ http {
 			t.Logf("nginx: %s", says.String())
 		}
 	})
-	fleet.Eventually(t, 20*time.Second, "nginx answers", func() bool {
+	testkit.Within(t, 20*time.Second, "nginx answers", func() bool {
 		res, err := http.Get("http://" + addr + "/healthz")
 		if err == nil {
 			res.Body.Close()

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 	"github.com/shortline/shortline/test/harness/topic"
@@ -23,10 +24,10 @@ func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 	}
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 1, Ingesters: 1, Brokers: 3, First: func(f *fleet.Fleet) {
 		// A topic is made for as many brokers as there are.
-		fleet.Eventually(t, 2*time.Minute, "the cluster has three brokers", func() bool { l := seen(f); return l.Brokers == 3 })
+		testkit.Within(t, 2*time.Minute, "the cluster has three brokers", func() bool { l := seen(f); return l.Brokers == 3 })
 	}}, 10)
 	whole := func() {
-		fleet.Eventually(t, 3*time.Minute, "every partition is at three brokers", func() bool { l := seen(c.Fleet); return l.Whole(3) })
+		testkit.Within(t, 3*time.Minute, "every partition is at three brokers", func() bool { l := seen(c.Fleet); return l.Whole(3) })
 	}
 	whole()
 	waiting := func() (sum float64) {
@@ -51,7 +52,7 @@ func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 			had := now.Led(victim + 1)
 			c.Cluster[victim].Kill()
 			kills++
-			fleet.Eventually(t, time.Minute, "others lead what the dead broker led", func() bool {
+			testkit.Within(t, time.Minute, "others lead what the dead broker led", func() bool {
 				l := seen(c.Fleet)
 				return len(l.Partitions) > 0 && l.Led(victim+1) == 0 && l.Led(-1) == 0
 			})

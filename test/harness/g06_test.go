@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 	"github.com/shortline/shortline/test/harness/plane"
@@ -83,7 +84,7 @@ func TestG06_edges_alone(t *testing.T) {
 	expires.ExpiresAt = time.Now().Add(3 * time.Second).UnixMilli()
 	last := p.Publish(changed, expires)
 	for _, e := range f.Edges {
-		fleet.Eventually(t, 20*time.Second, e.Name+" is current", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
+		testkit.Within(t, 20*time.Second, e.Name+" is current", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
 	}
 	time.Sleep(300 * time.Millisecond) // a change is served before it is written down
 	if err := p.Close(); err != nil {
@@ -159,7 +160,7 @@ func TestG06_edges_alone(t *testing.T) {
 	}
 	back := p.Publish(records[3])
 	for _, e := range f.Edges {
-		fleet.Eventually(t, 30*time.Second, e.Name+" hears of the control plane again", func() bool { return e.Metric("shortline_edge_revision") == float64(back) })
+		testkit.Within(t, 30*time.Second, e.Name+" hears of the control plane again", func() bool { return e.Metric("shortline_edge_revision") == float64(back) })
 	}
 	inTopic(t, f, c)
 }

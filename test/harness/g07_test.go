@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/faultproxy"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
@@ -52,7 +53,7 @@ func TestG07_disk_full(t *testing.T) {
 	dropped := e.Metric("shortline_spool_clicks_dropped_total")
 	shedding := e.Metric("shortline_spool_shedding")
 	mount("-o", "remount,size=3g", e.Dir)
-	fleet.Eventually(t, 30*time.Second, "the edge has found the room", func() bool { return e.Metric("shortline_spool_shedding") == 0 })
+	testkit.Within(t, 30*time.Second, "the edge has found the room", func() bool { return e.Metric("shortline_spool_shedding") == 0 })
 	cfg.Rate = 2000
 	after := c.during(cfg, func() { time.Sleep(2 * time.Second) })
 	f.KafkaProxy.Set(faultproxy.Fault{})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
@@ -88,15 +89,15 @@ func TestG09_forged_documents(t *testing.T) {
 					before = -1 // a transfer that breaks off may count as one that failed instead
 				}
 				p.Forge(k.forge(t))
-				fleet.Eventually(t, 30*time.Second, "the edge has taken a document "+k.name, func() bool { return p.Forgeries() == 0 })
+				testkit.Within(t, 30*time.Second, "the edge has taken a document "+k.name, func() bool { return p.Forgeries() == 0 })
 				if before >= 0 {
-					fleet.Eventually(t, 10*time.Second, "the edge has refused a document "+k.name, func() bool { return e.Metric("shortline_agent_refused_total") > before })
+					testkit.Within(t, 10*time.Second, "the edge has refused a document "+k.name, func() bool { return e.Metric("shortline_agent_refused_total") > before })
 				}
 				refused++
 				// A sound change ends the edge's reluctance, and shows that it still listens.
 				fresh := link.Record{Num: 5000 + uint64(round*len(kinds)+i), Owner: 1, Slug: fmt.Sprintf("fresh%d-%d", round, i), Destination: "https://example.com/fresh"}
 				p.Publish(fresh)
-				fleet.Eventually(t, 30*time.Second, "the edge takes a sound change after a document "+k.name, func() bool {
+				testkit.Within(t, 30*time.Second, "the edge takes a sound change after a document "+k.name, func() bool {
 					status, _, err := follow(e.Addr, fresh.Slug)
 					return err == nil && status == http.StatusFound
 				})
@@ -109,8 +110,8 @@ func TestG09_forged_documents(t *testing.T) {
 			unsigned, before := e.Metric("shortline_agent_unsigned_total"), p.Cursor().Revision
 			forged := [][]byte{as(snapshot.SigningKey{}, change), as(theirs, change), misused, flipped, wire[:len(wire)/2], []byte("nonsense")}
 			p.ForgeDeltas(forged...)
-			fleet.Eventually(t, 30*time.Second, "the edge has taken forged changes", func() bool { return p.Forgeries() == 0 })
-			fleet.Eventually(t, 10*time.Second, "the edge has refused changes for their signature", func() bool { return e.Metric("shortline_agent_unsigned_total") >= unsigned+3 })
+			testkit.Within(t, 30*time.Second, "the edge has taken forged changes", func() bool { return p.Forgeries() == 0 })
+			testkit.Within(t, 10*time.Second, "the edge has refused changes for their signature", func() bool { return e.Metric("shortline_agent_unsigned_total") >= unsigned+3 })
 			if at := p.Cursor().Revision; at != before || e.Metric("shortline_edge_revision") != float64(at) {
 				t.Errorf("the edge is at revision %v, the control plane at %d", e.Metric("shortline_edge_revision"), at)
 			}
@@ -197,7 +198,7 @@ func TestG10_poisoned_links(t *testing.T) {
 		for at := 0; at < len(bad); at += 50 {
 			last := p.Publish(bad[at:min(len(bad), at+50)]...)
 			for _, e := range f.Edges {
-				fleet.Eventually(t, 30*time.Second, e.Name+" takes poisoned links", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
+				testkit.Within(t, 30*time.Second, e.Name+" takes poisoned links", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
 			}
 		}
 		for _, e := range f.Edges {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
@@ -41,7 +42,7 @@ func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 				if j <= i {
 					continue
 				}
-				fleet.Eventually(t, 5*time.Second, other.Name+" has ended the link of "+e.Name, func() bool {
+				testkit.Within(t, 5*time.Second, other.Name+" has ended the link of "+e.Name, func() bool {
 					status, _, err := follow(other.Addr, ending[i].Slug)
 					return err == nil && status == http.StatusGone
 				})

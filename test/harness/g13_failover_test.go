@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
@@ -146,7 +147,7 @@ func everyoneHears(c *chain, slug string) time.Duration {
 	}
 	everywhere(c, slug, math.MaxInt64, http.StatusFound, "https://example.com/heard")
 	took := time.Since(began)
-	fleet.Eventually(c.t, 20*time.Second, "both control planes listen at the new server", func() bool {
+	testkit.Within(c.t, 20*time.Second, "both control planes listen at the new server", func() bool {
 		n, err := c.Ask("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'shortline listener'")
 		return err == nil && n >= "2"
 	})
@@ -226,7 +227,7 @@ func (r *reports) agree(c *chain) {
 		hash.Add(f[0], num, revision)
 		links++
 	}
-	fleet.Eventually(c.t, time.Minute, "every edge reports revision "+head, func() bool {
+	testkit.Within(c.t, time.Minute, "every edge reports revision "+head, func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		n := 0

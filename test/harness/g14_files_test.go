@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
@@ -41,7 +42,7 @@ func TestG14_more_connections_than_files(t *testing.T) {
 			}
 		})
 	}
-	fleet.Eventually(t, time.Minute, "the edge has no room", func() bool { return e.Metric("shortline_edge_connections_shed_total") > 0 })
+	testkit.Within(t, time.Minute, "the edge has no room", func() bool { return e.Metric("shortline_edge_connections_shed_total") > 0 })
 	served, failed, again := 0, 0, 0
 	anew.Go(func() {
 		client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
@@ -99,7 +100,7 @@ func TestG14_slow_clients(t *testing.T) {
 		}()
 		_, _ = conn.Read(make([]byte, 1)) // until it is cut
 	})
-	fleet.Eventually(t, time.Minute, "the slow clients are there", func() bool { return e.Metric("shortline_edge_connections") >= 0.95*float64(dripping+2*n) })
+	testkit.Within(t, time.Minute, "the slow clients are there", func() bool { return e.Metric("shortline_edge_connections") >= 0.95*float64(dripping+2*n) })
 	during := c.during(cfg, func() { time.Sleep(long(t, 8*time.Second)) })
 	files, grown := e.Files(), e.Memory()-memory
 	t.Logf("of the edge's memory, heap in use %.0f MiB, stacks %.0f MiB", e.Metric("go_memstats_heap_inuse_bytes")/mebibyte, e.Metric("go_memstats_stack_inuse_bytes")/mebibyte)
@@ -117,7 +118,7 @@ func TestG14_slow_clients(t *testing.T) {
 	if grown > 128*mebibyte {
 		t.Errorf("memory grew by %d MiB", grown/mebibyte)
 	}
-	fleet.Eventually(t, 90*time.Second, "no connection is left", func() bool { return e.Metric("shortline_edge_connections") == 0 })
+	testkit.Within(t, 90*time.Second, "no connection is left", func() bool { return e.Metric("shortline_edge_connections") == 0 })
 }
 
 // TestG15 asks for links that are not there, N of them, no two alike: memory stays, nobody upstream hears of it, no

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
@@ -33,7 +34,7 @@ func TestG16_hostile_requests(t *testing.T) {
 	c.api.Must("PATCH", "/api/urls/"+ruled.ID+"/routing-rules/settings", map[string]any{"isSmartRouting": true}, 200, nil)
 	var key struct{ Key string }
 	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "k"}, 201, &key)
-	fleet.Eventually(t, 10*time.Second, "the edge knows the links", func() bool { return e.Metric("shortline_edge_links") == 5 })
+	testkit.Within(t, 10*time.Second, "the edge knows the links", func() bool { return e.Metric("shortline_edge_links") == 5 })
 	polls := control.Connections()
 	if polls < 1 {
 		t.Fatalf("%d connections to the control plane are known, where an edge is connected", polls)
@@ -102,8 +103,8 @@ func TestG16_hostile_requests(t *testing.T) {
 	if panics := e.Metric("shortline_edge_panics_total"); panics != 0 || e.Starts != 1 || control.Starts != 1 {
 		t.Errorf("%.0f panics", panics)
 	}
-	fleet.Eventually(t, 30*time.Second, "no connection is left at the edge", func() bool { return e.Metric("shortline_edge_connections") == 0 })
-	fleet.Eventually(t, 30*time.Second, "only the edge is connected to the control plane", func() bool { n := control.Connections(); return n >= 0 && n <= polls+2 })
+	testkit.Within(t, 30*time.Second, "no connection is left at the edge", func() bool { return e.Metric("shortline_edge_connections") == 0 })
+	testkit.Within(t, 30*time.Second, "only the edge is connected to the control plane", func() bool { n := control.Connections(); return n >= 0 && n <= polls+2 })
 	if status, _, err := follow(e.Addr, c.slugs[0]); err != nil || status != http.StatusFound {
 		t.Errorf("afterwards: %d %v", status, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/hooksink"
 )
@@ -94,7 +95,7 @@ func TestG20_a_crowd_of_receivers(t *testing.T) {
 		}
 		return missing, waits
 	}
-	fleet.Eventually(t, 3*time.Minute, "all that can arrive has arrived", func() bool {
+	testkit.Within(t, 3*time.Minute, "all that can arrive has arrived", func() bool {
 		for _, r := range all {
 			if missing, _ := arrived(r); missing > 0 && (r.kind == "sound" || r.kind == "flapping") {
 				return false

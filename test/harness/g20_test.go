@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/hooksink"
 )
@@ -59,7 +60,7 @@ func TestG20_webhooks_through_kills(t *testing.T) {
 	}
 	for _, name := range []string{"sound1", "sound2", "flapping"} {
 		s := sinks[name]
-		fleet.Eventually(t, 60*time.Second, fmt.Sprintf("%d events are delivered to %s", events, name), func() bool {
+		testkit.Within(t, 60*time.Second, fmt.Sprintf("%d events are delivered to %s", events, name), func() bool {
 			arrived := 0
 			for _, ids := range eventsOf(s) {
 				if ids.done {
@@ -159,7 +160,7 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 		_, _, _ = c.api.Call("POST", "/api/auth/login", map[string]any{"email": "someone@example.com", "password": password}, nil) // either answer will do
 	}
 	e := c.Edges[0]
-	fleet.Eventually(t, 10*time.Second, "the edge knows the locked link", func() bool {
+	testkit.Within(t, 10*time.Second, "the edge knows the locked link", func() bool {
 		status, _, err := follow(e.Addr, "locked")
 		return err == nil && status == http.StatusOK
 	})
@@ -167,7 +168,7 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 	if status, _, err := ask(e.Addr, fmt.Sprintf("POST /locked/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)); err != nil || status != http.StatusSeeOther {
 		t.Fatalf("verify: %d %v", status, err)
 	}
-	fleet.Eventually(t, 20*time.Second, "the webhook was told of a click", func() bool { return len(sink.Came()) >= 2 })
+	testkit.Within(t, 20*time.Second, "the webhook was told of a click", func() bool { return len(sink.Came()) >= 2 })
 
 	bin, err := exec.LookPath("pg_dump")
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
@@ -45,7 +46,7 @@ func guessLinks(t *testing.T, c *chain) {
 	c.api.Create("https://example.com/", map[string]any{"customSlug": "together", "password": "open sesame"})
 	c.api.Create("https://example.com/", map[string]any{"customSlug": "alone", "password": "open sesame"})
 	for _, e := range c.Edges {
-		fleet.Eventually(t, 10*time.Second, e.Name+" knows the links", func() bool {
+		testkit.Within(t, 10*time.Second, e.Name+" knows the links", func() bool {
 			status, _, err := follow(e.Addr, "alone")
 			return err == nil && status == http.StatusOK
 		})
@@ -93,7 +94,7 @@ func guessLinks(t *testing.T, c *chain) {
 	again := c.Edges[replicas-1]
 	again.Kill()
 	again.Start()
-	fleet.Eventually(t, 5*time.Second, again.Name+" hears of the locks", func() bool { return again.Metric("shortline_edge_locks_learned_total") >= 2 })
+	testkit.Within(t, 5*time.Second, again.Name+" hears of the locks", func() bool { return again.Metric("shortline_edge_locks_learned_total") >= 2 })
 	before = checked()
 	for i := range 30 {
 		try(i*replicas+replicas-1, "guarded")

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
@@ -57,7 +58,7 @@ func TestG28_soak(t *testing.T) {
 			}
 		}
 	})
-	fleet.Eventually(t, time.Minute, "ClickHouse has it all", func() bool {
+	testkit.Within(t, time.Minute, "ClickHouse has it all", func() bool {
 		n, err := c.Store.Clicks(t.Context())
 		return err == nil && int64(n) >= r.Acked
 	})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/plane"
 )
@@ -28,7 +29,7 @@ func TestG29_herd_after_a_restart(t *testing.T) {
 		c.api.Must("POST", "/api/urls/bulk", map[string]any{"urls": urls}, 201, nil)
 	}
 	control := c.Controls[0]
-	fleet.Eventually(t, 2*time.Minute, "the edge has all links", func() bool { return c.Edges[0].Metric("shortline_edge_links") == float64(many) })
+	testkit.Within(t, 2*time.Minute, "the edge has all links", func() bool { return c.Edges[0].Metric("shortline_edge_links") == float64(many) })
 	control.Kill()
 	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 0, DisableKeepAlives: true}, Timeout: 30 * time.Second}
 	var members sync.WaitGroup

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
@@ -19,7 +20,7 @@ func takenBack(t *testing.T, n *fleet.Node, path string) (serves bool) {
 	}
 	n.Use(path)
 	n.Launch()
-	fleet.Eventually(t, time.Minute, "the old control plane serves or says why not", func() bool {
+	testkit.Within(t, time.Minute, "the old control plane serves or says why not", func() bool {
 		serves = n.Usable()
 		return serves || strings.Contains(n.Log(), "used by a newer release")
 	})
@@ -49,7 +50,7 @@ func TestG30_two_releases(t *testing.T) {
 		t.Helper()
 		for slug, to := range want {
 			for _, e := range c.Edges {
-				fleet.Eventually(t, 10*time.Second, when+": "+e.Name+" leads from "+slug+" to "+to, func() bool {
+				testkit.Within(t, 10*time.Second, when+": "+e.Name+" leads from "+slug+" to "+to, func() bool {
 					asked++
 					status, location, err := follow(e.Addr, slug)
 					return err == nil && status == 302 && location == to

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 	"github.com/shortline/shortline/test/harness/truth"
@@ -41,7 +42,7 @@ func TestG32_rows_that_vanish_are_shipped_again(t *testing.T) {
 		t.Fatalf("%d were deleted, not %d", r.Acked-int64(left), n)
 	}
 	began := time.Now()
-	fleet.Eventually(t, 8*time.Minute, "the deleted clicks are back", func() bool {
+	testkit.Within(t, 8*time.Minute, "the deleted clicks are back", func() bool {
 		n, err := c.Store.Clicks(t.Context())
 		return err == nil && int64(n) >= r.Acked
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
@@ -34,7 +35,7 @@ func TestG34_rule_bomb(t *testing.T) {
 		link.Record{Num: 1002, Owner: 2, Slug: "bare", Destination: "https://example.com/bare", CreatedAt: 1})
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
 	e := f.Edges[0]
-	fleet.Eventually(t, time.Minute, "the edge has the link", func() bool { return e.Metric("shortline_edge_links") >= 102 })
+	testkit.Within(t, time.Minute, "the edge has the link", func() bool { return e.Metric("shortline_edge_links") >= 102 })
 	requests := map[string][][]byte{}
 	for _, slug := range []string{"bomb", "bare"} {
 		for range 32 {

@@ -14,6 +14,7 @@ import (
 	"github.com/maxmind/mmdbwriter"
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 	"github.com/shortline/shortline/test/harness/plane"
@@ -89,7 +90,7 @@ func TestGeo_database_in_place(t *testing.T) {
 	res := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: []string{"placed"}, Clients: 4, Rate: 500}, func() {
 		stays := func(what string, over func() bool) {
 			t.Helper()
-			fleet.Eventually(t, 2*time.Minute, what, func() bool {
+			testkit.Within(t, 2*time.Minute, what, func() bool {
 				if got := place(); got != "DE" {
 					t.Fatalf("%s: the place is %s", what, got)
 				}
@@ -104,14 +105,14 @@ func TestGeo_database_in_place(t *testing.T) {
 			stays(fmt.Sprintf("a file of %d bytes is refused", size), func() bool { return refused() > i })
 		}
 		write(french)
-		fleet.Eventually(t, 2*time.Minute, "the database that was written over the old one is used", func() bool { return place() == "FR" })
+		testkit.Within(t, 2*time.Minute, "the database that was written over the old one is used", func() bool { return place() == "FR" })
 		if err := os.WriteFile(path+".new", german, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(path+".new", path); err != nil {
 			t.Fatal(err)
 		}
-		fleet.Eventually(t, 2*time.Minute, "the database that was put in its place is used", func() bool { return place() == "DE" })
+		testkit.Within(t, 2*time.Minute, "the database that was put in its place is used", func() bool { return place() == "DE" })
 	})
 	t.Logf("load: %v", res)
 	if len(res.Other) > 0 || res.Broken > 0 || res.Acked == 0 || !e.Alive() || e.Starts != 1 {

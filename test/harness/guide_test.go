@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
@@ -107,7 +108,7 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	if !ok {
 		t.Fatalf("the guide has no configuration under %q", p.heading)
 	}
-	dir, tlsAddr, plainAddr := t.TempDir(), freePort(t), freePort(t)
+	dir, tlsAddr, plainAddr := t.TempDir(), testkit.FreeAddr(t), testkit.FreeAddr(t)
 	certificate(t, dir)
 	text := strings.NewReplacer("DIR", dir, "TLSPORT", strings.TrimPrefix(tlsAddr, "127.0.0.1:"), "127.0.0.1:8080", n.Addr, "/etc/ssl/", dir+"/",
 		"listen 443 ssl", "listen "+tlsAddr+" ssl", "listen 80", "listen "+plainAddr,
@@ -152,7 +153,7 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 		return res, err
 	}
 	base := "https://" + tlsAddr
-	fleet.Eventually(t, 30*time.Second, p.fence+" answers", func() bool {
+	testkit.Within(t, 30*time.Second, p.fence+" answers", func() bool {
 		res, err := get(base + "/healthz")
 		return err == nil && res.StatusCode == 200
 	})
@@ -161,7 +162,7 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	if res, err := get(base + "/" + link.Slug); err != nil || res.StatusCode != 302 || res.Header.Get("Location") != "https://example.com/" {
 		t.Fatalf("a link: %v, %v", res, err)
 	}
-	fleet.Eventually(t, 10*time.Second, "the click has the visitor's address", func() bool {
+	testkit.Within(t, 10*time.Second, "the click has the visitor's address", func() bool {
 		var recent struct{ Clicks []struct{ IP string } }
 		api.Must("GET", "/api/analytics/urls/"+link.ID+"/recent-clicks", nil, 200, &recent)
 		if len(recent.Clicks) == 1 && recent.Clicks[0].IP != "127.0.0.9" {

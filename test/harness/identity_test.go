@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
@@ -33,7 +34,7 @@ func TestIdentity_of_a_copied_folder_is_refused(t *testing.T) {
 	two.Start()
 	crowd := newCrowd(t)
 	r := crowd.during(load.Config{Addrs: []string{one.Addr}, Slugs: c.slugs, Clients: 4, Rate: 500}, func() {
-		fleet.Eventually(t, 40*time.Second, "one of the two is told to hold its clicks", func() bool {
+		testkit.Within(t, 40*time.Second, "one of the two is told to hold its clicks", func() bool {
 			return held(one) || held(two)
 		})
 	})

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/plane"
 )
@@ -193,21 +194,11 @@ func (s secrets) client(with *secrets) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-func freePort(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().String()
-}
-
 // With the files of deploy/make-secrets, control planes answer edges only over TLS and only if they show a certificate;
 // links arrive signed, and the API that an edge passes on takes the same way.
 func TestM8_EdgesShowCertificates(t *testing.T) {
 	own, other := makeSecrets(t), makeSecrets(t)
-	port := freePort(t)
+	port := testkit.FreeAddr(t)
 	f := fleet.Start(t, fleet.Config{Edges: 1, Controls: 1,
 		ControlEnv: []string{"EDGE_LISTEN_ADDR=" + port, "EDGE_PLAIN=false", "EDGE_CERT_FILE=" + own.path("control_cert"), "EDGE_KEY_FILE=" + own.path("control_key"),
 			"EDGE_CA_FILE=" + own.path("edge_ca"), "SNAPSHOT_SIGNING_KEY_FILE=" + own.path("snapshot_signing_key"), "EDGE_TOKENS=eu=" + own.read("edge_token_1"), "TRUSTED_PROXIES="},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 	"github.com/shortline/shortline/test/harness/plane"
@@ -118,7 +119,7 @@ func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) {
 	t.Helper()
 	f.Shipped(2 * time.Minute)
 	began := time.Now()
-	fleet.Eventually(t, 2*time.Minute, "ClickHouse has every answered click", func() bool {
+	testkit.Within(t, 2*time.Minute, "ClickHouse has every answered click", func() bool {
 		n, err := f.Store.Clicks(t.Context())
 		return err == nil && int64(n) >= acked
 	})

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // pager is an Alertmanager as far as Prometheus knows one: it remembers which alerts it was sent, by name and instance.
@@ -50,12 +52,7 @@ func (p *pager) has(alert string) bool {
 // own starts another process of a program that tests share, which the test may stop.
 func own(t *testing.T, shared *program, settings ...string) *program {
 	t.Helper()
-	p := &program{dir: t.TempDir()}
-	for _, addr := range []*string{&p.Addr, &p.Ops} {
-		if err := freePort(addr); err != nil {
-			t.Fatal(err)
-		}
-	}
+	p := &program{dir: t.TempDir(), Addr: testkit.FreeAddr(t), Ops: testkit.FreeAddr(t)}
 	p.cmd = exec.Command(filepath.Join(shared.dir, "program"))
 	p.cmd.Env = append(settings, "PATH="+os.Getenv("PATH"), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+filepath.Join(p.dir, "data"))
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -67,16 +64,6 @@ func own(t *testing.T, shared *program, settings ...string) *program {
 		_ = p.cmd.Wait()
 	})
 	return p
-}
-
-// eventually waits for a condition, for as long as a busy machine may need.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
 }
 
 // ups asks Prometheus how many targets answer.
@@ -135,10 +122,7 @@ func TestOps3_A_stopped_edge_pages(t *testing.T) {
 	config := swap(read(t, "deploy/prometheus/prometheus.yml"), "/etc/prometheus/targets.yml", targets,
 		"  - /etc/prometheus/rules/*.yml", "  - "+filepath.Join(dir, "alerts.yml")+"\n  - "+filepath.Join(dir, "recording.yml"),
 		"alertmanager:9093", strings.TrimPrefix(pages.URL, "http://"), "15s", "1s", `regex: (.+):\d+`, `regex: (.+)`)
-	var listen string
-	if err := freePort(&listen); err != nil {
-		t.Fatal(err)
-	}
+	listen := testkit.FreeAddr(t)
 	var out bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), binary, "--config.file="+write("prometheus.yml", config), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -154,7 +138,7 @@ func TestOps3_A_stopped_edge_pages(t *testing.T) {
 		}
 	})
 
-	eventually(t, "both edges answer", func() bool { return ups(t, listen) == "2" })
+	testkit.Within(t, 2*time.Minute, "both edges answer", func() bool { return ups(t, listen) == "2" })
 	down := func(p *program) string { return "ShortlineDown " + p.Ops }
 	if pages.has(down(stops)) || pages.has(down(stays)) {
 		t.Error("a page for an edge that answers")
@@ -162,7 +146,7 @@ func TestOps3_A_stopped_edge_pages(t *testing.T) {
 	if err := stops.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a page for the edge that was stopped", func() bool { return pages.has(down(stops)) })
+	testkit.Within(t, 2*time.Minute, "a page for the edge that was stopped", func() bool { return pages.has(down(stops)) })
 	if pages.has(down(stays)) {
 		t.Error("a page for the edge that answers")
 	}

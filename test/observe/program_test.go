@@ -3,10 +3,8 @@ package observe_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const password = "correct-horse-battery"
@@ -68,7 +68,7 @@ func start(t *testing.T, source, page string, settings ...string) *program {
 	defer running.Unlock()
 	p := running.programs[source]
 	if p == nil {
-		p = &program{}
+		p = &program{Addr: testkit.FreeAddr(t), Ops: testkit.FreeAddr(t)}
 		if running.programs == nil {
 			running.programs = map[string]*program{}
 		}
@@ -91,9 +91,6 @@ func (p *program) start(source, page string, settings []string) (err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w: %s", source, err, out)
 	}
-	if err := errors.Join(freePort(&p.Addr), freePort(&p.Ops)); err != nil {
-		return err
-	}
 	p.cmd = exec.Command(binary)
 	p.cmd.Env = append(settings, "PATH="+os.Getenv("PATH"), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+filepath.Join(p.dir, "data"), "LOG_FORMAT=json")
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
@@ -112,15 +109,6 @@ func (p *program) start(source, page string, settings []string) (err error) {
 		}
 	}
 	return fmt.Errorf("%s is not ready after a minute", source)
-}
-
-func freePort(addr *string) error {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	*addr = ln.Addr().String()
-	return ln.Close()
 }
 
 // metrics makes a request, so that there is one to count, and reads what the program exports.

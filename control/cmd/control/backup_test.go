@@ -22,6 +22,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // stoppable runs a control plane like start, until the test calls what it returns.
@@ -77,16 +78,6 @@ func stored(t *testing.T, url string) (n int64) {
 		n += l.Clicks
 	}
 	return n
-}
-
-// until waits for a condition.
-func waitFor(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !f(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("not within a minute: " + what)
-		}
-	}
 }
 
 // A fleet is backed up while links are made and clicks come in, and is brought back into empty stores. Every link that was
@@ -146,7 +137,7 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	if code, text := p.ask(t, "POST", "http://"+p.api+"/api/webhooks", `{"name":"a","url":"https://example.com/hook","events":["url.created"]}`); code >= 300 {
 		t.Fatalf("a webhook: %d %s", code, text)
 	}
-	waitFor(t, "some load", func() bool {
+	testkit.Eventually(t, "some load", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(links) >= 30 && stored(t, env["CLICKHOUSE_URL"]) >= 1000
@@ -169,7 +160,7 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	mu.Lock()
 	made := len(links)
 	mu.Unlock()
-	waitFor(t, "load after the backup", func() bool { mu.Lock(); defer mu.Unlock(); return len(links) >= made+10 && acked.Load() >= before+500 })
+	testkit.Eventually(t, "load after the backup", func() bool { mu.Lock(); defer mu.Unlock(); return len(links) >= made+10 && acked.Load() >= before+500 })
 	ended.Store(true)
 	load.Wait()
 	stop()
@@ -225,7 +216,7 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 		}
 	}
 	all := acked.Load()
-	waitFor(t, "the clicks after the backup are delivered again", func() bool { return stored(t, target["CLICKHOUSE_URL"]) >= all })
+	testkit.Eventually(t, "the clicks after the backup are delivered again", func() bool { return stored(t, target["CLICKHOUSE_URL"]) >= all })
 	if n := stored(t, target["CLICKHOUSE_URL"]); n != all {
 		t.Errorf("%d clicks instead of %d", n, all)
 	}

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // backUp runs the command and returns its output.
@@ -119,7 +121,7 @@ func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 		}
 	})
 	enough := func(n int) {
-		eventually(t, time.Minute, fmt.Sprintf("%d clicks and some links", n), func() bool {
+		testkit.Within(t, time.Minute, fmt.Sprintf("%d clicks and some links", n), func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return len(acked) >= n && len(links) >= n/200
@@ -175,7 +177,7 @@ func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 		if status != 302 {
 			t.Errorf("round %d: a visit after the restore: %d", round, status)
 		}
-		eventually(t, 30*time.Second, "a click after the restore is counted", func() bool { return rc.reportTotal(u.ID) == total+1 })
+		testkit.Within(t, 30*time.Second, "a click after the restore is counted", func() bool { return rc.reportTotal(u.ID) == total+1 })
 		r.Stop()
 		t.Logf("round %d: %d clicks answered and %d links made before the backup; it has %d clicks", round, len(before), len(known), len(stored))
 	}
@@ -203,7 +205,7 @@ func TestOps1_StandaloneBackup_of_a_killed_program(t *testing.T) {
 			mu.Unlock()
 		})
 	}()
-	eventually(t, time.Minute, "a thousand clicks", func() bool { mu.Lock(); defer mu.Unlock(); return len(acked) >= 1000 })
+	testkit.Within(t, time.Minute, "a thousand clicks", func() bool { mu.Lock(); defer mu.Unlock(); return len(acked) >= 1000 })
 	p.Kill() // in the middle of the load: some clicks are in the spool only
 	stop.Store(true)
 	<-done
@@ -214,7 +216,7 @@ func TestOps1_StandaloneBackup_of_a_killed_program(t *testing.T) {
 	private(t, to)
 	r := restored(t, p, to)
 	rc := r.Login()
-	eventually(t, 30*time.Second, "every click that was answered is counted", func() bool { return rc.reportTotal(u.ID) >= int64(len(acked)) })
+	testkit.Within(t, 30*time.Second, "every click that was answered is counted", func() bool { return rc.reportTotal(u.ID) >= int64(len(acked)) })
 	r.Stop()
 	stored := storedIDs(t, filepath.Join(r.Dir, "clicks.duckdb"))
 	if missing, twice := compare([]map[string]bool{acked}, stored); missing != 0 || twice != 0 {

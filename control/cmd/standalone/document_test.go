@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The control plane documents the paths that edges answer without sharing code with them. What an edge really
@@ -16,7 +18,7 @@ func TestOps12_visitor_paths_answer_as_documented(t *testing.T) {
 	p := start(t)
 	c := p.Login()
 	u := c.CreateURL("https://example.com/", map[string]any{"password": "open sesame"})
-	eventually(t, time.Second, "the edge knows the link", func() bool { status, _ := p.follow(u.Slug, nil); return status == http.StatusOK })
+	testkit.Within(t, time.Second, "the edge knows the link", func() bool { status, _ := p.follow(u.Slug, nil); return status == http.StatusOK })
 	var doc struct {
 		Components struct {
 			Schemas map[string]struct{ Properties map[string]any }

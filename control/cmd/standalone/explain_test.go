@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // What the API explains of a visit is what the edge does with it: for made-up links, and made-up visitors of each.
@@ -60,7 +62,7 @@ func TestE2E_explain_tells_what_the_edge_does(t *testing.T) {
 		links = append(links, u)
 	}
 	last := c.CreateURL("https://example.com/", nil) // when the edge has it, it has all before it
-	eventually(t, 5*time.Second, "the edge has the links", func() bool {
+	testkit.Within(t, 5*time.Second, "the edge has the links", func() bool {
 		status, _ := p.follow(last.Slug, nil)
 		return status == http.StatusFound
 	})

@@ -29,6 +29,7 @@ import (
 	"github.com/shortline/shortline/edge/remote"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const (
@@ -209,7 +210,7 @@ func TestFleet(t *testing.T) {
 	var edges atomic.Pointer[[]*edge.Edge]
 	edges.Store(&[]*edge.Edge{one, two})
 	for _, e := range *edges.Load() {
-		eventually(t, 30*time.Second, "an edge has links", e.Ready)
+		testkit.Within(t, 30*time.Second, "an edge has links", e.Ready)
 	}
 
 	var visitors sync.WaitGroup
@@ -230,13 +231,13 @@ func TestFleet(t *testing.T) {
 	}
 	visits := func(n int64) {
 		from := f.total()
-		eventually(t, 60*time.Second, "visits are answered", func() bool { return f.total() >= from+n })
+		testkit.Within(t, 60*time.Second, "visits are answered", func() bool { return f.total() >= from+n })
 	}
 
 	// Brokers fail after and before they have taken messages; leaders move.
 	for i, err := range []*kerr.Error{kerr.RequestTimedOut, kerr.NotLeaderForPartition, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut} {
 		h := f.kafka.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: 4})
-		eventually(t, 30*time.Second, "a fault bites", func() bool { return h.Hits() >= 4 })
+		testkit.Within(t, 30*time.Second, "a fault bites", func() bool { return h.Hits() >= 4 })
 		if i%2 == 1 {
 			f.kafka.ShufflePartitionLeaders()
 		}
@@ -247,7 +248,7 @@ func TestFleet(t *testing.T) {
 	f.control.CloseClientConnections()
 	news := f.create("news")
 	for _, e := range *edges.Load() {
-		eventually(t, 30*time.Second, "a new link is everywhere", func() bool { return f.visit(e, "news") == http.StatusFound })
+		testkit.Within(t, 30*time.Second, "a new link is everywhere", func() bool { return f.visit(e, "news") == http.StatusFound })
 	}
 	began := time.Now()
 	f.ok(f.store.Tx(t.Context(), func(tx *store.Tx) error {
@@ -257,7 +258,7 @@ func TestFleet(t *testing.T) {
 		return tx.Touch(t.Context(), news.Num, news.Slug)
 	}))
 	for _, e := range *edges.Load() {
-		eventually(t, 30*time.Second, "a deleted link is nowhere", func() bool { return f.visit(e, "news") == http.StatusNotFound })
+		testkit.Within(t, 30*time.Second, "a deleted link is nowhere", func() bool { return f.visit(e, "news") == http.StatusNotFound })
 	}
 	t.Logf("a deletion was everywhere after %v", time.Since(began).Round(time.Millisecond))
 
@@ -265,7 +266,7 @@ func TestFleet(t *testing.T) {
 	stopFirst()
 	third, _ := f.member()
 	visits(200)
-	eventually(t, 30*time.Second, "the new reader has partitions", func() bool { return third.Stats().Partitions > 0 })
+	testkit.Within(t, 30*time.Second, "the new reader has partitions", func() bool { return third.Stats().Partitions > 0 })
 
 	// Kafka takes nothing, the control plane is away, and an edge restarts: it serves what it has.
 	f.away.Store(true)
@@ -287,7 +288,7 @@ func TestFleet(t *testing.T) {
 	visitors.Wait()
 
 	want := f.total()
-	eventually(t, 60*time.Second, "all clicks are stored", func() bool { return int64(f.intake.Stats().Stored) >= want })
+	testkit.Within(t, 60*time.Second, "all clicks are stored", func() bool { return int64(f.intake.Stats().Stored) >= want })
 	stopOne()
 	stopTwo()
 	lines, err := f.clicks.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}, ByLink: true})

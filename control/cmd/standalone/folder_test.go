@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // A used folder that has lost a part is refused before anything new is made in it, and taken again when it is whole.
@@ -55,7 +57,7 @@ func TestFolder_that_is_gone_is_noticed(t *testing.T) {
 	if err := os.Rename(filepath.Join(p.Dir, "shortline.db"), filepath.Join(p.Dir, "away")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "/readyz tells", func() bool {
+	testkit.Within(t, 10*time.Second, "/readyz tells", func() bool {
 		res, err := http.Get("http://" + p.Ops + "/readyz")
 		if err != nil {
 			t.Fatal(err)

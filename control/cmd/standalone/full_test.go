@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // metric reads one of the program's metrics, without labels.
@@ -118,7 +120,7 @@ func TestE2E_disk_full(t *testing.T) {
 	})
 	ballast := fill(t, p.Dir)
 	const droppedClicks = "shortline_spool_clicks_dropped_total"
-	eventually(t, 3*time.Minute, "clicks are dropped for want of room", func() bool { return p.metric(droppedClicks) > 1000 })
+	testkit.Within(t, 3*time.Minute, "clicks are dropped for want of room", func() bool { return p.metric(droppedClicks) > 1000 })
 	code, where := p.follow(u.Slug, nil)
 	if code != http.StatusFound || where == "" {
 		t.Errorf("with its disk full it answers %d %s", code, where)
@@ -128,11 +130,11 @@ func TestE2E_disk_full(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, time.Minute, "the room is found", func() bool { return p.metric("shortline_spool_shedding") == 0 })
+	testkit.Within(t, time.Minute, "the room is found", func() bool { return p.metric("shortline_spool_shedding") == 0 })
 	time.Sleep(500 * time.Millisecond) // of load that is stored
 	stop.Store(true)
 	load.Wait()
-	eventually(t, 2*time.Minute, "all that was kept is stored", func() bool { return p.metric("shortline_spool_clicks_pending") == 0 })
+	testkit.Within(t, 2*time.Minute, "all that was kept is stored", func() bool { return p.metric("shortline_spool_clicks_pending") == 0 })
 	dropped := int(p.metric(droppedClicks))
 	p.Stop()
 

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // binary is the program under test, built once for all tests of the package.
@@ -72,16 +73,6 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-func freePort(t testing.TB) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().String()
-}
-
 // start runs a fresh standalone and waits until it is ready. extra are more NAME=value settings. Tests ask for reports
 // until they are complete, so these have no limit.
 func start(t testing.TB, extra ...string) *program {
@@ -94,7 +85,7 @@ func start(t testing.TB, extra ...string) *program {
 // prepare is start without the start.
 func prepare(t testing.TB, extra ...string) *program {
 	t.Helper()
-	p := &program{t: t, Dir: t.TempDir(), Addr: freePort(t), Ops: freePort(t)}
+	p := &program{t: t, Dir: t.TempDir(), Addr: testkit.FreeAddr(t), Ops: testkit.FreeAddr(t)}
 	p.env = append(cleanEnv(), "LISTEN_ADDR="+p.Addr, "OPS_ADDR="+p.Ops, "DATA_DIR="+p.Dir, "RATE_LIMIT_ANALYTICS=0")
 	p.env = append(p.env, extra...)
 	t.Cleanup(func() {
@@ -194,7 +185,7 @@ type client struct {
 // program is ready.
 func (p *program) Password() string {
 	p.t.Helper()
-	eventually(p.t, 10*time.Second, "the first admin's password is printed", func() bool {
+	testkit.Within(p.t, 10*time.Second, "the first admin's password is printed", func() bool {
 		if m := printedPassword.FindStringSubmatch(p.output.String()); p.password == "" && m != nil {
 			p.password = m[1]
 		}
@@ -289,7 +280,7 @@ func (p *program) follow(slug string, header map[string]string) (int, string) {
 // published waits until the edge knows a new link, at most the promised second. It asks by HEAD, which is no click.
 func (p *program) published(slug string) {
 	p.t.Helper()
-	eventually(p.t, time.Second, "the edge knows /"+slug, func() bool {
+	testkit.Within(p.t, time.Second, "the edge knows /"+slug, func() bool {
 		req, err := http.NewRequest("HEAD", "http://"+p.Addr+"/"+slug, nil)
 		if err != nil {
 			p.t.Fatal(err)
@@ -301,18 +292,6 @@ func (p *program) published(slug string) {
 		res.Body.Close()
 		return res.StatusCode == http.StatusFound
 	})
-}
-
-// eventually waits until f is true.
-func eventually(t testing.TB, within time.Duration, what string, f func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(within)
-	for !f() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", within, what)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
 }
 
 func tail(s string, lines int) string {

@@ -16,6 +16,8 @@ import (
 
 	_ "github.com/duckdb/duckdb-go/v2"
 	_ "modernc.org/sqlite"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // kill -9 under load, again and again (N times, 30 by default): each redirect whose answer was read completely
@@ -71,7 +73,7 @@ func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 		answers += int64(len(acked[w]))
 	}
 	c = &client{t: t, base: "http://" + p.Addr, token: c.token}
-	eventually(t, 60*time.Second, "every answered redirect is in the report", func() bool { return c.reportTotal(u.ID) >= answers })
+	testkit.Within(t, 60*time.Second, "every answered redirect is in the report", func() bool { return c.reportTotal(u.ID) >= answers })
 	p.Stop()
 	verify := exec.Command(binary, "verify-clicks")
 	verify.Env = append(cleanEnv(), "DATA_DIR="+p.Dir)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // listening is a stream of clicks that somebody reads.
@@ -92,11 +94,11 @@ func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 	if out, err := exec.Command("go", "build", "-o", file, "github.com/shortline/shortline/edge/cmd/edge").CombinedOutput(); err != nil {
 		t.Fatalf("build edge: %v\n%s", err, out)
 	}
-	addr = freePort(t)
+	addr = testkit.FreeAddr(t)
 	output := &lockedBuffer{}
 	cmd := exec.Command(file)
-	cmd.Env = append(cleanEnv(), "LISTEN_ADDR="+addr, "OPS_ADDR="+freePort(t), "BASE_URL=http://"+addr, "DATA_DIR="+t.TempDir(), "CONTROL_URL=http://"+p.Addr,
-		"EDGE_TOKEN=a-token-that-nobody-knows", "KAFKA_BROKERS="+freePort(t), "PROXY_API=true")
+	cmd.Env = append(cleanEnv(), "LISTEN_ADDR="+addr, "OPS_ADDR="+testkit.FreeAddr(t), "BASE_URL=http://"+addr, "DATA_DIR="+t.TempDir(), "CONTROL_URL=http://"+p.Addr,
+		"EDGE_TOKEN=a-token-that-nobody-knows", "KAFKA_BROKERS="+testkit.FreeAddr(t), "PROXY_API=true")
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
@@ -110,7 +112,7 @@ func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 			t.Logf("output of the edge:\n%s", tail(output.String(), 30))
 		}
 	})
-	eventually(t, 30*time.Second, "the edge passes the API on", func() bool {
+	testkit.Within(t, 30*time.Second, "the edge passes the API on", func() bool {
 		res, err := http.Get("http://" + addr + "/api/openapi.json")
 		if err != nil {
 			return false
@@ -185,7 +187,7 @@ func TestLive_streams_through_edges(t *testing.T) {
 	}
 	began := time.Now()
 	listen(t, "who leaves", p.Addr, admin.token).leave()
-	eventually(t, 20*time.Second, "who left is noticed", func() bool { return open() == "2" })
+	testkit.Within(t, 20*time.Second, "who left is noticed", func() bool { return open() == "2" })
 	t.Logf("a reader's leaving was noticed after %v", time.Since(began).Round(time.Millisecond))
 
 	began = time.Now()

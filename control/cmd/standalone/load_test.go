@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // answered asks for path over conns keep-alive connections as fast as it goes, each worker until next says no,
@@ -108,7 +110,7 @@ func TestE2E_full_speed_report_equals_answers(t *testing.T) {
 	t.Logf("%d redirects in %s: %.0f a second on a shared machine", got, took.Round(time.Millisecond), float64(got)/took.Seconds())
 
 	drain := time.Now()
-	eventually(t, 60*time.Second, "the report reaches the number of redirects", func() bool { return c.reportTotal(u.ID) >= n })
+	testkit.Within(t, 60*time.Second, "the report reaches the number of redirects", func() bool { return c.reportTotal(u.ID) >= n })
 	t.Logf("the report was complete %s after the last redirect", time.Since(drain).Round(time.Millisecond))
 	if total := c.reportTotal(u.ID); total != n {
 		t.Fatalf("the report says %d, %d redirects were answered", total, n)
@@ -119,7 +121,7 @@ func TestE2E_full_speed_report_equals_answers(t *testing.T) {
 		t.Errorf("the overview says %d of %d", overview.TotalClicks, n)
 	}
 	var link struct{ ClickCount int64 }
-	eventually(t, 5*time.Second, fmt.Sprintf("clickCount is %d", n), func() bool {
+	testkit.Within(t, 5*time.Second, fmt.Sprintf("clickCount is %d", n), func() bool {
 		c.Do("GET", "/api/urls/"+u.ID, nil, 200, &link)
 		return link.ClickCount == n
 	})

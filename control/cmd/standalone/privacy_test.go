@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // traces lists the files below a folder that hold an address: as text, or in one of its binary forms, which for IPv4 are the
@@ -56,7 +58,7 @@ func TestOps6_AnonymizeIP(t *testing.T) {
 			for _, from := range []string{"203.0.113.77", "2001:db8:1:2::3", "203.0.113.77"} {
 				p.visit(u.Slug, from)
 			}
-			eventually(t, 30*time.Second, "the clicks are counted", func() bool { return c.reportTotal(u.ID) == 3 })
+			testkit.Within(t, 30*time.Second, "the clicks are counted", func() bool { return c.reportTotal(u.ID) == 3 })
 			var page struct{ Clicks []struct{ IP *string } }
 			c.Do("GET", "/api/analytics/urls/"+u.ID+"/recent-clicks", nil, 200, &page)
 			shown := map[string]int{}
@@ -95,7 +97,7 @@ func TestOps6_Erase(t *testing.T) {
 	for _, from := range []string{"203.0.113.77", "203.0.113.77", "2001:db8:1:2::3", "198.51.100.1"} {
 		p.visit(u.Slug, from)
 	}
-	eventually(t, 30*time.Second, "the clicks are counted", func() bool { return c.reportTotal(u.ID) == 4 })
+	testkit.Within(t, 30*time.Second, "the clicks are counted", func() bool { return c.reportTotal(u.ID) == 4 })
 	backup := func() string {
 		t.Helper()
 		to := filepath.Join(t.TempDir(), "backup")
@@ -104,7 +106,7 @@ func TestOps6_Erase(t *testing.T) {
 		}
 		return to
 	}
-	eventually(t, 30*time.Second, "deliveries have failed", func() bool {
+	testkit.Within(t, 30*time.Second, "deliveries have failed", func() bool {
 		return sqliteCount(t, p.Dir, `SELECT count(*) FROM webhook_logs WHERE payload LIKE '%203.0.113.77%'`) > 0 &&
 			sqliteCount(t, p.Dir, `SELECT count(*) FROM webhook_deliveries WHERE payload LIKE '%203.0.113.77%'`) > 0
 	})

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Clicks older than CLICK_RETENTION_DAYS are deleted and leave reports. A link's clickCount goes on counting them: it
@@ -30,7 +32,7 @@ func TestOps6_Retention(t *testing.T) {
 	counted := func(when string, u created, want, reported int64) {
 		t.Helper()
 		var got struct{ ClickCount int64 }
-		eventually(t, 30*time.Second, fmt.Sprintf("%s: clickCount of %s is %d and the report's %d", when, u.Slug, want, reported), func() bool {
+		testkit.Within(t, 30*time.Second, fmt.Sprintf("%s: clickCount of %s is %d and the report's %d", when, u.Slug, want, reported), func() bool {
 			c.Do("GET", "/api/urls/"+u.ID, nil, 200, &got)
 			return got.ClickCount == want && c.reportTotal(u.ID) == reported
 		})

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const (
@@ -24,7 +26,7 @@ func (p *program) within(what, slug string, header map[string]string, status int
 	var gotStatus int
 	var gotLocation string
 	began := time.Now()
-	eventually(p.t, time.Second, fmt.Sprintf("%s: %s answers %d %s (now %d %s)", what, slug, status, location, gotStatus, gotLocation), func() bool {
+	testkit.Within(p.t, time.Second, fmt.Sprintf("%s: %s answers %d %s (now %d %s)", what, slug, status, location, gotStatus, gotLocation), func() bool {
 		gotStatus, gotLocation = p.follow(slug, header)
 		return gotStatus == status && gotLocation == location
 	})
@@ -69,7 +71,7 @@ func TestE2E_a_restart_keeps_links_sessions_clicks_and_secrets(t *testing.T) {
 	c := p.Login()
 	u := c.CreateURL("https://example.com/kept", nil)
 	p.within("created", u.Slug, map[string]string{"User-Agent": laptop}, 302, "https://example.com/kept")
-	eventually(t, 5*time.Second, "the click is in the report", func() bool { return c.reportTotal(u.ID) == 1 })
+	testkit.Within(t, 5*time.Second, "the click is in the report", func() bool { return c.reportTotal(u.ID) == 1 })
 	for _, how := range []struct {
 		name string
 		end  func()
@@ -85,7 +87,7 @@ func TestE2E_a_restart_keeps_links_sessions_clicks_and_secrets(t *testing.T) {
 		if status, to := p.follow(u.Slug, map[string]string{"User-Agent": laptop}); status != 302 || to != "https://example.com/kept" {
 			t.Errorf("after a %s: %d %s", how.name, status, to)
 		}
-		eventually(t, 5*time.Second, "the next click is counted too", func() bool { return c.reportTotal(u.ID) == before+1 })
+		testkit.Within(t, 5*time.Second, "the next click is counted too", func() bool { return c.reportTotal(u.ID) == before+1 })
 	}
 	p.Stop()
 	err := filepath.WalkDir(p.Dir, func(path string, d fs.DirEntry, err error) error {

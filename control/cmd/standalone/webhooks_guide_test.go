@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // receivers tells how to start each program of docs/users/webhooks.md.
@@ -89,7 +91,7 @@ func fenced(t *testing.T, text, heading, language string) string {
 // runReceiver starts a program of the guide and waits until it listens.
 func runReceiver(t *testing.T, dir, secret string, command func(dir, port string) []string) (addr string) {
 	t.Helper()
-	addr = freePort(t)
+	addr = testkit.FreeAddr(t)
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +113,7 @@ func runReceiver(t *testing.T, dir, secret string, command func(dir, port string
 			t.Logf("output of %v:\n%s", args, output.String())
 		}
 	})
-	eventually(t, time.Minute, "the receiver listens", func() bool {
+	testkit.Within(t, time.Minute, "the receiver listens", func() bool {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			conn.Close()

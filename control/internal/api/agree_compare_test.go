@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // count counts by day the visits that a question is about and that keep keeps.
@@ -271,7 +272,7 @@ func (a *agreeing) counters(when string) {
 		return n
 	}
 	standing := func(v visit) bool { return !a.gone[v.link] }
-	a.eventually(when+": the counters", func() bool {
+	testkit.Eventually(a.t, when+": the counters", func() bool {
 		return a.do("GET", "/api/urls/stats", "", as(a.root)).num("totalClicks") == ever(false, standing)
 	})
 	for name, token := range map[string]string{"ann": a.ann, "bob": a.bob, "root": a.root} {

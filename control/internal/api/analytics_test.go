@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // reportDay is what reports believe the day to be: three days after New York went to summer time.
@@ -150,7 +151,7 @@ func TestAnalytics_figures_agree(t *testing.T) {
 				}
 			})
 		}
-		w.eventually("the counter", func() bool {
+		testkit.Eventually(w.t, "the counter", func() bool {
 			return w.do("GET", "/api/urls/"+kept, "", as(w.ann)).num("clickCount") == w.do("GET", "/api/analytics/urls/"+kept, "", as(w.ann)).num("totalClicks")
 		})
 		check := func(path, exported, token string) float64 {

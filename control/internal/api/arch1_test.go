@@ -12,6 +12,7 @@ import (
 
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // 201 of 400 clicks are 50.25 %, a half at the digit that is rounded. Every answer that tells of them rounds it up.
@@ -47,7 +48,7 @@ func TestArch1_PercentagesAgree(t *testing.T) {
 		add(201, arm(1))
 		add(199, arm(0))
 		w.ok(w.in.Deliver(t.Context(), &batch))
-		w.eventually("counters hold all clicks", func() bool {
+		testkit.Eventually(w.t, "counters hold all clicks", func() bool {
 			return w.do("GET", at+"/routing-rules", "", as(w.ann)).want(200).num("totalMatches") == 400 && w.do("GET", at+"/variants", "", as(w.ann)).want(200).num("totalClicks") == 400
 		})
 

@@ -8,6 +8,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // The webhooks of a deactivated user hear of nothing: what happens meanwhile is never sent, and what was waiting is
@@ -36,15 +37,15 @@ func TestM5_DeactivatedUsersWebhooks(t *testing.T) {
 
 		w.status.Store(500)
 		visit()
-		w.eventually("a failed attempt at each", func() bool { return figure(hook, "totalFailed") == 1 && figure(all, "totalFailed") == 1 })
+		testkit.Eventually(w.t, "a failed attempt at each", func() bool { return figure(hook, "totalFailed") == 1 && figure(all, "totalFailed") == 1 })
 		w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
 		w.status.Store(200)
 		w.clock.advance(time.Minute) // the second attempts are due
 		visit()
 		w.do("PUT", "/api/urls/"+link, `{"title":"meanwhile"}`, as(w.root)).want(200)
-		w.eventually("the administrator hears of all three", func() bool { return figure(all, "totalSuccess") == 3 })
+		testkit.Eventually(w.t, "the administrator hears of all three", func() bool { return figure(all, "totalSuccess") == 3 })
 		// Its figures and those of the deliveries are written by the same loop: what was claimed beside them shows.
-		w.eventually("only ann's first delivery is left", func() bool { return waiting() == 1 })
+		testkit.Eventually(w.t, "only ann's first delivery is left", func() bool { return waiting() == 1 })
 		if n := figure(hook, "totalSent"); n != 1 {
 			t.Errorf("a deactivated user's webhook was sent %v deliveries, want the one from before", n)
 		}
@@ -52,10 +53,10 @@ func TestM5_DeactivatedUsersWebhooks(t *testing.T) {
 		w.do("POST", hook+"/logs/"+failed+"/retry", "", as(w.root)).want(409)
 
 		w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"ACTIVE"}`, as(w.root)).want(200)
-		w.eventually("what was held is sent", func() bool { return waiting() == 0 })
+		testkit.Eventually(w.t, "what was held is sent", func() bool { return waiting() == 0 })
 		w.clock.advance(time.Hour)
 		visit()
-		w.eventually("new clicks are told again", func() bool { return figure(hook, "totalSuccess") == 2 && figure(all, "totalSuccess") == 4 })
+		testkit.Eventually(w.t, "new clicks are told again", func() bool { return figure(hook, "totalSuccess") == 2 && figure(all, "totalSuccess") == 4 })
 		if n := figure(hook, "totalSent"); n != 3 {
 			t.Errorf("%v deliveries in all, want the failed one, its second attempt and the last click", n)
 		}

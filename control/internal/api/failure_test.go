@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // line is a network between a store and its Postgres that can be cut (connections are refused and broken) or
@@ -140,13 +141,13 @@ func TestDatabase_gone_is_a_503_soon(t *testing.T) {
 	l.setCut(true)
 	unavailable("cut")
 	l.setCut(false)
-	w.eventually("the API recovers from a cut", func() bool { return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200 })
+	testkit.Eventually(w.t, "the API recovers from a cut", func() bool { return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200 })
 	l.frozen.Store(true)
 	unavailable("frozen")
 	l.frozen.Store(false)
 	l.setCut(true)
 	l.setCut(false)
-	w.eventually("the API recovers from a freeze", func() bool { return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200 })
+	testkit.Eventually(w.t, "the API recovers from a freeze", func() bool { return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200 })
 }
 
 func TestReplicas_share_what_must_be_shared(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // secondFactor turns a user's second factor on and returns its secret. The clock moves on, so that the next code is new.
@@ -170,7 +171,7 @@ func TestLow_BcryptSlots(t *testing.T) {
 			}
 		})
 	}
-	w.eventually("the flood has filled the queue", func() bool { return answers.Load() > 24 })
+	testkit.Eventually(w.t, "the flood has filled the queue", func() bool { return answers.Load() > 24 })
 	statuses := map[int]int{}
 	for i := range 10 {
 		statuses[w.do("POST", "/api/auth/login", login(userMail, password, ""), from(fmt.Sprintf("192.0.2.%d:1", i+1))).StatusCode]++

@@ -297,18 +297,6 @@ func (r *reply) cookie(name string) *http.Cookie {
 	return nil
 }
 
-// eventually waits for a condition.
-func (w *world) eventually(what string, f func() bool) {
-	w.t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !f() {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("never happened: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
 // expire makes a key's time run out, which takes too long to wait for.
 func (w *world) expire(keyID string) (int64, error) {
 	var n int64

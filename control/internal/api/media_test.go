@@ -28,6 +28,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/media/picture"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // album is where the images of a world are.
@@ -298,7 +299,7 @@ func TestImages_that_no_link_has_go(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- a.use.Run(ctx) }()
-		w.eventually("the image goes", func() bool { return a.keys(w) == "other/file" })
+		testkit.Eventually(w.t, "the image goes", func() bool { return a.keys(w) == "other/file" })
 		cancel()
 		w.ok(<-done)
 	})

@@ -3,6 +3,8 @@ package api_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestUsers(t *testing.T) {
@@ -140,7 +142,7 @@ func TestKeys(t *testing.T) {
 				t.Fatal(r.text)
 			}
 		}
-		w.eventually("the last use is written", func() bool {
+		testkit.Eventually(w.t, "the last use is written", func() bool {
 			return w.do("GET", "/api/api-keys/"+id, "", as(w.ann)).want(200).has("", "id", "name", "prefix", "expiresAt", "createdAt", "lastUsedAt").str("lastUsedAt") != ""
 		})
 		r = w.do("GET", "/api/api-keys", "", as(w.ann)).want(200).has("", "apiKeys", "data", "total", "page", "pageSize", "totalPages")

@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func plain(i int) link.Record {
@@ -87,7 +88,7 @@ func (e *edge) close(t testing.TB) {
 
 func (e *edge) reaches(t testing.TB, cur snapshot.Cursor) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("revision %v", cur), func() bool { return e.Applied() == cur })
+	testkit.Eventually(t, fmt.Sprintf("revision %v", cur), func() bool { return e.Applied() == cur })
 }
 
 func (e *edge) has(slug string) bool {
@@ -129,7 +130,7 @@ func TestAgent_follows(t *testing.T) {
 	if s.fulls != 1 {
 		t.Errorf("%d full documents", s.fulls)
 	}
-	eventually(t, "a report of the last state", func() bool {
+	testkit.Eventually(t, "a report of the last state", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.reports) == 0 {
@@ -184,7 +185,7 @@ func TestAgent_refuses_a_bad_document_whole(t *testing.T) {
 				s.log = nil // so that it must take a full document
 				s.cur.Revision++
 			})
-			eventually(t, "a reported refusal", func() bool {
+			testkit.Eventually(t, "a reported refusal", func() bool {
 				s.mu.Lock()
 				defer s.mu.Unlock()
 				n := len(s.reports)
@@ -273,7 +274,7 @@ func TestAgent_drift_is_repaired(t *testing.T) {
 	if e.has(plain(6).Slug) {
 		t.Error("a link that it was told is gone is still served")
 	}
-	eventually(t, "a full document", func() bool { return !e.has(plain(5).Slug) && e.Status().Refused == "" })
+	testkit.Eventually(t, "a full document", func() bool { return !e.has(plain(5).Slug) && e.Status().Refused == "" })
 	if e.Status().StateHash != s.hash().String() {
 		t.Error("states differ")
 	}
@@ -356,7 +357,7 @@ func TestAgent_does_not_hammer(t *testing.T) {
 	// Each question is answered "too old", also right after a full document.
 	s.spoilDelta = func([]byte) ([]byte, error) { return nil, snapshot.ErrTooOld }
 	e := start(t, t.TempDir(), &ahead{s}, func(c *agent.Config) { c.BackoffMin, c.BackoffMax = 50*time.Millisecond, 50*time.Millisecond })
-	eventually(t, "a few rounds", func() bool { return e.Stats().SourceErrors >= 3 })
+	testkit.Eventually(t, "a few rounds", func() bool { return e.Stats().SourceErrors >= 3 })
 	if loaded, failed := e.Stats().Loaded, e.Stats().SourceErrors; loaded > failed+1 {
 		t.Errorf("%d full documents for %d pauses", loaded, failed)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestAgent_starts_from_disk_alone(t *testing.T) {
@@ -38,7 +39,7 @@ func TestAgent_starts_from_disk_alone(t *testing.T) {
 	}
 	// It keeps serving while nobody answers, and goes on with changes where it was.
 	offline := start(t, dir, dead{}, nil)
-	eventually(t, "failed questions", func() bool { return offline.Stats().SourceErrors > 3 })
+	testkit.Eventually(t, "failed questions", func() bool { return offline.Stats().SourceErrors > 3 })
 	if !offline.Ready() || offline.table.Len() != len(s.links) {
 		t.Error("it lost its state")
 	}
@@ -102,7 +103,7 @@ func TestAgent_torn_or_damaged_files(t *testing.T) {
 	dir := t.TempDir()
 	e := start(t, dir, s, nil)
 	e.reaches(t, s.cur)
-	eventually(t, "the state file", func() bool { return e.Stats().LastWritten != 0 })
+	testkit.Eventually(t, "the state file", func() bool { return e.Stats().LastWritten != 0 })
 	base := s.cur.Revision
 	hashes := map[uint64]string{base: s.hash().String()}
 	for i := range 4 {
@@ -180,7 +181,7 @@ func TestAgent_disk_that_fails_does_not_stop_changes(t *testing.T) {
 	}
 	e := start(t, dir, s, nil)
 	e.reaches(t, s.cur)
-	eventually(t, "a disk error", func() bool { return e.Stats().DiskErrors > 0 })
+	testkit.Eventually(t, "a disk error", func() bool { return e.Stats().DiskErrors > 0 })
 	for i := range 50 {
 		s.put(plain(20 + i))
 	}
@@ -222,7 +223,7 @@ func TestAgent_killed(t *testing.T) {
 		}
 		path := filepath.Join(dir, "links.state")
 		before, _ := os.Stat(path)
-		eventually(t, "a new state file", func() bool {
+		testkit.Eventually(t, "a new state file", func() bool {
 			now, err := os.Stat(path)
 			return err == nil && (before == nil || !os.SameFile(before, now))
 		})

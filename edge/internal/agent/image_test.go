@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // imaged serves until the state of the source is on disk with its image, and then takes some changes for the log.
@@ -30,7 +31,7 @@ func imaged(t testing.TB, dir string, s *source, change func(*agent.Config)) {
 
 func awaitImage(t testing.TB, dir string) {
 	t.Helper()
-	eventually(t, "the image", func() bool { return exists(filepath.Join(dir, "links.image")) })
+	testkit.Eventually(t, "the image", func() bool { return exists(filepath.Join(dir, "links.image")) })
 }
 
 func exists(path string) bool {
@@ -152,7 +153,7 @@ func TestImage_in_doubt_the_document(t *testing.T) {
 			t.Error("it was taken")
 		}
 		e := start(t, to, dead{}, next)
-		eventually(t, "an image of its own", func() bool {
+		testkit.Eventually(t, "an image of its own", func() bool {
 			b, err := os.ReadFile(filepath.Join(to, "links.image"))
 			return err == nil && !bytes.Equal(b, image)
 		})
@@ -217,7 +218,7 @@ func TestImage_that_cannot_be_written_stops_nothing(t *testing.T) {
 	}
 	e := start(t, dir, s, func(c *agent.Config) { c.LogBytes = 500 })
 	e.reaches(t, s.cur)
-	eventually(t, "an error", func() bool { return e.Stats().DiskErrors > 0 })
+	testkit.Eventually(t, "an error", func() bool { return e.Stats().DiskErrors > 0 })
 	for i := range 50 {
 		s.put(plain(100 + i))
 	}
@@ -265,13 +266,13 @@ func TestImage_killed_while_it_is_written(t *testing.T) {
 			t.Fatal(err)
 		}
 		before, _ := os.Stat(filepath.Join(dir, "links.image"))
-		eventually(t, "an image of its own", func() bool {
+		testkit.Eventually(t, "an image of its own", func() bool {
 			now, err := os.Stat(filepath.Join(dir, "links.image"))
 			return err == nil && (before == nil || !os.SameFile(before, now))
 		})
 		// Then as soon as the next one is begun, or has just become the image.
 		next, _ := os.Stat(filepath.Join(dir, "links.image"))
-		eventually(t, "the next image", func() bool {
+		testkit.Eventually(t, "the next image", func() bool {
 			now, err := os.Stat(filepath.Join(dir, "links.image"))
 			return exists(filepath.Join(dir, "links.image.new")) || err == nil && next != nil && !os.SameFile(next, now)
 		})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/shortline/shortline/shared/link"
@@ -162,12 +161,3 @@ func (dead) Changes(context.Context, snapshot.Cursor) ([]byte, error) {
 	return nil, fmt.Errorf("nobody is there")
 }
 func (dead) Report(context.Context, snapshot.Status) error { return fmt.Errorf("nobody is there") }
-
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}

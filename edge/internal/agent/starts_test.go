@@ -7,6 +7,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // quickly proves states fast enough for a test, and bans them for longer than one.
@@ -25,9 +26,9 @@ func proven(t *testing.T, dir string, s *source, change func(*agent.Config)) {
 		}
 	})
 	e.reaches(t, s.cur)
-	eventually(t, "the state on disk", func() bool { return e.Stats().LastWritten != 0 })
+	testkit.Eventually(t, "the state on disk", func() bool { return e.Stats().LastWritten != 0 })
 	at := time.Now()
-	eventually(t, "the state proven", func() bool { return time.Since(at) > 150*time.Millisecond })
+	testkit.Eventually(t, "the state proven", func() bool { return time.Since(at) > 150*time.Millisecond })
 	e.stop()
 }
 
@@ -49,9 +50,9 @@ func TestAgent_goes_back_after_three_dead_starts(t *testing.T) {
 	if back.Applied() != good || !back.Ready() || back.has("s01000") {
 		t.Fatalf("after three dead starts it is at %v, want %v", back.Applied(), good)
 	}
-	eventually(t, "the reason in a report", func() bool { return strings.Contains(back.Status().Refused, "3 starts died with revision") })
+	testkit.Eventually(t, "the reason in a report", func() bool { return strings.Contains(back.Status().Refused, "3 starts died with revision") })
 	at := time.Now()
-	eventually(t, "time to take the bad state again", func() bool { return time.Since(at) > 200*time.Millisecond })
+	testkit.Eventually(t, "time to take the bad state again", func() bool { return time.Since(at) > 200*time.Millisecond })
 	if back.Applied() != good {
 		t.Fatalf("it took %v again", back.Applied())
 	}
@@ -105,7 +106,7 @@ func TestAgent_goes_back_to_the_other_slot(t *testing.T) {
 	if back.Applied() != good || back.has("s01000") || back.table.Len() != 20 {
 		t.Fatalf("at %v, want %v", back.Applied(), good)
 	}
-	eventually(t, "the good state written again", func() bool { return back.Stats().LastWritten != 0 })
+	testkit.Eventually(t, "the good state written again", func() bool { return back.Stats().LastWritten != 0 })
 	back.stop()
 	if at := dies(t, dir).Applied(); at != good {
 		t.Errorf("then at %v, want %v", at, good)

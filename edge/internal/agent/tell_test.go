@@ -10,6 +10,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // reporter is a source that answers reports.
@@ -78,8 +79,8 @@ func TestAgent_orders_are_carried_out_and_reported_until_heard(t *testing.T) {
 		}
 	})
 	count := func() int { r.mu.Lock(); defer r.mu.Unlock(); return heard }
-	eventually(t, "the order's outcome", func() bool { return count() == 1 })
-	eventually(t, "a report after it", func() bool { return len(r.last().Repairs) == 0 })
+	testkit.Eventually(t, "the order's outcome", func() bool { return count() == 1 })
+	testkit.Eventually(t, "a report after it", func() bool { return len(r.last().Repairs) == 0 })
 	mu.Lock()
 	defer mu.Unlock()
 	if count() != 1 || len(done) != 1 || done[0] != order || r.last().Address != "https://edge-1.example" {
@@ -104,7 +105,7 @@ func TestAgent_twin_is_told_once_each_way(t *testing.T) {
 	// Silence of the control plane is no answer to the question whether it is over; and links go on.
 	n := e.Stats().ReportErrors
 	r.says(func(snapshot.Status) (snapshot.Answer, error) { return snapshot.Answer{}, errors.New("away") })
-	eventually(t, "more failed reports", func() bool { return e.Stats().ReportErrors > n+5 })
+	testkit.Eventually(t, "more failed reports", func() bool { return e.Stats().ReportErrors > n+5 })
 	e.reaches(t, r.put(plain(2)))
 	r.says(nothing)
 	if err := <-told; err != nil {
@@ -121,7 +122,7 @@ func TestAgent_each_start_names_the_one_before(t *testing.T) {
 	dir, before := t.TempDir(), ""
 	for range 3 {
 		e := start(t, dir, r, nil)
-		eventually(t, "a report of this start", func() bool { s := r.last(); return s.Run != "" && s.Run != before })
+		testkit.Eventually(t, "a report of this start", func() bool { s := r.last(); return s.Run != "" && s.Run != before })
 		if s := r.last(); s.Before != before {
 			t.Errorf("%q follows %q, but says %q", s.Run, before, s.Before)
 		}
@@ -137,7 +138,7 @@ func TestRun_refuses_a_folder_in_use(t *testing.T) {
 	dir := t.TempDir()
 	first := start(t, dir, s, nil)
 	first.reaches(t, s.cur)
-	eventually(t, "a state on disk", func() bool { return first.Stats().LastWritten != 0 })
+	testkit.Eventually(t, "a state on disk", func() bool { return first.Stats().LastWritten != 0 })
 	second := boot(t, dir, dead{}, nil)
 	if err := second.Run(t.Context()); !errors.Is(err, agent.ErrInUse) {
 		t.Errorf("a second agent in the folder: %v", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func signingKey(of byte) snapshot.SigningKey {
@@ -50,7 +51,7 @@ func TestAgent_takes_what_is_signed_only(t *testing.T) {
 	e := start(t, t.TempDir(), s, trusting(one))
 	refused := func(n uint64) {
 		t.Helper()
-		eventually(t, "it is refused", func() bool { return e.Stats().Unsigned >= n })
+		testkit.Eventually(t, "it is refused", func() bool { return e.Stats().Unsigned >= n })
 		if !strings.Contains(e.Status().Refused, "not signed") {
 			t.Errorf("the status says %q", e.Status().Refused)
 		}
@@ -78,7 +79,7 @@ func TestAgent_takes_what_is_signed_only(t *testing.T) {
 		s.drop(plain(100).Slug)
 		e.reaches(t, s.cur)
 	}
-	eventually(t, "the status is at peace again", func() bool { return e.Status().Refused == "" })
+	testkit.Eventually(t, "the status is at peace again", func() bool { return e.Status().Refused == "" })
 }
 
 func TestAgent_a_state_that_was_taken_without_keys(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/kafkatest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // rounds is how often a test does what it does: N, or few.
@@ -41,32 +42,32 @@ func TestShip_real_broker_dies_and_hangs(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	eventually(t, "deliveries fail", func() bool { return r.ship.Stats().Failures > 3 })
+	testkit.Eventually(t, "deliveries fail", func() bool { return r.ship.Stats().Failures > 3 })
 	if st := r.sink.Stats(); st.Ready || st.Oldest == 0 {
 		t.Errorf("the broker is away, and %+v", st)
 	}
 	if err := b.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the edge makes the topic", func() bool { return r.sink.Stats().Ready })
-	eventually(t, "clicks arrive", func() bool { return r.ship.Stats().Events == r.sent })
+	testkit.Eventually(t, "the edge makes the topic", func() bool { return r.sink.Stats().Ready })
+	testkit.Eventually(t, "clicks arrive", func() bool { return r.ship.Stats().Events == r.sent })
 
 	for range rounds(1) {
 		flowing := r.ship.Stats().Events
-		eventually(t, "clicks flow", func() bool { r.click(100); return r.ship.Stats().Events > flowing+2000 })
+		testkit.Eventually(t, "clicks flow", func() bool { r.click(100); return r.ship.Stats().Events > flowing+2000 })
 		b.Kill()
 		failures := r.ship.Stats().Failures
-		eventually(t, "deliveries fail", func() bool { r.click(10); return r.ship.Stats().Failures > failures+3 })
+		testkit.Eventually(t, "deliveries fail", func() bool { r.click(10); return r.ship.Stats().Failures > failures+3 })
 		if err := b.Restart(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		flowing = r.ship.Stats().Events
-		eventually(t, "clicks flow", func() bool { r.click(100); return r.ship.Stats().Events > flowing+2000 })
+		testkit.Eventually(t, "clicks flow", func() bool { r.click(100); return r.ship.Stats().Events > flowing+2000 })
 		if err := b.Pause(); err != nil {
 			t.Fatal(err)
 		}
 		failures = r.ship.Stats().Failures
-		eventually(t, "deliveries time out", func() bool { r.click(1); return r.ship.Stats().Failures >= failures+4 })
+		testkit.Eventually(t, "deliveries time out", func() bool { r.click(1); return r.ship.Stats().Failures >= failures+4 })
 		if err := b.Resume(); err != nil {
 			t.Fatal(err)
 		}
@@ -103,14 +104,14 @@ func TestDeliver_refused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "max.message.bytes") {
-		eventually(t, "the topic is looked at", func() bool {
+		testkit.Eventually(t, "the topic is looked at", func() bool {
 			err = s.Check(t.Context())
 			return err != nil && strings.Contains(err.Error(), "max.message.bytes")
 		})
 	}
 	small, large := batch(lane, 1, 20, 200), batch(lane, 21, 1, 3900)
 	for _, b := range []*click.Batch{small, large, batch(lane, 22, 20, 200)} {
-		eventually(t, "the lane goes on", func() bool { err = s.Deliver(t.Context(), b); return err == nil })
+		testkit.Eventually(t, "the lane goes on", func() bool { err = s.Deliver(t.Context(), b); return err == nil })
 	}
 	st := s.Stats()
 	if st.Asides != 1 || st.Splits == 0 || st.Refusals < 2 || st.Oldest != 0 {

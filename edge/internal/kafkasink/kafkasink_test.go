@@ -25,6 +25,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/kafkasink"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const topic = "clicks"
@@ -441,7 +442,7 @@ func TestSink_failures_leave_nothing_behind(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, fmt.Sprintf("goroutines are as few as %d", before), func() bool { return runtime.NumGoroutine() <= before })
+	testkit.Eventually(t, fmt.Sprintf("goroutines are as few as %d", before), func() bool { return runtime.NumGoroutine() <= before })
 	t.Logf("%d failures, %d goroutines before, %d after", s.Stats().Failures, before, runtime.NumGoroutine())
 }
 
@@ -468,7 +469,7 @@ func TestDeliver_timeout_means_unknown(t *testing.T) {
 		t.Errorf("it took %v", d)
 	}
 	close(held)
-	eventually(t, "it is delivered", func() bool { return s.Deliver(t.Context(), b) == nil })
+	testkit.Eventually(t, "it is delivered", func() bool { return s.Deliver(t.Context(), b) == nil })
 	list := messages(t, c.ListenAddrs(), 2)
 	if !bytes.Equal(list[0].frame, list[1].frame) {
 		t.Error("a repeat of other bytes")

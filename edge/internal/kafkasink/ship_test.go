@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // road is a spool that is shipped to a topic while clicks come in.
@@ -78,19 +79,10 @@ func (r *road) click(n int) {
 	}
 }
 
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(40 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
 // arrived waits until all clicks are acknowledged, and compares the topic with them.
 func (r *road) arrived(brokers []string, wantRepeats bool) {
 	r.Helper()
-	eventually(r.T, "all clicks are acknowledged", func() bool { return r.ship.Stats().Events == r.sent })
+	testkit.Eventually(r.T, "all clicks are acknowledged", func() bool { return r.ship.Stats().Events == r.sent })
 	type identity struct {
 		click.Lane
 		seq uint64
@@ -161,7 +153,7 @@ func TestShip_through_faults(t *testing.T) {
 			c.ShufflePartitionLeaders()
 		}
 		r.click(500)
-		eventually(t, "the fault "+f.name+" bites", func() bool { r.click(1); return h.Hits() >= 3 })
+		testkit.Eventually(t, "the fault "+f.name+" bites", func() bool { r.click(1); return h.Hits() >= 3 })
 	}
 	r.arrived(c.ListenAddrs(), true)
 }
@@ -184,10 +176,10 @@ func TestShip_answers_are_cut_off(t *testing.T) {
 	for range 8 {
 		seen := r.ship.Stats().Failures
 		took := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
-		eventually(t, "a delivery fails", func() bool {
+		testkit.Eventually(t, "a delivery fails", func() bool {
 			r.click(20)
 			hits := took.Hits()
-			eventually(t, "a message comes", func() bool { return took.Hits() > hits })
+			testkit.Eventually(t, "a message comes", func() bool { return took.Hits() > hits })
 			mu.Lock()
 			for _, conn := range conns {
 				conn.Close()
@@ -231,13 +223,13 @@ func TestShip_broker_restarts(t *testing.T) {
 	r := newRoad(t, []string{addr})
 	for range 3 {
 		r.click(300)
-		eventually(t, "some arrives", func() bool { return r.ship.Stats().Events > 0 })
+		testkit.Eventually(t, "some arrives", func() bool { return r.ship.Stats().Events > 0 })
 		c.Close()
 		failures := r.ship.Stats().Failures
 		r.click(2000)
-		eventually(t, "deliveries fail", func() bool { return r.ship.Stats().Failures > failures+5 })
+		testkit.Eventually(t, "deliveries fail", func() bool { return r.ship.Stats().Failures > failures+5 })
 		var again *kfake.Cluster
-		eventually(t, "the broker starts again", func() bool {
+		testkit.Eventually(t, "the broker starts again", func() bool {
 			again, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(number), kfake.DataDir(dir))
 			return err == nil
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/lock"
 	"github.com/shortline/shortline/shared/guess"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // plane counts for all edges as a control plane does, in memory.
@@ -115,15 +116,6 @@ func (p *plane) edge(t *testing.T, name string) *lock.Table {
 	return l
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within 10 s: %s", what)
-		}
-	}
-}
-
 // wrong makes a guess and looks at it; it reports whether it could.
 func wrong(l *lock.Table) bool {
 	g, wait := l.Take(1, one, time.Now())
@@ -141,7 +133,7 @@ func (p *plane) counted(n int) func() bool {
 // locked waits until an edge refuses without counting a guess for it.
 func locked(t *testing.T, l *lock.Table) {
 	t.Helper()
-	eventually(t, "the edge has heard of it", func() bool { return l.Stats().Learned > 0 })
+	testkit.Eventually(t, "the edge has heard of it", func() bool { return l.Stats().Learned > 0 })
 	if wrong(l) {
 		t.Error("a guess is granted though all are used up elsewhere")
 	}
@@ -156,17 +148,17 @@ func TestRun_edges_count_together(t *testing.T) {
 			t.Fatal("a free guess is refused")
 		}
 	}
-	eventually(t, "three are counted", p.counted(3))
-	eventually(t, "b has heard of them", func() bool { return b.Stats().Learned > 0 })
+	testkit.Eventually(t, "three are counted", p.counted(3))
+	testkit.Eventually(t, "b has heard of them", func() bool { return b.Stats().Learned > 0 })
 	for i := range 5 {
 		if got, want := wrong(b), i < 2; got != want {
 			t.Errorf("guess %d at the other edge: granted %v", i+4, got)
 		}
 	}
-	eventually(t, "five are counted", p.counted(5))
+	testkit.Eventually(t, "five are counted", p.counted(5))
 	c := p.edge(t, "c") // as b is after a restart
 	locked(t, c)
-	eventually(t, "a has heard of the lock", func() bool { return !wrong(a) })
+	testkit.Eventually(t, "a has heard of the lock", func() bool { return !wrong(a) })
 }
 
 func TestRun_the_right_password_and_what_is_undone(t *testing.T) {
@@ -176,20 +168,20 @@ func TestRun_the_right_password_and_what_is_undone(t *testing.T) {
 	for range 4 {
 		wrong(a)
 	}
-	eventually(t, "b has heard of four", func() bool { return b.Stats().Learned > 0 && p.counted(4)() })
+	testkit.Eventually(t, "b has heard of four", func() bool { return b.Stats().Learned > 0 && p.counted(4)() })
 	g, wait := b.Take(1, one, time.Now())
 	if wait != 0 || g.Stands(time.Now()) != 0 {
 		t.Fatal("the fifth is refused")
 	}
-	eventually(t, "all five are counted", p.counted(5))
+	testkit.Eventually(t, "all five are counted", p.counted(5))
 	g.Right()
-	eventually(t, "nothing is held against who knows it", p.counted(0))
-	eventually(t, "b forgets", func() bool { return b.Stats().Clients == 0 })
-	eventually(t, "a forgets", func() bool { return a.Stats().Clients == 0 })
+	testkit.Eventually(t, "nothing is held against who knows it", p.counted(0))
+	testkit.Eventually(t, "b forgets", func() bool { return b.Stats().Clients == 0 })
+	testkit.Eventually(t, "a forgets", func() bool { return a.Stats().Clients == 0 })
 	g, _ = a.Take(1, one, time.Now())
-	eventually(t, "a guess is counted before it is looked at", p.counted(1))
+	testkit.Eventually(t, "a guess is counted before it is looked at", p.counted(1))
 	g.Undo()
-	eventually(t, "it is taken back", p.counted(0))
+	testkit.Eventually(t, "it is taken back", p.counted(0))
 }
 
 // What waits for its turn is not looked at once the others' guesses are known.
@@ -201,12 +193,12 @@ func TestRun_a_guess_that_waited_is_refused(t *testing.T) {
 	if wait != 0 {
 		t.Fatal("the first guess is refused")
 	}
-	eventually(t, "it is counted", p.counted(1))
-	eventually(t, "b knows of it", func() bool { return b.Stats().Learned > 0 })
+	testkit.Eventually(t, "it is counted", p.counted(1))
+	testkit.Eventually(t, "b knows of it", func() bool { return b.Stats().Learned > 0 })
 	for range 5 {
 		wrong(b)
 	}
-	eventually(t, "five are counted", p.counted(5))
+	testkit.Eventually(t, "five are counted", p.counted(5))
 	p.mu.Lock() // one more by somebody, so that there are five besides the one that waits
 	c := guess.ClientOf(1, one)
 	p.mark++
@@ -215,11 +207,11 @@ func TestRun_a_guess_that_waited_is_refused(t *testing.T) {
 	p.changed = make(chan struct{})
 	p.mu.Unlock()
 	before := a.Stats().Learned
-	eventually(t, "a has heard of all", func() bool { return a.Stats().Learned > before })
+	testkit.Eventually(t, "a has heard of all", func() bool { return a.Stats().Learned > before })
 	if wait := g.Stands(time.Now()); wait < time.Second {
 		t.Errorf("what waited is looked at (%v)", wait)
 	}
-	eventually(t, "and doesn't count", p.counted(5))
+	testkit.Eventually(t, "and doesn't count", p.counted(5))
 }
 
 func TestRun_without_a_control_plane_each_edge_counts_for_itself(t *testing.T) {
@@ -238,9 +230,9 @@ func TestRun_without_a_control_plane_each_edge_counts_for_itself(t *testing.T) {
 			if errors.Is(away, guess.ErrNone) {
 				return
 			}
-			eventually(t, "it is tried again", func() bool { return a.Stats().Failed >= 2 })
+			testkit.Eventually(t, "it is tried again", func() bool { return a.Stats().Failed >= 2 })
 			p.set(func() { p.away = nil })
-			eventually(t, "all is told in the end", p.counted(5))
+			testkit.Eventually(t, "all is told in the end", p.counted(5))
 			locked(t, p.edge(t, "b"))
 		})
 	}
@@ -253,11 +245,11 @@ func TestRun_lost_answers(t *testing.T) {
 	p.deaf = true
 	a := p.edge(t, "a")
 	wrong(a)
-	eventually(t, "the report arrived", func() bool { return !p.counted(0)() })
+	testkit.Eventually(t, "the report arrived", func() bool { return !p.counted(0)() })
 	p.set(func() { p.deaf = false })
-	eventually(t, "an answer arrived", func() bool { return a.Stats().Told > 0 })
+	testkit.Eventually(t, "an answer arrived", func() bool { return a.Stats().Told > 0 })
 	wrong(a)
-	eventually(t, "the next one counts too", func() bool { return !p.counted(1)() })
+	testkit.Eventually(t, "the next one counts too", func() bool { return !p.counted(1)() })
 }
 
 // The control plane's memory may be put back from a backup, or be gone.
@@ -267,7 +259,7 @@ func TestRun_marks_that_go_back(t *testing.T) {
 	a := p.edge(t, "a")
 	p.set(func() { p.mark = 1000 })
 	wrong(a)
-	eventually(t, "a hears", func() bool { return p.counted(1)() && a.Stats().Told > 0 })
+	testkit.Eventually(t, "a hears", func() bool { return p.counted(1)() && a.Stats().Told > 0 })
 	p.set(func() {
 		p.mark = 1
 		clear(p.tries)
@@ -279,7 +271,7 @@ func TestRun_marks_that_go_back(t *testing.T) {
 	for range 5 {
 		wrong(b)
 	}
-	eventually(t, "a hears of b's guesses though their marks are lower", func() bool { return !wrong(a) })
+	testkit.Eventually(t, "a hears of b's guesses though their marks are lower", func() bool { return !wrong(a) })
 }
 
 // A report that takes long holds nobody up, and what comes meanwhile is told after it.
@@ -294,7 +286,7 @@ func TestRun_a_slow_control_plane(t *testing.T) {
 		}
 	}
 	close(p.held)
-	eventually(t, "all are counted", p.counted(5))
+	testkit.Eventually(t, "all are counted", p.counted(5))
 	if p.reports > 3 {
 		t.Errorf("%d reports of one client's five guesses", p.reports)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // nowhere takes batches and reads every event of them.
@@ -46,7 +47,7 @@ func BenchmarkShipper(b *testing.B) {
 			b.Fatal("dropped")
 		}
 	}
-	eventually(b, "all shipped", func() bool { return s.Stats().Pending == 0 })
+	testkit.Eventually(b, "all shipped", func() bool { return s.Stats().Pending == 0 })
 	stopShip()
 	stopSpool()
 }

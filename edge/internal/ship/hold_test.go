@@ -10,6 +10,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestHold_keeps_clicks_in_the_spool(t *testing.T) {
@@ -26,7 +27,7 @@ func TestHold_keeps_clicks_in_the_spool(t *testing.T) {
 			t.Fatal("a click was dropped though it could be kept")
 		}
 	}
-	eventually(t, "the oldest click's age is known", func() bool { return sh.Stats().Oldest > 0 })
+	testkit.Eventually(t, "the oldest click's age is known", func() bool { return sh.Stats().Oldest > 0 })
 	stop() // also while it is held, and every lane has a batch in hand
 	if n := len(sink.links()); n != 0 || s.Stats().Pending != 90 || !sh.Stats().Held || sh.Stats().Failing != 0 {
 		t.Errorf("%d clicks left, %d pending, %+v", n, s.Stats().Pending, sh.Stats())
@@ -36,7 +37,7 @@ func TestHold_keeps_clicks_in_the_spool(t *testing.T) {
 	}
 	stop = start(t, sh.Run)
 	sh.Hold(nil)
-	eventually(t, "all shipped", func() bool { return s.Stats().Pending == 0 })
+	testkit.Eventually(t, "all shipped", func() bool { return s.Stats().Pending == 0 })
 	stop()
 	if n := len(sink.links()); n != 90 || sh.Stats().Held || sh.Stats().Oldest != 0 {
 		t.Errorf("%d clicks arrived", n)
@@ -77,12 +78,12 @@ func TestRepair_ships_a_swallowed_batch_once_more(t *testing.T) {
 		e := click.Event{Link: uint64(i + 1)}
 		s.Append(0, &e)
 	}
-	eventually(t, "all acknowledged", func() bool { return s.Stats().Pending == 0 })
+	testkit.Eventually(t, "all acknowledged", func() bool { return s.Stats().Pending == 0 })
 	o := snapshot.Order{Epoch: sink.lane.Epoch, Lane: sink.lane.Lane, From: sink.first, To: sink.first + uint64(sink.count) - 1}
 	if r := sh.Repair(o); r != (snapshot.Repair{Order: o, Held: uint64(sink.count)}) {
 		t.Fatalf("%+v of %d", r, sink.count)
 	}
-	eventually(t, "the batch again, marked as a repair", func() bool {
+	testkit.Eventually(t, "the batch again, marked as a repair", func() bool {
 		sink.mu.Lock()
 		defer sink.mu.Unlock()
 		n := 0

@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var errUnknown = errors.New("who knows whether it was stored")
@@ -160,15 +161,6 @@ func newShipper(t testing.TB, s *spool.Spool, sink click.Sink) *ship.Shipper {
 	return sh
 }
 
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still not: %s", what)
-		}
-	}
-}
-
 func TestShipper_delivers_once_each_through_failures_and_restarts(t *testing.T) {
 	t.Parallel()
 	dir := scratch(t)
@@ -190,7 +182,7 @@ func TestShipper_delivers_once_each_through_failures_and_restarts(t *testing.T) 
 			}
 		}
 		if round == rounds-1 {
-			eventually(t, "all shipped", func() bool { return s.Stats().Pending == 0 })
+			testkit.Eventually(t, "all shipped", func() bool { return s.Stats().Pending == 0 })
 			if st := sh.Stats(); st.Failing != 0 || st.Failures == 0 || st.LastSuccess.IsZero() {
 				t.Errorf("stats %+v", st)
 			}
@@ -230,8 +222,8 @@ func TestShipper_one_stuck_lane_does_not_hold_up_others(t *testing.T) {
 		e := click.Event{Link: uint64(i + 1)}
 		s.Append(uint32(i), &e)
 	}
-	eventually(t, "two lanes are through", func() bool { return len(sink.links()) == 60 })
-	eventually(t, "a lane is failing", func() bool { return sh.Stats().Failing == 1 })
+	testkit.Eventually(t, "two lanes are through", func() bool { return len(sink.links()) == 60 })
+	testkit.Eventually(t, "a lane is failing", func() bool { return sh.Stats().Failing == 1 })
 	stop()
 	if n := sh.Stats().Failing; n != 0 {
 		t.Errorf("%d lanes fail after the stop", n)
@@ -281,7 +273,7 @@ func TestShipper_linger_makes_company(t *testing.T) {
 		e := click.Event{Link: uint64(i + 1)}
 		s.Append(0, &e)
 	}
-	eventually(t, "all shipped", func() bool { return s.Stats().Pending == 0 })
+	testkit.Eventually(t, "all shipped", func() bool { return s.Stats().Pending == 0 })
 	stop()
 	if sink.batches > 5 {
 		t.Errorf("100 clicks at once went in %d batches", sink.batches)

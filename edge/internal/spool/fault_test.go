@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // fullDisk runs a spool into a full disk, frees it, and compares what was dropped with what is missing.
@@ -36,9 +37,9 @@ func fullDisk(t *testing.T, cfg spool.Config, free func()) {
 	s = open(t, cfg)
 	fill(1000)
 	free()
-	eventually(t, "room again", func() bool { return s.Stats().State != spool.Shedding })
+	testkit.Eventually(t, "room again", func() bool { return s.Stats().State != spool.Shedding })
 	fill(100)
-	eventually(t, "all given out", func() bool {
+	testkit.Eventually(t, "all given out", func() bool {
 		l.take(t, s.Spool)
 		return s.Stats().Pending == 0 && l.lost == dropped+s.Stats().Dropped
 	})
@@ -107,17 +108,17 @@ func TestSpool_failed_sync_retires_the_segment(t *testing.T) {
 			s := open(t, cfg)
 			e := event(0)
 			s.Append(0, &e)
-			eventually(t, "a sync", func() bool { return calls.Load() > 0 })
+			testkit.Eventually(t, "a sync", func() bool { return calls.Load() > 0 })
 			segments := s.Stats().Segments
 			fail.Store(1)
 			e = event(1)
 			s.Append(0, &e)
-			eventually(t, "the sync fails", func() bool { return s.Stats().SyncErrors == 1 })
+			testkit.Eventually(t, "the sync fails", func() bool { return s.Stats().SyncErrors == 1 })
 			for i := 2; i < 12; i++ {
 				e := event(i)
 				s.Append(0, &e)
 			}
-			eventually(t, "another segment", func() bool { return s.Stats().Segments > segments })
+			testkit.Eventually(t, "another segment", func() bool { return s.Stats().Segments > segments })
 			l := newLedger()
 			l.take(t, s.Spool)
 			l.wantIDs(t, 0, 12)

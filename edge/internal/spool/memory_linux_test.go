@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // resident is how many bytes of the files in a folder this process has in its memory.
@@ -47,7 +48,7 @@ func TestSpool_keeps_no_written_pages_in_memory(t *testing.T) {
 			}
 		}
 		var bytes int
-		eventually(t, "no more is in memory than may be prepared ahead", func() bool { bytes = resident(t, dir); return bytes < 20<<20 })
+		testkit.Eventually(t, "no more is in memory than may be prepared ahead", func() bool { bytes = resident(t, dir); return bytes < 20<<20 })
 		if bytes == 0 {
 			t.Error("nothing is mapped: the test looks at the wrong thing")
 		}

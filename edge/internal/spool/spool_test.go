@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // scratch returns a folder in memory where there is one, since many tests open spools by the thousand.
@@ -138,15 +139,6 @@ func (l *ledger) wantIDs(t testing.TB, from, to int) {
 	}
 	if len(got) != to-from {
 		t.Errorf("%d clicks, want %d", len(got), to-from)
-	}
-}
-
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still not: %s", what)
-		}
 	}
 }
 
@@ -310,20 +302,20 @@ func TestSpool_at_its_cap_drops_and_counts_exactly(t *testing.T) {
 			if st := s.Stats(); st.Bytes > cfg.CapBytes {
 				t.Errorf("%d bytes on the disk, cap is %d", st.Bytes, cfg.CapBytes)
 			}
-			eventually(t, "shedding is reported", func() bool { return s.Stats().State == spool.Shedding })
+			testkit.Eventually(t, "shedding is reported", func() bool { return s.Stats().State == spool.Shedding })
 			if killed {
 				dropped += s.Stats().Dropped
 				s.stop()
 				s = open(t, cfg)
 			}
 			l.take(t, s.Spool)
-			eventually(t, "room again", func() bool { return s.Stats().State != spool.Shedding })
-			eventually(t, "markers for all that was dropped", func() bool {
+			testkit.Eventually(t, "room again", func() bool { return s.Stats().State != spool.Shedding })
+			testkit.Eventually(t, "markers for all that was dropped", func() bool {
 				l.take(t, s.Spool)
 				return l.lost == dropped+s.Stats().Dropped
 			})
 			fill()
-			eventually(t, "all given out", func() bool {
+			testkit.Eventually(t, "all given out", func() bool {
 				l.take(t, s.Spool)
 				return l.lost == dropped+s.Stats().Dropped && s.Stats().Pending == 0
 			})
@@ -350,7 +342,7 @@ func TestSpool_deletes_what_was_retained_long_enough_and_nothing_else(t *testing
 	}
 	before := segments()
 	l.take(t, s.Spool)
-	eventually(t, "segments deleted", func() bool { return segments() <= 4 && segments() < before })
+	testkit.Eventually(t, "segments deleted", func() bool { return segments() <= 4 && segments() < before })
 	l.wantIDs(t, 0, 600)
 	for i := 600; i < 1200; i++ {
 		e := event(i)

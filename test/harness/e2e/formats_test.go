@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/clickstore"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/plane"
@@ -142,7 +143,7 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	e := f.Edges[0]
 	leads := func(slug, to string) {
 		t.Helper()
-		fleet.Eventually(t, 20*time.Second, slug+" leads to "+to, func() bool {
+		testkit.Within(t, 20*time.Second, slug+" leads to "+to, func() bool {
 			a, err := visit(e.Addr, "HEAD", slug, laptop)
 			return err == nil && a.status == http.StatusFound && a.location == to
 		})
@@ -177,7 +178,7 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 		t.Helper()
 		began := float64(time.Now().Unix())
 		next := p.Publish(records[2])
-		fleet.Eventually(t, 20*time.Second, "the edge hears of a change", func() bool {
+		testkit.Within(t, 20*time.Second, "the edge hears of a change", func() bool {
 			return e.Metric("shortline_edge_revision") == float64(next) && e.Metric("shortline_agent_last_success_timestamp_seconds") >= began
 		})
 	}
@@ -199,7 +200,7 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	if err := p.Reopen(); err != nil {
 		t.Fatal(err)
 	}
-	fleet.Eventually(t, 30*time.Second, "the upgraded edge takes a whole document", func() bool { return e.Metric("shortline_agent_documents_loaded_total") == 2 })
+	testkit.Within(t, 30*time.Second, "the upgraded edge takes a whole document", func() bool { return e.Metric("shortline_agent_documents_loaded_total") == 2 })
 	leads("two", "https://example.com/changed")
 	heard()
 }
@@ -271,13 +272,13 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	put(1, click.AppendBatch(nil, &first))
 	put(1, golden)
 	var account clickstore.Account
-	fleet.Eventually(t, 30*time.Second, "what the first release wrote is stored: clicks, and one that names a loss", func() (ok bool) {
+	testkit.Within(t, 30*time.Second, "what the first release wrote is stored: clicks, and one that names a loss", func() (ok bool) {
 		account, err = f.Store.Account(t.Context())
 		return err == nil && account.Clicks+account.Lost == sound.Count && account.Lost == 1
 	})
 	t.Logf("of %d records: %v", sound.Count, account)
 	c := f.Controls[0]
-	fleet.Eventually(t, 60*time.Second, "the newer frame is tried again and again", func() bool { return strings.Count(c.Log(), "hold up a partition") > 2 })
+	testkit.Within(t, 60*time.Second, "the newer frame is tried again and again", func() bool { return strings.Count(c.Log(), "hold up a partition") > 2 })
 	if n, err := f.Store.Clicks(t.Context()); err != nil || n != account.Clicks || c.Metric("shortline_kafkasource_dead_messages_total") != 0 {
 		t.Errorf("%d clicks and not %d (%v), %v messages put aside", n, account.Clicks, err, c.Metric("shortline_kafkasource_dead_messages_total"))
 	}

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 	"github.com/shortline/shortline/test/harness/truth"
@@ -71,7 +71,7 @@ func install(t *testing.T) *installation {
 		Settings: func(f *fleet.Fleet, n *fleet.Node, p fleet.Program) []string {
 			if p == fleet.Control {
 				in.makeSecrets(t, f)
-				port := freePort(t)
+				port := testkit.FreeAddr(t)
 				in.ports = append(in.ports, port)
 				env := replace(t, mounted(compose[p], in.secrets), map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(), "EDGE_LISTEN_ADDR": port})
 				// For "migrate", which is run with these settings too.
@@ -110,17 +110,6 @@ func install(t *testing.T) *installation {
 		t.Fatal(err)
 	}
 	return in
-}
-
-// freePort is an address on loopback that nobody listens on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().String()
 }
 
 // makeSecrets lets deploy/make-secrets make all but what depends on addresses, and the password that tests know.
@@ -165,7 +154,7 @@ func (in *installation) links(t *testing.T, api *fleet.API, n int) (all []fleet.
 		all, slugs = append(all, l), append(slugs, l.Slug)
 	}
 	for _, e := range in.Edges {
-		fleet.Eventually(t, 10*time.Second, e.Name+" knows the links", func() bool {
+		testkit.Within(t, 10*time.Second, e.Name+" knows the links", func() bool {
 			a, err := visit(e.Addr, "HEAD", slugs[n-1], laptop)
 			return err == nil && a.status == 302
 		})
@@ -180,7 +169,7 @@ func (in *installation) exact(t *testing.T, api *fleet.API) truth.Verdict {
 	t.Helper()
 	in.Shipped(2 * time.Minute)
 	began := time.Now()
-	fleet.Eventually(t, 3*time.Minute, fmt.Sprintf("ClickHouse has all %d clicks", in.acked), func() bool {
+	testkit.Within(t, 3*time.Minute, fmt.Sprintf("ClickHouse has all %d clicks", in.acked), func() bool {
 		return int64(in.number(t, "SELECT count() FROM clicks FINAL WHERE utm_content != ''")) >= in.acked
 	})
 	account, err := in.Store.Account(t.Context())
@@ -210,7 +199,7 @@ func (in *installation) exact(t *testing.T, api *fleet.API) truth.Verdict {
 		return sum
 	}
 	want := v.Stored
-	fleet.Eventually(t, 30*time.Second, fmt.Sprintf("reports say %d", want), func() bool { return told() >= want })
+	testkit.Within(t, 30*time.Second, fmt.Sprintf("reports say %d", want), func() bool { return told() >= want })
 	if got := told(); got != want {
 		t.Errorf("reports say %d clicks of %d", got, want)
 	}
@@ -244,7 +233,7 @@ func (in *installation) allAgree(t *testing.T, api *fleet.API) {
 			Refused       *string
 		}
 	}
-	fleet.Eventually(t, time.Minute, "three edges are up to date and agree", func() bool {
+	testkit.Within(t, time.Minute, "three edges are up to date and agree", func() bool {
 		if _, _, err := api.Call("GET", "/api/edges", nil, &out); err != nil || len(out.Edges) != len(in.Edges) {
 			return false
 		}

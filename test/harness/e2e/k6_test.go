@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/test/harness/fleet"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // k6 runs the smoke test and a short load test against the fleet, as an operator does after a deployment.
@@ -76,7 +76,7 @@ func (in *installation) k6(t *testing.T) {
 			t.Fatalf("%s does not say how many redirects there were: %.500s", run.script, text)
 		}
 		in.Shipped(time.Minute)
-		fleet.Eventually(t, time.Minute, "k6's clicks are stored", func() bool { return in.uncounted(t) >= before+redirects })
+		testkit.Within(t, time.Minute, "k6's clicks are stored", func() bool { return in.uncounted(t) >= before+redirects })
 		if n := in.uncounted(t) - before; n != redirects {
 			t.Errorf("%s: %d clicks are stored of %d redirects", run.script, n, redirects)
 		}

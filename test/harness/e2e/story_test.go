@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/hooksink"
 )
@@ -61,7 +62,7 @@ func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 	variants := []string{"https://example.com/A", "https://example.com/B"}
 	clicks := 0
 	for _, e := range in.Edges {
-		fleet.Eventually(t, 10*time.Second, e.Name+" knows all of "+slug, func() bool {
+		testkit.Within(t, 10*time.Second, e.Name+" knows all of "+slug, func() bool {
 			a, err := visit(e.Addr, "HEAD", slug, laptop)
 			b, err2 := visit(e.Addr, "HEAD", locked.Slug, laptop)
 			return err == nil && err2 == nil && slices.Contains(variants, a.location) && b.status == 200
@@ -77,7 +78,7 @@ func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 			var status int
 			var to string
 			// An edge compares one password at a time, and says that it is busy where that takes long.
-			fleet.Eventually(t, time.Minute, e.Name+" has compared a password", func() bool {
+			testkit.Within(t, time.Minute, e.Name+" has compared a password", func() bool {
 				a, err := unlock(e.Addr, locked.Slug, password)
 				if err != nil {
 					t.Fatal(err)
@@ -91,7 +92,7 @@ func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 		}
 	}
 
-	fleet.Eventually(t, time.Minute, fmt.Sprintf("the report of %s says %d clicks, and that of the locked link 3", slug, clicks), func() bool {
+	testkit.Within(t, time.Minute, fmt.Sprintf("the report of %s says %d clicks, and that of the locked link 3", slug, clicks), func() bool {
 		n, err := api.Report(l.ID)
 		m, err2 := api.Report(locked.ID)
 		return err == nil && err2 == nil && n == clicks && m == len(in.Edges)
@@ -115,7 +116,7 @@ func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 	if a := withKey(t, addr, "urlsh_not_a_key_at_all", "/api/urls"); a.status != 401 {
 		t.Errorf("another key is answered with %d", a.status)
 	}
-	fleet.Eventually(t, time.Minute, fmt.Sprintf("%d clicks of %s come to the webhook", clicks, slug), func() bool { return countOf(sink, l.ID) == clicks })
+	testkit.Within(t, time.Minute, fmt.Sprintf("%d clicks of %s come to the webhook", clicks, slug), func() bool { return countOf(sink, l.ID) == clicks })
 	if acc := sink.Account(); acc.Unsigned != 0 || acc.Again != 0 {
 		t.Errorf("the webhook: %+v", acc)
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // startCluster starts brokers that are controllers too, and waits until each knows all of them.
@@ -15,8 +17,8 @@ func (f *Fleet) startCluster() {
 	n := f.cfg.Brokers
 	var voters, controllers []string
 	for i := range n {
-		f.brokers = append(f.brokers, freePort(f.t))
-		controllers = append(controllers, freePort(f.t))
+		f.brokers = append(f.brokers, testkit.FreeAddr(f.t))
+		controllers = append(controllers, testkit.FreeAddr(f.t))
 		voters = append(voters, fmt.Sprintf("%d@%s", i+1, controllers[i]))
 	}
 	copies := fmt.Sprint(min(3, n))

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/clickstore"
 	"github.com/shortline/shortline/test/harness/faultproxy"
 	"github.com/shortline/shortline/test/harness/plane"
@@ -123,9 +124,9 @@ func Start(t testing.TB, cfg Config) *Fleet {
 		for i := range cfg.Ingesters {
 			f.Ingesters = append(f.Ingesters, f.control(fmt.Sprintf("ingester%d", i+1), "ingest"))
 		}
-		f.PlaneProxy = f.proxy(freePort(t), f.Controls[0].Addr)
+		f.PlaneProxy = f.proxy(testkit.FreeAddr(t), f.Controls[0].Addr)
 	} else {
-		f.PlaneProxy = f.proxy(freePort(t), strings.TrimPrefix(cfg.Plane.URL(), "http://"))
+		f.PlaneProxy = f.proxy(testkit.FreeAddr(t), strings.TrimPrefix(cfg.Plane.URL(), "http://"))
 	}
 	for i := range cfg.Edges {
 		f.Edges = append(f.Edges, f.edge(i))
@@ -173,7 +174,7 @@ func (f *Fleet) proxy(listen, target string) *faultproxy.Proxy {
 
 func (f *Fleet) node(name string, program Program, env []string) *Node {
 	f.t.Helper()
-	n := &Node{Addr: freePort(f.t), Ops: freePort(f.t), Dir: filepath.Join(f.Dir, name)}
+	n := &Node{Addr: testkit.FreeAddr(f.t), Ops: testkit.FreeAddr(f.t), Dir: filepath.Join(f.Dir, name)}
 	own := []string{"LISTEN_ADDR=" + n.Addr, "OPS_ADDR=" + n.Ops, "DATA_DIR=" + n.Dir}
 	path := f.cfg.Programs[program]
 	if path == "" {
@@ -302,7 +303,7 @@ func (n *Node) Connections() int {
 func (f *Fleet) Shipped(within time.Duration) {
 	f.t.Helper()
 	for _, e := range f.Edges {
-		Eventually(f.t, within, e.Name+" has shipped its clicks", func() bool { return e.Metric("shortline_spool_clicks_pending") == 0 })
+		testkit.Within(f.t, within, e.Name+" has shipped its clicks", func() bool { return e.Metric("shortline_spool_clicks_pending") == 0 })
 	}
 }
 

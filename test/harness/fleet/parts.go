@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/clickstore"
 )
 
@@ -148,14 +149,14 @@ func (f *Fleet) startClickHouse() {
 	if _, err := os.Stat(lib); err != nil {
 		f.t.Fatalf("ClickHouse's engine is not here (%v): deploy/dev/parts fetches it", err)
 	}
-	addr, native := freePort(f.t), freePort(f.t)
+	addr, native := testkit.FreeAddr(f.t), testkit.FreeAddr(f.t)
 	f.ClickHouse = process(f.t, f.Dir, "clickhouse", binary(f.t, "chd"), []string{"-listen", addr, "-native", native, "-data", filepath.Join(f.Dir, "clickhouse"), "-lib", lib}, nil, answers("http://"+addr+"/ping"))
 	f.ClickHouse.Start()
 	target := addr
 	if f.cfg.NativeStore {
 		target = native
 	}
-	f.StoreProxy = f.proxy(freePort(f.t), target)
+	f.StoreProxy = f.proxy(testkit.FreeAddr(f.t), target)
 	f.Store = clickstore.Store{URL: "http://" + addr}
 }
 
@@ -165,8 +166,8 @@ func (f *Fleet) startKafka() {
 		f.startCluster()
 		return
 	}
-	addr, dir := freePort(f.t), filepath.Join(f.Dir, "kafka")
-	f.KafkaProxy = f.proxy(freePort(f.t), addr)
+	addr, dir := testkit.FreeAddr(f.t), filepath.Join(f.Dir, "kafka")
+	f.KafkaProxy = f.proxy(testkit.FreeAddr(f.t), addr)
 	if f.cfg.ApacheKafka || os.Getenv("KAFKA") == "real" {
 		_, port, err := net.SplitHostPort(addr)
 		if err != nil {

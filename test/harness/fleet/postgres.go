@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // database is one PostgreSQL server.
@@ -73,7 +75,7 @@ func (f *Fleet) database(name string) *database {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	d := &database{bin: bin, dir: dir, data: filepath.Join(dir, "data"), addr: freePort(f.t)}
+	d := &database{bin: bin, dir: dir, data: filepath.Join(dir, "data"), addr: testkit.FreeAddr(f.t)}
 	if os.Getuid() == 0 { // the server refuses to run as root
 		u, err := user.Lookup("postgres")
 		if err != nil {

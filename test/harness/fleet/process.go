@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Process is one program of the fleet, on ports and folders that stay the same over its restarts. Its methods are
@@ -182,7 +182,7 @@ func (p *Process) Kill() {
 	<-p.ended
 	p.stdin.Close()
 	if p.gone != nil {
-		Eventually(p.t, 20*time.Second, "the children of "+p.Name+" have ended", p.gone)
+		testkit.Within(p.t, 20*time.Second, "the children of "+p.Name+" have ended", p.gone)
 	}
 }
 
@@ -246,34 +246,6 @@ func tail(path string, n int) string {
 	return string(text[max(0, len(text)-n):])
 }
 
-var ports = struct {
-	sync.Mutex
-	given map[int]bool
-}{given: map[int]bool{}}
-
-// freePort is an address on loopback that nobody listens on. It lies below the ports that the system gives to outgoing
-// connections: a killed program finds it free when it comes back.
-func freePort(t testing.TB) string {
-	t.Helper()
-	ports.Lock()
-	defer ports.Unlock()
-	for range 1000 {
-		n := 15000 + rand.IntN(17000)
-		if ports.given[n] {
-			continue
-		}
-		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(n))
-		if err != nil {
-			continue
-		}
-		l.Close()
-		ports.given[n] = true
-		return l.Addr().String()
-	}
-	t.Fatal("no port is free")
-	return ""
-}
-
 var probe = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
 // answers is a check that a URL answers 200.
@@ -289,18 +261,6 @@ func answers(url string) func() error {
 			return fmt.Errorf("%s answers %s", url, res.Status)
 		}
 		return nil
-	}
-}
-
-// Eventually waits until f is true, or fails the test.
-func Eventually(t testing.TB, within time.Duration, what string, f func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(within)
-	for !f() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", within, what)
-		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const (
@@ -111,18 +112,6 @@ func (w *world) stored() int64 {
 	lines, err := w.clicks.Lines(context.Background(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
 	w.ok(err)
 	return lines[0].Clicks
-}
-
-// eventually waits until f holds.
-func (w *world) eventually(what string, f func() bool) {
-	w.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !f() {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("not within 20 s: %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
 }
 
 func (w *world) clickCount() int64 {
@@ -333,7 +322,7 @@ func TestCounters_follow_the_click_store(t *testing.T) {
 				return w.clickCount() == clicks && v.ClickCount == drawn && r.MatchCount == matched && r.LastMatchedAt == last
 			}
 		}
-		w.eventually("counters of 8 people, 3 drawn, 4 routed", check(8, 3, 4, newest))
+		testkit.Eventually(w.t, "counters of 8 people, 3 drawn, 4 routed", check(8, 3, 4, newest))
 		u, err := s.URLByID(t.Context(), w.link.ID)
 		w.ok(err)
 		if u.UpdatedAt != 1 || u.Revision != w.link.Revision {
@@ -347,13 +336,13 @@ func TestCounters_follow_the_click_store(t *testing.T) {
 				tx.SetRuleCounts(t.Context(), []store.Counted{{ID: rule.ID, Count: 99, Last: 5}}))
 		}))
 		_, stop = w.start(ingest.Config{}, w.clicks, true)
-		w.eventually("counters healed", check(8, 3, 4, newest))
+		testkit.Eventually(w.t, "counters healed", check(8, 3, 4, newest))
 		stop()
 		none, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "empty")})
 		w.ok(err)
 		defer none.Close()
 		_, stop = w.start(ingest.Config{}, none, true)
-		w.eventually("counters down to nothing", check(0, 0, 0, 0))
+		testkit.Eventually(w.t, "counters down to nothing", check(0, 0, 0, 0))
 		stop()
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func eachDialect(b *testing.B, f func(b *testing.B, w *world)) {
@@ -68,7 +69,7 @@ func BenchmarkDeliver(b *testing.B) {
 				for b.Loop() {
 					w.emit(webhooks.URLCreated, data...)
 					n += each * hooks
-					eventually(b, "deliveries", func() bool {
+					testkit.Eventually(b, "deliveries", func() bool {
 						var left int
 						must(b, w.store.Row(b.Context(), `SELECT count(*) FROM webhook_deliveries`).Scan(&left))
 						return left == 0

@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var _ ingest.Observer = (*webhooks.Service)(nil)
@@ -56,7 +57,7 @@ func TestClicks(t *testing.T) {
 		gone.Link = 999
 		rows := []analytics.Row{full, bare, gone}
 		must(t, w.service.Note(t.Context(), rows))
-		eventually(t, "three deliveries", func() bool { return len(w.log(clicks.ID)) == 2 && len(w.log(matches.ID)) == 1 })
+		testkit.Eventually(t, "three deliveries", func() bool { return len(w.log(clicks.ID)) == 2 && len(w.log(matches.ID)) == 1 })
 		facts := `"clickData":{"ip":"2001:db8::1","userAgent":"ua","referer":"https://ref","country":"DE","city":"Köln","device":"MOBILE","os":"iOS","browser":"Safari","isBot":true,` +
 			`"utmSource":"1","utmMedium":"2","utmCampaign":"3","utmTerm":"4","utmContent":"5","utmId":"6","utmSourcePlatform":"7"}`
 		none := `"clickData":{"ip":null,"userAgent":null,"referer":null,"country":null,"city":null,"device":null,"os":null,"browser":null,"isBot":false,` +
@@ -86,7 +87,7 @@ func TestClicks(t *testing.T) {
 		// Told again, they are not sent again.
 		must(t, w.service.Note(t.Context(), rows))
 		must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, 4)}))
-		eventually(t, "the next click", func() bool { return len(w.log(clicks.ID)) == 3 })
+		testkit.Eventually(t, "the next click", func() bool { return len(w.log(clicks.ID)) == 3 })
 		if len(w.log(matches.ID)) != 1 || w.backlog(clicks.ID)+w.backlog(matches.ID) != 0 {
 			t.Fatal("a click was delivered twice")
 		}

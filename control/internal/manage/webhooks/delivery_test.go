@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func hmacOf(key []byte, text string) []byte {
@@ -35,7 +36,7 @@ func TestDelivery_is_signed_byte_for_byte(t *testing.T) {
 			Secret: secret, Headers: &map[string]string{"X-Custom": "a b", "Authorization": "Bearer t"}})
 		must(t, err)
 		w.emit(webhooks.URLCreated, map[string]string{"title": "<a&b> ünï"})
-		eventually(t, "a delivery", func() bool { return len(w.log(hook.ID)) == 1 })
+		testkit.Eventually(t, "a delivery", func() bool { return len(w.log(hook.ID)) == 1 })
 		got, log := w.at("/hook")[0], w.log(hook.ID)[0]
 		if log.Payload != got.body || !log.Success || log.StatusCode != 200 || log.Attempt != 1 {
 			t.Fatalf("log: %+v", log)
@@ -77,7 +78,7 @@ func TestDelivery_is_signed_byte_for_byte(t *testing.T) {
 		_, err = w.service.Update(t.Context(), w.ann, hook.ID, webhooks.Input{Secret: ptr("")})
 		must(t, err)
 		w.emit(webhooks.URLCreated, nil)
-		eventually(t, "an unsigned delivery", func() bool { return len(w.at("/hook")) == 2 })
+		testkit.Eventually(t, "an unsigned delivery", func() bool { return len(w.at("/hook")) == 2 })
 		if h := w.at("/hook")[1].header; h.Get("X-Webhook-Signature") != "" || h.Get("webhook-signature") != "" {
 			t.Fatalf("signed without a secret: %v", h)
 		}
@@ -112,7 +113,7 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 		w.emit(webhooks.URLCreated, 1, 2)
 		w.emit(webhooks.URLDeleted, 3)
 		w.run()
-		eventually(t, "seven deliveries", func() bool { return len(w.at("")) == 7 })
+		testkit.Eventually(t, "seven deliveries", func() bool { return len(w.at("")) == 7 })
 		for path, want := range map[string]int{"/ann": 3, "/ann-deleted": 1, "/ann-off": 0, "/bob": 0, "/root": 0, "/root-all": 3} {
 			if n := len(w.at(path)); n != want {
 				t.Errorf("%d deliveries to %s, want %d", n, path, want)
@@ -126,7 +127,7 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 			must(t, tx.UpdateUser(ctx, root))
 			return webhooks.Emit(ctx, tx, webhooks.Event{Name: webhooks.URLDeleted, OwnerID: w.ann.UserID}, webhooks.Event{Name: webhooks.URLCreated, OwnerID: bob.UserID})
 		}))
-		eventually(t, "three more", func() bool { return len(w.at("")) == 10 })
+		testkit.Eventually(t, "three more", func() bool { return len(w.at("")) == 10 })
 		for path, want := range map[string]int{"/ann": 4, "/ann-deleted": 2, "/bob": 1, "/root-all": 3} {
 			if n := len(w.at(path)); n != want {
 				t.Errorf("%d deliveries to %s, want %d", n, path, want)
@@ -140,7 +141,7 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 			t.Fatal("committed")
 		}
 		w.emit(webhooks.URLDeleted, 4)
-		eventually(t, "the next delivery", func() bool { return len(w.at("/ann")) == 5 })
+		testkit.Eventually(t, "the next delivery", func() bool { return len(w.at("/ann")) == 5 })
 		if len(w.at("/bob")) != 1 {
 			t.Fatal("a rolled back event was delivered")
 		}
@@ -165,7 +166,7 @@ func TestRetries(t *testing.T) {
 					}
 				}
 				w.advance(wait * 6 / 10)
-				eventually(t, fmt.Sprintf("attempt %d", i+1), func() bool { return len(w.log(hook.ID)) == i+1 })
+				testkit.Eventually(t, fmt.Sprintf("attempt %d", i+1), func() bool { return len(w.log(hook.ID)) == i+1 })
 			}
 			if w.backlog(hook.ID) != 0 {
 				t.Fatal("still waiting after the last attempt")
@@ -190,7 +191,7 @@ func TestRetries(t *testing.T) {
 			})
 			w.emit(webhooks.URLCreated, 1)
 			w.run()
-			eventually(t, "an attempt", func() bool { return len(w.log(hook.ID)) == 1 })
+			testkit.Eventually(t, "an attempt", func() bool { return len(w.log(hook.ID)) == 1 })
 			if (w.backlog(hook.ID) == 1) != again {
 				t.Fatalf("again: %v, want %v", !again, again)
 			}
@@ -205,10 +206,10 @@ func TestRetries(t *testing.T) {
 		w.status(503)
 		w.emit(webhooks.URLCreated, 1)
 		w.run()
-		eventually(t, "a failed attempt", func() bool { return len(w.log(hook.ID)) == 1 })
+		testkit.Eventually(t, "a failed attempt", func() bool { return len(w.log(hook.ID)) == 1 })
 		w.status(204)
 		w.advance(7 * time.Second)
-		eventually(t, "a good one", func() bool { return len(w.log(hook.ID)) == 2 })
+		testkit.Eventually(t, "a good one", func() bool { return len(w.log(hook.ID)) == 2 })
 		if w.figures(hook.ID) != `2 sent, 1 succeeded, 1 failed, ""` || w.backlog(hook.ID) != 0 {
 			t.Fatal(w.figures(hook.ID))
 		}
@@ -230,7 +231,7 @@ func TestRetries(t *testing.T) {
 			})
 			w.emit(webhooks.URLCreated, 1)
 			w.run()
-			eventually(t, "an attempt", func() bool { return len(w.log(hook.ID)) == 1 })
+			testkit.Eventually(t, "an attempt", func() bool { return len(w.log(hook.ID)) == 1 })
 			var due int64
 			must(t, w.store.Row(t.Context(), `SELECT due_at FROM webhook_deliveries`).Scan(&due))
 			wait := time.Duration(due-w.log(hook.ID)[0].SentAt) * time.Millisecond
@@ -275,7 +276,7 @@ func TestDelivery_survives_a_process_that_dies_in_the_middle(t *testing.T) {
 				w.emit(webhooks.URLCreated, i)
 			}
 			stop := w.run()
-			eventually(t, "attempts under way", func() bool { return len(w.at("/hook")) == 4 })
+			testkit.Eventually(t, "attempts under way", func() bool { return len(w.at("/hook")) == 4 })
 			must(t, first.Close()) // it can't write down anything any more, as if it were dead
 			close(release)
 			stop()
@@ -289,7 +290,7 @@ func TestDelivery_survives_a_process_that_dies_in_the_middle(t *testing.T) {
 			must(t, err)
 			w.service = again
 			w.run()
-			eventually(t, "all deliveries", func() bool { return len(w.log(hook.ID)) == 11 && w.backlog(hook.ID) == 0 })
+			testkit.Eventually(t, "all deliveries", func() bool { return len(w.log(hook.ID)) == 11 && w.backlog(hook.ID) == 0 })
 			ids := map[string]int{}
 			for _, q := range w.at("/hook") {
 				ids[q.header.Get("X-Webhook-Delivery-ID")]++
@@ -311,7 +312,7 @@ func TestStop_cuts_off_a_hanging_receiver_and_loses_nothing(t *testing.T) {
 	patient, err := webhooks.New(w.cfg, w.store)
 	must(t, err)
 	stop := runService(t, patient)
-	eventually(t, "an attempt under way", func() bool { return len(w.at("/hook")) == 1 })
+	testkit.Eventually(t, "an attempt under way", func() bool { return len(w.at("/hook")) == 1 })
 	start := time.Now()
 	stop()
 	if took := time.Since(start); took > 8*time.Second {
@@ -322,7 +323,7 @@ func TestStop_cuts_off_a_hanging_receiver_and_loses_nothing(t *testing.T) {
 	}
 	w.answers(nil)
 	w.run()
-	eventually(t, "the delivery", func() bool { return len(w.log(hook.ID)) == 1 && w.log(hook.ID)[0].Success })
+	testkit.Eventually(t, "the delivery", func() bool { return len(w.log(hook.ID)) == 1 && w.log(hook.ID)[0].Success })
 }
 
 func TestHanging_receiver_slows_only_itself(t *testing.T) {
@@ -342,7 +343,7 @@ func TestHanging_receiver_slows_only_itself(t *testing.T) {
 		start := time.Now()
 		w.emit(webhooks.URLCreated, data...)
 		for _, hook := range healthy {
-			eventually(t, "all deliveries to a healthy receiver", func() bool { return w.backlog(hook.ID) == 0 })
+			testkit.Eventually(t, "all deliveries to a healthy receiver", func() bool { return w.backlog(hook.ID) == 0 })
 		}
 		t.Logf("200 deliveries took %s beside a hanging receiver", time.Since(start))
 		if n := len(w.at("/hanging")); n > 4 && time.Since(start) < 5*time.Second {
@@ -352,7 +353,7 @@ func TestHanging_receiver_slows_only_itself(t *testing.T) {
 			t.Fatal("the hanging receiver lost deliveries")
 		}
 		// Each attempt ends at the timeout and is a failed one.
-		eventually(t, "a timeout", func() bool { return len(w.log(hanging.ID)) > 0 })
+		testkit.Eventually(t, "a timeout", func() bool { return len(w.log(hanging.ID)) > 0 })
 		if log := w.log(hanging.ID)[0]; log.Error != "The receiver did not answer within 5s." || log.Success || log.StatusCode != 0 {
 			t.Fatalf("%+v", log)
 		}
@@ -369,7 +370,7 @@ func TestTwo_processes_share_the_work(t *testing.T) {
 	must(t, err)
 	w.run()
 	runService(t, other)
-	eventually(t, "all deliveries", func() bool { return w.backlog(hook.ID) == 0 })
+	testkit.Eventually(t, "all deliveries", func() bool { return w.backlog(hook.ID) == 0 })
 	ids := map[string]bool{}
 	for _, q := range w.at("/hook") {
 		ids[q.header.Get("X-Webhook-Delivery-ID")] = true
@@ -432,14 +433,14 @@ func TestPrune_after_30_days(t *testing.T) {
 	_, err := w.service.Test(t.Context(), w.ann, hook.ID)
 	must(t, err)
 	stop := w.run()
-	eventually(t, "a turn", func() bool { return w.counterOf("shortline_webhooks_last_success_timestamp_seconds") > 0 })
+	testkit.Eventually(t, "a turn", func() bool { return w.counterOf("shortline_webhooks_last_success_timestamp_seconds") > 0 })
 	stop()
 	if len(w.log(hook.ID)) != 1 {
 		t.Fatal("a new entry was pruned")
 	}
 	w.advance(31 * 24 * time.Hour)
 	w.run()
-	eventually(t, "the old entry to go", func() bool { return len(w.log(hook.ID)) == 0 })
+	testkit.Eventually(t, "the old entry to go", func() bool { return len(w.log(hook.ID)) == 0 })
 }
 
 func TestInactive_webhooks_wait(t *testing.T) {
@@ -451,13 +452,13 @@ func TestInactive_webhooks_wait(t *testing.T) {
 	other := w.add("/other", webhooks.URLDeleted)
 	w.emit(webhooks.URLDeleted, 1)
 	w.run()
-	eventually(t, "the other delivery", func() bool { return len(w.log(other.ID)) == 1 })
+	testkit.Eventually(t, "the other delivery", func() bool { return len(w.log(other.ID)) == 1 })
 	if len(w.at("/hook")) != 0 || w.backlog(hook.ID) != 1 {
 		t.Fatal("an inactive webhook was sent to, or its delivery was lost")
 	}
 	_, err = w.service.Update(t.Context(), w.ann, hook.ID, webhooks.Input{Active: ptr(true)})
 	must(t, err)
-	eventually(t, "the delivery", func() bool {
+	testkit.Eventually(t, "the delivery", func() bool {
 		return slices.ContainsFunc(w.log(hook.ID), func(l store.WebhookLog) bool { return l.Success })
 	})
 }

@@ -32,15 +32,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func eventually(t testing.TB, what string, f func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never happened: %s", what)
-		}
-	}
-}
-
 // request is one delivery as a receiver sees it.
 type request struct {
 	path, body string

@@ -18,6 +18,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // TestMain is a process that delivers, and nothing else, when it is told so by its environment.
@@ -69,12 +70,12 @@ func TestKill(t *testing.T) {
 		cmd.Stderr = os.Stderr
 		must(t, cmd.Start())
 		before, more := len(w.at("")), rand.IntN(20)
-		eventually(t, "some deliveries by this process", func() bool { return len(w.at("")) > before+more || w.backlog(hook.ID) == 0 })
+		testkit.Eventually(t, "some deliveries by this process", func() bool { return len(w.at("")) > before+more || w.backlog(hook.ID) == 0 })
 		must(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 	}
 	w.run()
-	eventually(t, "all deliveries", func() bool { return w.backlog(hook.ID) == 0 })
+	testkit.Eventually(t, "all deliveries", func() bool { return w.backlog(hook.ID) == 0 })
 	ids := map[int]string{}
 	for _, q := range w.at("/hook") {
 		var e struct{ Data int }

@@ -10,6 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Two users with a hundred hanging webhooks each have more deliveries than there are slots. A third user's deliveries
@@ -48,13 +49,13 @@ func TestLow_HangingWebhooksStarveNobody(t *testing.T) {
 		emit(bob, 8)
 		w.run()
 		// The slots are given out in one turn, before the first of these requests goes out.
-		eventually(t, "many hanging deliveries", func() bool { return len(hanging.at("")) >= 150 })
+		testkit.Eventually(t, "many hanging deliveries", func() bool { return len(hanging.at("")) >= 150 })
 
 		other, third := add(w.ann, w.URL+"/other"), add(carol, w.URL+"/third")
 		emit(w.ann, 20)
 		emit(carol, 50)
-		eventually(t, "the third user's deliveries arrive", func() bool { return len(w.at("/third")) == 50 && w.backlog(third.ID) == 0 })
-		eventually(t, "deliveries to the first user's other host arrive", func() bool { return len(w.at("/other")) == 20 && w.backlog(other.ID) == 0 })
+		testkit.Eventually(t, "the third user's deliveries arrive", func() bool { return len(w.at("/third")) == 50 && w.backlog(third.ID) == 0 })
+		testkit.Eventually(t, "deliveries to the first user's other host arrive", func() bool { return len(w.at("/other")) == 20 && w.backlog(other.ID) == 0 })
 		if n := w.counterOf("shortline_webhooks_in_flight"); n < 150 || n >= 512 {
 			t.Errorf("%v deliveries are under way, want the hanging ones and some free slots", n)
 		}

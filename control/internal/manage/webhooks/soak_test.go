@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // A hundred receivers, some of them bad in every way, and 50 events a second: the good ones hear of each event once
@@ -67,7 +68,7 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 		}))
 	}
 	healthy := func(i int) bool { return i == endless || i >= flapping }
-	eventually(t, "every delivery to a good receiver", func() bool {
+	testkit.Eventually(t, "every delivery to a good receiver", func() bool {
 		for i, hook := range hooks {
 			if healthy(i) && w.backlog(hook.ID) > 0 {
 				return false
@@ -99,7 +100,7 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 	}
 	w.advance(7 * time.Second) // what failed once comes again
 	for i := endless + 1; i < flapping; i++ {
-		eventually(t, "a flapping receiver's deliveries", func() bool { return w.backlog(hooks[i].ID) == 0 })
+		testkit.Eventually(t, "a flapping receiver's deliveries", func() bool { return w.backlog(hooks[i].ID) == 0 })
 		if got := w.figures(hooks[i].ID); got != `6 sent, 3 succeeded, 3 failed, ""` {
 			t.Errorf("flapping receiver %d: %s", i, got)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func fieldsOf(err error) []string {
@@ -242,7 +243,7 @@ func TestRetry_by_hand(t *testing.T) {
 		w.status(500)
 		w.emit(webhooks.URLCreated, "payload")
 		w.run()
-		eventually(t, "a failed attempt", func() bool { return len(w.log(hook.ID)) == 1 })
+		testkit.Eventually(t, "a failed attempt", func() bool { return len(w.log(hook.ID)) == 1 })
 		failed := w.log(hook.ID)[0]
 		// To the webhook as it is now: another address, another secret.
 		_, err := w.service.Update(ctx, w.ann, hook.ID, webhooks.Input{URL: ptr(w.URL + "/new"), Secret: ptr("new")})
@@ -325,7 +326,7 @@ func TestForbidden_addresses_get_nothing(t *testing.T) {
 	}
 	w.emit(webhooks.URLCreated, 1)
 	w.run()
-	eventually(t, "an attempt at every webhook", func() bool {
+	testkit.Eventually(t, "an attempt at every webhook", func() bool {
 		due, err := w.store.DueWebhooks(t.Context(), time.Now().UnixMilli())
 		must(t, err)
 		return len(due) == 0

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/platform/outbound"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // world is every address there is: a port of all of them, in a network namespace whose only interface is loopback and
@@ -162,7 +163,7 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 		_, _ = get(t, open, "http://"+net.JoinHostPort(addr.String(), w.port))
 	}
 	reached := 0
-	eventually(t, "all connections are noted", func() bool {
+	testkit.Eventually(t, "all connections are noted", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		reached = 0
@@ -175,13 +176,4 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 	})
 	fmt.Printf("%d targets, %d requests, %d of them to names that rebind: 0 connections; controls %d of %d and %d of %d, and %d of the special addresses where everything is allowed\n",
 		len(hosts), tried, rebinding, w.seen[allowed], times, w.seen[public], times, reached)
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still not: %s", what)
-		}
-	}
 }

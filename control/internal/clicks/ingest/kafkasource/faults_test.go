@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // Members come and go while clicks come in: each click arrives, lanes stay in order.
@@ -28,19 +29,19 @@ func TestRun_members_come_and_go(t *testing.T) {
 	}
 	first, stopFirst := run(t, c, all, nil)
 	round()
-	eventually(t, "one member has all", func() bool { return first.Stats().Partitions == 6 })
+	testkit.Eventually(t, "one member has all", func() bool { return first.Stats().Partitions == 6 })
 	second, stopSecond := run(t, c, all, nil)
 	round()
-	eventually(t, "two members share", func() bool { round(); return first.Stats().Partitions == 3 && second.Stats().Partitions == 3 })
+	testkit.Eventually(t, "two members share", func() bool { round(); return first.Stats().Partitions == 3 && second.Stats().Partitions == 3 })
 	stopFirst()
 	round()
-	eventually(t, "the second has all", func() bool { return second.Stats().Partitions == 6 })
+	testkit.Eventually(t, "the second has all", func() bool { return second.Stats().Partitions == 6 })
 	third, _ := run(t, c, all, nil)
 	round()
-	eventually(t, "the third shares", func() bool { return third.Stats().Partitions == 3 })
+	testkit.Eventually(t, "the third shares", func() bool { return third.Stats().Partitions == 3 })
 	stopSecond()
 	round()
-	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
 	t.Logf("%d clicks, %d repeats", all.clicks, all.raw-all.clicks)
 }
 
@@ -60,17 +61,17 @@ func TestRun_a_zombie_does_no_harm(t *testing.T) {
 	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: "ingest", Err: kerr.UnknownMemberID})
 	w.write(0, lane(0), 5)
 	healthy, _ := run(t, c, all, nil)
-	eventually(t, "another one takes over", func() bool { return all.count() == w.clicks })
-	eventually(t, "and commits", func() bool { return committed(t, c, 1) == int64(w.frames) })
+	testkit.Eventually(t, "another one takes over", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "and commits", func() bool { return committed(t, c, 1) == int64(w.frames) })
 	close(wake)
-	eventually(t, "the zombie delivers", func() bool {
+	testkit.Eventually(t, "the zombie delivers", func() bool {
 		all.mu.Lock()
 		defer all.mu.Unlock()
 		return all.raw >= w.clicks+5
 	})
 	w.write(0, lane(0), 5)
-	eventually(t, "clicks go on", func() bool { return all.count() == w.clicks })
-	eventually(t, "offsets too", func() bool { return committed(t, c, 1) == int64(w.frames) })
+	testkit.Eventually(t, "clicks go on", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "offsets too", func() bool { return committed(t, c, 1) == int64(w.frames) })
 	_ = healthy
 }
 
@@ -109,11 +110,11 @@ func TestRun_through_faults(t *testing.T) {
 		for i := range 40 {
 			w.write(int32(i%4), lane(i%4), 4)
 		}
-		eventually(t, "the fault "+f.Err.Message+" bites", func() bool {
+		testkit.Eventually(t, "the fault "+f.Err.Message+" bites", func() bool {
 			w.write(0, lane(0), 1)
 			return h.Hits() >= f.Count
 		})
-		eventually(t, "all is delivered in spite of "+f.Err.Message, func() bool { return all.count() == w.clicks })
+		testkit.Eventually(t, "all is delivered in spite of "+f.Err.Message, func() bool { return all.count() == w.clicks })
 	}
 	t.Logf("%d clicks, %d repeats", all.clicks, all.raw-all.clicks)
 }
@@ -137,12 +138,12 @@ func TestRun_broker_restarts(t *testing.T) {
 	for i := range 20 {
 		w.write(int32(i%2), lane(i%2), 5)
 	}
-	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
 	c.Close()
 	failures := s.Stats().Failures
-	eventually(t, "it is noticed", func() bool { return s.Stats().Failures > failures+3 })
+	testkit.Eventually(t, "it is noticed", func() bool { return s.Stats().Failures > failures+3 })
 	var again *kfake.Cluster
-	eventually(t, "the broker starts again", func() bool {
+	testkit.Eventually(t, "the broker starts again", func() bool {
 		again, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(number), kfake.DataDir(dir), kfake.GroupMinSessionTimeout(100*time.Millisecond))
 		return err == nil
 	})
@@ -151,7 +152,7 @@ func TestRun_broker_restarts(t *testing.T) {
 	for i := range 20 {
 		w.write(int32(i%2), lane(i%2), 5)
 	}
-	eventually(t, "the rest is delivered", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "the rest is delivered", func() bool { return all.count() == w.clicks })
 	t.Logf("all arrived %v after the broker was back, %d repeats", time.Since(back).Round(time.Millisecond), all.raw-all.clicks)
 }
 
@@ -163,7 +164,7 @@ func TestRun_messages_expired(t *testing.T) {
 	all := newRecorder(t)
 	w.write(0, lane(0), 1)
 	_, stop := run(t, c, all, nil)
-	eventually(t, "one is delivered", func() bool { return all.count() == 1 })
+	testkit.Eventually(t, "one is delivered", func() bool { return all.count() == 1 })
 	stop()
 	for range 5 {
 		w.write(0, lane(1), 1)
@@ -181,7 +182,7 @@ func TestRun_messages_expired(t *testing.T) {
 	}
 	w.write(0, lane(2), 4)
 	s, _ := run(t, c, all, nil)
-	eventually(t, "the rest is delivered", func() bool { return all.count() == 5 })
+	testkit.Eventually(t, "the rest is delivered", func() bool { return all.count() == 5 })
 	if st := s.Stats(); st.Expired != 5 {
 		t.Errorf("%+v", st)
 	}
@@ -206,11 +207,11 @@ func TestRun_log_became_shorter(t *testing.T) {
 	}
 	all := newRecorder(t)
 	s, _ := run(t, c, all, nil)
-	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
 	if st := s.Stats(); st.Rewinds != 1 {
 		t.Errorf("%+v", st)
 	}
-	eventually(t, "the offset is set right", func() bool { return committed(t, c, 1) == 1 })
+	testkit.Eventually(t, "the offset is set right", func() bool { return committed(t, c, 1) == 1 })
 }
 
 func TestRun_stops_while_nobody_answers(t *testing.T) {
@@ -219,6 +220,6 @@ func TestRun_stops_while_nobody_answers(t *testing.T) {
 	brokers := c.ListenAddrs()
 	c.Close()
 	s, stop := runOn(t, brokers, newRecorder(t), nil)
-	eventually(t, "it fails", func() bool { return s.Stats().Failures > 0 })
+	testkit.Eventually(t, "it fails", func() bool { return s.Stats().Failures > 0 })
 	stop()
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const topic = "clicks"
@@ -167,15 +168,6 @@ func runOn(t *testing.T, brokers []string, sink click.Sink, change func(*kafkaso
 	return s, stop
 }
 
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(40 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
 // committed is the sum of the group's offsets.
 func committed(t *testing.T, c *kfake.Cluster, partitions int32) (sum int64) {
 	t.Helper()
@@ -221,12 +213,12 @@ func TestRun_delivers_commits_and_goes_on(t *testing.T) {
 		w.write(int32(i%4), lane(i%12), 5)
 	}
 	s, stop := run(t, c, all, nil)
-	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
 	for i := range 40 {
 		w.write(int32(i%4), lane(i%12), 5)
 	}
-	eventually(t, "more is delivered", func() bool { return all.count() == w.clicks })
-	eventually(t, "offsets are committed", func() bool { return committed(t, c, 4) == int64(w.frames) })
+	testkit.Eventually(t, "more is delivered", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "offsets are committed", func() bool { return committed(t, c, 4) == int64(w.frames) })
 	if st := s.Stats(); st.Lag != 0 || st.Partitions != 4 || st.Dead != 0 || st.LastCommitted.IsZero() || st.Messages != uint64(w.frames) {
 		t.Errorf("%+v", st)
 	}
@@ -239,7 +231,7 @@ func TestRun_delivers_commits_and_goes_on(t *testing.T) {
 	before := all.raw
 	w.write(0, lane(0), 3)
 	_, _ = run(t, c, all, nil)
-	eventually(t, "a new member goes on", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "a new member goes on", func() bool { return all.count() == w.clicks })
 	if all.raw != before+3 {
 		t.Errorf("%d clicks came again although they were committed", all.raw-before-3)
 	}
@@ -255,7 +247,7 @@ func TestRun_joins_neighbours(t *testing.T) {
 	}
 	all := newRecorder(t)
 	run(t, c, all, nil)
-	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
 	if all.batches > 20 {
 		t.Errorf("200 messages came as %d batches", all.batches)
 	}
@@ -278,8 +270,8 @@ func TestRun_puts_aside_what_is_no_clicks(t *testing.T) {
 	all := newRecorder(t)
 	dir := filepath.Join(t.TempDir(), "dead")
 	s, _ := run(t, c, all, func(cfg *kafkasource.Config) { cfg.DeadDir = dir })
-	eventually(t, "what is behind is delivered", func() bool { return all.count() == w.clicks })
-	eventually(t, "all is committed", func() bool { return committed(t, c, 1) == int64(w.frames) })
+	testkit.Eventually(t, "what is behind is delivered", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "all is committed", func() bool { return committed(t, c, 1) == int64(w.frames) })
 	if st := s.Stats(); st.Dead != 4 {
 		t.Errorf("%+v", st)
 	}
@@ -302,8 +294,8 @@ func TestRun_waits_with_a_newer_schema(t *testing.T) {
 	all := newRecorder(t)
 	// There is room for one partition, which the one that waits must leave to the other.
 	s, stop := run(t, c, all, func(cfg *kafkasource.Config) { cfg.InFlightBytes = 1 })
-	eventually(t, "the other partition is delivered", func() bool { return all.count() == w.clicks })
-	eventually(t, "it is tried again", func() bool { return s.Stats().Failures > 3 })
+	testkit.Eventually(t, "the other partition is delivered", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "it is tried again", func() bool { return s.Stats().Failures > 3 })
 	stop()
 	if all.count() != w.clicks || committed(t, c, 2) != 1 || s.Stats().Dead != 0 {
 		t.Errorf("%d clicks, offset %d, %+v", all.count(), committed(t, c, 2), s.Stats())
@@ -330,7 +322,7 @@ func TestRun_waits_while_the_sink_fails(t *testing.T) {
 	for i := range 20 {
 		w.write(int32(i%2), lane(i%2), 5)
 	}
-	eventually(t, "several tries fail", func() bool {
+	testkit.Eventually(t, "several tries fail", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return failed > 8
@@ -341,7 +333,7 @@ func TestRun_waits_while_the_sink_fails(t *testing.T) {
 	mu.Lock()
 	failing = false
 	mu.Unlock()
-	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
 	if st := s.Stats(); st.Generations != 1 {
 		t.Errorf("the group was joined %d times: a failing sink must not cost the membership", st.Generations)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // ghost joins the group and is not heard of again. It returns when the group has let it in, or ctx ends.
@@ -74,7 +75,7 @@ func TestRun_leaves_a_group_that_waits_for_the_dead(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic))
 	s, stop := run(t, c, newRecorder(t), func(cfg *kafkasource.Config) { cfg.Session = 5 * time.Second })
-	eventually(t, "it is a member", func() bool { return s.Stats().Generations > 0 })
+	testkit.Eventually(t, "it is a member", func() bool { return s.Stats().Generations > 0 })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ghost(ctx, t, c)
@@ -83,7 +84,7 @@ func TestRun_leaves_a_group_that_waits_for_the_dead(t *testing.T) {
 		defer close(ended)
 		ghost(ctx, t, c)
 	}()
-	eventually(t, "the group waits", func() bool { state, n := members(t, c); return state == "PreparingRebalance" && n == 1 })
+	testkit.Eventually(t, "the group waits", func() bool { state, n := members(t, c); return state == "PreparingRebalance" && n == 1 })
 	time.Sleep(1500 * time.Millisecond) // more than a heartbeat: the member waits too
 	began := time.Now()
 	stop()

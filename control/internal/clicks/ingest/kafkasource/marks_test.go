@@ -13,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // stored is what ingesters of one group share: how far each lane is stored, and the repairs that were taken.
@@ -84,8 +85,8 @@ func TestRun_reads_marks_again(t *testing.T) {
 	first, second := &remembering{all: all, marks: map[click.Lane]uint64{}}, &remembering{all: all, marks: map[click.Lane]uint64{}, fail: 2}
 	_, stop := run(t, c, first, nil)
 	w.write(0, lane(0), 5)
-	eventually(t, "the first delivers", func() bool { return all.at(lane(0)) == 5 })
-	eventually(t, "and commits", func() bool { return committed(t, c, 1) == 1 })
+	testkit.Eventually(t, "the first delivers", func() bool { return all.at(lane(0)) == 5 })
+	testkit.Eventually(t, "and commits", func() bool { return committed(t, c, 1) == 1 })
 	stop()
 
 	repair := func(from, n uint64) {
@@ -104,7 +105,7 @@ func TestRun_reads_marks_again(t *testing.T) {
 	}
 	repair(2, 3)
 	s, _ := run(t, c, second, nil)
-	eventually(t, "the repair is taken", taken(1))
+	testkit.Eventually(t, "the repair is taken", taken(1))
 	second.mu.Lock()
 	if second.reloads != 3 {
 		t.Errorf("marks were read %d times, of which two failed", second.reloads)
@@ -112,11 +113,11 @@ func TestRun_reads_marks_again(t *testing.T) {
 	second.mu.Unlock()
 
 	repair(6, 2) // of clicks that nobody has delivered yet
-	eventually(t, "it is read", func() bool { return s.Stats().InFlight > 0 })
+	testkit.Eventually(t, "it is read", func() bool { return s.Stats().InFlight > 0 })
 	all.mu.Lock()
 	all.high[lane(0)] = 7 // as a member does that was given up and wakes
 	all.mu.Unlock()
-	eventually(t, "the repair is taken", taken(2))
+	testkit.Eventually(t, "the repair is taken", taken(2))
 	if st := s.Stats(); st.Dead != 0 {
 		t.Errorf("%+v", st)
 	}
@@ -135,8 +136,8 @@ func TestSource_metrics(t *testing.T) {
 	hooks, _ := run(t, c, none, func(cfg *kafkasource.Config) { cfg.Group = "hooks" })
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(ingesting, hooks)
-	eventually(t, "one group has all", func() bool { return all.count() == w.clicks && ingesting.Stats().Lag == 0 })
-	eventually(t, "the other waits", func() bool { st := hooks.Stats(); return st.Lag == 2 && st.InFlight == 2 && st.Age > 0 })
+	testkit.Eventually(t, "one group has all", func() bool { return all.count() == w.clicks && ingesting.Stats().Lag == 0 })
+	testkit.Eventually(t, "the other waits", func() bool { st := hooks.Stats(); return st.Lag == 2 && st.InFlight == 2 && st.Age > 0 })
 	if st := ingesting.Stats(); st.Age != 0 || st.InFlight != 0 {
 		t.Errorf("%+v", st)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // sent writes clicks with headers to a topic.
@@ -50,7 +51,7 @@ func TestOps7_Batches_have_the_origin_of_their_message(t *testing.T) {
 		return nil
 	}
 	run(t, c, all, nil)
-	eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
+	testkit.Eventually(t, "all is delivered", func() bool { return all.count() == w.clicks })
 	mu.Lock()
 	defer mu.Unlock()
 	want := map[click.Origin]int{{}: 3 + 5 + 6, {Edge: "fra-1", Region: "eu-central"}: 4, {Region: "eu-west"}: 4}
@@ -74,7 +75,7 @@ func TestOps7_Two_fleets_share_a_Kafka(t *testing.T) {
 	blue, green := newRecorder(t), newRecorder(t)
 	run(t, c, blue, func(cfg *kafkasource.Config) { cfg.Kafka.Prefix = "blue." })
 	run(t, c, green, func(cfg *kafkasource.Config) { cfg.Kafka.Prefix = "green." })
-	eventually(t, "each has its own clicks", func() bool { return blue.count() == 7 && green.count() == 11 })
+	testkit.Eventually(t, "each has its own clicks", func() bool { return blue.count() == 7 && green.count() == 11 })
 	res, err := kmsg.NewPtrListGroupsRequest().RequestWith(t.Context(), w.client)
 	if err != nil {
 		t.Fatal(err)
