@@ -10,98 +10,104 @@ import (
 	"time"
 )
 
-// retryAfter is the pause after the system could not give another connection.
+// retryAfter is the pause before the next attempt when no connection can be accepted.
 const retryAfter = 10 * time.Millisecond
 
-// hall is where new connections wait until the head of their first request is whole. There they take a goroutine of
-// two kilobytes and the bytes that came, a tenth of what a server sets aside for a connection before it reads from it.
-type hall struct {
-	limit int // of connections that are open
-	begin sync.Once
+// pending holds new connections until the head of their first request is complete. A pending connection costs a
+// goroutine of two kilobytes and the bytes that have arrived. That is a tenth of what a server allocates for a
+// connection before it reads from it.
+type pending struct {
+	limit int // on open connections
+	start sync.Once
 	ready chan *conn
-	over  chan struct{} // closed when nobody will be ready any more
-	why   error         // of over
+	over  chan struct{} // closed when no more connections will become ready
+	why   error         // the reason; set before over is closed
 
 	mu      sync.Mutex
 	waiting list.List // of *conn, the oldest in front
 	busy    sync.WaitGroup
-	turned  atomic.Uint64 // connections that were ended for want of room
+	closed  atomic.Uint64 // connections closed because the limit was reached
 }
 
-// AwaitHeads has Accept return connections when their first request is whole, or 8 KiB of it, or can't become so. Who says
-// nothing until the time for a request is over is closed, and so is, when limit connections are open and another comes,
-// the one that has waited longest, if that is longer than a moment; else one that has long been idle between two requests.
-// Where there is neither, the other waits. It also has requests refused that are not framed as they should be, of which
-// a handler checks some: see Exact. Call it before Accept.
+// AwaitHeads makes Accept return a connection only when its first request is complete, when 8 KiB of the request have
+// arrived, or when the request can no longer become complete. A connection that sends nothing within the read timeout
+// is closed.
+//
+// When limit connections are open and another one arrives, the listener closes the connection that has waited longest
+// for its first request, if it has waited for longer than 150 ms. Otherwise it closes one that has been idle for at
+// least a second. Otherwise the new connection waits.
+//
+// AwaitHeads also turns on the framing checks, some of which the handler must make: see Exact. Call it before Accept.
 func (l *Listener) AwaitHeads(limit int) {
-	l.hall = &hall{limit: limit, ready: make(chan *conn), over: make(chan struct{})}
+	l.pending = &pending{limit: limit, ready: make(chan *conn), over: make(chan struct{})}
 }
 
-// acceptReady waits for the next connection whose request has come.
+// acceptReady waits for the next connection whose first request has arrived.
 func (l *Listener) acceptReady() (net.Conn, error) {
-	h := l.hall
-	h.begin.Do(func() { go l.admit() })
+	p := l.pending
+	p.start.Do(func() { go l.admit() })
 	select {
-	case c := <-h.ready:
+	case c := <-p.ready:
 		return c, nil
-	case <-h.over:
-		return nil, h.why
+	case <-p.over:
+		return nil, p.why
 	}
 }
 
-// admit takes connections in until the listener is closed or fails, and ends when the last of them has been handed out.
+// admit accepts connections until the listener is closed or fails. It returns when no connection is
+// pending any more.
 func (l *Listener) admit() {
-	h := l.hall
+	p := l.pending
 	for {
-		for l.Open() >= h.limit && !h.shed() && !l.endLongestIdle() {
-			time.Sleep(retryAfter) // all are being answered, or have just come
+		for l.Open() >= p.limit && !p.shed() && !l.endLongestIdle() {
+			time.Sleep(retryAfter) // every connection is being answered or is new
 		}
 		c, err := l.accept()
 		switch {
 		case err == nil:
-			c.awaited = true
+			c.first = true
 			c.move(&c.readBy, l.timeouts.Read, 0)
-			h.enter(c)
+			p.enter(c)
 			go func() {
-				defer h.busy.Done()
+				defer p.busy.Done()
 				spoke := c.awaitHead()
-				h.leave(c)
+				p.leave(c)
 				if !spoke {
 					_ = c.Close()
 					return
 				}
-				h.ready <- c
+				p.ready <- c
 			}()
-		case passing(err):
+		case transient(err):
 			time.Sleep(retryAfter)
 		default:
-			h.why = err
-			h.busy.Wait()
-			close(h.over)
+			p.why = err
+			p.busy.Wait()
+			close(p.over)
 			return
 		}
 	}
 }
 
-func (h *hall) enter(c *conn) {
-	h.busy.Add(1)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	c.came, c.place = time.Now(), h.waiting.PushBack(c)
+func (p *pending) enter(c *conn) {
+	p.busy.Add(1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.opened, c.place = time.Now(), p.waiting.PushBack(c)
 }
 
-func (h *hall) leave(c *conn) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (p *pending) leave(c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if c.place != nil {
-		h.waiting.Remove(c.place)
+		p.waiting.Remove(c.place)
 		c.place = nil
 	}
 }
 
-// passing reports whether an error of accept says nothing of the listener: a connection that broke off before it was
-// taken, or that the system has no more room. See accept(2).
-func passing(err error) bool {
+// transient reports whether the listener still works after an error of accept: the connection broke before it was
+// accepted, or the system is out of resources. See accept(2).
+func transient(err error) bool {
 	for _, e := range []syscall.Errno{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPROTO, syscall.EPERM,
 		syscall.EINTR, syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.EHOSTUNREACH,

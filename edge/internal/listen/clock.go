@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// Clock is told how long answers took. It is called by many goroutines at once.
+// Clock receives the measured times of answers. Many goroutines call it concurrently.
 type Clock interface {
-	// Took reports that an answer was written to the kernel, so long after its request had arrived. mark is that of the
-	// call of Time.
+	// Took reports that the kernel accepted an answer a duration d after the request arrived. mark is the value that
+	// the server passed to Time.
 	Took(mark uint32, d time.Duration)
 }
 
-// Clock names who is told how long answers took. Call it before Accept.
+// Clock sets the receiver of measured times. Call it before Accept.
 func (l *Listener) Clock(c Clock) { l.clock = c }
 
-// Time measures one answer: when the next bytes have been written to the connection, the listener's Clock is told the
-// time since began. Only a server's goroutine that is about to answer may call it. mark must not be 0. With pipelined
-// requests several answers are written together; then the first one that was to be timed is.
+// Time measures one answer. When the next bytes have been written to the connection, the listener's Clock receives the
+// time since began. Only the server goroutine that is about to answer may call Time. mark must not be 0. The server
+// writes the answers to pipelined requests together; then only the first answer passed to Time is measured.
 func Time(of net.Conn, began time.Time, mark uint32) {
 	if c, ok := of.(*conn); ok && c.mark == 0 {
 		c.mark, c.began = mark, began
 	}
 }
 
-// took tells the clock of the answer that has just been written.
+// took reports the time of the answer that has just been written.
 func (c *conn) took() {
 	if c.owner.clock != nil {
 		c.owner.clock.Took(c.mark, time.Since(c.began))

@@ -11,75 +11,74 @@ import (
 	"time"
 )
 
-// conn is a connection with its deadlines. Like the server that it is made for, it is read by one goroutine at a
-// time.
+// conn is a connection with its deadlines. Like the server's connections, it may be read by one goroutine at a time.
 type conn struct {
 	net.Conn
 	owner           *Listener
 	index           int // in owner.conns, under its lock; -1 once closed
 	readBy, writeBy atomic.Int64
 
-	socket     syscall.RawConn // nil where the connection has none
-	take, give func(uintptr) bool
-	early      []byte    // what came before the server asked, and it has not read yet
-	awaited    bool      // the first request is waited for, or was, and has not begun for the server
-	came       time.Time // into the hall, under its lock like place
-	place      *list.Element
-	into       []byte // the call of Read that is running: where to, and what came of it
-	n          int
-	failed     syscall.Errno
-	tries      int
-	from       []byte // the call of Write that is running: what is left of it, and what came of it
-	given      int
-	brokenOff  syscall.Errno
+	socket            syscall.RawConn // nil if the connection has none
+	tryRead, tryWrite func(uintptr) bool
+	buffered          []byte    // read before the server asked for it
+	first             bool      // the server has not begun the first request, for which the connection waits in pending
+	opened            time.Time // when the connection became pending; under the lock of pending, like place
+	place             *list.Element
+	into              []byte // arguments and results of the running Read
+	n                 int
+	readErr           syscall.Errno
+	tries             int
+	from              []byte // arguments and results of the running Write
+	written           int
+	writeErr          syscall.Errno
 
-	// idle is between two requests, as the server's goroutine sees it. taking holds back a Close of another goroutine
-	// that takes the connection for idle while the next request is read from it: see Close.
-	idle   bool
-	taking atomic.Uint32
+	// idle means that the connection is between two requests. Only the server's goroutine uses it. claim keeps another
+	// goroutine from closing the connection as idle while the next request is read from it: see Close.
+	idle  bool
+	claim atomic.Uint32
 
-	requests requests // what is known of how requests are framed
+	requests requests // the state of the framing checks
 	answered bool     // something was written since the last Read
-	mark     uint32   // of the answer that is timed (see Time); 0: none is
+	mark     uint32   // of the answer that is measured (see Time); 0: none
 	began    time.Time
 	patience patience
 	glanced  uint64
 }
 
-// Values of conn.taking.
+// Values of conn.claim; 0 means that nobody has claimed the connection.
 const (
-	takes  = 1
-	closes = 2
+	claimRead  = 1
+	claimClose = 2
 )
 
-// Write waits until all is with the kernel.
+// Write waits until the kernel has accepted all bytes.
 func (c *conn) Write(b []byte) (int, error) {
 	c.answered = true
 	if c.socket == nil {
 		return c.Conn.Write(b)
 	}
-	c.from, c.given = b, 0
-	err := c.socket.Write(c.give)
+	c.from, c.written = b, 0
+	err := c.socket.Write(c.tryWrite)
 	c.from = nil
 	switch {
-	case err != nil: // the deadline, or closed
-		return c.given, err
-	case c.brokenOff != 0:
-		return c.given, c.failure("write", c.brokenOff)
+	case err != nil: // deadline exceeded, or closed
+		return c.written, err
+	case c.writeErr != 0:
+		return c.written, c.failure("write", c.writeErr)
 	}
 	if c.mark != 0 {
 		c.took()
 	}
-	return c.given, nil
+	return c.written, nil
 }
 
-// write1 writes as much as there is room for and reports whether that is the end of it.
+// write1 writes as much as the send buffer has room for. It returns false to wait for more room.
 func (c *conn) write1(fd uintptr) bool {
 	for len(c.from) > 0 {
 		var n int
-		switch n, c.brokenOff = send(fd, c.from); c.brokenOff {
+		switch n, c.writeErr = send(fd, c.from); c.writeErr {
 		case 0, syscall.EINTR:
-			c.given += n
+			c.written += n
 			c.from = c.from[n:]
 		case syscall.EAGAIN:
 			return false
@@ -87,7 +86,7 @@ func (c *conn) write1(fd uintptr) bool {
 			return true
 		}
 	}
-	c.brokenOff = 0
+	c.writeErr = 0
 	return true
 }
 
@@ -95,16 +94,16 @@ func (c *conn) failure(op string, errno syscall.Errno) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(op, errno)}
 }
 
-// Read waits for bytes. After an answer it gives the processor to other connections first, if that has paid
-// lately: then the first attempt finds the next request, and neither is there a second one nor a wait for it.
+// Read waits for bytes. After an answer it yields the processor first, if that has helped recently: then the first
+// attempt to read often finds the next request, which saves a failed attempt and a wait.
 func (c *conn) Read(b []byte) (int, error) {
 	if c.socket == nil || len(b) == 0 {
 		return c.Conn.Read(b)
 	}
-	if len(c.early) > 0 {
-		n := copy(b, c.early)
-		if c.early = c.early[n:]; len(c.early) == 0 {
-			c.early = nil // for the collector: the connection may live for long
+	if len(c.buffered) > 0 {
+		n := copy(b, c.buffered)
+		if c.buffered = c.buffered[n:]; len(c.buffered) == 0 {
+			c.buffered = nil // let the garbage collector free it: the connection may live long
 		}
 		return n, nil
 	}
@@ -119,29 +118,29 @@ func (c *conn) Read(b []byte) (int, error) {
 		}
 	}
 	c.into, c.tries = b, 0
-	err := c.socket.Read(c.take)
+	err := c.socket.Read(c.tryRead)
 	c.into = nil
 	if waited {
 		c.patience.learn(c.tries == 1)
 	}
 	switch {
-	case err != nil: // the deadline, or closed
+	case err != nil: // deadline exceeded, or closed
 		return 0, err
-	case c.failed != 0:
-		return 0, c.failure("read", c.failed)
+	case c.readErr != 0:
+		return 0, c.failure("read", c.readErr)
 	case c.n == 0:
 		return 0, io.EOF
 	}
 	if f := c.owner.foresee; f != nil {
 		c.glanced = f.Glance(b[:c.n])
 	}
-	// A simple request of which more is read has a body after all; the handler closes the connection after it.
-	if c.owner.hall == nil || c.requests.given != 0 && !c.idle || c.requests.simple(b[:c.n]) {
+	// A second read of a simple request means that it has a body after all. The handler closes such a connection.
+	if c.owner.pending == nil || c.requests.single != 0 && !c.idle || c.requests.simple(b[:c.n]) {
 		return c.n, nil
 	}
 	n := c.requests.track(b[:c.n])
 	if c.requests.refused != nil {
-		c.early = append(c.early, c.requests.rest()...)
+		c.buffered = append(c.buffered, c.requests.rest()...)
 		if n == 0 {
 			return c.Read(b)
 		}
@@ -149,49 +148,49 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// read1 tries once to read and reports whether that is the end of it: it is not if there is nothing yet.
+// read1 makes one attempt to read. It returns false to wait if no data is available yet.
 func (c *conn) read1(fd uintptr) bool {
 	c.tries++
-	if c.idle && !c.taking.CompareAndSwap(0, takes) {
-		c.n, c.failed = 0, 0 // it is being closed: as if the client had ended it
+	if c.idle && !c.claim.CompareAndSwap(0, claimRead) {
+		c.n, c.readErr = 0, 0 // it is being closed: report the end of the stream
 		return true
 	}
 	for {
-		if c.n, c.failed = receive(fd, c.into); c.failed != syscall.EINTR {
+		if c.n, c.readErr = receive(fd, c.into); c.readErr != syscall.EINTR {
 			break
 		}
 	}
 	switch {
 	case !c.idle || c.n > 0:
-	case !c.taking.CompareAndSwap(takes, 0): // closed meanwhile, and nothing has come
-		c.taking.Store(0)
-		c.n, c.failed = 0, 0 // as if the client had ended it: the server closes it then
+	case !c.claim.CompareAndSwap(claimRead, 0): // closed meanwhile, and no data came
+		c.claim.Store(0)
+		c.n, c.readErr = 0, 0 // report the end of the stream, so that the server closes it
 	default:
-		return c.failed != syscall.EAGAIN
+		return c.readErr != syscall.EAGAIN
 	}
-	return c.failed != syscall.EAGAIN
+	return c.readErr != syscall.EAGAIN
 }
 
-// Close closes the connection, but not between the moment in which a request was taken from it and that in which the
-// server says that the request has begun: a server that ends closes what it takes for idle, and that request's answer
-// would be lost. It sees that it ends after the answer, and closes the connection itself.
+// Close closes the connection, except after a request was read from it and before the server reports that the request
+// has begun. A server that shuts down closes all idle connections, and this one would still count as idle: the answer
+// would be lost. The server closes the connection itself after that answer.
 func (c *conn) Close() error {
-	if c.taking.CompareAndSwap(takes, closes) {
+	if c.claim.CompareAndSwap(claimRead, claimClose) {
 		return nil
 	}
-	c.taking.CompareAndSwap(0, closes)
+	c.claim.CompareAndSwap(0, claimClose)
 	c.owner.forget(c)
 	return c.Conn.Close()
 }
 
-// endIdle closes the connection if it is between two requests and nothing has been taken of the next one. Any goroutine
-// may call it.
+// endIdle closes the connection if it is between two requests and nothing of the next one has been read. It reports
+// whether it did. Any goroutine may call it.
 func (c *conn) endIdle() bool {
-	if !c.taking.CompareAndSwap(0, closes) {
+	if !c.claim.CompareAndSwap(0, claimClose) {
 		return false
 	}
-	if c.writeBy.Load() != resting { // the next request had begun before
-		c.taking.CompareAndSwap(closes, 0)
+	if c.writeBy.Load() != resting { // the next request had already begun
+		c.claim.CompareAndSwap(claimClose, 0)
 		return false
 	}
 	c.owner.forget(c)

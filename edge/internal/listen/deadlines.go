@@ -9,20 +9,19 @@ import (
 // interval is the time between two sweeps.
 const interval = 250 * time.Millisecond
 
-// Values of a deadline that are no time: none is set, or the sweep has cut the connection, or (of writing) it is between
-// two requests.
+// Special values of a deadline.
 const (
-	none    = int64(0)
-	cut     = int64(-1)
-	resting = int64(-2)
+	none    = int64(0)  // no deadline
+	cut     = int64(-1) // the sweep has cut the connection
+	resting = int64(-2) // write deadline only: the connection is between two requests
 )
 
 var (
-	start = time.Now() // deadlines are kept relative to it, so that a step of the wall clock moves none
+	start = time.Now() // deadlines count from here, so that a step of the wall clock does not move them
 	past  = time.Unix(1, 0)
 )
 
-// Run keeps the deadlines until ctx is done, and returns nil then.
+// Run enforces the deadlines until ctx is done. Then it returns nil.
 func (l *Listener) Run(ctx context.Context) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -50,19 +49,20 @@ func (l *Listener) sweep(now int64) {
 	}
 }
 
-// move sets a deadline by the sweep's clock, which may be one interval behind.
+// move sets a deadline relative to the time of the last sweep, which may be one interval ago.
 func (c *conn) move(deadline *atomic.Int64, timeout, more time.Duration) {
 	d := none
 	if timeout > 0 {
 		d = c.owner.now.Load() + int64(timeout+more+interval)
 	}
 	if deadline.Swap(d) == cut {
-		// The server goes on with a connection that was cut at this moment. It is overdue: it stays cut.
+		// The sweep cut this connection just before the server moved its deadline. It was overdue, so it stays cut.
 		deadline.Store(cut)
 	}
 }
 
-// expire marks a deadline as cut if it lies behind. A deadline that its owner moves meanwhile is left alone.
+// expire marks a deadline that has passed as cut and reports whether it did. It does nothing if the connection's
+// goroutine moves the deadline at the same time.
 func expire(deadline *atomic.Int64, now int64) bool {
 	d := deadline.Load()
 	return d > none && d < now && deadline.CompareAndSwap(d, cut)

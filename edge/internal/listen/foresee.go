@@ -1,13 +1,15 @@
 package listen
 
-// Foresight is who wants to know early what is coming. It is asked by many goroutines at once.
+// Foresight looks at a request's bytes before the server parses them, so that it can prefetch the data that the request
+// needs. Many goroutines call it concurrently.
 type Foresight interface {
-	// Glance sees the bytes that have arrived together, seldom more or less than one request, before the server
-	// does. It must not keep them. What it returns is handed to Expect.
+	// Glance inspects the bytes of one read, which are usually exactly one request. It must not keep them. The listener
+	// passes its result to Expect.
 	Glance(b []byte) uint64
-	// Expect is called a little later, when the server is about to take the request apart.
+	// Expect is called a little later, when the server is about to parse the request. It is not called if Glance
+	// returned 0.
 	Expect(glanced uint64)
 }
 
-// Foresee names who wants to know. Call it before Accept.
+// Foresee sets the Foresight. Call it before Accept.
 func (l *Listener) Foresee(f Foresight) { l.foresee = f }

@@ -6,55 +6,57 @@ import (
 	"syscall"
 )
 
-// mostHead is how much of a first request is kept until its head is whole. Longer ones go to the server as they are.
+// mostHead is how many bytes of a first request are buffered before the server gets the connection, even if the head is
+// longer.
 const mostHead = 8 << 10
 
-// rooms lend what a first read needs.
-var rooms = sync.Pool{New: func() any { return new([mostHead]byte) }}
+// headBuffers holds the buffers for first reads.
+var headBuffers = sync.Pool{New: func() any { return new([mostHead]byte) }}
 
-// awaitHead waits for the first request and keeps it for Read. It returns when the request is whole, or so much of it has
-// come that the server can begin with it, or no more comes, which Read then says too; false if nothing has come at all.
-// A body is waited for as well, so that one that arrives slowly takes no more than its bytes.
+// awaitHead waits for the first request and buffers it for Read. It returns when the request is complete, when the
+// server can start on what has arrived, or when no more arrives, which the next Read then reports too. It returns false
+// if nothing arrived. It also waits for a body, so that a slow body costs no more memory than its bytes.
 func (c *conn) awaitHead() bool {
 	if c.socket == nil {
 		return true
 	}
-	for len(c.early) < mostHead {
-		before := len(c.early)
-		if err := c.socket.Read(c.readEarly); err != nil || len(c.early) == before { // the deadline, closed, or its end
+	for len(c.buffered) < mostHead {
+		before := len(c.buffered)
+		if err := c.socket.Read(c.readEarly); err != nil || len(c.buffered) == before { // deadline, closed, or end of stream
 			break
 		}
-		if n := c.requests.track(c.early[before:]); c.requests.refused != nil {
-			c.early = append(c.early[:before+n], c.requests.rest()...)
+		if n := c.requests.track(c.buffered[before:]); c.requests.refused != nil {
+			c.buffered = append(c.buffered[:before+n], c.requests.rest()...)
 			break
 		}
 		heads, inBody := c.requests.tracker.Heads(), c.requests.tracker.InBody()
-		if heads > 1 || heads == 1 && (!inBody || bytes.Contains(c.early, []byte("100-continue"))) { // that client waits for an answer
+		// A client that sent "Expect: 100-continue" waits for an answer before it sends the body.
+		if heads > 1 || heads == 1 && (!inBody || bytes.Contains(c.buffered, []byte("100-continue"))) {
 			break
 		}
 	}
-	if len(c.early) == 0 {
+	if len(c.buffered) == 0 {
 		return false
 	}
 	if f := c.owner.foresee; f != nil {
-		c.glanced = f.Glance(c.early)
+		c.glanced = f.Glance(c.buffered)
 	}
 	return true
 }
 
-// readEarly tries once to read and reports whether that is the end of it. What fails, Read meets again.
+// readEarly tries to read once and reports whether the wait is over. It ignores errors, because Read gets them again.
 func (c *conn) readEarly(fd uintptr) bool {
-	room := rooms.Get().(*[mostHead]byte)
-	defer rooms.Put(room)
+	buf := headBuffers.Get().(*[mostHead]byte)
+	defer headBuffers.Put(buf)
 	for {
-		n, errno := receive(fd, room[:mostHead-len(c.early)])
+		n, errno := receive(fd, buf[:mostHead-len(c.buffered)])
 		switch errno {
 		case syscall.EINTR:
 			continue
 		case syscall.EAGAIN:
 			return false
 		}
-		c.early = append(c.early, room[:n]...)
+		c.buffered = append(c.buffered, buf[:n]...)
 		return true
 	}
 }

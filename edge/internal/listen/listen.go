@@ -1,16 +1,17 @@
-// Package listen accepts visitors' connections and keeps their deadlines.
+// Package listen accepts visitors' connections, enforces their deadlines and bounds their number.
 //
-// A server that sets three deadlines a request pays for three runtime timers and as many looks at the clock.
-// Here a deadline is one atomic store, the clock is that of the sweep, and the sweep, four times a second, cuts the
-// connections that are overdue. The promise: a connection is cut no earlier than its deadline and at most two
-// of the sweep's intervals (half a second) later. Who is refused and how many may come is left to the server.
+// A server that sets three deadlines per request pays for three runtime timers and three reads of the clock. Here a
+// deadline is one atomic store. A sweep runs four times a second, reads the clock once, and cuts overdue connections.
+// A connection is cut no earlier than its deadline, and at most two sweep intervals (half a second) later. The
+// package does not decide who may connect or how many requests a client may make.
 //
-// A server that has answered usually tries to read the next request too early, and pays for a read that finds
-// nothing and for being woken when there is something. Where other connections have work to do, here they are let
-// go first (see conn.Read). Reads and writes themselves, which never wait in the kernel, skip what the runtime does for
-// system calls that might. A new connection takes next to no memory until the head of its first request is whole (see
-// Listener.AwaitHeads). And whoever answers can have a look at the bytes as they arrive, before the server
-// takes them apart (see Foresee), to fetch what it will need.
+// After an answer, a server usually tries to read the next request too early. It pays for a read that finds nothing
+// and for a later wake-up. Here the reading goroutine first yields the processor if other connections have work (see
+// conn.Read). Reads and writes never wait in the kernel, so they skip what the runtime does for blocking system
+// calls.
+//
+// A new connection uses almost no memory until the head of its first request is complete (see Listener.AwaitHeads).
+// The server can look at the bytes as they arrive and prefetch what it will need (see Foresee).
 package listen
 
 import (
@@ -25,33 +26,36 @@ import (
 
 // Timeouts bound the phases of a connection. A phase whose timeout is 0 is not bounded.
 type Timeouts struct {
-	Read  time.Duration // of a request, from its first byte, or from the opening of the connection, to its last
-	Write time.Duration // of an answer, beyond the time to read the request and for as long as nobody moves it
-	Idle  time.Duration // between two requests
+	// Read is the time for a whole request. It starts at the request's first byte, or when the connection is opened.
+	Read time.Duration
+	// Write is the time for an answer, in addition to Read. A handler may set a later write deadline on the connection.
+	Write time.Duration
+	// Idle is the time between two requests.
+	Idle time.Duration
 }
 
-// Listener wraps a net.Listener. Run must be running while it accepts, else deadlines are not kept.
+// Listener wraps a net.Listener. It enforces deadlines only while Run is running.
 type Listener struct {
 	net.Listener
 	timeouts Timeouts
-	now      atomic.Int64 // as of the last sweep, so at most an interval behind
+	now      atomic.Int64 // time of the last sweep
 	foresee  Foresight
 	clock    Clock
-	hall     *hall // nil: nobody waits
+	pending  *pending // nil: Accept does not wait for requests
 	mu       sync.Mutex
 	conns    []*conn
-	look     int // where in conns was looked last for one that rests
+	scanned  int // the last index in conns that endLongestIdle examined
 }
 
-// New wraps ln, which the Listener owns from then on.
+// New wraps ln. The Listener then owns ln.
 func New(ln net.Listener, t Timeouts) *Listener {
 	l := &Listener{Listener: ln, timeouts: t}
 	l.now.Store(int64(time.Since(start)))
 	return l
 }
 
-// State moves the deadlines of a connection that Accept has returned on to its next phase. It is meant for a
-// server's ConnState. Deadlines that are set on the connection itself hold until then.
+// State sets the deadlines for the next phase of a connection that Accept returned. Use it as the server's ConnState
+// callback. Deadlines set on the connection itself stay in force until the next call.
 func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 	c, ok := of.(*conn)
 	if !ok {
@@ -59,18 +63,18 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 	}
 	switch s {
 	case fasthttp.StateNew:
-		if !c.awaited { // else the time runs already
+		if !c.first { // else the time already runs
 			c.move(&c.readBy, l.timeouts.Read, 0)
 		}
 	case fasthttp.StateActive:
 		c.idle = false
-		if c.awaited { // the time for this request runs since the connection was opened
-			c.awaited = false
+		if c.first { // the time for this request runs since the connection was opened
+			c.first = false
 		} else {
 			c.move(&c.readBy, l.timeouts.Read, 0)
 		}
 		c.move(&c.writeBy, l.timeouts.Write, l.timeouts.Read)
-		c.taking.Store(0) // after writeBy: see endIdle
+		c.claim.Store(0) // after writeBy: see endIdle
 		if c.glanced != 0 {
 			l.foresee.Expect(c.glanced)
 			c.glanced = 0
@@ -82,9 +86,9 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 	}
 }
 
-// Accept waits for the next connection.
+// Accept waits for the next connection, or for the next first request: see AwaitHeads.
 func (l *Listener) Accept() (net.Conn, error) {
-	if l.hall != nil {
+	if l.pending != nil {
 		return l.acceptReady()
 	}
 	c, err := l.accept()
@@ -105,7 +109,7 @@ func (l *Listener) accept() (*conn, error) {
 			_ = raw.Close()
 			return nil, err
 		}
-		c.take, c.give = c.read1, c.write1
+		c.tryRead, c.tryWrite = c.read1, c.write1
 	}
 	l.mu.Lock()
 	c.index = len(l.conns)
@@ -114,13 +118,14 @@ func (l *Listener) accept() (*conn, error) {
 	return c, nil
 }
 
-// Open returns the number of connections that have been accepted and not been closed.
+// Open returns the number of open connections.
 func (l *Listener) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.conns)
 }
 
+// forget removes a closed connection from the table. The last one takes its index.
 func (l *Listener) forget(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,15 +2,15 @@ package listen
 
 const (
 	mostCredit = 16
-	paid       = 4  // credit for a wait that has paid; one in vain takes off 1
-	probeEvery = 32 // reads without credit, after which it is tried again
+	paid       = 4  // credit for a yield that helped; a useless one costs 1
+	probeEvery = 32 // reads without credit between two attempts
 )
 
-// patience decides whether it pays to let others go first before a read. That costs a fifth of what it saves when
-// the next request has arrived meanwhile, which depends on the other side: a proxy or a client nearby sends it at
-// once while this processor is busy with others, a browser far away never does.
+// patience decides whether a connection should yield the processor before a read. A yield helps if the next request
+// arrives meanwhile: a proxy or a client nearby sends it at once, while a browser far away never does. A useless yield
+// costs a fifth of what a useful one saves.
 type patience struct {
-	credit int8 // above 0: the last waits have paid
+	credit int8 // above 0: recent yields helped
 	since  uint8
 }
 

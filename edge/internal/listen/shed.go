@@ -3,50 +3,51 @@ package listen
 import "time"
 
 const (
-	// grace is how long whoever comes may be silent even where there is no more room: a visitor's request follows at
-	// once, but who is being flooded reads late.
+	// grace is how long a new connection may stay silent even when the connection limit is reached. A visitor's request
+	// follows at once, but an edge under a flood reads it late.
 	grace = 150 * time.Millisecond
-	// looked is how many connections are looked at for the one that has been idle for longest. All of them would take
-	// milliseconds for each newcomer where there are tens of thousands.
-	looked = 1024
-	// idleFor is how long a connection must have been idle to go: one in use comes back sooner, and must not give way
-	// to newcomers who say nothing.
+	// idleScan is how many connections are examined to find the longest idle one. With tens of thousands of
+	// connections, a scan of all would take milliseconds for each new one.
+	idleScan = 1024
+	// idleFor is how long a connection must have been idle before it may be closed. A connection in use sends its next
+	// request sooner, and must not lose its place to new connections that send nothing.
 	idleFor = time.Second
 )
 
-// Shed is how many connections were ended because too many were open.
+// Shed returns the number of connections that were closed because the connection limit was reached.
 func (l *Listener) Shed() uint64 {
-	if l.hall == nil {
+	if l.pending == nil {
 		return 0
 	}
-	return l.hall.turned.Load()
+	return l.pending.closed.Load()
 }
 
-// shed ends the connection that has waited longest, and reports whether there is one that has waited for long enough.
-func (h *hall) shed() bool {
-	h.mu.Lock()
-	first := h.waiting.Front()
-	if first == nil || time.Since(first.Value.(*conn).came) < grace {
-		h.mu.Unlock()
+// shed closes the connection that has waited longest for its first request. It returns false if no connection has
+// waited for longer than grace.
+func (p *pending) shed() bool {
+	p.mu.Lock()
+	first := p.waiting.Front()
+	if first == nil || time.Since(first.Value.(*conn).opened) < grace {
+		p.mu.Unlock()
 		return false
 	}
-	c := h.waiting.Remove(first).(*conn)
+	c := p.waiting.Remove(first).(*conn)
 	c.place = nil
-	h.mu.Unlock()
-	h.turned.Add(1)
+	p.mu.Unlock()
+	p.closed.Add(1)
 	_ = c.Close()
 	return true
 }
 
-// endLongestIdle ends the connection that has been idle for longest of some, and reports whether there was one. Who holds
-// connections that were good once must not keep others out.
+// endLongestIdle closes the longest idle connection of the next idleScan ones and reports whether it closed one.
+// Without it, clients could keep others out with connections on which they once sent a good request.
 func (l *Listener) endLongestIdle() bool {
 	l.mu.Lock()
 	var longest *conn
 	var since int64
-	for range min(looked, len(l.conns)) {
-		l.look = (l.look + 1) % len(l.conns)
-		c := l.conns[l.look]
+	for range min(idleScan, len(l.conns)) {
+		l.scanned = (l.scanned + 1) % len(l.conns)
+		c := l.conns[l.scanned]
 		if c.writeBy.Load() != resting {
 			continue
 		}
@@ -55,10 +56,10 @@ func (l *Listener) endLongestIdle() bool {
 		}
 	}
 	l.mu.Unlock()
-	latest := l.now.Load() + int64(l.timeouts.Idle+interval-idleFor) // what readBy is of one that is idle for so long
+	latest := l.now.Load() + int64(l.timeouts.Idle+interval-idleFor) // readBy of a connection that is idle for idleFor
 	if longest == nil || since > latest || !longest.endIdle() {
 		return false
 	}
-	l.hall.turned.Add(1)
+	l.pending.closed.Add(1)
 	return true
 }

@@ -7,18 +7,19 @@ import (
 	"syscall"
 )
 
-// receive and send try once, without waiting: errno is EAGAIN where there is nothing to take, or no room.
+// receive and send make one attempt without waiting. errno is EAGAIN if no data is available or the send buffer is
+// full.
 func receive(fd uintptr, b []byte) (int, syscall.Errno) {
 	n, err := syscall.Read(int(fd), b)
-	return max(n, 0), number(err)
+	return max(n, 0), errnoOf(err)
 }
 
 func send(fd uintptr, b []byte) (int, syscall.Errno) {
 	n, err := syscall.Write(int(fd), b)
-	return max(n, 0), number(err)
+	return max(n, 0), errnoOf(err)
 }
 
-func number(err error) (errno syscall.Errno) {
+func errnoOf(err error) (errno syscall.Errno) {
 	if err != nil && !errors.As(err, &errno) {
 		return syscall.EIO
 	}
