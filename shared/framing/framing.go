@@ -1,19 +1,19 @@
-// Package framing follows the requests on an HTTP/1 connection in the bytes that arrive, before a server parses them.
+// Package framing checks the bytes of an HTTP/1 connection as they arrive, before a server parses them.
 //
-// It owns two rules that every server of this service keeps. The first is what a request may look like where servers
-// in a row could disagree about its end: a Tracker refuses bare line feeds, folded lines, Content-Length together with
-// Transfer-Encoding, repeated or odd lengths, NUL, and versions other than HTTP/1.0 and HTTP/1.1, in every request of a
-// connection. The second is how fast a body has to arrive (see Pace).
+// It owns two rules that every server of this service enforces. The first protects against request smuggling: a
+// Tracker refuses each request on whose end two servers in a row could disagree. These are requests with bare line
+// feeds, folded lines, both Content-Length and Transfer-Encoding, repeated or malformed lengths, NUL bytes, or
+// versions other than HTTP/1.0 and HTTP/1.1. The second rule is how fast a body must arrive (see Pace).
 //
-// It leaves everything else to the server: names and values of fields, limits of size, and what a request means.
+// The server does everything else: it checks field names and values, enforces size limits and interprets the request.
 package framing
 
 import "bytes"
 
-// Error is what is wrong with a request. Its answer is 400, and the connection must be closed.
+// Error describes a malformed request. The server must answer 400 and close the connection.
 type Error struct {
 	reason string
-	// Body says that the request's head was sound and has been handed on.
+	// Body reports whether the error is in the body. Then the server has already received the request's head.
 	Body bool
 }
 
@@ -23,67 +23,68 @@ var (
 	errBareLF    = &Error{reason: "a line ends without a carriage return"}
 	errFolded    = &Error{reason: "a header line is folded"}
 	errVersion   = &Error{reason: "the request line does not end with HTTP/1.0 or HTTP/1.1"}
-	errNUL       = &Error{reason: "the head holds a NUL"}
+	errNUL       = &Error{reason: "the head contains a NUL byte"}
 	errLength    = &Error{reason: "Content-Length is not one number"}
-	errTwice     = &Error{reason: "Content-Length or Transfer-Encoding is there twice"}
-	errBoth      = &Error{reason: "Content-Length and Transfer-Encoding are both there"}
+	errTwice     = &Error{reason: "Content-Length or Transfer-Encoding is repeated"}
+	errBoth      = &Error{reason: "Content-Length and Transfer-Encoding are both present"}
 	errEncoding  = &Error{reason: "Transfer-Encoding is not chunked, or the version is HTTP/1.0"}
-	errColon     = &Error{reason: "there is a space between a field's name and its colon"}
-	errEmptyLine = &Error{reason: "a request begins with something else than a request line"}
+	errColon     = &Error{reason: "a space precedes the colon of a header line"}
+	errEmptyLine = &Error{reason: "a request does not begin with a request line"}
 	errChunk     = &Error{reason: "a chunk is malformed", Body: true}
 	errTrailer   = &Error{reason: "a trailer is malformed", Body: true}
 )
 
-// state is what the next byte belongs to.
+// state is the part of a request to which the next byte belongs.
 type state uint8
 
 const (
-	start state = iota // of a request: its first line, or empty lines before it
-	fields
-	fixed   // a body of known length
-	chunk   // the line with a chunk's size
-	data    // of a chunk
-	dataEnd // the line break after it
-	trailers
+	start    state = iota // the request line, or empty lines before it
+	fields                // header lines
+	fixed                 // a body of known length
+	chunk                 // the line with a chunk's size
+	data                  // the data of a chunk
+	dataEnd               // the line break after a chunk's data
+	trailers              // trailer lines after the last chunk
 )
 
 const (
-	// kept is how much of a line is kept where the rest comes later. It is enough for the fields that are looked at.
+	// kept is how many bytes of an unfinished line are kept. It is enough for the fields that the Tracker checks.
 	kept = 64
-	// maxChunkLine bounds a chunk's size with its extensions, and maxTrailers all trailers of a body, in bytes. Without
-	// them a body could go on for ever without a byte of content.
+	// maxChunkLine bounds a chunk's size line with its extensions. maxTrailers bounds all trailers of a body. Both
+	// are in bytes. Without them a body could continue without end and without any content.
 	maxChunkLine = 256
 	maxTrailers  = 4 << 10
 	maxEmpty     = 8 // empty lines before a request
 )
 
-// Tracker follows the requests of one connection. The zero value is at the start of the first one. It allocates nothing.
+// Tracker checks the requests of one connection. The zero value is ready for the first request. A Tracker does not
+// allocate memory.
 type Tracker struct {
 	state   state
 	http10  bool
-	length  bool // Content-Length was there
-	chunked bool // Transfer-Encoding was there
+	length  bool // the head has a Content-Length
+	chunked bool // the head has a Transfer-Encoding
 	heads   uint32
 	empty   uint8
-	npre    uint8      // bytes of pre
-	line    int        // bytes of an unfinished line that came before
-	left    int64      // bytes of a body or a chunk; in trailers, those that may still come
-	pre     [kept]byte // the beginning of that line
-	last    [10]byte   // its end, right-aligned
+	npre    uint8      // number of bytes in pre
+	line    int        // number of bytes of an unfinished line that have arrived
+	left    int64      // remaining bytes of the body or the chunk; in trailers, how many bytes may still come
+	pre     [kept]byte // beginning of the unfinished line
+	last    [10]byte   // end of the unfinished line, right-aligned
 }
 
-// InBody reports whether the bytes that come next belong to a request's body.
+// InBody reports whether the next byte belongs to a request's body.
 func (t *Tracker) InBody() bool { return t.state >= fixed }
 
-// Between reports whether no request has begun since the last one ended.
+// Between reports whether the next byte begins a request.
 func (t *Tracker) Between() bool { return t.state == start && t.line == 0 }
 
-// Heads is how many heads of requests have come whole. It wraps around.
+// Heads returns the number of complete request heads. It wraps around.
 func (t *Tracker) Heads() uint32 { return t.heads }
 
-// Take looks at bytes that arrived, in the order in which they did. It returns how many of them a server may have: all,
-// or with an error those before the request, or the part of a body, that is refused. After an error the connection
-// is of no more use.
+// Take checks the next bytes of the connection. It returns how many of them the server may read: all, or, with an
+// error, those before the refused request or the refused part of a body. After an error the connection must be
+// closed.
 func (t *Tracker) Take(b []byte) (n int, err error) {
 	i, mark := 0, 0
 	for i < len(b) {
@@ -125,8 +126,8 @@ func (t *Tracker) Take(b []byte) (n int, err error) {
 	return len(b), nil
 }
 
-// whole judges a line that is complete now, of which a part may have come before. It has its carriage return, but not
-// its line feed.
+// whole checks a complete line, the beginning of which may have arrived earlier. line includes the carriage return
+// but not the line feed.
 func (t *Tracker) whole(line []byte) *Error {
 	pre, last := line, line
 	if t.line > 0 {
@@ -163,7 +164,7 @@ func (t *Tracker) whole(line []byte) *Error {
 	}
 }
 
-// keep remembers what is needed of a line whose end has not come. The length of a head is the server's to bound.
+// keep stores the parts of an unfinished line that are needed later. The server bounds the length of a head.
 func (t *Tracker) keep(part []byte) *Error {
 	if bytes.IndexByte(part, 0) >= 0 {
 		return t.nul()
@@ -189,7 +190,7 @@ func (t *Tracker) nul() *Error {
 	return errNUL
 }
 
-// request judges a request line.
+// request checks a request line.
 func (t *Tracker) request(pre, last []byte) *Error {
 	const version = " HTTP/1.1\r"
 	n := len(last)
@@ -213,7 +214,7 @@ func (t *Tracker) request(pre, last []byte) *Error {
 	return nil
 }
 
-// field judges a header line, or the empty one after the last.
+// field checks a header line, or the empty line at the end of the head.
 func (t *Tracker) field(pre, last []byte) *Error {
 	if n := len(last); n == 0 || last[n-1] != '\r' {
 		return errBareLF
@@ -233,7 +234,7 @@ func (t *Tracker) field(pre, last []byte) *Error {
 	return nil
 }
 
-// begin is at the end of a head.
+// begin decides at the end of a head what follows it.
 func (t *Tracker) begin() *Error {
 	t.heads++
 	switch {
@@ -260,7 +261,7 @@ func (t *Tracker) contentLength(line []byte) *Error {
 		return nil
 	case t.length:
 		return errTwice
-	case len(value) == 0 || len(value) > 18: // digits that fit into an int64
+	case len(value) == 0 || len(value) > 18: // more digits may not fit into an int64
 		return errLength
 	}
 	t.length, t.left = true, 0
@@ -289,7 +290,7 @@ func (t *Tracker) transferEncoding(line []byte) *Error {
 	return nil
 }
 
-// valueOf is the value, not nil, of a header line of that name (in lower case), and nil of another line.
+// valueOf returns the value of a header line with the given name (in lower case), and nil for any other line.
 func valueOf(line []byte, name string) ([]byte, *Error) {
 	if len(line) <= len(name) || !equalFold(line, name) {
 		return nil, nil
@@ -302,7 +303,7 @@ func valueOf(line []byte, name string) ([]byte, *Error) {
 		return nil, nil
 	}
 	value := line[len(name)+1:]
-	if len(value) == 0 || value[len(value)-1] != '\r' { // only the beginning of a long line was kept
+	if len(value) == 0 || value[len(value)-1] != '\r' { // the line was longer than kept
 		return nil, errLength
 	}
 	value = value[:len(value)-1]
@@ -315,7 +316,7 @@ func valueOf(line []byte, name string) ([]byte, *Error) {
 	return value, nil
 }
 
-// equalFold compares the beginning of a longer text with ASCII letters in lower case and hyphens.
+// equalFold reports whether text begins with lower, ignoring case. lower consists of lower-case letters and hyphens.
 func equalFold(text []byte, lower string) bool {
 	for i := range len(lower) {
 		if c := text[i]; c != lower[i] && (c|0x20 != lower[i] || lower[i] == '-') {
@@ -325,7 +326,7 @@ func equalFold(text []byte, lower string) bool {
 	return true
 }
 
-// size judges the line before a chunk: its size in hexadecimal, and perhaps extensions, which nobody reads.
+// size checks the line before a chunk: a hexadecimal size and optional extensions, which are ignored.
 func (t *Tracker) size(pre, last []byte, size int) *Error {
 	if n := len(last); n == 0 || last[n-1] != '\r' || size > maxChunkLine {
 		return errChunk
@@ -344,7 +345,7 @@ func (t *Tracker) size(pre, last []byte, size int) *Error {
 	}
 	rest := pre[digits:]
 	for rest[0] == ' ' || rest[0] == '\t' {
-		if rest = rest[1:]; len(rest) == 0 || rest[0] == ';' { // servers differ about a space before an extension
+		if rest = rest[1:]; len(rest) == 0 || rest[0] == ';' { // servers disagree about a space before an extension
 			return errChunk
 		}
 	}
@@ -359,7 +360,7 @@ func (t *Tracker) size(pre, last []byte, size int) *Error {
 	return nil
 }
 
-// trailer judges a line after the last chunk.
+// trailer checks a line after the last chunk.
 func (t *Tracker) trailer(pre, last []byte, size int) *Error {
 	n := len(last)
 	t.left -= int64(size)

@@ -9,7 +9,7 @@ import (
 	"github.com/shortline/shortline/shared/framing/corpus"
 )
 
-// The corpus is judged alike however the bytes are parted.
+// The verdict on a request does not depend on how its bytes are split into packets.
 func TestTracker_corpus(t *testing.T) {
 	t.Parallel()
 	cases := corpus.Requests()
@@ -32,7 +32,7 @@ func TestTracker_corpus(t *testing.T) {
 			case c.Verdict == corpus.Sound && (failed != nil || !tr.Between()):
 				t.Errorf("%s in pieces of %d: %v, between %v", c.Name, piece, failed, tr.Between())
 			case c.Verdict == corpus.Misframed && failed == nil:
-				t.Errorf("%s in pieces of %d is taken", c.Name, piece)
+				t.Errorf("%s in pieces of %d is accepted", c.Name, piece)
 			case c.Verdict == corpus.Misframed && piece == len(c.Raw) && given > len(c.Before):
 				var e *framing.Error
 				if errors.As(failed, &e) && !e.Body {
@@ -43,7 +43,7 @@ func TestTracker_corpus(t *testing.T) {
 	}
 }
 
-// Bytes after a request are judged as the next one, and those before a bad one may be had.
+// Bytes after a request belong to the next one. The server may read the requests before a bad one.
 func TestTracker_pipelined(t *testing.T) {
 	t.Parallel()
 	const good = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -70,12 +70,12 @@ func TestPace(t *testing.T) {
 	if d := wait(&p); d > 1001*time.Millisecond || d < time.Second {
 		t.Errorf("after a byte in 4 s: %v", d)
 	}
-	p.Came(1<<20, now, framing.Patience) // much at once buys no more than the patience
+	p.Came(1<<20, now, framing.Patience) // the credit never exceeds the patience
 	if d := wait(&p); d != framing.Patience {
 		t.Errorf("after a MiB: %v", d)
 	}
 	began := now
-	for range 100 { // exactly the rate, for longer than anybody may
+	for range 100 { // exactly the minimum rate, for longer than a body may take
 		now = now.Add(time.Second)
 		p.Came(framing.Rate, now, framing.Patience)
 		if wait(&p) <= 0 {

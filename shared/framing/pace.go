@@ -2,26 +2,26 @@ package framing
 
 import "time"
 
-// How fast a body has to arrive. Who is slower holds memory and a connection for nothing.
+// The minimum speed of a body. A slower sender occupies memory and a connection for too long.
 const (
-	// Patience is how long a body may lag behind Rate. It is also how long a pause may be.
+	// Patience is how long a body may lag behind Rate. It is also the longest allowed pause.
 	Patience = 5 * time.Second
-	// Rate is the least number of bytes a second.
+	// Rate is the minimum in bytes per second.
 	Rate = 4 << 10
-	// Whole is how long all of a body may take at any rate.
+	// Whole is the maximum time for a whole body, whatever its rate.
 	Whole = 60 * time.Second
 )
 
-// Pace decides how long to wait for the next bytes of one body. The zero value is for a body that begins with its first
-// Until. Only time spent waiting counts against the sender, so a reader that is slow itself harms nobody.
+// Pace decides how long to wait for the next bytes of one body. The zero value is ready for a body that begins with the
+// first call of Until. Only time spent waiting counts against the sender, so a slow reader does not cut the sender off.
 type Pace struct {
 	begun  bool
-	credit time.Duration // how long may still be waited
+	credit time.Duration // remaining waiting time
 	end    time.Time
 	asked  time.Time
 }
 
-// Until is called before a read, and returns how long that may take.
+// Until returns the deadline for the next read. Call it before the read.
 func (p *Pace) Until(now time.Time, patience time.Duration) time.Time {
 	if !p.begun {
 		p.begun, p.credit, p.end = true, patience, now.Add(Whole)
@@ -33,7 +33,7 @@ func (p *Pace) Until(now time.Time, patience time.Duration) time.Time {
 	return p.end
 }
 
-// Came is called after the read, with the number of bytes that it gave.
+// Came records that the read returned n bytes. Call it after the read.
 func (p *Pace) Came(n int, now time.Time, patience time.Duration) {
 	p.credit = min(p.credit-now.Sub(p.asked)+time.Duration(n)*time.Second/Rate, patience)
 }

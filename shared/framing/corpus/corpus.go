@@ -1,5 +1,5 @@
-// Package corpus is raw requests that servers in a row could read differently, for tests of every server of this service.
-// They are made from a table, so that each run has the same ones under the same names.
+// Package corpus holds raw requests for tests of every server of this service. Two servers in a row could read many of
+// them differently. They are made from a table, so each run has the same requests with the same names.
 package corpus
 
 import (
@@ -7,35 +7,35 @@ import (
 	"strings"
 )
 
-// Verdict is what becomes of a request.
+// Verdict is the expected treatment of a request.
 type Verdict int
 
 // Verdicts.
 const (
-	Sound     Verdict = iota // it is answered, and the connection may be used again
-	Misframed                // 400, and the connection is closed
-	Odd                      // any answer but a 5xx, or none; the framing is not at fault
+	Sound     Verdict = iota // the server answers and may keep the connection
+	Misframed                // the server answers 400 and closes the connection
+	Odd                      // the framing is correct; the server gives no answer, or any but a 5xx
 )
 
-// Request is one request, and what follows it in the same packet.
+// Request is one request with the bytes that follow it in the same packet.
 type Request struct {
 	Name    string
 	Raw     string
 	Verdict Verdict
-	Before  string // sound requests in front of the bad one, part of Raw
+	Before  string // the sound requests at the beginning of Raw
 }
 
-// Path is what sound requests ask for unless they are about the path: nothing has this address.
+// Path is the path of most sound requests. No resource has this path.
 const Path = "/api/nobody-has-this"
 
 const (
 	host = "Host: sho.rt\r\n"
 	good = "GET " + Path + " HTTP/1.1\r\n" + host + "\r\n"
-	// inner is what an attacker wants read as a request of its own.
+	// inner is the request that an attacker tries to smuggle in.
 	inner = "GET /smuggled HTTP/1.1\r\n" + host + "\r\n"
 )
 
-// Requests are all of them, more than 300, in the same order each time.
+// Requests returns all requests, more than 300, always in the same order.
 func Requests() []Request {
 	var all []Request
 	add := func(v Verdict, name, raw string) {
@@ -51,7 +51,7 @@ func Requests() []Request {
 	encodings(add)
 	chunks(add)
 	oddities(add)
-	// What is bad as a first request is bad as a later one too.
+	// A request that is bad in first place is also bad in second place.
 	for _, r := range all {
 		if r.Verdict == Misframed && !strings.HasPrefix(r.Name, "chunk") {
 			all = append(all, Request{Name: "second: " + r.Name, Raw: good + r.Raw, Verdict: Misframed, Before: good})
@@ -62,10 +62,10 @@ func Requests() []Request {
 
 type adder = func(v Verdict, name, raw string)
 
-// methods with and without a body.
+// methods are methods with and without a body.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}
 
-// lines are about ends of lines, folded lines, versions and NUL.
+// lines adds requests with line ends, folded lines, versions and NUL bytes of all kinds.
 func lines(add adder) {
 	for _, m := range methods {
 		line := m + " " + Path
@@ -92,7 +92,7 @@ func lines(add adder) {
 	add(Misframed, "not HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n")
 }
 
-// lengths are about Content-Length.
+// lengths adds requests with all kinds of Content-Length.
 func lengths(add adder) {
 	for _, m := range []string{"GET", "POST", "PUT"} {
 		head := m + " " + Path + " HTTP/1.1\r\n" + host
@@ -112,7 +112,7 @@ func lengths(add adder) {
 	}
 }
 
-// encodings are about Transfer-Encoding.
+// encodings adds requests with all kinds of Transfer-Encoding.
 func encodings(add adder) {
 	const empty = "0\r\n\r\n"
 	for _, m := range []string{"GET", "POST", "PUT"} {
@@ -131,7 +131,7 @@ func encodings(add adder) {
 	}
 }
 
-// chunks are about what a chunked body is made of.
+// chunks adds requests with well-formed and malformed chunked bodies.
 func chunks(add adder) {
 	head := "POST " + Path + " HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n"
 	for _, c := range []struct{ name, body string }{
@@ -150,7 +150,7 @@ func chunks(add adder) {
 	}
 }
 
-// oddities are sound in their framing and odd otherwise.
+// oddities adds requests that are correctly framed but unusual in other ways.
 func oddities(add adder) {
 	for _, c := range []struct{ name, head string }{
 		{"no host", "GET / HTTP/1.1\r\n"}, {"two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n"}, {"HTTP/1.0", "GET / HTTP/1.0\r\n"}, {"absolute form", "GET http://other.test/api HTTP/1.1\r\n" + host},

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Try sends a request to a server, and reports what is not as the verdict says. Then it sends a second request, on the same
-// connection if that may be used again, else on a new one, which must get its own answer: the server has to repeat
-// its X-Request-ID, which is id. strict is false for a server that refuses bad requests in its own way, by any 4xx
-// or 501 or without a word, or that makes good ones of them.
+// Try sends a request to a server and returns an error if the server does not treat it as its verdict demands. Then Try
+// sends a second request, on the same connection if it is still open, else on a new one. The answer to it must repeat
+// its X-Request-ID, which is id. If strict is false, the server may also refuse bad requests with any 4xx or 501, close
+// the connection without an answer, or repair the requests.
 func Try(addr string, r Request, id string, strict bool) error {
 	conn, err := dial(addr)
 	if err != nil {
@@ -59,14 +59,14 @@ func judge(in *bufio.Reader, r Request, strict bool) (again bool, err error) {
 	}
 	method, _, _ := strings.Cut(strings.TrimPrefix(r.Raw, r.Before), " ")
 	if r.Verdict == Misframed {
-		method = http.MethodHead // the body of the answer is read with what comes after it
+		method = http.MethodHead // judge reads the body of the answer below, together with all that follows it
 	}
 	res, err := read(in, method)
 	if err != nil {
 		if r.Verdict == Sound || r.Verdict == Misframed && strict && !(gone(err) && len(r.Raw) > 4096) {
 			return false, err
 		}
-		return false, nil // closed without a word, or with what it had not read yet
+		return false, nil // the server closed the connection without an answer, or before it had read all
 	}
 	status := res.StatusCode
 	switch {
@@ -74,23 +74,23 @@ func judge(in *bufio.Reader, r Request, strict bool) (again bool, err error) {
 		return false, errors.New(res.Status)
 	case r.Verdict == Sound:
 		if res.Close && strict {
-			return false, errors.New("the connection of a sound request is closed")
+			return false, errors.New("the server closed the connection after a sound request")
 		}
 		return !res.Close, nil
 	case r.Verdict == Odd || !strict:
 		return false, nil
-	case status != http.StatusBadRequest && !strings.Contains(r.Name, "chunk: "): // whose head was sound, so it may be answered
-		return false, errors.New("it is answered " + res.Status)
+	case status != http.StatusBadRequest && !strings.Contains(r.Name, "chunk: "): // a request with a sound head may get an answer
+		return false, errors.New("unexpected answer " + res.Status)
 	case status < 400:
-		return false, errors.New("it is answered " + res.Status)
+		return false, errors.New("unexpected answer " + res.Status)
 	}
 	if more, err := io.ReadAll(in); strings.Contains(string(more), "HTTP/1.") || err != nil && !gone(err) {
-		return false, fmt.Errorf("after the refusal come %.200q, %v", more, err)
+		return false, fmt.Errorf("the refusal is followed by %.200q, %v", more, err)
 	}
 	return false, nil
 }
 
-// read reads one answer whole.
+// read reads one complete answer.
 func read(in *bufio.Reader, method string) (*http.Response, error) {
 	res, err := http.ReadResponse(in, &http.Request{Method: method})
 	if err != nil {
