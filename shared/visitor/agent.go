@@ -6,37 +6,37 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// MaxUserAgent is how many bytes of a User-Agent are looked at: as many as a click keeps, so that the edge and
-// who reads the click later come to the same answer.
+// MaxUserAgent is how many bytes of a User-Agent are classified. A click keeps the same number, so the edge and later
+// readers of the click get the same result.
 const MaxUserAgent = click.MaxUserAgent
 
-// The devices. Televisions, consoles, headsets and what does not say are none of these: "".
+// The devices. Televisions, consoles, headsets and unknown devices have the device "".
 const (
 	Mobile  = "MOBILE"
 	Tablet  = "TABLET"
 	Desktop = "DESKTOP"
 )
 
-// Agent is what a User-Agent tells of the program that sent it. All strings are from small fixed sets, and "" where
-// it does not tell. A bot's device, system and browser are those that it claims.
+// Agent describes the program that sent a User-Agent. All strings come from small fixed sets; "" means unknown. The
+// device, system and browser of a bot are those that it claims.
 type Agent struct {
 	Device  string // Mobile, Tablet or Desktop
 	OS      string // "iOS" (iPads too), "Android", "Windows", "macOS", "Linux", "ChromeOS", …
-	Browser string // the family: an iPhone's Safari and a Mac's are both "Safari"; the app where it is an app's own
+	Browser string // the family: Safari on an iPhone and on a Mac are both "Safari"; the app's name for an in-app browser
 
-	Bot     bool   // a crawler, a library, a monitor, a headless browser, or one that says nothing
-	BotName string // of a bot: its name if it is in the list, else OtherBot
-	Preview bool   // of a bot: it fetches pages to draw link previews for people
+	Bot     bool   // a crawler, a library, a monitor, a headless browser, or a client without a User-Agent
+	BotName string // name of a bot: its name in the list, OtherBot or NoAgent
+	Preview bool   // the bot fetches pages to show link previews to people
 }
 
-// OtherBot names the bots that the list does not.
+// OtherBot is the name of bots that are not in the list.
 const OtherBot = "Other"
 
-// NoAgent names the bots that send no User-Agent.
+// NoAgent is the name of bots that send no User-Agent.
 const NoAgent = "No User-Agent"
 
-// Parse classifies a User-Agent in one pass over its first MaxUserAgent bytes. It allocates nothing, except that
-// the first call of a process builds the tables (some 10 ms, 2.5 MB).
+// Parse classifies a User-Agent in one pass over its first MaxUserAgent bytes. It does not allocate, except that the
+// first call in a process builds the tables (about 10 ms, 2.5 MB).
 func Parse(ua string) Agent {
 	if len(ua) > MaxUserAgent {
 		ua = ua[:MaxUserAgent]
@@ -64,18 +64,18 @@ func Parse(ua string) Agent {
 	return a
 }
 
-// SocialPreview reports whether ua is a crawler that draws link previews: a social network's or a messenger's.
+// SocialPreview reports whether ua is a crawler of a social network or a messenger that fetches link previews.
 func SocialPreview(ua string) bool { return Parse(ua).Preview }
 
-// unseen is the rank of a family of which no mark was found; less is more decisive.
+// unseen is the rank if no mark of any family was found. A lower rank takes precedence.
 const unseen = 255
 
-// sighting is what one pass finds.
+// sighting is the result of one pass.
 type sighting struct {
-	browser, system, form uint8 // the most decisive family of each table, or unseen
+	browser, system, form uint8 // the lowest rank found in each table, or unseen
 	signs                 uint8
 	bot                   int // index in classifier.bots, or -1
-	botLen                int // length of the literal that named it: the longest wins
+	botLen                int // length of the literal that named the bot: the longest wins
 }
 
 func (c *marks) scan(ua string) sighting {
@@ -114,7 +114,7 @@ func (c *marks) scan(ua string) sighting {
 	return s
 }
 
-// isBotWord says whether ua[from:to], some spelling of "bot", ends a word. The phones called Cubot don't count.
+// isBotWord reports whether ua[from:to], a spelling of "bot", ends a word. Phones of the brand Cubot do not count.
 func isBotWord(ua string, from, to int) bool {
 	if to < len(ua) && ua[to]|0x20 >= 'a' && ua[to]|0x20 <= 'z' {
 		return false
@@ -122,15 +122,15 @@ func isBotWord(ua string, from, to int) bool {
 	return from < 2 || ua[from-2]|0x20 != 'c' || ua[from-1]|0x20 != 'u'
 }
 
-// device decides between the forms that were seen and what the system is known to run on.
+// device derives the device from the forms that were found and from the system.
 func (s *sighting) device(os string) string {
 	mobile := s.signs&signMobile != 0
 	switch {
 	case s.form == formOther:
 		return ""
-	case os == "macOS" && s.signs&signMobileBuild != 0: // a web view on an iPad that asks as a Mac; no Mac says so
+	case os == "macOS" && s.signs&signMobileBuild != 0: // an iPad's web view pretends to be a Mac; Macs send no "Mobile/"
 		return Tablet
-	case os == "Windows": // "Tablet PC" is in the agent of every desktop with a certain service
+	case os == "Windows": // Windows desktops with a certain service send "Tablet PC"
 		return Desktop
 	case s.form == formTablet:
 		return Tablet
@@ -146,7 +146,7 @@ func (s *sighting) device(os string) string {
 	return ""
 }
 
-// settle names what no single mark tells.
+// settle corrects the system and the browser where it takes several marks to tell them.
 func (s *sighting) settle(os, browser string) (string, string) {
 	if os == "macOS" && s.signs&signMobileBuild != 0 {
 		os = "iOS"

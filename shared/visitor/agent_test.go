@@ -15,7 +15,7 @@ const (
 	googlebot    = "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.6778.69 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 )
 
-// rows reads a table of testdata: tab-separated, # at the start of comments.
+// rows reads a tab-separated table from testdata. Lines that begin with # are comments.
 func rows(t testing.TB, file string) [][]string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + file)
@@ -66,9 +66,9 @@ func TestParse_every_sample_of_the_list_is_a_bot(t *testing.T) {
 			named++
 		}
 	}
-	// Some samples belong to several bots of the list, and the longer find names them.
+	// Some samples match several bots of the list. The longest match names them.
 	if named < len(table)*95/100 {
-		t.Errorf("only %d of %d samples carry their own name", named, len(table))
+		t.Errorf("only %d of %d samples have the name of their own bot", named, len(table))
 	}
 }
 
@@ -170,7 +170,7 @@ func TestSocialPreview(t *testing.T) {
 		"Synapse (bot; +https://github.com/matrix-org/synapse)",
 	} {
 		if !visitor.SocialPreview(ua) {
-			t.Errorf("draws previews: %q", ua)
+			t.Errorf("not recognized as a preview crawler: %q", ua)
 		}
 	}
 	for _, ua := range []string{
@@ -180,7 +180,7 @@ func TestSocialPreview(t *testing.T) {
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Mattermost/5.9.0 Chrome/126.0.6478.234 Electron/31.4.0 Safari/537.36",
 	} {
 		if visitor.SocialPreview(ua) {
-			t.Errorf("draws no previews: %q", ua)
+			t.Errorf("wrongly recognized as a preview crawler: %q", ua)
 		}
 	}
 }

@@ -7,39 +7,38 @@ import (
 	"sync/atomic"
 )
 
-// DefaultAgents is how many User-Agents an edge remembers: ten times as many as are common, and at most 6 MB
-// if all are as long as they may be.
+// DefaultAgents is the number of User-Agents that an edge caches: ten times the number of common ones. The cache takes
+// at most 6 MB, even if every User-Agent has the maximum length.
 const DefaultAgents = 8192
 
-// ways is how many places there are for a text: enough that the common ones don't push each other out.
+// ways is the number of entries per set: enough that common User-Agents do not evict each other.
 const ways = 8
 
-// Agents remembers what Parse said about the latest User-Agents. It is for any number of goroutines; readers and
-// writers never wait for each other. Its memory is bounded by its size, whatever is asked. A nil Agents remembers
-// nothing.
+// Agents caches the results of Parse. It is safe for concurrent use; readers and writers never wait for each other. Its
+// memory is bounded by its size. A nil Agents caches nothing.
 type Agents struct {
 	seed maphash.Seed
 	mask uint64
 	sets []agentSet
 }
 
-// agentSet holds the entries for one hash. The tags only save looking at entries that can't match: a tag and an
-// entry may be seen out of step, and an entry's key decides.
+// agentSet holds the entries for one hash. The tags only skip entries that cannot match. A reader may see a tag and an
+// entry of different writes, so it always compares the entry's key.
 type agentSet struct {
 	tags    [ways]atomic.Uint32
 	entries [ways]atomic.Pointer[agentEntry]
-	hand    atomic.Uint32 // where the search for an entry to give up goes on
+	hand    atomic.Uint32 // where the search for an entry to evict continues
 	_       [28]byte      // a set is two cache lines
 }
 
 type agentEntry struct {
 	key   string // a copy, not part of any request
 	agent Agent
-	used  atomic.Bool // since the hand passed
+	used  atomic.Bool // since the hand last passed
 }
 
-// NewAgents makes a cache for about size User-Agents, at least 8. It also builds the tables of Parse, so that the
-// first visitor need not wait for them.
+// NewAgents returns a cache for about size User-Agents, at least 8. It also builds the tables of Parse, so that the
+// first visitor does not wait for them.
 func NewAgents(size int) *Agents {
 	classifier()
 	sets := 1
@@ -49,7 +48,7 @@ func NewAgents(size int) *Agents {
 	return &Agents{seed: maphash.MakeSeed(), mask: uint64(sets - 1), sets: make([]agentSet, sets)}
 }
 
-// Lookup is Parse with a memory. It does not keep ua.
+// Lookup returns the result of Parse, from the cache if possible. It does not keep ua.
 func (c *Agents) Lookup(ua string) Agent {
 	if c == nil {
 		return Parse(ua)
@@ -64,7 +63,7 @@ func (c *Agents) Lookup(ua string) Agent {
 			continue
 		}
 		if e := set.entries[i].Load(); e != nil && e.key == ua {
-			if !e.used.Load() { // don't take the cache line from other cores each time
+			if !e.used.Load() { // write only once, so that other cores keep the cache line
 				e.used.Store(true)
 			}
 			return e.agent
@@ -77,8 +76,8 @@ func (c *Agents) Lookup(ua string) Agent {
 	return e.agent
 }
 
-// victim picks the way to overwrite: the next one that was not asked for since the hand last passed it, so that
-// a flood of made-up agents does not push out those that real visitors share.
+// victim returns the index of the entry to evict: the next one that was not used since the hand last passed. So a flood
+// of made-up User-Agents does not evict those of real visitors.
 func (s *agentSet) victim() int {
 	for range ways {
 		i := int(s.hand.Add(1) % ways)

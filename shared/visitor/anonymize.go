@@ -5,17 +5,18 @@ import (
 	"net/netip"
 )
 
-// Anonymize says what of a visitor's address is left out before it is kept. The zero value leaves nothing out.
+// Anonymize is the part of a visitor's address that is removed before the address is stored. The zero value removes
+// nothing.
 type Anonymize uint8
 
-// What may be left out.
+// The parts that can be removed.
 const (
-	WholeAddress    Anonymize = iota // nothing
+	WholeAddress    Anonymize = iota // nothing is removed
 	TruncateAddress                  // all but 24 bits of an IPv4 address and 48 bits of an IPv6 address
-	NoAddress                        // everything
+	NoAddress                        // the whole address
 )
 
-// ParseAnonymize reads a setting: off (or nothing), truncate or all.
+// ParseAnonymize parses a setting: "off" (or ""), "truncate" or "all".
 func ParseAnonymize(text string) (Anonymize, error) {
 	switch text {
 	case "", "off":
@@ -28,7 +29,7 @@ func ParseAnonymize(text string) (Anonymize, error) {
 	return 0, fmt.Errorf("%q must be off, truncate or all", text)
 }
 
-// Address is what may be kept of an address. It allocates nothing.
+// Address returns the part of an address that may be stored. It does not allocate.
 func (a Anonymize) Address(ip netip.Addr) netip.Addr {
 	if a == WholeAddress {
 		return ip

@@ -23,10 +23,10 @@ func TestOps6_Anonymize(t *testing.T) {
 		}
 	}
 	if got := visitor.TruncateAddress.Address(netip.Addr{}); got.IsValid() {
-		t.Errorf("no address becomes %s", got)
+		t.Errorf("the zero address became %s", got)
 	}
 	if _, err := visitor.ParseAnonymize("yes"); err == nil {
-		t.Error("a value without a meaning is taken")
+		t.Error("an unknown value is accepted")
 	}
 	ip := netip.MustParseAddr("2001:db8:1:2::3")
 	if n := testing.AllocsPerRun(100, func() { ip = visitor.TruncateAddress.Address(ip) }); n != 0 {

@@ -5,24 +5,24 @@ import (
 	"net/netip"
 )
 
-// atlas is databases turned into ranges of addresses. It is immutable, and has no pointers but to a few large
-// blocks, so that the garbage collector does not see its size. Looking up is a binary search among the ranges of
-// one sixteenth bit of the address: a few dozen nanoseconds, against hundreds for walking the file's tree and
-// decoding the record.
+// atlas holds geo databases as sorted ranges of addresses. It is immutable. It has pointers only to a few large
+// blocks, so its size does not slow the garbage collector. A lookup is a binary search among the ranges that share
+// the upper 16 bits of the address. It takes a few dozen nanoseconds. Walking the tree of the file and decoding the
+// record would take hundreds.
 type atlas struct {
 	version string
 	sheets  []sheet
-	places  []placeText // [0] is nowhere
-	names   string      // all names, one after the other
+	places  []placeText // [0] is the unknown place
+	names   string      // all names, concatenated
 }
 
-// sheet is one database.
+// sheet holds one database.
 type sheet struct {
 	v4 ranges[uint32]
-	v6 ranges[uint64] // of the upper halves of addresses: networks smaller than /64 share the first one's place
+	v6 ranges[uint64] // upper halves of addresses: all networks in a /64 have the place of the first one
 }
 
-// placeText is where in atlas.names the texts of a Place are.
+// placeText locates the four texts of a Place in atlas.names.
 type placeText struct {
 	at   [4]uint32
 	size [4]uint8
@@ -54,12 +54,12 @@ func (a *atlas) text(p *placeText, i int) string {
 	return a.names[p.at[i]:][:p.size[i]]
 }
 
-// ranges maps the numbers from one start to before the next one to a place. Numbers before the first start have
-// place 0.
+// ranges maps numbers to places. A range begins at a start and ends before the next start. Numbers before the first
+// start have place 0.
 type ranges[K uint32 | uint64] struct {
 	starts []K
 	places []uint32
-	index  []uint32 // upper 16 bits → how many starts are below; one more entry at the end
+	index  []uint32 // upper 16 bits → number of lower starts; one additional entry at the end
 }
 
 // find returns the place of the last range that starts at or before k.

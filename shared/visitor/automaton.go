@@ -2,20 +2,20 @@ package visitor
 
 import "slices"
 
-// noteBit marks, in automaton.next, a state that has literals to report.
+// noteBit marks a state in automaton.next at which literals end.
 const noteBit = 1 << 15
 
-// automaton finds all literals of a set in one pass over a text (Aho and Corasick, 1975), as a full table: one
-// load a byte, no failure links followed while searching. It is immutable once built.
+// automaton finds all literals of a set in one pass over a text (Aho and Corasick, 1975). It is a full transition
+// table, so a search makes one load per byte and follows no failure links. It is immutable once built.
 type automaton struct {
-	class [256]uint8 // byte → column; 0 for the bytes that no literal has
+	class [256]uint8 // byte → column; 0 for bytes that are in no literal
 	width int
 	next  []uint16 // state*width + column → state, with noteBit
-	from  []uint32 // state → its first entry in ends; the next state's is its end
-	ends  []uint16 // numbers of the literals that end in a state
+	from  []uint32 // state → its first index in ends; the next state's first index is its end
+	ends  []uint16 // indexes of the literals that end in a state
 }
 
-// newAutomaton builds the table for literals, which are told apart by their index and must not be empty.
+// newAutomaton builds the table. It identifies literals by their index. They must not be empty.
 func newAutomaton(literals []string) *automaton {
 	a := &automaton{width: 1}
 	for _, l := range literals {
@@ -27,7 +27,7 @@ func newAutomaton(literals []string) *automaton {
 		}
 	}
 
-	// The trie. 0 is both the root and "no child": no literal leads back to the root.
+	// Build the trie. 0 means both the root and "no child", because no literal leads back to the root.
 	a.next = make([]uint16, a.width)
 	own := [][]uint16{nil}
 	for n, l := range literals {
@@ -47,7 +47,7 @@ func newAutomaton(literals []string) *automaton {
 		own[state] = append(own[state], uint16(n))
 	}
 
-	// Breadth first, so that the row of a state's longest proper suffix is complete before its own.
+	// Go breadth first, so that the row of a state's longest proper suffix is complete before the state's own row.
 	suffix := make([]uint16, len(own))
 	queue := make([]uint16, 0, len(own))
 	for _, s := range a.next[:a.width] {
@@ -84,7 +84,7 @@ func newAutomaton(literals []string) *automaton {
 	return a
 }
 
-// step goes from a state over one byte. noted says whether literals end here; found lists them.
+// step returns the state after one more byte. noted reports whether literals end there; found lists them.
 func (a *automaton) step(state uint16, b byte) (to uint16, noted bool) {
 	to = a.next[int(state)*a.width+int(a.class[b])]
 	return to &^ noteBit, to&noteBit != 0

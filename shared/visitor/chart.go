@@ -14,15 +14,15 @@ import (
 	"unsafe"
 )
 
-// A chart is an atlas in a file, in this machine's own byte order: a start that finds one maps it into memory in
-// milliseconds, where flattening the databases anew takes seconds and several times the memory. It names the
-// databases that it was made from by size and time of modification, and is made again when they differ.
+// A chart is a cache file that holds an atlas in this machine's byte order. A start maps it into memory in
+// milliseconds. Building the atlas from the databases takes seconds and several times the memory. A chart stores the
+// size and the modification time of its databases. It is rebuilt when they differ.
 //
-// Only this package writes charts, whole and under another name first, so that a mapped one never changes. A
-// mapping is kept until the process ends, since a Place may be kept too: a database that is replaced costs its
-// old chart's address space and disk until then, but no memory.
+// Only this package writes charts. It writes to a temporary file and renames it, so a mapped chart never changes. A
+// mapping stays until the process ends, because callers may keep a Place whose strings point into it. After a
+// database was replaced, its old chart therefore still occupies address space and disk, but no memory.
 
-// chartHead begins the file. Its first field also tells the byte order.
+// chartHead is the header of the file. Its first field also identifies the byte order.
 type chartHead struct {
 	Magic  uint64
 	Sum    uint64 // CRC-32C of all that follows
@@ -46,13 +46,13 @@ func chartPath(dir string, files []string) string {
 	return filepath.Join(dir, fmt.Sprintf("geo-%016x.chart", h.Sum64()))
 }
 
-// writeChart keeps an atlas that was made from databases with the stamps given.
+// writeChart writes an atlas to a file. made are the stamps of its databases.
 func writeChart(path string, a *atlas, made []stamp) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".geo-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails when the file has got its name, as it should
+	defer os.Remove(f.Name()) // fails, as intended, once the file has been renamed
 	defer f.Close()
 	if _, err := f.Seek(int64(chartHeadSize), io.SeekStart); err != nil {
 		return err
@@ -91,7 +91,7 @@ func writeChart(path string, a *atlas, made []stamp) error {
 	return os.Rename(f.Name(), path)
 }
 
-// readChart maps a chart, if there is a whole one that was made from the databases as they are now.
+// readChart maps a chart. It fails unless the chart is intact and was made from databases with the given stamps.
 func readChart(path string, now []stamp) (*atlas, error) {
 	mem, err := mapFile(path)
 	if err != nil {
@@ -99,10 +99,10 @@ func readChart(path string, now []stamp) (*atlas, error) {
 	}
 	a, err := parseChart(mem, now)
 	if err != nil {
-		unmap(mem) // nobody has seen it
+		unmap(mem) // nothing refers to it yet
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	forget(mem) // checking has brought all of it into memory, but only what is looked up need stay
+	forget(mem) // the checksum loaded all of it into memory; only the parts in use need to stay
 	return a, nil
 }
 
@@ -113,9 +113,9 @@ func parseChart(mem []byte, now []stamp) (*atlas, error) {
 	head := *(*chartHead)(unsafe.Pointer(&mem[0])) // a mapping begins at a page, so it is aligned
 	body := mem[chartHeadSize:]
 	if head.Magic != chartMagic || head.Length != uint64(len(body)) || head.Sum != uint64(crc32.Checksum(body, castagnoli)) {
-		return nil, errors.New("damaged, or of another machine")
+		return nil, errors.New("damaged, or written on another machine")
 	}
-	// What follows is as it was written: the checksum is that of this package's own writing.
+	// The checksum matches, so the rest has the form that writeChart gave it.
 	next := func() []byte {
 		n := int(binary.NativeEndian.Uint64(body))
 		b := body[8 : 8+n : 8+n]
@@ -146,12 +146,12 @@ func stampText(all []stamp) []byte {
 	return b
 }
 
-// raw is the memory of a slice whose elements have no pointers.
+// raw returns the memory of a slice whose elements contain no pointers.
 func raw[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }
 
-// list is the reverse: b begins at a multiple of 8, as every section does, and no T needs more.
+// list is the reverse of raw. b must begin at a multiple of 8, as every section does. No T needs a larger alignment.
 func list[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }

@@ -4,7 +4,7 @@ package visitor
 
 import "os"
 
-// mapFile reads a whole file: a large allocation is aligned as a mapping is.
+// mapFile reads a whole file. A large allocation has the same alignment as a mapping.
 func mapFile(path string) ([]byte, error) { return os.ReadFile(path) }
 
 func unmap([]byte)  {}

@@ -62,7 +62,7 @@ func TestGeo_cache_answers_like_the_database_and_follows_it(t *testing.T) {
 	write("AA")
 	check("made", "AA", open())
 	if len(charts(t, cache)) != 1 {
-		t.Fatal("nothing was kept")
+		t.Fatal("no cache file was written")
 	}
 	check("kept", "AA", open())
 
@@ -83,7 +83,7 @@ func TestGeo_cache_answers_like_the_database_and_follows_it(t *testing.T) {
 		"empty": {}, "cut": good[:len(good)/2], "short": good[:10],
 		"flipped": append(append([]byte(nil), good[:len(good)-3]...), good[len(good)-3]^1, good[len(good)-2], good[len(good)-1]),
 	} {
-		// A new file, as the old one may be mapped.
+		// Write a new file, because the old one may be mapped.
 		if err := os.Remove(chart); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestGeo_waits_for_files_that_are_not_there_yet(t *testing.T) {
 		}
 		addr := netip.MustParseAddr("203.0.112.1")
 		if p := g.Lookup(addr); p != (visitor.Place{}) {
-			t.Fatalf("%+v from nowhere", p)
+			t.Fatalf("%+v without a database", p)
 		}
 		go g.Run(t.Context(), slog.New(slog.DiscardHandler))
 		time.Sleep(time.Minute)
@@ -114,7 +114,7 @@ func TestGeo_waits_for_files_that_are_not_there_yet(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if p := g.Lookup(addr); p.City != "Town" {
-			t.Fatalf("a minute later: %+v", p)
+			t.Fatalf("a minute after the file appeared: %+v", p)
 		}
 	})
 }

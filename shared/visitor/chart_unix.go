@@ -22,7 +22,7 @@ func mapFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() == 0 || info.Size() != int64(int(info.Size())) {
-		return nil, errors.New("the file's size is not usable")
+		return nil, errors.New("the file is empty or too large")
 	}
 	return syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
 }

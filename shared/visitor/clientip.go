@@ -8,12 +8,12 @@ import (
 	"unsafe"
 )
 
-// Prefixes is a set of addresses, such as the proxies whose word is taken for who the client is. It is meant for
-// tens of prefixes, which are asked one after the other. The nil set is empty.
+// Prefixes is a set of addresses, such as the trusted proxies. A lookup checks one prefix after the other, so the set
+// should hold tens of prefixes, not thousands. The nil set is empty.
 type Prefixes []netip.Prefix
 
-// ParsePrefixes reads a list, parted by commas or blanks, of CIDR prefixes and single addresses. The error names
-// every entry that is neither. "" is the empty set.
+// ParsePrefixes parses a list of CIDR prefixes and single addresses, separated by commas or white space. The error
+// names every invalid entry. "" is the empty set.
 func ParsePrefixes(text string) (Prefixes, error) {
 	var set Prefixes
 	var problems []error
@@ -44,13 +44,13 @@ func parsePrefix(entry string) (netip.Prefix, error) {
 	if err != nil {
 		return netip.Prefix{}, err
 	}
-	if p.Addr().Is4In6() && p.Bits() >= 96 { // contains no address that Contains asks about unless unmapped
+	if p.Addr().Is4In6() && p.Bits() >= 96 { // Contains unmaps addresses, so the prefix must be unmapped too
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}
 	return p.Masked(), nil
 }
 
-// Contains reports whether a lies in the set. An IPv4 address in IPv6 form is the same address.
+// Contains reports whether the set contains a. An IPv4-mapped IPv6 address counts as the IPv4 address.
 func (s Prefixes) Contains(a netip.Addr) bool {
 	a = a.Unmap()
 	if a.Zone() != "" {
@@ -64,13 +64,13 @@ func (s Prefixes) Contains(a netip.Addr) bool {
 	return false
 }
 
-// ClientIP is the address of the visitor: peer, the other end of the socket, unless that is in trusted. Then it
-// is the right-most address in the X-Forwarded-For lines (in the order in which they came) that is not in
-// trusted, else realIP, the X-Real-IP header, else the farthest trusted address known. Ports, brackets and
-// zones are taken off, and IPv4 comes in IPv4 form.
+// ClientIP returns the visitor's address. That is peer, the other end of the socket, unless peer is trusted. If it is
+// trusted, ClientIP returns the right-most address in the X-Forwarded-For lines (in the order of arrival) that is not
+// trusted. Without one, it returns realIP, the X-Real-IP header. Without that, it returns the left-most trusted
+// address. The result has no port, brackets or zone, and IPv4 addresses have IPv4 form.
 //
-// An entry that is no address ends the walk to the left: who wrote it can't be told, so nothing beyond it counts.
-// It keeps none of its arguments and allocates nothing unless an entry is junk.
+// An invalid entry ends the search: its author is unknown, so entries to the left of it do not count. ClientIP keeps
+// none of its arguments. It allocates only if an entry is invalid.
 func ClientIP[T string | []byte](peer netip.Addr, forwardedFor []T, realIP T, trusted Prefixes) netip.Addr {
 	if peer = peer.Unmap(); peer.Zone() != "" {
 		peer = peer.WithZone("")
@@ -108,7 +108,7 @@ walk:
 	return farthest
 }
 
-// parseHop reads an address as proxies write it: bare, with a port, in brackets, in quotes, with a zone.
+// parseHop parses an address in the forms that proxies write: bare, with a port, in brackets, in quotes or with a zone.
 func parseHop(s string) (netip.Addr, bool) {
 	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
 		s = s[1 : len(s)-1]
@@ -122,7 +122,7 @@ func parseHop(s string) (netip.Addr, bool) {
 			return netip.Addr{}, false
 		}
 		if s = s[1:end]; strings.IndexByte(s, ':') < 0 {
-			return netip.Addr{}, false // only IPv6 is written in brackets
+			return netip.Addr{}, false // only IPv6 addresses have brackets
 		}
 	default:
 		if colon := strings.IndexByte(s, ':'); colon >= 0 && colon == strings.LastIndexByte(s, ':') {
@@ -157,8 +157,8 @@ func isPort(s string) bool {
 	return true
 }
 
-// asString reads a header as a string without copying it, which is safe as ClientIP keeps no part of it: the
-// only string it hands on is to netip, whose errors are dropped.
+// asString returns a header value as a string without copying it. That is safe because ClientIP keeps no part of it. It
+// passes the string only to netip and drops the errors, which would contain it.
 func asString[T string | []byte](s T) string {
 	switch s := any(s).(type) {
 	case string:
@@ -169,12 +169,12 @@ func asString[T string | []byte](s T) string {
 	return ""
 }
 
-// EdgeTokenHeader carries an edge's token on requests that the edge passes on to the control plane. Edges remove it from
-// what clients send, and the control plane removes it before any handler sees the request.
+// EdgeTokenHeader carries an edge's token on requests that the edge forwards to the control plane. Edges remove it from
+// client requests. The control plane removes it before any handler sees the request.
 const EdgeTokenHeader = "Shortline-Edge-Token"
 
-// Forwarded is the address that an edge wrote into X-Forwarded-For. An edge writes exactly one; a proxy between the edge
-// and the control plane may only have appended others, so the first one counts.
+// Forwarded returns the address that an edge wrote into X-Forwarded-For. An edge writes exactly one address. Proxies
+// between the edge and the control plane can only append others, so the first one counts.
 func Forwarded(forwardedFor []string) (addr netip.Addr, ok bool) {
 	if len(forwardedFor) == 0 {
 		return netip.Addr{}, false

@@ -76,7 +76,7 @@ func TestClientIP_trusts_nobody_by_default(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	if got := visitor.ClientIP(netip.Addr{}, []string{"198.51.100.1"}, "", mustPrefixes(t, "0.0.0.0/0,::/0")); got.IsValid() {
-		t.Errorf("a peer without address became %v", got)
+		t.Errorf("a peer without an address became %v", got)
 	}
 }
 
@@ -123,16 +123,16 @@ func FuzzClientIP(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second, realIP string) {
 		lines := []string{first, second}
 		if got := visitor.ClientIP(stranger, lines, realIP, trusted); got != stranger {
-			t.Errorf("a stranger became %v", got)
+			t.Errorf("an untrusted peer became %v", got)
 		}
 		got := visitor.ClientIP(proxy, lines, realIP, trusted)
 		if !got.IsValid() || got.Is4In6() || got.Zone() != "" {
 			t.Errorf("got %v", got)
 		}
 		if joined := visitor.ClientIP(proxy, []string{first + "," + second}, realIP, trusted); joined != got {
-			t.Errorf("two lines gave %v, the same in one %v", got, joined)
+			t.Errorf("two lines: %v; the same in one line: %v", got, joined)
 		}
-		// What a client sends itself stands to the left of what the proxy adds.
+		// Entries from the client stand to the left of the proxy's entry.
 		if got := visitor.ClientIP(proxy, append(lines, "198.51.100.77"), realIP, trusted); got != netip.MustParseAddr("198.51.100.77") {
 			t.Errorf("forged: %v", got)
 		}

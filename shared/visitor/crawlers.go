@@ -9,24 +9,24 @@ import (
 
 //go:generate go run ./internal/vendorcrawlers crawler-user-agents.json 1.60.0
 
-// BotListVersion names the list by which bots are told from people: records that were made by another one may be
-// worth making again. The last number is of this package's own additions.
+// BotListVersion identifies the list that separates bots from people. Records made with another version may be worth
+// classifying again. The number after the plus sign is the version of this package's own additions.
 const BotListVersion = "crawler-user-agents/1.60.0+1"
 
 //go:embed crawlers.tsv
 var crawlerList string
 
-// crawler is one bot and the regular expression that finds it.
+// crawler is a bot and the regular expression that matches it.
 type crawler struct{ name, pattern string }
 
-// narrowed replaces patterns of the list that also find browsers which people use.
+// narrowed replaces patterns of the list that also match browsers of people.
 var narrowed = map[string]string{
-	"Sogou": `Sogou \w+ [sS]pider`, // not Sogou's mobile browser
-	"Viber": `^Viber`,              // not the view in its app
+	"Sogou": `Sogou \w+ [sS]pider`, // not the mobile browser of Sogou
+	"Viber": `^Viber`,              // not the in-app browser
 	"Daum":  `Daum/|Daumoa`,        // not DaumApps
 }
 
-// moreCrawlers is what the list does not have.
+// moreCrawlers are bots that the list lacks.
 var moreCrawlers = []crawler{
 	{"Slackbot", `Slackbot-LinkExpanding`},
 	{"Bluesky", `Cardyb`},
@@ -60,7 +60,7 @@ var moreCrawlers = []crawler{
 	{"Load generator", `^ApacheBench|^hey/|^wrk|^vegeta|^fortio|JMeter|^Locust|^siege|^bombardier`},
 }
 
-// previews are the texts that only crawlers have which draw link previews.
+// previews are texts that occur only in the User-Agents of link preview crawlers.
 var previews = []string{
 	"facebookexternalhit", "Facebot", "facebookcatalog", "Twitterbot", "LinkedInBot", "Slackbot", "Slack-ImgProxy", "Discordbot", "TelegramBot", "WhatsApp",
 	"SkypeUriPreview", "MicrosoftPreview", "Pinterestbot", "Pinterest/0.", "redditbot", "vkShare", "^Viber", "line-poker", "Linespider", "kakaotalk-scrap",
@@ -73,14 +73,14 @@ var previews = []string{
 // botWords are the spellings of "bot" that count at the end of a word.
 var botWords = []string{"bot", "Bot", "BOT"}
 
-// marks is all texts that tell something, and the automaton that finds them.
+// marks holds all significant texts and the automaton that finds them.
 type marks struct {
 	find *automaton
 	all  []mark
 	bots []string
 }
 
-// The things that a mark tells.
+// The kinds of marks.
 const (
 	tellsBrowser = iota
 	tellsSystem
@@ -92,11 +92,11 @@ const (
 
 type mark struct {
 	tells       uint8
-	rank        uint8 // in its table, or the sign
-	first, last bool  // counts only at the start, the end
+	rank        uint8 // index in its table, or the sign
+	first, last bool  // counts only at the start, or only at the end
 	size        int
 	bot         int
-	confirm     *regexp.Regexp // for the few patterns that are more than texts
+	confirm     *regexp.Regexp // set for the few patterns that are more than literals
 }
 
 func newMarks() *marks {
@@ -140,7 +140,7 @@ func newMarks() *marks {
 	return c
 }
 
-// crawlers returns the list and our own additions, in this order: of two equally long finds the first names the bot.
+// crawlers returns the list and then our additions. Of two matches of equal length, the first one names the bot.
 func crawlers() []crawler {
 	var all []crawler
 	for line := range strings.Lines(crawlerList) {
@@ -162,12 +162,12 @@ type literal struct {
 	first, last bool
 }
 
-// mostLiterals bounds into how many texts a pattern is taken apart.
+// mostLiterals is the maximum number of literals for one pattern.
 const mostLiterals = 64
 
-// literals takes a regular expression apart into the texts of which one must be there. If that says less than
-// the expression, it also returns the expression, to be asked once a text is found. It panics on what has no
-// text at all, which a test would meet.
+// literals returns a set of literals one of which occurs in every match of a regular expression. If a literal alone
+// does not prove a match, literals also returns the compiled expression to confirm it. It panics on a pattern without
+// such literals; the tests would find one.
 func literals(pattern string) ([]literal, *regexp.Regexp) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -193,11 +193,11 @@ func literals(pattern string) ([]literal, *regexp.Regexp) {
 	return best, regexp.MustCompile(pattern)
 }
 
-// expand lists all texts that match re, if they are few.
+// expand lists all texts that match re. It returns false if there are too many.
 func expand(re *syntax.Regexp) ([]literal, bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase != 0 { // the parser's form of [wW]
+		if re.Flags&syntax.FoldCase != 0 { // how the parser represents [wW]
 			text := string(re.Rune)
 			return []literal{{text: strings.ToLower(text)}, {text: strings.ToUpper(text)}}, len(re.Rune) == 1
 		}

@@ -1,13 +1,13 @@
 package visitor
 
-// family is a name and the texts that give it away. In a table of families the earlier one decides, because almost
-// every program also claims to be an older one. A text that begins with ^ counts only at the start.
+// family is a name and the texts that identify it. In a table, earlier families take precedence, because almost every
+// program also claims to be an older one. A text that begins with ^ counts only at the start of the User-Agent.
 type family struct {
 	name  string
 	texts []string
 }
 
-// browsers, from apps that show pages in a view of their own, over browsers that are built on others, to what
+// browsers lists first the apps with an in-app browser, then the browsers that are built on others, and last those that
 // others are built on.
 var browsers = []family{
 	{"Instagram", []string{"Instagram "}},
@@ -93,7 +93,7 @@ var browsers = []family{
 	{"Safari", []string{"Safari/"}},
 }
 
-// systems, from those that claim to be others to those that others claim to be.
+// systems lists first the systems that claim to be others, and last those that others claim to be.
 var systems = []family{
 	{"Windows Phone", []string{"Windows Phone", "IEMobile", "WPDesktop"}},
 	{"Xbox", []string{"Xbox"}},
@@ -120,14 +120,14 @@ var systems = []family{
 	{"Linux", []string{"Linux", "X11", "Ubuntu"}},
 }
 
-// The ranks of forms.
+// The indexes of forms.
 const (
 	formOther = iota
 	formTablet
 	formPhone
 )
 
-// forms is what devices call themselves. The tablets are those whose makers' views say Mobile nevertheless.
+// forms lists texts that identify a form of device. Many of these tablets also send "Mobile".
 var forms = []family{
 	formOther: {"", []string{
 		"SmartTV", "SMART-TV", "Smart-TV", "Smart TV", "GoogleTV", "Google TV", "AppleTV", "Apple TV", "Android TV", "AndroidTV",
@@ -152,10 +152,10 @@ var forms = []family{
 // The signs, as bits.
 const (
 	signMobile      = 1 << iota
-	signMobileBuild // as iOS says it
+	signMobileBuild // "Mobile/" with a build number, as iOS sends it
 	signWebView
 	signWebKit
-	signPerson // begins as browsers do
+	signPerson // begins like a browser
 	signRobot
 	signPreview
 )

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Place is where an address is registered, "" where the database does not say. Its strings are parts of the
-// database and may be kept, at the price of keeping all its names.
+// Place is the place where an address is registered. "" means unknown. Its strings point into the database. Keeping one
+// keeps all names of the database in memory.
 type Place struct {
 	Country    string // ISO 3166-1 alpha-2
 	RegionCode string // ISO 3166-2, such as "US-CA"; RegionCode[3:] is the code within the country
@@ -24,49 +24,49 @@ type Place struct {
 	City       string // English
 }
 
-// Geo finds places in databases of the MaxMind DB format, both those laid out like GeoIP2 (country.iso_code,
-// subdivisions, city.names) and flat ones (country_code, state1, city).
+// Geo looks up places in databases of the MaxMind DB format. It supports the layout of GeoIP2 (country.iso_code,
+// subdivisions, city.names) and a flat layout (country_code, state1, city).
 //
-// A database is read and checked as a whole and turned into sorted ranges, half to three quarters of the file's
-// size; the file is then no longer needed, may be replaced in any way, and is never mapped into memory. A city
-// database of 6 million networks (63 MB) takes 1.5 s of processor to load and 32 MB to keep, one of countries for all of IPv4
-// and IPv6 (8 MB) 0.1 s and 6 MB. A nil Geo knows no place.
+// Geo reads and checks a whole database and converts it to sorted ranges. They take half to three quarters of the
+// file's size. The file is never mapped into memory and may then be replaced in any way. A city database of 6 million
+// networks (63 MB) takes 1.5 s of processor time to load and 32 MB of memory. A country database for all of IPv4 and
+// IPv6 (8 MB) takes 0.1 s and 6 MB. A nil Geo knows no places.
 type Geo struct {
 	cfg     GeoConfig
 	files   []string
 	current atomic.Pointer[atlas]
 
 	mu     sync.Mutex // held while loading
-	loaded []stamp    // of the files that current was made from
-	failed []stamp    // of the files that could not be used, so that they are reported once
+	loaded []stamp    // stamps of the files that current was made from
+	failed []stamp    // stamps of unusable files, so that they are reported once
 
-	looked   atomic.Int64 // Unix nanoseconds of the last look at files that are, or were made, current
+	looked   atomic.Int64 // Unix nanoseconds of the last check after which current matched the files
 	failures atomic.Uint64
 }
 
-// stamp tells that a file has changed.
+// stamp identifies a version of a file.
 type stamp struct {
 	size     int64
 	modified time.Time
 }
 
-// GeoConfig says where databases are, and what may be kept beside them.
+// GeoConfig configures a Geo.
 type GeoConfig struct {
-	// Path is as in OpenGeo.
+	// Path is the path of OpenGeo.
 	Path string
-	// Cache is a folder for the flattened form of the databases, which makes the next start quick and keeps it out
-	// of the heap; "" means none. Nobody else may write to it.
+	// Cache is a folder for the converted databases. It makes the next start fast and keeps the databases out of the
+	// heap. "" means no cache. No other program may write to the folder.
 	Cache string
-	// Await makes missing files no error: no place is known until Run finds them.
+	// Await allows missing files: no place is known until Run finds them.
 	Await bool
 }
 
-// OpenGeo loads the database in a file, or in several with commas between them: an address is looked up in the
-// first that has a record for it, as some publishers part IPv4 from IPv6. An empty path gives a Geo that knows no
-// place and stays so.
+// OpenGeo loads one or more database files, separated by commas. Lookups use the first database that has a record for
+// the address, because some publishers have separate files for IPv4 and IPv6. With an empty path, the Geo never knows
+// any place.
 func OpenGeo(path string) (*Geo, error) { return OpenGeoWith(GeoConfig{Path: path}) }
 
-// OpenGeoWith is OpenGeo with more to say.
+// OpenGeoWith is OpenGeo with a full configuration.
 func OpenGeoWith(cfg GeoConfig) (*Geo, error) {
 	g := &Geo{cfg: cfg}
 	for file := range strings.SplitSeq(cfg.Path, ",") {
@@ -81,7 +81,7 @@ func OpenGeoWith(cfg GeoConfig) (*Geo, error) {
 	return g, nil
 }
 
-// Lookup returns the place of an address. It takes no lock, allocates nothing, and is safe for concurrent use.
+// Lookup returns the place of an address. It uses no lock, does not allocate, and is safe for concurrent use.
 func (g *Geo) Lookup(a netip.Addr) Place {
 	if g == nil {
 		return Place{}
@@ -89,8 +89,8 @@ func (g *Geo) Lookup(a netip.Addr) Place {
 	return g.current.Load().lookup(a)
 }
 
-// Version names the data that Lookup answers from, for records that are enriched with it: type and build time of
-// each database, "" if there is none.
+// Version identifies the data that Lookup uses, for records that are enriched with it. It holds the type and the build
+// time of each database; "" means no database.
 func (g *Geo) Version() string {
 	if g == nil {
 		return ""
@@ -98,9 +98,9 @@ func (g *Geo) Version() string {
 	return g.current.Load().version
 }
 
-// Reload loads the files again if their size or time of modification changed, and says whether it did. After an
-// error Lookup goes on with what it had, and the same files are not tried again until they change. They should be
-// replaced by renaming; one that is written to while it is read is an error.
+// Reload loads the files again if their size or modification time changed, and reports whether it did. After an error,
+// Lookup keeps using the old data, and Reload does not try the same files again until they change. Replace a file by
+// renaming: a file that changes while Reload reads it is an error.
 func (g *Geo) Reload() (changed bool, err error) {
 	if g == nil || len(g.files) == 0 {
 		return false, nil
@@ -133,12 +133,12 @@ func (g *Geo) Reload() (changed bool, err error) {
 	g.loaded, g.failed = before, nil
 	g.looked.Store(time.Now().UnixNano())
 	if total(before) > 4<<20 {
-		debug.FreeOSMemory() // loading needs several times the memory that stays
+		debug.FreeOSMemory() // loading needs several times the memory of the result
 	}
 	return true, nil
 }
 
-// load makes the atlas of the files, which have the stamps given, or finds it made already.
+// load returns the atlas of the files, from the cache if possible. now are the stamps of the files.
 func (g *Geo) load(now []stamp) (*atlas, error) {
 	if g.cfg.Cache == "" {
 		return loadAtlas(g.files)
@@ -156,14 +156,14 @@ func (g *Geo) load(now []stamp) (*atlas, error) {
 			return mapped, nil
 		}
 	}
-	return a, nil // a cache that can't be kept costs time and memory, not places
+	return a, nil // without the cache, the next start is slower and uses more memory
 }
 
-// geoPoll is how often Run looks at the files.
+// geoPoll is the interval at which Run checks the files.
 const geoPoll = 15 * time.Second
 
-// Run reloads the files when they have changed, until ctx ends, which is its only way to return. A change is
-// believed once it has stood still from one look to the next. Files that can't be used are logged, once.
+// Run reloads the files when they have changed. It returns nil when ctx is done, and never earlier. Run waits until a
+// changed file stays the same between two checks. It logs unusable files once.
 func (g *Geo) Run(ctx context.Context, log *slog.Logger) error {
 	if g == nil || len(g.files) == 0 {
 		<-ctx.Done()
@@ -183,7 +183,7 @@ func (g *Geo) Run(ctx context.Context, log *slog.Logger) error {
 		if err != nil {
 			g.failures.Add(1)
 			if !missing && !(g.cfg.Await && g.Version() == "") {
-				log.Error("geo database is not readable, going on with the loaded one", "error", err)
+				log.Error("cannot read geo database", "error", err)
 			}
 			missing = true
 			continue
@@ -196,7 +196,7 @@ func (g *Geo) Run(ctx context.Context, log *slog.Logger) error {
 		changed, err := g.Reload()
 		if err != nil {
 			g.failures.Add(1)
-			log.Error("geo database refused, going on with the loaded one", "error", err)
+			log.Error("geo database rejected", "error", err)
 			continue
 		}
 		if changed {
@@ -205,8 +205,8 @@ func (g *Geo) Run(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// Looks tells how Run fares: when it was last certain that what Lookup knows is what the files say (the zero time if
-// never), and how often it found them unreadable or of no use.
+// Looks returns the last time at which the loaded data matched the files (the zero time if never), and how often Run
+// could not read or use the files.
 func (g *Geo) Looks() (lastSuccess time.Time, failures uint64) {
 	if g == nil {
 		return time.Time{}, 0

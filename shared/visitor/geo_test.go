@@ -50,7 +50,7 @@ func flat(country, region, city string) mmdbtype.Map {
 	}
 }
 
-// database makes the bytes of a MaxMind DB.
+// database returns the bytes of a MaxMind DB.
 func database(t testing.TB, kind string, networks map[string]mmdbtype.Map, size int) []byte {
 	t.Helper()
 	tree, err := mmdbwriter.New(mmdbwriter.Options{
@@ -59,7 +59,7 @@ func database(t testing.TB, kind string, networks map[string]mmdbtype.Map, size 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The writer lets the later one win, so the wider ones go first.
+	// In the writer, later networks replace earlier ones, so insert the wider ones first.
 	order := slices.SortedFunc(maps.Keys(networks), func(a, b string) int {
 		return netip.MustParsePrefix(a).Bits() - netip.MustParsePrefix(b).Bits()
 	})
@@ -79,8 +79,8 @@ func database(t testing.TB, kind string, networks map[string]mmdbtype.Map, size 
 	return b.Bytes()
 }
 
-// replace puts a database in place as it should be done, and as of its own time, so that a test need not wait for
-// the clock of the file system to move.
+// replace writes a database and renames it into place. It sets the modification time, so that a test need not wait for
+// the clock of the file system.
 func replace(t testing.TB, path string, content []byte, at time.Time) {
 	t.Helper()
 	tmp := path + ".new"
@@ -148,7 +148,7 @@ func TestGeo_nested_layout(t *testing.T) {
 			"ffff:ffff:ffff:ffff:ffff::": {Country: "YY"}, "::1": {},
 		})
 		if place := g.Lookup(netip.Addr{}); place != (visitor.Place{}) {
-			t.Errorf("nowhere is %+v", place)
+			t.Errorf("the zero address is in %+v", place)
 		}
 		if got := g.Version(); got != "GeoIP2-City/2026-06-05T12:00:00Z" {
 			t.Errorf("version %q", got)
@@ -248,14 +248,14 @@ func TestGeo_Reload(t *testing.T) {
 	replace(t, path, second, builtAt.Add(time.Second))
 	step("replaced", true, false, "CA")
 	if kept.Country != "US" {
-		t.Errorf("a place that was kept became %+v", kept)
+		t.Errorf("a place from before the reload became %+v", kept)
 	}
 
 	replace(t, path, second[:len(second)/2], builtAt.Add(2*time.Second))
 	step("damaged", false, true, "CA")
 	step("damaged still", false, false, "CA")
 
-	if err := os.Truncate(path, 0); err != nil { // in place, under the feet of who might have mapped it
+	if err := os.Truncate(path, 0); err != nil { // in place: a process that had mapped the file would crash
 		t.Fatal(err)
 	}
 	step("truncated", false, true, "CA")
@@ -275,7 +275,7 @@ func TestGeo_Run(t *testing.T) {
 	replace(t, path, database(t, "one", map[string]mmdbtype.Map{"1.2.0.0/16": flat("US", "", "")}, 24), builtAt)
 	second := database(t, "two", map[string]mmdbtype.Map{"1.2.0.0/16": flat("CA", "", "")}, 24)
 
-	synctest.Test(t, func(t *testing.T) { // time is the bubble's own: sleeping costs nothing
+	synctest.Test(t, func(t *testing.T) { // sleeps do not take real time here
 		g, err := visitor.OpenGeo(path)
 		if err != nil {
 			t.Fatal(err)
@@ -346,7 +346,7 @@ func FuzzOpenGeo(f *testing.F) {
 	})
 }
 
-// BenchmarkGeo_Lookup asks a database of a million networks for addresses all over it, and for the same one.
+// BenchmarkGeo_Lookup looks up addresses all over a database of a million networks, and always the same address.
 func BenchmarkGeo_Lookup(b *testing.B) {
 	networks := map[string]mmdbtype.Map{}
 	places := make([]mmdbtype.Map, 2000)

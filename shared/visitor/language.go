@@ -2,12 +2,12 @@ package visitor
 
 import "strings"
 
-// maxLanguageHeader bounds how many bytes of Accept-Language are read; browsers send fewer than a hundred.
+// maxLanguageHeader is how many bytes of Accept-Language are read. Browsers send fewer than a hundred.
 const maxLanguageHeader = 512
 
-// Preferred returns the language tag with the highest quality in an Accept-Language header (RFC 9110, 12.5.4),
-// the first one of several, as it was sent: a part of the header, not a copy. "*", tags with quality 0, and
-// entries that are malformed don't count. It returns "" if nothing is left.
+// Preferred returns the language tag with the highest quality in an Accept-Language header (RFC 9110, 12.5.4), and
+// the first of several such tags. The result is a part of the header, not a copy. Preferred ignores "*", tags with
+// quality 0 and malformed entries. It returns "" if nothing else is left.
 func Preferred(header string) string {
 	if len(header) > maxLanguageHeader {
 		header = header[:maxLanguageHeader]
@@ -32,7 +32,7 @@ func Preferred(header string) string {
 	return best
 }
 
-// quality reads "q=0.8" as 800. Anything else is -1.
+// quality parses "q=0.8" as 800. It returns -1 for anything else.
 func quality(s string) int {
 	s = strings.Trim(s, " \t")
 	if len(s) < 3 || len(s) > 7 || s[0]|0x20 != 'q' || s[1] != '=' {

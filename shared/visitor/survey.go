@@ -12,7 +12,7 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// surveyor makes an atlas. Its maps are dropped with it.
+// surveyor builds an atlas.
 type surveyor struct {
 	atlas  *atlas
 	places map[Place]uint32
@@ -55,9 +55,9 @@ func (s *surveyor) add(file string) (version string, err error) {
 		if err := r.Err(); err != nil {
 			return "", err
 		}
-		// A tree has one leaf more than inner nodes. A damaged file may have a circle instead.
+		// A binary tree has one more leaf than inner nodes. A damaged file may contain a cycle instead.
 		if leaves++; leaves > db.Metadata.NodeCount+1 {
-			return "", errors.New("its search tree is no tree")
+			return "", errors.New("the search tree contains a cycle")
 		}
 		if !r.Found() {
 			continue
@@ -69,13 +69,13 @@ func (s *surveyor) add(file string) (version string, err error) {
 		m.cover(r.Prefix(), place)
 	}
 	if record.decode == nil {
-		return "", errors.New("it has no networks")
+		return "", errors.New("it contains no networks")
 	}
 	s.atlas.sheets = append(s.atlas.sheets, sheet{m.v4.done(), m.v6.done()})
 	return fmt.Sprintf("%s/%s", db.Metadata.DatabaseType, db.Metadata.BuildTime().UTC().Format("2006-01-02T15:04:05Z")), nil
 }
 
-// sheetSurvey makes a sheet.
+// sheetSurvey builds a sheet.
 type sheetSurvey struct {
 	v4 survey[uint32]
 	v6 survey[uint64]
@@ -93,11 +93,11 @@ func (m *sheetSurvey) cover(p netip.Prefix, place uint32) {
 	m.v6.cover(first, first|^uint64(0)>>p.Bits(), place)
 }
 
-// recordReader decodes each record of one database once, however many networks share it.
+// recordReader decodes each record of a database once, even if many networks share it.
 type recordReader struct {
 	decode func(maxminddb.Result) (Place, error)
 	known  map[uintptr]uint32 // a record's offset → its place
-	last   uintptr            // neighbours mostly share a record, and a map is slow to ask six million times
+	last   uintptr            // neighbouring networks often share a record; this saves most of six million map lookups
 	number uint32             // of last
 }
 
@@ -135,7 +135,7 @@ func (s *surveyor) number(p Place) (uint32, error) {
 	var t placeText
 	for i, name := range [4]string{p.Country, p.RegionCode, p.RegionName, p.City} {
 		if len(name) > 255 {
-			return 0, fmt.Errorf("a name of %d bytes", len(name))
+			return 0, fmt.Errorf("a name has %d bytes; the maximum is 255", len(name))
 		}
 		at, ok := s.names[name]
 		if !ok {
@@ -151,11 +151,11 @@ func (s *surveyor) number(p Place) (uint32, error) {
 	return n, nil
 }
 
-// layoutOf looks at one record to tell how a database is laid out.
+// layoutOf detects the layout of a database from one record.
 func layoutOf(r maxminddb.Result) (func(maxminddb.Result) (Place, error), error) {
 	var record map[string]any
 	if err := r.Decode(&record); err != nil {
-		return nil, fmt.Errorf("records are no maps: %w", err)
+		return nil, fmt.Errorf("records are not maps: %w", err)
 	}
 	for _, key := range []string{"country_code", "state1"} {
 		if _, ok := record[key].(string); ok {
@@ -171,7 +171,7 @@ func layoutOf(r maxminddb.Result) (func(maxminddb.Result) (Place, error), error)
 			return decodeNested, nil
 		}
 	}
-	return nil, errors.New("its records have neither country.iso_code nor country_code")
+	return nil, errors.New("records have neither country.iso_code nor country_code")
 }
 
 func decodeFlat(r maxminddb.Result) (Place, error) {
@@ -215,15 +215,15 @@ func decodeNested(r maxminddb.Result) (Place, error) {
 	return p, nil
 }
 
-// survey makes ranges.
+// survey builds ranges.
 type survey[K uint32 | uint64] struct {
 	ranges[K]
 	any bool
-	end K // the last number that was covered, if any was
+	end K // the last covered number, if any
 }
 
-// cover says that the numbers from first to last have a place. Calls come in ascending order; what was covered
-// before stays as it is.
+// cover assigns a place to the numbers from first to last. Calls must be in ascending order. Numbers that are already
+// covered keep their place.
 func (s *survey[K]) cover(first, last K, place uint32) {
 	if s.any {
 		if last <= s.end {
@@ -252,7 +252,7 @@ func (s *survey[K]) done() ranges[K] {
 	if len(s.starts) == 0 {
 		return ranges[K]{}
 	}
-	// Cloned, because what growing left to spare would stay for as long as the database.
+	// Clone the slices, because their spare capacity would stay in memory as long as the database.
 	r := ranges[K]{starts: slices.Clone(s.starts), places: slices.Clone(s.places), index: make([]uint32, 1<<16+1)}
 	n := 0
 	for top := range 1 << 16 {

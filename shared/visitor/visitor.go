@@ -1,17 +1,16 @@
-// Package visitor says who is asking: device, system, browser and bot from the User-Agent, the language from
-// Accept-Language, the client's address behind trusted proxies, and the place from a geo database.
+// Package visitor derives facts about a visitor from a request: device, system, browser and bot from the User-Agent,
+// the language from Accept-Language, the client's address behind trusted proxies, and the place from a geo database.
 //
-// It promises that every answer is bounded in time and memory whatever the bytes are, that answers for what
-// was seen before cost no allocation and no lock, and that one text gives one answer everywhere: the edge's
-// rules and the control plane's analytics call the same code. It keeps nothing about people: its only cache
-// is of header texts.
+// Every result takes bounded time and memory, whatever the input. A cached result takes no allocation and no lock.
+// The same text gives the same result everywhere, because the rules of edges and the analytics of the control plane
+// call the same code. The package stores nothing about people; it caches only the texts of headers.
 //
-// What it leaves to others: reading requests, comparing facts with conditions (package rule), and deciding
-// what a bot or a preview crawler is served.
+// Other packages read requests, compare facts with conditions (package rule), and decide what a bot or a preview
+// crawler is served.
 //
-// Known weaknesses: a browser that hides behind another's User-Agent is taken for that other one. In particular
-// an iPad asks for desktop pages as a Mac, and DeX or "desktop site" on Android asks as Linux, and nothing in
-// the request tells; only web views give an iPad away. HarmonyOS that says Android is Android.
+// Known weaknesses: a browser that sends the User-Agent of another browser is taken for that browser. An iPad
+// pretends to be a Mac when it requests desktop pages, and only web views reveal it. Samsung DeX and "desktop site"
+// on Android pretend to be Linux. HarmonyOS that claims to be Android counts as Android.
 package visitor
 
 import (
@@ -23,28 +22,27 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// Input is what a request says about its visitor. The slices may alias the request's memory: the Visitor reads
-// them until its next Reset and never writes to them or keeps them longer. It looks at no more of each value than a
-// stored click keeps (click.MaxReferer and so on). So rules and analytics see the same text, and what a long header can
-// cost is bounded.
+// Input holds the parts of a request that describe its visitor. The slices may alias the request's memory. The Visitor
+// only reads them, and only until its next Reset. It reads no more of each value than a stored click keeps
+// (click.MaxReferer and so on), so rules and analytics see the same text, and a long header has a bounded cost.
 type Input struct {
 	UserAgent      []byte
 	AcceptLanguage []byte
 	Referer        []byte
 	UTM            link.UTM   // the visitor's own parameters
-	IP             netip.Addr // as ClientIP gave it; the zero Addr is nowhere
-	UnixMilli      int64      // when the request came
+	IP             netip.Addr // the result of ClientIP; the zero Addr has no place
+	UnixMilli      int64      // when the request arrived
 }
 
-// Visitor is the facts about one request's visitor, each found out when it is first asked for and remembered.
-// It is reused by Reset, belongs to one goroutine at a time, and implements rule.Facts. Its strings live as long
-// as the request that Input aliases. The zero Visitor is a visitor of whom nothing is known.
+// Visitor provides facts about the visitor of one request. It derives each fact on first use and remembers it. Reset
+// makes it ready for another request. Only one goroutine may use it at a time. It implements rule.Facts. Its strings
+// are valid as long as the memory that Input aliases. The zero Visitor is a visitor about whom nothing is known.
 type Visitor struct {
 	in     Input
 	agents *Agents
 	geo    *Geo
 
-	known    uint8 // which of the following have been found out
+	known    uint8 // which of the following fields are set
 	agent    Agent
 	place    Place
 	language string
@@ -58,8 +56,8 @@ const (
 
 var _ rule.Facts = (*Visitor)(nil)
 
-// Reset makes v the visitor of another request. geo and agents may be nil: places are unknown then, and every
-// User-Agent is parsed.
+// Reset makes v the visitor of another request. If geo is nil, places are unknown. If agents is nil, every User-Agent
+// is parsed.
 func (v *Visitor) Reset(in Input, geo *Geo, agents *Agents) {
 	in.UserAgent = in.UserAgent[:min(len(in.UserAgent), click.MaxUserAgent)]
 	in.AcceptLanguage = in.AcceptLanguage[:min(len(in.AcceptLanguage), click.MaxAcceptLanguage)]
@@ -67,7 +65,7 @@ func (v *Visitor) Reset(in Input, geo *Geo, agents *Agents) {
 	v.in, v.geo, v.agents, v.known = in, geo, agents, 0
 }
 
-// Agent is the visitor's program and device. What it points to is v's until the next Reset.
+// Agent returns the visitor's program and device. v owns the result, which is valid until the next Reset.
 func (v *Visitor) Agent() *Agent {
 	if v.known&knowsAgent == 0 {
 		v.agent = v.agents.Lookup(view(v.in.UserAgent))
@@ -76,7 +74,8 @@ func (v *Visitor) Agent() *Agent {
 	return &v.agent
 }
 
-// Place is where the visitor's address is registered. What it points to is v's until the next Reset.
+// Place returns the place where the visitor's address is registered. v owns the result, which is valid until the next
+// Reset.
 func (v *Visitor) Place() *Place {
 	if v.known&knowsPlace == 0 {
 		v.place = v.geo.Lookup(v.in.IP)
@@ -85,7 +84,7 @@ func (v *Visitor) Place() *Place {
 	return &v.place
 }
 
-// Language is the visitor's most preferred language tag, as sent.
+// Language returns the visitor's most preferred language tag, as sent.
 func (v *Visitor) Language() string {
 	if v.known&knowsLanguage == 0 {
 		v.language = Preferred(view(v.in.AcceptLanguage))
@@ -94,10 +93,10 @@ func (v *Visitor) Language() string {
 	return v.language
 }
 
-// UnixMilli is the time of the request.
+// UnixMilli returns the time of the request.
 func (v *Visitor) UnixMilli() int64 { return v.in.UnixMilli }
 
-// Fact returns one fact, "" where it is not known.
+// Fact returns one fact, or "" if it is unknown.
 func (v *Visitor) Fact(f rule.Field) string {
 	switch f {
 	case rule.FieldDevice:
@@ -132,10 +131,10 @@ func (v *Visitor) Fact(f rule.Field) string {
 	return ""
 }
 
-// cutUTM is what a stored click keeps of a campaign parameter.
+// cutUTM returns the part of a campaign parameter that a stored click keeps.
 func cutUTM(s string) string { return s[:min(len(s), click.MaxUTM)] }
 
-// view reads b as a string without copying it. That is safe because Input promises that b does not change
-// until Reset, and what outlives the request (the cache's keys) is cloned; the race detector notices a caller
-// who breaks the promise, and TestVisitor_cache_survives_request_memory a cache that does.
+// view returns b as a string without copying it. That is safe because b must not change until Reset (see Input), and
+// because the cache, which outlives the request, clones its keys. The race detector finds a caller that changes b.
+// TestVisitor_cache_survives_request_memory finds a cache that keeps it.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

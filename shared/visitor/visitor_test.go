@@ -38,7 +38,7 @@ func TestVisitor_facts(t *testing.T) {
 		rule.FieldUTMSource: "s", rule.FieldUTMMedium: "m", rule.FieldUTMCampaign: "c", rule.FieldUTMTerm: "t", rule.FieldUTMContent: "o",
 	}
 	var v visitor.Visitor
-	for range 2 { // the second time from what is remembered
+	for range 2 { // the second round uses the cache
 		v.Reset(someone(), geo, agents)
 		for range 2 {
 			for field, value := range want {
@@ -55,11 +55,11 @@ func TestVisitor_facts(t *testing.T) {
 	v.Reset(visitor.Input{}, nil, nil)
 	for field := range want {
 		if got := v.Fact(field); got != "" {
-			t.Errorf("nobody's field %d is %q", field, got)
+			t.Errorf("field %d of the zero visitor is %q", field, got)
 		}
 	}
 	if !v.Agent().Bot {
-		t.Error("who says nothing is a person")
+		t.Error("a request without a User-Agent is not a bot")
 	}
 	if got := v.Fact(rule.Field(200)); got != "" {
 		t.Errorf("an unknown field is %q", got)
@@ -73,7 +73,7 @@ func TestVisitor_cache_survives_request_memory(t *testing.T) {
 	buffer := []byte(iphoneSafari)
 	v.Reset(visitor.Input{UserAgent: buffer}, nil, agents)
 	v.Agent()
-	copy(buffer, windowsEdge) // as the next request on the connection does
+	copy(buffer, windowsEdge) // as the next request on the connection would
 	for ua, os := range map[string]string{iphoneSafari: "iOS", windowsEdge: "Windows", string(buffer): visitor.Parse(string(buffer)).OS} {
 		if got := agents.Lookup(ua).OS; got != os {
 			t.Errorf("%s: got %q, want %q", ua, got, os)
@@ -87,7 +87,7 @@ func TestAgents_agree_with_Parse_under_pressure(t *testing.T) {
 	for _, row := range rows(t, "agents.tsv") {
 		all = append(all, row[3])
 	}
-	agents := visitor.NewAgents(64) // far too few, so that entries are replaced all the time
+	agents := visitor.NewAgents(64) // far too few, so that entries are evicted all the time
 	var wg sync.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {
@@ -103,7 +103,7 @@ func TestAgents_agree_with_Parse_under_pressure(t *testing.T) {
 	wg.Wait()
 }
 
-// Not parallel: it reads the heap's size.
+// Not parallel, because it measures the heap.
 func TestAgents_memory_is_bounded(t *testing.T) {
 	const size, flood = 1024, 200_000
 	agents := visitor.NewAgents(size)
@@ -125,7 +125,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// A flood of agents that come once must not push out one that keeps coming. What is remembered costs no allocation.
+// A flood of User-Agents that occur once must not evict one that recurs. A cache hit does not allocate.
 func TestAgents_common_ones_stay(t *testing.T) {
 	agents := visitor.NewAgents(64)
 	flood := make([]string, 2000)
@@ -145,7 +145,7 @@ func TestAgents_common_ones_stay(t *testing.T) {
 		}
 	}
 	if missed > 2 { // the runtime may allocate for itself
-		t.Errorf("forgotten %d times", missed)
+		t.Errorf("evicted %d times", missed)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestGeo_database_in_place(t *testing.T) {
 	if got := place(); got != "DE" {
 		t.Fatalf("before: %s", got)
 	}
-	refused := func() int { return strings.Count(e.Log(), "geo database refused") }
+	refused := func() int { return strings.Count(e.Log(), "geo database rejected") }
 	c := newCrowd(t)
 	res := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: []string{"placed"}, Clients: 4, Rate: 500}, func() {
 		stays := func(what string, over func() bool) {

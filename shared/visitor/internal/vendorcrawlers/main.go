@@ -1,6 +1,6 @@
-// Command vendorcrawlers trims the JSON of the npm package crawler-user-agents to what package visitor needs:
-// crawlers.tsv (name, pattern), which is embedded, and testdata/crawlers.tsv (name, quoted sample), which only
-// the tests read. It never fetches anything: pass it the file and the version it came with.
+// Command vendorcrawlers converts the JSON of the npm package crawler-user-agents to the files of package visitor:
+// crawlers.tsv (name, pattern), which is embedded, and testdata/crawlers.tsv (name, quoted sample), which only the
+// tests read. It downloads nothing: pass it the file and the version of the package.
 package main
 
 import (
@@ -57,8 +57,8 @@ func main() {
 	}
 }
 
-// nameOf is what people are shown: the text that the pattern finds in its first sample, or the pattern itself
-// where that is no plain text, without the punctuation around it.
+// nameOf returns the name that people see. It is the pattern itself if that is a literal, else the text that the
+// pattern matches in sample, without the punctuation around it.
 func nameOf(pattern, sample string) string {
 	name := sample
 	if re, err := syntax.Parse(pattern, syntax.Perl); err == nil && re.Simplify().Op == syntax.OpLiteral {
