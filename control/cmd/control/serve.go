@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/click"
@@ -118,7 +119,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 		}
 	}
 	handler = s.Edges.guard(ln, edgeapi.NewTokens(s.edges(nil).Tokens).Vouch(handler))
-	g.Add("http", app.Serve(ln, handler, log))
+	g.Add("http", httpserver.New(ln, handler, log))
 	log.Info("control serves", "roles", s.Roles, "address", ln.Addr().String(), "geo", geo.Version())
 	if control.AdminPassword != "" {
 		// To standard output only, never to the log.
@@ -158,7 +159,7 @@ func (s *settings) withEdges(control *app.Control, op *ops.Server, log *slog.Log
 	if err := op.Registry.Register(edges); err != nil {
 		return nil, fmt.Errorf("register the metrics of the edges' API: %w", err)
 	}
-	held := app.Until(edges)
+	held := httpserver.CancelOnStop(edges)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, edgeapi.Prefix) {
 			held.ServeHTTP(w, r)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
@@ -84,7 +85,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	g.Add("operator's port", op)
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
 	control.AddTo(&g)
-	g.Add("api", app.Serve(within, control.Handler, log))
+	g.Add("api", httpserver.New(within, control.Handler, log))
 	g.AddReady("edge", data, data.Started())
 	g.Add("backups", &backups{copied{s.DataDir, links, clicks, data.Delivered}, log})
 	s.greet(stdout, control.AdminPassword, op.Addr(), geo)

@@ -38,6 +38,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/ops"
@@ -269,11 +270,9 @@ func (c *Control) serveAPI(ctx context.Context, cfg Config, deps Deps, hooks *we
 // ending makes requests that wait end when the server is told to stop: the live stream at once, and changes without waiting
 // for edges any longer.
 func ending(all http.Handler) http.Handler {
-	stream := Until(all)
+	stream := httpserver.CancelOnStop(all)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if stop, ok := r.Context().Value(stopping{}).(context.Context); ok {
-			r = r.WithContext(api.WithoutWaitingAfter(r.Context(), stop))
-		}
+		r = r.WithContext(api.WithoutWaitingAfter(r.Context(), httpserver.Stopping(r)))
 		if r.URL.Path == api.LivePath {
 			stream.ServeHTTP(w, r)
 			return

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
-	"github.com/shortline/shortline/shared/service"
+	"github.com/shortline/shortline/shared/conns"
 	"github.com/valyala/fasthttp"
 )
 
@@ -30,7 +30,7 @@ var Timeouts = listen.Timeouts{Read: 5 * time.Second, Write: 10 * time.Second, I
 func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 	l.Foresee(foresight{h})
 	l.Clock(h.latency)
-	l.AwaitHeads(service.MaxConnections(maxConnections))
+	l.AwaitHeads(conns.Max(maxConnections))
 	return &fasthttp.Server{
 		Handler:      h.handle,
 		ErrorHandler: h.misread,

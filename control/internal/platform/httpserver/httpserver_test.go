@@ -1,4 +1,4 @@
-package app_test
+package httpserver_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/platform/httpserver"
 )
 
 // noting is a listener that notes until when its connections may be written to.
@@ -53,7 +53,7 @@ func TestServe_an_answer_has_a_deadline(t *testing.T) {
 		seen <- append([]time.Time(nil), ln.until...)
 		ln.mu.Unlock()
 	})
-	go func() { done <- app.Serve(ln, handler, slog.New(slog.DiscardHandler)).Run(ctx) }()
+	go func() { done <- httpserver.New(ln, handler, slog.New(slog.DiscardHandler)).Run(ctx) }()
 	res, err := http.Get("http://" + under.Addr().String())
 	if err != nil {
 		t.Fatal(err)

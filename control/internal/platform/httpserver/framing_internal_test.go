@@ -1,4 +1,4 @@
-package app
+package httpserver
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/shortline/shortline/shared/conns"
 )
 
 // One client has its share of arriving bodies and no more, also of those that the server reads after its answer. Others
@@ -20,7 +22,7 @@ func TestH1_SlowBodies_of_one_client(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bodies := newQuota(share)
+	bodies := conns.NewQuota(share)
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/read" {
 			if _, err := io.Copy(io.Discard, r.Body); err != nil {
@@ -31,7 +33,7 @@ func TestH1_SlowBodies_of_one_client(t *testing.T) {
 		_, _ = io.WriteString(w, "answered")
 	})}
 	over := make(chan error, 1)
-	go func() { over <- srv.Serve(guard{under, bodies}) }()
+	go func() { over <- srv.Serve(strict{under, bodies}) }()
 	t.Cleanup(func() {
 		srv.Close()
 		if err := <-over; !errors.Is(err, http.ErrServerClosed) {
@@ -57,13 +59,7 @@ func TestH1_SlowBodies_of_one_client(t *testing.T) {
 	}
 	held := func(n int) bool {
 		for until := time.Now().Add(5 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
-			bodies.mu.Lock()
-			sum := 0
-			for _, k := range bodies.of {
-				sum += k
-			}
-			bodies.mu.Unlock()
-			if sum == n {
+			if bodies.Taken() == n {
 				return true
 			}
 		}

@@ -1,4 +1,4 @@
-package app
+package httpserver
 
 import (
 	"bufio"
@@ -13,16 +13,16 @@ import (
 )
 
 // Whoever holds more connections than there is room for keeps nobody out, and who is being answered stays.
-func TestRoom(t *testing.T) {
+func TestLimiter_silent_and_idle_connections_make_room(t *testing.T) {
 	t.Parallel()
 	const limit = 20
 	under, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRoom(under, limit, slog.New(slog.DiscardHandler))
+	l := newLimiter(under, limit, slog.New(slog.DiscardHandler))
 	begun, end := make(chan struct{}), make(chan struct{})
-	srv := &http.Server{ConnState: r.State, Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+	srv := &http.Server{ConnState: l.State, Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path == "/long" {
 			close(begun)
 			<-end
@@ -30,7 +30,7 @@ func TestRoom(t *testing.T) {
 		_, _ = io.WriteString(w, "well")
 	})}
 	over := make(chan error, 1)
-	go func() { over <- srv.Serve(r) }()
+	go func() { over <- srv.Serve(l) }()
 	t.Cleanup(func() {
 		srv.Close()
 		if err := <-over; !errors.Is(err, http.ErrServerClosed) {
@@ -85,11 +85,9 @@ func TestRoom(t *testing.T) {
 	if d := time.Since(began); d > 4*time.Second {
 		t.Errorf("served after %v among silent ones", d)
 	}
-	r.mu.Lock()
-	if n := len(r.open); n > limit {
+	if n := l.count(); n > limit {
 		t.Errorf("%d connections are open, %d may be", n, limit)
 	}
-	r.mu.Unlock()
 	close(end)
 	if err := <-long; err != nil {
 		t.Errorf("who was being answered: %v", err)

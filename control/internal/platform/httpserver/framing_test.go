@@ -1,4 +1,4 @@
-package app_test
+package httpserver_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/shared/framing/corpus"
 )
 
@@ -27,7 +27,7 @@ func served(t *testing.T) (addr string) {
 		w.Header().Set("X-Request-ID", r.Header.Get("X-Request-ID"))
 		http.Error(w, "not found", http.StatusNotFound)
 	})
-	go func() { done <- app.Serve(ln, handler, slog.New(slog.DiscardHandler)).Run(ctx) }()
+	go func() { done <- httpserver.New(ln, handler, slog.New(slog.DiscardHandler)).Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
