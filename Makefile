@@ -11,6 +11,8 @@ PROFILE  = $(CURDIR)/edge/bench/edge.pgo
 CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data
 export DATA_DIR
+# What make prose reads. The texts of licences are not ours.
+PROSE    = $(wildcard *.md) docs test/README.md edge shared control test deploy .ci/tools/licences
 
 # Packages of the control plane with goroutines of their own. The detector makes the others' password hashing and
 # databases ten times slower and has nothing to find there.
@@ -58,6 +60,10 @@ check: ## format, vet, staticcheck, each module without the workspace; licences,
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) build -o /dev/null ./... && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...); done
 	@cd .ci/tools && GOWORK=off $(GO) run ./licences -check
 	@deploy/dev/vulns
+
+prose: ## docs and comments against the rules of docs/style.md
+	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ github.com/vale-cli/vale/v3/cmd/vale
+	@$(CACHE)/bin/vale --output=line --no-global $(PROSE)
 
 bench: ## every budget against its baseline in the same run; table and plot in docs/benchmarks
 	@mkdir -p bin
@@ -113,4 +119,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run build build-standalone test check bench guard fuzz e2e load geo up up-fleet down compiler
+.PHONY: help run build build-standalone test check prose bench guard fuzz e2e load geo up up-fleet down compiler
