@@ -1,7 +1,6 @@
 package observe_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,29 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/shortline/shortline/test/observe/board"
 )
-
-func TestDashboards_are_what_the_board_says(t *testing.T) {
-	t.Parallel()
-	var want []string
-	for _, d := range board.All() {
-		b, err := d.JSON()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, d.File)
-		if got := read(t, "deploy/grafana/dashboards/"+d.File); !bytes.Equal([]byte(got), b) {
-			t.Errorf("%s is not what package board says; in test/observe: go run ./dashboards ../../deploy/grafana/dashboards", d.File)
-		}
-	}
-	for _, path := range glob(t, "deploy/grafana/dashboards/*.json") {
-		if !slices.Contains(want, filepath.Base(path)) {
-			t.Errorf("%s is nobody's", path)
-		}
-	}
-}
 
 func TestDashboards_are_whole(t *testing.T) {
 	t.Parallel()

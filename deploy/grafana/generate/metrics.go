@@ -1,4 +1,4 @@
-package board
+package main
 
 // now asks for the present value, over for its course.
 func now(expr string) question { return question{from: metrics, text: expr} }
@@ -26,7 +26,7 @@ const (
 )
 
 // fleet is the edges.
-func fleet() Dashboard {
+func fleet() dashboard {
 	answers := chart("Answers", "Requests answered each second, by what they were answered with.", "reqps", over("sum by (outcome) (rate(shortline_edge_answers_total"+here+win+"))", "{{outcome}}")).wide(12)
 	answers.stacked, answers.colors = true, map[string]string{"redirect": good, "not_found": faint, "panic": bad, "busy": warning, "refused": warning}
 	edges := table("Edges", "Each edge: whether it answers, how many links it serves and how far it is behind.", "short",
@@ -55,8 +55,8 @@ func fleet() Dashboard {
 	contact := chart("Since the last word", "Time since the control plane last answered an edge. Edges go on without, with the links they have.", "s",
 		over("time() - shortline_agent_last_success_timestamp_seconds"+here, "{{instance}}"))
 	contact.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 300}}
-	return Dashboard{
-		File: "edges.json", uid: "shortline-edges", title: "Edges", text: "What visitors get from the edges, and how fresh it is.",
+	return dashboard{
+		file: "edges.json", uid: "shortline-edges", title: "Edges", text: "What visitors get from the edges, and how fresh it is.",
 		from: "now-3h", refresh: "15s", sources: []source{metrics}, variables: regional(),
 		panels: []panel{
 			stat("Ready", "Share of the edges that have links to answer from.", "percentunit", over("avg(shortline_edge_ready"+here+")", ""), step{bad, 0}, step{warning, 0.5}, step{good, 1}),
@@ -103,7 +103,7 @@ const stale = `SELECT uniqExact(intDiv(slot, 4)) AS hours FROM
 WHERE written != built AND slot < intDiv(toUnixTimestamp(now()), 900) - 8`
 
 // pipeline is the road of clicks from the edges' disks into the store.
-func pipeline() Dashboard {
+func pipeline() dashboard {
 	fill := chart("Spool filled", "How much of its room the spool takes. At its end clicks are dropped, and counted.", "percentunit",
 		over("shortline:spool_fill:ratio"+here, "{{instance}}"))
 	fill.steps, fill.max = []step{{"transparent", 0}, {warning, 0.6}, {bad, 0.8}}, number(1)
@@ -123,8 +123,8 @@ func pipeline() Dashboard {
 	alarm := func(title, about, expr string) panel {
 		return stat(title, about, "short", over(expr, ""), step{good, 0}, step{bad, 1})
 	}
-	return Dashboard{
-		File: "pipeline.json", uid: "shortline-pipeline", title: "Click pipeline", text: "The road of clicks: the spool of each edge, delivery, Kafka, ingest.",
+	return dashboard{
+		file: "pipeline.json", uid: "shortline-pipeline", title: "Click pipeline", text: "The road of clicks: the spool of each edge, delivery, Kafka, ingest.",
 		from: "now-3h", refresh: "15s", sources: []source{metrics, clicks}, variables: regional(),
 		panels: []panel{
 			stat("Stored", "Clicks stored each second.", "ops", over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "")),
@@ -163,7 +163,7 @@ func pipeline() Dashboard {
 }
 
 // deliveries is webhooks.
-func deliveries() Dashboard {
+func deliveries() dashboard {
 	age := chart("Oldest in the queue", "How long the oldest delivery has been waiting. A receiver that is away makes it rise for some minutes, until the delivery is given up.", "s",
 		over("max(shortline_webhooks_queue_oldest_seconds)", "oldest"))
 	age.steps = []step{{"transparent", 0}, {warning, 300}, {bad, 900}}
@@ -172,8 +172,8 @@ func deliveries() Dashboard {
 	slow := func(q string) question {
 		return over("histogram_quantile("+q+", sum by (le) (rate(shortline_webhooks_attempt_duration_seconds_bucket"+win+")))", "p"+q[2:])
 	}
-	return Dashboard{
-		File: "webhooks.json", uid: "shortline-webhooks", title: "Webhooks", text: "Deliveries to other systems.",
+	return dashboard{
+		file: "webhooks.json", uid: "shortline-webhooks", title: "Webhooks", text: "Deliveries to other systems.",
 		from: "now-3h", refresh: "15s", sources: []source{metrics},
 		panels: []panel{
 			stat("In the queue", "Deliveries to active webhooks that are still to be made.", "short", over("max(shortline_webhooks_queue_deliveries)", ""), step{good, 0}, step{warning, 1000}),
@@ -194,7 +194,7 @@ func deliveries() Dashboard {
 }
 
 // control is the API and what it stands on.
-func control() Dashboard {
+func control() dashboard {
 	const route = `{instance=~"$instance"}`
 	codes := chart("Requests", "API requests each second, by class of status.", "reqps", over("sum by (code) (rate(shortline_api_requests_total"+route+win+"))", "{{code}}"))
 	codes.stacked, codes.colors = true, map[string]string{"2xx": good, "3xx": calm, "4xx": warning, "5xx": bad}
@@ -207,8 +207,8 @@ func control() Dashboard {
 		now("topk(15, sum by (method, route) (rate(shortline_api_requests_total"+route+"[$__range])))"))
 	pool := chart("Database connections", "Connections in use and idle, and the most that there may be.", "short",
 		over("sum by (pool, state) (shortline_store_connections"+route+")", "{{pool}} {{state}}"), over("sum by (pool) (shortline_store_connections_max"+route+")", "{{pool}} most"))
-	return Dashboard{
-		File: "control.json", uid: "shortline-control", title: "Control plane", text: "The API, its database, and how links are published.",
+	return dashboard{
+		file: "control.json", uid: "shortline-control", title: "Control plane", text: "The API, its database, and how links are published.",
 		from: "now-3h", refresh: "15s", sources: []source{metrics}, variables: []variable{instances("shortline_api_requests_in_flight")},
 		panels: []panel{
 			stat("Requests", "API requests each second.", "reqps", over("sum(rate(shortline_api_requests_total"+route+win+"))", "")),

@@ -1,4 +1,4 @@
-package board
+package main
 
 // Conditions on clicks.
 const (
@@ -61,7 +61,7 @@ func share(columns, where, condition, name string) question {
 const peopleAndBots = "sumIf(n, NOT bot) AS people, sumIf(n, bot) AS bots"
 
 // overview is what an owner of all links looks at first.
-func overview() Dashboard {
+func overview() dashboard {
 	traffic := chart("Clicks", "Clicks over time: people, and what is known to be a program.", "short", counted{where: all}.series(peopleAndBots))
 	traffic.stacked, traffic.colors = true, map[string]string{"people": calm, "bots": faint}
 	best := table("Top links", "The links with the most clicks. A name leads to the link's own page.", "short",
@@ -70,8 +70,8 @@ func overview() Dashboard {
 	best.join, best.high = "link", 11
 	best.links = map[string]string{"name": link("shortline-link", "&var-link=${__data.fields.link}")}
 	best.units = map[string]string{"last": "dateTimeFromNow", "link": "none"}
-	return Dashboard{
-		File: "overview.json", uid: "shortline-overview", title: "Overview", text: "Clicks on all links: how many, of whom, from where.",
+	return dashboard{
+		file: "overview.json", uid: "shortline-overview", title: "Overview", text: "Clicks on all links: how many, of whom, from where.",
 		from: "now-7d", refresh: "1m", sources: []source{clicks, links}, variables: []variable{who, topLinks},
 		panels: append([]panel{
 			stat("Clicks", "Clicks in the range.", "short", counted{where: visible}.one("sum(n) AS clicks", "")),
@@ -94,7 +94,7 @@ func overview() Dashboard {
 }
 
 // oneLink is everything about one link.
-func oneLink() Dashboard {
+func oneLink() dashboard {
 	last := table("Newest clicks", "The newest clicks of the range, without addresses.", "short", one(
 		"ts, country, city, device, os, browser, domain(referer) AS site, bot_name, variant != '' AS drawn, rule != '' AS routed, edge_region", raw+ofLink+" ORDER BY ts DESC LIMIT 50")).wide(24)
 	about := table("The link", "What the link is called and since when it is there.", "none", question{from: links, text: `SELECT coalesce(title, '') AS title, '/' || slug AS path, created_at AS created
@@ -102,8 +102,8 @@ FROM urls WHERE num = ${link:raw}`}).wide(12)
 	about.high, about.units = 4, map[string]string{"created": "dateTimeAsIso"}
 	traffic := chart("Clicks", "Clicks on this link over time.", "short", counted{where: "link = ${link:raw}"}.series(peopleAndBots))
 	traffic.stacked, traffic.colors = true, map[string]string{"people": calm, "bots": faint}
-	return Dashboard{
-		File: "link.json", uid: "shortline-link", title: "One link", text: "Clicks on one link.",
+	return dashboard{
+		file: "link.json", uid: "shortline-link", title: "One link", text: "Clicks on one link.",
 		from: "now-30d", refresh: "1m", sources: []source{clicks, links}, variables: append(append([]variable{}, findLink...), who),
 		panels: append([]panel{
 			about,
@@ -116,7 +116,7 @@ FROM urls WHERE num = ${link:raw}`}).wide(12)
 }
 
 // experiments compares the variants of one link.
-func experiments() Dashboard {
+func experiments() dashboard {
 	const drawn = ofLink + " AND variant != ''"
 	of := func(columns string) counted { return counted{columns: columns, where: drawn} }
 	variants := table("Variants", "How often each variant was drawn, whom it met, and the share of mobile visitors. A share far from the weight after many clicks is worth a look.", "short",
@@ -127,8 +127,8 @@ func experiments() Dashboard {
 		ask: []question{of("variant").one("substring(variant, 25) AS variant_end, sum(n) AS clicks", "GROUP BY variant_end ORDER BY variant_end")}}
 	split := chart("Clicks by variant", "Draws over time. The names are the ends of the variants' ids.", "short",
 		of("variant").group("substring(variant, 25)", "variant_end", "sum(n) AS clicks")).wide(24)
-	return Dashboard{
-		File: "experiments.json", uid: "shortline-experiments", title: "A/B tests", text: "What the variants of one link got.",
+	return dashboard{
+		file: "experiments.json", uid: "shortline-experiments", title: "A/B tests", text: "What the variants of one link got.",
 		from: "now-30d", refresh: "1m", sources: []source{clicks, links}, variables: append(append([]variable{}, findLink...), who),
 		panels: []panel{
 			stat("Draws", "Clicks for which a variant was drawn.", "short", of("variant").one("sum(n) AS draws", "")).wide(6),
@@ -143,7 +143,7 @@ func experiments() Dashboard {
 }
 
 // routing is about rules, of all links.
-func routing() Dashboard {
+func routing() dashboard {
 	const routed = "($who) AND rule != ''"
 	of := func(columns string) counted { return counted{columns: columns, where: routed} }
 	topRules := ask("rules", "Rules", clicks, "SELECT rule FROM ("+of("rule").sql("rule, sum(n) AS clicks", "GROUP BY rule ORDER BY clicks DESC, rule LIMIT 25")+") UNION ALL SELECT ''", everything(2))
@@ -156,8 +156,8 @@ func routing() Dashboard {
 	ways := chart("Ways", "What chose the destination: a rule, a variant, or neither.", "short",
 		counted{columns: "rule, variant", where: visible}.series("sumIf(n, rule != '') AS rules, sumIf(n, rule = '' AND variant != '') AS variants, sumIf(n, rule = '' AND variant = '') AS neither")).wide(24)
 	ways.stacked, ways.colors = true, map[string]string{"rules": calm, "variants": "purple", "neither": faint}
-	return Dashboard{
-		File: "routing.json", uid: "shortline-routing", title: "Routing", text: "Which routing rules match, and for whom.",
+	return dashboard{
+		file: "routing.json", uid: "shortline-routing", title: "Routing", text: "Which routing rules match, and for whom.",
 		from: "now-7d", refresh: "1m", sources: []source{clicks, links}, variables: []variable{who, topRules},
 		panels: []panel{
 			stat("Matches", "Clicks that a rule chose the destination of.", "short", of("rule").one("sum(n) AS matches", "")).wide(6),

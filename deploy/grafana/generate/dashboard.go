@@ -1,9 +1,4 @@
-// Package board says what the Grafana dashboards show and renders them as the JSON that Grafana loads.
-//
-// It owns the panels, their questions and their looks, so that eight dashboards have one appearance: the same colours
-// for the same things, a unit and a description on every panel, links from each to the others. The files in
-// deploy/grafana/dashboards are made from it by the command in ../dashboards; a test compares them.
-package board
+package main
 
 import (
 	"encoding/json"
@@ -13,9 +8,9 @@ import (
 // The data sources that deploy/grafana provisions, by uid. Each dashboard has a variable for the ones it uses, so that
 // it can be moved to others.
 const (
-	Clicks  = "shortline-clicks"
-	Links   = "shortline-links"
-	Metrics = "shortline-metrics"
+	clicksUID  = "shortline-clicks"
+	linksUID   = "shortline-links"
+	metricsUID = "shortline-metrics"
 )
 
 type object = map[string]any
@@ -24,9 +19,9 @@ type object = map[string]any
 type source struct{ variable, label, kind, uid string }
 
 var (
-	clicks  = source{"clicks", "Clicks", "grafana-clickhouse-datasource", Clicks}
-	links   = source{"links", "Links", "grafana-postgresql-datasource", Links}
-	metrics = source{"metrics", "Metrics", "prometheus", Metrics}
+	clicks  = source{"clicks", "Clicks", "grafana-clickhouse-datasource", clicksUID}
+	links   = source{"links", "Links", "grafana-postgresql-datasource", linksUID}
+	metrics = source{"metrics", "Metrics", "prometheus", metricsUID}
 	mixed   = object{"type": "datasource", "uid": "-- Mixed --"}
 )
 
@@ -94,9 +89,9 @@ type step struct {
 // variable is one of a dashboard's own.
 type variable = object
 
-// Dashboard is one page.
-type Dashboard struct {
-	File             string // its name in deploy/grafana/dashboards
+// dashboard is one page.
+type dashboard struct {
+	file             string // its name in deploy/grafana/dashboards
 	uid, title, text string
 	from             string // the default range
 	refresh          string
@@ -106,12 +101,12 @@ type Dashboard struct {
 }
 
 // All lists the dashboards in the order in which an operator reads them.
-func All() []Dashboard {
-	return []Dashboard{overview(), oneLink(), experiments(), routing(), fleet(), pipeline(), deliveries(), control()}
+func allDashboards() []dashboard {
+	return []dashboard{overview(), oneLink(), experiments(), routing(), fleet(), pipeline(), deliveries(), control()}
 }
 
 // JSON renders the dashboard as Grafana keeps it.
-func (d Dashboard) JSON() ([]byte, error) {
+func (d dashboard) json() ([]byte, error) {
 	var list []any
 	for _, s := range d.sources {
 		list = append(list, s.asVariable())

@@ -1,4 +1,9 @@
-package board
+package main
+
+import (
+	"maps"
+	"slices"
+)
 
 // The colours of what appears in several places, the same in a dark and in a light theme.
 const (
@@ -118,13 +123,13 @@ func (p panel) overrides() []any {
 	add := func(name string, id string, value any) {
 		out = append(out, object{"matcher": object{"id": "byName", "options": name}, "properties": []any{object{"id": id, "value": value}}})
 	}
-	for _, name := range sorted(p.colors) {
+	for _, name := range slices.Sorted(maps.Keys(p.colors)) {
 		add(name, "color", object{"mode": "fixed", "fixedColor": p.colors[name]})
 	}
-	for _, name := range sorted(p.units) {
+	for _, name := range slices.Sorted(maps.Keys(p.units)) {
 		add(name, "unit", p.units[name])
 	}
-	for _, name := range sorted(p.links) {
+	for _, name := range slices.Sorted(maps.Keys(p.links)) {
 		add(name, "links", []any{object{"title": "Open", "url": p.links[name], "targetBlank": false}})
 	}
 	return out

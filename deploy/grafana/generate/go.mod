@@ -1,0 +1,3 @@
+module github.com/shortline/shortline/deploy/grafana/generate
+
+go 1.26.0
