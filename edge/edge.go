@@ -24,7 +24,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/edge/internal/listen"
-	"github.com/shortline/shortline/edge/internal/lock"
+	edgelockout "github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/edge/internal/proxy"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/ship"
@@ -32,7 +32,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/guess"
+	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -156,7 +156,7 @@ func (c Config) spool() spool.Config {
 
 // Deps are what an edge works with. Source and Sink are required.
 type Deps struct {
-	// Source, where it is a guess.Exchange too, also carries the locks on passwords that all edges share.
+	// Source, where it is a lockout.Exchange too, also shares lockouts with other edges.
 	Source snapshot.Source
 	Sink   click.Sink
 	// Upstream dials the control plane, if this edge is to pass its paths on (see UpstreamPaths); nil means that
@@ -190,7 +190,7 @@ type Edge struct {
 	table    *table.Table
 	spool    *spool.Spool
 	agent    *agent.Agent
-	locks    *lock.Table
+	lockout  *edgelockout.Table
 	ship     *ship.Shipper
 	proxy    *proxy.Proxy // nil without an upstream
 	redirect *redirect.Handler
@@ -244,10 +244,10 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	others, _ := deps.Source.(guess.Exchange)
-	e.locks = lock.New(lock.Config{Exchange: others, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Logger: e.log})
+	others, _ := deps.Source.(lockout.Exchange)
+	e.lockout = edgelockout.New(edgelockout.Config{Exchange: others, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Logger: e.log})
 	parts := redirect.Deps{
-		Table: e.table, Spool: e.spool, Locks: e.locks, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
+		Table: e.table, Spool: e.spool, Lockout: e.lockout, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
 		Ready: e.agent.Ready, Tracer: deps.Tracer, Logger: e.log,
 	}
 	if deps.Upstream != nil {
@@ -263,7 +263,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if e.redirect, err = redirect.New(redirect.Config{
 		Anonymize: anonymize,
 		BaseURL:   cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects,
-		GuessLimit: cfg.VerifyLimit,
+		VerifyLimit: cfg.VerifyLimit,
 	}, parts); err != nil {
 		return nil, err
 	}
@@ -342,7 +342,7 @@ func (e *Edge) Run(ctx context.Context) error {
 	g.Add("spool", e.spool)
 	g.Add("ship", service.Func(e.shipAll))
 	g.AddReady("agent", e.agent, e.agent.Begun()) // visitors are answered only if the folder is not another process's
-	g.Add("locks", e.locks)
+	g.Add("lockout", e.lockout)
 	g.Add("deadlines", e.listener)
 	g.Add("server", service.Func(e.serve))
 	return errors.Join(g.Run(ctx), e.release())
@@ -454,7 +454,7 @@ type Stats struct {
 	Spool       spool.Stats
 	Ship        ship.Stats
 	Agent       agent.Stats
-	Locks       lock.Stats
+	Lockout     edgelockout.Stats
 	ClockAhead  time.Duration // of the control plane's, about; 0 if that is not known
 }
 
@@ -468,7 +468,7 @@ func (e *Edge) Stats() Stats {
 	_, aside := e.table.SetAside()
 	s := Stats{
 		Ready: e.Ready(), Links: e.table.Len(), LinkBytes: e.table.Bytes(), SetAside: aside, Connections: e.listener.Open(), Shed: e.listener.Shed(),
-		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(), Locks: e.locks.Stats(),
+		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(), Lockout: e.lockout.Stats(),
 	}
 	if e.proxy != nil {
 		s.Proxy = e.proxy.Stats()

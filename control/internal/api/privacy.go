@@ -10,7 +10,7 @@ type Erasure struct {
 	Clicks            int64 `json:"clicks" doc:"Clicks whose address, visitor number and User-Agent were removed. The clicks still count."`
 	WebhookDeliveries int64 `json:"webhookDeliveries" doc:"Deliveries that wait and go out without the address."`
 	WebhookLogs       int64 `json:"webhookLogs" doc:"Entries of the delivery log that were deleted."`
-	PasswordAttempts  int64 `json:"passwordAttempts" doc:"Links at which wrong passwords were held against the address."`
+	PasswordAttempts  int64 `json:"passwordAttempts" doc:"Lockout entries of the address that were deleted, one for each link."`
 }
 
 type eraseIn struct {
@@ -27,6 +27,6 @@ func (s *Server) registerPrivacy() {
 			if err != nil {
 				return nil, err
 			}
-			return &body[Erasure]{Erasure{e.Clicks, e.Deliveries, e.Logs, e.Guesses}}, nil
+			return &body[Erasure]{Erasure{e.Clicks, e.Deliveries, e.Logs, e.LinkLockouts}}, nil
 		})
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/console"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
-	"github.com/shortline/shortline/control/internal/fleet/guesses"
+	"github.com/shortline/shortline/control/internal/fleet/lockout"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/audit"
@@ -75,7 +75,7 @@ type Deps struct {
 type Control struct {
 	// Handler serves /api and the console, under Serve.
 	Handler http.Handler
-	// Source is where edges get links from; it is a guess.Exchange, too.
+	// Source is where edges get links from; it is a lockout.Exchange, too.
 	Source snapshot.Source
 	// Sink is where edges' clicks go, to be stored.
 	Sink click.Sink
@@ -137,18 +137,18 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 		publisher := publish.New(deps.Store, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Key: cfg.Key, Logger: deps.Logger})
 		c.add("publish", publisher)
 		presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: deps.Logger, Positions: c.positions}, deps.Store, publisher)
-		book := guesses.New(guesses.Config{Logger: deps.Logger}, deps.Store)
-		for _, part := range []prometheus.Collector{publisher, presence, book} {
+		lockouts := lockout.New(lockout.Config{Logger: deps.Logger}, deps.Store)
+		for _, part := range []prometheus.Collector{publisher, presence, lockouts} {
 			if err := deps.Registry.Register(part); err != nil {
 				return nil, fmt.Errorf("register the metrics of publishing: %w", err)
 			}
 		}
 		c.add("edges' reports", presence)
-		c.add("guesses at passwords", book)
+		c.add("lockout", lockouts)
 		c.Source = struct {
 			*edgeapi.Presence
-			*guesses.Book
-		}{presence, book}
+			*lockout.Counter
+		}{presence, lockouts}
 	}
 	if cfg.Roles.API {
 		if err := c.serveAPI(ctx, cfg, deps, hooks, traces); err != nil {

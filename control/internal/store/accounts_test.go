@@ -280,22 +280,22 @@ func TestRateCounts(t *testing.T) {
 	})
 }
 
-func TestGuards_failures_at_once_all_count(t *testing.T) {
+func TestAccountLockout_counts_concurrent_failures(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
-		g, err := s.GuardOf(ctx, "k")
+		g, err := s.AccountLockoutOf(ctx, "k")
 		must(t, err)
-		if g != (store.Guard{}) {
+		if g != (store.AccountLockout{}) {
 			t.Fatalf("%+v", g)
 		}
 		var wg sync.WaitGroup
 		for range 10 {
 			wg.Go(func() {
 				err := s.Tx(ctx, func(tx *store.Tx) error {
-					_, err := tx.ChangeGuard(ctx, "k", func(g store.Guard) store.Guard {
+					_, err := tx.ChangeAccountLockout(ctx, "k", func(g store.AccountLockout) store.AccountLockout {
 						g.Failures++
-						g.Locks, g.LockedUntil, g.ForgetAt = 1, 2, 3
+						g.Lockouts, g.LockedUntil, g.ForgetAt = 1, 2, 3
 						return g
 					})
 					return err
@@ -306,13 +306,13 @@ func TestGuards_failures_at_once_all_count(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		g, err = s.GuardOf(ctx, "k")
+		g, err = s.AccountLockoutOf(ctx, "k")
 		must(t, err)
-		if g != (store.Guard{Failures: 10, Locks: 1, LockedUntil: 2, ForgetAt: 3}) {
+		if g != (store.AccountLockout{Failures: 10, Lockouts: 1, LockedUntil: 2, ForgetAt: 3}) {
 			t.Fatalf("%+v", g)
 		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteGuard(ctx, "k") })
-		if g, _ = s.GuardOf(ctx, "k"); g != (store.Guard{}) {
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteAccountLockout(ctx, "k") })
+		if g, _ = s.AccountLockoutOf(ctx, "k"); g != (store.AccountLockout{}) {
 			t.Fatalf("%+v", g)
 		}
 	})

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/shortline/shortline/shared/guess"
+	"github.com/shortline/shortline/shared/client"
 )
 
 // ErasedVisitor is how many rows EraseVisitor has changed or deleted.
-type ErasedVisitor struct{ Deliveries, Logs, Guesses int64 }
+type ErasedVisitor struct{ Deliveries, Logs, LinkLockouts int64 }
 
 // EraseVisitor removes a visitor's address: from deliveries of webhooks that wait, which go out without it; with the whole
 // row from the log of deliveries; and from what is held against wrong passwords. Of an IPv6 address the latter know the
@@ -23,6 +23,6 @@ func (tx *Tx) EraseVisitor(ctx context.Context, ip netip.Addr) (e ErasedVisitor,
 	if e.Logs, err = tx.Exec(ctx, `DELETE FROM webhook_logs WHERE payload LIKE ? OR response LIKE ?`, like, like); err != nil {
 		return e, err
 	}
-	e.Guesses, err = tx.Exec(ctx, `DELETE FROM guesses WHERE client = ?`, guess.ClientOf(0, ip).From.String())
+	e.LinkLockouts, err = tx.Exec(ctx, `DELETE FROM guesses WHERE client = ?`, client.Key(ip).String())
 	return e, err
 }

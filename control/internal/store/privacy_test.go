@@ -66,10 +66,10 @@ func TestOps6_Erase_database(t *testing.T) {
 			}
 			return e
 		}
-		if e := erase("203.0.113.7"); e != (store.ErasedVisitor{Deliveries: 1, Logs: 1, Guesses: 1}) {
+		if e := erase("203.0.113.7"); e != (store.ErasedVisitor{Deliveries: 1, Logs: 1, LinkLockouts: 1}) {
 			t.Errorf("%+v", e)
 		}
-		if e := erase("2001:db8:1:2::99"); e != (store.ErasedVisitor{Guesses: 1}) {
+		if e := erase("2001:db8:1:2::99"); e != (store.ErasedVisitor{LinkLockouts: 1}) {
 			t.Errorf("of IPv6: %+v", e)
 		}
 		var payloads string

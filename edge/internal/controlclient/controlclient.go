@@ -25,7 +25,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/shared/config"
-	"github.com/shortline/shortline/shared/guess"
+	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -77,7 +77,7 @@ type Client struct {
 var (
 	_ snapshot.Source   = (*Client)(nil)
 	_ snapshot.Reporter = (*Client)(nil)
-	_ guess.Exchange    = (*Client)(nil)
+	_ lockout.Exchange  = (*Client)(nil)
 )
 
 // New makes a client. It connects to nobody. The error names every problem of the settings.

@@ -178,7 +178,7 @@ func TestM3_VerifyIsLimited(t *testing.T) {
 	for i := range 4 {
 		links = append(links, link.Record{Slug: fmt.Sprint("link", i), Destination: "https://example.com/", PasswordHash: secret()})
 	}
-	w := newWorld(t, links, behindProxy, func(c *redirect.Config, _ *redirect.Deps) { c.GuessLimit = 6 })
+	w := newWorld(t, links, behindProxy, func(c *redirect.Config, _ *redirect.Deps) { c.VerifyLimit = 6 })
 	for i := range 6 {
 		if a := w.guess(fmt.Sprint("link", i%3), "x", from(fmt.Sprintf("2001:db8::%d", i))...); a.StatusCode != 401 {
 			t.Errorf("guess %d: %d", i, a.StatusCode)

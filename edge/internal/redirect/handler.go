@@ -5,7 +5,7 @@
 // spool before its visitor is answered; that whatever bytes a request is made of, it gets an answer of HTTP;
 // and that guessing a link's password costs redirects nothing but a bounded share of the processor; and that a limit, if one is set, is kept in fixed memory.
 //
-// It leaves to others: the links (package table), who may guess a password now (package lock), where a click goes from
+// It leaves to others: the links (package table), who may guess a password now (package lockout), where a click goes from
 // the spool (package ship), the paths of the control plane (package proxy), the connections and their deadlines (package
 // listen).
 //
@@ -32,7 +32,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/apierror"
 	"github.com/shortline/shortline/edge/internal/listen"
-	"github.com/shortline/shortline/edge/internal/lock"
+	"github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/click"
@@ -56,9 +56,9 @@ type Config struct {
 	RateLimit int
 	// FreeRedirects leaves visits that lead to a destination out of the limit.
 	FreeRedirects bool
-	// GuessLimit is how many passwords of links a client may have compared in a minute; 0 means no limit. A password that was
+	// VerifyLimit is how many passwords of links a client may have compared in a minute; 0 means no limit. A password that was
 	// found right a moment ago isn't compared.
-	GuessLimit int
+	VerifyLimit int
 	// Anonymize is what of a visitor's address is left out of clicks; "" is nothing.
 	Anonymize visitor.Anonymize
 	// Now is the clock of locks and of expiry; nil means the time at which the server took the request.
@@ -73,14 +73,14 @@ type Upstream interface {
 	Serve(ctx *fasthttp.RequestCtx, client netip.Addr)
 }
 
-// Deps are the parts that a Handler works with. Geo, Agents, Upstream and Ready may be nil; so may Locks, for a table that
+// Deps are the parts that a Handler works with. Geo, Agents, Upstream and Ready may be nil; so may Lockout, for a table that
 // is this handler's own.
 type Deps struct {
 	Table    *table.Table
 	Spool    *spool.Spool
 	Agents   *visitor.Agents
 	Geo      *visitor.Geo
-	Locks    *lock.Table
+	Lockout  *lockout.Table
 	Upstream Upstream
 	// Tracer makes a span for each answer that is timed, one in sixteen, if it is not the upstream's; nil means none.
 	Tracer trace.Tracer
@@ -102,7 +102,7 @@ type Handler struct {
 	latency  *latency
 	hasher   *hasher
 	limiter  *limiter // nil without a limit
-	guesses  *limiter // of passwords; nil without a limit
+	attempts *limiter // of passwords; nil without a limit
 	tooMany  *refusal
 	pool     sync.Pool
 }
@@ -117,15 +117,15 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if deps.Logger == nil {
 		deps.Logger = slog.Default()
 	}
-	if deps.Locks == nil {
-		deps.Locks = lock.New(lock.Config{Now: cfg.Now, Logger: deps.Logger})
+	if deps.Lockout == nil {
+		deps.Lockout = lockout.New(lockout.Config{Now: cfg.Now, Logger: deps.Logger})
 	}
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	h := &Handler{
 		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
 		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(),
-		limiter: newLimiter(cfg.RateLimit), guesses: newLimiter(cfg.GuessLimit), tooMany: newTooMany(p),
+		limiter: newLimiter(cfg.RateLimit), attempts: newLimiter(cfg.VerifyLimit), tooMany: newTooMany(p),
 	}
 	h.pool.New = func() any { return new(work) }
 	return h, nil

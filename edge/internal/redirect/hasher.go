@@ -57,7 +57,7 @@ type attempt struct {
 	link     uint64
 	hash     string
 	password []byte
-	client   netip.Addr // as guess.ClientOf names it
+	client   netip.Addr // a client.Key
 }
 
 // compare reports whether the password is the one that was hashed. It returns errBusy if the slot doesn't come free in time

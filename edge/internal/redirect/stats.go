@@ -54,8 +54,8 @@ type Stats struct {
 	Infos     uint64 // answers of /{slug}/info
 	Verified  uint64 // right passwords
 	Wrong     uint64 // wrong passwords
-	Locked    uint64 // guesses refused by a lock
-	Busy      uint64 // guesses refused because too many were being checked
+	Locked    uint64 // attempts refused by a lockout
+	Busy      uint64 // attempts refused because too many were being checked
 	Missing   uint64 // 404
 	Gone      uint64 // 410
 	Loops     uint64 // destinations on this very host, refused
@@ -66,9 +66,9 @@ type Stats struct {
 	// Unavailable counts answers 503 of an edge that has no links yet.
 	Unavailable uint64
 	// Errors counts answers with a 5xx status, those of the upstream included, but not 508: that is a link's fault.
-	Errors   uint64
-	Hashes   uint64 // passwords compared
-	Guessers int    // addresses held in the table of locks, a gauge
+	Errors         uint64
+	Hashes         uint64 // passwords compared
+	LockoutClients int    // clients in the lockout table, a gauge
 }
 
 // Stats returns the counters. They are read one by one, so sums over them may be off by requests in flight.
@@ -79,6 +79,6 @@ func (h *Handler) Stats() Stats {
 		Verified: h.tally.sum(cVerified), Wrong: h.tally.sum(cWrong), Locked: h.tally.sum(cLocked), Busy: h.tally.sum(cBusy),
 		Missing: h.tally.sum(cMissing), Gone: h.tally.sum(cGone), Loops: h.tally.sum(cLoops), Refused: h.tally.sum(cRefused),
 		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Limited: h.tally.sum(cLimited),
-		Unavailable: h.tally.sum(cUnavailable), Errors: h.tally.sum(cErrors), Hashes: h.hasher.done.Load(), Guessers: h.deps.Locks.Stats().Clients,
+		Unavailable: h.tally.sum(cUnavailable), Errors: h.tally.sum(cErrors), Hashes: h.hasher.done.Load(), LockoutClients: h.deps.Lockout.Stats().Clients,
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/apierror"
 	"github.com/shortline/shortline/edge/internal/table"
-	"github.com/shortline/shortline/shared/guess"
+	"github.com/shortline/shortline/shared/client"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/valyala/fasthttp"
 )
@@ -65,7 +65,7 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 		h.gone(ctx)
 		return
 	}
-	g, status := readGuess(ctx)
+	g, status := readAttempt(ctx)
 	switch {
 	case status != 0:
 		h.tally.add(ctx.ConnID(), cRefused)
@@ -95,43 +95,43 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 }
 
 // check reports whether a password is the link's, or else that the request was refused, and answered, without looking at it.
-// Only guesses that need a comparison count for the limit: a password that is known to be right costs next to nothing, and
+// Only attempts that need a comparison count for the limit: a password that is known to be right costs next to nothing, and
 // many who know it may share an address.
 func (h *Handler) check(ctx *fasthttp.RequestCtx, r *link.Record, password []byte, now time.Time) (right, answered bool) {
 	ip := h.clientIP(ctx)
-	try, wait := h.deps.Locks.Take(r.Num, ip, now)
+	try, wait := h.deps.Lockout.Begin(r.Num, ip, now)
 	if wait > 0 {
-		h.locked(ctx, wait)
+		h.lockedOut(ctx, wait)
 		return false, true
 	}
-	a := attempt{r.Num, r.PasswordHash, password, guess.ClientOf(r.Num, ip).From}
+	a := attempt{r.Num, r.PasswordHash, password, client.Key(ip)}
 	if right = h.hasher.recent.has(a, now); !right {
-		if h.guesses != nil && h.overAt(ctx, h.guesses, ip) {
-			try.Undo()
+		if h.attempts != nil && h.overAt(ctx, h.attempts, ip) {
+			try.Cancel()
 			return false, true
 		}
 		var err error
-		right, wait, err = h.hasher.compare(a, func() time.Time { return h.now(ctx) }, func() time.Duration { return try.Stands(h.now(ctx)) })
+		right, wait, err = h.hasher.compare(a, func() time.Time { return h.now(ctx) }, func() time.Duration { return try.Recheck(h.now(ctx)) })
 		switch {
 		case err != nil:
-			try.Undo()
+			try.Cancel()
 			h.tally.add(ctx.ConnID(), cBusy)
 			h.refuse(ctx, fasthttp.StatusTooManyRequests)
 			ctx.Response.Header.Set("Retry-After", retryAfter(hashWait))
 			return false, true
 		case wait > 0:
-			h.locked(ctx, wait)
+			h.lockedOut(ctx, wait)
 			return false, true
 		}
 	}
 	if right {
-		try.Right()
+		try.Succeed()
 	}
 	return right, false
 }
 
-// locked refuses a guess for a while.
-func (h *Handler) locked(ctx *fasthttp.RequestCtx, wait time.Duration) {
+// lockedOut refuses an attempt of a client that is locked out.
+func (h *Handler) lockedOut(ctx *fasthttp.RequestCtx, wait time.Duration) {
 	h.tally.add(ctx.ConnID(), cLocked)
 	h.refuse(ctx, fasthttp.StatusTooManyRequests)
 	ctx.Response.Header.Set("Retry-After", retryAfter(wait))
@@ -191,8 +191,8 @@ type entry struct {
 	problems []apierror.Field
 }
 
-// readGuess reads a form or a JSON object. A status other than 0 is what to refuse the request with.
-func readGuess(ctx *fasthttp.RequestCtx) (g entry, status int) {
+// readAttempt reads a form or a JSON object. A status other than 0 is what to refuse the request with.
+func readAttempt(ctx *fasthttp.RequestCtx) (g entry, status int) {
 	body := ctx.Request.Body()
 	media, _, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
 	switch {
@@ -205,7 +205,7 @@ func readGuess(ctx *fasthttp.RequestCtx) (g entry, status int) {
 		g.password = []byte(values.Get("password"))
 	case len(body) == 0: // as an empty object
 	case media == "application/json" && err == nil:
-		if g.password, g.problems, err = decodeGuess(body); err != nil {
+		if g.password, g.problems, err = decodeAttempt(body); err != nil {
 			return g, fasthttp.StatusBadRequest
 		}
 	default:
@@ -221,7 +221,7 @@ func readGuess(ctx *fasthttp.RequestCtx) (g entry, status int) {
 	return g, 0
 }
 
-func decodeGuess(body []byte) (password []byte, problems []apierror.Field, err error) {
+func decodeAttempt(body []byte) (password []byte, problems []apierror.Field, err error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	var object map[string]json.RawMessage
 	if err := dec.Decode(&object); err != nil {

@@ -215,7 +215,7 @@ func TestVerify_a_flood_is_bounded(t *testing.T) {
 	if most := uint64(time.Since(began)/(20*time.Millisecond)) + 9; s.Hashes > most || s.Busy == 0 || status[401]+status[429] != 200 || int(s.Hashes) != status[401] {
 		t.Errorf("stats %+v, answers %v in %v", s, status, time.Since(began))
 	}
-	if s.Guessers != status[401] {
-		t.Errorf("%d guessers are remembered for %d failures", s.Guessers, status[401])
+	if s.LockoutClients != status[401] {
+		t.Errorf("%d guessers are remembered for %d failures", s.LockoutClients, status[401])
 	}
 }

@@ -12,7 +12,7 @@
 //	GET  /edge/v1/guesses?after=                the same of all clients for whom it changed after a mark, held until there
 //	                                            is any; 204: ask again
 //
-// The last two are there where the source is a guess.Exchange.
+// The last two are there where the source is a lockout.Exchange.
 //
 // It owns who may ask (an edge shows one of the tokens as a bearer token, and reports for no edge that belongs to another
 // token) and how many may at once. It promises that
@@ -39,7 +39,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/shortline/shortline/shared/guess"
+	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -100,7 +100,7 @@ type Server struct {
 	mux     *http.ServeMux
 	senders chan struct{}
 	held    chan struct{}
-	asking  chan struct{} // those who wait for guesses; as many as held
+	asking  chan struct{} // edges that wait for lockout changes; the same limit as held
 
 	refused  atomic.Uint64
 	answered [routes][6]atomic.Uint64 // by the status's first digit
@@ -110,8 +110,8 @@ const (
 	routeSnapshot = iota
 	routeChanges
 	routeStatus
-	routeTold
-	routeGuesses
+	routeAttempts
+	routeStates
 	routes
 )
 
@@ -133,9 +133,9 @@ func New(cfg Config, source snapshot.Source) (*Server, error) {
 	s.mux.HandleFunc("GET "+Prefix+"snapshot", s.route(routeSnapshot, s.snapshot))
 	s.mux.HandleFunc("GET "+Prefix+"changes", s.route(routeChanges, s.changes))
 	s.mux.HandleFunc("POST "+Prefix+"status", s.route(routeStatus, s.status))
-	if ex, ok := source.(guess.Exchange); ok {
-		s.mux.HandleFunc("POST "+Prefix+"guesses", s.route(routeTold, s.told(ex)))
-		s.mux.HandleFunc("GET "+Prefix+"guesses", s.route(routeGuesses, s.guesses(ex)))
+	if ex, ok := source.(lockout.Exchange); ok {
+		s.mux.HandleFunc("POST "+Prefix+"guesses", s.route(routeAttempts, s.reportAttempts(ex)))
+		s.mux.HandleFunc("GET "+Prefix+"guesses", s.route(routeStates, s.stateChanges(ex)))
 	}
 	return s, nil
 }

@@ -48,7 +48,7 @@ type Service struct {
 	store     *store.Store
 	auth      *auth.Authenticator
 	passwords *auth.Passwords
-	throttle  *auth.Throttle
+	lockout   *auth.Lockout
 	box       *seal.Box
 }
 
@@ -64,7 +64,7 @@ func New(cfg Config, st *store.Store, a *auth.Authenticator, passwords *auth.Pas
 	if err != nil {
 		return nil, err
 	}
-	return &Service{cfg, st, a, passwords, auth.NewThrottle(st, cfg.Now), box}, nil
+	return &Service{cfg, st, a, passwords, auth.NewLockout(st, cfg.Now), box}, nil
 }
 
 // change locks a user, lets f change it, writes it and logs it, in one transaction. f may add to the entry.

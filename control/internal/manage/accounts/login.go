@@ -50,10 +50,10 @@ func (s *Service) Login(ctx context.Context, in Credentials) (out SignedIn, err 
 			return out, problem.New(problem.Forbidden, "Signing in with a password is turned off; use single sign-on.")
 		}
 	}
-	guard := auth.GuardKey("login", store.EmailKey(in.Email), auth.ClientOf(audit.OriginOf(ctx).IP))
-	// All of it takes one turn: guesses sent at once must not all pass the guard before the first is counted.
+	key := auth.LockoutKey("login", store.EmailKey(in.Email), auth.ClientOf(audit.OriginOf(ctx).IP))
+	// All of it takes one turn: concurrent attempts must not all pass the lockout check before the first is counted.
 	err = s.passwords.Turn(ctx, func() error {
-		dirty, err := s.throttle.Check(ctx, guard)
+		dirty, err := s.lockout.Check(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -66,20 +66,20 @@ func (s *Service) Login(ctx context.Context, in Credentials) (out SignedIn, err 
 			return err
 		}
 		if !ok || !u.Active {
-			return s.failed(ctx, guard, u.ID, in.Email)
+			return s.failed(ctx, key, u.ID, in.Email)
 		}
 		if u.TOTPEnabled && strings.TrimSpace(in.Code) == "" {
 			out.NeedsCode = true
 			return nil
 		}
-		out, err = s.open(ctx, u.ID, in, guard, dirty)
+		out, err = s.open(ctx, u.ID, in, key, dirty)
 		return err
 	})
 	return out, err
 }
 
 // open begins the session of somebody whose password was right.
-func (s *Service) open(ctx context.Context, userID string, in Credentials, guard string, dirty bool) (out SignedIn, err error) {
+func (s *Service) open(ctx context.Context, userID string, in Credentials, key string, dirty bool) (out SignedIn, err error) {
 	wrong := false
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		u, err := tx.LockUser(ctx, userID) // again: it may have changed since
@@ -98,7 +98,7 @@ func (s *Service) open(ctx context.Context, userID string, in Credentials, guard
 			meta["secondFactor"] = how
 		}
 		if dirty {
-			if err := s.throttle.Forget(ctx, tx, guard); err != nil {
+			if err := s.lockout.Forget(ctx, tx, key); err != nil {
 				return fmt.Errorf("forget failures: %w", err)
 			}
 		}
@@ -126,9 +126,9 @@ func (s *Service) open(ctx context.Context, userID string, in Credentials, guard
 }
 
 // failed counts and logs a wrong email or password, and returns what the caller is told.
-func (s *Service) failed(ctx context.Context, guard, userID, email string) error {
+func (s *Service) failed(ctx context.Context, key, userID, email string) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		if _, err := s.throttle.Fail(ctx, tx, guard); err != nil {
+		if _, err := s.lockout.Fail(ctx, tx, key); err != nil {
 			return fmt.Errorf("count a failure: %w", err)
 		}
 		if len(email) > maxEmail {

@@ -67,9 +67,9 @@ func (s *Service) ChangePassword(ctx context.Context, p auth.Principal, current,
 
 // confirm checks the caller's own password. Wrong ones are counted, as in signing in.
 func (s *Service) confirm(ctx context.Context, p auth.Principal, password, field string) error {
-	guard := auth.GuardKey("password", p.UserID)
+	key := auth.LockoutKey("password", p.UserID)
 	return s.passwords.Turn(ctx, func() error {
-		dirty, err := s.throttle.Check(ctx, guard)
+		dirty, err := s.lockout.Check(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -86,9 +86,9 @@ func (s *Service) confirm(ctx context.Context, p auth.Principal, password, field
 		}
 		err = s.store.Tx(ctx, func(tx *store.Tx) error {
 			if ok {
-				return s.throttle.Forget(ctx, tx, guard)
+				return s.lockout.Forget(ctx, tx, key)
 			}
-			_, err := s.throttle.Fail(ctx, tx, guard)
+			_, err := s.lockout.Fail(ctx, tx, key)
 			return err
 		})
 		if err == nil && !ok {

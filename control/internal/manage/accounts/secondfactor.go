@@ -14,29 +14,29 @@ import (
 
 var errCode = errors.New("the code is not right")
 
-// codeGuard counts wrong codes of one user, whoever sends them: nobody gets as far as a code without the user's password
-// or session.
-func codeGuard(userID string) string { return auth.GuardKey("code", userID) }
+// codeLockout is the lockout key of one user's wrong codes, for all clients together: only a caller with the user's
+// password or session gets as far as a code.
+func codeLockout(userID string) string { return auth.LockoutKey("code", userID) }
 
-// signInCode checks the code of somebody whose password was right. The user's row is locked, so that guesses sent at
+// signInCode checks the code of somebody whose password was right. The user's row is locked, so that attempts sent at
 // once, to any replica, are counted one after the other. A wrong code is counted and logged in this transaction, which
 // must commit: the result is wrong, not an error.
 func (s *Service) signInCode(ctx context.Context, tx *store.Tx, u store.User, code string) (how string, wrong bool, err error) {
-	guard := codeGuard(u.ID)
-	dirty, err := s.throttle.CheckTx(ctx, tx, guard)
+	key := codeLockout(u.ID)
+	dirty, err := s.lockout.CheckTx(ctx, tx, key)
 	if err != nil {
 		return "", false, err
 	}
 	how, err = s.useCode(ctx, tx, u, code)
 	if errors.Is(err, errCode) {
-		lock, err := s.throttle.Fail(ctx, tx, guard)
+		locked, err := s.lockout.Fail(ctx, tx, key)
 		if err != nil {
 			return "", true, fmt.Errorf("count a failure: %w", err)
 		}
-		return "", true, s.logWrongCode(ctx, tx, u, lock)
+		return "", true, s.logWrongCode(ctx, tx, u, locked)
 	}
 	if err == nil && dirty {
-		err = s.throttle.Forget(ctx, tx, guard)
+		err = s.lockout.Forget(ctx, tx, key)
 	}
 	return how, false, err
 }
@@ -189,9 +189,9 @@ func turnOffTOTP(ctx context.Context, tx *store.Tx, u *store.User) error {
 
 // withCode runs f, which checks a code of the caller's, and counts it if the code was wrong.
 func (s *Service) withCode(ctx context.Context, p auth.Principal, f func() error) error {
-	guard := codeGuard(p.UserID)
-	return s.passwords.Turn(ctx, func() error { // in turns, so that guesses sent at once are counted
-		dirty, err := s.throttle.Check(ctx, guard)
+	key := codeLockout(p.UserID)
+	return s.passwords.Turn(ctx, func() error { // in turns, so that attempts sent at once are counted
+		dirty, err := s.lockout.Check(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -205,10 +205,10 @@ func (s *Service) withCode(ctx context.Context, p auth.Principal, f func() error
 		}
 		count := s.store.Tx(ctx, func(tx *store.Tx) error {
 			if wrong {
-				_, err := s.throttle.Fail(ctx, tx, guard)
+				_, err := s.lockout.Fail(ctx, tx, key)
 				return err
 			}
-			return s.throttle.Forget(ctx, tx, guard)
+			return s.lockout.Forget(ctx, tx, key)
 		})
 		if count != nil {
 			return count

@@ -51,7 +51,7 @@ func (s *Service) Erase(ctx context.Context, p auth.Principal, text string) (e E
 			return fmt.Errorf("erase a visitor: %w", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "VISITOR_ERASED", EntityType: "visitor", Metadata: map[string]any{
-			"clicks": e.Clicks, "webhookDeliveries": e.Deliveries, "webhookLogs": e.Logs, "passwordAttempts": e.Guesses,
+			"clicks": e.Clicks, "webhookDeliveries": e.Deliveries, "webhookLogs": e.Logs, "passwordAttempts": e.LinkLockouts,
 		}})
 	})
 	return e, err

@@ -1,4 +1,4 @@
-package guesses_test
+package lockout_test
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/fleet/guesses"
+	fleetlockout "github.com/shortline/shortline/control/internal/fleet/lockout"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/guess"
+	"github.com/shortline/shortline/shared/lockout"
 )
 
 // fleet is replicas on one database, and a clock.
@@ -27,11 +27,11 @@ type fleet struct {
 func (f *fleet) pass(d time.Duration) { f.offset.Add(int64(d)) }
 
 // replica is one that runs until the test ends.
-func (f *fleet) replica(cfg guesses.Config) *guesses.Book {
+func (f *fleet) replica(cfg fleetlockout.Config) *fleetlockout.Counter {
 	f.Helper()
 	cfg.Now = func() time.Time { return time.Now().Add(time.Duration(f.offset.Load())) }
 	cfg.Logger = slog.New(slog.DiscardHandler)
-	b := guesses.New(cfg, f.store)
+	b := fleetlockout.New(cfg, f.store)
 	ctx, cancel := context.WithCancel(context.Background())
 	var run sync.WaitGroup
 	run.Go(func() { _ = b.Run(ctx) })
@@ -44,22 +44,22 @@ func each(t *testing.T, test func(f *fleet)) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) { test(&fleet{T: t, store: s}) })
 }
 
-func client(n int) guess.Client {
-	return guess.ClientOf(uint64(1+n%3), netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}))
+func client(n int) lockout.Client {
+	return lockout.ClientOf(uint64(1+n%3), netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}))
 }
 
-func (f *fleet) tell(b *guesses.Book, tries ...guess.Told) []guess.Standing {
+func (f *fleet) tell(b *fleetlockout.Counter, tries ...lockout.Attempts) []lockout.State {
 	f.Helper()
-	list, err := b.Tell(f.Context(), guess.Report{Edge: "e", Tries: tries})
+	list, err := b.ReportAttempts(f.Context(), lockout.Report{Edge: "e", Clients: tries})
 	if err != nil || len(list) != len(tries) {
 		f.Fatalf("%v, %v", list, err)
 	}
 	return list
 }
 
-func (f *fleet) news(b *guesses.Book, after uint64) guess.News {
+func (f *fleet) news(b *fleetlockout.Counter, after uint64) lockout.Changes {
 	f.Helper()
-	n, err := b.News(f.Context(), after)
+	n, err := b.StateChanges(f.Context(), after)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -68,40 +68,40 @@ func (f *fleet) news(b *guesses.Book, after uint64) guess.News {
 
 func TestBook_replicas_count_together(t *testing.T) {
 	each(t, func(f *fleet) {
-		a, b := f.replica(guesses.Config{}), f.replica(guesses.Config{})
-		six := guess.Client{Link: 1<<64 - 1, From: netip.MustParseAddr("2001:db8::")}
-		f.tell(a, guess.Told{Client: client(1), Count: 3}, guess.Told{Client: six, Count: 1})
-		got := f.tell(b, guess.Told{Client: client(1), Count: 2, AgoMs: 4000})[0]
+		a, b := f.replica(fleetlockout.Config{}), f.replica(fleetlockout.Config{})
+		six := lockout.Client{Link: 1<<64 - 1, Address: netip.MustParseAddr("2001:db8::")}
+		f.tell(a, lockout.Attempts{Client: client(1), Count: 3}, lockout.Attempts{Client: six, Count: 1})
+		got := f.tell(b, lockout.Attempts{Client: client(1), Count: 2, AgoMs: 4000})[0]
 		if got.Client != client(1) || got.Count != 5 || got.AgoMs > 3000 || !got.Valid() {
 			f.Errorf("%+v", got)
 		}
 		// An edge that starts hears all of it, and then what is new, from whichever replica it asks.
 		all := f.news(a, 0)
-		if len(all.Standings) != 2 || all.Standings[0].Client != six || all.Standings[1].Count != 5 || all.Next != all.Standings[1].Mark {
+		if len(all.States) != 2 || all.States[0].Client != six || all.States[1].Count != 5 || all.Next != all.States[1].Version {
 			f.Fatalf("%+v", all)
 		}
-		heard := make(chan guess.News, 2)
-		for _, r := range []*guesses.Book{a, b} {
+		heard := make(chan lockout.Changes, 2)
+		for _, r := range []*fleetlockout.Counter{a, b} {
 			go func() {
-				n, _ := r.News(f.Context(), all.Next)
+				n, _ := r.StateChanges(f.Context(), all.Next)
 				heard <- n
 			}()
 		}
-		f.tell(b, guess.Told{Client: client(1), Right: true})
+		f.tell(b, lockout.Attempts{Client: client(1), Succeeded: true})
 		for range 2 {
 			select {
 			case n := <-heard:
-				if len(n.Standings) != 1 || n.Standings[0].Client != client(1) || n.Standings[0].Count != 0 {
+				if len(n.States) != 1 || n.States[0].Client != client(1) || n.States[0].Count != 0 {
 					f.Errorf("%+v", n)
 				}
 			case <-time.After(10 * time.Second):
 				f.Fatal("nothing was heard")
 			}
 		}
-		if got := f.tell(a, guess.Told{Client: client(1), Right: true, Count: 1})[0]; got.Count != 1 {
+		if got := f.tell(a, lockout.Attempts{Client: client(1), Succeeded: true, Count: 1})[0]; got.Count != 1 {
 			f.Errorf("after the right password one guess makes %+v", got)
 		}
-		if got := f.tell(a, guess.Told{Client: client(1), Count: -3})[0]; got.Count != 0 {
+		if got := f.tell(a, lockout.Attempts{Client: client(1), Count: -3})[0]; got.Count != 0 {
 			f.Errorf("more was taken back than there was: %+v", got)
 		}
 	})
@@ -109,13 +109,13 @@ func TestBook_replicas_count_together(t *testing.T) {
 
 func TestBook_what_is_over_is_forgotten(t *testing.T) {
 	each(t, func(f *fleet) {
-		b := f.replica(guesses.Config{})
-		f.tell(b, guess.Told{Client: client(1), Count: 5}, guess.Told{Client: client(2), Count: 4})
-		f.pass(guess.Window + time.Second)
-		if got := f.tell(b, guess.Told{Client: client(2), Count: 1})[0]; got.Count != 1 {
+		b := f.replica(fleetlockout.Config{})
+		f.tell(b, lockout.Attempts{Client: client(1), Count: 5}, lockout.Attempts{Client: client(2), Count: 4})
+		f.pass(lockout.Window + time.Second)
+		if got := f.tell(b, lockout.Attempts{Client: client(2), Count: 1})[0]; got.Count != 1 {
 			f.Errorf("guesses of eleven minutes ago count: %+v", got)
 		}
-		if got := f.tell(b, guess.Told{Client: client(1), Count: 1})[0]; got.Count != 6 {
+		if got := f.tell(b, lockout.Attempts{Client: client(1), Count: 1})[0]; got.Count != 6 {
 			f.Errorf("ten minutes after a lock's begin it is forgotten: %+v", got)
 		}
 		f.pass(time.Hour)
@@ -131,23 +131,23 @@ func TestBook_what_is_over_is_forgotten(t *testing.T) {
 
 func TestBook_memory_is_bounded_and_locks_outlive_single_guesses(t *testing.T) {
 	each(t, func(f *fleet) {
-		b := f.replica(guesses.Config{MaxRows: 100})
-		f.tell(b, guess.Told{Client: client(0), Count: 7})
+		b := f.replica(fleetlockout.Config{MaxRows: 100})
+		f.tell(b, lockout.Attempts{Client: client(0), Count: 7})
 		for at := 1; at < 1001; at += 200 {
-			var many []guess.Told
+			var many []lockout.Attempts
 			for i := range 200 {
-				many = append(many, guess.Told{Client: client(at + i), Count: 1})
+				many = append(many, lockout.Attempts{Client: client(at + i), Count: 1})
 			}
 			f.tell(b, many...)
 		}
 		// Before the sweep all are told, in parts, each once.
-		seen := map[guess.Client]bool{}
+		seen := map[lockout.Client]bool{}
 		for after := uint64(0); len(seen) < 1001; {
 			n := f.news(b, after)
-			if len(n.Standings) > guess.MaxStandings || n.Next <= after {
-				f.Fatalf("%d standings up to %d after %d", len(n.Standings), n.Next, after)
+			if len(n.States) > lockout.MaxStates || n.Next <= after {
+				f.Fatalf("%d standings up to %d after %d", len(n.States), n.Next, after)
 			}
-			for _, s := range n.Standings {
+			for _, s := range n.States {
 				if seen[s.Client] {
 					f.Fatalf("%v is told twice", s.Client)
 				}
@@ -158,8 +158,8 @@ func TestBook_memory_is_bounded_and_locks_outlive_single_guesses(t *testing.T) {
 		if err := b.Sweep(f.Context()); err != nil {
 			f.Fatal(err)
 		}
-		if n := f.news(b, 0); len(n.Standings) > 100 || n.Standings[0].Client != client(0) {
-			f.Errorf("%d are left, the first is %+v", len(n.Standings), n.Standings[0])
+		if n := f.news(b, 0); len(n.States) > 100 || n.States[0].Client != client(0) {
+			f.Errorf("%d are left, the first is %+v", len(n.States), n.States[0])
 		}
 	})
 }
@@ -167,27 +167,27 @@ func TestBook_memory_is_bounded_and_locks_outlive_single_guesses(t *testing.T) {
 // Reports that come at once lose nothing, and marks are in order: nobody who follows them misses one.
 func TestBook_many_at_once(t *testing.T) {
 	each(t, func(f *fleet) {
-		replicas := []*guesses.Book{f.replica(guesses.Config{}), f.replica(guesses.Config{})}
+		replicas := []*fleetlockout.Counter{f.replica(fleetlockout.Config{}), f.replica(fleetlockout.Config{})}
 		const each, edges = 10, 8
 		var group sync.WaitGroup
 		for e := range edges {
 			group.Go(func() {
 				for range each {
-					if _, err := replicas[e%2].Tell(f.Context(), guess.Report{Edge: fmt.Sprint(e), Tries: []guess.Told{{Client: client(1), Count: 1}, {Client: client(10 + e), Count: 1}}}); err != nil {
+					if _, err := replicas[e%2].ReportAttempts(f.Context(), lockout.Report{Edge: fmt.Sprint(e), Clients: []lockout.Attempts{{Client: client(1), Count: 1}, {Client: client(10 + e), Count: 1}}}); err != nil {
 						f.Error(err)
 					}
 				}
 			})
 		}
-		last := map[guess.Client]int{}
+		last := map[lockout.Client]int{}
 		group.Go(func() {
 			for after := uint64(0); after < each*edges; {
-				n, err := replicas[1].News(f.Context(), after)
+				n, err := replicas[1].StateChanges(f.Context(), after)
 				if err != nil {
 					f.Error(err)
 					return
 				}
-				for _, s := range n.Standings {
+				for _, s := range n.States {
 					if s.Count < last[s.Client] {
 						f.Errorf("%v goes from %d to %d", s.Client, last[s.Client], s.Count)
 					}
@@ -210,21 +210,21 @@ func TestBook_many_at_once(t *testing.T) {
 
 func TestBook_nothing_new_and_marks_that_go_back(t *testing.T) {
 	each(t, func(f *fleet) {
-		b := f.replica(guesses.Config{Hold: 50 * time.Millisecond})
-		if n := f.news(b, 0); n.Next != 0 || len(n.Standings) != 0 {
+		b := f.replica(fleetlockout.Config{Hold: 50 * time.Millisecond})
+		if n := f.news(b, 0); n.Next != 0 || len(n.States) != 0 {
 			f.Errorf("%+v", n)
 		}
-		f.tell(b, guess.Told{Client: client(1), Count: 1})
+		f.tell(b, lockout.Attempts{Client: client(1), Count: 1})
 		// An edge that has heard more than there is: it is told all, at once.
-		if n := f.news(b, 500); n.Next != 1 || len(n.Standings) != 1 {
+		if n := f.news(b, 500); n.Next != 1 || len(n.States) != 1 {
 			f.Errorf("%+v", n)
 		}
-		if n := f.news(b, 1); n.Next != 1 || len(n.Standings) != 0 {
+		if n := f.news(b, 1); n.Next != 1 || len(n.States) != 0 {
 			f.Errorf("%+v", n)
 		}
 		ctx, cancel := context.WithCancel(f.Context())
 		cancel()
-		if _, err := b.Tell(ctx, guess.Report{Edge: "e", Tries: []guess.Told{{Client: client(1), Count: 1}}}); !errors.Is(err, context.Canceled) {
+		if _, err := b.ReportAttempts(ctx, lockout.Report{Edge: "e", Clients: []lockout.Attempts{{Client: client(1), Count: 1}}}); !errors.Is(err, context.Canceled) {
 			f.Errorf("a report of somebody who left: %v", err)
 		}
 	})

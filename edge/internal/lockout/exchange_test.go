@@ -1,4 +1,4 @@
-package lock_test
+package lockout_test
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/edge/internal/lock"
-	"github.com/shortline/shortline/shared/guess"
+	edgelockout "github.com/shortline/shortline/edge/internal/lockout"
+	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
@@ -21,14 +21,14 @@ type plane struct {
 	deaf    bool // reports arrive and their answers don't
 	held    chan struct{}
 	mark    uint64
-	tries   map[guess.Client]guess.Tries
-	marks   map[guess.Client]uint64
+	tries   map[lockout.Client]lockout.Failures
+	marks   map[lockout.Client]uint64
 	changed chan struct{}
 	reports int
 }
 
 func newPlane() *plane {
-	return &plane{tries: map[guess.Client]guess.Tries{}, marks: map[guess.Client]uint64{}, changed: make(chan struct{})}
+	return &plane{tries: map[lockout.Client]lockout.Failures{}, marks: map[lockout.Client]uint64{}, changed: make(chan struct{})}
 }
 
 func (p *plane) set(f func()) {
@@ -37,11 +37,11 @@ func (p *plane) set(f func()) {
 	f()
 }
 
-func (p *plane) standing(c guess.Client) guess.Standing {
-	return guess.Standing{Client: c, Count: p.tries[c].Count, AgoMs: guess.Ago(p.tries[c].Last, time.Now()), Mark: p.marks[c]}
+func (p *plane) standing(c lockout.Client) lockout.State {
+	return lockout.State{Client: c, Count: p.tries[c].Count, AgoMs: lockout.Age(p.tries[c].Last, time.Now()), Version: p.marks[c]}
 }
 
-func (p *plane) Tell(ctx context.Context, r guess.Report) (out []guess.Standing, err error) {
+func (p *plane) ReportAttempts(ctx context.Context, r lockout.Report) (out []lockout.State, err error) {
 	p.mu.Lock()
 	held := p.held
 	p.mu.Unlock()
@@ -62,12 +62,12 @@ func (p *plane) Tell(ctx context.Context, r guess.Report) (out []guess.Standing,
 	}
 	p.reports++
 	p.mark++
-	for _, t := range r.Tries {
+	for _, t := range r.Clients {
 		was := p.tries[t.Client]
-		if t.Right {
-			was = guess.Tries{}
+		if t.Succeeded {
+			was = lockout.Failures{}
 		}
-		p.tries[t.Client] = was.With(t.Count, time.Now().Add(-time.Duration(t.AgoMs)*time.Millisecond))
+		p.tries[t.Client] = was.Add(t.Count, time.Now().Add(-time.Duration(t.AgoMs)*time.Millisecond))
 		p.marks[t.Client] = p.mark
 		out = append(out, p.standing(t.Client))
 	}
@@ -79,36 +79,36 @@ func (p *plane) Tell(ctx context.Context, r guess.Report) (out []guess.Standing,
 	return out, nil
 }
 
-func (p *plane) News(ctx context.Context, after uint64) (guess.News, error) {
+func (p *plane) StateChanges(ctx context.Context, after uint64) (lockout.Changes, error) {
 	for {
 		p.mu.Lock()
 		if p.away != nil {
 			defer p.mu.Unlock()
-			return guess.News{}, p.away
+			return lockout.Changes{}, p.away
 		}
-		news := guess.News{Next: p.mark}
+		news := lockout.Changes{Next: p.mark}
 		for c, mark := range p.marks {
 			if mark > after {
-				news.Standings = append(news.Standings, p.standing(c))
+				news.States = append(news.States, p.standing(c))
 			}
 		}
 		changed := p.changed
 		p.mu.Unlock()
-		if len(news.Standings) > 0 || news.Next < after {
+		if len(news.States) > 0 || news.Next < after {
 			return news, nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return guess.News{}, ctx.Err()
+			return lockout.Changes{}, ctx.Err()
 		}
 	}
 }
 
 // edge is a table that runs until the test ends.
-func (p *plane) edge(t *testing.T, name string) *lock.Table {
+func (p *plane) edge(t *testing.T, name string) *edgelockout.Table {
 	t.Helper()
-	l := lock.New(lock.Config{Exchange: p, Edge: name, Logger: slog.New(slog.DiscardHandler)})
+	l := edgelockout.New(edgelockout.Config{Exchange: p, Edge: name, Logger: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithCancel(context.Background())
 	var run sync.WaitGroup
 	run.Go(func() { _ = l.Run(ctx) })
@@ -117,23 +117,23 @@ func (p *plane) edge(t *testing.T, name string) *lock.Table {
 }
 
 // wrong makes a guess and looks at it; it reports whether it could.
-func wrong(l *lock.Table) bool {
-	g, wait := l.Take(1, one, time.Now())
-	return wait == 0 && g.Stands(time.Now()) == 0
+func wrong(l *edgelockout.Table) bool {
+	g, wait := l.Begin(1, one, time.Now())
+	return wait == 0 && g.Recheck(time.Now()) == 0
 }
 
 func (p *plane) counted(n int) func() bool {
 	return func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return p.tries[guess.ClientOf(1, one)].Count == n
+		return p.tries[lockout.ClientOf(1, one)].Count == n
 	}
 }
 
 // locked waits until an edge refuses without counting a guess for it.
-func locked(t *testing.T, l *lock.Table) {
+func locked(t *testing.T, l *edgelockout.Table) {
 	t.Helper()
-	testkit.Eventually(t, "the edge has heard of it", func() bool { return l.Stats().Learned > 0 })
+	testkit.Eventually(t, "the edge has heard of it", func() bool { return l.Stats().Received > 0 })
 	if wrong(l) {
 		t.Error("a guess is granted though all are used up elsewhere")
 	}
@@ -149,7 +149,7 @@ func TestRun_edges_count_together(t *testing.T) {
 		}
 	}
 	testkit.Eventually(t, "three are counted", p.counted(3))
-	testkit.Eventually(t, "b has heard of them", func() bool { return b.Stats().Learned > 0 })
+	testkit.Eventually(t, "b has heard of them", func() bool { return b.Stats().Received > 0 })
 	for i := range 5 {
 		if got, want := wrong(b), i < 2; got != want {
 			t.Errorf("guess %d at the other edge: granted %v", i+4, got)
@@ -168,19 +168,19 @@ func TestRun_the_right_password_and_what_is_undone(t *testing.T) {
 	for range 4 {
 		wrong(a)
 	}
-	testkit.Eventually(t, "b has heard of four", func() bool { return b.Stats().Learned > 0 && p.counted(4)() })
-	g, wait := b.Take(1, one, time.Now())
-	if wait != 0 || g.Stands(time.Now()) != 0 {
+	testkit.Eventually(t, "b has heard of four", func() bool { return b.Stats().Received > 0 && p.counted(4)() })
+	g, wait := b.Begin(1, one, time.Now())
+	if wait != 0 || g.Recheck(time.Now()) != 0 {
 		t.Fatal("the fifth is refused")
 	}
 	testkit.Eventually(t, "all five are counted", p.counted(5))
-	g.Right()
+	g.Succeed()
 	testkit.Eventually(t, "nothing is held against who knows it", p.counted(0))
 	testkit.Eventually(t, "b forgets", func() bool { return b.Stats().Clients == 0 })
 	testkit.Eventually(t, "a forgets", func() bool { return a.Stats().Clients == 0 })
-	g, _ = a.Take(1, one, time.Now())
+	g, _ = a.Begin(1, one, time.Now())
 	testkit.Eventually(t, "a guess is counted before it is looked at", p.counted(1))
-	g.Undo()
+	g.Cancel()
 	testkit.Eventually(t, "it is taken back", p.counted(0))
 }
 
@@ -189,26 +189,26 @@ func TestRun_a_guess_that_waited_is_refused(t *testing.T) {
 	t.Parallel()
 	p := newPlane()
 	a, b := p.edge(t, "a"), p.edge(t, "b")
-	g, wait := a.Take(1, one, time.Now())
+	g, wait := a.Begin(1, one, time.Now())
 	if wait != 0 {
 		t.Fatal("the first guess is refused")
 	}
 	testkit.Eventually(t, "it is counted", p.counted(1))
-	testkit.Eventually(t, "b knows of it", func() bool { return b.Stats().Learned > 0 })
+	testkit.Eventually(t, "b knows of it", func() bool { return b.Stats().Received > 0 })
 	for range 5 {
 		wrong(b)
 	}
 	testkit.Eventually(t, "five are counted", p.counted(5))
 	p.mu.Lock() // one more by somebody, so that there are five besides the one that waits
-	c := guess.ClientOf(1, one)
+	c := lockout.ClientOf(1, one)
 	p.mark++
-	p.tries[c], p.marks[c] = p.tries[c].With(1, time.Now()), p.mark
+	p.tries[c], p.marks[c] = p.tries[c].Add(1, time.Now()), p.mark
 	close(p.changed)
 	p.changed = make(chan struct{})
 	p.mu.Unlock()
-	before := a.Stats().Learned
-	testkit.Eventually(t, "a has heard of all", func() bool { return a.Stats().Learned > before })
-	if wait := g.Stands(time.Now()); wait < time.Second {
+	before := a.Stats().Received
+	testkit.Eventually(t, "a has heard of all", func() bool { return a.Stats().Received > before })
+	if wait := g.Recheck(time.Now()); wait < time.Second {
 		t.Errorf("what waited is looked at (%v)", wait)
 	}
 	testkit.Eventually(t, "and doesn't count", p.counted(5))
@@ -216,7 +216,7 @@ func TestRun_a_guess_that_waited_is_refused(t *testing.T) {
 
 func TestRun_without_a_control_plane_each_edge_counts_for_itself(t *testing.T) {
 	t.Parallel()
-	for _, away := range []error{errors.New("nobody is there"), fmt.Errorf("asked: %w", guess.ErrBusy), guess.ErrNone} {
+	for _, away := range []error{errors.New("nobody is there"), fmt.Errorf("asked: %w", lockout.ErrBusy), lockout.ErrUnsupported} {
 		t.Run(away.Error(), func(t *testing.T) {
 			t.Parallel()
 			p := newPlane()
@@ -227,7 +227,7 @@ func TestRun_without_a_control_plane_each_edge_counts_for_itself(t *testing.T) {
 					t.Errorf("guess %d: granted %v", i, got)
 				}
 			}
-			if errors.Is(away, guess.ErrNone) {
+			if errors.Is(away, lockout.ErrUnsupported) {
 				return
 			}
 			testkit.Eventually(t, "it is tried again", func() bool { return a.Stats().Failed >= 2 })
@@ -247,7 +247,7 @@ func TestRun_lost_answers(t *testing.T) {
 	wrong(a)
 	testkit.Eventually(t, "the report arrived", func() bool { return !p.counted(0)() })
 	p.set(func() { p.deaf = false })
-	testkit.Eventually(t, "an answer arrived", func() bool { return a.Stats().Told > 0 })
+	testkit.Eventually(t, "an answer arrived", func() bool { return a.Stats().Reported > 0 })
 	wrong(a)
 	testkit.Eventually(t, "the next one counts too", func() bool { return !p.counted(1)() })
 }
@@ -259,7 +259,7 @@ func TestRun_marks_that_go_back(t *testing.T) {
 	a := p.edge(t, "a")
 	p.set(func() { p.mark = 1000 })
 	wrong(a)
-	testkit.Eventually(t, "a hears", func() bool { return p.counted(1)() && a.Stats().Told > 0 })
+	testkit.Eventually(t, "a hears", func() bool { return p.counted(1)() && a.Stats().Reported > 0 })
 	p.set(func() {
 		p.mark = 1
 		clear(p.tries)

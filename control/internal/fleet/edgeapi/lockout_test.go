@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
-	"github.com/shortline/shortline/control/internal/fleet/guesses"
-	"github.com/shortline/shortline/shared/guess"
+	fleetlockout "github.com/shortline/shortline/control/internal/fleet/lockout"
+	"github.com/shortline/shortline/shared/lockout"
 )
 
 // sharing is what a control plane gives to edges.
 type sharing struct {
 	*edgeapi.Presence
-	*guesses.Book
+	*fleetlockout.Counter
 }
 
 func TestServer_guesses(t *testing.T) {
@@ -25,16 +25,16 @@ func TestServer_guesses(t *testing.T) {
 	if res, _ := w.call("GET", w.url+"/edge/v1/guesses?after=0", ""); res.StatusCode != http.StatusNotFound {
 		t.Errorf("without an exchange: %s", res.Status)
 	}
-	source := sharing{edgeapi.NewPresence(edgeapi.PresenceConfig{}, w.store, w.pub), guesses.New(guesses.Config{}, w.store)}
+	source := sharing{edgeapi.NewPresence(edgeapi.PresenceConfig{}, w.store, w.pub), fleetlockout.New(fleetlockout.Config{}, w.store)}
 	w.url = w.serve(edgeapi.Config{Hold: 50 * time.Millisecond}, source)
 
 	res, b := w.call("POST", w.url+"/edge/v1/guesses", `{"edge":"e1","tries":[{"link":7,"from":"192.0.2.1","count":2,"agoMs":40}],"later":1}`)
-	var n guess.News
-	if err := json.Unmarshal(b, &n); res.StatusCode != 200 || err != nil || len(n.Standings) != 1 || n.Standings[0].Count != 2 || n.Standings[0].Link != 7 {
+	var n lockout.Changes
+	if err := json.Unmarshal(b, &n); res.StatusCode != 200 || err != nil || len(n.States) != 1 || n.States[0].Count != 2 || n.States[0].Link != 7 {
 		t.Fatalf("%s %s %v", res.Status, b, err)
 	}
 	res, b = w.call("GET", w.url+"/edge/v1/guesses?after=0", "")
-	if err := json.Unmarshal(b, &n); res.StatusCode != 200 || err != nil || len(n.Standings) != 1 || n.Next != n.Standings[0].Mark {
+	if err := json.Unmarshal(b, &n); res.StatusCode != 200 || err != nil || len(n.States) != 1 || n.Next != n.States[0].Version {
 		t.Fatalf("%s %s %v", res.Status, b, err)
 	}
 	if res, b := w.call("GET", w.url+"/edge/v1/guesses?after=1", ""); res.StatusCode != http.StatusNoContent || len(b) != 0 {
@@ -43,7 +43,7 @@ func TestServer_guesses(t *testing.T) {
 	many := `{"link":1,"from":"192.0.2.1","count":1,"agoMs":0}`
 	for _, bad := range []string{"", "[]", "{}", `{"edge":"e","tries":[{"from":"x"}]}`, `{"edge":"e","tries":[{"link":1,"count":1,"agoMs":0}]}`,
 		`{"edge":"e","tries":[{"link":1,"from":"2001:db8::1","count":1}]}`, `{"edge":"e","tries":[{"link":1,"from":"192.0.2.1","count":1,"agoMs":-1}]}`,
-		`{"edge":"e","tries":[` + strings.Repeat(many+",", guess.MaxTold) + many + `]}`, strings.Repeat(" ", 200_000)} {
+		`{"edge":"e","tries":[` + strings.Repeat(many+",", lockout.MaxReported) + many + `]}`, strings.Repeat(" ", 200_000)} {
 		if res, _ := w.call("POST", w.url+"/edge/v1/guesses", bad); res.StatusCode != http.StatusBadRequest {
 			t.Errorf("%.60q: %s", bad, res.Status)
 		}

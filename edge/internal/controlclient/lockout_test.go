@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/shared/guess"
+	"github.com/shortline/shortline/shared/lockout"
 )
 
 func TestClient_guesses(t *testing.T) {
 	t.Parallel()
-	client := guess.Client{Link: 7, From: netip.MustParseAddr("192.0.2.1")}
-	want := guess.Standing{Client: client, Count: 3, AgoMs: 12, Mark: 9}
+	client := lockout.Client{Link: 7, Address: netip.MustParseAddr("192.0.2.1")}
+	want := lockout.State{Client: client, Count: 3, AgoMs: 12, Version: 9}
 	const told = `{"edge":"e","tries":[{"link":7,"from":"192.0.2.1","count":2,"agoMs":40}]}`
 	c, _ := open(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -33,32 +33,32 @@ func TestClient_guesses(t *testing.T) {
 		}
 		io.WriteString(w, `{"next":9,"standings":[{"link":7,"from":"192.0.2.1","count":3,"agoMs":12,"mark":9,"later":true}]}`)
 	}, nil)
-	list, err := c.Tell(t.Context(), guess.Report{Edge: "e", Tries: []guess.Told{{Client: client, Count: 2, AgoMs: 40}}})
-	if err != nil || !reflect.DeepEqual(list, []guess.Standing{want}) {
+	list, err := c.ReportAttempts(t.Context(), lockout.Report{Edge: "e", Clients: []lockout.Attempts{{Client: client, Count: 2, AgoMs: 40}}})
+	if err != nil || !reflect.DeepEqual(list, []lockout.State{want}) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if n, err := c.News(t.Context(), 5); err != nil || !reflect.DeepEqual(n, guess.News{Next: 9, Standings: []guess.Standing{want}}) {
+	if n, err := c.StateChanges(t.Context(), 5); err != nil || !reflect.DeepEqual(n, lockout.Changes{Next: 9, States: []lockout.State{want}}) {
 		t.Errorf("%+v, %v", n, err)
 	}
-	if n, err := c.News(t.Context(), 9); err != nil || n.Next != 9 || len(n.Standings) != 0 {
+	if n, err := c.StateChanges(t.Context(), 9); err != nil || n.Next != 9 || len(n.States) != 0 {
 		t.Errorf("no news: %+v, %v", n, err)
 	}
 }
 
 func TestClient_guesses_refused(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[int]error{http.StatusNotFound: guess.ErrNone, http.StatusMethodNotAllowed: guess.ErrNone, http.StatusTooManyRequests: guess.ErrBusy, http.StatusServiceUnavailable: nil, http.StatusFound: nil} {
+	for code, want := range map[int]error{http.StatusNotFound: lockout.ErrUnsupported, http.StatusMethodNotAllowed: lockout.ErrUnsupported, http.StatusTooManyRequests: lockout.ErrBusy, http.StatusServiceUnavailable: nil, http.StatusFound: nil} {
 		c, _ := open(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", code) }, nil)
-		_, telling := c.Tell(t.Context(), guess.Report{Edge: "e"})
-		_, asking := c.News(t.Context(), 1)
+		_, telling := c.ReportAttempts(t.Context(), lockout.Report{Edge: "e"})
+		_, asking := c.StateChanges(t.Context(), 1)
 		for _, err := range []error{telling, asking} {
-			if err == nil || want != nil && !errors.Is(err, want) || want == nil && (errors.Is(err, guess.ErrNone) || errors.Is(err, guess.ErrBusy)) || strings.Contains(err.Error(), token) {
+			if err == nil || want != nil && !errors.Is(err, want) || want == nil && (errors.Is(err, lockout.ErrUnsupported) || errors.Is(err, lockout.ErrBusy)) || strings.Contains(err.Error(), token) {
 				t.Errorf("%d: %v", code, err)
 			}
 		}
 	}
 	c, _ := open(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<html>") }, nil)
-	if _, err := c.News(t.Context(), 1); err == nil {
+	if _, err := c.StateChanges(t.Context(), 1); err == nil {
 		t.Error("what is no answer is taken for one")
 	}
 }

@@ -1,0 +1,38 @@
+package store
+
+import "context"
+
+// KnownRevision is the newest revision that this process has heard of: at least that of every transaction that
+// it has committed itself.
+func (s *Store) KnownRevision() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision
+}
+
+// HitRate counts one request of a caller in a window and returns the count with the window's end (ms). A window
+// that has ended by now is replaced by one that ends at end.
+func (c Conn) HitRate(ctx context.Context, key string, now, end int64) (n int, until int64, err error) {
+	err = c.Row(ctx, `INSERT INTO rate_counts (key, count, ends_at) VALUES (?, 1, ?)
+		ON CONFLICT (key) DO UPDATE SET
+			count = CASE WHEN rate_counts.ends_at <= ? THEN 1 ELSE rate_counts.count + 1 END,
+			ends_at = CASE WHEN rate_counts.ends_at <= ? THEN excluded.ends_at ELSE rate_counts.ends_at END
+		RETURNING count, ends_at`, key, end, now, now).Scan(&n, &until)
+	return n, until, err
+}
+
+// Sweep deletes sessions, account lockouts and rate counts that have ended by now.
+func (s *Store) Sweep(ctx context.Context, now int64) error {
+	return s.Tx(ctx, func(tx *Tx) error {
+		for _, q := range []string{
+			`DELETE FROM sessions WHERE expires_at <= ?`,
+			`DELETE FROM attempt_guards WHERE forget_at <= ?`,
+			`DELETE FROM rate_counts WHERE ends_at <= ?`,
+		} {
+			if _, err := tx.Exec(ctx, q, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
