@@ -15,10 +15,8 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,6 +30,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
@@ -102,10 +101,8 @@ func (c Config) Validate() error {
 	} else if _, _, err := net.SplitHostPort(c.ListenAddr); err != nil {
 		refuse("LISTEN_ADDR: %w", err)
 	}
-	if u, err := url.Parse(c.BaseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		refuse("BASE_URL: must be an absolute http or https URL")
-	} else if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		refuse("BASE_URL: must have no path, as links sit at the root")
+	if _, err := link.ParseBaseURL(c.BaseURL); err != nil {
+		problems = append(problems, err)
 	}
 	if c.DataDir == "" {
 		refuse("DATA_DIR: is required")
@@ -294,7 +291,7 @@ func (d Deps) validate() error {
 
 // newProxy makes what passes the API on to the control plane.
 func newProxy(cfg Config, deps Deps, log *slog.Logger) (*proxy.Proxy, error) {
-	base, err := url.Parse(cfg.BaseURL)
+	base, err := link.ParseBaseURL(cfg.BaseURL)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,10 @@
 package decision
 
 import (
-	"errors"
-	"fmt"
 	"net/netip"
-	"net/url"
 	"strings"
+
+	"github.com/shortline/shortline/shared/link"
 )
 
 // Home is the host under which this service is reached: a destination there would lead a visitor in circles.
@@ -14,14 +13,11 @@ type Home struct {
 	port string // compared only where it is not "", which is so for addresses and localhost
 }
 
-// ParseHome reads the service's public address, such as https://sho.rt.
+// ParseHome reads BASE_URL.
 func ParseHome(base string) (Home, error) {
-	u, err := url.Parse(base)
+	u, err := link.ParseBaseURL(base)
 	if err != nil {
-		return Home{}, fmt.Errorf("base URL: %w", err)
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return Home{}, errors.New("base URL: must be an absolute http or https URL")
+		return Home{}, err
 	}
 	h := Home{name: strings.TrimRight(strings.ToLower(u.Hostname()), ".")}
 	_, notIP := netip.ParseAddr(h.name)

@@ -42,6 +42,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
 )
 
 // Config says how the API faces the world.
@@ -78,8 +79,8 @@ type Config struct {
 // Validate reports every problem of the settings.
 func (c Config) Validate() error {
 	var problems []error
-	if u, err := url.Parse(c.BaseURL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		problems = append(problems, fmt.Errorf("BASE_URL: %q is not an absolute http or https address", c.BaseURL))
+	if _, err := link.ParseBaseURL(c.BaseURL); err != nil {
+		problems = append(problems, err)
 	}
 	for _, o := range c.CORSOrigins {
 		if u, err := url.Parse(o); err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" {
@@ -157,7 +158,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if cfg.Traces == nil {
 		cfg.Traces = noop.NewTracerProvider()
 	}
-	base, _ := url.Parse(cfg.BaseURL) // Validate has parsed it
+	base, _ := link.ParseBaseURL(cfg.BaseURL) // Validate has parsed it
 	s := &Server{
 		Deps: deps, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*endpoint{},
 		origin: originOf(base), origins: map[string]bool{}, secure: base.Scheme == "https",

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
@@ -60,8 +59,8 @@ type Settings struct {
 // Validate reports every problem.
 func (s *Settings) Validate() error {
 	var problems []error
-	if u, err := url.Parse(s.BaseURL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
-		problems = append(problems, errors.New("BASE_URL: must be an http or https address without a path, such as https://sho.rt"))
+	if _, err := link.ParseBaseURL(s.BaseURL); err != nil {
+		problems = append(problems, err)
 	}
 	problems = append(problems, longEnough("JWT_SECRET", s.JWTSecret), longEnough("ENCRYPTION_KEY", s.EncryptionKey), longEnough("AUDIT_KEY", s.AuditKey))
 	if s.JWTTTL < time.Minute {
@@ -96,7 +95,7 @@ func (s *Settings) Validate() error {
 
 // Destinations says where links may lead.
 func (s *Settings) Destinations() link.Policy {
-	u, err := url.Parse(s.BaseURL)
+	u, err := link.ParseBaseURL(s.BaseURL)
 	if err != nil {
 		panic("BUG: settings used before they were validated: " + err.Error())
 	}

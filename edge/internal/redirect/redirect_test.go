@@ -311,7 +311,7 @@ func TestRedirect_own_text_is_inert(t *testing.T) {
 func TestRedirect_bad_configuration_names_every_problem(t *testing.T) {
 	t.Parallel()
 	_, err := redirect.New(redirect.Config{BaseURL: "sho.rt", Brand: redirect.Brand{LogoURL: "javascript:alert(1)"}}, redirect.Deps{})
-	if err == nil || !strings.Contains(err.Error(), "base URL") || !strings.Contains(err.Error(), "brand logo") {
+	if err == nil || !strings.Contains(err.Error(), "BASE_URL") || !strings.Contains(err.Error(), "brand logo") {
 		t.Errorf("error = %v", err)
 	}
 }
