@@ -7,6 +7,7 @@ package click
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"regexp"
 
@@ -77,6 +78,10 @@ type Batch struct {
 	Repair  bool   // shipped again on request: must not be skipped by a high-water mark
 	Origin  Origin
 }
+
+// ErrTooFar is wrapped by a Sink's error for a repair that reaches past what was delivered of its lane. The same repair
+// succeeds once the lane has come that far.
+var ErrTooFar = errors.New("click: a repair of clicks that were not delivered yet")
 
 // Sink takes batches of clicks. Deliver returns nil only when every event of the batch is stored durably and
 // will be counted exactly once. Any error means "unknown": the caller delivers the very same batch again,

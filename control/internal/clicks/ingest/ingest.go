@@ -13,7 +13,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -139,10 +138,6 @@ type delivery struct {
 // take about 3 KiB each.
 const maxGroup = 25_000
 
-// ErrTooFar says that a repair reaches past what was delivered of its lane. It is taken when the lane has come
-// that far.
-var ErrTooFar = errors.New("ingest: a repair of clicks that were not delivered yet")
-
 // Deliver implements click.Sink. Deliveries that meet are committed together. Bytes that are no clicks give an
 // error that wraps click.ErrCorrupt or click.ErrSchema; delivering them again will not help.
 func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
@@ -251,7 +246,7 @@ func (in *Ingester) gather(group []*delivery) (b analytics.Batch, known uint64) 
 		above := mark(d.lane)
 		if d.repair {
 			if d.last > above {
-				d.err = ErrTooFar
+				d.err = click.ErrTooFar
 				continue
 			}
 			above = 0

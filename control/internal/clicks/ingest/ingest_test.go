@@ -244,7 +244,7 @@ func TestDeliver_repair_fills_a_hole(t *testing.T) {
 	}
 	far := w.batch(lane, 25, 10, nil)
 	far.Repair = true
-	if err := in.Deliver(t.Context(), far); !errors.Is(err, ingest.ErrTooFar) {
+	if err := in.Deliver(t.Context(), far); !errors.Is(err, click.ErrTooFar) {
 		t.Errorf("a repair beyond what was delivered: %v", err)
 	}
 }

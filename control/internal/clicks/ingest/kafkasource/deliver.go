@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/click"
 )
@@ -146,7 +145,7 @@ func (s *Source) offer(ctx context.Context, m message, b *click.Batch, at *seat)
 		case errors.Is(err, click.ErrSchema):
 			s.hold(m, failures, err)
 			wait = at.rest
-		case b.Repair && errors.Is(err, ingest.ErrTooFar):
+		case b.Repair && errors.Is(err, click.ErrTooFar):
 			if early.IsZero() {
 				early = time.Now()
 			} else if time.Since(early) > repairPatience {

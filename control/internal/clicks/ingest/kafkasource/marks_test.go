@@ -10,7 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/testkit"
@@ -69,7 +68,7 @@ func (r *remembering) Deliver(_ context.Context, b *click.Batch) error {
 		return nil
 	}
 	if last > r.marks[b.Lane] {
-		return ingest.ErrTooFar
+		return click.ErrTooFar
 	}
 	r.all.repairs++
 	return nil
