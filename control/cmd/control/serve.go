@@ -132,13 +132,16 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 // consume adds the consumer groups of the roles: each reads every click.
 func (s *settings) consume(g *service.Group, control *app.Control, op *ops.Server, log *slog.Logger) error {
 	for _, group := range []struct {
-		name string
-		sink click.Sink
-	}{{"ingest", control.Sink}, {"hooks", control.Hooks}} {
+		name   string
+		sink   click.Sink
+		reload func(context.Context) error
+	}{{"ingest", control.Sink, control.ReloadMarks}, {"hooks", control.Hooks, nil}} {
 		if group.sink == nil {
 			continue
 		}
-		from, err := kafkasource.New(s.kafka(group.name, log), group.sink)
+		cfg := s.kafka(group.name, log)
+		cfg.Reload = group.reload
+		from, err := kafkasource.New(cfg, group.sink)
 		if err != nil {
 			return err
 		}

@@ -79,6 +79,8 @@ type Control struct {
 	Source snapshot.Source
 	// Sink is where edges' clicks go, to be stored.
 	Sink click.Sink
+	// ReloadMarks makes Sink read again how far each lane is stored, for kafkasource.Config.Reload.
+	ReloadMarks func(context.Context) error
 	// Hooks is where they go too, to be told to webhooks, unless Config.Direct.
 	Hooks click.Sink
 	// AdminPassword is set when the first admin was made just now without a password given. It can't be had again.
@@ -183,7 +185,7 @@ func (c *Control) takeClicks(cfg Config, deps Deps, hooks *webhooks.Service) err
 	}
 	c.add("ingest", in)
 	c.add("audit of clicks", auditor)
-	c.Sink = in
+	c.Sink, c.ReloadMarks = in, in.ReloadMarks
 	return nil
 }
 

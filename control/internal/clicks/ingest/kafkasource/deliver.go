@@ -151,7 +151,7 @@ func (s *Source) offer(ctx context.Context, m message, b *click.Batch, at *seat)
 			} else if time.Since(early) > repairPatience {
 				return err
 			}
-			s.rememberLate(ctx)
+			s.reloadForRepair(ctx)
 			wait = at.rest
 		default:
 			s.stats.failures.Add(1)

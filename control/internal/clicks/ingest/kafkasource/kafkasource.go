@@ -46,6 +46,10 @@ type Config struct {
 	// at its own pace.
 	Group string
 
+	// Reload makes the sink read again how far each lane has been stored, because another member may have stored more
+	// of the lanes of a newly assigned partition. It may be called during deliveries. Nil: the sink keeps no such state.
+	Reload func(ctx context.Context) error
+
 	// DeadDir is where messages that are no clicks are kept; "" means that only their places are logged. The topic
 	// has them too, as long as it keeps messages.
 	DeadDir string
@@ -88,13 +92,6 @@ const (
 )
 
 var retries = backoff.Policy{First: 50 * time.Millisecond, Most: 5 * time.Second}
-
-// Remembering is implemented by a sink that remembers how far it has come with each lane, such as the ingester.
-// When partitions are assigned, another member may have come further with their lanes.
-type Remembering interface {
-	// ReloadMarks reads again what is stored. It may be called while clicks are delivered.
-	ReloadMarks(ctx context.Context) error
-}
 
 // Source is one member of a consumer group. Run it once.
 type Source struct {
@@ -178,7 +175,7 @@ func (s *Source) Run(ctx context.Context) error {
 		part := s.share(len(mine))
 		for _, a := range mine {
 			gen.Start(func(ctx context.Context) {
-				once.Do(func() { s.remember(ctx) })
+				once.Do(func() { s.reload(ctx) })
 				s.follow(ctx, gen, a, part)
 			})
 		}
@@ -214,14 +211,10 @@ func (s *Source) leave(group *kafka.ConsumerGroup, member string) {
 	}
 }
 
-// remember has the sink read its marks again, until it has or ctx ends.
-func (s *Source) remember(ctx context.Context) {
-	sink, ok := s.sink.(Remembering)
-	if !ok {
-		return
-	}
-	for failures := 1; ctx.Err() == nil; failures++ {
-		err := sink.ReloadMarks(ctx)
+// reload calls Config.Reload until it succeeds or ctx ends.
+func (s *Source) reload(ctx context.Context) {
+	for failures := 1; s.cfg.Reload != nil && ctx.Err() == nil; failures++ {
+		err := s.cfg.Reload(ctx)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
@@ -233,12 +226,11 @@ func (s *Source) remember(ctx context.Context) {
 	}
 }
 
-// rememberLate does the same once, for a repair that came too early: another member may have delivered late what
-// it repairs. It is done about once a second, however many repairs ask for it.
-func (s *Source) rememberLate(ctx context.Context) {
-	sink, ok := s.sink.(Remembering)
+// reloadForRepair calls Config.Reload once for a repair that came too early: another member may have stored the clicks
+// before it. It does so at most once a second, however many repairs are too early.
+func (s *Source) reloadForRepair(ctx context.Context) {
 	s.mu.Lock()
-	due := ok && time.Since(s.reloaded) >= time.Second
+	due := s.cfg.Reload != nil && time.Since(s.reloaded) >= time.Second
 	if due {
 		s.reloaded = time.Now()
 	}
@@ -246,7 +238,7 @@ func (s *Source) rememberLate(ctx context.Context) {
 	if !due {
 		return
 	}
-	if err := sink.ReloadMarks(ctx); err != nil && ctx.Err() == nil {
+	if err := s.cfg.Reload(ctx); err != nil && ctx.Err() == nil {
 		s.stats.failures.Add(1)
 	}
 }

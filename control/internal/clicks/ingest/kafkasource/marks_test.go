@@ -82,7 +82,10 @@ func TestRun_reads_marks_again(t *testing.T) {
 	w := newWriter(t, c)
 	all := &stored{high: map[click.Lane]uint64{}}
 	first, second := &remembering{all: all, marks: map[click.Lane]uint64{}}, &remembering{all: all, marks: map[click.Lane]uint64{}, fail: 2}
-	_, stop := run(t, c, first, nil)
+	reloading := func(r *remembering) func(*kafkasource.Config) {
+		return func(cfg *kafkasource.Config) { cfg.Reload = r.ReloadMarks }
+	}
+	_, stop := run(t, c, first, reloading(first))
 	w.write(0, lane(0), 5)
 	testkit.Eventually(t, "the first delivers", func() bool { return all.at(lane(0)) == 5 })
 	testkit.Eventually(t, "and commits", func() bool { return committed(t, c, 1) == 1 })
@@ -103,7 +106,7 @@ func TestRun_reads_marks_again(t *testing.T) {
 		}
 	}
 	repair(2, 3)
-	s, _ := run(t, c, second, nil)
+	s, _ := run(t, c, second, reloading(second))
 	testkit.Eventually(t, "the repair is taken", taken(1))
 	second.mu.Lock()
 	if second.reloads != 3 {

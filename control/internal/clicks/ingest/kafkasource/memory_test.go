@@ -90,7 +90,11 @@ func TestRun_catches_up_in_bounded_memory(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	for group, sink := range map[string]click.Sink{"ingest": in, "hooks": &other} {
-		s, err := kafkasource.New(kafkasource.Config{Kafka: settings, Group: group, Logger: quiet}, sink)
+		cfg := kafkasource.Config{Kafka: settings, Group: group, Logger: quiet}
+		if group == "ingest" {
+			cfg.Reload = in.ReloadMarks
+		}
+		s, err := kafkasource.New(cfg, sink)
 		if err != nil {
 			t.Fatal(err)
 		}

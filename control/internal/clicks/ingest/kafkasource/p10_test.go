@@ -63,7 +63,7 @@ func BenchmarkP10(b *testing.B) {
 	for range clicks / (each * lanes) {
 		p.round(each, lanes)
 	}
-	member, err := kafkasource.New(kafkasource.Config{Kafka: settings, Logger: quiet}, in)
+	member, err := kafkasource.New(kafkasource.Config{Kafka: settings, Reload: in.ReloadMarks, Logger: quiet}, in)
 	if err != nil {
 		b.Fatal(err)
 	}
