@@ -79,9 +79,9 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	}
 
 	// Links are managed and published without the store of clicks, so nothing else waits for it.
-	var clicks analytics.Late
+	clicks := analytics.NewLate()
 	defer func() { err = errors.Join(err, clicks.Close()) }()
-	deps.Clicks = &clicks
+	deps.Clicks, deps.Opened = clicks, clicks.Opened()
 	geo, err := s.openGeo()
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
 	control.AddTo(&g)
 	if roles.API || roles.Ingest {
-		g.Add("ClickHouse", service.Func(func(ctx context.Context) error { return s.openClicks(ctx, &clicks, roles, op.Registry, log) }))
+		g.Add("ClickHouse", service.Func(func(ctx context.Context) error { return s.openClicks(ctx, clicks, roles, op.Registry, log) }))
 	}
 	if err := s.consume(&g, control, op, log); err != nil {
 		return err

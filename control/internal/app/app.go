@@ -66,6 +66,7 @@ type Config struct {
 type Deps struct {
 	Store    *store.Store
 	Clicks   analytics.Store // may be nil without the roles that ask it, api and ingest
+	Opened   <-chan struct{} // closed when Clicks is open; nil if it is open already
 	Geo      *visitor.Geo    // kept up to date by the caller; nil knows no places
 	Registry prometheus.Registerer
 	Logger   *slog.Logger
@@ -183,10 +184,25 @@ func (c *Control) takeClicks(cfg Config, deps Deps, hooks *webhooks.Service) err
 			return fmt.Errorf("register the metrics of ingest: %w", err)
 		}
 	}
-	c.add("ingest", in)
-	c.add("audit of clicks", auditor)
+	c.add("ingest", onceOpen(deps.Opened, in))
+	c.add("audit of clicks", onceOpen(deps.Opened, auditor))
 	c.Sink, c.ReloadMarks = in, in.ReloadMarks
 	return nil
+}
+
+// onceOpen runs a part once the channel is closed. A nil channel means that the part need not wait.
+func onceOpen(opened <-chan struct{}, part service.Service) service.Service {
+	if opened == nil {
+		return part
+	}
+	return service.Func(func(ctx context.Context) error {
+		select {
+		case <-opened:
+			return part.Run(ctx)
+		case <-ctx.Done():
+			return nil
+		}
+	})
 }
 
 // serveAPI makes the use cases and what serves them.

@@ -38,7 +38,7 @@ func TestArch3_a_control_plane_starts_and_stops_100_times(t *testing.T) {
 		if round%2 == 1 {
 			roles = app.Roles{Publish: true}
 		}
-		var clicks analytics.Late
+		clicks := analytics.NewLate()
 		secret := config.Secret(strings.Repeat("s", 32))
 		control, err := app.New(t.Context(), app.Config{
 			Settings: app.Settings{
@@ -46,7 +46,7 @@ func TestArch3_a_control_plane_starts_and_stops_100_times(t *testing.T) {
 				AdminPassword: "the-admin-of-this-test", RoutingTimezone: "UTC", Webhooks: webhooks.Settings{},
 			},
 			Roles: roles, Direct: roles == app.AllRoles, DataDir: dir,
-		}, app.Deps{Store: st, Clicks: &clicks, Registry: prometheus.NewRegistry(), Logger: quiet})
+		}, app.Deps{Store: st, Clicks: clicks, Opened: clicks.Opened(), Registry: prometheus.NewRegistry(), Logger: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}

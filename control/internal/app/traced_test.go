@@ -58,13 +58,13 @@ func TestArch2_with_traces_nobody_asks_a_store_that_is_not_open(t *testing.T) {
 	t.Parallel()
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}))
 	t.Cleanup(collector.Close)
-	var late analytics.Late
+	late := analytics.NewLate()
 	var out log
 	logger := slog.New(slog.NewTextHandler(&out, nil))
 	control, err := app.New(t.Context(), app.Config{
 		Settings: app.Settings{BaseURL: "https://sho.rt", Tracing: tracing.Settings{Endpoint: collector.URL, Service: "test", Ratio: 1}},
 		Roles:    app.Roles{Ingest: true}, DataDir: t.TempDir(),
-	}, app.Deps{Store: storetest.Open(t), Clicks: &late, Registry: prometheus.NewRegistry(), Logger: logger})
+	}, app.Deps{Store: storetest.Open(t), Clicks: late, Opened: late.Opened(), Registry: prometheus.NewRegistry(), Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,8 +50,6 @@ type Store interface {
 	// BotList); what else it changes is forgotten. Deliveries of these clicks that come again change nothing any
 	// more. It may be interrupted, and run again; of two at a time on the same clicks either may win.
 	Reclassify(ctx context.Context, s Scope, f func(*Row) bool) (changed int, err error)
-	// Await returns when the store can be asked, or when ctx ends. Only a Late has to be waited for.
-	Await(ctx context.Context)
 	// Erase removes what identifies a visitor from every stored click of an address: the address itself, the visitor's
 	// number, and the User-Agent. The clicks stay, so totals stay; as visitors all clicks without an address are one. It
 	// returns how many clicks had the address. Clicks that are not stored yet are not found.

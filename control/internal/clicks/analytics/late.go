@@ -3,53 +3,34 @@ package analytics
 import (
 	"context"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
-// Late is a Store that is opened after it was handed out, so that what needs no clicks doesn't wait for their store.
-// Until Use every question is answered with a problem.Unavailable. The zero value is ready.
+// Late is a Store that is opened after the parts that use it were made. Parts that need no clicks therefore don't wait
+// for the click store. Before Use, every method but Close returns a problem.Unavailable.
 type Late struct {
-	store atomic.Pointer[Store]
-
-	mu     sync.Mutex
-	opened chan struct{} // closed by Use; nil while nobody waits
+	store  atomic.Pointer[Store]
+	opened chan struct{}
 }
 
 var _ Store = (*Late)(nil)
 
-// Use gives it the store, once.
+// NewLate returns a Late without a store.
+func NewLate() *Late { return &Late{opened: make(chan struct{})} }
+
+// Use sets the store. It is called at most once.
 func (l *Late) Use(s Store) {
 	l.store.Store(&s)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.opened != nil {
-		close(l.opened)
-	}
+	close(l.opened)
 }
 
-// Await implements Store: it waits for Use.
-func (l *Late) Await(ctx context.Context) {
-	l.mu.Lock()
-	if l.store.Load() != nil {
-		l.mu.Unlock()
-		return
-	}
-	if l.opened == nil {
-		l.opened = make(chan struct{})
-	}
-	opened := l.opened
-	l.mu.Unlock()
-	select {
-	case <-opened:
-	case <-ctx.Done():
-	}
-}
+// Opened is closed by Use: background work waits for it instead of failing until then.
+func (l *Late) Opened() <-chan struct{} { return l.opened }
 
-// get returns what Use was given.
+// get returns the store that Use was given.
 func (l *Late) get() (Store, error) {
 	if s := l.store.Load(); s != nil {
 		return *s, nil

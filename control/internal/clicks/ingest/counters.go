@@ -43,7 +43,6 @@ const lastWithin = 3 * time.Second
 // Run sets the counters that clicks have changed, at most once in Config.Every, and compares all of them with the
 // store at its start and now and then. It ends with ctx, after it has set what is left.
 func (in *Ingester) Run(ctx context.Context) error {
-	in.clicks.Await(ctx)
 	heal := time.NewTimer(0)
 	defer heal.Stop()
 	for {

@@ -75,7 +75,6 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Auditor {
 
 // Run audits now and then until ctx ends.
 func (a *Auditor) Run(ctx context.Context) error {
-	a.clicks.Await(ctx)
 	every := time.NewTicker(a.cfg.Every)
 	defer every.Stop()
 	for {

@@ -172,9 +172,6 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Await implements analytics.Store: an open store can be asked.
-func (s *Store) Await(context.Context) {}
-
 // Ping implements analytics.Store.
 func (s *Store) Ping(ctx context.Context) error { return wrap("ping clicks", s.conn.Ping(ctx)) }
 

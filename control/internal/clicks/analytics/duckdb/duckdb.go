@@ -145,9 +145,6 @@ func (s *Store) Close() error {
 	return errors.Join(append(errs, s.db.Close())...)
 }
 
-// Await implements analytics.Store: an open store can be asked.
-func (s *Store) Await(context.Context) {}
-
 // Ping implements analytics.Store.
 func (s *Store) Ping(ctx context.Context) error {
 	var one int
