@@ -21,6 +21,21 @@ type Lane struct {
 	Lane  uint8
 }
 
+// Range is a range of clicks of one lane of an edge that is known from elsewhere, From and To included. It is also the
+// form in which the control plane asks an edge to ship clicks again.
+type Range struct {
+	Epoch uint32 `json:"epoch"`
+	Lane  uint8  `json:"lane"`
+	From  uint64 `json:"from"`
+	To    uint64 `json:"to"`
+}
+
+// Of returns the lane of the range, at an edge.
+func (r Range) Of(edge uint64) Lane { return Lane{Edge: edge, Epoch: r.Epoch, Lane: r.Lane} }
+
+// Len returns how many clicks the range has.
+func (r Range) Len() uint64 { return r.To - r.From + 1 }
+
 // Event is one answered redirect. Strings may alias a request's memory: who keeps an Event copies them first.
 type Event struct {
 	Seq  uint64 // position in its lane: dense, from 1, given by the spool

@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/shortline/shortline/shared/click"
 )
 
 // Cursor is a position in one control plane's log of changes. The zero Cursor is before everything.
@@ -73,17 +75,9 @@ type Status struct {
 // MaxOrders is how many orders one answer holds at most.
 const MaxOrders = 64
 
-// Order asks an edge to ship clicks of one of its lanes once more, From and To included.
-type Order struct {
-	Epoch uint32 `json:"epoch"`
-	Lane  uint8  `json:"lane"`
-	From  uint64 `json:"from"`
-	To    uint64 `json:"to"`
-}
-
-// Repair is what an edge could do about an order.
+// Repair reports what an edge could do about an order: a request to ship a range of its clicks again.
 type Repair struct {
-	Order
+	click.Range
 	Held uint64 `json:"held"` // of the clicks, how many are shipped once more
 	// Refused says why none or not all of them are; "" if all are.
 	Refused string `json:"refused,omitempty"`
@@ -93,7 +87,7 @@ type Repair struct {
 
 // Answer is what the control plane says to a status.
 type Answer struct {
-	Orders []Order `json:"orders,omitempty"`
+	Orders []click.Range `json:"orders,omitempty"`
 }
 
 // ErrTwin is wrapped by a Reporter's error when another live edge has the same id. The edge must not ship clicks until

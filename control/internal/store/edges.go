@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+
+	"github.com/shortline/shortline/shared/click"
 )
 
 // EdgeReport is what an edge last said of itself.
@@ -87,12 +89,10 @@ func (tx *Tx) ForgetEdges(ctx context.Context, since int64) error {
 	return err
 }
 
-// ClickRange names clicks of one lane, both ends included.
+// ClickRange is a range of clicks of one edge. Edge is the id that the edge reports.
 type ClickRange struct {
-	Edge     string
-	Epoch    uint32
-	Lane     uint8
-	From, To uint64
+	Edge string
+	click.Range
 }
 
 // ClickGap is a range of clicks that is missing.

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -48,7 +49,7 @@ type Config struct {
 	// with nil that this is over. It must not wait.
 	Twin func(why error)
 	// Repair, if set, carries out orders to ship clicks once more. It must not wait.
-	Repair func(snapshot.Order) snapshot.Repair
+	Repair func(click.Range) snapshot.Repair
 
 	// AllowLoss takes a full document of the present incarnation even though it is of a lower revision or has less
 	// than half of the links. For an operator who means it.

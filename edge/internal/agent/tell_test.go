@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/edge/internal/agent"
+	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/testkit"
 )
@@ -48,10 +49,10 @@ func nothing(snapshot.Status) (snapshot.Answer, error) { return snapshot.Answer{
 func TestAgent_orders_are_carried_out_and_reported_until_heard(t *testing.T) {
 	t.Parallel()
 	r := &reporter{source: newSource(), answer: nothing}
-	order := snapshot.Order{Epoch: 2, Lane: 1, From: 5, To: 9}
-	want := snapshot.Repair{Order: order, Held: 3, Refused: "some are gone"}
+	order := click.Range{Epoch: 2, Lane: 1, From: 5, To: 9}
+	want := snapshot.Repair{Range: order, Held: 3, Refused: "some are gone"}
 	var mu sync.Mutex
-	var done []snapshot.Order
+	var done []click.Range
 	ordered, heard, deaf := false, 0, 3
 	r.says(func(s snapshot.Status) (snapshot.Answer, error) {
 		if len(s.Repairs) > 0 {
@@ -67,11 +68,11 @@ func TestAgent_orders_are_carried_out_and_reported_until_heard(t *testing.T) {
 			return snapshot.Answer{}, nil
 		}
 		ordered = true
-		return snapshot.Answer{Orders: []snapshot.Order{order}}, nil
+		return snapshot.Answer{Orders: []click.Range{order}}, nil
 	})
 	start(t, t.TempDir(), r, func(c *agent.Config) {
 		c.Fill = func(s *snapshot.Status) { s.Address = "https://edge-1.example" }
-		c.Repair = func(o snapshot.Order) snapshot.Repair {
+		c.Repair = func(o click.Range) snapshot.Repair {
 			mu.Lock()
 			defer mu.Unlock()
 			done = append(done, o)

@@ -27,9 +27,9 @@ func (s *Shipper) Hold(why error) {
 }
 
 // Repair offers clicks to the sink once more, as far as the spool still has them, and says what became of the order.
-func (s *Shipper) Repair(o snapshot.Order) snapshot.Repair {
-	r := snapshot.Repair{Order: o}
-	held, err := s.spool.Reship(click.Lane{Edge: s.spool.Edge(), Epoch: o.Epoch, Lane: o.Lane}, o.From, o.To)
+func (s *Shipper) Repair(o click.Range) snapshot.Repair {
+	r := snapshot.Repair{Range: o}
+	held, err := s.spool.Reship(o.Of(s.spool.Edge()), o.From, o.To)
 	r.Held = held
 	switch {
 	case errors.Is(err, spool.ErrBusy):
@@ -38,7 +38,7 @@ func (s *Shipper) Repair(o snapshot.Order) snapshot.Repair {
 		r.Refused = "the clicks are not in the spool any more"
 	case err != nil:
 		r.Refused = err.Error()
-	case o.To >= o.From && held < o.To-o.From+1:
+	case o.To >= o.From && held < o.Len():
 		r.Refused = "some of the clicks are not in the spool any more"
 	}
 	s.log.Warn("clicks that went missing are shipped once more", "epoch", o.Epoch, "lane", o.Lane, "from", o.From, "to", o.To, "held", held, "refused", r.Refused)

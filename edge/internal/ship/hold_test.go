@@ -79,8 +79,8 @@ func TestRepair_ships_a_swallowed_batch_once_more(t *testing.T) {
 		s.Append(0, &e)
 	}
 	testkit.Eventually(t, "all acknowledged", func() bool { return s.Stats().Pending == 0 })
-	o := snapshot.Order{Epoch: sink.lane.Epoch, Lane: sink.lane.Lane, From: sink.first, To: sink.first + uint64(sink.count) - 1}
-	if r := sh.Repair(o); r != (snapshot.Repair{Order: o, Held: uint64(sink.count)}) {
+	o := click.Range{Epoch: sink.lane.Epoch, Lane: sink.lane.Lane, From: sink.first, To: sink.first + uint64(sink.count) - 1}
+	if r := sh.Repair(o); r != (snapshot.Repair{Range: o, Held: uint64(sink.count)}) {
 		t.Fatalf("%+v of %d", r, sink.count)
 	}
 	testkit.Eventually(t, "the batch again, marked as a repair", func() bool {
@@ -92,12 +92,12 @@ func TestRepair_ships_a_swallowed_batch_once_more(t *testing.T) {
 		}
 		return n == sink.count && sink.repairs[0].First == sink.first && sink.repairs[0].Lane == sink.lane
 	})
-	for _, gone := range []snapshot.Order{{Epoch: 99, From: 1, To: 5}, {Epoch: o.Epoch, Lane: o.Lane, From: 1000, To: 2000}} {
-		if r := sh.Repair(gone); r.Held != 0 || r.Refused == "" || r.Again || r.Order != gone {
+	for _, gone := range []click.Range{{Epoch: 99, From: 1, To: 5}, {Epoch: o.Epoch, Lane: o.Lane, From: 1000, To: 2000}} {
+		if r := sh.Repair(gone); r.Held != 0 || r.Refused == "" || r.Again || r.Range != gone {
 			t.Errorf("what the spool never had: %+v", r)
 		}
 	}
-	if r := sh.Repair(snapshot.Order{Epoch: o.Epoch, Lane: o.Lane, From: 150, To: 300}); r.Held == 0 || r.Refused == "" {
+	if r := sh.Repair(click.Range{Epoch: o.Epoch, Lane: o.Lane, From: 150, To: 300}); r.Held == 0 || r.Refused == "" {
 		t.Errorf("half of it: %+v", r)
 	}
 }

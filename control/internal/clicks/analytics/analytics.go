@@ -89,10 +89,10 @@ type Loss struct {
 	From, To uint64
 }
 
-// Gap is a range of a lane, From and To included, of which nothing is known.
+// Gap is a range of clicks of an edge that are neither stored nor reported as lost.
 type Gap struct {
-	click.Lane
-	From, To uint64
+	Edge uint64
+	click.Range
 	// Before and After are the times of what is stored on either side, Unix milliseconds.
 	Before, After int64
 }

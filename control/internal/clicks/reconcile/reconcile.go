@@ -128,7 +128,7 @@ func (a *Auditor) auditGaps(ctx context.Context) error {
 	}
 	ranges := make([]store.ClickRange, len(found))
 	for i, g := range found {
-		ranges[i] = store.ClickRange{Edge: fmt.Sprintf("%016x", g.Edge), Epoch: g.Epoch, Lane: g.Lane.Lane, From: g.From, To: g.To}
+		ranges[i] = store.ClickRange{Edge: fmt.Sprintf("%016x", g.Edge), Range: g.Range}
 	}
 	before, err := a.store.ClickGaps(ctx)
 	if err != nil {
@@ -147,7 +147,7 @@ func (a *Auditor) auditGaps(ctx context.Context) error {
 	}
 	var missing, gone int64
 	for _, g := range after {
-		n := int64(g.To - g.From + 1)
+		n := int64(g.Len())
 		missing += n
 		if g.Held.Valid && g.Held.Int64 == 0 {
 			gone += n

@@ -101,7 +101,7 @@ func (w *world) ship(l click.Lane, from, to uint64, repair bool) (n uint64) {
 }
 
 // report is what an edge's agent does every ten seconds: it says how it is, and ships what it is asked for.
-func (w *world) report() []snapshot.Order {
+func (w *world) report() []click.Range {
 	w.Helper()
 	body, err := json.Marshal(snapshot.Status{Edge: fmt.Sprintf("%016x", w.edge), Run: "run", Repairs: w.repairs})
 	w.ok(err)
@@ -123,7 +123,7 @@ func (w *world) report() []snapshot.Order {
 		w.Fatalf("%s: %s", res.Status, text)
 	}
 	for _, o := range answer.Orders {
-		r := snapshot.Repair{Order: o, Held: w.ship(click.Lane{Edge: w.edge, Epoch: o.Epoch, Lane: o.Lane}, o.From, o.To, true)}
+		r := snapshot.Repair{Range: o, Held: w.ship(o.Of(w.edge), o.From, o.To, true)}
 		if r.Held == 0 {
 			r.Refused = "gone"
 		}
@@ -192,7 +192,7 @@ func TestAudit_finds_orders_and_closes_a_gap(t *testing.T) {
 		w.audit(time.Minute, 25, 0)
 		w.offset.Add(int64(time.Minute + time.Second))
 		got := w.report()
-		want := []snapshot.Order{{Epoch: 3, Lane: 0, From: 11, To: 30}, {Epoch: 3, Lane: 1, From: 11, To: 15}}
+		want := []click.Range{{Epoch: 3, Lane: 0, From: 11, To: 30}, {Epoch: 3, Lane: 1, From: 11, To: 15}}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			w.Fatalf("ordered %v, want %v", got, want)
 		}

@@ -49,7 +49,7 @@ func VerifyClicks(ctx context.Context, clicks analytics.Store) (r Report, err er
 		r.Gaps, r.More = r.Gaps[:MaxReported], true
 	}
 	for _, g := range r.Gaps {
-		r.Missing += g.To - g.From + 1
+		r.Missing += g.Len()
 	}
 	if r.Lost, err = clicks.Losses(ctx); err != nil {
 		return r, fmt.Errorf("count lost clicks: %w", err)
@@ -73,7 +73,7 @@ func (r Report) WriteTo(w io.Writer) (written int64, err error) {
 			line("  and others")
 			break
 		}
-		line("  edge %016x, epoch %d, lane %d: %d to %d, between %s and %s", g.Edge, g.Epoch, g.Lane.Lane, g.From, g.To,
+		line("  edge %016x, epoch %d, lane %d: %d to %d, between %s and %s", g.Edge, g.Epoch, g.Lane, g.From, g.To,
 			time.UnixMilli(g.Before).UTC().Format(time.RFC3339), time.UnixMilli(g.After).UTC().Format(time.RFC3339))
 	}
 	if r.More {

@@ -243,7 +243,7 @@ func (p *Presence) repaired(ctx context.Context, edge string, repairs []snapshot
 			case r.Held > 0:
 				due = now.Add(askAgain).UnixMilli() // if they are missing even then, they went missing again
 			}
-			if err := tx.AnswerGap(ctx, store.ClickRange{Edge: edge, Epoch: r.Epoch, Lane: r.Lane, From: r.From, To: r.To}, r.Held, r.Refused, due); err != nil {
+			if err := tx.AnswerGap(ctx, store.ClickRange{Edge: edge, Range: r.Range}, r.Held, r.Refused, due); err != nil {
 				return err
 			}
 		}
@@ -268,7 +268,7 @@ func (p *Presence) orders(ctx context.Context, edge string, now time.Time) (answ
 		list, err := tx.DueGaps(ctx, edge, now.UnixMilli(), now.Add(askAgain).UnixMilli(), snapshot.MaxOrders)
 		answer.Orders = nil
 		for _, g := range list {
-			answer.Orders = append(answer.Orders, snapshot.Order{Epoch: g.Epoch, Lane: g.Lane, From: g.From, To: g.To})
+			answer.Orders = append(answer.Orders, g.Range)
 		}
 		return err
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -195,7 +196,8 @@ func TestServer_answers_reports(t *testing.T) {
 		if code, body := post(status("r9", "r8", 1)); code != 409 || !strings.Contains(body, "another live edge has the same id") {
 			f.Errorf("%d %s", code, body)
 		}
-		gap, other := store.ClickRange{Edge: "e1", Epoch: 3, Lane: 2, From: 10, To: 19}, store.ClickRange{Edge: "e2", Epoch: 1, From: 1, To: 2}
+		order := click.Range{Epoch: 3, Lane: 2, From: 10, To: 19}
+		gap, other := store.ClickRange{Edge: "e1", Range: order}, store.ClickRange{Edge: "e2", Range: click.Range{Epoch: 1, From: 1, To: 2}}
 		note := func() {
 			f.Helper()
 			now := f.now().UnixMilli()
@@ -225,16 +227,15 @@ func TestServer_answers_reports(t *testing.T) {
 			f.Errorf("an order is given twice in a row: %d", code)
 		}
 		// What the edge says is kept, also over the next audit; one that can't be carried out is not given again.
-		order := snapshot.Order{Epoch: 3, Lane: 2, From: 10, To: 19}
 		s := status("r1", "", 2)
-		s.Repairs = []snapshot.Repair{{Order: order, Refused: "busy", Again: true}}
+		s.Repairs = []snapshot.Repair{{Range: order, Refused: "busy", Again: true}}
 		post(s)
 		f.pass(2 * time.Minute)
 		note()
 		if code, _ := post(status("r1", "", 2)); code != 200 {
 			f.Errorf("after the edge was busy: %d", code)
 		}
-		s.Repairs = []snapshot.Repair{{Order: order, Refused: "gone"}}
+		s.Repairs = []snapshot.Repair{{Range: order, Refused: "gone"}}
 		post(s)
 		f.pass(time.Hour)
 		note()

@@ -43,12 +43,15 @@ func gaps(t *testing.T, s analytics.Store) {
 		{Identity: analytics.Identity{Lane: lossy, Seq: 21}, Time: at(21), From: 11, To: 20},
 		{Identity: analytics.Identity{Lane: lossy, Seq: 31}, Time: at(31), From: 28, To: 29},
 	}}))
+	gap := func(l click.Lane, from, to uint64, before, after int64) analytics.Gap {
+		return analytics.Gap{Edge: l.Edge, Range: click.Range{Epoch: l.Epoch, Lane: l.Lane, From: from, To: to}, Before: before, After: after}
+	}
 	want := []analytics.Gap{
-		{Lane: b, From: 9, To: 999, Before: at(8), After: at(1000)},
-		{Lane: lossy, From: 25, To: 25, Before: at(24), After: at(26)},
-		{Lane: lossy, From: 30, To: 30, Before: at(31), After: at(31)}, // the lost range has its marker's time
-		{Lane: a, From: 41, To: 43, Before: at(40), After: at(44)},
-		{Lane: a, From: 51, To: 51, Before: at(50), After: at(52)},
+		gap(b, 9, 999, at(8), at(1000)),
+		gap(lossy, 25, 25, at(24), at(26)),
+		gap(lossy, 30, 30, at(31), at(31)), // the lost range has its marker's time
+		gap(a, 41, 43, at(40), at(44)),
+		gap(a, 51, 51, at(50), at(52)),
 	}
 	check := func(since time.Time, limit int, want ...analytics.Gap) {
 		t.Helper()
@@ -63,7 +66,7 @@ func gaps(t *testing.T, s analytics.Store) {
 	check(start.Add(45*time.Second), 100, want[0], want[4])
 	check(start.Add(24*time.Hour), 100)
 	must(t, s.Insert(ctx(), analytics.Batch{Rows: lane(a, start, 41, 43, 51)})) // a repair, with one still missing
-	check(start, 100, want[0], want[1], want[2], analytics.Gap{Lane: a, From: 42, To: 42, Before: at(41), After: at(43)})
+	check(start, 100, want[0], want[1], want[2], gap(a, 42, 42, at(41), at(43)))
 }
 
 func reclassify(t *testing.T, s analytics.Store) {

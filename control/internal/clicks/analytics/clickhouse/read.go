@@ -45,7 +45,7 @@ func (s *Store) Gaps(ctx context.Context, since time.Time, limit int) ([]analyti
 		g.From, g.To = g.From+1, g.To-1
 		list = append(list, g)
 		return nil
-	}, &g.Edge, &g.Epoch, &g.Lane.Lane, &g.From, &g.To, &g.Before, &g.After)
+	}, &g.Edge, &g.Epoch, &g.Lane, &g.From, &g.To, &g.Before, &g.After)
 	return list, wrap("look for gaps", err)
 }
 
