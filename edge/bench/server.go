@@ -63,14 +63,7 @@ func serveEdge(s *settings) error {
 	}
 	loaded := time.Since(began)
 	warm(tab, s)
-	geoFile := s.geo
-	if geoFile == "" {
-		geoFile = filepath.Join(dir, "geo.mmdb")
-		if err := makeGeo(geoFile); err != nil {
-			return err
-		}
-	}
-	geo, err := visitor.OpenGeo(geoFile)
+	geo, err := openGeo(s.geo, dir)
 	if err != nil {
 		return err
 	}
@@ -127,23 +120,37 @@ func serveEdge(s *settings) error {
 		defer func() { pprof.StopCPUProfile(); _ = f.Close() }()
 	}
 	churn := churner{table: tab}
-	return converse(hello, func(ask string) string {
-		switch ask {
-		case "figures":
-			return asJSON(figuresOf(tab))
-		case "churn":
-			churn.start()
-			return "{}"
-		case "calm":
-			return churn.stop()
-		case "mallocs":
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			return fmt.Sprint(m.Mallocs)
+	return converse(hello, func(ask string) string { return answer(ask, tab, clicks, &churn) })
+}
+
+// openGeo opens a geo database: the given file, or one that is made in dir.
+func openGeo(file, dir string) (*visitor.Geo, error) {
+	if file == "" {
+		file = filepath.Join(dir, "geo.mmdb")
+		if err := makeGeo(file); err != nil {
+			return nil, err
 		}
-		st := clicks.Stats()
-		return fmt.Sprintf("spool: %s, %d clicks kept, %d dropped, %d waited for a segment, %d not shipped", st.State, st.Appended, st.Dropped, st.Late, st.Pending)
-	})
+	}
+	return visitor.OpenGeo(file)
+}
+
+// answer carries out one command of the benchmark's parent process.
+func answer(command string, tab *table.Table, clicks *spool.Spool, churn *churner) string {
+	switch command {
+	case "figures":
+		return asJSON(figuresOf(tab))
+	case "churn":
+		churn.start()
+		return "{}"
+	case "calm":
+		return churn.stop()
+	case "mallocs":
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return fmt.Sprint(m.Mallocs)
+	}
+	st := clicks.Stats()
+	return fmt.Sprintf("spool: %s, %d clicks kept, %d dropped, %d waited for a segment, %d not shipped", st.State, st.Appended, st.Dropped, st.Late, st.Pending)
 }
 
 // serveKafka is a broker in memory, for an edge that ships.

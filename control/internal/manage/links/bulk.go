@@ -36,7 +36,6 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 	if len(items) == 0 || len(items) > maxBulk {
 		return nil, nil, problem.OfField("urls", "must hold 1 to %d items", maxBulk)
 	}
-	drafts := make([]*store.URL, len(items)) // nil where the item failed
 	var failed []Failed
 	fail := func(i int, err error) {
 		var e *problem.Error
@@ -44,31 +43,10 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 			panic("BUG: an item's problem has no field")
 		}
 		failed = append(failed, Failed{i, e.Fields[0].Field, e.Fields[0].Message})
-		drafts[i] = nil
 	}
-	hashes := map[string]string{} // one for all items with the same password
-	slugs := map[string]bool{}
-	for i := range items {
-		u, err := s.draft(p, &items[i])
-		slug := items[i].CustomSlug
-		if err == nil && slug != "" && slugs[slug] {
-			err = slugTaken(slug)
-		}
-		if err == nil {
-			err = bundles.Check(ctx, s.store.Conn, p, bundleField, items[i].bundleIDs())
-		}
-		if err == nil {
-			u.PasswordHash, err = s.hashOnce(ctx, items[i].Password, hashes)
-		}
-		switch {
-		case problem.Is(err, problem.Invalid), problem.Is(err, problem.Conflict):
-			fail(i, err)
-			continue
-		case err != nil:
-			return nil, nil, err
-		}
-		slugs[slug] = true
-		drafts[i] = &u
+	drafts, err := s.draftMany(ctx, p, items, fail)
+	if err != nil {
+		return nil, nil, err
 	}
 
 	place := map[*store.URL]int{}
@@ -132,6 +110,37 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 	}
 	slices.SortFunc(failed, func(a, b Failed) int { return cmp.Compare(a.Index, b.Index) })
 	return made, failed, nil
+}
+
+// draftMany returns a draft of each item's link, in the order of the items. The draft of an invalid item is nil, and its
+// problem goes to fail.
+func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creation, fail func(int, error)) ([]*store.URL, error) {
+	drafts := make([]*store.URL, len(items))
+	hashes := map[string]string{} // one for all items with the same password
+	slugs := map[string]bool{}
+	for i := range items {
+		u, err := s.draft(p, &items[i])
+		slug := items[i].CustomSlug
+		if err == nil && slug != "" && slugs[slug] {
+			err = slugTaken(slug)
+		}
+		if err == nil {
+			err = bundles.Check(ctx, s.store.Conn, p, bundleField, items[i].bundleIDs())
+		}
+		if err == nil {
+			u.PasswordHash, err = s.hashOnce(ctx, items[i].Password, hashes)
+		}
+		switch {
+		case problem.Is(err, problem.Invalid), problem.Is(err, problem.Conflict):
+			fail(i, err)
+			continue
+		case err != nil:
+			return nil, err
+		}
+		slugs[slug] = true
+		drafts[i] = &u
+	}
+	return drafts, nil
 }
 
 // hashOnce is hash for one of many items; done has what was hashed before.

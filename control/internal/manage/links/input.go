@@ -63,33 +63,7 @@ func (s *Service) apply(in *Input, u *store.URL, v *problem.Fields, now int64) {
 			s.destination("defaultUrl", raw, &u.DefaultURL, v)
 		}
 	}
-	for _, f := range []struct {
-		name string
-		in   *string
-		max  int
-		to   *string
-	}{
-		{"title", in.Title, maxTitle, &u.Title},
-		{"utmSource", in.UTMSource, maxUTM, &u.UTM.Source},
-		{"utmMedium", in.UTMMedium, maxUTM, &u.UTM.Medium},
-		{"utmCampaign", in.UTMCampaign, maxUTM, &u.UTM.Campaign},
-		{"utmTerm", in.UTMTerm, maxUTM, &u.UTM.Term},
-		{"utmContent", in.UTMContent, maxUTM, &u.UTM.Content},
-		{"utmId", in.UTMID, maxUTM, &u.UTM.ID},
-		{"utmSourcePlatform", in.UTMSourcePlatform, maxUTM, &u.UTM.SourcePlatform},
-		{"ogTitle", in.OGTitle, maxOGTitle, &u.OGTitle},
-		{"ogDescription", in.OGDescription, maxOGText, &u.OGDescription},
-	} {
-		if f.in == nil {
-			continue
-		}
-		text := strings.TrimSpace(*f.in)
-		if utf8.RuneCountInString(text) > f.max {
-			v.Add(f.name, "must be at most %d characters long", f.max)
-			continue
-		}
-		*f.to = text
-	}
+	in.applyTexts(u, v)
 	if in.TwitterCard != nil {
 		switch *in.TwitterCard {
 		case "", "summary", "summary_large_image":
@@ -129,6 +103,37 @@ func (s *Service) apply(in *Input, u *store.URL, v *problem.Fields, now int64) {
 		if n := len(*in.Password); n < minPassword || n > maxPassword {
 			v.Add("password", "must be %d to %d bytes long", minPassword, maxPassword)
 		}
+	}
+}
+
+// applyTexts writes the free texts of the input to u, trimmed, and reports those that are too long.
+func (in *Input) applyTexts(u *store.URL, v *problem.Fields) {
+	for _, f := range []struct {
+		name string
+		in   *string
+		max  int
+		to   *string
+	}{
+		{"title", in.Title, maxTitle, &u.Title},
+		{"utmSource", in.UTMSource, maxUTM, &u.UTM.Source},
+		{"utmMedium", in.UTMMedium, maxUTM, &u.UTM.Medium},
+		{"utmCampaign", in.UTMCampaign, maxUTM, &u.UTM.Campaign},
+		{"utmTerm", in.UTMTerm, maxUTM, &u.UTM.Term},
+		{"utmContent", in.UTMContent, maxUTM, &u.UTM.Content},
+		{"utmId", in.UTMID, maxUTM, &u.UTM.ID},
+		{"utmSourcePlatform", in.UTMSourcePlatform, maxUTM, &u.UTM.SourcePlatform},
+		{"ogTitle", in.OGTitle, maxOGTitle, &u.OGTitle},
+		{"ogDescription", in.OGDescription, maxOGText, &u.OGDescription},
+	} {
+		if f.in == nil {
+			continue
+		}
+		text := strings.TrimSpace(*f.in)
+		if utf8.RuneCountInString(text) > f.max {
+			v.Add(f.name, "must be at most %d characters long", f.max)
+			continue
+		}
+		*f.to = text
 	}
 }
 
