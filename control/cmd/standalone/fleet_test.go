@@ -149,11 +149,11 @@ func (f *fleet) edge(dir string) (*edge.Edge, func()) {
 	})
 }
 
-func (f *fleet) create(slug string) *store.URL {
+func (f *fleet) create(slug string) *store.Link {
 	f.Helper()
-	u := &store.URL{ID: store.NewID(), UserID: "user", Slug: slug, Active: true, OriginalURL: "https://example.com/" + slug}
+	u := &store.Link{ID: store.NewID(), UserID: "user", Slug: slug, Active: true, OriginalURL: "https://example.com/" + slug}
 	f.ok(f.store.Tx(f.Context(), func(tx *store.Tx) error {
-		if err := tx.InsertURLs(f.Context(), []*store.URL{u}); err != nil {
+		if err := tx.InsertLinks(f.Context(), []*store.Link{u}); err != nil {
 			return err
 		}
 		return tx.Touch(f.Context(), u.Num, u.Slug)
@@ -198,7 +198,7 @@ func (f *fleet) total() (n int64) {
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	var urls []*store.URL
+	var urls []*store.Link
 	for i := range 20 {
 		urls = append(urls, f.create(fmt.Sprintf("link%d", i)))
 	}
@@ -252,7 +252,7 @@ func TestFleet(t *testing.T) {
 	}
 	began := time.Now()
 	f.ok(f.store.Tx(t.Context(), func(tx *store.Tx) error {
-		if err := tx.DeleteURLs(t.Context(), []string{news.ID}); err != nil {
+		if err := tx.DeleteLinks(t.Context(), []string{news.ID}); err != nil {
 			return err
 		}
 		return tx.Touch(t.Context(), news.Num, news.Slug)

@@ -170,9 +170,9 @@ func (a *agreeing) deliver(in *ingest.Ingester, r *rand.Rand, edge uint64, n int
 	slugs := slices.DeleteFunc(slices.Sorted(maps.Keys(a.ids)), func(s string) bool { return a.gone[s] })
 	nums := map[string][2]uint64{}
 	for _, slug := range slugs {
-		l, err := a.store.LinkByID(a.t.Context(), a.ids[slug])
+		l, err := a.store.FullLink(a.t.Context(), a.ids[slug])
 		a.ok(err)
-		nums[slug] = [2]uint64{l.URL.Num, l.Owner}
+		nums[slug] = [2]uint64{l.Link.Num, l.Owner}
 	}
 	var records []byte
 	first := uint64(1)

@@ -61,7 +61,7 @@ func (s *Server) registerAnalytics() {
 		}
 		out := make([]TopURL, len(list))
 		for i, u := range list {
-			out[i] = TopURL{u.ID, u.Slug, text(u.Title), u.OriginalURL, u.Clicks, links.Status(&u.URL, store.Now()), Time(u.CreatedAt)}
+			out[i] = TopURL{u.ID, u.Slug, text(u.Title), u.OriginalURL, u.Clicks, links.Status(&u.Link, store.Now()), Time(u.CreatedAt)}
 		}
 		return &out, nil
 	})

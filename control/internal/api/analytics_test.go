@@ -68,12 +68,12 @@ const (
 // click delivers one click of a link at a time in RFC 3339, from an address that ends in host.
 func (w *clicked) click(id, at string, host byte, change func(*click.Event)) {
 	w.t.Helper()
-	l, err := w.store.LinkByID(w.t.Context(), id)
+	l, err := w.store.FullLink(w.t.Context(), id)
 	w.ok(err)
 	when, err := time.Parse(time.RFC3339, at)
 	w.ok(err)
 	w.seq++
-	e := click.Event{Seq: w.seq, Time: when.UnixMilli(), Link: l.URL.Num, Owner: l.Owner, IP: netip.AddrFrom4([4]byte{192, 0, 2, host}), UserAgent: safari}
+	e := click.Event{Seq: w.seq, Time: when.UnixMilli(), Link: l.Link.Num, Owner: l.Owner, IP: netip.AddrFrom4([4]byte{192, 0, 2, host}), UserAgent: safari}
 	if change != nil {
 		change(&e)
 	}

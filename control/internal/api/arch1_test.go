@@ -26,13 +26,13 @@ func TestArch1_PercentagesAgree(t *testing.T) {
 			rules[i] = w.do("POST", at+"/routing-rules", fmt.Sprintf(`{"name":"r%d","targetUrl":"https://r%d.example","priority":%d,%s}`, i, i, 9-i, condition), as(w.ann)).want(201).str("id")
 			variants[i] = w.do("POST", at+"/variants", fmt.Sprintf(`{"name":"v%d","targetUrl":"https://v%d.example"}`, i, i), as(w.ann)).want(201).str("id")
 		}
-		l, err := w.store.LinkByID(t.Context(), id)
+		l, err := w.store.FullLink(t.Context(), id)
 		w.ok(err)
 		batch := click.Batch{Lane: click.Lane{Edge: 7}, First: 1}
 		add := func(n int, change func(*click.Event)) {
 			for range n {
 				batch.Count++
-				e := click.Event{Seq: uint64(batch.Count), Time: reportDay.UnixMilli(), Link: l.URL.Num, Owner: l.Owner, IP: netip.MustParseAddr("192.0.2.1"), UserAgent: safari}
+				e := click.Event{Seq: uint64(batch.Count), Time: reportDay.UnixMilli(), Link: l.Link.Num, Owner: l.Owner, IP: netip.MustParseAddr("192.0.2.1"), UserAgent: safari}
 				change(&e)
 				batch.Records = click.AppendRecord(batch.Records, &e)
 			}

@@ -46,7 +46,7 @@ func (s *Server) bundleOf(b *bundles.Bundle) Bundle {
 	}
 	now := store.Now()
 	for i := range b.URLs {
-		u := &b.URLs[i].URL
+		u := &b.URLs[i].Link
 		out.URLs[i] = BundleURL{
 			ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u.Slug), OriginalURL: u.OriginalURL, Title: text(u.Title), ClickCount: u.ClickCount,
 			Status: links.Status(u, now), CreatedAt: Time(u.CreatedAt), Order: b.URLs[i].Order,

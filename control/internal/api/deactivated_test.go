@@ -18,7 +18,7 @@ func TestM5_DeactivatedUsersWebhooks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		w := withHooks(t, st, withLinks)
 		link := w.create("abc")
-		l, err := w.store.LinkByID(t.Context(), link)
+		l, err := w.store.FullLink(t.Context(), link)
 		w.ok(err)
 		const events = `"events":["url.created","url.updated","url.clicked"]`
 		hook := "/api/webhooks/" + w.do("POST", "/api/webhooks", `{"name":"ann","url":"`+w.url+`",`+events+`}`, as(w.ann)).want(201).str("id")
@@ -31,7 +31,7 @@ func TestM5_DeactivatedUsersWebhooks(t *testing.T) {
 		seq := uint64(0)
 		visit := func() {
 			seq++
-			w.ok(w.service.Note(t.Context(), []analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 1, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: l.URL.Num, Owner: l.Owner}}))
+			w.ok(w.service.Note(t.Context(), []analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 1, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: l.Link.Num, Owner: l.Owner}}))
 		}
 		w.deliver()
 

@@ -109,17 +109,17 @@ func TestBulk_update(t *testing.T) {
 	eachWithLinks(t, func(t *testing.T, w *world) {
 		a, b := w.create("aaa"), w.create("bbb")
 		both := fmt.Sprintf(`"urlIds":[%q,%q,%q]`, b, a, b)
-		for body, want := range map[string]func(store.URL) bool{
-			`"status":"INACTIVE"`:                                                     func(u store.URL) bool { return !u.Active },
-			`"operation":"status","value":"ACTIVE"`:                                   func(u store.URL) bool { return u.Active },
-			`"operation":{"type":"status","status":"INACTIVE"}`:                       func(u store.URL) bool { return !u.Active },
-			`"operation":{"type":"status","value":"ACTIVE"}`:                          func(u store.URL) bool { return u.Active },
-			`"operation":{"type":"expiration","expiresAt":"2040-01-01T00:00:00Z"}`:    func(u store.URL) bool { return u.ExpiresAt == 2208988800000 },
-			`"operation":{"type":"expiration","expiresAt":null}`:                      func(u store.URL) bool { return u.ExpiresAt == 0 },
-			`"operation":"expiration","value":"2041-01-01"`:                           func(u store.URL) bool { return u.ExpiresAt > 2208988800000 },
-			`"operation":{"type":"utm","utmSource":"s","utmId":"i"}`:                  func(u store.URL) bool { return u.UTM.Source == "s" && u.UTM.ID == "i" },
-			`"operation":{"type":"utm","value":{"utmMedium":"m","utmSource":""}}`:     func(u store.URL) bool { return u.UTM.Medium == "m" && u.UTM.Source == "" },
-			`"operation":"utm","value":{"utmMedium":null,"utmSourcePlatform":"plat"}`: func(u store.URL) bool { return u.UTM.Medium == "" && u.UTM.SourcePlatform == "plat" },
+		for body, want := range map[string]func(store.Link) bool{
+			`"status":"INACTIVE"`:                                                     func(u store.Link) bool { return !u.Active },
+			`"operation":"status","value":"ACTIVE"`:                                   func(u store.Link) bool { return u.Active },
+			`"operation":{"type":"status","status":"INACTIVE"}`:                       func(u store.Link) bool { return !u.Active },
+			`"operation":{"type":"status","value":"ACTIVE"}`:                          func(u store.Link) bool { return u.Active },
+			`"operation":{"type":"expiration","expiresAt":"2040-01-01T00:00:00Z"}`:    func(u store.Link) bool { return u.ExpiresAt == 2208988800000 },
+			`"operation":{"type":"expiration","expiresAt":null}`:                      func(u store.Link) bool { return u.ExpiresAt == 0 },
+			`"operation":"expiration","value":"2041-01-01"`:                           func(u store.Link) bool { return u.ExpiresAt > 2208988800000 },
+			`"operation":{"type":"utm","utmSource":"s","utmId":"i"}`:                  func(u store.Link) bool { return u.UTM.Source == "s" && u.UTM.ID == "i" },
+			`"operation":{"type":"utm","value":{"utmMedium":"m","utmSource":""}}`:     func(u store.Link) bool { return u.UTM.Medium == "m" && u.UTM.Source == "" },
+			`"operation":"utm","value":{"utmMedium":null,"utmSourcePlatform":"plat"}`: func(u store.Link) bool { return u.UTM.Medium == "" && u.UTM.SourcePlatform == "plat" },
 		} {
 			before := w.revision()
 			r := w.do("PATCH", "/api/urls/bulk", `{`+both+`,`+body+`}`, as(w.ann)).want(200).has("", "updatedCount", "updatedIds", "message")
@@ -127,7 +127,7 @@ func TestBulk_update(t *testing.T) {
 				t.Errorf("%s: %s", body, r.text)
 			}
 			for _, id := range []string{a, b} {
-				u, err := w.store.URLByID(t.Context(), id)
+				u, err := w.store.LinkByID(t.Context(), id)
 				w.ok(err)
 				if !want(u) {
 					t.Errorf("%s: %+v", body, u)

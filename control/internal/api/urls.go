@@ -43,7 +43,7 @@ type URL struct {
 }
 
 // urlsOf shows links to the caller.
-func (s *Server) urlsOf(ctx context.Context, list []store.URL) ([]URL, error) {
+func (s *Server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
 	owners, err := s.Links.Owners(ctx, principal(ctx), list)
 	if err != nil {
 		return nil, err
@@ -59,18 +59,18 @@ func (s *Server) urlsOf(ctx context.Context, list []store.URL) ([]URL, error) {
 }
 
 // answerURL shows one link to the caller.
-func (s *Server) answerURL(ctx context.Context, u store.URL, err error) (*urlOut, error) {
+func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*urlOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown, err := s.urlsOf(ctx, []store.URL{u})
+	shown, err := s.urlsOf(ctx, []store.Link{u})
 	if err != nil {
 		return nil, err
 	}
 	return &urlOut{shown[0]}, nil
 }
 
-func (s *Server) urlOf(u *store.URL) URL {
+func (s *Server) urlOf(u *store.Link) URL {
 	return URL{
 		ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u.Slug), OriginalURL: u.OriginalURL, Title: text(u.Title), UserID: u.UserID,
 		Status: links.Status(u, store.Now()), ClickCount: u.ClickCount, HasPassword: u.PasswordHash != "", ExpiresAt: instant(u.ExpiresAt),

@@ -110,7 +110,7 @@ func TestURLs_create(t *testing.T) {
 			}
 		}
 		row := w.audited("URL_CREATED", "url", r.str("id"))
-		u, err := w.store.URLByID(t.Context(), r.str("id"))
+		u, err := w.store.LinkByID(t.Context(), r.str("id"))
 		w.ok(err)
 		if bcrypt.CompareHashAndPassword([]byte(u.PasswordHash), []byte("pass")) != nil {
 			t.Error("the password was not kept as its hash")

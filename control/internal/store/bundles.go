@@ -76,17 +76,17 @@ func (c Conn) Bundles(ctx context.Context, f BundleFilter) (list []Bundle, total
 	return list, total, err
 }
 
-// BundleURL is a link in a bundle.
-type BundleURL struct {
+// BundleLink is a link in a bundle.
+type BundleLink struct {
 	BundleID string
 	Order    int // its place in the bundle, from 0, without gaps
-	URL      URL
+	Link     Link
 }
 
-// BundleURLs reads the links of bundles, in order. With a userID only that user's links are read and counted in
+// BundleLinks reads the links of bundles, in order. With a userID only that user's links are read and counted in
 // the order.
-func (c Conn) BundleURLs(ctx context.Context, bundleIDs []string, userID string) (map[string][]BundleURL, error) {
-	out := map[string][]BundleURL{}
+func (c Conn) BundleLinks(ctx context.Context, bundleIDs []string, userID string) (map[string][]BundleLink, error) {
+	out := map[string][]BundleLink{}
 	if len(bundleIDs) == 0 {
 		return out, nil
 	}
@@ -94,9 +94,9 @@ func (c Conn) BundleURLs(ctx context.Context, bundleIDs []string, userID string)
 	if userID != "" {
 		where, args = where+` AND urls.user_id = ?`, append(args, userID)
 	}
-	rows, err := All(ctx, c, func(row interface{ Scan(...any) error }) (m BundleURL, err error) {
-		return m, row.Scan(append([]any{&m.BundleID}, m.URL.columns()...)...)
-	}, `SELECT bundle_urls.bundle_id, `+urlColumns+` FROM bundle_urls JOIN urls ON urls.id = bundle_urls.url_id
+	rows, err := All(ctx, c, func(row interface{ Scan(...any) error }) (m BundleLink, err error) {
+		return m, row.Scan(append([]any{&m.BundleID}, m.Link.columns()...)...)
+	}, `SELECT bundle_urls.bundle_id, `+linkColumns+` FROM bundle_urls JOIN urls ON urls.id = bundle_urls.url_id
 		WHERE `+where+` ORDER BY bundle_urls.bundle_id, bundle_urls.position, urls.num`, args...)
 	if err != nil {
 		return nil, err
@@ -153,8 +153,8 @@ func (tx *Tx) DeleteBundle(ctx context.Context, id string) error {
 	return err
 }
 
-// CountBundleURLs is how many links are in a bundle.
-func (c Conn) CountBundleURLs(ctx context.Context, id string) (n int, err error) {
+// CountBundleLinks is how many links are in a bundle.
+func (c Conn) CountBundleLinks(ctx context.Context, id string) (n int, err error) {
 	err = c.Row(ctx, `SELECT count(*) FROM bundle_urls WHERE bundle_id = ?`, id).Scan(&n)
 	return n, err
 }

@@ -22,14 +22,14 @@ func addBundle(t *testing.T, s *store.Store, owner store.User, name string) *sto
 // inBundle lists the slugs of a bundle's links, and fails if their orders are not 0, 1, 2, …
 func inBundle(t *testing.T, s *store.Store, id, userID string) string {
 	t.Helper()
-	list, err := s.BundleURLs(t.Context(), []string{id}, userID)
+	list, err := s.BundleLinks(t.Context(), []string{id}, userID)
 	must(t, err)
 	var out []string
 	for i, m := range list[id] {
 		if m.Order != i || m.BundleID != id {
 			t.Errorf("place %d has order %d of %s", i, m.Order, m.BundleID)
 		}
-		out = append(out, m.URL.Slug)
+		out = append(out, m.Link.Slug)
 	}
 	return strings.Join(out, " ")
 }
@@ -132,7 +132,7 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 		if got := inBundle(t, s, one.ID, ann.ID); got != "ccc aaa bbb" {
 			t.Errorf("in the bundle, of ann: %s", got)
 		}
-		if n, err := s.CountBundleURLs(ctx, one.ID); err != nil || n != 4 {
+		if n, err := s.CountBundleLinks(ctx, one.ID); err != nil || n != 4 {
 			t.Errorf("%d links, %v", n, err)
 		}
 		if list, err := s.BundlesOf(ctx, a.ID); err != nil || len(list) != 2 || !slices.Contains(list, one.ID) {
@@ -157,7 +157,7 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 			if err := tx.LockBundlesOf(ctx, []string{b.ID}); err != nil {
 				return err
 			}
-			return tx.DeleteURLs(ctx, []string{b.ID})
+			return tx.DeleteLinks(ctx, []string{b.ID})
 		})
 		if got := inBundle(t, s, one.ID, ""); got != "foreign aaa" {
 			t.Errorf("after deletions: %s", got)
@@ -167,7 +167,7 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 			t.Errorf("after its owner went: %s", got)
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteBundle(ctx, one.ID) })
-		if _, err := s.URLByID(ctx, a.ID); err != nil {
+		if _, err := s.LinkByID(ctx, a.ID); err != nil {
 			t.Errorf("a deleted bundle took a link along: %v", err)
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteUser(ctx, ann.ID); return err })
@@ -182,7 +182,7 @@ func TestBundles_take_many_links(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		b := addBundle(t, s, ann, "big")
-		var urls []*store.URL
+		var urls []*store.Link
 		var ids []string
 		for i := range 1200 { // more than one statement takes
 			u := newURL(ann, fmt.Sprintf("s%d", i))
@@ -192,11 +192,11 @@ func TestBundles_take_many_links(t *testing.T) {
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.AddToBundle(ctx, b.ID, ids); return err })
 		slices.Reverse(ids)
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.OrderBundle(ctx, b.ID, ids) })
-		list, err := s.BundleURLs(t.Context(), []string{b.ID, "unknown"}, ann.ID)
+		list, err := s.BundleLinks(t.Context(), []string{b.ID, "unknown"}, ann.ID)
 		must(t, err)
 		for i, m := range list[b.ID] {
-			if m.URL.ID != ids[i] || m.Order != i {
-				t.Fatalf("place %d holds %s as %d", i, m.URL.Slug, m.Order)
+			if m.Link.ID != ids[i] || m.Order != i {
+				t.Fatalf("place %d holds %s as %d", i, m.Link.Slug, m.Order)
 			}
 		}
 		if len(list[b.ID]) != len(ids) || len(list) != 1 {
@@ -210,7 +210,7 @@ func TestBundles_and_deletions_do_not_deadlock(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		b := addBundle(t, s, ann, "busy")
-		var urls []*store.URL
+		var urls []*store.Link
 		var ids []string
 		for i := range 60 {
 			u := newURL(ann, fmt.Sprintf("s%d", i))
@@ -223,7 +223,7 @@ func TestBundles_and_deletions_do_not_deadlock(t *testing.T) {
 			var failed error
 			for i := 0; i < len(ids) && failed == nil; i += 3 {
 				failed = s.Tx(t.Context(), func(tx *store.Tx) error {
-					list, err := tx.LockURLs(t.Context(), ids[i:i+3])
+					list, err := tx.LockLinks(t.Context(), ids[i:i+3])
 					if err == nil {
 						err = tx.LockBundlesOf(t.Context(), ids[i:i+3])
 					}
@@ -231,7 +231,7 @@ func TestBundles_and_deletions_do_not_deadlock(t *testing.T) {
 						err = tx.Touch(t.Context(), list[0].Num, list[0].Slug)
 					}
 					if err == nil {
-						err = tx.DeleteURLs(t.Context(), ids[i:i+3])
+						err = tx.DeleteLinks(t.Context(), ids[i:i+3])
 					}
 					return errors.Join(err, tx.LockAudit(t.Context()))
 				})

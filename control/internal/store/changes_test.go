@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-func touch(t *testing.T, s *store.Store, urls ...*store.URL) {
+func touch(t *testing.T, s *store.Store, urls ...*store.Link) {
 	t.Helper()
 	inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 		for _, u := range urls {
@@ -48,10 +48,10 @@ func TestChanges(t *testing.T) {
 			if err := tx.Touch(ctx, b.Num, b.Slug); err != nil {
 				return err
 			}
-			return tx.DeleteURLs(ctx, []string{b.ID})
+			return tx.DeleteLinks(ctx, []string{b.ID})
 		})
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { // 5: touched too late
-			if err := tx.DeleteURLs(ctx, []string{a.ID}); err != nil {
+			if err := tx.DeleteLinks(ctx, []string{a.ID}); err != nil {
 				return err
 			}
 			return tx.Touch(ctx, a.Num, a.Slug)
@@ -150,18 +150,18 @@ func TestView(t *testing.T) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		addURLs(t, s, newURL(ann, "aaa"))
 		must(t, s.View(ctx, func(c store.Conn) error {
-			before, err := c.LinksAfter(ctx, 0, 10)
+			before, err := c.FullLinksAfter(ctx, 0, 10)
 			if err != nil {
 				return err
 			}
 			addURLs(t, s, newURL(ann, "bbb"))
-			after, err := c.LinksAfter(ctx, 0, 10)
+			after, err := c.FullLinksAfter(ctx, 0, 10)
 			if err == nil && (len(before) != 1 || len(after) != 1) {
 				err = fmt.Errorf("%d links, then %d", len(before), len(after))
 			}
 			return err
 		}))
-		if list, err := s.LinksAfter(ctx, 0, 10); err != nil || len(list) != 2 {
+		if list, err := s.FullLinksAfter(ctx, 0, 10); err != nil || len(list) != 2 {
 			t.Errorf("%d links afterwards, %v", len(list), err)
 		}
 	})
@@ -176,7 +176,7 @@ func TestLinks_are_whole(t *testing.T) {
 		addURLs(t, s, a, b, c)
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			var errs []error
-			for i, u := range []*store.URL{a, c} {
+			for i, u := range []*store.Link{a, c} {
 				for j, v := range []store.Variant{{Weight: 1, Active: true}, {Weight: 0, Active: true}, {Weight: 5}, {Weight: 2, Active: true}} {
 					v.ID, v.URLID, v.Name, v.TargetURL, v.CreatedAt = store.NewID(), u.ID, "v", "https://v.example", int64(j)
 					errs = append(errs, tx.InsertVariant(ctx, &v))
@@ -188,7 +188,7 @@ func TestLinks_are_whole(t *testing.T) {
 			}
 			return errors.Join(errs...)
 		})
-		whole := func(l store.Link) string {
+		whole := func(l store.FullLink) string {
 			out := fmt.Sprintf("%s/%d", l.Slug, l.Owner)
 			for _, r := range l.Rules {
 				out += " " + r.Name
@@ -198,9 +198,9 @@ func TestLinks_are_whole(t *testing.T) {
 			}
 			return out
 		}
-		rich := func(u *store.URL) string { return fmt.Sprintf("%s/%d high low 1 2", u.Slug, ann.Num) }
+		rich := func(u *store.Link) string { return fmt.Sprintf("%s/%d high low 1 2", u.Slug, ann.Num) }
 		bare := fmt.Sprintf("bbb/%d", bob.Num)
-		check := func(name string, list []store.Link, err error, want ...string) {
+		check := func(name string, list []store.FullLink, err error, want ...string) {
 			t.Helper()
 			must(t, err)
 			var got []string
@@ -211,17 +211,17 @@ func TestLinks_are_whole(t *testing.T) {
 				t.Errorf("%s: %q, want %q", name, got, want)
 			}
 		}
-		list, err := s.LinksAfter(ctx, 0, 10)
+		list, err := s.FullLinksAfter(ctx, 0, 10)
 		check("all", list, err, rich(a), bare, rich(c))
-		list, err = s.LinksAfter(ctx, a.Num, 1)
+		list, err = s.FullLinksAfter(ctx, a.Num, 1)
 		check("a page", list, err, bare)
-		list, err = s.LinksAfter(ctx, c.Num, 1)
+		list, err = s.FullLinksAfter(ctx, c.Num, 1)
 		check("past the end", list, err)
-		list, err = s.LinksByNum(ctx, []uint64{c.Num, 99, a.Num})
+		list, err = s.FullLinks(ctx, []uint64{c.Num, 99, a.Num})
 		check("by number", list, err, rich(a), rich(c))
-		one, err := s.LinkByID(ctx, c.ID)
-		check("by id", []store.Link{one}, err, rich(c))
-		if _, err := s.LinkByID(ctx, "unknown"); !errors.Is(err, store.ErrNotFound) {
+		one, err := s.FullLink(ctx, c.ID)
+		check("by id", []store.FullLink{one}, err, rich(c))
+		if _, err := s.FullLink(ctx, "unknown"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("unknown: %v", err)
 		}
 		seen := map[string]uint64{}

@@ -23,7 +23,7 @@ func (tx *Tx) SetClickCounts(ctx context.Context, list []Counted) error {
 			args, nums = append(args, c.Num, c.Count), append(nums, c.Num)
 		}
 		if tx.pg {
-			// In LockURLs' order, so that the two can't deadlock.
+			// In LockLinks' order, so that the two can't deadlock.
 			if _, err := tx.Exec(ctx, `SELECT num FROM urls WHERE num IN (`+In(len(nums))+`) ORDER BY id COLLATE "C" FOR UPDATE`, nums...); err != nil {
 				return err
 			}

@@ -26,38 +26,38 @@ func BenchmarkURLs(b *testing.B) {
 			s := open(b)
 			ctx := context.Background()
 			ann := crowd(b, s, n)
-			first := func(change func(*store.URLFilter)) store.URLFilter {
-				f := store.URLFilter{UserID: ann, Now: 1_000_000, Limit: 10}
+			first := func(change func(*store.LinkFilter)) store.LinkFilter {
+				f := store.LinkFilter{UserID: ann, Now: 1_000_000, Limit: 10}
 				change(&f)
 				return f
 			}
 			for _, q := range []struct {
 				name string
-				f    store.URLFilter
+				f    store.LinkFilter
 			}{
-				{"newest", first(func(*store.URLFilter) {})},
-				{"clicks", first(func(f *store.URLFilter) { f.SortBy = "clickCount" })},
-				{"title", first(func(f *store.URLFilter) { f.SortBy, f.Ascending = "title", true })},
-				{"title_desc", first(func(f *store.URLFilter) { f.SortBy = "title" })},
-				{"expiry", first(func(f *store.URLFilter) { f.SortBy, f.Ascending = "expiresAt", true })},
-				{"slug", first(func(f *store.URLFilter) { f.SortBy = "slug" })},
-				{"updated", first(func(f *store.URLFilter) { f.SortBy = "updatedAt" })},
-				{"last_page", first(func(f *store.URLFilter) { f.Offset = n - 100 })},
-				{"active", first(func(f *store.URLFilter) { f.Status = "ACTIVE" })},
-				{"expired", first(func(f *store.URLFilter) { f.Status = "EXPIRED" })},
-				{"search_none", first(func(f *store.URLFilter) { f.Search = "no such thing" })},
-				{"search_few", first(func(f *store.URLFilter) { f.Search = "page-12345" })},
-				{"search_many", first(func(f *store.URLFilter) { f.Search = "summer sale" })},
-				{"search_all", first(func(f *store.URLFilter) { f.Search = "example" })},
-				{"search_two_letters", first(func(f *store.URLFilter) { f.Search = "zq" })},
-				{"search_sorted", first(func(f *store.URLFilter) { f.Search, f.SortBy = "summer sale", "title" })},
-				{"everybody", first(func(f *store.URLFilter) { f.UserID = "" })},
-				{"everybody_title", first(func(f *store.URLFilter) { f.UserID, f.SortBy = "", "title" })},
-				{"everybody_search", first(func(f *store.URLFilter) { f.UserID, f.Search = "", "summer sale" })},
+				{"newest", first(func(*store.LinkFilter) {})},
+				{"clicks", first(func(f *store.LinkFilter) { f.SortBy = "clickCount" })},
+				{"title", first(func(f *store.LinkFilter) { f.SortBy, f.Ascending = "title", true })},
+				{"title_desc", first(func(f *store.LinkFilter) { f.SortBy = "title" })},
+				{"expiry", first(func(f *store.LinkFilter) { f.SortBy, f.Ascending = "expiresAt", true })},
+				{"slug", first(func(f *store.LinkFilter) { f.SortBy = "slug" })},
+				{"updated", first(func(f *store.LinkFilter) { f.SortBy = "updatedAt" })},
+				{"last_page", first(func(f *store.LinkFilter) { f.Offset = n - 100 })},
+				{"active", first(func(f *store.LinkFilter) { f.Status = "ACTIVE" })},
+				{"expired", first(func(f *store.LinkFilter) { f.Status = "EXPIRED" })},
+				{"search_none", first(func(f *store.LinkFilter) { f.Search = "no such thing" })},
+				{"search_few", first(func(f *store.LinkFilter) { f.Search = "page-12345" })},
+				{"search_many", first(func(f *store.LinkFilter) { f.Search = "summer sale" })},
+				{"search_all", first(func(f *store.LinkFilter) { f.Search = "example" })},
+				{"search_two_letters", first(func(f *store.LinkFilter) { f.Search = "zq" })},
+				{"search_sorted", first(func(f *store.LinkFilter) { f.Search, f.SortBy = "summer sale", "title" })},
+				{"everybody", first(func(f *store.LinkFilter) { f.UserID = "" })},
+				{"everybody_title", first(func(f *store.LinkFilter) { f.UserID, f.SortBy = "", "title" })},
+				{"everybody_search", first(func(f *store.LinkFilter) { f.UserID, f.Search = "", "summer sale" })},
 			} {
 				b.Run(q.name, func(b *testing.B) {
 					for b.Loop() {
-						if _, _, err := s.URLs(ctx, q.f); err != nil {
+						if _, _, err := s.Links(ctx, q.f); err != nil {
 							b.Fatal(err)
 						}
 					}
@@ -65,7 +65,7 @@ func BenchmarkURLs(b *testing.B) {
 			}
 			b.Run("stats", func(b *testing.B) {
 				for b.Loop() {
-					if _, err := s.URLStats(ctx, ann, 1_000_000); err != nil {
+					if _, err := s.LinkStats(ctx, ann, 1_000_000); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -98,9 +98,9 @@ func crowd(b testing.TB, s *store.Store, n int) string {
 	}
 	words := []string{"spring launch", "summer sale", "newsletter", "docs", "job advert"}
 	for i := 0; i < n+n/5; i += 4000 {
-		var urls []*store.URL
+		var urls []*store.Link
 		for j := i; j < i+4000; j++ {
-			u := &store.URL{ID: store.NewID(), Slug: fmt.Sprintf("s%07d", j*7919%(20*n)), OriginalURL: fmt.Sprintf("https://www.example.com/campaigns/%d/page-%d?ref=%x", j%97, j, j*31),
+			u := &store.Link{ID: store.NewID(), Slug: fmt.Sprintf("s%07d", j*7919%(20*n)), OriginalURL: fmt.Sprintf("https://www.example.com/campaigns/%d/page-%d?ref=%x", j%97, j, j*31),
 				Active: j%10 != 3, CreatedAt: int64(j), UpdatedAt: int64(j * 13 % n), UserID: "user0"}
 			if j%6 == 5 {
 				u.UserID = fmt.Sprintf("user%d", 1+j%10)
@@ -114,7 +114,7 @@ func crowd(b testing.TB, s *store.Store, n int) string {
 			u.UTM.Source = []string{"", "newsletter", "twitter", fmt.Sprint("partner-", j%1000)}[j%4]
 			urls = append(urls, u)
 		}
-		err := s.Tx(ctx, func(tx *store.Tx) error { return tx.InsertURLs(ctx, urls) })
+		err := s.Tx(ctx, func(tx *store.Tx) error { return tx.InsertLinks(ctx, urls) })
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -14,16 +14,16 @@ import (
 )
 
 // newURL is a link that is ready to be inserted.
-func newURL(owner store.User, slug string) *store.URL {
-	return &store.URL{ID: store.NewID(), UserID: owner.ID, Slug: slug, OriginalURL: "https://example.com/" + slug, Active: true, CreatedAt: 1000, UpdatedAt: 1000}
+func newURL(owner store.User, slug string) *store.Link {
+	return &store.Link{ID: store.NewID(), UserID: owner.ID, Slug: slug, OriginalURL: "https://example.com/" + slug, Active: true, CreatedAt: 1000, UpdatedAt: 1000}
 }
 
-func addURLs(t *testing.T, s *store.Store, urls ...*store.URL) {
+func addURLs(t *testing.T, s *store.Store, urls ...*store.Link) {
 	t.Helper()
-	inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertURLs(ctx, urls) })
+	inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertLinks(ctx, urls) })
 }
 
-func slugsOf(list []store.URL) string {
+func slugsOf(list []store.Link) string {
 	var out []string
 	for _, u := range list {
 		out = append(out, u.Slug)
@@ -37,7 +37,7 @@ func TestURLs_keep_every_field(t *testing.T) {
 		ctx := t.Context()
 		ann := addUser(t, s, "ann@example.com", "USER")
 		bare := newURL(ann, "bare")
-		full := &store.URL{
+		full := &store.Link{
 			ID: store.NewID(), UserID: ann.ID, Slug: "full", OriginalURL: "https://example.com/?a=b", Title: "Tïtle", PasswordHash: "hash", ExpiresAt: 99,
 			UTM:    link.UTM{Source: "1", Medium: "2", Campaign: "3", Term: "4", Content: "5", ID: "6", SourcePlatform: "7"},
 			Active: true, ABTesting: true, SmartRouting: true, DefaultURL: "https://example.net", OGTitle: "og", OGDescription: "d", OGImage: "k", TwitterCard: "summary",
@@ -47,19 +47,19 @@ func TestURLs_keep_every_field(t *testing.T) {
 		if bare.Num == 0 || full.Num <= bare.Num {
 			t.Fatalf("numbers %d, %d", bare.Num, full.Num)
 		}
-		for _, want := range []*store.URL{bare, full} {
-			got, err := s.URLByID(ctx, want.ID)
+		for _, want := range []*store.Link{bare, full} {
+			got, err := s.LinkByID(ctx, want.ID)
 			must(t, err)
 			if got != *want {
 				t.Errorf("read %+v, wrote %+v", got, *want)
 			}
-			got, err = s.URLBySlug(ctx, want.Slug)
+			got, err = s.LinkBySlug(ctx, want.Slug)
 			must(t, err)
 			if got.ID != want.ID {
 				t.Errorf("by slug: %+v", got)
 			}
 		}
-		if _, err := s.URLBySlug(ctx, "BARE"); !errors.Is(err, store.ErrNotFound) {
+		if _, err := s.LinkBySlug(ctx, "BARE"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("slugs tell case apart: %v", err)
 		}
 
@@ -69,27 +69,29 @@ func TestURLs_keep_every_field(t *testing.T) {
 		changed.CreatedAt = bare.CreatedAt
 		emptied := *bare
 		emptied.ID, emptied.Num, emptied.Slug, emptied.CreatedAt, emptied.Active = full.ID, full.Num, full.Slug, full.CreatedAt, false
-		for _, want := range []store.URL{changed, emptied} {
-			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateURL(ctx, &want) })
-			got, err := s.URLByID(ctx, want.ID)
+		for _, want := range []store.Link{changed, emptied} {
+			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateLink(ctx, &want) })
+			got, err := s.LinkByID(ctx, want.ID)
 			must(t, err)
 			if got != want {
 				t.Errorf("read %+v, wrote %+v", got, want)
 			}
 		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteURLs(ctx, []string{bare.ID, "unknown"}) })
-		if _, err := s.URLByID(ctx, bare.ID); !errors.Is(err, store.ErrNotFound) {
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			return tx.DeleteLinks(ctx, []string{bare.ID, "unknown"})
+		})
+		if _, err := s.LinkByID(ctx, bare.ID); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a deleted link: %v", err)
 		}
 	})
 }
 
-func TestInsertURLs_leaves_out_taken_slugs(t *testing.T) {
+func TestInsertLinks_leaves_out_taken_slugs(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		addURLs(t, s, newURL(ann, "taken"))
-		var urls []*store.URL
+		var urls []*store.Link
 		for i := range 1200 { // more than one statement takes
 			urls = append(urls, newURL(ann, fmt.Sprintf("s%d", i)))
 		}
@@ -103,23 +105,23 @@ func TestInsertURLs_leaves_out_taken_slugs(t *testing.T) {
 	})
 }
 
-func TestLockURLs(t *testing.T) {
+func TestLockLinks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		a, b := newURL(ann, "aaa"), newURL(ann, "bbb")
 		addURLs(t, s, a, b)
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
-			list, err := tx.LockURLs(ctx, []string{b.ID, "unknown", a.ID, b.ID})
+			list, err := tx.LockLinks(ctx, []string{b.ID, "unknown", a.ID, b.ID})
 			if err == nil && slugsOf(list) != "aaa bbb" {
 				err = fmt.Errorf("locked %s", slugsOf(list))
 			}
-			if none, err := tx.LockURLs(ctx, nil); err != nil || len(none) != 0 {
+			if none, err := tx.LockLinks(ctx, nil); err != nil || len(none) != 0 {
 				return fmt.Errorf("locking nothing: %v, %v", none, err)
 			}
 			return err
 		})
-		err := s.Tx(t.Context(), func(tx *store.Tx) error { _, err := tx.LockURL(t.Context(), "unknown"); return err })
+		err := s.Tx(t.Context(), func(tx *store.Tx) error { _, err := tx.LockLink(t.Context(), "unknown"); return err })
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("an unknown link: %v", err)
 		}
@@ -131,7 +133,7 @@ func TestURLs_filters_and_sorts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		ann, bob := addUser(t, s, "ann@example.com", "USER"), addUser(t, s, "bob@example.com", "USER")
-		for i, u := range []store.URL{
+		for i, u := range []store.Link{
 			{Slug: "one", Title: "Zebra", ExpiresAt: 500, Active: true}, // expired at 1000
 			{Slug: "two", Title: "apple", ExpiresAt: 5000, Active: true, OriginalURL: "https://x.example/50%25_OFF"},
 			{Slug: "Three", Active: true, CreatedAt: 1},
@@ -155,35 +157,35 @@ func TestURLs_filters_and_sorts(t *testing.T) {
 		}
 		addURLs(t, s, newURL(bob, "bobs"))
 
-		f := func(change func(*store.URLFilter)) store.URLFilter {
-			v := store.URLFilter{UserID: ann.ID, Now: 1000, SortBy: "slug", Ascending: true, Limit: 10}
+		f := func(change func(*store.LinkFilter)) store.LinkFilter {
+			v := store.LinkFilter{UserID: ann.ID, Now: 1000, SortBy: "slug", Ascending: true, Limit: 10}
 			change(&v)
 			return v
 		}
-		by := func(sort string, ascending bool) func(*store.URLFilter) {
-			return func(v *store.URLFilter) { v.SortBy, v.Ascending = sort, ascending }
+		by := func(sort string, ascending bool) func(*store.LinkFilter) {
+			return func(v *store.LinkFilter) { v.SortBy, v.Ascending = sort, ascending }
 		}
 		for name, q := range map[string]struct {
-			filter store.URLFilter
+			filter store.LinkFilter
 			want   string
 		}{
-			"all of a user":                         {f(func(*store.URLFilter) {}), "Three five four one two"},
-			"all of everybody":                      {f(func(v *store.URLFilter) { v.UserID = "" }), "Three bobs five four one two"},
-			"active":                                {f(func(v *store.URLFilter) { v.Status = "ACTIVE" }), "Three two"},
-			"inactive":                              {f(func(v *store.URLFilter) { v.Status = "INACTIVE" }), "four"},
-			"expired, active or not":                {f(func(v *store.URLFilter) { v.Status = "EXPIRED" }), "five one"},
-			"expiry is at that very millisecond":    {f(func(v *store.URLFilter) { v.Status, v.Now = "EXPIRED", 500 }), "five one"},
-			"not a millisecond before":              {f(func(v *store.URLFilter) { v.Status, v.Now = "EXPIRED", 499 }), ""},
-			"search in titles, any case":            {f(func(v *store.URLFilter) { v.Search = "APPLE" }), "five two"},
-			"search beyond ASCII":                   {f(func(v *store.URLFilter) { v.Search = "äRG" }), "four"},
-			"search in slugs":                       {f(func(v *store.URLFilter) { v.Search = "thr" }), "Three"},
-			"search in destinations":                {f(func(v *store.URLFilter) { v.Search = "X.EXAMPLE" }), "two"},
-			"percent and underscore are themselves": {f(func(v *store.URLFilter) { v.Search = "%25_off" }), "two"},
-			"percent alone":                         {f(func(v *store.URLFilter) { v.Search = "%" }), "two"},
-			"underscore alone":                      {f(func(v *store.URLFilter) { v.Search = "_" }), "two"},
-			"backslash":                             {f(func(v *store.URLFilter) { v.Search = `\` }), ""},
-			"search and status":                     {f(func(v *store.URLFilter) { v.Search, v.Status = "apple", "ACTIVE" }), "two"},
-			"not across fields":                     {f(func(v *store.URLFilter) { v.Search = "applehttps" }), ""},
+			"all of a user":                         {f(func(*store.LinkFilter) {}), "Three five four one two"},
+			"all of everybody":                      {f(func(v *store.LinkFilter) { v.UserID = "" }), "Three bobs five four one two"},
+			"active":                                {f(func(v *store.LinkFilter) { v.Status = "ACTIVE" }), "Three two"},
+			"inactive":                              {f(func(v *store.LinkFilter) { v.Status = "INACTIVE" }), "four"},
+			"expired, active or not":                {f(func(v *store.LinkFilter) { v.Status = "EXPIRED" }), "five one"},
+			"expiry is at that very millisecond":    {f(func(v *store.LinkFilter) { v.Status, v.Now = "EXPIRED", 500 }), "five one"},
+			"not a millisecond before":              {f(func(v *store.LinkFilter) { v.Status, v.Now = "EXPIRED", 499 }), ""},
+			"search in titles, any case":            {f(func(v *store.LinkFilter) { v.Search = "APPLE" }), "five two"},
+			"search beyond ASCII":                   {f(func(v *store.LinkFilter) { v.Search = "äRG" }), "four"},
+			"search in slugs":                       {f(func(v *store.LinkFilter) { v.Search = "thr" }), "Three"},
+			"search in destinations":                {f(func(v *store.LinkFilter) { v.Search = "X.EXAMPLE" }), "two"},
+			"percent and underscore are themselves": {f(func(v *store.LinkFilter) { v.Search = "%25_off" }), "two"},
+			"percent alone":                         {f(func(v *store.LinkFilter) { v.Search = "%" }), "two"},
+			"underscore alone":                      {f(func(v *store.LinkFilter) { v.Search = "_" }), "two"},
+			"backslash":                             {f(func(v *store.LinkFilter) { v.Search = `\` }), ""},
+			"search and status":                     {f(func(v *store.LinkFilter) { v.Search, v.Status = "apple", "ACTIVE" }), "two"},
+			"not across fields":                     {f(func(v *store.LinkFilter) { v.Search = "applehttps" }), ""},
 			"newest first":                          {f(by("createdAt", false)), "five four two one Three"},
 			"no sort means newest":                  {f(by("", false)), "five four two one Three"},
 			"updated":                               {f(by("updatedAt", true)), "five four Three two one"},
@@ -192,11 +194,11 @@ func TestURLs_filters_and_sorts(t *testing.T) {
 			"title, none first":                     {f(by("title", false)), "Three four two one five"},
 			"expiry, ties by number":                {f(by("expiresAt", true)), "one five two Three four"},
 			"expiry, never first":                   {f(by("expiresAt", false)), "four Three two five one"},
-			"second page":                           {f(func(v *store.URLFilter) { v.Offset, v.Limit = 2, 2 }), "four one"},
-			"past the end":                          {f(func(v *store.URLFilter) { v.Offset = 5 }), ""},
+			"second page":                           {f(func(v *store.LinkFilter) { v.Offset, v.Limit = 2, 2 }), "four one"},
+			"past the end":                          {f(func(v *store.LinkFilter) { v.Offset = 5 }), ""},
 			"injection is a name":                   {f(by("slug; DROP TABLE urls", false)), "five four two one Three"},
 		} {
-			list, total, err := s.URLs(ctx, q.filter)
+			list, total, err := s.Links(ctx, q.filter)
 			must(t, err)
 			if got := slugsOf(list); got != q.want {
 				t.Errorf("%s: %q, want %q", name, got, q.want)
@@ -205,12 +207,12 @@ func TestURLs_filters_and_sorts(t *testing.T) {
 				t.Errorf("%s: total %d", name, total)
 			}
 		}
-		st, err := s.URLStats(ctx, ann.ID, 1000)
+		st, err := s.LinkStats(ctx, ann.ID, 1000)
 		must(t, err)
-		if st != (store.URLStats{Total: 5, Active: 2, Inactive: 1, Expired: 2, Clicks: 10}) {
+		if st != (store.LinkStats{Total: 5, Active: 2, Inactive: 1, Expired: 2, Clicks: 10}) {
 			t.Errorf("%+v", st)
 		}
-		if st, err = s.URLStats(ctx, "nobody", 1000); err != nil || st != (store.URLStats{}) {
+		if st, err = s.LinkStats(ctx, "nobody", 1000); err != nil || st != (store.LinkStats{}) {
 			t.Errorf("of nobody: %+v, %v", st, err)
 		}
 	})
@@ -221,7 +223,7 @@ func TestUTMValues(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		ann := addUser(t, s, "ann@example.com", "USER")
-		var urls []*store.URL
+		var urls []*store.Link
 		for i, v := range []string{"news", "news", "News", "neo", "Älter", "", "other", "other", "other"} {
 			u := newURL(ann, fmt.Sprintf("slug%d", i))
 			u.UTM.Source = v
@@ -274,7 +276,7 @@ func TestVariants(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteVariant(ctx, late.ID) })
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteURLs(ctx, []string{u.ID}) })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteLinks(ctx, []string{u.ID}) })
 		if list, err := s.Variants(ctx, u.ID); err != nil || len(list) != 0 {
 			t.Errorf("a deleted link's: %v, %v", list, err)
 		}
@@ -314,7 +316,7 @@ func TestRules(t *testing.T) {
 		if n, _ := s.CountRules(ctx, u.ID); n != 3 {
 			t.Errorf("%d left", n)
 		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteURLs(ctx, []string{u.ID}) })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteLinks(ctx, []string{u.ID}) })
 		if n, _ := s.CountRules(ctx, u.ID); n != 0 {
 			t.Errorf("%d left of a deleted link", n)
 		}

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// URLsByNum reads those of the links that exist.
-func (c Conn) URLsByNum(ctx context.Context, nums []uint64) (map[uint64]URL, error) {
-	return found(ctx, c, scanURL, `SELECT `+urlColumns+` FROM urls WHERE num IN `, nums, func(u *URL) uint64 { return u.Num })
+// LinksByNum reads those of the links that exist.
+func (c Conn) LinksByNum(ctx context.Context, nums []uint64) (map[uint64]Link, error) {
+	return found(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE num IN `, nums, func(u *Link) uint64 { return u.Num })
 }
 
-// URLsByClicks lists the links with the highest counters, of one user or, with "", of all.
-func (c Conn) URLsByClicks(ctx context.Context, userID string, limit int) ([]URL, error) {
+// LinksByClicks lists the links with the highest counters, of one user or, with "", of all.
+func (c Conn) LinksByClicks(ctx context.Context, userID string, limit int) ([]Link, error) {
 	where, args := "", []any{}
 	if userID != "" {
 		where, args = ` WHERE user_id = ?`, []any{userID}
 	}
-	return All(ctx, c, scanURL, `SELECT `+urlColumns+` FROM urls`+where+` ORDER BY click_count DESC, num DESC LIMIT ?`, append(args, limit)...)
+	return All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls`+where+` ORDER BY click_count DESC, num DESC LIMIT ?`, append(args, limit)...)
 }
 
-// TestedURLs lists the links whose A/B test is on, newest first, of one user or, with "", of all.
-func (c Conn) TestedURLs(ctx context.Context, userID string) ([]URL, error) {
+// TestedLinks lists the links whose A/B test is on, newest first, of one user or, with "", of all.
+func (c Conn) TestedLinks(ctx context.Context, userID string) ([]Link, error) {
 	where, args := "", []any{}
 	if userID != "" {
 		where, args = ` AND user_id = ?`, []any{userID}
 	}
-	return All(ctx, c, scanURL, `SELECT `+urlColumns+` FROM urls WHERE ab_testing`+where+` ORDER BY num DESC`, args...)
+	return All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE ab_testing`+where+` ORDER BY num DESC`, args...)
 }
 
 // VariantsOf lists the variants of links, by the link's id, oldest first.

@@ -308,13 +308,13 @@ func TestLookups_of_clicked_things(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		u := addUser(t, s, "a@example.com", "USER")
-		link := store.URL{ID: store.NewID(), UserID: u.ID, Slug: "slug", OriginalURL: "https://example.com", CreatedAt: 1, UpdatedAt: 1}
+		link := store.Link{ID: store.NewID(), UserID: u.ID, Slug: "slug", OriginalURL: "https://example.com", CreatedAt: 1, UpdatedAt: 1}
 		rule := store.Rule{ID: store.NewID(), URLID: link.ID, Name: "n", TargetURL: "https://t", Conditions: "{}", CreatedAt: 1, UpdatedAt: 1}
 		variant := store.Variant{ID: store.NewID(), URLID: link.ID, Name: "v", TargetURL: "https://v", CreatedAt: 1, UpdatedAt: 1}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
-			return errors.Join(tx.InsertURLs(ctx, []*store.URL{&link}), tx.InsertRule(ctx, &rule), tx.InsertVariant(ctx, &variant))
+			return errors.Join(tx.InsertLinks(ctx, []*store.Link{&link}), tx.InsertRule(ctx, &rule), tx.InsertVariant(ctx, &variant))
 		})
-		urls, err := s.URLsByNum(ctx, []uint64{link.Num, 999})
+		urls, err := s.LinksByNum(ctx, []uint64{link.Num, 999})
 		must(t, err)
 		if got := urls[link.Num]; len(urls) != 1 || got.ID != link.ID || got.Slug != "slug" || got.OriginalURL != link.OriginalURL {
 			t.Fatalf("%v", urls)

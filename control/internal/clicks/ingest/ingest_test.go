@@ -35,7 +35,7 @@ type world struct {
 	t      *testing.T
 	store  *store.Store
 	clicks analytics.Store
-	link   store.URL
+	link   store.Link
 	owner  uint64
 }
 
@@ -57,8 +57,8 @@ func newWorld(t *testing.T, s *store.Store) *world {
 			if n, err = tx.InsertUser(t.Context(), u); err != nil {
 				return err
 			}
-			w.link = store.URL{ID: store.NewID(), UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}
-			return tx.InsertURLs(t.Context(), []*store.URL{&w.link})
+			w.link = store.Link{ID: store.NewID(), UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}
+			return tx.InsertLinks(t.Context(), []*store.Link{&w.link})
 		})
 		return n, err
 	}()
@@ -116,7 +116,7 @@ func (w *world) stored() int64 {
 
 func (w *world) clickCount() int64 {
 	w.t.Helper()
-	u, err := w.store.URLByID(context.Background(), w.link.ID)
+	u, err := w.store.LinkByID(context.Background(), w.link.ID)
 	w.ok(err)
 	return u.ClickCount
 }
@@ -323,7 +323,7 @@ func TestCounters_follow_the_click_store(t *testing.T) {
 			}
 		}
 		testkit.Eventually(w.t, "counters of 8 people, 3 drawn, 4 routed", check(8, 3, 4, newest))
-		u, err := s.URLByID(t.Context(), w.link.ID)
+		u, err := s.LinkByID(t.Context(), w.link.ID)
 		w.ok(err)
 		if u.UpdatedAt != 1 || u.Revision != w.link.Revision {
 			t.Error("setting counters changed more than counters")

@@ -148,7 +148,7 @@ func (f *Feed) Subscribe(ctx context.Context, p auth.Principal, a Ask) (*Subscri
 	case a.All && !p.IsAdmin():
 		return nil, problem.New(problem.Forbidden, "Only administrators may see everybody's clicks.")
 	case a.URLID != "":
-		u, err := f.store.URLByID(ctx, a.URLID)
+		u, err := f.store.LinkByID(ctx, a.URLID)
 		if err != nil && !isMissing(err) {
 			return nil, fmt.Errorf("find the link of a live feed: %w", err)
 		}
@@ -335,7 +335,7 @@ func (f *Feed) resolve(ctx context.Context, rows []analytics.Row) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	found, err := f.store.URLsByNum(ctx, unknown)
+	found, err := f.store.LinksByNum(ctx, unknown)
 	if err != nil {
 		for _, num := range unknown {
 			delete(f.links, num)

@@ -29,13 +29,13 @@ func newFeed(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal, r
 	}
 	t.Cleanup(func() { _ = clicks.Close() })
 	u := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
-	l := store.URL{ID: store.NewID(), UserID: u.ID, Slug: "one", OriginalURL: "https://example.com", Active: true}
+	l := store.Link{ID: store.NewID(), UserID: u.ID, Slug: "one", OriginalURL: "https://example.com", Active: true}
 	ann = auth.Principal{UserID: u.ID, Role: auth.User}
 	if err := st.Tx(t.Context(), func(tx *store.Tx) (err error) {
 		if ann.UserNum, err = tx.InsertUser(t.Context(), u); err != nil {
 			return err
 		}
-		return tx.InsertURLs(t.Context(), []*store.URL{&l})
+		return tx.InsertLinks(t.Context(), []*store.Link{&l})
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -40,12 +40,12 @@ func BenchmarkReports(b *testing.B) {
 	}
 	st := storetest.Open(b)
 	user := store.User{ID: store.NewID(), Email: "root@example.com", Role: "ADMIN", Active: true}
-	link := store.URL{ID: store.NewID(), UserID: user.ID, Slug: "one", OriginalURL: "https://example.com", Active: true}
+	link := store.Link{ID: store.NewID(), UserID: user.ID, Slug: "one", OriginalURL: "https://example.com", Active: true}
 	if err := st.Tx(b.Context(), func(tx *store.Tx) error {
 		if _, err := tx.InsertUser(b.Context(), user); err != nil {
 			return err
 		}
-		return tx.InsertURLs(b.Context(), []*store.URL{&link})
+		return tx.InsertLinks(b.Context(), []*store.Link{&link})
 	}); err != nil {
 		b.Fatal(err)
 	}

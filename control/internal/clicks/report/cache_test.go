@@ -43,7 +43,7 @@ type world struct {
 	cache  *report.Cache
 	*report.Service
 	who   [3]auth.Principal
-	links [3]store.URL
+	links [3]store.Link
 	seq   uint64
 }
 
@@ -77,8 +77,8 @@ func newWorld(t *testing.T, st *store.Store, cfg report.CacheConfig) *world {
 				return err
 			}
 			w.who[i] = auth.Principal{UserID: u.ID, UserNum: num, Role: role}
-			w.links[i] = store.URL{ID: store.NewID(), UserID: u.ID, Slug: name, Title: name, OriginalURL: "https://example.com", Active: true}
-			if err := tx.InsertURLs(t.Context(), []*store.URL{&w.links[i]}); err != nil {
+			w.links[i] = store.Link{ID: store.NewID(), UserID: u.ID, Slug: name, Title: name, OriginalURL: "https://example.com", Active: true}
+			if err := tx.InsertLinks(t.Context(), []*store.Link{&w.links[i]}); err != nil {
 				return err
 			}
 		}

@@ -65,7 +65,7 @@ func (s *Service) Tests(ctx context.Context, p auth.Principal, a Ask) (*Tests, e
 }
 
 func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period Period) (*Tests, error) {
-	urls, err := s.store.TestedURLs(ctx, ownUser(p))
+	urls, err := s.store.TestedLinks(ctx, ownUser(p))
 	if err != nil {
 		return nil, fmt.Errorf("list tested links: %w", err)
 	}
@@ -103,7 +103,7 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 }
 
 // numsOf is never nil: no links must not mean all.
-func numsOf(urls []store.URL) []uint64 {
+func numsOf(urls []store.Link) []uint64 {
 	nums := make([]uint64, len(urls))
 	for i, u := range urls {
 		nums[i] = u.Num
@@ -122,7 +122,7 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) 
 		return nil, err
 	}
 	return recall(ctx, s, p, linkScope(u, a), key("test", a, period), func() (*Test, error) {
-		list, _, err := s.tests(ctx, []store.URL{u}, a, period)
+		list, _, err := s.tests(ctx, []store.Link{u}, a, period)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) 
 }
 
 // tests reports on each link's variants. drawn is the clicks that any variant got, also one that was deleted since.
-func (s *Service) tests(ctx context.Context, urls []store.URL, a Ask, period Period) (list []Test, drawn int64, err error) {
+func (s *Service) tests(ctx context.Context, urls []store.Link, a Ask, period Period) (list []Test, drawn int64, err error) {
 	ids := make([]string, len(urls))
 	for i, u := range urls {
 		ids[i] = u.ID
@@ -221,7 +221,7 @@ func (s *Service) Routing(ctx context.Context, p auth.Principal, id string, a As
 	return recall(ctx, s, p, linkScope(u, a), key("routing", a, period), func() (*Routing, error) { return s.routing(ctx, u, a, period) })
 }
 
-func (s *Service) routing(ctx context.Context, u store.URL, a Ask, period Period) (*Routing, error) {
+func (s *Service) routing(ctx context.Context, u store.Link, a Ask, period Period) (*Routing, error) {
 	rules, err := s.store.Rules(ctx, u.ID)
 	if err != nil {
 		return nil, fmt.Errorf("find the rules of a report: %w", err)

@@ -58,19 +58,19 @@ func (a Ask) bots() analytics.Bots {
 }
 
 // link finds a link that the caller may see.
-func (s *Service) link(ctx context.Context, p auth.Principal, id string) (store.URL, error) {
-	u, err := s.store.URLByID(ctx, id)
+func (s *Service) link(ctx context.Context, p auth.Principal, id string) (store.Link, error) {
+	u, err := s.store.LinkByID(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(u.UserID):
-		return store.URL{}, problem.Missing("URL")
+		return store.Link{}, problem.Missing("URL")
 	case err != nil:
-		return store.URL{}, fmt.Errorf("find the link of a report: %w", err)
+		return store.Link{}, fmt.Errorf("find the link of a report: %w", err)
 	}
 	return u, nil
 }
 
 // linkScope is the clicks of one link; ownScope is all that the caller may see.
-func linkScope(u store.URL, a Ask) analytics.Scope {
+func linkScope(u store.Link, a Ask) analytics.Scope {
 	return analytics.Scope{Links: []uint64{u.Num}, Bots: a.bots()}
 }
 

@@ -111,7 +111,7 @@ func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period 
 	if err != nil {
 		return nil, err
 	}
-	stats, err := s.store.URLStats(ctx, ownUser(p), s.now().UnixMilli())
+	stats, err := s.store.LinkStats(ctx, ownUser(p), s.now().UnixMilli())
 	if err != nil {
 		return nil, fmt.Errorf("count links for the overview: %w", err)
 	}
@@ -145,7 +145,7 @@ func (s *Service) Trend(ctx context.Context, links []uint64, r Range) ([]DayFigu
 
 // CountedLink is a link and the clicks that were asked for.
 type CountedLink struct {
-	store.URL
+	store.Link
 	Clicks int64
 }
 
@@ -159,7 +159,7 @@ func (s *Service) TopLinks(ctx context.Context, p auth.Principal, a Ask) ([]Coun
 	scope := ownScope(p, a)
 	if a.open() {
 		if !a.IncludeBots {
-			list, err := s.store.URLsByClicks(ctx, ownUser(p), a.limit())
+			list, err := s.store.LinksByClicks(ctx, ownUser(p), a.limit())
 			if err != nil {
 				return nil, fmt.Errorf("list links by clicks: %w", err)
 			}
@@ -195,7 +195,7 @@ func (s *Service) top(ctx context.Context, scope analytics.Scope, limit int) ([]
 		for i, l := range lines {
 			nums[i] = l.Link
 		}
-		urls, err := s.store.URLsByNum(ctx, nums)
+		urls, err := s.store.LinksByNum(ctx, nums)
 		if err != nil {
 			return nil, fmt.Errorf("find the links of a report: %w", err)
 		}

@@ -68,9 +68,9 @@ func (w *world) serve(cfg edgeapi.Config, source snapshot.Source) string {
 
 func (w *world) create(slug string) {
 	w.Helper()
-	u := store.URL{ID: store.NewID(), UserID: "user", Slug: slug, Active: true, OriginalURL: "https://example.com/" + slug}
+	u := store.Link{ID: store.NewID(), UserID: "user", Slug: slug, Active: true, OriginalURL: "https://example.com/" + slug}
 	if err := w.store.Tx(w.Context(), func(tx *store.Tx) error {
-		if err := tx.InsertURLs(w.Context(), []*store.URL{&u}); err != nil {
+		if err := tx.InsertLinks(w.Context(), []*store.Link{&u}); err != nil {
 			return err
 		}
 		return tx.Touch(w.Context(), u.Num, u.Slug)

@@ -27,12 +27,12 @@ func crowd(b *testing.B, s *store.Store, n int) {
 	}))
 	for i := 0; i < n; i += 5000 {
 		fail(s.Tx(ctx, func(tx *store.Tx) error {
-			var urls []*store.URL
+			var urls []*store.Link
 			for j := i; j < i+5000; j++ {
-				urls = append(urls, &store.URL{ID: store.NewID(), UserID: "user", Slug: fmt.Sprintf("s%07d", j*7919%(20*n)), Active: true, SmartRouting: j%20 == 0,
+				urls = append(urls, &store.Link{ID: store.NewID(), UserID: "user", Slug: fmt.Sprintf("s%07d", j*7919%(20*n)), Active: true, SmartRouting: j%20 == 0,
 					OriginalURL: fmt.Sprintf("https://www.example.com/campaigns/%d/page-%x?ref=%x&utm_content=mail", j%97, j*2654435761, j*31), Title: fmt.Sprint("Campaign ", j%100)})
 			}
-			if err := tx.InsertURLs(ctx, urls); err != nil {
+			if err := tx.InsertLinks(ctx, urls); err != nil {
 				return err
 			}
 			var refs []store.LinkRef

@@ -137,7 +137,7 @@ func (p *Publisher) write(ctx context.Context, c store.Conn, f io.Writer, cur sn
 	}
 	w.Sign(p.cfg.Key)
 	for last := uint64(0); ; {
-		list, err := c.LinksAfter(ctx, last, page)
+		list, err := c.FullLinksAfter(ctx, last, page)
 		if err != nil {
 			return hash, err
 		}

@@ -58,7 +58,7 @@ func (w *world) ok(err error) {
 	}
 }
 
-func (w *world) create(slug string) store.URL {
+func (w *world) create(slug string) store.Link {
 	w.Helper()
 	to := "https://example.com/" + slug
 	u, err := w.links.Create(w.Context(), w.owner, links.Creation{Input: links.Input{OriginalURL: &to}, CustomSlug: slug})
@@ -257,8 +257,8 @@ func TestDeltas_lead_where_a_full_document_is(t *testing.T) {
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	rule, variant := store.NewID(), store.NewID()
-	l := store.Link{
-		URL: store.URL{Num: 7, Slug: "abc", OriginalURL: "https://example.com", Title: "T", PasswordHash: "h", ExpiresAt: 5, CreatedAt: 4, Revision: 9,
+	l := store.FullLink{
+		Link: store.Link{Num: 7, Slug: "abc", OriginalURL: "https://example.com", Title: "T", PasswordHash: "h", ExpiresAt: 5, CreatedAt: 4, Revision: 9,
 			UTM: link.UTM{Source: "s"}, Active: false, ABTesting: true, SmartRouting: true, DefaultURL: "https://d.example",
 			OGTitle: "og", OGDescription: "d", OGImage: "og-images/x/1.webp", TwitterCard: "summary"},
 		Owner:    3,

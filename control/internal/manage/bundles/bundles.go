@@ -65,7 +65,7 @@ func New(s *store.Store, clicks Clicks, clock func() time.Time) *Service {
 // Bundle is a bundle with its links, in order.
 type Bundle struct {
 	store.Bundle
-	URLs []store.BundleURL
+	URLs []store.BundleLink
 }
 
 // Status is ACTIVE or ARCHIVED.
@@ -81,7 +81,7 @@ func status(b *store.Bundle) string {
 // Clicks is the sum of the links' click counts.
 func (b *Bundle) Clicks() (n int64) {
 	for i := range b.URLs {
-		n += b.URLs[i].URL.ClickCount
+		n += b.URLs[i].Link.ClickCount
 	}
 	return n
 }
@@ -268,7 +268,7 @@ func readAll(ctx context.Context, c store.Conn, p auth.Principal, list []store.B
 	for i := range list {
 		ids[i] = list[i].ID
 	}
-	urls, err := c.BundleURLs(ctx, ids, scope(p))
+	urls, err := c.BundleLinks(ctx, ids, scope(p))
 	if err != nil {
 		return nil, fmt.Errorf("read the links of bundles: %w", err)
 	}

@@ -63,8 +63,8 @@ func (s *Service) add(ctx context.Context, p auth.Principal, id, field string, u
 }
 
 // visibleURLs locks links that the caller must all see, or tells which are not there.
-func visibleURLs(ctx context.Context, tx *store.Tx, p auth.Principal, field string, ids []string) ([]store.URL, error) {
-	list, err := tx.LockURLs(ctx, ids)
+func visibleURLs(ctx context.Context, tx *store.Tx, p auth.Principal, field string, ids []string) ([]store.Link, error) {
+	list, err := tx.LockLinks(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func visibleURLs(ctx context.Context, tx *store.Tx, p auth.Principal, field stri
 
 // insert puts links, which the caller sees, into a bundle that is locked. order says in which order; links that
 // are in it already are skipped. The audit entry is for the caller to append, if anything was added.
-func insert(ctx context.Context, tx *store.Tx, p auth.Principal, b *store.Bundle, field string, urls []store.URL, order []string) (added []string, e audit.Entry, err error) {
+func insert(ctx context.Context, tx *store.Tx, p auth.Principal, b *store.Bundle, field string, urls []store.Link, order []string) (added []string, e audit.Entry, err error) {
 	for i := range urls {
 		// An administrator's own bundle may hold anybody's links; in a user's bundle, others' would be what
 		// the user may not see.
@@ -97,7 +97,7 @@ func insert(ctx context.Context, tx *store.Tx, p auth.Principal, b *store.Bundle
 	if added, err = tx.AddToBundle(ctx, b.ID, order); err != nil || len(added) == 0 {
 		return nil, e, err
 	}
-	n, err := tx.CountBundleURLs(ctx, b.ID)
+	n, err := tx.CountBundleLinks(ctx, b.ID)
 	if err != nil {
 		return nil, e, err
 	}
@@ -139,7 +139,7 @@ func (s *Service) Move(ctx context.Context, p auth.Principal, id, urlID string, 
 		}
 		ids := make([]string, len(now.URLs))
 		for i := range ids {
-			ids[i] = now.URLs[i].URL.ID
+			ids[i] = now.URLs[i].Link.ID
 		}
 		at := slices.Index(ids, urlID)
 		if at < 0 {
@@ -211,7 +211,7 @@ func Check(ctx context.Context, c store.Conn, p auth.Principal, field string, id
 // Placement says which bundles links are put in.
 type Placement struct {
 	BundleIDs []string
-	URLs      []store.URL
+	URLs      []store.Link
 }
 
 // Put adds links, which the caller has locked or just made and may see, to the end of bundles. Links that are in
@@ -239,7 +239,7 @@ func Put(ctx context.Context, tx *store.Tx, p auth.Principal, field string, plac
 	}
 	var entries []audit.Entry
 	for i := range list {
-		var urls []store.URL
+		var urls []store.Link
 		var order []string
 		for _, at := range placements {
 			if slices.Contains(at.BundleIDs, list[i].ID) {
@@ -261,7 +261,7 @@ func Put(ctx context.Context, tx *store.Tx, p auth.Principal, field string, plac
 
 // Replace makes a link, which the caller has locked and may see, be in these bundles and in no other that the
 // caller sees. It returns the audit entries like Put.
-func Replace(ctx context.Context, tx *store.Tx, p auth.Principal, field string, ids []string, u *store.URL) ([]audit.Entry, error) {
+func Replace(ctx context.Context, tx *store.Tx, p auth.Principal, field string, ids []string, u *store.Link) ([]audit.Entry, error) {
 	if err := Check(ctx, tx.Conn, p, field, ids); err != nil {
 		return nil, err
 	}
@@ -278,7 +278,7 @@ func Replace(ctx context.Context, tx *store.Tx, p auth.Principal, field string, 
 		b := &list[i]
 		switch {
 		case slices.Contains(ids, b.ID):
-			added, e, err := insert(ctx, tx, p, b, field, []store.URL{*u}, []string{u.ID})
+			added, e, err := insert(ctx, tx, p, b, field, []store.Link{*u}, []string{u.ID})
 			if err != nil {
 				return nil, err
 			}

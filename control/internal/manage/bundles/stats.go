@@ -21,9 +21,9 @@ const (
 // Stats is what a bundle's links have brought. Clicks are people's, not bots'.
 type Stats struct {
 	URLs   int
-	Clicks int64       // the sum of the links' click counts
-	Top    []store.URL // at most 10, most clicks first
-	Trend  []Day       // the last 7 days in the zone, today last, days without clicks too
+	Clicks int64        // the sum of the links' click counts
+	Top    []store.Link // at most 10, most clicks first
+	Trend  []Day        // the last 7 days in the zone, today last, days without clicks too
 }
 
 // Day is one day's clicks.
@@ -45,12 +45,12 @@ func (s *Service) Stats(ctx context.Context, p auth.Principal, id, zone string) 
 	if err != nil {
 		return Stats{}, err
 	}
-	out := Stats{URLs: len(b.URLs), Clicks: b.Clicks(), Top: make([]store.URL, len(b.URLs)), Trend: make([]Day, trendDays)}
+	out := Stats{URLs: len(b.URLs), Clicks: b.Clicks(), Top: make([]store.Link, len(b.URLs)), Trend: make([]Day, trendDays)}
 	links := make([]uint64, len(b.URLs))
 	for i := range b.URLs {
-		out.Top[i], links[i] = b.URLs[i].URL, b.URLs[i].URL.Num
+		out.Top[i], links[i] = b.URLs[i].Link, b.URLs[i].Link.Num
 	}
-	slices.SortStableFunc(out.Top, func(a, b store.URL) int { return cmp.Compare(b.ClickCount, a.ClickCount) })
+	slices.SortStableFunc(out.Top, func(a, b store.Link) int { return cmp.Compare(b.ClickCount, a.ClickCount) })
 	out.Top = out.Top[:min(topURLs, len(out.Top))]
 
 	today := analytics.DayOf(s.now().UnixMilli(), where)

@@ -21,7 +21,7 @@ const maxPasswords = 30
 // Made is a link of a bulk creation, by its place in the request.
 type Made struct {
 	Index int
-	URL   store.URL
+	URL   store.Link
 }
 
 // Failed is an item of a bulk creation that no link was made of, and the first reason.
@@ -49,8 +49,8 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 		return nil, nil, err
 	}
 
-	place := map[*store.URL]int{}
-	var good []*store.URL
+	place := map[*store.Link]int{}
+	var good []*store.Link
 	for i, u := range drafts {
 		if u != nil {
 			place[u] = i
@@ -58,13 +58,13 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 		}
 	}
 	// Chosen slugs go last and sorted, as the store wants them; the others keep their order.
-	slices.SortStableFunc(good, func(a, b *store.URL) int {
+	slices.SortStableFunc(good, func(a, b *store.Link) int {
 		return cmp.Compare(items[place[a]].CustomSlug, items[place[b]].CustomSlug)
 	})
 	made := []Made{}
 	if len(good) > 0 {
 		err := s.store.Tx(ctx, func(tx *store.Tx) error {
-			err := insert(ctx, tx, good, func(u *store.URL) bool { return items[place[u]].CustomSlug != "" })
+			err := insert(ctx, tx, good, func(u *store.Link) bool { return items[place[u]].CustomSlug != "" })
 			if err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 					refs = append(refs, store.LinkRef{Num: u.Num, Slug: u.Slug})
 					made = append(made, Made{i, *u})
 					events = append(events, createdEvent(u))
-					placements = append(placements, bundles.Placement{BundleIDs: items[i].bundleIDs(), URLs: []store.URL{*u}})
+					placements = append(placements, bundles.Placement{BundleIDs: items[i].bundleIDs(), URLs: []store.Link{*u}})
 				}
 			}
 			if len(made) == 0 {
@@ -114,8 +114,8 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 
 // draftMany returns a draft of each item's link, in the order of the items. The draft of an invalid item is nil, and its
 // problem goes to fail.
-func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creation, fail func(int, error)) ([]*store.URL, error) {
-	drafts := make([]*store.URL, len(items))
+func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creation, fail func(int, error)) ([]*store.Link, error) {
+	drafts := make([]*store.Link, len(items))
 	hashes := map[string]string{} // one for all items with the same password
 	slugs := map[string]bool{}
 	for i := range items {
@@ -177,7 +177,7 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 		for i, id := range ids {
 			place[id] = i
 		}
-		given := slices.SortedFunc(slices.Values(list), func(a, b store.URL) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+		given := slices.SortedFunc(slices.Values(list), func(a, b store.Link) int { return cmp.Compare(place[a.ID], place[b.ID]) })
 		bundled, err := bundles.Put(ctx, tx, p, bundleField, bundles.Placement{BundleIDs: in.bundleIDs(), URLs: given})
 		if err != nil {
 			return err
@@ -197,7 +197,7 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 				continue
 			}
 			is.UpdatedAt = store.Now()
-			if err := tx.UpdateURL(ctx, is); err != nil {
+			if err := tx.UpdateLink(ctx, is); err != nil {
 				return err
 			}
 			refs = append(refs, store.LinkRef{Num: is.Num, Slug: is.Slug})
@@ -247,7 +247,7 @@ func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string
 		if err := tx.TouchAll(ctx, refs); err != nil {
 			return err
 		}
-		if err := tx.DeleteURLs(ctx, ids); err != nil {
+		if err := tx.DeleteLinks(ctx, ids); err != nil {
 			return err
 		}
 		if err := webhooks.Emit(ctx, tx, events...); err != nil {
@@ -278,8 +278,8 @@ func distinct(ids []string) ([]string, error) {
 }
 
 // lockAll locks links that the caller must all see; if there is one that they don't, the problem names it.
-func lockAll(ctx context.Context, tx *store.Tx, p auth.Principal, ids []string) ([]store.URL, error) {
-	list, err := tx.LockURLs(ctx, ids)
+func lockAll(ctx context.Context, tx *store.Tx, p auth.Principal, ids []string) ([]store.Link, error) {
+	list, err := tx.LockLinks(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

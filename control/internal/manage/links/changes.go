@@ -9,7 +9,7 @@ import (
 
 // Changes tells which fields of the API's URL object differ between two states of a link. A password is never
 // told: where it was set, changed or removed, both sides are "***".
-func Changes(before, after *store.URL) map[string]webhooks.Change {
+func Changes(before, after *store.Link) map[string]webhooks.Change {
 	out := map[string]webhooks.Change{}
 	was, is := Fields(before), Fields(after)
 	for name, v := range is {
@@ -34,7 +34,7 @@ func sides(changes map[string]webhooks.Change) (before, after map[string]any) {
 
 // Fields gives what an owner can set of a link, by the API's names; unset ones are nil. Values can be compared.
 // The password is left out.
-func Fields(u *store.URL) map[string]any {
+func Fields(u *store.Link) map[string]any {
 	status := store.StatusInactive
 	if u.Active {
 		status = store.StatusActive

@@ -14,25 +14,25 @@ import (
 )
 
 // Create makes a link. A slug that is taken is a Conflict.
-func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (store.URL, error) {
+func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (store.Link, error) {
 	u, err := s.draft(p, &in)
 	if err != nil {
-		return store.URL{}, err
+		return store.Link{}, err
 	}
 	if err := bundles.Check(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
-		return store.URL{}, err
+		return store.Link{}, err
 	}
 	if u.PasswordHash, err = s.hash(ctx, in.Password); err != nil {
-		return store.URL{}, err
+		return store.Link{}, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		if err := insert(ctx, tx, []*store.URL{&u}, func(*store.URL) bool { return in.CustomSlug != "" }); err != nil {
+		if err := insert(ctx, tx, []*store.Link{&u}, func(*store.Link) bool { return in.CustomSlug != "" }); err != nil {
 			return err
 		}
 		if u.Num == 0 {
 			return slugTaken(in.CustomSlug)
 		}
-		bundled, err := bundles.Put(ctx, tx, p, bundleField, bundles.Placement{BundleIDs: in.bundleIDs(), URLs: []store.URL{u}})
+		bundled, err := bundles.Put(ctx, tx, p, bundleField, bundles.Placement{BundleIDs: in.bundleIDs(), URLs: []store.Link{u}})
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 		return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 	})
 	if err != nil {
-		return store.URL{}, fmt.Errorf("create link: %w", err)
+		return store.Link{}, fmt.Errorf("create link: %w", err)
 	}
 	return u, nil
 }
@@ -57,9 +57,9 @@ func slugTaken(slug string) error {
 }
 
 // draft checks a creation and makes the link of it, without password and number.
-func (s *Service) draft(p auth.Principal, in *Creation) (store.URL, error) {
+func (s *Service) draft(p auth.Principal, in *Creation) (store.Link, error) {
 	now := store.Now()
-	u := store.URL{ID: store.NewID(), UserID: p.UserID, Slug: in.CustomSlug, Active: true, CreatedAt: now, UpdatedAt: now}
+	u := store.Link{ID: store.NewID(), UserID: p.UserID, Slug: in.CustomSlug, Active: true, CreatedAt: now, UpdatedAt: now}
 	var v problem.Fields
 	s.apply(&in.Input, &u, &v, now)
 	if in.CustomSlug != "" {
@@ -84,12 +84,12 @@ func (s *Service) hash(ctx context.Context, password *string) (string, error) {
 
 // insert adds links. One whose generated slug is taken gets another; one whose slug was chosen is left out, with
 // Num 0.
-func insert(ctx context.Context, tx *store.Tx, urls []*store.URL, chosen func(*store.URL) bool) error {
+func insert(ctx context.Context, tx *store.Tx, urls []*store.Link, chosen func(*store.Link) bool) error {
 	for range generatedTries {
-		if err := tx.InsertURLs(ctx, urls); err != nil {
+		if err := tx.InsertLinks(ctx, urls); err != nil {
 			return err
 		}
-		var again []*store.URL
+		var again []*store.Link
 		for _, u := range urls {
 			if u.Num == 0 && !chosen(u) {
 				u.Slug = link.NewSlug()
@@ -105,25 +105,25 @@ func insert(ctx context.Context, tx *store.Tx, urls []*store.URL, chosen func(*s
 }
 
 // Update changes what the input speaks of.
-func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in Input) (store.URL, error) {
+func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in Input) (store.Link, error) {
 	now, err := s.Get(ctx, p, id)
 	if err != nil {
-		return store.URL{}, err
+		return store.Link{}, err
 	}
 	// Checked before the transaction, because hashing a password takes long; what depends on the row is checked
 	// again inside.
 	var v problem.Fields
 	s.apply(&in, &now, &v, 0)
 	if err := v.Err(); err != nil {
-		return store.URL{}, err
+		return store.Link{}, err
 	}
 	hash, err := s.hash(ctx, in.Password)
 	if err != nil {
-		return store.URL{}, err
+		return store.Link{}, err
 	}
-	var after store.URL
+	var after store.Link
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		before, err := Visible(p)(tx.LockURL(ctx, id))
+		before, err := Visible(p)(tx.LockLink(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		return save(ctx, tx, p, &before, &after, bundled...)
 	})
 	if err != nil {
-		return store.URL{}, fmt.Errorf("update link: %w", err)
+		return store.Link{}, fmt.Errorf("update link: %w", err)
 	}
 	return after, nil
 }
@@ -162,13 +162,13 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 // save writes a link that was locked in tx and has changed, with its place in the log of changes and its audit
 // entry, and with further entries. It is the last call in a transaction. Where nothing differs, the link is left
 // alone.
-func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.URL, more ...audit.Entry) error {
+func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.Link, more ...audit.Entry) error {
 	changes := Changes(before, after)
 	if len(changes) == 0 {
 		return audit.Append(ctx, tx, more...)
 	}
 	after.UpdatedAt = store.Now()
-	if err := tx.UpdateURL(ctx, after); err != nil {
+	if err := tx.UpdateLink(ctx, after); err != nil {
 		return err
 	}
 	if err := tx.Touch(ctx, after.Num, after.Slug); err != nil {
@@ -188,7 +188,7 @@ const bundleField = "bundleIds"
 // Delete removes a link with its rules and variants. Its clicks stay in the analytics store.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		u, err := Visible(p)(tx.LockURL(ctx, id))
+		u, err := Visible(p)(tx.LockLink(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if err := tx.Touch(ctx, u.Num, u.Slug); err != nil {
 			return err
 		}
-		if err := tx.DeleteURLs(ctx, []string{id}); err != nil {
+		if err := tx.DeleteLinks(ctx, []string{id}); err != nil {
 			return err
 		}
 		if err := webhooks.Emit(ctx, tx, deletedEvent(&u)); err != nil {

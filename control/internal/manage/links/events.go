@@ -6,19 +6,19 @@ import (
 )
 
 // Updated is what webhooks are told of a changed link.
-func Updated(u *store.URL, changes map[string]webhooks.Change) webhooks.Event {
+func Updated(u *store.Link, changes map[string]webhooks.Change) webhooks.Event {
 	return webhooks.Event{Name: webhooks.URLUpdated, OwnerID: u.UserID, Data: webhooks.LinkUpdated{
 		ID: u.ID, Slug: u.Slug, Changes: changes, URLID: u.ID, OriginalURL: u.OriginalURL, UserID: u.UserID,
 	}}
 }
 
-func createdEvent(u *store.URL) webhooks.Event {
+func createdEvent(u *store.Link) webhooks.Event {
 	return webhooks.Event{Name: webhooks.URLCreated, OwnerID: u.UserID, Data: webhooks.LinkCreated{
 		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, Title: orNull(u.Title), UserID: u.UserID, CreatedAt: instant(u.CreatedAt), URLID: u.ID,
 	}}
 }
 
-func deletedEvent(u *store.URL) webhooks.Event {
+func deletedEvent(u *store.Link) webhooks.Event {
 	return webhooks.Event{Name: webhooks.URLDeleted, OwnerID: u.UserID, Data: webhooks.LinkDeleted{
 		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, UserID: u.UserID, URLID: u.ID,
 	}}

@@ -44,7 +44,7 @@ const (
 
 // apply writes what the input says to u, but for the password, and notes every problem. now is 0 unless the
 // link is being made.
-func (s *Service) apply(in *Input, u *store.URL, v *problem.Fields, now int64) {
+func (s *Service) apply(in *Input, u *store.Link, v *problem.Fields, now int64) {
 	if in.OriginalURL != nil || now != 0 {
 		var raw string
 		if in.OriginalURL != nil {
@@ -107,7 +107,7 @@ func (s *Service) apply(in *Input, u *store.URL, v *problem.Fields, now int64) {
 }
 
 // applyTexts writes the free texts of the input to u, trimmed, and reports those that are too long.
-func (in *Input) applyTexts(u *store.URL, v *problem.Fields) {
+func (in *Input) applyTexts(u *store.Link, v *problem.Fields) {
 	for _, f := range []struct {
 		name string
 		in   *string

@@ -60,7 +60,7 @@ func ImageURL(base, key string) string {
 func (s *Service) ImageURL(key string) string { return ImageURL(s.cfg.BaseURL, key) }
 
 // Status is a link's state at a time in Unix milliseconds: ACTIVE, INACTIVE or EXPIRED. Expiry is never stored.
-func Status(u *store.URL, now int64) string {
+func Status(u *store.Link, now int64) string {
 	switch {
 	case u.ExpiredAt(now):
 		return store.StatusExpired
@@ -71,19 +71,19 @@ func Status(u *store.URL, now int64) string {
 }
 
 // Get reads one link.
-func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.URL, error) {
-	return Visible(p)(s.store.URLByID(ctx, id))
+func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.Link, error) {
+	return Visible(p)(s.store.LinkByID(ctx, id))
 }
 
 // Visible turns what a store returned for a link into what the caller may know: a link that is not there and a
 // link of somebody else are the same to them.
-func Visible(p auth.Principal) func(store.URL, error) (store.URL, error) {
-	return func(u store.URL, err error) (store.URL, error) {
+func Visible(p auth.Principal) func(store.Link, error) (store.Link, error) {
+	return func(u store.Link, err error) (store.Link, error) {
 		switch {
 		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(u.UserID):
-			return store.URL{}, problem.Missing("URL")
+			return store.Link{}, problem.Missing("URL")
 		case err != nil:
-			return store.URL{}, fmt.Errorf("read link: %w", err)
+			return store.Link{}, fmt.Errorf("read link: %w", err)
 		}
 		return u, nil
 	}
@@ -93,15 +93,15 @@ func Visible(p auth.Principal) func(store.URL, error) (store.URL, error) {
 type Query struct {
 	Search        string // in title, destination and slug, ignoring case
 	Status        string // ACTIVE, INACTIVE, EXPIRED or "" for all
-	SortBy        string // a key of store.URLSorts; "" means createdAt
+	SortBy        string // a key of store.LinkSorts; "" means createdAt
 	Ascending     bool
 	Offset, Limit int
 }
 
 // List reads a page of the caller's links, an ADMIN's of everybody's, and how many there are on all pages.
-func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.URL, int, error) {
+func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.Link, int, error) {
 	var v problem.Fields
-	if _, ok := store.URLSorts[q.SortBy]; q.SortBy != "" && !ok {
+	if _, ok := store.LinkSorts[q.SortBy]; q.SortBy != "" && !ok {
 		v.Add("sortBy", "must be one of createdAt, updatedAt, clickCount, title, expiresAt, slug")
 	}
 	switch q.Status {
@@ -115,7 +115,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.
 	if err := v.Err(); err != nil {
 		return nil, 0, err
 	}
-	list, total, err := s.store.URLs(ctx, store.URLFilter{
+	list, total, err := s.store.Links(ctx, store.LinkFilter{
 		UserID: scope(p), Search: q.Search, Status: q.Status, Now: store.Now(),
 		SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
 	})
@@ -136,8 +136,8 @@ func scope(p auth.Principal) string {
 }
 
 // Stats counts the links that List would give.
-func (s *Service) Stats(ctx context.Context, p auth.Principal) (store.URLStats, error) {
-	st, err := s.store.URLStats(ctx, scope(p), store.Now())
+func (s *Service) Stats(ctx context.Context, p auth.Principal) (store.LinkStats, error) {
+	st, err := s.store.LinkStats(ctx, scope(p), store.Now())
 	if err != nil {
 		return st, fmt.Errorf("count links: %w", err)
 	}
@@ -145,7 +145,7 @@ func (s *Service) Stats(ctx context.Context, p auth.Principal) (store.URLStats, 
 }
 
 // Owners are the owners of those links that are not the caller's own, by id; only an ADMIN is told.
-func (s *Service) Owners(ctx context.Context, p auth.Principal, urls []store.URL) (map[string]store.User, error) {
+func (s *Service) Owners(ctx context.Context, p auth.Principal, urls []store.Link) (map[string]store.User, error) {
 	if !p.IsAdmin() {
 		return nil, nil
 	}

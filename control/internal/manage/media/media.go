@@ -203,7 +203,7 @@ func (s *Service) Sweep(ctx context.Context) (removed int, err error) {
 			return nil
 		}
 		if m := keys.FindStringSubmatch(i.Key); m != nil {
-			u, err := s.store.URLByID(ctx, m[1])
+			u, err := s.store.LinkByID(ctx, m[1])
 			switch {
 			case err == nil && u.OGImage == i.Key:
 				return nil

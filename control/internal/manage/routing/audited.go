@@ -19,7 +19,7 @@ type audited struct {
 
 // finish ends a transaction: the link's own row if its switches changed, its place in the log of changes, what
 // webhooks are told, and the audit row, which also tells of the switches.
-func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.URL) error {
+func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.Link) error {
 	switches := links.Changes(before, after)
 	events := a.events(after, switches)
 	if a.before != nil && a.after != nil {
@@ -30,7 +30,7 @@ func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, bef
 	}
 	if len(switches) > 0 {
 		after.UpdatedAt = store.Now()
-		if err := tx.UpdateURL(ctx, after); err != nil {
+		if err := tx.UpdateLink(ctx, after); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ var ruleEvents = map[string]string{
 // events is what webhooks are told of the change: of a rule what it is now or, once deleted, what it was. A switch of
 // the link that flips with it is part of its changes, so that one action is one event. Of a variant and of the settings
 // they are told what changes of the link.
-func (a audited) events(u *store.URL, switches map[string]webhooks.Change) []webhooks.Event {
+func (a audited) events(u *store.Link, switches map[string]webhooks.Change) []webhooks.Event {
 	var updated []webhooks.Event
 	if len(switches) > 0 {
 		updated = []webhooks.Event{links.Updated(u, switches)}

@@ -45,9 +45,9 @@ func New(destinations link.Policy, s *store.Store) *Service {
 // change runs f in a transaction on a link of the caller's, which stays locked to its end. f writes what is its
 // own to write; then the link's switches are saved, if f changed them, and the link is noted as changed. f ends
 // with what it returns: the audit entry of the whole change.
-func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f func(tx *store.Tx, u *store.URL) (audited, error)) error {
+func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f func(tx *store.Tx, u *store.Link) (audited, error)) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
-		u, err := links.Visible(p)(tx.LockURL(ctx, urlID))
+		u, err := links.Visible(p)(tx.LockLink(ctx, urlID))
 		if err != nil {
 			return err
 		}
@@ -61,8 +61,8 @@ func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f 
 }
 
 // visible is the link, if the caller may know of it.
-func (s *Service) visible(ctx context.Context, p auth.Principal, urlID string) (store.URL, error) {
-	return links.Visible(p)(s.store.URLByID(ctx, urlID))
+func (s *Service) visible(ctx context.Context, p auth.Principal, urlID string) (store.Link, error) {
+	return links.Visible(p)(s.store.LinkByID(ctx, urlID))
 }
 
 func checkName(raw string, to *string, v *problem.Fields) {

@@ -32,7 +32,7 @@ func each(t *testing.T, f func(w *world)) {
 			if u.Num, err = tx.InsertUser(t.Context(), u); err != nil {
 				return err
 			}
-			return tx.InsertURLs(t.Context(), []*store.URL{{ID: w.url, UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}})
+			return tx.InsertLinks(t.Context(), []*store.Link{{ID: w.url, UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}})
 		}))
 		w.ann = auth.Principal{UserID: u.ID, UserNum: u.Num, Role: auth.User}
 		f(w)
@@ -46,9 +46,9 @@ func (w *world) ok(err error) {
 	}
 }
 
-func (w *world) link() store.URL {
+func (w *world) link() store.Link {
 	w.Helper()
-	u, err := w.store.URLByID(w.Context(), w.url)
+	u, err := w.store.LinkByID(w.Context(), w.url)
 	w.ok(err)
 	return u
 }

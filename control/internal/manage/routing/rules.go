@@ -136,7 +136,7 @@ func (c conditions) MarshalJSON() ([]byte, error) { return []byte(c), nil }
 func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string, in RuleInput) (store.Rule, error) {
 	now := store.Now()
 	r := store.Rule{ID: store.NewID(), URLID: urlID, Active: true, CreatedAt: now, UpdatedAt: now}
-	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.URL) (audited, error) {
+	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
 		var v problem.Fields
 		need("name", in.Name, &v)
 		need("targetUrl", in.TargetURL, &v)
@@ -189,7 +189,7 @@ func (s *Service) CreateFromTemplate(ctx context.Context, p auth.Principal, urlI
 // UpdateRule changes what the input speaks of.
 func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id string, in RuleInput) (store.Rule, error) {
 	var r store.Rule
-	err := s.change(ctx, p, urlID, func(tx *store.Tx, _ *store.URL) (audited, error) {
+	err := s.change(ctx, p, urlID, func(tx *store.Tx, _ *store.Link) (audited, error) {
 		var err error
 		if r, err = foundRule(tx.Rule(ctx, urlID, id)); err != nil {
 			return audited{}, err
@@ -226,7 +226,7 @@ func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id st
 
 // DeleteRule removes a rule. With the last one smart routing goes off.
 func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, urlID, id string) error {
-	return wrap("delete routing rule", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.URL) (audited, error) {
+	return wrap("delete routing rule", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
 		r, err := foundRule(tx.Rule(ctx, urlID, id))
 		if err != nil {
 			return audited{}, err
@@ -294,9 +294,9 @@ type Settings struct {
 }
 
 // Configure changes a link's routing settings.
-func (s *Service) Configure(ctx context.Context, p auth.Principal, urlID string, in Settings) (store.URL, error) {
-	var after store.URL
-	err := s.change(ctx, p, urlID, func(_ *store.Tx, u *store.URL) (audited, error) {
+func (s *Service) Configure(ctx context.Context, p auth.Principal, urlID string, in Settings) (store.Link, error) {
+	var after store.Link
+	err := s.change(ctx, p, urlID, func(_ *store.Tx, u *store.Link) (audited, error) {
 		before := settingsFields(u)
 		if in.SmartRouting != nil {
 			u.SmartRouting = *in.SmartRouting
@@ -318,7 +318,7 @@ func (s *Service) Configure(ctx context.Context, p auth.Principal, urlID string,
 	return after, wrap("change routing settings", err)
 }
 
-func settingsFields(u *store.URL) map[string]any {
+func settingsFields(u *store.Link) map[string]any {
 	f := map[string]any{"isSmartRouting": u.SmartRouting, "defaultUrl": nil}
 	if u.DefaultURL != "" {
 		f["defaultUrl"] = u.DefaultURL

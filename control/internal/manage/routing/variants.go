@@ -47,7 +47,7 @@ func variantFields(v *store.Variant) map[string]any {
 func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID string, in VariantInput) (store.Variant, error) {
 	now := store.Now()
 	variant := store.Variant{ID: store.NewID(), URLID: urlID, Weight: DefaultWeight, Active: true, CreatedAt: now, UpdatedAt: now}
-	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.URL) (audited, error) {
+	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
 		var v problem.Fields
 		need("name", in.Name, &v)
 		need("targetUrl", in.TargetURL, &v)
@@ -73,7 +73,7 @@ func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID str
 // UpdateVariant changes what the input speaks of. When it leaves no active variant, A/B testing goes off.
 func (s *Service) UpdateVariant(ctx context.Context, p auth.Principal, urlID, id string, in VariantInput) (store.Variant, error) {
 	var variant store.Variant
-	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.URL) (audited, error) {
+	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
 		var err error
 		if variant, err = foundVariant(tx.Variant(ctx, urlID, id)); err != nil {
 			return audited{}, err
@@ -98,7 +98,7 @@ func (s *Service) UpdateVariant(ctx context.Context, p auth.Principal, urlID, id
 
 // DeleteVariant removes a variant. When it leaves no active variant, A/B testing goes off.
 func (s *Service) DeleteVariant(ctx context.Context, p auth.Principal, urlID, id string) error {
-	return wrap("delete variant", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.URL) (audited, error) {
+	return wrap("delete variant", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
 		variant, err := foundVariant(tx.Variant(ctx, urlID, id))
 		if err != nil {
 			return audited{}, err
@@ -110,7 +110,7 @@ func (s *Service) DeleteVariant(ctx context.Context, p auth.Principal, urlID, id
 	}))
 }
 
-func offIfNoneActive(ctx context.Context, tx *store.Tx, u *store.URL) error {
+func offIfNoneActive(ctx context.Context, tx *store.Tx, u *store.Link) error {
 	if !u.ABTesting {
 		return nil
 	}

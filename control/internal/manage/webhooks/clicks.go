@@ -127,7 +127,7 @@ func (s *Service) noteClicks(ctx context.Context, interested []store.Subscriptio
 
 // lookup is what clicks refer to, as it is now; what was deleted since is missing.
 type lookup struct {
-	urls     map[uint64]store.URL
+	urls     map[uint64]store.Link
 	rules    map[string]store.Rule
 	variants map[string]store.Variant
 }
@@ -144,7 +144,7 @@ func (s *Service) lookUp(ctx context.Context, rows []analytics.Row) (l lookup, e
 			variants = append(variants, idText(rows[i].Variant))
 		}
 	}
-	if l.urls, err = s.store.URLsByNum(ctx, distinct(nums)); err != nil {
+	if l.urls, err = s.store.LinksByNum(ctx, distinct(nums)); err != nil {
 		return l, fmt.Errorf("find clicked links: %w", err)
 	}
 	if l.rules, err = s.store.RulesByID(ctx, distinct(rules)); err != nil {
@@ -226,7 +226,7 @@ func (s *Service) withinBacklog(ctx context.Context, tx *store.Tx, list []store.
 
 // clicked also tells where the click led, by the link, its rules and its variants as they are now: a click itself keeps
 // only their ids.
-func (l *lookup) clicked(u *store.URL, r *analytics.Row) LinkClicked {
+func (l *lookup) clicked(u *store.Link, r *analytics.Row) LinkClicked {
 	variant := l.variants[idText(r.Variant)]
 	to := u.OriginalURL
 	switch {

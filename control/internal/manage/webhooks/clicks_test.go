@@ -26,12 +26,12 @@ import (
 var _ ingest.Observer = (*webhooks.Service)(nil)
 
 // clickable makes a link of ann's with a rule.
-func (w *world) clickable(slug string) (store.URL, store.Rule) {
+func (w *world) clickable(slug string) (store.Link, store.Rule) {
 	w.t.Helper()
-	u := store.URL{ID: store.NewID(), UserID: w.ann.UserID, Slug: slug, OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}
+	u := store.Link{ID: store.NewID(), UserID: w.ann.UserID, Slug: slug, OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}
 	r := store.Rule{ID: store.NewID(), URLID: u.ID, Name: "phones", TargetURL: "https://m.example.com", Conditions: "{}", CreatedAt: 1, UpdatedAt: 1}
 	must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
-		if err := tx.InsertURLs(w.t.Context(), []*store.URL{&u}); err != nil {
+		if err := tx.InsertLinks(w.t.Context(), []*store.Link{&u}); err != nil {
 			return err
 		}
 		return tx.InsertRule(w.t.Context(), &r)
@@ -39,7 +39,7 @@ func (w *world) clickable(slug string) (store.URL, store.Rule) {
 	return u, r
 }
 
-func (w *world) row(u store.URL, seq uint64) analytics.Row {
+func (w *world) row(u store.Link, seq uint64) analytics.Row {
 	return analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1, Epoch: 1}, Seq: seq}, Time: time.Now().UnixMilli(), Link: u.Num, Owner: w.ann.UserNum}
 }
 
@@ -184,7 +184,7 @@ func TestAPI6_ClickTellsWhereItLed(t *testing.T) {
 		check(link.ID{}, id(store.NewID()), nil, nil)
 		must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
 			u.SmartRouting, u.DefaultURL = true, "https://default.example.com"
-			return tx.UpdateURL(t.Context(), &u)
+			return tx.UpdateLink(t.Context(), &u)
 		}))
 		check(link.ID{}, link.ID{}, "https://default.example.com", nil)
 	})

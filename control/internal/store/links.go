@@ -10,8 +10,8 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// URL is one short link as stored. In optional fields the zero value means unset.
-type URL struct {
+// Link is one short link as stored. In optional fields the zero value means unset.
+type Link struct {
 	Num           uint64 // dense, given by the database
 	ID            string
 	UserID        string
@@ -36,25 +36,25 @@ type URL struct {
 }
 
 // ExpiredAt reports whether the link no longer leads anywhere at a time in Unix milliseconds.
-func (u *URL) ExpiredAt(now int64) bool { return u.ExpiresAt != 0 && u.ExpiresAt <= now }
+func (u *Link) ExpiredAt(now int64) bool { return u.ExpiresAt != 0 && u.ExpiresAt <= now }
 
-func (u *URL) searchText() string {
+func (u *Link) searchText() string {
 	return strings.ToLower(u.Title + "\n" + u.OriginalURL + "\n" + u.Slug)
 }
 
-const urlColumns = `urls.num, urls.id, urls.user_id, urls.slug, urls.original_url, urls.title, urls.password_hash, urls.expires_at,
+const linkColumns = `urls.num, urls.id, urls.user_id, urls.slug, urls.original_url, urls.title, urls.password_hash, urls.expires_at,
 	urls.utm_source, urls.utm_medium, urls.utm_campaign, urls.utm_term, urls.utm_content, urls.utm_id, urls.utm_source_platform,
 	urls.active, urls.ab_testing, urls.smart_routing, urls.default_url, urls.og_title, urls.og_description, urls.og_image, urls.twitter_card,
 	urls.click_count, urls.revision, urls.created_at, urls.updated_at`
 
-func (u *URL) columns() []any {
+func (u *Link) columns() []any {
 	return []any{&u.Num, &u.ID, &u.UserID, &u.Slug, &u.OriginalURL, orEmpty{&u.Title}, orEmpty{&u.PasswordHash}, orZero{&u.ExpiresAt},
 		orEmpty{&u.UTM.Source}, orEmpty{&u.UTM.Medium}, orEmpty{&u.UTM.Campaign}, orEmpty{&u.UTM.Term}, orEmpty{&u.UTM.Content}, orEmpty{&u.UTM.ID}, orEmpty{&u.UTM.SourcePlatform},
 		&u.Active, &u.ABTesting, &u.SmartRouting, orEmpty{&u.DefaultURL}, orEmpty{&u.OGTitle}, orEmpty{&u.OGDescription}, orEmpty{&u.OGImage}, orEmpty{&u.TwitterCard},
 		&u.ClickCount, &u.Revision, &u.CreatedAt, &u.UpdatedAt}
 }
 
-func scanURL(row interface{ Scan(...any) error }) (u URL, err error) {
+func scanLink(row interface{ Scan(...any) error }) (u Link, err error) {
 	err = row.Scan(u.columns()...)
 	return u, err
 }
@@ -90,45 +90,45 @@ func null[T comparable](v T) any {
 // parameters that SQLite allows.
 const batch = 500
 
-// URLByID reads one link, or returns ErrNotFound.
-func (c Conn) URLByID(ctx context.Context, id string) (URL, error) {
-	return scanURL(c.Row(ctx, `SELECT `+urlColumns+` FROM urls WHERE id = ?`, id))
+// LinkByID reads one link, or returns ErrNotFound.
+func (c Conn) LinkByID(ctx context.Context, id string) (Link, error) {
+	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE id = ?`, id))
 }
 
-// URLBySlug reads one link, or returns ErrNotFound.
-func (c Conn) URLBySlug(ctx context.Context, slug string) (URL, error) {
-	return scanURL(c.Row(ctx, `SELECT `+urlColumns+` FROM urls WHERE slug = ?`, slug))
+// LinkBySlug reads one link, or returns ErrNotFound.
+func (c Conn) LinkBySlug(ctx context.Context, slug string) (Link, error) {
+	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE slug = ?`, slug))
 }
 
-// LockURLs reads those of the links that exist, in order of their numbers, and keeps them from being changed by
+// LockLinks reads those of the links that exist, in order of their numbers, and keeps them from being changed by
 // others until the commit. Everybody who locks several links does it in this order, so that nobody can deadlock;
 // that takes one statement, so there can be at most 30,000.
-func (tx *Tx) LockURLs(ctx context.Context, ids []string) ([]URL, error) {
+func (tx *Tx) LockLinks(ctx context.Context, ids []string) ([]Link, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return All(ctx, tx.Conn, scanURL, `SELECT `+urlColumns+` FROM urls WHERE id IN (`+In(len(ids))+`) ORDER BY num`+tx.forUpdate(), Args(ids)...)
+	return All(ctx, tx.Conn, scanLink, `SELECT `+linkColumns+` FROM urls WHERE id IN (`+In(len(ids))+`) ORDER BY num`+tx.forUpdate(), Args(ids)...)
 }
 
-// LockURL is LockURLs for one link; it returns ErrNotFound if there is none.
-func (tx *Tx) LockURL(ctx context.Context, id string) (URL, error) {
-	list, err := tx.LockURLs(ctx, []string{id})
+// LockLink is LockLinks for one link; it returns ErrNotFound if there is none.
+func (tx *Tx) LockLink(ctx context.Context, id string) (Link, error) {
+	list, err := tx.LockLinks(ctx, []string{id})
 	if err == nil && len(list) == 0 {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return URL{}, err
+		return Link{}, err
 	}
 	return list[0], nil
 }
 
-// InsertURLs adds links and sets their Num. A link whose slug is taken is not added and keeps Num 0. Callers that
+// InsertLinks adds links and sets their Num. A link whose slug is taken is not added and keeps Num 0. Callers that
 // insert many slugs of people's choice pass them sorted, so that two such transactions can't deadlock.
-func (tx *Tx) InsertURLs(ctx context.Context, urls []*URL) error {
+func (tx *Tx) InsertLinks(ctx context.Context, urls []*Link) error {
 	for part := range slices.Chunk(urls, batch) {
 		const columns = 25
 		args := make([]any, 0, columns*len(part))
-		bySlug := make(map[string]*URL, len(part))
+		bySlug := make(map[string]*Link, len(part))
 		for _, u := range part {
 			if bySlug[u.Slug] != nil {
 				continue
@@ -163,9 +163,9 @@ func (tx *Tx) InsertURLs(ctx context.Context, urls []*URL) error {
 	return nil
 }
 
-// UpdateURL writes every field that an owner can change; all but the id, number, slug, owner, counter, revision
+// UpdateLink writes every field that an owner can change; all but the id, number, slug, owner, counter, revision
 // and time of making.
-func (tx *Tx) UpdateURL(ctx context.Context, u *URL) error {
+func (tx *Tx) UpdateLink(ctx context.Context, u *Link) error {
 	_, err := tx.Exec(ctx, `UPDATE urls SET original_url = ?, title = ?, password_hash = ?, expires_at = ?,
 		utm_source = ?, utm_medium = ?, utm_campaign = ?, utm_term = ?, utm_content = ?, utm_id = ?, utm_source_platform = ?,
 		active = ?, ab_testing = ?, smart_routing = ?, default_url = ?, og_title = ?, og_description = ?, og_image = ?, twitter_card = ?,
@@ -177,8 +177,8 @@ func (tx *Tx) UpdateURL(ctx context.Context, u *URL) error {
 	return err
 }
 
-// DeleteURLs removes links with their variants and rules.
-func (tx *Tx) DeleteURLs(ctx context.Context, ids []string) error {
+// DeleteLinks removes links with their variants and rules.
+func (tx *Tx) DeleteLinks(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, batch) {
 		if _, err := tx.Exec(ctx, `DELETE FROM urls WHERE id IN (`+In(len(part))+`)`, Args(part)...); err != nil {
 			return err
@@ -194,25 +194,25 @@ const (
 	StatusExpired  = "EXPIRED"
 )
 
-// URLFilter selects and orders links; zero fields select everything.
-type URLFilter struct {
+// LinkFilter selects and orders links; zero fields select everything.
+type LinkFilter struct {
 	UserID        string
 	Search        string // in title, destination and slug, ignoring case
 	Status        string // one of the states, as they are at Now
 	Now           int64
-	SortBy        string // one of URLSorts; "" means createdAt
+	SortBy        string // one of LinkSorts; "" means createdAt
 	Ascending     bool
 	Offset, Limit int
 }
 
-// URLSorts maps the API's sort keys of links to columns. Links that lack a title or an expiry come last in
+// LinkSorts maps the API's sort keys of links to columns. Links that lack a title or an expiry come last in
 // ascending order and first in descending order, in both dialects.
-var URLSorts = map[string]string{
+var LinkSorts = map[string]string{
 	"createdAt": "created_at", "updatedAt": "updated_at", "clickCount": "click_count",
 	"title": "title", "expiresAt": "expires_at", "slug": "slug",
 }
 
-func (f *URLFilter) where() (string, []any) {
+func (f *LinkFilter) where() (string, []any) {
 	where, args := []string{"1 = 1"}, []any{}
 	if f.UserID != "" {
 		where, args = append(where, `user_id = ?`), append(args, f.UserID)
@@ -231,10 +231,10 @@ func (f *URLFilter) where() (string, []any) {
 	return strings.Join(where, " AND "), args
 }
 
-// URLs reads one page of links, and how many the filter selects in all.
-func (c Conn) URLs(ctx context.Context, f URLFilter) (list []URL, total int, err error) {
+// Links reads one page of links, and how many the filter selects in all.
+func (c Conn) Links(ctx context.Context, f LinkFilter) (list []Link, total int, err error) {
 	where, args := f.where()
-	column, ok := URLSorts[f.SortBy]
+	column, ok := LinkSorts[f.SortBy]
 	if !ok {
 		column = "created_at"
 	}
@@ -247,7 +247,7 @@ func (c Conn) URLs(ctx context.Context, f URLFilter) (list []URL, total int, err
 	}
 	order := fmt.Sprintf(`ORDER BY %s %s%s, num %s`, column, dir, nulls, dir)
 	// The rows before the page are passed over in the index alone.
-	list, err = All(ctx, c, scanURL, `SELECT `+urlColumns+` FROM urls WHERE num IN (SELECT num FROM urls WHERE `+where+` `+order+` LIMIT ? OFFSET ?) `+order,
+	list, err = All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE num IN (SELECT num FROM urls WHERE `+where+` `+order+` LIMIT ? OFFSET ?) `+order,
 		append(args, f.Limit, f.Offset)...)
 	if err != nil {
 		return nil, 0, err
@@ -260,15 +260,15 @@ func (c Conn) URLs(ctx context.Context, f URLFilter) (list []URL, total int, err
 	return list, total, err
 }
 
-// URLStats counts links by state, and their clicks.
-type URLStats struct {
+// LinkStats counts links by state, and their clicks.
+type LinkStats struct {
 	Total, Active, Inactive, Expired int
 	Clicks                           int64
 }
 
-// URLStats counts a user's links, or everybody's if userID is "", as they are at now.
-func (c Conn) URLStats(ctx context.Context, userID string, now int64) (s URLStats, err error) {
-	f := URLFilter{UserID: userID}
+// LinkStats counts a user's links, or everybody's if userID is "", as they are at now.
+func (c Conn) LinkStats(ctx context.Context, userID string, now int64) (s LinkStats, err error) {
+	f := LinkFilter{UserID: userID}
 	where, args := f.where()
 	err = c.Row(ctx, `SELECT count(*), coalesce(sum(CASE WHEN expires_at <= ? THEN 1 ELSE 0 END), 0),
 		coalesce(sum(CASE WHEN active AND (expires_at IS NULL OR expires_at > ?) THEN 1 ELSE 0 END), 0),
