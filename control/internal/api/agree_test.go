@@ -172,7 +172,7 @@ func (a *agreeing) deliver(in *ingest.Ingester, r *rand.Rand, edge uint64, n int
 	for _, slug := range slugs {
 		l, err := a.store.FullLink(a.t.Context(), a.ids[slug])
 		a.ok(err)
-		nums[slug] = [2]uint64{l.Link.Num, l.Owner}
+		nums[slug] = [2]uint64{l.Num, l.Owner}
 	}
 	var records []byte
 	first := uint64(1)

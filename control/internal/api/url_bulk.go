@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
 )
 
 // bulkItem is a createURL whose destination may be missing: then that item fails, not the whole request.
@@ -199,26 +200,23 @@ func operation(path, name string, value, utm json.RawMessage) (in links.Input, e
 		ms := int64(at)
 		in.ExpiresAt = &ms
 	case "utm":
-		var f struct {
-			UTMSource, UTMMedium, UTMCampaign, UTMTerm, UTMContent, UTMID, UTMSourcePlatform Opt[string]
-		}
 		var members map[string]json.RawMessage
 		if utm == nil || json.Unmarshal(utm, &members) != nil || len(members) == 0 {
 			return in, problem.OfField(path, "must have at least one utm field")
 		}
-		known := map[string]*Opt[string]{"utmSource": &f.UTMSource, "utmMedium": &f.UTMMedium, "utmCampaign": &f.UTMCampaign, "utmTerm": &f.UTMTerm,
-			"utmContent": &f.UTMContent, "utmId": &f.UTMID, "utmSourcePlatform": &f.UTMSourcePlatform}
+		in.Texts = map[string]string{}
 		var v problem.Fields
 		for _, member := range slices.Sorted(maps.Keys(members)) {
-			switch to := known[member]; {
-			case to == nil:
+			var o Opt[string]
+			switch f := store.LinkText(member); {
+			case f == nil || !f.UTM:
 				v.Add(path+"."+member, "is not a known property")
-			case json.Unmarshal(members[member], to) != nil:
+			case json.Unmarshal(members[member], &o) != nil:
 				v.Add(path+"."+member, "must be a text or null")
+			default:
+				in.Texts[member] = o.Value
 			}
 		}
-		in.UTMSource, in.UTMMedium, in.UTMCampaign, in.UTMTerm = given(f.UTMSource, ""), given(f.UTMMedium, ""), given(f.UTMCampaign, ""), given(f.UTMTerm, "")
-		in.UTMContent, in.UTMID, in.UTMSourcePlatform = given(f.UTMContent, ""), given(f.UTMID, ""), given(f.UTMSourcePlatform, "")
 		return in, v.Err()
 	default:
 		return in, problem.OfField("operation", "must be one of status, bundle, expiration, utm")

@@ -70,15 +70,27 @@ func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*urlOu
 	return &urlOut{shown[0]}, nil
 }
 
-func (s *Server) urlOf(u *store.Link) URL {
-	return URL{
-		ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u.Slug), OriginalURL: u.OriginalURL, Title: text(u.Title), UserID: u.UserID,
-		Status: links.Status(u, store.Now()), ClickCount: u.ClickCount, HasPassword: u.PasswordHash != "", ExpiresAt: instant(u.ExpiresAt),
-		UTMSource: text(u.UTM.Source), UTMMedium: text(u.UTM.Medium), UTMCampaign: text(u.UTM.Campaign), UTMTerm: text(u.UTM.Term),
-		UTMContent: text(u.UTM.Content), UTMID: text(u.UTM.ID), UTMSourcePlatform: text(u.UTM.SourcePlatform),
-		IsABTesting: u.ABTesting, IsAbTest: u.ABTesting, IsSmartRouting: u.SmartRouting, DefaultURL: text(u.DefaultURL),
-		OGTitle: text(u.OGTitle), OGDescription: text(u.OGDescription), OGImage: text(u.OGImage), OGImageURL: text(s.Links.ImageURL(u.OGImage)),
-		TwitterCardType: text(u.TwitterCard), CreatedAt: Time(u.CreatedAt), UpdatedAt: Time(u.UpdatedAt),
+func (s *Server) urlOf(l *store.Link) URL {
+	out := URL{
+		ID: l.ID, Slug: l.Slug, ShortURL: s.Links.ShortURL(l.Slug), OriginalURL: l.OriginalURL, UserID: l.UserID,
+		Status: links.Status(l, store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "", ExpiresAt: instant(l.ExpiresAt),
+		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
+		OGImageURL: text(s.Links.ImageURL(l.OGImage)), CreatedAt: Time(l.CreatedAt), UpdatedAt: Time(l.UpdatedAt),
+	}
+	texts := out.texts()
+	for _, f := range store.LinkTexts {
+		*texts[f.Name] = text(*f.Text(l))
+	}
+	return out
+}
+
+// texts returns the optional texts by their names in store.LinkTexts.
+func (u *URL) texts() map[string]**string {
+	return map[string]**string{
+		"title": &u.Title, "defaultUrl": &u.DefaultURL,
+		"utmSource": &u.UTMSource, "utmMedium": &u.UTMMedium, "utmCampaign": &u.UTMCampaign, "utmTerm": &u.UTMTerm,
+		"utmContent": &u.UTMContent, "utmId": &u.UTMID, "utmSourcePlatform": &u.UTMSourcePlatform,
+		"ogTitle": &u.OGTitle, "ogDescription": &u.OGDescription, "ogImage": &u.OGImage, "twitterCardType": &u.TwitterCardType,
 	}
 }
 
@@ -139,18 +151,31 @@ func (f *URLFields) input(originalURL Opt[string]) links.Input {
 		ab = f.IsAbTest
 	}
 	in := links.Input{
-		OriginalURL: given(originalURL, ""), Title: given(f.Title, ""), Password: given(f.Password, ""),
-		UTMSource: given(f.UTMSource, ""), UTMMedium: given(f.UTMMedium, ""), UTMCampaign: given(f.UTMCampaign, ""), UTMTerm: given(f.UTMTerm, ""),
-		UTMContent: given(f.UTMContent, ""), UTMID: given(f.UTMID, ""), UTMSourcePlatform: given(f.UTMSourcePlatform, ""),
-		Status: given(f.Status, ""), ABTesting: given(ab, false), SmartRouting: given(f.IsSmartRouting, false), DefaultURL: given(f.DefaultURL, ""),
-		OGTitle: given(f.OGTitle, ""), OGDescription: given(f.OGDescription, ""), OGImage: given(f.OGImage, ""), TwitterCard: given(f.TwitterCardType, ""),
-		BundleIDs: given(f.BundleIDs, nil),
+		OriginalURL: given(originalURL, ""), Password: given(f.Password, ""), Status: given(f.Status, ""),
+		ABTesting: given(ab, false), SmartRouting: given(f.IsSmartRouting, false), BundleIDs: given(f.BundleIDs, nil),
+		Texts: map[string]string{},
+	}
+	texts := f.texts()
+	for _, field := range store.LinkTexts {
+		if o := texts[field.Name]; o.Set {
+			in.Texts[field.Name] = o.Value
+		}
 	}
 	if at := given(f.ExpiresAt, 0); at != nil {
 		ms := int64(*at)
 		in.ExpiresAt = &ms
 	}
 	return in
+}
+
+// texts returns the optional texts by their names in store.LinkTexts.
+func (f *URLFields) texts() map[string]*Opt[string] {
+	return map[string]*Opt[string]{
+		"title": &f.Title, "defaultUrl": &f.DefaultURL,
+		"utmSource": &f.UTMSource, "utmMedium": &f.UTMMedium, "utmCampaign": &f.UTMCampaign, "utmTerm": &f.UTMTerm,
+		"utmContent": &f.UTMContent, "utmId": &f.UTMID, "utmSourcePlatform": &f.UTMSourcePlatform,
+		"ogTitle": &f.OGTitle, "ogDescription": &f.OGDescription, "ogImage": &f.OGImage, "twitterCardType": &f.TwitterCardType,
+	}
 }
 
 type createURL struct {

@@ -24,7 +24,7 @@ const bundleColumns = `bundles.num, bundles.id, bundles.user_id, bundles.name, b
 	bundles.created_at, bundles.updated_at`
 
 func scanBundle(row interface{ Scan(...any) error }) (b Bundle, err error) {
-	err = row.Scan(&b.Num, &b.ID, &b.UserID, &b.Name, orEmpty{&b.Description}, &b.Color, &b.Icon, &b.Archived, &b.CreatedAt, &b.UpdatedAt)
+	err = row.Scan(&b.Num, &b.ID, &b.UserID, &b.Name, orZero(&b.Description), &b.Color, &b.Icon, &b.Archived, &b.CreatedAt, &b.UpdatedAt)
 	return b, err
 }
 
@@ -95,7 +95,7 @@ func (c Conn) BundleLinks(ctx context.Context, bundleIDs []string, userID string
 		where, args = where+` AND urls.user_id = ?`, append(args, userID)
 	}
 	rows, err := All(ctx, c, func(row interface{ Scan(...any) error }) (m BundleLink, err error) {
-		return m, row.Scan(append([]any{&m.BundleID}, m.Link.columns()...)...)
+		return m, row.Scan(append([]any{&m.BundleID}, m.Link.targets()...)...)
 	}, `SELECT bundle_urls.bundle_id, `+linkColumns+` FROM bundle_urls JOIN urls ON urls.id = bundle_urls.url_id
 		WHERE `+where+` ORDER BY bundle_urls.bundle_id, bundle_urls.position, urls.num`, args...)
 	if err != nil {

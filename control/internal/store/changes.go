@@ -150,30 +150,22 @@ func (c Conn) EachRevision(ctx context.Context, f func(ref LinkRef, revision uin
 	return rows.Err()
 }
 
-// FullLink is a link with all that decides where it leads.
-type FullLink struct {
-	Link
-	Owner    uint64    // the user's number
-	Rules    []Rule    // active ones, in the order of evaluation
-	Variants []Variant // active ones with a weight, the oldest first
-}
-
 // FullLink reads one link whole, or returns ErrNotFound.
-func (c Conn) FullLink(ctx context.Context, id string) (FullLink, error) {
+func (c Conn) FullLink(ctx context.Context, id string) (Link, error) {
 	list, err := c.links(ctx, `urls.id = ?`, "", id)
 	if err == nil && len(list) == 0 {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return FullLink{}, err
+		return Link{}, err
 	}
 	return list[0], nil
 }
 
 // FullLinks reads those of the links that exist, in order of their numbers. Inside a View, so that the parts of
 // a link fit together.
-func (c Conn) FullLinks(ctx context.Context, nums []uint64) ([]FullLink, error) {
-	var out []FullLink
+func (c Conn) FullLinks(ctx context.Context, nums []uint64) ([]Link, error) {
+	var out []Link
 	for part := range slices.Chunk(slices.Sorted(slices.Values(nums)), batch) {
 		list, err := c.links(ctx, `urls.num IN (`+In(len(part))+`)`, "", Args(part)...)
 		if err != nil {
@@ -185,15 +177,15 @@ func (c Conn) FullLinks(ctx context.Context, nums []uint64) ([]FullLink, error) 
 }
 
 // FullLinksAfter reads up to limit links with numbers above num, in order. Inside a View.
-func (c Conn) FullLinksAfter(ctx context.Context, num uint64, limit int) ([]FullLink, error) {
+func (c Conn) FullLinksAfter(ctx context.Context, num uint64, limit int) ([]Link, error) {
 	return c.links(ctx, `urls.num > ?`, fmt.Sprintf(` LIMIT %d`, limit), num)
 }
 
 // links reads links in three statements: the rules and variants are those of the range of numbers that came out
 // of the first, or of its very condition where there is no limit.
-func (c Conn) links(ctx context.Context, where, limit string, args ...any) ([]FullLink, error) {
-	list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (l FullLink, err error) {
-		return l, row.Scan(append(l.Link.columns(), &l.Owner)...)
+func (c Conn) links(ctx context.Context, where, limit string, args ...any) ([]Link, error) {
+	list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (l Link, err error) {
+		return l, row.Scan(append(l.targets(), &l.Owner)...)
 	}, `SELECT `+linkColumns+`, users.num FROM urls JOIN users ON users.id = urls.user_id WHERE `+where+` ORDER BY urls.num`+limit, args...)
 	if err != nil || len(list) == 0 {
 		return list, err
@@ -201,7 +193,7 @@ func (c Conn) links(ctx context.Context, where, limit string, args ...any) ([]Fu
 	if limit != "" {
 		where, args = `urls.num BETWEEN ? AND ?`, []any{list[0].Num, list[len(list)-1].Num}
 	}
-	at := make(map[string]*FullLink, len(list))
+	at := make(map[string]*Link, len(list))
 	for i := range list {
 		at[list[i].ID] = &list[i]
 	}

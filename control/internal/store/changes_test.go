@@ -188,7 +188,7 @@ func TestLinks_are_whole(t *testing.T) {
 			}
 			return errors.Join(errs...)
 		})
-		whole := func(l store.FullLink) string {
+		whole := func(l store.Link) string {
 			out := fmt.Sprintf("%s/%d", l.Slug, l.Owner)
 			for _, r := range l.Rules {
 				out += " " + r.Name
@@ -200,7 +200,7 @@ func TestLinks_are_whole(t *testing.T) {
 		}
 		rich := func(u *store.Link) string { return fmt.Sprintf("%s/%d high low 1 2", u.Slug, ann.Num) }
 		bare := fmt.Sprintf("bbb/%d", bob.Num)
-		check := func(name string, list []store.FullLink, err error, want ...string) {
+		check := func(name string, list []store.Link, err error, want ...string) {
 			t.Helper()
 			must(t, err)
 			var got []string
@@ -220,7 +220,7 @@ func TestLinks_are_whole(t *testing.T) {
 		list, err = s.FullLinks(ctx, []uint64{c.Num, 99, a.Num})
 		check("by number", list, err, rich(a), rich(c))
 		one, err := s.FullLink(ctx, c.ID)
-		check("by id", []store.FullLink{one}, err, rich(c))
+		check("by id", []store.Link{one}, err, rich(c))
 		if _, err := s.FullLink(ctx, "unknown"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("unknown: %v", err)
 		}

@@ -2,89 +2,10 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/shortline/shortline/shared/link"
 )
-
-// Link is one short link as stored. In optional fields the zero value means unset.
-type Link struct {
-	Num           uint64 // dense, given by the database
-	ID            string
-	UserID        string
-	Slug          string
-	OriginalURL   string
-	Title         string
-	PasswordHash  string // bcrypt
-	ExpiresAt     int64
-	UTM           link.UTM
-	Active        bool
-	ABTesting     bool
-	SmartRouting  bool
-	DefaultURL    string
-	OGTitle       string
-	OGDescription string
-	OGImage       string // object key
-	TwitterCard   string
-	ClickCount    int64 // set by ingest only
-	Revision      uint64
-	CreatedAt     int64
-	UpdatedAt     int64
-}
-
-// ExpiredAt reports whether the link no longer leads anywhere at a time in Unix milliseconds.
-func (u *Link) ExpiredAt(now int64) bool { return u.ExpiresAt != 0 && u.ExpiresAt <= now }
-
-func (u *Link) searchText() string {
-	return strings.ToLower(u.Title + "\n" + u.OriginalURL + "\n" + u.Slug)
-}
-
-const linkColumns = `urls.num, urls.id, urls.user_id, urls.slug, urls.original_url, urls.title, urls.password_hash, urls.expires_at,
-	urls.utm_source, urls.utm_medium, urls.utm_campaign, urls.utm_term, urls.utm_content, urls.utm_id, urls.utm_source_platform,
-	urls.active, urls.ab_testing, urls.smart_routing, urls.default_url, urls.og_title, urls.og_description, urls.og_image, urls.twitter_card,
-	urls.click_count, urls.revision, urls.created_at, urls.updated_at`
-
-func (u *Link) columns() []any {
-	return []any{&u.Num, &u.ID, &u.UserID, &u.Slug, &u.OriginalURL, orEmpty{&u.Title}, orEmpty{&u.PasswordHash}, orZero{&u.ExpiresAt},
-		orEmpty{&u.UTM.Source}, orEmpty{&u.UTM.Medium}, orEmpty{&u.UTM.Campaign}, orEmpty{&u.UTM.Term}, orEmpty{&u.UTM.Content}, orEmpty{&u.UTM.ID}, orEmpty{&u.UTM.SourcePlatform},
-		&u.Active, &u.ABTesting, &u.SmartRouting, orEmpty{&u.DefaultURL}, orEmpty{&u.OGTitle}, orEmpty{&u.OGDescription}, orEmpty{&u.OGImage}, orEmpty{&u.TwitterCard},
-		&u.ClickCount, &u.Revision, &u.CreatedAt, &u.UpdatedAt}
-}
-
-func scanLink(row interface{ Scan(...any) error }) (u Link, err error) {
-	err = row.Scan(u.columns()...)
-	return u, err
-}
-
-// orEmpty and orZero read NULL as the zero value; null writes the zero value as NULL.
-type orEmpty struct{ s *string }
-
-func (o orEmpty) Scan(v any) error {
-	var n sql.NullString
-	err := n.Scan(v)
-	*o.s = n.String
-	return err
-}
-
-type orZero struct{ n *int64 }
-
-func (o orZero) Scan(v any) error {
-	var n sql.NullInt64
-	err := n.Scan(v)
-	*o.n = n.Int64
-	return err
-}
-
-func null[T comparable](v T) any {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return v
-}
 
 // batch is how many rows one statement of many rows takes: with it, the widest stays below the 32,766
 // parameters that SQLite allows.
@@ -124,25 +45,19 @@ func (tx *Tx) LockLink(ctx context.Context, id string) (Link, error) {
 
 // InsertLinks adds links and sets their Num. A link whose slug is taken is not added and keeps Num 0. Callers that
 // insert many slugs of people's choice pass them sorted, so that two such transactions can't deadlock.
-func (tx *Tx) InsertLinks(ctx context.Context, urls []*Link) error {
-	for part := range slices.Chunk(urls, batch) {
-		const columns = 25
-		args := make([]any, 0, columns*len(part))
+func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
+	values := "(" + In(len(insertedFields)) + "),"
+	for part := range slices.Chunk(links, batch) {
+		args := make([]any, 0, len(insertedFields)*len(part))
 		bySlug := make(map[string]*Link, len(part))
-		for _, u := range part {
-			if bySlug[u.Slug] != nil {
-				continue
+		for _, l := range part {
+			if bySlug[l.Slug] == nil {
+				bySlug[l.Slug] = l
+				args = l.appendValues(args, insertedFields)
 			}
-			bySlug[u.Slug] = u
-			args = append(args, u.ID, u.UserID, u.Slug, u.OriginalURL, null(u.Title), null(u.PasswordHash), null(u.ExpiresAt),
-				null(u.UTM.Source), null(u.UTM.Medium), null(u.UTM.Campaign), null(u.UTM.Term), null(u.UTM.Content), null(u.UTM.ID), null(u.UTM.SourcePlatform),
-				u.Active, u.ABTesting, u.SmartRouting, null(u.DefaultURL), null(u.OGTitle), null(u.OGDescription), null(u.OGImage), null(u.TwitterCard),
-				u.searchText(), u.CreatedAt, u.UpdatedAt)
 		}
-		rows, err := tx.Query(ctx, `INSERT INTO urls (id, user_id, slug, original_url, title, password_hash, expires_at,
-			utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform,
-			active, ab_testing, smart_routing, default_url, og_title, og_description, og_image, twitter_card, search_text, created_at, updated_at)
-			VALUES `+strings.TrimSuffix(strings.Repeat("("+In(columns)+"),", len(bySlug)), ",")+` ON CONFLICT (slug) DO NOTHING RETURNING num, slug`, args...)
+		rows, err := tx.Query(ctx, `INSERT INTO urls (`+strings.Join(columnsOf(insertedFields), ", ")+`) VALUES `+
+			strings.TrimSuffix(strings.Repeat(values, len(bySlug)), ",")+` ON CONFLICT (slug) DO NOTHING RETURNING num, slug`, args...)
 		if err != nil {
 			return fmt.Errorf("insert links: %w", err)
 		}
@@ -163,17 +78,10 @@ func (tx *Tx) InsertLinks(ctx context.Context, urls []*Link) error {
 	return nil
 }
 
-// UpdateLink writes every field that an owner can change; all but the id, number, slug, owner, counter, revision
-// and time of making.
-func (tx *Tx) UpdateLink(ctx context.Context, u *Link) error {
-	_, err := tx.Exec(ctx, `UPDATE urls SET original_url = ?, title = ?, password_hash = ?, expires_at = ?,
-		utm_source = ?, utm_medium = ?, utm_campaign = ?, utm_term = ?, utm_content = ?, utm_id = ?, utm_source_platform = ?,
-		active = ?, ab_testing = ?, smart_routing = ?, default_url = ?, og_title = ?, og_description = ?, og_image = ?, twitter_card = ?,
-		search_text = ?, updated_at = ? WHERE id = ?`,
-		u.OriginalURL, null(u.Title), null(u.PasswordHash), null(u.ExpiresAt),
-		null(u.UTM.Source), null(u.UTM.Medium), null(u.UTM.Campaign), null(u.UTM.Term), null(u.UTM.Content), null(u.UTM.ID), null(u.UTM.SourcePlatform),
-		u.Active, u.ABTesting, u.SmartRouting, null(u.DefaultURL), null(u.OGTitle), null(u.OGDescription), null(u.OGImage), null(u.TwitterCard),
-		u.searchText(), u.UpdatedAt, u.ID)
+// UpdateLink writes every field that an owner can change, the search text and the time of the change.
+func (tx *Tx) UpdateLink(ctx context.Context, l *Link) error {
+	_, err := tx.Exec(ctx, `UPDATE urls SET `+strings.Join(columnsOf(updatedFields), " = ?, ")+` = ? WHERE id = ?`,
+		append(l.appendValues(nil, updatedFields), l.ID)...)
 	return err
 }
 
@@ -277,23 +185,17 @@ func (c Conn) LinkStats(ctx context.Context, userID string, now int64) (s LinkSt
 	return s, err
 }
 
-// UTMFields maps the API's names of the campaign fields to columns.
-var UTMFields = map[string]string{
-	"utmSource": "utm_source", "utmMedium": "utm_medium", "utmCampaign": "utm_campaign", "utmTerm": "utm_term",
-	"utmContent": "utm_content", "utmId": "utm_id", "utmSourcePlatform": "utm_source_platform",
-}
-
 // UTMCount is one value of a campaign field, and how many links have it.
 type UTMCount struct {
 	Value string
 	Count int
 }
 
-// UTMValues gives the values that a campaign field (a key of UTMFields) has on a user's links, on anybody's with "", and that
+// UTMValues gives the values that a campaign field has on a user's links, on anybody's with "", and that
 // begin with prefix, ignoring case: the most frequent first, equally frequent ones by value, at most limit.
 func (c Conn) UTMValues(ctx context.Context, userID, field, prefix string, limit int) ([]UTMCount, error) {
-	column, ok := UTMFields[field]
-	if !ok {
+	f := LinkText(field)
+	if f == nil || !f.UTM {
 		return nil, fmt.Errorf("store: no campaign field %q", field)
 	}
 	// The prefix is compared here because SQLite folds the case of ASCII only.
@@ -301,7 +203,7 @@ func (c Conn) UTMValues(ctx context.Context, userID, field, prefix string, limit
 	if userID != "" {
 		where, args = ` AND user_id = ?`, []any{userID}
 	}
-	rows, err := c.Query(ctx, `SELECT `+column+`, count(*) FROM urls WHERE `+column+` IS NOT NULL`+where+` GROUP BY `+column+` ORDER BY 2 DESC, 1`, args...)
+	rows, err := c.Query(ctx, `SELECT `+f.Column+`, count(*) FROM urls WHERE `+f.Column+` IS NOT NULL`+where+` GROUP BY `+f.Column+` ORDER BY 2 DESC, 1`, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +51,7 @@ func TestURLs_keep_every_field(t *testing.T) {
 		for _, want := range []*store.Link{bare, full} {
 			got, err := s.LinkByID(ctx, want.ID)
 			must(t, err)
-			if got != *want {
+			if !reflect.DeepEqual(got, *want) {
 				t.Errorf("read %+v, wrote %+v", got, *want)
 			}
 			got, err = s.LinkBySlug(ctx, want.Slug)
@@ -73,7 +74,7 @@ func TestURLs_keep_every_field(t *testing.T) {
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateLink(ctx, &want) })
 			got, err := s.LinkByID(ctx, want.ID)
 			must(t, err)
-			if got != want {
+			if !reflect.DeepEqual(got, want) {
 				t.Errorf("read %+v, wrote %+v", got, want)
 			}
 		}

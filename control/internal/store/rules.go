@@ -23,7 +23,7 @@ const ruleColumns = `routing_rules.id, routing_rules.url_id, routing_rules.name,
 const ruleOrder = `routing_rules.priority DESC, routing_rules.created_at, routing_rules.id`
 
 func (r *Rule) columns() []any {
-	return []any{&r.ID, &r.URLID, &r.Name, &r.TargetURL, &r.Priority, &r.Active, &r.Conditions, &r.MatchCount, orZero{&r.LastMatchedAt}, &r.CreatedAt, &r.UpdatedAt}
+	return []any{&r.ID, &r.URLID, &r.Name, &r.TargetURL, &r.Priority, &r.Active, &r.Conditions, &r.MatchCount, orZero(&r.LastMatchedAt), &r.CreatedAt, &r.UpdatedAt}
 }
 
 func scanRule(row interface{ Scan(...any) error }) (r Rule, err error) {

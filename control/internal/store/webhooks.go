@@ -30,8 +30,8 @@ const webhookColumns = `webhooks.id, webhooks.user_id, webhooks.name, webhooks.u
 
 func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
 	var events string
-	err = row.Scan(&w.ID, &w.UserID, &w.Name, &w.URL, orEmpty{&w.Secret}, orEmpty{&w.Headers}, &events, &w.EveryLink, &w.Active,
-		&w.Sent, &w.Succeeded, &w.Failed, orZero{&w.LastSentAt}, orEmpty{&w.LastError}, &w.CreatedAt, &w.UpdatedAt)
+	err = row.Scan(&w.ID, &w.UserID, &w.Name, &w.URL, orZero(&w.Secret), orZero(&w.Headers), &events, &w.EveryLink, &w.Active,
+		&w.Sent, &w.Succeeded, &w.Failed, orZero(&w.LastSentAt), orZero(&w.LastError), &w.CreatedAt, &w.UpdatedAt)
 	w.Events = strings.Split(events, ",")
 	return w, err
 }
@@ -160,7 +160,7 @@ const webhookLogColumns = `id, webhook_id, delivery_id, event, payload, success,
 
 func scanWebhookLog(row interface{ Scan(...any) error }) (l WebhookLog, err error) {
 	var status int64
-	err = row.Scan(&l.ID, &l.WebhookID, &l.DeliveryID, &l.Event, &l.Payload, &l.Success, orZero{&status}, orEmpty{&l.Response}, orEmpty{&l.Error},
+	err = row.Scan(&l.ID, &l.WebhookID, &l.DeliveryID, &l.Event, &l.Payload, &l.Success, orZero(&status), orZero(&l.Response), orZero(&l.Error),
 		&l.Duration, &l.Attempt, &l.SentAt)
 	l.StatusCode = int(status)
 	return l, err

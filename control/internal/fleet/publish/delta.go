@@ -103,7 +103,7 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 // hashAt is the hash of the state that c sees, at revision to. It goes on from the last known hash by the changes
 // since, which are at hand where that hash belongs to revision after; where they can't be had, all links are
 // counted.
-func (p *Publisher) hashAt(ctx context.Context, c store.Conn, to, after uint64, changes []store.Change, list []store.FullLink) (snapshot.StateHash, error) {
+func (p *Publisher) hashAt(ctx context.Context, c store.Conn, to, after uint64, changes []store.Change, list []store.Link) (snapshot.StateHash, error) {
 	d := &p.delta
 	d.mu.Lock()
 	known, rev, hash := d.known, d.rev, d.hash
@@ -139,7 +139,7 @@ func (p *Publisher) hashAt(ctx context.Context, c store.Conn, to, after uint64, 
 }
 
 // since reads what changed after a revision, and the links that it happened to and that are still there.
-func (p *Publisher) since(ctx context.Context, c store.Conn, after, to uint64) ([]store.Change, []store.FullLink, error) {
+func (p *Publisher) since(ctx context.Context, c store.Conn, after, to uint64) ([]store.Change, []store.Link, error) {
 	if after > to {
 		return nil, nil, snapshot.ErrTooOld
 	}

@@ -179,7 +179,7 @@ func (w *world) mutate(ctx context.Context, r *rand.Rand, n int) error {
 		_, err = w.routing.Configure(ctx, w.owner, u.ID, routing.Settings{SmartRouting: &flag, DefaultURL: text("https://d.example")})
 	default:
 		at := store.Now() + int64(r.IntN(1e6))
-		_, err = w.links.Update(ctx, w.owner, u.ID, links.Input{Title: text(fmt.Sprint(n)), ExpiresAt: &at, UTMSource: text("x"), Password: text("secret"), OGTitle: text("og")})
+		_, err = w.links.Update(ctx, w.owner, u.ID, links.Input{ExpiresAt: &at, Password: text("secret"), Texts: map[string]string{"title": fmt.Sprint(n), "utmSource": "x", "ogTitle": "og"}})
 	}
 	return err
 }
@@ -257,10 +257,10 @@ func TestDeltas_lead_where_a_full_document_is(t *testing.T) {
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	rule, variant := store.NewID(), store.NewID()
-	l := store.FullLink{
-		Link: store.Link{Num: 7, Slug: "abc", OriginalURL: "https://example.com", Title: "T", PasswordHash: "h", ExpiresAt: 5, CreatedAt: 4, Revision: 9,
-			UTM: link.UTM{Source: "s"}, Active: false, ABTesting: true, SmartRouting: true, DefaultURL: "https://d.example",
-			OGTitle: "og", OGDescription: "d", OGImage: "og-images/x/1.webp", TwitterCard: "summary"},
+	l := store.Link{
+		Num: 7, Slug: "abc", OriginalURL: "https://example.com", Title: "T", PasswordHash: "h", ExpiresAt: 5, CreatedAt: 4, Revision: 9,
+		UTM: link.UTM{Source: "s"}, Active: false, ABTesting: true, SmartRouting: true, DefaultURL: "https://d.example",
+		OGTitle: "og", OGDescription: "d", OGImage: "og-images/x/1.webp", TwitterCard: "summary",
 		Owner:    3,
 		Rules:    []store.Rule{{ID: rule, Name: "r", TargetURL: "https://r.example", Conditions: "{}"}},
 		Variants: []store.Variant{{ID: variant, TargetURL: "https://v.example", Weight: 20}},

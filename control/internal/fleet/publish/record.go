@@ -11,7 +11,7 @@ import (
 
 // Record is what an edge needs to know of a link. Preview images get addresses below base, which has no trailing
 // slash.
-func Record(l *store.FullLink, base string) link.Record {
+func Record(l *store.Link, base string) link.Record {
 	r := link.Record{
 		Num: l.Num, Owner: l.Owner, Revision: l.Revision,
 		Slug: l.Slug, Destination: l.OriginalURL, Default: l.DefaultURL,
@@ -33,7 +33,7 @@ func Record(l *store.FullLink, base string) link.Record {
 
 // record is Record, as small as it must be to travel: a link that is too large, which the use cases don't let in,
 // loses what makes it so and leads to its plain destination, and no other link suffers.
-func (p *Publisher) record(l *store.FullLink) link.Record {
+func (p *Publisher) record(l *store.Link) link.Record {
 	r := Record(l, p.cfg.BaseURL)
 	if err := snapshot.Check(&r); err != nil {
 		p.cfg.Logger.Error("a link is published without its rules, variants and preview", "url_id", l.ID, "error", err.Error())

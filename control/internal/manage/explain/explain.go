@@ -165,13 +165,9 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 }
 
 // read gives the link as edges know it, if the caller may know of it.
-func (s *Service) read(ctx context.Context, p auth.Principal, urlID string) (l store.FullLink, err error) {
+func (s *Service) read(ctx context.Context, p auth.Principal, urlID string) (l store.Link, err error) {
 	err = s.store.View(ctx, func(c store.Conn) error {
-		if l, err = c.FullLink(ctx, urlID); err != nil {
-			_, err = links.Visible(p)(store.Link{}, err)
-			return err
-		}
-		_, err = links.Visible(p)(l.Link, nil)
+		l, err = links.Visible(p)(c.FullLink(ctx, urlID))
 		return err
 	})
 	return l, err

@@ -32,30 +32,28 @@ func sides(changes map[string]webhooks.Change) (before, after map[string]any) {
 	return before, after
 }
 
-// Fields gives what an owner can set of a link, by the API's names; unset ones are nil. Values can be compared.
+// Fields returns the fields that an owner can set, by the API's names; unset ones are nil. Values can be compared.
 // The password is left out.
-func Fields(u *store.Link) map[string]any {
-	status := store.StatusInactive
-	if u.Active {
-		status = store.StatusActive
-	}
-	f := map[string]any{
-		"slug": u.Slug, "originalUrl": u.OriginalURL, "status": status, "isABTesting": u.ABTesting, "isSmartRouting": u.SmartRouting, "expiresAt": nil,
-	}
-	if u.ExpiresAt != 0 {
-		f["expiresAt"] = instant(u.ExpiresAt)
-	}
-	for name, v := range map[string]string{
-		"title": u.Title, "utmSource": u.UTM.Source, "utmMedium": u.UTM.Medium, "utmCampaign": u.UTM.Campaign, "utmTerm": u.UTM.Term,
-		"utmContent": u.UTM.Content, "utmId": u.UTM.ID, "utmSourcePlatform": u.UTM.SourcePlatform, "defaultUrl": u.DefaultURL,
-		"ogTitle": u.OGTitle, "ogDescription": u.OGDescription, "ogImage": u.OGImage, "twitterCardType": u.TwitterCard,
-	} {
-		f[name] = nil
-		if v != "" {
-			f[name] = v
+func Fields(l *store.Link) map[string]any {
+	out := map[string]any{}
+	for i := range store.LinkFields {
+		switch f := &store.LinkFields[i]; f.Name {
+		case "": // the control plane sets it
+		case "status":
+			out[f.Name] = store.StatusInactive
+			if l.Active {
+				out[f.Name] = store.StatusActive
+			}
+		case "expiresAt":
+			out[f.Name] = nil
+			if l.ExpiresAt != 0 {
+				out[f.Name] = instant(l.ExpiresAt)
+			}
+		default:
+			out[f.Name] = f.Value(l)
 		}
 	}
-	return f
+	return out
 }
 
 // instant is a time in Unix milliseconds as the API shows it.

@@ -94,7 +94,7 @@ func TestBulk_changes_at_once(t *testing.T) {
 				list := [][]string{ids, reversed}[i%2]
 				for j := range 5 {
 					title := fmt.Sprint(i, j)
-					if _, err := w.links.UpdateMany(w.Context(), w.ann, list, links.Input{Title: &title}); err != nil {
+					if _, err := w.links.UpdateMany(w.Context(), w.ann, list, links.Input{Texts: map[string]string{"title": title}}); err != nil {
 						w.Error(err)
 					}
 				}
@@ -151,7 +151,7 @@ func TestUpdate_while_deleted(t *testing.T) {
 			for j := range 3 {
 				wg.Go(func() {
 					title := fmt.Sprint(j)
-					if _, err := w.links.Update(w.Context(), w.ann, u.ID, links.Input{Title: &title}); err != nil && !problem.Is(err, problem.NotFound) {
+					if _, err := w.links.Update(w.Context(), w.ann, u.ID, links.Input{Texts: map[string]string{"title": title}}); err != nil && !problem.Is(err, problem.NotFound) {
 						w.Error(err)
 					}
 				})

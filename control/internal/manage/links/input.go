@@ -2,6 +2,7 @@ package links
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,18 +11,16 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Input is what a caller says about a link. A nil field is not spoken of: a new link gets the default, an
-// existing one keeps what it has. A pointer to a zero value clears the field, where that is possible.
+// Input lists the fields of a link that a request sets. A new link gets the default for a field that is nil or
+// missing; an existing link keeps its value. A pointer to a zero value clears the field, where that is possible.
 type Input struct {
-	OriginalURL, Title, Password                  *string
-	ExpiresAt                                     *int64 // Unix milliseconds, 0 clears
-	UTMSource, UTMMedium, UTMCampaign             *string
-	UTMTerm, UTMContent, UTMID, UTMSourcePlatform *string
-	Status                                        *string // ACTIVE or INACTIVE
-	ABTesting, SmartRouting                       *bool
-	DefaultURL                                    *string
-	OGTitle, OGDescription, OGImage, TwitterCard  *string
-	// BundleIDs are the bundles that a link shall be in. Changing many links adds them instead.
+	OriginalURL, Password   *string
+	ExpiresAt               *int64  // Unix milliseconds, 0 clears
+	Status                  *string // ACTIVE or INACTIVE
+	ABTesting, SmartRouting *bool
+	// Texts holds optional texts by the names of store.LinkTexts; "" clears one.
+	Texts map[string]string
+	// BundleIDs are the bundles that the link shall be in. A change of many links adds them to these bundles instead.
 	BundleIDs *[]string
 }
 
@@ -32,10 +31,6 @@ type Creation struct {
 }
 
 const (
-	maxTitle       = 255
-	maxUTM         = 255
-	maxOGTitle     = 100
-	maxOGText      = 200
 	minPassword    = 4
 	maxPassword    = 72 // more than bcrypt reads
 	maxBulk        = 1000
@@ -56,29 +51,7 @@ func (s *Service) apply(in *Input, u *store.Link, v *problem.Fields, now int64) 
 			s.destination("originalUrl", raw, &u.OriginalURL, v)
 		}
 	}
-	if in.DefaultURL != nil {
-		if raw := strings.TrimSpace(*in.DefaultURL); raw == "" {
-			u.DefaultURL = ""
-		} else {
-			s.destination("defaultUrl", raw, &u.DefaultURL, v)
-		}
-	}
-	in.applyTexts(u, v)
-	if in.TwitterCard != nil {
-		switch *in.TwitterCard {
-		case "", "summary", "summary_large_image":
-			u.TwitterCard = *in.TwitterCard
-		default:
-			v.Add("twitterCardType", "must be summary or summary_large_image")
-		}
-	}
-	if in.OGImage != nil {
-		if *in.OGImage != "" && !ownImage(*in.OGImage, u.ID) {
-			v.Add("ogImage", "must be the key of an image that was uploaded for this link")
-		} else {
-			u.OGImage = *in.OGImage
-		}
-	}
+	s.applyTexts(in.Texts, u, v)
 	if in.ExpiresAt != nil {
 		if now != 0 && *in.ExpiresAt != 0 && *in.ExpiresAt <= now {
 			v.Add("expiresAt", "must lie in the future")
@@ -106,34 +79,27 @@ func (s *Service) apply(in *Input, u *store.Link, v *problem.Fields, now int64) 
 	}
 }
 
-// applyTexts writes the free texts of the input to u, trimmed, and reports those that are too long.
-func (in *Input) applyTexts(u *store.Link, v *problem.Fields) {
-	for _, f := range []struct {
-		name string
-		in   *string
-		max  int
-		to   *string
-	}{
-		{"title", in.Title, maxTitle, &u.Title},
-		{"utmSource", in.UTMSource, maxUTM, &u.UTM.Source},
-		{"utmMedium", in.UTMMedium, maxUTM, &u.UTM.Medium},
-		{"utmCampaign", in.UTMCampaign, maxUTM, &u.UTM.Campaign},
-		{"utmTerm", in.UTMTerm, maxUTM, &u.UTM.Term},
-		{"utmContent", in.UTMContent, maxUTM, &u.UTM.Content},
-		{"utmId", in.UTMID, maxUTM, &u.UTM.ID},
-		{"utmSourcePlatform", in.UTMSourcePlatform, maxUTM, &u.UTM.SourcePlatform},
-		{"ogTitle", in.OGTitle, maxOGTitle, &u.OGTitle},
-		{"ogDescription", in.OGDescription, maxOGText, &u.OGDescription},
-	} {
-		if f.in == nil {
+// applyTexts is apply for the optional texts.
+func (s *Service) applyTexts(texts map[string]string, u *store.Link, v *problem.Fields) {
+	for _, f := range store.LinkTexts {
+		given, ok := texts[f.Name]
+		if !ok {
 			continue
 		}
-		text := strings.TrimSpace(*f.in)
-		if utf8.RuneCountInString(text) > f.max {
-			v.Add(f.name, "must be at most %d characters long", f.max)
-			continue
+		switch to, trimmed := f.Text(u), strings.TrimSpace(given); {
+		case f.Max > 0 && utf8.RuneCountInString(trimmed) > f.Max:
+			v.Add(f.Name, "must be at most %d characters long", f.Max)
+		case f.Name == "defaultUrl" && trimmed != "":
+			s.destination(f.Name, trimmed, to, v)
+		case f.Name == "ogImage" && given != "" && !ownImage(given, u.ID):
+			v.Add(f.Name, "must be the key of an image that was uploaded for this link")
+		case f.Name == "twitterCardType" && !slices.Contains([]string{"", "summary", "summary_large_image"}, given):
+			v.Add(f.Name, "must be summary or summary_large_image")
+		case f.Max > 0, f.Name == "defaultUrl":
+			*to = trimmed
+		default:
+			*to = given
 		}
-		*f.to = text
 	}
 }
 

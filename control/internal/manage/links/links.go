@@ -166,7 +166,7 @@ func (s *Service) Owners(ctx context.Context, p auth.Principal, urls []store.Lin
 // ignoring case; the most frequent first. The links are everybody's, or with Config.OwnSuggestions the caller's.
 func (s *Service) Suggest(ctx context.Context, p auth.Principal, field, prefix string) ([]store.UTMCount, error) {
 	var v problem.Fields
-	if _, ok := store.UTMFields[field]; !ok {
+	if f := store.LinkText(field); f == nil || !f.UTM {
 		v.Add("field", "must be one of utmSource, utmMedium, utmCampaign, utmTerm, utmContent, utmId, utmSourcePlatform")
 	}
 	if n := len([]rune(prefix)); n > 100 {

@@ -99,7 +99,7 @@ func (s *Service) Upload(ctx context.Context, p auth.Principal, urlID string, fi
 	if err := s.objects.Put(ctx, key, ContentType(key), made.Bytes); err != nil {
 		return "", fmt.Errorf("keep an image: %w", err)
 	}
-	if _, err := s.links.Update(ctx, p, urlID, links.Input{OGImage: &key}); err != nil {
+	if _, err := s.links.Update(ctx, p, urlID, links.Input{Texts: map[string]string{"ogImage": key}}); err != nil {
 		// Whether the change was made may be unknown after a lost connection; Run looks later.
 		return "", fmt.Errorf("give a link its image: %w", err)
 	}

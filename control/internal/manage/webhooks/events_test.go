@@ -53,7 +53,7 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 			}
 		}
 
-		u, err := urls.Create(ctx, w.ann, links.Creation{Input: links.Input{OriginalURL: &to, Title: ptr("a&b")}, CustomSlug: "first"})
+		u, err := urls.Create(ctx, w.ann, links.Creation{Input: links.Input{OriginalURL: &to, Texts: map[string]string{"title": "a&b"}}, CustomSlug: "first"})
 		must(t, err)
 		all := told()
 		if len(all) != 1 {
@@ -65,13 +65,13 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 			t.Fatalf("url.created: %v", d)
 		}
 
-		_, err = urls.Update(ctx, w.ann, u.ID, links.Input{Title: ptr("c"), Password: ptr("hush-hush")})
+		_, err = urls.Update(ctx, w.ann, u.ID, links.Input{Texts: map[string]string{"title": "c"}, Password: ptr("hush-hush")})
 		must(t, err)
 		updated := func(changes string) string {
 			return `url.updated {"id":"` + u.ID + `","slug":"first","changes":` + changes + `,"urlId":"` + u.ID + `","originalUrl":"` + to + `","userId":"` + w.ann.UserID + `"}`
 		}
 		want(updated(`{"password":{"old":"***","new":"***"},"title":{"old":"a&b","new":"c"}}`))
-		_, err = urls.Update(ctx, w.ann, u.ID, links.Input{Title: ptr("c")})
+		_, err = urls.Update(ctx, w.ann, u.ID, links.Input{Texts: map[string]string{"title": "c"}})
 		must(t, err)
 		want()
 		_, err = urls.Update(ctx, w.ann, u.ID, links.Input{OriginalURL: ptr("no address")})

@@ -1,0 +1,218 @@
+package store
+
+import (
+	"database/sql"
+	"strings"
+
+	"github.com/shortline/shortline/shared/link"
+)
+
+// Link is one short link as stored. In optional fields the zero value means unset.
+type Link struct {
+	Num           uint64 // dense, assigned by the database
+	ID            string
+	UserID        string
+	Slug          string
+	OriginalURL   string
+	Title         string
+	PasswordHash  string // bcrypt
+	ExpiresAt     int64
+	UTM           link.UTM
+	Active        bool
+	ABTesting     bool
+	SmartRouting  bool
+	DefaultURL    string
+	OGTitle       string
+	OGDescription string
+	OGImage       string // object key
+	TwitterCard   string
+	ClickCount    int64 // written by ingest only
+	Revision      uint64
+	CreatedAt     int64
+	UpdatedAt     int64
+
+	// Only FullLink, FullLinks and FullLinksAfter set the following fields.
+
+	Owner    uint64    // the owner's number
+	Rules    []Rule    // active rules in evaluation order
+	Variants []Variant // active variants with a weight, oldest first
+}
+
+// ExpiredAt reports whether the link no longer leads anywhere at a time in Unix milliseconds.
+func (l *Link) ExpiredAt(now int64) bool { return l.ExpiresAt != 0 && l.ExpiresAt <= now }
+
+// LinkField describes one stored field of a link.
+type LinkField struct {
+	// Name is the field's name in the API, in audit entries and in webhooks; "" if owners do not set the field.
+	Name   string
+	Column string
+	// Text returns an optional text, in which "" means unset; nil for every other field.
+	Text func(*Link) *string
+	// Max is the length that a text may have, in characters; 0 means that the text has rules of its own.
+	Max int
+	// UTM marks the campaign parameters.
+	UTM bool
+
+	access access
+	writes writes
+}
+
+// Value returns the field's value: a string, int64, uint64 or bool, or nil if an optional field is unset.
+func (f *LinkField) Value(l *Link) any { return f.access.value(l) }
+
+// LinkFields is the one list of a link's fields. SQL statements, the API's objects, input checks, audit entries and
+// suggestions of campaign values are built from it; problems of an input are reported in this order. To add an optional text, add a member to Link, a row here, a
+// migration for each dialect, and the member of the API's objects in package api.
+var LinkFields = []LinkField{
+	{Column: "num", access: required(func(l *Link) *uint64 { return &l.Num }), writes: never},
+	{Column: "id", access: required(func(l *Link) *string { return &l.ID }), writes: once},
+	{Column: "user_id", access: required(func(l *Link) *string { return &l.UserID }), writes: once},
+	{Column: "slug", Name: "slug", access: required(func(l *Link) *string { return &l.Slug }), writes: once},
+	{Column: "original_url", Name: "originalUrl", access: required(func(l *Link) *string { return &l.OriginalURL })},
+	text("default_url", "defaultUrl", 0, func(l *Link) *string { return &l.DefaultURL }),
+	text("title", "title", 255, func(l *Link) *string { return &l.Title }),
+	{Column: "password_hash", access: optional(func(l *Link) *string { return &l.PasswordHash })},
+	{Column: "expires_at", Name: "expiresAt", access: optional(func(l *Link) *int64 { return &l.ExpiresAt })},
+	utm("utm_source", "utmSource", func(u *link.UTM) *string { return &u.Source }),
+	utm("utm_medium", "utmMedium", func(u *link.UTM) *string { return &u.Medium }),
+	utm("utm_campaign", "utmCampaign", func(u *link.UTM) *string { return &u.Campaign }),
+	utm("utm_term", "utmTerm", func(u *link.UTM) *string { return &u.Term }),
+	utm("utm_content", "utmContent", func(u *link.UTM) *string { return &u.Content }),
+	utm("utm_id", "utmId", func(u *link.UTM) *string { return &u.ID }),
+	utm("utm_source_platform", "utmSourcePlatform", func(u *link.UTM) *string { return &u.SourcePlatform }),
+	{Column: "active", Name: "status", access: required(func(l *Link) *bool { return &l.Active })},
+	{Column: "ab_testing", Name: "isABTesting", access: required(func(l *Link) *bool { return &l.ABTesting })},
+	{Column: "smart_routing", Name: "isSmartRouting", access: required(func(l *Link) *bool { return &l.SmartRouting })},
+	text("og_title", "ogTitle", 100, func(l *Link) *string { return &l.OGTitle }),
+	text("og_description", "ogDescription", 200, func(l *Link) *string { return &l.OGDescription }),
+	text("twitter_card", "twitterCardType", 0, func(l *Link) *string { return &l.TwitterCard }),
+	text("og_image", "ogImage", 0, func(l *Link) *string { return &l.OGImage }),
+	{Column: "search_text", access: access{value: func(l *Link) any { return strings.ToLower(l.Title + "\n" + l.OriginalURL + "\n" + l.Slug) }}},
+	{Column: "click_count", access: required(func(l *Link) *int64 { return &l.ClickCount }), writes: never},
+	{Column: "revision", access: required(func(l *Link) *uint64 { return &l.Revision }), writes: never},
+	{Column: "created_at", access: required(func(l *Link) *int64 { return &l.CreatedAt }), writes: once},
+	{Column: "updated_at", access: required(func(l *Link) *int64 { return &l.UpdatedAt })},
+}
+
+// LinkTexts are the optional texts among LinkFields, in the same order.
+var LinkTexts = selectFields(func(f *LinkField) bool { return f.Text != nil })
+
+// LinkText finds one of LinkTexts by its name in the API; nil if there is none.
+func LinkText(name string) *LinkField {
+	for _, f := range LinkTexts {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// writes tells which statements write a column.
+type writes uint8
+
+const (
+	always writes = iota // INSERT and UPDATE
+	once                 // INSERT
+	never                // neither: the database, Touch and ingest set it
+)
+
+// access connects a column with a member of Link.
+type access struct {
+	value func(*Link) any // what statements write; nil for NULL
+	into  func(*Link) any // where Scan writes; nil if the column is not read
+}
+
+func required[T any](member func(*Link) *T) access {
+	return access{
+		value: func(l *Link) any { return *member(l) },
+		into:  func(l *Link) any { return member(l) },
+	}
+}
+
+// optional stores the zero value as NULL.
+func optional[T comparable](member func(*Link) *T) access {
+	return access{
+		value: func(l *Link) any { return null(*member(l)) },
+		into:  func(l *Link) any { return orZero(member(l)) },
+	}
+}
+
+func text(column, name string, max int, member func(*Link) *string) LinkField {
+	return LinkField{Column: column, Name: name, Max: max, Text: member, access: optional(member)}
+}
+
+func utm(column, name string, member func(*link.UTM) *string) LinkField {
+	f := text(column, name, 255, func(l *Link) *string { return member(&l.UTM) })
+	f.UTM = true
+	return f
+}
+
+func selectFields(which func(*LinkField) bool) []*LinkField {
+	var list []*LinkField
+	for i := range LinkFields {
+		if which(&LinkFields[i]) {
+			list = append(list, &LinkFields[i])
+		}
+	}
+	return list
+}
+
+var (
+	readFields     = selectFields(func(f *LinkField) bool { return f.access.into != nil })
+	insertedFields = selectFields(func(f *LinkField) bool { return f.writes != never })
+	updatedFields  = selectFields(func(f *LinkField) bool { return f.writes == always })
+
+	linkColumns = "urls." + strings.Join(columnsOf(readFields), ", urls.")
+)
+
+func columnsOf(fields []*LinkField) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Column
+	}
+	return names
+}
+
+// appendValues appends what a statement writes to the columns of fields.
+func (l *Link) appendValues(args []any, fields []*LinkField) []any {
+	for _, f := range fields {
+		args = append(args, f.access.value(l))
+	}
+	return args
+}
+
+// targets returns where Scan writes linkColumns.
+func (l *Link) targets() []any {
+	list := make([]any, len(readFields))
+	for i, f := range readFields {
+		list[i] = f.access.into(l)
+	}
+	return list
+}
+
+func scanLink(row interface{ Scan(...any) error }) (l Link, err error) {
+	err = row.Scan(l.targets()...)
+	return l, err
+}
+
+// zeroForNull reads NULL as the zero value.
+type zeroForNull[T any] struct{ to *T }
+
+func (z zeroForNull[T]) Scan(v any) error {
+	var n sql.Null[T]
+	err := n.Scan(v)
+	*z.to = n.V
+	return err
+}
+
+// orZero returns a target for Scan that reads NULL as the zero value.
+func orZero[T any](to *T) sql.Scanner { return zeroForNull[T]{to} }
+
+// null returns the zero value as NULL.
+func null[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}
