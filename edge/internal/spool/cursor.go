@@ -10,12 +10,12 @@ import (
 	"sync"
 )
 
-// cursors remembers how far each lane was acknowledged: a file of records of 16 bytes, of which the highest
-// number for a lane counts. It may lag, be cut or be gone: clicks are then shipped again, which is harmless.
-// It is never synced.
+// cursors stores how far each lane was acknowledged, in a file of 16-byte records. The record with the highest number
+// for a lane counts. The file is never synced. If it is stale, cut or missing, clicks are shipped again, which is
+// harmless.
 //
-// Record, little-endian: epoch (32 bits), lane (8 bits, the highest of 64) and sequence number (56 bits),
-// CRC-32C of the twelve bytes before.
+// Record, little-endian: epoch (32 bits), a 64-bit word with the lane (highest 8 bits) and the sequence number (56
+// bits), and the CRC-32C of the preceding twelve bytes.
 type cursors struct {
 	mu    sync.Mutex
 	path  string
@@ -24,7 +24,7 @@ type cursors struct {
 	acked map[cursorLane]uint64
 }
 
-// cursorLane leaves the edge out: epochs are unique within a directory, even across a change of its number.
+// cursorLane identifies a lane without the edge: epochs are unique within a directory, even if its edge number changes.
 type cursorLane struct {
 	epoch uint32
 	lane  uint8
@@ -32,11 +32,11 @@ type cursorLane struct {
 
 const (
 	cursorRecord  = 16
-	cursorMaxSize = 1 << 20 // bytes before the file is written anew
+	cursorMaxSize = 1 << 20 // size in bytes at which the file is rewritten
 	cursorSeqBits = 56
 )
 
-// openCursors reads the file, or starts with nothing where it can't be read.
+// openCursors reads the file. It skips damaged records, and starts empty if the file is missing.
 func openCursors(dir string) (*cursors, error) {
 	c := &cursors{path: filepath.Join(dir, "shipped"), acked: map[cursorLane]uint64{}}
 	data, err := os.ReadFile(c.path)
@@ -62,7 +62,7 @@ func appendCursor(dst []byte, key cursorLane, seq uint64) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
-// keep writes the file anew with only the lanes that are wanted.
+// keep rewrites the file with only the wanted lanes.
 func (c *cursors) keep(wanted func(cursorLane) bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *cursors) rewrite(wanted func(cursorLane) bool) error {
 	if err != nil {
 		return errors.Join(werr, err)
 	}
-	// Where the old file is still there, go on behind it, at a whole record.
+	// If the old file is still there, continue after its last complete record.
 	end, err := f.Seek(0, 2)
 	if err != nil {
 		f.Close()
@@ -97,7 +97,7 @@ func (c *cursors) rewrite(wanted func(cursorLane) bool) error {
 	return werr
 }
 
-// advance notes that all of a lane up to and including seq was acknowledged.
+// advance records that all numbers of a lane up to and including seq were acknowledged.
 func (c *cursors) advance(key cursorLane, seq uint64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

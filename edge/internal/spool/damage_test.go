@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// history is one lane's segment and what was appended to it.
+// history is a segment of one lane with the clicks that were appended to it.
 type history struct {
 	name    string
 	image   []byte
@@ -23,7 +23,7 @@ type history struct {
 	bounds
 }
 
-// bounds are what all cases of a history came to.
+// bounds collects the results of all cases of a history.
 type bounds struct {
 	tried, recovered int
 	slowest          time.Duration
@@ -31,9 +31,9 @@ type bounds struct {
 
 type extent struct{ from, to int }
 
-// recordHistory makes a segment with clicks as a killed process leaves it, not sealed, its unused room reserved: by
-// appending them and copying the file while it is in use. A seed other than 0 makes clicks of any length instead of
-// all alike, and an odd one takes the segment as a process leaves it that ended well.
+// recordHistory makes a segment as a killed process leaves it: not sealed, with its unused space reserved. It appends
+// clicks and copies the file while it is in use. With seed 0, all clicks are alike; another seed makes clicks of any
+// length. With an odd seed, the segment is as a process leaves it after a clean stop.
 func recordHistory(t testing.TB, clicks int, seed uint64) *history {
 	t.Helper()
 	cfg := small(scratch(t))
@@ -88,8 +88,8 @@ func recordHistory(t testing.TB, clicks int, seed uint64) *history {
 	return h
 }
 
-// check opens a spool on the damaged image and compares what it gives out with what was appended: nothing that
-// was not appended may come, and each record outside the damaged bytes must.
+// check opens a spool on the damaged image and compares its clicks with the appended ones. The spool must return each
+// record outside the damaged bytes, and nothing that was not appended.
 func (h *history) check(t testing.TB, dir string, image []byte, damaged func(extent) bool) {
 	t.Helper()
 	began := time.Now()
@@ -120,7 +120,7 @@ func (h *history) check(t testing.TB, dir string, image []byte, damaged func(ext
 			break
 		}
 		if rounds > 3*len(h.records)+10 {
-			t.Fatal("it does not end")
+			t.Fatal("the reader does not reach the end")
 		}
 		d := click.NewDecoder(b)
 		var e click.Event
@@ -133,7 +133,7 @@ func (h *history) check(t testing.TB, dir string, image []byte, damaged func(ext
 				break
 			}
 			if e.Seq == 0 || e.Seq >= uint64(len(came)) || came[e.Seq] || named[e.Seq] {
-				t.Fatalf("number %d comes, of %d records", e.Seq, len(h.records))
+				t.Fatalf("got number %d of %d records", e.Seq, len(h.records))
 			}
 			if e.LostTo != 0 {
 				for n := e.LostFrom; n <= e.LostTo; n++ {
@@ -159,15 +159,15 @@ func (h *history) check(t testing.TB, dir string, image []byte, damaged func(ext
 		case !damaged(h.records[seq-1]):
 			t.Fatalf("record %d is lost outside of the damage", seq)
 		case !named[seq] && !tail:
-			t.Fatalf("record %d is lost and no marker says so", seq)
+			t.Fatalf("record %d is lost without a marker", seq)
 		}
 	}
 	h.tried++
 	h.slowest = max(h.slowest, time.Since(began))
 }
 
-// histories calls f with the one history of a short run, or with one for each 2 of CASES, which says how many times
-// as many cases a long run tries, and with how many cases drawn by lot each shall try. It logs what they came to.
+// histories calls f with one history and the number of random cases that f must try. The environment variable CASES makes
+// the run longer by that factor: then there is one history for each 2 of CASES. histories logs the results.
 func histories(t *testing.T, clicks, cases int, f func(h *history, dir string, cases int)) {
 	t.Helper()
 	n := 1
@@ -184,7 +184,7 @@ func histories(t *testing.T, clicks, cases int, f func(h *history, dir string, c
 	t.Logf("%d cases of %d histories: %d records recovered, none of them wrong, and none lost outside of the damage; the slowest case took %v",
 		all.tried, n, all.recovered, all.slowest.Round(time.Millisecond))
 	if all.slowest > time.Minute {
-		t.Error("that is no time for a recovery")
+		t.Error("recovery took too long")
 	}
 }
 
@@ -208,7 +208,7 @@ func TestRecovery_flipped_bits(t *testing.T) {
 			image[at] ^= 1 << bit
 			h.check(t, dir, image, func(r extent) bool { return r.from <= at && at < r.to })
 		}
-		for at := range 256 { // what the segment's header uses
+		for at := range 256 { // the used part of the segment's header
 			for bit := range 8 {
 				flip(at, bit)
 			}
@@ -223,7 +223,7 @@ func TestRecovery_flipped_bits(t *testing.T) {
 		for range cases / 2 {
 			flip(spool.HeaderSize+rng.IntN(len(image)-spool.HeaderSize), rng.IntN(8))
 		}
-		// One bit in a hundred of a run of records.
+		// Flip one bit in a hundred in a run of records.
 		for range cases / 2 {
 			copy(image, h.image)
 			first := rng.IntN(len(h.records))
@@ -237,12 +237,12 @@ func TestRecovery_flipped_bits(t *testing.T) {
 	})
 }
 
-// changed tells of a record whether an image has other bytes in its place.
+// changed returns a function that reports whether the bytes of a record differ in an image.
 func (h *history) changed(image []byte) func(extent) bool {
 	return func(r extent) bool { return string(image[r.from:r.to]) != string(h.image[r.from:r.to]) }
 }
 
-// TestRecovery_lost_pages drops pages as a power cut does: each may hold what it held at some earlier moment.
+// TestRecovery_lost_pages simulates a power cut: each page may have its content of some earlier moment.
 func TestRecovery_lost_pages(t *testing.T) {
 	t.Parallel()
 	const page = 4096
@@ -250,7 +250,7 @@ func TestRecovery_lost_pages(t *testing.T) {
 	histories(t, 55, 1500, func(h *history, dir string, cases int) {
 		for range cases {
 			image := append([]byte(nil), h.image...)
-			synced := rng.IntN(len(h.records)) // up to this record, a sync had completed
+			synced := rng.IntN(len(h.records)) // the last sync covered the records up to this one
 			safe := spool.HeaderSize
 			if synced > 0 {
 				safe = h.records[synced-1].to
@@ -262,7 +262,7 @@ func TestRecovery_lost_pages(t *testing.T) {
 				case p == 0 && lost && synced == 0:
 					clear(image[:page])
 				case p > 0 && lost:
-					// An earlier state of the page: all up to the end of some record that is not older than the sync.
+					// Restore an earlier state of the page, which ends with some record that is not older than the sync.
 					at := safe
 					if k := synced + rng.IntN(len(h.records)-synced+1); k > 0 {
 						at = max(at, h.records[k-1].to)
@@ -290,7 +290,7 @@ func TestRecovery_random_overwrites(t *testing.T) {
 				for i := from; i < to; i++ {
 					image[i] = byte(rng.Uint32())
 				}
-			default: // one part of the file over another: valid records in wrong places
+			default: // copy one part of the file over another: valid records in wrong places
 				copy(image[from:to], h.image[rng.IntN(len(image)):])
 			}
 			h.check(t, dir, image, h.changed(image))
@@ -298,8 +298,7 @@ func TestRecovery_random_overwrites(t *testing.T) {
 	})
 }
 
-// FuzzRecovery puts any bytes in the place of a segment: whatever they are, opening and reading ends, and gives
-// out nothing that is not a click.
+// FuzzRecovery replaces a segment by arbitrary bytes. Opening and reading must terminate and return nothing but clicks.
 func FuzzRecovery(f *testing.F) {
 	h := recordHistory(f, 10, 0)
 	end := h.records[9].to

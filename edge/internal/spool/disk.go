@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// disk is what the spool asks of the operating system wherever a fault deserves a test.
+// disk holds the calls to the operating system whose failures are tested.
 type disk struct {
-	allocate func(f *os.File, size int64) error // reserves the blocks, so that a write into them can't fail for want of room
-	sync     func(mem []byte) error             // makes part of a mapping durable, page by page
+	allocate func(f *os.File, size int64) error // reserves the blocks, so that a write to them cannot fail on a full disk
+	sync     func(mem []byte) error             // makes the pages of a mapping durable
 	space    func(dir string) (free, total int64, err error)
 }
 
@@ -35,10 +35,10 @@ func mapFile(f *os.File, size int64) ([]byte, error) {
 	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
-// ErrInUse is wrapped by Open's error when another process has the directory open.
+// ErrInUse is wrapped by the error of Open if another process uses the directory.
 var ErrInUse = errors.New("spool: the directory is in use by another process")
 
-// lockDir takes the directory for this process. The lock goes when the file is closed or the process ends.
+// lockDir locks the directory for this process. Closing the file or the end of the process releases the lock.
 func lockDir(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -54,14 +54,14 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// unlockDir gives the directory back at once: without it a child that is just being started could hold the lock
-// for a moment longer.
+// unlockDir releases the lock at once. Without the explicit unlock, a child process that is just starting could keep
+// the lock a little longer.
 func unlockDir(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_UN)
 	return errors.Join(err, f.Close())
 }
 
-// replaceFile puts a file with the data in the place of whatever has the name, durably and whole or not at all.
+// replaceFile replaces the file at path atomically and durably.
 func replaceFile(path string, data []byte) error {
 	temp := path + ".tmp"
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -94,12 +94,12 @@ func syncDir(dir string) error {
 	return d.Sync()
 }
 
-// noRoom reports whether the error says that the disk is full or the quota used up.
+// noRoom reports whether the error means that the disk is full or the quota is used up.
 func noRoom(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
 }
 
-// segmentName and parseSegmentName are each other's inverse.
+// segmentName returns a segment's file name. parseSegmentName is its inverse.
 func segmentName(id segmentID) string {
 	return fmt.Sprintf("%016x-%08x-%02x-%08x.seg", id.Edge, id.Epoch, id.Lane.Lane, id.index)
 }

@@ -16,14 +16,14 @@ func allocate(f *os.File, size int64) error {
 	}
 }
 
-// populate takes the page faults of a stretch of a mapping now, so that the append path need not. It is an
-// optimisation: older kernels refuse, and nothing is lost by it.
+// populate makes the page faults of a part of a mapping happen now instead of on the append path. It is only an
+// optimisation: older kernels reject it.
 func populate(mem []byte) { _ = unix.Madvise(mem, unix.MADV_POPULATE_WRITE) }
 
-// release takes a stretch of a mapping out of the process's memory. Its bytes stay in the file. Another hint.
+// release removes a part of a mapping from the process's memory. Its bytes stay in the file. It is only a hint.
 func release(mem []byte) { _ = unix.Madvise(mem, unix.MADV_DONTNEED) }
 
-// nextData returns the first offset, from off on, that is no hole in the file; beyond the file if there is none.
+// nextData returns the first offset from off on that is not in a hole of the file, or an offset after its end.
 func nextData(f *os.File, off int64) int64 {
 	at, err := unix.Seek(int(f.Fd()), off, unix.SEEK_DATA)
 	switch {

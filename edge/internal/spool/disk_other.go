@@ -4,7 +4,7 @@ package spool
 
 import "os"
 
-// allocate writes zeros, which is slower than a reservation and promises nearly as much.
+// allocate writes zeros. That is slower than a reservation and guarantees nearly as much.
 func allocate(f *os.File, size int64) error {
 	zeros := make([]byte, 256<<10)
 	for off := int64(0); off < size; off += int64(len(zeros)) {

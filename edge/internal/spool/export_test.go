@@ -2,13 +2,13 @@ package spool
 
 import "os"
 
-// Faults replaces what the spool asks of the operating system; a nil function keeps the real one.
+// Faults replaces calls to the operating system. A nil function keeps the real call.
 type Faults struct {
 	Allocate func(f *os.File, size int64) error
 	Sync     func(mem []byte) error
 }
 
-// WithFaults returns the settings with the faults in place.
+// WithFaults returns the settings with the faults injected.
 func WithFaults(cfg Config, faults Faults) Config {
 	d := systemDisk()
 	if faults.Allocate != nil {
@@ -21,7 +21,7 @@ func WithFaults(cfg Config, faults Faults) Config {
 	return cfg
 }
 
-// Sizes of the file format that the tests aim at.
+// Sizes of the file format that the tests use.
 const (
 	HeaderSize   = headerSize
 	RecordHeader = recordHeader

@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// fullDisk runs a spool into a full disk, frees it, and compares what was dropped with what is missing.
+// fullDisk fills the disk of a spool, frees it, and compares the dropped clicks with the missing ones.
 func fullDisk(t *testing.T, cfg spool.Config, free func()) {
 	t.Helper()
 	s := open(t, cfg)
@@ -31,20 +31,20 @@ func fullDisk(t *testing.T, cfg spool.Config, free func()) {
 	for s.Stats().Dropped < 1000 {
 		fill(100)
 	}
-	// A restart in the middle, with not a block to be had: the edge must come up, and know what was dropped.
+	// Restart in the middle without a free block: the edge must start and know which clicks were dropped.
 	dropped := s.Stats().Dropped
 	s.stop()
 	s = open(t, cfg)
 	fill(1000)
 	free()
-	testkit.Eventually(t, "room again", func() bool { return s.Stats().State != spool.Shedding })
+	testkit.Eventually(t, "space after the disk was freed", func() bool { return s.Stats().State != spool.Shedding })
 	fill(100)
 	testkit.Eventually(t, "all given out", func() bool {
 		l.take(t, s.Spool)
 		return s.Stats().Pending == 0 && l.lost == dropped+s.Stats().Dropped
 	})
 	if l.clicks != kept || uint64(appended-kept) != l.lost {
-		t.Errorf("appended %d, kept %d, given out %d, named by markers %d, counted as dropped %d",
+		t.Errorf("appended %d, stored %d, read %d, reported by markers %d, counted as dropped %d",
 			appended, kept, l.clicks, l.lost, dropped+s.Stats().Dropped)
 	}
 }
@@ -61,7 +61,7 @@ func TestSpool_full_disk_is_counted_exactly(t *testing.T) {
 		cfg := small(filepath.Join(dir, "spool"))
 		cfg.CapBytes = 1 << 30
 		cfg.SegmentBytes = 128 << 10
-		// Somebody else's file takes most of the disk, and goes.
+		// A foreign file takes most of the disk and is deleted later.
 		other := filepath.Join(dir, "other")
 		if err := os.WriteFile(other, make([]byte, 1<<20), 0o600); err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestSpool_failed_sync_retires_the_segment(t *testing.T) {
 			l.take(t, s.Spool)
 			l.wantIDs(t, 0, 12)
 			if n := s.Stats().SyncErrors; n != 1 {
-				t.Errorf("%d failed syncs: it was tried again", n)
+				t.Errorf("%d failed syncs: the sync was retried", n)
 			}
 		})
 	}
@@ -149,8 +149,8 @@ func TestSpool_sync_always_has_synced_when_append_returns(t *testing.T) {
 	}
 }
 
-// TestSpool_segment_cut_while_in_use takes the file away beneath the mapping, as a failing disk would: the next
-// write faults. The edge goes on in another segment, and what is gone is named by markers.
+// TestSpool_segment_cut_while_in_use truncates the file under the mapping, as a failing disk would, so that the next write
+// faults. The edge must continue in another segment, and markers must report the lost clicks.
 func TestSpool_segment_cut_while_in_use(t *testing.T) {
 	t.Parallel()
 	cfg := small(scratch(t))
@@ -179,7 +179,7 @@ func TestSpool_segment_cut_while_in_use(t *testing.T) {
 		t.Error("no fault is counted")
 	}
 	if l.lost != 20 || s.Stats().Lost != 20 {
-		t.Errorf("markers name %d, counted %d, want 20", l.lost, s.Stats().Lost)
+		t.Errorf("markers report %d, counted %d, want 20", l.lost, s.Stats().Lost)
 	}
 	l.wantIDs(t, 20, 200)
 }

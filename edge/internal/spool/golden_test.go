@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write a golden segment of the newest format where there is none")
 
-// TestSpool_reads_segments_of_every_version opens the segments in testdata, each of them written by the release
-// that introduced its format, with the clicks 1 to 20. They are never written anew.
+// TestSpool_reads_segments_of_every_version opens the segments in testdata. The release that introduced a format wrote its
+// segment with the clicks 1 to 20. Never rewrite these files.
 func TestSpool_reads_segments_of_every_version(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/v*/*.seg.gz")
@@ -75,7 +75,7 @@ func writeGolden(t *testing.T, dir string) string {
 	return path
 }
 
-// TestOpen_cleans_up_after_itself: starts that take no clicks leave no segments.
+// Starts without clicks leave no segments behind.
 func TestOpen_cleans_up_after_itself(t *testing.T) {
 	t.Parallel()
 	cfg := small(scratch(t))

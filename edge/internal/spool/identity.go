@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 )
 
-// loadEdge returns the number of this directory's edge. It draws a new one in a new directory, and where the
-// file can't be understood: an identity used twice would make real clicks pass for repeats of others, a new one
-// costs nothing.
+// loadEdge returns the edge number of this directory. It creates a random one for a new directory and if the file is
+// unreadable. A number that two directories share would make new clicks look like duplicates, while a new number is
+// harmless.
 func loadEdge(dir string) (edge uint64, drawn bool, err error) {
 	path := filepath.Join(dir, "instance.id")
 	text, err := os.ReadFile(path)
@@ -35,14 +35,14 @@ func edgeSum(edge uint64) uint32 {
 	return crc32.Checksum(binary.LittleEndian.AppendUint64(nil, edge), castagnoli)
 }
 
-// The epoch file has two slots of this many bytes, written in turn and in place: one survives a write cut
-// short, and a full disk does not keep an edge from starting.
+// The epoch file has two slots of epochSlot bytes, which are written alternately and in place. One slot survives an
+// interrupted write, and an edge can start on a full disk.
 const (
 	epochSlot  = 512
 	epochMagic = 0x48435045
 )
 
-// nextEpoch returns the number of this start, higher than that of every earlier one and than used, durably.
+// nextEpoch durably stores and returns the number of this start. It is higher than used and than all earlier epochs.
 func nextEpoch(dir string, used uint32) (uint32, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "epoch"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -50,7 +50,7 @@ func nextEpoch(dir string, used uint32) (uint32, error) {
 	}
 	defer f.Close()
 	image := make([]byte, 2*epochSlot)
-	// A short read leaves zeros, which is how a slot looks that was never written.
+	// A short read leaves zeros, as in a slot that was never written.
 	_, _ = f.ReadAt(image, 0)
 	for slot := range 2 {
 		b := image[slot*epochSlot:]

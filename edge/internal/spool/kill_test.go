@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/spool"
 )
 
-// TestMain lets the test binary be the process that is killed.
+// TestMain lets the test binary run as the process that the test kills.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("SPOOL_TEST_VICTIM"); dir != "" {
 		victim(dir)
@@ -24,12 +24,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// victimConfig has segments so small that kills hit their changes too.
+// victimConfig has small segments, so that kills also hit segment changes.
 func victimConfig(dir string) spool.Config {
 	return spool.Config{Dir: dir, Lanes: 3, SegmentBytes: 64 << 10, CapBytes: 1 << 30, MinFreePercent: -1, SyncEvery: 10 * time.Millisecond}
 }
 
-// victim appends clicks as fast as it can, says which are kept, and ships some of them, until it is killed.
+// victim appends clicks as fast as possible, prints which are stored, and ships some of them, until it is killed.
 func victim(dir string) {
 	s, err := spool.Open(victimConfig(dir))
 	if err != nil {
@@ -54,8 +54,8 @@ func victim(dir string) {
 	}
 }
 
-// TestSpool_kill loses and repeats nothing of what was acknowledged by a process that was killed: N kills, 30
-// unless the environment says otherwise.
+// TestSpool_kill kills a process N times (30, or as the environment sets). No click that the process reported as stored
+// may be lost or repeated.
 func TestSpool_kill(t *testing.T) {
 	t.Parallel()
 	kills := 30
@@ -78,13 +78,13 @@ func TestSpool_kill(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// The kill comes at a random moment after the first acknowledgement.
+		// Kill the process at a random moment after its first acknowledgement.
 		lines := bufio.NewReader(out)
 		var timer *time.Timer
 		for {
 			line, err := lines.ReadString('\n')
 			if err == io.EOF || err != nil {
-				break // half a line is half an acknowledgement, which is none
+				break // an incomplete line is no acknowledgement
 			}
 			if timer == nil {
 				timer = time.AfterFunc(rand.N(60*time.Millisecond), func() { cmd.Process.Kill() })
@@ -100,7 +100,7 @@ func TestSpool_kill(t *testing.T) {
 			t.Fatal("the victim did nothing")
 		}
 		total += len(acked[kill])
-		if kill%5 == 4 { // the others' clicks wait for later starts
+		if kill%5 == 4 { // the clicks of the other rounds wait for later starts
 			s, err := spool.Open(victimConfig(dir))
 			if err != nil {
 				t.Fatal(err)

@@ -11,60 +11,60 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// lateWait bounds how long one append waits for a segment that is being prepared while there is room. Without
-// it a moment's delay of the disk would cost clicks; with it a disk that hangs costs one such wait a lane.
+// lateWait bounds how long an append waits for a segment that is being prepared. Without the wait, a short delay of the
+// disk would drop clicks. A disk that hangs costs one such wait per lane.
 const lateWait = 250 * time.Millisecond
 
-// lane is where appends go. Its lock is held for one copy of an event into memory.
+// lane receives appends. Its lock is held while one event is copied into memory.
 type lane struct {
 	spool *Spool
 	id    click.Lane
 
 	mu      sync.Mutex
 	seg     *segment // nil before the first append
-	off     int64    // where the next record goes in seg
-	full    bool     // seg takes no more
-	retire  bool     // seg can't be written
-	shed    bool     // no room: don't wait for a segment
+	off     int64    // offset of the next record in seg
+	full    bool     // seg is full
+	retire  bool     // seg is not writable
+	shed    bool     // no space: do not wait for a segment
 	closed  bool
-	seq     uint64     // the last number given out
+	seq     uint64     // the last number assigned
 	loss    numbers    // dropped since the last record
 	retired []*segment // sealed, still mapped
 
-	next     chan *segment // at most one, prepared
+	next     chan *segment // the prepared segment, at most one
 	dropping atomic.Bool   // loss is not empty
-	noRoom   atomic.Bool   // the last try to prepare one met a full disk or the cap
-	wanted   uint64        // index of the next segment; the keeper's
-	pace     int64         // bytes to populate ahead; the keeper's
-	ahead    int64         // offset in aheadOf up to which pages are populated; the keeper's, like the next two
+	noRoom   atomic.Bool   // the last attempt to prepare a segment failed: disk full, or cap reached
+	wanted   uint64        // index of the next segment; used only by the keeper
+	pace     int64         // bytes to populate ahead; used only by the keeper
+	ahead    int64         // offset in aheadOf up to which pages are populated; only the keeper uses this and the next two
 	aheadOf  *segment
-	paceFrom int64 // where the lane was a round ago
+	paceFrom int64 // offset of the lane one round ago
 
 	stream  *stream
 	dropped atomic.Uint64
 	written atomic.Uint64
 
-	waiting atomic.Bool   // the reader sleeps
+	waiting atomic.Bool   // the reader is asleep
 	wake    chan struct{} // at most one
-	syncing sync.Mutex    // held while a mapping of the lane is synced, populated or given back
+	syncing sync.Mutex    // held while a mapping of the lane is synced, populated or released
 
-	_ [64]byte // keeps the next lane's lock out of this one's cache lines
+	_ [64]byte // keeps the next lane's lock out of this lane's cache lines
 }
 
-// Append stores one click, gives it its number (e.Seq), and returns true; the click then survives the end of
-// the process (see SyncMode for the end of the machine). It returns false when there was no room: the click is
-// dropped and counted, its number is not given again, and a loss marker will say so. Either way the redirect can
-// be answered.
+// Append stores one click, sets its number (e.Seq) and returns true. The click then survives the end of the process
+// (for a crash of the machine see SyncMode). Append returns false if there is no space. Then the click is dropped and
+// counted, its number is not used again, and a loss marker will report it. In both cases the redirect can be
+// answered.
 //
-// The hint picks the lane: any cheap number that differs between callers that run at once, such as a
-// connection's. Append copies all that it keeps of e, doesn't allocate, and makes no system call, except that
-// with SyncAlways it waits for the disk. Any number of goroutines may call it.
+// The hint selects the lane. It should be a cheap number that differs between concurrent callers, such as the number
+// of a connection. Append copies what it keeps of e. It does not allocate and makes no system call, except that with
+// SyncAlways it waits for the disk. Any number of goroutines may call it.
 func (s *Spool) Append(hint uint32, e *click.Event) bool {
 	n := uint32(len(s.lanes))
 	at := hint % n
 	l := s.lanes[at]
 	if !l.mu.TryLock() {
-		// Its holder may have lost the processor in the middle: the neighbour will do as well.
+		// The lock's holder may have been preempted, so try the neighbour lane.
 		if near := s.lanes[(at+1)%n]; near.mu.TryLock() {
 			l = near
 		} else {
@@ -81,7 +81,7 @@ func (s *Spool) Append(hint uint32, e *click.Event) bool {
 	return true
 }
 
-// appendElsewhere tries every lane before the click is given up as one of the lane l.
+// appendElsewhere tries every other lane. If all are full, it drops the click in lane l.
 func (s *Spool) appendElsewhere(l *lane, e *click.Event) bool {
 	for _, other := range s.lanes {
 		if other != l && other.lockAndWrite(e, false) {
@@ -91,8 +91,8 @@ func (s *Spool) appendElsewhere(l *lane, e *click.Event) bool {
 	return l.lockAndWrite(e, true)
 }
 
-// lockAndWrite appends the event if there is room. If not, and if it is the last hope, it drops the event before
-// the lock is given back: a number may be dropped only while the lane takes no clicks.
+// lockAndWrite appends the event if there is space. If there is none and last is true, it drops the event before it
+// releases the lock, because a number may be dropped only while the lane accepts no clicks.
 func (l *lane) lockAndWrite(e *click.Event, last bool) bool {
 	l.mu.Lock()
 	ok := l.write(e)
@@ -107,7 +107,7 @@ func (l *lane) lockAndWrite(e *click.Event, last bool) bool {
 	return ok
 }
 
-// appended does what remains to be done for a click that was written, without the lock.
+// appended finishes the append of a written click. The lane is not locked.
 func (l *lane) appended(g *segment, end int64) {
 	l.written.Add(1)
 	if l.spool.cfg.Sync == SyncAlways {
@@ -115,9 +115,9 @@ func (l *lane) appended(g *segment, end int64) {
 	}
 }
 
-// write appends the event if there is room, at once or within lateWait. The lane is locked.
+// write appends the event if there is space within lateWait. The lane is locked.
 func (l *lane) write(e *click.Event) bool {
-	// Twice: a segment that turns out to be unwritable is left for the next one.
+	// Try twice: if the segment is not writable, use the next one.
 	for range 2 {
 		if l.closed {
 			return false
@@ -135,8 +135,8 @@ func (l *lane) write(e *click.Event) bool {
 	return false
 }
 
-// put writes one record behind the last and publishes it. It returns false if the memory could not be written,
-// which is how a file that was cut or a disk that fails shows in a mapping; nothing is published then.
+// put writes one record after the last one and publishes it. It returns false and publishes nothing if the memory is
+// not writable. That happens if the file behind the mapping was cut or the disk fails.
 func (l *lane) put(e *click.Event, seq uint64) (ok bool) {
 	old := debug.SetPanicOnFault(true)
 	defer func() {
@@ -153,8 +153,8 @@ func (l *lane) put(e *click.Event, seq uint64) (ok bool) {
 	b := mem[off : off+recordHeader+int64(n)]
 	binary.LittleEndian.PutUint64(b[8:], seq)
 	binary.LittleEndian.PutUint32(b[4:], recordSum(g.salted, off, b[8:]))
-	// The record exists from here on. The pointer is aligned, since the mapping begins at a page and records at
-	// multiples of 8 within it; the race detector's and checkptr's runs of the tests would notice otherwise.
+	// This store makes the record valid. The pointer is aligned, because the mapping begins at a page and records
+	// begin at multiples of 8 within it. Test runs with the race detector and checkptr would find a violation.
 	atomic.StoreUint32((*uint32)(unsafe.Pointer(&b[0])), uint32(n))
 
 	l.seq = seq
@@ -165,7 +165,7 @@ func (l *lane) put(e *click.Event, seq uint64) (ok bool) {
 	g.count.Add(1)
 	g.last.Store(seq)
 	g.end.Store(l.off)
-	// After end: a reader that sees this number sees the bytes as well.
+	// Store this after end: a reader that sees this number also sees the bytes.
 	l.stream.last.Store(seq)
 	if l.waiting.Load() && l.waiting.CompareAndSwap(true, false) {
 		l.poke()
@@ -173,7 +173,7 @@ func (l *lane) put(e *click.Event, seq uint64) (ok bool) {
 	return true
 }
 
-// mustBeFault panics again unless r is what the runtime makes of a memory fault.
+// mustBeFault panics again unless r is the runtime's error for a memory fault.
 func mustBeFault(r any) {
 	if _, fault := r.(interface{ Addr() uintptr }); !fault {
 		panic(r)
@@ -188,8 +188,8 @@ func (l *lane) poke() {
 	}
 }
 
-// roll seals the segment in use and takes the prepared one, beginning it with a loss marker where clicks were
-// dropped before. It returns false, with the lane unchanged, if there is none. The lane is locked.
+// roll seals the current segment and switches to the prepared one. If clicks were dropped, the new segment begins
+// with a loss marker. Without a prepared segment, roll returns false and the lane stays full. The lane is locked.
 func (l *lane) roll() bool {
 	if l.seg != nil && !l.full {
 		l.full = true
@@ -247,7 +247,7 @@ func (l *lane) take() *segment {
 	}
 }
 
-// drop counts the event as lost and notes its number where the next start finds it. The lane is locked.
+// drop counts the event as dropped and stores its number in the header for the next start. The lane is locked.
 func (l *lane) drop(e *click.Event) {
 	l.dropped.Add(1)
 	if l.closed {
@@ -265,7 +265,7 @@ func (l *lane) drop(e *click.Event) {
 	}
 }
 
-// sealCurrent marks the segment in use as complete.
+// sealCurrent marks the current segment as complete.
 func (l *lane) sealCurrent() {
 	l.touchHeader(l.seg.putSeal)
 	l.seg.sealed.Store(true)
@@ -274,7 +274,7 @@ func (l *lane) sealCurrent() {
 	}
 }
 
-// touchHeader lets change write to the header page of the segment in use and reports whether it could.
+// touchHeader calls change with the current segment's header page. It returns false if the page is not writable.
 func (l *lane) touchHeader(change func(h []byte)) (ok bool) {
 	old := debug.SetPanicOnFault(true)
 	defer func() {
@@ -290,8 +290,8 @@ func (l *lane) touchHeader(change func(h []byte)) (ok bool) {
 	return true
 }
 
-// syncTo makes the records of the segment before the offset durable, together with all that other goroutines
-// have written meanwhile: who waits for the lock finds that its record went along.
+// syncTo makes the segment's records before the offset durable, and with them all records that other goroutines have
+// written meanwhile. A goroutine that waited for the lock often finds its record already synced.
 func (l *lane) syncTo(g *segment, end int64) {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
@@ -301,8 +301,8 @@ func (l *lane) syncTo(g *segment, end int64) {
 	l.syncLocked(g)
 }
 
-// syncLocked syncs what is new in a segment. A failed sync may have thrown the pages' changes away without a
-// trace, so that a second one that succeeds proves nothing: the segment is not synced nor written again.
+// syncLocked syncs the new parts of a segment. A failed sync may have silently discarded changed pages. A later
+// successful sync would prove nothing, so the segment is then neither synced nor written again.
 func (l *lane) syncLocked(g *segment) {
 	end := g.end.Load()
 	headNews := g.headNews.Swap(false)
@@ -322,5 +322,5 @@ func (l *lane) syncLocked(g *segment) {
 	}
 	g.failed.Store(true)
 	l.spool.syncErrors.Add(1)
-	l.spool.log.Error("spool sync failed, the segment is retired", "path", g.path, "error", err)
+	l.spool.log.Error("spool sync failed, segment retired", "path", g.path, "error", err)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// resident is how many bytes of the files in a folder this process has in its memory.
+// resident returns how many bytes of the files in a folder are in this process's memory.
 func resident(t *testing.T, dir string) (bytes int) {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/smaps")
@@ -34,11 +34,11 @@ func resident(t *testing.T, dir string) (bytes int) {
 	return bytes
 }
 
-// Clicks that wait for hours take the disk's room and not the process's memory, in every mode, and are all there.
+// In every mode, clicks that wait for hours take disk space but no process memory, and none is lost.
 func TestSpool_keeps_no_written_pages_in_memory(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []spool.SyncMode{spool.SyncInterval, spool.SyncNone} {
-		dir := t.TempDir() // of a real disk
+		dir := t.TempDir() // on a real disk
 		s := open(t, spool.Config{Dir: dir, Lanes: 1, Sync: mode, MinFreePercent: -1})
 		const clicks = 300_000
 		for id := range clicks {
@@ -50,7 +50,7 @@ func TestSpool_keeps_no_written_pages_in_memory(t *testing.T) {
 		var bytes int
 		testkit.Eventually(t, "no more is in memory than may be prepared ahead", func() bool { bytes = resident(t, dir); return bytes < 20<<20 })
 		if bytes == 0 {
-			t.Error("nothing is mapped: the test looks at the wrong thing")
+			t.Error("nothing is mapped: the test measures the wrong files")
 		}
 		taken := newLedger()
 		taken.take(t, s.Spool)

@@ -9,39 +9,39 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// Reader gives out the clicks of one lane in batches, in order: first what earlier starts left in the lanes of
-// that number, then this start's. Numbers that are missing because clicks were dropped or the disk lost them come
-// as loss markers, so that every number below the last is either delivered or named by a marker.
+// Reader returns the clicks of one lane in batches, in order. It first returns the clicks that earlier starts left in
+// the lanes with the same number, then those of this start. Loss markers report the numbers of clicks that were
+// dropped or that the disk lost. So every number up to the last one is either delivered or reported by a marker.
 //
-// A Reader is for one goroutine; Reship may be called beside it.
+// Only one goroutine may use a Reader. Reship may be called concurrently.
 type Reader struct {
 	spool   *Spool
 	live    *lane
 	streams []*stream // oldest first, the live one last
 	current int
 	place   place
-	batch   click.Batch // the batch that waits for Ack; Count is 0 where there is none
-	records []byte      // what batch.Records is made of
+	batch   click.Batch // the batch that waits for Ack; Count is 0 if there is none
+	records []byte      // the memory of batch.Records
 
 	mu      sync.Mutex
 	repairs []repair
-	redo    place // in the stream of repairs[0], if its st is set
+	redo    place // the position in repairs[0], if its st is set
 }
 
-// repair is a range of one stream that was asked for again.
+// repair is a range of one stream that is to be delivered again.
 type repair struct {
 	st       *stream
 	from, to uint64
 }
 
-// maxRepairs bounds the ranges that wait to be shipped again, per lane.
+// maxRepairs is the maximum number of queued ranges per lane.
 const maxRepairs = 1024
 
 var (
-	// ErrNotRetained is wrapped by Reship's error when no segment with the numbers is left.
-	ErrNotRetained = errors.New("spool: the clicks are not retained any more")
-	// ErrBusy is returned by Reship when too many ranges wait already; ask again later.
-	ErrBusy = errors.New("spool: too many ranges wait to be shipped again")
+	// ErrNotRetained is wrapped by the error of Reship if no segment with the numbers is left.
+	ErrNotRetained = errors.New("spool: the clicks are no longer retained")
+	// ErrBusy is returned by Reship if too many ranges are queued. Try again later.
+	ErrBusy = errors.New("spool: too many ranges are queued for shipping again")
 )
 
 func newReader(s *Spool, l *lane, streams []*stream) *Reader {
@@ -50,14 +50,14 @@ func newReader(s *Spool, l *lane, streams []*stream) *Reader {
 	return r
 }
 
-// begin puts the reader where its current stream was acknowledged.
+// begin moves the reader to the first number of its current stream that was not acknowledged.
 func (r *Reader) begin() {
 	st := r.streams[r.current]
 	r.place.leave()
 	r.place = place{st: st, walk: r.place.walk, next: max(st.acked.Load()+1, st.base())}
 }
 
-// Wait returns nil once Next has something to give, or the context's error as soon as it has ended.
+// Wait waits until Next has a batch. It returns the context's error if the context ends first.
 func (r *Reader) Wait(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -67,7 +67,7 @@ func (r *Reader) Wait(ctx context.Context) error {
 			return nil
 		}
 		r.live.waiting.Store(true)
-		if r.ready() { // an append may have come before it could see that we wait
+		if r.ready() { // an append may have come before waiting was set
 			r.live.waiting.Store(false)
 			return nil
 		}
@@ -88,7 +88,7 @@ func (r *Reader) ready() bool {
 	return len(r.repairs) > 0
 }
 
-// Backlog is how many bytes of records wait at least; with less than a batch's worth it can pay to wait a little.
+// Backlog returns a lower bound of the bytes of waiting records. A caller may wait until there are enough for a batch.
 func (r *Reader) Backlog() int64 {
 	if r.batch.Count > 0 || r.current < len(r.streams)-1 {
 		return r.spool.cfg.SegmentBytes
@@ -106,9 +106,9 @@ func (r *Reader) Backlog() int64 {
 	return g.end.Load() - r.place.off
 }
 
-// Next returns the next batch, of at most so many events and bytes of records but at least one event, or nil
-// where nothing waits. Until Ack it returns the very same batch again. The batch and its Records belong to the
-// reader and stay as they are until Ack.
+// Next returns the next batch, or nil if no clicks wait. The batch has at most maxEvents events and maxBytes bytes of
+// records, but at least one event. Until Ack, Next returns the same batch again. The reader owns the batch and its
+// Records and does not change them until Ack.
 func (r *Reader) Next(maxEvents, maxBytes int) *click.Batch {
 	if r.batch.Count > 0 {
 		return &r.batch
@@ -130,14 +130,14 @@ func (r *Reader) Next(maxEvents, maxBytes int) *click.Batch {
 	}
 }
 
-// Ack says that the batch which Next returned is stored for good and need not be given again.
+// Ack acknowledges the batch that Next returned: it is stored durably, and Next need not return it again.
 func (r *Reader) Ack() {
 	b := &r.batch
 	if b.Count > 0 && !b.Repair {
 		st, last := r.streams[r.current], b.First+uint64(b.Count)-1
 		st.acked.Store(last)
 		if err := r.spool.cursors.advance(cursorLane{b.Epoch, b.Lane.Lane}, last); err != nil {
-			// Only a repeat after a restart can come of it.
+			// At worst, the batch is delivered again after a restart.
 			r.spool.cursorErrors.Add(1)
 		}
 		if r.live.noRoom.Load() {
@@ -153,7 +153,7 @@ func (r *Reader) start(lane click.Lane, first uint64, repair bool) {
 	r.records = r.records[:0]
 }
 
-// room reports whether the batch takes one more record of so many bytes.
+// room reports whether another record of the given size fits into the batch.
 func (r *Reader) room(bytes, maxEvents, maxBytes int) bool {
 	return r.batch.Count == 0 || r.batch.Count < maxEvents && len(r.records)+bytes <= maxBytes
 }
@@ -164,15 +164,15 @@ func (r *Reader) take(payload []byte) {
 	r.batch.Count++
 }
 
-// fill makes a batch from the current stream and reports whether there was anything.
+// fill makes a batch from the current stream. It returns false if the stream has no waiting records.
 func (r *Reader) fill(maxEvents, maxBytes int) bool {
 	p := &r.place
 	for {
-		published := p.st.last.Load() // before peek looks at how far the segments go
+		published := p.st.last.Load() // load this before peek reads the ends of the segments
 		rec, done := p.peek()
 		if done {
 			if r.batch.Count == 0 && published >= p.next {
-				// What was published is not there: the end of a segment is damaged, or a dead process dropped it.
+				// Published records are missing: the end of a segment is damaged, or an earlier process dropped them.
 				r.mark(p.next, published)
 			}
 			return r.batch.Count > 0
@@ -200,7 +200,7 @@ func (r *Reader) fill(maxEvents, maxBytes int) bool {
 	}
 }
 
-// mark begins a batch with a marker for numbers that no record holds. Made twice, it is the same to the byte.
+// mark begins a batch with a marker for numbers without a record. The same range always gives the same bytes.
 func (r *Reader) mark(from, to uint64) {
 	st := r.place.st
 	marker := click.Event{Seq: to, LostFrom: from, LostTo: to}
@@ -211,14 +211,14 @@ func (r *Reader) mark(from, to uint64) {
 	}
 	if lost := st.loss; lost.to == 0 || from > lost.to || to < lost.from {
 		r.spool.lost.Add(to - from + 1)
-		r.spool.log.Error("clicks are missing from the spool", "epoch", st.lane.Epoch, "lane", st.lane.Lane, "from", from, "to", to)
+		r.spool.log.Error("clicks missing from spool", "epoch", st.lane.Epoch, "lane", st.lane.Lane, "from", from, "to", to)
 	}
 	r.start(st.lane, to, false)
 	r.take(click.AppendRecord(nil, &marker))
 	r.place.next = to + 1
 }
 
-// lossIn returns the range that a marker names, zeros if the record is none.
+// lossIn returns the range of a loss marker, or zeros if the record is a click.
 func lossIn(rec record) (from, to uint64) {
 	var e click.Event
 	d := click.NewDecoder(&click.Batch{First: rec.seq, Count: 1, Records: rec.payload})
@@ -228,9 +228,9 @@ func lossIn(rec record) (from, to uint64) {
 	return e.LostFrom, e.LostTo
 }
 
-// Reship makes the numbers from to to, both included, of a lane deliverable once more, in batches with Repair
-// set. Those not acknowledged yet are left out, they come anyway. It returns how many numbers lie in segments
-// that are retained, or an error that wraps ErrNotRetained if none do. A restart forgets the order.
+// Reship queues a range of a lane's numbers, both ends included, for another delivery in batches with Repair set. It
+// skips numbers that are not yet acknowledged, because they are delivered anyway. It returns how many of the numbers
+// are in retained segments, or an error that wraps ErrNotRetained if none is. The queue does not survive a restart.
 func (s *Spool) Reship(id click.Lane, from, to uint64) (uint64, error) {
 	for _, r := range s.readers {
 		for _, st := range r.streams {
@@ -264,7 +264,7 @@ func (r *Reader) reship(st *stream, from, to uint64) (uint64, error) {
 	return held, nil
 }
 
-// fillRepair makes a batch of what was asked for again and reports whether there was anything.
+// fillRepair makes a batch from the queued ranges. It returns false if there are none.
 func (r *Reader) fillRepair(maxEvents, maxBytes int) bool {
 	for {
 		r.mu.Lock()
@@ -304,7 +304,7 @@ func (r *Reader) fillRepair(maxEvents, maxBytes int) bool {
 	}
 }
 
-// close gives back the files.
+// close closes the files.
 func (r *Reader) close() {
 	r.place.leave()
 	r.redo.leave()

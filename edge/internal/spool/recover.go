@@ -15,11 +15,11 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// maxLoss bounds a range of dropped numbers that a header may claim: more is damage, not a day's clicks.
+// maxLoss bounds the range of dropped numbers in a header. A larger range means that the header is damaged.
 const maxLoss = 1 << 40
 
-// leftBehind reads the directory and returns the streams of earlier starts, oldest first. Every segment in them
-// is sealed, cut to what it holds, and no longer written.
+// leftBehind returns the streams of earlier starts in the directory, oldest first. Each of their segments is sealed,
+// truncated to its records, and no longer written.
 func leftBehind(dir string, log *slog.Logger) ([]*stream, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -34,15 +34,15 @@ func leftBehind(dir string, log *slog.Logger) ([]*stream, error) {
 		path := filepath.Join(dir, entry.Name())
 		g, loss, err := reopen(id, path)
 		if err != nil {
-			// What can't be opened must not keep the edge from starting. The next start tries it again.
-			log.Error("spool segment can't be opened", "path", path, "error", err)
+			// A segment that cannot be opened must not keep the edge from starting. The next start tries again.
+			log.Error("cannot open spool segment", "path", path, "error", err)
 			continue
 		}
 		if g == nil {
 			continue
 		}
 		if g.damaged.Load() {
-			log.Error("spool segment is damaged", "path", path, "first", g.first.Load(), "last", g.last.Load(), "records", g.count.Load())
+			log.Error("spool segment damaged", "path", path, "first", g.first.Load(), "last", g.last.Load(), "records", g.count.Load())
 		}
 		st := byLane[g.Lane]
 		if st == nil {
@@ -79,10 +79,10 @@ func cmpUint(a, b uint64) int {
 	return 0
 }
 
-// numbers is a range of sequence numbers, both ends included; to 0 means none.
+// numbers is a range of sequence numbers, both ends included. If to is 0, the range is empty.
 type numbers struct{ from, to uint64 }
 
-// reopen reads a segment that another process left. It returns nil where there is nothing in it, and removes it.
+// reopen reads a segment of an earlier process. It removes an empty segment and returns nil.
 func reopen(id segmentID, path string) (*segment, numbers, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -111,13 +111,13 @@ func reopen(id segmentID, path string) (*segment, numbers, error) {
 		clear(head[headFirst:])
 	}
 	if intact && g.takeSeal(head) && g.end.Load() >= headerSize {
-		// A file cut below its seal is read as far as it goes; the reader finds what is missing.
+		// A file that is shorter than its seal says is read to its end. The reader reports the missing numbers.
 		if g.end.Load() > size {
 			g.damaged.Store(true)
 		}
 	} else {
 		if g.survey(f, size) || page.blind {
-			// Perhaps it can be read the next time: change nothing.
+			// The segment may be readable at the next start, so change nothing.
 			g.damaged.Store(true)
 			g.sealed.Store(true)
 			return g, takeLoss(head, g.last.Load()), nil
@@ -134,7 +134,7 @@ func reopen(id segmentID, path string) (*segment, numbers, error) {
 		}
 		return nil, numbers{}, nil
 	}
-	if g.first.Load() == 0 { // only a loss
+	if g.first.Load() == 0 { // the segment holds only a loss
 		g.first.Store(loss.from)
 		g.last.Store(loss.from - 1)
 	}
@@ -153,9 +153,9 @@ func identityIn(head []byte) segmentID {
 	}
 }
 
-// survey finds out what an unsealed segment holds by reading all of it. Zeros or bytes that make no sense after
-// the last valid record are the write that the end of the process cut short; before it, they are damage. It
-// reports whether some of the segment could not be read.
+// survey reads all of an unsealed segment to find its records. Zeros or invalid bytes after the last valid record come
+// from a write that the end of the process interrupted. Between valid records they are damage. survey returns true if
+// parts of the segment were unreadable.
 func (g *segment) survey(f *os.File, size int64) (blind bool) {
 	w := walker{src: f, salt: g.salted, limit: size}
 	g.first.Store(0)
@@ -182,8 +182,8 @@ func (g *segment) survey(f *os.File, size int64) (blind bool) {
 	}
 }
 
-// seal makes what survey found last, and gives back the room that was reserved and not used. Failing costs time
-// at the next start and nothing else. A damaged file keeps all its bytes for whoever wants to look.
+// seal stores the result of survey in the header and truncates the unused space. If that fails, the next start only
+// takes longer. A damaged file keeps all its bytes for inspection.
 func (g *segment) seal(f *os.File, head []byte) {
 	g.putSeal(head)
 	g.sealed.Store(true)

@@ -13,16 +13,17 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// A segment is a file of one page of header and then records, all little-endian.
+// A segment is a file that consists of a header page and records, all little-endian.
 //
-// Header: an identity, written when the file is made; the number of the first record, when it is taken into
-// use; a seal, when it is full or left behind by a process that is gone; and the numbers that were dropped after
-// its last record. The seal and the loss are hints that make recovery quick and exact: without them, or without
-// the whole page, the records can still be found and verified, since their checksums are salted with the
-// identity, which the file's name repeats.
+// The header holds the identity, written when the file is created; the number of the first record, written when the
+// segment comes into use; a seal, written when the segment is full or when a later process recovers it; and the range
+// of numbers that were dropped after its last record. The seal and the loss make recovery fast and exact. Without
+// them, or without the whole page, recovery can still find and verify the records: their checksums are salted with
+// the identity, which is also in the file's name.
 //
-// Record: length of the payload (32 bits), CRC-32C (32 bits) over number and payload, number (64 bits), payload,
-// zeros up to a multiple of 8. The length is stored last: where it is 0 there is no record, or not yet.
+// A record consists of the payload's length (32 bits), a CRC-32C over number and payload (32 bits), the number (64
+// bits), the payload, and zeros up to a multiple of 8. The length is stored last: 0 means that there is no record
+// yet.
 const (
 	segmentMagic = "SLSPOOL\x01"
 	headerSize   = 4096
@@ -33,24 +34,24 @@ const (
 	headLane    = 20
 	headIndex   = 24
 	headCreated = 32
-	headSum     = 40  // over all before
+	headSum     = 40  // checksum of all preceding bytes
 	headFirst   = 64  // the number and its complement, 64 bits each
-	headSeal    = 128 // first, last, count, end: 64 bits each, then their salted checksum
-	headLoss    = 192 // from, to, and the complement of their sum: 64 bits each, stored in this order
+	headSeal    = 128 // first, last, count, end (64 bits each), and their salted checksum
+	headLoss    = 192 // from, to, and the complement of their sum (64 bits each), stored in this order
 
-	// maxPayload bounds a record's payload when reading: a later version's may be longer than ours.
+	// maxPayload bounds a record's payload on reads. A later version may write longer records than this one.
 	maxPayload = 16 << 10
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// segmentID names one segment among all that a directory ever held.
+// segmentID identifies a segment among all that a directory ever held.
 type segmentID struct {
 	click.Lane
-	index uint64 // from 0, in order within the lane
+	index uint64 // counts from 0 within the lane
 }
 
-// salt goes into every checksum in the segment, so that no record can be taken for one of another segment.
+// salt is part of every checksum in the segment, so that a record of another segment is never valid.
 func (id segmentID) salt() uint32 {
 	b := binary.LittleEndian.AppendUint64(nil, id.Edge)
 	b = binary.LittleEndian.AppendUint32(b, id.Epoch)
@@ -62,30 +63,30 @@ func (id segmentID) salt() uint32 {
 type segment struct {
 	segmentID
 	salted  uint32 // salt()
-	path    string // "" for one that exists in memory only
-	created int64  // Unix milliseconds, 0 where the header is lost
+	path    string // "" if the segment exists only in memory
+	created int64  // Unix milliseconds; 0 if the header is lost
 
-	size   atomic.Int64  // bytes it takes on the disk
-	first  atomic.Uint64 // number of its first record, 0 while it has none
+	size   atomic.Int64  // bytes on the disk
+	first  atomic.Uint64 // number of the first record; 0 if there is none
 	last   atomic.Uint64
 	count  atomic.Uint64
-	end    atomic.Int64 // where the published records end, from the file's start
+	end    atomic.Int64 // offset of the end of the published records
 	sealed atomic.Bool  // end is final
 
-	loss      numbers // dropped after its last record, as a dead process noted it
+	loss      numbers // dropped after the last record, as stored by an earlier process
 	damaged   atomic.Bool
-	shippedAt atomic.Int64 // Unix milliseconds when the last record was acknowledged, 0 before
+	shippedAt atomic.Int64 // Unix milliseconds when the last record was acknowledged; 0 before
 
-	mem      []byte      // the writer's mapping, nil when it has none
-	mapped   atomic.Bool // the writer is not done with it
+	mem      []byte      // the writer's mapping; nil if there is none
+	mapped   atomic.Bool // the writer still uses mem
 	headNews atomic.Bool // the header changed since the last sync
-	synced   int64       // records before this offset are durable; under the lane's syncing
-	released int64       // the pages of records before this offset are no more in memory for us; under the lane's syncing
-	failed   atomic.Bool // a sync failed: neither synced nor appended to again
+	synced   int64       // records before this offset are durable; guarded by the lane's syncing
+	released int64       // pages before this offset are released; guarded by the lane's syncing
+	failed   atomic.Bool // a sync failed: the segment is neither synced nor appended to again
 }
 
-// createSegment makes a segment's file with all of its blocks reserved, and maps it. Nothing is left behind
-// after an error.
+// createSegment creates and maps a segment's file with all of its blocks reserved. After an error it leaves no file
+// behind.
 func createSegment(dir string, id segmentID, size int64, d disk, durable bool) (g *segment, err error) {
 	path := filepath.Join(dir, segmentName(id))
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -110,7 +111,7 @@ func createSegment(dir string, id segmentID, size int64, d disk, durable bool) (
 		return nil, fmt.Errorf("map %s: %w", path, err)
 	}
 	if durable {
-		// The file must be there after a power cut, else synced records would be synced into nothing.
+		// The file itself must survive a power cut, else its synced records would be lost with it.
 		if err := f.Sync(); err != nil {
 			return nil, err
 		}
@@ -143,7 +144,7 @@ func (g *segment) header() []byte {
 	return h
 }
 
-// putSeal writes what the segment holds into a header page.
+// putSeal writes the seal into a header page.
 func (g *segment) putSeal(h []byte) {
 	binary.LittleEndian.PutUint64(h[headSeal:], g.first.Load())
 	binary.LittleEndian.PutUint64(h[headSeal+8:], g.last.Load())
@@ -171,7 +172,7 @@ func putFirst(h []byte, first uint64) {
 	binary.LittleEndian.PutUint64(h[headFirst+8:], ^first)
 }
 
-// takeFirst returns the number of the first record, 0 where the header does not say.
+// takeFirst returns the number of the first record, or 0 if the header does not contain it.
 func takeFirst(h []byte) uint64 {
 	if first := binary.LittleEndian.Uint64(h[headFirst:]); binary.LittleEndian.Uint64(h[headFirst+8:]) == ^first {
 		return first
@@ -179,15 +180,15 @@ func takeFirst(h []byte) uint64 {
 	return 0
 }
 
-// putLoss writes a range of dropped numbers, one longer than the range written before, into a header page.
+// putLoss writes a range of dropped numbers into a header page. It must be one number longer than the previous range.
 func putLoss(h []byte, loss numbers) {
 	binary.LittleEndian.PutUint64(h[headLoss:], loss.from)
 	binary.LittleEndian.PutUint64(h[headLoss+8:], loss.to)
 	binary.LittleEndian.PutUint64(h[headLoss+16:], ^(loss.from + loss.to))
 }
 
-// takeLoss returns the range of dropped numbers after the number last. A process that was killed between two of
-// putLoss's stores leaves the check of the range before.
+// takeLoss returns the range of dropped numbers after the number last. If a process was killed between two stores of
+// putLoss, the check word is that of the previous range.
 func takeLoss(h []byte, last uint64) numbers {
 	loss := numbers{binary.LittleEndian.Uint64(h[headLoss:]), binary.LittleEndian.Uint64(h[headLoss+8:])}
 	check := ^binary.LittleEndian.Uint64(h[headLoss+16:])
@@ -198,27 +199,27 @@ func takeLoss(h []byte, last uint64) numbers {
 	return loss
 }
 
-// walker steps over the records of one segment. It believes nothing but checksums, reads through a window, and
-// takes what can't be read for zeros.
+// walker iterates over the records of one segment. It reads through a window and accepts only records with a valid
+// checksum. Unreadable bytes count as zeros.
 type walker struct {
 	src    io.ReaderAt
 	salt   uint32
-	limit  int64  // nothing at or after this offset is looked at
-	window []byte // the bytes from offset at on
+	limit  int64  // the walker reads only before this offset
+	window []byte // the bytes from offset at
 	at     int64
-	blind  bool // something could not be read
+	blind  bool // some bytes were unreadable
 }
 
-// windowSize is far more than the longest record.
+// windowSize is much larger than the longest record.
 const windowSize = 256 << 10
 
 type record struct {
 	seq     uint64
 	payload []byte // valid until the walker moves
-	next    int64  // offset of what follows
+	next    int64  // offset of the next record
 }
 
-// bytes returns up to n bytes from the offset, fewer only at the limit.
+// bytes returns n bytes from the offset, or fewer at the limit.
 func (w *walker) bytes(off int64, n int) []byte {
 	n = int(min(int64(n), w.limit-off))
 	if n <= 0 {
@@ -241,7 +242,7 @@ func (w *walker) fill(off int64) {
 		return
 	}
 	w.blind = true
-	// One unreadable block must not cost its neighbours.
+	// Read block by block, so that one unreadable block does not hide its neighbours.
 	for part := 0; part < len(w.window); part += headerSize {
 		b := w.window[part:min(part+headerSize, len(w.window))]
 		n, _ := w.src.ReadAt(b, off+int64(part))
@@ -249,7 +250,7 @@ func (w *walker) fill(off int64) {
 	}
 }
 
-// record returns the record at the offset, if a valid one is there.
+// record returns the record at the offset if it is valid.
 func (w *walker) record(off int64) (record, bool) {
 	head := w.bytes(off, recordHeader)
 	if len(head) < recordHeader {
@@ -271,7 +272,7 @@ func (w *walker) record(off int64) (record, bool) {
 	}, true
 }
 
-// find returns the first valid record at or after the offset with a number above after, and its offset.
+// find returns the first valid record at or after off whose number is above after, and its offset.
 func (w *walker) find(off int64, after uint64) (record, int64, bool) {
 	const stride = 64 << 10
 	for off < w.limit {
@@ -282,7 +283,7 @@ func (w *walker) find(off int64, after uint64) (record, int64, bool) {
 		}
 		off += int64(zeros)
 		switch {
-		case zeros == stride: // most of a segment that was hardly used was never written
+		case zeros == stride: // most of a little-used segment was never written
 			off = max(off, w.dataFrom(off))
 			continue
 		case len(chunk)-zeros < recordHeader && len(chunk) < stride:
@@ -299,8 +300,7 @@ func (w *walker) find(off int64, after uint64) (record, int64, bool) {
 	return record{}, w.limit, false
 }
 
-// dataFrom returns where, at or after the offset, the file has bytes that were ever written, as far as the system
-// can tell.
+// dataFrom returns the first offset at or after off at which the file has written bytes, as far as the system can tell.
 func (w *walker) dataFrom(off int64) int64 {
 	if f, ok := w.src.(*os.File); ok {
 		return min(nextData(f, off), w.limit) &^ 7
@@ -308,11 +308,11 @@ func (w *walker) dataFrom(off int64) int64 {
 	return off
 }
 
-// recordSum is the checksum of a record at an offset, whose number and payload are b. Offset and length are part
-// of the start value: a record that a confused disk wrote to another place is none.
+// recordSum returns the checksum of the record at off with the number and payload b. The offset and the length are part
+// of the start value, so a record is invalid if the disk wrote it to the wrong place.
 func recordSum(salt uint32, off int64, b []byte) uint32 {
 	return crc32.Update(salt+uint32(off)+uint32(len(b))<<20, castagnoli, b)
 }
 
-// recordSize is what a record takes in a segment, in bytes.
+// recordSize returns the size of a record in a segment, in bytes.
 func recordSize(payload int) int { return (recordHeader + payload + 7) &^ 7 }

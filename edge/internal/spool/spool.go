@@ -1,23 +1,23 @@
-// Package spool is the edge's click log: clicks are in memory-mapped, reserved segment files before the visitor
-// is answered, and leave in order, lane by lane, when somebody has acknowledged them.
+// Package spool is the edge's click log. It writes clicks to preallocated, memory-mapped segment files before visitors
+// are answered. Readers return them lane by lane, in order, until they are acknowledged.
 //
-// It owns one directory and the identity of every click in it: the edge's number is drawn once a directory, the
-// epoch is one higher at each start, lanes number their clicks from 1 without holes. It promises that
+// A spool owns one directory and the identity of every click in it. The edge number is random and belongs to the
+// directory. The epoch increases by one at each start. Each lane numbers its clicks from 1 without gaps. The spool
+// guarantees:
 //
-//   - a click for which Append returned true survives the end of the process, however sudden, and (SyncMode) the
-//     end of the machine; a Reader gives it out until it was acknowledged, and at least once;
-//   - a number is never given to two clicks;
-//   - numbers that carry no click, for want of room or because the disk lost them, are named by loss markers;
-//   - nothing that was not acknowledged is deleted to make room, and what was not written is never given out;
-//   - Append neither fails, allocates nor waits for the disk (but see SyncAlways): at the cap, or on a full disk,
-//     clicks are dropped and counted.
+//   - A click for which Append returned true survives a sudden end of the process and, depending on SyncMode, a crash of
+//     the machine. A Reader returns it at least once, and again until it is acknowledged.
+//   - No two clicks get the same number.
+//   - Loss markers report all numbers without a click: clicks dropped for lack of space, and clicks that the disk lost.
+//   - Clicks are deleted to make space only after their acknowledgement. Readers return only what was written.
+//   - Append does not fail, allocate or wait for the disk (except with SyncAlways). When the cap is reached or the disk
+//     is full, it drops and counts clicks.
 //
-// It leaves to others where clicks go (package ship and click.Sink) and that repeats are counted once.
+// Package ship and click.Sink decide where clicks go. The receiver must count repeated clicks once.
 //
-// Known weaknesses: clicks that are dropped when not even one page of disk could be had at the start are named by
-// a marker only if the process lives until there is room. A power cut takes what SyncMode says, and the count of
-// what it took is known only where later records survive. Files are little-endian, as every machine that we build
-// for.
+// Known weaknesses: if not even one page could be allocated at the start, dropped clicks get a marker only if the process
+// lives until there is space. A power cut loses clicks as described at SyncMode. Their number is known only if later
+// records survive. Files are little-endian, like every machine that we build for.
 package spool
 
 import (
@@ -32,33 +32,34 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// SyncMode says what a power cut or a crash of the system may take. The end of the process takes nothing in any.
+// SyncMode decides which clicks a power cut or a crash of the system can lose. The end of the process loses none in any
+// mode.
 type SyncMode string
 
 const (
-	// SyncInterval syncs every Config.SyncEvery: a power cut takes at most the clicks of that time.
+	// SyncInterval syncs every Config.SyncEvery: a power cut loses at most the clicks of that time.
 	SyncInterval SyncMode = "interval"
-	// SyncAlways syncs before Append returns, appends that come together sharing one sync: a power cut takes
-	// nothing, but a redirect waits for the disk.
+	// SyncAlways syncs before Append returns. Concurrent appends share one sync. A power cut loses nothing, but each
+	// redirect waits for the disk.
 	SyncAlways SyncMode = "always"
-	// SyncNone leaves it to the system: a power cut takes what was not written back, usually up to 30 s.
+	// SyncNone leaves syncing to the system: a power cut loses what was not written back, usually up to 30 s.
 	SyncNone SyncMode = "none"
 )
 
-// Config holds the settings of a spool. The zero value of each but Dir means its default.
+// Config holds the settings of a spool. Dir is required. For all other fields the zero value means the default.
 type Config struct {
-	Dir            string        // made if missing; used by one process at a time
+	Dir            string        // created if missing; only one process may use it
 	Lanes          int           // 1 to 64, default 4
 	SegmentBytes   int64         // size of a segment file, at least 16 KiB, default 64 MiB
-	CapBytes       int64         // most that segments may take together, default 4 GiB; at least two segments a lane
-	MinFreePercent int           // of the disk, kept free by us: 1 to 90, default 10; negative: none
+	CapBytes       int64         // maximum size of all segments, default 4 GiB; at least two segments per lane
+	MinFreePercent int           // part of the disk to keep free: 1 to 90, default 10; negative: none
 	Sync           SyncMode      // default SyncInterval
 	SyncEvery      time.Duration // default 100 ms
-	RetainFor      time.Duration // acknowledged clicks stay so long, default 24 h; negative: not at all
-	RetainBytes    int64         // and take at most so much, default a quarter of CapBytes
-	Logger         *slog.Logger  // default: says nothing
+	RetainFor      time.Duration // how long acknowledged clicks stay, default 24 h; negative: not at all
+	RetainBytes    int64         // maximum size of acknowledged clicks, default a quarter of CapBytes
+	Logger         *slog.Logger  // default: no logging
 
-	disk *disk // tests put faults here
+	disk *disk // tests inject faults here
 }
 
 // Defaults of Config.
@@ -105,7 +106,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every setting that makes no sense, defaults being filled in first.
+// Validate fills in the defaults and then reports every invalid setting.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var problems []error
@@ -115,16 +116,16 @@ func (c Config) Validate() error {
 		}
 	}
 	check(c.Dir != "", "no directory is set")
-	check(c.Lanes >= 1 && c.Lanes <= 64, "%d lanes, must be 1 to 64", c.Lanes)
-	check(c.SegmentBytes >= minSegmentBytes && c.SegmentBytes <= 1<<30, "segments of %d bytes, must be 16 KiB to 1 GiB", c.SegmentBytes)
-	check(c.CapBytes >= 2*int64(c.Lanes)*c.SegmentBytes, "a cap of %d bytes is less than two segments a lane", c.CapBytes)
-	check(c.MinFreePercent <= 90, "keeping %d%% of the disk free, must be at most 90", c.MinFreePercent)
-	check(c.Sync == SyncInterval || c.Sync == SyncAlways || c.Sync == SyncNone, "sync mode %q, must be interval, always or none", c.Sync)
-	check(c.SyncEvery > 0, "sync every %v, must be positive", c.SyncEvery)
+	check(c.Lanes >= 1 && c.Lanes <= 64, "%d lanes; must be 1 to 64", c.Lanes)
+	check(c.SegmentBytes >= minSegmentBytes && c.SegmentBytes <= 1<<30, "segments of %d bytes; must be 16 KiB to 1 GiB", c.SegmentBytes)
+	check(c.CapBytes >= 2*int64(c.Lanes)*c.SegmentBytes, "a cap of %d bytes; must be at least two segments per lane", c.CapBytes)
+	check(c.MinFreePercent <= 90, "%d%% of the disk to keep free; must be at most 90", c.MinFreePercent)
+	check(c.Sync == SyncInterval || c.Sync == SyncAlways || c.Sync == SyncNone, "sync mode %q; must be interval, always or none", c.Sync)
+	check(c.SyncEvery > 0, "sync interval %v; must be positive", c.SyncEvery)
 	return errors.Join(problems...)
 }
 
-// Spool is one open directory. Append, Stats and Reship may be called by any number of goroutines.
+// Spool is an open directory. Append, Stats and Reship are safe for concurrent use.
 type Spool struct {
 	cfg     Config
 	disk    disk
@@ -145,13 +146,13 @@ type Spool struct {
 	lost         atomic.Uint64
 	syncErrors   atomic.Uint64
 	cursorErrors atomic.Uint64
-	shedding     atomic.Bool // for the log line at the change
+	shedding     atomic.Bool // whether the log reports dropped clicks
 	lastSync     atomic.Int64
 }
 
-// Open takes the directory, finds what earlier starts left in it, and begins a new epoch. It fails with
-// ErrInUse where another process has the directory. A disk without room is no error: clicks are then dropped
-// until there is some. The caller runs Run and, when that has returned and nothing appends any more, Close.
+// Open locks the directory, recovers the clicks of earlier starts and begins a new epoch. It fails with ErrInUse if
+// another process uses the directory. A full disk is not an error: clicks are then dropped until there is space. The
+// caller must call Run. It must call Close after Run has returned and after the last append.
 func Open(cfg Config) (*Spool, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -203,7 +204,7 @@ func (s *Spool) open() error {
 		used = max(used, key.epoch)
 	}
 	if drawn && used > 0 {
-		s.log.Error("spool identity was unreadable, a new one is drawn", "edge", fmt.Sprintf("%016x", edge))
+		s.log.Error("spool identity unreadable, new one created", "edge", fmt.Sprintf("%016x", edge))
 	}
 	epoch, err := nextEpoch(s.cfg.Dir, used)
 	if err != nil {
@@ -212,7 +213,7 @@ func (s *Spool) open() error {
 	s.edge, s.epoch = edge, epoch
 	if err := s.cursors.keep(func(key cursorLane) bool { return held[key] }); err != nil {
 		s.cursorErrors.Add(1)
-		s.log.Error("spool cursor file can't be written", "error", err)
+		s.log.Error("cannot write spool cursor file", "error", err)
 	}
 
 	s.streams = left
@@ -236,8 +237,8 @@ func (s *Spool) open() error {
 	return nil
 }
 
-// stub makes a segment without room for records: a page that tells the next start what was dropped. On a disk
-// without even that it is memory, and tells nobody.
+// stub creates a segment without space for records. Its header page tells the next start which numbers were dropped. If
+// the disk has not even space for one page, the stub exists only in memory and is lost with the process.
 func (s *Spool) stub(l *lane) *segment {
 	id := segmentID{Lane: l.id, index: l.wanted}
 	g, err := createSegment(s.cfg.Dir, id, headerSize, s.disk, s.cfg.Sync != SyncNone)
@@ -254,17 +255,17 @@ func (s *Spool) stub(l *lane) *segment {
 	return g
 }
 
-// Edge returns the number of the directory's edge, never 0.
+// Edge returns the directory's edge number. It is never 0.
 func (s *Spool) Edge() uint64 { return s.edge }
 
-// Epoch returns the number of this start, from 1.
+// Epoch returns the number of this start. The first is 1.
 func (s *Spool) Epoch() uint32 { return s.epoch }
 
-// Readers returns the readers of the lanes, each for one goroutine. It returns the same ones each time.
+// Readers returns the readers of the lanes. Only one goroutine may use each. All calls return the same readers.
 func (s *Spool) Readers() []*Reader { return s.readers }
 
-// Close seals what is in use, gives back the room that was reserved and not used, and releases the directory.
-// What was not shipped stays for the next start. Append returns false from then on.
+// Close seals the current segments, truncates their unused space and unlocks the directory. Clicks that were not
+// shipped stay for the next start. After Close, Append returns false.
 func (s *Spool) Close() error {
 	if s.closed {
 		return nil
@@ -300,34 +301,34 @@ func (s *Spool) Close() error {
 	return errors.Join(errs...)
 }
 
-// State says whether clicks are being kept.
+// State reports whether the spool stores clicks.
 type State string
 
 const (
 	Healthy  State = "ok"
-	Warning  State = "warning"  // clicks that were not acknowledged take four fifths of the cap
-	Shedding State = "shedding" // a lane has no room: clicks are being dropped
+	Warning  State = "warning"  // unacknowledged clicks take more than four fifths of the cap
+	Shedding State = "shedding" // a lane has no space: clicks are being dropped
 )
 
-// Stats is a moment's account. Counters count from the start of the process.
+// Stats is a snapshot of the spool's counters and gauges. Counters count from the start of the process.
 type Stats struct {
 	State        State
-	Bytes        int64  // that segments take on the disk, reserved room included
-	CapBytes     int64  // most that they may take
+	Bytes        int64  // size of the segments on the disk, including reserved space
+	CapBytes     int64  // maximum of Bytes
 	Segments     int    // files
-	Pending      int64  // numbers not acknowledged yet
-	Appended     uint64 // clicks kept
-	Dropped      uint64 // clicks not kept for want of room
-	Lost         uint64 // numbers that were kept and that the disk lost
-	Damaged      int    // segments with damage that are still there
-	Late         uint64 // appends that waited for a segment to be prepared
-	Faults       uint64 // writes into a mapping that failed
+	Pending      int64  // numbers not yet acknowledged
+	Appended     uint64 // clicks stored
+	Dropped      uint64 // clicks dropped for lack of space
+	Lost         uint64 // numbers that were stored and that the disk lost
+	Damaged      int    // damaged segments that still exist
+	Late         uint64 // appends that waited for a new segment
+	Faults       uint64 // failed writes to a mapping
 	SyncErrors   uint64
-	CursorErrors uint64    // acknowledgements that could not be written down
-	LastSync     time.Time // when all that was then appended was durable; zero before, and in SyncAlways and SyncNone
+	CursorErrors uint64    // acknowledgements that could not be stored
+	LastSync     time.Time // start of the last complete sync; zero if none, and with SyncAlways and SyncNone
 }
 
-// Stats returns the account. It takes no lock of the append path.
+// Stats returns the counters. It uses no lock of the append path.
 func (s *Spool) Stats() Stats {
 	st := Stats{
 		State: Healthy, Bytes: s.bytes.Load(), CapBytes: s.cfg.CapBytes, Lost: s.lost.Load(), Late: s.late.Load(),
@@ -362,8 +363,8 @@ func (s *Spool) Stats() Stats {
 	return st
 }
 
-// Run keeps the spool in order until the context ends: it prepares segments, syncs, and deletes what was
-// retained long enough. It returns nil after a last sync. Without it a lane takes one segment of clicks.
+// Run maintains the spool until the context ends: it prepares segments, syncs them, and deletes those that were
+// retained long enough. It returns nil after a last sync. Without Run, a lane accepts only one segment of clicks.
 func (s *Spool) Run(ctx context.Context) error {
 	synced := make(chan struct{})
 	go func() {

@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// scratch returns a folder in memory where there is one, since many tests open spools by the thousand.
+// scratch returns a folder in memory if possible, because many tests open thousands of spools.
 func scratch(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "spool")
@@ -28,7 +28,7 @@ func scratch(t testing.TB) string {
 	return dir
 }
 
-// small are settings with which a few hundred clicks fill segments.
+// small returns settings with which a few hundred clicks fill a segment.
 func small(dir string) spool.Config {
 	return spool.Config{Dir: dir, Lanes: 2, SegmentBytes: 16 << 10, CapBytes: 1 << 20, MinFreePercent: -1, SyncEvery: 5 * time.Millisecond}
 }
@@ -41,10 +41,10 @@ func event(id int) click.Event {
 	}
 }
 
-// running is an open spool whose Run is going.
+// running is an open spool whose Run is running.
 type running struct {
 	*spool.Spool
-	stop func() // ends Run and closes
+	stop func() // ends Run and closes the spool
 }
 
 func open(t testing.TB, cfg spool.Config) *running {
@@ -70,11 +70,11 @@ func open(t testing.TB, cfg spool.Config) *running {
 	return r
 }
 
-// ledger collects what readers give out. That no number comes twice follows from the order it insists on.
+// ledger collects the output of readers. It requires ascending numbers, so no number can come twice.
 type ledger struct {
 	clicks   int
 	contents map[string]int // how often each UTM content came
-	lost     uint64         // numbers that markers name
+	lost     uint64         // numbers reported by markers
 	events   int
 	high     map[click.Lane]uint64
 }
@@ -83,8 +83,8 @@ func newLedger() *ledger {
 	return &ledger{contents: map[string]int{}, high: map[click.Lane]uint64{}}
 }
 
-// take reads everything that is there, and checks that every number up to the last is a click or named by a
-// marker, exactly once and in order.
+// take reads all waiting clicks. It checks that every number up to the last one is a click or reported by a marker,
+// exactly once and in order.
 func (l *ledger) take(t testing.TB, s *spool.Spool) {
 	t.Helper()
 	for _, r := range s.Readers() {
@@ -115,12 +115,12 @@ func (l *ledger) add(t testing.TB, b *click.Batch) {
 		want := l.high[b.Lane] + 1
 		if e.LostTo != 0 {
 			if e.LostFrom != want || e.Seq != e.LostTo {
-				t.Fatalf("lane %+v: marker %d for %d to %d where %d is next", b.Lane, e.Seq, e.LostFrom, e.LostTo, want)
+				t.Fatalf("lane %+v: marker %d for %d to %d, want %d next", b.Lane, e.Seq, e.LostFrom, e.LostTo, want)
 			}
 			l.lost += e.LostTo - e.LostFrom + 1
 		} else {
 			if e.Seq != want {
-				t.Fatalf("lane %+v: number %d where %d is next", b.Lane, e.Seq, want)
+				t.Fatalf("lane %+v: number %d, want %d next", b.Lane, e.Seq, want)
 			}
 			l.clicks++
 			l.contents[e.UTM.Content]++
@@ -183,7 +183,7 @@ func TestSpool_restart_gives_out_what_is_left_and_begins_an_epoch(t *testing.T) 
 	l := newLedger()
 	var edge uint64
 	for epoch := 1; epoch <= 5; epoch++ {
-		cfg.Lanes = 1 + epoch%3 // lanes come and go
+		cfg.Lanes = 1 + epoch%3 // the number of lanes changes
 		s := open(t, cfg)
 		if edge == 0 {
 			edge = s.Edge()
@@ -198,7 +198,7 @@ func TestSpool_restart_gives_out_what_is_left_and_begins_an_epoch(t *testing.T) 
 			e := event((epoch-1)*300 + i)
 			s.Append(uint32(i), &e)
 		}
-		if epoch == 2 { // half of what is there
+		if epoch == 2 { // half of the waiting clicks
 			for _, r := range s.Readers() {
 				l.add(t, r.Next(70, 1<<20))
 				r.Ack()
@@ -297,7 +297,7 @@ func TestSpool_at_its_cap_drops_and_counts_exactly(t *testing.T) {
 			}
 			fill()
 			if s.Stats().Dropped == 0 {
-				t.Fatalf("the cap does nothing: %+v", s.Stats())
+				t.Fatalf("the cap has no effect: %+v", s.Stats())
 			}
 			if st := s.Stats(); st.Bytes > cfg.CapBytes {
 				t.Errorf("%d bytes on the disk, cap is %d", st.Bytes, cfg.CapBytes)
@@ -309,7 +309,7 @@ func TestSpool_at_its_cap_drops_and_counts_exactly(t *testing.T) {
 				s = open(t, cfg)
 			}
 			l.take(t, s.Spool)
-			testkit.Eventually(t, "room again", func() bool { return s.Stats().State != spool.Shedding })
+			testkit.Eventually(t, "space after the disk was freed", func() bool { return s.Stats().State != spool.Shedding })
 			testkit.Eventually(t, "markers for all that was dropped", func() bool {
 				l.take(t, s.Spool)
 				return l.lost == dropped+s.Stats().Dropped
@@ -320,7 +320,7 @@ func TestSpool_at_its_cap_drops_and_counts_exactly(t *testing.T) {
 				return l.lost == dropped+s.Stats().Dropped && s.Stats().Pending == 0
 			})
 			if l.clicks != kept || uint64(appended-kept) != l.lost {
-				t.Errorf("appended %d, kept %d, given out %d, lost by markers %d", appended, kept, l.clicks, l.lost)
+				t.Errorf("appended %d, stored %d, read %d, reported by markers %d", appended, kept, l.clicks, l.lost)
 			}
 		})
 	}

@@ -11,22 +11,22 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// stream is all that the directory holds of one lane of one start.
+// stream holds all segments of one lane of one start.
 type stream struct {
 	lane click.Lane
-	live bool    // of this start: more may come
-	loss numbers // dropped after the last record, as a dead process noted it
+	live bool    // belongs to this start: more clicks may come
+	loss numbers // dropped after the last record, as stored by an earlier process
 
-	last  atomic.Uint64 // highest number published
-	acked atomic.Uint64 // all up to here were acknowledged
-	done  atomic.Bool   // of an earlier start, and everything in it was acknowledged
+	last  atomic.Uint64 // highest published number
+	acked atomic.Uint64 // all numbers up to this one were acknowledged
+	done  atomic.Bool   // belongs to an earlier start, and all of it was acknowledged
 
 	mu       sync.Mutex
-	segments []*segment // by index; a live stream's may end with one that is not in use yet
+	segments []*segment // by index; in a live stream, the last one may not be in use yet
 }
 
-// base is the first number that the stream can still be asked for. Segments leave only after they were
-// acknowledged, so what is missing at the front is no loss.
+// base returns the first number that the stream can still deliver. Segments are deleted only after they were
+// acknowledged, so missing numbers at the front are not lost.
 func (st *stream) base() uint64 {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -36,7 +36,7 @@ func (st *stream) base() uint64 {
 	return max(st.segments[0].first.Load(), 1)
 }
 
-// after returns the first segment with an index of at least index that has a record, or nil.
+// after returns the first segment with a record and an index of at least index, or nil.
 func (st *stream) after(index uint64) *segment {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -66,13 +66,13 @@ func (st *stream) all() []*segment {
 	return slices.Clone(st.segments)
 }
 
-// shipped reports whether nothing in the segment waits for an acknowledgement.
+// shipped reports whether all of the segment was acknowledged.
 func (st *stream) shipped(g *segment) bool {
 	return g.sealed.Load() && (st.done.Load() || st.live && g.last.Load() <= st.acked.Load() ||
 		!st.live && max(g.last.Load(), g.loss.to) <= st.acked.Load())
 }
 
-// pending is how many numbers wait for an acknowledgement.
+// pending returns how many numbers wait for an acknowledgement.
 func (st *stream) pending() uint64 {
 	last, acked := st.last.Load(), max(st.acked.Load(), st.base()-1)
 	if st.done.Load() || last <= acked {
@@ -81,13 +81,13 @@ func (st *stream) pending() uint64 {
 	return last - acked
 }
 
-// delivered reports whether every number up to one was acknowledged.
+// delivered reports whether every number up to upTo was acknowledged.
 func (st *stream) delivered(upTo uint64) bool {
 	return st.done.Load() || max(st.acked.Load(), st.base()-1) >= upTo
 }
 
-// Delivered waits until every click that was appended before the call was acknowledged. It returns ctx's error if that
-// ends first.
+// Delivered waits until every click that was appended before the call is acknowledged. It returns the error of ctx if
+// ctx ends first.
 func (s *Spool) Delivered(ctx context.Context) error {
 	last := make([]uint64, len(s.streams))
 	for i, st := range s.streams {
@@ -107,7 +107,7 @@ func (s *Spool) Delivered(ctx context.Context) error {
 	return nil
 }
 
-// place is a position in a stream, from which records are read.
+// place is a read position in a stream.
 type place struct {
 	st   *stream
 	seg  *segment // nil: before the segment with index from
@@ -115,10 +115,10 @@ type place struct {
 	file *os.File
 	walk walker
 	off  int64
-	next uint64 // the number expected next
+	next uint64 // the next expected number
 }
 
-// enter opens the segment. One that can't be opened counts as unreadable: its records are missing.
+// enter opens the segment. If that fails, all its records count as missing.
 func (p *place) enter(g *segment) {
 	p.leave()
 	p.seg, p.off = g, headerSize
@@ -130,7 +130,7 @@ func (p *place) enter(g *segment) {
 	}
 }
 
-// leave closes the segment; the place is then before the one that follows it.
+// leave closes the segment and moves the place to the beginning of the next one.
 func (p *place) leave() {
 	if p.file != nil {
 		p.file.Close()
@@ -147,8 +147,9 @@ type noBytes struct{}
 
 func (noBytes) ReadAt([]byte, int64) (int, error) { return 0, os.ErrClosed }
 
-// peek returns the next valid record with a number of at least p.next, without passing it: done says that the
-// stream holds none at the moment. Where records are missing or damaged, the record's number is above p.next.
+// peek returns the next valid record with a number of at least p.next, without moving past it. If the stream has no
+// such record at the moment, done is true. If records are missing or damaged, the number of the record is above
+// p.next.
 func (p *place) peek() (r record, done bool) {
 	for {
 		if p.seg == nil {
@@ -185,7 +186,7 @@ func (p *place) peek() (r record, done bool) {
 	}
 }
 
-// pass moves behind a record that peek returned.
+// pass moves the place past a record that peek returned.
 func (p *place) pass(r record) {
 	p.off = r.next
 	p.next = r.seq + 1

@@ -14,19 +14,18 @@ import (
 
 const (
 	keepEvery   = 100 * time.Millisecond
-	retainEvery = 10 // every so many rounds of keepEvery
+	retainEvery = 10 // rounds of keepEvery between two deletions
 
-	// Pages are populated so far ahead of the appends, in bytes: what a lane took in the last round four times
-	// over, within these bounds. Populating whole segments would make each sync and each write-back of the
-	// system write them whole.
+	// Pages are populated ahead of the appends: four times the bytes of the lane's last round, within these bounds.
+	// If whole segments were populated, each sync and each write-back of the system would write whole segments.
 	minAhead = 256 << 10
 	maxAhead = 16 << 20
 
-	// So many bytes are populated at a time: what takes a redirect's place on a processor for about as long as a
-	// few redirects do. All at once would be a pause of milliseconds where there is one processor.
+	// aheadStep is how many bytes are populated at a time. One step takes as long as a few redirects. Populating all
+	// at once would stop redirects for milliseconds on a machine with one processor.
 	aheadStep = 64 << 10
 
-	// Pages behind the appends are let go of when they are so many bytes.
+	// releaseStep is how many written bytes are released at a time.
 	releaseStep = 1 << 20
 )
 
@@ -50,9 +49,9 @@ func (s *Spool) keepLoop(ctx context.Context) {
 		}
 		if was := s.shedding.Swap(shedding); was != shedding {
 			if shedding {
-				s.log.Error("spool has no room, clicks are being dropped", "bytes", s.bytes.Load(), "cap_bytes", s.cfg.CapBytes)
+				s.log.Error("spool full, dropping clicks", "bytes", s.bytes.Load(), "cap_bytes", s.cfg.CapBytes)
 			} else {
-				s.log.Info("spool has room again")
+				s.log.Info("spool accepts clicks again")
 			}
 		}
 		if round%retainEvery == 0 {
@@ -67,15 +66,15 @@ func (s *Spool) keepLoop(ctx context.Context) {
 	}
 }
 
-// supply sees to it that the lane has a segment to go on with. A lane that was dropping clicks takes it at once,
-// so that the marker does not wait for the next click.
+// supply makes sure that the lane has a prepared segment. A lane that dropped clicks switches to it at once, so that
+// the loss marker does not wait for the next click.
 //
-// The keeper never waits for a lane's lock: its holder may be waiting for the keeper.
+// The keeper never waits for a lane's lock, because the holder of the lock may be waiting for the keeper.
 func (s *Spool) supply(l *lane) {
 	if len(l.next) == 0 {
 		if err := s.prepare(l); err != nil {
 			if !l.noRoom.Swap(true) && !errors.Is(err, errCap) {
-				s.log.Error("spool segment can't be prepared", "lane", l.id.Lane, "error", err)
+				s.log.Error("cannot prepare spool segment", "lane", l.id.Lane, "error", err)
 			}
 			return
 		}
@@ -89,11 +88,11 @@ func (s *Spool) supply(l *lane) {
 	}
 }
 
-// errCap says that the cap or the free part of the disk forbids another segment.
-var errCap = errors.New("spool: at its cap")
+// errCap means that another segment would exceed the cap or leave too little of the disk free.
+var errCap = errors.New("spool: the cap is reached")
 
-// prepare makes a segment and puts it into l.next. Where there is no room it deletes what is only retained,
-// oldest first.
+// prepare creates a segment and puts it into l.next. If there is no space, it deletes retained segments, the oldest
+// first.
 func (s *Spool) prepare(l *lane) error {
 	for {
 		err := s.mayGrow(s.cfg.SegmentBytes)
@@ -133,7 +132,7 @@ func (s *Spool) mayGrow(size int64) error {
 	return nil
 }
 
-// populateAhead takes the page faults of what the lane will write soon.
+// populateAhead populates the pages that the lane will write soon.
 func (s *Spool) populateAhead(l *lane) {
 	if !l.mu.TryLock() {
 		return
@@ -150,13 +149,13 @@ func (s *Spool) populateAhead(l *lane) {
 	l.paceFrom = off
 	size := g.size.Load()
 	to := min((off+l.pace)&^(headerSize-1), size)
-	// Not in small steps: the pages before ahead are there, and a round is soon.
+	// Avoid small steps: the pages up to ahead are populated, and the next round comes soon.
 	if to-l.ahead < minAhead/2 && (to < size || to <= l.ahead) {
 		return
 	}
 	for from := max(l.ahead, off&^(headerSize-1)); from < to; from += aheadStep {
 		if !l.syncing.TryLock() {
-			return // the rest the next time
+			return // the next round does the rest
 		}
 		if g.mem == nil {
 			l.syncing.Unlock()
@@ -169,13 +168,13 @@ func (s *Spool) populateAhead(l *lane) {
 	}
 }
 
-// keptSegment is a segment and where it stands.
+// keptSegment is a segment with its stream.
 type keptSegment struct {
 	st *stream
 	g  *segment
 }
 
-// retained lists the segments of which everything was acknowledged and which nobody writes, oldest first.
+// retained lists the segments that are completely acknowledged and no longer written, oldest first.
 func (s *Spool) retained() []keptSegment {
 	now := time.Now().UnixMilli()
 	var list []keptSegment
@@ -187,11 +186,11 @@ func (s *Spool) retained() []keptSegment {
 			}
 			if g.shippedAt.Load() == 0 {
 				at := now
-				// Of an earlier start: when it was acknowledged is not written down, but not before its last change.
+				// The time of acknowledgement of earlier starts is not stored. It was not before the last change.
 				if fi, err := os.Stat(g.path); err == nil && !st.live {
 					at = min(now, fi.ModTime().UnixMilli())
 				}
-				// Never before its predecessor, so that a stream loses segments from the front only.
+				// Never earlier than the predecessor's, so that a stream loses segments only from the front.
 				g.shippedAt.Store(max(at, before))
 			}
 			before = g.shippedAt.Load()
@@ -204,7 +203,7 @@ func (s *Spool) retained() []keptSegment {
 	return list
 }
 
-// expire deletes what was retained long enough, or takes more than it may.
+// expire deletes segments that were retained long enough, and the oldest ones if all take too much space.
 func (s *Spool) expire() {
 	list := s.retained()
 	var total int64
@@ -226,7 +225,7 @@ func (s *Spool) discard(k keptSegment) {
 	k.st.remove(k.g)
 	s.bytes.Add(-k.g.size.Load())
 	if err := os.Remove(k.g.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.log.Error("spool segment can't be deleted", "path", k.g.path, "error", err)
+		s.log.Error("cannot delete spool segment", "path", k.g.path, "error", err)
 	}
 }
 
@@ -243,13 +242,13 @@ func (s *Spool) syncLoop(ctx context.Context) {
 	}
 }
 
-// syncAll syncs what is new in each lane, as the mode wants, and lets go of what is written: segments that are sealed, and
-// pages of those that are not.
+// syncAll syncs the new records of each lane, if the mode requires it. Then it unmaps sealed segments and releases the
+// written pages of current ones.
 func (s *Spool) syncAll() {
 	began, failures := time.Now().UnixMilli(), s.syncErrors.Load()
 	for _, l := range s.lanes {
 		if err := s.settle(l); err != nil {
-			s.log.Error("spool segment can't be let go", "lane", l.id.Lane, "error", err)
+			s.log.Error("segment not released", "lane", l.id.Lane, "error", err)
 		}
 		l.mu.Lock()
 		g := l.seg
@@ -269,9 +268,9 @@ func (s *Spool) syncAll() {
 	}
 }
 
-// release lets go of the pages of records that are whole. They stay with the system, dirty or not, where readers find them; they
-// only are this process's no more, whose memory would otherwise seem to grow with each click until the segment is full.
-// The lane's syncing is held.
+// release removes the pages of complete records from this process's memory. The system keeps them, dirty or not, and
+// readers find them there. Without release, the process's memory would seem to grow with each click until the segment
+// is full. The caller holds the lane's syncing.
 func (g *segment) release() {
 	to := g.end.Load() &^ (headerSize - 1)
 	if g.mem == nil || g.path == "" || to-g.released < releaseStep {
@@ -281,7 +280,7 @@ func (g *segment) release() {
 	g.released = to
 }
 
-// settle syncs the lane's sealed segments and unmaps them. One that is not full gives back the rest of its room.
+// settle syncs and unmaps the lane's sealed segments. It truncates the unused space of a segment that is not full.
 func (s *Spool) settle(l *lane) error {
 	l.mu.Lock()
 	sealed := l.retired
