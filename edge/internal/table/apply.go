@@ -9,29 +9,29 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// ErrGap says that a delta doesn't follow on the table's cursor. Take a full document.
-var ErrGap = errors.New("table: the delta doesn't follow on the state")
+// ErrGap means that a delta does not start at the table's cursor. Load a full document instead.
+var ErrGap = errors.New("table: the delta does not start at the cursor of the table")
 
-// ErrDrift says that a delta would not lead to the state its sender means: something was missed before. Take
-// a full document.
-var ErrDrift = errors.New("table: the delta leads to another state than it should")
+// ErrDrift means that a delta would not lead to the state that its sender expects, because an earlier change is
+// missing. Load a full document instead.
+var ErrDrift = errors.New("table: the delta does not lead to the expected state")
 
-// Sizes of the stores of changes, in links. The newest is copied at each change, the one below it whenever
-// the newest is full, and the base only by Fold.
+// Sizes of the stores of changes, in links. Each change copies the newest store. When that is full, it is merged into
+// the store below it. Only Fold copies the base.
 const (
 	newestMax = 1024
 	foldMin   = 16 << 10
 )
 
-// Apply makes a delta's changes, visible to readers all at once. On an error nothing has changed. A link that
-// the table already has in a later revision stays.
+// Apply applies a delta. Readers see all of its changes at once. On an error the table is unchanged. A link that the
+// table already has in a later revision stays.
 func (t *Table) Apply(d *snapshot.Delta) error {
 	_, err := t.ApplyAll([]snapshot.Delta{*d})
 	return err
 }
 
-// ApplyAll is Apply for deltas that follow on each other, and much faster for many than one at a time: readers see
-// few of the states between. It stops at the first that can't be applied; those before it are.
+// ApplyAll applies consecutive deltas. It is much faster than many calls of Apply, because readers see only a few of
+// the intermediate states. It stops at the first delta that cannot be applied and keeps those before it.
 func (t *Table) ApplyAll(deltas []snapshot.Delta) (applied int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,22 +50,22 @@ func (t *Table) ApplyAll(deltas []snapshot.Delta) (applied int, err error) {
 	return applied, err
 }
 
-// draft is a version in the making.
+// draft is a version that readers cannot see yet.
 type draft struct {
 	table   *Table
 	from    *version
 	next    version
-	changes map[string]*link.Record // what becomes of each slug: nil where it goes
+	changes map[string]*link.Record // the new record of each changed slug; nil: deleted
 }
 
-// draft starts from the present version. t.mu is held until commit.
+// draft returns a draft that starts with the current version. The caller holds t.mu until commit.
 func (t *Table) draft() *draft {
 	v := t.now.Load()
 	return &draft{table: t, from: v, next: *v, changes: map[string]*link.Record{}}
 }
 
-// clashes reports that a delta brings rules to a link that has changed in the draft. Should they not compile, those
-// from the change before are served, and must be in the table by then.
+// clashes reports whether a delta sets rules of a link that has already changed in the draft. If the new rules do not
+// compile, the table serves those of the previous change, so that change must be committed first.
 func (p *draft) clashes(d *snapshot.Delta) bool {
 	if len(p.changes) == 0 {
 		return false
@@ -78,7 +78,7 @@ func (p *draft) clashes(d *snapshot.Delta) bool {
 	return false
 }
 
-// at is what the draft has under a slug.
+// at returns the number and the revision of the link that the draft has under a slug.
 func (p *draft) at(slug string) (num, revision uint64, ok bool) {
 	if r, changed := p.changes[slug]; changed {
 		if r == nil {
@@ -90,7 +90,7 @@ func (p *draft) at(slug string) (num, revision uint64, ok bool) {
 	return e.num, e.revision, ok
 }
 
-// add takes one delta in, or leaves the draft as it was.
+// add adds one delta to the draft. On an error the draft is unchanged.
 func (p *draft) add(d *snapshot.Delta) error {
 	for i := range d.Upserts {
 		if err := checkable(&d.Upserts[i]); err != nil {
@@ -98,7 +98,7 @@ func (p *draft) add(d *snapshot.Delta) error {
 		}
 	}
 	if at := (snapshot.Cursor{Incarnation: d.Incarnation, Revision: d.From}); at != p.next.cursor {
-		return fmt.Errorf("%w: from %d of %d, where the table is at %d of %d",
+		return fmt.Errorf("%w: it starts at revision %d of %d, the table is at %d of %d",
 			ErrGap, d.From, d.Incarnation, p.next.cursor.Revision, p.next.cursor.Incarnation)
 	}
 	changes := make(map[string]*link.Record, len(d.Deletes)+len(d.Upserts))
@@ -130,14 +130,14 @@ func (p *draft) add(d *snapshot.Delta) error {
 		}
 	}
 	if !d.After.IsZero() && d.After != next.hash {
-		return fmt.Errorf("%w: %v instead of %v at %d", ErrDrift, next.hash, d.After, d.To)
+		return fmt.Errorf("%w: state hash %v instead of %v at revision %d", ErrDrift, next.hash, d.After, d.To)
 	}
 	p.next = next
 	maps.Copy(p.changes, changes)
 	return nil
 }
 
-// commit makes the draft what readers see.
+// commit makes the draft visible to readers.
 func (p *draft) commit() {
 	if p.next.cursor == p.from.cursor && len(p.changes) == 0 {
 		return
@@ -145,11 +145,11 @@ func (p *draft) commit() {
 	if len(p.changes) > 0 {
 		p.next.upper = p.table.push(p.from, p.table.changed(p.changes, p.from))
 	}
-	next := p.next // alone: the draft, with all the changed records, is not to live as long
+	next := p.next // a copy, so that the draft with all its records can be freed
 	p.table.now.Store(&next)
 }
 
-// changed makes a store of changes, and keeps account of what is set aside.
+// changed builds a store of the changes and updates the links that are set aside.
 func (t *Table) changed(changes map[string]*link.Record, before *version) *store {
 	var a arena
 	var entry, scratch []byte
@@ -173,8 +173,8 @@ func (t *Table) changed(changes map[string]*link.Record, before *version) *store
 	return s
 }
 
-// push lays a store over the others, merging it with those above the frozen ones: at most two are left of
-// them, the newest of up to newestMax links.
+// push puts a store in front of the others and merges it with those that are not frozen. At most two of these remain.
+// The newest has at most newestMax links.
 func (t *Table) push(v *version, s *store) []*store {
 	active := v.upper[:len(v.upper)-v.frozen]
 	frozen := v.upper[len(v.upper)-v.frozen:]
@@ -192,8 +192,8 @@ func (t *Table) push(v *version, s *store) []*store {
 	return append(upper, frozen...)
 }
 
-// FoldDue reports that there are enough changes over the base for Fold to pay: a sixteenth of it, and some
-// thousands at least.
+// FoldDue reports whether there are enough changes for Fold to pay off: a sixteenth of the base, and at least foldMin
+// links.
 func (t *Table) FoldDue() bool {
 	v := t.now.Load()
 	n := 0
@@ -203,9 +203,9 @@ func (t *Table) FoldDue() bool {
 	return v.frozen == 0 && n >= max(foldMin, v.base.count/16)
 }
 
-// Fold makes one new base of the base and the changes over it. It takes time in proportion to the number of
-// links, and delays neither readers nor changes. Call it from the background; a second call beside a running
-// one returns at once, as does one when there is nothing to fold.
+// Fold merges the base and the changes into a new base. It takes time in proportion to the number of links. It delays
+// neither readers nor changes. Call it in the background. Fold returns at once if there are no changes or if another
+// Fold is running.
 func (t *Table) Fold() {
 	t.mu.Lock()
 	v := t.now.Load()
@@ -222,7 +222,7 @@ func (t *Table) Fold() {
 
 	t.mu.Lock()
 	now := t.now.Load()
-	if now.base == v.base { // else a Load came between, and the fold is of a set that is no more
+	if now.base == v.base { // else a Load has replaced the set, and the result is obsolete
 		next := *now
 		next.base = folded
 		next.upper = now.upper[: len(now.upper)-now.frozen : len(now.upper)-now.frozen]

@@ -11,8 +11,8 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// history is a run of deltas on the first so many links: of a few slugs, so that they meet; with rules that compile
-// and some that don't, numbers that change, links that go and come back, and revisions from the past.
+// history makes a series of deltas on the first few links. They use few slugs, so that they collide. They contain rules
+// that compile and rules that do not, changed numbers, links that are deleted and created again, and old revisions.
 func history(seed uint64, from snapshot.Cursor, links, length int) (deltas []snapshot.Delta) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	at := from.Revision
@@ -98,7 +98,7 @@ func TestApplyAll_stops_where_one_at_a_time_would(t *testing.T) {
 			c.spoil(&deltas[12])
 			n, err := all.ApplyAll(deltas)
 			if n != 12 || err == nil || c.want != nil && !errors.Is(err, c.want) {
-				t.Fatalf("%d applied, then %v", n, err)
+				t.Fatalf("%d applied, then error %v", n, err)
 			}
 			for i := range deltas[:12] {
 				if err := one.Apply(&deltas[i]); err != nil {
@@ -107,13 +107,13 @@ func TestApplyAll_stops_where_one_at_a_time_would(t *testing.T) {
 			}
 			same(t, all, one)
 			if err := one.Apply(&deltas[12]); err == nil {
-				t.Error("one at a time it is applied")
+				t.Error("Apply accepts the delta that ApplyAll rejects")
 			}
 		})
 	}
 }
 
-// BenchmarkApplyAll is a log of changes to one link each.
+// BenchmarkApplyAll applies a log of deltas with one changed link each.
 func BenchmarkApplyAll(b *testing.B) {
 	const length = 50_000
 	tab := empty(b)

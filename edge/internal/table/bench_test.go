@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// links is how many the benchmarks run on: a million, or TABLE_BENCH_LINKS.
+// links returns the number of links in the benchmarks: TABLE_BENCH_LINKS, or a million.
 func links() int {
 	if n, err := strconv.Atoi(os.Getenv("TABLE_BENCH_LINKS")); err == nil {
 		return n
@@ -23,7 +23,7 @@ func links() int {
 	return 1_000_000
 }
 
-// benchLink is a plain link with a destination of about 110 bytes, as measured elsewhere.
+// benchLink returns a plain link with a destination of about 110 bytes.
 func benchLink(i int) link.Record {
 	r := plain(i)
 	r.Slug = slugOf(i)
@@ -48,7 +48,7 @@ func fill(b testing.TB, tab *table.Table, n int, each func(*link.Record)) {
 	}
 }
 
-// order is a long random walk over the slugs, so that neither side finds its memory in the processor's cache.
+// order returns a long random walk over the slugs, so that no lookup finds its memory in the processor's cache.
 func order(n int) [][]byte {
 	rng := rand.New(rand.NewPCG(3, 4))
 	slugs := make([][]byte, 1<<20)
@@ -64,12 +64,12 @@ func collection() time.Duration {
 	return time.Since(start)
 }
 
-// zero makes each lookup wait for the one before, as a request's does: a loop of independent lookups measures
-// how many the processor runs at once.
+// zero makes each lookup wait for the previous one, as in requests. A loop of independent lookups would measure how
+// many of them the processor runs in parallel.
 var zero uint64
 
-// BenchmarkLookup is against a Go map of pointers to records, the obvious other way. A lookup returns number,
-// owner and destination; "touch" reads the destination, as a redirect does.
+// BenchmarkLookup compares the table with the obvious alternative, a Go map of pointers to records. A lookup returns
+// number, owner and destination. "touch" also reads the destination, as a redirect does.
 func BenchmarkLookup(b *testing.B) {
 	n := links()
 	b.Run("table", func(b *testing.B) {
@@ -78,7 +78,7 @@ func BenchmarkLookup(b *testing.B) {
 		fill(b, tab, n, func(r *link.Record) { beyond -= len(r.Slug) + len(r.Destination) })
 		beyond += int(tab.Bytes())
 		gc := collection()
-		slugs := order(n) // after it: these are a million pointers
+		slugs := order(n) // allocate this last: these are a million pointers
 		b.ResetTimer()
 		var sum uint64
 		for i := range b.N {
@@ -135,7 +135,7 @@ func BenchmarkLookup(b *testing.B) {
 			m[r.Slug] = &r
 		}
 		gc := collection()
-		slugs := order(n) // after it: these are a million pointers
+		slugs := order(n) // allocate this last: these are a million pointers
 		b.ResetTimer()
 		var sum uint64
 		for i := range b.N {

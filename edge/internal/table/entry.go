@@ -8,14 +8,14 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// A link in the arena, numbers as varints:
+// The form of a link in the arena, with numbers as varints:
 //
 //	flags u8, slug length u8, slug, destination length, destination, number, owner, revision, created
 //	expires         if hasExpiry
 //	length, rest    if hasRest: the record's other fields in snapshot's wire form
 //
-// A tombstone has the top bit of the slug length set and ends after the slug. The form is stored in images, which only
-// the program reads that wrote them: change it, and raise imageFormat.
+// A tombstone has the top bit of the slug length set and ends after the slug. Images contain this form. Only the
+// program that wrote an image reads it. If you change the form, increase imageFormat.
 const (
 	entryHead = 2
 	tombstone = 0x80
@@ -29,17 +29,17 @@ const (
 	isABTest
 	hasPreview
 	hasUTM
-	hasRest // something beyond the fixed fields; alone it doesn't make a link less plain (a title, say)
+	hasRest // fields beyond the fixed ones, such as a title; a link with only this flag is still plain
 )
 
-// restSlug stands for the slug in the rest of a record, whose wire form must have one.
+// restSlug is the slug in the rest of a record, because the wire form requires one.
 const restSlug = "-"
 
 func isTombstone(b []byte) bool { return b[1]&tombstone != 0 }
 
 func slugOf(b []byte) []byte { return b[entryHead : entryHead+int(b[1]&^tombstone)] }
 
-// entrySize is the length of the link or tombstone that b starts with.
+// entrySize returns the length of the link or tombstone at the start of b.
 func entrySize(b []byte) int {
 	rest := b[entryHead+len(slugOf(b)):]
 	if isTombstone(b) {
@@ -60,13 +60,13 @@ func entrySize(b []byte) int {
 	return len(b) - len(rest)
 }
 
-// appendTombstone appends the mark that hides a slug in the stores below.
+// appendTombstone appends a tombstone, which hides a slug in the stores below.
 func appendTombstone(b []byte, slug string) []byte {
 	return append(append(b, 0, byte(len(slug))|tombstone), slug...)
 }
 
-// appendEntry appends a link's compact form; scratch is overwritten and returned for the next call. The
-// slug's length has been checked.
+// appendEntry appends the compact form of a link. It overwrites scratch and returns it for the next call. The caller
+// has checked the slug's length.
 func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
 	var flags byte
 	set := func(flag byte, on bool) {
@@ -106,14 +106,14 @@ func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
 	return b, scratch
 }
 
-// Entry is one link as Lookup found it: a view that costs nothing to make and stays valid and unchanged for as
-// long as it is held, whatever happens to the table. Its strings point into the table's memory: a request may
-// use them freely, what outlives it keeps copies.
+// Entry is a link that Lookup found. It is a view that costs nothing to make. It stays valid and unchanged as long as
+// it is referenced, even if the table changes. Its strings point into the table's memory. A request may use them
+// freely; copy those that outlive the request.
 type Entry struct {
 	num, owner, revision uint64
 	generation           uint64
 	slug, destination    string
-	tail                 []byte // from the creation time on
+	tail                 []byte // the bytes from the creation time on
 	flags                byte
 }
 
@@ -121,8 +121,8 @@ func readEntry(b []byte, generation uint64) Entry {
 	e := Entry{flags: b[0], generation: generation}
 	slug := slugOf(b)
 	n, rest := uvarint(b[entryHead+len(slug):])
-	// unsafe: the arena is never written again once readers can reach it, and the strings keep it alive; the
-	// race detector and TestTable_readers_see_whole_states would notice a write.
+	// unsafe: the arena is not written once readers can reach it, and the strings keep it alive. The race
+	// detector and TestTable_readers_see_whole_states would find a write.
 	e.slug = unsafe.String(unsafe.SliceData(slug), len(slug))
 	e.destination = unsafe.String(unsafe.SliceData(rest), int(n))
 	rest = rest[n:]
@@ -133,51 +133,50 @@ func readEntry(b []byte, generation uint64) Entry {
 	return e
 }
 
-// Num is the link's dense number.
+// Num returns the link's dense number.
 func (e *Entry) Num() uint64 { return e.num }
 
-// Owner is the dense number of the link's owner.
+// Owner returns the dense number of the link's owner.
 func (e *Entry) Owner() uint64 { return e.owner }
 
-// Revision is that of the last change to the link.
+// Revision returns the revision of the link's last change.
 func (e *Entry) Revision() uint64 { return e.revision }
 
-// Slug is the link's slug.
+// Slug returns the link's slug.
 func (e *Entry) Slug() string { return e.slug }
 
-// Destination is the original URL.
+// Destination returns the original URL.
 func (e *Entry) Destination() string { return e.destination }
 
-// Plain reports that the answer is a redirect to Destination with the visitor's query merged in, for
-// everybody and at any time: the link is active and has no expiry, password, rules, variants, preview or UTM
-// presets.
+// Plain reports whether every visitor is always redirected to Destination with the visitor's query merged in. The
+// link is then active and has no expiry, password, rules, variants, preview or UTM presets.
 func (e *Entry) Plain() bool { return e.flags&^hasRest == 0 }
 
-// Inactive reports that the owner has turned the link off.
+// Inactive reports whether the owner has turned the link off.
 func (e *Entry) Inactive() bool { return e.flags&isInactive != 0 }
 
-// HasPassword reports that the link asks for one.
+// HasPassword reports whether the link has a password.
 func (e *Entry) HasPassword() bool { return e.flags&hasPassword != 0 }
 
-// SmartRouting reports that routing rules are on, though there may be none.
+// SmartRouting reports whether routing rules are on. The link may still have none.
 func (e *Entry) SmartRouting() bool { return e.flags&isSmart != 0 }
 
-// ABTesting reports that the A/B test is on, though there may be no variants.
+// ABTesting reports whether the A/B test is on. The link may still have no variants.
 func (e *Entry) ABTesting() bool { return e.flags&isABTest != 0 }
 
-// HasPreview reports that social crawlers get a page of the link's own.
+// HasPreview reports whether social crawlers get a preview page of the link.
 func (e *Entry) HasPreview() bool { return e.flags&hasPreview != 0 }
 
-// HasUTM reports that the link has UTM presets.
+// HasUTM reports whether the link has UTM presets.
 func (e *Entry) HasUTM() bool { return e.flags&hasUTM != 0 }
 
-// CreatedAt is in Unix milliseconds.
+// CreatedAt returns the creation time in Unix milliseconds.
 func (e *Entry) CreatedAt() int64 {
 	v, _ := uvarint(e.tail)
 	return int64(v)
 }
 
-// ExpiresAt is in Unix milliseconds, 0 if the link doesn't expire.
+// ExpiresAt returns the expiry time in Unix milliseconds, or 0 if the link does not expire.
 func (e *Entry) ExpiresAt() int64 {
 	if e.flags&hasExpiry == 0 {
 		return 0
@@ -187,12 +186,12 @@ func (e *Entry) ExpiresAt() int64 {
 	return int64(v)
 }
 
-// Record gives the whole link, sharing no memory with the table. It allocates: on the hot path use the
-// accessors, or Table.Compiled.
+// Record returns the whole link. The record shares no memory with the table. Record allocates; on the hot path use the
+// accessors or Table.Compiled.
 func (e *Entry) Record() link.Record {
 	r, err := e.record()
 	if err != nil {
-		panic("BUG: table: a link that was encoded or checked here doesn't decode: " + err.Error())
+		panic("BUG: table: a link that was encoded or checked here does not decode: " + err.Error())
 	}
 	return r
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// FuzzApply reads bytes as a history of changes and applies it as deltas, by way of their wire form, with folds in
-// between. A table that is loaded whole with what the history leaves must be the same.
+// FuzzApply interprets bytes as a history of changes. It applies the history as deltas, through their wire form, with
+// folds in between. A table that is loaded with the final links must be the same.
 func FuzzApply(f *testing.F) {
 	f.Add([]byte{0x01, 0x11, 0x81, 0xff, 0x01, 0xc1, 0x21, 0xfe, 0x41, 0x01})
 	f.Add([]byte("a link, deleted, made again by somebody else, and folded"))
@@ -51,7 +51,7 @@ func FuzzApply(f *testing.F) {
 			r := plain(int(b & 0x3f))
 			old, exists := model[r.Slug]
 			if named[r.Slug] {
-				ship() // a delta names a slug once
+				ship() // a delta contains a slug only once
 			}
 			named[r.Slug] = true
 			r.Revision = at.Revision + 1
@@ -79,20 +79,20 @@ func FuzzApply(f *testing.F) {
 		whole := fresh(t)
 		load(t, whole, at, all...)
 		if got := contents(t, tab); !reflect.DeepEqual(got, model) || tab.StateHash() != whole.StateHash() || tab.Len() != whole.Len() {
-			t.Fatalf("%d links after deltas, %d when loaded whole, or others", tab.Len(), whole.Len())
+			t.Fatalf("%d links after deltas, %d after a load, or different links", tab.Len(), whole.Len())
 		}
 		for i := range 0x40 {
 			slug := []byte(plain(i).Slug)
 			a, inDeltas := tab.Lookup(slug)
 			b, inWhole := whole.Lookup(slug)
 			if inDeltas != inWhole || inDeltas && !reflect.DeepEqual(a.Record(), b.Record()) {
-				t.Fatalf("%s: %v after deltas, %v when loaded whole", slug, inDeltas, inWhole)
+				t.Fatalf("%s: %v after deltas, %v after a load", slug, inDeltas, inWhole)
 			}
 		}
 	})
 }
 
-// fresh is a table with a small cache, of which fuzzing makes thousands.
+// fresh returns a table with a small cache, because fuzzing creates thousands of tables.
 func fresh(t testing.TB) *table.Table {
 	t.Helper()
 	tab, err := table.New(table.Config{PlanBytes: 1 << 16})

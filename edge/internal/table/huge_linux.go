@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adviseHuge asks the kernel for huge pages under the inner part of [p, p+size) that is aligned to them. A
-// lookup is mostly misses of the address translation cache, which huge pages nearly take away. It is advice:
-// on pages that the Go heap may later use otherwise it changes no content, so it needs no undoing, and an
-// error means that there are none to be had.
+// adviseHuge asks the kernel for huge pages for the aligned inner part of [p, p+size). Most of the time of a lookup
+// goes to misses of the address translation cache (TLB), and huge pages avoid nearly all of them. The call is only
+// advice. It changes no content, so it need not be undone when the Go heap reuses the pages. An error means that
+// there are no huge pages.
 func adviseHuge(p unsafe.Pointer, size int) {
 	const huge = 2 << 20
 	from := (uintptr(p) + huge - 1) &^ (huge - 1)
@@ -17,7 +17,7 @@ func adviseHuge(p unsafe.Pointer, size int) {
 	if to <= from {
 		return
 	}
-	// unsafe: the slice lies within the live allocation at p, and only the kernel looks at its address; the
-	// benchmark's large table would fault otherwise.
+	// unsafe: the slice is within the live allocation at p, and only the kernel uses its address. The benchmark with
+	// the large table would fault otherwise.
 	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Add(p, from-uintptr(p))), to-from), unix.MADV_HUGEPAGE)
 }

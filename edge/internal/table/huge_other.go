@@ -4,5 +4,5 @@ package table
 
 import "unsafe"
 
-// adviseHuge does nothing where huge pages can't be asked for.
+// adviseHuge does nothing on systems without a call for huge pages.
 func adviseHuge(unsafe.Pointer, int) {}

@@ -15,18 +15,18 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// An image is the links of one state as they lie in the arena, all integers little-endian:
+// An image holds the links of one state in the form of the arena. All integers are little-endian:
 //
 //	head      magic "SLNKARNA", format u16, reserved u16
-//	sections  links, one after the other; no link crosses from one section into the next
-//	last      the links that are set aside, as they came: each a record in snapshot's wire form after its length
+//	sections  links, one after the other; no link crosses the end of a section
+//	last      the published form of the links that are set aside: for each its length and a record in snapshot's wire form
 //	table     for each section and then for the last: bytes u32, CRC-32C u32
 //	tail      sections u32, links u64, incarnation u64, revision u64, state hash in hexadecimal 32,
 //	          SHA-256 of the bond 32, CRC-32C u32 of head, table and tail
 //
-// The end is found from the file's size, so that a file which was not written whole has none. There is no index:
-// filling it anew costs a start less than a tenth of a second a million links, and saves the file from depending on a
-// process's random seed and on where each link came to lie, neither of which a reader could check.
+// The reader finds the tail from the file's size, so an incomplete file has no valid tail. An image contains no
+// index. A start rebuilds it in less than a tenth of a second per million links. A stored index would depend on a
+// process's random seed and on the position of each link, and a reader could not check it.
 const (
 	imageMagic   = "SLNKARNA"
 	imageFormat  = 1
@@ -37,21 +37,21 @@ const (
 	asideMax = 1 << 30 // bytes of the last section
 )
 
-// ErrImage says that an image is damaged, of another form, or not the one that was asked for. Load the links from
-// elsewhere.
+// ErrImage means that an image is damaged, has another format, or has another bond than requested. Load the links from
+// another source.
 var ErrImage = errors.New("table: no usable image")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Image is one state of a table, which stays as it is while the table goes on. It keeps the state's memory alive.
-// It is safe for concurrent use.
+// Image is one state of a table. It does not change when the table changes, and it keeps the memory of its state
+// alive. It is safe for concurrent use.
 type Image struct {
 	table   *Table
 	version *version
 	aside   map[string]link.Record
 }
 
-// Image holds the present state still.
+// Image returns the current state.
 func (t *Table) Image() *Image {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,11 +62,11 @@ func (t *Table) Image() *Image {
 	return i
 }
 
-// Cursor is the position that the state stands for.
+// Cursor returns the position of the state.
 func (i *Image) Cursor() snapshot.Cursor { return i.version.cursor }
 
-// Records calls fn for every link, as it was published, in no particular order. The record is overwritten by the
-// next; its strings may be kept. An error of fn ends it.
+// Records calls fn for every link, as it was published, in no particular order. The next call overwrites the record,
+// but its strings may be kept. Records stops at the first error of fn and returns it.
 func (i *Image) Records(fn func(*link.Record) error) error {
 	return i.each(func(b []byte) error {
 		e := readEntry(b, i.version.generation)
@@ -89,8 +89,8 @@ func (i *Image) each(fn func(b []byte) error) error {
 	})
 }
 
-// Write writes what Restore reads: about as many bytes as Table.Bytes says. Restore will ask for the same bond, which
-// names all that the reader must agree on, such as the program's version.
+// Write writes the image for Restore. Its size is about Table.Bytes. bond identifies everything that the reader must
+// share with the writer, such as the program's version. Restore requires the same bond.
 func (i *Image) Write(to io.Writer, bond []byte) error {
 	w := &imageWriter{out: bufio.NewWriterSize(to, 1<<20)}
 	head := append(make([]byte, 0, imageHead), imageMagic...)
@@ -122,7 +122,7 @@ func (i *Image) Write(to io.Writer, bond []byte) error {
 		}
 	}
 	if w.size > asideMax {
-		return errors.New("table: too much is set aside for an image")
+		return errors.New("table: too many links are set aside for an image")
 	}
 	w.close()
 
@@ -145,7 +145,7 @@ func (i *Image) Write(to io.Writer, bond []byte) error {
 type imageWriter struct {
 	out   *bufio.Writer
 	table []byte
-	size  int // of the section being written, and its checksum so far
+	size  int // size of the current section; sum is its checksum so far
 	sum   uint32
 }
 
@@ -163,9 +163,9 @@ func (w *imageWriter) close() {
 	w.size, w.sum = 0, 0
 }
 
-// imageLayout is what the end of an image says, and agrees with the file's size.
+// imageLayout is the content of an image's table and tail. It is consistent with the file's size.
 type imageLayout struct {
-	sections []imagePart // the last is that of the links set aside
+	sections []imagePart // the last one holds the links that are set aside
 	links    int
 	cursor   snapshot.Cursor
 	hash     string
@@ -186,14 +186,14 @@ func readLayout(r io.ReaderAt, size int64, bond []byte) (l imageLayout, err erro
 		return l, err
 	}
 	if string(head[:8]) != imageMagic {
-		return l, fmt.Errorf("%w: it begins otherwise", ErrImage)
+		return l, fmt.Errorf("%w: wrong magic", ErrImage)
 	}
 	if format := binary.LittleEndian.Uint16(head[8:]); format != imageFormat {
 		return l, fmt.Errorf("%w: format %d", ErrImage, format)
 	}
 	parts := int64(binary.LittleEndian.Uint32(tail)) + 1
 	if parts*imageSection > size-imageHead-imageTail {
-		return l, fmt.Errorf("%w: its end is missing", ErrImage)
+		return l, fmt.Errorf("%w: the tail is missing or damaged", ErrImage)
 	}
 	table := make([]byte, parts*imageSection)
 	if err := readAt(r, table, size-imageTail-int64(len(table))); err != nil {
@@ -203,10 +203,10 @@ func readLayout(r io.ReaderAt, size int64, bond []byte) (l imageLayout, err erro
 	sum = crc32.Update(sum, castagnoli, table)
 	sum = crc32.Update(sum, castagnoli, tail[:imageTail-4])
 	if sum != binary.LittleEndian.Uint32(tail[imageTail-4:]) {
-		return l, fmt.Errorf("%w: its end is missing", ErrImage)
+		return l, fmt.Errorf("%w: the tail is missing or damaged", ErrImage)
 	}
 	if want := sha256.Sum256(bond); !bytes.Equal(want[:], tail[60:60+sha256.Size]) {
-		return l, fmt.Errorf("%w: it was made for another program or another document", ErrImage)
+		return l, fmt.Errorf("%w: made for another program version or another document", ErrImage)
 	}
 	at := int64(imageHead)
 	for i := range parts {
@@ -219,7 +219,7 @@ func readLayout(r io.ReaderAt, size int64, bond []byte) (l imageLayout, err erro
 	}
 	links := binary.LittleEndian.Uint64(tail[4:])
 	if at+int64(len(table))+imageTail != size || links > uint64(size)/entryMin {
-		return l, fmt.Errorf("%w: its sections don't add up", ErrImage)
+		return l, fmt.Errorf("%w: the sizes of the sections do not add up", ErrImage)
 	}
 	l.links = int(links)
 	l.cursor = snapshot.Cursor{Incarnation: binary.LittleEndian.Uint64(tail[12:]), Revision: binary.LittleEndian.Uint64(tail[20:])}
@@ -227,7 +227,7 @@ func readLayout(r io.ReaderAt, size int64, bond []byte) (l imageLayout, err erro
 	return l, nil
 }
 
-// readAt fills b, or says that the file is shorter than it was.
+// readAt fills b, or fails if the file has become shorter.
 func readAt(r io.ReaderAt, b []byte, at int64) error {
 	if n, err := r.ReadAt(b, at); n < len(b) {
 		return fmt.Errorf("%w: read at %d: %w", ErrImage, at, err)

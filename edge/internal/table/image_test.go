@@ -78,12 +78,12 @@ func lived(t testing.TB, links int) *table.Table {
 		apply(t, tab, d)
 	}
 	if _, n := tab.SetAside(); n == 0 {
-		t.Fatal("nothing is set aside")
+		t.Fatal("no link is set aside")
 	}
 	return tab
 }
 
-// same compares two tables link by link, as they were published and as they are served.
+// same compares two tables link by link, in published and in served form.
 func same(t testing.TB, got, want *table.Table) {
 	t.Helper()
 	if got.State() != want.State() {
@@ -91,14 +91,14 @@ func same(t testing.TB, got, want *table.Table) {
 	}
 	links := contents(t, want)
 	if !reflect.DeepEqual(contents(t, got), links) {
-		t.Fatal("other links than were written")
+		t.Fatal("the links differ from those that were written")
 	}
 	for slug := range links {
 		a, ok := got.Lookup([]byte(slug))
 		b, _ := want.Lookup([]byte(slug))
 		if !ok || !reflect.DeepEqual(a.Record(), b.Record()) || a.Plain() != b.Plain() ||
 			got.Compiled(&a).Choose(facts{}, 1) != want.Compiled(&b).Choose(facts{}, 1) {
-			t.Fatalf("%q is served otherwise", slug)
+			t.Fatalf("%q is served differently", slug)
 		}
 	}
 	a, n := got.SetAside()
@@ -117,12 +117,12 @@ func TestRestore_equals_what_was_written(t *testing.T) {
 			t.Parallel()
 			tab := lived(t, links)
 			again := empty(t)
-			load(t, again, snapshot.Cursor{Incarnation: 1, Revision: 1}, plain(77)) // replaced whole
+			load(t, again, snapshot.Cursor{Incarnation: 1, Revision: 1}, plain(77)) // replaces the whole table
 			if err := restore(again, written(t, tab.Image())); err != nil {
 				t.Fatal(err)
 			}
 			same(t, again, tab)
-			// And it goes on like any other: with changes, which also mend what is set aside, and as an image of its own.
+			// The restored table accepts changes, which also repair links that are set aside, and makes images itself.
 			for _, of := range []*table.Table{tab, again} {
 				l := plain(3)
 				l.Revision = of.Cursor().Revision + 1
@@ -148,7 +148,7 @@ func TestRestore_equals_what_was_written(t *testing.T) {
 	})
 }
 
-// More than a chunk of links makes several sections, which are read side by side.
+// More than a chunk of links makes several sections, which are read in parallel.
 func TestRestore_many_sections(t *testing.T) {
 	t.Parallel()
 	tab := empty(t)
@@ -191,13 +191,13 @@ func TestImage_stays_as_it_was(t *testing.T) {
 	same(t, again, twin)
 }
 
-// The places of an image's tail that tests change, counted from its end, and its parts' sizes.
+// Offsets from the end of an image that the tests change, and the sizes of its parts.
 const (
 	tailSize  = 96
 	entrySize = 8
 )
 
-// parts are the bounds of an image's sections, which end where its table begins.
+// parts returns the bounds of an image's sections. The last section ends where the table begins.
 func parts(image []byte) (bounds []int) {
 	n := int(binary.LittleEndian.Uint32(image[len(image)-tailSize:])) + 1
 	at := 12
@@ -208,7 +208,7 @@ func parts(image []byte) (bounds []int) {
 	return append(bounds, at)
 }
 
-// seal makes an image's checksums right again, as a forger would.
+// seal corrects the checksums of a changed image, as a forger would.
 func seal(image []byte) {
 	castagnoli := crc32.MakeTable(crc32.Castagnoli)
 	if len(image) < 12+tailSize {
@@ -243,13 +243,13 @@ func TestRestore_refuses(t *testing.T) {
 		}
 	}
 	if bounds := parts(image); len(bounds) < 3 || bounds[len(bounds)-1] >= len(image) {
-		t.Fatal("the test doesn't know the form", bounds, len(image))
+		t.Fatal("the test does not know the format", bounds, len(image))
 	}
 	t.Run("cut anywhere", func(t *testing.T) {
 		for n := range image {
 			refused(t, image[:n])
 		}
-		for _, n := range parts(image) { // with a tail that belongs to more
+		for _, n := range parts(image) { // with a tail that announces more links
 			refused(t, append(bytes.Clone(image[:n]), image[len(image)-tailSize:]...))
 		}
 	})
@@ -299,7 +299,7 @@ func TestRestore_refuses(t *testing.T) {
 		l.PasswordHash = "$2a$10$x"
 		load(t, locked, snapshot.Cursor{Incarnation: 1, Revision: 1}, l)
 		other := written(t, locked.Image())
-		other[bytes.Index(other, []byte(l.Slug))-2] &^= 1 << 2 // else nobody would be asked for the password
+		other[bytes.Index(other, []byte(l.Slug))-2] &^= 1 << 2 // remove the flag without which no password is asked for
 		seal(other)
 		refused(t, other)
 	})
@@ -318,11 +318,11 @@ func TestRestore_is_sealed_by_the_test_as_by_the_table(t *testing.T) {
 	other := bytes.Clone(image)
 	seal(other)
 	if !bytes.Equal(image, other) {
-		t.Fatal("what this test seals is refused for its seal")
+		t.Fatal("an image sealed by this test is rejected for its checksum")
 	}
 }
 
-// FuzzRestore changes images behind their checksums: whatever comes is refused, or serves.
+// FuzzRestore changes images and corrects their checksums. Each image must be rejected or be usable.
 func FuzzRestore(f *testing.F) {
 	f.Add(written(f, lived(f, 3).Image()))
 	f.Add(written(f, lived(f, 40).Image()))
@@ -334,7 +334,7 @@ func FuzzRestore(f *testing.F) {
 		before := tab.State()
 		if err := restore(tab, image); err != nil {
 			if tab.State() != before {
-				t.Fatal("refused, and taken")
+				t.Fatal("the image was rejected, but the table changed")
 			}
 			return
 		}
@@ -348,7 +348,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// What is restored is as few objects for the garbage collector as what was loaded: it isn't parallel, since it counts.
+// A restored table has as few objects for the garbage collector as a loaded one. Not parallel, because it counts
+// objects.
 func TestRestore_leaves_nothing_to_collect(t *testing.T) {
 	tab := empty(t)
 	const links = 20_000

@@ -10,26 +10,27 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Builder collects a full set of links beside what the table serves. It is for one goroutine and one Load.
+// Builder collects a full set of links while the table keeps serving its old set. Only one goroutine may use it, and
+// only for one Load.
 type Builder struct {
 	table   *Table
 	arena   arena
 	hash    snapshot.StateHash
 	aside   map[string]aside
-	pending []link.Record // with rules, to be compiled a batch at a time on all processors
+	pending []link.Record // links with rules, compiled in batches on all processors
 	entry   []byte
 	scratch []byte
 }
 
 const compileBatch = 512
 
-// NewBuilder starts an empty set.
+// NewBuilder returns a Builder with an empty set.
 func (t *Table) NewBuilder() *Builder {
 	return &Builder{table: t, aside: map[string]aside{}}
 }
 
-// Add takes a link into the set. It copies the record's fixed fields and strings, but may keep its rules until
-// Load: snapshot.Decode allows that.
+// Add adds a link to the set. It copies the record's fixed fields and strings, but may keep its rules until Load, which
+// snapshot.Decode allows.
 func (b *Builder) Add(r *link.Record) error {
 	if err := checkable(r); err != nil {
 		return err
@@ -45,10 +46,10 @@ func (b *Builder) Add(r *link.Record) error {
 	return nil
 }
 
-// Len is the number of links added so far.
+// Len returns the number of links added so far.
 func (b *Builder) Len() int { return b.arena.count + len(b.pending) }
 
-// StateHash is the fingerprint of the links added so far.
+// StateHash returns the fingerprint of the links added so far.
 func (b *Builder) StateHash() snapshot.StateHash { return b.hash }
 
 func (b *Builder) add(r *link.Record) {
@@ -56,7 +57,7 @@ func (b *Builder) add(r *link.Record) {
 	copy(b.arena.take(len(b.entry)), b.entry)
 }
 
-// compile checks the pending links and takes them in.
+// compile checks the rules of the pending links and adds the links.
 func (b *Builder) compile() {
 	before := b.table.now.Load()
 	serve := make([]link.Record, len(b.pending))
@@ -81,8 +82,8 @@ func (b *Builder) compile() {
 	b.pending = b.pending[:0]
 }
 
-// Load replaces the whole table by the builder's set, at once for every reader, and moves the cursor. A slug
-// that was added twice is an error, and the table stays as it was. The builder is spent either way.
+// Load replaces the whole table by the builder's set, at once for every reader, and sets the cursor. A slug that was
+// added twice is an error, and the table is then unchanged. The builder cannot be used again.
 func (t *Table) Load(b *Builder, cur snapshot.Cursor) error {
 	if b.table != t {
 		return errors.New("table: the builder belongs to another table")
@@ -97,7 +98,7 @@ func (t *Table) Load(b *Builder, cur snapshot.Cursor) error {
 	return nil
 }
 
-// replace makes a full set the table's state.
+// replace makes a full set the state of the table.
 func (t *Table) replace(base *store, hash snapshot.StateHash, cur snapshot.Cursor, aside map[string]aside) {
 	t.mu.Lock()
 	old := t.now.Load()
@@ -113,7 +114,7 @@ func (t *Table) replace(base *store, hash snapshot.StateHash, cur snapshot.Curso
 	collectLarge(old.base.bytes())
 }
 
-// lookup finds a link in one version, by a string.
+// lookup finds a link in one version by its slug.
 func (v *version) lookup(seed maphash.Seed, slug string) (Entry, bool) {
 	b := v.find(maphash.String(seed, slug), []byte(slug))
 	if b == nil {

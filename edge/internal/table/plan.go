@@ -13,34 +13,34 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// What stands before the cache, which takes a lock, now and then allocates, and forgets at will: frontSets sets
-// of frontWays compiled links each. A link's key chooses the set.
+// The first cache level has frontSets sets of frontWays compiled links each. A link's key selects the set. The second
+// level, a general cache, uses a lock, sometimes allocates, and evicts as it sees fit.
 const (
 	frontSets = 2048
 	frontWays = 4
 )
 
-// frontSet holds the plans for some keys. The tags only save looking at plans that can't match, which may be far from
-// the processor: a tag and a plan may be seen out of step, and what the plan says of itself decides.
+// frontSet holds the plans for some keys. The tags only avoid cache misses on plans that cannot match. A reader may
+// see a tag and a plan of different writes, so it always compares the plan's own key.
 type frontSet struct {
 	tags  [frontWays]atomic.Uint32
 	plans [frontWays]atomic.Pointer[Plan]
 }
 
-// Plan is the compiled form of one revision of a link: what the redirect of anything but a plain link goes
-// by. It is shared and must not be changed.
+// Plan is the compiled form of one revision of a link. Redirects use it for links that are not plain. It is shared and
+// must not be changed.
 type Plan struct {
-	num, revision, generation uint64 // of its link; first, next to what else every visit looks at
+	num, revision, generation uint64 // of the link; in front, next to the other fields that every visit reads
 	decision.Plan
 }
 
 func newPlanCache(maxBytes int64) (*ristretto.Cache[uint64, *Plan], error) {
-	// The cost of a plan is its size in bytes; ten counters for each that fits is the cache's own advice.
+	// The cost of a plan is its size in bytes. The cache's documentation recommends ten counters per entry.
 	cache, err := ristretto.NewCache(&ristretto.Config[uint64, *Plan]{
 		NumCounters:        max(1000, maxBytes/planOverhead*10),
 		MaxCost:            maxBytes,
 		BufferItems:        64,
-		IgnoreInternalCost: true, // else the cache's own bookkeeping eats the budget
+		IgnoreInternalCost: true, // else the cache's own bookkeeping counts against the budget
 	})
 	if err != nil {
 		return nil, fmt.Errorf("table: cache of compiled links: %w", err)
@@ -50,9 +50,9 @@ func newPlanCache(maxBytes int64) (*ristretto.Cache[uint64, *Plan], error) {
 
 const planOverhead = 1 << 10
 
-// Compiled gives the compiled form of a link that Lookup has found: from a cache, or made now. It is never
-// nil. When it is in the cache's first level, which holds what is asked for most, it costs no lock and no
-// allocation. A link whose rules don't compile has a plan without rules.
+// Compiled returns the compiled form of a link that Lookup has found, from a cache or newly compiled. The result is
+// never nil. A hit in the first cache level, which holds the most visited links, takes no lock and no allocation. A
+// link whose rules do not compile has a plan without rules.
 func (t *Table) Compiled(e *Entry) *Plan {
 	key := e.planKey()
 	set, tag := &t.front[key%frontSets], uint32(key>>24)|1
@@ -69,16 +69,16 @@ func (t *Table) Compiled(e *Entry) *Plan {
 		r := e.Record()
 		var err error
 		if p, err = compile(&r, rule.Options{Zone: t.zone}); err != nil {
-			// Found when the link came and set aside then: what is stored compiles. Should it not, no rules is
-			// still the right answer.
+			// This should not happen: links whose rules do not compile were set aside when they arrived. If it does,
+			// serve the link without rules.
 			r.Rules = nil
 			p, _ = compile(&r, rule.Options{Zone: t.zone})
 		}
 		p.num, p.revision, p.generation = e.num, e.revision, e.generation
-		// The cache may refuse. Then the plan is made again, or found in front.
+		// The cache may reject the plan. The first level still holds it, or it is compiled again.
 		t.plans.Set(key, p, int64(planOverhead+p.Size()))
 	}
-	// A free place, or one that depends on the link: two that are asked for in turn then seldom drive each other out.
+	// Use a free way, else one that depends on the link, so that two alternating links seldom evict each other.
 	way := key >> 32 % frontWays
 	for free := range set.plans {
 		if set.plans[free].CompareAndSwap(nil, p) {
@@ -91,7 +91,7 @@ func (t *Table) Compiled(e *Entry) *Plan {
 	return p
 }
 
-// Prepare begins to fetch what Compiled will look at, if it is there. Compiled may follow a little later or not at all.
+// Prepare starts to prefetch the memory that Compiled will read, if the plan is cached. Compiled need not follow.
 func (t *Table) Prepare(e *Entry) {
 	key := e.planKey()
 	set, tag := &t.front[key%frontSets], uint32(key>>24)|1
@@ -103,7 +103,7 @@ func (t *Table) Prepare(e *Entry) {
 	}
 }
 
-// planKey mixes what names a plan. A clash costs a compilation, nothing else: is decides.
+// planKey hashes the identity of a plan. A collision only costs a compilation, because the caller checks with is.
 func (e *Entry) planKey() uint64 {
 	k := (e.num*0x9e3779b97f4a7c15 ^ e.revision) * 0xd6e8feb86659fd93
 	k = (k ^ k>>32 ^ e.generation) * 0xd6e8feb86659fd93
@@ -122,8 +122,8 @@ func compile(r *link.Record, opts rule.Options) (*Plan, error) {
 	return &Plan{Plan: p.Compact()}, nil
 }
 
-// usable checks whether a link's rules compile. If not it says why, and gives the form to serve instead: the new
-// record with the rules that the same link had before, which compiled when they came, or with none.
+// usable checks whether a link's rules compile. If they do not, it returns the reason and the record to serve
+// instead: the new record with the previous rules of the same link, which did compile, or without rules.
 func (t *Table) usable(r *link.Record, before *version) (serve link.Record, why error) {
 	if !r.SmartRouting || len(r.Rules) == 0 {
 		return *r, nil
@@ -139,7 +139,7 @@ func (t *Table) usable(r *link.Record, before *version) (serve link.Record, why 
 	return serve, why
 }
 
-// checkable is what usable demands of a record before the table can hold it at all.
+// checkable returns an error if the table cannot hold the record at all.
 func checkable(r *link.Record) error {
 	if r.Slug == "" || len(r.Slug) > snapshot.MaxSlug {
 		return fmt.Errorf("table: link %d has a slug of %d bytes", r.Num, len(r.Slug))

@@ -35,7 +35,7 @@ func TestSetAside(t *testing.T) {
 			t.Fatalf("link %d is gone", i)
 		}
 		if p := tab.Compiled(&e); p.Choose(facts{rule.FieldUTMSource: "mail"}, 0).Rule == p.Choose(facts{rule.FieldUTMSource: "post"}, 0).Rule {
-			return 0 // no rule makes a difference
+			return 0 // the rules have no effect
 		}
 		return len(e.Record().Rules)
 	}
@@ -46,7 +46,7 @@ func TestSetAside(t *testing.T) {
 		t.Fatal("rules of a good link and of a broken one:", rules(1), rules(2))
 	}
 
-	// A good link gets broken rules, and is turned off with the same change: the rules stay, the rest is obeyed.
+	// A change breaks a link's rules and turns the link off. The old rules stay; the rest of the change takes effect.
 	worse := smart(1, broken)
 	worse.Revision, worse.Inactive = 101, true
 	apply(t, tab, snapshot.Delta{Upserts: []link.Record{worse}})
@@ -60,7 +60,7 @@ func TestSetAside(t *testing.T) {
 	if got := contents(t, tab)[worse.Slug]; !reflect.DeepEqual(got, worse) {
 		t.Error("the published form of a link set aside is lost")
 	}
-	// The same in a full document.
+	// The same with a full document.
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 102}, worse, smart(2, broken), plain(3))
 	if _, n := tab.SetAside(); n != 2 || rules(1) != 1 {
 		t.Errorf("%d set aside, %d rules", n, rules(1))
@@ -79,7 +79,7 @@ func TestSetAside(t *testing.T) {
 	}
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 104}, many...)
 	if slugs, n := tab.SetAside(); n != 1500 || len(slugs) != 100 || tab.Len() != 1500 {
-		t.Errorf("%d of %d named, %d links", len(slugs), n, tab.Len())
+		t.Errorf("%d of %d listed, %d links", len(slugs), n, tab.Len())
 	}
 }
 
@@ -110,7 +110,7 @@ func TestCompiled_follows_the_revision(t *testing.T) {
 		return plan().Choose(facts{rule.FieldUTMSource: source}, 0) == decision.Choice{Target: r.Rules[0].Target, Rule: r.Rules[0].ID}
 	}
 	if !byRule("mail") || byRule("") {
-		t.Error("the rule decides wrongly")
+		t.Error("the rule gives a wrong decision")
 	}
 
 	changed := everything()
@@ -119,23 +119,23 @@ func TestCompiled_follows_the_revision(t *testing.T) {
 	if !byRule("post") || byRule("mail") {
 		t.Error("the rule is the old one")
 	}
-	// Another incarnation may use the same number and revision for something else.
+	// Another incarnation may use the same number and revision for another link.
 	load(t, tab, snapshot.Cursor{Incarnation: 2, Revision: 101}, r)
 	other := everything()
 	other.Revision = 101
 	load(t, tab, snapshot.Cursor{Incarnation: 3, Revision: 101}, other)
 	if !byRule("mail") {
-		t.Error("the rule is another incarnation's")
+		t.Error("the rule belongs to another incarnation")
 	}
 	off := everything()
 	off.Revision, off.SmartRouting, off.ABTesting = 105, false, false
 	apply(t, tab, snapshot.Delta{Upserts: []link.Record{off}})
 	if p := plan(); byRule("mail") || p.Variants.Draw(0) != -1 {
-		t.Error("what is off was compiled")
+		t.Error("rules that are off were compiled")
 	}
 }
 
-// More plans than the cache holds: whatever it forgets or refuses, each link gets its own plan.
+// With more plans than the cache can hold, each link still gets its own plan.
 func TestCompiled_is_right_without_the_cache(t *testing.T) {
 	t.Parallel()
 	tab, err := table.New(table.Config{PlanBytes: 4096})

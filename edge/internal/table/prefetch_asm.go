@@ -4,12 +4,12 @@ package table
 
 import "unsafe"
 
-// prefetch tells the processor that the cache line at p will be read soon. The language has no word for it.
+// prefetch tells the processor that the cache line at p will be read soon. Go has no statement for that.
 //
 //go:noescape
 func prefetch(p unsafe.Pointer)
 
-// prefetchLink is prefetch for the two lines after it as well.
+// prefetchLink prefetches the cache line at p and the two lines after it.
 //
 //go:noescape
 func prefetchLink(p unsafe.Pointer)

@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// foresee does all that may come before a lookup, for a slug.
+// foresee makes all calls that may precede the lookup of a slug.
 func foresee(tab *table.Table, slug []byte) {
 	h := tab.Foresee(slug)
 	tab.Approach(h)
@@ -19,13 +19,13 @@ func foresee(tab *table.Table, slug []byte) {
 	}
 }
 
-// What is fetched ahead may be of a table that changes at this very moment; it must stay within that table.
+// Prefetches must stay within the table's memory while the table changes.
 func TestForesee_while_the_table_changes(t *testing.T) {
 	t.Parallel()
 	tab := empty(t)
 	foresee(tab, []byte("nothing"))
 	if tab.Foresee([]byte("nothing")) == 0 {
-		t.Error("0 means that nothing was foreseen")
+		t.Error("Foresee returned 0, which means that no slug was found")
 	}
 	tab.Approach(^uint64(0))
 	var done atomic.Bool
@@ -34,7 +34,7 @@ func TestForesee_while_the_table_changes(t *testing.T) {
 		readers.Go(func() {
 			var kept uint64
 			for i := 0; !done.Load(); i++ {
-				tab.Approach(kept) // of a state that may be gone
+				tab.Approach(kept) // of a state that may have been replaced
 				kept = tab.Foresee([]byte(slugOf(i % 4000)))
 				foresee(tab, []byte(slugOf(i%4000)))
 			}
@@ -67,7 +67,7 @@ func BenchmarkLookup_foreseen(b *testing.B) {
 	slugs := order(links())
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		// As a server does it: some other work lies between.
+		// As in a server, other work lies between the calls.
 		slug := slugs[i%len(slugs)]
 		tab.Approach(tab.Foresee(slugs[(i+1)%len(slugs)]))
 		if _, ok := tab.Lookup(slug); !ok {

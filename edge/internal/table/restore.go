@@ -13,15 +13,15 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Restore replaces the whole table by an image of size bytes, as Load does by a builder's set. On an error, which is
-// ErrImage where the image is at fault, the table is as it was.
+// Restore replaces the whole table by an image of size bytes, as Load does with a builder's set. On an error the
+// table is unchanged. The error is ErrImage if the image is at fault.
 //
-// It believes nothing: whatever bytes it is given, either each link is one that this program could have written and all of
-// them together have the state hash that the image states, or it refuses. What it doesn't do is to compile the rules of
-// every link again; so the bond, which must be the one given to Write, has to name the program's version.
+// Restore does not trust the image. It rejects the image unless this program could have written each of its links,
+// and all links together have the state hash in the image. It does not compile the rules of every link again.
+// Therefore the bond, which must equal that of Write, must contain the program's version.
 //
-// The links are copied, and checked in their copy. So a file may be cut off or overwritten afterwards, which would
-// end a process that has it mapped.
+// Restore copies the links and checks the copies. The file may be truncated or overwritten afterwards. That would
+// crash a process that had mapped it.
 func (t *Table) Restore(r io.ReaderAt, size int64, bond []byte) error {
 	layout, err := readLayout(r, size, bond)
 	if err != nil {
@@ -30,7 +30,7 @@ func (t *Table) Restore(r io.ReaderAt, size int64, bond []byte) error {
 	parts := layout.sections[:len(layout.sections)-1]
 	set := newIndexing(t.seed, make([][]byte, len(parts)), layout.links)
 
-	// While the index is filled from one section the next ones are read.
+	// Read the next sections while the index is filled from one section.
 	read := make([]section, len(parts))
 	for i := range read {
 		read[i].done = make(chan struct{})
@@ -88,7 +88,7 @@ func (t *Table) Restore(r io.ReaderAt, size int64, bond []byte) error {
 	return nil
 }
 
-// section is one section of an image, once done is closed.
+// section is one section of an image. Its other fields are valid once done is closed.
 type section struct {
 	done  chan struct{}
 	chunk []byte
@@ -119,8 +119,8 @@ func (s *section) read(r io.ReaderAt, part imagePart) {
 	}
 }
 
-// readAside reads the links that are set aside, and finds out again why. One that has its rules accepted now should be
-// served with them: then the image is no longer what would be made.
+// readAside reads the links that are set aside and determines the reasons again. If the rules of one compile now, the
+// link should be served with them, so the image is out of date.
 func (t *Table) readAside(r io.ReaderAt, part imagePart, links *store) (map[string]aside, error) {
 	wire := make([]byte, part.size)
 	if err := readAt(r, wire, part.at); err != nil {
@@ -134,7 +134,7 @@ func (t *Table) readAside(r io.ReaderAt, part imagePart, links *store) (map[stri
 	for len(wire) > 0 {
 		n, k := binary.Uvarint(wire)
 		if k <= 0 || n > uint64(len(wire)-k) {
-			return nil, fmt.Errorf("%w: a record is cut off", ErrImage)
+			return nil, fmt.Errorf("%w: a record is incomplete", ErrImage)
 		}
 		var record link.Record
 		if err := snapshot.DecodeRecord(wire[k:k+int(n)], &record); err != nil {
@@ -146,7 +146,7 @@ func (t *Table) readAside(r io.ReaderAt, part imagePart, links *store) (map[stri
 		}
 		_, why := t.usable(&record, nothing)
 		if why == nil {
-			return nil, fmt.Errorf("%w: link %d is set aside and need not be", ErrImage, record.Num)
+			return nil, fmt.Errorf("%w: link %d is set aside but its rules compile", ErrImage, record.Num)
 		}
 		all[record.Slug] = aside{record, why}
 		wire = wire[k+int(n):]
@@ -154,15 +154,15 @@ func (t *Table) readAside(r io.ReaderAt, part imagePart, links *store) (map[stri
 	return all, nil
 }
 
-// entryMin is the least a link takes: flags, two lengths, a slug of one byte, four numbers.
+// entryMin is the minimum size of a link: flags, two lengths, a slug of one byte, four numbers.
 const entryMin = 8
 
-// entryCheck tells links from other bytes. Its buffers are used again and again.
+// entryCheck recognizes valid links. It reuses its buffers.
 type entryCheck struct {
 	entry, scratch []byte
 }
 
-// size is entrySize for bytes that may be anything: not ok unless b starts with a link as appendEntry writes it.
+// size is entrySize for untrusted bytes. It returns false unless b starts with a link as appendEntry writes it.
 func (c *entryCheck) size(b []byte) (n int, ok bool) {
 	if len(b) < entryMin || b[1] == 0 || b[1] > snapshot.MaxSlug || len(b) < entryHead+int(b[1]) {
 		return 0, false
@@ -188,7 +188,7 @@ func (c *entryCheck) size(b []byte) (n int, ok bool) {
 	if rest, ok = skip(rest); !ok {
 		return 0, false
 	}
-	// What the flags say must be what the record says: a password that no flag tells of would not be asked for.
+	// The flags must agree with the record: without its flag, a password would not be asked for.
 	n = len(b) - len(rest)
 	e := readEntry(b[:n], 0)
 	r, err := e.record()
@@ -199,7 +199,7 @@ func (c *entryCheck) size(b []byte) (n int, ok bool) {
 	return n, string(c.entry) == string(b[:n])
 }
 
-// skip passes over a length and so many bytes.
+// skip skips a length and that many bytes.
 func skip(b []byte) (rest []byte, ok bool) {
 	n, k := binary.Uvarint(b)
 	if k <= 0 || n > uint64(len(b)-k) {

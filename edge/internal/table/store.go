@@ -8,18 +8,18 @@ import (
 	"unsafe"
 )
 
-// Positions are a chunk's number and an offset within it. Chunks differ in length, up to chunkMax, and no
-// link crosses from one into the next.
+// A position consists of a chunk's number and an offset within the chunk. Chunks have different lengths, up to
+// chunkMax. No link crosses the end of a chunk.
 const (
 	chunkBits = 25
 	chunkMax  = 1 << chunkBits
 	chunkMin  = 4 << 10
 
-	// An index is filled to three quarters: 10.7 bytes a link, about two and a half slots for a hit.
+	// The load factor of an index is three quarters: 10.7 bytes per link, and about two and a half slots per hit.
 	loadNum, loadDen = 3, 4
 )
 
-// store is an immutable set of links, tombstones among them where it lies over another.
+// store is an immutable set of links. A store in front of others also holds tombstones.
 type store struct {
 	chunks [][]byte
 	index  []uint64 // hash's low 16 bits << 48 | position + 1; 0 is free
@@ -54,7 +54,7 @@ func (s *store) at(word uint64) []byte {
 	return s.chunks[position>>chunkBits][position&(chunkMax-1):]
 }
 
-// each yields every link's own bytes, in the order they were added.
+// each calls fn with the bytes of every link, in the order of their addition.
 func (s *store) each(fn func(b []byte) error) error {
 	for _, chunk := range s.chunks {
 		for len(chunk) > 0 {
@@ -82,7 +82,7 @@ type arena struct {
 	count  int
 }
 
-// take makes room for one link of n bytes, which the caller fills.
+// take allocates n bytes for one link, which the caller fills.
 func (a *arena) take(n int) []byte {
 	a.count++
 	last := len(a.chunks) - 1
@@ -100,14 +100,14 @@ func (a *arena) take(n int) []byte {
 	return c[at : at+n : at+n]
 }
 
-// newChunk returns an empty chunk on huge pages if it is large enough for them to matter.
+// newChunk returns an empty chunk, on huge pages if it is large enough.
 func newChunk(size int) []byte {
 	b := make([]byte, 0, size)
 	adviseHuge(unsafe.Pointer(unsafe.SliceData(b)), size)
 	return b
 }
 
-// store makes the index and ends the arena. A slug that comes twice is an error.
+// store builds the index. The arena cannot be used afterwards. A duplicate slug is an error.
 func (a *arena) store(seed maphash.Seed) (*store, error) {
 	if last := len(a.chunks) - 1; last >= 0 && len(a.chunks[last]) < cap(a.chunks[last]) {
 		trimmed := newChunk(len(a.chunks[last]))
@@ -122,8 +122,9 @@ func (a *arena) store(seed maphash.Seed) (*store, error) {
 	return x.store, x.end()
 }
 
-// indexing fills the index of a store chunk by chunk. A large index is in no cache, and each insertion would wait for
-// memory. So the places of a batch are read first, for which the processor doesn't wait one by one, and filled then.
+// indexing fills the index of a store chunk by chunk. A large index does not fit into the processor's caches, so each
+// insertion would wait for memory. Therefore indexing first reads the slots of a whole batch, which the processor
+// does in parallel, and then fills them.
 type indexing struct {
 	store *store
 	seed  maphash.Seed
@@ -131,7 +132,7 @@ type indexing struct {
 	n     int
 }
 
-// newIndexing starts with an index for so many links, no more of which may be added.
+// newIndexing returns an indexing for at most the given number of links.
 func newIndexing(seed maphash.Seed, chunks [][]byte, links int) *indexing {
 	x := &indexing{store: &store{chunks: chunks, count: links}, seed: seed}
 	if links > 0 {
@@ -141,7 +142,7 @@ func newIndexing(seed maphash.Seed, chunks [][]byte, links int) *indexing {
 	return x
 }
 
-// add takes the links of one chunk in. A slug that comes twice is an error.
+// add adds the links of one chunk. A duplicate slug is an error.
 func (x *indexing) add(number int) error {
 	chunk := x.store.chunks[number]
 	for at := 0; at < len(chunk); {
@@ -157,14 +158,14 @@ func (x *indexing) add(number int) error {
 	return nil
 }
 
-// end makes what was added found.
+// end inserts the links of the current batch.
 func (x *indexing) end() error {
 	index := x.store.index
 	var read uint64
 	for i := range x.batch[:x.n] {
 		read |= index[slot(x.batch[i].hash, len(index))]
 	}
-	runtime.KeepAlive(read) // else the compiler drops the loop
+	runtime.KeepAlive(read) // else the compiler removes the loop
 	for i := range x.batch[:x.n] {
 		if err := x.store.insert(x.batch[i].hash, x.batch[i].position); err != nil {
 			return err
@@ -183,7 +184,7 @@ func (s *store) insert(hash, position uint64) error {
 			return nil
 		}
 		if w>>48 == word>>48 && string(slugOf(s.at(w))) == string(slugOf(s.at(word))) {
-			return fmt.Errorf("table: slug %q comes twice", slugOf(s.at(word)))
+			return fmt.Errorf("table: duplicate slug %q", slugOf(s.at(word)))
 		}
 		if i++; i == len(s.index) {
 			i = 0
@@ -191,7 +192,7 @@ func (s *store) insert(hash, position uint64) error {
 	}
 }
 
-// uvarint is binary.Uvarint for bytes that this package wrote: it returns the value and what follows it.
+// uvarint is binary.Uvarint for trusted bytes. It returns the value and the bytes after it.
 func uvarint(b []byte) (uint64, []byte) {
 	v, n := binary.Uvarint(b)
 	return v, b[n:]

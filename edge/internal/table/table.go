@@ -1,27 +1,29 @@
-// Package table holds every link an edge knows, in memory, and finds one by its slug without a lock, an
-// allocation or a pointer for the garbage collector to follow.
+// Package table holds all links of an edge in memory. A lookup by slug takes no lock and no allocation, and the links
+// contain no pointers for the garbage collector to follow.
 //
-// It owns the compact form of a link, the index over it, the live changes laid over the full set, the compiled
-// form (rules, variants) of the links that have one, and images, in which a program keeps its links for its next
-// start. It promises that a reader sees a whole state: the one before or the one after a change, never part of
-// it; that an Entry stays valid for as long as it is held; and that no link, however broken, does harm to
-// another: one whose rules don't compile is set aside (see SetAside). It leaves to others where the links come
-// from, whether to believe them, where images are kept, and what to answer.
+// The package owns the compact form of links, the index, live changes to the full set, compiled links (rules and
+// variants), and images, in which an edge stores its links for its next start. It guarantees:
 //
-// # Shape
+//   - A reader sees a whole state: the one before a change or the one after it.
+//   - An Entry stays valid as long as it is referenced.
+//   - A broken link does not affect other links. A link whose rules do not compile is set aside (see SetAside).
 //
-// A store is immutable: an arena of links, each a run of bytes, and an open-addressing index of 64-bit words
-// (16 bits of the slug's hash, 48 bits of position). The full set is one large store, the base. Changes make
-// small stores in front of it, which shadow it, are merged among each other as they come, and are folded into
-// a new base by Fold. What readers use is one pointer to an immutable list of stores.
+// The package does not decide where links come from, whether to trust them, where images are stored, or how to answer a
+// visitor.
 //
-// Arenas are ordinary garbage-collected memory, backed by huge pages where they are large. Mapping them
-// outside the heap would save nothing (the collector doesn't look into pointer-free memory) and would need an
-// answer to when a reader is done with an unmapped page; so a string that points into an arena keeps it alive,
-// and nothing else is needed.
+// # Structure
 //
-// Known weaknesses: Fold and Load hold the old and the new set for a moment, so their peak is twice the
-// memory; and a string kept from an Entry keeps up to 32 MiB of arena alive, so keep copies.
+// A store is immutable. It consists of an arena of links, each a sequence of bytes, and an open-addressing index of 64-bit
+// words (16 bits of the slug's hash, 48 bits of position). The full set is one large store, the base. Changes create small
+// stores in front of the base. They hide its entries, are merged with each other as they come, and are merged into a new
+// base by Fold. Readers load one pointer to an immutable list of stores.
+//
+// Arenas are ordinary garbage-collected memory. Large ones use huge pages. Memory outside the heap would save nothing,
+// because the collector does not scan pointer-free memory, and the package would have to know when the last reader has
+// left a page before it unmaps the page. On the heap, a string that points into an arena keeps the arena alive.
+//
+// Known weaknesses: Fold and Load need the old and the new set at the same time, so their peak is twice the memory. A
+// string kept from an Entry keeps up to 32 MiB of arena alive, so keep copies.
 package table
 
 import (
@@ -39,41 +41,41 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Config has a useful zero value.
+// Config configures a Table. The zero value is valid.
 type Config struct {
-	// Zone is the zone of rules that name none. nil means UTC.
+	// Zone is the time zone of rules without one. nil means UTC.
 	Zone *time.Location
-	// PlanBytes bounds the memory of compiled links, roughly. 0 means 32 MiB.
+	// PlanBytes is the approximate limit of the memory of compiled links. 0 means 32 MiB.
 	PlanBytes int64
 }
 
-// Table is safe for concurrent use. Readers never wait; writers wait for each other.
+// Table is a set of links. It is safe for concurrent use. Readers never wait; writers wait for each other.
 type Table struct {
 	zone *time.Location
 	seed maphash.Seed
 	now  atomic.Pointer[version]
 
-	// The two levels of compiled links. Neither is the truth: what is missing is compiled again.
+	// The two cache levels of compiled links. A missing link is compiled again.
 	front [frontSets]frontSet
 	plans *ristretto.Cache[uint64, *Plan]
 
 	mu    sync.Mutex       // for writers
-	aside map[string]aside // under mu: links set aside, by slug
+	aside map[string]aside // links set aside, by slug; under mu
 }
 
 // version is one state of the table. It never changes once readers can see it.
 type version struct {
 	upper  []*store // changes, newest first; each shadows those after it
-	frozen int      // the last so many of upper are being folded into a new base
+	frozen int      // how many of the last stores in upper are being folded into a new base
 	base   *store
 
-	generation uint64 // one more at each Load: revisions of two incarnations may be equal and mean different links
+	generation uint64 // increases with each Load, because two incarnations may use the same revision for different links
 	count      int
 	hash       snapshot.StateHash
 	cursor     snapshot.Cursor
 }
 
-// New makes an empty table. Close it to stop what the cache of compiled links runs.
+// New returns an empty table. Call Close to stop the goroutines of its cache.
 func New(cfg Config) (*Table, error) {
 	if cfg.Zone == nil {
 		cfg.Zone = time.UTC
@@ -98,7 +100,7 @@ func New(cfg Config) (*Table, error) {
 // Close releases the cache of compiled links. The table must not be used afterwards.
 func (t *Table) Close() { t.plans.Close() }
 
-// Lookup finds a link by its slug, exactly as written. It doesn't keep slug.
+// Lookup finds a link by its exact slug. It does not keep slug.
 func (t *Table) Lookup(slug []byte) (Entry, bool) {
 	v := t.now.Load()
 	b := v.find(maphash.Bytes(t.seed, slug), slug)
@@ -108,7 +110,7 @@ func (t *Table) Lookup(slug []byte) (Entry, bool) {
 	return readEntry(b, v.generation), true
 }
 
-// find returns the bytes that start with the link's, or nil.
+// find returns a slice that starts with the link's bytes, or nil.
 func (v *version) find(hash uint64, slug []byte) []byte {
 	for _, s := range v.upper {
 		if b := s.find(hash, slug); b != nil {
@@ -121,29 +123,29 @@ func (v *version) find(hash uint64, slug []byte) []byte {
 	return v.base.find(hash, slug)
 }
 
-// State is what the table says of itself at one moment.
+// State describes the table at one moment.
 type State struct {
 	Cursor snapshot.Cursor
 	Hash   snapshot.StateHash
 	Links  int
 }
 
-// State gives cursor, fingerprint and number of links of one and the same version.
+// State returns the cursor, the fingerprint and the number of links of one version.
 func (t *Table) State() State {
 	v := t.now.Load()
 	return State{Cursor: v.cursor, Hash: v.hash, Links: v.count}
 }
 
-// Len is the number of links.
+// Len returns the number of links.
 func (t *Table) Len() int { return t.now.Load().count }
 
-// Cursor is the position that the table's state stands for: zero until the first Load.
+// Cursor returns the position of the table's state. It is zero until the first Load.
 func (t *Table) Cursor() snapshot.Cursor { return t.now.Load().cursor }
 
-// StateHash is the fingerprint of all links, as they came: setting one aside doesn't change it.
+// StateHash returns the fingerprint of all published links. Setting a link aside does not change it.
 func (t *Table) StateHash() snapshot.StateHash { return t.now.Load().hash }
 
-// Bytes is the memory of links and index. Compiled links come on top.
+// Bytes returns the memory of links and index, without compiled links.
 func (t *Table) Bytes() int64 {
 	v := t.now.Load()
 	n := v.base.bytes()
@@ -153,22 +155,22 @@ func (t *Table) Bytes() int64 {
 	return n
 }
 
-// aside is a link set aside, as it came.
+// aside is the published form of a link that is set aside.
 type aside struct {
 	record link.Record
 	why    error
 }
 
-// Aside names a link that is set aside, and says why.
+// Aside is a link that is set aside, with the reason.
 type Aside struct{ Slug, Reason string }
 
 const (
-	maxAside  = 100 // links that SetAside names
-	maxReason = 200 // bytes of a reason: a rule may be long, and what is wrong with it is told with its path
+	maxAside  = 100 // maximum number of links in the result of SetAside
+	maxReason = 200 // maximum bytes of a reason, because a reason quotes parts of a rule
 )
 
-// SetAside names up to 100 links whose rules did not compile, and tells how many there are. Such a link
-// serves the rules it had before, or none; everything else about it is as published.
+// SetAside returns up to 100 links whose rules did not compile, and how many there are. The table serves such a link
+// with its previous rules or none. All its other fields are as published.
 func (t *Table) SetAside() (links []Aside, count int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -185,9 +187,9 @@ func (t *Table) SetAside() (links []Aside, count int) {
 	return links, len(t.aside)
 }
 
-// Records calls begin with the cursor of one state of the table, then fn for every link of it, as it was published,
-// in no particular order. The record is overwritten by the next; its strings may be kept. Changes
-// that happen meanwhile are not seen. An error of either ends it.
+// Records calls begin with the cursor of the current state, then fn for every published link of that state, in no
+// particular order. The next call overwrites the record, but its strings may be kept. Later changes are not visible.
+// Records stops at the first error of begin or fn and returns it.
 func (t *Table) Records(begin func(snapshot.Cursor) error, fn func(*link.Record) error) error {
 	i := t.Image()
 	if err := begin(i.Cursor()); err != nil {
@@ -196,7 +198,7 @@ func (t *Table) Records(begin func(snapshot.Cursor) error, fn func(*link.Record)
 	return i.Records(fn)
 }
 
-// survivors yields every link and tombstone of the layers, newest first, that no newer layer shadows.
+// survivors calls fn for every link and tombstone of the layers that no newer layer hides. layers[0] is the newest.
 func survivors(layers []*store, seed maphash.Seed, fn func(b []byte) error) error {
 	for i, s := range layers {
 		newer := layers[:i]
@@ -217,10 +219,10 @@ func survivors(layers []*store, seed maphash.Seed, fn func(b []byte) error) erro
 	return nil
 }
 
-// merge makes one store of several, newest first.
+// merge merges several stores into one. layers[0] is the newest.
 func merge(layers []*store, seed maphash.Seed, keepTombstones bool) *store {
 	var a arena
-	_ = survivors(layers, seed, func(b []byte) error { // fn has no error to give
+	_ = survivors(layers, seed, func(b []byte) error { // fn returns no errors
 		if keepTombstones || !isTombstone(b) {
 			copy(a.take(len(b)), b)
 		}
@@ -228,20 +230,21 @@ func merge(layers []*store, seed maphash.Seed, keepTombstones bool) *store {
 	})
 	s, err := a.store(seed)
 	if err != nil {
-		panic("BUG: table: merged stores hold a slug twice: " + err.Error())
+		panic("BUG: table: merged stores contain a duplicate slug: " + err.Error())
 	}
 	return s
 }
 
-// collectLarge runs a collection if a store of this size has just been let go, so that two sets of links
-// don't stay in memory until the heap has doubled. With pointer-free arenas it takes a few milliseconds.
+// collectLarge runs the garbage collector after a store of the given size was dropped, if that is large. Otherwise two
+// sets of links would stay in memory until the heap has doubled. A collection takes a few milliseconds, because arenas
+// have no pointers.
 func collectLarge(bytes int64) {
 	if bytes >= 32<<20 {
 		runtime.GC()
 	}
 }
 
-// slot maps a hash to one of n slots, evenly, without a division and for any n.
+// slot maps a hash evenly to one of n slots, without a division.
 func slot(hash uint64, n int) int {
 	hi, _ := bits.Mul64(hash, uint64(n))
 	return int(hi)

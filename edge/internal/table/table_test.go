@@ -72,14 +72,14 @@ func apply(t testing.TB, tab *table.Table, d snapshot.Delta) {
 	}
 }
 
-// contents reads the table back and checks what it says of itself.
+// contents reads the table back and checks its count and its state hash.
 func contents(t testing.TB, tab *table.Table) map[string]link.Record {
 	t.Helper()
 	got := map[string]link.Record{}
 	var hash snapshot.StateHash
 	err := tab.Records(func(snapshot.Cursor) error { return nil }, func(r *link.Record) error {
 		if _, twice := got[r.Slug]; twice {
-			t.Errorf("%q comes twice", r.Slug)
+			t.Errorf("%q is in the table twice", r.Slug)
 		}
 		got[r.Slug] = *r
 		hash.Add(r.Slug, r.Num, r.Revision)
@@ -89,7 +89,7 @@ func contents(t testing.TB, tab *table.Table) map[string]link.Record {
 		t.Fatal(err)
 	}
 	if tab.Len() != len(got) || tab.StateHash() != hash {
-		t.Errorf("the table counts %d links with hash %v, and holds %d with hash %v", tab.Len(), tab.StateHash(), len(got), hash)
+		t.Errorf("the table reports %d links with hash %v and holds %d with hash %v", tab.Len(), tab.StateHash(), len(got), hash)
 	}
 	return got
 }
@@ -145,7 +145,7 @@ func TestLoad_refuses_a_slug_that_comes_twice(t *testing.T) {
 	}
 }
 
-// A map is the model: random deltas, folds and loads must leave the table equal to it.
+// After random deltas, folds and loads, the table must equal a map with the same changes.
 func TestTable_equals_a_map(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -176,7 +176,7 @@ func TestTable_equals_a_map(t *testing.T) {
 				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: old.Num, Slug: old.Slug})
 				delete(model, r.Slug)
 				continue
-			case exists && rng.IntN(4) == 0: // deleted, and made again by somebody else
+			case exists && rng.IntN(4) == 0: // deleted and created again by another user
 				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: old.Num, Slug: old.Slug})
 				num++
 				r.Num = num
@@ -250,18 +250,18 @@ func TestApply_later_revision_and_other_number_stay(t *testing.T) {
 	older.Revision, older.Destination = 11, "https://old.example"
 	apply(t, tab, snapshot.Delta{Upserts: []link.Record{older}, Deletes: []snapshot.Tombstone{{Num: 999, Slug: plain(2).Slug}, {Num: 5, Slug: "unknown"}}})
 	if e, ok := tab.Lookup([]byte(newer.Slug)); !ok || e.Revision() != 50 || e.Destination() != newer.Destination {
-		t.Error("an older revision took the place of a later one")
+		t.Error("an older revision replaced a later one")
 	}
 	if _, ok := tab.Lookup([]byte(plain(2).Slug)); !ok {
-		t.Error("a tombstone of another link took this one")
+		t.Error("the deletion of another link deleted this one")
 	}
 	if tab.Cursor().Revision != 11 {
-		t.Error("the cursor stays")
+		t.Error("the cursor did not move")
 	}
 }
 
-// Every delta sets all links to one revision: a reader that sees two at once has seen half a change. Held
-// entries must stay as they were through folds and loads.
+// Every delta sets all links to one revision. A reader that sees two revisions at once has seen half a change. Entries
+// that a reader holds must not change with folds and loads.
 func TestTable_readers_see_whole_states(t *testing.T) {
 	t.Parallel()
 	const links = 300
@@ -288,7 +288,7 @@ func TestTable_readers_see_whole_states(t *testing.T) {
 			for ctx.Err() == nil {
 				e, ok := tab.Lookup([]byte(plain(rng.IntN(links)).Slug))
 				if !ok {
-					t.Error("a link was missing for a moment")
+					t.Error("a link was temporarily missing")
 					return
 				}
 				if e.Revision() < last {
