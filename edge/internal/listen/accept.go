@@ -1,32 +1,25 @@
 package listen
 
 import (
-	"container/list"
 	"errors"
 	"net"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
-)
 
-// retryAfter is the pause before the next attempt when no connection can be accepted.
-const retryAfter = 10 * time.Millisecond
+	"github.com/shortline/shortline/shared/conns"
+)
 
 // pending holds new connections until the head of their first request is complete. A pending connection costs a
 // goroutine of two kilobytes and the bytes that have arrived. That is a tenth of what a server allocates for a
 // connection before it reads from it.
 type pending struct {
-	limit int // on open connections
-	start sync.Once
-	ready chan *conn
-	over  chan struct{} // closed when no more connections will become ready
-	why   error         // the reason; set before over is closed
-
-	mu      sync.Mutex
-	waiting list.List // of *conn, the oldest in front
+	shedder conns.Shedder[*conn]
+	start   sync.Once
+	ready   chan *conn
 	busy    sync.WaitGroup
-	closed  atomic.Uint64 // connections closed because the limit was reached
+	over    chan struct{} // closed when no more connections will become ready
+	why     error         // the reason; set before over is closed
 }
 
 // AwaitHeads makes Accept return a connection only when its first request is complete, when 8 KiB of the request have
@@ -39,7 +32,10 @@ type pending struct {
 //
 // AwaitHeads also turns on the framing checks, some of which the handler must make: see Exact. Call it before Accept.
 func (l *Listener) AwaitHeads(limit int) {
-	l.pending = &pending{limit: limit, ready: make(chan *conn), over: make(chan struct{})}
+	l.pending = &pending{ready: make(chan *conn), over: make(chan struct{}), shedder: conns.Shedder[*conn]{
+		Limit: limit, Open: l.Open, CloseIdle: l.closeLongestIdle,
+		Close: func(c *conn) bool { _ = c.Close(); return true },
+	}}
 }
 
 // acceptReady waits for the next connection whose first request has arrived.
@@ -54,54 +50,36 @@ func (l *Listener) acceptReady() (net.Conn, error) {
 	}
 }
 
-// admit accepts connections until the listener is closed or fails. It returns when no connection is
-// pending any more.
+// admit accepts connections until the listener is closed or fails. It returns when no connection is pending any more.
 func (l *Listener) admit() {
 	p := l.pending
 	for {
-		for l.Open() >= p.limit && !p.shed() && !l.endLongestIdle() {
-			time.Sleep(retryAfter) // every connection is being answered or is new
+		for !p.shedder.MakeRoom() {
+			time.Sleep(conns.Pause) // every connection is being answered or is new
 		}
 		c, err := l.accept()
 		switch {
 		case err == nil:
 			c.first = true
 			c.move(&c.readBy, l.timeouts.Read, 0)
-			p.enter(c)
-			go func() {
-				defer p.busy.Done()
+			place := p.shedder.Opened(c)
+			p.busy.Go(func() {
 				spoke := c.awaitHead()
-				p.leave(c)
+				place.Leave()
 				if !spoke {
 					_ = c.Close()
 					return
 				}
 				p.ready <- c
-			}()
+			})
 		case transient(err):
-			time.Sleep(retryAfter)
+			time.Sleep(conns.Pause)
 		default:
 			p.why = err
 			p.busy.Wait()
 			close(p.over)
 			return
 		}
-	}
-}
-
-func (p *pending) enter(c *conn) {
-	p.busy.Add(1)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	c.opened, c.place = time.Now(), p.waiting.PushBack(c)
-}
-
-func (p *pending) leave(c *conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if c.place != nil {
-		p.waiting.Remove(c.place)
-		c.place = nil
 	}
 }
 

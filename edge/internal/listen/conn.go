@@ -1,7 +1,6 @@
 package listen
 
 import (
-	"container/list"
 	"io"
 	"net"
 	"os"
@@ -20,10 +19,8 @@ type conn struct {
 
 	socket            syscall.RawConn // nil if the connection has none
 	tryRead, tryWrite func(uintptr) bool
-	buffered          []byte    // read before the server asked for it
-	first             bool      // the server has not begun the first request, for which the connection waits in pending
-	opened            time.Time // when the connection became pending; under the lock of pending, like place
-	place             *list.Element
+	buffered          []byte // read before the server asked for it
+	first             bool   // the server has not begun the first request, for which the connection was pending
 	into              []byte // arguments and results of the running Read
 	n                 int
 	readErr           syscall.Errno
@@ -183,9 +180,9 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// endIdle closes the connection if it is between two requests and nothing of the next one has been read. It reports
+// closeIdle closes the connection if it is between two requests and nothing of the next one has been read. It reports
 // whether it did. Any goroutine may call it.
-func (c *conn) endIdle() bool {
+func (c *conn) closeIdle() bool {
 	if !c.claim.CompareAndSwap(0, claimClose) {
 		return false
 	}

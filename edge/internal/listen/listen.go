@@ -44,7 +44,7 @@ type Listener struct {
 	pending  *pending // nil: Accept does not wait for requests
 	mu       sync.Mutex
 	conns    []*conn
-	scanned  int // the last index in conns that endLongestIdle examined
+	scanned  int // the last index in conns that closeLongestIdle examined
 }
 
 // New wraps ln. The Listener then owns ln.
@@ -74,7 +74,7 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 			c.move(&c.readBy, l.timeouts.Read, 0)
 		}
 		c.move(&c.writeBy, l.timeouts.Write, l.timeouts.Read)
-		c.claim.Store(0) // after writeBy: see endIdle
+		c.claim.Store(0) // after writeBy: see closeIdle
 		if c.glanced != 0 {
 			l.foresee.Expect(c.glanced)
 			c.glanced = 0
