@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/valyala/fasthttp"
 )
 
@@ -61,7 +62,7 @@ type blind struct{}
 func (*blind) Glance([]byte) uint64 { return 0 }
 func (*blind) Expect(uint64)        {}
 
-// First requests arrive in any pieces, several at once, with bodies, or not at all.
+// A first request may arrive in pieces, together with others, with a body, or not at all.
 func TestListener_first_requests(t *testing.T) {
 	t.Parallel()
 	addr, _ := served(t, 1000)
@@ -99,7 +100,7 @@ func TestListener_first_requests(t *testing.T) {
 					t.Fatal(err)
 				}
 				if b = b[n:]; c.piece > 0 {
-					time.Sleep(time.Millisecond) // a packet each
+					time.Sleep(time.Millisecond) // so that each piece arrives as a packet of its own
 				}
 			}
 			in := bufio.NewReader(c1)
@@ -117,7 +118,7 @@ func TestListener_first_requests(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", want, err)
 				}
-				body, _ := io.ReadAll(res.Body) // what is missing shows
+				body, _ := io.ReadAll(res.Body) // a cut body differs from the expected one
 				if got := res.Status[:3] + " " + string(body); !strings.HasPrefix(got, want) {
 					t.Errorf("got %q, want %q", got, want)
 				}
@@ -129,7 +130,7 @@ func TestListener_first_requests(t *testing.T) {
 	}
 }
 
-// Who has gone is forgotten, whatever was sent before.
+// A connection that the client closes before its first request is complete is closed without an answer.
 func TestListener_first_requests_of_nobody(t *testing.T) {
 	t.Parallel()
 	addr, _ := served(t, 1000)
@@ -144,17 +145,17 @@ func TestListener_first_requests_of_nobody(t *testing.T) {
 		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetReadDeadline(time.Now().Add(900 * time.Millisecond)); err != nil { // before it would be cut
+		if err := c.SetReadDeadline(time.Now().Add(900 * time.Millisecond)); err != nil { // shorter than the read timeout
 			t.Fatal(err)
 		}
 		if answer, err := io.ReadAll(c); err != nil {
-			t.Errorf("%q, then the end: %q, %v", sent, answer, err)
+			t.Errorf("after %q and the end of the stream: answer %q, %v", sent, answer, err)
 		}
 		c.Close()
 	}
 }
 
-// More connections than may be open cost those their place that have waited longest without a word.
+// At the limit, the listener closes the connections that have been silent for longest.
 func TestListener_full_of_silence(t *testing.T) {
 	t.Parallel()
 	const limit = 40
@@ -177,10 +178,10 @@ func TestListener_full_of_silence(t *testing.T) {
 		res.Body.Close()
 	}
 	if d := time.Since(began); d > 900*time.Millisecond {
-		t.Errorf("served after %v, when the silent ones were over", d)
+		t.Errorf("served only after %v, when the silent connections had timed out", d)
 	}
 	if n := l.Open(); n > limit {
-		t.Errorf("%d connections are open, %d may be", n, limit)
+		t.Errorf("%d connections are open, want at most %d", n, limit)
 	}
 	if l.Shed() < 2*limit {
 		t.Errorf("%d connections were shed", l.Shed())
@@ -189,11 +190,11 @@ func TestListener_full_of_silence(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := silent[0].Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("the one that waited longest: %v", err)
+		t.Errorf("the connection that was silent for longest: %v", err)
 	}
 }
 
-// Connections that asked once and stay cost those their place that have been idle for longest, so that others get in.
+// At the limit, the listener closes the connections that have been idle for longest, so that new ones are served.
 func TestListener_full_of_idle_ones(t *testing.T) {
 	t.Parallel()
 	const limit = 40
@@ -220,14 +221,14 @@ func TestListener_full_of_idle_ones(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(600 * time.Millisecond) // it has been idle for longer than others as the sweep's clock shows it
+	sweeps(t, l, 2) // the sweep's clock, which measures idleness, shows that the others become idle later
 	for i := range 3 * limit {
 		if _, err := ask(); err != nil {
 			t.Fatalf("client %d of %d connections: %v", i, limit, err)
 		}
 	}
 	if n := l.Open(); n > limit {
-		t.Errorf("%d connections are open, %d may be", n, limit)
+		t.Errorf("%d connections are open, want at most %d", n, limit)
 	}
 	if l.Shed() < limit {
 		t.Errorf("%d connections were shed", l.Shed())
@@ -236,11 +237,11 @@ func TestListener_full_of_idle_ones(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := first.Read(make([]byte, 1)); n > 0 || err != io.EOF {
-		t.Errorf("the one that has been idle for longest: %d bytes, %v", n, err)
+		t.Errorf("the connection that was idle for longest: %d bytes, %v", n, err)
 	}
 }
 
-// A server that ends answers who has begun to ask.
+// A server that shuts down still answers a request that has begun to arrive.
 func TestListener_waits_for_heads_at_the_end(t *testing.T) {
 	t.Parallel()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
@@ -260,10 +261,16 @@ func TestListener_waits_for_heads_at_the_end(t *testing.T) {
 	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(100 * time.Millisecond) // it is taken in
+	testkit.Eventually(t, "the connection is accepted", func() bool { return l.Open() == 1 })
 	ended := make(chan error, 1)
 	go func() { ended <- server.Shutdown() }()
-	time.Sleep(200 * time.Millisecond) // the listener is closed
+	testkit.Eventually(t, "the listener is closed", func() bool {
+		c, err := net.Dial("tcp", raw.Addr().String())
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
 	if _, err := io.WriteString(c, "Host: h\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +285,7 @@ func TestListener_waits_for_heads_at_the_end(t *testing.T) {
 				t.Error(err)
 			}
 		case <-time.After(4 * time.Second):
-			t.Fatal("the server does not end")
+			t.Fatal("the server does not shut down")
 		}
 	}
 }

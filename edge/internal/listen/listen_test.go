@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/listen"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/valyala/fasthttp"
 )
 
-// pair gives both ends of one connection through a running Listener.
+// pair returns both ends of a connection through a running Listener.
 func pair(t *testing.T) (l *listen.Listener, server, client net.Conn) {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,6 +45,15 @@ func pair(t *testing.T) (l *listen.Listener, server, client net.Conn) {
 		t.Fatal(err)
 	}
 	return l, server, client
+}
+
+// sweeps waits until the listener has swept n times.
+func sweeps(t *testing.T, l *listen.Listener, n int) {
+	t.Helper()
+	for range n {
+		last := l.Swept()
+		testkit.Eventually(t, "a sweep", func() bool { return l.Swept() > last })
+	}
 }
 
 func TestListener_cuts_an_overdue_read(t *testing.T) {
@@ -81,7 +91,7 @@ func TestListener_moving_on_keeps_a_connection(t *testing.T) {
 	_, server, client := pair(t)
 	go func() {
 		for range 10 {
-			time.Sleep(60 * time.Millisecond) // a slow but live peer is what is tested
+			time.Sleep(60 * time.Millisecond) // a slow but live peer
 			_, _ = client.Write([]byte("x"))
 		}
 	}()
@@ -111,10 +121,8 @@ func TestListener_phases(t *testing.T) {
 	l, server, client := pair(t)
 	began := time.Now()
 	l.State(server, fasthttp.StateIdle)
-	go func() {
-		time.Sleep(800 * time.Millisecond) // idle for longer than a request may take
-		_, _ = client.Write([]byte("x"))
-	}()
+	sweeps(t, l, 5) // idle for longer than a request may take
+	_, _ = client.Write([]byte("x"))
 	if _, err := server.Read(make([]byte, 1)); err != nil {
 		t.Fatalf("idle for %v: %v", time.Since(began), err)
 	}
@@ -128,7 +136,7 @@ func TestListener_phases(t *testing.T) {
 	}
 }
 
-// watcher notes what it foresaw.
+// watcher records the calls that it gets.
 type watcher struct{ glances, expected []string }
 
 func (w *watcher) Glance(b []byte) uint64 {
@@ -144,7 +152,7 @@ func TestListener_reads_after_answers(t *testing.T) {
 	w := new(watcher)
 	l.Foresee(w)
 	b := make([]byte, 16)
-	// Often enough for the reader to wait for others, to learn that it pays or does not, and to try again.
+	// Often enough for the reader to yield, to learn whether yielding helps, and to try again.
 	for i := range 200 {
 		early := i%3 == 0
 		if early {
@@ -183,7 +191,7 @@ func TestListener_reads_after_answers(t *testing.T) {
 	}
 }
 
-// More than fits into the kernel's buffers, in both directions: what was written is what arrives.
+// Data larger than the kernel's buffers arrives unchanged in both directions.
 func TestConnections_carry_what_takes_many_steps(t *testing.T) {
 	t.Parallel()
 	_, server, client := pair(t)
@@ -202,7 +210,7 @@ func TestConnections_carry_what_takes_many_steps(t *testing.T) {
 		}()
 		got := make([]byte, len(sent))
 		if _, err := io.ReadFull(ends[1], got); err != nil || !bytes.Equal(got, sent) {
-			t.Errorf("%s: %v, or other bytes", name, err)
+			t.Errorf("%s: %v, or the bytes differ", name, err)
 		}
 		if err := <-failed; err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -214,20 +222,20 @@ func TestListener_cuts_an_overdue_write(t *testing.T) {
 	t.Parallel()
 	_, server, _ := pair(t)
 	_ = server.SetWriteDeadline(time.Now().Add(300 * time.Millisecond))
-	n, err := server.Write(make([]byte, 64<<20)) // which nobody takes
+	n, err := server.Write(make([]byte, 64<<20)) // which the client does not read
 	if !errors.Is(err, os.ErrDeadlineExceeded) || n <= 0 || n >= 64<<20 {
 		t.Fatalf("Write = %d, %v, want a part and a deadline error", n, err)
 	}
 }
 
-// A client that has gone is an error, and no signal that ends the process.
+// A write to a closed connection is an error and not a signal that ends the process.
 func TestConnections_writing_to_nobody_fails(t *testing.T) {
 	t.Parallel()
 	_, server, client := pair(t)
 	_ = client.(*net.TCPConn).SetLinger(0)
 	_ = client.Close()
 	if _, err := server.Read(make([]byte, 1)); err == nil {
-		t.Error("read from nobody")
+		t.Error("a read from a closed connection succeeded")
 	}
 	var failure *net.OpError
 	if _, err := server.Write([]byte("x")); !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) || !errors.As(err, &failure) || failure.Op != "write" {
@@ -239,7 +247,7 @@ func TestConnections_writing_to_nobody_fails(t *testing.T) {
 	}
 }
 
-// Not parallel: AllocsPerRun counts the whole process.
+// Not parallel, because AllocsPerRun counts the whole process.
 func TestConnections_allocate_nothing(t *testing.T) {
 	_, server, client := pair(t)
 	b := make([]byte, 4)
