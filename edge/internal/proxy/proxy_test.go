@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/edge/internal/proxy"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/valyala/fasthttp"
 	"github.com/valyala/fasthttp/fasthttputil"
 )
@@ -205,13 +206,7 @@ func TestProxy_passes_events_on_as_they_come(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("the upstream was not told")
 	}
-	deadline := time.Now().Add(10 * time.Second)
-	for p.Stats().InFlight != 0 && time.Now().Before(deadline) {
-		time.Sleep(time.Millisecond)
-	}
-	if n := p.Stats().InFlight; n != 0 {
-		t.Errorf("%d requests are still held", n)
-	}
+	testkit.Eventually(t, "no request in flight", func() bool { return p.Stats().InFlight == 0 })
 }
 
 func TestProxy_answers_without_a_body(t *testing.T) {

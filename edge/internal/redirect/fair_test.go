@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 	"golang.org/x/crypto/bcrypt"
 )
@@ -72,9 +73,7 @@ func TestM3_OneClientLocksOutNobody(t *testing.T) {
 			}
 		})
 	}
-	for guesses.Load() == 0 { // the slot is taken from here on
-		time.Sleep(time.Millisecond)
-	}
+	testkit.Eventually(t, "the first guess", func() bool { return guesses.Load() > 0 }) // the slot is taken from here on
 	failed, slowest := 0, time.Duration(0)
 	for i := range visitors {
 		began := time.Now()
