@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/operators/metrics.md anew")
+var update = flag.Bool("update", false, "write docs/operators/metrics.md and testdata/log-messages.txt anew")
 
 // inSource matches how metrics are declared: a constructor's name and help, or the fields of options.
 var inSource = regexp.MustCompile(`(?:\(|Name:\s*)"(shortline_[a-z0-9_]+)",\s*(?:Help:\s*)?"((?:[^"\\]|\\.)*)"`)
