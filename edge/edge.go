@@ -151,11 +151,20 @@ func (c Config) spool() spool.Config {
 	}
 }
 
-// Deps are what an edge works with. Source and Sink are required.
+// Deps are the capabilities that an edge uses. Links and Sink are required.
 type Deps struct {
-	// Source, where it is a lockout.Exchange too, also shares lockouts with other edges.
-	Source snapshot.Source
-	Sink   click.Sink
+	// Links provides the links.
+	Links snapshot.Source
+	// Sink receives the clicks.
+	Sink click.Sink
+	// Reports receives the status of this edge. If it is nil, the edge does not report, so it gets no orders to repair
+	// clicks and does not notice another edge with its id.
+	Reports snapshot.Reporter
+	// Lockout shares failed link passwords with other edges. If it is nil, this edge counts for itself.
+	Lockout lockout.Exchange
+	// ClockAhead returns by how much this machine's clock is ahead of the control plane's, and whether that is known. It
+	// is nil if both have one clock.
+	ClockAhead func() (ahead time.Duration, known bool)
 	// Upstream dials the control plane, if this edge is to pass its paths on (see UpstreamPaths); nil means that
 	// the edge answers links only.
 	Upstream func(context.Context) (net.Conn, error)
@@ -180,7 +189,7 @@ type Edge struct {
 	cfg      Config
 	log      *slog.Logger
 	registry prometheus.Registerer
-	source   snapshot.Source
+	ahead    func() (time.Duration, bool) // nil if the control plane has the same clock
 
 	geo      *visitor.Geo
 	ownGeo   bool
@@ -203,7 +212,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if err := errors.Join(cfg.Validate(), deps.validate()); err != nil {
 		return nil, err
 	}
-	e := &Edge{cfg: cfg, log: cmp.Or(deps.Logger, slog.Default()), registry: deps.Registry, source: deps.Source, geo: deps.Geo}
+	e := &Edge{cfg: cfg, log: cmp.Or(deps.Logger, slog.Default()), registry: deps.Registry, ahead: deps.ClockAhead, geo: deps.Geo}
 	defer func() {
 		if err != nil {
 			e.release()
@@ -235,14 +244,13 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 		return nil, err
 	}
 	if e.agent, err = agent.New(agent.Config{
-		Dir: filepath.Join(cfg.DataDir, "links"), Source: deps.Source, Table: e.table, Logger: e.log,
+		Dir: filepath.Join(cfg.DataDir, "links"), Source: deps.Links, Reports: deps.Reports, Table: e.table, Logger: e.log,
 		Edge: fmt.Sprintf("%016x", e.spool.Edge()), Version: ops.Version, Fill: e.fill, AllowLoss: cfg.AllowLoss, Keys: keys,
 		Twin: e.ship.Hold, Repair: e.ship.Repair,
 	}); err != nil {
 		return nil, err
 	}
-	others, _ := deps.Source.(lockout.Exchange)
-	e.lockout = edgelockout.New(edgelockout.Config{Exchange: others, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Logger: e.log})
+	e.lockout = edgelockout.New(edgelockout.Config{Exchange: deps.Lockout, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Logger: e.log})
 	parts := redirect.Deps{
 		Table: e.table, Spool: e.spool, Lockout: e.lockout, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
 		Ready: e.agent.Ready, Tracer: deps.Tracer, Logger: e.log,
@@ -280,7 +288,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 
 func (d Deps) validate() error {
 	var problems []error
-	if d.Source == nil {
+	if d.Links == nil {
 		problems = append(problems, errors.New("edge: a source of links is required"))
 	}
 	if d.Sink == nil {
@@ -455,11 +463,6 @@ type Stats struct {
 	ClockAhead  time.Duration // of the control plane's, about; 0 if that is not known
 }
 
-// clock is a Source across a network, which hears what time it is elsewhere.
-type clock interface {
-	Clock() (ahead time.Duration, known bool)
-}
-
 // Stats returns the account.
 func (e *Edge) Stats() Stats {
 	_, aside := e.table.SetAside()
@@ -470,8 +473,8 @@ func (e *Edge) Stats() Stats {
 	if e.proxy != nil {
 		s.Proxy = e.proxy.Stats()
 	}
-	if c, ok := e.source.(clock); ok {
-		s.ClockAhead, _ = c.Clock()
+	if e.ahead != nil {
+		s.ClockAhead, _ = e.ahead()
 	}
 	return s
 }

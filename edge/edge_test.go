@@ -108,7 +108,9 @@ func (c *control) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, e
 	}
 }
 
-func (c *control) Report(context.Context, snapshot.Status) error { return nil }
+func (c *control) Report(context.Context, snapshot.Status) (a snapshot.Answer, err error) {
+	return a, nil
+}
 
 func (c *control) Deliver(_ context.Context, b *click.Batch) error {
 	c.mu.Lock()
@@ -197,7 +199,7 @@ func TestEdge_from_change_to_click(t *testing.T) {
 	c := newControl()
 	cfg := config(t)
 	registry := prometheus.NewPedanticRegistry()
-	e, stop := run(t, cfg, edge.Deps{Source: c, Sink: c, Registry: registry})
+	e, stop := run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
 	wait(t, "ready", e.Ready)
 	if code, _ := status(t, e, "/abc"); code != 404 {
 		t.Errorf("before the link = %d", code)
@@ -229,7 +231,7 @@ func TestEdge_from_change_to_click(t *testing.T) {
 	// The control plane is away: the edge serves what it has, and keeps the clicks until they can be delivered.
 	c.setAway(true)
 	before := c.count()
-	e, stop = run(t, cfg, edge.Deps{Source: c, Sink: c, Registry: registry})
+	e, stop = run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
 	if !e.Ready() {
 		t.Fatal("not ready from local state")
 	}
@@ -243,7 +245,7 @@ func TestEdge_from_change_to_click(t *testing.T) {
 		t.Fatal("clicks were delivered to a sink that was away")
 	}
 	c.setAway(false)
-	_, stop = run(t, cfg, edge.Deps{Source: c, Sink: c, Registry: registry})
+	_, stop = run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
 	wait(t, "the clicks of the outage", func() bool { return c.count() == before+10 })
 	stop()
 }
@@ -254,9 +256,9 @@ type told struct {
 	last atomic.Pointer[snapshot.Status]
 }
 
-func (c *told) Report(_ context.Context, s snapshot.Status) error {
+func (c *told) Report(_ context.Context, s snapshot.Status) (a snapshot.Answer, err error) {
 	c.last.Store(&s)
-	return nil
+	return a, nil
 }
 
 func (c *told) Deliver(context.Context, *click.Batch) error { return errAway }
@@ -265,7 +267,7 @@ func TestEdge_reports_what_waits_and_where_it_is(t *testing.T) {
 	t.Parallel()
 	c := &told{control: newControl()}
 	registry := prometheus.NewPedanticRegistry()
-	e, _ := run(t, config(t), edge.Deps{Source: c, Sink: c, Registry: registry})
+	e, _ := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
 	if age := oldestPending(t, registry); age != 0 {
 		t.Errorf("before any click the oldest has waited for %v s", age)
 	}
@@ -304,7 +306,7 @@ func TestEdge_a_stop_ships_what_was_clicked(t *testing.T) {
 	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
 	cfg := config(t)
 	cfg.ShipDelay = 5 * time.Second // so that only the stop ships
-	e, stop := run(t, cfg, edge.Deps{Source: c, Sink: c})
+	e, stop := run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c})
 	wait(t, "ready", e.Ready)
 	for range 20 {
 		status(t, e, "/abc")
@@ -334,7 +336,7 @@ func TestEdge_passes_the_upstreams_paths_on(t *testing.T) {
 	t.Cleanup(func() { _ = upstream.Close() })
 	c := newControl()
 	c.put(link.Record{Num: 1, Slug: "apis", Destination: "https://example.com/1"})
-	e, stop := run(t, config(t), edge.Deps{Source: c, Sink: c, Upstream: func(context.Context) (net.Conn, error) { return memory.Dial() }})
+	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Upstream: func(context.Context) (net.Conn, error) { return memory.Dial() }})
 	wait(t, "ready", e.Ready)
 	base := "http://" + e.Addr().String()
 	resp, err := http.Post(base+"/api/urls", "application/octet-stream", strings.NewReader(strings.Repeat("x", 11<<20)))
@@ -384,11 +386,11 @@ func TestEdge_a_taken_port_leaves_nothing_open(t *testing.T) {
 	c := newControl()
 	cfg := config(t)
 	cfg.ListenAddr = l.Addr().String()
-	if _, err := edge.New(cfg, edge.Deps{Source: c, Sink: c, Logger: quiet}); err == nil {
+	if _, err := edge.New(cfg, edge.Deps{Links: c, Sink: c, Reports: c, Logger: quiet}); err == nil {
 		t.Fatal("no error")
 	}
 	cfg.ListenAddr = "127.0.0.1:0"
-	e, err := edge.New(cfg, edge.Deps{Source: c, Sink: c, Logger: quiet})
+	e, err := edge.New(cfg, edge.Deps{Links: c, Sink: c, Reports: c, Logger: quiet})
 	if err != nil {
 		t.Fatalf("the data folder is still held: %v", err)
 	}

@@ -72,7 +72,7 @@ func TestOps4_Redirect_latency(t *testing.T) {
 	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
 	registry := prometheus.NewPedanticRegistry()
 	e, stop := run(t, config(t), edge.Deps{
-		Source: c, Sink: c, Registry: registry, Upstream: func(context.Context) (net.Conn, error) { return memory.Dial() },
+		Links: c, Sink: c, Reports: c, Registry: registry, Upstream: func(context.Context) (net.Conn, error) { return memory.Dial() },
 	})
 	wait(t, "ready", e.Ready)
 
@@ -131,7 +131,7 @@ func TestOps4_Latency_of_errors(t *testing.T) {
 	c := newControl()
 	c.setAway(true)
 	registry := prometheus.NewPedanticRegistry()
-	e, stop := run(t, config(t), edge.Deps{Source: c, Sink: c, Registry: registry})
+	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
 	ask(t, e, 32, "GET /abc HTTP/1.1")
 	wait(t, "two samples with the outcome busy of 32 requests", func() bool {
 		return samples(t, registry, "shortline_edge_request_duration_seconds")["busy"].GetHistogram().GetSampleCount() == 2

@@ -20,9 +20,9 @@ type heard struct {
 	origin atomic.Pointer[click.Origin]
 }
 
-func (c *heard) Report(_ context.Context, s snapshot.Status) error {
+func (c *heard) Report(_ context.Context, s snapshot.Status) (a snapshot.Answer, err error) {
 	c.report.Store(&s)
-	return nil
+	return a, nil
 }
 
 func (c *heard) Deliver(ctx context.Context, b *click.Batch) error {
@@ -39,7 +39,7 @@ func TestOps7_Edge_says_where_it_is(t *testing.T) {
 	cfg := config(t)
 	cfg.Name, cfg.Region = "fra-1", "eu-central"
 	registry := prometheus.NewPedanticRegistry()
-	e, stop := run(t, cfg, edge.Deps{Source: c, Sink: c, Registry: registry})
+	e, stop := run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
 	wait(t, "the link", func() bool { code, _ := status(t, e, "/abc"); return code == 302 })
 	wait(t, "a batch with its origin", func() bool {
 		o := c.origin.Load()

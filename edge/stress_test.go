@@ -20,7 +20,7 @@ func TestArch3_an_edge_starts_and_stops_100_times(t *testing.T) {
 	cfg := config(t)
 	transport := &http.Transport{DisableKeepAlives: true}
 	for round := range 100 {
-		e, err := edge.New(cfg, edge.Deps{Source: c, Sink: c, Logger: quiet})
+		e, err := edge.New(cfg, edge.Deps{Links: c, Sink: c, Reports: c, Logger: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}

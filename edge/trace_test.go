@@ -116,7 +116,7 @@ func TestOps13_Edge_exports_spans(t *testing.T) {
 	go func() { over <- traces.Run(ctx) }()
 	c := newControl()
 	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
-	e, stop := run(t, config(t), edge.Deps{Source: c, Sink: c, Upstream: upstream(t), Tracer: traces.Tracer("test")})
+	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Upstream: upstream(t), Tracer: traces.Tracer("test")})
 	wait(t, "ready", e.Ready)
 	continued, begun := passedOn(t, e, valid), passedOn(t, e)
 	ask(t, e, 64, "GET /abc HTTP/1.1")
@@ -154,7 +154,7 @@ func TestOps13_Edge_exports_spans(t *testing.T) {
 func TestOps13_Edge_passes_a_valid_trace_context_on(t *testing.T) {
 	t.Parallel()
 	c := newControl()
-	e, stop := run(t, config(t), edge.Deps{Source: c, Sink: c, Upstream: upstream(t)})
+	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Upstream: upstream(t)})
 	wait(t, "ready", e.Ready)
 	for _, tt := range []struct {
 		sent []string

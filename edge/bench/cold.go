@@ -87,8 +87,6 @@ func (fileSource) Changes(ctx context.Context, _ snapshot.Cursor) ([]byte, error
 	return nil, ctx.Err()
 }
 
-func (fileSource) Report(context.Context, snapshot.Status) error { return nil }
-
 // nowhere takes clicks and forgets them.
 type nowhere struct{}
 
@@ -97,7 +95,7 @@ func (nowhere) Deliver(context.Context, *click.Batch) error { return nil }
 // serveCold is a whole edge with its data in a folder, which takes a document if it has no links yet.
 func serveCold(s *settings) error {
 	e, err := edge.New(edge.Config{ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt", DataDir: s.data}, edge.Deps{
-		Source: fileSource(s.document), Sink: nowhere{}, Logger: slog.New(slog.DiscardHandler),
+		Links: fileSource(s.document), Sink: nowhere{}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return err

@@ -59,8 +59,8 @@ func TestClientOf_an_IPv6_64_is_one_client(t *testing.T) {
 
 // The messages of the first release. Every later release reads and writes the same bytes.
 const (
-	goldenReport = `{"edge":"00000000000000e1","tries":[{"link":7,"from":"192.0.2.1","count":2,"agoMs":40},{"link":18446744073709551615,"from":"2001:db8::","right":true,"count":-1,"agoMs":0}]}`
-	goldenChanges   = `{"next":12,"standings":[{"link":7,"from":"192.0.2.1","count":5,"agoMs":1500,"mark":12}]}`
+	goldenReport  = `{"edge":"00000000000000e1","tries":[{"link":7,"from":"192.0.2.1","count":2,"agoMs":40},{"link":18446744073709551615,"from":"2001:db8::","right":true,"count":-1,"agoMs":0}]}`
+	goldenChanges = `{"next":12,"standings":[{"link":7,"from":"192.0.2.1","count":5,"agoMs":1500,"mark":12}]}`
 )
 
 func TestWire_golden(t *testing.T) {

@@ -23,8 +23,9 @@ type Cursor struct {
 // of another incarnation: take a full document.
 var ErrTooOld = errors.New("snapshot: the cursor is too old, take a full document")
 
-// Source is where an edge gets its links from. Snapshot and Changes return the wire format (see Decode and DecodeDelta),
-// so that an edge in the same process runs the same code as one across a network.
+// Source provides links to an edge. Snapshot and Changes return the wire format (see Decode and DecodeDelta), so an edge
+// in the same process runs the same code as an edge across a network. Implementations are safe for concurrent use.
+// Package snapshottest holds their conformance suite.
 type Source interface {
 	// Snapshot opens the newest full document. The caller closes it, and must not use a document before it
 	// has read and verified all of it.
@@ -33,9 +34,13 @@ type Source interface {
 	// Changes returns the delta after the cursor as soon as there is one. It may return (nil, nil) when
 	// nothing changed for a while: ask again. The bytes belong to the caller. See WithAsker.
 	Changes(ctx context.Context, after Cursor) ([]byte, error)
+}
 
-	// Report tells the control plane what this edge runs. Best effort: an error is logged and forgotten.
-	Report(ctx context.Context, s Status) error
+// Reporter receives the status of edges. Implementations are safe for concurrent use.
+type Reporter interface {
+	// Report sends the status of an edge and returns the orders for that edge. The error wraps ErrTwin if another live
+	// edge has the same id. The edge ignores other errors and reports again later.
+	Report(ctx context.Context, s Status) (Answer, error)
 }
 
 // Status is what an edge says of itself. Fields that an older edge doesn't send are zero.
@@ -93,8 +98,3 @@ type Answer struct {
 // ErrTwin is wrapped by a Reporter's error when another live edge has the same id. The edge must not ship clicks until
 // a report is taken: with two edges under one id, clicks of one pass for repetitions of the other's.
 var ErrTwin = errors.New("another live edge has the same id")
-
-// Reporter is a Source that answers reports. Where a Source is one, AnswerTo is called instead of Report.
-type Reporter interface {
-	AnswerTo(ctx context.Context, s Status) (Answer, error)
-}

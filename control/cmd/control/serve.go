@@ -155,7 +155,7 @@ func (s *settings) consume(g *service.Group, control *app.Control, op *ops.Serve
 
 // withEdges is a handler that answers edges, and leaves the rest to another.
 func (s *settings) withEdges(control *app.Control, op *ops.Server, log *slog.Logger, rest http.Handler) (http.Handler, error) {
-	edges, err := edgeapi.New(s.edges(log), control.Source)
+	edges, err := edgeapi.New(s.edges(log), edgeapi.Deps{Links: control.Links, Reports: control.Reports, Lockout: control.Lockout})
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
@@ -62,9 +63,9 @@ func newFleet(t *testing.T) *fleet {
 		return err
 	}))
 	pub := publish.New(f.store, publish.Config{Dir: t.TempDir(), Logger: quiet})
-	presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: quiet}, f.store, pub)
-	f.background(presence.Run)
-	api, err := edgeapi.New(edgeapi.Config{Tokens: []string{fleetToken}, Logger: quiet}, presence)
+	tracker := presence.New(presence.Config{Logger: quiet}, f.store)
+	f.background(tracker.Run)
+	api, err := edgeapi.New(edgeapi.Config{Tokens: []string{fleetToken}, Logger: quiet}, edgeapi.Deps{Links: pub, Reports: tracker})
 	f.ok(err)
 	f.control = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if f.away.Load() {
@@ -139,7 +140,7 @@ func (f *fleet) edge(dir string) (*edge.Edge, func()) {
 	f.ok(err)
 	e, err := edge.New(edge.Config{
 		ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt", DataDir: dir, SpoolSegmentBytes: 256 << 10, SpoolCapBytes: 64 << 20, ShipDelay: 2 * time.Millisecond,
-	}, edge.Deps{Source: source, Sink: sink, Logger: quiet})
+	}, edge.Deps{Links: source, Reports: source, Sink: sink, Logger: quiet})
 	f.ok(err)
 	stop := f.background(e.Run)
 	return e, sync.OnceFunc(func() {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -93,7 +93,7 @@ func (s *Server) registerEdges() {
 					return nil, fmt.Errorf("read what edge %s reported: %w", r.Edge, err)
 				}
 				e := Edge{
-					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version, IsAlive: r.SeenAt > now-edgeapi.Alive.Milliseconds(),
+					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version, IsAlive: r.SeenAt > now-presence.Alive.Milliseconds(),
 					LastSeenAt: Time(r.SeenAt), RunningSince: Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation), AppliedRevision: st.Cursor.Revision, Lag: revision,
 					StateHash: st.StateHash, Links: st.Links, SetAside: asideOf(&st), SetAsideCount: max(st.SetAsideCount, len(st.SetAside)), Refused: text(st.Refused),
 					Spool: EdgeSpool{st.Spool.Bytes, st.Spool.Pending, st.Spool.Dropped, st.Spool.OldestMs},

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -21,7 +21,8 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 		w.ok(err)
 		report := func(s snapshot.Status, ago time.Duration) error {
 			then := func() time.Time { return time.Now().Add(-ago) }
-			return edgeapi.NewPresence(edgeapi.PresenceConfig{Now: then}, w.store, nil).Report(t.Context(), s)
+			_, err := presence.New(presence.Config{Now: then}, w.store).Report(t.Context(), s)
+			return err
 		}
 		a := snapshot.Status{Edge: "a", Run: "r1", Version: "1.2", Address: "https://a.example", Name: "fra-1", Region: "eu-central", Cursor: snapshot.Cursor{Incarnation: incarnation, Revision: revision - 1}, StateHash: "h", Links: 2, SetAside: []string{"two", "one"}, SetAsideCount: 5, SetAsideReasons: map[string]string{"one": "no such type"}}
 		a.Spool.Bytes, a.Spool.Pending, a.Spool.Dropped, a.Spool.OldestMs = 1, 2, 3, 4

@@ -6,21 +6,21 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/api"
-	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
 // The preference "wait" as RFC 7240 has it: one that can't be understood is ignored, more than 10 s are 10 s.
 func TestAPI1_prefer_wait(t *testing.T) {
-	var edges *edgeapi.Positions
+	var edges *presence.Positions
 	w := small(t, func(w *world, cfg *api.Config, deps *api.Deps) {
 		withLinks(w, cfg, deps)
-		edges = edgeapi.NewPositions(edgeapi.PositionsConfig{}, w.store)
+		edges = presence.NewPositions(presence.PositionsConfig{}, w.store)
 		deps.Edges = edges
 	})
 	incarnation, err := w.store.Incarnation(t.Context())
 	w.ok(err)
-	edges.Asked("e1", snapshot.Cursor{Incarnation: incarnation, Revision: 1 << 40})
+	edges.Applied("e1", snapshot.Cursor{Incarnation: incarnation, Revision: 1 << 40})
 	make := func(prefer ...string) http.Header {
 		return w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/"}`, as(w.ann), func(r *http.Request) { r.Header["Prefer"] = prefer }).want(201).Header
 	}
@@ -42,7 +42,7 @@ func TestAPI1_prefer_wait(t *testing.T) {
 		t.Errorf("in a second header: %q", h.Get("Preference-Applied"))
 	}
 
-	edges.Asked("e2", snapshot.Cursor{Incarnation: incarnation})
+	edges.Applied("e2", snapshot.Cursor{Incarnation: incarnation})
 	if h := make("wait=1"); h.Get("X-Edges") != "1/2" || h.Get("Preference-Applied") != "wait=1" {
 		t.Errorf("with an edge that is behind: %q, %q", h.Get("X-Edges"), h.Get("Preference-Applied"))
 	}

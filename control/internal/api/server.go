@@ -28,7 +28,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
-	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/explain"
@@ -110,7 +110,7 @@ type Deps struct {
 	Media   *media.Service
 	Explain *explain.Service // needs Links
 
-	Edges *edgeapi.Positions // without it nobody can wait for edges
+	Edges *presence.Positions // without it nobody can wait for edges
 
 	Reports *report.Service
 	Live    *live.Feed

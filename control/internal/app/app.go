@@ -22,8 +22,8 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/reconcile"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/console"
-	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
-	"github.com/shortline/shortline/control/internal/fleet/lockout"
+	fleetlockout "github.com/shortline/shortline/control/internal/fleet/lockout"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/audit"
@@ -41,6 +41,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -76,8 +77,10 @@ type Deps struct {
 type Control struct {
 	// Handler serves /api and the console, under Serve.
 	Handler http.Handler
-	// Source is where edges get links from; it is a lockout.Exchange, too.
-	Source snapshot.Source
+	// Links, Reports and Lockout serve edges. They are nil without the role publish.
+	Links   snapshot.Source
+	Reports snapshot.Reporter
+	Lockout lockout.Exchange
 	// Sink is where edges' clicks go, to be stored.
 	Sink click.Sink
 	// ReloadMarks makes Sink read again how far each lane is stored, for kafkasource.Config.Reload.
@@ -87,7 +90,7 @@ type Control struct {
 	// AdminPassword is set when the first admin was made just now without a password given. It can't be had again.
 	AdminPassword string
 
-	positions *edgeapi.Positions
+	positions *presence.Positions
 	reports   *report.Cache // nil without the role api, as is feed
 	feed      *live.Feed
 	services  []named
@@ -133,25 +136,22 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 	}
 	// Who changes links waits for edges, and who publishes hears of them first.
 	if cfg.Roles.API || cfg.Roles.Publish {
-		c.positions = edgeapi.NewPositions(edgeapi.PositionsConfig{Local: cfg.Direct, Logger: deps.Logger}, deps.Store)
+		c.positions = presence.NewPositions(presence.PositionsConfig{Local: cfg.Direct, Logger: deps.Logger}, deps.Store)
 		c.add("edges' positions", c.positions)
 	}
 	if cfg.Roles.Publish {
 		publisher := publish.New(deps.Store, publish.Config{BaseURL: cfg.BaseURL, Dir: cfg.DataDir, Key: cfg.Key, Logger: deps.Logger})
 		c.add("publish", publisher)
-		presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: deps.Logger, Positions: c.positions}, deps.Store, publisher)
-		lockouts := lockout.New(lockout.Config{Logger: deps.Logger}, deps.Store)
-		for _, part := range []prometheus.Collector{publisher, presence, lockouts} {
+		tracker := presence.New(presence.Config{Logger: deps.Logger, Positions: c.positions}, deps.Store)
+		lockouts := fleetlockout.New(fleetlockout.Config{Logger: deps.Logger}, deps.Store)
+		for _, part := range []prometheus.Collector{publisher, tracker, lockouts} {
 			if err := deps.Registry.Register(part); err != nil {
 				return nil, fmt.Errorf("register the metrics of publishing: %w", err)
 			}
 		}
-		c.add("edges' reports", presence)
+		c.add("edges' reports", tracker)
 		c.add("lockout", lockouts)
-		c.Source = struct {
-			*edgeapi.Presence
-			*lockout.Counter
-		}{presence, lockouts}
+		c.Links, c.Reports, c.Lockout = c.positions.Observe(publisher), tracker, lockouts
 	}
 	if cfg.Roles.API {
 		if err := c.serveAPI(ctx, cfg, deps, hooks, traces); err != nil {

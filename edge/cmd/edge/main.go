@@ -64,7 +64,10 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	if err := op.Registry.Register(sink); err != nil {
 		return fmt.Errorf("register the metrics of the Kafka sink: %w", err)
 	}
-	deps := edge.Deps{Source: source, Sink: sink, Logger: log, Registry: op.Registry}
+	deps := edge.Deps{
+		Links: source, Reports: source, Lockout: source, ClockAhead: source.ClockAhead,
+		Sink: sink, Logger: log, Registry: op.Registry,
+	}
 	traces, err := tracing.New(tracing.Config{
 		Settings: s.Tracing, Name: "shortline-edge", Version: ops.Version, Registry: op.Registry, Logger: log,
 		Attributes: []attribute.KeyValue{attribute.String("service.instance.id", s.Name), attribute.String("cloud.region", s.Region)},

@@ -35,9 +35,10 @@ import (
 // Config says what to follow and where to keep it. Dir, Source and Table are required.
 type Config struct {
 	// Dir is a folder for this agent alone. It is made if it is missing. It holds password hashes: mode 0700.
-	Dir    string
-	Source snapshot.Source
-	Table  *table.Table
+	Dir     string
+	Source  snapshot.Source
+	Reports snapshot.Reporter // nil: this edge does not report
+	Table   *table.Table
 
 	Logger *slog.Logger // nil: slog.Default
 
@@ -285,7 +286,9 @@ func (a *Agent) Run(ctx context.Context) error {
 		close(kept)
 	})
 	parts.Go(func() { a.images(writing, kept) })
-	parts.Go(func() { a.reports(ctx) })
+	if a.cfg.Reports != nil {
+		parts.Go(func() { a.reports(ctx) })
+	}
 	parts.Go(func() { a.settle(ctx) })
 	parts.Wait()
 	return a.Close()

@@ -40,8 +40,14 @@ type edge struct {
 	stop  func() // and waits
 }
 
+// control is a control plane as an agent sees it.
+type control interface {
+	snapshot.Source
+	snapshot.Reporter
+}
+
 // boot makes an agent without running it.
-func boot(t testing.TB, dir string, from snapshot.Source, change func(*agent.Config)) *edge {
+func boot(t testing.TB, dir string, from control, change func(*agent.Config)) *edge {
 	t.Helper()
 	tab, err := table.New(table.Config{})
 	if err != nil {
@@ -49,7 +55,7 @@ func boot(t testing.TB, dir string, from snapshot.Source, change func(*agent.Con
 	}
 	t.Cleanup(tab.Close)
 	cfg := agent.Config{
-		Dir: dir, Source: from, Table: tab, Edge: "test", Version: "1", Logger: slog.New(slog.DiscardHandler),
+		Dir: dir, Source: from, Reports: from, Table: tab, Edge: "test", Version: "1", Logger: slog.New(slog.DiscardHandler),
 		BackoffMin: time.Millisecond, BackoffMax: 5 * time.Millisecond, ReportEvery: 10 * time.Millisecond,
 	}
 	if change != nil {
@@ -62,7 +68,7 @@ func boot(t testing.TB, dir string, from snapshot.Source, change func(*agent.Con
 	return &edge{Agent: a, table: tab, stop: func() {}}
 }
 
-func start(t testing.TB, dir string, from snapshot.Source, change func(*agent.Config)) *edge {
+func start(t testing.TB, dir string, from control, change func(*agent.Config)) *edge {
 	t.Helper()
 	e := boot(t, dir, from, change)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -144,11 +144,11 @@ func (s *source) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, er
 	}
 }
 
-func (s *source) Report(_ context.Context, status snapshot.Status) error {
+func (s *source) Report(_ context.Context, status snapshot.Status) (a snapshot.Answer, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reports = append(s.reports, status)
-	return nil
+	return a, nil
 }
 
 // dead answers nobody.
@@ -160,4 +160,6 @@ func (dead) Snapshot(context.Context) (io.ReadCloser, error) {
 func (dead) Changes(context.Context, snapshot.Cursor) ([]byte, error) {
 	return nil, fmt.Errorf("nobody is there")
 }
-func (dead) Report(context.Context, snapshot.Status) error { return fmt.Errorf("nobody is there") }
+func (dead) Report(context.Context, snapshot.Status) (a snapshot.Answer, err error) {
+	return a, fmt.Errorf("nobody is there")
+}

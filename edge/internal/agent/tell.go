@@ -20,13 +20,9 @@ import (
 func (a *Agent) tell(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	to, ok := a.cfg.Source.(snapshot.Reporter)
-	if !ok {
-		return a.cfg.Source.Report(ctx, a.Status())
-	}
 	s := a.Status()
 	s.Repairs = a.repairs
-	answer, err := to.AnswerTo(ctx, s)
+	answer, err := a.cfg.Reports.Report(ctx, s)
 	twin := errors.Is(err, snapshot.ErrTwin)
 	if err == nil || twin {
 		a.meet(twin, err)

@@ -22,7 +22,7 @@ type reporter struct {
 	got    []snapshot.Status
 }
 
-func (r *reporter) AnswerTo(_ context.Context, s snapshot.Status) (snapshot.Answer, error) {
+func (r *reporter) Report(_ context.Context, s snapshot.Status) (snapshot.Answer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.got = append(r.got, s)

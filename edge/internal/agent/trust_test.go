@@ -88,7 +88,7 @@ func TestAgent_a_state_that_was_taken_without_keys(t *testing.T) {
 	s := newSource()
 	s.put(plains(10)...)
 	dir := t.TempDir()
-	once := func(from snapshot.Source, change func(*agent.Config), serves, asks bool) {
+	once := func(from control, change func(*agent.Config), serves, asks bool) {
 		t.Helper()
 		fulls := s.fulls
 		e := start(t, dir, from, change)

@@ -213,14 +213,8 @@ func (c *Client) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, er
 	return wire, nil
 }
 
-// Report is snapshot.Source's.
-func (c *Client) Report(ctx context.Context, s snapshot.Status) error {
-	_, err := c.AnswerTo(ctx, s)
-	return err
-}
-
-// AnswerTo is snapshot.Reporter's.
-func (c *Client) AnswerTo(ctx context.Context, s snapshot.Status) (answer snapshot.Answer, err error) {
+// Report implements snapshot.Reporter.
+func (c *Client) Report(ctx context.Context, s snapshot.Status) (answer snapshot.Answer, err error) {
 	body, err := json.Marshal(s)
 	if err != nil {
 		return answer, err

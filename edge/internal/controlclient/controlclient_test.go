@@ -91,7 +91,7 @@ func TestClient_speaks_the_protocol(t *testing.T) {
 	}
 	st := snapshot.Status{Edge: "e", Cursor: after, SetAside: []string{"x"}}
 	st.Spool.Pending = 5
-	if err := c.Report(ctx, st); err != nil || !reflect.DeepEqual(reported, st) {
+	if _, err := c.Report(ctx, st); err != nil || !reflect.DeepEqual(reported, st) {
 		t.Errorf("%+v, %v", reported, err)
 	}
 }
@@ -114,7 +114,8 @@ func TestClient_refusals(t *testing.T) {
 			_, changesErr := c.Changes(t.Context(), snapshot.Cursor{})
 			errs := []error{snapshotErr, changesErr}
 			if code/100 != 2 {
-				errs = append(errs, c.Report(t.Context(), snapshot.Status{}))
+				_, err := c.Report(t.Context(), snapshot.Status{})
+				errs = append(errs, err)
 			}
 			for _, err := range errs {
 				if err == nil || !strings.Contains(err.Error(), fmt.Sprint(code)) || strings.Contains(err.Error(), token) || len(err.Error()) > 400 {

@@ -25,6 +25,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/ingest"
 	"github.com/shortline/shortline/control/internal/clicks/reconcile"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
@@ -54,7 +55,7 @@ func newWorld(t *testing.T, st *store.Store, clicks analytics.Store) *world {
 	now := func() time.Time { return time.Now().Add(time.Duration(w.offset.Load())) }
 	w.in = ingest.New(ingest.Config{}, st, clicks, nil)
 	w.auditor = reconcile.New(reconcile.Config{Now: now}, st, clicks)
-	server, err := edgeapi.New(edgeapi.Config{Tokens: []string{token}}, edgeapi.NewPresence(edgeapi.PresenceConfig{Now: now}, st, nil))
+	server, err := edgeapi.New(edgeapi.Config{Tokens: []string{token}}, edgeapi.Deps{Reports: presence.New(presence.Config{Now: now}, st)})
 	w.ok(err)
 	listener := httptest.NewServer(server)
 	t.Cleanup(listener.Close)

@@ -1,24 +1,21 @@
-// Package edgeapi is what edges across a network call: a snapshot.Source as HTTP.
+// Package edgeapi serves edges in other processes over HTTP: links, reports and the lockout exchange.
 //
-//	GET  /edge/v1/snapshot                      the newest full document; ranges and ETag, so that it can be resumed
-//	GET  /edge/v1/changes?incarnation=&after=   the delta after a revision, held until there is one; 204: ask again,
+//	GET  /edge/v1/snapshot                      the newest full document; supports ranges and ETag, so an edge can resume
+//	GET  /edge/v1/changes?incarnation=&after=   the delta after a revision, held until there is one. 204: ask again.
 //	                                            410: too old, take a snapshot. The header Shortline-Edge names the edge
-//	                                            that asks, which has applied that revision
-//	POST /edge/v1/status                        what an edge says of itself, as JSON; 204, or 200 with orders as JSON;
-//	                                            409: another live edge has the same identity; 403: the edge that it
-//	                                            names belongs to another token
-//	POST /edge/v1/guesses                       guesses at passwords since the last such report, as JSON; 200 with what
-//	                                            is held against those clients by all edges, as JSON
-//	GET  /edge/v1/guesses?after=                the same of all clients for whom it changed after a mark, held until there
-//	                                            is any; 204: ask again
+//	                                            that asks, which has applied that revision.
+//	POST /edge/v1/status                        the status of an edge as JSON. 204, or 200 with orders as JSON.
+//	                                            409: another live edge has the same id. 403: the edge belongs to another
+//	                                            token.
+//	POST /edge/v1/guesses                       password attempts since the last report as JSON; 200 with the failures of
+//	                                            those clients at all edges as JSON
+//	GET  /edge/v1/guesses?after=                the failures of all clients that changed after a version, held until there
+//	                                            is a change. 204: ask again.
 //
-// The last two are there where the source is a lockout.Exchange.
-//
-// It owns who may ask (an edge shows one of the tokens as a bearer token, and reports for no edge that belongs to another
-// token) and how many may at once. It promises that
-// tokens are compared in a time that doesn't depend on them and never appear in a log, and that slow or silent
-// edges hold up nobody else. Documents hold password hashes: the connection should be encrypted, which is left to
-// whoever listens. Answers are bytes that the snapshot package verifies, so nothing here does.
+// It authenticates edges: an edge presents one of the tokens as a bearer token, and cannot report for an edge that belongs
+// to another token. It limits concurrent requests of each kind. Tokens are compared in constant time and never logged.
+// Slow or silent edges do not block other edges. Documents contain password hashes, so the listener should encrypt
+// connections. Edges verify answers themselves (package snapshot), so nothing here does.
 package edgeapi
 
 import (
@@ -39,36 +36,37 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Prefix begins the path of all that Server serves.
+// Prefix is the common prefix of all paths that Server serves.
 const Prefix = "/edge/v1/"
 
-// MinToken is how long a token must be, in bytes.
+// MinToken is the minimum length of a token in bytes.
 const MinToken = 16
 
-// Config says who may ask for what. Tokens are required.
+// Config holds the settings of a Server. Tokens are required.
 type Config struct {
-	// Tokens are what edges identify themselves with, each either a token or name=token. Several let an old one be
-	// replaced.
+	// Tokens authenticate edges. Each entry is a token or name=token. With several, a token can be replaced without an
+	// interruption.
 	Tokens []string
-	// Senders is how many snapshots are sent at a time; 0 means 4.
+	// Senders is the maximum number of snapshots that are sent at a time; 0 means 4.
 	Senders int
-	// Held is how many questions for changes are held at a time; 0 means 4,096.
+	// Held is the maximum number of requests for changes that are held at a time; 0 means 4,096.
 	Held int
-	// Hold is how long at most; 0 means 25 s.
+	// Hold is how long a request is held without a change; 0 means 25 s.
 	Hold time.Duration
 	// Logger is nil for slog.Default().
 	Logger *slog.Logger
 }
 
-// Validate reports every problem, without showing a token.
+// Validate reports all problems in one error. The error contains no token.
 func (c Config) Validate() error {
 	var problems []error
 	if len(c.Tokens) == 0 {
-		problems = append(problems, errors.New("EDGE_TOKENS: no token is given, so no edge could ask"))
+		problems = append(problems, errors.New("EDGE_TOKENS: at least one token is required"))
 	}
 	for i, t := range c.Tokens {
 		if len(t) < MinToken || strings.ContainsAny(t, " \t\r\n") {
@@ -81,29 +79,36 @@ func (c Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// What an answer may take. The server's own write timeout, if it has one, doesn't count here.
+// Deps are the capabilities that a Server offers to edges. All are required.
+type Deps struct {
+	Links   snapshot.Source
+	Reports snapshot.Reporter // presence.ErrForeign is answered with 403
+	Lockout lockout.Exchange
+}
+
+// Limits of one request. They replace the write timeout of the HTTP server.
 const (
-	writeStall  = 30 * time.Second // for the next part of an answer to be taken
-	sendWithin  = 30 * time.Minute // for a whole snapshot
-	statusBytes = 256 << 10        // with a reason for each of 100 links
+	writeStall  = 30 * time.Second // for one write to a slow edge
+	sendTimeout = 30 * time.Minute // for a whole snapshot
+	statusBytes = 256 << 10        // enough for a reason for each of 100 links
 	maxEdgeID   = 64
-	busyAgain   = "2" // seconds
+	retryAfter  = "2" // seconds
 )
 
 // Server is an http.Handler for the paths below Prefix.
 type Server struct {
-	cfg     Config
-	log     *slog.Logger
-	source  snapshot.Source
-	tokens  Tokens
-	all     []string // identities of tokens
-	mux     *http.ServeMux
-	senders chan struct{}
-	held    chan struct{}
-	asking  chan struct{} // edges that wait for lockout changes; the same limit as held
+	cfg         Config
+	deps        Deps
+	log         *slog.Logger
+	tokens      Tokens
+	identities  []string // of tokens
+	mux         *http.ServeMux
+	senders     chan struct{} // one entry for each snapshot that is being sent
+	held        chan struct{} // one for each held request for changes
+	heldLockout chan struct{} // one for each held request for lockout changes; the same limit as held
 
 	refused  atomic.Uint64
-	answered [routes][6]atomic.Uint64 // by the status's first digit
+	answered [routes][6]atomic.Uint64 // by the first digit of the status code
 }
 
 const (
@@ -117,43 +122,41 @@ const (
 
 var routeNames = [routes]string{"snapshot", "changes", "status", "told", "guesses"}
 
-// New makes a server of a source. The error names every problem of the settings.
-func New(cfg Config, source snapshot.Source) (*Server, error) {
+// New returns a Server. The error names all problems of the settings.
+func New(cfg Config, deps Deps) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	cfg.Hold = cmp.Or(cfg.Hold, 25*time.Second)
 	s := &Server{
-		cfg: cfg, log: cmp.Or(cfg.Logger, slog.Default()), source: source, mux: http.NewServeMux(),
+		cfg: cfg, deps: deps, log: cmp.Or(cfg.Logger, slog.Default()), mux: http.NewServeMux(),
 		senders: make(chan struct{}, cmp.Or(cfg.Senders, 4)), held: make(chan struct{}, cmp.Or(cfg.Held, 4096)),
 	}
-	s.asking = make(chan struct{}, cap(s.held))
+	s.heldLockout = make(chan struct{}, cap(s.held))
 	s.tokens = NewTokens(cfg.Tokens)
-	s.all = s.tokens.identities()
+	s.identities = s.tokens.identities()
 	s.mux.HandleFunc("GET "+Prefix+"snapshot", s.route(routeSnapshot, s.snapshot))
 	s.mux.HandleFunc("GET "+Prefix+"changes", s.route(routeChanges, s.changes))
 	s.mux.HandleFunc("POST "+Prefix+"status", s.route(routeStatus, s.status))
-	if ex, ok := source.(lockout.Exchange); ok {
-		s.mux.HandleFunc("POST "+Prefix+"guesses", s.route(routeAttempts, s.reportAttempts(ex)))
-		s.mux.HandleFunc("GET "+Prefix+"guesses", s.route(routeStates, s.stateChanges(ex)))
-	}
+	s.mux.HandleFunc("POST "+Prefix+"guesses", s.route(routeAttempts, s.reportAttempts))
+	s.mux.HandleFunc("GET "+Prefix+"guesses", s.route(routeStates, s.stateChanges))
 	return s, nil
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a := &answer{ResponseWriter: w, control: http.NewResponseController(w), code: http.StatusOK, last: time.Now().Add(sendWithin)}
+	a := &answer{ResponseWriter: w, control: http.NewResponseController(w), code: http.StatusOK, last: time.Now().Add(sendTimeout)}
 	defer a.end()
 	w = a
 	w.Header().Set("Cache-Control", "no-store")
-	identity, ok := s.tokens.who(bearer(r))
+	identity, ok := s.tokens.identify(bearer(r))
 	if !ok {
 		s.refused.Add(1)
 		w.Header().Set("WWW-Authenticate", `Bearer realm="edge"`)
-		http.Error(w, "an edge's token is required", http.StatusUnauthorized)
+		http.Error(w, "a token of an edge is required", http.StatusUnauthorized)
 		return
 	}
-	s.mux.ServeHTTP(w, r.WithContext(withCaller(r.Context(), caller{identity, s.all})))
+	s.mux.ServeHTTP(w, r.WithContext(presence.WithCaller(r.Context(), presence.Caller{Identity: identity, Identities: s.identities})))
 }
 
 func (s *Server) route(which int, h http.HandlerFunc) http.HandlerFunc {
@@ -165,7 +168,7 @@ func (s *Server) route(which int, h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// answer is a response whose every part must be taken in time. It has no ReadFrom on purpose: that would be one part.
+// answer extends the write deadline at each write. It deliberately has no ReadFrom, which would be a single write.
 type answer struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -189,10 +192,10 @@ func (a *answer) extend() {
 	if next.After(a.last) {
 		next = a.last
 	}
-	_ = a.control.SetWriteDeadline(next) // a connection without deadlines, as in tests, has none to set
+	_ = a.control.SetWriteDeadline(next) // fails only on connections without deadlines, as in tests
 }
 
-// end takes the deadline away, so that it doesn't meet another request on the connection.
+// end removes the deadline, so that it does not apply to the next request on the connection.
 func (a *answer) end() {
 	_ = a.control.Flush()
 	_ = a.control.SetWriteDeadline(time.Time{})
@@ -203,11 +206,11 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	case s.senders <- struct{}{}:
 		defer func() { <-s.senders }()
 	default:
-		w.Header().Set("Retry-After", busyAgain)
-		http.Error(w, "enough snapshots are being sent", http.StatusTooManyRequests)
+		w.Header().Set("Retry-After", retryAfter)
+		http.Error(w, "too many snapshots are being sent", http.StatusTooManyRequests)
 		return
 	}
-	doc, err := s.source.Snapshot(r.Context())
+	doc, err := s.deps.Links.Snapshot(r.Context())
 	if err != nil {
 		s.fail(w, r, "open a snapshot", err)
 		return
@@ -216,7 +219,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	file, ok := doc.(io.ReadSeeker)
 	if !ok {
-		// The edge sees by the document's own checksum whether it got all of it.
+		// A broken copy needs no handling here: the edge verifies the checksum of the document.
 		_, _ = io.Copy(w, doc)
 		return
 	}
@@ -229,7 +232,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, file)
 }
 
-// etag names a document by its last bytes, which are its checksum.
+// etag returns the ETag of a document: its last bytes, which are its checksum.
 func etag(doc io.ReadSeeker) (string, error) {
 	const sum = sha256.Size + 2
 	if _, err := doc.Seek(-sum, io.SeekEnd); err != nil {
@@ -243,14 +246,14 @@ func etag(doc io.ReadSeeker) (string, error) {
 	return `"` + base64.RawURLEncoding.EncodeToString(b[:]) + `"`, err
 }
 
-// take takes one of the places to wait at, or answers that there is none.
-func take(places chan struct{}, w http.ResponseWriter) bool {
+// acquire takes a slot for a held request. If there is none, it answers 429 and returns false.
+func acquire(slots chan struct{}, w http.ResponseWriter) bool {
 	select {
-	case places <- struct{}{}:
+	case slots <- struct{}{}:
 		return true
 	default:
-		w.Header().Set("Retry-After", busyAgain)
-		http.Error(w, "enough edges are waiting here", http.StatusTooManyRequests)
+		w.Header().Set("Retry-After", retryAfter)
+		http.Error(w, "too many requests are held", http.StatusTooManyRequests)
 		return false
 	}
 }
@@ -263,7 +266,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "incarnation and after must be numbers", http.StatusBadRequest)
 		return
 	}
-	if !take(s.held, w) {
+	if !acquire(s.held, w) {
 		return
 	}
 	defer func() { <-s.held }()
@@ -272,7 +275,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 	if edge := r.Header.Get(snapshot.AskerHeader); edge != "" && len(edge) <= maxEdgeID {
 		ctx = snapshot.WithAsker(ctx, edge)
 	}
-	wire, err := s.source.Changes(ctx, snapshot.Cursor{Incarnation: incarnation, Revision: after})
+	wire, err := s.deps.Links.Changes(ctx, snapshot.Cursor{Incarnation: incarnation, Revision: after})
 	switch {
 	case errors.Is(err, snapshot.ErrTooOld):
 		http.Error(w, "take a snapshot", http.StatusGone)
@@ -283,7 +286,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("Content-Length", strconv.Itoa(len(wire)))
-		for len(wire) > 0 { // in parts, each with its time
+		for len(wire) > 0 { // in parts, each with its own write deadline
 			n, err := w.Write(wire[:min(len(wire), 64<<10)])
 			if err != nil {
 				return
@@ -296,62 +299,53 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 	var st snapshot.Status
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, statusBytes)).Decode(&st); err != nil {
-		http.Error(w, "not a status", http.StatusBadRequest)
+		http.Error(w, "the body is not a status", http.StatusBadRequest)
 		return
 	}
 	if st.Edge == "" || len(st.Edge) > maxEdgeID || len(st.SetAside) > 100 || len(st.SetAsideReasons) > 100 || len(st.Run) > 64 || len(st.Before) > 64 || len(st.Address) > 255 || len(st.Repairs) > snapshot.MaxOrders {
-		http.Error(w, "a status names its edge, and at most 100 links and 64 repairs", http.StatusBadRequest)
+		http.Error(w, "a status must name its edge, and at most 100 links and 64 repairs", http.StatusBadRequest)
 		return
 	}
-	to, ok := s.source.(snapshot.Reporter)
-	if !ok {
-		if err := s.source.Report(r.Context(), st); err != nil {
-			s.fail(w, r, "take a status", err)
-			return
-		}
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	answer, err := to.AnswerTo(r.Context(), st)
+	answer, err := s.deps.Reports.Report(r.Context(), st)
 	switch {
 	case errors.Is(err, snapshot.ErrTwin):
 		http.Error(w, err.Error(), http.StatusConflict)
-	case errors.Is(err, errForeign):
+	case errors.Is(err, presence.ErrForeign):
 		http.Error(w, err.Error(), http.StatusForbidden)
 	case err != nil:
-		s.fail(w, r, "take a status", err)
+		s.fail(w, r, "record a status", err)
 	case len(answer.Orders) == 0:
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(answer) // an edge that doesn't get it is asked again
+		_ = json.NewEncoder(w).Encode(answer) // orders that do not arrive are repeated later
 	}
 }
 
-// fail answers an error that is ours. What it was is for the log only.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, doing string, err error) {
+// fail answers 503 for an internal error. Only the log contains the error.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, operation string, err error) {
 	if r.Context().Err() == nil {
-		s.log.Error("an edge could not be answered", "doing", doing, "error", err.Error())
+		s.log.Error("edge request failed", "operation", operation, "error", err.Error())
 	}
-	w.Header().Set("Retry-After", busyAgain)
-	http.Error(w, "not now", http.StatusServiceUnavailable)
+	w.Header().Set("Retry-After", retryAfter)
+	http.Error(w, "temporarily unavailable", http.StatusServiceUnavailable)
 }
 
 var (
 	answersDesc = prometheus.NewDesc("shortline_edgeapi_answers_total", "Answers to edges.", []string{"route", "code"}, nil)
-	refusedDesc = prometheus.NewDesc("shortline_edgeapi_refused_total", "Requests without a token that is known.", nil, nil)
-	sendingDesc = prometheus.NewDesc("shortline_edgeapi_snapshots_sending", "Snapshots that are being sent.", nil, nil)
-	heldDesc    = prometheus.NewDesc("shortline_edgeapi_held_requests", "Edges that wait for changes.", nil, nil)
+	refusedDesc = prometheus.NewDesc("shortline_edgeapi_refused_total", "Requests without a valid token.", nil, nil)
+	sendingDesc = prometheus.NewDesc("shortline_edgeapi_snapshots_sending", "Snapshots being sent now.", nil, nil)
+	heldDesc    = prometheus.NewDesc("shortline_edgeapi_held_requests", "Held requests for link changes.", nil, nil)
 )
 
-// Describe and Collect make the Server a prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (s *Server) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{answersDesc, refusedDesc, sendingDesc, heldDesc} {
 		ch <- d
 	}
 }
 
-// Collect counts answers by the first digit of their status.
+// Collect implements prometheus.Collector.
 func (s *Server) Collect(ch chan<- prometheus.Metric) {
 	for i := range s.answered {
 		for class := 2; class <= 5; class++ {

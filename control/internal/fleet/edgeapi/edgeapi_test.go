@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
@@ -49,15 +50,15 @@ func newWorld(t *testing.T, cfg edgeapi.Config) *world {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	w.url = w.serve(cfg, edgeapi.NewPresence(edgeapi.PresenceConfig{}, w.store, w.pub))
+	w.url = w.serve(cfg, edgeapi.Deps{Links: w.pub, Reports: presence.New(presence.Config{}, w.store)})
 	return w
 }
 
-func (w *world) serve(cfg edgeapi.Config, source snapshot.Source) string {
+func (w *world) serve(cfg edgeapi.Config, deps edgeapi.Deps) string {
 	w.Helper()
 	cfg.Tokens = []string{token, second}
 	cfg.Logger = slog.New(slog.NewTextHandler(&w.log, nil))
-	h, err := edgeapi.New(cfg, source)
+	h, err := edgeapi.New(cfg, deps)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -227,20 +228,19 @@ func TestServer_who_may_ask(t *testing.T) {
 
 func TestConfig_names_every_problem(t *testing.T) {
 	t.Parallel()
-	_, err := edgeapi.New(edgeapi.Config{Tokens: []string{"too-short", strings.Repeat("with spaces ", 3)}, Senders: -1}, nil)
+	_, err := edgeapi.New(edgeapi.Config{Tokens: []string{"too-short", strings.Repeat("with spaces ", 3)}, Senders: -1}, edgeapi.Deps{})
 	for _, want := range []string{"token 1", "token 2", "senders"} {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "too-short") {
 			t.Errorf("%v says nothing of %q, or too much", err, want)
 		}
 	}
-	if _, err := edgeapi.New(edgeapi.Config{}, nil); err == nil {
+	if _, err := edgeapi.New(edgeapi.Config{}, edgeapi.Deps{}); err == nil {
 		t.Error("a server that nobody may ask")
 	}
 }
 
 // source is one that a test holds the strings of.
 type source struct {
-	snapshot.Source
 	open    func() (io.ReadCloser, error)
 	changes func(context.Context) ([]byte, error)
 }
@@ -255,11 +255,11 @@ func TestServer_too_many_snapshots(t *testing.T) {
 	t.Parallel()
 	w := &world{T: t}
 	slow, begun := make(chan struct{}), make(chan struct{}, 2)
-	w.url = w.serve(edgeapi.Config{Senders: 2}, source{open: func() (io.ReadCloser, error) {
+	w.url = w.serve(edgeapi.Config{Senders: 2}, edgeapi.Deps{Links: source{open: func() (io.ReadCloser, error) {
 		begun <- struct{}{}
 		<-slow
 		return io.NopCloser(strings.NewReader("a document")), nil
-	}})
+	}}})
 	var sending sync.WaitGroup
 	for range 2 {
 		sending.Go(func() {
@@ -286,10 +286,10 @@ func TestServer_sources_that_fail(t *testing.T) {
 	t.Parallel()
 	w := &world{T: t}
 	broken := errors.New("password of the database")
-	w.url = w.serve(edgeapi.Config{}, source{
+	w.url = w.serve(edgeapi.Config{}, edgeapi.Deps{Links: source{
 		open:    func() (io.ReadCloser, error) { return nil, broken },
 		changes: func(context.Context) ([]byte, error) { return nil, broken },
-	})
+	}})
 	for _, path := range []string{"snapshot", "changes?incarnation=1&after=1"} {
 		res, b := w.call("GET", w.url+"/edge/v1/"+path, "")
 		if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" || strings.Contains(string(b), "password") {
@@ -300,13 +300,13 @@ func TestServer_sources_that_fail(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
-	w.url = w.serve(edgeapi.Config{Hold: 10 * time.Millisecond}, silent)
+	w.url = w.serve(edgeapi.Config{Hold: 10 * time.Millisecond}, edgeapi.Deps{Links: silent})
 	if res, _ := w.changes(snapshot.Cursor{}); res.StatusCode != http.StatusNoContent {
 		t.Errorf("a source that doesn't answer: %s", res.Status)
 	}
 
 	gone := make(chan struct{})
-	w.url = w.serve(edgeapi.Config{Held: 1, Hold: time.Minute}, source{changes: func(ctx context.Context) ([]byte, error) {
+	w.url = w.serve(edgeapi.Config{Held: 1, Hold: time.Minute}, edgeapi.Deps{Links: source{changes: func(ctx context.Context) ([]byte, error) {
 		select {
 		case gone <- struct{}{}:
 		default:
@@ -315,7 +315,7 @@ func TestServer_sources_that_fail(t *testing.T) {
 		<-ctx.Done()
 		close(gone)
 		return nil, ctx.Err()
-	}})
+	}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "GET", w.url+"/edge/v1/changes?incarnation=1&after=1", nil)
 	if err != nil {
@@ -340,7 +340,7 @@ func TestServer_sources_that_fail(t *testing.T) {
 
 func TestServer_metrics(t *testing.T) {
 	t.Parallel()
-	h, err := edgeapi.New(edgeapi.Config{Tokens: []string{token}}, nil)
+	h, err := edgeapi.New(edgeapi.Config{Tokens: []string{token}}, edgeapi.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +348,7 @@ func TestServer_metrics(t *testing.T) {
 	if problems, err := testutil.CollectAndLint(h); err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
 	}
-	if err := testutil.CollectAndCompare(h, strings.NewReader("# HELP shortline_edgeapi_refused_total Requests without a token that is known.\n# TYPE shortline_edgeapi_refused_total counter\nshortline_edgeapi_refused_total 1\n"), "shortline_edgeapi_refused_total"); err != nil {
+	if err := testutil.CollectAndCompare(h, strings.NewReader("# HELP shortline_edgeapi_refused_total Requests without a valid token.\n# TYPE shortline_edgeapi_refused_total counter\nshortline_edgeapi_refused_total 1\n"), "shortline_edgeapi_refused_total"); err != nil {
 		t.Error(err)
 	}
 }

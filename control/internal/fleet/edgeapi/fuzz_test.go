@@ -8,22 +8,22 @@ import (
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// mute is a source that has nothing and believes nothing.
+// mute is a source of links that never change.
 type mute struct{ snapshot.Source }
 
-func (mute) Report(context.Context, snapshot.Status) error            { return nil }
 func (mute) Changes(context.Context, snapshot.Cursor) ([]byte, error) { return nil, nil }
 
 // FuzzStatus: what an edge says of itself is taken or refused, and neither it nor a token nor a cursor that nobody
 // gave out makes the server fail.
 func FuzzStatus(f *testing.F) {
 	st := storetest.Open(f)
-	presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: slog.New(slog.DiscardHandler)}, st, mute{})
-	h, err := edgeapi.New(edgeapi.Config{Tokens: []string{token, second}, Logger: slog.New(slog.DiscardHandler)}, presence)
+	tracker := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler)}, st)
+	h, err := edgeapi.New(edgeapi.Config{Tokens: []string{token, second}, Logger: slog.New(slog.DiscardHandler)}, edgeapi.Deps{Links: mute{}, Reports: tracker})
 	if err != nil {
 		f.Fatal(err)
 	}

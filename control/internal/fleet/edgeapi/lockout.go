@@ -14,53 +14,49 @@ import (
 const attemptsBytes = 128 << 10
 
 // reportAttempts serves POST guesses.
-func (s *Server) reportAttempts(ex lockout.Exchange) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var report lockout.Report
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, attemptsBytes)).Decode(&report); err != nil {
-			http.Error(w, "the body is not a report of password attempts", http.StatusBadRequest)
-			return
-		}
-		if err := report.Validate(); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		states, err := ex.ReportAttempts(r.Context(), report)
-		switch {
-		case errors.Is(err, lockout.ErrBusy):
-			w.Header().Set("Retry-After", busyAgain)
-			http.Error(w, "too many reports are being counted", http.StatusTooManyRequests)
-		case err != nil:
-			s.fail(w, r, "count password attempts", err)
-		default:
-			sendStates(w, lockout.Changes{States: states})
-		}
+func (s *Server) reportAttempts(w http.ResponseWriter, r *http.Request) {
+	var report lockout.Report
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, attemptsBytes)).Decode(&report); err != nil {
+		http.Error(w, "the body is not a report of password attempts", http.StatusBadRequest)
+		return
+	}
+	if err := report.Validate(); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	states, err := s.deps.Lockout.ReportAttempts(r.Context(), report)
+	switch {
+	case errors.Is(err, lockout.ErrBusy):
+		w.Header().Set("Retry-After", retryAfter)
+		http.Error(w, "too many reports are being counted", http.StatusTooManyRequests)
+	case err != nil:
+		s.fail(w, r, "count password attempts", err)
+	default:
+		sendStates(w, lockout.Changes{States: states})
 	}
 }
 
 // stateChanges serves GET guesses. It holds the request until a state changes.
-func (s *Server) stateChanges(ex lockout.Exchange) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		after, err := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64)
-		if err != nil {
-			http.Error(w, "after must be a number", http.StatusBadRequest)
-			return
-		}
-		if !take(s.asking, w) {
-			return
-		}
-		defer func() { <-s.asking }()
-		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Hold)
-		defer cancel()
-		changes, err := ex.StateChanges(ctx, after)
-		switch {
-		case err != nil && ctx.Err() != nil, err == nil && len(changes.States) == 0 && changes.Next == after:
-			w.WriteHeader(http.StatusNoContent)
-		case err != nil:
-			s.fail(w, r, "read lockout states", err)
-		default:
-			sendStates(w, changes)
-		}
+func (s *Server) stateChanges(w http.ResponseWriter, r *http.Request) {
+	after, err := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64)
+	if err != nil {
+		http.Error(w, "after must be a number", http.StatusBadRequest)
+		return
+	}
+	if !acquire(s.heldLockout, w) {
+		return
+	}
+	defer func() { <-s.heldLockout }()
+	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Hold)
+	defer cancel()
+	changes, err := s.deps.Lockout.StateChanges(ctx, after)
+	switch {
+	case err != nil && ctx.Err() != nil, err == nil && len(changes.States) == 0 && changes.Next == after:
+		w.WriteHeader(http.StatusNoContent)
+	case err != nil:
+		s.fail(w, r, "read lockout states", err)
+	default:
+		sendStates(w, changes)
 	}
 }
 

@@ -12,21 +12,10 @@ import (
 	"github.com/shortline/shortline/shared/lockout"
 )
 
-// sharing is what a control plane gives to edges.
-type sharing struct {
-	*edgeapi.Presence
-	*fleetlockout.Counter
-}
-
 func TestServer_guesses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, edgeapi.Config{})
-	// An older control plane knows nothing of this, and says so.
-	if res, _ := w.call("GET", w.url+"/edge/v1/guesses?after=0", ""); res.StatusCode != http.StatusNotFound {
-		t.Errorf("without an exchange: %s", res.Status)
-	}
-	source := sharing{edgeapi.NewPresence(edgeapi.PresenceConfig{}, w.store, w.pub), fleetlockout.New(fleetlockout.Config{}, w.store)}
-	w.url = w.serve(edgeapi.Config{Hold: 50 * time.Millisecond}, source)
+	w.url = w.serve(edgeapi.Config{Hold: 50 * time.Millisecond}, edgeapi.Deps{Lockout: fleetlockout.New(fleetlockout.Config{}, w.store)})
 
 	res, b := w.call("POST", w.url+"/edge/v1/guesses", `{"edge":"e1","tries":[{"link":7,"from":"192.0.2.1","count":2,"agoMs":40}],"later":1}`)
 	var n lockout.Changes

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -26,14 +27,14 @@ const (
 // door is a control plane as edges reach it.
 type door struct {
 	*fleet
-	presence *edgeapi.Presence
-	url      string
+	tracker *presence.Tracker
+	url     string
 }
 
 func (f *fleet) door(tokens ...string) *door {
 	f.Helper()
-	d := &door{fleet: f, presence: f.replica()}
-	h, err := edgeapi.New(edgeapi.Config{Tokens: tokens, Logger: slog.New(slog.NewTextHandler(&f.log, nil))}, d.presence)
+	d := &door{fleet: f, tracker: f.tracker()}
+	h, err := edgeapi.New(edgeapi.Config{Tokens: tokens, Logger: slog.New(slog.NewTextHandler(&f.log, nil))}, edgeapi.Deps{Reports: d.tracker})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -85,14 +86,14 @@ func TestLow_TokenBelongsToItsEdge(t *testing.T) {
 		if r := f.only(); r.Run != "r1" || r.Twin != "" {
 			f.Errorf("the edge is noted as %+v", r)
 		}
-		const figures = `# HELP shortline_edges_foreign_reports_total Reports that were refused because the edge they name belongs to another token.
+		const figures = `# HELP shortline_edges_foreign_reports_total Reports refused because the edge belongs to another token.
 # TYPE shortline_edges_foreign_reports_total counter
 shortline_edges_foreign_reports_total 2
 `
-		if err := testutil.CollectAndCompare(d.presence, strings.NewReader(figures), "shortline_edges_foreign_reports_total"); err != nil {
+		if err := testutil.CollectAndCompare(d.tracker, strings.NewReader(figures), "shortline_edges_foreign_reports_total"); err != nil {
 			f.Error(err)
 		}
-		if text := f.log.String(); strings.Contains(text, firstToken) || strings.Contains(text, otherToken) || !strings.Contains(text, "belongs to another token") {
+		if text := f.log.String(); strings.Contains(text, firstToken) || strings.Contains(text, otherToken) || !strings.Contains(text, "another edge's token") {
 			f.Errorf("the log: %s", text)
 		}
 	})

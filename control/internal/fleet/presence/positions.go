@@ -1,4 +1,4 @@
-package edgeapi
+package presence
 
 import (
 	"context"
@@ -14,51 +14,52 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Positions knows how far each connected edge has applied the changes of links, so that an answer to a change can wait
-// for the edges.
+// Positions knows how far each connected edge has applied the changes of links, so that the answer to a change can wait
+// for the edges. It is safe for concurrent use.
 //
-// An edge that asks for changes after a revision has applied that revision: this is the fastest signal. An edge of an
-// older release doesn't say who it is when it asks; its reports say how far it is. With several replicas an edge asks
-// only one of them. So a replica that waits for a revision announces it, and the others announce which of their edges
-// have applied it. An announcement can get lost; then the reports in the database, which are some seconds behind, tell.
+// An edge that asks for the changes after a revision has applied that revision; this is the fastest signal (see Observe).
+// Edges of older releases do not name themselves when they ask, so only their reports show how far they are. With several
+// replicas an edge asks only one of them. A replica that waits for a revision therefore announces that revision, and the
+// other replicas announce which of their edges have applied it. If an announcement gets lost, the reports in the database
+// serve instead; they lag some seconds behind.
 //
-// An edge counts as connected for Alive after it was last heard of.
+// An edge counts as connected for Alive after its last request or report.
 type Positions struct {
 	cfg     PositionsConfig
 	store   *store.Store
 	replica string // names this process in announcements
 
-	mu     sync.Mutex
-	edges  map[string]*position
-	moved  chan struct{} // closed and replaced when an edge moves on
-	wanted snapshot.Cursor
-	until  time.Time     // nobody waits for wanted any more
-	tell   chan struct{} // capacity 1: edges have reached wanted
+	mu       sync.Mutex
+	edges    map[string]*position
+	moved    chan struct{} // closed and replaced when an edge applies something
+	wanted   snapshot.Cursor
+	until    time.Time     // end of the interest in wanted
+	announce chan struct{} // capacity 1: edges have reached wanted
 }
 
 // PositionsConfig has a working zero value.
 type PositionsConfig struct {
-	// Local says that there is one edge, in this process. Otherwise edges may be connected to other replicas.
+	// Local means that there is exactly one edge, in this process. Otherwise edges may be connected to other replicas.
 	Local bool
 	// Logger is nil for slog.Default().
 	Logger *slog.Logger
-	// Now tells the time; nil means time.Now.
+	// Now returns the time; nil means time.Now.
 	Now func() time.Time
 }
 
 type position struct {
 	applied   snapshot.Cursor
 	seen      time.Time
-	announced snapshot.Cursor // last told to other replicas
-	away      bool            // it asks another replica
+	announced snapshot.Cursor // last announced to other replicas
+	remote    bool            // the edge is connected to another replica
 }
 
 const (
-	lookAgain = 250 * time.Millisecond // in the database, while edges are awaited
-	wantedFor = 12 * time.Second       // longer than anybody waits
+	pollEvery = 250 * time.Millisecond // of the database, while Await waits
+	wantedFor = 12 * time.Second       // longer than any caller waits
 )
 
-// NewPositions makes Positions of an open store.
+// NewPositions returns Positions that share an open store with other replicas.
 func NewPositions(cfg PositionsConfig, st *store.Store) *Positions {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
@@ -66,20 +67,35 @@ func NewPositions(cfg PositionsConfig, st *store.Store) *Positions {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	p := &Positions{cfg: cfg, store: st, replica: store.NewID(), edges: map[string]*position{}, moved: make(chan struct{}), tell: make(chan struct{}, 1)}
+	p := &Positions{cfg: cfg, store: st, replica: store.NewID(), edges: map[string]*position{}, moved: make(chan struct{}), announce: make(chan struct{}, 1)}
 	if !cfg.Local {
-		st.OnAnnouncement(p.hear)
+		st.OnAnnouncement(p.receive)
 	}
 	return p
 }
 
-// Asked notes that an edge has asked this replica for changes after a cursor, or has reported it here: it has applied it.
-func (p *Positions) Asked(edge string, applied snapshot.Cursor) {
-	p.note(edge, applied, p.cfg.Now(), false)
+// Observe returns a Source that records in p from which cursor each edge asks for changes.
+func (p *Positions) Observe(links snapshot.Source) snapshot.Source { return observed{links, p} }
+
+type observed struct {
+	snapshot.Source
+	positions *Positions
 }
 
-// note takes down what was heard of an edge at a time. away says that it was heard through others.
-func (p *Positions) note(edge string, applied snapshot.Cursor, seen time.Time, away bool) {
+func (o observed) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, error) {
+	if edge := snapshot.Asker(ctx); edge != "" {
+		o.positions.Applied(edge, after)
+	}
+	return o.Source.Changes(ctx, after)
+}
+
+// Applied records that an edge connected to this replica has applied a cursor.
+func (p *Positions) Applied(edge string, at snapshot.Cursor) {
+	p.note(edge, at, p.cfg.Now(), false)
+}
+
+// note records the cursor of an edge at a time. remote means that the edge is connected to another replica.
+func (p *Positions) note(edge string, applied snapshot.Cursor, seen time.Time, remote bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.edges[edge]
@@ -94,18 +110,18 @@ func (p *Positions) note(edge string, applied snapshot.Cursor, seen time.Time, a
 		p.edges[edge] = e
 	}
 	newer := !seen.Before(e.seen)
-	// Reports and questions overtake each other, so a lower revision is older news. Of another history only the newest
-	// word counts: a database that was restored has a new one.
+	// Reports and requests overtake each other, so within one incarnation a lower revision is outdated. Cursors of
+	// different incarnations cannot be compared, so the newest one counts. A restored database has a new incarnation.
 	if same := applied.Incarnation == e.applied.Incarnation; same && applied.Revision > e.applied.Revision || !same && newer {
 		e.applied = applied
 		close(p.moved)
 		p.moved = make(chan struct{})
 	}
 	if newer {
-		e.seen, e.away = seen, away
+		e.seen, e.remote = seen, remote
 	}
 	if p.due(e, p.cfg.Now()) {
-		wakeUp(p.tell)
+		wake(p.announce)
 	}
 }
 
@@ -118,26 +134,26 @@ func (p *Positions) forget(now time.Time) {
 	}
 }
 
-// due reports whether another replica waits to hear of an edge. The caller holds mu.
+// due reports whether another replica waits for an announcement of this edge. The caller holds mu.
 func (p *Positions) due(e *position, now time.Time) bool {
-	return now.Before(p.until) && !e.away && reached(e.applied, p.wanted) && !reached(e.announced, p.wanted)
+	return now.Before(p.until) && !e.remote && reached(e.applied, p.wanted) && !reached(e.announced, p.wanted)
 }
 
 func reached(at, want snapshot.Cursor) bool {
 	return at.Incarnation == want.Incarnation && at.Revision >= want.Revision
 }
 
-func wakeUp(c chan struct{}) {
+func wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
 	}
 }
 
-// Await waits until every connected edge has applied a revision, or ctx ends. It returns how many have, and how many are
-// connected.
+// Await waits until every connected edge has applied a revision, or until ctx ends. It returns the number of edges that
+// have applied it and the number of connected edges. The end of ctx is no error.
 func (p *Positions) Await(ctx context.Context, revision uint64) (applied, connected int, err error) {
-	lasting := context.WithoutCancel(ctx) // the counts are wanted also where ctx ends at once
+	lasting := context.WithoutCancel(ctx) // the numbers are returned even if ctx has ended already
 	incarnation, err := p.incarnation(lasting)
 	if err != nil {
 		return 0, 0, err
@@ -148,9 +164,9 @@ func (p *Positions) Await(ctx context.Context, revision uint64) (applied, connec
 			return 0, 0, err
 		}
 	}
-	again := time.NewTicker(lookAgain)
+	again := time.NewTicker(pollEvery)
 	defer again.Stop()
-	for look := true; ; {
+	for poll := true; ; {
 		p.mu.Lock()
 		applied, connected = p.count(want)
 		moved := p.moved
@@ -158,17 +174,17 @@ func (p *Positions) Await(ctx context.Context, revision uint64) (applied, connec
 		if applied == connected {
 			return applied, connected, nil
 		}
-		if look && !p.cfg.Local { // again and again, since an announcement can get lost
-			look = false
-			p.announce(lasting, fmt.Sprintf("wanted %s %d %d", p.replica, want.Incarnation, want.Revision))
+		if poll && !p.cfg.Local { // repeated, because an announcement can get lost
+			poll = false
+			p.send(lasting, fmt.Sprintf("wanted %s %d %d", p.replica, want.Incarnation, want.Revision))
 		}
 		select {
 		case <-moved:
 		case <-again.C:
-			look = true
+			poll = true
 			if !p.cfg.Local {
 				if err := p.readReports(lasting); err != nil {
-					p.cfg.Logger.Warn("what edges reported could not be read", "error", err.Error())
+					p.cfg.Logger.Warn("edge reports not readable", "error", err.Error())
 				}
 			}
 		case <-ctx.Done():
@@ -177,19 +193,19 @@ func (p *Positions) Await(ctx context.Context, revision uint64) (applied, connec
 	}
 }
 
-const lookUpWithin = 2 * time.Second
+const storeTimeout = 2 * time.Second
 
 func (p *Positions) incarnation(ctx context.Context) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	n, err := p.store.Incarnation(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("read the name of the history: %w", err)
+		return 0, fmt.Errorf("read the incarnation: %w", err)
 	}
 	return n, nil
 }
 
-// count is how many edges have applied a cursor, and how many are connected. The caller holds mu.
+// count returns how many edges have applied a cursor, and how many are connected. The caller holds mu.
 func (p *Positions) count(want snapshot.Cursor) (applied, connected int) {
 	now := p.cfg.Now()
 	for _, e := range p.edges {
@@ -207,26 +223,27 @@ func (p *Positions) count(want snapshot.Cursor) (applied, connected int) {
 	return applied, connected
 }
 
-// readReports takes down what the database has of edges that are connected to any replica.
+// readReports records the cursors in the reports of edges that are connected to any replica.
 func (p *Positions) readReports(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	reports, err := p.store.EdgeReports(ctx, p.cfg.Now().Add(-Alive).UnixMilli())
 	if err != nil {
-		return fmt.Errorf("read what edges reported: %w", err)
+		return fmt.Errorf("read edge reports: %w", err)
 	}
 	for _, r := range reports {
 		var st struct{ Cursor snapshot.Cursor }
 		if err := json.Unmarshal([]byte(r.Status), &st); err != nil {
-			return fmt.Errorf("read what edge %s reported: %w", r.Edge, err)
+			return fmt.Errorf("read the report of edge %s: %w", r.Edge, err)
 		}
 		p.note(r.Edge, st.Cursor, time.UnixMilli(r.SeenAt), true)
 	}
 	return nil
 }
 
-// hear takes an announcement of any replica.
-func (p *Positions) hear(text string) {
+// receive handles an announcement of any replica: "wanted REPLICA INCARNATION REVISION" or
+// "applied REPLICA INCARNATION EDGE@REVISION ...".
+func (p *Positions) receive(text string) {
 	part := strings.Fields(text)
 	if len(part) < 4 || part[1] == p.replica {
 		return
@@ -251,7 +268,7 @@ func (p *Positions) hear(text string) {
 	}
 }
 
-// want notes that another replica waits for a cursor.
+// want records that another replica waits for a cursor.
 func (p *Positions) want(c snapshot.Cursor) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -260,10 +277,10 @@ func (p *Positions) want(c snapshot.Cursor) {
 		p.wanted = c
 	}
 	p.until = now.Add(wantedFor)
-	wakeUp(p.tell)
+	wake(p.announce)
 }
 
-// announcements are what other replicas wait to hear, in texts that are short enough.
+// announcements returns what other replicas wait for, in texts of at most store.MaxAnnouncement bytes.
 func (p *Positions) announcements() (texts []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -286,24 +303,24 @@ func (p *Positions) announcements() (texts []string) {
 	return texts
 }
 
-// Run tells other replicas about the edges that they wait for.
+// Run sends announcements to other replicas until ctx ends.
 func (p *Positions) Run(ctx context.Context) error {
 	for {
 		select {
-		case <-p.tell:
+		case <-p.announce:
 		case <-ctx.Done():
 			return nil
 		}
 		for _, text := range p.announcements() {
-			p.announce(ctx, text)
+			p.send(ctx, text)
 		}
 	}
 }
 
-func (p *Positions) announce(ctx context.Context, text string) {
-	limited, cancel := context.WithTimeout(ctx, lookUpWithin)
+func (p *Positions) send(ctx context.Context, text string) {
+	limited, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	if err := p.store.Announce(limited, text); err != nil && ctx.Err() == nil {
-		p.cfg.Logger.Warn("other replicas could not be told how far edges are", "error", err.Error())
+		p.cfg.Logger.Warn("edge positions not announced", "error", err.Error())
 	}
 }

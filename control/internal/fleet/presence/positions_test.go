@@ -1,4 +1,4 @@
-package edgeapi_test
+package presence_test
 
 import (
 	"context"
@@ -7,16 +7,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
 // positions is a replica that knows where edges are.
-func positions(f *fleet, local bool) *edgeapi.Positions {
-	return edgeapi.NewPositions(edgeapi.PositionsConfig{Local: local, Logger: slog.New(slog.DiscardHandler), Now: f.now}, f.store)
+func positions(f *fleet, local bool) *presence.Positions {
+	return presence.NewPositions(presence.PositionsConfig{Local: local, Logger: slog.New(slog.DiscardHandler), Now: f.now}, f.store)
 }
+
+// quiet is a source of links that never change.
+type quiet struct{ snapshot.Source }
+
+func (quiet) Changes(context.Context, snapshot.Cursor) ([]byte, error) { return nil, nil }
 
 func (f *fleet) at(revision uint64) snapshot.Cursor {
 	f.Helper()
@@ -28,7 +33,7 @@ func (f *fleet) at(revision uint64) snapshot.Cursor {
 }
 
 // await is Await that gives up at once.
-func (f *fleet) counts(p *edgeapi.Positions, revision uint64) string {
+func (f *fleet) counts(p *presence.Positions, revision uint64) string {
 	f.Helper()
 	ctx, cancel := context.WithCancel(f.Context())
 	cancel()
@@ -49,21 +54,21 @@ func TestAPI1_positions_of_edges(t *testing.T) {
 			}
 		}
 		expect("no edge", "0/0")
-		p.Asked("e1", f.at(4))
-		p.Asked("e2", f.at(5))
+		p.Applied("e1", f.at(4))
+		p.Applied("e2", f.at(5))
 		expect("one is behind", "1/2")
-		p.Asked("e1", snapshot.Cursor{Incarnation: 99, Revision: 7})
+		p.Applied("e1", snapshot.Cursor{Incarnation: 99, Revision: 7})
 		expect("one is of another history", "1/2")
-		p.Asked("e1", f.at(7))
+		p.Applied("e1", f.at(7))
 		expect("both are there", "2/2")
-		p.Asked("e1", f.at(3))
+		p.Applied("e1", f.at(3))
 		expect("a late report changes nothing", "2/2")
-		p.Asked("e3", f.at(0))
+		p.Applied("e3", f.at(0))
 		expect("a third is new", "2/3")
-		f.pass(edgeapi.Alive / 2)
-		p.Asked("e1", f.at(7))
-		p.Asked("e2", f.at(7))
-		f.pass(edgeapi.Alive/2 + time.Second)
+		f.pass(presence.Alive / 2)
+		p.Applied("e1", f.at(7))
+		p.Applied("e2", f.at(7))
+		f.pass(presence.Alive/2 + time.Second)
 		expect("the third is not connected any more", "2/2")
 	})
 }
@@ -74,7 +79,7 @@ func TestAPI1_the_own_edge_counts_before_it_has_asked(t *testing.T) {
 		if got := f.counts(p, 1); got != "0/1" {
 			f.Errorf("before the edge has asked: %s", got)
 		}
-		p.Asked("e1", f.at(1))
+		p.Applied("e1", f.at(1))
 		if got := f.counts(p, 1); got != "1/1" {
 			f.Errorf("after it: %s", got)
 		}
@@ -84,10 +89,10 @@ func TestAPI1_the_own_edge_counts_before_it_has_asked(t *testing.T) {
 // An edge of an older release does not say who it is when it asks. Its reports count, at whatever replica.
 func TestAPI1_reports_tell_of_edges_at_other_replicas(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
-		there := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: slog.New(slog.DiscardHandler), Now: f.now, Positions: positions(f, false)}, f.store, source{})
+		there := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Now: f.now, Positions: positions(f, false)}, f.store)
 		s := status("r1", "", 5)
 		s.Cursor = f.at(5)
-		if err := there.Report(f.Context(), s); err != nil {
+		if err := report(f.Context(), there, s); err != nil {
 			f.Fatal(err)
 		}
 		here := positions(f, false)
@@ -126,10 +131,10 @@ func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
 			}
 		})
 	}
-	presence := edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store, source{changes: func(context.Context) ([]byte, error) { return nil, nil }})
+	tracker, links := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store), there.Observe(quiet{})
 	s := status("r1", "", 0)
 	s.Cursor = f.at(0)
-	if err := presence.Report(t.Context(), s); err != nil {
+	if err := report(t.Context(), tracker, s); err != nil {
 		t.Fatal(err)
 	}
 	for revision := uint64(1); revision <= 20; revision++ {
@@ -149,7 +154,7 @@ func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
 			t.Fatalf("revision %d was not waited for: %+v", revision, c)
 		case <-time.After(5 * time.Millisecond):
 		}
-		if _, err := presence.Changes(snapshot.WithAsker(ctx, "e1"), g.at(revision)); err != nil {
+		if _, err := links.Changes(snapshot.WithAsker(ctx, "e1"), g.at(revision)); err != nil {
 			t.Fatal(err)
 		}
 		if c := <-answered; c.err != nil || c.applied != 1 || c.connected != 1 {

@@ -1,4 +1,4 @@
-package edgeapi_test
+package presence_test
 
 import (
 	"bytes"
@@ -14,10 +14,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -33,8 +32,14 @@ func (f *fleet) now() time.Time { return time.Now().Add(time.Duration(f.offset.L
 
 func (f *fleet) pass(d time.Duration) { f.offset.Add(int64(d)) }
 
-func (f *fleet) replica() *edgeapi.Presence {
-	return edgeapi.NewPresence(edgeapi.PresenceConfig{Logger: slog.New(slog.NewTextHandler(&f.log, nil)), Now: f.now}, f.store, source{})
+func (f *fleet) replica() *presence.Tracker {
+	return presence.New(presence.Config{Logger: slog.New(slog.NewTextHandler(&f.log, nil)), Now: f.now}, f.store)
+}
+
+// report sends a report and drops the orders.
+func report(ctx context.Context, to *presence.Tracker, s snapshot.Status) error {
+	_, err := to.Report(ctx, s)
+	return err
 }
 
 func (f *fleet) only() store.EdgeReport {
@@ -59,7 +64,7 @@ func TestPresence_every_replica_knows_every_edge(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		a, b := f.replica(), f.replica()
 		ctx := f.Context()
-		for _, r := range []error{a.Report(ctx, status("r1", "", 5)), b.Report(ctx, snapshot.Status{Edge: "e2", Run: "x"})} {
+		for _, r := range []error{report(ctx, a, status("r1", "", 5)), report(ctx, b, snapshot.Status{Edge: "e2", Run: "x"})} {
 			if r != nil {
 				f.Fatal(r)
 			}
@@ -72,10 +77,10 @@ func TestPresence_every_replica_knows_every_edge(t *testing.T) {
 		if err := json.Unmarshal([]byte(list[0].Status), &got); err != nil || got.Cursor.Revision != 5 || got.Address != "https://e1.example" {
 			f.Errorf("%+v, %v", got, err)
 		}
-		const figures = `# HELP shortline_publish_behind_revisions How many revisions the one farthest behind of them lacked when it reported, compared with the newest now.
+		const figures = `# HELP shortline_publish_behind_revisions Lag of the slowest of these edges: the newest revision minus the revision in its last report.
 # TYPE shortline_publish_behind_revisions gauge
 shortline_publish_behind_revisions %d
-# HELP shortline_publish_edges Edges that have reported to this process within five minutes.
+# HELP shortline_publish_edges Edges that reported to this process within five minutes.
 # TYPE shortline_publish_edges gauge
 shortline_publish_edges %d
 `
@@ -108,7 +113,7 @@ func TestPresence_writes_seldom_and_nothing_is_left(t *testing.T) {
 		p := f.replica()
 		ctx := f.Context()
 		for rev := uint64(1); rev <= 50; rev++ {
-			if err := p.Report(ctx, status("r1", "", rev)); err != nil {
+			if err := report(ctx, p, status("r1", "", rev)); err != nil {
 				f.Fatal(err)
 			}
 		}
@@ -142,10 +147,10 @@ func TestPresence_a_second_live_edge_is_refused(t *testing.T) {
 				f.Fatalf("error %v", err)
 			}
 		}
-		must(a.Report(ctx, status("r1", "r0", 1)))
+		must(report(ctx, a, status("r1", "r0", 1)))
 		// A restart hands over at once, whichever replica hears of it, and what the old run said last is no twin's.
-		must(a.Report(ctx, status("r1", "r0", 2))) // held back
-		must(b.Report(ctx, status("r2", "r1", 2)))
+		must(report(ctx, a, status("r1", "r0", 2))) // held back
+		must(report(ctx, b, status("r2", "r1", 2)))
 		over, cancel := context.WithCancel(ctx)
 		cancel()
 		must(a.Run(over))
@@ -153,94 +158,25 @@ func TestPresence_a_second_live_edge_is_refused(t *testing.T) {
 			f.Fatalf("after a restart: %+v", r)
 		}
 		// A copy of an older folder doesn't follow on what is alive.
-		twin(a.Report(ctx, status("copy", "r1", 2)))
-		twin(b.Report(ctx, status("copy", "r1", 2)))
-		f.pass(edgeapi.Alive / 2)
-		must(b.Report(ctx, status("r2", "r1", 3)))
-		f.pass(edgeapi.Alive / 2)
-		twin(a.Report(ctx, status("copy", "r1", 2)))
+		twin(report(ctx, a, status("copy", "r1", 2)))
+		twin(report(ctx, b, status("copy", "r1", 2)))
+		f.pass(presence.Alive / 2)
+		must(report(ctx, b, status("r2", "r1", 3)))
+		f.pass(presence.Alive / 2)
+		twin(report(ctx, a, status("copy", "r1", 2)))
 		if r := f.only(); r.Run != "r2" || r.Twin != "copy" || r.TwinAt == 0 {
 			f.Errorf("%+v", r)
 		}
-		if n := strings.Count(f.log.String(), "second edge"); n != 2 {
+		if n := strings.Count(f.log.String(), "duplicate edge id"); n != 2 {
 			f.Errorf("%d log lines of two replicas: %s", n, &f.log)
 		}
 		// Once the other is gone, it is taken.
-		f.pass(edgeapi.Alive)
-		must(a.Report(ctx, status("copy", "r1", 2)))
-		twin(b.Report(ctx, status("r2", "r1", 3)))
+		f.pass(presence.Alive)
+		must(report(ctx, a, status("copy", "r1", 2)))
+		twin(report(ctx, b, status("r2", "r1", 3)))
 		// Edges of an older release don't tell runs apart.
 		for range 2 {
-			must(a.Report(ctx, snapshot.Status{Edge: "old"}))
-		}
-	})
-}
-
-func TestServer_answers_reports(t *testing.T) {
-	eachFleet(t, func(f *fleet) {
-		w := &world{T: f.T, store: f.store}
-		p := f.replica()
-		w.url = w.serve(edgeapi.Config{}, p)
-		post := func(s snapshot.Status) (int, string) {
-			f.Helper()
-			text, err := json.Marshal(s)
-			if err != nil {
-				f.Fatal(err)
-			}
-			res, body := w.call("POST", w.url+"/edge/v1/status", string(text))
-			return res.StatusCode, strings.TrimSpace(string(body))
-		}
-		if code, body := post(status("r1", "", 1)); code != 204 || body != "" {
-			f.Errorf("%d %s", code, body)
-		}
-		if code, body := post(status("r9", "r8", 1)); code != 409 || !strings.Contains(body, "another live edge has the same id") {
-			f.Errorf("%d %s", code, body)
-		}
-		order := click.Range{Epoch: 3, Lane: 2, From: 10, To: 19}
-		gap, other := store.ClickRange{Edge: "e1", Range: order}, store.ClickRange{Edge: "e2", Range: click.Range{Epoch: 1, From: 1, To: 2}}
-		note := func() {
-			f.Helper()
-			now := f.now().UnixMilli()
-			if err := f.store.Tx(f.Context(), func(tx *store.Tx) error {
-				return tx.NoteGaps(f.Context(), now, now+60_000, []store.ClickRange{gap, other})
-			}); err != nil {
-				f.Fatal(err)
-			}
-		}
-		gaps := func() store.ClickGap {
-			f.Helper()
-			list, err := f.store.ClickGaps(f.Context())
-			if err != nil || len(list) != 2 {
-				f.Fatalf("%v, %v", list, err)
-			}
-			return list[0]
-		}
-		note()
-		if code, _ := post(status("r1", "", 2)); code != 204 {
-			f.Errorf("an order that is not due is given: %d", code)
-		}
-		f.pass(61 * time.Second)
-		if code, body := post(status("r1", "", 2)); code != 200 || body != `{"orders":[{"epoch":3,"lane":2,"from":10,"to":19}]}` {
-			f.Errorf("%d %s", code, body)
-		}
-		if code, _ := post(status("r1", "", 2)); code != 204 || gaps().Asked != 1 {
-			f.Errorf("an order is given twice in a row: %d", code)
-		}
-		// What the edge says is kept, also over the next audit; one that can't be carried out is not given again.
-		s := status("r1", "", 2)
-		s.Repairs = []snapshot.Repair{{Range: order, Refused: "busy", Again: true}}
-		post(s)
-		f.pass(2 * time.Minute)
-		note()
-		if code, _ := post(status("r1", "", 2)); code != 200 {
-			f.Errorf("after the edge was busy: %d", code)
-		}
-		s.Repairs = []snapshot.Repair{{Range: order, Refused: "gone"}}
-		post(s)
-		f.pass(time.Hour)
-		note()
-		if code, _ := post(status("r1", "", 2)); code != 204 || gaps().Refused != "gone" || !gaps().Held.Valid || gaps().Asked != 2 {
-			f.Errorf("%d, %+v", code, gaps())
+			must(report(ctx, a, snapshot.Status{Edge: "old"}))
 		}
 	})
 }
