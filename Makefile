@@ -40,7 +40,7 @@ build-standalone: compiler
 	@mkdir -p bin
 	cd control/cmd/standalone && $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/standalone .
 
-test: compiler ## all tests, with the real parts that they need
+test: ## all tests, with the real servers that they need
 	@deploy/dev/parts
 	@test/observe/parts
 	@set -e; for m in shared edge; do echo "== $$m, with the race detector"; (cd $$m && $(GO) test -race -timeout 15m ./...); done
@@ -85,17 +85,17 @@ guard: ## the benchmarks' verdict that needs no quiet machine
 fuzz: ## every fuzz target for FUZZTIME (10s), or FUZZEXECS inputs
 	@deploy/dev/fuzz $(MODULES)
 
-e2e: compiler ## the whole road, in one process and as a fleet: README, full load, kill -9 (N=30), rolling restarts
+e2e: ## the whole road, in one process and as a fleet: README, full load, kill -9 (N=30), rolling restarts
 	@deploy/dev/parts
 	@test/observe/parts
 	@cd control/cmd/standalone && FRESH_ROUNDS=10000 $(GO) test -count=1 -timeout 30m -v -run 'E2E|TestAPI1' ./...
 	@cd test/harness && $(GO) test -count=1 -timeout 30m -v ./e2e
 
-chaos-%: compiler ## an experiment of docs/developers/reliability.md, such as make chaos-G01 N=300
+chaos-%: ## an experiment of docs/developers/reliability.md, such as make chaos-G01 N=300
 	@deploy/dev/parts
 	@deploy/dev/chaos $*
 
-bound-%: compiler ## the same of one package, at a release's size, such as make bound-G05
+bound-%: ## the same of one package, at a release's size, such as make bound-G05
 	@deploy/dev/parts
 	@deploy/dev/bounds $*
 

@@ -34,7 +34,7 @@ func startDatabase(t *testing.T) database {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {
-		t.Fatal("PostgreSQL's server programs are missing; deploy/dev/parts installs them")
+		t.Fatal("no PostgreSQL server programs; deploy/dev/tools installs them")
 	}
 	slices.Sort(found)
 	d := database{t: t, bin: filepath.Dir(found[len(found)-1])}

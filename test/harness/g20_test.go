@@ -172,7 +172,7 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 
 	bin, err := exec.LookPath("pg_dump")
 	if err != nil {
-		t.Fatal("pg_dump is not here: deploy/dev/parts installs PostgreSQL")
+		t.Fatal("no pg_dump; deploy/dev/tools installs PostgreSQL")
 	}
 	dump, err := exec.Command(bin, c.DatabaseURL()).Output()
 	if err != nil {

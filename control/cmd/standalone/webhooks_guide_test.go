@@ -104,7 +104,7 @@ func runReceiver(t *testing.T, dir, secret string, command func(dir, port string
 	cmd.Stdout, cmd.Stderr = &output, &output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
-		t.Fatalf("%s is needed to run the guide's program (deploy/dev/parts installs it): %v", args[0], err)
+		t.Fatalf("the guide's program needs %s, which deploy/dev/tools installs: %v", args[0], err)
 	}
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // go run starts a child
