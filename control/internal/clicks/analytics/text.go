@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/google/uuid"
-
 	"github.com/shortline/shortline/shared/link"
 )
 
@@ -33,7 +31,7 @@ func (t *IDText) Of(id link.ID) string {
 		return ""
 	}
 	if id != t.last {
-		t.last, t.text = id, uuid.UUID(id).String()
+		t.last, t.text = id, IDString(id)
 	}
 	return t.text
 }

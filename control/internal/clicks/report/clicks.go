@@ -1,15 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/percent"
-	"github.com/shortline/shortline/shared/link"
 )
 
 // Click is one click as owners see it.
@@ -50,33 +48,16 @@ const instantLayout = "2006-01-02T15:04:05.000Z"
 // ClickOf shows a stored click to its owner.
 func ClickOf(r *analytics.Row) Click {
 	at := time.UnixMilli(r.Time).UTC().Format(instantLayout)
-	c := Click{
-		ID: r.ID(), Timestamp: at, CreatedAt: at,
-		Country: orElse(r.Country, "Unknown"), Region: orElse(r.Region, "Unknown"), City: orElse(r.City, "Unknown"),
-		Device: orElse(r.Device, "Unknown"), OS: orElse(r.OS, "Unknown"), Browser: orElse(r.Browser, "Unknown"), Referer: orElse(r.Referer, "Direct"),
-		IsBot: r.Bot, BotName: optional(r.BotName), VariantID: optionalID(r.Variant), RoutingRuleID: optionalID(r.Rule),
-		UTMSource: optional(r.UTM.Source), UTMMedium: optional(r.UTM.Medium), UTMCampaign: optional(r.UTM.Campaign), UTMTerm: optional(r.UTM.Term),
-		UTMContent: optional(r.UTM.Content), UTMID: optional(r.UTM.ID), UTMSourcePlatform: optional(r.UTM.SourcePlatform),
+	d := r.Data()
+	return Click{
+		ID: r.ID(), Timestamp: at, CreatedAt: at, IP: d.IP, IPAddress: d.IP,
+		Country: cmp.Or(r.Country, "Unknown"), Region: cmp.Or(r.Region, "Unknown"), City: cmp.Or(r.City, "Unknown"),
+		Device: cmp.Or(r.Device, "Unknown"), OS: cmp.Or(r.OS, "Unknown"), Browser: cmp.Or(r.Browser, "Unknown"), Referer: cmp.Or(r.Referer, "Direct"),
+		IsBot: r.Bot, BotName: analytics.OrNull(r.BotName),
+		VariantID: analytics.OrNull(analytics.IDString(r.Variant)), RoutingRuleID: analytics.OrNull(analytics.IDString(r.Rule)),
+		UTMSource: d.UTMSource, UTMMedium: d.UTMMedium, UTMCampaign: d.UTMCampaign, UTMTerm: d.UTMTerm,
+		UTMContent: d.UTMContent, UTMID: d.UTMID, UTMSourcePlatform: d.UTMSourcePlatform,
 	}
-	if r.IP.IsValid() {
-		c.IP = optional(r.IP.String())
-		c.IPAddress = c.IP
-	}
-	return c
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func optionalID(id link.ID) *string {
-	if id.IsZero() {
-		return nil
-	}
-	return optional(uuid.UUID(id).String())
 }
 
 // Recent lists a link's newest clicks, at most a.Limit or 20. Without a range, of all time.
@@ -162,7 +143,7 @@ func (s *Service) botTraffic(ctx context.Context, scope analytics.Scope, a Ask, 
 	}
 	b.BotPercentage = percent.Of(b.TotalBotClicks, b.TotalBotClicks+people)
 	for _, l := range lines[:min(len(lines), a.limit())] {
-		b.BotTypes = append(b.BotTypes, BotType{orElse(l.Value, "Unknown"), l.Clicks, percent.Of(l.Clicks, b.TotalBotClicks)})
+		b.BotTypes = append(b.BotTypes, BotType{cmp.Or(l.Value, "Unknown"), l.Clicks, percent.Of(l.Clicks, b.TotalBotClicks)})
 	}
 	return b, nil
 }

@@ -164,7 +164,7 @@ func (s *Service) tests(ctx context.Context, urls []store.Link, a Ask, period Pe
 			t.TotalClicks += l.Clicks
 			t.Variants = append(t.Variants, TestVariant{ID: v.ID, Name: v.Name, Clicks: l.Clicks, UniqueVisitors: l.Visitors, Weight: v.Weight})
 			if t.StartDate == nil { // the oldest comes first
-				t.StartDate = optional(time.UnixMilli(v.CreatedAt).UTC().Format(instantLayout))
+				t.StartDate = analytics.OrNull(time.UnixMilli(v.CreatedAt).UTC().Format(instantLayout))
 			}
 		}
 		for j := range t.Variants {

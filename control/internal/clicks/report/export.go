@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -58,7 +59,7 @@ func (s *Service) Export(ctx context.Context, p auth.Principal, id string, a Ask
 
 // FileName is what the file should be called, without its extension. It has no character that needs quoting.
 func (e *Export) FileName() string {
-	return fmt.Sprintf("analytics_%s_%s_%s", orElse(e.slug, "all"), e.period.First, e.period.Last)
+	return fmt.Sprintf("analytics_%s_%s_%s", cmp.Or(e.slug, "all"), e.period.First, e.period.Last)
 }
 
 // WriteCSV writes the export as CSV (RFC 4180) in sections, with a byte-order mark and a few comment lines before.
@@ -67,7 +68,7 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	b := bufio.NewWriterSize(w, 32<<10)
 	b.WriteString("\uFEFF")
 	fmt.Fprintf(b, "# Export Time: %s\r\n# Date Range: %s to %s\r\n", e.made.UTC().Format(instantLayout), e.period.First, e.period.Last)
-	fmt.Fprintf(b, "# URL Slug: %s\r\n", orElse(e.slug, "(all)"))
+	fmt.Fprintf(b, "# URL Slug: %s\r\n", cmp.Or(e.slug, "(all)"))
 	c := &sheet{csv.NewWriter(b)}
 	c.UseCRLF = true
 	o, r := e.report.Overview, e.report
@@ -176,7 +177,7 @@ func (e *Export) WriteJSON(ctx context.Context, w io.Writer) error {
 		URLSlug    *string           `json:"urlSlug"`
 		Summary    Summary           `json:"summary"`
 		Data       []DayFigures      `json:"data"`
-	}{e.made.UTC().Format(instantLayout), map[string]string{"start": e.period.First.String(), "end": e.period.Last.String()}, optional(e.slug), e.report.Overview, e.report.TimeSeries})
+	}{e.made.UTC().Format(instantLayout), map[string]string{"start": e.period.First.String(), "end": e.period.Last.String()}, analytics.OrNull(e.slug), e.report.Overview, e.report.TimeSeries})
 	if err != nil {
 		return fmt.Errorf("write export: %w", err)
 	}

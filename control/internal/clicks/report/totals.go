@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -249,7 +250,7 @@ func (s *Service) report(ctx context.Context, scope analytics.Scope, period Peri
 		UTMTerms: values(analytics.UTMTerm), UTMContents: values(analytics.UTMContent),
 	}
 	for _, c := range found[analytics.Referer][:min(limit, len(found[analytics.Referer]))] {
-		r.Referers = append(r.Referers, Referred{orElse(c.Value, "Direct"), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks)})
+		r.Referers = append(r.Referers, Referred{cmp.Or(c.Value, "Direct"), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks)})
 	}
 	return r, nil
 }
@@ -293,14 +294,7 @@ func (s *Service) summary(ctx context.Context, scope analytics.Scope, period Per
 func named(counts []analytics.Count, total int64, limit int) []Named {
 	list := []Named{}
 	for _, c := range counts[:min(limit, len(counts))] {
-		list = append(list, Named{orElse(c.Value, "Unknown"), c.Clicks, percent.Of(c.Clicks, total)})
+		list = append(list, Named{cmp.Or(c.Value, "Unknown"), c.Clicks, percent.Of(c.Clicks, total)})
 	}
 	return list
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

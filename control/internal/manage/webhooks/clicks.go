@@ -7,11 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
-	"github.com/shortline/shortline/shared/link"
 )
 
 const (
@@ -138,10 +135,10 @@ func (s *Service) lookUp(ctx context.Context, rows []analytics.Row) (l lookup, e
 	for i := range rows {
 		nums = append(nums, rows[i].Link)
 		if !rows[i].Rule.IsZero() {
-			rules = append(rules, idText(rows[i].Rule))
+			rules = append(rules, analytics.IDString(rows[i].Rule))
 		}
 		if !rows[i].Variant.IsZero() {
-			variants = append(variants, idText(rows[i].Variant))
+			variants = append(variants, analytics.IDString(rows[i].Variant))
 		}
 	}
 	if l.urls, err = s.store.LinksByNum(ctx, distinct(nums)); err != nil {
@@ -176,8 +173,8 @@ func clickDeliveries(subs []store.Subscription, rows []analytics.Row, known look
 					data = known.clicked(&url, r)
 				} else {
 					id += ".rule"
-					rule := known.rules[idText(r.Rule)]
-					data = MatchedRule{url.ID, idText(r.Rule), orNull(rule.Name), orNull(rule.TargetURL), factsOf(r)}
+					rule := known.rules[analytics.IDString(r.Rule)]
+					data = MatchedRule{url.ID, analytics.IDString(r.Rule), analytics.OrNull(rule.Name), analytics.OrNull(rule.TargetURL), r.Data()}
 				}
 				if body == "" {
 					var err error
@@ -227,44 +224,17 @@ func (s *Service) withinBacklog(ctx context.Context, tx *store.Tx, list []store.
 // clicked also tells where the click led, by the link, its rules and its variants as they are now: a click itself keeps
 // only their ids.
 func (l *lookup) clicked(u *store.Link, r *analytics.Row) LinkClicked {
-	variant := l.variants[idText(r.Variant)]
+	variant := l.variants[analytics.IDString(r.Variant)]
 	to := u.OriginalURL
 	switch {
 	case !r.Rule.IsZero():
-		to = l.rules[idText(r.Rule)].TargetURL
+		to = l.rules[analytics.IDString(r.Rule)].TargetURL
 	case !r.Variant.IsZero():
 		to = variant.TargetURL
 	case u.SmartRouting && u.DefaultURL != "":
 		to = u.DefaultURL
 	}
-	return LinkClicked{u.ID, idOrNull(r.Variant), factsOf(r), u.Slug, orNull(to), orNull(variant.Name)}
-}
-
-func factsOf(r *analytics.Row) ClickData {
-	ip := ""
-	if r.IP.IsValid() {
-		ip = r.IP.String()
-	}
-	return ClickData{
-		orNull(ip), orNull(r.UserAgent), orNull(r.Referer), orNull(r.Country), orNull(r.City), orNull(r.Device), orNull(r.OS), orNull(r.Browser), r.Bot,
-		orNull(r.UTM.Source), orNull(r.UTM.Medium), orNull(r.UTM.Campaign), orNull(r.UTM.Term), orNull(r.UTM.Content), orNull(r.UTM.ID), orNull(r.UTM.SourcePlatform),
-	}
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func idText(id link.ID) string { return uuid.UUID(id).String() }
-
-func idOrNull(id link.ID) *string {
-	if id.IsZero() {
-		return nil
-	}
-	return orNull(idText(id))
+	return LinkClicked{u.ID, analytics.OrNull(analytics.IDString(r.Variant)), r.Data(), u.Slug, analytics.OrNull(to), analytics.OrNull(variant.Name)}
 }
 
 func distinct[T comparable](list []T) []T {

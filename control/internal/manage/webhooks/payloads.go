@@ -1,5 +1,7 @@
 package webhooks
 
+import "github.com/shortline/shortline/control/internal/clicks/analytics"
+
 // These are the payloads of events: the member data of a delivery's body. The OpenAPI document is made from them. Some
 // facts stand under two names, for receivers that were written for other services.
 
@@ -53,41 +55,21 @@ type RuleChanged struct {
 
 // LinkClicked is the payload of url.clicked. What is not known is null.
 type LinkClicked struct {
-	URLID       string    `json:"urlId" doc:"The link's id."`
-	VariantID   *string   `json:"variantId" doc:"The variant that was drawn."`
-	ClickData   ClickData `json:"clickData" doc:"Who clicked."`
-	Slug        string    `json:"slug" doc:"The link's slug."`
-	TargetURL   *string   `json:"targetUrl" doc:"Where the click led; null if that was a rule's or a variant's that has been deleted."`
-	VariantName *string   `json:"variantName" doc:"The name of the variant that was drawn."`
+	URLID       string              `json:"urlId" doc:"The link's id."`
+	VariantID   *string             `json:"variantId" doc:"The variant that was drawn."`
+	ClickData   analytics.ClickData `json:"clickData" doc:"Who clicked."`
+	Slug        string              `json:"slug" doc:"The link's slug."`
+	TargetURL   *string             `json:"targetUrl" doc:"Where the click led; null if that was a rule's or a variant's that has been deleted."`
+	VariantName *string             `json:"variantName" doc:"The name of the variant that was drawn."`
 }
 
 // MatchedRule is the payload of routing.rule_matched.
 type MatchedRule struct {
-	URLID     string    `json:"urlId" doc:"The link's id."`
-	RuleID    string    `json:"ruleId" doc:"The rule that matched."`
-	RuleName  *string   `json:"ruleName" doc:"The rule's name."`
-	TargetURL *string   `json:"targetUrl" doc:"Where the rule leads."`
-	ClickData ClickData `json:"clickData" doc:"Who clicked."`
-}
-
-// ClickData is what is known of a visitor. What is not known is null.
-type ClickData struct {
-	IP                *string `json:"ip" doc:"The visitor's address, shortened or null if addresses are anonymised."`
-	UserAgent         *string `json:"userAgent" doc:"The User-Agent header."`
-	Referer           *string `json:"referer" doc:"The Referer header."`
-	Country           *string `json:"country" doc:"ISO 3166-1 code."`
-	City              *string `json:"city" doc:"English name."`
-	Device            *string `json:"device" doc:"MOBILE, DESKTOP or TABLET."`
-	OS                *string `json:"os" doc:"Operating system."`
-	Browser           *string `json:"browser" doc:"Browser family."`
-	IsBot             bool    `json:"isBot" doc:"Whether the visitor is a known bot."`
-	UTMSource         *string `json:"utmSource" doc:"utm_source of this click."`
-	UTMMedium         *string `json:"utmMedium" doc:"utm_medium of this click."`
-	UTMCampaign       *string `json:"utmCampaign" doc:"utm_campaign of this click."`
-	UTMTerm           *string `json:"utmTerm" doc:"utm_term of this click."`
-	UTMContent        *string `json:"utmContent" doc:"utm_content of this click."`
-	UTMID             *string `json:"utmId" doc:"utm_id of this click."`
-	UTMSourcePlatform *string `json:"utmSourcePlatform" doc:"utm_source_platform of this click."`
+	URLID     string              `json:"urlId" doc:"The link's id."`
+	RuleID    string              `json:"ruleId" doc:"The rule that matched."`
+	RuleName  *string             `json:"ruleName" doc:"The rule's name."`
+	TargetURL *string             `json:"targetUrl" doc:"Where the rule leads."`
+	ClickData analytics.ClickData `json:"clickData" doc:"Who clicked."`
 }
 
 // Tested is the payload of webhook.test.
