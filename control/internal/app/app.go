@@ -124,10 +124,14 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 			return nil, err
 		}
 	}
+	var enrich *ingest.Enricher // shared by both consumer groups
+	if cfg.Roles.Ingest || cfg.Roles.Webhooks {
+		enrich = ingest.NewEnricher(deps.Geo)
+	}
 	if cfg.Roles.Webhooks {
 		c.add("webhooks", hooks)
 		if !cfg.Direct {
-			told := ingest.NewObserverSink(hooks, deps.Geo)
+			told := ingest.NewObserverSink(hooks, enrich)
 			if err := deps.Registry.Register(told); err != nil {
 				return nil, fmt.Errorf("register the metrics of webhooks: %w", err)
 			}
@@ -161,7 +165,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 		return nil, fmt.Errorf("register the metrics of the database: %w", err)
 	}
 	if cfg.Roles.Ingest {
-		if err := c.takeClicks(cfg, deps, hooks); err != nil {
+		if err := c.takeClicks(cfg, deps, enrich, hooks); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +173,7 @@ func New(ctx context.Context, cfg Config, deps Deps) (*Control, error) {
 }
 
 // takeClicks makes what stores clicks, and what looks after them.
-func (c *Control) takeClicks(cfg Config, deps Deps, hooks *webhooks.Service) error {
+func (c *Control) takeClicks(cfg Config, deps Deps, enrich *ingest.Enricher, hooks *webhooks.Service) error {
 	intake := ingest.Config{Retention: cfg.Retention, Logger: deps.Logger}
 	if cfg.Direct {
 		intake.Observer = hooks
@@ -177,7 +181,7 @@ func (c *Control) takeClicks(cfg Config, deps Deps, hooks *webhooks.Service) err
 	if c.reports != nil {
 		intake.Stored = append(intake.Stored, c.reports.Clicked, c.feed.Stored)
 	}
-	in := ingest.New(intake, deps.Store, deps.Clicks, deps.Geo)
+	in := ingest.New(intake, deps.Store, deps.Clicks, enrich)
 	auditor := reconcile.New(reconcile.Config{Logger: deps.Logger}, deps.Store, deps.Clicks)
 	for _, part := range []prometheus.Collector{in, auditor} {
 		if err := deps.Registry.Register(part); err != nil {

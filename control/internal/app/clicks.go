@@ -55,7 +55,7 @@ func Reclassify(ctx context.Context, args []string, st *store.Store, clicks anal
 	r.Progress = func(done ingest.Reclassified) {
 		fmt.Fprintf(out, "%d clicks seen, %d enriched by older data, %d of them different now\n", done.Seen, done.Stale, done.Changed)
 	}
-	done, err := ingest.New(ingest.Config{}, st, clicks, geo).Reclassify(ctx, r)
+	done, err := ingest.New(ingest.Config{}, st, clicks, ingest.NewEnricher(geo)).Reclassify(ctx, r)
 	fmt.Fprintf(out, "%d clicks were stored anew\n", done.Stored)
 	return err
 }

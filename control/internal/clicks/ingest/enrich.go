@@ -9,18 +9,23 @@ import (
 // PrefetchName names, among bots, the browsers that fetched a link before anybody followed it.
 const PrefetchName = "Prefetch"
 
-// enricher derives from a click's raw facts what reports ask for.
-type enricher struct {
-	geo    *visitor.Geo // nil knows no places
+// Enricher derives what reports show from the raw facts of a click. It is safe for concurrent use.
+//
+// A process with both consumer groups, ingest and hooks, gives the same Enricher to both. The groups keep their own
+// offsets, so that slow webhooks never delay reports; each therefore has to decode a batch for itself. With one Enricher
+// they share the cache of User-Agents, which is the expensive part of the work.
+type Enricher struct {
+	geo    *visitor.Geo
 	agents *visitor.Agents
 }
 
-func newEnricher(geo *visitor.Geo) enricher {
-	return enricher{geo: geo, agents: visitor.NewAgents(visitor.DefaultAgents)}
+// NewEnricher returns an Enricher. With a nil geo, places are unknown.
+func NewEnricher(geo *visitor.Geo) *Enricher {
+	return &Enricher{geo: geo, agents: visitor.NewAgents(visitor.DefaultAgents)}
 }
 
 // facts sets what is derived: from the address and the User-Agent, and from whether a browser only fetched ahead.
-func (en *enricher) facts(row *analytics.Row, prefetch bool, version string) {
+func (en *Enricher) facts(row *analytics.Row, prefetch bool, version string) {
 	agent, place := en.agents.Lookup(row.UserAgent), en.geo.Lookup(row.IP)
 	row.Country, row.Region, row.City = place.Country, place.RegionName, place.City
 	if row.Region == "" {
@@ -35,7 +40,7 @@ func (en *enricher) facts(row *analytics.Row, prefetch bool, version string) {
 }
 
 // read decodes a batch and enriches its clicks.
-func (en *enricher) read(b *click.Batch) (*delivery, error) {
+func (en *Enricher) read(b *click.Batch) (*delivery, error) {
 	d := &delivery{lane: b.Lane, repair: b.Repair, first: b.First, last: b.First + uint64(b.Count) - 1, rows: make([]analytics.Row, 0, b.Count)}
 	dec := click.NewDecoder(b)
 	version := en.geo.Version()

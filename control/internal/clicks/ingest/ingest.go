@@ -22,7 +22,6 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/click"
-	"github.com/shortline/shortline/shared/visitor"
 )
 
 // Observer must hear of every click: nothing of a delivery is stored, and it is not acknowledged, until Note has
@@ -56,7 +55,7 @@ type Ingester struct {
 	cfg    Config
 	store  *store.Store
 	clicks analytics.Store
-	enrich enricher
+	enrich *Enricher
 
 	turn chan struct{} // held while committing
 	// marks is what the store is known to have of each lane, nil before it was asked; only who holds the turn uses it.
@@ -74,9 +73,12 @@ type Ingester struct {
 
 var _ click.Sink = (*Ingester)(nil)
 
-// New makes an Ingester. It asks nobody: what the store has of each lane is read with the first delivery. A nil geo
-// knows no places.
-func New(cfg Config, s *store.Store, clicks analytics.Store, geo *visitor.Geo) *Ingester {
+// New returns an Ingester. It reads nothing from the stores: the first delivery reads the mark of each lane. With a nil
+// Enricher, the Ingester makes one that knows no places.
+func New(cfg Config, s *store.Store, clicks analytics.Store, enrich *Enricher) *Ingester {
+	if enrich == nil {
+		enrich = NewEnricher(nil)
+	}
 	if cfg.Every <= 0 {
 		cfg.Every = 500 * time.Millisecond
 	}
@@ -87,7 +89,7 @@ func New(cfg Config, s *store.Store, clicks analytics.Store, geo *visitor.Geo) *
 		cfg.Logger = slog.Default()
 	}
 	return &Ingester{
-		cfg: cfg, store: s, clicks: clicks, enrich: newEnricher(geo),
+		cfg: cfg, store: s, clicks: clicks, enrich: enrich,
 		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, wake: make(chan struct{}, 1),
 	}
 }

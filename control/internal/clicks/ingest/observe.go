@@ -9,14 +9,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shortline/shortline/shared/click"
-	"github.com/shortline/shortline/shared/visitor"
 )
 
 // ObserverSink is a click.Sink that stores nothing: it enriches clicks and tells an Observer. It is for a consumer
 // group of its own, so that whoever is slow to be told holds up no report.
 type ObserverSink struct {
 	observer Observer
-	enrich   enricher
+	enrich   *Enricher
 
 	told, refused, failed atomic.Uint64
 	last                  atomic.Int64
@@ -24,10 +23,10 @@ type ObserverSink struct {
 
 var _ click.Sink = (*ObserverSink)(nil)
 
-// NewObserverSink makes one. A nil geo knows no places. Every click is told at least once: a delivery that comes again
-// is told again.
-func NewObserverSink(o Observer, geo *visitor.Geo) *ObserverSink {
-	return &ObserverSink{observer: o, enrich: newEnricher(geo)}
+// NewObserverSink returns an ObserverSink. The observer receives every click at least once: repeated deliveries are
+// passed on again.
+func NewObserverSink(o Observer, enrich *Enricher) *ObserverSink {
+	return &ObserverSink{observer: o, enrich: enrich}
 }
 
 // Deliver implements click.Sink. Nil means that the clicks are noted for good. Bytes that

@@ -115,7 +115,7 @@ func TestObserverSink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t))
 	hooks, waiting := w.hooked()
-	sink := ingest.NewObserverSink(hooks, nil)
+	sink := ingest.NewObserverSink(hooks, ingest.NewEnricher(nil))
 	b := w.batch(click.Lane{Edge: 9}, 1, 10, func(e *click.Event) {
 		if e.Seq == 4 {
 			*e = click.Event{Seq: 4, Time: e.Time, LostFrom: 1, LostTo: 2}
@@ -129,7 +129,7 @@ func TestObserverSink(t *testing.T) {
 	}
 	n := &noter{}
 	n.fails.Store(true)
-	if err := ingest.NewObserverSink(n, nil).Deliver(t.Context(), b); !errors.Is(err, errFlaky) {
+	if err := ingest.NewObserverSink(n, ingest.NewEnricher(nil)).Deliver(t.Context(), b); !errors.Is(err, errFlaky) {
 		t.Errorf("a Noter's failure is not the delivery's: %v", err)
 	}
 	b.Records = b.Records[1:]

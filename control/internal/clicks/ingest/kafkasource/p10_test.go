@@ -47,7 +47,7 @@ func BenchmarkP10(b *testing.B) {
 		b.Fatal(err)
 	}
 	seen := &delays{}
-	in := ingest.New(ingest.Config{Stored: []func([]analytics.Row){seen.note}, Logger: quiet}, storetest.Open(b), store, geo)
+	in := ingest.New(ingest.Config{Stored: []func([]analytics.Row){seen.note}, Logger: quiet}, storetest.Open(b), store, ingest.NewEnricher(geo))
 	conn, err := kafkaconn.Open(settings, "bench", 10*time.Second)
 	if err != nil {
 		b.Fatal(err)
