@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// result is all that a run of the command has found.
+// result holds all results of a run of the command.
 type result struct {
 	Date    string      `json:"date"`
 	Machine string      `json:"machine"`
 	Go      string      `json:"go"`
-	Load    string      `json:"load_average"` // at the start: what else the machine had to do
+	Load    string      `json:"load_average"` // at the start, before the benchmark's own load
 	Ratios  []ratio     `json:"ratios,omitempty"`
 	Half    []half      `json:"half_load,omitempty"`
 	Memory  []figures   `json:"memory,omitempty"`
@@ -37,7 +37,7 @@ type tenMillion struct {
 
 func (s *settings) wants(part string) bool { return slices.Contains(strings.Split(s.parts, ","), part) }
 
-// family starts children and ends all of them.
+// family starts child processes and stops all of them.
 type family struct {
 	s    *settings
 	args []string
@@ -60,7 +60,7 @@ func (f *family) stop() {
 
 func bench(s *settings, args []string) error {
 	if runtime.NumCPU() < 2 {
-		return fmt.Errorf("one processor is not enough: server and load need one each")
+		return fmt.Errorf("two processors are required: one for the server and one for the load generator")
 	}
 	dir, err := os.MkdirTemp(s.dir, "bench-")
 	if err != nil {
@@ -115,14 +115,14 @@ func bench(s *settings, args []string) error {
 	return r.save(name)
 }
 
-// usual is what is measured with the usual number of links.
+// usual runs the measurements with the usual number of links.
 func (f *family) usual(r *result, dir string, load, bare *child, say func(string, ...any)) error {
 	s := f.s
 	edge, err := f.start(s.cpus[0], "edge")
 	if err != nil {
 		return err
 	}
-	say("%s; %d connections, %d rounds of %v, servers on processor %d, load on %d", edge.hello["table"], s.conns, s.rounds, s.dur, s.cpus[0], s.cpus[1])
+	say("%s; %d connections, %d rounds of %v; servers on processor %d, load generator on processor %d", edge.hello["table"], s.conns, s.rounds, s.dur, s.cpus[0], s.cpus[1])
 	var all []contestant
 	for _, sc := range scenarios {
 		if s.wants("ratios") && (s.only == "" || slices.Contains(strings.Split(s.only, ","), sc.Name)) {
@@ -139,7 +139,7 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 			return err
 		}
 		sc := scenarios[0]
-		sc.Name, sc.What, sc.Budget = "P1b", "P1, shipping to Kafka meanwhile", 0.75
+		sc.Name, sc.What, sc.Budget = "P1b", "P1 while shipping to Kafka", 0.75
 		all = append(all, contestant{scenario: sc, server: shipping, background: true})
 		defer func() { say("%s", shipping.ask("spool")) }()
 	}
@@ -177,7 +177,7 @@ func (f *family) usual(r *result, dir string, load, bare *child, say func(string
 	return nil
 }
 
-// ten is what is measured with ten times as many links.
+// ten runs the measurements with ten times as many links.
 func (f *family) ten(r *result, dir string, load, bare *child) error {
 	s := f.s
 	many := fmt.Sprint(10 * s.links)
@@ -226,7 +226,7 @@ func (f *family) ten(r *result, dir string, load, bare *child) error {
 }
 
 func (r *result) write(w io.Writer) {
-	fmt.Fprintf(w, "%s, %s, %s, load average at the start %s\n", r.Date, r.Machine, r.Go, r.Load)
+	fmt.Fprintf(w, "%s, %s, %s, initial load average %s\n", r.Date, r.Machine, r.Go, r.Load)
 	if len(r.Ratios) > 0 {
 		report(w, r.Ratios)
 	}
@@ -236,18 +236,18 @@ func (r *result) write(w io.Writer) {
 	}
 	reportHalf(w, all)
 	if len(r.Memory) > 0 {
-		fmt.Fprintf(w, "\n     %-12s %14s %32s %14s %14s\n", "links", "bytes a link", "beyond slug and destination (32)", "GC CPU (5 ms)", "longest pause")
+		fmt.Fprintf(w, "\n     %-12s %14s %32s %14s %14s\n", "links", "bytes/link", "beyond slug and destination (32)", "GC CPU (5 ms)", "longest pause")
 		for _, m := range r.Memory {
 			fmt.Fprintf(w, "P6   %-12d %14.1f %32.1f %11.2f ms %11.2f ms\n", m.Links, m.BytesALink, m.Overhead, m.Collection, m.Pause)
 		}
 	}
 	for _, c := range r.Cold {
-		fmt.Fprintf(w, "\nP7   %d links, from the process's start to the first redirect: %.2f s from local state, %.2f s from the wire\n", c.Links, c.Local, c.Wire)
-		fmt.Fprintf(w, "P8   their snapshot: %.1f MB (budget 60 a million), written in %.1f s\n", c.Document, c.Written)
-		fmt.Fprintf(w, "P14  the whole edge with them, at rest: %.0f MB (budget 250 with a million)\n", c.Resident)
+		fmt.Fprintf(w, "\nP7   %d links, time from process start to first redirect: %.2f s from local state, %.2f s from the control plane\n", c.Links, c.Local, c.Wire)
+		fmt.Fprintf(w, "P8   snapshot of these links: %.1f MB (budget 60 MB per million links), written in %.1f s\n", c.Document, c.Written)
+		fmt.Fprintf(w, "P14  memory of the idle edge with these links: %.0f MB (budget 250 MB with a million links)\n", c.Resident)
 	}
 	if t := r.Ten; t != nil {
-		fmt.Fprintf(w, "\n     among ten times as many links: ratio to bare %.3f (%.3f, %.3f); %d deltas of %d links under load took %.2f ms each, at most %.2f ms, with %d folds\n",
+		fmt.Fprintf(w, "\n     ten times as many links: ratio to bare %.3f (%.3f, %.3f); %d deltas of %d links under load: median %.2f ms, maximum %.2f ms, %d folds\n",
 			t.Plain.Ratio, t.Plain.Low, t.Plain.High, t.Deltas, churnLinks, t.Applied, t.Worst, t.Folds)
 	}
 	for _, n := range r.Notes {
@@ -255,7 +255,7 @@ func (r *result) write(w io.Writer) {
 	}
 }
 
-// save writes the result as text, as JSON, and as a picture.
+// save writes the result as text, as JSON and as an SVG image.
 func (r *result) save(name string) error {
 	var text strings.Builder
 	r.write(&text)
@@ -271,7 +271,7 @@ func (r *result) save(name string) error {
 	return nil
 }
 
-// machine is its processor, as it calls itself.
+// machine returns the number and the model name of the processors.
 func machine() string {
 	b, _ := os.ReadFile("/proc/cpuinfo")
 	name := "unknown processor"
@@ -293,7 +293,7 @@ func loadAverage() string {
 	return first
 }
 
-// without leaves settings out, with their values: another build need not know them.
+// without removes flags and their values, because another build may not know them.
 func without(args []string, names ...string) (left []string) {
 	for i := 0; i < len(args); i++ {
 		if name, _, whole := strings.Cut(args[i], "="); !slices.Contains(names, name) {

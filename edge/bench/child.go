@@ -19,7 +19,7 @@ import (
 
 const self = "/proc/self/exe"
 
-// child is one of the processes. It answers each line on its input with one line on its output.
+// child is one of the processes. It answers each line on its standard input with one line on its standard output.
 type child struct {
 	role  string
 	cmd   *exec.Cmd
@@ -28,7 +28,8 @@ type child struct {
 	hello map[string]string
 }
 
-// start runs this program (self), or another build of it, in another role, held to one processor unless cpu is negative, and waits for its greeting.
+// start runs this program (self) or another build of it in another role and waits for its greeting. The process is
+// pinned to the processor cpu unless cpu is negative.
 func start(program string, cpu int, role string, args []string) (*child, error) {
 	c := &child{role: role, cmd: exec.Command(program, append([]string{"role=" + role}, args...)...)}
 	c.cmd.Stderr = os.Stderr
@@ -56,9 +57,9 @@ func start(program string, cpu int, role string, args []string) (*child, error) 
 	return c, json.Unmarshal([]byte(line), &c.hello)
 }
 
-// held starts something that is then held to one processor.
+// held calls begin so that the process it starts is pinned to one processor.
 func held(cpu int, begin func() error) error {
-	// A child inherits the processors of the thread that forks it.
+	// A child inherits the CPU affinity of the thread that forks it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var all, one unix.CPUSet
@@ -73,7 +74,7 @@ func held(cpu int, begin func() error) error {
 	return begin()
 }
 
-// ask sends a line and returns the answer. That a child is gone shows as an answer that makes no sense.
+// ask sends a line and returns the answer. If the child is dead, the answer is the error, which no caller can parse.
 func (c *child) ask(line string) string {
 	if _, err := fmt.Fprintln(c.in, line); err != nil {
 		return c.role + ": " + err.Error()
@@ -85,24 +86,24 @@ func (c *child) ask(line string) string {
 	return strings.TrimSpace(answer)
 }
 
-// used is the processor time that the child has taken so far.
+// used returns the processor time that the child has used so far.
 func (c *child) used() (time.Duration, error) {
 	answer := c.ask("usage")
 	n, err := strconv.ParseInt(answer, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s was asked for its usage and said %q", c.role, answer)
+		return 0, fmt.Errorf("%s answered %q when asked for its processor time", c.role, answer)
 	}
 	return time.Duration(n), nil
 }
 
 func (c *child) stop() {
-	_ = c.in.Close() // which ends it
+	_ = c.in.Close() // the end of its input ends the child
 	_ = c.cmd.Wait()
 }
 
 func (c *child) address(listen string) string { return c.hello[listen] }
 
-// drive lets the load generator loose on a server and accounts for the server's processor time.
+// drive makes the load generator send requests to a server and measures the server's processor time.
 func drive(load *child, c *contestant, d time.Duration, rate float64) (run, error) {
 	o, err := json.Marshal(order{Addr: c.server.address(c.listen), Class: c.class, Status: c.status, Links: c.links, For: d, Rate: rate})
 	if err != nil {
@@ -123,12 +124,12 @@ func drive(load *child, c *contestant, d time.Duration, rate float64) (run, erro
 		return run{}, fmt.Errorf("load: %q: %w", answer, err)
 	}
 	if got.Failure != "" || got.Requests == 0 {
-		return run{}, fmt.Errorf("%s: %d requests were answered: %s", c.Name, got.Requests, got.Failure)
+		return run{}, fmt.Errorf("%s: %d requests answered: %s", c.Name, got.Requests, got.Failure)
 	}
 	return run{cpu: c.last - before, requests: got.Requests, seconds: got.Seconds, errors: got.Errors, took: *got.Took}, nil
 }
 
-// converse greets and then answers questions until its input ends. Every process can tell its usage.
+// converse prints a greeting and then answers questions until its input ends. It answers "usage" itself.
 func converse(hello map[string]string, other func(string) string) error {
 	b, err := json.Marshal(hello)
 	if err != nil {
@@ -160,7 +161,7 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// usage is the processor time that this process has used, in nanoseconds.
+// usage returns the processor time that this process has used, in nanoseconds.
 func usage() string {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// lifelike is a destination as people have them, hard to compress: hosts and words repeat, numbers don't.
+// lifelike returns a realistic destination, which is hard to compress: hosts and words repeat, numbers do not.
 func lifelike(r *rand.Rand, words []string) string {
 	word := func() string { return words[min(int(r.ExpFloat64()*float64(len(words))/6), len(words)-1)] }
 	b := fmt.Appendf(nil, "https://www.%s-%s.example/", word(), word())
@@ -34,7 +34,7 @@ func lifelike(r *rand.Rand, words []string) string {
 	return string(b)
 }
 
-// writeDocument makes a snapshot of plain links with lifelike slugs and destinations.
+// writeDocument writes a snapshot of plain links with realistic slugs and destinations.
 func writeDocument(path string, links int) (slug string, size int64, took time.Duration, err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -72,12 +72,12 @@ func writeDocument(path string, links int) (slug string, size int64, took time.D
 	return string(appendSlug(nil, classPlain, uint32(links/2))), info.Size(), time.Since(began), nil
 }
 
-// fileSource is a control plane that has one document and no changes.
+// fileSource is a control plane with one document and without changes.
 type fileSource string
 
 func (s fileSource) Snapshot(context.Context) (io.ReadCloser, error) {
 	if s == "" {
-		return nil, fmt.Errorf("nobody is there")
+		return nil, fmt.Errorf("the control plane is unreachable")
 	}
 	return os.Open(string(s))
 }
@@ -87,12 +87,12 @@ func (fileSource) Changes(ctx context.Context, _ snapshot.Cursor) ([]byte, error
 	return nil, ctx.Err()
 }
 
-// nowhere takes clicks and forgets them.
+// nowhere is a sink that discards clicks.
 type nowhere struct{}
 
 func (nowhere) Deliver(context.Context, *click.Batch) error { return nil }
 
-// serveCold is a whole edge with its data in a folder, which takes a document if it has no links yet.
+// serveCold runs a complete edge with a data folder. It loads the document if it has no links yet.
 func serveCold(s *settings) error {
 	e, err := edge.New(edge.Config{ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt", DataDir: s.data}, edge.Deps{
 		Links: fileSource(s.document), Sink: nowhere{}, Logger: slog.New(slog.DiscardHandler),
@@ -114,17 +114,17 @@ func serveCold(s *settings) error {
 	return err
 }
 
-// coldStart is an edge started twice.
+// coldStart holds the results of starting an edge twice.
 type coldStart struct {
 	Links    int     `json:"links"`
-	Wire     float64 `json:"from_the_wire_s"` // from the start of the process to the first redirect
+	Wire     float64 `json:"from_the_wire_s"` // time from the start of the process to the first redirect
 	Local    float64 `json:"from_local_state_s"`
-	Resident float64 `json:"resident_mb"` // afterwards
+	Resident float64 `json:"resident_mb"` // after the start
 	Document float64 `json:"document_mb"`
 	Written  float64 `json:"document_written_s"`
 }
 
-// measureCold starts an edge twice, with an empty folder and with what it has kept.
+// measureCold starts an edge twice: with an empty folder, and with the state that the first start has stored.
 func measureCold(s *settings, dir string, links int) (c coldStart, err error) {
 	document := filepath.Join(dir, "document")
 	slug, size, took, err := writeDocument(document, links)
@@ -160,7 +160,7 @@ func measureCold(s *settings, dir string, links int) (c coldStart, err error) {
 		}
 		*run.to = time.Since(began).Seconds()
 		if run.document != "" {
-			// The edge keeps what it has taken; only then is there something to start from. The image comes last.
+			// Wait until the edge has stored its links for the next start. It writes the image last.
 			if err := awaitFile(filepath.Join(data, "links", "links.image"), 3*time.Minute); err != nil {
 				child.stop()
 				return c, err
@@ -179,7 +179,7 @@ func awaitFile(path string, within time.Duration) error {
 		if _, err := os.Stat(path); err == nil {
 			return nil
 		} else if time.Now().After(end) {
-			return fmt.Errorf("the edge has not kept its links: %w", err)
+			return fmt.Errorf("the edge has not stored its links: %w", err)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

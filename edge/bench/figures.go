@@ -19,13 +19,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// figures is what an edge says of its memory.
+// figures describes the memory of an edge.
 type figures struct {
 	Links      int     `json:"links"`
-	BytesALink float64 `json:"bytes_a_link"` // index and all
-	Overhead   float64 `json:"overhead"`     // of these, beyond slug and destination
-	Collection float64 `json:"gc_cpu_ms"`    // of processor for one collection, the median of some
-	Pause      float64 `json:"gc_pause_ms"`  // the longest of them
+	BytesALink float64 `json:"bytes_a_link"` // including the index
+	Overhead   float64 `json:"overhead"`     // BytesALink without slug and destination
+	Collection float64 `json:"gc_cpu_ms"`    // processor time of one collection, median of several
+	Pause      float64 `json:"gc_pause_ms"`  // longest pause of these collections
 }
 
 func figuresOf(tab *table.Table) figures {
@@ -34,7 +34,7 @@ func figuresOf(tab *table.Table) figures {
 	_ = tab.Records(func(snapshot.Cursor) error { return nil }, func(r *record.Record) error {
 		text += len(r.Slug) + len(r.Destination)
 		return nil
-	}) // neither function has an error to give
+	}) // neither function returns an error
 	f.BytesALink = float64(tab.Bytes()) / float64(f.Links)
 	f.Overhead = f.BytesALink - float64(text)/float64(f.Links)
 	runtime.GC()
@@ -60,7 +60,7 @@ func ownTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// threadTime is the processor time that this thread has had: of the goroutine, if it is locked to it.
+// threadTime returns the processor time of the current thread. The goroutine must be locked to the thread.
 func threadTime() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
@@ -69,8 +69,8 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// resident is the memory that a process occupies, in megabytes, without the pages of files that it has mapped: those
-// of the spool are the system's to take back.
+// resident returns the resident memory of a process in megabytes, without mapped files. The system can reclaim the
+// mapped pages of the spool.
 func resident(pid int) float64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -85,13 +85,13 @@ func resident(pid int) float64 {
 	return 0
 }
 
-// Changes while an edge serves: so many links, so many times a second.
+// Changes while an edge serves: churnLinks links every churnEvery.
 const (
 	churnLinks = 100
 	churnEvery = 50 * time.Millisecond
 )
 
-// churner changes links as a control plane would.
+// churner changes links like a control plane.
 type churner struct {
 	table *table.Table
 	end   chan struct{}
@@ -101,7 +101,7 @@ type churner struct {
 
 type tally struct {
 	Deltas  int     `json:"deltas"`
-	Applied float64 `json:"apply_ms"` // the median, of the clock
+	Applied float64 `json:"apply_ms"` // median, wall-clock time
 	Worst   float64 `json:"apply_worst_ms"`
 	Folds   int     `json:"folds"`
 	Failure string  `json:"failure,omitempty"`

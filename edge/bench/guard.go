@@ -7,14 +7,14 @@ import (
 	"strconv"
 )
 
-// margin is how far below its budget a scenario may be measured before the guard calls it a regression: busy
-// machines cost those more that touch more memory. What it finds is what has become dear by a third.
+// margin is the part of its budget that a scenario must reach in the guard. On a busy machine, scenarios that touch
+// more memory lose more. The guard therefore finds only changes that make a scenario about a third more expensive.
 const margin = 0.70
 
-// mostAllocations is how many a thousand requests may make, connections and background work included.
+// mostAllocations is the maximum number of allocations per 1000 requests, including connections and background work.
 const mostAllocations = 20
 
-// guard measures P1 to P4 with few links, counts allocations, and fails if either is far off.
+// guard measures P1 to P4 with few links and counts allocations. It fails if either is out of bounds.
 func guard(s *settings) error {
 	s.links, s.special = 200_000, 500
 	s.rounds, s.dur = 25, s.dur*3/5
@@ -58,7 +58,7 @@ func guard(s *settings) error {
 			verdict = "FAILED"
 			failed++
 		}
-		fmt.Printf("%-4s %-38s ratio to bare %.3f (at least %.3f), %.1f allocations in 1000 requests (at most %d), %d wrong answers: %s\n",
+		fmt.Printf("%-4s %-38s ratio to bare %.3f (minimum %.3f), %.1f allocations per 1000 requests (maximum %d), %d wrong answers: %s\n",
 			r.Name, r.What, r.Ratio, r.Budget*margin, allocations, mostAllocations, r.Errors, verdict)
 	}
 	stages, err := guardStages()

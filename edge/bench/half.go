@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// half is answering at a fixed rate, half of what can be answered at most. Times are microseconds, medians over
+// half holds the latencies at a fixed rate, which is half of the maximum rate. Times are microseconds and medians over
 // the turns.
 type half struct {
 	What  string  `json:"what"`
 	Rate  float64 `json:"per_second"`
 	Bare  float64 `json:"bare_p99_us"`
 	Edge  float64 `json:"p99_us"`
-	Ratio float64 `json:"p99_ratio"` // the median over the turns, each compared with the two of bare around it
+	Ratio float64 `json:"p99_ratio"` // median over the turns, each compared with the two surrounding turns of bare
 	Low   float64 `json:"p99_ratio_low"`
-	High  float64 `json:"p99_ratio_high"` // a quarter of the turns is above
-	// The p99 that a quarter of the turns keep below, which are those that nobody disturbed.
+	High  float64 `json:"p99_ratio_high"` // a quarter of the turns is above High
+	// Lower quartile of the p99, from the turns that other programs disturbed least.
 	CalmBare float64 `json:"bare_p99_calm_us"`
 	CalmEdge float64 `json:"p99_calm_us"`
-	// A turn of bare's compared with the one before: how much of a difference is the machine's.
+	// A turn of bare compared with its previous turn, which shows the noise of the machine.
 	SelfLow  float64 `json:"bare_p99_to_itself_low"`
 	SelfHigh float64 `json:"bare_p99_to_itself_high"`
 	Bare5    float64 `json:"bare_p50_us"`
@@ -31,9 +31,9 @@ type half struct {
 	Edge999  float64 `json:"p999_us"`
 }
 
-// atHalf compares how long answers take at a rate that leaves the server half of its time. A pause of another
-// program's making spoils the turn that it falls into, so what counts is the median of many short turns; each is
-// longer than the interval at which the spool is synced.
+// atHalf compares latencies at a rate at which the server is idle for half of the time. Another program can disturb
+// single turns, so the result is the median over many short turns. Each turn is longer than the sync interval of the
+// spool.
 func atHalf(s *settings, load *child, reference, c *contestant, what string) (half, error) {
 	full, err := drive(load, c, time.Second, 0)
 	if err != nil {
@@ -90,7 +90,7 @@ func reportHalf(w io.Writer, all []half) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n     %-44s %10s %9s %8s %7s %15s %18s   %s\n", "at half load, µs", "requests/s", "bare p99", "p99", "ratio", "(half of them)", "(bare's to itself)", "calm turns")
+	fmt.Fprintf(w, "\n     %-44s %10s %9s %8s %7s %15s %18s   %s\n", "at half load, µs", "requests/s", "bare p99", "p99", "ratio", "(quartiles)", "(bare to itself)", "calm turns")
 	for _, h := range all {
 		fmt.Fprintf(w, "P5   %-44s %10.0f %9.0f %8.0f %7.2f   (%.2f, %.2f)      (%.2f, %.2f)   %.0f to %.0f: %.2f; budget 1.30; p50 %.0f and %.0f, p99.9 %.0f and %.0f\n", h.What, h.Rate, h.Bare, h.Edge, h.Ratio, h.Low, h.High,
 			h.SelfLow, h.SelfHigh, h.CalmEdge, h.CalmBare, h.CalmEdge/h.CalmBare, h.Bare5, h.Edge5, h.Bare999, h.Edge999)

@@ -15,12 +15,12 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// destination is about as long as people's links are.
+// destination returns a destination of typical length.
 func destination(n uint32) string {
 	return fmt.Sprintf("https://www.example-shop.com/en/products/category/some-descriptive-name-of-a-thing-%07d?ref=newsletter&v=2", n)
 }
 
-// fill makes the links of all classes.
+// fill loads the links of all classes into the table.
 func fill(tab *table.Table, s *settings) error {
 	b := tab.NewBuilder()
 	num := uint64(0)
@@ -57,7 +57,7 @@ func fill(tab *table.Table, s *settings) error {
 	return tab.Load(b, snapshot.Cursor{Incarnation: 1, Revision: num})
 }
 
-// warm compiles the links that have a compiled form, so that no run pays for it.
+// warm compiles all links with rules or variants, so that no run includes the compilation.
 func warm(tab *table.Table, s *settings) {
 	for _, class := range []byte{classRules, classVariants} {
 		for i := range uint32(s.special) {
@@ -68,7 +68,7 @@ func warm(tab *table.Table, s *settings) {
 	}
 }
 
-// tenRules are nested and look at device, country, language and time; for most visitors the last one matches.
+// tenRules returns nested rules with device, country, language and time. For most visitors only the last one matches.
 func tenRules() []record.Rule {
 	conditions := func(device, countries, language, start, end string) []byte {
 		return fmt.Appendf(nil, `{"operator":"AND","conditions":[{"type":"time","operator":"between","value":{"start":"%s","end":"%s"}},
@@ -86,7 +86,7 @@ func tenRules() []record.Rule {
 	return append(rules, record.Rule{ID: record.ID{2, 9}, Name: "rule 9", Target: destination(9), Conditions: all})
 }
 
-// makeGeo writes a database of networks that cover the addresses which the load comes from.
+// makeGeo writes a database whose networks cover the addresses of the load generator.
 func makeGeo(path string) error {
 	w, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: "Bench-City", RecordSize: 28, IncludeReservedNetworks: true})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Classes of slugs. Each has its own distribution; those of classUnknown are nowhere.
+// Classes of slugs. Each has its own distribution. No link has a slug of classUnknown.
 const (
 	classPlain byte = iota
 	classRules
@@ -25,11 +25,11 @@ const (
 
 const slugLength = 7
 
-// appendSlug appends the slug with a number in a class: each another one, in no order.
+// appendSlug appends the slug number n of a class. All slugs are different and in no order.
 func appendSlug(dst []byte, class byte, n uint32) []byte {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	const mask = 1<<41 - 1
-	x := (uint64(class)<<32 | uint64(n)) * 0x9e3779b97f4a7c15 & mask // odd, so no two become one
+	x := (uint64(class)<<32 | uint64(n)) * 0x9e3779b97f4a7c15 & mask // an odd factor, so the mapping is one to one
 	x ^= x >> 20
 	x = x * 0xd6e8feb86659fd93 & mask
 	for range slugLength {
@@ -54,7 +54,7 @@ var agents = []string{
 
 var languages = []string{"en-US,en;q=0.9", "de-DE,de;q=0.9,en;q=0.8", "zh-TW,zh;q=0.9,en-US;q=0.8,en;q=0.7", "fr-CH, fr;q=0.9, en;q=0.8, *;q=0.5"}
 
-// request is a browser's, with room for a slug and for an address of four octets of three digits.
+// request is the request of a browser, with space for a slug and for an address of four three-digit octets.
 type request struct {
 	bytes    []byte
 	slug, ip int
@@ -80,17 +80,17 @@ func requests() []request {
 	return all
 }
 
-// order is one run that the generator is asked for.
+// order describes one run of the load generator.
 type order struct {
 	Addr   string
 	Class  byte
 	Status string
-	Links  int // slugs to draw from, 0 for all of the class
+	Links  int // number of slugs; 0: all of the class
 	For    time.Duration
-	Rate   float64 // requests a second, 0 for as many as are answered
+	Rate   float64 // requests per second; 0: as many as the server answers
 }
 
-// outcome is what a run reports.
+// outcome is the result of a run.
 type outcome struct {
 	Requests, Errors int
 	Seconds          float64
@@ -98,7 +98,7 @@ type outcome struct {
 	Failure          string `json:",omitempty"`
 }
 
-// generate is the load generator's process: for each order on its input, one run.
+// generate is the process of the load generator. It makes one run for each order on its input.
 func generate(s *settings) error {
 	g := generator{settings: s, templates: requests(), random: rand.New(rand.NewPCG(1, 1)), pools: map[string]*pool{}, drawn: map[drawing][]uint32{}}
 	return converse(map[string]string{}, func(line string) string {
@@ -123,7 +123,7 @@ type generator struct {
 	templates []request
 	random    *rand.Rand
 	drawn     map[drawing][]uint32
-	at        int // in what is drawn
+	at        int // index of the next draw
 	pools     map[string]*pool
 }
 
@@ -132,7 +132,7 @@ type drawing struct {
 	links int
 }
 
-// draws gives numbers of slugs in the order in which they are asked for, drawn once.
+// draws returns a random sequence of slug numbers. It draws the sequence once and then reuses it.
 func (g *generator) draws(of drawing) []uint32 {
 	if d := g.drawn[of]; d != nil {
 		return d
@@ -147,7 +147,7 @@ func (g *generator) draws(of drawing) []uint32 {
 	z := rand.NewZipf(g.random, g.zipf, 1, n-1)
 	d := make([]uint32, 1<<20)
 	for i := range d {
-		// The popular ones are not next to each other in the table.
+		// Spread the popular slugs over the table.
 		d[i] = uint32(z.Uint64() * 7_368_787 % n)
 	}
 	g.drawn[of] = d
@@ -158,11 +158,11 @@ func (g *generator) draws(of drawing) []uint32 {
 type wire struct {
 	fd      int
 	out, in []byte
-	n       int // bytes in in
+	n       int // number of bytes in in
 	began   time.Time
 }
 
-// pool is the connections to one server, which are kept from run to run.
+// pool holds the connections to one server. Runs share them.
 type pool struct {
 	poll  int
 	wires map[int32]*wire
@@ -209,8 +209,8 @@ func (g *generator) send(c *wire, draws []uint32, class byte, began time.Time) e
 	return err
 }
 
-// run sends requests on all connections and takes the answers. At a fixed rate each request has a moment at which
-// it is due, and waits for a free connection if there is none; the time of an answer counts from that moment.
+// run sends requests on all connections and reads the answers. At a fixed rate, each request has a due time and waits
+// for a free connection if there is none. Latency counts from the due time.
 func (g *generator) run(o order) (outcome, error) {
 	out := outcome{Took: new(histogram)}
 	draws := g.draws(drawing{o.Class, o.Links})
@@ -291,11 +291,11 @@ func (g *generator) run(o order) (outcome, error) {
 	return out, nil
 }
 
-// arrivals is epoll_wait with a finer clock. A generator that waited in a loop would be one that the kernel takes for a
-// glutton, and makes wait when it must not.
+// arrivals is epoll_wait with a finer timeout. A generator that spun instead would be penalised by the kernel's
+// scheduler and would have to wait at the wrong moments.
 func arrivals(poll int, events []unix.EpollEvent, patience time.Duration) (int, error) {
 	timeout := unix.NsecToTimespec(int64(patience))
-	// unsafe: the kernel writes to events and reads timeout during the call only, which keeps both alive.
+	// unsafe: the kernel accesses events and timeout only during the call, which keeps both alive.
 	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(poll), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(unsafe.Pointer(&timeout)), 0, 0)
 	if errno != 0 {
 		return 0, errno
@@ -308,7 +308,7 @@ var (
 	lengthName = []byte("\r\nContent-Length: ")
 )
 
-// whole reports whether an answer has arrived completely.
+// whole reports whether b holds a complete answer.
 func whole(b []byte) bool {
 	end := bytes.Index(b, headEnd)
 	if end < 0 {
@@ -343,7 +343,7 @@ func dial(addr string) (int, error) {
 	return fd, unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 }
 
-// histogram counts durations in classes an eighth of an octave wide.
+// histogram counts durations in buckets of an eighth of an octave.
 type histogram [64 * 8]int
 
 func (h *histogram) merge(o *histogram) {
@@ -358,7 +358,7 @@ func (h *histogram) add(d time.Duration) {
 	h[e*8+int(v>>(e-3)&7)]++
 }
 
-// quantile is in microseconds.
+// quantile returns a quantile in microseconds.
 func (h *histogram) quantile(q float64) float64 {
 	total := 0
 	for _, n := range h {

@@ -1,14 +1,14 @@
 //go:build linux
 
-// Command bench measures what an edge's answers cost, as a ratio to the least that the same HTTP server can do.
+// Command bench measures the cost of an edge's answers relative to the minimum that the same HTTP server needs.
 //
-// Three processes: the bare server (a constant redirect), the edge's redirect with a table of links and a spool,
-// both held to one processor, and a load generator held to another, with keep-alive connections and the headers
-// of browsers. Bare and edge take turns, and what counts is the processor time that the server's process used
-// for a request (getrusage), so that a busy machine disturbs both alike.
+// It uses three processes: the bare server, which sends a constant redirect; the edge's redirect with a table of
+// links and a spool; and a load generator with keep-alive connections and browser headers. The two servers are pinned
+// to one processor and the load generator to another. Bare and edge run alternately. The measure is the processor
+// time that the server's process used per request (getrusage), so a busy machine affects both in the same way.
 //
-// Beside the ratios it takes the figures of memory, of cold starts and of the garbage collector, and lets nginx and
-// HAProxy, which do a part of the same work, take turns with the rest. With -guard it is a check instead.
+// The command also measures memory, cold starts and the garbage collector, and compares nginx and HAProxy, which do a
+// part of the same work. With -guard it only checks for regressions.
 package main
 
 import (
@@ -26,7 +26,7 @@ type settings struct {
 	dur                           time.Duration
 	zipf                          float64
 	dir, geo                      string
-	cpus                          [2]int // of the servers, of the load
+	cpus                          [2]int // processor of the servers, processor of the load generator
 	profile, only, than           string
 	parts, out                    string
 	kafka, data, document         string
@@ -38,24 +38,24 @@ func (s *settings) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("bench", flag.ExitOnError)
 	f.IntVar(&s.links, "links", 1_000_000, "plain links in the table")
 	f.IntVar(&s.special, "special", 1_000, "links with rules, and as many with variants")
-	f.IntVar(&s.rounds, "rounds", 40, "rounds; each has every scenario once, next to a run of bare")
+	f.IntVar(&s.rounds, "rounds", 40, "rounds; each runs every scenario once, next to a run of bare")
 	f.IntVar(&s.conns, "conns", 64, "keep-alive connections")
 	f.DurationVar(&s.dur, "dur", 250*time.Millisecond, "length of one run")
-	f.Float64Var(&s.zipf, "zipf", 1.1, "exponent of the distribution of slugs")
-	f.StringVar(&s.dir, "dir", os.TempDir(), "folder for the spool")
-	f.StringVar(&s.sync, "sync", "interval", "the spool's syncs: interval, always or none")
-	f.IntVar(&s.lanes, "lanes", 0, "the spool's lanes; 0: as usual")
-	f.StringVar(&s.geo, "geo", "", "geo database (.mmdb); none: one of 60,000 networks is made")
+	f.Float64Var(&s.zipf, "zipf", 1.1, "exponent of the Zipf distribution of slugs")
+	f.StringVar(&s.dir, "dir", os.TempDir(), "folder for the spool and other temporary files")
+	f.StringVar(&s.sync, "sync", "interval", "sync mode of the spool: interval, always or none")
+	f.IntVar(&s.lanes, "lanes", 0, "lanes of the spool; 0: the default")
+	f.StringVar(&s.geo, "geo", "", "geo database (.mmdb); empty: generate one with 60,000 networks")
 	f.IntVar(&s.cpus[0], "server-cpu", 0, "processor of the servers")
 	f.IntVar(&s.cpus[1], "load-cpu", runtime.NumCPU()-1, "processor of the load generator")
 	f.StringVar(&s.parts, "parts", "ratios,ship,others,half,memory,cold,ten", "what to measure")
-	f.StringVar(&s.only, "only", "", "the scenarios of ratios to run, such as P1,P4; none: all")
-	f.StringVar(&s.out, "out", "", "write the result here: this name, or in a folder the date, and .txt, .json, .svg")
-	f.StringVar(&s.kafka, "kafka", "", "for the edge's process: ship to this broker")
-	f.StringVar(&s.data, "data", "", "for a cold start's process: the data folder")
-	f.StringVar(&s.document, "document", "", "for a cold start's process: the links")
-	f.StringVar(&s.than, "than", "", "compare with the edge of this other build of the command, in place of bare")
-	f.StringVar(&s.profile, "profile", "", "write the edge's processor profile here")
+	f.StringVar(&s.only, "only", "", "scenarios of ratios to run, such as P1,P4; empty: all")
+	f.StringVar(&s.out, "out", "", "base name of the result files (.txt, .json, .svg), or a folder, where the base name is the date")
+	f.StringVar(&s.kafka, "kafka", "", "used by the edge's process: ship clicks to this broker")
+	f.StringVar(&s.data, "data", "", "used by the process of a cold start: the data folder")
+	f.StringVar(&s.document, "document", "", "used by the process of a cold start: the file with the links")
+	f.StringVar(&s.than, "than", "", "compare with the edge of this other build of the command instead of bare")
+	f.StringVar(&s.profile, "profile", "", "write the edge's CPU profile to this file")
 	return f
 }
 
@@ -66,7 +66,7 @@ func main() {
 		role, args = strings.TrimPrefix(args[0], "role="), args[1:]
 	}
 	f := s.flags()
-	guarding := f.Bool("guard", false, "fail if the answers have become much dearer; takes about a minute, and any machine will do")
+	guarding := f.Bool("guard", false, "fail if answers have become much more expensive; takes about a minute on any machine")
 	_ = f.Parse(args)
 	var err error
 	switch role {

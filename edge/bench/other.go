@@ -2,4 +2,4 @@
 
 package main
 
-func main() { println("bench: holds processes to processors, which it can do on Linux only") }
+func main() { println("bench: runs only on Linux, because it pins processes to processors") }

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// othersLinks is how many links the other servers know: they keep them in a table of strings read at the start.
+// othersLinks is the number of links in the other servers, which read them into a map at their start.
 const othersLinks = 100_000
 
-// foreign is a server of others, in one process of one thread.
+// foreign is another server: one process with one thread.
 type foreign struct {
 	addr string
 	cmd  *exec.Cmd
@@ -40,11 +40,11 @@ func (f *foreign) stop() {
 	_ = f.cmd.Wait()
 }
 
-// debian are the packages that the servers are taken from where they are not installed, and what they need that
-// small systems lack. They are unpacked into a cache folder; nothing is installed and nothing started by it.
+// debian lists the packages of the servers, and the libraries that small systems lack. If the servers are not
+// installed, the packages are downloaded and unpacked into a cache folder. Nothing is installed.
 var debian = []string{"nginx", "haproxy", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1"}
 
-// programs finds nginx and haproxy, and the folder of libraries they need if any.
+// programs returns the paths of nginx and haproxy, and the folder of the libraries that they need, if any.
 func programs() (nginx, haproxy, libraries string, err error) {
 	nginx, errN := exec.LookPath("nginx")
 	haproxy, errH := exec.LookPath("haproxy")
@@ -66,15 +66,15 @@ func programs() (nginx, haproxy, libraries string, err error) {
 		return "", "", "", err
 	}
 	if out, err := exec.Command("sh", "-c", fetch).CombinedOutput(); err != nil {
-		return "", "", "", fmt.Errorf("nginx and haproxy are not here; on Debian or Ubuntu: apt-get install nginx haproxy (%w: %s)", err, bytes.TrimSpace(out))
+		return "", "", "", fmt.Errorf("nginx and haproxy are not installed; on Debian or Ubuntu run: apt-get install nginx haproxy (%w: %s)", err, bytes.TrimSpace(out))
 	}
 	if found, err = filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu")); err != nil || len(found) == 0 {
-		return "", "", "", fmt.Errorf("the packages of nginx and haproxy hold no libraries in %s", root)
+		return "", "", "", fmt.Errorf("the packages of nginx and haproxy contain no libraries in %s", root)
 	}
 	return nginx, haproxy, found[0], nil
 }
 
-// startOthers starts the other servers, each with the same links. The caller stops them.
+// startOthers starts the other servers with the same links. The caller must call stop.
 func startOthers(s *settings, dir string) (all []contestant, stop func(), err error) {
 	stop = func() {
 		for _, c := range all {
@@ -140,7 +140,7 @@ func freePort() (string, error) {
 	return port, err
 }
 
-// await waits until somebody accepts connections.
+// await waits until a server accepts connections.
 func await(addr string, within time.Duration) error {
 	end := time.Now().Add(within)
 	for {

@@ -8,14 +8,14 @@ import (
 	"html"
 )
 
-// plot draws processor time a request as bars, each with its part that is bare's marked, in SVG.
+// plot draws the processor time per request as bars, with the budget marked, in SVG.
 func plot(r *result) []byte {
 	const width, left, right, row, top = 860, 330, 150, 34, 64
 	var b bytes.Buffer
 	height := top + row*(len(r.Ratios)+1) + 30
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="system-ui, sans-serif" font-size="14">`+"\n", width, height)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/><text x="16" y="28" font-size="17" font-weight="600">Processor time of a request, bare fasthttp = 1</text>`+"\n", width, height)
-	fmt.Fprintf(&b, `<text x="16" y="48" fill="#667">%s; %s; lower is better, the mark is the budget</text>`+"\n", html.EscapeString(r.Date), html.EscapeString(r.Machine))
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/><text x="16" y="28" font-size="17" font-weight="600">Processor time per request, bare fasthttp = 1</text>`+"\n", width, height)
+	fmt.Fprintf(&b, `<text x="16" y="48" fill="#667">%s; %s; lower is better; red line: budget</text>`+"\n", html.EscapeString(r.Date), html.EscapeString(r.Machine))
 	most := 1.0
 	for _, x := range r.Ratios {
 		most = max(most, 1/x.Low)

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// scenario is one kind of request, and what it may cost.
+// scenario is a kind of request with its cost budget.
 type scenario struct {
 	Name   string  `json:"name"`
 	What   string  `json:"what"`
-	Budget float64 `json:"budget,omitempty"` // the least ratio of bare's processor time to this one's; 0: none
+	Budget float64 `json:"budget,omitempty"` // minimum ratio of bare's processor time to this scenario's; 0: no budget
 
-	class  byte   // of slugs
-	listen string // of the server's addresses
+	class  byte   // class of slugs
+	listen string // name of the server's address
 	status string
 	links  int // slugs to draw from, 0 for all of the class
 }
@@ -30,44 +30,44 @@ var scenarios = []scenario{
 	{"P4", "unknown slug", 0.92, classUnknown, "direct", "404", 0},
 }
 
-// contestant is a scenario at a server.
+// contestant is a scenario with its server.
 type contestant struct {
 	scenario
 	server server
-	// background says that the server goes on with a request's work after the answer, and while others have their
-	// turn: that counts too.
+	// background means that the server works on requests after their answers and while others have their turn. That
+	// time counts too.
 	background bool
 	last       time.Duration
 }
 
-// server is what can be measured: a child, or a program of others.
+// server is a server to measure: a child process or another program.
 type server interface {
 	address(listen string) string
 	used() (time.Duration, error) // processor time so far
 }
 
-// ratio is a scenario's outcome. Times are microseconds; those of the processor are sums over all runs divided
-// by the requests.
+// ratio is the result of a scenario. Times are microseconds. Processor times are sums over all runs divided by the
+// number of requests.
 type ratio struct {
 	scenario
 	Bare     float64 `json:"bare_us"`
 	Edge     float64 `json:"edge_us"`
 	Ratio    float64 `json:"ratio"`
-	Low      float64 `json:"low"` // a quarter of the blocks is below
+	Low      float64 `json:"low"` // a quarter of the blocks is below Low
 	High     float64 `json:"high"`
 	BareRate float64 `json:"bare_per_second"`
 	Rate     float64 `json:"per_second"`
-	P99Bare  float64 `json:"bare_p99_us"` // under full load
+	P99Bare  float64 `json:"bare_p99_us"` // at full load
 	P99      float64 `json:"p99_us"`
 	Errors   int     `json:"wrong_answers"`
 }
 
-// blockRounds is how many rounds are summed up before they are compared: with the usual length of a run a block
-// is longer than the interval at which the spool is synced, so that each has its share of that.
+// blockRounds is the number of rounds that are summed before they are compared. With the default run length, a block is
+// longer than the sync interval of the spool, so each block contains its share of syncs.
 const blockRounds = 5
 
-// compare lets bare and each contestant take turns, many short runs each, and compares their processor time: the
-// median over blocks of rounds. However busy the machine is, neighbouring runs find it alike.
+// compare runs bare and each contestant alternately in many short runs and compares their processor time. The result is
+// the median over blocks of rounds. Neighbouring runs see the machine in the same state, even if it is busy.
 func compare(s *settings, load *child, bare server, all []contestant) ([]ratio, error) {
 	type pair struct{ bare, edge run }
 	blocks := make([][]pair, len(all))
@@ -121,14 +121,14 @@ func compare(s *settings, load *child, bare server, all []contestant) ([]ratio, 
 }
 
 func report(w io.Writer, results []ratio) {
-	fmt.Fprintf(w, "\n     %-38s %9s %9s %7s %15s %7s %11s\n", "", "bare µs", "µs", "ratio", "(half of them)", "budget", "requests/s")
+	fmt.Fprintf(w, "\n     %-38s %9s %9s %7s %15s %7s %11s\n", "", "bare µs", "µs", "ratio", "(quartiles)", "budget", "requests/s")
 	for _, r := range results {
 		verdict, budget := "ok", fmt.Sprintf("%.2f", r.Budget)
 		switch {
 		case r.Budget == 0:
 			verdict, budget = "", ""
 		case r.Ratio < r.Budget:
-			verdict = "SHORT"
+			verdict = "BELOW BUDGET"
 		}
 		if r.Errors > 0 {
 			verdict += fmt.Sprintf(", %d WRONG ANSWERS", r.Errors)
@@ -137,7 +137,7 @@ func report(w io.Writer, results []ratio) {
 	}
 }
 
-// run is what one run cost, or several.
+// run is the cost of one run or of several.
 type run struct {
 	cpu      time.Duration
 	requests int
@@ -154,12 +154,12 @@ func (r *run) add(o run) {
 	r.took.merge(&o.took)
 }
 
-// micros is the processor time of a request.
+// micros returns the processor time per request in microseconds.
 func (r *run) micros() float64 { return float64(r.cpu) / 1e3 / float64(r.requests) }
 
 func (r *run) rate() float64 { return float64(r.requests) / r.seconds }
 
-// quantile is of sorted values.
+// quantile returns a quantile of sorted values.
 func quantile(v []float64, q float64) float64 {
 	at := q * float64(len(v)-1)
 	i := int(at)

@@ -25,7 +25,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// serveBare is the baseline: the HTTP server as it comes, with a constant answer of the same fields.
+// serveBare is the baseline: the plain HTTP server with a constant answer that has the same header fields.
 func serveBare() error {
 	location := destination(0)
 	server := &fasthttp.Server{
@@ -45,8 +45,8 @@ func serveBare() error {
 	return converse(map[string]string{"bare": l.Addr().String()}, nil)
 }
 
-// serveEdge is the edge's redirect with its table and its spool, once for direct visitors and once behind a
-// proxy, from whom it takes addresses that lie all over the world.
+// serveEdge runs the edge's redirect with its table and its spool on two addresses: one for direct visitors and one
+// behind a trusted proxy, so that visitors have addresses all over the world.
 func serveEdge(s *settings) error {
 	dir, err := os.MkdirTemp(s.dir, "bench-spool-")
 	if err != nil {
@@ -150,10 +150,10 @@ func answer(command string, tab *table.Table, clicks *spool.Spool, churn *churne
 		return fmt.Sprint(m.Mallocs)
 	}
 	st := clicks.Stats()
-	return fmt.Sprintf("spool: %s, %d clicks kept, %d dropped, %d waited for a segment, %d not shipped", st.State, st.Appended, st.Dropped, st.Late, st.Pending)
+	return fmt.Sprintf("spool: %s, %d clicks stored, %d dropped, %d waited for a segment, %d not shipped", st.State, st.Appended, st.Dropped, st.Late, st.Pending)
 }
 
-// serveKafka is a broker in memory, for an edge that ships.
+// serveKafka runs an in-memory Kafka broker for an edge that ships clicks.
 func serveKafka() error {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {

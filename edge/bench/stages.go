@@ -21,15 +21,15 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// stage is a part of an answer, measured against a loop that does nothing but arithmetic, in turns with it.
+// stage is a part of an answer. It is measured alternately with a reference loop that does only arithmetic.
 type stage struct {
 	name string
-	most float64 // of the reference's time
+	most float64 // maximum time relative to the reference
 	run  func(n int)
-	rest time.Duration // before each turn, for what others do behind it
+	rest time.Duration // pause before each turn, for background work
 }
 
-// arithmetic is a checksum over 1 KiB: some hundred nanoseconds, whatever else is in the caches.
+// arithmetic computes a checksum over 1 KiB. It takes about a hundred nanoseconds, whatever the caches contain.
 func arithmetic(n int) {
 	var block [1024]byte
 	for i := range n {
@@ -40,11 +40,11 @@ func arithmetic(n int) {
 
 var sink uint64
 
-// spoolRest is longer than a round of the spool's keeper, which fetches the pages that a turn is going to write.
+// spoolRest is longer than a round of the spool's keeper, which populates the pages that a turn will write.
 const spoolRest = 150 * time.Millisecond
 
-// guardStages measures the stages and returns how many are too slow. Only the caller's own thread counts: what a file system
-// takes for the pages of the spool differs by as much as a stage costs, and is in P1's ratio, at a pace that servers have.
+// guardStages measures the stages and returns how many are too slow. It counts only the time of the calling thread. The
+// file system's work for the pages of the spool varies by as much as a stage costs; the ratio of P1 includes it.
 func guardStages() (failed int, err error) {
 	dir, err := os.MkdirTemp("", "bench-stages-")
 	if err != nil {
@@ -79,10 +79,10 @@ func guardStages() (failed int, err error) {
 			verdict = "FAILED"
 			failed++
 		}
-		fmt.Printf("     %-38s %6.2f of the reference loop (at most %.1f), %.0f allocations: %s\n", st.name, r, st.most, allocations, verdict)
+		fmt.Printf("     %-38s %6.2f times the reference loop (maximum %.1f), %.0f allocations: %s\n", st.name, r, st.most, allocations, verdict)
 	}
 	if sink == 0 {
-		return failed, errors.New("the stages did nothing")
+		return failed, errors.New("the stages had no effect")
 	}
 	return failed, nil
 }
@@ -143,7 +143,7 @@ func makeStages(dir string) (stages []stage, done func(), err error) {
 				}
 			}
 		}},
-		{name: "keep a click in the spool", most: 6, rest: spoolRest, run: func(n int) {
+		{name: "append a click to the spool", most: 6, rest: spoolRest, run: func(n int) {
 			for i := range n {
 				clicks.Append(uint32(i%4), &event)
 			}
