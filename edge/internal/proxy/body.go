@@ -13,7 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// inMemory is how much of a body is read before its request takes a place among those in flight.
+// inMemory is how many bytes of a body are read before its request is in flight.
 const inMemory = 16 << 10
 
 var (
@@ -21,23 +21,23 @@ var (
 	errShut     = errors.New("proxy: the request has been answered")
 )
 
-// upload is a request body on its way from a client to the upstream. Reads end with shut: after it, nothing
-// touches the client's connection on behalf of the upstream any more.
+// upload is a request body on its way from a client to the upstream. After shut returns, nothing reads from the
+// client's connection for the upstream any more.
 type upload struct {
-	mu     sync.Mutex // held while reading, so that shut can wait for the last read
-	early  []byte     // what arrived before the request was passed on
-	err    error      // that came with the end of early
+	mu     sync.Mutex // held during a read, so that shut can wait for the last one
+	early  []byte     // bytes that arrived before the request was forwarded
+	err    error      // error of the read after early
 	from   io.Reader
-	owed   int64 // bytes that must still come; below 0: nobody has said how many
-	left   int64 // bytes that may still come
+	owed   int64 // bytes that must still come; negative: unknown
+	left   int64 // bytes that may still come, by the size limit
 	conn   net.Conn
 	pace   framing.Pace
 	closed atomic.Bool
 	done   atomic.Bool  // read to its end
-	wrong  atomic.Int32 // the status for what the client did wrong, 0: nothing
+	wrong  atomic.Int32 // status of the client's error; 0: none
 }
 
-// arrive reads up to some bytes before the request is passed on.
+// arrive reads up to most bytes before the request is forwarded.
 func (u *upload) arrive(most int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -52,7 +52,7 @@ func (u *upload) arrive(most int) {
 	u.early = b.Bytes()
 }
 
-// fault is the status for what the client did wrong, or 0.
+// fault returns the status of the client's error, or 0.
 func (u *upload) fault() int { return int(u.wrong.Load()) }
 
 func (u *upload) Read(b []byte) (int, error) {
@@ -72,11 +72,11 @@ func (u *upload) Read(b []byte) (int, error) {
 	return u.read(b)
 }
 
-// read reads from the client, who has to keep the pace.
+// read reads from the client, which must keep the pace.
 func (u *upload) read(b []byte) (int, error) {
 	until := u.pace.Until(time.Now(), framing.Patience)
 	_ = u.conn.SetReadDeadline(until)
-	if u.closed.Load() { // shut came in between: its deadline must not be overwritten
+	if u.closed.Load() { // shut ran meanwhile: do not overwrite its deadline
 		return 0, errShut
 	}
 	if int64(len(b)) > u.left+1 {
@@ -97,22 +97,22 @@ func (u *upload) read(b []byte) (int, error) {
 	switch {
 	case err == io.EOF:
 		u.done.Store(true)
-	case err == nil || u.closed.Load(): // shut may have cut it short
+	case err == nil || u.closed.Load(): // shut may have interrupted the read
 	case !now.Before(until):
 		u.wrong.Store(fasthttp.StatusRequestTimeout)
-	default: // it broke off, or is no body
+	default: // the body is incomplete or malformed
 		u.wrong.Store(fasthttp.StatusBadRequest)
 	}
 	return n, err
 }
 
-// Close is what the transport calls. It must not wait for a read, which may be under way.
+// Close is called by the transport. It must not wait for a read in progress.
 func (u *upload) Close() error {
 	u.closed.Store(true)
 	return nil
 }
 
-// shut waits until nobody reads. A read that waits for a client who has stopped sending is cut short.
+// shut waits for a read in progress. It interrupts a read that waits for a client that has stopped sending.
 func (u *upload) shut() {
 	u.closed.Store(true)
 	if !u.done.Load() {
@@ -131,14 +131,14 @@ type download struct {
 func (d *download) Read(b []byte) (int, error) {
 	n, err := d.body.Read(b)
 	if n > 0 {
-		// Each piece has its own time to be written, so that a stream can go on for as long as it likes.
+		// Each piece gets a new write deadline, so that a stream may last for any time.
 		_ = d.exchange.conn.SetWriteDeadline(time.Now().Add(d.exchange.proxy.cfg.Patience))
 	}
 	return n, err
 }
 
 func (d *download) Close() error {
-	d.exchange.cancel() // a body that isn't at its end would be read to it otherwise
+	d.exchange.cancel() // otherwise the transport would read the rest of the body
 	err := d.body.Close()
 	d.exchange.end()
 	return err

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// climbs reports whether the path of a request target holds a segment that some server takes for . or .., so that it could
-// lead out of the paths that are passed on, for example to what the control plane tells edges. A segment may be
-// percent-encoded, up to three times, end with parameters (;), or be parted by a backslash.
+// climbs reports whether the path of a request target contains a segment that some server could read as . or .. Such
+// a path could lead out of the forwarded paths, for example to the control plane's interface for edges. climbs
+// recognizes segments that are percent-encoded up to three times, end with parameters (;), or are separated by a
+// backslash.
 func climbs(target []byte) bool {
 	if n := bytes.IndexAny(target, "?#"); n >= 0 {
 		target = target[:n]
@@ -25,7 +26,7 @@ func climbs(target []byte) bool {
 		}
 		decoded, err := url.PathUnescape(path)
 		if err != nil || decoded == path {
-			return false // what can't be decoded is refused later
+			return false // a path that cannot be decoded is rejected later
 		}
 		path = decoded
 	}

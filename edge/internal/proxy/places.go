@@ -6,7 +6,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// places are shared out among clients. Whoever uses them holds a lock.
+// places limits a resource in total and per client. The caller holds a lock.
 type places struct {
 	most, each int
 	taken      int
@@ -17,7 +17,7 @@ func newPlaces(most, each int) places {
 	return places{most: most, each: each, clients: map[netip.Addr]int{}}
 }
 
-// take gives a client a place and returns 0, or the status to refuse it with.
+// take takes a place for a client. It returns 0, or the status with which to reject the request.
 func (p *places) take(from netip.Addr) int {
 	switch {
 	case p.clients[from] >= p.each:

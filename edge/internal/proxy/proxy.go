@@ -1,11 +1,9 @@
-// Package proxy passes the control plane's paths on to it, so that one address can serve links, the API and
-// the console.
+// Package proxy forwards the control plane's paths, so that one address can serve links, the API and the console.
 //
-// It promises that bodies stream both ways in bounded memory, event streams included; that the upstream can
-// believe the X-Forwarded headers, which are written here and never taken from a client; and that an upstream
-// which is away costs a visitor a clear answer and the edge nothing. It decides which paths are the upstream's;
-// whether a client may do what it asks is the upstream's business. Requests to switch protocols are passed on
-// without the switch.
+// Bodies stream in both directions in bounded memory, including event streams. The upstream can trust the X-Forwarded
+// headers, because the proxy writes them and drops those of clients. If the upstream is unreachable, clients get a
+// clear error and links keep working. The proxy decides which paths belong to the upstream. The upstream decides what
+// a client may do. Requests for a protocol switch are forwarded without the switch.
 package proxy
 
 import (
@@ -30,69 +28,70 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// DefaultPaths are the control plane's: the root and, each with all that lies below it, the API, the console
-// and what the console is made of.
+// DefaultPaths are the control plane's paths: the root alone, and the API, the console and the console's files with
+// everything below them.
 var DefaultPaths = []string{"/", "/api", "/console", "/login", "/admin", "/static"}
 
-// Config says where the upstream is and what belongs to it.
+// Config configures a Proxy.
 type Config struct {
 	// Dial opens a connection to the upstream. Required.
 	Dial func(ctx context.Context) (net.Conn, error)
-	// Paths are the upstream's, each with all that lies below it, except "/", which is the root alone. nil
-	// means DefaultPaths.
+	// Paths are the upstream's paths. Each includes everything below it, except "/", which is the root alone. nil means
+	// DefaultPaths.
 	Paths []string
-	// Scheme and Host are those of the public address; they tell the upstream how it was asked.
+	// Scheme and Host are the scheme and host of the public address, for the X-Forwarded headers.
 	Scheme, Host string
-	// Token goes with every request, so that the upstream believes X-Forwarded-For; "" sends none.
+	// Token is sent with every request, so that the upstream trusts X-Forwarded-For. "" sends none.
 	Token config.Secret
-	// MaxBody is the largest request body that is passed on, in bytes; 0 means 12 MiB.
+	// MaxBody is the maximum size of a request body in bytes; 0 means 12 MiB.
 	MaxBody int64
-	// MaxInFlight bounds the requests that are with the upstream at one time; 0 means 256.
+	// MaxInFlight is the maximum number of requests in flight to the upstream; 0 means 256.
 	MaxInFlight int
-	// MaxPerClient bounds those of one client, an IPv4 address or an IPv6 /64; 0 means a quarter of MaxInFlight, but one at
-	// least. A request whose client reads its answer slowly is in flight for as long.
+	// MaxPerClient is the maximum for one client, an IPv4 address or an IPv6 /64; 0 means a quarter of MaxInFlight,
+	// but at least one. A request is in flight until the client has read its answer.
 	MaxPerClient int
-	// MaxUploads bounds the requests among those in flight whose body has not arrived whole; 0 means a quarter of
-	// MaxInFlight, but one at least. One client may have a quarter of them, but one at least. Bodies of up to 16 KiB don't
-	// count: they are read before the request is in flight, as is that much of one whose length is not known.
+	// MaxUploads is the maximum number of requests in flight whose body is still arriving; 0 means a quarter of
+	// MaxInFlight, but at least one. One client may have a quarter of them, but at least one. Bodies of up to 16 KiB
+	// do not count, because they are read before the request is in flight. The same holds for the first 16 KiB of a
+	// body of unknown length.
 	MaxUploads int
 	// Patience is how long the upstream may take to begin its answer, and how long a client may take to read a piece of
-	// it; 0 means 60 seconds. An answer that streams may be silent for longer.
+	// it; 0 means 60 seconds. The pause between two pieces of a streamed answer may be longer.
 	Patience time.Duration
-	// Tracer makes a span for each request; nil means none.
+	// Tracer creates a span for each request; nil means no spans.
 	Tracer trace.Tracer
-	// Logger is told when the upstream stops and starts answering; nil means slog.Default().
+	// Logger logs when the upstream becomes unreachable or reachable; nil means slog.Default().
 	Logger *slog.Logger
 }
 
-// Stats counts what a Proxy has passed on.
+// Stats holds the counters of a Proxy.
 type Stats struct {
 	Requests uint64 // passed on
-	Failed   uint64 // of these, not answered by the upstream
-	Refused  uint64 // turned away because too many were in flight, of all or of one client
+	Failed   uint64 // forwarded requests that the upstream did not answer
+	Refused  uint64 // rejected because too many requests were in flight, of all clients or of one
 	InFlight int64
 }
 
-// Proxy passes requests on. It is for any number of goroutines.
+// Proxy forwards requests. It is safe for concurrent use.
 type Proxy struct {
 	cfg       Config
 	transport *http.Transport
-	ctx       context.Context // ends all requests
+	ctx       context.Context // its end cancels all requests
 	stop      context.CancelFunc
 	away      atomic.Bool
 
 	mu      sync.Mutex
 	all     places // requests in flight
-	uploads places // those of them whose body is still arriving
+	uploads places // requests in flight whose body is still arriving
 
 	requests, failed, refused atomic.Uint64
 	inFlight                  atomic.Int64
 }
 
-// New makes a Proxy. Close it to end what it has begun.
+// New returns a Proxy. Call Close to cancel its requests.
 func New(cfg Config) (*Proxy, error) {
 	if cfg.Dial == nil {
-		return nil, errors.New("proxy: a way to dial the upstream is required")
+		return nil, errors.New("proxy: Dial is required")
 	}
 	if cfg.Paths == nil {
 		cfg.Paths = DefaultPaths
@@ -119,7 +118,7 @@ func New(cfg Config) (*Proxy, error) {
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.transport = &http.Transport{
 		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return cfg.Dial(ctx) },
-		DisableCompression:     true, // bodies are passed on as they are
+		DisableCompression:     true, // forward bodies unchanged
 		MaxIdleConnsPerHost:    64,
 		MaxConnsPerHost:        cfg.MaxInFlight,
 		IdleConnTimeout:        30 * time.Second,
@@ -130,7 +129,7 @@ func New(cfg Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Close ends every request that is with the upstream, streams included.
+// Close cancels every request in flight, including streams.
 func (p *Proxy) Close() {
 	p.stop()
 	p.transport.CloseIdleConnections()
@@ -141,7 +140,7 @@ func (p *Proxy) Stats() Stats {
 	return Stats{p.requests.Load(), p.failed.Load(), p.refused.Load(), p.inFlight.Load()}
 }
 
-// Owns reports whether a path is the upstream's.
+// Owns reports whether a path belongs to the upstream.
 func (p *Proxy) Owns(path []byte) bool {
 	for _, own := range p.cfg.Paths {
 		if len(path) < len(own) || string(path[:len(own)]) != own {
@@ -154,10 +153,10 @@ func (p *Proxy) Owns(path []byte) bool {
 	return false
 }
 
-// Serve passes a request on and answers with what comes back. from is the visitor's address.
+// Serve forwards a request and its answer. from is the visitor's address.
 func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 	if climbs(ctx.Request.Header.RequestURI()) {
-		p.fail(ctx, fasthttp.StatusBadRequest, "The path must not hold the segments . and .. in any spelling.")
+		p.fail(ctx, fasthttp.StatusBadRequest, "The path must not contain the segments . or .., also not in encoded form.")
 		return
 	}
 	x := &exchange{proxy: p, conn: ctx.Conn(), from: client.Key(from)}
@@ -165,10 +164,10 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 	req, err := x.request(ctx, from)
 	if err != nil {
 		x.cancel()
-		p.fail(ctx, fasthttp.StatusBadRequest, "The request could not be understood.")
+		p.fail(ctx, fasthttp.StatusBadRequest, "The request is malformed.")
 		return
 	}
-	// Who sends slowly waits outside: a place is for requests that the upstream can answer, or nearly.
+	// A slow sender must not take a place while its body arrives, so read a small body before taking one.
 	if x.body != nil && x.body.owed <= inMemory {
 		x.body.arrive(inMemory)
 		if why := x.body.fault(); why != 0 {
@@ -184,7 +183,7 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 		}
 		p.refused.Add(1)
 		if status == fasthttp.StatusTooManyRequests {
-			p.fail(ctx, status, "Too many of your requests are being answered. Try again soon.")
+			p.fail(ctx, status, "You have too many requests in progress. Try again soon.")
 		} else {
 			p.fail(ctx, status, "Too many requests are waiting for the control plane. Try again soon.")
 		}
@@ -199,13 +198,13 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx, from netip.Addr) {
 		return
 	}
 	if p.away.CompareAndSwap(true, false) {
-		p.cfg.Logger.Info("the control plane answers again")
+		p.cfg.Logger.Info("control plane reachable")
 	}
 	x.respond(ctx, resp)
 }
 
-// enter takes a place for a request, and one for its body if that is still arriving. It returns 0, or the status to refuse
-// it with. Whoever was let in leaves.
+// enter takes a place for a request, and one for its body if that is still arriving. It returns 0, or the status with
+// which to reject the request. After 0, the caller must call leave.
 func (p *Proxy) enter(x *exchange) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -231,20 +230,20 @@ func (p *Proxy) leave(x *exchange) {
 	}
 }
 
-// misread refuses a request whose body the client did not send as it should.
+// misread rejects a request because of its body.
 func (p *Proxy) misread(ctx *fasthttp.RequestCtx, status int) {
 	ctx.SetConnectionClose() // part of the body has not been read
 	switch status {
 	case fasthttp.StatusRequestEntityTooLarge:
-		p.fail(ctx, status, "The body of the request is larger than this address takes.")
+		p.fail(ctx, status, "The request body is too large for this address.")
 	case fasthttp.StatusRequestTimeout:
-		p.fail(ctx, status, "The body of the request took too long to arrive.")
+		p.fail(ctx, status, "The request body took too long to arrive.")
 	default:
-		p.fail(ctx, fasthttp.StatusBadRequest, "The body of the request is broken or incomplete.")
+		p.fail(ctx, fasthttp.StatusBadRequest, "The request body is malformed or incomplete.")
 	}
 }
 
-// unanswered tells a client that the upstream gave no answer, and why if that was the client's doing.
+// unanswered answers a request that the upstream did not answer. If the client is at fault, the answer says so.
 func (p *Proxy) unanswered(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	if x.body != nil {
 		if why := x.body.fault(); why != 0 {
@@ -255,17 +254,17 @@ func (p *Proxy) unanswered(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	ctx.SetConnectionClose() // part of the body may not have been read
 	p.failed.Add(1)
 	if p.away.CompareAndSwap(false, true) {
-		p.cfg.Logger.Warn("the control plane does not answer", "error", err)
+		p.cfg.Logger.Warn("control plane unreachable", "error", err)
 	}
 	var dial *net.OpError
 	var slow net.Error
 	switch {
 	case errors.As(err, &dial) && dial.Op == "dial", p.ctx.Err() != nil:
-		p.fail(ctx, fasthttp.StatusServiceUnavailable, "The control plane can't be reached at the moment. Links work. Try again soon.")
+		p.fail(ctx, fasthttp.StatusServiceUnavailable, "The control plane is not reachable at the moment. Links still work. Try again soon.")
 	case errors.As(err, &slow) && slow.Timeout():
 		p.fail(ctx, fasthttp.StatusGatewayTimeout, "The control plane took too long to answer.")
 	default:
-		p.fail(ctx, fasthttp.StatusBadGateway, "The control plane gave no proper answer.")
+		p.fail(ctx, fasthttp.StatusBadGateway, "The control plane sent an invalid answer.")
 	}
 }
 
@@ -280,7 +279,7 @@ func (p *Proxy) fail(ctx *fasthttp.RequestCtx, status int, message string) {
 	ctx.Response.SetBodyRaw(apierror.Body(status, message, nil, ""))
 }
 
-// exchange is one request that is with the upstream, from the first byte to the last.
+// exchange is one forwarded request with its answer.
 type exchange struct {
 	proxy  *Proxy
 	conn   net.Conn // the client's
@@ -288,14 +287,14 @@ type exchange struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	body   *upload
-	// uploads says that the exchange has a place among those whose body is still arriving.
+	// uploads means that the exchange has a place in Proxy.uploads.
 	uploads bool
 	span    trace.Span // nil without a tracer
-	status  int        // what the upstream answered; 0: nothing
+	status  int        // the upstream's status; 0: no answer
 	ended   sync.Once
 }
 
-// end gives back what the exchange holds. It returns when nothing reads from the client any more.
+// end releases the resources of the exchange. It returns when nothing reads from the client any more.
 func (x *exchange) end() {
 	x.ended.Do(func() {
 		x.cancel()
@@ -308,8 +307,8 @@ func (x *exchange) end() {
 	})
 }
 
-// hop are the fields that belong to one connection (RFC 9110, 7.6.1), and those that are written here, so a
-// client's are not passed on. In lower case.
+// hop lists the header fields, in lower case, that are not forwarded: those that belong to one connection (RFC 9110,
+// 7.6.1) and those that the proxy writes itself.
 var hop = map[string]bool{
 	"connection": true, "keep-alive": true, "proxy-connection": true, "te": true, "trailer": true, "transfer-encoding": true,
 	"upgrade": true, "content-length": true, "host": true, "expect": true, "proxy-authorization": true, "proxy-authenticate": true,
@@ -317,7 +316,7 @@ var hop = map[string]bool{
 	"x-forwarded-server": true, "x-real-ip": true, strings.ToLower(visitor.EdgeTokenHeader): true,
 }
 
-// request builds what is sent to the upstream.
+// request builds the request to the upstream.
 func (x *exchange) request(ctx *fasthttp.RequestCtx, from netip.Addr) (*http.Request, error) {
 	cfg := &x.proxy.cfg
 	in := &ctx.Request.Header
@@ -334,7 +333,7 @@ func (x *exchange) request(ctx *fasthttp.RequestCtx, from netip.Addr) (*http.Req
 	}
 	u.Scheme, u.Host = "http", "control"
 	req := (&http.Request{Method: string(in.Method()), URL: u, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header)}).WithContext(x.ctx)
-	// The public host is what the upstream makes links and checks origins with, so a client can't choose it.
+	// The upstream builds links from the public host and checks origins with it, so a client must not choose it.
 	req.Host = cfg.Host
 	if req.Host == "" {
 		req.Host = string(in.Host())
@@ -347,7 +346,7 @@ func (x *exchange) request(ctx *fasthttp.RequestCtx, from netip.Addr) (*http.Req
 		}
 	}
 	if req.Header.Get("User-Agent") == "" {
-		req.Header["User-Agent"] = nil // send none rather than one of our own
+		req.Header["User-Agent"] = nil // send none instead of Go's default
 	}
 	if from.IsValid() {
 		req.Header.Set("X-Forwarded-For", from.String())
@@ -361,7 +360,7 @@ func (x *exchange) request(ctx *fasthttp.RequestCtx, from netip.Addr) (*http.Req
 	switch n := in.ContentLength(); {
 	case n == 0 || n == -2:
 	default:
-		req.ContentLength = int64(n) // -1, chunked, is unknown here as there
+		req.ContentLength = int64(n) // -1 means an unknown length in both APIs
 		var from io.Reader = ctx.RequestBodyStream()
 		if !ctx.Request.IsBodyStream() {
 			from = strings.NewReader(string(ctx.Request.Body()))
@@ -372,7 +371,7 @@ func (x *exchange) request(ctx *fasthttp.RequestCtx, from netip.Addr) (*http.Req
 	return req, nil
 }
 
-// listed reads the names that a Connection field lists.
+// listed returns the names in a Connection field, in lower case.
 func listed(connection string) map[string]bool {
 	names := make(map[string]bool)
 	for name := range strings.SplitSeq(connection, ",") {
@@ -383,7 +382,7 @@ func listed(connection string) map[string]bool {
 	return names
 }
 
-// respond passes the upstream's answer on. Its body is read after the handler has returned.
+// respond forwards the upstream's answer. The server reads its body after the handler has returned.
 func (x *exchange) respond(ctx *fasthttp.RequestCtx, resp *http.Response) {
 	x.status = resp.StatusCode
 	ctx.Response.SetStatusCode(resp.StatusCode)
@@ -399,7 +398,7 @@ func (x *exchange) respond(ctx *fasthttp.RequestCtx, resp *http.Response) {
 		}
 	}
 	if x.body != nil && !x.body.done.Load() {
-		ctx.SetConnectionClose() // answered before the body was read to its end
+		ctx.SetConnectionClose() // the answer came before the end of the body
 	}
 	if ctx.IsHead() {
 		_ = resp.Body.Close()

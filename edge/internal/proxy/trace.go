@@ -12,8 +12,9 @@ import (
 
 var w3c propagation.TraceContext
 
-// trace sets the trace context that the upstream gets: that of a new span, which continues the client's trace if it sent a
-// valid one. Without a tracer a valid trace context is passed on as it is. One that is not valid is never passed on.
+// trace sets the trace context for the upstream. With a tracer, that is a new span, which continues the client's
+// trace if its trace context is valid. Without a tracer, a valid trace context is forwarded unchanged. An invalid one
+// is dropped.
 func (x *exchange) trace(req *http.Request) {
 	carrier := propagation.HeaderCarrier(req.Header)
 	ctx := context.Background()
@@ -23,10 +24,10 @@ func (x *exchange) trace(req *http.Request) {
 	req.Header.Del("Traceparent")
 	req.Header.Del("Tracestate")
 	if t := x.proxy.cfg.Tracer; t != nil {
-		// Neither the path nor the method is recorded: a client can write anything there.
+		// Do not record the path or the method, because a client can write anything there.
 		ctx, x.span = t.Start(ctx, "proxy", trace.WithSpanKind(trace.SpanKindServer))
 	}
-	w3c.Inject(ctx, carrier) // nothing, if there is no valid context
+	w3c.Inject(ctx, carrier) // does nothing without a valid context
 }
 
 func (x *exchange) endSpan() {
