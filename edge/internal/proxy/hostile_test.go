@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/proxy"
 )
 
-// exchange sends bytes and returns the status of the answer, 0 for none.
+// exchange sends bytes and returns the status of the answer, or 0 without an answer.
 func exchange(t *testing.T, addr, request string) int {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -37,7 +37,7 @@ func exchange(t *testing.T, addr, request string) int {
 	return resp.StatusCode
 }
 
-// A path that some server could read as one outside of what is passed on is refused, in every spelling.
+// A path that some server could read as one outside the forwarded paths is rejected, however it is encoded.
 func TestLow_DotSegments(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 100)
@@ -54,15 +54,15 @@ func TestLow_DotSegments(t *testing.T) {
 		if got := exchange(t, addr, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); got != http.StatusOK {
 			t.Errorf("%s: %d", path, got)
 		} else if uri := <-asked; uri != path {
-			t.Errorf("%s is passed on as %s", path, uri)
+			t.Errorf("%s is forwarded as %s", path, uri)
 		}
 	}
 	if len(asked) > 0 {
-		t.Errorf("%s was passed on", <-asked)
+		t.Errorf("%s was forwarded", <-asked)
 	}
 }
 
-// A body that is broken, cut off or late is the client's fault: it says so, and the control plane is not blamed.
+// A malformed, incomplete or late body is the client's error and does not count as a failure of the control plane.
 func TestLow_BrokenBodies(t *testing.T) {
 	t.Parallel()
 	addr, p := edge(t, proxy.Config{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +96,7 @@ func TestLow_BrokenBodies(t *testing.T) {
 	})
 }
 
-// Bodies that arrive slowly take no places from requests that are there, however many clients send them.
+// Slow bodies take no places from complete requests, however many clients send them.
 func TestH1_SlowBodies(t *testing.T) {
 	t.Parallel()
 	addr, p := edge(t, proxy.Config{MaxInFlight: 8}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
@@ -117,10 +117,10 @@ func TestH1_SlowBodies(t *testing.T) {
 	}
 	for range 40 {
 		if got := exchange(t, addr, "POST /api/quick HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"); got != http.StatusOK {
-			t.Fatalf("another client's request is answered %d, %+v", got, p.Stats())
+			t.Fatalf("the request of another client got %d, %+v", got, p.Stats())
 		}
 	}
-	for i, conn := range slow { // each is cut off or refused
+	for i, conn := range slow { // each is cut or rejected
 		if err := conn.SetReadDeadline(began.Add(25 * time.Second)); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 )
 
-// edge serves a proxy over TCP, in front of an upstream that is reached in memory. It returns its address.
+// edge serves a proxy over TCP in front of an in-memory upstream. It returns the address of the proxy.
 func edge(t *testing.T, cfg proxy.Config, upstream http.Handler) (string, *proxy.Proxy) {
 	t.Helper()
 	if upstream != nil {
@@ -196,15 +196,15 @@ func TestProxy_passes_events_on_as_they_come(t *testing.T) {
 			next <- struct{}{}
 		}
 	}
-	p.Close() // as at a stop: the stream ends, and the upstream notices
+	p.Close() // as on shutdown: the stream ends, and the upstream notices
 	if _, err := io.ReadAll(lines); err == nil {
-		t.Error("a stream that was cut ended as if it were whole")
+		t.Error("an interrupted stream ended as if it were complete")
 	}
 	_ = resp.Body.Close()
 	select {
 	case <-left:
 	case <-time.After(10 * time.Second):
-		t.Error("the upstream was not told")
+		t.Error("the upstream did not notice")
 	}
 	testkit.Eventually(t, "no request in flight", func() bool { return p.Stats().InFlight == 0 })
 }
@@ -223,7 +223,7 @@ func TestProxy_answers_without_a_body(t *testing.T) {
 			_, _ = io.WriteString(w, "hello")
 		}
 	}))
-	conn, err := net.Dial("tcp", addr) // one connection for all, so that each answer must end where it should
+	conn, err := net.Dial("tcp", addr) // one connection for all requests, so that each answer must end at the right byte
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestProxy_an_answer_before_the_end_of_the_upload(t *testing.T) {
 		t.Errorf("answer = %d %q close %v", resp.StatusCode, body, resp.Close)
 	}
 	if n := p.Stats().InFlight; n != 0 {
-		t.Errorf("%d requests are still held", n)
+		t.Errorf("%d requests are still in flight", n)
 	}
 }
 
@@ -350,7 +350,7 @@ func TestProxy_bounds_what_is_in_flight(t *testing.T) {
 	}
 }
 
-// One client must not take what all have: others are served while its requests are in flight.
+// One client must not take all places: others are served while its requests are in flight.
 func TestProxy_bounds_what_a_client_has_in_flight(t *testing.T) {
 	t.Parallel()
 	inside, leave := make(chan struct{}), make(chan struct{})
@@ -376,7 +376,7 @@ func TestProxy_bounds_what_a_client_has_in_flight(t *testing.T) {
 		return res.StatusCode
 	}
 	done := make(chan int, 2)
-	for i := range 2 { // a quarter of all places; one /64 is one client
+	for i := range 2 { // a quarter of all places; a /64 is one client
 		go func() { done <- get("/api/slow", "2001:db8::"+strconv.Itoa(i+1)) }()
 		<-inside
 	}
@@ -388,7 +388,7 @@ func TestProxy_bounds_what_a_client_has_in_flight(t *testing.T) {
 	close(leave)
 	for range 2 {
 		if got := <-done; got != http.StatusOK {
-			t.Errorf("who came first: %d", got)
+			t.Errorf("an earlier request got %d", got)
 		}
 	}
 	if got := get("/api/quick", "2001:db8::9"); got != http.StatusOK || p.Stats().Refused != 1 {
