@@ -11,7 +11,6 @@ import (
 
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
-	"github.com/shortline/shortline/shared/link"
 )
 
 // newURL is a link that is ready to be inserted.
@@ -39,10 +38,11 @@ func TestURLs_keep_every_field(t *testing.T) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		bare := newURL(ann, "bare")
 		full := &store.Link{
-			ID: store.NewID(), UserID: ann.ID, Slug: "full", OriginalURL: "https://example.com/?a=b", Title: "Tïtle", PasswordHash: "hash", ExpiresAt: 99,
-			UTM:    link.UTM{Source: "1", Medium: "2", Campaign: "3", Term: "4", Content: "5", ID: "6", SourcePlatform: "7"},
-			Active: true, ABTesting: true, SmartRouting: true, DefaultURL: "https://example.net", OGTitle: "og", OGDescription: "d", OGImage: "k", TwitterCard: "summary",
-			CreatedAt: 5, UpdatedAt: 6,
+			ID: store.NewID(), UserID: ann.ID, Slug: "full", OriginalURL: "https://example.com/?a=b", PasswordHash: "hash", ExpiresAt: 99,
+			Active: true, ABTesting: true, SmartRouting: true, CreatedAt: 5, UpdatedAt: 6,
+		}
+		for _, f := range store.LinkTexts {
+			*f.Text(full) = "Tëxt of " + f.Name
 		}
 		addURLs(t, s, bare, full)
 		if bare.Num == 0 || full.Num <= bare.Num {
