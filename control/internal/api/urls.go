@@ -36,6 +36,7 @@ type URL struct {
 	OGImage           *string `json:"ogImage" doc:"The key of an uploaded image."`
 	OGImageURL        *string `json:"ogImageUrl"`
 	TwitterCardType   *string `json:"twitterCardType"`
+	Notes             *string `json:"notes" doc:"For owners only; visitors never see it."`
 	CreatedAt         Time    `json:"createdAt"`
 	UpdatedAt         Time    `json:"updatedAt"`
 	CreatedByName     *string `json:"createdByName,omitempty" doc:"The owner's name; only for an ADMIN, on others' links."`
@@ -91,6 +92,7 @@ func (u *URL) texts() map[string]**string {
 		"utmSource": &u.UTMSource, "utmMedium": &u.UTMMedium, "utmCampaign": &u.UTMCampaign, "utmTerm": &u.UTMTerm,
 		"utmContent": &u.UTMContent, "utmId": &u.UTMID, "utmSourcePlatform": &u.UTMSourcePlatform,
 		"ogTitle": &u.OGTitle, "ogDescription": &u.OGDescription, "ogImage": &u.OGImage, "twitterCardType": &u.TwitterCardType,
+		"notes": &u.Notes,
 	}
 }
 
@@ -142,6 +144,7 @@ type URLFields struct {
 	OGDescription     Opt[string]   `json:"ogDescription,omitempty" doc:"At most 200 characters."`
 	OGImage           Opt[string]   `json:"ogImage,omitempty" doc:"The key of an image uploaded for this link."`
 	TwitterCardType   Opt[string]   `json:"twitterCardType,omitempty" doc:"summary or summary_large_image."`
+	Notes             Opt[string]   `json:"notes,omitempty" doc:"For owners only; at most 2,000 characters."`
 	BundleIDs         Opt[[]string] `json:"bundleIds,omitempty" doc:"The bundles that the link shall be in; at most 100."`
 }
 
@@ -175,6 +178,7 @@ func (f *URLFields) texts() map[string]*Opt[string] {
 		"utmSource": &f.UTMSource, "utmMedium": &f.UTMMedium, "utmCampaign": &f.UTMCampaign, "utmTerm": &f.UTMTerm,
 		"utmContent": &f.UTMContent, "utmId": &f.UTMID, "utmSourcePlatform": &f.UTMSourcePlatform,
 		"ogTitle": &f.OGTitle, "ogDescription": &f.OGDescription, "ogImage": &f.OGImage, "twitterCardType": &f.TwitterCardType,
+		"notes": &f.Notes,
 	}
 }
 

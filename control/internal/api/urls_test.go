@@ -12,6 +12,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/routing"
@@ -38,7 +39,7 @@ func eachWithLinks(t *testing.T, f func(t *testing.T, w *world)) {
 
 var urlNames = []string{"id", "slug", "shortUrl", "originalUrl", "title", "userId", "status", "clickCount", "hasPassword", "expiresAt",
 	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl",
-	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "createdAt", "updatedAt"}
+	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "notes", "createdAt", "updatedAt"}
 
 // create makes a link of ann's and returns its id.
 func (w *world) create(slug string) string {
@@ -241,6 +242,55 @@ func TestURLs_update(t *testing.T) {
 			}
 		})
 		w.do("PUT", path, `{"title":"by the administrator"}`, as(w.root)).want(200)
+	})
+}
+
+// Notes can be set, kept, cleared and read by the owner, and never reach an edge.
+func TestURLs_notes(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		const private = "approved by Zoë\\nuntil spring"
+		shown := strings.ReplaceAll(private, `\n`, "\n")
+		r := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","notes":" `+private+` "}`, as(w.ann)).want(201)
+		id := r.str("id")
+		path := "/api/urls/" + id
+		if row := w.audited("URL_CREATED", "url", id); r.at("notes") != shown || !strings.Contains(row.New.String, `"notes":"`+private) {
+			t.Errorf("created: %s, audited %s", r.text, row.New.String)
+		}
+		list := w.do("GET", "/api/urls", "", as(w.ann)).want(200)
+		if one := w.do("GET", path, "", as(w.ann)).want(200); one.at("notes") != shown || list.at("data.0.notes") != shown {
+			t.Errorf("detail %s, list %s", one.text, list.text)
+		}
+		l, err := w.store.FullLink(t.Context(), id)
+		w.ok(err)
+		if record := fmt.Sprintf("%+v", publish.Record(&l, baseURL)); strings.Contains(record, "Zoë") {
+			t.Errorf("an edge would get the notes: %s", record)
+		}
+
+		if r := w.do("PATCH", path, `{"title":"t"}`, as(w.ann)).want(200); r.at("notes") != shown {
+			t.Errorf("a change of another field: %s", r.text)
+		}
+		for _, empty := range []string{`null`, `""`} {
+			w.do("PUT", path, `{"notes":"`+private+`"}`, as(w.ann)).want(200)
+			r := w.do("PUT", path, `{"notes":`+empty+`}`, as(w.ann)).want(200)
+			if row := w.audited("URL_UPDATED", "url", id); r.at("notes") != nil || row.New.String != `{"notes":null}` || row.Old.String != `{"notes":"`+private+`"}` {
+				t.Errorf("cleared with %s: %s, audited %s to %s", empty, r.text, row.Old.String, row.New.String)
+			}
+		}
+
+		longest := strings.Repeat("ü", 2000)
+		bulk := w.do("POST", "/api/urls/bulk", `{"urls":[{"originalUrl":"https://example.com","notes":"`+longest+`"},{"originalUrl":"https://example.com","notes":"`+longest+`x"}]}`, as(w.ann))
+		if bulk.at("succeeded.0.url.notes") != longest || bulk.at("failed.0.field") != "notes" {
+			t.Errorf("bulk: %s", bulk.text)
+		}
+		w.do("PUT", path, `{"notes":"`+longest+`x"}`, as(w.ann)).wantField("notes")
+		w.do("PUT", path, `{"notes":7}`, as(w.ann)).wantField("notes")
+
+		doc := w.do("GET", "/api/openapi.json", "").want(200)
+		for _, schema := range []string{"URL", "CreateURL", "UpdateURL", "BulkItem"} {
+			if doc.at("components.schemas."+schema+".properties.notes") == nil {
+				t.Errorf("OpenAPI: %s has no notes", schema)
+			}
+		}
 	})
 }
 

@@ -26,7 +26,8 @@ type Link struct {
 	OGDescription string
 	OGImage       string // object key
 	TwitterCard   string
-	ClickCount    int64 // written by ingest only
+	Notes         string // for owners; never published to edges
+	ClickCount    int64  // written by ingest only
 	Revision      uint64
 	CreatedAt     int64
 	UpdatedAt     int64
@@ -87,6 +88,7 @@ var LinkFields = []LinkField{
 	text("og_description", "ogDescription", 200, func(l *Link) *string { return &l.OGDescription }),
 	text("twitter_card", "twitterCardType", 0, func(l *Link) *string { return &l.TwitterCard }),
 	text("og_image", "ogImage", 0, func(l *Link) *string { return &l.OGImage }),
+	text("notes", "notes", 2000, func(l *Link) *string { return &l.Notes }),
 	{Column: "search_text", access: access{value: func(l *Link) any { return strings.ToLower(l.Title + "\n" + l.OriginalURL + "\n" + l.Slug) }}},
 	{Column: "click_count", access: required(func(l *Link) *int64 { return &l.ClickCount }), writes: never},
 	{Column: "revision", access: required(func(l *Link) *uint64 { return &l.Revision }), writes: never},
