@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/skip2/go-qrcode"
-
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/links/qr"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
@@ -149,9 +148,9 @@ func (s *Server) setUpTOTP(ctx context.Context, in *setUpTOTPIn) (*body[TwoFacto
 	if err != nil {
 		return nil, err
 	}
-	png, err := qrcode.Encode(got.Address, qrcode.Medium, 256)
+	png, err := qr.PNG(got.Address, qr.Style{Width: 256, Color: qr.Black, Background: qr.White})
 	if err != nil {
-		return nil, fmt.Errorf("draw a QR code: %w", err)
+		return nil, fmt.Errorf("draw QR code: %w", err)
 	}
 	return &body[TwoFactorSetup]{TwoFactorSetup{got.Secret, got.Address, "data:image/png;base64," + base64.StdEncoding.EncodeToString(png), got.Account}}, nil
 }

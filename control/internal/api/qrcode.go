@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/base64"
-	"image/color"
 	"net/http"
 	"strconv"
 	"strings"
@@ -47,7 +46,7 @@ func (s *Server) qrCode(c echo.Context) error {
 		return err
 	}
 	var v problem.Fields
-	style := qr.Style{Width: qr.DefaultWidth, Color: color.NRGBA{A: 255}, Background: color.NRGBA{255, 255, 255, 255}}
+	style := qr.Style{Width: qr.DefaultWidth, Color: qr.Black, Background: qr.White}
 	if raw := c.QueryParam("width"); raw != "" {
 		if style.Width, err = strconv.Atoi(raw); err != nil || style.Width < qr.MinWidth || style.Width > qr.MaxWidth {
 			v.Add("width", "must be a whole number from %d to %d", qr.MinWidth, qr.MaxWidth)

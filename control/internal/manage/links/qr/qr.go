@@ -1,5 +1,5 @@
-// Package qr draws QR codes as PNG and SVG. It owns the two picture formats and how colours are written; the
-// code itself is made by a library, with error correction level M and the quiet zone that the standard asks for.
+// Package qr draws QR codes as PNG and SVG images, and parses their colours. A library encodes the text, with error
+// correction level M (up to 15 % of the code may be damaged).
 package qr
 
 import (
@@ -12,24 +12,33 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/skip2/go-qrcode"
+	"github.com/boombuler/barcode/qr"
 )
 
-// Bounds and default of a picture's width, in pixels.
+// The limits and the default of an image's width, in pixels.
 const (
 	MinWidth     = 64
 	MaxWidth     = 2048
 	DefaultWidth = 300
 )
 
-// Style is how a code looks. The picture is Width pixels wide and high, or a little more if the code has more
-// modules than that.
+// quietZone is the width of the empty border that ISO/IEC 18004 requires, in modules.
+const quietZone = 4
+
+// The default colours of a code.
+var (
+	Black = color.NRGBA{A: 255}
+	White = color.NRGBA{255, 255, 255, 255}
+)
+
+// Style is the appearance of a code. The image is Width pixels wide and high, or one pixel per module if the code has
+// more modules than that.
 type Style struct {
 	Width             int // MinWidth to MaxWidth
 	Color, Background color.NRGBA
 }
 
-// ParseColor reads a colour in hexadecimal, RGB or RRGGBB, with or without a leading #. "" gives def.
+// ParseColor parses a hexadecimal colour, RGB or RRGGBB, with or without a leading #. It returns def for "".
 func ParseColor(s string, def color.NRGBA) (color.NRGBA, error) {
 	if s == "" {
 		return def, nil
@@ -40,12 +49,12 @@ func ParseColor(s string, def color.NRGBA) (color.NRGBA, error) {
 	}
 	n, err := strconv.ParseUint(hex, 16, 32)
 	if err != nil || len(hex) != 6 || strings.ContainsAny(hex, "+_") {
-		return color.NRGBA{}, errors.New("must be a colour in hexadecimal, such as #1a2b3c")
+		return color.NRGBA{}, errors.New("must be a hexadecimal colour, such as #1a2b3c")
 	}
 	return color.NRGBA{uint8(n >> 16), uint8(n >> 8), uint8(n), 255}, nil
 }
 
-// PNG draws with a palette of two colours, one bit a pixel.
+// PNG returns an image with a palette of two colours, which takes one bit per pixel.
 func PNG(text string, s Style) ([]byte, error) {
 	bits, err := modules(text)
 	if err != nil {
@@ -71,12 +80,12 @@ func PNG(text string, s Style) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, img); err != nil {
-		return nil, fmt.Errorf("write QR code as PNG: %w", err)
+		return nil, fmt.Errorf("encode PNG: %w", err)
 	}
 	return b.Bytes(), nil
 }
 
-// SVG draws one path of horizontal runs.
+// SVG returns an image whose dark modules are one path of horizontal runs.
 func SVG(text string, s Style) ([]byte, error) {
 	bits, err := modules(text)
 	if err != nil {
@@ -101,12 +110,21 @@ func SVG(text string, s Style) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// modules returns the rows of a code, including the quiet zone; true is a dark module.
 func modules(text string) ([][]bool, error) {
-	code, err := qrcode.New(text, qrcode.Medium)
+	code, err := qr.Encode(text, qr.M, qr.Auto)
 	if err != nil {
-		return nil, fmt.Errorf("make QR code: %w", err)
+		return nil, fmt.Errorf("encode QR code: %w", err)
 	}
-	return code.Bitmap(), nil
+	rows := make([][]bool, code.Bounds().Dy()+2*quietZone)
+	for y := range rows {
+		rows[y] = make([]bool, len(rows))
+		for x := range rows {
+			inside := image.Pt(x-quietZone, y-quietZone)
+			rows[y][x] = inside.In(code.Bounds()) && code.At(inside.X, inside.Y) == color.Black
+		}
+	}
+	return rows, nil
 }
 
 func hexOf(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
