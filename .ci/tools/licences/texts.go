@@ -34,6 +34,7 @@ var others = []other{
 		[]string{"github.com/duckdb/duckdb-go-bindings:" + own + "duckdb-{version}.txt"}},
 	{"SQLite, within modernc.org/sqlite", "public domain", planes, []string{"modernc.org/sqlite:LICENSE-SQLITE"}},
 	{"libwebp, within github.com/chai2010/webp", "BSD-3-Clause", planes, []string{"github.com/chai2010/webp:internal/libwebp-*/COPYING", "github.com/chai2010/webp:internal/libwebp-*/PATENTS"}},
+	{"Swagger UI and the packages in its bundle, within github.com/swaggest/swgui", "Apache-2.0, MIT, BSD, ISC, 0BSD", planes, []string{"github.com/swaggest/swgui:LICENSE", "github.com/swaggest/swgui:" + own + "swagger-ui-{version}.txt"}},
 	{"crawler-user-agents (shared/visitor/crawlers.tsv)", "MIT", each, []string{"shared/visitor/crawlers.LICENSE"}},
 	{"zxcvbn's list of common passwords (control/internal/manage/accounts/commonpasswords.txt.gz)", "MIT", planes, []string{"control/internal/manage/accounts/commonpasswords.LICENSE"}},
 	{"GNU C library, linked in whole on Linux", "LGPL-2.1", []string{"control"}, []string{own + "lgpl-2.1.txt", own + "glibc.txt"}},

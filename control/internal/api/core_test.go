@@ -239,7 +239,7 @@ func TestDocument(t *testing.T) {
 			}
 		}
 	}
-	for path, kind := range map[string]string{"/api": "text/html", "/api/": "text/html", "/api/docs.js": "text/javascript", "/api/docs.css": "text/css"} {
+	for path, kind := range map[string]string{"/api": "text/html", "/api/": "text/html", "/api/docs.js": "text/javascript", "/api/docs.css": "text/css", "/api/swagger-ui.js": "text/javascript", "/api/swagger-ui.css": "text/css"} {
 		if r := w.do("GET", path, ""); r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Type"), kind) || !strings.Contains(r.Header.Get("Content-Security-Policy"), "script-src 'self'") {
 			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
 		}

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"embed"
 	"encoding/json"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -14,12 +15,19 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
+	"github.com/swaggest/swgui/v5/static"
 )
 
+// docs is the page that starts the embedded Swagger UI.
+//
 //go:embed docs
 var docs embed.FS
 
-// registerDocument serves the OpenAPI document and, at /api, a page that shows it and sends requests from it.
+// docsPolicy allows no other origin and no inline script or style. Swagger UI's style sheet has icons as data URLs.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+// registerDocument serves the OpenAPI document and, at /api, a page that displays it and can send requests.
 func (s *Server) registerDocument() {
 	encode := sync.OnceValues(func() ([]byte, error) {
 		doc := s.huma.OpenAPI()
@@ -34,51 +42,67 @@ func (s *Server) registerDocument() {
 		}
 		return doc.MarshalJSON()
 	})
-	serve := func(path, contentType string, content func() ([]byte, error)) {
-		packed := sync.OnceValues(func() (p [2][]byte, err error) {
-			if p[0], err = content(); err == nil {
-				p[1] = pack(p[0])
-			}
-			return p, err
-		})
+	serve := func(path, contentType string, content func() (served, error)) {
+		load := sync.OnceValues(content)
 		s.handleRaw(endpoint{Method: http.MethodGet, Path: path, Need: public, Limit: noLimit}, func(c echo.Context) error {
-			p, err := packed()
+			file, err := load()
 			if err != nil {
 				return err
 			}
-			h, form := c.Response().Header(), 0
+			h, b := c.Response().Header(), file.plain
 			h.Set("Cache-Control", "no-cache")
-			h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+			h.Set("Content-Security-Policy", docsPolicy)
 			h.Add("Vary", "Accept-Encoding")
 			if strings.Contains(c.Request().Header.Get("Accept-Encoding"), "gzip") {
-				form = 1
+				b = file.gzipped
 				h.Set("Content-Encoding", "gzip")
 			}
-			return c.Blob(http.StatusOK, contentType, p[form])
+			return c.Blob(http.StatusOK, contentType, b)
 		})
 	}
-	file := func(name string) func() ([]byte, error) {
-		return func() ([]byte, error) { return docs.ReadFile("docs/" + name) }
-	}
-	serve("/api/openapi.json", "application/json; charset=utf-8", encode)
-	serve("/api/openapi.yaml", "application/yaml; charset=utf-8", func() ([]byte, error) {
-		if _, err := encode(); err != nil { // which completes the document
-			return nil, err
+	serve("/api/openapi.json", "application/json; charset=utf-8", func() (served, error) { return compress(encode()) })
+	serve("/api/openapi.yaml", "application/yaml; charset=utf-8", func() (served, error) {
+		if _, err := encode(); err != nil { // encode also completes the document
+			return served{}, err
 		}
-		return s.huma.OpenAPI().YAML()
+		return compress(s.huma.OpenAPI().YAML())
 	})
-	serve("/api", "text/html; charset=utf-8", file("index.html"))
-	serve("/api/", "text/html; charset=utf-8", file("index.html"))
-	serve("/api/docs.js", "text/javascript; charset=utf-8", file("docs.js"))
-	serve("/api/docs.css", "text/css; charset=utf-8", file("docs.css"))
+	const html, script, style = "text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8"
+	own := func(name string) func() (served, error) {
+		return func() (served, error) { return compress(docs.ReadFile("docs/" + name)) }
+	}
+	viewer := func(name string) func() (served, error) {
+		return func() (served, error) { return decompress(static.FS.ReadFile(name + ".gz")) }
+	}
+	serve("/api", html, own("index.html"))
+	serve("/api/", html, own("index.html"))
+	serve("/api/docs.js", script, own("docs.js"))
+	serve("/api/docs.css", style, own("docs.css"))
+	serve("/api/swagger-ui.js", script, viewer("swagger-ui-bundle.js"))
+	serve("/api/swagger-ui.css", style, viewer("swagger-ui.css"))
 }
 
-func pack(b []byte) []byte {
+// served is a file in both encodings in which it may be sent.
+type served struct{ plain, gzipped []byte }
+
+func compress(b []byte, err error) (served, error) {
 	var out bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	_, _ = w.Write(b) // a buffer takes everything
+	_, _ = w.Write(b) // a bytes.Buffer never fails
 	_ = w.Close()
-	return out.Bytes()
+	return served{b, out.Bytes()}, err
+}
+
+func decompress(gzipped []byte, err error) (served, error) {
+	if err != nil {
+		return served{}, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(gzipped))
+	if err != nil {
+		return served{}, err
+	}
+	plain, err := io.ReadAll(r)
+	return served{plain, gzipped}, err
 }
 
 // complete adds to an operation what holds for many: its words and example, and every error that it may answer.

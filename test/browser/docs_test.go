@@ -1,0 +1,27 @@
+package browser_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The page at /api shows the OpenAPI document without anything from elsewhere, under its strict policy, and its requests
+// use the session of the browser.
+func TestAPI_page(t *testing.T) {
+	t.Parallel()
+	b := open(t, standalone(t))
+	b.visit("/login")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("Links")
+	b.visit("/api")
+	b.sees("Short links, routing rules")
+	b.looks("api")
+	b.do(chromedp.Click("#operations-tag-Account h3, #operations-tag-Account", chromedp.ByQuery))
+	b.sees("/api/auth/me")
+	b.do(chromedp.Click("#operations-Account-getMe .opblock-summary-control", chromedp.ByQuery))
+	b.do(chromedp.Click("#operations-Account-getMe .execute", chromedp.ByQuery))
+	b.sees("admin@example.com")
+	b.looks("api-operation")
+	b.silent()
+}
