@@ -3,27 +3,34 @@ package main_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 )
 
-// The commands of the README's first screen are run here as they stand there; only the address and the password,
-// which each start draws afresh, are put in. What they print must be what the README shows, but for ids, times,
-// slugs and tokens.
+// The commands of the README and of the guide for beginners are run as they are written, except for the address and the
+// password, which each start generates. Their output must be the documented one, apart from ids, times, slugs and tokens.
 func TestE2E_readme(t *testing.T) {
-	text, err := os.ReadFile("../../../README.md")
+	for page, least := range map[string]int{"README.md": 2, "docs/users/getting-started.md": 4} {
+		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, page, least) })
+	}
+}
+
+// runPage runs the tested part of a page, which has at least so many blocks of commands.
+func runPage(t *testing.T, page string, least int) {
+	text, err := os.ReadFile(filepath.Join("../../..", page))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, first, ok := strings.Cut(string(text), "<!-- tested: begin -->")
+	_, tested, ok := strings.Cut(string(text), "<!-- tested: begin -->")
 	if !ok {
-		t.Fatal("the README has no tested part")
+		t.Fatalf("%s has no tested part", page)
 	}
-	first, _, _ = strings.Cut(first, "<!-- tested: end -->")
-	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```(?:\\s*```(?:text|json|http)\n(.*?)```)?").FindAllStringSubmatch(first, -1)
-	if len(blocks) < 4 {
+	tested, _, _ = strings.Cut(tested, "<!-- tested: end -->")
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```(?:\\s*```(?:text|json|http)\n(.*?)```)?").FindAllStringSubmatch(tested, -1)
+	if len(blocks) < least {
 		t.Fatalf("only %d blocks of commands", len(blocks))
 	}
 
@@ -32,12 +39,12 @@ func TestE2E_readme(t *testing.T) {
 	for _, b := range blocks {
 		commands := b[1]
 		if regexp.MustCompile(`(?m)^(make|git|cd) `).MatchString(commands) {
-			continue // that is what start did
+			continue // start did this
 		}
 		commands = strings.ReplaceAll(commands, "127.0.0.1:8080", p.Addr)
 		commands = regexp.MustCompile(`(?m)^PASSWORD=.*$`).ReplaceAllLiteralString(commands, "PASSWORD='"+p.Password()+"'")
-		// Whoever types this by hand is slower than a change is in coming to the edge (a second at most) and a click
-		// in coming to the report (two).
+		// A reader who types is slower than a change on its way to the edge (a second at most) and a click on its way to
+		// the report (two).
 		if strings.Contains(commands, "follow ") || strings.Contains(commands, "/analytics/") {
 			script += "sleep 2\n"
 		}
@@ -50,7 +57,7 @@ func TestE2E_readme(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	t.Logf("the whole story took %s", time.Since(began).Round(time.Millisecond))
+	t.Logf("the commands took %s", time.Since(began).Round(time.Millisecond))
 
 	parts := strings.Split(string(out), "=== end of block\n")
 	i := 0
@@ -61,7 +68,7 @@ func TestE2E_readme(t *testing.T) {
 		got, want := normal(parts[i], p.Addr), normal(b[2], p.Addr)
 		i++
 		if got != want {
-			t.Errorf("the README shows another answer to\n%s\nREADME:\n%s\n\nprogram:\n%s", b[1], b[2], parts[i-1])
+			t.Errorf("%s shows another output of\n%s\npage:\n%s\n\nprogram:\n%s", page, b[1], b[2], parts[i-1])
 		}
 	}
 }

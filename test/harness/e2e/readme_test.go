@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// readme runs what the README says about a fleet as it stands there, but for the start itself and the address. The
-// README's fleet is that of docker-compose.yml; this one has an edge more.
+// readme runs the commands of the operations guide on a fleet as they are written, except for the start and the address.
+// The guide's fleet is that of docker-compose.yml; this one has one edge more.
 func (in *installation) readme(t *testing.T) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs/operators/operations.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,10 +20,10 @@ func (in *installation) readme(t *testing.T) {
 	script, shown, found2 := strings.Cut(part, "```\n```text\n")
 	shown, _, found3 := strings.Cut(shown, "```\n<!-- fleet: end -->")
 	if !found || !found2 || !found3 {
-		t.Fatal("the README has no tested part on fleets")
+		t.Fatal("the operations guide has no tested part on fleets")
 	}
 	if shown != "2\n" {
-		t.Errorf("the README's fleet has two edges, and it shows %q", shown)
+		t.Errorf("the guide's fleet has two edges, and it shows %q", shown)
 	}
 	folder := t.TempDir()
 	if err := os.Symlink(in.secrets, filepath.Join(folder, "secrets")); err != nil {
@@ -33,6 +33,6 @@ func (in *installation) readme(t *testing.T) {
 	cmd.Dir = folder
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "3" {
-		t.Errorf("the README's commands print %q, want 3 edges: %v", out, err)
+		t.Errorf("the guide's commands print %q, want 3 edges: %v", out, err)
 	}
 }
