@@ -1,0 +1,103 @@
+package deploy_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// documents are the pages of the repository, as paths below its root.
+func documents(t *testing.T) (pages []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "test/*.md", "deploy/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			page, _ := filepath.Rel(root, path)
+			pages = append(pages, page)
+		}
+	}
+	if len(pages) < 20 {
+		t.Fatalf("only %d pages", len(pages))
+	}
+	return pages
+}
+
+var (
+	codeBlock = regexp.MustCompile("(?s)```.*?```")
+	codeSpan  = regexp.MustCompile("`[^`\n]*`")
+	heading   = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
+)
+
+// anchors are the names that links can give to a page's headings.
+func anchors(text string) (all []string) {
+	for _, m := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
+		name := strings.ToLower(regexp.MustCompile(`\]\([^)]*\)`).ReplaceAllString(m[1], ""))
+		name = regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(name, "")
+		all = append(all, strings.ReplaceAll(name, " ", "-"))
+	}
+	return all
+}
+
+// Links between pages lead to files and headings that exist.
+func TestDocs_links_lead_somewhere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^) ]+)\)|<img [^>]*src="([^"]+)"`)
+	for _, page := range documents(t) {
+		text := codeSpan.ReplaceAllString(codeBlock.ReplaceAllString(read(t, page), ""), "")
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			to := m[1] + m[2]
+			if strings.Contains(to, "://") || strings.HasPrefix(to, "mailto:") {
+				continue
+			}
+			file, anchor, _ := strings.Cut(to, "#")
+			target := page
+			if file != "" {
+				target = filepath.Join(filepath.Dir(page), file)
+			}
+			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
+				t.Errorf("%s: dead link %s", page, to)
+			} else if anchor != "" && !slices.Contains(anchors(read(t, target)), anchor) {
+				t.Errorf("%s: no heading for %s", page, to)
+			}
+		}
+	}
+}
+
+// A page that names a file or a test of this repository names one that exists.
+func TestDocs_files_and_tests_exist(t *testing.T) {
+	t.Parallel()
+	path := regexp.MustCompile(`^(?:\.ci|\.vale|control|deploy|docs|edge|shared|test)/[A-Za-z0-9_./-]+$`)
+	name := regexp.MustCompile(`^Test[A-Za-z0-9_]+$`)
+	exists := testNames(t)
+	files, tests := 0, 0
+	for _, page := range documents(t) {
+		if page == "docs/operators/licences.md" || page == "docs/style.md" {
+			continue // names of other people's files; sentences from the past
+		}
+		text := codeBlock.ReplaceAllString(read(t, page), "")
+		for _, span := range codeSpan.FindAllString(text, -1) {
+			code := strings.Trim(span, "`")
+			switch {
+			case path.MatchString(code) && !strings.HasPrefix(code, "docs/images/"):
+				files++
+				if _, err := os.Stat(filepath.Join(root, code)); err != nil {
+					t.Errorf("%s names %s, which does not exist", page, code)
+				}
+			case name.MatchString(code):
+				tests++
+				if !exists[code] {
+					t.Errorf("%s names %s, which does not exist", page, code)
+				}
+			}
+		}
+	}
+	if files < 60 || tests < 60 {
+		t.Fatalf("only %d files and %d tests were found in the pages", files, tests)
+	}
+}
