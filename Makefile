@@ -66,7 +66,7 @@ check: ## format, length, vet, staticcheck, each module without the workspace; c
 
 prose: ## docs and comments against the rules of docs/style.md
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ github.com/vale-cli/vale/v3/cmd/vale
-	@$(CACHE)/bin/vale --output=line --no-global $(PROSE)
+	@$(CACHE)/bin/vale --output=line --no-global --glob='!**/node_modules/**' $(PROSE)
 
 bench: ## every budget against its baseline in the same run; table and plot in docs/benchmarks
 	@mkdir -p bin
@@ -103,6 +103,10 @@ load: ## k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, stress, s
 	@test/observe/parts
 	$(CACHE)/bin/k6 run $(K6FLAGS) deploy/k6/$(or $(K6),load).js
 
+docs: ## the documentation as a site with search, in bin/docs; fails on dead links
+	@command -v npm >/dev/null || { echo "make docs needs Node.js 18 or later, with npm."; exit 1; }
+	@cd docs && npm ci --silent --no-audit --no-fund && npm run --silent build
+
 geo: ## the free geo database (CC BY 4.0, DB-IP) into DATA_DIR
 	@deploy/dev/geo
 
@@ -122,4 +126,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run build build-standalone test check prose bench guard fuzz e2e load geo up up-fleet down compiler
+.PHONY: help run build build-standalone test check prose bench guard fuzz e2e load docs geo up up-fleet down compiler

@@ -1,0 +1,83 @@
+import { existsSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import { defineConfig } from "vitepress";
+
+// Links that leave docs/ lead to files of the repository. The site shows them where the repository is hosted.
+const repository = process.env.DOCS_REPOSITORY ?? "https://github.com/shortline/shortline";
+const docs = resolve(import.meta.dirname, "..");
+const root = dirname(docs);
+
+const page = (text: string, link: string) => ({ text, link });
+
+export default defineConfig({
+  title: "Shortline",
+  description: "Self-hosted short links with routing rules, A/B tests and exact click counts",
+  outDir: "../bin/docs",
+  cacheDir: "../.cache/vitepress",
+  cleanUrls: true,
+  rewrites: { "README.md": "index.md", "adr/README.md": "adr/index.md" },
+  lastUpdated: false,
+  markdown: {
+    config(md) {
+      md.core.ruler.push("repository-links", (state) => {
+        const page = resolve(docs, state.env.relativePath === "index.md" ? "README.md" : state.env.relativePath);
+        for (const block of state.tokens) {
+          for (const token of block.children ?? []) {
+            const href = token.attrGet("href");
+            if (!href || /^([a-z]+:|#|\/)/.test(href)) continue;
+            const target = resolve(dirname(page), decodeURI(href.split("#")[0]));
+            if (!relative(docs, target).startsWith("..")) continue;
+            if (!existsSync(target)) throw new Error(`${state.env.relativePath}: dead link ${href}`);
+            token.attrSet("href", `${repository}/blob/main/${relative(root, target)}`);
+          }
+        }
+      });
+    },
+  },
+  themeConfig: {
+    search: { provider: "local" },
+    outline: [2, 3],
+    nav: [
+      page("Users", "/users/getting-started"),
+      page("Operators", "/operators/operations"),
+      page("Developers", "/architecture"),
+    ],
+    sidebar: [
+      {
+        text: "Users",
+        items: [
+          page("Getting started", "/users/getting-started"),
+          page("The console", "/users/console"),
+          page("Using the API", "/users/api"),
+          page("Webhooks", "/users/webhooks"),
+          page("Glossary", "/glossary"),
+        ],
+      },
+      {
+        text: "Operators",
+        items: [
+          page("Operating Shortline", "/operators/operations"),
+          page("Kubernetes", "/operators/kubernetes"),
+          page("Reverse proxies", "/operators/reverse-proxy"),
+          page("Single sign-on", "/operators/sso"),
+          page("Troubleshooting", "/operators/troubleshooting"),
+          page("Security model", "/operators/security"),
+          page("Settings", "/operators/settings"),
+          page("Metrics", "/operators/metrics"),
+          page("Licences", "/operators/licences"),
+        ],
+      },
+      {
+        text: "Developers",
+        items: [
+          page("Architecture", "/architecture"),
+          page("Style", "/style"),
+          page("Formats", "/developers/formats"),
+          page("Reliability", "/developers/reliability"),
+          page("Performance", "/developers/performance"),
+          page("Decisions", "/adr/"),
+        ],
+      },
+    ],
+  },
+});
