@@ -78,8 +78,13 @@ type message struct {
 	batch     click.Batch
 }
 
-// messages reads n messages, or all that are there if n is 0.
-func messages(t *testing.T, brokers []string, n int) (list []message) {
+// messages reads n messages of the tests' topic, or all that are there if n is 0.
+func messages(t *testing.T, brokers []string, n int) []message {
+	t.Helper()
+	return messagesOf(t, brokers, topic, n)
+}
+
+func messagesOf(t *testing.T, brokers []string, topic string, n int) (list []message) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
@@ -89,7 +94,7 @@ func messages(t *testing.T, brokers []string, n int) (list []message) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	if n == 0 {
-		n = int(ends(t, client))
+		n = int(ends(t, client, topic))
 	}
 	for len(list) < n {
 		got := client.PollFetches(ctx)
@@ -108,11 +113,11 @@ func messages(t *testing.T, brokers []string, n int) (list []message) {
 }
 
 // ends is how many messages all partitions hold.
-func ends(t *testing.T, client *kgo.Client) (sum int64) {
+func ends(t *testing.T, client *kgo.Client, topic string) (sum int64) {
 	t.Helper()
 	m := kmsg.NewMetadataRequest()
 	mt := kmsg.NewMetadataRequestTopic()
-	mt.Topic = kmsg.StringPtr(topic)
+	mt.Topic = &topic
 	m.Topics = append(m.Topics, mt)
 	meta, err := m.RequestWith(t.Context(), client)
 	if err != nil {
