@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// The data sources that deploy/grafana provisions, by uid. Each dashboard has a variable for the ones it uses, so that
-// it can be moved to others.
+// UIDs of the data sources that deploy/grafana/provisioning defines. A dashboard reads its data sources from variables,
+// so it also works with others.
 const (
 	clicksUID  = "shortline-clicks"
 	linksUID   = "shortline-links"
@@ -15,7 +15,7 @@ const (
 
 type object = map[string]any
 
-// source is a variable of a dashboard that holds a data source.
+// source is a dashboard variable that holds a data source.
 type source struct{ variable, label, kind, uid string }
 
 var (
@@ -34,12 +34,12 @@ func (s source) asVariable() object {
 	}
 }
 
-// question is what one target of a panel asks.
+// question is one query of a panel.
 type question struct {
 	from   source
 	text   string
-	legend string // metrics only
-	series bool   // a time series, else a table or a single moment
+	legend string // only for metrics
+	series bool   // a time series; otherwise a table or an instant value
 }
 
 func (q question) target(ref string) object {
@@ -62,38 +62,38 @@ func (q question) target(ref string) object {
 	return t
 }
 
-// panel is one panel. Its width is out of 24.
+// panel is one panel. Grafana divides a row into 24 columns.
 type panel struct {
 	title, about string
 	kind         string // timeseries, stat, table, barchart, piechart, geomap
 	unit         string
 	width, high  int
 	ask          []question
-	steps        []step            // thresholds, the first from the bottom up
-	colors       map[string]string // by name of series
+	steps        []step            // thresholds, in ascending order
+	colors       map[string]string // by series name
 	stacked      bool
-	join         string            // the column by which the answers of several sources are joined
-	links        map[string]string // addresses by column
-	units        map[string]string // other units by column
+	join         string            // the column that joins the results of several sources
+	links        map[string]string // URLs by column
+	units        map[string]string // units by column, where they differ from unit
 	hide         []string          // columns
-	names        map[string]string // other names of columns
+	names        map[string]string // new column names by old name
 	min, max     *float64
 }
 
-// step begins a colour at a value; the first has none.
+// step is a colour that applies from a value on. Grafana ignores the value of the first step.
 type step struct {
 	color string
 	from  float64
 }
 
-// variable is one of a dashboard's own.
+// variable is a dashboard variable in Grafana's JSON.
 type variable = object
 
-// dashboard is one page.
+// dashboard is one dashboard.
 type dashboard struct {
-	file             string // its name in deploy/grafana/dashboards
+	file             string // its file name
 	uid, title, text string
-	from             string // the default range
+	from             string // start of the default time range
 	refresh          string
 	sources          []source
 	variables        []variable
@@ -105,7 +105,7 @@ func allDashboards() []dashboard {
 	return []dashboard{overview(), oneLink(), experiments(), routing(), fleet(), pipeline(), deliveries(), control()}
 }
 
-// JSON renders the dashboard as Grafana keeps it.
+// json renders the dashboard in Grafana's format.
 func (d dashboard) json() ([]byte, error) {
 	var list []any
 	for _, s := range d.sources {
@@ -139,7 +139,7 @@ func (d dashboard) json() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// choice is a variable with fixed values; the first is the default.
+// choice is a variable with fixed options; the first is the default.
 func choice(name, label string, options ...[2]string) variable {
 	var list []any
 	text := ""
@@ -156,7 +156,7 @@ func choice(name, label string, options ...[2]string) variable {
 	}
 }
 
-// ask is a variable whose values a data source has.
+// ask is a variable whose values come from a query.
 func ask(name, label string, from source, text string, more object) variable {
 	v := variable{
 		"name": name, "label": label, "type": "query", "datasource": from.ref(), "definition": text, "refresh": 2, "sort": 0, "regex": "",
@@ -176,7 +176,7 @@ func ask(name, label string, from source, text string, more object) variable {
 	return v
 }
 
-// everything makes a variable of several values, all of them unless some are picked.
+// everything lets a variable have several values; the default is all.
 func everything(hide int) object {
 	return object{"multi": true, "includeAll": true, "current": object{"text": "All", "value": "$__all"}, "hide": hide}
 }

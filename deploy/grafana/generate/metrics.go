@@ -1,12 +1,12 @@
 package main
 
-// now asks for the present value, over for its course.
+// now queries the current value, over a time series.
 func now(expr string) question { return question{from: metrics, text: expr} }
 func over(expr, legend string) question {
 	return question{from: metrics, text: expr, legend: legend, series: true}
 }
 
-// regional chooses among the edges of the chosen regions (REGION). An edge says its region in a metric of its own, so that no other
+// regional selects edges by region (the setting REGION). An edge exports its region in a metric of its own, so no other
 // metric needs a label for it.
 func regional() []variable {
 	return []variable{
@@ -15,7 +15,7 @@ func regional() []variable {
 	}
 }
 
-// instances chooses among the processes that export a metric.
+// instances selects among the processes that export a metric.
 func instances(metric string) variable {
 	return ask("instance", "Instance", metrics, "label_values("+metric+", instance)", everything(0))
 }
@@ -25,11 +25,11 @@ const (
 	win  = "[$__rate_interval]"
 )
 
-// fleet is the edges.
+// fleet covers the edges.
 func fleet() dashboard {
-	answers := chart("Answers", "Requests answered each second, by what they were answered with.", "reqps", over("sum by (outcome) (rate(shortline_edge_answers_total"+here+win+"))", "{{outcome}}")).wide(12)
+	answers := chart("Answers", "Answered requests per second, by outcome.", "reqps", over("sum by (outcome) (rate(shortline_edge_answers_total"+here+win+"))", "{{outcome}}")).wide(12)
 	answers.stacked, answers.colors = true, map[string]string{"redirect": good, "not_found": faint, "panic": bad, "busy": warning, "refused": warning}
-	edges := table("Edges", "Each edge: whether it answers, how many links it serves and how far it is behind.", "short",
+	edges := table("Edges", "State of each edge: readiness, links, revision, time since its last contact with the control plane, answers per second.", "short",
 		question{from: metrics, text: "max by (instance) (shortline_edge_ready" + here + ")"},
 		question{from: metrics, text: "max by (instance) (shortline_edge_links" + here + ")"},
 		question{from: metrics, text: "max by (instance) (shortline_edge_revision" + here + ")"},
@@ -38,199 +38,199 @@ func fleet() dashboard {
 	).wide(24)
 	edges.join = "instance"
 	edges.hide = []string{"Time 1", "Time 2", "Time 3", "Time 4", "Time 5"}
-	edges.names = map[string]string{"Value #A": "ready", "Value #B": "links", "Value #C": "revision", "Value #D": "silent for", "Value #E": "answers"}
-	edges.units = map[string]string{"ready": "bool_yes_no", "revision": "none", "silent for": "s", "answers": "reqps"}
+	edges.names = map[string]string{"Value #A": "ready", "Value #B": "links", "Value #C": "revision", "Value #D": "last contact", "Value #E": "answers"}
+	edges.units = map[string]string{"ready": "bool_yes_no", "revision": "none", "last contact": "s", "answers": "reqps"}
 	took := func(q, name string) question {
 		return over("histogram_quantile("+q+`, sum by (le) (rate(shortline_edge_request_duration_seconds_bucket{instance=~"$instance",outcome="redirect"}`+win+")))", name)
 	}
-	latency := chart("Redirect latency", "How long redirects took in the edge: half, 99 % and 99.9 % were faster. One request in 16 is measured.", "s",
+	latency := chart("Redirect latency", "Time that redirects took in the edge: 50th, 99th and 99.9th percentile. One request in 16 is measured.", "s",
 		took("0.5", "p50"), took("0.99", "p99"), took("0.999", "p99.9"))
 	latency.steps = []step{{"transparent", 0}, {warning, 0.025}}
-	failures := chart("Errors", "Share of answers with a 5xx status. The objective is 0.1 %.", "percentunit",
+	failures := chart("Errors", "Share of answers with a 5xx status. The objective is at most 0.1 %.", "percentunit",
 		over("sum(rate(shortline_edge_errors_total"+here+win+")) / sum(rate(shortline_edge_answers_total"+here+win+"))", "errors"))
 	failures.steps = []step{{"transparent", 0}, {warning, 0.001}}
-	behind := chart("Behind", "Revisions that the newest links have and the edge's don't.", "short",
+	behind := chart("Revision lag", "Revisions between the control plane's newest and the edge's.", "short",
 		over("scalar(max(shortline_store_revision)) - shortline_edge_revision"+here, "{{instance}}"))
 	behind.steps = []step{{"transparent", 0}, {warning, 100}}
-	contact := chart("Since the last word", "Time since the control plane last answered an edge. Edges go on without, with the links they have.", "s",
+	contact := chart("Time since last contact", "Time since the control plane last answered the edge. Without it, an edge keeps serving the links that it has.", "s",
 		over("time() - shortline_agent_last_success_timestamp_seconds"+here, "{{instance}}"))
 	contact.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 300}}
 	return dashboard{
-		file: "edges.json", uid: "shortline-edges", title: "Edges", text: "What visitors get from the edges, and how fresh it is.",
+		file: "edges.json", uid: "shortline-edges", title: "Edges", text: "Answers of the edges, their latency, and how current their links are.",
 		from: "now-3h", refresh: "15s", sources: []source{metrics}, variables: regional(),
 		panels: []panel{
-			stat("Ready", "Share of the edges that have links to answer from.", "percentunit", over("avg(shortline_edge_ready"+here+")", ""), step{bad, 0}, step{warning, 0.5}, step{good, 1}),
-			stat("Answers", "Requests answered each second.", "reqps", over("sum(rate(shortline_edge_answers_total"+here+win+"))", "")),
-			stat("Not found", "Share of answers that said there is no such link.", "percentunit", over(`sum(rate(shortline_edge_answers_total{instance=~"$instance",outcome="not_found"}`+win+`)) / sum(rate(shortline_edge_answers_total`+here+win+`))`, ""), step{good, 0}, step{warning, 0.5}),
-			stat("Links", "Links in the table of the edge that has the fewest.", "short", over("min(shortline_edge_links"+here+")", "")),
-			stat("Set aside", "Links that edges cannot use and answer without their rules.", "short", over("max(shortline_edge_links_set_aside"+here+")", ""), step{good, 0}, step{warning, 1}),
-			stat("Panics", "Requests that hit a bug, in the range.", "short", over("sum(increase(shortline_edge_panics_total"+here+"[$__range]))", ""), step{good, 0}, step{bad, 1}),
+			stat("Ready", "Share of edges that have links to serve.", "percentunit", over("avg(shortline_edge_ready"+here+")", ""), step{bad, 0}, step{warning, 0.5}, step{good, 1}),
+			stat("Answers", "Answered requests per second.", "reqps", over("sum(rate(shortline_edge_answers_total"+here+win+"))", "")),
+			stat("Not found", "Share of answers for links that do not exist.", "percentunit", over(`sum(rate(shortline_edge_answers_total{instance=~"$instance",outcome="not_found"}`+win+`)) / sum(rate(shortline_edge_answers_total`+here+win+`))`, ""), step{good, 0}, step{warning, 0.5}),
+			stat("Links", "Links of the edge that has the fewest.", "short", over("min(shortline_edge_links"+here+")", "")),
+			stat("Links without rules", "Links whose rules an edge cannot use. Visitors go to the default destination.", "short", over("max(shortline_edge_links_set_aside"+here+")", ""), step{good, 0}, step{warning, 1}),
+			stat("Panics", "Requests that panicked in the time range.", "short", over("sum(increase(shortline_edge_panics_total"+here+"[$__range]))", ""), step{good, 0}, step{bad, 1}),
 			answers,
-			chart("Answers by edge", "Requests answered each second, by edge.", "reqps", over("sum by (instance) (rate(shortline_edge_answers_total"+here+win+"))", "{{instance}}")),
+			chart("Answers by edge", "Answered requests per second, by edge.", "reqps", over("sum by (instance) (rate(shortline_edge_answers_total"+here+win+"))", "{{instance}}")),
 			latency,
-			chart("Latency by outcome", "99 % of the answers of each kind were faster.", "s",
+			chart("Latency by outcome", "99th percentile, by outcome.", "s",
 				over("histogram_quantile(0.99, sum by (le, outcome) (rate(shortline_edge_request_duration_seconds_bucket"+here+win+")))", "{{outcome}}")),
 			failures,
-			chart("Slow redirects", "Share of redirects that took longer than 25 ms, over 5 minutes and 6 hours, at all edges. The objective is 1 %.", "percentunit",
+			chart("Slow redirects", "Share of redirects that took longer than 25 ms, over 5 minutes and 6 hours, for all edges. The objective is at most 1 %.", "percentunit",
 				over("shortline:edge_slow_redirects:ratio_rate5m", "5 minutes"), over("shortline:edge_slow_redirects:ratio_rate6h", "6 hours")),
 			contact, behind,
-			chart("Redirects by rule and variant", "Redirects chosen by a routing rule, or by an A/B test.", "reqps",
+			chart("Redirects by rule and variant", "Redirects per second whose destination came from a routing rule or an A/B test.", "reqps",
 				over("sum(rate(shortline_edge_rule_redirects_total"+here+win+"))", "rule"), over("sum(rate(shortline_edge_variant_redirects_total"+here+win+"))", "variant")),
-			chart("Passwords", "Passwords compared each second, and addresses that are remembered for wrong ones.", "short",
-				over("sum(rate(shortline_edge_passwords_checked_total"+here+win+"))", "compared a second"), over("sum(shortline_edge_guessers"+here+")", "addresses")),
-			chart("Changes taken", "Changes and full documents that edges took, and what they refused.", "ops",
+			chart("Passwords", "Passwords checked per second, and client addresses with failed attempts on record.", "short",
+				over("sum(rate(shortline_edge_passwords_checked_total"+here+win+"))", "checked per second"), over("sum(shortline_edge_guessers"+here+")", "addresses")),
+			chart("Applied changes", "Changes and full documents that edges applied, and those that they rejected, per second.", "ops",
 				over("sum(rate(shortline_agent_deltas_applied_total"+here+win+"))", "changes"), over("sum(rate(shortline_agent_documents_loaded_total"+here+win+"))", "documents"),
-				over("sum(rate(shortline_agent_refused_total"+here+win+"))", "refused"), over("sum(rate(shortline_agent_errors_total"+here+win+"))", "errors")),
-			chart("Requests passed on", "Requests that are with the control plane, and those that it did not answer or that were too many.", "short",
-				over("sum(shortline_edge_upstream_in_flight"+here+")", "under way"), over("sum(rate(shortline_edge_upstream_errors_total"+here+win+"))", "errors a second"),
-				over("sum(rate(shortline_edge_upstream_refused_total"+here+win+"))", "refused a second")),
-			chart("Memory", "Memory of the process, and of the links in it.", "bytes", over("process_resident_memory_bytes"+here, "{{instance}}"), over("shortline_edge_links_bytes"+here, "{{instance}} links")),
-			chart("Processor", "Seconds of processor time used each second.", "short", over("rate(process_cpu_seconds_total"+here+win+")", "{{instance}}")),
-			chart("Connections", "Connections of visitors that are open, and those each second that had to go for others.", "short",
-				over("shortline_edge_connections"+here, "{{instance}}"), over("sum(rate(shortline_edge_connections_shed_total"+here+win+"))", "shed a second")),
-			chart("Goroutines", "Goroutines; a steady rise is a leak.", "short", over("go_goroutines"+here, "{{instance}}")),
+				over("sum(rate(shortline_agent_refused_total"+here+win+"))", "rejected"), over("sum(rate(shortline_agent_errors_total"+here+win+"))", "errors")),
+			chart("Proxied requests", "Requests in flight to the control plane, those that failed, and those rejected because too many were in flight.", "short",
+				over("sum(shortline_edge_upstream_in_flight"+here+")", "in flight"), over("sum(rate(shortline_edge_upstream_errors_total"+here+win+"))", "errors per second"),
+				over("sum(rate(shortline_edge_upstream_refused_total"+here+win+"))", "rejected per second")),
+			chart("Memory", "Resident memory of the process, and the part that holds the links.", "bytes", over("process_resident_memory_bytes"+here, "{{instance}}"), over("shortline_edge_links_bytes"+here, "{{instance}} links")),
+			chart("CPU", "CPU seconds used per second.", "short", over("rate(process_cpu_seconds_total"+here+win+")", "{{instance}}")),
+			chart("Connections", "Open client connections, and connections closed per second because the limit was reached.", "short",
+				over("shortline_edge_connections"+here, "{{instance}}"), over("sum(rate(shortline_edge_connections_shed_total"+here+win+"))", "closed per second")),
+			chart("Goroutines", "Number of goroutines. A steady rise indicates a leak.", "short", over("go_goroutines"+here, "{{instance}}")),
 			edges,
-			table("Versions", "What builds run, and on how many processes of any kind.", "short", now("count by (version) (shortline_build_info)")),
-			chart("Since the start", "How long each process has been running; a fall is a restart.", "s", over("time() - process_start_time_seconds", "{{instance}}")),
+			table("Versions", "Running versions, and the number of processes of each, over all programs.", "short", now("count by (version) (shortline_build_info)")),
+			chart("Uptime", "Time since each process started. A drop is a restart.", "s", over("time() - process_start_time_seconds", "{{instance}}")),
 		},
 	}
 }
 
-// stale counts hours whose sums are out of date: the marks that writers have made since are more than were summed up.
+// stale counts the hours whose rollups are out of date: writers have added marks since the last build.
 const stale = `SELECT uniqExact(intDiv(slot, 4)) AS hours FROM
 	(SELECT slot, sum(n) AS written FROM (SELECT slot, writer, max(n) AS n FROM rollup_marks GROUP BY slot, writer) GROUP BY slot) AS m
 	LEFT JOIN (SELECT slot, max(marks) AS built FROM rollup_builds GROUP BY slot) AS b USING (slot)
 WHERE written != built AND slot < intDiv(toUnixTimestamp(now()), 900) - 8`
 
-// pipeline is the road of clicks from the edges' disks into the store.
+// pipeline covers the path of clicks from the edges' disks to ClickHouse.
 func pipeline() dashboard {
-	fill := chart("Spool filled", "How much of its room the spool takes. At its end clicks are dropped, and counted.", "percentunit",
+	fill := chart("Spool usage", "Used share of the spool's capacity. A full spool drops new clicks and counts them.", "percentunit",
 		over("shortline:spool_fill:ratio"+here, "{{instance}}"))
 	fill.steps, fill.max = []step{{"transparent", 0}, {warning, 0.6}, {bad, 0.8}}, number(1)
-	ship := chart("Since a batch was taken", "Time since clicks of an edge were last acknowledged, while some are pending.", "s",
+	ship := chart("Time since last delivery", "Time since clicks of an edge were last acknowledged, while clicks are pending.", "s",
 		over("shortline:ship_lag:seconds"+here, "{{instance}}"))
 	ship.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 600}}
-	oldest := chart("Oldest pending click", "How long the oldest click on the disk of each edge has been waiting to be acknowledged. One lane that is stuck shows here and not in the time since a batch was taken.", "s",
+	oldest := chart("Oldest pending click", "Age of the oldest unacknowledged click on the disk of each edge. It shows a single stuck lane, which the time since the last delivery does not.", "s",
 		over("shortline_spool_oldest_pending_seconds"+here, "{{instance}}"))
 	oldest.steps = []step{{"transparent", 0}, {warning, 60}, {bad, 900}}
-	lag := chart("Consumer lag", "Messages that ingest has not read yet.", "short", over("sum(shortline_kafkasource_lag_messages)", "lag"))
+	lag := chart("Consumer lag", "Kafka messages that ingest has not read yet.", "short", over("sum(shortline_kafkasource_lag_messages)", "lag"))
 	lag.steps = []step{{"transparent", 0}, {warning, 10000}}
-	age := chart("Oldest unread", "How long the oldest message that ingest has not read has been in the topic. At the topic's retention clicks are lost.", "s",
+	age := chart("Oldest unread message", "Age of the oldest message in the topic that ingest has not read. A message that reaches the topic's retention unread is lost.", "s",
 		over("max(shortline_kafkasource_lag_seconds)", "oldest"))
 	age.steps = []step{{"transparent", 0}, {warning, 600}, {bad, 3600}}
-	road := chart("The road", "Clicks each second at its three stations: kept by edges, acknowledged, stored. The lines lie on each other when all is well.", "ops",
-		over("sum(rate(shortline_spool_clicks_appended_total"+win+"))", "kept"), over("sum(rate(shortline_ship_clicks_total"+win+"))", "acknowledged"), over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "stored")).wide(24)
+	stages := chart("Pipeline", "Clicks per second at three stages: written to the spool, acknowledged, stored. Normally the lines coincide.", "ops",
+		over("sum(rate(shortline_spool_clicks_appended_total"+win+"))", "spooled"), over("sum(rate(shortline_ship_clicks_total"+win+"))", "acknowledged"), over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "stored")).wide(24)
 	alarm := func(title, about, expr string) panel {
 		return stat(title, about, "short", over(expr, ""), step{good, 0}, step{bad, 1})
 	}
 	return dashboard{
-		file: "pipeline.json", uid: "shortline-pipeline", title: "Click pipeline", text: "The road of clicks: the spool of each edge, delivery, Kafka, ingest.",
+		file: "pipeline.json", uid: "shortline-pipeline", title: "Click pipeline", text: "Clicks on their way to ClickHouse: the spool of each edge, delivery, Kafka, ingest.",
 		from: "now-3h", refresh: "15s", sources: []source{metrics, clicks}, variables: regional(),
 		panels: []panel{
-			stat("Stored", "Clicks stored each second.", "ops", over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "")),
-			stat("Pending", "Clicks on the disks of edges that are not acknowledged yet.", "short", over("sum(shortline_spool_clicks_pending)", ""), step{good, 0}, step{warning, 100000}),
+			stat("Stored", "Clicks stored per second.", "ops", over(`sum(rate(shortline_ingest_clicks_total{result="stored"}`+win+"))", "")),
+			stat("Pending", "Unacknowledged clicks on the disks of all edges.", "short", over("sum(shortline_spool_clicks_pending)", ""), step{good, 0}, step{warning, 100000}),
 			stat("Last stored", "Time since ingest last stored clicks.", "s", over("time() - max(shortline_ingest_last_success_timestamp_seconds > 0)", ""), step{good, 0}, step{warning, 300}),
-			alarm("Dropped", "Clicks that had no room in a spool, in the range.", "sum(increase(shortline_spool_clicks_dropped_total[$__range]))"),
-			alarm("Lost by disks", "Clicks that a damaged disk took, in the range.", "sum(increase(shortline_spool_clicks_lost_total[$__range]))"),
-			alarm("Put aside", "Batches that were no clicks, messages that could not be read and clicks too large to send, in the range.",
+			alarm("Dropped", "Clicks dropped because a spool was full, in the time range.", "sum(increase(shortline_spool_clicks_dropped_total[$__range]))"),
+			alarm("Lost on disk", "Clicks lost in damaged spool files, in the time range.", "sum(increase(shortline_spool_clicks_lost_total[$__range]))"),
+			alarm("Moved to files", "Invalid batches, unreadable messages and clicks too large to send, in the time range.",
 				"sum(increase(shortline_ingest_refused_batches_total[$__range])) + (sum(increase(shortline_kafkasource_dead_messages_total[$__range])) or vector(0)) + (sum(increase(shortline_kafkasink_dead_clicks_total[$__range])) or vector(0))"),
-			alarm("Missing", "Clicks that are neither stored nor reported as lost, though later ones of their lane are. They are ordered again from the edge that has them.", "max(shortline_audit_gap_clicks)"),
-			alarm("Gone", "Missing clicks that their edge does not have any more.", "max(shortline_audit_gone_clicks)"),
-			alarm("Drift", "Clicks by which reports differ from the stored clicks, in the hours that were compared.", "max(abs(shortline_audit_drift_clicks))"),
-			alarm("Identity clashes", "Edges of whose identity a second process was refused within the last hour: two have the same data folder.", "max(shortline_audit_identity_clashes)"),
-			alarm("Lost for want of room", "Clicks that edges report as lost, of all time.", "max(shortline_audit_lost_clicks)"),
-			stat("Last audit", "Time since the road was last audited.", "s", over("time() - max(shortline_audit_last_success_timestamp_seconds > 0)", ""), step{good, 0}, step{warning, 300}),
-			road, fill,
-			chart("Pending clicks", "Clicks on the disk of each edge that are not acknowledged yet.", "short", over("shortline_spool_clicks_pending"+here, "{{instance}}")),
+			alarm("Missing", "Clicks that are neither stored nor reported as lost, although later clicks of their lane are. The audit requests them again from their edge.", "max(shortline_audit_gap_clicks)"),
+			alarm("Gone", "Missing clicks that their edge no longer has.", "max(shortline_audit_gone_clicks)"),
+			alarm("Drift", "Difference between reports and stored clicks, in the compared hours.", "max(abs(shortline_audit_drift_clicks))"),
+			alarm("Duplicate identities", "Edges with a rejected duplicate within the last hour: two processes have copies of one data folder.", "max(shortline_audit_identity_clashes)"),
+			alarm("Reported lost", "Clicks that edges report as lost, over all time.", "max(shortline_audit_lost_clicks)"),
+			stat("Last audit", "Time since the last click audit.", "s", over("time() - max(shortline_audit_last_success_timestamp_seconds > 0)", ""), step{good, 0}, step{warning, 300}),
+			stages, fill,
+			chart("Pending clicks", "Unacknowledged clicks on the disk of each edge.", "short", over("shortline_spool_clicks_pending"+here, "{{instance}}")),
 			ship, oldest,
-			chart("Failed deliveries", "Deliveries that failed and are tried again, and lanes that wait for one.", "short",
-				over("rate(shortline_ship_errors_total"+here+win+")", "{{instance}} errors a second"), over("shortline_ship_lanes_failing"+here, "{{instance}} lanes")),
+			chart("Failed deliveries", "Failed deliveries per second, which are retried, and lanes that wait for a retry.", "short",
+				over("rate(shortline_ship_errors_total"+here+win+")", "{{instance}} errors per second"), over("shortline_ship_lanes_failing"+here, "{{instance}} lanes")),
 			lag, age,
-			chart("Kafka's clients", "Requests to Kafka that failed each second: of edges that deliver, of ingest that reads.", "ops",
+			chart("Kafka errors", "Failed requests to Kafka per second, of edges (deliver) and of ingest (read).", "ops",
 				over("sum(rate(shortline_kafkasink_errors_total"+win+"))", "deliver"), over("sum(rate(shortline_kafkasource_errors_total"+win+"))", "read")),
-			chart("Read from Kafka", "Messages and clicks read each second.", "ops",
+			chart("Read from Kafka", "Messages and clicks read per second.", "ops",
 				over("sum(rate(shortline_kafkasource_messages_total"+win+"))", "messages"), over("sum(rate(shortline_kafkasource_clicks_total"+win+"))", "clicks")),
-			chart("Clicks at ingest", "Clicks stored each second, those that came again and were passed over, and those that edges report as lost.", "ops",
+			chart("Clicks at ingest", "Clicks per second by result: stored, discarded as duplicates, or reported as lost by edges.", "ops",
 				over("sum by (result) (rate(shortline_ingest_clicks_total"+win+"))", "{{result}}")),
-			chart("Errors", "What failed each second: inserts, setting counters, writing the spool.", "ops",
+			chart("Errors", "Failures per second: inserts, counter updates, spool writes.", "ops",
 				over("sum(rate(shortline_ingest_errors_total"+win+"))", "inserts"), over("sum(rate(shortline_counters_errors_total"+win+"))", "counters"), over("sum(rate(shortline_spool_errors_total"+here+win+"))", "spool")),
-			stat("Hours to sum up", "Hours, over for two hours or more, that were not summed up again since their last click came. Until they are, reports read their clicks one by one.", "short",
+			stat("Outdated rollups", "Hours that ended at least two hours ago and whose rollup lacks clicks. Reports read the single clicks of these hours.", "short",
 				question{from: clicks, text: stale}, step{good, 0}, step{warning, 24}),
-			chart("Bytes shipped", "Bytes of clicks acknowledged each second.", "Bps", over("rate(shortline_ship_bytes_total"+here+win+")", "{{instance}}")),
-			chart("Spool on disk", "Disk that each spool takes.", "bytes", over("shortline_spool_bytes"+here, "{{instance}}")).wide(8),
+			chart("Bytes shipped", "Bytes of clicks acknowledged per second.", "Bps", over("rate(shortline_ship_bytes_total"+here+win+")", "{{instance}}")),
+			chart("Spool on disk", "Disk space that each spool uses.", "bytes", over("shortline_spool_bytes"+here, "{{instance}}")).wide(8),
 		},
 	}
 }
 
-// deliveries is webhooks.
+// deliveries covers webhooks.
 func deliveries() dashboard {
-	age := chart("Oldest in the queue", "How long the oldest delivery has been waiting. A receiver that is away makes it rise for some minutes, until the delivery is given up.", "s",
+	age := chart("Oldest delivery", "Time that the oldest queued delivery has waited. It rises for some minutes while a receiver is down, until the delivery is abandoned.", "s",
 		over("max(shortline_webhooks_queue_oldest_seconds)", "oldest"))
 	age.steps = []step{{"transparent", 0}, {warning, 300}, {bad, 900}}
-	attempts := chart("Attempts", "Attempts each second, by how they ended.", "ops", over("sum by (outcome) (rate(shortline_webhooks_attempts_total"+win+"))", "{{outcome}}"))
+	attempts := chart("Attempts", "Attempts per second, by outcome.", "ops", over("sum by (outcome) (rate(shortline_webhooks_attempts_total"+win+"))", "{{outcome}}"))
 	attempts.stacked, attempts.colors = true, map[string]string{"success": good, "failure": bad}
 	slow := func(q string) question {
 		return over("histogram_quantile("+q+", sum by (le) (rate(shortline_webhooks_attempt_duration_seconds_bucket"+win+")))", "p"+q[2:])
 	}
 	return dashboard{
-		file: "webhooks.json", uid: "shortline-webhooks", title: "Webhooks", text: "Deliveries to other systems.",
+		file: "webhooks.json", uid: "shortline-webhooks", title: "Webhooks", text: "Webhook deliveries.",
 		from: "now-3h", refresh: "15s", sources: []source{metrics},
 		panels: []panel{
-			stat("In the queue", "Deliveries to active webhooks that are still to be made.", "short", over("max(shortline_webhooks_queue_deliveries)", ""), step{good, 0}, step{warning, 1000}),
-			stat("Oldest", "How long the oldest of them has been waiting.", "s", over("max(shortline_webhooks_queue_oldest_seconds)", ""), step{good, 0}, step{warning, 300}, step{bad, 900}),
+			stat("Queued", "Deliveries to active webhooks that are not finished.", "short", over("max(shortline_webhooks_queue_deliveries)", ""), step{good, 0}, step{warning, 1000}),
+			stat("Oldest", "Time that the oldest queued delivery has waited.", "s", over("max(shortline_webhooks_queue_oldest_seconds)", ""), step{good, 0}, step{warning, 300}, step{bad, 900}),
 			stat("Success", "Share of attempts that succeeded.", "percentunit", over(`sum(rate(shortline_webhooks_attempts_total{outcome="success"}`+win+`)) / sum(rate(shortline_webhooks_attempts_total`+win+`))`, ""), step{bad, 0}, step{warning, 0.8}, step{good, 0.95}),
-			stat("Under way", "Attempts under way.", "short", over("sum(shortline_webhooks_in_flight)", "")),
-			stat("Clicks dropped", "Click events that were not delivered for want of room, in the range.", "short", over("sum(increase(shortline_webhooks_click_events_dropped_total[$__range]))", ""), step{good, 0}, step{warning, 1}),
-			stat("Last turn", "Time since any replica last looked for what is due.", "s", over("time() - max(shortline_webhooks_last_success_timestamp_seconds)", ""), step{good, 0}, step{bad, 30}),
+			stat("In flight", "Attempts in progress.", "short", over("sum(shortline_webhooks_in_flight)", "")),
+			stat("Dropped events", "Click events dropped because the queue was full, in the time range.", "short", over("sum(increase(shortline_webhooks_click_events_dropped_total[$__range]))", ""), step{good, 0}, step{warning, 1}),
+			stat("Last flush", "Time since any replica last looked for due deliveries.", "s", over("time() - max(shortline_webhooks_last_success_timestamp_seconds)", ""), step{good, 0}, step{bad, 30}),
 			attempts,
-			chart("Duration", "How long attempts took: half, 95 % and 99 % were faster.", "s", slow("0.50"), slow("0.95"), slow("0.99")),
-			chart("Queue", "Deliveries that are still to be made.", "short", over("max(shortline_webhooks_queue_deliveries)", "queue")),
+			chart("Duration", "Duration of attempts: 50th, 95th and 99th percentile.", "s", slow("0.50"), slow("0.95"), slow("0.99")),
+			chart("Queue", "Queued deliveries.", "short", over("max(shortline_webhooks_queue_deliveries)", "queue")),
 			age,
-			chart("Trouble with the store", "Times that the store could not be read or written.", "ops", over("sum by (instance) (rate(shortline_webhooks_errors_total"+win+"))", "{{instance}}")),
-			chart("Clicks heard of", "Clicks that webhooks were told of each second, and batches that they could not note.", "ops",
+			chart("Database errors", "Failed reads and writes of the queue per second.", "ops", over("sum by (instance) (rate(shortline_webhooks_errors_total"+win+"))", "{{instance}}")),
+			chart("Click events", "Clicks received for webhooks per second, and batches that could not be queued.", "ops",
 				over("sum(rate(shortline_hooks_clicks_total"+win+"))", "clicks"), over("sum(rate(shortline_hooks_errors_total"+win+"))", "errors")),
 		},
 	}
 }
 
-// control is the API and what it stands on.
+// control covers the API, the database and publishing.
 func control() dashboard {
 	const route = `{instance=~"$instance"}`
-	codes := chart("Requests", "API requests each second, by class of status.", "reqps", over("sum by (code) (rate(shortline_api_requests_total"+route+win+"))", "{{code}}"))
+	codes := chart("Requests", "API requests per second, by status class.", "reqps", over("sum by (code) (rate(shortline_api_requests_total"+route+win+"))", "{{code}}"))
 	codes.stacked, codes.colors = true, map[string]string{"2xx": good, "3xx": calm, "4xx": warning, "5xx": bad}
 	slow := func(q string) question {
 		return over("histogram_quantile("+q+", sum by (le) (rate(shortline_api_request_duration_seconds_bucket"+route+win+")))", "p"+q[2:])
 	}
-	slowest := table("Slowest routes", "Routes by the time under which 95 % of their requests were answered, in the range.", "s",
+	slowest := table("Slowest routes", "Routes with the highest 95th percentile of duration, in the time range.", "s",
 		now("topk(15, histogram_quantile(0.95, sum by (le, method, route) (rate(shortline_api_request_duration_seconds_bucket"+route+"[$__range]))) > 0)"))
-	busiest := table("Busiest routes", "Routes by requests each second, in the range.", "reqps",
+	busiest := table("Busiest routes", "Routes with the most requests per second, in the time range.", "reqps",
 		now("topk(15, sum by (method, route) (rate(shortline_api_requests_total"+route+"[$__range])))"))
-	pool := chart("Database connections", "Connections in use and idle, and the most that there may be.", "short",
-		over("sum by (pool, state) (shortline_store_connections"+route+")", "{{pool}} {{state}}"), over("sum by (pool) (shortline_store_connections_max"+route+")", "{{pool}} most"))
+	pool := chart("Database connections", "Connections in use, idle connections, and the limit.", "short",
+		over("sum by (pool, state) (shortline_store_connections"+route+")", "{{pool}} {{state}}"), over("sum by (pool) (shortline_store_connections_max"+route+")", "{{pool}} limit"))
 	return dashboard{
-		file: "control.json", uid: "shortline-control", title: "Control plane", text: "The API, its database, and how links are published.",
+		file: "control.json", uid: "shortline-control", title: "Control plane", text: "The API, its database, and the publishing of links to edges.",
 		from: "now-3h", refresh: "15s", sources: []source{metrics}, variables: []variable{instances("shortline_api_requests_in_flight")},
 		panels: []panel{
-			stat("Requests", "API requests each second.", "reqps", over("sum(rate(shortline_api_requests_total"+route+win+"))", "")),
-			stat("Errors", "Share of requests that failed on our side.", "percentunit", over("shortline:api_errors:ratio_rate5m", ""), step{good, 0}, step{warning, 0.01}, step{bad, 0.05}),
-			stat("95 % within", "The time under which 95 % of the requests were answered.", "s", over("shortline:api_duration_seconds:p95_5m", ""), step{good, 0}, step{warning, 0.5}, step{bad, 2}),
-			stat("Under way", "API requests under way.", "short", over("sum(shortline_api_requests_in_flight"+route+")", "")),
-			stat("Too many", "Requests refused for their caller's rate, in the range.", "short", over("sum(increase(shortline_api_rate_limited_total"+route+"[$__range]))", "")),
+			stat("Requests", "API requests per second.", "reqps", over("sum(rate(shortline_api_requests_total"+route+win+"))", "")),
+			stat("Errors", "Share of requests with a 5xx status.", "percentunit", over("shortline:api_errors:ratio_rate5m", ""), step{good, 0}, step{warning, 0.01}, step{bad, 0.05}),
+			stat("p95", "95th percentile of request duration.", "s", over("shortline:api_duration_seconds:p95_5m", ""), step{good, 0}, step{warning, 0.5}, step{bad, 2}),
+			stat("In flight", "API requests in progress.", "short", over("sum(shortline_api_requests_in_flight"+route+")", "")),
+			stat("Rate limited", "Requests rejected by a rate limit, in the time range.", "short", over("sum(increase(shortline_api_rate_limited_total"+route+"[$__range]))", "")),
 			stat("Revision", "The newest revision of the links.", "none", over("max(shortline_store_revision"+route+")", "")),
 			codes,
-			chart("Duration", "How long requests took: half, 95 % and 99 % were faster.", "s", slow("0.50"), slow("0.95"), slow("0.99")),
+			chart("Duration", "Duration of requests: 50th, 95th and 99th percentile.", "s", slow("0.50"), slow("0.95"), slow("0.99")),
 			slowest, busiest, pool,
-			chart("Waiting for a connection", "Share of a second spent waiting for the database's connections, all requests together.", "percentunit",
+			chart("Waiting for a connection", "Time that all requests together spent waiting for a database connection, per second.", "percentunit",
 				over("sum by (pool) (rate(shortline_store_wait_seconds_total"+route+win+"))", "{{pool}}")),
-			chart("Refused by rate", "Requests refused each second, by the limit that they hit.", "reqps", over("sum by (limit) (rate(shortline_api_rate_limited_total"+route+win+"))", "{{limit}}")),
-			chart("Changes of links", "Revisions each second.", "ops", over("max(deriv(shortline_store_revision"+route+"[5m]))", "changes")),
-			chart("Answers to edges", "Answers each second to edges across the network, by kind and class of status.", "reqps", over("sum by (route, code) (rate(shortline_edgeapi_answers_total"+route+win+"))", "{{route}} {{code}}")),
-			chart("Edges that wait", "Edges that wait for changes, and full documents that are being sent.", "short",
+			chart("Rate-limited requests", "Requests rejected per second, by rate limit.", "reqps", over("sum by (limit) (rate(shortline_api_rate_limited_total"+route+win+"))", "{{limit}}")),
+			chart("Link changes", "New revisions per second.", "ops", over("max(deriv(shortline_store_revision"+route+"[5m]))", "changes")),
+			chart("Answers to edges", "Answers per second to edges, by route and status class.", "reqps", over("sum by (route, code) (rate(shortline_edgeapi_answers_total"+route+win+"))", "{{route}} {{code}}")),
+			chart("Waiting edges", "Edges waiting for changes (long polls), and full documents being sent.", "short",
 				over("sum(shortline_publish_held_requests"+route+")", "waiting"), over("sum(shortline_edgeapi_snapshots_sending"+route+")", "documents")),
-			chart("Full documents", "Seconds spent building full documents each second, and builds that failed.", "short",
+			chart("Full documents", "Time spent building full documents per second, and failed builds per second.", "short",
 				over("sum(rate(shortline_publish_documents_seconds_total"+route+win+"))", "seconds"), over("sum(rate(shortline_publish_errors_total"+route+win+"))", "failed")),
-			chart("Memory", "Memory of the process.", "bytes", over("process_resident_memory_bytes"+route, "{{instance}}")),
-			chart("Remembered reports", "Reports asked for each second: remembered, not remembered, or remembered and out of date.", "reqps",
+			chart("Memory", "Resident memory of the process.", "bytes", over("process_resident_memory_bytes"+route, "{{instance}}")),
+			chart("Report cache", "Report cache lookups per second, by result.", "reqps",
 				over("sum by (result) (rate(shortline_report_cache_lookups_total"+route+win+"))", "{{result}}")),
 		},
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The colours of what appears in several places, the same in a dark and in a light theme.
+// Colours for states that appear on several dashboards. They suit the dark and the light theme.
 const (
 	good    = "green"
 	warning = "orange"
@@ -162,7 +162,7 @@ func (p panel) options() object {
 	return object{"showHeader": true, "cellHeight": "sm", "footer": object{"show": false, "reducer": []string{"sum"}, "countRows": false, "fields": ""}}
 }
 
-// world draws a disc on each country, over outlines that Grafana has itself: nothing is asked of a server of maps.
+// world draws a disc on each country. The outlines are a file of Grafana's own, so no map server is contacted.
 func world() object {
 	return object{
 		"view":     object{"id": "coords", "lat": 25, "lon": 10, "zoom": 1.4, "allLayers": true},

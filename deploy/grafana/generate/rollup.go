@@ -5,22 +5,23 @@ import (
 	"strings"
 )
 
-// The times of the range in quarter hours of UTC, the unit of the rollups: the first slot that begins in the range, and the
-// one after the last that ends in it.
+// The time range in slots, the quarter hours of UTC by which rollups are grouped: the first slot that starts in the range,
+// and the slot after the last one that ends in it.
 const (
 	firstSlot = "toUInt32(intDiv(toInt64(${__from}) + 899999, 900000))"
 	endSlot   = "toUInt32(intDiv(toInt64(${__to}) + 1, 900000))"
 )
 
-// fine is the step of a series, in seconds, below which it reads clicks: rollups have quarter hours. Grafana takes such a
-// step for ranges of less than about half a day.
+// fine is an interval in seconds. A series with shorter intervals reads single clicks, since rollups have quarter hours.
+// Grafana chooses such intervals for ranges of less than about half a day.
 const fine = 60
 
-// width renders the width of a series' intervals: the one that Grafana asks for, or the next whole number of quarter hours.
+// width is an SQL expression for the length of a series' intervals: the interval that Grafana requests if it is shorter
+// than fine, otherwise that interval rounded up to whole quarter hours.
 var width = fmt.Sprintf("if($__interval_s < %d, greatest(toInt64($__interval_s), 1), intDiv(toInt64($__interval_s) + 899, 900) * 900)", fine)
 
-// rawSlot renders from which slot on clicks are read one by one: the first that was written to since its rollup was built,
-// which is usually one of the last half hour.
+// rawSlot is an SQL query for the first slot with clicks that are newer than its rollup. From there on single clicks are
+// read. It is usually a slot of the last half hour.
 func rawSlot() string {
 	const within = " WHERE slot >= " + firstSlot + " AND slot < " + endSlot
 	return "SELECT coalesce(minOrNull(slot), " + endSlot + ") FROM (SELECT slot, sum(n) AS written, max(marks) AS built FROM" +
@@ -28,17 +29,17 @@ func rawSlot() string {
 		" UNION ALL SELECT slot, toUInt64(0) AS n, marks FROM rollup_builds" + within + ") GROUP BY slot HAVING written > 0) WHERE written != built"
 }
 
-// counted is a statement over the clicks in the range that meet a condition, each with n clicks, ms (the beginning of its
-// slot, or its own time) and last_ms. Whole slots that are up to date are read from a rollup, in the version that counts
-// for each; the rest of the range, at its beginning and from the first slot on that is not, from the clicks. It is exact, but
-// for the moment in which a late batch of clicks arrives.
+// counted is a query over the clicks in the time range that meet a condition. Its rows have n (the number of clicks), ms
+// (the start of the slot, or the time of a single click) and last_ms. Slots with a current rollup are read from the valid
+// build of that rollup. The incomplete slot at the start, and everything from the first outdated slot on, is read from
+// single clicks. The result is exact, except while a late batch of clicks is arriving.
 type counted struct {
-	columns string // of clicks that the statement names, besides bot and link
+	columns string // the columns that the query uses, except bot and link
 	where   string
-	fine    bool // a series, whose intervals may be shorter than a slot
+	fine    bool // whether this is a series, whose intervals may be shorter than a slot
 }
 
-// table is the smallest rollup that has the columns.
+// table returns the smallest rollup that has the columns.
 func (c counted) table() string {
 	for column := range strings.SplitSeq(c.columns, ", ") {
 		switch column {
@@ -68,12 +69,12 @@ func (c counted) sql(selected, tail string) string {
 		" AND (" + c.where + ")) " + tail
 }
 
-// one asks for a number or a table.
+// one queries a number or a table.
 func (c counted) one(selected, tail string) question {
 	return question{from: clicks, text: strings.TrimSpace(c.sql(selected, tail))}
 }
 
-// series asks for the course of numbers, and group for that of one number by the values of a column.
+// series queries numbers over time. group queries one number over time for each value of a column.
 func (c counted) series(selected string) question {
 	c.fine = true
 	return question{from: clicks, series: true, text: c.sql("toDateTime(intDiv(intDiv(ms, 1000), "+width+") * "+width+", 'UTC') AS time, "+selected, "GROUP BY time ORDER BY time")}
@@ -84,7 +85,7 @@ func (c counted) group(value, name, selected string) question {
 	return question{from: clicks, series: true, text: c.sql("toDateTime(intDiv(intDiv(ms, 1000), "+width+") * "+width+", 'UTC') AS time, "+value+" AS "+name+", "+selected, "GROUP BY time, "+name+" ORDER BY time")}
 }
 
-// top counts the values of a column, the most frequent first. "" is called something.
+// top counts clicks by the values of a column, the most frequent first. The empty value is shown as none.
 func (c counted) top(value, name, none string, n int) question {
 	return c.one(fmt.Sprintf("if(%[1]s = '', '%[3]s', %[1]s) AS %[2]s, sum(n) AS clicks", value, name, none), fmt.Sprintf("GROUP BY %[1]s ORDER BY clicks DESC, %[1]s LIMIT %[2]d", name, n))
 }
