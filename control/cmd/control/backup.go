@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/platform/backup/fleet"
@@ -29,7 +28,7 @@ type keeper struct {
 // Validate reports every problem.
 func (k *keeper) Validate() error {
 	problems := []error{databaseAddress(k.DatabaseURL), k.ClickHouse.validate(), k.Media.Validate()}
-	if len(app.KeyRing(k.EncryptionKey)) == 0 {
+	if len(k.EncryptionKey.Keys()) == 0 {
 		problems = append(problems, errors.New("ENCRYPTION_KEY: is required"))
 	}
 	if len(k.Kafka.Brokers) > 0 {
@@ -45,12 +44,12 @@ func (k *keeper) with(ctx context.Context, out io.Writer, f func(*fleet.Fleet) e
 		return err
 	}
 	defer func() { err = errors.Join(err, clicks.Close()) }()
-	objects, err := app.Objects(k.Media, k.DataDir)
+	objects, err := object.Open(k.Media, k.DataDir)
 	if err != nil {
 		return err
 	}
 	all := &fleet.Fleet{
-		Database: store.Config{URL: k.DatabaseURL.Reveal(), MaxConns: 4}, Clicks: clicks, Objects: objects, Keys: app.KeyRing(k.EncryptionKey), Out: out,
+		Database: store.Config{URL: k.DatabaseURL.Reveal(), MaxConns: 4}, Clicks: clicks, Objects: objects, Keys: k.EncryptionKey.Keys(), Out: out,
 	}
 	if len(k.Kafka.Brokers) > 0 {
 		all.Kafka = &kafkasource.Config{Kafka: k.Kafka}

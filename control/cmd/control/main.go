@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/commands"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/cli"
@@ -31,7 +31,7 @@ var controlProgram = cli.Program{
 		command("create-admin", "EMAIL", "make an administrator; the password is ADMIN_PASSWORD, or is made and printed", createAdmin),
 		command("verify-audit", "", "check that no row of the audit log was changed, removed or put in", verifyAudit),
 		command("verify-clicks", "", "look for clicks that are missing and for reports that would not agree with the clicks", verifyClicks),
-		command("reclassify", app.ReclassifyArgs, "enrich clicks again with the present geo database and list of bots", reclassify),
+		command("reclassify", commands.ReclassifyArgs, "enrich clicks again with the present geo database and list of bots", reclassify),
 		command("rotate-keys", "", "seal every secret again with the first key of ENCRYPTION_KEY", rotateKeys),
 		command("backup", "DIR", "write a backup of the database, of clicks and images into a new folder; everything may run meanwhile", backUp),
 		command("restore", "[-force] DIR", "restore a backup into an empty fleet; -force replaces what is there; control planes must be stopped", restore),
@@ -64,7 +64,7 @@ func verifyClicks(ctx context.Context, s *clicksOperator, _ []string, out io.Wri
 		return err
 	}
 	defer func() { err = errors.Join(err, clicks.Close()) }()
-	return app.VerifyClicks(ctx, clicks, out)
+	return commands.VerifyClicks(ctx, clicks, out)
 }
 
 func reclassify(ctx context.Context, s *enrichOperator, args []string, out io.Writer) (err error) {
@@ -82,7 +82,7 @@ func reclassify(ctx context.Context, s *enrichOperator, args []string, out io.Wr
 	if err != nil {
 		return err
 	}
-	return app.Reclassify(ctx, args, links, clicks, geo, out, out)
+	return commands.Reclassify(ctx, args, links, clicks, geo, out, out)
 }
 
 func migrate(ctx context.Context, s *migrator, _ []string, out io.Writer) error {

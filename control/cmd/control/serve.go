@@ -7,26 +7,18 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/shortline/shortline/control/internal/app"
-	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
-	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/backoff"
-	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
-	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -61,7 +53,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	defer ln.Close()
 	var started gate
 	op.AddCheck("start", started.check)
-	roles, err := app.ParseRoles(s.Roles)
+	roles, err := parseRoles(s.Roles)
 	if err != nil {
 		return err
 	}
@@ -78,115 +70,28 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 		log.Warn("the database role of this process can change the audit log; run control migrate with MIGRATE_DATABASE_URL, and give DATABASE_URL a role that owns nothing")
 	}
 
-	// Links are managed and published without the store of clicks, so nothing else waits for it.
-	clicks := analytics.NewLate()
-	defer func() { err = errors.Join(err, clicks.Close()) }()
-	deps.Clicks, deps.Opened = clicks, clicks.Opened()
 	geo, err := s.openGeo()
 	if err != nil {
 		return err
 	}
 	deps.Geo = geo
-	key, err := snapshot.ParseSigningKey(s.Signing.Key.Reveal())
+	p, err := s.newPlane(ctx, roles, deps)
 	if err != nil {
 		return err
 	}
-	if roles.Publish && !key.IsZero() {
-		log.Info("what edges are told of links is signed", "public_key", key.Public())
-	}
-	control, err := app.New(ctx, app.Config{Settings: s.Settings, Roles: roles, Key: key, Retention: s.ClickHouse.Retention, DataDir: s.DataDir}, deps)
-	if err != nil {
-		return err
-	}
-	defer control.Close()
+	defer func() { err = errors.Join(err, p.close()) }()
 
 	g := service.Group{Logger: log, StopTimeout: 9 * time.Second}
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
-	control.AddTo(&g)
-	if roles.API || roles.Ingest {
-		g.Add("ClickHouse", service.Func(func(ctx context.Context) error { return s.openClicks(ctx, clicks, roles, op.Registry, log) }))
-	}
-	if err := s.consume(&g, control, op, log); err != nil {
-		return err
-	}
-	handler := control.Handler
-	if handler == nil {
-		handler = http.NotFoundHandler()
-	}
-	if roles.Publish {
-		if handler, err = s.withEdges(control, op, log, handler); err != nil {
-			return err
-		}
-	}
-	handler = s.Edges.guard(ln, edgeapi.NewTokens(s.edges(nil).Tokens).Vouch(handler))
-	g.Add("http", httpserver.New(ln, handler, log))
+	p.addTo(&g)
+	g.Add("http", httpserver.New(ln, s.Edges.guard(ln, edgeapi.NewTokens(s.edges(nil).Tokens).Vouch(p.handler)), log))
 	log.Info("control serves", "roles", s.Roles, "address", ln.Addr().String(), "geo", geo.Version())
-	if control.AdminPassword != "" {
+	if p.adminPassword != "" {
 		// To standard output only, never to the log.
-		fmt.Fprintf(stdout, "\n  first admin  %s\n  password     %s\n  (shown this once; change it in the console under Account)\n\n", s.AdminEmail, control.AdminPassword)
+		fmt.Fprintf(stdout, "\n  first admin  %s\n  password     %s\n  (shown this once; change it in the console under Account)\n\n", s.AdminEmail, p.adminPassword)
 	}
 	started.openWhen(g.Ready())
 	return g.Run(ctx)
-}
-
-// consume adds the consumer groups of the roles: each reads every click.
-func (s *settings) consume(g *service.Group, control *app.Control, op *ops.Server, log *slog.Logger) error {
-	for _, group := range []struct {
-		name   string
-		sink   click.Sink
-		reload func(context.Context) error
-	}{{"ingest", control.Sink, control.ReloadMarks}, {"hooks", control.Hooks, nil}} {
-		if group.sink == nil {
-			continue
-		}
-		cfg := s.kafka(group.name, log)
-		cfg.Reload = group.reload
-		from, err := kafkasource.New(cfg, group.sink)
-		if err != nil {
-			return err
-		}
-		if err := op.Registry.Register(from); err != nil {
-			return fmt.Errorf("register the metrics of the Kafka source: %w", err)
-		}
-		g.Add("kafka: "+group.name, from)
-	}
-	return nil
-}
-
-// withEdges is a handler that answers edges, and leaves the rest to another.
-func (s *settings) withEdges(control *app.Control, op *ops.Server, log *slog.Logger, rest http.Handler) (http.Handler, error) {
-	edges, err := edgeapi.New(s.edges(log), edgeapi.Deps{Links: control.Links, Reports: control.Reports, Lockout: control.Lockout})
-	if err != nil {
-		return nil, err
-	}
-	if err := op.Registry.Register(edges); err != nil {
-		return nil, fmt.Errorf("register the metrics of the edges' API: %w", err)
-	}
-	held := httpserver.CancelOnStop(edges)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, edgeapi.Prefix) {
-			held.ServeHTTP(w, r)
-			return
-		}
-		rest.ServeHTTP(w, r)
-	}), nil
-}
-
-// openClicks opens the store of clicks when it is there. Who puts clicks in also keeps its sums up to date.
-func (s *settings) openClicks(ctx context.Context, late *analytics.Late, roles app.Roles, metrics prometheus.Registerer, log *slog.Logger) error {
-	clicks := await(ctx, log, nil, "ClickHouse", func(ctx context.Context) (*clickhouse.Store, error) { return s.ClickHouse.open(ctx, log) })
-	if clicks == nil {
-		return nil
-	}
-	late.Use(clicks)
-	if roles.Ingest {
-		if err := metrics.Register(clicks); err != nil {
-			return fmt.Errorf("register the metrics of rollups: %w", err)
-		}
-		return clicks.Run(ctx)
-	}
-	<-ctx.Done()
-	return nil
 }
 
 // openGeo opens the databases that are set. Without any it knows no places, and says so.

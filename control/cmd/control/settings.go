@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
+	"github.com/shortline/shortline/control/internal/commands"
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	"github.com/shortline/shortline/shared/cli"
 	"github.com/shortline/shortline/shared/config"
@@ -115,7 +116,7 @@ func (c clicksAt) open(ctx context.Context, log *slog.Logger) (*clickhouse.Store
 
 // Validate reports every problem.
 func (s *settings) Validate() error {
-	roles, err := app.ParseRoles(s.Roles)
+	roles, err := parseRoles(s.Roles)
 	problems := []error{err, s.Settings.Validate(), s.Signing.Validate(), s.Edges.validate(s.ListenAddr)}
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if _, _, err := net.SplitHostPort(s.ListenAddr); err != nil {
@@ -176,13 +177,13 @@ func (s *settings) edges(log *slog.Logger) edgeapi.Config {
 
 // operator is what commands on the database need; one of them also takes the store of clicks.
 type operator struct {
-	app.Operator
+	commands.Database
 	ClickHouse clicksAt
 }
 
 // Validate reports every problem.
 func (o *operator) Validate() error {
-	problems := []error{o.Operator.Validate()}
+	problems := []error{o.Database.Validate()}
 	if o.ClickHouse.URL != "" {
 		problems = append(problems, o.ClickHouse.validate())
 	}
@@ -191,14 +192,14 @@ func (o *operator) Validate() error {
 
 // migrator is what migrate needs.
 type migrator struct {
-	app.Operator
+	commands.Database
 	ClickHouse clicksAt
 	OwnerURL   config.Secret `env:"MIGRATE_DATABASE_URL" help:"the database as the role that owns the tables; the role of DATABASE_URL, made if it is missing, then gets what programs need at run time and no more; empty: DATABASE_URL owns them"`
 }
 
 // Validate reports every problem.
 func (m *migrator) Validate() error {
-	problems := []error{(&operator{m.Operator, m.ClickHouse}).Validate()}
+	problems := []error{(&operator{m.Database, m.ClickHouse}).Validate()}
 	if u := m.OwnerURL.Reveal(); u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
 		problems = append(problems, errors.New("MIGRATE_DATABASE_URL: must begin with postgres:// and name a database"))
 	} else if u != "" && strings.HasPrefix(m.DatabaseURL.Reveal(), "sqlite:") {
@@ -209,7 +210,7 @@ func (m *migrator) Validate() error {
 
 // auditor is what verify-audit needs.
 type auditor struct {
-	app.Operator
+	commands.Database
 	Unsigned string `env:"AUDIT_UNSIGNED" help:"rows that need no HMAC although earlier ones have one, because an older release wrote them: such as 120-131,140"`
 }
 
@@ -223,12 +224,12 @@ func (o *clicksOperator) Validate() error { return o.ClickHouse.validate() }
 
 // enrichOperator is what a command needs that enriches clicks.
 type enrichOperator struct {
-	app.Operator
+	commands.Database
 	ClickHouse clicksAt
 	GeoDB      string `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
 }
 
 // Validate reports every problem.
 func (o *enrichOperator) Validate() error {
-	return errors.Join(o.Operator.Validate(), o.ClickHouse.validate())
+	return errors.Join(o.Database.Validate(), o.ClickHouse.validate())
 }

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/platform/backup"
 	"github.com/shortline/shortline/control/internal/store"
@@ -79,7 +78,7 @@ func (c *copied) to(ctx context.Context, to string) (_ *backup.Manifest, err err
 	if err := images(); err != nil {
 		return nil, err
 	}
-	if err := f.Copy(filepath.Join(c.dir, app.SecretsFile), app.SecretsFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.Copy(filepath.Join(c.dir, secretsFile), secretsFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err // without the file the secrets are settings
 	}
 	return m, f.Finish(m)
@@ -162,7 +161,7 @@ var backupCommand = cli.Command{
 			return err
 		}
 		fmt.Fprintf(stdout, "%s holds %d links and %d clicks\n", to, m.Links, m.Clicks)
-		if _, ok := m.Files[app.SecretsFile]; !ok {
+		if _, ok := m.Files[secretsFile]; !ok {
 			fmt.Fprintln(stdout, "JWT_SECRET and ENCRYPTION_KEY are settings and not part of the backup: keep them elsewhere.")
 		}
 		return nil

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/shortline/shortline/control/internal/app"
 )
 
 // The databases in a data folder.
@@ -19,7 +17,7 @@ const (
 // harm: links are numbered from 1 again, and the clicks of those that are gone would count for them; new keys open
 // nothing that was sealed.
 func complete(dir string, secretsGiven bool) error {
-	parts := []string{app.SecretsFile, linksFile, clicksFile} // in the order in which a first start makes them
+	parts := []string{secretsFile, linksFile, clicksFile} // in the order in which a first start makes them
 	if secretsGiven {
 		parts = parts[1:]
 	}

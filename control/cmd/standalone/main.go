@@ -6,7 +6,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/commands"
 	"github.com/shortline/shortline/shared/cli"
 )
 
@@ -23,11 +23,11 @@ func main() {
 			backupCommand,
 			onClicks("verify-clicks", "", "look for clicks that are missing and for reports that would not agree with the clicks",
 				func(ctx context.Context, o *opened, _ []string, out io.Writer) error {
-					return app.VerifyClicks(ctx, o.clicks, out)
+					return commands.VerifyClicks(ctx, o.clicks, out)
 				}),
-			onClicks("reclassify", app.ReclassifyArgs, "enrich clicks again with the present geo database and list of bots",
+			onClicks("reclassify", commands.ReclassifyArgs, "enrich clicks again with the present geo database and list of bots",
 				func(ctx context.Context, o *opened, args []string, out io.Writer) error {
-					return app.Reclassify(ctx, args, o.links, o.clicks, o.geo, out, out)
+					return commands.Reclassify(ctx, args, o.links, o.clicks, o.geo, out, out)
 				}),
 		},
 	}.Main()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/ops"
@@ -32,7 +33,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err := complete(s.DataDir, s.JWTSecret != "" && s.EncryptionKey != ""); err != nil {
 		return err
 	}
-	if err := app.KeepSecrets(s.DataDir, &s.JWTSecret, &s.EncryptionKey); err != nil {
+	if err := keepSecrets(s.DataDir, &s.JWTSecret, &s.EncryptionKey); err != nil {
 		return err
 	}
 	op, err := ops.Listen(s.Operator(), log)
@@ -61,9 +62,13 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 
 	// The API is reached over a connection in memory. Its other end is the edge, which says for whom it asks.
 	within := newInside()
-	cfg := app.Config{Settings: s.Settings, Roles: app.AllRoles, Direct: true, Retention: s.Retention, DataDir: s.DataDir}
+	cfg := app.Config{Settings: s.Settings, DataDir: s.DataDir}
 	cfg.TrustedProxies = strings.Trim(cfg.TrustedProxies+","+insideAddr.Addr().String(), ",")
-	control, err := app.New(ctx, cfg, app.Deps{Store: links, Clicks: clicks, Geo: geo, Registry: op.Registry, Logger: log})
+	objects, err := object.Open(s.Media, s.DataDir)
+	if err != nil {
+		return err
+	}
+	control, err := app.NewStandalone(ctx, cfg, app.Deps{Store: links, Geo: geo, Registry: op.Registry, Logger: log}, clicks, objects, s.Retention)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -56,9 +57,7 @@ func (s *Server) waitFor(ctx context.Context, revision uint64, asked, answer htt
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if stop, ok := ctx.Value(stopKey{}).(context.Context); ok {
-		defer context.AfterFunc(stop, cancel)()
-	}
+	defer context.AfterFunc(httpserver.Stopping(ctx), cancel)()
 	applied, connected, err := s.Edges.Await(ctx, revision)
 	switch {
 	case err != nil:
@@ -77,13 +76,6 @@ func (s *Server) waitFor(ctx context.Context, revision uint64, asked, answer htt
 		answer.Set("Preference-Applied", "wait="+strconv.Itoa(seconds))
 		answer.Set("X-Edges", fmt.Sprintf("%d/%d", applied, connected))
 	}
-}
-
-type stopKey struct{}
-
-// WithoutWaitingAfter returns a context for requests whose answers wait for edges no longer than until stop ends.
-func WithoutWaitingAfter(ctx, stop context.Context) context.Context {
-	return context.WithValue(ctx, stopKey{}, stop)
 }
 
 // preferredWait reads the preference "wait" (RFC 7240, section 4.3) in seconds, at most maxWait. As the RFC has it, the

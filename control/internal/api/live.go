@@ -12,11 +12,12 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/shortline/shortline/control/internal/clicks/live"
+	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
-// LivePath is where clicks stream. A request there goes on until its caller leaves, their session ends, or its context
-// does: whoever stops the server ends that.
+// LivePath is where clicks stream. A request there continues until its caller disconnects, the caller's session ends, or
+// the server stops.
 const LivePath = "/api/analytics/live"
 
 // Of a stream of clicks.
@@ -78,6 +79,8 @@ func (s *Server) liveClicks(c echo.Context) error {
 		case <-sub.Over():
 			return nil
 		case <-c.Request().Context().Done():
+			return nil
+		case <-httpserver.Stopping(c.Request().Context()).Done():
 			return nil
 		}
 		if err != nil {

@@ -17,8 +17,8 @@ type metrics struct {
 	awaited  *prometheus.CounterVec
 }
 
-// newMetrics registers with the registry, unless that is nil; pools is the database's account of itself.
-func newMetrics(r prometheus.Registerer, pools prometheus.Collector) (*metrics, error) {
+// newMetrics registers with the registry, unless that is nil.
+func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "shortline_api_requests_total", Help: "API requests by route and class of status (2xx); the route is other where none was declared.",
@@ -44,7 +44,7 @@ func newMetrics(r prometheus.Registerer, pools prometheus.Collector) (*metrics, 
 	if r == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.inFlight, m.limited, m.awaited, pools} {
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.inFlight, m.limited, m.awaited} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register the API's metrics: %w", err)
 		}

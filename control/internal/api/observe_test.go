@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
@@ -70,10 +71,6 @@ func TestMetrics_count_by_route_and_never_by_path(t *testing.T) {
 	if got := series(t, metrics, "shortline_api_requests_in_flight")[""]; got != 0 {
 		t.Errorf("%v in flight when all is done", got)
 	}
-	pools := series(t, metrics, "shortline_store_connections_max")
-	if len(pools) != 2 || pools["pool=write"] != 1 {
-		t.Errorf("pools of SQLite: %v", pools)
-	}
 }
 
 // A caller that leaves is no failure of ours: the alert on answers of 5xx is not to wake anybody for it.
@@ -89,13 +86,18 @@ func TestMetrics_of_a_caller_that_left(t *testing.T) {
 	}
 }
 
-func TestMetrics_of_the_pool_of_Postgres(t *testing.T) {
+func TestMetrics_of_the_database_pools(t *testing.T) {
 	t.Parallel()
-	metrics := prometheus.NewRegistry()
-	st := storetest.OpenPostgres(t)
-	metrics.MustRegister(st)
-	if got := series(t, metrics, "shortline_store_connections_max"); len(got) != 1 || got["pool=all"] == 0 {
-		t.Errorf("pools: %v", got)
+	pools := func(st *store.Store) map[string]float64 {
+		metrics := prometheus.NewRegistry()
+		metrics.MustRegister(st)
+		return series(t, metrics, "shortline_store_connections_max")
+	}
+	if got := pools(storetest.OpenPostgres(t)); len(got) != 1 || got["pool=all"] == 0 {
+		t.Errorf("pools of PostgreSQL: %v", got)
+	}
+	if got := pools(storetest.Open(t)); len(got) != 2 || got["pool=write"] != 1 {
+		t.Errorf("pools of SQLite: %v", got)
 	}
 }
 

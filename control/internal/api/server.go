@@ -70,7 +70,7 @@ type Config struct {
 	OwnEdge time.Duration
 	// Logger gets one line a request; nil means slog.Default().
 	Logger *slog.Logger
-	// Registry gets the metrics, those of the store's connections among them; nil means none.
+	// Registry gets the metrics; nil means none.
 	Registry prometheus.Registerer
 	// Traces gets a span for each request; nil means none.
 	Traces trace.TracerProvider
@@ -166,7 +166,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		large: make(chan struct{}, largeBodies),
 	}
 	var err error
-	if s.metrics, err = newMetrics(cfg.Registry, deps.Store); err != nil {
+	if s.metrics, err = newMetrics(cfg.Registry); err != nil {
 		return nil, err
 	}
 	for _, o := range cfg.CORSOrigins {

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"path/filepath"
-	"strings"
 	"time"
 	_ "time/tzdata" // zones must be there on machines without a zone database
 
@@ -62,7 +60,7 @@ func (s *Settings) Validate() error {
 	if _, err := link.ParseBaseURL(s.BaseURL); err != nil {
 		problems = append(problems, err)
 	}
-	problems = append(problems, longEnough("JWT_SECRET", s.JWTSecret), longEnough("ENCRYPTION_KEY", s.EncryptionKey), longEnough("AUDIT_KEY", s.AuditKey))
+	problems = append(problems, s.JWTSecret.CheckKeys("JWT_SECRET"), s.EncryptionKey.CheckKeys("ENCRYPTION_KEY"), s.AuditKey.CheckKeys("AUDIT_KEY"))
 	if s.JWTTTL < time.Minute {
 		problems = append(problems, errors.New("JWT_TTL: must be at least 1m"))
 	}
@@ -111,20 +109,6 @@ func (s *Settings) Zone() *time.Location {
 	return zone
 }
 
-// objects is where images are kept.
-func (c Config) objects() (object.Store, error) { return Objects(c.Media, c.DataDir) }
-
-// Objects opens the bucket that images are kept in, or without one the folder.
-func Objects(bucket object.S3Config, dir string) (object.Store, error) {
-	if bucket.Endpoint != "" {
-		return object.NewS3(bucket)
-	}
-	return object.OpenFolder(filepath.Join(dir, "media"))
-}
-
-// KeyRing splits a setting that may hold several keys, such as ENCRYPTION_KEY.
-func KeyRing(s config.Secret) [][]byte { return keyRing(s) }
-
 func (s *Settings) trusted() []netip.Prefix {
 	p, err := visitor.ParsePrefixes(s.TrustedProxies)
 	if err != nil {
@@ -133,29 +117,5 @@ func (s *Settings) trusted() []netip.Prefix {
 	return p
 }
 
-// keyRing splits a setting that may hold several keys.
-func keyRing(s config.Secret) (out [][]byte) {
-	for one := range strings.SplitSeq(s.Reveal(), ",") {
-		if one = strings.TrimSpace(one); one != "" {
-			out = append(out, []byte(one))
-		}
-	}
-	return out
-}
-
-// longEnough reports keys that are too short, without showing them.
-func longEnough(name string, s config.Secret) error {
-	for _, one := range keyRing(s) {
-		if len(one) < 32 {
-			return fmt.Errorf("%s: must have at least 32 bytes", name)
-		}
-	}
-	return nil
-}
-
-// AuditKeys are those that sign the audit log, the first one first. All of them are accepted.
-func (s *Settings) AuditKeys() [][]byte { return auditKeys(s.AuditKey, s.EncryptionKey) }
-
-func auditKeys(own, encryption config.Secret) [][]byte {
-	return append(keyRing(own), keyRing(encryption)...)
-}
+// AuditKeys are the keys that sign the audit log. The first one signs, all are accepted.
+func (s *Settings) AuditKeys() [][]byte { return append(s.AuditKey.Keys(), s.EncryptionKey.Keys()...) }

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -12,11 +13,13 @@ import (
 
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/service/servicetest"
+	"github.com/shortline/shortline/shared/snapshot"
 )
 
 // The parts of a control plane start and stop 100 times, at times in the middle of their start, half of the times with
@@ -34,19 +37,15 @@ func TestArch3_a_control_plane_starts_and_stops_100_times(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		roles := app.AllRoles
-		if round%2 == 1 {
-			roles = app.Roles{Publish: true}
-		}
-		clicks := analytics.NewLate()
 		secret := config.Secret(strings.Repeat("s", 32))
-		control, err := app.New(t.Context(), app.Config{
+		cfg := app.Config{
 			Settings: app.Settings{
 				BaseURL: "https://sho.rt", JWTSecret: secret, EncryptionKey: secret, JWTTTL: time.Hour, AdminEmail: "admin@example.com",
 				AdminPassword: "the-admin-of-this-test", RoutingTimezone: "UTC", Webhooks: webhooks.Settings{},
 			},
-			Roles: roles, Direct: roles == app.AllRoles, DataDir: dir,
-		}, app.Deps{Store: st, Clicks: clicks, Opened: clicks.Opened(), Registry: prometheus.NewRegistry(), Logger: quiet})
+			DataDir: dir,
+		}
+		control, err := start(t, round, cfg, app.Deps{Store: st, Registry: prometheus.NewRegistry(), Logger: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,4 +66,37 @@ func TestArch3_a_control_plane_starts_and_stops_100_times(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// control is a Standalone or a Fleet.
+type control interface {
+	AddTo(g *service.Group)
+	Close()
+}
+
+// start makes a standalone, a process of a fleet with all roles, and one that only publishes, in turn.
+func start(t *testing.T, round int, cfg app.Config, deps app.Deps) (control, error) {
+	clicks := analytics.NewLate()
+	objects, err := object.Open(object.S3Config{}, cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	if round%4 == 0 {
+		return app.NewStandalone(t.Context(), cfg, deps, clicks, objects, 0)
+	}
+	f, err := app.NewFleet(cfg, deps)
+	if err != nil {
+		return nil, err
+	}
+	_, publishErr := f.Publish(snapshot.SigningKey{})
+	if round%2 == 1 {
+		return f, publishErr
+	}
+	_, hooksErr := f.Webhooks()
+	server, err := f.API(t.Context(), clicks, objects)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Ingest(app.Clicks{Store: clicks, Opened: clicks.Opened()}, 0, server.Stored)
+	return f, errors.Join(publishErr, hooksErr, err)
 }

@@ -61,11 +61,14 @@ func TestArch2_with_traces_nobody_asks_a_store_that_is_not_open(t *testing.T) {
 	late := analytics.NewLate()
 	var out log
 	logger := slog.New(slog.NewTextHandler(&out, nil))
-	control, err := app.New(t.Context(), app.Config{
+	control, err := app.NewFleet(app.Config{
 		Settings: app.Settings{BaseURL: "https://sho.rt", Tracing: tracing.Settings{Endpoint: collector.URL, Service: "test", Ratio: 1}},
-		Roles:    app.Roles{Ingest: true}, DataDir: t.TempDir(),
-	}, app.Deps{Store: storetest.Open(t), Clicks: late, Opened: late.Opened(), Registry: prometheus.NewRegistry(), Logger: logger})
+		DataDir:  t.TempDir(),
+	}, app.Deps{Store: storetest.Open(t), Registry: prometheus.NewRegistry(), Logger: logger})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := control.Ingest(app.Clicks{Store: late, Opened: late.Opened()}, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	g := service.Group{Logger: slog.New(slog.DiscardHandler)}

@@ -63,10 +63,10 @@ func New(ln net.Listener, h http.Handler, log *slog.Logger) service.Service {
 // stopKey is the context key of the context that ends when the server stops.
 type stopKey struct{}
 
-// Stopping returns the context that ends when the server of a request stops. It is context.Background() if no server of
-// this package serves the request.
-func Stopping(r *http.Request) context.Context {
-	if stop, ok := r.Context().Value(stopKey{}).(context.Context); ok {
+// Stopping returns the context that ends when the server stops that ctx, a request's context, comes from. Without such a
+// server it is context.Background().
+func Stopping(ctx context.Context) context.Context {
+	if stop, ok := ctx.Value(stopKey{}).(context.Context); ok {
 		return stop
 	}
 	return context.Background()
@@ -78,7 +78,7 @@ func CancelOnStop(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		defer context.AfterFunc(Stopping(r), cancel)()
+		defer context.AfterFunc(Stopping(r.Context()), cancel)()
 		h.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

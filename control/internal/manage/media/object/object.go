@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"time"
 )
 
@@ -26,6 +27,14 @@ type Store interface {
 	// List calls f for every object, in no order, until f returns an error, which it passes on. f may delete what
 	// it is given.
 	List(ctx context.Context, f func(Item) error) error
+}
+
+// Open opens the bucket, or the folder media in dir if no bucket is configured.
+func Open(bucket S3Config, dir string) (Store, error) {
+	if bucket.Endpoint != "" {
+		return NewS3(bucket)
+	}
+	return OpenFolder(filepath.Join(dir, "media"))
 }
 
 // Item is what List tells of an object.

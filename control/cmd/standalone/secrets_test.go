@@ -1,11 +1,10 @@
-package app_test
+package main
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/shared/config"
 )
 
@@ -13,7 +12,7 @@ func TestKeepSecrets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var jwt, key config.Secret
-	if err := app.KeepSecrets(dir, &jwt, &key); err != nil {
+	if err := keepSecrets(dir, &jwt, &key); err != nil {
 		t.Fatal(err)
 	}
 	if len(jwt) < 32 || len(key) != 64 || jwt == key {
@@ -26,13 +25,13 @@ func TestKeepSecrets(t *testing.T) {
 
 	t.Run("the same at the next start", func(t *testing.T) {
 		var jwt2, key2 config.Secret
-		if err := app.KeepSecrets(dir, &jwt2, &key2); err != nil || jwt2 != jwt || key2 != key {
+		if err := keepSecrets(dir, &jwt2, &key2); err != nil || jwt2 != jwt || key2 != key {
 			t.Fatalf("changed, or %v", err)
 		}
 	})
 	t.Run("what is given wins", func(t *testing.T) {
 		given, key2 := config.Secret("given"), config.Secret("")
-		if err := app.KeepSecrets(dir, &given, &key2); err != nil || given != "given" || key2 != key {
+		if err := keepSecrets(dir, &given, &key2); err != nil || given != "given" || key2 != key {
 			t.Fatalf("got %q, %v", given.Reveal(), err)
 		}
 	})
@@ -42,7 +41,7 @@ func TestKeepSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		var a, b config.Secret
-		if err := app.KeepSecrets(bad, &a, &b); err == nil {
+		if err := keepSecrets(bad, &a, &b); err == nil {
 			t.Fatal("new secrets were drawn over a damaged file")
 		}
 	})

@@ -1,4 +1,4 @@
-package app
+package main
 
 import (
 	"crypto/rand"
@@ -13,28 +13,28 @@ import (
 	"github.com/shortline/shortline/shared/config"
 )
 
-// SecretsFile is where KeepSecrets keeps them, in its folder.
-const SecretsFile = "secrets.json"
+// secretsFile is the name of the file that keepSecrets writes.
+const secretsFile = "secrets.json"
 
-// keptSecrets is the file in which a program without configuration keeps the secrets that it made for itself.
-type keptSecrets struct {
+// secrets is the file in which a program without configuration keeps the secrets that it made for itself.
+type secrets struct {
 	JWTSecret     string `json:"jwtSecret"`
 	EncryptionKey string `json:"encryptionKey"`
 }
 
-// KeepSecrets fills in the secrets that were not given with those in dir, which are drawn at the first start and
+// keepSecrets fills in the secrets that were not given with those in dir, which are drawn at the first start and
 // kept in a file that only its owner can read. Losing the file ends all sessions and makes sealed values (second
 // factors, webhook and client secrets) unreadable, so it belongs in every backup.
-func KeepSecrets(dir string, jwtSecret, encryptionKey *config.Secret) error {
+func keepSecrets(dir string, jwtSecret, encryptionKey *config.Secret) error {
 	if *jwtSecret != "" && *encryptionKey != "" {
 		return nil
 	}
-	path := filepath.Join(dir, SecretsFile)
-	var kept keptSecrets
+	path := filepath.Join(dir, secretsFile)
+	var kept secrets
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		kept = keptSecrets{JWTSecret: draw(), EncryptionKey: draw()}
+		kept = secrets{JWTSecret: draw(), EncryptionKey: draw()}
 		if err := writePrivate(path, kept); err != nil {
 			return fmt.Errorf("keep secrets: %w", err)
 		}

@@ -1,4 +1,4 @@
-package app_test
+package commands_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/commands"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -14,11 +14,11 @@ import (
 	"github.com/shortline/shortline/shared/config"
 )
 
-func operator(t *testing.T) app.Operator {
-	return app.Operator{DatabaseURL: config.Secret("sqlite:" + filepath.Join(t.TempDir(), "shortline.db"))}
+func database(t *testing.T) commands.Database {
+	return commands.Database{DatabaseURL: config.Secret("sqlite:" + filepath.Join(t.TempDir(), "shortline.db"))}
 }
 
-func open(t *testing.T, o app.Operator) *store.Store {
+func open(t *testing.T, o commands.Database) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), store.Config{URL: o.DatabaseURL.Reveal()})
 	if err != nil {
@@ -28,9 +28,9 @@ func open(t *testing.T, o app.Operator) *store.Store {
 	return st
 }
 
-func TestOperator_CreateAdmin_makes_a_password_once(t *testing.T) {
+func TestDatabase_CreateAdmin_makes_a_password_once(t *testing.T) {
 	t.Parallel()
-	o := operator(t)
+	o := database(t)
 	password, err := o.CreateAdmin(t.Context(), "second@example.com")
 	if err != nil || len(password) < 20 {
 		t.Fatalf("%q, %v", password, err)
@@ -44,9 +44,9 @@ func TestOperator_CreateAdmin_makes_a_password_once(t *testing.T) {
 	}
 }
 
-func TestOperator_VerifyAudit_finds_a_changed_row(t *testing.T) {
+func TestDatabase_VerifyAudit_finds_a_changed_row(t *testing.T) {
 	t.Parallel()
-	o := operator(t)
+	o := database(t)
 	for _, email := range []string{"a@example.com", "b@example.com", "c@example.com"} {
 		if _, err := o.CreateAdmin(t.Context(), email); err != nil {
 			t.Fatal(err)
@@ -72,9 +72,9 @@ func TestOperator_VerifyAudit_finds_a_changed_row(t *testing.T) {
 	}
 }
 
-func TestOperator_RotateKeys(t *testing.T) {
+func TestDatabase_RotateKeys(t *testing.T) {
 	t.Parallel()
-	o := operator(t)
+	o := database(t)
 	const before, after = "the first key of thirty-two bytes...", "another key of thirty-two bytes....."
 	if _, err := o.CreateAdmin(t.Context(), "owner@example.com"); err != nil {
 		t.Fatal(err)

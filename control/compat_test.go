@@ -1,4 +1,4 @@
-package app_test
+package control_test
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ const compatibility = "formats.md#upgrades-order-and-compatibility"
 // and say nothing of their own.
 func TestOps5_compatibility(t *testing.T) {
 	t.Parallel()
-	docs := filepath.Join("..", "..", "..", "docs")
+	docs := filepath.Join("..", "docs")
 	page := func(name string) string {
 		b, err := os.ReadFile(filepath.Join(docs, name))
 		if err != nil {

@@ -1,4 +1,4 @@
-package app
+package commands
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"github.com/shortline/shortline/shared/config"
 )
 
-// Operator is what an operator's commands need: the database, and for some of them its keys. Each method opens the
+// Database is what an operator's commands need: the database, and for some of them its keys. Each method opens the
 // store, brings its schema up to date, and closes it again.
-type Operator struct {
+type Database struct {
 	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://… or sqlite:PATH"`
 	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"several with commas between them: the first seals, all open"`
 	AuditKey      config.Secret `env:"AUDIT_KEY" help:"signs rows of the audit log, at least 32 bytes; several with commas between them: the first signs; empty means ENCRYPTION_KEY"`
@@ -27,18 +27,18 @@ type Operator struct {
 }
 
 // Validate reports every problem.
-func (o *Operator) Validate() error {
+func (o *Database) Validate() error {
 	var problems []error
 	if u := o.DatabaseURL.Reveal(); !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.HasPrefix(u, "sqlite:") {
 		problems = append(problems, errors.New("DATABASE_URL: must begin with postgres:// or sqlite: and name a database"))
 	}
-	problems = append(problems, longEnough("ENCRYPTION_KEY", o.EncryptionKey), longEnough("AUDIT_KEY", o.AuditKey))
+	problems = append(problems, o.EncryptionKey.CheckKeys("ENCRYPTION_KEY"), o.AuditKey.CheckKeys("AUDIT_KEY"))
 	return errors.Join(problems...)
 }
 
 // with opens the store for f.
-func (o *Operator) with(ctx context.Context, f func(*store.Store) error) (err error) {
-	st, err := store.Open(ctx, store.Config{URL: o.DatabaseURL.Reveal(), MaxConns: 2, AuditKeys: auditKeys(o.AuditKey, o.EncryptionKey)})
+func (o *Database) with(ctx context.Context, f func(*store.Store) error) (err error) {
+	st, err := store.Open(ctx, store.Config{URL: o.DatabaseURL.Reveal(), MaxConns: 2, AuditKeys: append(o.AuditKey.Keys(), o.EncryptionKey.Keys()...)})
 	if err != nil {
 		return err
 	}
@@ -48,11 +48,11 @@ func (o *Operator) with(ctx context.Context, f func(*store.Store) error) (err er
 
 // Migrate brings the schema up to date. With an owner's address it does so as that role, and gives the role of
 // DatabaseURL what it needs at run time.
-func (o *Operator) Migrate(ctx context.Context, owner config.Secret) error {
+func (o *Database) Migrate(ctx context.Context, owner config.Secret) error {
 	if owner == "" {
 		return o.with(ctx, func(*store.Store) error { return nil })
 	}
-	as := Operator{DatabaseURL: owner}
+	as := Database{DatabaseURL: owner}
 	if err := as.with(ctx, func(*store.Store) error { return nil }); err != nil {
 		return err
 	}
@@ -61,10 +61,10 @@ func (o *Operator) Migrate(ctx context.Context, owner config.Secret) error {
 
 // VerifyAudit walks the audit log. The error wraps audit.ErrTampered where it does not hold. Rows in accepted need no
 // HMAC.
-func (o *Operator) VerifyAudit(ctx context.Context, accepted []audit.Span) (report audit.Report, err error) {
+func (o *Database) VerifyAudit(ctx context.Context, accepted []audit.Span) (report audit.Report, err error) {
 	err = o.with(ctx, func(st *store.Store) error {
 		return st.View(ctx, func(c store.Conn) error {
-			report, err = audit.Verify(ctx, c, audit.Checks{Keys: auditKeys(o.AuditKey, o.EncryptionKey), Accepted: accepted})
+			report, err = audit.Verify(ctx, c, audit.Checks{Keys: append(o.AuditKey.Keys(), o.EncryptionKey.Keys()...), Accepted: accepted})
 			return err
 		})
 	})
@@ -72,7 +72,7 @@ func (o *Operator) VerifyAudit(ctx context.Context, accepted []audit.Span) (repo
 }
 
 // CreateAdmin makes an administrator, and returns the password that was made if none is set.
-func (o *Operator) CreateAdmin(ctx context.Context, email string) (password string, err error) {
+func (o *Database) CreateAdmin(ctx context.Context, email string) (password string, err error) {
 	given := o.AdminPassword.Reveal()
 	if given == "" {
 		password = rand.Text()
@@ -101,8 +101,8 @@ func (o *Operator) CreateAdmin(ctx context.Context, email string) (password stri
 
 // RotateKeys seals again what older keys sealed, and returns how many secrets that were. Programs that use the
 // database must know the new key before, and the old ones until it is done.
-func (o *Operator) RotateKeys(ctx context.Context) (n int, err error) {
-	ring := keyRing(o.EncryptionKey)
+func (o *Database) RotateKeys(ctx context.Context) (n int, err error) {
+	ring := o.EncryptionKey.Keys()
 	if len(ring) == 0 {
 		return 0, errors.New("ENCRYPTION_KEY: is required")
 	}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/shortline/shortline/control/internal/app"
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
+	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
+	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/platform/httpserver"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/service"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// roles are the parts of a control plane that this process runs.
+type roles struct {
+	API      bool // the management API and the console
+	Publish  bool // links for edges
+	Ingest   bool // clicks into the click store
+	Webhooks bool // deliveries to other systems
+}
+
+// parseRoles reads ROLES. The error lists every problem.
+func parseRoles(names []string) (r roles, err error) {
+	var problems []error
+	for _, name := range names {
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "api":
+			r.API = true
+		case "publish":
+			r.Publish = true
+		case "ingest":
+			r.Ingest = true
+		case "webhooks":
+			r.Webhooks = true
+		default:
+			problems = append(problems, fmt.Errorf("ROLES: %q is not one of api, publish, ingest, webhooks", name))
+		}
+	}
+	if len(problems) == 0 && r == (roles{}) {
+		problems = append(problems, errors.New("ROLES: at least one of api, publish, ingest, webhooks is required"))
+	}
+	return r, errors.Join(problems...)
+}
+
+// plane is the roles of this process with their adapters: ClickHouse, Kafka, and HTTP for edges.
+type plane struct {
+	*settings
+	app.Deps
+	fleet    *app.Fleet
+	clicks   *analytics.Late
+	adapters []adapter // in the order in which they start, after the fleet's services
+
+	handler       http.Handler
+	adminPassword string // generated just now; empty if there was an administrator already
+}
+
+type adapter struct {
+	name string
+	service.Service
+}
+
+// newPlane makes the parts of the roles, in the order in which their services start.
+func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *plane, err error) {
+	p = &plane{settings: s, Deps: deps, clicks: analytics.NewLate(), handler: http.NotFoundHandler()}
+	if p.fleet, err = app.NewFleet(app.Config{Settings: s.Settings, DataDir: s.DataDir}, deps); err != nil {
+		return nil, err
+	}
+	if r.API || r.Ingest {
+		// Links are managed and published without the click store, so only these roles wait for it.
+		p.adapters = append(p.adapters, adapter{"ClickHouse", service.Func(func(ctx context.Context) error { return p.openClicks(ctx, r.Ingest) })})
+	}
+	var hooks *app.Webhooks
+	if r.Webhooks {
+		if hooks, err = p.fleet.Webhooks(); err != nil {
+			return nil, err
+		}
+	}
+	var edges http.Handler
+	if r.Publish {
+		if edges, err = p.publish(); err != nil {
+			return nil, err
+		}
+	}
+	var stored []func([]analytics.Row)
+	if r.API {
+		if stored, err = p.serveAPI(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if edges != nil {
+		p.handler = byPrefix(edgeapi.Prefix, edges, p.handler)
+	}
+	if r.Ingest {
+		in, err := p.fleet.Ingest(app.Clicks{Store: p.clicks, Opened: p.clicks.Opened()}, s.ClickHouse.Retention, stored)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.consume("ingest", in.Sink, in.ReloadMarks); err != nil {
+			return nil, err
+		}
+	}
+	if hooks != nil {
+		return p, p.consume("hooks", hooks.Sink, nil)
+	}
+	return p, nil
+}
+
+// addTo adds the services to a group.
+func (p *plane) addTo(g *service.Group) {
+	p.fleet.AddTo(g)
+	for _, a := range p.adapters {
+		g.Add(a.name, a)
+	}
+}
+
+// close releases what the services leave.
+func (p *plane) close() error {
+	p.fleet.Close()
+	return p.clicks.Close()
+}
+
+func (p *plane) publish() (http.Handler, error) {
+	key, err := snapshot.ParseSigningKey(p.Signing.Key.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	if !key.IsZero() {
+		p.Logger.Info("snapshots are signed", "public_key", key.Public())
+	}
+	publish, err := p.fleet.Publish(key)
+	if err != nil {
+		return nil, err
+	}
+	edges, err := edgeapi.New(p.edges(p.Logger), edgeapi.Deps{Links: publish.Links, Reports: publish.Reports, Lockout: publish.Lockout})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Registry.Register(edges); err != nil {
+		return nil, fmt.Errorf("register the metrics of the edges' API: %w", err)
+	}
+	return httpserver.CancelOnStop(edges), nil
+}
+
+func (p *plane) serveAPI(ctx context.Context) (stored []func([]analytics.Row), err error) {
+	objects, err := object.Open(p.Media, p.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	server, err := p.fleet.API(ctx, p.clicks, objects)
+	if err != nil {
+		return nil, err
+	}
+	p.handler, p.adminPassword = server.Handler, server.AdminPassword
+	return server.Stored, nil
+}
+
+// consume adds a consumer group of Kafka. Each group reads every click.
+func (p *plane) consume(group string, sink click.Sink, reload func(context.Context) error) error {
+	cfg := p.kafka(group, p.Logger)
+	cfg.Reload = reload
+	from, err := kafkasource.New(cfg, sink)
+	if err != nil {
+		return err
+	}
+	if err := p.Registry.Register(from); err != nil {
+		return fmt.Errorf("register the metrics of the Kafka source: %w", err)
+	}
+	p.adapters = append(p.adapters, adapter{"kafka: " + group, from})
+	return nil
+}
+
+// openClicks opens the click store as soon as it is available. A process that stores clicks also maintains the rollups.
+func (p *plane) openClicks(ctx context.Context, maintain bool) error {
+	clicks := await(ctx, p.Logger, nil, "ClickHouse", func(ctx context.Context) (*clickhouse.Store, error) { return p.ClickHouse.open(ctx, p.Logger) })
+	if clicks == nil {
+		return nil
+	}
+	p.clicks.Use(clicks)
+	if !maintain {
+		<-ctx.Done()
+		return nil
+	}
+	if err := p.Registry.Register(clicks); err != nil {
+		return fmt.Errorf("register the metrics of rollups: %w", err)
+	}
+	return clicks.Run(ctx)
+}
+
+// byPrefix calls below for paths that begin with prefix, and otherwise for all others.
+func byPrefix(prefix string, below, otherwise http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, prefix) {
+			below.ServeHTTP(w, r)
+			return
+		}
+		otherwise.ServeHTTP(w, r)
+	})
+}

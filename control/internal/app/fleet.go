@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/ingest"
+	"github.com/shortline/shortline/control/internal/clicks/live"
+	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
+	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// livePoll is how often the live feed looks for clicks that other processes have stored.
+const livePoll = time.Second
+
+// Fleet is one process of a control plane. Other processes on the same database may have the same roles or others, and
+// clicks come through Kafka. Each role is made by one method, called at most once, before AddTo.
+type Fleet struct {
+	*parts
+	sharedHooks     *webhooks.Service   // nil until a role needs it
+	sharedPositions *presence.Positions // likewise
+}
+
+// NewFleet makes a process without roles.
+func NewFleet(cfg Config, deps Deps) (*Fleet, error) {
+	p, err := newParts(cfg, deps)
+	if err != nil {
+		return nil, err
+	}
+	return &Fleet{parts: p}, nil
+}
+
+// Webhooks adds the role that delivers events to other systems.
+func (f *Fleet) Webhooks() (*Webhooks, error) {
+	hooks, err := f.hooks()
+	if err != nil {
+		return nil, err
+	}
+	f.add("webhooks", hooks)
+	sink := ingest.NewObserverSink(hooks, f.enrich)
+	return &Webhooks{Sink: sink}, f.register("webhooks", sink)
+}
+
+// Publish adds the role that edges get links from. The key signs them; the zero key does not sign.
+func (f *Fleet) Publish(key snapshot.SigningKey) (*Publish, error) {
+	return f.publish(key, f.edges())
+}
+
+// API adds the role that serves people and other programs. Objects keeps images.
+func (f *Fleet) API(ctx context.Context, clicks analytics.Store, objects object.Store) (*API, error) {
+	hooks, err := f.hooks()
+	if err != nil {
+		return nil, err
+	}
+	cfg := apiConfig{cache: report.CacheConfig{Shared: true}, feed: live.Config{Poll: livePoll}}
+	return f.api(ctx, cfg, clicks, objects, hooks, f.edges())
+}
+
+// Ingest adds the role that stores clicks, for retention days; 0 is without limit. If the process also has the role API,
+// stored is its Stored.
+func (f *Fleet) Ingest(clicks Clicks, retention int, stored []func([]analytics.Row)) (*Ingest, error) {
+	return f.ingest(ingest.Config{Retention: retention, Stored: stored}, clicks)
+}
+
+func (f *Fleet) hooks() (_ *webhooks.Service, err error) {
+	if f.sharedHooks == nil {
+		f.sharedHooks, err = f.webhooks()
+	}
+	return f.sharedHooks, err
+}
+
+func (f *Fleet) edges() *presence.Positions {
+	if f.sharedPositions == nil {
+		f.sharedPositions = f.positions(false)
+	}
+	return f.sharedPositions
+}

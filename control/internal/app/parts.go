@@ -1,0 +1,224 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/analytics/traced"
+	"github.com/shortline/shortline/control/internal/clicks/ingest"
+	"github.com/shortline/shortline/control/internal/clicks/live"
+	"github.com/shortline/shortline/control/internal/clicks/reconcile"
+	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/console"
+	"github.com/shortline/shortline/control/internal/fleet/lockout"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
+	"github.com/shortline/shortline/control/internal/fleet/publish"
+	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/manage/keys"
+	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/manage/media"
+	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/manage/privacy"
+	"github.com/shortline/shortline/control/internal/manage/routing"
+	"github.com/shortline/shortline/control/internal/manage/settings"
+	"github.com/shortline/shortline/control/internal/manage/sso"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/shared/ops"
+	"github.com/shortline/shortline/shared/service"
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/tracing"
+)
+
+// parts makes the parts that Standalone and Fleet have in common, and collects the services among them in the order in
+// which they start.
+type parts struct {
+	cfg      Config
+	deps     Deps
+	traces   trace.TracerProvider
+	enrich   *ingest.Enricher // shared by the roles that read clicks
+	services []named
+	closers  []func()
+}
+
+type named struct {
+	name string
+	part service.Service
+}
+
+func newParts(cfg Config, deps Deps) (*parts, error) {
+	traces, err := tracing.New(tracing.Config{Settings: cfg.Tracing, Name: "shortline-control", Version: ops.Version, Registry: deps.Registry, Logger: deps.Logger})
+	if err != nil {
+		return nil, err
+	}
+	p := &parts{cfg: cfg, deps: deps, traces: traces.TracerProvider, enrich: ingest.NewEnricher(deps.Geo)}
+	p.add("traces", traces)
+	p.add("store", deps.Store)
+	return p, p.register("the database", deps.Store)
+}
+
+// AddTo adds the services to a group.
+func (p *parts) AddTo(g *service.Group) {
+	for _, s := range p.services {
+		g.Add(s.name, s.part)
+	}
+}
+
+// Close releases what the services leave. Call it after the group has ended, or if it never ran.
+func (p *parts) Close() {
+	for _, f := range p.closers {
+		f()
+	}
+}
+
+func (p *parts) add(name string, s service.Service) {
+	p.services = append(p.services, named{name, s})
+}
+
+func (p *parts) register(of string, metrics ...prometheus.Collector) error {
+	for _, m := range metrics {
+		if err := p.deps.Registry.Register(m); err != nil {
+			return fmt.Errorf("register the metrics of %s: %w", of, err)
+		}
+	}
+	return nil
+}
+
+func (p *parts) webhooks() (*webhooks.Service, error) {
+	return webhooks.New(webhooks.Config{
+		Settings: p.cfg.Webhooks, EncryptionKeys: p.cfg.EncryptionKey.Keys(), Registry: p.deps.Registry, Logger: p.deps.Logger,
+	}, p.deps.Store)
+}
+
+// positions follows how far edges have applied changes: publishing learns it, and the API waits for it. local is true if
+// no other process publishes.
+func (p *parts) positions(local bool) *presence.Positions {
+	positions := presence.NewPositions(presence.PositionsConfig{Local: local, Logger: p.deps.Logger}, p.deps.Store)
+	p.add("edges' positions", positions)
+	return positions
+}
+
+func (p *parts) publish(key snapshot.SigningKey, positions *presence.Positions) (*Publish, error) {
+	publisher := publish.New(p.deps.Store, publish.Config{BaseURL: p.cfg.BaseURL, Dir: p.cfg.DataDir, Key: key, Logger: p.deps.Logger})
+	reports := presence.New(presence.Config{Logger: p.deps.Logger, Positions: positions}, p.deps.Store)
+	lockouts := lockout.New(lockout.Config{Logger: p.deps.Logger}, p.deps.Store)
+	p.add("publish", publisher)
+	p.add("edges' reports", reports)
+	p.add("lockout", lockouts)
+	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts}, p.register("publishing", publisher, reports, lockouts)
+}
+
+func (p *parts) ingest(cfg ingest.Config, clicks Clicks) (*Ingest, error) {
+	store := traced.New(clicks.Store, p.traces)
+	cfg.Logger = p.deps.Logger
+	in := ingest.New(cfg, p.deps.Store, store, p.enrich)
+	auditor := reconcile.New(reconcile.Config{Logger: p.deps.Logger}, p.deps.Store, store)
+	p.add("ingest", onceOpen(clicks.Opened, in))
+	p.add("audit of clicks", onceOpen(clicks.Opened, auditor))
+	return &Ingest{Sink: in, ReloadMarks: in.ReloadMarks}, p.register("ingest", in, auditor)
+}
+
+// onceOpen runs a part once the channel is closed. A nil channel means that the part need not wait.
+func onceOpen(opened <-chan struct{}, part service.Service) service.Service {
+	if opened == nil {
+		return part
+	}
+	return service.Func(func(ctx context.Context) error {
+		select {
+		case <-opened:
+			return part.Run(ctx)
+		case <-ctx.Done():
+			return nil
+		}
+	})
+}
+
+// apiConfig is what differs between an API in a fleet and one in a standalone.
+type apiConfig struct {
+	cache report.CacheConfig
+	feed  live.Config
+	api   api.Config
+}
+
+// api makes the use cases and the server that offers them.
+func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, objects object.Store, hooks *webhooks.Service, positions *presence.Positions) (*API, error) {
+	st, log := p.deps.Store, p.deps.Logger
+	clicks = traced.New(clicks, p.traces)
+	use := api.Deps{
+		Store: st, Edges: positions, Webhooks: hooks,
+		Settings: settings.New(st), Routing: routing.New(p.cfg.Destinations(), st), Bundles: bundles.New(st, clicks, nil), Privacy: privacy.New(st, clicks),
+	}
+	admin, err := p.people(ctx, &use)
+	if err != nil {
+		return nil, err
+	}
+	use.Media = media.New(media.Config{Logger: log}, st, use.Links, objects)
+	p.add("images", use.Media)
+	if use.Explain, err = explain.New(explain.Config{BaseURL: p.cfg.BaseURL, Zone: p.cfg.Zone()}, st, p.deps.Geo); err != nil {
+		return nil, err
+	}
+	cfg.cache.TTL = p.cfg.AnalyticsCacheTTL
+	cache, err := report.NewCache(cfg.cache)
+	if err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, cache.Close)
+	use.Reports = report.New(st, clicks, nil).Caching(cache)
+	cfg.feed.Logger = log
+	use.Live = live.New(cfg.feed, st, clicks)
+	p.add("live feed", use.Live)
+	if err := p.register("reports", cache, use.Live); err != nil {
+		return nil, err
+	}
+	cfg.api.BaseURL, cfg.api.ConsoleURL, cfg.api.CORSOrigins, cfg.api.TrustedProxies = p.cfg.BaseURL, p.cfg.ConsoleURL, p.cfg.CORSOrigin, p.cfg.trusted()
+	cfg.api.Limits, cfg.api.KeysAdminister, cfg.api.Version = p.cfg.Limits, p.cfg.KeysAdminister, ops.Version
+	cfg.api.Logger, cfg.api.Registry, cfg.api.Traces = log, p.deps.Registry, p.traces
+	server, err := api.New(cfg.api, use)
+	if err != nil {
+		return nil, err
+	}
+	return &API{
+		Handler: console.Handler(p.cfg.BaseURL, server.Handler()), AdminPassword: admin,
+		Stored: []func([]analytics.Row){cache.Clicked, use.Live.Stored},
+	}, nil
+}
+
+// people makes the use cases of users and their links. It creates the first administrator, and returns the password if
+// it had to generate one.
+func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string, err error) {
+	st, log, secrets := p.deps.Store, p.deps.Logger, p.cfg.EncryptionKey.Keys()
+	passwords, err := auth.NewPasswords(0)
+	if err != nil {
+		return "", err
+	}
+	if use.Auth, err = auth.NewAuthenticator(auth.Config{Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Logger: log}, st, passwords); err != nil {
+		return "", err
+	}
+	watcher := audit.NewWatcher(st, log, 0)
+	p.add("auth", use.Auth)
+	p.add("counts of failures", service.Func(func(ctx context.Context) error { return audit.WriteCounts(ctx, st, log) }))
+	p.add("head of the audit log", watcher)
+	if err := p.register("the audit log", watcher); err != nil {
+		return "", err
+	}
+	if use.SSO, err = sso.New(sso.Config{Settings: p.cfg.SSO, BaseURL: p.cfg.BaseURL, EncryptionKeys: secrets, Logger: log}, st, use.Auth, use.Settings); err != nil {
+		return "", err
+	}
+	if use.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: secrets, PasswordSignInOff: use.SSO.PasswordsOff}, st, use.Auth, passwords); err != nil {
+		return "", err
+	}
+	use.Keys = keys.New(st, passwords, p.cfg.MaxAPIKeys)
+	use.Links = links.New(links.Config{BaseURL: p.cfg.BaseURL, Destinations: p.cfg.Destinations(), OwnSuggestions: !p.cfg.UTMSuggestionsShared}, st, passwords)
+	if adminPassword, err = use.Accounts.EnsureAdmin(ctx, p.cfg.AdminEmail, p.cfg.AdminPassword.Reveal()); err != nil {
+		return "", fmt.Errorf("create the first admin: %w", err)
+	}
+	return adminPassword, nil
+}

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/ingest"
+	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// ownEdgeTimeout is how long the response to a change waits for the edge in the same process. The edge needs a few
+// milliseconds; one that needs longer is loading all links, or hangs.
+const ownEdgeTimeout = 2 * time.Second
+
+// Standalone is a control plane with every role, whose only edge runs in the same process.
+type Standalone struct {
+	*parts
+	API
+	Publish
+	// Sink stores clicks and makes webhook deliveries of them. No click comes any other way.
+	Ingest
+}
+
+// NewStandalone makes the parts. Clicks must be open; retention is the number of days for which they are kept, 0 for no
+// limit. The caller adds the services to a group.
+func NewStandalone(ctx context.Context, cfg Config, deps Deps, clicks analytics.Store, objects object.Store, retention int) (*Standalone, error) {
+	p, err := newParts(cfg, deps)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := p.webhooks()
+	if err != nil {
+		return nil, err
+	}
+	p.add("webhooks", hooks)
+	positions := p.positions(true)
+	publish, err := p.publish(snapshot.SigningKey{}, positions) // the edge in the same process needs no signatures
+	if err != nil {
+		return nil, err
+	}
+	server, err := p.api(ctx, apiConfig{api: api.Config{OwnEdge: ownEdgeTimeout}}, clicks, objects, hooks, positions)
+	if err != nil {
+		return nil, err
+	}
+	in, err := p.ingest(ingest.Config{Retention: retention, Observer: hooks, Stored: server.Stored}, Clicks{Store: clicks})
+	if err != nil {
+		return nil, err
+	}
+	return &Standalone{p, *server, *publish, *in}, nil
+}
