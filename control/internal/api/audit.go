@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"net/http"
 
@@ -42,28 +41,13 @@ type AuditLogs struct {
 
 func auditLogOf(r *audit.Record) AuditLog {
 	out := AuditLog{
-		ID: r.ID, UserID: orNull(r.UserID), Action: r.Action, EntityType: r.EntityType, EntityID: orNull(r.EntityID),
-		OldValue: jsonOrNull(r.Old), NewValue: jsonOrNull(r.New), IPAddress: orNull(r.IP), UserAgent: orNull(r.UserAgent),
-		Metadata: json.RawMessage(r.Metadata), CreatedAt: Time(r.CreatedAt),
+		ID: r.ID, UserID: r.UserID, Action: r.Action, EntityType: r.EntityType, EntityID: r.EntityID,
+		OldValue: r.Old, NewValue: r.New, IPAddress: r.IP, UserAgent: r.UserAgent, Metadata: r.Metadata, CreatedAt: Time(r.CreatedAt),
 	}
 	if r.User != nil {
 		out.User = &AuditUser{r.User.ID, r.User.Email, r.User.Name}
 	}
 	return out
-}
-
-func orNull(s sql.NullString) *string {
-	if !s.Valid {
-		return nil
-	}
-	return &s.String
-}
-
-func jsonOrNull(s sql.NullString) json.RawMessage {
-	if !s.Valid {
-		return json.RawMessage("null")
-	}
-	return json.RawMessage(s.String)
 }
 
 const auditPage = 20

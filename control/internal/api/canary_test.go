@@ -181,7 +181,7 @@ func TestSecrets_stay_secret(t *testing.T) {
 func (w *world) dump() string {
 	w.t.Helper()
 	var at, name string
-	if !w.store.Postgres() {
+	if !w.store.Shared() {
 		var seq int
 		w.ok(w.store.Row(w.t.Context(), `PRAGMA database_list`).Scan(&seq, &name, &at))
 		files, err := filepath.Glob(at + "*")

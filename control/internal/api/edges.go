@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -82,20 +81,17 @@ func (s *Server) registerEdges() {
 			if err != nil {
 				return nil, fmt.Errorf("read the newest revision: %w", err)
 			}
-			reports, err := s.Store.EdgeReports(ctx, now-edgesSince.Milliseconds())
+			reports, err := presence.Reports(ctx, s.Store, now-edgesSince.Milliseconds())
 			if err != nil {
-				return nil, fmt.Errorf("read what edges reported: %w", err)
+				return nil, err
 			}
 			out := EdgeList{Edges: make([]Edge, 0, len(reports)), Revision: revision}
 			for _, r := range reports {
-				var st snapshot.Status
-				if err := json.Unmarshal([]byte(r.Status), &st); err != nil {
-					return nil, fmt.Errorf("read what edge %s reported: %w", r.Edge, err)
-				}
+				st := &r.Status
 				e := Edge{
 					ID: r.Edge, Run: r.Run, Address: st.Address, Name: st.Name, Region: st.Region, Version: st.Version, IsAlive: r.SeenAt > now-presence.Alive.Milliseconds(),
 					LastSeenAt: Time(r.SeenAt), RunningSince: Time(r.Since), Incarnation: fmt.Sprint(st.Cursor.Incarnation), AppliedRevision: st.Cursor.Revision, Lag: revision,
-					StateHash: st.StateHash, Links: st.Links, SetAside: asideOf(&st), SetAsideCount: max(st.SetAsideCount, len(st.SetAside)), Refused: text(st.Refused),
+					StateHash: st.StateHash, Links: st.Links, SetAside: asideOf(st), SetAsideCount: max(st.SetAsideCount, len(st.SetAside)), Refused: text(st.Refused),
 					Spool: EdgeSpool{st.Spool.Bytes, st.Spool.Pending, st.Spool.Dropped, st.Spool.OldestMs},
 				}
 				if st.Cursor.Incarnation == incarnation {

@@ -92,7 +92,7 @@ func newLimiter(st *store.Store, l Limits) *limiter {
 // hit counts one request and returns how many there were in the window that ends at end (ms).
 func (l *limiter) hit(ctx context.Context, key string, allowed int) (n int, end int64) {
 	now := store.Now()
-	if !l.store.Postgres() {
+	if !l.store.Shared() {
 		return l.local(key, now)
 	}
 	l.mu.Lock()

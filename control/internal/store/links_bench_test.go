@@ -119,7 +119,7 @@ func crowd(b testing.TB, s *store.Store, n int) string {
 			b.Fatal(err)
 		}
 	}
-	if s.Postgres() {
+	if s.Shared() {
 		if err := s.Tx(ctx, func(tx *store.Tx) error { _, err := tx.Exec(ctx, `ANALYZE urls`); return err }); err != nil {
 			b.Fatal(err)
 		}

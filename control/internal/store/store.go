@@ -168,8 +168,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.Row(ctx, `SELECT 1`).Scan(&one)
 }
 
-// Postgres reports which dialect is spoken. Only this package's files should need to ask.
-func (s *Store) Postgres() bool { return s.pg }
+// Shared reports whether other processes may use the same database, which is true of Postgres and false of SQLite.
+func (s *Store) Shared() bool { return s.pg }
 
 // NewID makes an id: a UUIDv7, so ids sort by the time they were made.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -243,7 +243,7 @@ func TestDeliveries_leases(t *testing.T) {
 			t.Fatalf("postponed: %+v", list)
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.ReleaseDeliveries(ctx, 310) })
-		if n := len(claim(310, "four")); (n == 1) == s.Postgres() {
+		if n := len(claim(310, "four")); (n == 1) == s.Shared() {
 			t.Fatalf("released: %d", n)
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {

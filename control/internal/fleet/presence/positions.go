@@ -2,7 +2,6 @@ package presence
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -227,18 +226,11 @@ func (p *Positions) count(want snapshot.Cursor) (applied, connected int) {
 func (p *Positions) readReports(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	reports, err := p.store.EdgeReports(ctx, p.cfg.Now().Add(-Alive).UnixMilli())
-	if err != nil {
-		return fmt.Errorf("read edge reports: %w", err)
-	}
+	reports, err := Reports(ctx, p.store, p.cfg.Now().Add(-Alive).UnixMilli())
 	for _, r := range reports {
-		var st struct{ Cursor snapshot.Cursor }
-		if err := json.Unmarshal([]byte(r.Status), &st); err != nil {
-			return fmt.Errorf("read the report of edge %s: %w", r.Edge, err)
-		}
-		p.note(r.Edge, st.Cursor, time.UnixMilli(r.SeenAt), true)
+		p.note(r.Edge, r.Status.Cursor, time.UnixMilli(r.SeenAt), true)
 	}
-	return nil
+	return err
 }
 
 // receive handles an announcement of any replica: "wanted REPLICA INCARNATION REVISION" or

@@ -73,6 +73,28 @@ type present struct {
 
 var _ snapshot.Reporter = (*Tracker)(nil)
 
+// Reported is the last report of an edge.
+type Reported struct {
+	store.EdgeReport
+	Status snapshot.Status // EdgeReport.Status, decoded
+}
+
+// Reports lists the last reports of the edges seen since a time in Unix milliseconds, by their ids.
+func Reports(ctx context.Context, st *store.Store, since int64) ([]Reported, error) {
+	rows, err := st.EdgeReports(ctx, since)
+	if err != nil {
+		return nil, fmt.Errorf("read edge reports: %w", err)
+	}
+	out := make([]Reported, len(rows))
+	for i, r := range rows {
+		out[i].EdgeReport = r
+		if err := json.Unmarshal([]byte(r.Status), &out[i].Status); err != nil {
+			return nil, fmt.Errorf("read the report of edge %s: %w", r.Edge, err)
+		}
+	}
+	return out, nil
+}
+
 // New returns a Tracker that keeps reports in an open store.
 func New(cfg Config, st *store.Store) *Tracker {
 	if cfg.Logger == nil {

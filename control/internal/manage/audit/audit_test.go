@@ -47,7 +47,7 @@ func filled(t *testing.T, st *store.Store, n int) audit.Head {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	unlock := []string{`DROP TRIGGER audit_logs_no_update`, `DROP TRIGGER audit_logs_no_delete`}
-	if st.Postgres() {
+	if st.Shared() {
 		unlock = []string{`ALTER TABLE audit_logs DISABLE TRIGGER ALL`}
 	}
 	if err := st.Tx(t.Context(), func(tx *store.Tx) error {

@@ -2,6 +2,8 @@ package audit
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,10 +13,13 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Record is one row of the log, and who did it: nil where nobody is known or the user is no more.
+// Record is one row of the log. Optional members are nil where the row has no value.
 type Record struct {
-	store.AuditRow
-	User *store.User
+	ID, Action, EntityType          string
+	UserID, EntityID, IP, UserAgent *string
+	Old, New, Metadata              json.RawMessage
+	CreatedAt                       int64       // Unix milliseconds
+	User                            *store.User // who did it; nil if nobody is known or the user was deleted
 }
 
 // Page reads one page of the log for an ADMIN, and how many rows the filter selects in all.
@@ -56,10 +61,28 @@ func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilt
 	}
 	out := make([]Record, len(rows))
 	for i, r := range rows {
-		out[i].AuditRow = r
+		out[i] = Record{
+			ID: r.ID, Action: r.Action, EntityType: r.EntityType, CreatedAt: r.CreatedAt,
+			UserID: pointer(r.UserID), EntityID: pointer(r.EntityID), IP: pointer(r.IP), UserAgent: pointer(r.UserAgent),
+			Old: raw(r.Old), New: raw(r.New), Metadata: json.RawMessage(r.Metadata),
+		}
 		if u, ok := users[r.UserID.String]; ok {
 			out[i].User = &u
 		}
 	}
 	return out, total, nil
+}
+
+func pointer(s sql.NullString) *string {
+	if !s.Valid {
+		return nil
+	}
+	return &s.String
+}
+
+func raw(s sql.NullString) json.RawMessage {
+	if !s.Valid {
+		return nil
+	}
+	return json.RawMessage(s.String)
 }
