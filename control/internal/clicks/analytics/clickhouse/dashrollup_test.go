@@ -19,8 +19,8 @@ import (
 
 // readsClicks are the questions that no rollup can answer, each with the reason.
 var readsClicks = map[string]string{
-	"link.json, Newest clicks":        "shows single clicks, which rollups do not keep",
-	"overview.json, Regions of edges": "rollups do not have the edge's region",
+	"link.json, Latest clicks":        "shows single clicks, which rollups do not keep",
+	"overview.json, Edge regions": "rollups do not have the edge's region",
 }
 
 // panelRows runs a question and renders its rows, in order of their text.
