@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/kafkatest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // BenchmarkP10 measures an edge's part of the road to ClickHouse: how many clicks a second of this process's CPU
@@ -59,9 +60,7 @@ func BenchmarkP10(b *testing.B) {
 			Referer:   "https://news.example/article/17",
 			UserAgent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
 		}
-		for !store.Append(uint32(n), &e) {
-			time.Sleep(time.Millisecond) // the next segment is being made
-		}
+		testkit.Eventually(b, "the spool has a new segment", func() bool { return store.Append(uint32(n), &e) })
 	}
 	shipper, err := ship.New(ship.Config{Logger: quiet}, store, sink)
 	if err != nil {
@@ -74,11 +73,7 @@ func BenchmarkP10(b *testing.B) {
 			b.Error(err)
 		}
 	})
-	for deadline := time.Now().Add(2 * time.Minute); shipper.Stats().Events < uint64(clicks); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			b.Fatalf("waited in vain: %+v %+v", shipper.Stats(), sink.Stats())
-		}
-	}
+	testkit.Within(b, 2*time.Minute, "all clicks are shipped", func() bool { return shipper.Stats().Events >= uint64(clicks) })
 	used, took := cpuTime(b)-cpu, time.Since(began)
 	b.StopTimer()
 	b.ReportMetric(0, "ns/op")

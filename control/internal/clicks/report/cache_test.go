@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // counting counts the questions that reach the click store.
@@ -127,17 +128,11 @@ func (w *world) questions(whose int, a report.Ask) map[string]func() error {
 // remembered asks until the answer comes without a question to the store: the cache takes what it is given a little later.
 func (w *world) remembered(ask func() error) {
 	w.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	testkit.Eventually(w, "the answer is remembered", func() bool {
 		before := w.clicks.asked.Load()
 		w.ok(ask())
-		if w.clicks.asked.Load() == before {
-			return
-		}
-		if time.Now().After(deadline) {
-			w.Fatal("the answer is never remembered")
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return w.clicks.asked.Load() == before
+	})
 }
 
 func (w *world) asks(what string, ask func() error, want bool) {
@@ -234,18 +229,11 @@ func TestCache_shared_is_never_older_than_its_bound(t *testing.T) {
 	w.remembered(ask)
 	// Another process stores a click, and this one is not told.
 	w.ok(w.clicks.Store.Insert(t.Context(), analytics.Batch{Rows: []analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 5}, Seq: 1}, Time: time.Now().UnixMilli(), Link: w.links[ann].Num, Owner: w.who[ann].UserNum}}}))
-	stored := time.Now()
-	for {
+	testkit.Within(t, report.SharedTTL+2*time.Second, "the report has the click", func() bool {
 		o, err := w.Overview(t.Context(), w.who[ann], report.Ask{})
 		w.ok(err)
-		if o.TotalClicks == 2 {
-			return
-		}
-		if old := time.Since(stored); old > report.SharedTTL+2*time.Second {
-			t.Fatalf("still without the click after %v", old)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return o.TotalClicks == 2
+	})
 }
 
 func TestNewCache_refuses_nonsense(t *testing.T) {

@@ -79,13 +79,26 @@ func TestRun_leaves_a_group_that_waits_for_the_dead(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ghost(ctx, t, c)
+	joins := make(chan struct{})
+	c.ControlKey(int16(kmsg.JoinGroup), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		if req.(*kmsg.JoinGroupRequest).SessionTimeoutMillis == 5000 { // the member, and no ghost
+			close(joins)
+			return nil, nil, false
+		}
+		c.KeepControl()
+		return nil, nil, false
+	})
 	ended := make(chan struct{})
 	go func() { // which never is let in, as the first does not ask again
 		defer close(ended)
 		ghost(ctx, t, c)
 	}()
 	testkit.Eventually(t, "the group waits", func() bool { state, n := members(t, c); return state == "PreparingRebalance" && n == 1 })
-	time.Sleep(1500 * time.Millisecond) // more than a heartbeat: the member waits too
+	select {
+	case <-joins: // the member waits too
+	case <-time.After(time.Minute):
+		t.Fatal("the member never joins again")
+	}
 	began := time.Now()
 	stop()
 	if d := time.Since(began); d > 4*time.Second {

@@ -2,7 +2,6 @@ package kafkasource_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -13,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
@@ -24,6 +21,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
 	"github.com/shortline/shortline/shared/kafkatest"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -125,22 +123,8 @@ func (p *producer) round(each, lanes int) {
 		}
 		sending.Go(func() {
 			frame := click.AppendBatch(nil, &f)
-			for { // a topic that was just made is refused for a moment
-				res, err := p.conn.Client().Produce(p.Context(), &kafka.ProduceRequest{
-					Topic: topic, Partition: l, RequiredAcks: kafka.RequireAll, Compression: kafka.Zstd,
-					Records: kafka.NewRecordReader(kafka.Record{Time: time.Now(), Value: kafka.NewBytes(frame)}),
-				})
-				if err == nil {
-					err = res.Error
-				}
-				if !errors.Is(err, kafka.NotLeaderForPartition) {
-					if err != nil {
-						p.Error(err)
-					}
-					return
-				}
-				p.conn.Refresh()
-				time.Sleep(50 * time.Millisecond)
+			if err := write(p.Context(), p.conn, l, frame); err != nil {
+				p.Error(err)
 			}
 		})
 	}
@@ -149,11 +133,12 @@ func (p *producer) round(each, lanes int) {
 
 func (p *producer) until(ok func() bool) {
 	p.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) || p.Failed() {
-			p.Fatal("waited in vain for clicks to be stored")
+	testkit.Within(p, 3*time.Minute, "clicks are stored", func() bool {
+		if p.Failed() {
+			p.FailNow()
 		}
-	}
+		return ok()
+	})
 }
 
 // delays notes how long ago clicks happened when they can be read.
