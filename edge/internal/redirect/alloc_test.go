@@ -40,7 +40,7 @@ func hotLinks() []link.Record {
 	}
 }
 
-// caller calls a handler as the server does, in one connection's memory.
+// caller calls a handler like the server, with the memory of one connection.
 type caller struct {
 	ctx    *fasthttp.RequestCtx
 	handle fasthttp.RequestHandler
@@ -74,7 +74,7 @@ func newCaller(tb testing.TB, adjust ...func(*redirect.Config)) func(target stri
 	}
 }
 
-// requestCtx reads a request as the server does.
+// requestCtx parses a request like the server.
 func requestCtx(tb testing.TB, target string) *fasthttp.RequestCtx {
 	tb.Helper()
 	client, server := net.Pipe()
@@ -100,7 +100,7 @@ func requestCtx(tb testing.TB, target string) *fasthttp.RequestCtx {
 	return ctx
 }
 
-// tcp is a connection of which only the address is asked.
+// tcp is a connection of which only the address is used.
 type tcp struct{ net.Conn }
 
 var peer net.Addr = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}
@@ -123,7 +123,7 @@ var hot = []struct {
 }
 
 func TestServe_does_not_allocate(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a garbage collection would empty the pools
 	for name, adjust := range map[string]func(*redirect.Config){
 		"direct":  func(*redirect.Config) {},
 		"proxied": func(c *redirect.Config) { c.Trusted, _ = visitor.ParsePrefixes("127.0.0.1") },

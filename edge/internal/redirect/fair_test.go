@@ -14,8 +14,8 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// hashed gives a password's hash as the control plane makes it. The race detector makes a bcrypt ten times as slow, so there it
-// is a cheaper one.
+// hashed returns a password's hash like the control plane's. Under the race detector, which makes bcrypt ten times
+// slower, the hash is cheaper.
 func hashed(t *testing.T, password string) string {
 	t.Helper()
 	cost := bcrypt.DefaultCost
@@ -33,9 +33,9 @@ func behindProxy(c *redirect.Config, _ *redirect.Deps) {
 	c.Trusted, _ = visitor.ParsePrefixes("127.0.0.1")
 }
 
-// One address guesses on 14 connections at links of its own, right and wrong, so that it is never locked for long. Visitors of
-// other links who know the password get in nevertheless. How long they wait is logged and not checked, since other tests keep
-// the processors busy.
+// One address sends correct and wrong passwords for its own links on 14 connections, so that it is never locked out for
+// long. Visitors of other links with the correct password still get in. The test logs how long they wait but does not
+// check it, because other tests keep the processors busy.
 func TestM3_OneClientLocksOutNobody(t *testing.T) {
 	t.Parallel()
 	const others, visitors, connections, owned = 20, 100, 14, 40
@@ -68,12 +68,12 @@ func TestM3_OneClientLocksOutNobody(t *testing.T) {
 				guesses.Add(1)
 				if a.StatusCode == 429 {
 					refused.Add(1)
-					time.Sleep(10 * time.Millisecond) // the client's part of the work is done here as well
+					time.Sleep(10 * time.Millisecond) // the client runs on the same processors, so it must not spin
 				}
 			}
 		})
 	}
-	testkit.Eventually(t, "the first guess", func() bool { return guesses.Load() > 0 }) // the slot is taken from here on
+	testkit.Eventually(t, "the first guess", func() bool { return guesses.Load() > 0 }) // the slot is busy from here on
 	failed, slowest := 0, time.Duration(0)
 	for i := range visitors {
 		began := time.Now()
@@ -88,14 +88,14 @@ func TestM3_OneClientLocksOutNobody(t *testing.T) {
 	t.Logf("%d visitors got in, the slowest after %v; the attacker made %d guesses, of which %d were refused, %d passwords were compared",
 		visitors-failed, slowest, guesses.Load(), refused.Load(), w.handler.Stats().Hashes)
 	if failed > 0 {
-		t.Errorf("%d of %d visitors with the right password didn't get in", failed, visitors)
+		t.Errorf("%d of %d visitors with the correct password did not get in", failed, visitors)
 	}
 	if n := w.handler.Stats().Hashes; n < others+connections {
 		t.Errorf("%d passwords were compared: there was no attack", n)
 	}
 }
 
-// A crowd that comes at once with the same right password costs one comparison, more only of those who came before it ended.
+// Many visitors who send the same correct password at once cost only one comparison.
 func TestM3_RightPasswordIsRemembered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []link.Record{{Slug: "party", Destination: "https://example.com/", PasswordHash: secret()}, {Slug: "alike", Destination: "https://example.com/", PasswordHash: secret()}}, behindProxy)
@@ -110,7 +110,7 @@ func TestM3_RightPasswordIsRemembered(t *testing.T) {
 	crowd.Wait()
 	compared := w.handler.Stats().Hashes
 	if compared != 1 {
-		t.Errorf("%d comparisons for a crowd with one password", compared)
+		t.Errorf("%d comparisons for many visitors with one password", compared)
 	}
 	for i, c := range []struct {
 		slug, password string
@@ -120,7 +120,7 @@ func TestM3_RightPasswordIsRemembered(t *testing.T) {
 	}{
 		{"party", "correct horse", 0, 200, 0},
 		{"party", "wrong", 0, 401, 1},
-		{"party", "wrong", 0, 401, 1}, // only right ones are remembered
+		{"party", "wrong", 0, 401, 1}, // only correct passwords are remembered
 		{"alike", "correct horse", 0, 200, 1},
 		{"party", "correct horse", 61 * time.Second, 200, 1},
 		{"party", "correct horse", -time.Hour, 200, 1}, // the clock was set back
@@ -134,7 +134,7 @@ func TestM3_RightPasswordIsRemembered(t *testing.T) {
 	}
 }
 
-// A new password makes the old one wrong at once.
+// After a change of the password, the old one is wrong at once.
 func TestM3_ChangedPasswordForgetsTheOld(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, []link.Record{{Slug: "party", Destination: "https://example.com/", PasswordHash: secret()}})
@@ -154,7 +154,7 @@ func TestM3_ChangedPasswordForgetsTheOld(t *testing.T) {
 	}
 }
 
-// A locked client stays locked, also with a password that is remembered as right.
+// A locked client stays locked out, even with a password that is remembered as correct.
 func TestM3_LockComesBeforeMemory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, protected(), behindProxy)
@@ -169,8 +169,8 @@ func TestM3_LockComesBeforeMemory(t *testing.T) {
 	}
 }
 
-// Comparisons are limited per client, an IPv6 /64 being one. A refused guess counts for no lock, and visitors who know the password
-// share an address without limit.
+// Comparisons are limited per client, where an IPv6 /64 is one client. A refused attempt does not count for a lockout.
+// Visitors who know the password can share an address without limit.
 func TestM3_VerifyIsLimited(t *testing.T) {
 	t.Parallel()
 	var links []link.Record
@@ -192,7 +192,7 @@ func TestM3_VerifyIsLimited(t *testing.T) {
 		t.Errorf("another client: %d", a.StatusCode)
 	}
 	if a := w.guess("link3", "correct horse", from("2001:db8::9")...); a.StatusCode != 200 {
-		t.Errorf("a password that was right a moment ago: %d", a.StatusCode)
+		t.Errorf("a password that was correct a moment ago: %d", a.StatusCode)
 	}
 	if a := w.get("/link3", from("2001:db8::9")...); a.StatusCode != 200 {
 		t.Errorf("the form: %d", a.StatusCode)

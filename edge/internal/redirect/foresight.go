@@ -1,9 +1,9 @@
 package redirect
 
-// foresight has the table fetch a link from memory while the server reads the request's header.
+// foresight makes the table prefetch a link from memory while the server parses the request's header.
 type foresight struct{ h *Handler }
 
-// Glance looks for a slug in the first bytes of a request. It may be wrong about them.
+// Glance looks for a slug in the first bytes of a request. Its result is only a hint.
 func (f foresight) Glance(b []byte) uint64 {
 	const get = "GET /"
 	if len(b) < len(get)+minSlug || string(b[:len(get)]) != get {
@@ -19,5 +19,5 @@ func (f foresight) Glance(b []byte) uint64 {
 	return f.h.deps.Table.Foresee(b[len(get) : len(get)+n])
 }
 
-// Expect follows a Glance that found one.
+// Expect prefetches the link of the slug that Glance found.
 func (f foresight) Expect(foreseen uint64) { f.h.deps.Table.Approach(foreseen) }

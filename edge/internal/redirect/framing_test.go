@@ -11,8 +11,8 @@ import (
 	"github.com/shortline/shortline/shared/framing/corpus"
 )
 
-// Requests that another server could read differently are refused, whichever of a connection they are, and whatever
-// comes next has its own answer.
+// A request that another server could parse differently is refused, at any position in a connection. The next request
+// gets its own answer.
 func TestM4_Framing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, samples())
@@ -23,8 +23,8 @@ func TestM4_Framing(t *testing.T) {
 	}
 }
 
-// The same of requests for links, as first ones, and as later ones on a connection that was good so far: on their own,
-// behind another in one packet, and in two packets.
+// The same holds for requests for links: as the first request, and as a later one on a good connection, on its own,
+// after another one in the same packet, and in two packets.
 func TestM4_Framing_of_links(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, samples())
@@ -65,7 +65,7 @@ func TestM4_Framing_of_links(t *testing.T) {
 			}
 		}
 	}
-	// What is sound stays so, in any packets.
+	// Sound requests are answered, however they are split into packets.
 	head := strings.Replace(good, "\r\n\r\n", "\r\nX-Long: "+strings.Repeat("x", 600)+"\r\n\r\n", 1)
 	for _, packets := range [][]string{{good, good}, {good, good + good}, {good + good, good, good + good + good}, {head, good, head}, {head, good[:30], good[30:]}} {
 		want := strings.Count(strings.Join(packets, ""), "GET ")
@@ -73,7 +73,7 @@ func TestM4_Framing_of_links(t *testing.T) {
 			t.Errorf("%d sound requests in %d packets: %d answers: %q", want+1, len(packets)+1, answers, got)
 		}
 	}
-	// A body that comes after its head in a packet of its own, where none was to be expected.
+	// A body in a packet of its own after a head that announces none.
 	withBody := strings.Replace(good, "\r\n\r\n", "\r\nContent-Length: 12\r\n\r\n", 1)
 	if got, answers := w.packets([]string{head, withBody[:len(withBody)-2], "\r\n", "twelve bytes"}); answers != 2 || strings.Count(got, " 302 ") != 2 {
 		t.Errorf("a body in parts: %d answers: %q", answers, got)
@@ -81,15 +81,15 @@ func TestM4_Framing_of_links(t *testing.T) {
 	if got, answers := w.halves(head, withBody, "twelve bytes"); answers != 2 || strings.Count(got, " 302 ") != 2 || !strings.Contains(got, "Connection: close") {
 		t.Errorf("a body after its head: %d answers: %q", answers, got)
 	}
-	// A small request and another one in one packet, after a large one on its own, could be one request as far as the
-	// connection has looked. The first is answered, and nothing of the second.
+	// After a large request, two small requests in one packet look like one request to the connection. Only the first
+	// one is answered.
 	if got, answers := w.packets([]string{good, head, head, good + bad["bare LF after the request line"]}); answers != 4 || !strings.HasSuffix(got, "Connection: close\r\n\r\n") {
 		t.Errorf("%d answers: %q", answers, got)
 	}
 }
 
-// packets sends one piece after the other, each when the one before has been answered or time enough has passed for that,
-// and returns all that comes back until the server closes.
+// packets sends one piece after the other. It waits for the answer to each piece, or for a short time if the piece
+// gets no answer. It returns everything that the server sends until it closes the connection.
 func (w *world) packets(pieces []string) (got string, answers int) {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.addr)
@@ -105,7 +105,7 @@ func (w *world) packets(pieces []string) (got string, answers int) {
 		}
 		within := 10 * time.Second
 		if i < len(pieces)-1 && !strings.HasSuffix(piece, "\r\n\r\n") {
-			within = 20 * time.Millisecond // half a request, which gets no answer
+			within = 20 * time.Millisecond // half a request gets no answer
 		}
 		expected := strings.Count(all.String(), "HTTP/1.1 ") + strings.Count(piece, "\r\n\r\n")
 		for i == len(pieces)-1 || strings.Count(all.String(), "HTTP/1.1 ") < expected || within < time.Second {
@@ -122,7 +122,7 @@ func (w *world) packets(pieces []string) (got string, answers int) {
 	return all.String(), strings.Count(all.String(), "HTTP/1.1 ")
 }
 
-// halves sends a request, and when it is answered another one whose body comes a moment after its head.
+// halves sends a request, waits for its answer, and sends a second request whose body comes a moment after its head.
 func (w *world) halves(first, head, body string) (got string, answers int) {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.addr)
@@ -139,7 +139,7 @@ func (w *world) halves(first, head, body string) (got string, answers int) {
 	n, _ := conn.Read(b)
 	all.Write(b[:n])
 	_, _ = io.WriteString(conn, head)
-	time.Sleep(50 * time.Millisecond) // so that they are two packets
+	time.Sleep(50 * time.Millisecond) // so that head and body are two packets
 	_, _ = io.WriteString(conn, body)
 	_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
 	rest, _ := io.ReadAll(conn)

@@ -14,8 +14,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// FuzzServe gives a handler whatever the server takes for a request. The answer must be one that a client reads
-// as one answer, never a 500, and must lead nowhere but to where the link leads.
+// FuzzServe passes everything that the server accepts as a request to a handler. The answer must be exactly one valid
+// HTTP answer, must not be a 500, and must redirect only to the link's destination.
 func FuzzServe(f *testing.F) {
 	s, err := spool.Open(spool.Config{Dir: f.TempDir(), SegmentBytes: 1 << 20, CapBytes: 8 << 20, MinFreePercent: -1})
 	if err != nil {
@@ -71,7 +71,7 @@ func FuzzServe(f *testing.F) {
 		in := bufio.NewReader(&out)
 		resp, err := http.ReadResponse(in, &http.Request{Method: string(ctx.Method())})
 		if err != nil {
-			t.Fatalf("%q is answered with what is no HTTP: %v", request, err)
+			t.Fatalf("%q: the answer is not HTTP: %v", request, err)
 		}
 		if _, err := bytes.NewBuffer(nil).ReadFrom(resp.Body); err != nil || in.Buffered() > 0 {
 			t.Fatalf("%q: body: %v, %d bytes too many", request, err, in.Buffered())

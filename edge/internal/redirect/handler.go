@@ -1,17 +1,19 @@
-// Package redirect answers visitors: it turns a request into a slug, the slug into a link, the link and what is
-// known of the visitor into a decision, and that into an answer and a click.
+// Package redirect answers visitors. It finds the link of a request's slug, decides where to send the visitor, records a
+// click and sends the answer.
 //
-// It promises that a redirect waits for nobody, allocates nothing and logs nothing; that a click is in the
-// spool before its visitor is answered; that whatever bytes a request is made of, it gets an answer of HTTP;
-// and that guessing a link's password costs redirects nothing but a bounded share of the processor; and that a limit, if one is set, is kept in fixed memory.
+// The package guarantees:
 //
-// It leaves to others: the links (package table), who may guess a password now (package lockout), where a click goes from
-// the spool (package ship), the paths of the control plane (package proxy), the connections and their deadlines (package
-// listen).
+//   - A redirect waits for nothing, does not allocate and logs nothing.
+//   - A click is in the spool before its visitor is answered.
+//   - Every request gets a valid HTTP answer, whatever its bytes are.
+//   - Password attempts take only a bounded share of the processor from redirects.
+//   - Rate limits use a fixed amount of memory.
 //
-// Choices where the contract is silent: a slug in percent-encoding is not a slug, and a slash after a slug is
-// another path; both are 404. A link whose destination turns out to be this very host answers 508, and is no
-// click.
+// Other packages hold the links (table), decide whether a client may try a password (lockout), ship clicks from the spool
+// (ship), forward the control plane's paths (proxy), and manage connections and their deadlines (listen).
+//
+// Some behaviour is not in the specification. A percent-encoded slug is not a slug, and a path with a slash after the slug
+// is another path; both get 404. A link whose destination is this host gets 508 and records no click.
 package redirect
 
 import (
@@ -43,38 +45,38 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Config is what a Handler needs to know.
+// Config configures a Handler.
 type Config struct {
-	// BaseURL is where visitors reach this service, such as https://sho.rt: links that lead back to it are
-	// not followed. Required.
+	// BaseURL is the public address of this service, such as https://sho.rt. Links that lead back to it are not
+	// followed. Required.
 	BaseURL string
-	// Brand is what pages carry.
+	// Brand is shown on pages.
 	Brand Brand
-	// Trusted are the proxies whose word is taken for a client's address.
+	// Trusted are the proxies that are trusted to report a client's address.
 	Trusted visitor.Prefixes
-	// RateLimit is how many requests for links a client may make in a minute; 0 means no limit. It is this handler's own.
+	// RateLimit is how many requests for links a client may make per minute at this handler; 0 means no limit.
 	RateLimit int
-	// FreeRedirects leaves visits that lead to a destination out of the limit.
+	// FreeRedirects exempts successful redirects from RateLimit.
 	FreeRedirects bool
-	// VerifyLimit is how many passwords of links a client may have compared in a minute; 0 means no limit. A password that was
-	// found right a moment ago isn't compared.
+	// VerifyLimit is how many password comparisons a client may cause per minute; 0 means no limit. A password that was
+	// correct a moment ago is not compared again.
 	VerifyLimit int
-	// Anonymize is what of a visitor's address is left out of clicks; "" is nothing.
+	// Anonymize is the part of a visitor's address that is removed from clicks. The zero value removes nothing.
 	Anonymize visitor.Anonymize
-	// Now is the clock of locks and of expiry; nil means the time at which the server took the request.
+	// Now is the clock for lockouts and expiry. nil means the time at which the server received the request.
 	Now func() time.Time
 }
 
-// Upstream answers the paths that are not links, such as the control plane's.
+// Upstream answers paths that are not links, such as the control plane's.
 type Upstream interface {
-	// Owns reports whether a path, as it stands in the request, is the upstream's.
+	// Owns reports whether a path, in its raw form, belongs to the upstream.
 	Owns(path []byte) bool
 	// Serve answers a request. client is the visitor's address.
 	Serve(ctx *fasthttp.RequestCtx, client netip.Addr)
 }
 
-// Deps are the parts that a Handler works with. Geo, Agents, Upstream and Ready may be nil; so may Lockout, for a table that
-// is this handler's own.
+// Deps are the dependencies of a Handler. Geo, Agents, Upstream and Ready may be nil. If Lockout is nil, the handler
+// creates its own table.
 type Deps struct {
 	Table    *table.Table
 	Spool    *spool.Spool
@@ -82,18 +84,18 @@ type Deps struct {
 	Geo      *visitor.Geo
 	Lockout  *lockout.Table
 	Upstream Upstream
-	// Tracer makes a span for each answer that is timed, one in sixteen, if it is not the upstream's; nil means none.
+	// Tracer creates a span for one in sixteen answers, except those of the upstream. nil means no spans.
 	Tracer trace.Tracer
-	Ready  func() bool // whether the table is fit to answer from; nil means always
+	Ready  func() bool // whether the table may be used for answers; nil means always
 	Logger *slog.Logger
 }
 
-// Handler answers requests. It is for any number of goroutines.
+// Handler answers requests. It is safe for concurrent use.
 type Handler struct {
 	cfg      Config
 	deps     Deps
 	own      decision.Home
-	base     string // BaseURL without a slash at its end
+	base     string // BaseURL without a trailing slash
 	idBase   uint64
 	pages    *pages
 	policy   []byte
@@ -102,12 +104,12 @@ type Handler struct {
 	latency  *latency
 	hasher   *hasher
 	limiter  *limiter // nil without a limit
-	attempts *limiter // of passwords; nil without a limit
+	attempts *limiter // limits password comparisons; nil without a limit
 	tooMany  *refusal
 	pool     sync.Pool
 }
 
-// New makes a Handler. The error names everything that is wrong with the configuration.
+// New returns a Handler. The error names every problem of the configuration.
 func New(cfg Config, deps Deps) (*Handler, error) {
 	own, urlErr := decision.ParseHome(cfg.BaseURL)
 	p, brandErr := newPages(cfg.Brand)
@@ -131,16 +133,16 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	return h, nil
 }
 
-// work is the memory of one request. It goes back to a pool when the request is answered.
+// work is the memory of one request. It returns to a pool when the request is answered.
 type work struct {
 	visitor.Visitor
 	event     click.Event
 	location  []byte
-	decoded   []byte // the visitor's UTM values where they came escaped
+	decoded   []byte // the visitor's UTM values, if they were escaped
 	forwarded [][]byte
 }
 
-// Crawler is what a link's barrier asks.
+// Crawler reports whether the visitor is a preview crawler, for decision.Barrier.
 func (w *work) Crawler() bool { return w.Agent().Preview }
 
 // Serve answers one request.
@@ -151,7 +153,7 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 	t := split(header.RequestURI())
 
 	if t.slug != nil && len(t.rest) == 0 && (header.IsGet() || header.IsHead()) {
-		// The usual length of a request without a body is -2, none given.
+		// -2 means no Content-Length, which is usual for a request without a body.
 		if n := header.ContentLength(); n != -2 && !h.framed(ctx, maxIdleBody) {
 			return
 		}
@@ -163,9 +165,9 @@ func (h *Handler) Serve(ctx *fasthttp.RequestCtx) {
 	h.others(ctx, t)
 }
 
-// others answers what is not a visit of a link that exists.
+// others answers every request that is not a visit of an existing link.
 func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
-	if t.slug == nil || len(t.rest) > 0 { // else answer looks at it
+	if t.slug == nil || len(t.rest) > 0 { // else answer checks it
 		header := &ctx.Request.Header
 		if a := scanAsker(header.RawHeaders()); misfits(header, a.unsound, a.encoded) {
 			h.misframed(ctx)
@@ -211,7 +213,7 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 	h.missing(ctx)
 }
 
-// missing answers what leads nowhere. An edge that has no links yet doesn't claim that there is none.
+// missing answers 404. An edge that has not loaded its links yet answers 503, because it does not know all links.
 func (h *Handler) missing(ctx *fasthttp.RequestCtx) {
 	if h.deps.Ready != nil && !h.deps.Ready() {
 		h.refuse(ctx, fasthttp.StatusServiceUnavailable)
@@ -232,7 +234,7 @@ func (h *Handler) gone(ctx *fasthttp.RequestCtx) {
 	h.refuse(ctx, fasthttp.StatusGone)
 }
 
-// follow answers a visit of a link.
+// follow answers a visit of an existing link.
 func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
@@ -272,7 +274,7 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		return
 	}
 	if header.IsHead() {
-		ctx.Response.Header.SetContentLength(0) // the server leaves it out otherwise
+		ctx.Response.Header.SetContentLength(0) // otherwise the server omits the field
 	} else {
 		h.click(ctx, w, e.Num(), e.Owner(), d, presets)
 	}
@@ -280,13 +282,13 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	ctx.Response.Header.SetCanonical(nameLocation, w.locate(d.Target, presets, t.query))
 }
 
-// standing is what of a link may stand in the way. It looks at what the table's entry holds, which is at hand, and
-// not at the compiled link, which may be far from the processor.
+// standing returns the properties of a link that can prevent a redirect. It reads the table's entry, which is in the
+// processor's cache, and not the compiled link, which may not be.
 func standing(e *table.Entry) decision.Barrier {
 	return decision.Barrier{ExpiresAt: e.ExpiresAt(), Inactive: e.Inactive(), HasPassword: e.HasPassword(), HasPreview: e.HasPreview()}
 }
 
-// stop answers a visit of a link that isn't followed, at least not yet.
+// stop answers a visit without a redirect: the link is gone, asks for a password, or shows a preview.
 func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outcome, t target) {
 	if k == decision.Gone {
 		h.gone(ctx)
@@ -301,7 +303,7 @@ func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outc
 	h.page(ctx, h.pages.previewPage(r, h.base+"/"+r.Slug), h.policy)
 }
 
-// read writes down what the request says, as a click would carry it.
+// read fills w.event with the request's values for a click.
 func (h *Handler) read(ctx *fasthttp.RequestCtx, w *work, query []byte, now int64) facts {
 	header := &ctx.Request.Header
 	f := scanHeader(header.RawHeaders(), w.forwarded[:0], len(h.cfg.Trusted) > 0)
@@ -320,7 +322,7 @@ func (h *Handler) read(ctx *fasthttp.RequestCtx, w *work, query []byte, now int6
 	return f
 }
 
-// meet makes w the visitor of whom read has written, for decisions to ask.
+// meet prepares w.Visitor for decisions. It must follow read.
 func (h *Handler) meet(ctx *fasthttp.RequestCtx, w *work, f facts) {
 	w.Reset(visitor.Input{
 		UserAgent: ctx.Request.Header.UserAgent(), AcceptLanguage: f.language, Referer: f.referer,
@@ -328,12 +330,12 @@ func (h *Handler) meet(ctx *fasthttp.RequestCtx, w *work, f facts) {
 	}, h.deps.Geo, h.deps.Agents)
 }
 
-// click puts the visit into the spool. What the spool has no room for it counts itself.
+// click appends the visit to the spool. The spool counts clicks for which it has no space.
 func (h *Handler) click(ctx *fasthttp.RequestCtx, w *work, num, owner uint64, d decision.Choice, presets link.UTM) {
 	ev := &w.event
 	ev.Link, ev.Owner, ev.Rule, ev.Variant = num, owner, d.Rule, d.Variant
 	ev.UTM = ev.UTM.Or(presets)
-	ev.IP = h.cfg.Anonymize.Address(ev.IP) // rules and limits have had the whole one
+	ev.IP = h.cfg.Anonymize.Address(ev.IP) // rules and limits have already used the whole address
 	conn := ctx.ConnID()
 	h.deps.Spool.Append(uint32(conn), ev)
 	h.tally.add(conn, cRedirects)
@@ -344,11 +346,11 @@ func (h *Handler) click(ctx *fasthttp.RequestCtx, w *work, num, owner uint64, d 
 	}
 }
 
-// locate gives the bytes of Location, to be read only. They are valid until w is used again.
+// locate returns the value of Location. The caller must not change it. It is valid until w is reused.
 func (w *work) locate(target string, presets link.UTM, query []byte) []byte {
 	if len(query) == 0 && presets.IsZero() {
-		// unsafe: the bytes belong to the table or to a plan, neither of which is ever written, and the response
-		// copies them; on read-only pages, as the tests' constants are, a write would be a fault.
+		// unsafe: the bytes belong to the table or to a plan, which are never written, and the response copies them.
+		// In tests they are constants on read-only pages, where a write would fault.
 		return unsafe.Slice(unsafe.StringData(target), len(target))
 	}
 	w.location = link.AppendLocation(w.location[:0], target, presets, query)
@@ -367,7 +369,7 @@ func (h *Handler) now(ctx *fasthttp.RequestCtx) time.Time {
 	return ctx.Time()
 }
 
-// clientIP is the visitor's address, for requests that are not read otherwise.
+// clientIP returns the visitor's address for requests whose header read does not scan.
 func (h *Handler) clientIP(ctx *fasthttp.RequestCtx) netip.Addr {
 	f := scanHeader(ctx.Request.Header.RawHeaders(), nil, true)
 	return visitorIP(ctx, f, h.cfg.Trusted)
@@ -377,7 +379,7 @@ func visitorIP(ctx *fasthttp.RequestCtx, f facts, trusted visitor.Prefixes) neti
 	return visitor.ClientIP(peer(ctx), f.forwarded, f.realIP, trusted)
 }
 
-// peer is the other end of the socket.
+// peer returns the address of the other end of the socket.
 func peer(ctx *fasthttp.RequestCtx) netip.Addr {
 	if a, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
 		return a.AddrPort().Addr()
@@ -385,7 +387,7 @@ func peer(ctx *fasthttp.RequestCtx) netip.Addr {
 	return netip.Addr{}
 }
 
-// framed reports whether the request's body is one that is taken here, and refuses the request if it is not.
+// framed reports whether the request's body is acceptable. If it is not, framed refuses the request.
 func (h *Handler) framed(ctx *fasthttp.RequestCtx, limit int) bool {
 	status := framing(&ctx.Request.Header, limit)
 	if status == 0 && limit <= maxVerifyBody {
@@ -396,12 +398,11 @@ func (h *Handler) framed(ctx *fasthttp.RequestCtx, limit int) bool {
 	}
 	h.tally.add(ctx.ConnID(), cRefused)
 	h.refuse(ctx, status)
-	ctx.SetConnectionClose() // what is left of the body must not be read as a request
+	ctx.SetConnectionClose() // the rest of the body must not be read as a request
 	return false
 }
 
-// exact closes the connection after the answer if the request was not alone in its packet and the rest has not been
-// looked at.
+// exact closes the connection after the answer if the request's packet held more bytes and nothing has checked them.
 func exact(ctx *fasthttp.RequestCtx) {
 	header := &ctx.Request.Header
 	size := len(header.Method()) + len(header.RequestURI()) + len(header.Protocol()) + len("  \r\n") + len(header.RawHeaders())
@@ -413,14 +414,14 @@ func exact(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// misframed refuses a request that another server could read differently.
+// misframed refuses a request that another server could parse differently.
 func (h *Handler) misframed(ctx *fasthttp.RequestCtx) {
 	h.tally.add(ctx.ConnID(), cRefused)
 	h.refuse(ctx, fasthttp.StatusBadRequest)
 	ctx.SetConnectionClose()
 }
 
-// rescue turns a panic into an answer, and a count that must stay 0.
+// rescue turns a panic into an answer and counts it. The counter should stay 0.
 func (h *Handler) rescue(ctx *fasthttp.RequestCtx) {
 	cause := recover()
 	if cause == nil {
@@ -431,17 +432,17 @@ func (h *Handler) rescue(ctx *fasthttp.RequestCtx) {
 	ctx.Response.SetStatusCode(fasthttp.StatusInternalServerError)
 	id := string(h.requestID(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, nil))
 	h.head(ctx, []byte(id), typeJSON, jsonPolicyB)
-	h.deps.Logger.Error("panic while answering a visitor", "request_id", id, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	h.deps.Logger.Error("request handler panicked", "request_id", id, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 	ctx.Response.SetBodyRaw(apierror.Body(fasthttp.StatusInternalServerError, notices[fasthttp.StatusInternalServerError].text, nil, id))
 	ctx.SetConnectionClose()
 }
 
-// view reads bytes of the request as a string without copying. That is safe because whatever gets it either
-// is done with it before the request is answered (rules, the merge into the destination) or copies it (the
-// spool, which writes the event into its segment); the race detector notices one that is neither.
+// view returns bytes of the request as a string without copying them. That is safe because every user either finishes
+// with the string before the request is answered (rules, merging the query) or copies it (the spool). The race detector
+// finds a user that does neither.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// retryAfter rounds a wait up to the whole seconds that its header counts in.
+// retryAfter returns a wait as the value of Retry-After, in seconds rounded up.
 func retryAfter(d time.Duration) string {
 	return strconv.FormatInt(wholeSeconds(d), 10)
 }

@@ -6,23 +6,22 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// facts is what the redirect wants of a request's header, found in one pass. The values alias the request.
+// facts holds the header values that a redirect needs, found in one pass. The values alias the request.
 type facts struct {
 	referer   []byte
 	language  []byte
-	forwarded [][]byte // X-Forwarded-For, line by line; appended to what it is given
+	forwarded [][]byte // the X-Forwarded-For lines, appended to the given slice
 	realIP    []byte
 	prefetch  bool
 	unsound   bool // a line is folded or ends without a carriage return
-	encoded   bool // Transfer-Encoding is there
+	encoded   bool // Transfer-Encoding is present
 }
 
-// scanHeader reads a raw header block once. The first of several fields of one name counts.
+// scanHeader scans a raw header block once. If a field occurs several times, the first one counts. It collects the
+// client address from proxies only if proxied is true.
 //
-// Who a proxy says the client is, is taken down only if it matters.
-//
-// The block has been checked by the server before: every line ends in LF, and no name is empty. What the server lets pass
-// and must not be answered is told as unsound.
+// The server has checked that every line ends with LF and that no name is empty. scanHeader sets unsound for requests
+// that the server accepts but that must not be answered.
 func scanHeader(raw []byte, forwarded [][]byte, proxied bool) (f facts) {
 	f.forwarded = forwarded
 	for len(raw) > 0 {
@@ -67,7 +66,7 @@ func scanHeader(raw []byte, forwarded [][]byte, proxied bool) (f facts) {
 	return f
 }
 
-// field returns the value of a header line whose name, in lower case, is given; nil if it has another name.
+// field returns the value of a header line with the given name (in lower case), or nil if it has another name.
 func field(line []byte, name string) []byte {
 	if len(line) <= len(name) || line[len(name)] != ':' || !foldedEqual(line, name) {
 		return nil
@@ -75,7 +74,7 @@ func field(line []byte, name string) []byte {
 	if v := bytes.TrimSpace(line[len(name)+1:]); v != nil {
 		return v
 	}
-	return line[:0] // TrimSpace gives nil where nothing is left; the field is there all the same
+	return line[:0] // TrimSpace returns nil for an empty value, but the field is present
 }
 
 // first returns the value of the first header line of that name (in lower case), or nil.
@@ -93,7 +92,7 @@ func first(raw []byte, name string) []byte {
 	return nil
 }
 
-// asker is what every answer but a redirect wants of a request's header.
+// asker holds the header values that answers other than redirects need.
 type asker struct {
 	accept []byte
 	id     []byte // X-Request-ID
@@ -101,7 +100,7 @@ type asker struct {
 	unsound, encoded bool
 }
 
-// scanAsker reads a raw header block once. The first of several fields of one name counts.
+// scanAsker scans a raw header block once. If a field occurs several times, the first one counts.
 func scanAsker(raw []byte) (a asker) {
 	for len(raw) > 0 {
 		end := bytes.IndexByte(raw, '\n')
@@ -132,23 +131,23 @@ func scanAsker(raw []byte) (a asker) {
 	return a
 }
 
-// folded reports whether a line, which is not empty, belongs to the one before it.
+// folded reports whether a line, which must not be empty, continues the previous line.
 func folded(line []byte) bool { return line[0] == ' ' || line[0] == '\t' }
 
-// misfits reports whether another server could read a request differently, by what a scan of its header has found. An
-// encoding of a body that the server has not seen is the second way.
+// misfits reports whether another server could parse a request differently. unsound and encoded are the results of a
+// header scan. The server must have recognized a Transfer-Encoding, else the request is ambiguous.
 func misfits(header *fasthttp.RequestHeader, unsound, encoded bool) bool {
 	return unsound || encoded && header.ContentLength() == -2
 }
 
-// early reports whether a purpose means that nobody looks at the page yet.
+// early reports whether a purpose means that the request is a prefetch and no person sees the page yet.
 func early(purpose []byte) bool {
 	return len(purpose) > 0 && (bytes.Contains(purpose, []byte("prefetch")) ||
 		bytes.Contains(purpose, []byte("prerender")) || bytes.Contains(purpose, []byte("preview")))
 }
 
-// prefersHTML reports whether an Accept header ranks HTML above JSON. Who accepts anything alike, as scripts
-// do, gets JSON.
+// prefersHTML reports whether an Accept header ranks HTML at least as high as JSON. Clients that only accept any
+// type, as scripts do, get JSON.
 func prefersHTML(accept []byte) bool {
 	html, json := -1, -1
 	for len(accept) > 0 {
@@ -172,7 +171,7 @@ func prefersHTML(accept []byte) bool {
 	return html > 0 && html >= json
 }
 
-// quality returns the q parameter of a media range in thousandths, 1000 where there is none.
+// quality returns the q parameter of a media range in thousandths, or 1000 without one.
 func quality(params []byte) int {
 	n := bytes.Index(params, []byte("q="))
 	if n < 0 {
@@ -192,19 +191,19 @@ func quality(params []byte) int {
 	return v
 }
 
-// Bounds of the bodies that the redirect's own paths take, in bytes.
+// Maximum sizes of request bodies on the redirect's own paths, in bytes.
 const (
-	maxIdleBody   = 1 << 10 // with a method that needs no body
+	maxIdleBody   = 1 << 10 // for methods that need no body
 	maxVerifyBody = 4 << 10
 )
 
-// framing says what is wrong with how a request is framed: 0, or the status to refuse it with.
+// framing checks the framing of a request. It returns 0, or the status with which to refuse the request.
 //
-// A request with both Content-Length and Transfer-Encoding is where two servers in a row can disagree about
-// its end, so it is never answered. The server itself refuses repeated and malformed lengths.
+// Two servers in a row can disagree about the end of a request with both Content-Length and Transfer-Encoding, so
+// such a request is always refused. The server itself refuses repeated and malformed lengths.
 func framing(header *fasthttp.RequestHeader, limit int) int {
 	length := header.ContentLength()
-	if length == -2 { // neither of the two
+	if length == -2 { // neither of the two fields
 		return 0
 	}
 	raw := header.RawHeaders()

@@ -19,7 +19,7 @@ func TestHostile_raw_requests(t *testing.T) {
 	end := "Connection: close\r\n\r\n"
 	for name, c := range map[string]struct {
 		request string
-		status  string // of the first answer
+		status  string // status of the first answer
 		only    bool   // there must be no second answer
 	}{
 		"CL and TE":                {"POST /hidden/verify HTTP/1.1\r\n" + host + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /plain HTTP/1.1\r\n" + host + end, "400", true},
@@ -76,8 +76,8 @@ func TestHostile_raw_requests(t *testing.T) {
 	}
 }
 
-// Requests put together from pieces and then damaged: whatever comes in, the answer is none or HTTP, without
-// what was tried to be injected, without a 5xx and without a panic (which newWorld checks at its end).
+// Requests are assembled from pieces and then damaged. The edge must send no answer or a valid one, without injected
+// headers, without a 5xx, and without a panic (which newWorld checks at its end).
 func TestHostile_random_requests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, samples())
@@ -143,6 +143,6 @@ func TestHostile_a_slow_header_is_cut(t *testing.T) {
 		t.Errorf("status = %d", resp.StatusCode)
 	}
 	if d := time.Since(began); d < 4*time.Second || d > 15*time.Second {
-		t.Errorf("cut after %v, want some 5 s", d)
+		t.Errorf("cut after %v, want about 5 s", d)
 	}
 }

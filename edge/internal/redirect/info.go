@@ -6,7 +6,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// info answers GET /{slug}/info: what may be known of a link before it is followed. The destination is not.
+// info answers GET /{slug}/info with the public properties of a link. The destination is not among them.
 func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.deps.Table.Lookup(t.slug)
 	if !ok {
@@ -45,7 +45,7 @@ func orNull(s string) *string {
 	return &s
 }
 
-// instant writes a time as the API does, null for none.
+// instant formats a time like the API: ISO 8601 in UTC, or null if unixMilli is 0.
 func instant(unixMilli int64) *string {
 	if unixMilli == 0 {
 		return nil
@@ -53,13 +53,13 @@ func instant(unixMilli int64) *string {
 	return orNull(time.UnixMilli(unixMilli).UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
-// robots lets crawlers read links: those of social networks obey it, and without them there are no previews.
-// That a page is not to be listed, the page itself says.
+// robots lets crawlers fetch links, because the crawlers of social networks obey robots.txt and need links for
+// previews. Pages contain a noindex tag against search engines.
 const robots = "User-agent: *\nDisallow: /api/\n"
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2456e6"/><path d="M9 20.5 20.5 9M13 8.5h8.5V17" fill="none" stroke="#fff" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round"/></svg>`
 
-// fixed answers the paths that every edge has, and reports whether this was one.
+// fixed answers the fixed paths of every edge, such as /robots.txt. It returns false for other paths.
 func (h *Handler) fixed(ctx *fasthttp.RequestCtx, path []byte) bool {
 	var media, body, cache string
 	status := fasthttp.StatusOK

@@ -11,27 +11,28 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// sampleEvery is how many requests share one measurement. A measurement costs two looks at the clock and two atomic
-// additions, about 100 ns: too much for every redirect, which takes a few microseconds. A power of two.
+// sampleEvery is the sampling interval: one in sampleEvery requests is measured. A measurement reads the clock twice
+// and makes two atomic additions, about 100 ns. That is too much for every redirect, which takes a few microseconds.
+// It must be a power of two.
 const sampleEvery = 16
 
-// Outcomes of timed answers.
+// Outcomes of measured answers.
 const (
 	tRedirect uint32 = iota
-	tPage            // a page: preview, password form, info, and what every edge has, such as robots.txt
-	tPassword        // a password was checked, or would have been
+	tPage            // a page: preview, password form, info, or a fixed path such as robots.txt
+	tPassword        // a password attempt
 	tNotFound        // 404 and 410
-	tRefused         // any other 4xx, and 508
+	tRefused         // other 4xx, and 508
 	tBusy            // 429 and 503
-	tError           // any other 5xx
-	tProxied         // passed on to the control plane, whatever it answered
+	tError           // other 5xx
+	tProxied         // forwarded to the control plane, whatever its answer
 	outcomes
 )
 
 // outcomeNames are the values of the metric's label.
 var outcomeNames = [outcomes]string{"redirect", "page", "password", "not_found", "refused", "busy", "error", "proxied"}
 
-// LatencyBounds are the upper bounds of the buckets of a Latency.
+// LatencyBounds are the upper bounds of a Latency's buckets.
 var LatencyBounds = [...]time.Duration{
 	50 * time.Microsecond, 100 * time.Microsecond, 250 * time.Microsecond, 500 * time.Microsecond,
 	time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond,
@@ -39,30 +40,30 @@ var LatencyBounds = [...]time.Duration{
 	time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second,
 }
 
-// durations is one histogram: how many samples fell into each bucket, the last without a bound, and their sum.
+// durations is a histogram. The last bucket has no upper bound.
 type durations struct {
 	buckets [len(LatencyBounds) + 1]atomic.Uint64
 	sum     atomic.Int64 // nanoseconds
 }
 
-// latency holds a histogram for each outcome. Like those of a tally, its stripes fill whole cache lines, and a connection
-// keeps to one.
+// latency holds a histogram per outcome. As in tally, each connection uses one stripe, and stripes fill whole cache
+// lines.
 type latency [stripes][outcomes]durations
 
-// handle is Serve with the count and the time of its answer. It stands apart because the compiler's profile of redirects knows
-// Serve by its name and its lines.
+// handle calls Serve, and counts and measures its answer. It is a separate function because the compiler's profile of
+// redirects identifies Serve by its name and its lines.
 func (h *Handler) handle(ctx *fasthttp.RequestCtx) {
 	h.Serve(ctx)
 	h.observe(ctx)
 }
 
-// observe counts and times an answer that is about to be written.
+// observe counts and measures an answer that is about to be written.
 func (h *Handler) observe(ctx *fasthttp.RequestCtx) {
 	conn, status := ctx.ConnID(), ctx.Response.StatusCode()
 	if status >= fasthttp.StatusInternalServerError && status != fasthttp.StatusLoopDetected {
 		h.tally.add(conn, cErrors)
 	}
-	// Connections begin at different requests, so that those with one request each are sampled at the same rate.
+	// The first sample differs by connection, so that connections with one request are sampled at the same rate.
 	if (conn+ctx.ConnRequestNum())%sampleEvery == 0 {
 		o := h.outcome(ctx, status)
 		listen.Time(ctx.Conn(), ctx.Time(), uint32(conn%stripes)*outcomes+o+1)
@@ -72,14 +73,14 @@ func (h *Handler) observe(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// span records an answer that is about to be written. It names no link: who may read traces need not know them.
+// span records an answer that is about to be written. It contains no slug, because traces have a wider audience.
 func (h *Handler) span(began time.Time, outcome string, status int) {
 	_, s := h.deps.Tracer.Start(context.Background(), outcome, trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began),
 		trace.WithAttributes(attribute.Int("http.response.status_code", status)))
 	s.End()
 }
 
-// outcome names what a request was answered with.
+// outcome returns the outcome of a request.
 func (h *Handler) outcome(ctx *fasthttp.RequestCtx, status int) uint32 {
 	t := split(ctx.Request.Header.RequestURI())
 	switch up := h.deps.Upstream; {
@@ -113,16 +114,17 @@ func (l *latency) Took(mark uint32, d time.Duration) {
 	h.sum.Add(int64(d))
 }
 
-// Latency is how long sampled answers of one outcome took.
+// Latency is the histogram of the sampled answers with one outcome.
 type Latency struct {
 	Outcome string
-	Buckets [len(LatencyBounds)]uint64 // how many took at most as long as each of LatencyBounds
+	Buckets [len(LatencyBounds)]uint64 // cumulative: answers within each of LatencyBounds
 	Count   uint64
 	Sum     time.Duration
 }
 
-// Latencies returns the times of one answer in sixteen since the handler was made: from the moment when the server had
-// read the head of the request until the kernel had taken the answer, or the first part of one that is streamed.
+// Latencies returns the latencies of one in sixteen answers since the handler was created. A latency starts when the
+// server has read the head of the request. It ends when the kernel has accepted the answer, or the first part of a
+// streamed answer.
 func (h *Handler) Latencies() []Latency {
 	out := make([]Latency, outcomes)
 	for o := range out {

@@ -11,32 +11,33 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// A limiter remembers at most limitSets · limitWays clients, in 1 MiB that it takes once.
+// A limiter remembers at most limitSets · limitWays clients in 1 MiB, which it allocates once.
 const (
 	limitSets    = 1 << 14 // a power of two
 	limitWays    = 4       // clients in a set: a cache line
 	limitStripes = 64      // locks over the sets, a power of two
 )
 
-// limiter counts the requests of clients, each of whom may make so many at once and as many a minute. Who comes when a client's set is full
-// takes the place of whoever owes least, so a crowd of addresses can't wash out those that are over the limit.
+// limiter counts the requests of clients. Each client may make a minute's worth of requests at once. A new client in
+// a full set replaces the client with the smallest debt, so that many addresses cannot evict those that are over the
+// limit.
 type limiter struct {
 	seed  maphash.Seed
 	every int64 // nanoseconds that a request costs
 	locks [limitStripes]struct {
 		sync.Mutex
-		_ [56]byte // a cache line each
+		_ [56]byte // one cache line each
 	}
 	sets [limitSets][limitWays]debtor
 }
 
-// debtor is a client and the time at which it will have made up for its requests, in Unix nanoseconds.
+// debtor is a client and the time at which its debt of requests is paid off, in Unix nanoseconds.
 type debtor struct {
 	client uint64 // hash
-	until  int64  // 0: nobody
+	until  int64  // 0: unused
 }
 
-// newLimiter returns nil, which limits nobody, for 0 requests a minute.
+// newLimiter returns a limiter, or nil if perMinute is 0, which means no limit.
 func newLimiter(perMinute int) *limiter {
 	if perMinute <= 0 {
 		return nil
@@ -44,7 +45,7 @@ func newLimiter(perMinute int) *limiter {
 	return &limiter{seed: maphash.MakeSeed(), every: max(1, int64(time.Minute)/int64(perMinute))}
 }
 
-// take counts a request. If it is one too many, which is not counted, wait is how long until the next may come.
+// take counts a request and returns 0. Over the limit it does not count, and returns how long the client must wait.
 func (l *limiter) take(ip netip.Addr, now time.Time) (wait time.Duration) {
 	key := client.Key(ip).As16()
 	hash := maphash.Bytes(l.seed, key[:])
@@ -63,7 +64,7 @@ func (l *limiter) take(ip netip.Addr, now time.Time) (wait time.Duration) {
 		}
 	}
 	until := at
-	// More than a minute ahead is nobody's debt but of a clock that was set back.
+	// A debt of more than a minute comes from a clock that was set back, so ignore it.
 	if place.client == hash && place.until > at && place.until <= at+int64(time.Minute) {
 		until = place.until
 	}
@@ -74,7 +75,7 @@ func (l *limiter) take(ip netip.Addr, now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// over answers 429 and returns true if the visitor has made too many requests. Nobody has where there is no limit.
+// over answers 429 and returns true if the visitor is over the rate limit.
 func (h *Handler) over(ctx *fasthttp.RequestCtx) bool {
 	if h.limiter == nil {
 		return false
@@ -87,7 +88,7 @@ func (h *Handler) over(ctx *fasthttp.RequestCtx) bool {
 	return h.overAt(ctx, h.limiter, ip)
 }
 
-// overAt is over for a visitor whose address is known, at one of the limits.
+// overAt is over for a given limiter and address.
 func (h *Handler) overAt(ctx *fasthttp.RequestCtx, l *limiter, ip netip.Addr) bool {
 	wait := l.take(ip, h.now(ctx))
 	if wait <= 0 {

@@ -59,7 +59,7 @@ func TestRateLimit(t *testing.T) {
 	if got := w.get("/plain", from(client)...); got.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("and once more: %d", got.StatusCode)
 	}
-	w.advance(-time.Hour) // a clock that is set back locks nobody out
+	w.advance(-time.Hour) // a clock that is set back must not lock clients out
 	if got := w.get("/plain", from(client)...); got.StatusCode != http.StatusFound {
 		t.Errorf("after the clock was set back: %d", got.StatusCode)
 	}
@@ -115,7 +115,7 @@ func TestRateLimit_does_not_allocate(t *testing.T) {
 	}
 }
 
-// BenchmarkRateLimit shows what a limit costs a redirect; off is to be compared with BenchmarkServe/plain.
+// BenchmarkRateLimit measures the cost of a limit per redirect. Compare off with BenchmarkServe/plain.
 func BenchmarkRateLimit(b *testing.B) {
 	for name, perMinute := range map[string]int{"off": 0, "under": 1_000_000_000_000, "over": 1} {
 		b.Run(name, func(b *testing.B) {

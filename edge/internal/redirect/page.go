@@ -13,19 +13,19 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Brand is what the pages for visitors carry.
+// Brand is shown on the pages for visitors.
 type Brand struct {
 	Name    string // "" means Shortline
-	LogoURL string // absolute http(s), or a path on this host; "" means no picture
+	LogoURL string // absolute http(s) URL or a path on this host; "" means no logo
 }
 
-// Validate reports a logo address that pages could not show.
+// Validate returns an error if pages cannot show the logo.
 func (b Brand) Validate() error {
 	_, err := b.imageSource()
 	return err
 }
 
-// imageSource returns what the content security policy must allow for the logo.
+// imageSource returns the logo's source for the img-src directive of the content security policy.
 func (b Brand) imageSource() (string, error) {
 	if b.LogoURL == "" {
 		return "'none'", nil
@@ -61,8 +61,8 @@ const layout = `{{define "top"}}<!doctype html>
 
 const noticeText = `{{template "top" .}}<p>{{.Text}}</p>{{template "end" .}}`
 
-const formText = `{{template "top" .}}<p>This link is protected. Enter its password to go on.</p>
-{{if .Wrong}}<p class="bad" role="alert">That password is not right. Try again.</p>{{end}}<form method="post" action="{{.Action}}">
+const formText = `{{template "top" .}}<p>This link is protected. Enter the password to continue.</p>
+{{if .Wrong}}<p class="bad" role="alert">The password is wrong. Try again.</p>{{end}}<form method="post" action="{{.Action}}">
 <label for="password">Password</label><input id="password" name="password" type="password" required autofocus autocomplete="off" maxlength="72"{{if .Wrong}} aria-invalid="true"{{end}}>
 <button type="submit">Continue</button></form>{{template "end" .}}`
 
@@ -73,25 +73,25 @@ const previewText = `{{define "tags"}}
 {{end}}{{if .Image}}<meta property="og:image" content="{{.Image}}"><meta name="twitter:image" content="{{.Image}}">
 {{end}}{{end}}{{template "top" .}}{{if .Text}}<p>{{.Text}}</p>{{end}}<p><a href="{{.URL}}">{{.URL}}</a></p>{{template "end" .}}`
 
-// page is what a template is given.
+// page holds the values of a template.
 type page struct {
 	Brand   Brand
 	Style   template.CSS
 	Heading string
 	Text    string
 
-	Action template.URL // of the form
+	Action template.URL // target of the form
 	Wrong  bool
 
-	URL, Image, Card string // of the preview
+	URL, Image, Card string // values of the preview
 }
 
-// pages renders everything that people and crawlers see of the edge. Every value goes through html/template,
-// which escapes it for the place it stands in; the style is the only constant that is passed as code.
+// pages renders all HTML pages of the edge. html/template escapes every value for its context, except the style,
+// which is a constant.
 type pages struct {
 	brand                 Brand
 	notice, form, preview *template.Template
-	policy                string // the content security policy of all pages but the form
+	policy                string // the content security policy of all pages except the form
 	formPolicy            string
 }
 
@@ -112,8 +112,8 @@ func newPages(b Brand) (*pages, error) {
 	return &pages{
 		brand: b, notice: parse(noticeText), form: parse(formText), preview: parse(previewText),
 		policy: policy + "; form-action 'none'",
-		// Browsers apply form-action to the redirect that answers a form as well, and a right password is
-		// answered with one to anywhere, so the form's page can't narrow it to this host.
+		// Browsers also apply form-action to redirects after a form. A correct password redirects to any host, so the
+		// policy of the form cannot be limited to this host.
 		formPolicy: policy + "; form-action 'self' https: http:",
 	}, nil
 }
@@ -122,12 +122,12 @@ func (p *pages) render(t *template.Template, v page) []byte {
 	v.Brand, v.Style = p.brand, template.CSS(style)
 	var b bytes.Buffer
 	if err := t.Execute(&b, v); err != nil {
-		panic("BUG: a page's template does not fit its values: " + err.Error())
+		panic("BUG: cannot render a page: " + err.Error())
 	}
 	return b.Bytes()
 }
 
-// formPage asks for a password. The action carries the visitor's own query on to the destination.
+// formPage renders the password form. The form's action keeps the visitor's query for the destination.
 func (p *pages) formPage(slug, query, title string, wrong bool) []byte {
 	if title == "" {
 		title = "Password required"
@@ -136,12 +136,12 @@ func (p *pages) formPage(slug, query, title string, wrong bool) []byte {
 	if query != "" {
 		action += "?" + query
 	}
-	// The action starts with a slash and a slug, so it can't be another scheme or host; the template still
-	// escapes what in the query could end the attribute.
+	// The action starts with a slash and a slug, so it cannot name another scheme or host. The template still escapes
+	// characters in the query that could end the attribute.
 	return p.render(p.form, page{Heading: title, Action: template.URL(action), Wrong: wrong})
 }
 
-// previewPage is what a social crawler gets of a link that has a preview.
+// previewPage renders the page of a link with a preview for social crawlers.
 func (p *pages) previewPage(r *link.Record, shortURL string) []byte {
 	v := page{Heading: r.Preview.Title, Text: r.Preview.Description, URL: shortURL, Image: r.Preview.ImageURL, Card: r.Preview.TwitterCard}
 	if v.Heading == "" {

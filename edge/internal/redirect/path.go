@@ -2,7 +2,7 @@ package redirect
 
 import "bytes"
 
-// slugByte tells the bytes that a slug is made of: [A-Za-z0-9_-].
+// slugByte is true for the bytes of slugs: [A-Za-z0-9_-].
 var slugByte = func() (set [256]bool) {
 	for c := range 256 {
 		b := byte(c)
@@ -11,22 +11,22 @@ var slugByte = func() (set [256]bool) {
 	return
 }()
 
-// Lengths of a slug in bytes.
+// Limits of a slug's length in bytes.
 const (
 	minSlug = 3
 	maxSlug = 50
 )
 
-// target is a request target cut into its parts. The parts alias the request.
+// target is a request target split into its parts. The parts alias the request.
 type target struct {
-	path  []byte // from its first slash up to the query
-	slug  []byte // the first segment, nil if it has other bytes or another length than a slug
+	path  []byte // from the first slash to the query
+	slug  []byte // the first segment, or nil if it cannot be a slug
 	rest  []byte // the path after the slug: empty, or "/" and more
 	query []byte // without its question mark
 }
 
-// split cuts a raw request target. Nothing is decoded: a slug never needs escapes, so a percent-encoded one is
-// not a slug. A fragment, which no client should send, is dropped.
+// split splits a raw request target. It decodes nothing: slugs never need escapes, so a percent-encoded slug is not a
+// slug. It drops a fragment, which clients should not send.
 func split(uri []byte) (t target) {
 	if len(uri) == 0 || uri[0] != '/' {
 		uri = originForm(uri)
@@ -52,8 +52,8 @@ func split(uri []byte) (t target) {
 	return t
 }
 
-// originForm takes scheme and authority off a target in absolute form. Other forms ("*", an authority) give
-// the root, which is no link.
+// originForm removes scheme and authority from a target in absolute form. It maps other forms ("*", an authority) to
+// the root, which is not a link.
 func originForm(uri []byte) []byte {
 	if _, after, ok := bytes.Cut(uri, []byte("://")); ok {
 		if n := bytes.IndexAny(after, "/?#"); n >= 0 && after[n] == '/' {
@@ -63,7 +63,7 @@ func originForm(uri []byte) []byte {
 	return []byte("/")
 }
 
-// foldedEqual compares ASCII text, at least as long, with a lower-case constant of the same length.
+// foldedEqual reports whether ASCII text begins with lower, ignoring case. text must not be shorter than lower.
 func foldedEqual(text []byte, lower string) bool {
 	for i := range len(lower) {
 		c := text[i]

@@ -20,7 +20,7 @@ func ruleFor(id byte, target, conditions string) link.Rule {
 
 const onPhone = `{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}`
 
-// samples are links for every row of the contract's table.
+// samples are links for every row of the specification's table.
 func samples() []link.Record {
 	return []link.Record{
 		{Slug: "plain", Destination: "https://example.com/a%2Fb//c/../d?x=1#frag"},
@@ -52,7 +52,7 @@ func TestRedirect_every_row(t *testing.T) {
 		headers      []string
 		status       int
 		location     string
-		holds        string // in the body
+		holds        string // expected part of the body
 		click        bool
 		rule         byte
 		variant      byte

@@ -7,26 +7,26 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// refusal is an answer that leads nowhere, rendered once in both of its forms.
+// refusal is an error answer, rendered once as HTML and once as JSON.
 type refusal struct {
 	status     int
 	html, json []byte
 }
 
-// notices are the texts of refusals by status: a heading and a sentence for people, the sentence for programs.
+// notices are the texts of refusals by status. The page shows heading and text; the JSON body contains the text.
 var notices = map[int]struct{ heading, text string }{
-	fasthttp.StatusBadRequest:                  {"Bad request", "The request could not be understood."},
-	fasthttp.StatusNotFound:                    {"Link not found", "There is no link at this address. Check it for typing errors."},
-	fasthttp.StatusMethodNotAllowed:            {"Method not allowed", "This address does not take that method."},
+	fasthttp.StatusBadRequest:                  {"Bad request", "The request is malformed."},
+	fasthttp.StatusNotFound:                    {"Link not found", "There is no link at this address. Check the address for typing errors."},
+	fasthttp.StatusMethodNotAllowed:            {"Method not allowed", "This address does not support that method."},
 	fasthttp.StatusRequestTimeout:              {"Request timeout", "The request took too long to arrive."},
 	fasthttp.StatusGone:                        {"Link no longer available", "This link has expired or has been turned off."},
-	fasthttp.StatusRequestEntityTooLarge:       {"Request too large", "The body of the request is larger than this address takes."},
+	fasthttp.StatusRequestEntityTooLarge:       {"Request too large", "The request body is too large for this address."},
 	fasthttp.StatusUnsupportedMediaType:        {"Unsupported media type", "Send the password as JSON or as a form."},
-	fasthttp.StatusTooManyRequests:             {"Too many attempts", "There were too many wrong passwords. Wait a while and try again."},
-	fasthttp.StatusRequestHeaderFieldsTooLarge: {"Request header too large", "The header of the request, with its address, is larger than 8 KiB."},
-	fasthttp.StatusInternalServerError:         {"Something went wrong", "The request could not be answered. It has been noted."},
-	fasthttp.StatusServiceUnavailable:          {"Not available", "The service can't answer this at the moment. Try again soon."},
-	fasthttp.StatusLoopDetected:                {"Redirect loop", "This link leads back to this very service, so it is not followed."},
+	fasthttp.StatusTooManyRequests:             {"Too many attempts", "Too many wrong passwords were entered. Wait a while and try again."},
+	fasthttp.StatusRequestHeaderFieldsTooLarge: {"Request header too large", "The request line and the header are larger than 8 KiB."},
+	fasthttp.StatusInternalServerError:         {"Something went wrong", "An internal error occurred. It has been logged."},
+	fasthttp.StatusServiceUnavailable:          {"Service unavailable", "The service cannot answer at the moment. Try again soon."},
+	fasthttp.StatusLoopDetected:                {"Redirect loop", "This link leads back to this service, so it is not followed."},
 }
 
 func newRefusals(p *pages) map[int]*refusal {
@@ -45,17 +45,17 @@ func newRefusal(p *pages, status int, heading, text string) *refusal {
 	}
 }
 
-// newTooMany is for who asks too much; the notice of that status is for who guesses.
+// newTooMany returns the refusal for the rate limit. The notice with the same status is for password attempts.
 func newTooMany(p *pages) *refusal {
-	return newRefusal(p, fasthttp.StatusTooManyRequests, "Too many requests", "There were too many requests from your address. Wait a while and try again.")
+	return newRefusal(p, fasthttp.StatusTooManyRequests, "Too many requests", "Too many requests came from your address. Wait a while and try again.")
 }
 
-// Constant header lines are put in as one field, whose name holds all of them but the value of the last. The
-// server writes a name as it is, while it copies and checks each field's value; and none of a name comes from a
-// request. These stand on every page and every JSON answer, but not on redirects.
+// Constant header lines are set as one field whose name contains all of them except the last value. The server writes
+// names unchanged, while it copies and checks each value. That is safe because no part of the name comes from a
+// request. Every page and every JSON answer has these lines; redirects do not.
 const fixedLines = "Cache-Control: private, no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\nContent-Security-Policy"
 
-// jsonPolicy is the content security policy of answers that are no page.
+// jsonPolicy is the content security policy of answers that are not pages.
 const jsonPolicy = "default-src 'none'; frame-ancestors 'none'"
 
 var (
@@ -67,7 +67,7 @@ var (
 	nameLocation = []byte("Cache-Control: private, no-store\r\nLocation")
 )
 
-// refuse answers with one of the fixed refusals, as a page or as JSON, whichever the client prefers.
+// refuse answers with the refusal of a status, as HTML or JSON, whichever the client prefers.
 func (h *Handler) refuse(ctx *fasthttp.RequestCtx, status int) {
 	h.answer(ctx, h.refusals[status])
 }
@@ -88,14 +88,14 @@ func (h *Handler) answer(ctx *fasthttp.RequestCtx, r *refusal) {
 	ctx.Response.SetBodyRaw(r.json)
 }
 
-// refuseMethod answers 405 and names the methods that are taken here.
+// refuseMethod answers 405 with the allowed methods.
 func (h *Handler) refuseMethod(ctx *fasthttp.RequestCtx, allow string) {
 	h.tally.add(ctx.ConnID(), cRefused)
 	h.refuse(ctx, fasthttp.StatusMethodNotAllowed)
 	ctx.Response.Header.Set("Allow", allow)
 }
 
-// refuseWith answers with a JSON error of its own words.
+// refuseWith answers with a JSON error with the given message.
 func (h *Handler) refuseWith(ctx *fasthttp.RequestCtx, status int, message string, problems ...apierror.Field) {
 	ctx.Response.SetStatusCode(status)
 	h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeJSON, jsonPolicyB)
@@ -112,14 +112,14 @@ func (h *Handler) page(ctx *fasthttp.RequestCtx, body, policy []byte) {
 func (h *Handler) json(ctx *fasthttp.RequestCtx, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic("BUG: an answer can't be rendered: " + err.Error())
+		panic("BUG: cannot render an answer: " + err.Error())
 	}
 	h.head(ctx, scanAsker(ctx.Request.Header.RawHeaders()).id, typeJSON, jsonPolicyB)
 	ctx.Response.SetBodyRaw(b)
 }
 
-// head sets the fields that all answers but redirects have: media type, security, and the request id, which is
-// the one that the request came with if that is a sane one.
+// head sets the fields of all answers except redirects: media type, security headers and request id. id is the id of
+// the request, which is used if it is valid.
 func (h *Handler) head(ctx *fasthttp.RequestCtx, id, mediaType, policy []byte) {
 	ctx.Response.Header.SetContentTypeBytes(mediaType)
 	ctx.Response.Header.SetCanonical(fixedName, policy)
@@ -127,7 +127,7 @@ func (h *Handler) head(ctx *fasthttp.RequestCtx, id, mediaType, policy []byte) {
 	ctx.Response.Header.SetCanonical(nameID, h.requestID(ctx, id, buf[:0]))
 }
 
-// requestID returns the id, or if there is none that is fit for a header and a log, a new one appended to buf.
+// requestID returns id if it is safe for headers and logs. Otherwise it appends a new id to buf.
 func (h *Handler) requestID(ctx *fasthttp.RequestCtx, id, buf []byte) []byte {
 	if len(id) > 0 && len(id) <= 64 && slugLike(id) {
 		return id
@@ -139,7 +139,7 @@ func (h *Handler) requestID(ctx *fasthttp.RequestCtx, id, buf []byte) []byte {
 	return buf
 }
 
-// slugLike keeps foreign ids to bytes that are harmless in headers and logs.
+// slugLike reports whether all bytes of a client's id are harmless in headers and logs.
 func slugLike(id []byte) bool {
 	for _, c := range id {
 		if !slugByte[c] && c != '.' && c != ':' {

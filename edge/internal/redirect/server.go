@@ -11,22 +11,22 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Limits of a connection.
+// Limits of the server.
 const (
-	maxHeader      = 8 << 10 // bytes of request line and header together
+	maxHeader      = 8 << 10 // bytes of the request line and the header
 	maxProxiedBody = 12 << 20
 	maxConnections = 65536
 )
 
-// Timeouts are those that the listener of a Handler's server has to keep. Idle connections are kept for longer
-// than load balancers do, so that it is they who close them.
+// Timeouts are the timeouts for the listener of a Handler's server. The idle timeout is longer than that of load
+// balancers, so that the load balancer closes idle connections.
 var Timeouts = listen.Timeouts{Read: 5 * time.Second, Write: 10 * time.Second, Idle: 75 * time.Second}
 
-// NewServer makes the HTTP server that a Handler is meant to run in, and which must serve l: small limits, no header of its own making
-// but Date, and every refusal in the service's own form.
+// NewServer returns the HTTP server for a Handler. The server must serve l. It has small limits, adds no header but
+// Date, and sends every refusal in the service's own form.
 //
-// Header names are not normalized, as that costs more than the one comparison without regard to case that the
-// handler makes for each line.
+// The server does not normalize header names. That would cost more than the handler's one case-insensitive comparison
+// per line.
 func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 	l.Foresee(foresight{h})
 	l.Clock(h.latency)
@@ -37,13 +37,13 @@ func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 
 		ReadBufferSize:  maxHeader,
 		WriteBufferSize: 4 << 10,
-		// With streaming this is how much is read before the handler sees the request, else the most that
-		// is taken. Only an upstream takes more than a password.
+		// With streaming this is how much of a body is read before the handler is called, else the maximum size of a
+		// body. Only an upstream accepts larger bodies than a password.
 		MaxRequestBodySize:           maxVerifyBody,
 		StreamRequestBody:            h.deps.Upstream != nil,
 		DisablePreParseMultipartForm: true,
 
-		ConnState:   l.State, // in place of timeouts of the server's own
+		ConnState:   l.State, // instead of the server's own timeouts
 		Concurrency: maxConnections,
 
 		DisableHeaderNamesNormalizing: true,
@@ -55,13 +55,13 @@ func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 	}
 }
 
-// silent drops what the server would log of single connections: peers that vanish or send nonsense are not an
-// operator's business, and those that were answered with a refusal are counted.
+// silent drops the server's log messages about single connections. Peers that disconnect or send garbage need no
+// attention from operators, and refused requests are counted.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// misread answers what the server could not read as a request.
+// misread answers a request that the server could not parse.
 func (h *Handler) misread(ctx *fasthttp.RequestCtx, err error) {
 	h.tally.add(ctx.ConnID(), cRefused)
 	status := fasthttp.StatusBadRequest
@@ -80,8 +80,8 @@ func (h *Handler) misread(ctx *fasthttp.RequestCtx, err error) {
 	ctx.SetConnectionClose()
 }
 
-// readBody takes in a request's body of at most limit bytes, if the server has left it to the handler. It
-// returns 0, or the status to refuse the request with.
+// readBody reads a request's body of at most limit bytes, if the server has not read it already. It returns 0, or the
+// status with which to refuse the request.
 func readBody(ctx *fasthttp.RequestCtx, limit int) int {
 	if !ctx.Request.IsBodyStream() {
 		if len(ctx.Request.Body()) > limit {

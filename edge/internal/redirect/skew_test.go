@@ -9,8 +9,8 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Edges whose clocks are ten minutes off, and one that is set back in the middle: a link expires too early or too late by
-// just that, and numbers of clicks, which are what order and identity come from, are dense all the same.
+// The clocks of two edges are ten minutes off, and one clock is set back during the test. A link expires too early or
+// too late by exactly that. The numbers of clicks, which give clicks their order and identity, still have no gaps.
 func TestServe_with_clocks_that_are_off(t *testing.T) {
 	t.Parallel()
 	const skew = 10 * time.Minute
@@ -22,7 +22,7 @@ func TestServe_with_clocks_that_are_off(t *testing.T) {
 			w := newWorld(t, links)
 			at := func(truly time.Time) { w.clock.Store(truly.Add(off).UnixNano()) }
 			for _, c := range []struct {
-				after  time.Duration // the moment of expiry by this edge's clock
+				after  time.Duration // time after expiry by this edge's clock
 				status int
 			}{{-time.Millisecond, http.StatusFound}, {0, http.StatusGone}, {time.Second, http.StatusGone}} {
 				at(ends.Add(-off + c.after))
@@ -30,7 +30,7 @@ func TestServe_with_clocks_that_are_off(t *testing.T) {
 					t.Errorf("%v after expiry by its own clock: %d, want %d", c.after, got.StatusCode, c.status)
 				}
 			}
-			at(ends.Add(skew + time.Second)) // nobody's clock is farther off
+			at(ends.Add(skew + time.Second)) // no clock is farther off
 			if got := w.get("/ends"); got.StatusCode != http.StatusGone {
 				t.Errorf("past expiry and the skew: %d", got.StatusCode)
 			}
@@ -46,7 +46,7 @@ func TestServe_with_clocks_that_are_off(t *testing.T) {
 						if got := w.get("/plain"); got.StatusCode != http.StatusFound {
 							t.Errorf("visitor %d: %d", i, got.StatusCode)
 						}
-						w.advance(-7 * time.Second) // ever earlier
+						w.advance(-7 * time.Second) // the clock goes back again and again
 					}
 				})
 			}
@@ -62,7 +62,7 @@ func TestServe_with_clocks_that_are_off(t *testing.T) {
 				}
 			}
 			if backwards < visitors*each/10 {
-				t.Errorf("the clock went back only %d times: the test does not bite", backwards)
+				t.Errorf("the clock went back only %d times, too few for this test", backwards)
 			}
 		})
 	}

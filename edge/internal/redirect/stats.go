@@ -2,11 +2,11 @@ package redirect
 
 import "sync/atomic"
 
-// stripes is the number of copies of each counter; a connection keeps to one, so that processors don't pass a
-// cache line to and fro. A power of two.
+// stripes is the number of copies of each counter. Each connection uses one copy, so that processors do not contend
+// for a cache line. It must be a power of two.
 const stripes = 32
 
-// counter names one thing that is counted.
+// counter identifies a counter.
 type counter uint8
 
 const (
@@ -44,34 +44,34 @@ func (t *tally) sum(c counter) (n uint64) {
 	return n
 }
 
-// Stats counts what a Handler has answered since it was made.
+// Stats holds the counters of a Handler since its creation.
 type Stats struct {
-	Redirects uint64 // answers that lead to a destination and count as a click
-	Rules     uint64 // of these, chosen by a routing rule
-	Variants  uint64 // of these, chosen by an A/B test
-	Previews  uint64 // pages for social crawlers
+	Redirects uint64 // redirects to a destination that count as a click
+	Rules     uint64 // redirects with a destination chosen by a routing rule
+	Variants  uint64 // redirects with a destination chosen by an A/B test
+	Previews  uint64 // preview pages for social crawlers
 	Forms     uint64 // password forms shown
-	Infos     uint64 // answers of /{slug}/info
-	Verified  uint64 // right passwords
+	Infos     uint64 // answers to /{slug}/info
+	Verified  uint64 // correct passwords
 	Wrong     uint64 // wrong passwords
 	Locked    uint64 // attempts refused by a lockout
 	Busy      uint64 // attempts refused because too many were being checked
 	Missing   uint64 // 404
 	Gone      uint64 // 410
 	Loops     uint64 // destinations on this very host, refused
-	Refused   uint64 // malformed, oversized or not understood
-	Proxied   uint64 // passed on to the upstream
-	Panics    uint64 // requests that hit a bug; 0 in a healthy edge
-	Limited   uint64 // refused because the client made too many requests
-	// Unavailable counts answers 503 of an edge that has no links yet.
+	Refused   uint64 // malformed, oversized or unsupported requests
+	Proxied   uint64 // forwarded to the upstream
+	Panics    uint64 // requests that caused a panic; 0 in a healthy edge
+	Limited   uint64 // refused by the rate limit
+	// Unavailable counts 503 answers of an edge that has no links yet.
 	Unavailable uint64
-	// Errors counts answers with a 5xx status, those of the upstream included, but not 508: that is a link's fault.
+	// Errors counts answers with a 5xx status, including those of the upstream, but not 508, which a link causes.
 	Errors         uint64
 	Hashes         uint64 // passwords compared
 	LockoutClients int    // clients in the lockout table, a gauge
 }
 
-// Stats returns the counters. They are read one by one, so sums over them may be off by requests in flight.
+// Stats returns the counters. It reads them one by one, so they may be inconsistent by the requests in flight.
 func (h *Handler) Stats() Stats {
 	return Stats{
 		Redirects: h.tally.sum(cRedirects), Rules: h.tally.sum(cRules), Variants: h.tally.sum(cVariants),

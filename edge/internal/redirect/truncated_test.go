@@ -9,7 +9,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Rules see as much of a header or parameter as the stored click, and no more.
+// Rules see exactly the part of a header or parameter that a stored click keeps.
 func TestH2_RulesSeeWhatTheClickKeeps(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -18,20 +18,20 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// maxPassword is the longest password there can be, in bytes: bcrypt reads no more.
+// maxPassword is the maximum length of a password in bytes. bcrypt ignores further bytes.
 const maxPassword = 72
 
-// wrongBefore is the parameter by which the form learns that it is shown again.
+// wrongBefore is the query parameter that makes the form show an error after a wrong password.
 const wrongBefore = "error=invalid_password"
 
-// form shows the password form of a link. The visitor's own parameters go along, to reach the destination.
+// form shows the password form of a link. It keeps the visitor's own parameters for the destination.
 func (h *Handler) form(ctx *fasthttp.RequestCtx, r *link.Record, query string) {
 	own, wrong := withoutMark(query)
 	h.tally.add(ctx.ConnID(), cForms)
 	h.page(ctx, h.pages.formPage(r.Slug, own, r.Title, wrong), []byte(h.pages.formPolicy))
 }
 
-// withoutMark takes the mark of a wrong password out of a query.
+// withoutMark removes wrongBefore from a query.
 func withoutMark(query string) (own string, marked bool) {
 	if !strings.Contains(query, wrongBefore) {
 		return query, false
@@ -47,7 +47,7 @@ func withoutMark(query string) (own string, marked bool) {
 	return strings.Join(kept, "&"), marked
 }
 
-// verify answers POST /{slug}/verify: it checks a password and, if it is right, leads on as the link would.
+// verify answers POST /{slug}/verify. It checks the password and, if it is correct, answers with the destination.
 func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.deps.Table.Lookup(t.slug)
 	if !ok {
@@ -77,7 +77,7 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 		return
 	case len(g.problems) > 0 && !g.fromForm:
 		h.tally.add(ctx.ConnID(), cRefused)
-		h.refuseWith(ctx, fasthttp.StatusBadRequest, "The request has problems.", g.problems...)
+		h.refuseWith(ctx, fasthttp.StatusBadRequest, "The request is invalid.", g.problems...)
 		return
 	}
 	right := false
@@ -94,9 +94,9 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 	h.admit(ctx, plan, t, g.fromForm)
 }
 
-// check reports whether a password is the link's, or else that the request was refused, and answered, without looking at it.
-// Only attempts that need a comparison count for the limit: a password that is known to be right costs next to nothing, and
-// many who know it may share an address.
+// check reports whether a password is correct. If it refuses the request without checking the password, it sends the
+// answer and returns answered. Only attempts that need a comparison count for VerifyLimit: a password that is
+// remembered as correct costs almost nothing, and many people who know it may share an address.
 func (h *Handler) check(ctx *fasthttp.RequestCtx, r *link.Record, password []byte, now time.Time) (right, answered bool) {
 	ip := h.clientIP(ctx)
 	try, wait := h.deps.Lockout.Begin(r.Num, ip, now)
@@ -140,7 +140,7 @@ func (h *Handler) lockedOut(ctx *fasthttp.RequestCtx, wait time.Duration) {
 func (h *Handler) wrong(ctx *fasthttp.RequestCtx, r *link.Record, t target, fromForm bool) {
 	h.tally.add(ctx.ConnID(), cWrong)
 	if !fromForm {
-		h.refuseWith(ctx, fasthttp.StatusUnauthorized, "The password is not right.")
+		h.refuseWith(ctx, fasthttp.StatusUnauthorized, "The password is wrong.")
 		return
 	}
 	back := "/" + r.Slug + "?" + wrongBefore
@@ -150,7 +150,7 @@ func (h *Handler) wrong(ctx *fasthttp.RequestCtx, r *link.Record, t target, from
 	seeOther(ctx, []byte(back))
 }
 
-// admit leads a visitor who knows the password to the destination.
+// admit answers a visitor with the correct password: it records a click and sends the destination.
 func (h *Handler) admit(ctx *fasthttp.RequestCtx, plan *table.Plan, t target, fromForm bool) {
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
@@ -162,7 +162,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, plan *table.Plan, t target, fr
 		return
 	}
 	if h.own.Has(w.event.Referer) {
-		w.event.Referer = "" // the form itself, which is not where the visitor came from
+		w.event.Referer = "" // the form itself is not where the visitor came from
 	}
 	h.tally.add(ctx.ConnID(), cVerified)
 	h.click(ctx, w, r.Num, r.Owner, d, r.UTM)
@@ -184,14 +184,14 @@ func seeOther(ctx *fasthttp.RequestCtx, location []byte) {
 	ctx.Response.Header.SetCanonical(nameLocation, location)
 }
 
-// entry is what somebody sent to verify.
+// entry is the body of a request to verify.
 type entry struct {
 	password []byte
 	fromForm bool
 	problems []apierror.Field
 }
 
-// readAttempt reads a form or a JSON object. A status other than 0 is what to refuse the request with.
+// readAttempt reads a form or a JSON object. If status is not 0, the caller must refuse the request with it.
 func readAttempt(ctx *fasthttp.RequestCtx) (g entry, status int) {
 	body := ctx.Request.Body()
 	media, _, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
@@ -203,7 +203,7 @@ func readAttempt(ctx *fasthttp.RequestCtx) (g entry, status int) {
 			return g, fasthttp.StatusBadRequest
 		}
 		g.password = []byte(values.Get("password"))
-	case len(body) == 0: // as an empty object
+	case len(body) == 0: // treat it as an empty object
 	case media == "application/json" && err == nil:
 		if g.password, g.problems, err = decodeAttempt(body); err != nil {
 			return g, fasthttp.StatusBadRequest
@@ -228,13 +228,13 @@ func decodeAttempt(body []byte) (password []byte, problems []apierror.Field, err
 		return nil, nil, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("more than one value")
+		return nil, nil, errors.New("the body contains more than one value")
 	}
 	for name, value := range object {
 		var s *string
 		switch {
 		case name != "password":
-			problems = append(problems, apierror.Field{Field: name, Message: "property is not known"})
+			problems = append(problems, apierror.Field{Field: name, Message: "is not a known property"})
 		case json.Unmarshal(value, &s) != nil:
 			problems = append(problems, apierror.Field{Field: "password", Message: "password must be a string"})
 		case s != nil:

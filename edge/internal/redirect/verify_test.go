@@ -180,7 +180,7 @@ func TestVerify_an_IPv6_household_is_one_guesser(t *testing.T) {
 	}
 }
 
-// A flood of guesses from many addresses must neither run many hashes nor take all memory, and redirects go on.
+// A flood of attempts from many addresses must not run many hashes or use much memory, and redirects must keep working.
 func TestVerify_a_flood_is_bounded(t *testing.T) {
 	t.Parallel()
 	slow, err := bcrypt.GenerateFromPassword([]byte("correct horse"), 10)
@@ -211,11 +211,11 @@ func TestVerify_a_flood_is_bounded(t *testing.T) {
 	}
 	group.Wait()
 	s := w.handler.Stats()
-	// One at a time, at least some 20 ms each: so many fit into the time that has passed, and no more.
+	// Comparisons run one at a time and take at least 20 ms each, which bounds their number in the elapsed time.
 	if most := uint64(time.Since(began)/(20*time.Millisecond)) + 9; s.Hashes > most || s.Busy == 0 || status[401]+status[429] != 200 || int(s.Hashes) != status[401] {
 		t.Errorf("stats %+v, answers %v in %v", s, status, time.Since(began))
 	}
 	if s.LockoutClients != status[401] {
-		t.Errorf("%d guessers are remembered for %d failures", s.LockoutClients, status[401])
+		t.Errorf("%d clients are in the lockout table after %d failures", s.LockoutClients, status[401])
 	}
 }

@@ -24,7 +24,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// epoch is where the clock of these tests begins: a Wednesday, 10:00 UTC.
+// epoch is the start of the clock in these tests: a Wednesday, 10:00 UTC.
 var epoch = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
 
 const (
@@ -43,7 +43,7 @@ var secret = sync.OnceValue(func() string {
 	return string(b)
 })
 
-// world is an edge's redirect with its real neighbours, serving on a port of its own.
+// world is a Handler with its real dependencies and a port of its own.
 type world struct {
 	t       *testing.T
 	addr    string
@@ -132,7 +132,7 @@ func newSpool(t testing.TB) *spool.Spool {
 	return s
 }
 
-// replace puts another state of a link into the table.
+// replace replaces a link in the table.
 func (w *world) replace(r link.Record) {
 	w.t.Helper()
 	r.Owner, r.Revision = 77, 2
@@ -147,13 +147,13 @@ func (w *world) replace(r link.Record) {
 
 func (w *world) advance(d time.Duration) { w.clock.Add(int64(d)) }
 
-// answer is what came back, with its body read.
+// answer is an answer with its body.
 type answer struct {
 	*http.Response
 	body string
 }
 
-// ask sends one request and never follows a redirect. Headers come as name and value by turns.
+// ask sends one request and does not follow redirects. headers alternates names and values.
 func (w *world) ask(method, target, body string, headers ...string) answer {
 	w.t.Helper()
 	req, err := http.NewRequest(method, "http://"+w.addr+target, strings.NewReader(body))
@@ -181,7 +181,7 @@ func (w *world) get(target string, headers ...string) answer {
 	return w.ask(http.MethodGet, target, "", headers...)
 }
 
-// raw sends bytes as they are and returns all that comes back until the edge closes the connection.
+// raw sends bytes unchanged and returns everything that the edge sends until it closes the connection.
 func (w *world) raw(request string) string {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.addr)
@@ -194,11 +194,11 @@ func (w *world) raw(request string) string {
 		w.t.Fatal(err)
 	}
 	_ = conn.(*net.TCPConn).CloseWrite()
-	b, _ := io.ReadAll(bufio.NewReader(conn)) // a reset after the answer is as good as a close
+	b, _ := io.ReadAll(bufio.NewReader(conn)) // a reset after the answer counts as a close
 	return string(b)
 }
 
-// clicks takes everything out of the spool and returns it. If it is not n clicks, the test fails.
+// clicks takes all clicks out of the spool. The test fails unless there are n.
 func (w *world) clicks(n int) []click.Event {
 	w.t.Helper()
 	var got []click.Event
