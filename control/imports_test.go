@@ -6,20 +6,147 @@ import (
 	"github.com/shortline/shortline/shared/archtest"
 )
 
+// The layers of the control plane, from the outside in. A package imports packages of its own layer, those that its
+// layer lists, and shared. The control plane never imports the edge; standalone, which joins both, has its own table.
+var layers = []archtest.Layer{
+	{
+		Path: "control/cmd/control",
+		Is:   "the program: it chooses the adapters and hands them to app, and nothing else knows both",
+		May: []string{
+			"control/internal/app", "control/internal/commands",
+			"control/internal/clicks/analytics", "control/internal/clicks/analytics/clickhouse", "control/internal/clicks/ingest/kafkasource", "control/internal/manage/media/object",
+			"control/internal/fleet/edgeapi", "control/internal/platform", "control/internal/platform/backup/fleet", "control/internal/store",
+			"control/internal/manage/audit", // the arguments and the report of verify-audit
+		},
+	},
+	{
+		Path: "control/internal/app",
+		Is:   "the wiring: it makes every use case and the API from ports. Adapters come from cmd, so that each program has its own",
+		May: []string{
+			"control/internal/api", "control/internal/console", "control/internal/manage", "control/internal/fleet", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/manage/media/object", // the settings of the bucket, and the port
+		},
+	},
+	{
+		Path: "control/internal/api",
+		Is:   "the REST transport: the only place that knows echo, huma and OpenAPI. It calls use cases and holds no rules",
+		May: []string{
+			"control/internal/manage", "control/internal/clicks", "control/internal/platform", "control/internal/store",
+			"control/internal/fleet", // the list of edges, waiting for edges, and whether a proxied request comes from an edge
+		},
+	},
+	{
+		Path: "control/internal/commands",
+		Is:   "the operators' commands, another transport beside api, without a running control plane",
+		May:  []string{"control/internal/manage", "control/internal/clicks", "control/internal/platform", "control/internal/store"},
+	},
+	{
+		Path: "control/internal/console",
+		Is:   "the web console's files, which know the control plane by its API only",
+	},
+	{
+		Path: "control/internal/manage",
+		Is:   "the use cases of people who own links: they know neither HTTP nor how clicks and links travel",
+		May: []string{
+			"control/internal/platform", "control/internal/store", "control/internal/manage/media/object",
+			"control/internal/clicks/analytics", // the port: a bundle's clicks, erasing an address, and events of clicks
+			"control/internal/fleet/publish",    // explain shows what an edge does with the record that is published
+		},
+	},
+	{
+		Path: "control/internal/fleet",
+		Is:   "what edges talk to: links for edges, their reports, and the lockout exchange",
+		May: []string{
+			"control/internal/store",
+			"control/internal/manage/links", // publish: the addresses of preview images
+		},
+	},
+	{
+		Path: "control/internal/clicks",
+		Is:   "the click pipeline: ports to the click store and to Kafka, ingest, reports and their checks",
+		May:  []string{"control/internal/platform", "control/internal/store"},
+	},
+	{
+		Path: "control/internal/clicks/analytics/clickhouse",
+		Is:   "the adapter of the click store for fleets, for cmd only",
+		May:  []string{"control/internal/clicks/analytics"},
+	},
+	{
+		Path: "control/internal/clicks/analytics/duckdb",
+		Is:   "the adapter of the click store for standalone, for cmd only, because it needs cgo",
+		May:  []string{"control/internal/clicks/analytics"},
+	},
+	{
+		Path: "control/internal/clicks/ingest/kafkasource",
+		Is:   "the adapter between Kafka and a click.Sink, for cmd only",
+	},
+	{
+		Path: "control/internal/manage/media/object",
+		Is:   "the port to the store of images with its two adapters, a folder and S3",
+	},
+	{
+		Path: "control/internal/platform",
+		Is:   "infrastructure without rules about links: users' credentials, sealing, outbound requests, HTTP serving, errors",
+		May:  []string{"control/internal/store"}, // auth: sessions, keys and throttling of sign-in
+	},
+	{
+		Path: "control/internal/platform/backup/fleet",
+		Is:   "backups of a fleet, for cmd only: they copy what the adapters keep, in the adapters' own formats, so ports are not enough",
+		May: []string{
+			"control/internal/clicks/analytics", "control/internal/clicks/analytics/clickhouse", "control/internal/clicks/ingest/kafkasource",
+			"control/internal/manage/media", "control/internal/manage/media/object", "control/internal/platform", "control/internal/store",
+		},
+	},
+	{
+		Path: "control/internal/store",
+		Is:   "the database of links and users, for SQLite and PostgreSQL, below everything: it holds no rules",
+	},
+}
+
+var libraries = []archtest.Library{
+	{Path: "github.com/prometheus/client_golang/prometheus"},
+	{Path: "go.opentelemetry.io/otel"},
+	{Path: "github.com/google/uuid"},
+	{Path: "github.com/labstack/echo/v4", In: []string{"control/internal/api"}},
+	{Path: "github.com/danielgtaylor/huma/v2", In: []string{"control/internal/api"}},
+	{Path: "github.com/swaggest/swgui", In: []string{"control/internal/api"}},
+	{Path: "golang.org/x/net", In: []string{"control/internal/api", "control/internal/manage/webhooks", "control/internal/platform/outbound"}},
+	{Path: "database/sql", In: []string{"control/internal/store", "control/internal/clicks/analytics/duckdb", "control/internal/api", "control/internal/manage/audit"}},
+	{Path: "github.com/jackc/pgx/v5", In: []string{"control/internal/store"}},
+	{Path: "github.com/pressly/goose/v3", In: []string{"control/internal/store"}},
+	{Path: "modernc.org/sqlite", In: []string{"control/internal/store"}},
+	{Path: "github.com/ClickHouse/clickhouse-go/v2", In: []string{"control/internal/clicks/analytics/clickhouse"}},
+	{Path: "github.com/duckdb/duckdb-go/v2", In: []string{"control/internal/clicks/analytics/duckdb"}},
+	{Path: "github.com/segmentio/kafka-go", In: []string{"control/internal/clicks/ingest/kafkasource"}},
+	{Path: "github.com/klauspost/compress", In: []string{"control/internal/clicks/ingest/kafkasource"}},
+	{Path: "github.com/dgraph-io/ristretto/v2", In: []string{"control/internal/clicks/report"}},
+	{Path: "github.com/minio/minio-go/v7", In: []string{"control/internal/manage/media/object"}},
+	{Path: "github.com/chai2010/webp", In: []string{"control/internal/manage/media/picture"}},
+	{Path: "golang.org/x/image", In: []string{"control/internal/manage/media/picture"}},
+	{Path: "github.com/boombuler/barcode", In: []string{"control/internal/manage/links/qr"}},
+	{Path: "github.com/coreos/go-oidc/v3", In: []string{"control/internal/manage/sso"}},
+	{Path: "github.com/go-jose/go-jose/v4", In: []string{"control/internal/manage/sso"}},
+	{Path: "golang.org/x/oauth2", In: []string{"control/internal/manage/sso"}},
+	{Path: "github.com/golang-jwt/jwt/v5", In: []string{"control/internal/platform/auth"}},
+	{Path: "golang.org/x/crypto", In: []string{"control/internal/platform/auth"}},
+	{Path: "golang.org/x/sync", In: []string{"control/internal/platform/auth"}},
+}
+
 func TestImports(t *testing.T) {
 	t.Parallel()
-	const meaning = "use cases know neither HTTP nor the framework: package api is the only one that does"
-	rules := []archtest.Rule{
-		{Package: "control", Forbid: "edge", Because: "the control plane never depends on an edge's code, only on the language in shared"},
-		{Package: "control/internal/store", Forbid: "control/internal/api", Because: "the store is below everything"},
-		{Package: "control/internal/clicks/analytics", Forbid: "control/internal/clicks/ingest", Because: "ingest writes through the analytics port, not the other way round"},
-	}
-	for _, usecase := range []string{"links", "routing", "explain", "bundles", "accounts", "keys", "webhooks", "media", "audit", "settings", "auth", "publish", "ingest", "analytics", "store"} {
-		rules = append(rules,
-			archtest.Rule{Package: "control/internal/" + usecase, Forbid: "control/internal/api", Because: meaning},
-			archtest.Rule{Package: "control/internal/" + usecase, Forbid: "!github.com/labstack/echo", Because: meaning},
-			archtest.Rule{Package: "control/internal/" + usecase, Forbid: "!github.com/danielgtaylor/huma", Because: meaning},
-		)
-	}
-	archtest.Check(t, ".", "control", rules)
+	archtest.Check(t, archtest.Module{Path: "control", Dir: ".", All: []string{"shared"}, Layers: layers, Libraries: libraries})
+}
+
+func TestImports_of_standalone(t *testing.T) {
+	t.Parallel()
+	archtest.Check(t, archtest.Module{
+		Path: "control/cmd/standalone", Dir: "cmd/standalone", All: []string{"shared"},
+		Layers: []archtest.Layer{{
+			Path: "control/cmd/standalone",
+			Is:   "the program that joins both planes: an edge by its facade, and app with the adapters that need no other process",
+			May: []string{
+				"edge", "control/internal/app", "control/internal/commands", "control/internal/clicks/analytics/duckdb", "control/internal/manage/media/object", "control/internal/platform", "control/internal/store",
+			},
+		}},
+	})
 }
