@@ -1,10 +1,11 @@
-// Package analytics is the port to the store of clicks: what a stored click is, how clicks go in exactly once,
-// and the questions that reports ask of them.
+// Package analytics is the port to the click store. It defines a stored click, how clicks are inserted exactly once,
+// and the queries that reports make.
 //
-// It owns the SQL of those questions, one text for both engines (DuckDB and ClickHouse), and the arithmetic of
-// days in time zones, which is done here and not by an engine, so that every store answers alike. Adapters are in
-// the packages below; package analyticstest is the suite that each must pass. Who may ask, and what a report looks
-// like, is package report's matter.
+// It owns the SQL of these queries: one text for both engines, DuckDB and ClickHouse. It also owns the arithmetic of
+// days in time zones. That arithmetic is done here and not in an engine, so that every store returns the same figures.
+//
+// The adapters are in the packages below. Package analyticstest is the conformance suite that each adapter must pass.
+// Package report decides who may query, and what a report looks like.
 package analytics
 
 import (
@@ -19,70 +20,71 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Store keeps clicks and answers questions about them. It is safe for concurrent use.
+// Store keeps clicks and answers queries about them. It is safe for concurrent use.
 type Store interface {
-	// Insert stores a batch durably before it returns nil, all of it or nothing. It is idempotent: what is
-	// already stored under the same identity is left as it is. After an error the outcome may be unknown, and
-	// the caller inserts the same batch again. Readers see the batch as soon as Insert has returned.
+	// Insert stores the whole batch durably, or nothing. It is idempotent: a click whose identity is already stored
+	// stays as it is. After an error the outcome may be unknown, and the caller inserts the same batch again. When
+	// Insert returns nil, readers see the batch.
 	Insert(ctx context.Context, b Batch) error
 	// Marks returns the high-water mark of every lane.
 	Marks(ctx context.Context) ([]Mark, error)
-	// Lines answers a query with one line for each group, in the order of the query.
+	// Lines returns one line for each group of the query, in the query's order.
 	Lines(ctx context.Context, q Query) ([]Line, error)
-	// Breakdown counts the clicks in a scope by each of several dimensions, at most limit values each: most
-	// clicks first, then by value. It is one pass where Lines would be many.
+	// Breakdown counts the clicks in a scope by each of several dimensions. It returns at most limit values for each
+	// dimension, ordered by clicks (most first), then by value. It needs one pass, where Lines would need many.
 	Breakdown(ctx context.Context, s Scope, dims []Dimension, limit int) (map[Dimension][]Count, error)
-	// Clicks calls f with stored clicks, newest first, until limit is reached or f returns an error, which it
-	// passes on. Clicks of one millisecond come in falling order of their identity.
+	// Clicks calls f with stored clicks, newest first. It stops at limit, or returns the first error of f. Clicks of
+	// the same millisecond come in descending order of their identity.
 	Clicks(ctx context.Context, s Scope, limit int, f func(*Row) error) error
-	// Losses counts the clicks that edges report as lost for want of room.
+	// Losses returns how many clicks edges report as lost because their spool was full.
 	Losses(ctx context.Context) (uint64, error)
-	// Gaps finds ranges of a lane that are neither stored nor reported as lost, between two clicks or markers that
-	// are: what went missing on the way. It looks at clicks from since on, by their own time, and gives at most
-	// limit gaps, in rising order of lane and From. A click whose clock was more than an hour off may look missing.
+	// Gaps returns ranges of a lane that are neither stored nor reported as lost, and that lie between two stored
+	// clicks or markers: clicks that went missing on the way. It considers clicks whose own time is since or later, and
+	// returns at most limit gaps, in ascending order of lane and From. A click whose clock was wrong by more than an
+	// hour may be reported as missing.
 	Gaps(ctx context.Context, since time.Time, limit int) ([]Gap, error)
-	// Drift compares what a store keeps beside its clicks to answer faster with the clicks themselves, in the whole
-	// quarter hours of [from, to). What is known to be out of date, and so not used, is not compared. A store that
-	// keeps nothing of the kind has the zero Drift.
+	// Drift compares the store's precomputed figures with its clicks, in the whole quarter hours of [from, to). Figures
+	// that are known to be out of date, and are therefore not used, are not compared. A store without precomputed
+	// figures returns the zero Drift.
 	Drift(ctx context.Context, from, to time.Time) (Drift, error)
-	// Reclassify calls f with every click in a scope, newest first, and stores anew those for which f returns true;
-	// it returns how many. f may change what enrichment found out (Country to Browser, Bot, BotName, GeoVersion and
-	// BotList); what else it changes is forgotten. Deliveries of these clicks that come again change nothing any
-	// more. It may be interrupted, and run again; of two at a time on the same clicks either may win.
+	// Reclassify calls f with every click in a scope, newest first. It replaces the clicks for which f returns true,
+	// and returns how many. f may change the results of enrichment (Country to Browser, Bot, BotName, GeoVersion and
+	// BotList); other changes are ignored. If such a click is delivered again, the replacement stays. Reclassify may be
+	// interrupted and run again. If two calls run on the same clicks, either may win.
 	Reclassify(ctx context.Context, s Scope, f func(*Row) bool) (changed int, err error)
-	// Erase removes what identifies a visitor from every stored click of an address: the address itself, the visitor's
-	// number, and the User-Agent. The clicks stay, so totals stay; as visitors all clicks without an address are one. It
-	// returns how many clicks had the address. Clicks that are not stored yet are not found.
+	// Erase removes what identifies a visitor from every stored click of an address: the address, the visitor's number
+	// and the User-Agent. The clicks stay, so totals stay. Clicks without an address count as one visitor. Erase
+	// returns how many clicks had the address. It does not find clicks that are not stored yet.
 	Erase(ctx context.Context, ip netip.Addr) (clicks int64, err error)
-	// Expire deletes clicks whose own time is before a moment. A store may keep some of them up to a month longer.
+	// Expire deletes clicks whose own time is before a moment. A store may keep some of them for up to a month longer.
 	Expire(ctx context.Context, before time.Time) error
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
-	// Close ends it; what was inserted is safe without.
+	// Close releases the store. Inserted clicks are durable without it.
 	Close() error
 }
 
-// Batch goes in as a whole. It holds no identity twice.
+// Batch is inserted as a whole. It contains each identity at most once.
 type Batch struct {
 	Rows   []Row
 	Losses []Loss
 	Marks  []Mark
 }
 
-// Identity names one click for ever.
+// Identity names one click permanently.
 type Identity struct {
 	click.Lane
 	Seq uint64
 }
 
-// Mark says that everything in a lane up to and with Seq was delivered. Marks only rise: inserting a lower one
-// changes nothing.
+// Mark is the high-water mark of a lane: every click up to and including Seq was delivered. Marks only rise. Inserting
+// a lower mark changes nothing.
 type Mark struct {
 	click.Lane
 	Seq uint64
 }
 
-// Loss says that an edge had no room for the clicks From to To of a lane, both included.
+// Loss is a stored loss marker: the edge had no room for the clicks From to To of the marker's lane, both included.
 type Loss struct {
 	Identity // of the marker
 	Time     int64
@@ -93,19 +95,19 @@ type Loss struct {
 type Gap struct {
 	Edge uint64
 	click.Range
-	// Before and After are the times of what is stored on either side, Unix milliseconds.
+	// Before and After are the times of the stored neighbours, in Unix milliseconds.
 	Before, After int64
 }
 
-// Drift is how far a store's shortcuts are from its clicks.
+// Drift reports how far precomputed figures differ from the clicks.
 type Drift struct {
 	Intervals     int   // quarter hours compared
-	Clicks, Short int64 // clicks in them, counted one by one and by the shortcut
-	// Hours are the starts of those in which anything differs, be it only a country, in Unix milliseconds.
+	Clicks, Short int64 // counted one by one, and according to the precomputed figures
+	// Hours are the starts of the hours in which any figure differs, even only by country, in Unix milliseconds.
 	Hours []int64
 }
 
-// Row is one enriched click. "" means unknown or none.
+// Row is one enriched click. An empty string means unknown or none.
 type Row struct {
 	Identity
 	Time int64 // Unix milliseconds
@@ -131,10 +133,10 @@ type Row struct {
 	GeoVersion string // of the database that Country, Region and City are from
 	BotList    string // version of the list that Bot and BotName are from
 
-	EdgeName, EdgeRegion string // of the edge that answered, "" where it has none or the click is older than these
+	EdgeName, EdgeRegion string // of the edge that answered; "" if it has none, or if the click is older than these columns
 }
 
-// Enrich takes over from another version of the same click what enrichment found out.
+// Enrich copies the results of enrichment from another version of the same click.
 func (r *Row) Enrich(from *Row) {
 	r.Country, r.Region, r.City = from.Country, from.Region, from.City
 	r.Device, r.OS, r.Browser = from.Device, from.OS, from.Browser
@@ -142,8 +144,8 @@ func (r *Row) Enrich(from *Row) {
 	r.GeoVersion, r.BotList = from.GeoVersion, from.BotList
 }
 
-// ID is the click's id in the API: a UUIDv7 made of the time and the identity, so the same click always has the
-// same one.
+// ID returns the click's id in the API: a UUIDv7 computed from the time and the identity. The same click always has the
+// same id.
 func (r *Row) ID() string {
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], uint64(r.Time)<<16)
@@ -155,9 +157,9 @@ func (r *Row) ID() string {
 	return id.String()
 }
 
-// Visitor stands for an address where distinct visitors are counted: equal addresses have equal numbers. It has
-// no collisions among IPv4 addresses and, by chance, practically none among others. It is stored, so it must never
-// change.
+// Visitor returns the number that represents an address when distinct visitors are counted. Equal addresses have equal
+// numbers. IPv4 addresses never collide; collisions of other addresses are practically impossible. The number is
+// stored, so this function must never change.
 func Visitor(ip netip.Addr) int64 {
 	if !ip.IsValid() {
 		return 0

@@ -6,8 +6,8 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// ClickData is what is known of the visitor of a click, as payloads of webhooks show it. Unknown values are null. The
-// OpenAPI document is made from it.
+// ClickData is what is known of the visitor of a click, as webhook payloads show it. Unknown values are null. The
+// OpenAPI document is generated from it.
 type ClickData struct {
 	IP                *string `json:"ip" doc:"The visitor's address, shortened or null if addresses are anonymised."`
 	UserAgent         *string `json:"userAgent" doc:"The User-Agent header."`

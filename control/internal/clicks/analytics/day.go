@@ -5,35 +5,36 @@ import (
 	"time"
 )
 
-// Day is a calendar day, counted from 1 January 1970.
+// Day is a calendar day, as a number of days since 1 January 1970.
 type Day int
 
 const dayMillis = 24 * 60 * 60 * 1000
 
-// DayOf is the calendar day that it is in a zone at a time in Unix milliseconds. A nil zone means UTC.
+// DayOf returns the calendar day in a zone at a time in Unix milliseconds. A nil zone means UTC.
 func DayOf(ms int64, zone *time.Location) Day {
 	return Day(floorDiv(ms+offset(ms, zone), dayMillis))
 }
 
-// DayOn is the day of a date.
+// DayOn returns the day of a date.
 func DayOn(year int, month time.Month, day int) Day {
 	return Day(floorDiv(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).UnixMilli(), dayMillis))
 }
 
-// Start is the first millisecond of the day in a zone. Where the zone skipped the day, it is that of the next.
+// Start returns the first millisecond of the day in a zone. If the zone skipped the day, it is the start of the next
+// day.
 func (d Day) Start(zone *time.Location) int64 {
-	// Zones are less than 26 hours from UTC. Looking for the boundary, instead of asking for midnight, also
-	// works where the clocks went forward at midnight and there is none.
+	// Zones are less than 26 hours from UTC. The search for the boundary also works where clocks went forward at
+	// midnight, so that midnight does not exist.
 	low := int64(d)*dayMillis - 26*60*60*1000
 	return low + int64(sort.Search(52*60*60*1000, func(i int) bool { return DayOf(low+int64(i), zone) >= d }))
 }
 
-// String is the day as YYYY-MM-DD.
+// String returns the day as YYYY-MM-DD.
 func (d Day) String() string {
 	return time.UnixMilli(int64(d) * dayMillis).UTC().Format(time.DateOnly)
 }
 
-// offset is how far a zone's clocks are ahead of UTC, in milliseconds.
+// offset returns how far the clocks of a zone are ahead of UTC, in milliseconds.
 func offset(ms int64, zone *time.Location) int64 {
 	if zone == nil || zone == time.UTC {
 		return 0
@@ -42,16 +43,16 @@ func offset(ms int64, zone *time.Location) int64 {
 	return int64(seconds) * 1000
 }
 
-// shift is an offset that holds until a time.
+// shift is a zone offset and the time until which it applies.
 type shift struct {
-	until  int64 // Unix milliseconds, not included
+	until  int64 // Unix milliseconds, exclusive
 	offset int64 // milliseconds
 }
 
-// shifts lists the offsets of a zone in [from, to), the last with no end.
+// shifts lists the offsets of a zone in [from, to). The last one has no end.
 func shifts(from, to int64, zone *time.Location) []shift {
-	// No zone changes twice in half a day. (Time.ZoneBounds is no help: past a zone's table its bounds are not
-	// always around the time.)
+	// No zone changes twice in half a day. Time.ZoneBounds cannot be used: after the end of a zone's table, its bounds
+	// do not always enclose the time.
 	const step = 12 * 60 * 60 * 1000
 	current := shift{offset: offset(from, zone)}
 	var list []shift

@@ -35,7 +35,7 @@ func (l *Late) get() (Store, error) {
 	if s := l.store.Load(); s != nil {
 		return *s, nil
 	}
-	return nil, &problem.Error{Kind: problem.Unavailable, Message: "The store of clicks is not available at the moment, try again shortly.", RetryAfter: 5 * time.Second}
+	return nil, &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment. Try again shortly.", RetryAfter: 5 * time.Second}
 }
 
 // Insert implements Store.
@@ -146,7 +146,7 @@ func (l *Late) Ping(ctx context.Context) error {
 	return s.Ping(ctx)
 }
 
-// Close implements Store: what Use was given is closed.
+// Close implements Store. It closes the store that Use was given.
 func (l *Late) Close() error {
 	if s := l.store.Load(); s != nil {
 		return (*s).Close()

@@ -2,29 +2,29 @@ package analytics
 
 import "time"
 
-// Scope says which clicks are meant. The zero Scope is every click of people, ever.
+// Scope selects clicks. The zero Scope selects every click of people, of all time.
 type Scope struct {
-	Links []uint64 // of these links, if not nil; an empty list means no click at all
-	Owner uint64   // of this owner's links, also those deleted since, if not 0
+	Links []uint64 // only these links, unless nil; an empty list selects no clicks
+	Owner uint64   // only this owner's links, including deleted ones; 0 means all owners
 
-	From, To int64 // Unix milliseconds, From included, To not; 0 leaves that end open
+	From, To int64 // Unix milliseconds, From inclusive, To exclusive; 0 means no bound
 
 	Bots Bots
-	// Routed and Drawn take only clicks that a rule, or a variant, decided.
+	// Routed and Drawn select only clicks that a rule, or a variant, decided.
 	Routed, Drawn bool
 }
 
-// Bots says whether clicks of bots are meant.
+// Bots selects clicks of people, of bots, or both.
 type Bots uint8
 
-// The choices. People is the zero value, because figures are of people unless somebody asks otherwise.
+// The choices. People is the zero value, because figures are about people unless a caller asks otherwise.
 const (
 	People Bots = iota
 	Everyone
 	OnlyBots
 )
 
-// Dimension is a property of clicks by which they can be told apart.
+// Dimension is a property of clicks by which they can be grouped.
 type Dimension uint8
 
 // The dimensions.
@@ -48,41 +48,42 @@ const (
 	dimensions
 )
 
-// columns are their names in both engines' tables.
+// columns are the names of the dimensions in the tables of both engines.
 var columns = [dimensions]string{"", "country", "region", "city", "device", "os", "browser", "referer",
 	"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "bot_name", "variant", "rule"}
 
 func (d Dimension) String() string { return columns[d] }
 
-// Query asks for measures of the clicks in a scope, one line for each group. With no grouping there is one line.
+// Query asks for figures about the clicks in a scope, with one line for each group. Without a grouping there is one
+// line.
 type Query struct {
 	Scope
 	ByDay  bool
-	Zone   *time.Location // whose days; nil means UTC
+	Zone   *time.Location // the zone of the days; nil means UTC
 	ByLink bool
 	By     Dimension
 
-	Visitors bool // measure Line.Visitors, which costs most
-	Last     bool // measure Line.Last
+	Visitors bool // compute Line.Visitors, the most expensive figure
+	Last     bool // compute Line.Last
 
-	// TopFirst orders by clicks, most first; groups are otherwise, and where clicks are equal, in rising order of
-	// day, link and value.
+	// TopFirst orders groups by clicks, most first. Otherwise, and among groups with equal clicks, the order is
+	// ascending by day, link and value.
 	TopFirst bool
-	Limit    int // lines at most; 0 means all
+	Limit    int // maximum number of lines; 0 means all
 }
 
-// Line is the measures of one group.
+// Line has the figures of one group.
 type Line struct {
-	Day   Day // with ByDay
+	Day   Day // set with ByDay
 	Link  uint64
-	Value string // with By; "" is a group of its own: the clicks of which it is unknown
+	Value string // set with By; "" is the group of clicks whose value is unknown
 
 	Clicks   int64
 	Visitors int64 // distinct addresses
-	Last     int64 // the newest click's time, Unix milliseconds; 0 if there is none
+	Last     int64 // time of the newest click, in Unix milliseconds; 0 if there is none
 }
 
-// Count is how many clicks have one value of a dimension.
+// Count is the number of clicks with one value of a dimension.
 type Count struct {
 	Value  string
 	Clicks int64

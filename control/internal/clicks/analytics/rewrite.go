@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// rewriteSize is how many clicks Rewrite gives away at a time.
+// rewriteSize is how many clicks Rewrite passes on at a time.
 const rewriteSize = 20_000
 
-// Rewrite is what adapters have in common of Reclassify: it reads the clicks of a scope, lets f change them, and gives
-// those that it has changed, as Row.Enrich lets them be changed, to store, some at a time and never none.
+// Rewrite is the part of Reclassify that all adapters share. It reads the clicks of a scope and lets f change them. It
+// passes the changed clicks to store in batches, which are never empty. Only the fields of Row.Enrich are changed.
 func Rewrite(ctx context.Context, s Store, scope Scope, f func(*Row) bool, store func(context.Context, []Row) error) (changed int, err error) {
 	rows := make([]Row, 0, rewriteSize)
 	flush := func() error {

@@ -6,48 +6,48 @@ import (
 	"time"
 )
 
-// Statement is a question in SQL, with its values for the ? in it: strings and int64s only, which every driver
-// binds alike. The text uses what both engines have, and three functions that ClickHouse has and DuckDB's adapter
-// defines: fromUnixTimestamp64Milli, toUnixTimestamp64Milli and intDiv, besides uniqExact.
+// Statement is a SQL query with the values of its ? placeholders. Values are strings and int64s only, because every
+// driver binds these alike. The text uses only what both engines have, and four functions that ClickHouse has and
+// DuckDB's adapter defines: fromUnixTimestamp64Milli, toUnixTimestamp64Milli, intDiv and uniqExact.
 //
 // A table of clicks has the columns edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, visitor, country,
-// region, city, device, os, browser, referer, user_agent, bot, bot_name, the seven utm_*, geo_version, bot_list, edge_name and edge_region.
-// Text columns are never NULL.
+// region, city, device, os, browser, referer, user_agent, bot, bot_name, the seven utm_*, geo_version, bot_list,
+// edge_name and edge_region. Text columns are never NULL.
 type Statement struct {
 	Text string
 	Args []any
 }
 
-// openEnd bounds the zone arithmetic of queries without an end: the year 2100.
+// openEnd bounds the zone arithmetic of queries that have no end: the year 2100.
 const openEnd = 4102444800000
 
 const quarterMillis = 15 * 60 * 1000
 
-// Source is what a query reads, and how its measures are told from that: a table of clicks, where each row is one, or
-// what an adapter has counted before. Its columns are those of a table of clicks that the query groups by.
+// Source describes what a query reads and how it computes its figures: a table with one row per click, or figures that
+// an adapter has precomputed. A source has the columns of a table of clicks by which the query groups.
 type Source struct {
-	From     Statement // what stands after FROM
+	From     Statement // what follows FROM
 	Time     string    // an expression for a row's time in Unix milliseconds, or for the start of its quarter hour
-	Value    string    // for the dimension's value
-	Clicks   string    // an aggregate: how many clicks
-	Visitors string    // how many distinct visitors
-	Last     string    // the newest click's time in Unix milliseconds, 0 of none
+	Value    string    // expression for the dimension's value
+	Clicks   string    // aggregate: number of clicks
+	Visitors string    // aggregate: number of distinct visitors
+	Last     string    // aggregate: time of the newest click in Unix milliseconds, 0 if there is none
 }
 
-// SQL renders the query for a table. Its columns are those of Line that were asked for, in that order (day, link,
-// value, clicks, visitors, last), the measures not asked for being 0.
+// SQL renders the query for a table. Its columns are those of Line that the query asks for, in this order: day, link,
+// value, clicks, visitors, last. Figures that the query does not ask for are 0.
 func (q Query) SQL(table string) Statement {
 	var from statement
 	from.add(table)
 	from.where(q.Scope)
 	return q.Render(Source{
 		From: from.done(), Time: "toUnixTimestamp64Milli(ts)", Value: columns[q.By], Clicks: "count(*)", Visitors: "uniqExact(visitor)",
-		// Of no rows DuckDB's maximum is NULL and ClickHouse's is 0.
+		// Without rows, DuckDB's maximum is NULL and ClickHouse's is 0.
 		Last: "coalesce(max(toUnixTimestamp64Milli(ts)), 0)",
 	})
 }
 
-// Render is SQL for any source, which has left out the clicks that are not in the query's scope.
+// Render is like SQL, for any source. The source must already exclude clicks outside the query's scope.
 func (q Query) Render(source Source) Statement {
 	var s statement
 	var keys []string
@@ -88,7 +88,7 @@ func (q Query) Render(source Source) Statement {
 	return s.done()
 }
 
-// Condition renders the scope as what may follow WHERE.
+// Condition renders the scope as the condition after WHERE.
 func (s Scope) Condition() Statement {
 	var c statement
 	c.where(s)
@@ -100,7 +100,7 @@ func (s Scope) Condition() Statement {
 	return st
 }
 
-// OnQuarters reports whether the days of a zone begin and end at quarter hours of UTC, everywhere in a scope.
+// OnQuarters reports whether all days of a zone begin and end at quarter hours of UTC, within the scope.
 func (s Scope) OnQuarters(zone *time.Location) bool {
 	to := s.To
 	if to == 0 {
@@ -115,7 +115,7 @@ func (s Scope) OnQuarters(zone *time.Location) bool {
 }
 
 // BreakdownSQL renders a breakdown for a table. Its columns are the number of a dimension, a value of it, and the
-// clicks.
+// number of clicks.
 func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statement {
 	var from statement
 	from.add(table)
@@ -123,14 +123,14 @@ func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statem
 	return RenderBreakdown(Source{From: from.done(), Clicks: "count(*)"}, dims, limit)
 }
 
-// RenderBreakdown is BreakdownSQL for any source, of which it needs only what to count.
+// RenderBreakdown is like BreakdownSQL, for any source. It uses only the source's From and Clicks.
 func RenderBreakdown(source Source, dims []Dimension, limit int) Statement {
 	counts := breakdown(source, dims)
 	return Statement{"SELECT dim, value, clicks FROM (SELECT dim, value, clicks, row_number() OVER (PARTITION BY dim ORDER BY clicks DESC, value) AS place FROM (" +
 		counts.Text + fmt.Sprintf(") AS named) AS placed WHERE place <= %d ORDER BY dim, clicks DESC, value", limit), counts.Args}
 }
 
-// breakdown has no limit and is in no order.
+// breakdown renders the breakdown without limit and order.
 func breakdown(source Source, dims []Dimension) Statement {
 	var s statement
 	var names, sets, kind, value []string
@@ -139,7 +139,7 @@ func breakdown(source Source, dims []Dimension) Statement {
 		c := columns[d]
 		names = append(names, c)
 		sets = append(sets, "("+c+")")
-		// GROUPING sets a bit for each column that a row is not grouped by, the last column's being the lowest.
+		// GROUPING sets a bit for each column that a row is not grouped by. The last column has the lowest bit.
 		kind = append(kind, fmt.Sprintf("WHEN %d THEN %d", all&^(1<<(len(dims)-1-i)), d))
 		value = append(value, fmt.Sprintf("WHEN %d THEN %s", d, c))
 	}
@@ -150,22 +150,22 @@ func breakdown(source Source, dims []Dimension) Statement {
 	return s.done()
 }
 
-// clickColumns is what ClicksSQL selects.
+// clickColumns are the columns that ClicksSQL selects.
 const clickColumns = `edge, epoch, lane, seq, toUnixTimestamp64Milli(ts) AS ts_ms, link, owner, variant, rule, CAST(ip AS VARCHAR) AS ip_text, country, region, city, device, os, browser,
 	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version, bot_list, edge_name, edge_region`
 
-// ClicksSQL renders the newest clicks of a scope for a table, or those that come next after one (nil: from the
-// start), in the columns and order that an adapter's scan expects: those of Row, UTM in the order of link.UTM.
-// Adapters ask for a page at a time, since engines hold all that they sort.
+// ClicksSQL renders the newest clicks of a scope for a table, or those that follow a given click (nil: from the start).
+// Columns and order are those that an adapter's scan expects: the fields of Row, with UTM in the order of link.UTM.
+// Adapters read one page at a time, because engines keep in memory all that they sort.
 func ClicksSQL(table string, scope Scope, after *Row, limit int) Statement {
 	var s statement
 	s.add("SELECT " + clickColumns + " FROM " + table)
 	if after != nil && (scope.To == 0 || scope.To > after.Time) {
-		scope.To = after.Time + 1 // engines skip what is newer
+		scope.To = after.Time + 1 // lets engines skip newer clicks
 	}
 	s.where(scope)
 	if after != nil {
-		// The edge is a number in the text: drivers don't bind the upper half of its range.
+		// The edge is a number in the text, because drivers cannot bind the upper half of its range.
 		s.add(fmt.Sprintf(" AND (ts < fromUnixTimestamp64Milli(?) OR edge < %[1]d OR edge = %[1]d AND (epoch < %[2]d OR epoch = %[2]d AND (lane < %[3]d OR lane = %[3]d AND seq < %[4]d)))",
 			after.Edge, after.Epoch, after.Lane.Lane, after.Seq), after.Time)
 	}
@@ -173,7 +173,7 @@ func ClicksSQL(table string, scope Scope, after *Row, limit int) Statement {
 	return s.done()
 }
 
-// ExportSQL renders the clicks in a scope, in no order, with the columns of ClicksSQL.
+// ExportSQL renders the clicks in a scope without an order, with the columns of ClicksSQL.
 func ExportSQL(table string, scope Scope) Statement {
 	var s statement
 	s.add("SELECT " + clickColumns + " FROM " + table)
@@ -181,14 +181,15 @@ func ExportSQL(table string, scope Scope) Statement {
 	return s.done()
 }
 
-// gapMargin is how far before the clicks that are looked at Gaps looks for their neighbours, in milliseconds.
+// gapMargin is how far before the given time Gaps searches for the neighbours of a gap, in milliseconds.
 const gapMargin = 60 * 60 * 1000
 
-// GapsSQL renders the search for gaps in a table of clicks and one of losses (edge, epoch, lane, seq, ts, lost_from,
-// lost_to), since a time in Unix milliseconds. Its columns are the lane, the positions just outside of the gap, and their times.
+// GapsSQL renders the search for gaps since a time in Unix milliseconds. It reads a table of clicks and one of losses
+// (edge, epoch, lane, seq, ts, lost_from, lost_to). Its columns are the lane, the positions just outside the gap, and
+// the times of these positions.
 func GapsSQL(clicks, losses string, since int64, limit int) Statement {
-	// Spans are what is known of a lane: clicks, markers of losses, and what was lost. One after the other by their
-	// starts, a gap is where the next begins beyond everything before it.
+	// Spans are what is known of a lane: clicks, loss markers and the ranges that these name. With spans ordered by
+	// their start, there is a gap where a span begins beyond the end of everything before it.
 	const lane = "edge, epoch, lane"
 	from := max(since-gapMargin, 0)
 	var s statement
@@ -216,7 +217,7 @@ func (s *statement) add(text string, args ...any) {
 
 func (s *statement) done() Statement { return Statement{s.text.String(), s.args} }
 
-// day renders the number of the local day: the offsets that the zone has within the scope are put in as numbers.
+// day renders the number of the local day. The zone's offsets within the scope are numbers in the text.
 func (s *statement) day(ms string, scope Scope, zone *time.Location) {
 	to := scope.To
 	if to == 0 {
@@ -249,7 +250,7 @@ func (s *statement) where(scope Scope) {
 	case len(scope.Links) == 1:
 		and("link = ?", int64(scope.Links[0]))
 	default:
-		// Numbers in the text: engines bound how many values can be bound.
+		// The numbers are in the text, because engines limit how many values can be bound.
 		var b strings.Builder
 		for i, n := range scope.Links {
 			if i > 0 {
@@ -262,7 +263,7 @@ func (s *statement) where(scope Scope) {
 	if scope.Owner != 0 {
 		and("owner = ?", int64(scope.Owner))
 	}
-	// A bound is never given as a time: drivers cut its milliseconds off, and one engine then skips rows.
+	// Bounds are never bound as times: drivers cut off milliseconds, and one engine would then skip rows.
 	if scope.From != 0 {
 		and("ts >= fromUnixTimestamp64Milli(?)", scope.From)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Plain makes a text storable, in the same form in every store: what visitors send may be no UTF-8, and a NUL ends a
-// text in some engines or their drivers. Neither must stop everybody's clicks.
+// Plain makes a text storable, in the same form in every store. Visitors may send invalid UTF-8, and a NUL ends a text
+// in some engines or drivers. Neither may stop the clicks of everybody else.
 func Plain(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
@@ -19,13 +19,13 @@ func Plain(s string) string {
 	return s
 }
 
-// IDText spells ids, of which runs are equal. The zero value is ready, for one goroutine.
+// IDText formats ids, and reuses the text for runs of equal ids. The zero value is ready to use, by one goroutine.
 type IDText struct {
 	last link.ID
 	text string
 }
 
-// Of is the id as text, "" for none.
+// Of returns the id as text, or "" for the zero id.
 func (t *IDText) Of(id link.ID) string {
 	if id.IsZero() {
 		return ""

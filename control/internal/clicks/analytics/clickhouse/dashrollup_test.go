@@ -19,7 +19,7 @@ import (
 
 // readsClicks are the questions that no rollup can answer, each with the reason.
 var readsClicks = map[string]string{
-	"link.json, Latest clicks":        "shows single clicks, which rollups do not keep",
+	"link.json, Latest clicks":    "shows single clicks, which rollups do not keep",
 	"overview.json, Edge regions": "rollups do not have the edge's region",
 }
 

@@ -1,5 +1,5 @@
-// Package traced puts what is asked of the store of clicks into traces: what an API request waits for in a report,
-// and what ingest waits for when it stores a batch. It says how much, never what: no values, no text.
+// Package traced adds trace spans to the click store, so that a trace shows how long an API request waits for a report
+// and how long ingest waits for an insert. Spans carry sizes only, never values or SQL.
 package traced
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// store passes on what it does not name.
+// store delegates the methods that it does not override.
 type store struct {
 	analytics.Store
 	tracer trace.Tracer
 }
 
-// New returns s with a span around each insert and each question. Who asks within a span gets a part of that trace,
-// everybody else one of their own. Without traces it is s itself.
+// New returns s with a span around each insert and each query. A call inside a span becomes its child; other calls
+// start a trace of their own. Without tracing, New returns s itself.
 func New(s analytics.Store, traces trace.TracerProvider) analytics.Store {
 	if _, off := traces.(noop.TracerProvider); off || traces == nil {
 		return s
