@@ -12,10 +12,10 @@ import (
 	"github.com/shortline/shortline/shared/backoff"
 )
 
-// touched says which counters of a link may be wrong, besides its own.
+// touched reports which counters of a link may be out of date, in addition to its click counter.
 type touched struct{ variants, rules bool }
 
-// touch notes the links of new clicks. Counters are of people, so bots change none.
+// touch marks the links of new clicks as dirty. Counters exclude bots, so clicks of bots mark nothing.
 func (in *Ingester) touch(rows []analytics.Row) {
 	in.mu.Lock()
 	for i := range rows {
@@ -34,14 +34,15 @@ func (in *Ingester) touch(rows []analytics.Row) {
 	}
 }
 
-// healAgain is how soon counters are set or compared again where that failed.
+// healAgain is the delay before counters are set or compared again after a failure.
 const healAgain = 5 * time.Second
 
-// lastWithin is how long the last counters may take of the time that a process has to end.
+// lastWithin limits the final update of counters, within the time that a process has to stop.
 const lastWithin = 3 * time.Second
 
-// Run sets the counters that clicks have changed, at most once in Config.Every, and compares all of them with the
-// store at its start and now and then. It ends with ctx, after it has set what is left.
+// Run sets the counters that clicks have changed, at most once per Config.Every. It compares all counters with the
+// click store at the start and then once per Config.HealEvery. When ctx ends, it sets the remaining counters and
+// returns.
 func (in *Ingester) Run(ctx context.Context) error {
 	heal := time.NewTimer(0)
 	defer heal.Stop()
@@ -80,11 +81,11 @@ func (in *Ingester) report(ctx context.Context, what string, err error) {
 		in.stats.counted.Store(time.Now().UnixMilli())
 	case ctx.Err() == nil:
 		in.stats.countFailed.Add(1)
-		in.cfg.Logger.Error("counters could not be set, they will be later", "doing", what, "error", err.Error())
+		in.cfg.Logger.Error("counters not updated, retrying later", "operation", what, "error", err.Error())
 	}
 }
 
-// settle sets the counters of the links that clicks have touched.
+// settle sets the counters of the dirty links. After an error, the links are dirty again.
 func (in *Ingester) settle(ctx context.Context) (err error) {
 	in.mu.Lock()
 	dirty := in.dirty
@@ -124,10 +125,10 @@ func (in *Ingester) settle(ctx context.Context) (err error) {
 	return in.set(ctx, t)
 }
 
-// tally is what counters should be.
+// tally has the correct values of counters.
 type tally struct{ links, variants, rules []store.Counted }
 
-// tally counts the clicks of links, of variants and of rules, also those that have expired. Nil lists mean all links.
+// tally counts the clicks of links, variants and rules, including expired clicks. Nil lists mean all links.
 func (in *Ingester) tally(ctx context.Context, links, drawn, routed []uint64) (t tally, err error) {
 	expired, err := in.totals(ctx)
 	if err != nil {
@@ -140,7 +141,7 @@ func (in *Ingester) tally(ctx context.Context, links, drawn, routed []uint64) (t
 	return t, nil
 }
 
-// count is what the click store has in a period.
+// count returns what the click store has in a period.
 func (in *Ingester) count(ctx context.Context, period analytics.Scope, links, drawn, routed []uint64) (t tally, err error) {
 	all := links == nil
 	scope := func(links []uint64) analytics.Scope {
@@ -179,7 +180,7 @@ func (in *Ingester) count(ctx context.Context, period analytics.Scope, links, dr
 	return t, nil
 }
 
-// set writes counters, a bounded number in a transaction, so that others get at the rows in between.
+// set writes counters with a limited number per transaction, so that other writers are not blocked for long.
 func (in *Ingester) set(ctx context.Context, t tally) error {
 	for _, c := range []struct {
 		list []store.Counted
@@ -218,7 +219,7 @@ func (in *Ingester) heal(ctx context.Context) error {
 	return in.set(ctx, tally{differing(want.links, links, byNum), differing(want.variants, variants, byID), differing(want.rules, rules, byID)})
 }
 
-// differing lists the counters that must be set, also those that should be 0. It empties have.
+// differing returns the counters to set, including those that must become 0. It empties have.
 func differing[K comparable](want []store.Counted, have map[K]store.Counted, key func(store.Counted) K) []store.Counted {
 	var list []store.Counted
 	for _, w := range want {

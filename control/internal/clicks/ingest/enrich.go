@@ -6,7 +6,7 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// PrefetchName names, among bots, the browsers that fetched a link before anybody followed it.
+// PrefetchName is the bot name of browsers that fetched a link before the visitor followed it.
 const PrefetchName = "Prefetch"
 
 // Enricher derives what reports show from the raw facts of a click. It is safe for concurrent use.
@@ -24,7 +24,7 @@ func NewEnricher(geo *visitor.Geo) *Enricher {
 	return &Enricher{geo: geo, agents: visitor.NewAgents(visitor.DefaultAgents)}
 }
 
-// facts sets what is derived: from the address and the User-Agent, and from whether a browser only fetched ahead.
+// facts sets the derived columns: from the address, from the User-Agent, and from whether the browser only prefetched.
 func (en *Enricher) facts(row *analytics.Row, prefetch bool, version string) {
 	agent, place := en.agents.Lookup(row.UserAgent), en.geo.Lookup(row.IP)
 	row.Country, row.Region, row.City = place.Country, place.RegionName, place.City

@@ -10,14 +10,14 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// expiryMargin is how long clicks stay in the click store after they were counted as expired: a process that has read the
-// counts a moment before still finds them.
+// expiryMargin is how long clicks stay in the click store after they were counted as expired. A process that has just
+// read the older counts still finds these clicks.
 const expiryMargin = 24 * time.Hour
 
-// expire deletes clicks that are older than the retention. Counters stay what they are: clicks are counted in the database
-// before they may go, in one transaction with the moment up to which that was done, and from then on only later clicks are
-// asked of the click store. So it does not matter when the click store deletes, or whether a process ends in between. A click
-// that arrives after its time was counted is not counted any more.
+// expire deletes clicks that are older than the retention. Counters keep their values: expiring clicks are first
+// counted into the database, in one transaction with the moment up to which they are counted. From then on, only later
+// clicks are counted in the click store. It therefore does not matter when the click store deletes them, or whether a
+// process ends in between. A click that arrives after its time has expired is not counted.
 func (in *Ingester) expire(ctx context.Context, now time.Time) error {
 	if in.cfg.Retention <= 0 {
 		return nil
@@ -50,7 +50,7 @@ func (in *Ingester) expire(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// totals are the counters of expired clicks. They change once a day, so they are read again only when they have.
+// totals returns the counters of expired clicks. They change once a day, and are read again only after a change.
 func (in *Ingester) totals(ctx context.Context) (*store.ExpiredTotals, error) {
 	through, err := in.store.ExpiredThrough(ctx)
 	if err != nil {
@@ -67,8 +67,8 @@ func (in *Ingester) totals(ctx context.Context) (*store.ExpiredTotals, error) {
 	return &e, nil
 }
 
-// plus adds counts of expired clicks to a tally. If the tally is not of all links it adds only to what the tally has: a link
-// without newer clicks keeps the counter that it has.
+// plus adds the counts of expired clicks to a tally. If the tally does not cover all links, it adds only to entries of
+// the tally: a link without newer clicks keeps its counter.
 func (t *tally) plus(e *store.ExpiredTotals, all bool) {
 	t.links = plus(t.links, e.Links, func(c store.Counted) uint64 { return c.Num }, all)
 	id := func(c store.Counted) string { return c.ID }

@@ -1,14 +1,15 @@
-// Package ingest takes clicks from edges into the analytics store, once each, and keeps the counters that the
-// control plane shows true to it.
+// Package ingest stores clicks from edges in the click store, each exactly once, and keeps the counters in the database
+// equal to it.
 //
-// It owns enrichment (who and where the visitor was) and the counters clickCount and matchCount. It promises that a
-// delivery which returned nil is stored and counted exactly once, whatever was repeated, reordered between lanes
-// or interrupted: the store takes rows and lane marks together and knows every click by its identity. Counters are
-// set to what the store counts, never added up, so whatever goes wrong with them heals.
+// It owns enrichment (visitor's place, device and bot detection) and the counters clickCount and matchCount. If a
+// delivery returns nil, its clicks are stored and counted exactly once, whatever was repeated, interrupted, or
+// reordered between lanes. This works because the store inserts rows and lane marks together and knows every click by
+// its identity. Counters are set to what the store counts and never incremented, so wrong counters correct themselves.
 //
-// Who must hear of every click (webhooks) is told before it is stored: a process that dies in between is given the
-// click again and tells it again, so an Observer hears of each at least once and knows repetitions by Row.ID. Who
-// only wants to be quick (caches, live feeds) is told after, and may miss some when a process dies.
+// An Observer (webhooks) receives clicks before they are stored. If the process ends in between, the clicks are
+// delivered and observed again. An Observer therefore receives each click at least once, and recognizes repetitions by
+// Row.ID. The functions of Config.Stored (caches, live feeds) are called after the insert, and miss clicks if the
+// process ends before.
 package ingest
 
 import (
@@ -24,33 +25,33 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// Observer must hear of every click: nothing of a delivery is stored, and it is not acknowledged, until Note has
-// returned nil. So it hears of each at least once, in no promised order between lanes, and answers for what it has
-// acknowledged. The rows are shared: they must not be changed or kept. It is called on the path of delivery, so it
-// must be quick.
+// Observer receives every click at least once: a delivery is neither stored nor acknowledged before Note returns nil.
+// The order between lanes is undefined. When Note returns nil, the Observer is responsible for these clicks. It must
+// not change or keep the rows. Note delays the delivery, so it must be fast.
 type Observer interface {
 	Note(ctx context.Context, rows []analytics.Row) error
 }
 
-// Config has a working zero value.
+// Config has a usable zero value.
 type Config struct {
-	// Every is how often counters are set while clicks come in; 0 means 500 ms.
+	// Every is the minimum interval between updates of counters; 0 means 500 ms.
 	Every time.Duration
-	// HealEvery is how often all counters are compared with the store, besides at the start; 0 means 10 minutes.
+	// HealEvery is the interval between comparisons of all counters with the click store; 0 means 10 minutes. The first
+	// comparison is at the start.
 	HealEvery time.Duration
-	// Retention is for how many days clicks are kept, by their own time; 0 means for ever. Counters go on counting those
-	// that are gone.
+	// Retention is how many days clicks are kept, by their own time; 0 means forever. Counters keep counting expired
+	// clicks.
 	Retention int
-	// Observer is told of clicks before they are stored; nil for nobody.
+	// Observer receives clicks before they are stored; nil means none.
 	Observer Observer
-	// Stored are called with clicks that a reader of the store can see from now on, for those who may miss some.
-	// They must neither wait nor change or keep the rows.
+	// Stored are called with clicks that readers of the click store can see from now on. They may miss clicks when the
+	// process ends. They must not block, and must not change or keep the rows.
 	Stored []func([]analytics.Row)
-	// Logger nil means slog.Default().
+	// Logger defaults to slog.Default().
 	Logger *slog.Logger
 }
 
-// Ingester is a click.Sink. Run keeps its counters.
+// Ingester is a click.Sink. Run keeps its counters up to date.
 type Ingester struct {
 	cfg    Config
 	store  *store.Store
@@ -58,7 +59,7 @@ type Ingester struct {
 	enrich *Enricher
 
 	turn chan struct{} // held while committing
-	// marks is what the store is known to have of each lane, nil before it was asked; only who holds the turn uses it.
+	// marks are the known high-water marks of lanes; nil before they were read. Only the holder of turn uses them.
 	marks map[click.Lane]uint64
 
 	mu      sync.Mutex
@@ -67,7 +68,7 @@ type Ingester struct {
 
 	expired atomic.Pointer[store.ExpiredTotals] // nil before they were read
 
-	wake  chan struct{} // has room for one: counters have something to do
+	wake  chan struct{} // capacity 1: signals that counters are dirty
 	stats counts
 }
 
@@ -94,9 +95,8 @@ func New(cfg Config, s *store.Store, clicks analytics.Store, enrich *Enricher) *
 	}
 }
 
-// ReloadMarks reads again what the store has of each lane, for whoever takes lanes over from another process. It
-// waits for the commit under way, and may be called while clicks are delivered. After an error the marks are as
-// they were.
+// ReloadMarks reads the marks of all lanes again, when this process takes over lanes from another one. It waits for the
+// commit in progress, and may be called during deliveries. After an error the marks are unchanged.
 func (in *Ingester) ReloadMarks(ctx context.Context) error {
 	select {
 	case in.turn <- struct{}{}:
@@ -105,12 +105,12 @@ func (in *Ingester) ReloadMarks(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err := in.loadMarks(ctx); err != nil {
-		return fmt.Errorf("ingest: read again what is stored: %w", err)
+		return fmt.Errorf("ingest: reload lane marks: %w", err)
 	}
 	return nil
 }
 
-// loadMarks is for who holds the turn.
+// loadMarks reads the marks. The caller holds the turn.
 func (in *Ingester) loadMarks(ctx context.Context) error {
 	list, err := in.clicks.Marks(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (in *Ingester) loadMarks(ctx context.Context) error {
 	return nil
 }
 
-// delivery is one batch on its way, decoded and enriched.
+// delivery is one decoded and enriched batch that waits for its commit.
 type delivery struct {
 	lane   click.Lane
 	repair bool
@@ -132,16 +132,16 @@ type delivery struct {
 	rows   []analytics.Row
 	losses []analytics.Loss
 
-	done bool // with err; written and read by who holds the turn
+	done bool // done and err are written and read by the holder of the turn
 	err  error
 }
 
-// maxGroup bounds the clicks that one insert takes, unless a single batch has more. On their way into the store they
-// take about 3 KiB each.
+// maxGroup limits the clicks of one insert, unless a single batch has more. During an insert, each click takes about 3
+// KiB.
 const maxGroup = 25_000
 
-// Deliver implements click.Sink. Deliveries that meet are committed together. Bytes that are no clicks give an
-// error that wraps click.ErrCorrupt or click.ErrSchema; delivering them again will not help.
+// Deliver implements click.Sink. Concurrent deliveries are committed together. Bytes that are not clicks return an
+// error that wraps click.ErrCorrupt or click.ErrSchema; repeating the delivery does not help.
 func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
 	d, err := in.enrich.read(b)
 	if err != nil {
@@ -158,7 +158,7 @@ func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
 		select {
 		case in.turn <- struct{}{}:
 		case <-ctx.Done():
-			return ctx.Err() // somebody else may still commit it, which a repetition won't mind
+			return ctx.Err() // another caller may still commit the batch; repeating it is harmless
 		}
 		if !d.done {
 			in.commit(ctx)
@@ -171,7 +171,7 @@ func (in *Ingester) Deliver(ctx context.Context, b *click.Batch) error {
 	}
 }
 
-// commit inserts what is waiting, up to a bound. Only who holds the turn calls it.
+// commit inserts waiting deliveries, up to maxGroup clicks. The caller holds the turn.
 func (in *Ingester) commit(ctx context.Context) {
 	in.mu.Lock()
 	n, clicks := 0, 0
@@ -183,7 +183,7 @@ func (in *Ingester) commit(ctx context.Context) {
 	in.waiting = in.waiting[n:]
 	in.mu.Unlock()
 
-	// The group is not only this caller's, so its context does not end it.
+	// The group contains other callers' batches, so this caller's context must not end it.
 	ctx = context.WithoutCancel(ctx)
 	var err error
 	if in.marks == nil {
@@ -195,7 +195,7 @@ func (in *Ingester) commit(ctx context.Context) {
 		batch, seen = in.gather(group)
 	}
 	for _, d := range group {
-		d.rows, d.losses = nil, nil // the batch has copies, and a delivery that fails is decoded anew
+		d.rows, d.losses = nil, nil // the batch has copies, and a failed delivery is decoded again
 	}
 	if len(batch.Rows) > 0 && in.cfg.Observer != nil {
 		err = in.cfg.Observer.Note(ctx, batch.Rows)
@@ -231,11 +231,11 @@ func (in *Ingester) commit(ctx context.Context) {
 	}
 }
 
-// gather makes one batch of a group, without what is known to be stored, and says how many clicks that were.
+// gather makes one batch of a group, without clicks that are known to be stored, and returns the number of these.
 func (in *Ingester) gather(group []*delivery) (b analytics.Batch, known uint64) {
 	lifted := map[click.Lane]uint64{}
 	mark := func(l click.Lane) uint64 { return max(in.marks[l], lifted[l]) }
-	var taken map[analytics.Identity]bool // with a repair only: its clicks may meet the same ones in the group
+	var taken map[analytics.Identity]bool // only if there is a repair, whose clicks may repeat others of the group
 	rows := 0
 	for _, d := range group {
 		rows += len(d.rows)
@@ -279,16 +279,16 @@ func (in *Ingester) gather(group []*delivery) (b analytics.Batch, known uint64) 
 	return b, known
 }
 
-// Stats is what was done since the start.
+// Stats has totals since the start of the process.
 type Stats struct {
 	Stored   uint64 // clicks
-	Repeated uint64 // clicks that were delivered again and passed over
-	Lost     uint64 // clicks that edges report as lost for want of room
-	Refused  uint64 // batches that were no clicks
-	Failed   uint64 // inserts that failed and will be repeated
+	Repeated uint64 // repeated clicks that were skipped
+	Lost     uint64 // clicks that edges report as lost because their spool was full
+	Refused  uint64 // batches that are not valid clicks
+	Failed   uint64 // failed inserts, which are repeated
 
 	LastStored  time.Time // zero: never
-	LastCounted time.Time // when counters were last set, or found right
+	LastCounted time.Time // when counters were last updated, or confirmed
 	CountFailed uint64
 }
 
@@ -297,7 +297,7 @@ type counts struct {
 	last, counted                                        atomic.Int64
 }
 
-// Stats reads the counters.
+// Stats returns the current totals.
 func (in *Ingester) Stats() Stats {
 	at := func(ms int64) time.Time {
 		if ms == 0 {

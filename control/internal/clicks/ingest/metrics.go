@@ -3,12 +3,12 @@ package ingest
 import "github.com/prometheus/client_golang/prometheus"
 
 var (
-	clicksDesc  = prometheus.NewDesc("shortline_ingest_clicks_total", "Clicks that were stored, that came again and were passed over, and that edges report as lost for want of room.", []string{"result"}, nil)
-	refusedDesc = prometheus.NewDesc("shortline_ingest_refused_batches_total", "Batches that were no clicks.", nil, nil)
-	errorsDesc  = prometheus.NewDesc("shortline_ingest_errors_total", "Inserts that failed and are repeated.", nil, nil)
-	storedDesc  = prometheus.NewDesc("shortline_ingest_last_success_timestamp_seconds", "When clicks were last stored, 0 for never.", nil, nil)
-	unsetDesc   = prometheus.NewDesc("shortline_counters_errors_total", "Attempts to set counters that failed.", nil, nil)
-	setDesc     = prometheus.NewDesc("shortline_counters_last_success_timestamp_seconds", "When counters were last set or found right, 0 for never.", nil, nil)
+	clicksDesc  = prometheus.NewDesc("shortline_ingest_clicks_total", "Clicks by result: stored, repeated (a duplicate that was skipped), or lost (an edge reports that its spool was full).", []string{"result"}, nil)
+	refusedDesc = prometheus.NewDesc("shortline_ingest_refused_batches_total", "Batches rejected because they are not valid clicks.", nil, nil)
+	errorsDesc  = prometheus.NewDesc("shortline_ingest_errors_total", "Failed inserts. Each is repeated.", nil, nil)
+	storedDesc  = prometheus.NewDesc("shortline_ingest_last_success_timestamp_seconds", "Time of the last successful insert of clicks; 0 if there was none.", nil, nil)
+	unsetDesc   = prometheus.NewDesc("shortline_counters_errors_total", "Failed updates of the click counters of links, variants and rules.", nil, nil)
+	setDesc     = prometheus.NewDesc("shortline_counters_last_success_timestamp_seconds", "Time at which counters were last updated or confirmed; 0 if never.", nil, nil)
 )
 
 // Describe and Collect make the Ingester a prometheus.Collector.

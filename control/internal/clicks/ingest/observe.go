@@ -11,8 +11,8 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// ObserverSink is a click.Sink that stores nothing: it enriches clicks and tells an Observer. It is for a consumer
-// group of its own, so that whoever is slow to be told holds up no report.
+// ObserverSink is a click.Sink that stores nothing. It enriches clicks and passes them to an Observer. It belongs to a
+// consumer group of its own, so that a slow Observer does not delay reports.
 type ObserverSink struct {
 	observer Observer
 	enrich   *Enricher
@@ -29,8 +29,8 @@ func NewObserverSink(o Observer, enrich *Enricher) *ObserverSink {
 	return &ObserverSink{observer: o, enrich: enrich}
 }
 
-// Deliver implements click.Sink. Nil means that the clicks are noted for good. Bytes that
-// are no clicks give an error that wraps click.ErrCorrupt or click.ErrSchema.
+// Deliver implements click.Sink. When it returns nil, the Observer has recorded the clicks permanently. Bytes that are
+// not clicks return an error that wraps click.ErrCorrupt or click.ErrSchema.
 func (s *ObserverSink) Deliver(ctx context.Context, b *click.Batch) error {
 	d, err := s.enrich.read(b)
 	if err != nil {
@@ -50,10 +50,10 @@ func (s *ObserverSink) Deliver(ctx context.Context, b *click.Batch) error {
 }
 
 var (
-	toldDesc      = prometheus.NewDesc("shortline_hooks_clicks_total", "Clicks that were told to webhooks, repetitions included.", nil, nil)
-	untoldDesc    = prometheus.NewDesc("shortline_hooks_refused_batches_total", "Batches for webhooks that were no clicks.", nil, nil)
-	hooksFailDesc = prometheus.NewDesc("shortline_hooks_errors_total", "Batches that webhooks could not note and that are repeated.", nil, nil)
-	hooksLastDesc = prometheus.NewDesc("shortline_hooks_last_success_timestamp_seconds", "When clicks were last told to webhooks, 0 for never.", nil, nil)
+	toldDesc      = prometheus.NewDesc("shortline_hooks_clicks_total", "Clicks passed to webhooks, repetitions included.", nil, nil)
+	untoldDesc    = prometheus.NewDesc("shortline_hooks_refused_batches_total", "Batches for webhooks rejected because they are not valid clicks.", nil, nil)
+	hooksFailDesc = prometheus.NewDesc("shortline_hooks_errors_total", "Batches that could not be recorded for webhooks. Each is repeated.", nil, nil)
+	hooksLastDesc = prometheus.NewDesc("shortline_hooks_last_success_timestamp_seconds", "Time at which clicks were last passed to webhooks; 0 if never.", nil, nil)
 )
 
 // Describe and Collect make the ObserverSink a prometheus.Collector.

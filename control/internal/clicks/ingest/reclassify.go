@@ -10,31 +10,31 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// Reclassification is what Reclassify is asked to do.
+// Reclassification selects the clicks of a reclassification.
 type Reclassification struct {
-	// Since and Until bound the clicks' own times, Since included, Until not; zero leaves that end open.
+	// Since and Until bound the clicks' own times, Since inclusive, Until exclusive; zero means no bound.
 	Since, Until time.Time
-	// DryRun changes nothing: it only counts.
+	// DryRun only counts, and changes nothing.
 	DryRun bool
-	// Progress, if set, is called now and then, and once at the end, from the goroutine that called Reclassify.
+	// Progress, if set, is called every 100,000 clicks and once at the end, from the goroutine that called Reclassify.
 	Progress func(Reclassified)
 }
 
-// Reclassified is what a reclassification has done.
+// Reclassified reports the result of a reclassification.
 type Reclassified struct {
 	Seen    int // clicks looked at
-	Stale   int // of these, enriched with another geo database or bot list than the present ones
-	Changed int // of these, different now in what reports show; the others only get the new versions' names
-	Stored  int // clicks stored anew
+	Stale   int // clicks of these that were enriched with another geo database or bot list than the current one
+	Changed int // stale clicks whose reported values changed; the others only get the new version names
+	Stored  int // clicks that were replaced in the store
 }
 
-// progressEvery is how many clicks lie between two reports of progress.
+// progressEvery is the number of clicks between two calls of Progress.
 const progressEvery = 100_000
 
-// Reclassify enriches again the clicks that were enriched with another geo database or bot list, and then sets every
-// counter true. It may be interrupted and run again: what was done is not done twice. Without a geo database (a nil
-// geo, or one that is empty) places stay as they are. Bots that were known by the browser's announcement that it only
-// fetches ahead stay bots, as that announcement is not stored.
+// Reclassify enriches clicks again that were enriched with another geo database or bot list, and then corrects every
+// counter. It may be interrupted and run again: finished work is not repeated. Without a geo database (a nil or empty
+// geo), places stay as they are. Clicks that count as bots because of a prefetch header stay bots, because that header
+// is not stored.
 func (in *Ingester) Reclassify(ctx context.Context, r Reclassification) (done Reclassified, err error) {
 	scope := analytics.Scope{Bots: analytics.Everyone}
 	if !r.Since.IsZero() {
