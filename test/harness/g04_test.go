@@ -48,7 +48,7 @@ func TestG04_consumers_die_and_come_back_as_zombies(t *testing.T) {
 			time.Sleep(2 * time.Second)
 		}
 	})
-	assigned := regexp.MustCompile(`partitions are assigned" group=ingest generation=(\d+)`)
+	assigned := regexp.MustCompile(`kafka partitions assigned" group=ingest generation=(\d+)`)
 	generations := map[string]bool{}
 	for _, n := range ingesting {
 		for _, m := range assigned.FindAllStringSubmatch(n.Log(), -1) {

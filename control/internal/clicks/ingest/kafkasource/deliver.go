@@ -14,22 +14,23 @@ import (
 )
 
 const (
-	// maxJoined bounds the clicks of messages that are delivered as one batch.
+	// maxJoined limits the clicks of messages that are delivered as one batch.
 	maxJoined = 25_000
-	// maxLanes bounds the lanes of one partition that are delivered at once.
+	// maxLanes limits how many lanes of one partition are delivered concurrently.
 	maxLanes = 16
-	// repairPatience is how long a repair may be too early for the sink. It is asked for again if it is needed.
+	// repairPatience is how long a repair may be too early for the sink. After that it is put aside; the control plane
+	// requests it again if clicks are still missing.
 	repairPatience = 30 * time.Second
 )
 
-// frame is a message that holds clicks.
+// frame is a message that contains clicks.
 type frame struct {
 	message
 	batch click.Batch
 }
 
-// deliver takes messages of one partition to the sink, each lane's in order and the lanes side by side. It returns
-// false if ctx ended before all were delivered or put aside.
+// deliver delivers messages of one partition to the sink: each lane in order, lanes concurrently. It returns false if
+// ctx ended before all messages were delivered or put aside.
 func (s *Source) deliver(ctx context.Context, list []message, at *seat) bool {
 	lanes := map[click.Lane][]frame{}
 	var order []click.Lane
@@ -59,7 +60,8 @@ func (s *Source) deliver(ctx context.Context, list []message, at *seat) bool {
 	return ctx.Err() == nil
 }
 
-// parse reads a frame. It puts aside what is none, and waits for ever with what is too new.
+// parse reads a frame. It puts aside a message that is not a frame. It waits, with retries, while the schema is too
+// new.
 func (s *Source) parse(ctx context.Context, m message, at *seat) (click.Batch, bool) {
 	b, err := click.ParseBatch(m.value)
 	for failures := 1; errors.Is(err, click.ErrSchema) && ctx.Err() == nil; failures++ {
@@ -79,19 +81,19 @@ func (s *Source) parse(ctx context.Context, m message, at *seat) (click.Batch, b
 func (s *Source) hold(m message, failures int, err error) {
 	s.stats.failures.Add(1)
 	if backoff.LogWorthy(failures) {
-		s.log.Error("kafka: clicks of a newer schema hold up a partition: bring this program up to date", "partition", m.partition, "offset", m.offset, "error", err)
+		s.log.Error("kafka partition blocked by newer schema", "partition", m.partition, "offset", m.offset, "error", err)
 	}
 }
 
-// deliverLane delivers frames of one lane until all are done or ctx ends. Neighbours travel as one batch, since a
-// store takes few large batches better than many small ones.
+// deliverLane delivers frames of one lane until all are done or ctx ends. It joins consecutive frames, because a store
+// handles few large batches better than many small ones.
 func (s *Source) deliverLane(ctx context.Context, frames []frame, at *seat) {
 	for len(frames) > 0 && ctx.Err() == nil {
 		n, b := join(frames)
 		err := s.offer(ctx, frames[0].message, &b, at)
 		for i := range frames[:n] {
 			one := err
-			if n > 1 && errors.Is(err, click.ErrCorrupt) { // one of them spoils the others
+			if n > 1 && errors.Is(err, click.ErrCorrupt) { // one corrupt frame makes the joined batch corrupt
 				one = s.offer(ctx, frames[i].message, &frames[i].batch, at)
 			}
 			if one != nil {
@@ -102,7 +104,7 @@ func (s *Source) deliverLane(ctx context.Context, frames []frame, at *seat) {
 	}
 }
 
-// join makes one batch of as many frames as follow each other without a gap, and says how many those are.
+// join makes one batch of the leading frames that follow each other without a gap, and returns their number.
 func join(frames []frame) (int, click.Batch) {
 	b := frames[0].batch
 	n, bytes := 1, len(b.Records)
@@ -123,8 +125,8 @@ func join(frames []frame) (int, click.Batch) {
 	return n, b
 }
 
-// offer gives a batch to the sink as often as it takes. It returns nil when the sink has it or ctx ended, and an
-// error when it is to be put aside.
+// offer delivers a batch, with retries. It returns nil when the sink has accepted the batch or ctx has ended, and an
+// error if the batch must be put aside.
 func (s *Source) offer(ctx context.Context, m message, b *click.Batch, at *seat) error {
 	var early time.Time
 	for failures := 1; ctx.Err() == nil; failures++ {
@@ -135,7 +137,7 @@ func (s *Source) offer(ctx context.Context, m message, b *click.Batch, at *seat)
 			s.stats.clicks.Add(uint64(b.Count))
 			s.stats.delivered.Store(time.Now().UnixMilli())
 			if failures > 1 {
-				s.log.Info("kafka: clicks are delivered again", "partition", m.partition, "offset", m.offset, "tries", failures)
+				s.log.Info("click delivery recovered", "partition", m.partition, "offset", m.offset, "attempts", failures)
 			}
 			return nil
 		case ctx.Err() != nil:
@@ -156,7 +158,7 @@ func (s *Source) offer(ctx context.Context, m message, b *click.Batch, at *seat)
 		default:
 			s.stats.failures.Add(1)
 			if backoff.LogWorthy(failures) {
-				s.log.Warn("kafka: clicks can't be delivered, trying again", "partition", m.partition, "offset", m.offset, "clicks", b.Count, "tries", failures, "error", err)
+				s.log.Warn("click delivery failed, retrying", "partition", m.partition, "offset", m.offset, "clicks", b.Count, "attempts", failures, "error", err)
 			}
 		}
 		wait(ctx, failures)
@@ -164,7 +166,7 @@ func (s *Source) offer(ctx context.Context, m message, b *click.Batch, at *seat)
 	return nil
 }
 
-// putAside notes a message that can't be delivered, so that those behind it can.
+// putAside records a message that cannot be delivered and skips it, so that later messages can be delivered.
 func (s *Source) putAside(m message, reason error) {
 	s.stats.dead.Add(1)
 	path := ""
@@ -175,8 +177,8 @@ func (s *Source) putAside(m message, reason error) {
 			err = os.WriteFile(path, m.value, 0o600)
 		}
 		if err != nil {
-			s.log.Error("kafka: a message could not be kept; the topic still has it", "partition", m.partition, "offset", m.offset, "error", err)
+			s.log.Error("rejected kafka message not saved", "partition", m.partition, "offset", m.offset, "error", err)
 		}
 	}
-	s.log.Error("kafka: a message is put aside", "topic", s.topic, "partition", m.partition, "offset", m.offset, "bytes", len(m.value), "file", path, "error", reason)
+	s.log.Error("kafka message put aside", "topic", s.topic, "partition", m.partition, "offset", m.offset, "bytes", len(m.value), "file", path, "error", reason)
 }

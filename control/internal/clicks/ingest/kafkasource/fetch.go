@@ -13,38 +13,40 @@ import (
 	fetchapi "github.com/segmentio/kafka-go/protocol/fetch"
 )
 
-// The client's own fetch unpacks all that an answer holds before it returns, and gives each batch of records pages of
-// 64 KiB. Edges at low load write a batch for every few clicks, so an answer of 2 MiB became hundreds of MiB. Here the
-// client sends the question and picks the broker and the connection; the answer's records stay as they came.
+// kafka-go's own fetch decompresses a whole response before it returns, and allocates pages of 64 KiB for each record
+// batch. Edges with low traffic write a batch for every few clicks, so a response of 2 MiB grew to hundreds of MiB.
+// Here kafka-go only sends the request and selects the broker and the connection. The records of the response stay
+// compressed.
 
-// question is a fetch of one partition.
+// question is the fetch request for one partition.
 type question struct {
 	fetchapi.Request
 	version int16
 }
 
-// answer is what a broker said to a question.
+// answer is the broker's response to a fetch request.
 type answer struct {
 	code    kafka.Error
-	end     int64  // the offset after the last message that there is
-	records []byte // batches of records, the last of which may be cut
+	end     int64  // the offset after the last available message
+	records []byte // record batches; the last one may be incomplete
 }
 
 func (*answer) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
-// Required implements protocol.RawExchanger: it notes the version that was agreed on.
+// Required implements protocol.RawExchanger. It stores the negotiated protocol version.
 func (q *question) Required(versions map[protocol.ApiKey]int16) bool {
 	q.version = versions[protocol.Fetch]
 	return true
 }
 
 const (
-	oldestFetch = 4  // of the versions that name what parseAnswer reads
-	mostAnswer  = 64 // MiB: a broker sends what was asked for, or a single batch that is larger
-	fetchSerial = 1  // a connection has one question at a time
+	oldestFetch = 4  // oldest version with the fields that parseAnswer reads
+	mostAnswer  = 64 // MiB; a broker sends the requested size, or one batch that is larger
+	fetchSerial = 1  // correlation id; a connection has one request at a time
 )
 
-// RawExchange implements protocol.RawExchanger. The answer has memory of its own, since who asked may be gone.
+// RawExchange implements protocol.RawExchanger. The response has its own memory, because the caller may be gone
+// already.
 func (q *question) RawExchange(conn io.ReadWriter) (protocol.Message, error) {
 	if q.version < oldestFetch {
 		return nil, fmt.Errorf("the broker is too old: it knows version %d of fetch, %d is needed", q.version, oldestFetch)
@@ -58,7 +60,7 @@ func (q *question) RawExchange(conn io.ReadWriter) (protocol.Message, error) {
 	}
 	n := binary.BigEndian.Uint32(size[:])
 	if n > mostAnswer<<20 {
-		return nil, fmt.Errorf("an answer of %d bytes", n)
+		return nil, fmt.Errorf("a fetch response of %d bytes is too large", n)
 	}
 	data := make([]byte, n)
 	if _, err := io.ReadFull(conn, data); err != nil {
@@ -67,13 +69,13 @@ func (q *question) RawExchange(conn io.ReadWriter) (protocol.Message, error) {
 	return parseAnswer(data, q.version)
 }
 
-var errAnswer = errors.New("the answer is no fetch of one partition")
+var errAnswer = errors.New("the response is not a fetch of one partition")
 
-// parseAnswer reads the answer to a question in versions 4 to 11 of the protocol. The records are part of data.
+// parseAnswer reads a response in versions 4 to 11 of the protocol. The records are a slice of data.
 func parseAnswer(data []byte, version int16) (*answer, error) {
 	in := wire{data: data}
 	serial := in.int32()
-	in.int32() // throttled for
+	in.int32() // throttle time
 	var res answer
 	if version >= 7 {
 		res.code = kafka.Error(in.int16())
@@ -96,7 +98,7 @@ func parseAnswer(data []byte, version int16) (*answer, error) {
 		in.skip(16 * aborted)
 	}
 	if version >= 11 {
-		in.int32() // replica to prefer
+		in.int32() // preferred replica
 	}
 	if n := int64(in.int32()); n > 0 {
 		res.records = in.skip(n)
@@ -107,7 +109,7 @@ func parseAnswer(data []byte, version int16) (*answer, error) {
 	return &res, nil
 }
 
-// fetch asks for messages from an offset on, about size bytes as they are stored. No records: there are none for a moment.
+// fetch requests about size bytes (compressed) of messages from an offset on. No records means that there are none yet.
 func (s *Source) fetch(ctx context.Context, partition int, from, size int64) (records []byte, end int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
@@ -131,13 +133,13 @@ func (s *Source) fetch(ctx context.Context, partition int, from, size int64) (re
 	return got.records, got.end, nil
 }
 
-// wire reads Kafka's numbers, big-endian, from bytes that may end too soon.
+// wire reads Kafka's big-endian numbers from bytes that may end early.
 type wire struct {
 	data []byte
-	cut  bool // data ended too soon, or was to be skipped backwards; all that was read since is zero
+	cut  bool // data ended early, or a skip went backwards; all later reads return zero
 }
 
-// skip passes n bytes over and returns them.
+// skip skips n bytes and returns them.
 func (w *wire) skip(n int64) []byte {
 	if n < 0 || n > int64(len(w.data)) {
 		w.cut, w.data = true, nil
@@ -169,7 +171,7 @@ func (w *wire) int64() int64 {
 	return 0
 }
 
-// varint reads a number as records have it.
+// varint reads a number in the encoding of records.
 func (w *wire) varint() int64 {
 	v, n := binary.Varint(w.data)
 	if n <= 0 {

@@ -13,38 +13,38 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// message is one message of a partition. It has its memory to itself.
+// message is one message of a partition. Its value is not shared with other messages.
 type message struct {
 	partition int
 	offset    int64
 	time      time.Time // when it was written to the topic
 	value     []byte
-	origin    click.Origin // of its headers
+	origin    click.Origin // from the message's headers
 }
 
-// place is how far a partition was read.
+// place is the reading position in a partition.
 type place struct {
-	next, end int64     // the next offset to deliver, and the one after the last that there is
-	oldest    time.Time // when the message at next, or one just before it, was written; zero: there is none, or it is not known
-	busy      int       // messages that are being delivered
+	next, end int64     // the next offset to deliver, and the offset after the last available message
+	oldest    time.Time // when the message at next, or one just before it, was written; zero if there is none or it is unknown
+	busy      int       // messages being delivered
 }
 
-// share is what each partition of a generation may take of what the Source may hold.
+// share is what each partition of a generation may use of the Source's limits.
 type share struct {
-	fetch  int64         // bytes to ask for, as stored
+	fetch  int64         // compressed bytes to fetch
 	batch  int           // bytes of messages to deliver at a time
-	places chan struct{} // has room for those who may hold messages at the same time
+	places chan struct{} // semaphore: its capacity is how many partitions may hold decompressed messages
 }
 
-// seat is one of the places, taken.
+// seat is one acquired place.
 type seat struct {
 	places  chan struct{}
 	mu      sync.Mutex
 	resting int
 }
 
-// rest pauses and leaves the place to others meanwhile: for what waits for something that may take long and concerns
-// this partition alone. Lanes of one partition may rest at the same time.
+// rest pauses and releases the place meanwhile. It is for waits that may be long and concern only this partition.
+// Several lanes of the partition may rest at the same time.
 func (s *seat) rest(ctx context.Context, failures int) {
 	s.mu.Lock()
 	if s.resting++; s.resting == 1 {
@@ -59,7 +59,7 @@ func (s *seat) rest(ctx context.Context, failures int) {
 	}
 }
 
-// Below these, requests and deliveries would be too many.
+// Lower limits: smaller values would cause too many requests and deliveries.
 const (
 	leastFetch = 64 << 10
 	leastBatch = 512 << 10
@@ -74,9 +74,9 @@ func (s *Source) share(partitions int) share {
 	}
 }
 
-// follow reads one partition for as long as the generation lasts. If it returns before, the generation ends.
+// follow reads one partition until the generation ends. If follow returns earlier, it ends the generation.
 func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.PartitionAssignment, part share) {
-	// A generation's context is not one of the standard library's, which costs a goroutine for each derived from it.
+	// The generation's context is not a standard library context, so each derived context would cost a goroutine.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer s.forget(a.ID)
@@ -111,7 +111,7 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 			s.stats.failures.Add(1)
 			s.conn.Refresh()
 			if failures++; backoff.LogWorthy(failures) {
-				s.log.Warn("kafka: reading failed, trying again", "partition", a.ID, "offset", at.next, "failures", failures, "error", err)
+				s.log.Warn("kafka fetch failed, retrying", "partition", a.ID, "offset", at.next, "failures", failures, "error", err)
 			}
 			pause(ctx, failures)
 		default:
@@ -119,20 +119,20 @@ func (s *Source) follow(ctx context.Context, gen *kafka.Generation, a kafka.Part
 		}
 		if time.Since(lastCommit) >= s.cfg.Commit {
 			if err := commit(); err != nil {
-				// Most likely this member was given up by the group, or its connection is gone. Joining again mends both.
-				s.log.Warn("kafka: leaving the generation", "generation", gen.ID, "error", err)
+				// Probably the group removed this member, or the connection broke. Joining again repairs both.
+				s.log.Warn("offset commit failed, rejoining consumer group", "generation", gen.ID, "error", err)
 				return
 			}
 		}
 	}
 	if err := commit(); err != nil {
-		s.log.Info("kafka: the last offset of a generation was not committed, its clicks will be repeated", "error", err)
+		s.log.Info("final offset commit failed, clicks will repeat", "error", err)
 	}
 }
 
-// advance delivers the partition's next messages, which it fetches if there are none left from before. If there are
-// none at all it returns after a moment. Messages are unpacked only when there is a place for them, and the place is
-// held until they are delivered: while a sink takes its time, what was fetched waits as it was stored.
+// advance delivers the partition's next messages. It fetches more if none are left, and returns after a moment if there
+// are none. Messages are decompressed only after a place was acquired, and the place is held until they are delivered.
+// While the sink is slow, fetched records therefore stay compressed.
 func (s *Source) advance(ctx context.Context, partition int, at *unread, part share) error {
 	if len(at.records) == 0 {
 		records, end, err := s.fetch(ctx, partition, at.next, part.fetch)
@@ -144,7 +144,7 @@ func (s *Source) advance(ctx context.Context, partition int, at *unread, part sh
 	if len(at.records) == 0 {
 		s.reached(partition, place{at.next, at.end, at.oldest, 0})
 		if at.end > at.next {
-			pause(ctx, 1) // the broker says that there is more, and doesn't give it: not in a tight loop
+			pause(ctx, 1) // the broker reports more messages but does not send them: avoid a tight loop
 		}
 		return nil
 	}
@@ -166,19 +166,19 @@ func (s *Source) advance(ctx context.Context, partition int, at *unread, part sh
 			return ctx.Err()
 		}
 		s.stats.messages.Add(uint64(len(list)))
-		err = nil // what was whole counts; the rest is asked for again
+		err = nil // the complete messages count; the rest is fetched again
 	}
 	*at = next
 	s.reached(partition, place{at.next, at.end, at.oldest, 0})
 	return err
 }
 
-// beginPatience is how long a log may seem shorter than what was committed before it is believed: a new leader
-// knows late how far it may be read.
+// beginPatience is how long a log may appear shorter than the committed offset before this is believed. A new leader
+// learns late how far it may be read.
 const beginPatience = 10 * time.Second
 
-// begin finds out where to go on: where the group was, or as near to it as the topic still reaches. It returns
-// false if ctx ended.
+// begin returns the offset to continue at: the committed offset, or the nearest one that the topic still has. It
+// returns false if ctx ended.
 func (s *Source) begin(ctx context.Context, a kafka.PartitionAssignment) (int64, bool) {
 	var beyond time.Time
 	for failures := 1; ctx.Err() == nil; failures++ {
@@ -189,13 +189,13 @@ func (s *Source) begin(ctx context.Context, a kafka.PartitionAssignment) (int64,
 			s.stats.failures.Add(1)
 			s.conn.Refresh()
 			if backoff.LogWorthy(failures) {
-				s.log.Warn("kafka: asking for a partition's bounds failed, trying again", "partition", a.ID, "failures", failures, "error", err)
+				s.log.Warn("partition offsets not readable, retrying", "partition", a.ID, "failures", failures, "error", err)
 			}
-		case a.Offset < 0: // nothing was ever committed
+		case a.Offset < 0: // nothing was committed yet
 			return first, true
 		case a.Offset < first:
 			s.stats.expired.Add(uint64(first - a.Offset))
-			s.log.Error("kafka: messages expired before they were read; the edges can ship their clicks again", "partition", a.ID, "from", a.Offset, "to", first-1)
+			s.log.Error("kafka messages expired before being read", "partition", a.ID, "from", a.Offset, "to", first-1)
 			return first, true
 		case a.Offset <= end:
 			return a.Offset, true
@@ -203,7 +203,7 @@ func (s *Source) begin(ctx context.Context, a kafka.PartitionAssignment) (int64,
 			beyond = time.Now()
 		case time.Since(beyond) >= beginPatience:
 			s.stats.rewinds.Add(1)
-			s.log.Error("kafka: the log is shorter than what was committed, reading it again from its beginning", "partition", a.ID, "committed", a.Offset, "end", end)
+			s.log.Error("kafka log truncated, rereading from start", "partition", a.ID, "committed", a.Offset, "end", end)
 			return first, true
 		}
 		pause(ctx, failures)
@@ -211,7 +211,7 @@ func (s *Source) begin(ctx context.Context, a kafka.PartitionAssignment) (int64,
 	return 0, false
 }
 
-// bounds are the partition's first offset and the one after its last.
+// bounds returns the partition's first offset and the offset after its last message.
 func (s *Source) bounds(ctx context.Context, partition int) (first, end int64, err error) {
 	res, err := s.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{
 		s.topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)},
@@ -224,7 +224,7 @@ func (s *Source) bounds(ctx context.Context, partition int) (first, end int64, e
 			return p.FirstOffset, p.LastOffset, p.Error
 		}
 	}
-	return 0, 0, fmt.Errorf("the answer has no partition %d", partition)
+	return 0, 0, fmt.Errorf("the response has no partition %d", partition)
 }
 
 func (s *Source) reached(partition int, at place) {

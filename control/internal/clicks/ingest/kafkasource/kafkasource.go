@@ -1,26 +1,26 @@
-// Package kafkasource reads clicks from a Kafka topic and gives them to a click.Sink, such as the ingester.
+// Package kafkasource reads clicks from a Kafka topic and delivers them to a click.Sink, such as the ingester.
 //
-// It owns the membership in a consumer group and the offsets. It promises that an offset is committed only after
-// everything before it was delivered (or put aside, see below), that a lane's clicks are delivered in order and
-// one batch at a time, and that a member which was declared dead commits nothing: offsets go through the
-// generation that they were read in, and the broker refuses those of an old one. What such a member has
-// delivered late is a repeat, as is all that was delivered and not yet committed when a member ended; the sink
-// makes repeats harmless. While the sink fails, a partition waits and keeps its place in the group.
+// It owns the membership in a consumer group and the offsets. It guarantees that an offset is committed only after
+// every earlier message was delivered or put aside (see below). The clicks of a lane are delivered in order, one batch
+// at a time. A member that the group considers dead cannot commit: offsets are committed in the generation in which
+// they were read, and the broker rejects older generations. Messages that were delivered but not committed are
+// delivered again, and the sink makes these repetitions harmless. While the sink fails, the partition waits and the
+// member stays in the group.
 //
-// Catching up takes bounded memory, however much waits in the topic, in however many partitions and in batches of
-// whatever size: see Config.InFlightBytes. What the sink makes of the clicks meanwhile is the sink's.
+// Catching up uses bounded memory, whatever the backlog, the number of partitions and the size of batches: see
+// Config.InFlightBytes. Memory that the sink uses is not included.
 //
-// A message that is no frame of clicks, or that the sink calls corrupt, is put aside: counted, logged with its
-// place in the topic, written to a file if there is a folder for that, and passed over, because nothing behind it
-// could ever be delivered otherwise. Not so a frame of a newer schema: an older program has met a newer edge's
-// clicks, so the partition waits, loudly, for the program to be brought up to date.
+// A message that is not a frame of clicks, or that the sink calls corrupt, is put aside, because otherwise no later
+// message could be delivered. It is counted, logged with its offset, written to Config.DeadDir if set, and skipped. A
+// frame of a newer schema is not skipped: this program is older than the edge, so the partition waits, and logs errors,
+// until the program is upgraded.
 //
-// Several groups read the same topic side by side, each with offsets of its own: what one does slowly holds up no
-// other. A Source is one member of one of them.
+// Several groups may read the same topic, each with its own offsets, so that a slow group does not delay the others. A
+// Source is one member of one group.
 //
-// Known weaknesses: a topic whose log became shorter than what was committed (unclean leader election) is read
-// again from its beginning, but only noticed when a partition is assigned or read beyond the end, not if it has
-// grown past that place by then.
+// Known weaknesses: a topic may lose committed messages (unclean leader election). It is then read again from its
+// beginning, but only if this is noticed: when a partition is assigned or read beyond its end. It goes unnoticed if the
+// log has grown past the committed offset by then.
 package kafkasource
 
 import (
@@ -42,35 +42,35 @@ import (
 // Config holds the settings. Kafka is required.
 type Config struct {
 	Kafka kafkaconn.Settings
-	// Group is "ingest" if empty. Members of one group share the topic's partitions; each group reads all of them,
-	// at its own pace.
+	// Group defaults to "ingest". Members of one group share the topic's partitions. Each group reads all partitions at
+	// its own pace.
 	Group string
 
 	// Reload makes the sink read again how far each lane has been stored, because another member may have stored more
 	// of the lanes of a newly assigned partition. It may be called during deliveries. Nil: the sink keeps no such state.
 	Reload func(ctx context.Context) error
 
-	// DeadDir is where messages that are no clicks are kept; "" means that only their places are logged. The topic
-	// has them too, as long as it keeps messages.
+	// DeadDir is where messages are saved that are not clicks; "" means that only their offsets are logged. The topic
+	// also keeps them, until its retention ends.
 	DeadDir string
 
-	// Session is how long a member may be silent before the others take over its partitions; 0 means 15 s.
+	// Session is how long a member may be silent before others take over its partitions; 0 means 15 s.
 	Session time.Duration
-	// Commit is how often offsets are committed; 0 means 1 s. A member that is killed leaves as much to be repeated.
+	// Commit is the interval between offset commits; 0 means 1 s. After a kill, up to one interval is delivered again.
 	Commit time.Duration
-	// FetchBytes is about how much of a partition is read at a time at most, compressed; 0 means 2 MiB.
+	// FetchBytes is the approximate maximum of one fetch of a partition, compressed; 0 means 2 MiB.
 	FetchBytes int64
-	// InFlightBytes is about how much all partitions together may hold of messages that are being delivered, and
-	// again, compressed, of such that were read ahead; 0 means 4 MiB. Partitions have at least 64 KiB each of the
-	// latter, and deliver about 512 KiB at a time, however little this is.
+	// InFlightBytes is the approximate limit of all partitions together for messages being delivered, and once more for
+	// compressed records that were read ahead; 0 means 4 MiB. Each partition may read at least 64 KiB ahead and deliver
+	// about 512 KiB at a time, even if that exceeds the limit.
 	InFlightBytes int64
-	// Timeout bounds each request to a broker; 0 means 10 s.
+	// Timeout limits each request to a broker; 0 means 10 s.
 	Timeout time.Duration
 
-	Logger *slog.Logger // nil means slog.Default()
+	Logger *slog.Logger // default slog.Default()
 }
 
-// Validate reports every setting that makes no sense.
+// Validate reports all invalid settings.
 func (c Config) Validate() error {
 	var problems []error
 	refuse := func(format string, args ...any) {
@@ -80,20 +80,20 @@ func (c Config) Validate() error {
 		problems = append(problems, err)
 	}
 	if c.Session < 0 || c.Commit < 0 || c.Timeout < 0 || c.FetchBytes < 0 || c.InFlightBytes < 0 {
-		refuse("a negative setting: session %v, commit %v, timeout %v, fetch %d bytes, in flight %d bytes", c.Session, c.Commit, c.Timeout, c.FetchBytes, c.InFlightBytes)
+		refuse("must not be negative: session %v, commit %v, timeout %v, fetch %d bytes, in flight %d bytes", c.Session, c.Commit, c.Timeout, c.FetchBytes, c.InFlightBytes)
 	}
 	return errors.Join(problems...)
 }
 
 const (
-	fetchWait      = 500 * time.Millisecond // how long a broker may hold a question for messages
+	fetchWait      = 500 * time.Millisecond // how long a broker may wait for messages before it answers
 	leastRebalance = 2 * time.Second
-	leaveWithin    = 2 * time.Second // a process may be in two groups, leaves one after the other, and has ten seconds to end
+	leaveWithin    = 2 * time.Second // a process may leave two groups, one after the other, and has ten seconds to stop
 )
 
 var retries = backoff.Policy{First: 50 * time.Millisecond, Most: 5 * time.Second}
 
-// Source is one member of a consumer group. Run it once.
+// Source is one member of a consumer group. Run is called once.
 type Source struct {
 	cfg    Config
 	topic  string
@@ -103,15 +103,15 @@ type Source struct {
 	client *kafka.Client
 
 	mu       sync.Mutex
-	at       map[int]place // of the partitions that are assigned now
-	reloaded time.Time     // when marks were last read again because a repair was too early
+	at       map[int]place // positions of the assigned partitions
+	reloaded time.Time     // when Reload was last called for a repair that was too early
 
 	stats   counts
 	metrics []metric
 	perPart partitionMetrics
 }
 
-// New makes a member. It connects to nobody. The error names every problem of the settings.
+// New returns a member. It does not connect. The error names all invalid settings.
 func New(cfg Config, to click.Sink) (*Source, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -132,11 +132,11 @@ func New(cfg Config, to click.Sink) (*Source, error) {
 	return s, nil
 }
 
-// groupID is the group's name in Kafka.
+// groupID returns the name of the group in Kafka.
 func (s *Source) groupID() string { return s.cfg.Kafka.Prefix + s.cfg.Group }
 
-// Run makes sure of the topic, reads until ctx ends, leaves the group, and returns nil. What fails is tried again
-// for as long as it takes, a topic that is not fit for clicks among it.
+// Run prepares the topic, reads until ctx ends, leaves the group, and returns nil. It retries failures without limit,
+// including a topic with unsuitable settings.
 func (s *Source) Run(ctx context.Context) error {
 	defer s.conn.Close()
 	if !s.conn.Settle(ctx, s.log, func() { s.stats.failures.Add(1) }) {
@@ -145,9 +145,9 @@ func (s *Source) Run(ctx context.Context) error {
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
 		ID: s.groupID(), Brokers: s.cfg.Kafka.Brokers, Topics: []string{s.topic}, StartOffset: kafka.FirstOffset,
 		Dialer: s.conn.Dialer(),
-		// Members hear of a new generation within a heartbeat and are ready for it at once, as what they were delivering is cancelled.
-		// Whoever is not heard of for longer is dead: to wait for that one for a whole session, at each change, would stop
-		// everybody for as long, and longer than the client waits for an answer.
+		// Members learn of a new generation with their next heartbeat. They can join it at once, because deliveries in
+		// progress are cancelled. A member that is silent for longer is dead. If each rebalance waited a whole session
+		// for it, all members would stop for that long, and longer than the client waits for a response.
 		HeartbeatInterval: s.cfg.Session / 15, SessionTimeout: s.cfg.Session, RebalanceTimeout: max(leastRebalance, s.cfg.Session/3),
 		JoinGroupBackoff: min(time.Second, s.cfg.Session/5), Timeout: min(5*time.Second, s.cfg.Timeout), WatchPartitionChanges: true,
 	})
@@ -163,14 +163,14 @@ func (s *Source) Run(ctx context.Context) error {
 		if err != nil {
 			s.stats.failures.Add(1)
 			if failures++; backoff.LogWorthy(failures) {
-				s.log.Warn("kafka: joining the group failed, trying again", "group", s.cfg.Group, "failures", failures, "error", err)
+				s.log.Warn("joining consumer group failed, retrying", "group", s.cfg.Group, "failures", failures, "error", err)
 			}
-			continue // the group makes a pause of its own
+			continue // the group pauses by itself
 		}
 		failures, member = 0, gen.MemberID
 		s.stats.generations.Add(1)
 		mine := gen.Assignments[s.topic]
-		s.log.Info("kafka: partitions are assigned", "group", s.cfg.Group, "generation", gen.ID, "partitions", len(mine))
+		s.log.Info("kafka partitions assigned", "group", s.cfg.Group, "generation", gen.ID, "partitions", len(mine))
 		var once sync.Once
 		part := s.share(len(mine))
 		for _, a := range mine {
@@ -184,14 +184,15 @@ func (s *Source) Run(ctx context.Context) error {
 	return nil
 }
 
-// leave ends the membership. That waits for the followers, which end with the generation, for a broker, which may be away,
-// and for an answer of the group's, which comes only when all other members have been heard of: a member that died holds
-// it up for a session. So the group is told besides; else this member too would hold up the next generation.
+// leave ends the membership. group.Close waits for the followers, for a broker that may be down, and for a response
+// that the group sends only after all other members have reported: a dead member delays it by a session. If Close takes
+// too long, leave therefore also sends its own request to leave; otherwise this member would delay the next generation
+// too.
 func (s *Source) leave(group *kafka.ConsumerGroup, member string) {
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
-		_ = group.Close() // it reports nothing
+		_ = group.Close() // returns no useful error
 	}()
 	within := time.NewTimer(leaveWithin / 2)
 	defer within.Stop()
@@ -207,7 +208,7 @@ func (s *Source) leave(group *kafka.ConsumerGroup, member string) {
 		err = res.Error
 	}
 	if err != nil {
-		s.log.Warn("kafka: the group could not be told of the end; it will find out", "group", s.cfg.Group, "error", err)
+		s.log.Warn("leaving consumer group failed", "group", s.cfg.Group, "error", err)
 	}
 }
 
@@ -220,7 +221,7 @@ func (s *Source) reload(ctx context.Context) {
 		}
 		s.stats.failures.Add(1)
 		if backoff.LogWorthy(failures) {
-			s.log.Warn("kafka: what is stored of the lanes can't be read, trying again", "failures", failures, "error", err)
+			s.log.Warn("lane marks not readable, retrying", "failures", failures, "error", err)
 		}
 		pause(ctx, failures)
 	}

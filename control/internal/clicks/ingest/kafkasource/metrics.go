@@ -14,26 +14,26 @@ type counts struct {
 	delivered, committed atomic.Int64 // Unix milliseconds
 }
 
-// Stats is a moment's account. Counters count from the start of the process.
+// Stats has the current figures of a member. Counters start with the process.
 type Stats struct {
 	Messages    uint64 // delivered or put aside
 	Bytes       uint64 // of messages read, after decompression
 	Clicks      uint64 // delivered, repeats included
-	Failures    uint64 // requests and deliveries that failed and were tried again
+	Failures    uint64 // failed requests and deliveries, each of which was retried
 	Dead        uint64 // messages put aside
-	Expired     uint64 // messages that the topic had dropped before they were read
+	Expired     uint64 // messages that the topic deleted before they were read
 	Rewinds     uint64 // partitions read again because their log had become shorter
 	Generations uint64 // assignments of partitions
 
 	Partitions int           // assigned now
-	Lag        int64         // messages in them that are not delivered yet
-	Age        time.Duration // of the oldest of those, since it was written to the topic
-	InFlight   int           // messages that are being delivered
+	Lag        int64         // messages of these partitions that are not delivered yet
+	Age        time.Duration // age of the oldest of these messages, since it was written to the topic
+	InFlight   int           // messages being delivered
 
 	LastDelivered, LastCommitted time.Time // zero: never
 }
 
-// Stats returns the account. It may be called at any time.
+// Stats returns the current figures. It may be called at any time.
 func (s *Source) Stats() Stats {
 	c := &s.stats
 	at := func(ms int64) time.Time {
@@ -65,14 +65,14 @@ func (p place) age() time.Duration {
 	return max(0, time.Since(p.oldest))
 }
 
-// metric is one number of the account, under a name.
+// metric exports one figure of Stats.
 type metric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
 	value func(*Stats) float64
 }
 
-// partitionMetrics are numbers of each partition that is assigned.
+// partitionMetrics are exported for each assigned partition.
 type partitionMetrics struct{ lag, age *prometheus.Desc }
 
 func instant(t time.Time) float64 {
@@ -82,7 +82,8 @@ func instant(t time.Time) float64 {
 	return float64(t.UnixMilli()) / 1e3
 }
 
-// newMetrics names the numbers of a member of the group, so that members of several can live in one process.
+// newMetrics describes the metrics of a member, labelled with its group, so that members of several groups can share a
+// process.
 func newMetrics(group string) ([]metric, partitionMetrics) {
 	labels := prometheus.Labels{"group": group}
 	total := func(name, help string, value func(*Stats) uint64) metric {
@@ -95,18 +96,18 @@ func newMetrics(group string) ([]metric, partitionMetrics) {
 			total("shortline_kafkasource_messages_total", "Messages delivered or put aside.", func(s *Stats) uint64 { return s.Messages }),
 			total("shortline_kafkasource_message_bytes_total", "Bytes of messages read, after decompression.", func(s *Stats) uint64 { return s.Bytes }),
 			total("shortline_kafkasource_clicks_total", "Clicks delivered, repeats included.", func(s *Stats) uint64 { return s.Clicks }),
-			total("shortline_kafkasource_errors_total", "Requests and deliveries that failed and were tried again.", func(s *Stats) uint64 { return s.Failures }),
-			total("shortline_kafkasource_dead_messages_total", "Messages put aside because they hold no clicks that can be read.", func(s *Stats) uint64 { return s.Dead }),
-			total("shortline_kafkasource_expired_messages_total", "Messages that the topic had dropped before they were read.", func(s *Stats) uint64 { return s.Expired }),
-			total("shortline_kafkasource_rewinds_total", "Partitions read again because their log had become shorter.", func(s *Stats) uint64 { return s.Rewinds }),
+			total("shortline_kafkasource_errors_total", "Failed requests and deliveries. Each is retried.", func(s *Stats) uint64 { return s.Failures }),
+			total("shortline_kafkasource_dead_messages_total", "Messages put aside because they contain no readable clicks.", func(s *Stats) uint64 { return s.Dead }),
+			total("shortline_kafkasource_expired_messages_total", "Messages that the topic deleted before they were read.", func(s *Stats) uint64 { return s.Expired }),
+			total("shortline_kafkasource_rewinds_total", "Partitions read again from the start because their log was truncated.", func(s *Stats) uint64 { return s.Rewinds }),
 			total("shortline_kafkasource_generations_total", "Assignments of partitions to this member.", func(s *Stats) uint64 { return s.Generations }),
 			gauge("shortline_kafkasource_partitions", "Partitions assigned to this member.", func(s *Stats) float64 { return float64(s.Partitions) }),
-			gauge("shortline_kafkasource_in_flight_messages", "Messages that were read and are being delivered.", func(s *Stats) float64 { return float64(s.InFlight) }),
-			gauge("shortline_kafkasource_last_success_timestamp_seconds", "When clicks were last delivered, 0 for never.", func(s *Stats) float64 { return instant(s.LastDelivered) }),
-			gauge("shortline_kafkasource_commit_last_success_timestamp_seconds", "When offsets were last committed, 0 for never.", func(s *Stats) float64 { return instant(s.LastCommitted) }),
+			gauge("shortline_kafkasource_in_flight_messages", "Messages being delivered.", func(s *Stats) float64 { return float64(s.InFlight) }),
+			gauge("shortline_kafkasource_last_success_timestamp_seconds", "Time of the last successful delivery of clicks; 0 if there was none.", func(s *Stats) float64 { return instant(s.LastDelivered) }),
+			gauge("shortline_kafkasource_commit_last_success_timestamp_seconds", "Time of the last successful offset commit; 0 if there was none.", func(s *Stats) float64 { return instant(s.LastCommitted) }),
 		}, partitionMetrics{
-			lag: prometheus.NewDesc("shortline_kafkasource_lag_messages", "Messages of a partition of this member that are not delivered yet.", []string{"partition"}, labels),
-			age: prometheus.NewDesc("shortline_kafkasource_lag_seconds", "How long the oldest of them has been in the topic.", []string{"partition"}, labels),
+			lag: prometheus.NewDesc("shortline_kafkasource_lag_messages", "Consumer lag: messages of a partition of this member that are not delivered yet.", []string{"partition"}, labels),
+			age: prometheus.NewDesc("shortline_kafkasource_lag_seconds", "Age of the oldest message that is not delivered yet, since it was written to the topic.", []string{"partition"}, labels),
 		}
 }
 
@@ -119,7 +120,7 @@ func (s *Source) Describe(ch chan<- *prometheus.Desc) {
 	ch <- s.perPart.age
 }
 
-// Collect reads the numbers of Stats.
+// Collect exports the figures of Stats.
 func (s *Source) Collect(ch chan<- prometheus.Metric) {
 	st := s.Stats()
 	for i := range s.metrics {

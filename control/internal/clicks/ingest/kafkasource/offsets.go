@@ -12,15 +12,15 @@ import (
 	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
-// Offsets are how far a group has come: everything before them is delivered. A partition of which nothing is
-// delivered has -1.
+// Offsets are the committed offsets of a group: every earlier message is delivered. A partition without a commit has
+// -1.
 type Offsets struct {
 	Topic      string        `json:"topic"`
 	Group      string        `json:"group"`
 	Partitions map[int]int64 `json:"partitions"`
 }
 
-// ReadOffsets asks how far a group has come.
+// ReadOffsets reads the committed offsets of a group.
 func ReadOffsets(ctx context.Context, cfg Config) (o Offsets, err error) {
 	err = withGroup(ctx, cfg, func(conn *kafkaconn.Conn, group string, partitions []int) error {
 		o, err = fetchOffsets(ctx, conn, cfg.Kafka.Topic, group, partitions)
@@ -44,7 +44,7 @@ func fetchOffsets(ctx context.Context, conn *kafkaconn.Conn, topic, group string
 	return o, nil
 }
 
-// Rewind takes a group back to offsets, but no partition forward. The group must have no members.
+// Rewind moves a group back to earlier offsets. It moves no partition forward. The group must have no members.
 func Rewind(ctx context.Context, cfg Config, to Offsets) error {
 	return withGroup(ctx, cfg, func(conn *kafkaconn.Conn, group string, partitions []int) error {
 		have, err := fetchOffsets(ctx, conn, cfg.Kafka.Topic, group, partitions)
@@ -53,7 +53,8 @@ func Rewind(ctx context.Context, cfg Config, to Offsets) error {
 		}
 		var commits []kafka.OffsetCommit
 		for partition, now := range have.Partitions {
-			// -1, and a partition that is new since, is the beginning; a group that has read nothing begins there anyway.
+			// -1, and a partition that did not exist then, mean the beginning. A group without a commit starts there
+			// anyway.
 			then, known := to.Partitions[partition]
 			if !known || then < 0 {
 				then = 0
@@ -78,7 +79,7 @@ func Rewind(ctx context.Context, cfg Config, to Offsets) error {
 	})
 }
 
-// withGroup connects for f, and tells it the group's name and the topic's partitions.
+// withGroup connects, and calls f with the name of the group and the partitions of the topic.
 func withGroup(ctx context.Context, cfg Config, f func(conn *kafkaconn.Conn, group string, partitions []int) error) error {
 	conn, err := kafkaconn.Open(cfg.Kafka, "shortline-operator", cmp.Or(cfg.Timeout, 10*time.Second))
 	if err != nil {

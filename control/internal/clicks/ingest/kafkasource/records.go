@@ -17,60 +17,61 @@ import (
 	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
-// A batch of records, big-endian:
+// A record batch, big-endian:
 //
 //	 0  offset of the first record, 64 bits
-//	 8  length of all that follows, 32 bits
+//	 8  length of everything after this field, 32 bits
 //	12  epoch of the leader, 32 bits
 //	16  format, 2
-//	17  CRC-32C of all that follows, 32 bits
-//	21  attributes, 16 bits: compression in bits 0 to 2, bit 5 says that these are the broker's own
-//	23  last offset, from the first, 32 bits
+//	17  CRC-32C of everything after this field, 32 bits
+//	21  attributes, 16 bits: bits 0 to 2 are the compression; bit 5 marks control records of the broker
+//	23  last offset, relative to the first, 32 bits
 //	27  time of the first record, Unix milliseconds, 64 bits
 //	35  latest time, 64 bits
-//	43  who wrote it, and the count of records at its end
+//	43  producer, and the number of records at its end
 //	61  records, compressed together
 const (
 	batchHeader  = 61
 	batchLength  = 8  // offset of the length
-	batchPrefix  = 12 // what the length does not count
+	batchPrefix  = 12 // bytes that the length does not include
 	batchFormat  = 16
 	batchSum     = 17
 	batchSummed  = 21
 	batchLast    = 23
 	batchTime    = 27
 	batchControl = 1 << 5
-	// mostUnpacked bounds a batch without its compression. Edges' have 1 MiB; one that unpacks to more is no clicks.
+	// mostUnpacked limits a decompressed batch. Batches of edges have up to 1 MiB; a larger one contains no clicks.
 	mostUnpacked = 32 << 20
-	messageCost  = 64 // bytes that a message takes besides its value
+	messageCost  = 64 // bytes that a message uses in addition to its value
 )
 
 var (
-	errCut      = errors.New("a batch of records is cut short")
-	errDamaged  = errors.New("a batch of records is damaged")
-	errUnpacked = errors.New("a batch of records can't be unpacked")
+	errCut      = errors.New("incomplete record batch")
+	errDamaged  = errors.New("damaged record batch")
+	errUnpacked = errors.New("record batch cannot be decompressed")
 	castagnoli  = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// unpacker is shared: it is safe for use by several at once. Its only error would be of these options.
+// unpacker is shared: concurrent use is safe. NewReader could only reject the options.
 var unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(mostUnpacked))
 
-// unread is what was fetched of a partition and not delivered yet.
+// unread has fetched records of a partition that are not delivered yet.
 type unread struct {
 	records []byte // as the broker sent them
-	from    int64  // the offset that was asked for
-	next    int64  // the offset to go on with
+	from    int64  // the requested offset
+	next    int64  // the next offset to deliver
 
-	end    int64     // the offset after the last message that there is
-	oldest time.Time // when the message before next was written, if it is known
+	end    int64     // the offset after the last available message
+	oldest time.Time // when the message before next was written, if known
 }
 
-// take unpacks messages, about so many bytes of them, but at least a batch. A batch that is whole and can't be
-// unpacked is one message, which holds it as it is and is no clicks. An error says that what comes next is damaged, or
-// that not even one batch is whole, so it must be fetched again; messages before it are there.
+// take decompresses about the given number of bytes of messages, and at least one batch. A complete batch that cannot
+// be decompressed becomes one message with the batch's bytes, which is not a frame of clicks. An error means that the
+// next batch is damaged, or that not even one batch is complete; it must be fetched again. Messages before it are
+// returned.
 func (u *unread) take(partition, about int) ([]message, error) {
 	var list []message
-	var room []byte // one batch's, whose values are copied, so that none keeps the others
+	var room []byte // memory of one batch; values are copied, so that a message does not keep its whole batch
 	for bytes := 0; len(u.records) > 0 && bytes < about; {
 		head := u.records
 		if len(head) < batchHeader {
@@ -110,7 +111,7 @@ func (u *unread) take(partition, about int) ([]message, error) {
 	return list, nil
 }
 
-// cut forgets a batch that is not whole, which is how an answer may end.
+// cut drops an incomplete batch. A response may end with one.
 func (u *unread) cut() error {
 	u.records = nil
 	if u.next > u.from {
@@ -119,13 +120,13 @@ func (u *unread) cut() error {
 	return errCut
 }
 
-// spoiled forgets what can't be read.
+// spoiled drops unreadable records.
 func (u *unread) spoiled(err error) error {
 	u.records = nil
 	return err
 }
 
-// appendMessages appends a batch's messages from an offset on, and returns room for the next batch.
+// appendMessages appends a batch's messages from an offset on, and returns room for reuse.
 func appendMessages(list []message, room, batch []byte, partition int, from int64) ([]message, []byte) {
 	first := int64(binary.BigEndian.Uint64(batch))
 	at := int64(binary.BigEndian.Uint64(batch[batchTime:]))
@@ -153,7 +154,7 @@ func appendMessages(list []message, room, batch []byte, partition int, from int6
 	return list, room
 }
 
-// unpack appends a batch's records without their compression.
+// unpack appends the decompressed records of a batch.
 func unpack(dst, batch []byte) ([]byte, error) {
 	packed := batch[batchHeader:]
 	kind := compress.Compression(binary.BigEndian.Uint16(batch[batchSummed:]) & 7)
@@ -176,8 +177,8 @@ func unpack(dst, batch []byte) ([]byte, error) {
 	return to.Bytes(), nil
 }
 
-// origin reads a record's headers, which are at its end. Whoever can write to the topic can write anything there: what is no
-// origin is none.
+// origin reads the headers at the end of a record. Anyone who can write to the topic can write any header, so an
+// invalid origin counts as none.
 func origin(body *wire) (o click.Origin) {
 	for n := body.varint(); n > 0 && !body.cut; n-- {
 		key, value := body.skip(max(0, body.varint())), body.skip(max(0, body.varint()))
