@@ -1,15 +1,14 @@
-// Package live gives owners their clicks as they are stored.
+// Package live streams clicks to owners as they are stored.
 //
-// It owns who is subscribed to what, the buffer of each, and the limits. It promises that a click is given to each
-// subscription at most once and soon after it is stored, that a subscriber who reads slowly loses the oldest clicks and
-// is told how many, and that it holds up neither ingest nor other subscribers. How clicks travel to a browser, and
-// whether a session still counts, is package api's matter.
+// It owns the subscriptions, the buffer of each, and the limits. It delivers a click to each subscription at most once,
+// soon after it is stored. A slow subscriber loses the oldest clicks and learns how many. A subscriber never delays
+// ingest or other subscribers. Package api sends the clicks to browsers and checks that the session is still valid.
 //
-// Clicks come from the ingester in the same process (Stored), or, where other processes ingest too, from asking the
-// store now and then (Config.Poll).
+// Clicks come from the ingester in the same process (Stored). Where other processes also ingest, they come from polling
+// the store (Config.Poll).
 //
-// Known weakness: with Poll a click whose own time is more than two minutes past when it is stored, as after an edge
-// was cut off, is not given.
+// Known weakness: with Poll, a click is not delivered if its own time is more than two minutes in the past when it is
+// stored, for example after an edge was disconnected.
 package live
 
 import (
@@ -30,48 +29,48 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Config has a working zero value.
+// Config has a usable zero value.
 type Config struct {
-	// PerUser and Total bound the subscriptions of one user and of all; 0 means 5 and 100.
+	// PerUser and Total limit the subscriptions of one user and of all users; 0 means 5 and 100.
 	PerUser, Total int
-	// Buffer is how many clicks wait for one subscriber; 0 means 256.
+	// Buffer is the maximum number of clicks that wait for one subscriber; 0 means 256.
 	Buffer int
-	// Poll is how often the store is asked for new clicks; 0 means never: clicks come by Stored.
+	// Poll is the interval at which the store is polled; 0 disables polling: clicks then come through Stored.
 	Poll time.Duration
-	// Logger is nil for slog.Default().
+	// Logger defaults to slog.Default().
 	Logger *slog.Logger
 }
 
-// LinkClick is a click as owners see it, with its link.
+// LinkClick is a click as owners see it, together with its link.
 type LinkClick struct {
 	report.Click
 	URLID string `json:"urlId"`
 	Slug  string `json:"slug"`
 }
 
-// Ask says which clicks a subscription is of.
+// Ask selects the clicks of a subscription.
 type Ask struct {
-	URLID       string // of one link; "" means all of the caller's
-	All         bool   // everybody's, for an ADMIN
+	URLID       string // clicks of one link; "" means all links of the caller
+	All         bool   // clicks of all users; requires the role ADMIN
 	IncludeBots bool
 }
 
-// Feed is safe for concurrent use. Run gives out what came in.
+// Feed streams clicks to subscriptions. It is safe for concurrent use. Run delivers the clicks.
 type Feed struct {
 	cfg    Config
 	store  *store.Store
 	clicks analytics.Store
 
 	incoming chan []analytics.Row
-	any      atomic.Bool // somebody is subscribed
+	any      atomic.Bool // whether there is a subscription
 	missed   atomic.Uint64
 
 	mu    sync.Mutex
 	subs  map[*Subscription]bool
-	users map[string]int // subscriptions by user
+	users map[string]int // number of subscriptions by user
 	ended bool
 
-	// For Run.
+	// Only used by Run.
 	links  map[uint64]ref
 	polled map[scope]*window
 
@@ -79,10 +78,10 @@ type Feed struct {
 	last                   atomic.Int64
 }
 
-// ref is how owners know a link; neither part ever changes. The zero ref is a link that is gone.
+// ref identifies a link to its owner; neither part ever changes. The zero ref is a deleted link.
 type ref struct{ id, slug string }
 
-// scope is whose clicks: one link's, one owner's (by number), or with neither everybody's.
+// scope selects clicks of one link, of one owner (by number), or, if both are 0, of everybody.
 type scope struct{ link, owner uint64 }
 
 func (s scope) has(r *analytics.Row) bool {
@@ -94,7 +93,7 @@ const (
 	maxLinks    = 50_000
 )
 
-// New makes a Feed of open stores.
+// New returns a Feed on open stores.
 func New(cfg Config, st *store.Store, clicks analytics.Store) *Feed {
 	if cfg.PerUser <= 0 {
 		cfg.PerUser = 5
@@ -114,7 +113,7 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Feed {
 	}
 }
 
-// Stored takes clicks that were stored in this process. It neither waits nor keeps the rows.
+// Stored accepts clicks that this process has stored. It does not block and does not keep the rows.
 func (f *Feed) Stored(rows []analytics.Row) {
 	if f.cfg.Poll > 0 || !f.any.Load() {
 		return
@@ -140,8 +139,8 @@ func (f *Feed) Stored(rows []analytics.Row) {
 	}
 }
 
-// Subscribe begins a subscription, which the caller closes. Its error is an *problem.Error where the caller asks for too
-// many, or for what is not theirs.
+// Subscribe starts a subscription, which the caller must close. The error is a *problem.Error if the caller has too
+// many subscriptions or no access.
 func (f *Feed) Subscribe(ctx context.Context, p auth.Principal, a Ask) (*Subscription, error) {
 	s := &Subscription{feed: f, user: p.UserID, bots: a.IncludeBots, news: make(chan struct{}, 1), over: make(chan struct{})}
 	switch {
@@ -178,7 +177,7 @@ func (f *Feed) Subscribe(ctx context.Context, p auth.Principal, a Ask) (*Subscri
 		return nil, err
 	}
 	if f.cfg.Poll > 0 {
-		// What is there before is no news. Several of one scope share its window.
+		// Clicks that are stored already are not news. Subscriptions of the same scope share its window.
 		if err := f.open(ctx, s.scope); err != nil {
 			s.Close()
 			return nil, fmt.Errorf("begin a live feed: %w", err)
@@ -187,13 +186,13 @@ func (f *Feed) Subscribe(ctx context.Context, p auth.Principal, a Ask) (*Subscri
 	return s, nil
 }
 
-// Subscription is one reader's. Its methods are for one goroutine.
+// Subscription delivers clicks to one reader. Its methods are for one goroutine.
 type Subscription struct {
 	feed  *Feed
 	user  string
 	scope scope
 	bots  bool
-	news  chan struct{} // has room for one
+	news  chan struct{} // capacity 1
 	over  chan struct{} // closed when the feed ends
 
 	mu      sync.Mutex
@@ -203,13 +202,13 @@ type Subscription struct {
 
 func (s *Subscription) wants(r *analytics.Row) bool { return (s.bots || !r.Bot) && s.scope.has(r) }
 
-// News is sent to when Take has something.
+// News receives a value when Take has clicks to return.
 func (s *Subscription) News() <-chan struct{} { return s.news }
 
-// Over is closed when there will be no more, because the program stops.
+// Over is closed when the feed ends because the program stops.
 func (s *Subscription) Over() <-chan struct{} { return s.over }
 
-// Take returns the clicks that wait, the oldest first, and how many were dropped before them because there was no room.
+// Take returns the waiting clicks, oldest first, and how many earlier clicks were dropped because the buffer was full.
 func (s *Subscription) Take() (clicks []LinkClick, dropped uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +217,7 @@ func (s *Subscription) Take() (clicks []LinkClick, dropped uint64) {
 	return clicks, dropped
 }
 
-// put adds clicks and counts those that found no room.
+// put adds clicks and counts those that did not fit.
 func (s *Subscription) put(clicks []LinkClick, missed uint64) {
 	s.mu.Lock()
 	s.waiting = append(s.waiting, clicks...)
@@ -237,7 +236,7 @@ func (s *Subscription) put(clicks []LinkClick, missed uint64) {
 	}
 }
 
-// Close ends the subscription. It may be called again.
+// Close ends the subscription. It may be called more than once.
 func (s *Subscription) Close() {
 	f := s.feed
 	f.mu.Lock()
@@ -252,7 +251,7 @@ func (s *Subscription) Close() {
 	f.any.Store(len(f.subs) > 0)
 }
 
-// Run gives clicks to subscriptions until ctx ends, and then ends them all.
+// Run delivers clicks to subscriptions until ctx ends, and then ends all subscriptions.
 func (f *Feed) Run(ctx context.Context) error {
 	defer f.end()
 	var poll <-chan time.Time
@@ -276,7 +275,7 @@ func (f *Feed) Run(ctx context.Context) error {
 			f.last.Store(time.Now().UnixMilli())
 		case ctx.Err() == nil:
 			f.failed.Add(1)
-			f.cfg.Logger.Error("live clicks could not be given out", "error", err.Error())
+			f.cfg.Logger.Error("live click delivery failed", "error", err.Error())
 		}
 	}
 }
@@ -293,8 +292,8 @@ func (f *Feed) end() {
 	f.any.Store(false)
 }
 
-// give gives rows, the oldest first, to those subscriptions that want them and that to chooses. missed of them never
-// came.
+// give delivers rows, oldest first, to the subscriptions for which to returns true and that want them. missed is the
+// number of clicks that were lost before this call.
 func (f *Feed) give(ctx context.Context, rows []analytics.Row, missed uint64, to func(*Subscription) bool) error {
 	if err := f.resolve(ctx, rows); err != nil {
 		return err
@@ -320,7 +319,7 @@ func (f *Feed) give(ctx context.Context, rows []analytics.Row, missed uint64, to
 	return nil
 }
 
-// resolve finds out the links of clicks that are not known yet. The clicks of links that are gone are nobody's news.
+// resolve looks up the links of clicks that are not cached yet. Clicks of deleted links are not delivered.
 func (f *Feed) resolve(ctx context.Context, rows []analytics.Row) error {
 	if len(f.links) > maxLinks {
 		clear(f.links)
@@ -349,10 +348,10 @@ func (f *Feed) resolve(ctx context.Context, rows []analytics.Row) error {
 }
 
 var (
-	openDesc    = prometheus.NewDesc("shortline_live_subscriptions", "Live feeds that are open.", nil, nil)
-	givenDesc   = prometheus.NewDesc("shortline_live_clicks_total", "Clicks that were given to live feeds, and that were dropped because a reader was slow.", []string{"result"}, nil)
-	failedDesc  = prometheus.NewDesc("shortline_live_errors_total", "Attempts to give clicks to live feeds that failed.", nil, nil)
-	successDesc = prometheus.NewDesc("shortline_live_last_success_timestamp_seconds", "When clicks were last looked for or given out, 0 for never.", nil, nil)
+	openDesc    = prometheus.NewDesc("shortline_live_subscriptions", "Open live feeds.", nil, nil)
+	givenDesc   = prometheus.NewDesc("shortline_live_clicks_total", "Clicks by result: given (delivered to a live feed) or dropped (the reader was too slow).", []string{"result"}, nil)
+	failedDesc  = prometheus.NewDesc("shortline_live_errors_total", "Failed deliveries of clicks to live feeds.", nil, nil)
+	successDesc = prometheus.NewDesc("shortline_live_last_success_timestamp_seconds", "Time at which clicks were last polled or delivered; 0 if never.", nil, nil)
 )
 
 // Describe and Collect make the Feed a prometheus.Collector.

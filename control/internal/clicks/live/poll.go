@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	look    = 2 * time.Minute // how far back clicks are asked for, by their own time
-	ahead   = 2 * time.Minute // how far edges' clocks may be ahead
-	perPoll = 1000            // clicks of one scope
+	look    = 2 * time.Minute // how far back to query clicks, by their own time
+	ahead   = 2 * time.Minute // how far an edge's clock may be ahead
+	perPoll = 1000            // maximum clicks of one scope and poll
 )
 
-// window is which clicks of a scope were seen, of those that may be asked for again.
+// window remembers which clicks of a scope were seen, for as long as a poll can return them again.
 type window struct {
 	mu   sync.Mutex
-	seen map[analytics.Identity]int64 // with the click's time
+	seen map[analytics.Identity]int64 // value: the click's time
 }
 
 func isMissing(err error) bool { return errors.Is(err, store.ErrNotFound) }
 
-// open makes the window of a scope, if there is none: what is stored by now counts as seen.
+// open creates the window of a scope if there is none. Clicks that are stored by now count as seen.
 func (f *Feed) open(ctx context.Context, s scope) error {
 	f.mu.Lock()
 	w, known := f.polled[s]
 	if !known {
 		w = &window{seen: map[analytics.Identity]int64{}}
-		w.mu.Lock() // nobody asks for news before it is filled
+		w.mu.Lock() // nobody polls before the window is filled
 		f.polled[s] = w
 	}
 	f.mu.Unlock()
@@ -48,7 +48,7 @@ func (f *Feed) open(ctx context.Context, s scope) error {
 	return err
 }
 
-// poll asks for news in every scope that somebody subscribes to, and forgets the others.
+// poll queries new clicks for every scope with a subscription, and removes the windows of other scopes.
 func (f *Feed) poll(ctx context.Context) error {
 	f.mu.Lock()
 	wanted := map[scope]bool{}
@@ -69,14 +69,14 @@ func (f *Feed) poll(ctx context.Context) error {
 		w.mu.Lock()
 		rows, full, err := f.fresh(ctx, s, w)
 		if err == nil && len(rows) > 0 {
-			// To the scope's own subscribers: the others have windows of their own.
+			// Only to subscriptions of this scope: other scopes have their own windows.
 			missed := uint64(0)
 			if full {
 				missed = 1 // at least
 			}
 			err = f.give(ctx, rows, missed, func(sub *Subscription) bool { return sub.scope == s })
 			if err != nil {
-				for i := range rows { // they are news still
+				for i := range rows { // they were not delivered, so they are still news
 					delete(w.seen, rows[i].Identity)
 				}
 			}
@@ -87,8 +87,8 @@ func (f *Feed) poll(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// fresh lists the clicks of a scope that were not seen before, the oldest first. full says that there may be more of
-// them than it lists. The caller holds the window.
+// fresh returns the clicks of a scope that were not seen before, oldest first. full reports that there may be more than
+// those returned. The caller holds the window's lock.
 func (f *Feed) fresh(ctx context.Context, s scope, w *window) (rows []analytics.Row, full bool, err error) {
 	now := time.Now()
 	q := analytics.Scope{Owner: s.owner, From: now.Add(-look).UnixMilli(), To: now.Add(ahead).UnixMilli(), Bots: analytics.Everyone}
