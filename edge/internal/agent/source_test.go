@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/snapshot/snapshottest"
 )
 
 // source is a control plane in memory that keeps its promises, until a test tells it which to break.
@@ -162,4 +164,18 @@ func (dead) Changes(context.Context, snapshot.Cursor) ([]byte, error) {
 }
 func (dead) Report(context.Context, snapshot.Status) (a snapshot.Answer, err error) {
 	return a, fmt.Errorf("nobody is there")
+}
+
+func TestSource_conforms(t *testing.T) {
+	t.Parallel()
+	snapshottest.Run(t, func(*testing.T) snapshottest.Plane {
+		s := newSource()
+		return snapshottest.Plane{
+			Source: s,
+			Put: func(slug string) uint64 {
+				return s.put(link.Record{Num: uint64(slug[0])<<8 | uint64(len(slug)), Owner: 1, Slug: slug, Destination: "https://example.com/"}).Revision
+			},
+			Delete: func(slug string) uint64 { return s.drop(slug).Revision },
+		}
+	})
 }

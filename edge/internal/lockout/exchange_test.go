@@ -1,6 +1,7 @@
 package lockout_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	edgelockout "github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/shared/lockout"
+	"github.com/shortline/shortline/shared/lockout/lockouttest"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
@@ -54,8 +56,8 @@ func (p *plane) ReportAttempts(ctx context.Context, r lockout.Report) (out []loc
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.away != nil {
-		return nil, p.away
+	if err := cmp.Or(p.away, ctx.Err()); err != nil {
+		return nil, err
 	}
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -87,6 +89,9 @@ func (p *plane) StateChanges(ctx context.Context, after uint64) (lockout.Changes
 			return lockout.Changes{}, p.away
 		}
 		news := lockout.Changes{Next: p.mark}
+		if after > p.mark {
+			after = 0
+		}
 		for c, mark := range p.marks {
 			if mark > after {
 				news.States = append(news.States, p.standing(c))
@@ -94,7 +99,7 @@ func (p *plane) StateChanges(ctx context.Context, after uint64) (lockout.Changes
 		}
 		changed := p.changed
 		p.mu.Unlock()
-		if len(news.States) > 0 || news.Next < after {
+		if len(news.States) > 0 {
 			return news, nil
 		}
 		select {
@@ -103,6 +108,14 @@ func (p *plane) StateChanges(ctx context.Context, after uint64) (lockout.Changes
 			return lockout.Changes{}, ctx.Err()
 		}
 	}
+}
+
+func TestPlane_conforms(t *testing.T) {
+	t.Parallel()
+	lockouttest.Run(t, func(*testing.T) (a, b lockout.Exchange) {
+		p := newPlane()
+		return p, p
+	})
 }
 
 // edge is a table that runs until the test ends.

@@ -1,7 +1,6 @@
 package publish_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/routing"
@@ -25,6 +25,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/snapshot/snapshottest"
 )
 
 // world is a store with one owner, and the use cases that change links.
@@ -321,9 +322,6 @@ func TestChanges_that_can_not_be_told(t *testing.T) {
 			after  snapshot.Cursor
 			tooOld bool
 		}{
-			"another log":                 {snapshot.Cursor{Incarnation: incarnation + 1, Revision: 3}, true},
-			"the zero cursor":             {snapshot.Cursor{}, true},
-			"a revision that is not yet":  {snapshot.Cursor{Incarnation: incarnation, Revision: head + 1}, true},
 			"more than a delta may cover": {snapshot.Cursor{Incarnation: incarnation, Revision: 0}, true},
 			"as much as it may":           {snapshot.Cursor{Incarnation: incarnation, Revision: 1}, false},
 		} {
@@ -349,37 +347,50 @@ func TestChanges_that_can_not_be_told(t *testing.T) {
 	})
 }
 
-func TestChanges_come_at_once_and_belong_to_the_caller(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		w := newWorld(t, s)
-		p := publish.New(s, publish.Config{Hold: time.Minute})
-		e := &edge{T: t, source: p}
-		e.load()
-		type answer struct {
-			b   []byte
-			err error
-		}
-		answers := make(chan answer, 3)
-		for range cap(answers) {
-			go func() {
-				b, err := p.Changes(t.Context(), e.cursor)
-				answers <- answer{b, err}
-			}()
-		}
-		w.create("news")
-		var first []byte
-		for range cap(answers) {
-			a := <-answers
-			w.ok(a.err)
-			if first == nil {
-				first = bytes.Clone(a.b)
-			} else if !bytes.Equal(first, a.b) {
-				t.Error("edges at the same cursor were told different things")
+// plane is the world as the conformance suite sees it, with positions that observe the publisher as in a program.
+func (w *world) plane() snapshottest.Plane {
+	ids := map[string]string{}
+	revision := func() uint64 {
+		n, err := w.store.Revision(w.Context())
+		w.ok(err)
+		return n
+	}
+	positions := presence.NewPositions(presence.PositionsConfig{}, w.store)
+	return snapshottest.Plane{
+		Source: positions.Observe(publish.New(w.store, publish.Config{Hold: time.Minute, Dir: w.TempDir()})),
+		Put: func(slug string) uint64 {
+			if id := ids[slug]; id == "" {
+				ids[slug] = w.create(slug).ID
+			} else {
+				_, err := w.links.Update(w.Context(), w.owner, id, links.Input{Texts: map[string]string{"title": "changed"}})
+				w.ok(err)
 			}
-			clear(a.b)
-		}
-	})
+			return revision()
+		},
+		Delete: func(slug string) uint64 {
+			w.ok(w.links.Delete(w.Context(), w.owner, ids[slug]))
+			return revision()
+		},
+		Applied: func(revision uint64) (applied, known int) {
+			ctx, cancel := context.WithCancel(w.Context())
+			cancel() // Await then returns at once
+			applied, known, err := positions.Await(ctx, revision)
+			w.ok(err)
+			return applied, known
+		},
+	}
+}
+
+func TestPublisher_conforms(t *testing.T) {
+	t.Parallel()
+	for dialect, open := range map[string]func(testing.TB) *store.Store{"sqlite": storetest.Open, "postgres": storetest.OpenPostgres} {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			snapshottest.Run(t, func(t *testing.T) snapshottest.Plane {
+				return newWorld(t, open(t)).plane()
+			})
+		})
+	}
 }
 
 func TestSnapshot_is_built_once(t *testing.T) {

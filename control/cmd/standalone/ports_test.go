@@ -1,0 +1,109 @@
+package main_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
+	fleetlockout "github.com/shortline/shortline/control/internal/fleet/lockout"
+	"github.com/shortline/shortline/control/internal/fleet/presence"
+	"github.com/shortline/shortline/control/internal/fleet/publish"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/edge/remote"
+	"github.com/shortline/shortline/shared/lockout"
+	"github.com/shortline/shortline/shared/lockout/lockouttest"
+	"github.com/shortline/shortline/shared/snapshot/snapshottest"
+)
+
+// remotely connects an edge's client to a control plane over HTTP.
+func remotely(t *testing.T, deps edgeapi.Deps) *remote.Source {
+	t.Helper()
+	handler, err := edgeapi.New(edgeapi.Config{Tokens: []string{fleetToken}, Logger: quiet}, deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	client, err := remote.NewSource(remote.Control{URL: server.URL, Token: fleetToken})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		client.Close()
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return client
+}
+
+// The lockout exchange keeps its promises over HTTP, with two replicas of the control plane. Package fleet/lockout runs
+// the same suite in process.
+func TestPorts_lockout_over_HTTP(t *testing.T) {
+	t.Parallel()
+	lockouttest.Run(t, func(t *testing.T) (a, b lockout.Exchange) {
+		st := storetest.Open(t)
+		replica := func() lockout.Exchange {
+			counter := fleetlockout.New(fleetlockout.Config{Logger: quiet}, st)
+			(&fleet{T: t}).background(counter.Run)
+			return remotely(t, edgeapi.Deps{Lockout: counter})
+		}
+		return replica(), replica()
+	})
+}
+
+// The source of links keeps its promises over HTTP. Package fleet/publish runs the same suite in process.
+func TestPorts_links_over_HTTP(t *testing.T) {
+	t.Parallel()
+	snapshottest.Run(t, func(t *testing.T) snapshottest.Plane {
+		st := storetest.Open(t)
+		tx := func(f func(ctx context.Context, tx *store.Tx) error) (revision uint64) {
+			t.Helper()
+			if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+				err := f(t.Context(), tx)
+				revision = tx.Revision()
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return revision
+		}
+		tx(func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.InsertUser(ctx, store.User{ID: "user", Email: "a", Role: "USER", Active: true})
+			return err
+		})
+		positions, links := presence.NewPositions(presence.PositionsConfig{}, st), map[string]*store.Link{}
+		client := remotely(t, edgeapi.Deps{Links: positions.Observe(publish.New(st, publish.Config{Dir: t.TempDir(), Logger: quiet}))})
+		return snapshottest.Plane{
+			Source: client,
+			Put: func(slug string) uint64 {
+				return tx(func(ctx context.Context, tx *store.Tx) error {
+					if links[slug] == nil {
+						links[slug] = &store.Link{ID: store.NewID(), UserID: "user", Slug: slug, Active: true, OriginalURL: "https://example.com/" + slug}
+						if err := tx.InsertLinks(ctx, []*store.Link{links[slug]}); err != nil {
+							return err
+						}
+					}
+					return tx.Touch(ctx, links[slug].Num, slug)
+				})
+			},
+			Delete: func(slug string) uint64 {
+				return tx(func(ctx context.Context, tx *store.Tx) error {
+					if err := tx.Touch(ctx, links[slug].Num, slug); err != nil {
+						return err
+					}
+					return tx.DeleteLinks(ctx, []string{links[slug].ID})
+				})
+			},
+			Applied: func(revision uint64) (applied, known int) {
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel() // Await then returns at once
+				applied, known, err := positions.Await(ctx, revision)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return applied, known
+			},
+		}
+	})
+}
