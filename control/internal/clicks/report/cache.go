@@ -15,29 +15,28 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 )
 
-// CacheConfig says how long reports are remembered. The zero value is usable.
+// CacheConfig has the limits of a Cache. The zero value is usable.
 type CacheConfig struct {
-	// TTL is how long at most; 0 means 5 minutes.
+	// TTL is how long a report is cached at most; 0 means 5 minutes.
 	TTL time.Duration
-	// Shared says that other processes store clicks too, which Cache.Clicked doesn't hear of: reports are then
-	// remembered for SharedTTL at most.
+	// Shared reports that other processes also store clicks, of which Cache.Clicked does not learn. Reports are then
+	// cached for at most SharedTTL.
 	Shared bool
-	// MaxBytes bounds the reports that are remembered, by their size as JSON; 0 means 64 MiB.
+	// MaxBytes limits the size of the cached reports, measured as JSON; 0 means 64 MiB.
 	MaxBytes int64
 }
 
-// SharedTTL is how old a remembered report may be where clicks are stored by other processes too.
+// SharedTTL is the maximum age of a cached report if other processes also store clicks.
 const SharedTTL = 2 * time.Second
 
-// Cache remembers reports until a click of the links that they are about is stored, or any link is changed. A report
-// that was computed while that happened counts as older than the click. Answers are kept apart by who asks. It is
-// safe for concurrent use.
+// Cache keeps reports until a click on their links is stored, or any link changes. A report that was being computed at
+// that moment counts as outdated. Entries are separate for each caller. A Cache is safe for concurrent use.
 type Cache struct {
 	ttl     time.Duration
 	reports *ristretto.Cache[string, *remembered]
 
-	// Clicks are counted by link and by owner, many of each in one counter: two that share one only cost an answer
-	// its place.
+	// Changes are counted by link and by owner. Several of them share a counter; the only consequence is that an entry
+	// may be dropped early.
 	all    atomic.Uint64
 	links  [stripes]atomic.Uint64
 	owners [stripes]atomic.Uint64
@@ -47,7 +46,7 @@ type Cache struct {
 
 const stripes = 4096 // a power of two
 
-// NewCache makes a Cache, to be closed when nobody asks any more.
+// NewCache returns a Cache. The caller closes it when nobody uses it any more.
 func NewCache(cfg CacheConfig) (*Cache, error) {
 	if cfg.TTL < 0 || cfg.MaxBytes < 0 {
 		return nil, errors.New("ANALYTICS_CACHE_TTL: must not be negative")
@@ -61,7 +60,7 @@ func NewCache(cfg CacheConfig) (*Cache, error) {
 	if cfg.MaxBytes == 0 {
 		cfg.MaxBytes = 64 << 20
 	}
-	const usual = 4 << 10 // bytes of a report; ten counters for each that has room
+	const usual = 4 << 10 // assumed size of a report; ristretto wants ten counters per entry
 	reports, err := ristretto.NewCache(&ristretto.Config[string, *remembered]{
 		NumCounters: max(1000, 10*cfg.MaxBytes/usual), MaxCost: cfg.MaxBytes, BufferItems: 64, IgnoreInternalCost: true,
 	})
@@ -71,10 +70,10 @@ func NewCache(cfg CacheConfig) (*Cache, error) {
 	return &Cache{ttl: cfg.TTL, reports: reports}, nil
 }
 
-// Close ends what the Cache does in the background.
+// Close stops the background work of the Cache.
 func (c *Cache) Close() { c.reports.Close() }
 
-// Clicked forgets what newly stored clicks have changed. It doesn't wait and keeps nothing of the rows.
+// Clicked invalidates reports about newly stored clicks. It does not block and does not keep the rows.
 func (c *Cache) Clicked(rows []analytics.Row) {
 	if len(rows) == 0 {
 		return
@@ -86,10 +85,10 @@ func (c *Cache) Clicked(rows []analytics.Row) {
 	}
 }
 
-// stripe spreads dense numbers as they are.
+// stripe returns the counter of a number. Numbers are dense, so they need no hashing.
 func stripe(num uint64) uint64 { return num & (stripes - 1) }
 
-// clicks is the counter of the clicks in a scope: of one link, of one owner, or of all.
+// clicks returns the counter for a scope: of one link, of one owner, or of everything.
 func (c *Cache) clicks(scope analytics.Scope) *atomic.Uint64 {
 	switch {
 	case len(scope.Links) == 1:
@@ -100,27 +99,27 @@ func (c *Cache) clicks(scope analytics.Scope) *atomic.Uint64 {
 	return &c.all
 }
 
-// moment is a state of what reports are made from.
+// moment identifies the state of the data from which a report was made.
 type moment struct {
 	clicks   uint64
-	revision uint64 // of links
+	revision uint64 // of the links
 }
 
 type remembered struct {
-	at   time.Time // when its making began
+	at   time.Time // when its computation began
 	of   moment
 	what any
 }
 
-// Caching is s with a memory. A nil cache remembers nothing.
+// Caching returns a copy of s that uses the cache. With a nil cache, nothing is cached.
 func (s *Service) Caching(c *Cache) *Service {
 	again := *s
 	again.cache = c
 	return &again
 }
 
-// recall answers with what is remembered and still true, or makes it. The scope says which clicks it is about; key
-// holds everything else that the answer depends on, besides the links themselves.
+// recall returns the cached report if it is current, and otherwise makes it. The scope selects the clicks of the
+// report. key contains everything else on which the report depends, except the links themselves.
 func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope analytics.Scope, key string, make func() (*T, error)) (*T, error) {
 	c := s.cache
 	if c == nil {
@@ -154,13 +153,13 @@ func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope anal
 	return made, nil
 }
 
-// key says what a report of a period depends on.
+// key returns the cache key of a report about a period.
 func key(what string, a Ask, p Period) string {
 	return fmt.Sprint(what, " ", a.Limit, " ", a.open(), " ", int(p.First), " ", int(p.Last), " ", p.Zone)
 }
 
 var cacheDesc = prometheus.NewDesc("shortline_report_cache_lookups_total",
-	"Reports that were asked for: remembered (hit), not remembered (miss), or remembered but out of date (stale).", []string{"result"}, nil)
+	"Requested reports by result: cached (hit), not cached (miss), or cached but outdated (stale).", []string{"result"}, nil)
 
 // Describe and Collect make the Cache a prometheus.Collector.
 func (c *Cache) Describe(ch chan<- *prometheus.Desc) { ch <- cacheDesc }

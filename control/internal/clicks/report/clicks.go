@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/percent"
 )
 
-// Click is one click as owners see it.
+// Click is one click as its owner sees it.
 type Click struct {
 	ID                string  `json:"id"`
 	Timestamp         string  `json:"timestamp" format:"date-time"`
@@ -37,7 +37,7 @@ type Click struct {
 	RoutingRuleID     *string `json:"routingRuleId"`
 }
 
-// RecentClicks are the newest clicks, and how many there are.
+// RecentClicks has the newest clicks and the total number.
 type RecentClicks struct {
 	Clicks []Click `json:"clicks"`
 	Total  int64   `json:"total"`
@@ -45,7 +45,7 @@ type RecentClicks struct {
 
 const instantLayout = "2006-01-02T15:04:05.000Z"
 
-// ClickOf shows a stored click to its owner.
+// ClickOf returns the owner's view of a stored click.
 func ClickOf(r *analytics.Row) Click {
 	at := time.UnixMilli(r.Time).UTC().Format(instantLayout)
 	d := r.Data()
@@ -60,7 +60,7 @@ func ClickOf(r *analytics.Row) Click {
 	}
 }
 
-// Recent lists a link's newest clicks, at most a.Limit or 20. Without a range, of all time.
+// Recent returns a link's newest clicks, at most a.Limit (default 20). Without a range it covers all time.
 func (s *Service) Recent(ctx context.Context, p auth.Principal, id string, a Ask) (*RecentClicks, error) {
 	u, err := s.link(ctx, p, id)
 	if err != nil {
@@ -85,11 +85,11 @@ func (s *Service) Recent(ctx context.Context, p auth.Principal, id string, a Ask
 		r.Clicks = append(r.Clicks, ClickOf(row))
 		return nil
 	})
-	r.Total = max(r.Total, int64(len(r.Clicks))) // one may have come in between
+	r.Total = max(r.Total, int64(len(r.Clicks))) // a click may have been stored in between
 	return r, err
 }
 
-// Bots is the traffic of bots in a period.
+// Bots is the bot traffic of a period.
 type Bots struct {
 	TotalBotClicks int64     `json:"totalBotClicks"`
 	BotPercentage  float64   `json:"botPercentage" doc:"Of all clicks, those of people included."`

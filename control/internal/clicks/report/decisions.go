@@ -13,13 +13,13 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Tests are the A/B tests that are on.
+// Tests reports on the active A/B tests.
 type Tests struct {
 	Tests           []Test `json:"tests"`
 	TotalABTestURLs int    `json:"totalAbTestUrls"`
 	TotalTestClicks int64  `json:"totalTestClicks"`
 
-	// What some clients read instead.
+	// Fields that some clients read instead.
 	ControlGroupClicks     int64        `json:"controlGroupClicks" doc:"Clicks of these links that neither a variant nor a rule decided, such as those from before the test."`
 	VariantClicks          int64        `json:"variantClicks" doc:"The same as totalTestClicks."`
 	ControlGroupPercentage float64      `json:"controlGroupPercentage" doc:"Of controlGroupClicks and variantClicks together."`
@@ -27,7 +27,7 @@ type Tests struct {
 	TopPerformingVariants  []TopVariant `json:"topPerformingVariants" doc:"Variants with clicks, most first; limit bounds them."`
 }
 
-// TopVariant is a variant in the list of those with most clicks.
+// TopVariant is a variant in the list of variants with the most clicks.
 type TopVariant struct {
 	URLSlug          string  `json:"urlSlug"`
 	VariantName      string  `json:"variantName"`
@@ -35,16 +35,16 @@ type TopVariant struct {
 	ClickThroughRate float64 `json:"clickThroughRate" doc:"Percent of its test's clicks."`
 }
 
-// Test is how a link's variants did in a period.
+// Test has the results of a link's variants in a period.
 type Test struct {
 	URLID       string        `json:"urlId"`
 	Slug        string        `json:"slug"`
 	TotalClicks int64         `json:"totalClicks" doc:"Clicks that went to one of the variants."`
-	StartDate   *string       `json:"startDate" format:"date-time" doc:"When the first of the variants was made."`
+	StartDate   *string       `json:"startDate" format:"date-time" doc:"When the first variant was created."`
 	Variants    []TestVariant `json:"variants"`
 }
 
-// TestVariant is one arm of a test.
+// TestVariant is one variant of a test.
 type TestVariant struct {
 	ID               string  `json:"id"`
 	Name             string  `json:"name"`
@@ -55,7 +55,7 @@ type TestVariant struct {
 	Weight           int     `json:"weight"`
 }
 
-// Tests reports on all of the caller's links whose A/B test is on.
+// Tests reports on all of the caller's links with an active A/B test.
 func (s *Service) Tests(ctx context.Context, p auth.Principal, a Ask) (*Tests, error) {
 	period, err := s.period(a.Range)
 	if err != nil {
@@ -95,14 +95,14 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 	if err != nil {
 		return nil, err
 	}
-	// Clicks that come between the questions must not make it negative.
+	// Clicks that arrive between the two queries must not make the difference negative.
 	t.ControlGroupClicks, t.VariantClicks = max(0, all-routed-drawn), t.TotalTestClicks
 	t.ControlGroupPercentage = percent.Of(t.ControlGroupClicks, t.ControlGroupClicks+t.VariantClicks)
 	t.VariantPercentage = percent.Of(t.VariantClicks, t.ControlGroupClicks+t.VariantClicks)
 	return t, nil
 }
 
-// numsOf is never nil: no links must not mean all.
+// numsOf never returns nil, because nil would select all links.
 func numsOf(urls []store.Link) []uint64 {
 	nums := make([]uint64, len(urls))
 	for i, u := range urls {
@@ -111,7 +111,7 @@ func numsOf(urls []store.Link) []uint64 {
 	return nums
 }
 
-// Test reports on one link's variants, whether its test is on or not.
+// Test reports on one link's variants, whether or not its test is active.
 func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) (*Test, error) {
 	u, err := s.link(ctx, p, id)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) 
 	})
 }
 
-// tests reports on each link's variants. drawn is the clicks that any variant got, also one that was deleted since.
+// tests reports on each link's variants. drawn is the number of clicks on any variant, including deleted ones.
 func (s *Service) tests(ctx context.Context, urls []store.Link, a Ask, period Period) (list []Test, drawn int64, err error) {
 	ids := make([]string, len(urls))
 	for i, u := range urls {
@@ -163,7 +163,7 @@ func (s *Service) tests(ctx context.Context, urls []store.Link, a Ask, period Pe
 			l := found[arm{u.Num, v.ID}]
 			t.TotalClicks += l.Clicks
 			t.Variants = append(t.Variants, TestVariant{ID: v.ID, Name: v.Name, Clicks: l.Clicks, UniqueVisitors: l.Visitors, Weight: v.Weight})
-			if t.StartDate == nil { // the oldest comes first
+			if t.StartDate == nil { // variants are ordered by age, oldest first
 				t.StartDate = analytics.OrNull(time.UnixMilli(v.CreatedAt).UTC().Format(instantLayout))
 			}
 		}
@@ -177,11 +177,11 @@ func (s *Service) tests(ctx context.Context, urls []store.Link, a Ask, period Pe
 	return list, drawn, nil
 }
 
-// Routing is what a link's rules did in a period.
+// Routing has the results of a link's rules in a period.
 type Routing struct {
 	URLID              string        `json:"urlId"`
 	IsSmartRouting     bool          `json:"isSmartRouting"`
-	TotalMatches       int64         `json:"totalMatches" doc:"Clicks that a rule decided, also a rule that was deleted since."`
+	TotalMatches       int64         `json:"totalMatches" doc:"Clicks decided by a rule, including rules that were deleted since."`
 	TotalClicks        int64         `json:"totalClicks"`
 	MatchRate          float64       `json:"matchRate" doc:"Percent of the clicks that a rule decided."`
 	Rules              []RuleFigures `json:"rules" doc:"In the order of evaluation."`
@@ -190,7 +190,7 @@ type Routing struct {
 	DeviceDistribution []Named       `json:"deviceDistribution" doc:"All clicks by device."`
 }
 
-// RuleFigures is how often one rule decided.
+// RuleFigures has the matches of one rule.
 type RuleFigures struct {
 	RuleID          string  `json:"ruleId"`
 	RuleName        string  `json:"ruleName"`
@@ -200,7 +200,7 @@ type RuleFigures struct {
 	IsActive        bool    `json:"isActive"`
 }
 
-// RuleDay is how often one rule decided on one day.
+// RuleDay has the matches of one rule on one day.
 type RuleDay struct {
 	Date     string `json:"date" format:"date"`
 	RuleID   string `json:"ruleId"`

@@ -18,20 +18,20 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 )
 
-// MaxExportClicks bounds the click records in one export.
+// MaxExportClicks is the maximum number of click records in one export.
 const MaxExportClicks = 10_000
 
-// Export is a report that is ready to be written to a file. Its figures are computed; its click records, if it has
-// any, are read from the store while they are written.
+// Export is a report that is ready to be written to a file. Its figures are computed. Its click records, if any, are
+// read from the store while they are written.
 type Export struct {
 	made   time.Time
 	period Period
-	slug   string // "" where it is about all links
+	slug   string // "" for all links
 	report *Report
-	clicks func(ctx context.Context, f func(*analytics.Row) error) error // nil: without records
+	clicks func(ctx context.Context, f func(*analytics.Row) error) error // nil: without click records
 }
 
-// Export prepares the export of one link or, with an empty id, of all that the caller owns.
+// Export prepares the export of one link. With an empty id it covers all links that the caller may see.
 func (s *Service) Export(ctx context.Context, p auth.Principal, id string, a Ask, includeClicks bool) (*Export, error) {
 	e := &Export{made: s.now()}
 	scope := ownScope(p, a)
@@ -57,13 +57,13 @@ func (s *Service) Export(ctx context.Context, p auth.Principal, id string, a Ask
 	return e, nil
 }
 
-// FileName is what the file should be called, without its extension. It has no character that needs quoting.
+// FileName returns the suggested file name without extension. It has no characters that need quoting.
 func (e *Export) FileName() string {
 	return fmt.Sprintf("analytics_%s_%s_%s", cmp.Or(e.slug, "all"), e.period.First, e.period.Last)
 }
 
-// WriteCSV writes the export as CSV (RFC 4180) in sections, with a byte-order mark and a few comment lines before.
-// After an error the file is cut off and must not be taken for whole.
+// WriteCSV writes the export as CSV (RFC 4180) in sections, after a byte-order mark and a few comment lines. After an
+// error the file is incomplete and must be discarded.
 func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	b := bufio.NewWriterSize(w, 32<<10)
 	b.WriteString("\uFEFF")
@@ -123,17 +123,17 @@ func (e *Export) WriteCSV(ctx context.Context, w io.Writer) error {
 	return b.Flush()
 }
 
-// sheet writes rows whose cells no spreadsheet takes for formulas.
+// sheet writes rows whose cells a spreadsheet does not interpret as formulas.
 type sheet struct{ *csv.Writer }
 
 func (c *sheet) section(b *bufio.Writer, title string, columns ...any) {
 	c.Flush()
 	b.WriteString("\r\n")
-	_ = c.row(title) // csv.Writer keeps its first error; WriteCSV asks for it at the end
+	_ = c.row(title) // csv.Writer keeps its first error, and WriteCSV checks it at the end
 	_ = c.row(columns...)
 }
 
-// row writes texts and numbers. Only texts can be taken for formulas: a negative number is a number.
+// row writes texts and numbers. Only texts are escaped: a negative number is a number, not a formula.
 func (c *sheet) row(cells ...any) error {
 	texts := make([]string, len(cells))
 	for i, cell := range cells {
@@ -151,8 +151,8 @@ func (c *sheet) row(cells ...any) error {
 	return c.Write(texts)
 }
 
-// inert puts an apostrophe before what some spreadsheet would compute: the signs that a formula begins with, their
-// wide forms too, also after the spaces that an import may trim.
+// inert puts an apostrophe before text that a spreadsheet could evaluate. It checks the characters that start a formula
+// and their full-width forms, also after leading space, which an import may trim.
 func inert(text string) string {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, unicode.IsSpace))
 	if text != "" && (strings.ContainsRune("=+-@＝＋－＠", first) || strings.ContainsRune("\t\r\n", rune(text[0]))) {
@@ -168,7 +168,7 @@ func or(s *string) string {
 	return *s
 }
 
-// WriteJSON writes the export as one JSON object. After an error it is cut off, and no JSON.
+// WriteJSON writes the export as one JSON object. After an error the output is incomplete and not valid JSON.
 func (e *Export) WriteJSON(ctx context.Context, w io.Writer) error {
 	b := bufio.NewWriterSize(w, 32<<10)
 	head, err := json.Marshal(struct {

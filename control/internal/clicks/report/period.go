@@ -8,18 +8,18 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
-// Range is a period as a caller names it. The zero Range is the last 30 days in UTC.
+// Range is a period as specified by a caller. The zero Range is the last 30 days in UTC.
 type Range struct {
-	// Start and End are dates (2026-01-31) or instants, of which the day in the zone counts. With no end the range
-	// ends today, with no start it is 30 days long.
+	// Start and End are dates (2026-01-31) or instants; of an instant, the day in the zone counts. Without an end the
+	// range ends today. Without a start it has 30 days.
 	Start, End string
-	// Name is last_7_days, last_30_days, last_90_days, last_365_days, or custom or "" for Start and End.
+	// Name is last_7_days, last_30_days, last_90_days or last_365_days. "custom" and "" mean that Start and End apply.
 	Name string
 	// Zone is an IANA name; "" means UTC.
 	Zone string
 }
 
-// open reports whether the caller named no period, which some questions take to mean all time.
+// open reports whether the caller specified no period. Some reports then cover all time.
 func (r Range) open() bool {
 	return r.Start == "" && r.End == "" && (r.Name == "" || r.Name == "custom")
 }
@@ -37,21 +37,21 @@ type Period struct {
 	Zone        *time.Location
 }
 
-// Days is how many days the period has.
+// Days returns the number of days in the period.
 func (p Period) Days() int { return int(p.Last-p.First) + 1 }
 
-// limit narrows a scope to the period.
+// limit returns the scope, limited to the period.
 func (p Period) limit(s analytics.Scope) analytics.Scope {
 	s.From, s.To = p.First.Start(p.Zone), (p.Last + 1).Start(p.Zone)
 	return s
 }
 
-// before is the period of the same number of days that ends where p begins.
+// before returns the preceding period with the same number of days.
 func (p Period) before() Period {
 	return Period{p.First - analytics.Day(p.Days()), p.First - 1, p.Zone}
 }
 
-// period reads a range; its error is an *problem.Error.
+// period parses a range. Its error is a *problem.Error.
 func (s *Service) period(r Range) (Period, error) {
 	var problems problem.Fields
 	p := Period{Zone: time.UTC}
@@ -87,7 +87,7 @@ func (s *Service) period(r Range) (Period, error) {
 	}
 	p.First, p.Last = start, end
 	if startOK && endOK {
-		// Two times that are exactly a year apart lie on 366 days, which is no reason to refuse them.
+		// Two times exactly a year apart fall on 366 days, and are accepted.
 		year := startAt != 0 && endAt != 0 && endAt-startAt <= maxDays*24*60*60*1000
 		switch {
 		case end < start:
@@ -103,7 +103,7 @@ var instants = []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T
 
 var wallClocks = []string{"2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04:05.999999999", "2006-01-02 15:04"}
 
-// day reads a date, or the day of an instant and its Unix milliseconds. A time without a zone is in the given one.
+// day parses a date, or an instant and its Unix milliseconds. A time without a zone is in the given zone.
 func day(text string, zone *time.Location) (d analytics.Day, at int64, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -113,7 +113,7 @@ func day(text string, zone *time.Location) (d analytics.Day, at int64, ok bool) 
 		return analytics.DayOn(t.Date()), 0, true
 	}
 	if i := strings.LastIndexByte(text, ' '); i > len("2006-01-02") {
-		text = text[:i] + "+" + text[i+1:] // a plus sign that was not escaped in a query
+		text = text[:i] + "+" + text[i+1:] // an unescaped plus sign in a query
 	}
 	for _, layout := range instants {
 		if t, err := time.Parse(layout, text); err == nil {

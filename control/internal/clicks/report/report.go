@@ -1,10 +1,10 @@
-// Package report answers what owners ask about their clicks: reports, bots, A/B tests, routing, recent clicks and
+// Package report computes what owners see about their clicks: reports, bots, A/B tests, routing, recent clicks and
 // exports.
 //
-// It owns who may ask (an owner about what is theirs, an ADMIN about everything; what is not theirs does not
-// exist), what a period is, and the arithmetic of reports: days without clicks, shares, growth. It promises that a
-// report's figures agree with each other, and that a click that is stored is in the next answer; with a Cache, and
-// where other processes store clicks, in the next but SharedTTL. How clicks get there is not its matter.
+// It owns access (owners see their own links, an ADMIN sees all; for everybody else a link does not exist), the
+// definition of periods, and the arithmetic of reports: days without clicks, shares, growth. The figures of a report
+// agree with each other. A stored click appears in the next report. With a Cache, and if other processes also store
+// clicks, it appears after at most SharedTTL.
 package report
 
 import (
@@ -20,15 +20,15 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Service makes reports. It is safe for concurrent use.
+// Service computes reports. It is safe for concurrent use.
 type Service struct {
 	store  *store.Store
 	clicks analytics.Store
 	now    func() time.Time
-	cache  *Cache // nil remembers nothing
+	cache  *Cache // nil disables caching
 }
 
-// New makes a Service. A nil clock means time.Now.
+// New returns a Service. A nil clock means time.Now.
 func New(s *store.Store, clicks analytics.Store, clock func() time.Time) *Service {
 	if clock == nil {
 		clock = time.Now
@@ -36,11 +36,11 @@ func New(s *store.Store, clicks analytics.Store, clock func() time.Time) *Servic
 	return &Service{store: s, clicks: clicks, now: clock}
 }
 
-// Ask is what most reports are asked with.
+// Ask has the parameters that most reports share.
 type Ask struct {
 	Range
 	IncludeBots bool
-	Limit       int // values in each list, 1 to 100; 0 means 10
+	Limit       int // maximum values in each list, 1 to 100; 0 means 10
 }
 
 func (a Ask) limit() int {
@@ -57,7 +57,7 @@ func (a Ask) bots() analytics.Bots {
 	return analytics.People
 }
 
-// link finds a link that the caller may see.
+// link returns a link that the caller may see.
 func (s *Service) link(ctx context.Context, p auth.Principal, id string) (store.Link, error) {
 	u, err := s.store.LinkByID(ctx, id)
 	switch {
@@ -69,7 +69,7 @@ func (s *Service) link(ctx context.Context, p auth.Principal, id string) (store.
 	return u, nil
 }
 
-// linkScope is the clicks of one link; ownScope is all that the caller may see.
+// linkScope selects the clicks of one link; ownScope selects all clicks that the caller may see.
 func linkScope(u store.Link, a Ask) analytics.Scope {
 	return analytics.Scope{Links: []uint64{u.Num}, Bots: a.bots()}
 }
@@ -82,7 +82,7 @@ func ownScope(p auth.Principal, a Ask) analytics.Scope {
 	return scope
 }
 
-// ownUser is whose rows the caller sees, "" for everybody's.
+// ownUser returns the user whose rows the caller may see, or "" for all users.
 func ownUser(p auth.Principal) string {
 	if p.IsAdmin() {
 		return ""
@@ -90,7 +90,7 @@ func ownUser(p auth.Principal) string {
 	return p.UserID
 }
 
-// growth is by how much n is more than before, in percent with one decimal.
+// growth returns the increase from before to n, in percent with one decimal.
 func growth(n, before int64) float64 {
 	switch {
 	case before > 0:

@@ -12,22 +12,22 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Summary is a period in four figures.
+// Summary has the totals of a period.
 type Summary struct {
 	TotalClicks         int64   `json:"totalClicks"`
 	UniqueVisitors      int64   `json:"uniqueVisitors" doc:"Distinct addresses in the whole period."`
 	AverageClicksPerDay float64 `json:"averageClicksPerDay"`
-	GrowthRate          float64 `json:"growthRate" doc:"In percent, against the equally long period before."`
+	GrowthRate          float64 `json:"growthRate" doc:"In percent, compared with the preceding period of the same length."`
 }
 
-// DayFigures is one day of a period.
+// DayFigures has the figures of one day.
 type DayFigures struct {
 	Date           string `json:"date" format:"date"`
 	Clicks         int64  `json:"clicks"`
 	UniqueVisitors int64  `json:"uniqueVisitors"`
 }
 
-// Named, Referred and Valued are one value of a list; the lists differ only in what they call it.
+// Named, Referred and Valued are entries of lists. They differ only in the name of their first field.
 type Named struct {
 	Name       string  `json:"name"`
 	Clicks     int64   `json:"clicks"`
@@ -48,7 +48,7 @@ type Valued struct {
 	Percentage float64 `json:"percentage"`
 }
 
-// Report is the clicks of a period from every side.
+// Report has all figures about the clicks of a period.
 type Report struct {
 	Overview         Summary      `json:"overview"`
 	TotalClicks      int64        `json:"totalClicks"`
@@ -68,14 +68,14 @@ type Report struct {
 	UTMContents      []Valued     `json:"utmContents"`
 }
 
-// Overview is the report of all that a caller owns.
+// Overview is the report about everything that the caller may see.
 type Overview struct {
 	Report
 	TotalURLs int       `json:"totalUrls"`
 	TopURLs   []TopLink `json:"topUrls"`
 }
 
-// TopLink is a link in the list of those with most clicks. Links that were deleted are in none of these lists.
+// TopLink is an entry in the list of links with the most clicks. Deleted links are not listed.
 type TopLink struct {
 	ID     string  `json:"id"`
 	Slug   string  `json:"slug"`
@@ -97,8 +97,8 @@ func (s *Service) Link(ctx context.Context, p auth.Principal, id string, a Ask) 
 	return recall(ctx, s, p, scope, key("link", a, period), func() (*Report, error) { return s.report(ctx, scope, period, a.limit()) })
 }
 
-// Overview reports on all links of the caller, and for an ADMIN on all there are. The clicks of links that were
-// deleted since are in its totals.
+// Overview reports on all links of the caller; for an ADMIN, on all links. Its totals include clicks on links that were
+// deleted since.
 func (s *Service) Overview(ctx context.Context, p auth.Principal, a Ask) (*Overview, error) {
 	period, err := s.period(a.Range)
 	if err != nil {
@@ -131,27 +131,27 @@ func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period 
 	return o, nil
 }
 
-// Trend counts the clicks of people on several links together, day by day in the range, every day. It is for
-// use cases that have already decided that the caller may see these links.
+// Trend counts clicks of people on several links together, for every day of the range. The caller of Trend has already
+// checked access to these links.
 func (s *Service) Trend(ctx context.Context, links []uint64, r Range) ([]DayFigures, error) {
 	period, err := s.period(r)
 	if err != nil {
 		return nil, err
 	}
 	if links == nil {
-		links = []uint64{} // nil would mean everybody's
+		links = []uint64{} // nil would select all links
 	}
 	return s.series(ctx, period.limit(analytics.Scope{Links: links}), period)
 }
 
-// CountedLink is a link and the clicks that were asked for.
+// CountedLink is a link and its clicks in the requested period.
 type CountedLink struct {
 	store.Link
 	Clicks int64
 }
 
-// TopLinks lists the caller's links with most clicks. Without a range, and of people, these are the links' own
-// counters, of all time.
+// TopLinks returns the caller's links with the most clicks. Without a range and without bots, these are the links'
+// counters, which cover all time.
 func (s *Service) TopLinks(ctx context.Context, p auth.Principal, a Ask) ([]CountedLink, error) {
 	period, err := s.period(a.Range)
 	if err != nil {
@@ -183,10 +183,10 @@ func (s *Service) TopLinks(ctx context.Context, p auth.Principal, a Ask) ([]Coun
 	return *list, nil
 }
 
-// top finds the links of a scope that have most clicks and still exist.
+// top returns the existing links of a scope with the most clicks.
 func (s *Service) top(ctx context.Context, scope analytics.Scope, limit int) ([]CountedLink, error) {
 	out := []CountedLink{}
-	// Most often the first few exist; only where many were deleted must all be looked through.
+	// Usually the first few links exist. All are read only if many were deleted.
 	for _, page := range []int{2*limit + 20, 0} {
 		lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope, ByLink: true, TopFirst: true, Limit: page})
 		if err != nil {
@@ -228,7 +228,7 @@ func (s *Service) report(ctx context.Context, scope analytics.Scope, period Peri
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.clicks.Breakdown(ctx, within, reported, limit+1) // one more: clicks without a campaign are not listed
+	found, err := s.clicks.Breakdown(ctx, within, reported, limit+1) // one more, because clicks without a campaign are not listed
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func (s *Service) report(ctx context.Context, scope analytics.Scope, period Peri
 	return r, nil
 }
 
-// series is every day of the period, with its figures.
+// series returns every day of the period with its figures.
 func (s *Service) series(ctx context.Context, within analytics.Scope, period Period) ([]DayFigures, error) {
 	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: within, ByDay: true, Zone: period.Zone, Visitors: true})
 	if err != nil {
@@ -272,7 +272,7 @@ func (s *Service) series(ctx context.Context, within analytics.Scope, period Per
 	return series, nil
 }
 
-// summary adds the days up, so that the two can't disagree when clicks come in between.
+// summary sums the days, so that both agree even if clicks arrive in between.
 func (s *Service) summary(ctx context.Context, scope analytics.Scope, period Period, series []DayFigures) (sum Summary, err error) {
 	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: period.limit(scope), Visitors: true})
 	if err != nil {
