@@ -3,14 +3,14 @@ package reconcile
 import "github.com/prometheus/client_golang/prometheus"
 
 var (
-	gapsDesc    = prometheus.NewDesc("shortline_audit_gaps", "Ranges of clicks that are missing.", nil, nil)
-	missingDesc = prometheus.NewDesc("shortline_audit_gap_clicks", "Clicks that are missing: neither stored nor reported as lost, though later ones of their lane are.", nil, nil)
-	goneDesc    = prometheus.NewDesc("shortline_audit_gone_clicks", "Of the missing clicks, those that their edge does not have any more.", nil, nil)
-	driftDesc   = prometheus.NewDesc("shortline_audit_drift_clicks", "Clicks by which reports differ from the stored clicks, in the hours that were compared.", nil, nil)
-	lostDesc    = prometheus.NewDesc("shortline_audit_lost_clicks", "Clicks that edges report as lost for want of room, of all time.", nil, nil)
-	twinsDesc   = prometheus.NewDesc("shortline_audit_identity_clashes", "Edges of whose identity a second process was refused within the last hour.", nil, nil)
-	errorsDesc  = prometheus.NewDesc("shortline_audit_errors_total", "Audits that failed.", nil, nil)
-	lastDesc    = prometheus.NewDesc("shortline_audit_last_success_timestamp_seconds", "When the last audit was done, 0 for never.", nil, nil)
+	gapsDesc    = prometheus.NewDesc("shortline_audit_gaps", "Ranges of missing clicks.", nil, nil)
+	missingDesc = prometheus.NewDesc("shortline_audit_gap_clicks", "Missing clicks: neither stored nor reported as lost, although later clicks of the same lane are.", nil, nil)
+	goneDesc    = prometheus.NewDesc("shortline_audit_gone_clicks", "Missing clicks that their edge no longer has.", nil, nil)
+	driftDesc   = prometheus.NewDesc("shortline_audit_drift_clicks", "Difference between reports and stored clicks, in the compared hours.", nil, nil)
+	lostDesc    = prometheus.NewDesc("shortline_audit_lost_clicks", "Clicks that edges have ever reported as lost because their spool was full.", nil, nil)
+	twinsDesc   = prometheus.NewDesc("shortline_audit_identity_clashes", "Edges with a rejected duplicate: a second process that used the same identity within the last hour.", nil, nil)
+	errorsDesc  = prometheus.NewDesc("shortline_audit_errors_total", "Failed audits.", nil, nil)
+	lastDesc    = prometheus.NewDesc("shortline_audit_last_success_timestamp_seconds", "Time of the last successful audit; 0 if there was none.", nil, nil)
 )
 
 // Describe and Collect make the Auditor a prometheus.Collector.
@@ -20,7 +20,7 @@ func (a *Auditor) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads what the last audit found.
+// Collect exports the results of the last audit.
 func (a *Auditor) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)

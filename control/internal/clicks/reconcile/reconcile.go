@@ -1,14 +1,14 @@
-// Package reconcile watches that every click an edge has taken arrives in the store, and that what reports are made
-// of agrees with the clicks.
+// Package reconcile verifies that every click recorded by an edge reaches the click store, and that precomputed figures
+// agree with the clicks.
 //
-// It owns the search for clicks that went missing on their way, the orders to ship them once more, and the figures that
-// operators are alarmed by. It promises that a gap which the edge can still fill is ordered once it is older than
-// Config.After, whichever replica the edge reports to, and that clicks which edges report as lost for want of room
-// count as lost and not as missing. How an order reaches an edge is package edgeapi's matter, how a repaired click is
-// counted once is the ingester's.
+// It owns the search for missing clicks, the orders to ship them again, and the figures on which operators are alerted.
+// A gap that the edge can still fill is ordered once it is older than Config.After, whichever replica the edge reports
+// to. Clicks that edges report as lost because their spool was full count as lost, not as missing. Package edgeapi
+// passes orders to edges. The ingester ensures that a repaired click counts once.
 //
-// Known weaknesses: what is missing at the end of a lane shows only when a later click of it arrives, and what is
-// missing before its first click not at all. Of two edges with one identity it sees what package edgeapi has refused.
+// Known weaknesses: clicks missing at the end of a lane are noticed only when a later click of the lane arrives. Clicks
+// missing before the first click of a lane are never noticed. Duplicate identities of edges are known only from
+// rejected reports.
 package reconcile
 
 import (
@@ -25,35 +25,35 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Config has a working zero value.
+// Config has a usable zero value.
 type Config struct {
-	// Every is the time between audits; 0 means a minute.
+	// Every is the interval between audits; 0 means 1 minute.
 	Every time.Duration
 	// After is how long clicks must be missing before they are ordered again; 0 means 2 minutes.
 	After time.Duration
-	// Back is how old clicks may be that gaps are looked for among; 0 means 24 hours.
+	// Back limits the search for gaps to clicks of this age; 0 means 24 hours.
 	Back time.Duration
-	// Logger is nil for slog.Default().
+	// Logger defaults to slog.Default().
 	Logger *slog.Logger
-	// Now tells the time; nil means time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
 }
 
-// Auditor audits. It may run on several replicas at once, which finds nothing twice.
+// Auditor searches for missing clicks. Several replicas may run one at the same time; a gap is still recorded once.
 type Auditor struct {
 	cfg    Config
 	store  *store.Store
 	clicks analytics.Store
 
 	mu      sync.Mutex
-	drifted map[int64]int64 // clicks by which a store's shortcut was off, by the hour in Unix milliseconds
+	drifted map[int64]int64 // clicks by which precomputed figures differ, by hour in Unix milliseconds
 
 	gaps, missing, gone, drift, lost, twins atomic.Int64
 	errors                                  atomic.Uint64
 	last                                    atomic.Int64
 }
 
-// New makes an Auditor of open stores.
+// New returns an Auditor on open stores.
 func New(cfg Config, st *store.Store, clicks analytics.Store) *Auditor {
 	if cfg.Every <= 0 {
 		cfg.Every = time.Minute
@@ -73,13 +73,13 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Auditor {
 	return &Auditor{cfg: cfg, store: st, clicks: clicks, drifted: map[int64]int64{}}
 }
 
-// Run audits now and then until ctx ends.
+// Run audits once per Config.Every until ctx ends.
 func (a *Auditor) Run(ctx context.Context) error {
 	every := time.NewTicker(a.cfg.Every)
 	defer every.Stop()
 	for {
 		if err := a.Audit(ctx); err != nil && ctx.Err() == nil {
-			a.cfg.Logger.Error("clicks could not be audited", "error", err.Error())
+			a.cfg.Logger.Error("click audit failed", "error", err.Error())
 		}
 		select {
 		case <-every.C:
@@ -91,13 +91,13 @@ func (a *Auditor) Run(ctx context.Context) error {
 
 const (
 	maxGaps   = 1000
-	driftBack = 7 * 24    // hours, of which one is compared in each audit
-	twinsBack = time.Hour // for how long a refused edge counts
+	driftBack = 7 * 24    // hours; each audit compares one of them at random
+	twinsBack = time.Hour // how long a rejected duplicate counts
 	hour      = int64(time.Hour / time.Millisecond)
 )
 
-// Audit looks for gaps, orders those that have been there for long enough, and compares one hour of what the store keeps
-// beside its clicks, besides the hours that were found to differ before.
+// Audit searches for gaps and orders those that are older than Config.After. It also compares the precomputed figures
+// of one random hour with the clicks, and of the hours that differed before.
 func (a *Auditor) Audit(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
@@ -132,18 +132,18 @@ func (a *Auditor) auditGaps(ctx context.Context) error {
 	}
 	before, err := a.store.ClickGaps(ctx)
 	if err != nil {
-		return fmt.Errorf("read which clicks are missing: %w", err)
+		return fmt.Errorf("read missing clicks: %w", err)
 	}
-	if len(before)+len(ranges) > 0 { // or there is nothing to write, as there should be
+	if len(before)+len(ranges) > 0 { // usually both are empty, and nothing is written
 		if err := a.store.Tx(ctx, func(tx *store.Tx) error {
 			return tx.NoteGaps(ctx, now.UnixMilli(), now.Add(a.cfg.After).UnixMilli(), ranges)
 		}); err != nil {
-			return fmt.Errorf("note which clicks are missing: %w", err)
+			return fmt.Errorf("record missing clicks: %w", err)
 		}
 	}
 	after, err := a.store.ClickGaps(ctx)
 	if err != nil {
-		return fmt.Errorf("read which clicks are missing: %w", err)
+		return fmt.Errorf("read missing clicks: %w", err)
 	}
 	var missing, gone int64
 	for _, g := range after {
@@ -159,12 +159,12 @@ func (a *Auditor) auditGaps(ctx context.Context) error {
 	}
 	for _, r := range ranges {
 		if !known[r] {
-			a.cfg.Logger.Error("clicks are missing; their edge will be asked for them", "edge", r.Edge, "epoch", r.Epoch, "lane", r.Lane, "from", r.From, "to", r.To)
+			a.cfg.Logger.Error("clicks missing, ordering them again", "edge", r.Edge, "epoch", r.Epoch, "lane", r.Lane, "from", r.From, "to", r.To)
 		}
 		delete(known, r)
 	}
 	for r := range known {
-		a.cfg.Logger.Info("clicks that were missing are there, or fewer are missing, or they are too old to look for", "edge", r.Edge, "epoch", r.Epoch, "lane", r.Lane, "from", r.From, "to", r.To)
+		a.cfg.Logger.Info("gap closed, reduced or expired", "edge", r.Edge, "epoch", r.Epoch, "lane", r.Lane, "from", r.From, "to", r.To)
 	}
 	a.gaps.Store(int64(len(after)))
 	a.missing.Store(missing)
@@ -186,11 +186,11 @@ func (a *Auditor) auditDrift(ctx context.Context) error {
 			delete(a.drifted, at)
 			continue
 		}
-		// Where only a country differs the clicks do not, but something is wrong with at least one.
+		// If only a country differs, the totals agree; at least one click is wrong nevertheless.
 		off := max(d.Clicks-d.Short, d.Short-d.Clicks, 1)
 		a.drifted[at] = off
 		if off != was {
-			a.cfg.Logger.Error("reports on an hour differ from its clicks", "hour", time.UnixMilli(at).UTC(), "clicks", d.Clicks, "reported", d.Short)
+			a.cfg.Logger.Error("reports differ from clicks", "hour", time.UnixMilli(at).UTC(), "clicks", d.Clicks, "reported", d.Short)
 		}
 	}
 	var sum int64
@@ -205,7 +205,7 @@ func (a *Auditor) auditTwins(ctx context.Context) error {
 	now := a.cfg.Now()
 	edges, err := a.store.EdgeReports(ctx, now.Add(-twinsBack).UnixMilli())
 	if err != nil {
-		return fmt.Errorf("read what edges reported: %w", err)
+		return fmt.Errorf("read edge reports: %w", err)
 	}
 	n := int64(0)
 	for _, e := range edges {

@@ -138,10 +138,10 @@ func (w *world) audit(after time.Duration, missing, gone int) {
 	w.Helper()
 	w.offset.Add(int64(after))
 	w.ok(w.auditor.Audit(w.Context()))
-	want := fmt.Sprintf(`# HELP shortline_audit_gap_clicks Clicks that are missing: neither stored nor reported as lost, though later ones of their lane are.
+	want := fmt.Sprintf(`# HELP shortline_audit_gap_clicks Missing clicks: neither stored nor reported as lost, although later clicks of the same lane are.
 # TYPE shortline_audit_gap_clicks gauge
 shortline_audit_gap_clicks %d
-# HELP shortline_audit_gone_clicks Of the missing clicks, those that their edge does not have any more.
+# HELP shortline_audit_gone_clicks Missing clicks that their edge no longer has.
 # TYPE shortline_audit_gone_clicks gauge
 shortline_audit_gone_clicks %d
 `, missing, gone)

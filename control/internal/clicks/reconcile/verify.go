@@ -9,23 +9,23 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// Report is what a whole store of clicks is like.
+// Report describes the consistency of a whole click store.
 type Report struct {
-	Clicks  int64           // stored, bots included
+	Clicks  int64           // stored clicks, including bots
 	Gaps    []analytics.Gap // at most MaxReported
-	Missing uint64          // clicks in them
-	More    bool            // there are more gaps
+	Missing uint64          // clicks in all gaps
+	More    bool            // whether there are more gaps than Gaps has
 	Drift   analytics.Drift // over all days with clicks
-	Lost    uint64          // clicks that edges report as lost for want of room
+	Lost    uint64          // clicks that edges report as lost because their spool was full
 }
 
-// MaxReported is how many gaps a Report names.
+// MaxReported is the maximum number of gaps in a Report.
 const MaxReported = 10_000
 
-// Clean reports that every click ever taken is stored, and that reports agree with them.
+// Clean reports whether every recorded click is stored and reports agree with the clicks.
 func (r Report) Clean() bool { return len(r.Gaps) == 0 && len(r.Drift.Hours) == 0 && r.Lost == 0 }
 
-// VerifyClicks looks through all clicks of a store, day by day. It changes nothing.
+// VerifyClicks checks all clicks of a store, day by day. It changes nothing.
 func VerifyClicks(ctx context.Context, clicks analytics.Store) (r Report, err error) {
 	days, err := clicks.Lines(ctx, analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}, ByDay: true})
 	if err != nil {
@@ -57,7 +57,7 @@ func VerifyClicks(ctx context.Context, clicks analytics.Store) (r Report, err er
 	return r, nil
 }
 
-// WriteTo says it in words, for an operator.
+// WriteTo writes the report as text for an operator.
 func (r Report) WriteTo(w io.Writer) (written int64, err error) {
 	line := func(format string, args ...any) {
 		if err == nil {
@@ -79,8 +79,8 @@ func (r Report) WriteTo(w io.Writer) (written int64, err error) {
 	if r.More {
 		line("  there are more than %d gaps; the others are not counted", MaxReported)
 	}
-	line("%d clicks were lost by edges that had no room for them", r.Lost)
-	line("in %d quarter hours that were compared, reports say %d and the clicks are %d; %d hours differ", r.Drift.Intervals, r.Drift.Short, r.Drift.Clicks, len(r.Drift.Hours))
+	line("%d clicks were lost by edges whose spool was full", r.Lost)
+	line("in %d compared quarter hours, reports have %d clicks and the store has %d; %d hours differ", r.Drift.Intervals, r.Drift.Short, r.Drift.Clicks, len(r.Drift.Hours))
 	for i, at := range r.Drift.Hours {
 		if i == 20 {
 			line("  and others")
