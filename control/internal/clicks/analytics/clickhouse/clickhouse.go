@@ -1,29 +1,29 @@
-// Package clickhouse keeps clicks in a ClickHouse server: the analytics.Store for more clicks than one machine's file
-// is for.
+// Package clickhouse stores clicks in a ClickHouse server. It is the analytics.Store for more clicks than a file on one
+// machine can hold.
 //
-// Rows are idempotent: the key of the table is the click's identity, every read is FINAL, and the server's own
-// deduplication of inserts is off, since what remembers an insert can also swallow a repeat whose first try was lost.
-// So an insert whose outcome is unknown is made again, blindly, and a server that is killed in the middle of inserts
-// loses nothing that was acknowledged and shows nothing twice. Rows go in before their marks, so a mark never says
-// more than is stored.
+// Rows are idempotent. The key of the table is the click's identity, and every read is FINAL. The server's own
+// deduplication of inserts is off, because it can also swallow a repetition whose first attempt was lost. An insert
+// with an unknown outcome is therefore simply repeated. A server that is killed during inserts loses nothing that it
+// acknowledged, and shows nothing twice. Rows are inserted before their marks, so a mark never covers a click that is
+// not stored.
 //
-// A batch within one calendar month (UTC) appears at once, to everybody, and is stored as a whole or not at all. A
-// batch over a month's end is several parts to the server: readers through the same Store wait for all of them,
-// others may for some milliseconds see one without the next, and after a failed Insert a part of it may stay visible
-// until it is made again.
+// A batch within one calendar month (UTC) is stored as a whole or not at all, and becomes visible at once. For a batch
+// across the end of a month the server stores several parts. Readers through the same Store wait for all of them. Other
+// readers may see one part without the next for some milliseconds. After a failed Insert, some parts may stay visible
+// until the insert is repeated.
 //
-// Reports read rollups: what was clicked in each quarter hour, rebuilt whole from the clicks some time after it was
-// last written to (Run, Rebuild). A quarter hour that was written to since its last build, and the edges of a period
-// that is not of whole quarter hours, are read from the clicks themselves, in the same statement. So answers are exact
-// at any time, distinct visitors too, and a process that rebuilds nothing makes reports slower and nothing else. While a
-// batch of late clicks comes in, a report through another Store may count a part of it.
+// Reports read rollups: the figures of each quarter hour, rebuilt from the clicks some time after the last write to it
+// (Run, Rebuild). Some quarter hours are read from the clicks instead, in the same statement: those with a write since
+// their last build, and partial ones at the ends of a period. Answers are therefore always exact, including distinct
+// visitors. Without rebuilds, reports only become slower. While a batch of late clicks arrives, a report through
+// another Store may count a part of it.
 //
-// On a cluster (Config.Cluster) tables are sharded by link, and rows and marks are on a majority of a shard's replicas
-// before Insert returns. With two replicas that is both of them: inserts wait while one is away, so a shard wants three. A
-// read may go to a replica that lags. Then a report lacks the newest clicks for as long as the replica does; a rollup
-// that was built on a replica which lagged by more than two minutes lacks clicks until it is built again, which
-// the audit of clicks reports as drift. We have not run a cluster: the tests have a single server, and know only the
-// statements and what is done about a replica's errors. Times are kept exactly from 1970 to 2261.
+// On a cluster (Config.Cluster), tables are sharded by link. Before Insert returns, rows and marks are on a majority of
+// a shard's replicas. With two replicas that means both, and inserts wait while one is down, so a shard should have
+// three. A read may go to a replica that lags. A report then lacks the newest clicks for as long as the replica does. A
+// rollup that was built on a replica with more than two minutes of lag lacks clicks until it is built again; the audit
+// of clicks reports this as drift. Clusters are not tested: tests use a single server and check the statements and the
+// handling of a replica's errors. Times are exact from 1970 to 2261.
 package clickhouse
 
 import (
@@ -43,25 +43,25 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// Config says where the server is.
+// Config has the settings of a Store. URL is required.
 type Config struct {
-	// URL of the server with user, password and database: clickhouse://user:password@host:9000/database, or http:// or
-	// https:// with the port of the HTTP interface. The database is made if it is missing. There may be several hosts,
-	// with commas between: the first that answers is used. Options of the driver (secure=true for TLS in the native
-	// protocol) and settings of the server may follow as a query.
+	// URL of the server, with user, password and database: clickhouse://user:password@host:9000/database, or http:// or
+	// https:// with the port of the HTTP interface. A missing database is created. The URL may have several hosts,
+	// separated by commas; the first that answers is used. Driver options (secure=true for TLS in the native protocol)
+	// and server settings may follow as a query.
 	URL string
-	// Conns bounds how many statements run at a time; 0 means 16.
+	// Conns is the maximum number of concurrent statements; 0 means 16.
 	Conns int
-	// Cluster is the name of the servers' cluster, with the macros {shard} and {replica} set on each; "" is a single
-	// server. It is chosen once, before the first start.
+	// Cluster is the name of the servers' cluster; each server has the macros {shard} and {replica}. "" means a single
+	// server. It is chosen before the first start and cannot be changed.
 	Cluster string
-	// Every is how often Run looks for what to rebuild; 0 means 30 seconds.
+	// Every is the interval at which Run checks for slots to rebuild; 0 means 30 seconds.
 	Every time.Duration
-	// Logger nil means slog.Default().
+	// Logger defaults to slog.Default().
 	Logger *slog.Logger
 }
 
-// Store is the connection. It implements analytics.Store.
+// Store is a connection pool. It implements analytics.Store.
 type Store struct {
 	conn    conns.Conn
 	writing conns.Conn // for inserts, see mostWriters
@@ -70,12 +70,12 @@ type Store struct {
 	log     *slog.Logger
 	stats   counts
 
-	writer  uint64 // drawn at every Open
+	writer  uint64 // random, drawn by Open
 	marking sync.Mutex
 	marked  uint64 // marks written
 
-	// whole is held for reading while a statement reads, and for writing by inserts that the server stores in
-	// several parts: rarely, at the end of months.
+	// whole is read-locked by statements that read. It is write-locked by inserts that the server stores in several
+	// parts, which only happens at the end of a month.
 	whole sync.RWMutex
 }
 
@@ -83,39 +83,39 @@ type counts struct {
 	rebuilt, failed atomic.Uint64
 	replica         replicaErrors
 	waiting         atomic.Int64
-	at              atomic.Int64 // the last success, Unix milliseconds
+	at              atomic.Int64 // time of the last success, Unix milliseconds
 }
 
 var _ analytics.Store = (*Store)(nil)
 
-// settings go with every statement, whatever the URL says.
+// settings apply to every statement, whatever the URL says.
 var settings = driver.Settings{
 	"insert_deduplicate": 0,
 	"async_insert":       0,
-	// A repeat is always in the partition of its first, since its time is the same.
+	// A repetition is always in the partition of the first row, because it has the same time.
 	"do_not_merge_across_partitions_select_final": 1,
 }
 
-// clustered go with every statement on a cluster. "auto" is a majority of a shard's replicas, so of two replicas both.
-// Two settings are left as the server has them on purpose: insert_quorum_parallel=0 makes it refuse inserts into a table
-// that come at the same time (286), and select_sequential_consistency makes a replica that lags answer 289.
+// clustered settings apply to every statement on a cluster. "auto" is a majority of a shard's replicas; of two
+// replicas, it is both. Two settings deliberately keep their defaults. With insert_quorum_parallel=0 the server rejects
+// concurrent inserts into a table (286). With select_sequential_consistency a lagging replica answers 289.
 var clustered = driver.Settings{
 	"insert_quorum":                 "auto",
 	"distributed_foreground_insert": 1,
 }
 
-// patience is for how many seconds the server works on a statement, unless the URL says otherwise.
+// patience is how many seconds the server may work on a statement, unless the URL sets another limit.
 const patience = 60
 
-// mostWriters is how many inserts are sent at once: ingest's, those of rollups and of a reclassification. A connection
-// of the HTTP interface keeps buffers as large as the largest insert it ever sent, and connections are used in turn,
-// so that inserts would in time swell all that reports need.
+// mostWriters is the maximum number of concurrent inserts: those of ingest, of rollups and of a reclassification. A
+// connection of the HTTP interface keeps buffers as large as its largest insert, and connections are used in rotation.
+// With a shared pool, the connections of reports would grow to that size too.
 const mostWriters = 3
 
-// Open connects, and brings the tables up to date.
+// Open connects, and migrates the tables.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Conns < 0 {
-		return nil, fmt.Errorf("open clicks: %d connections cannot be", cfg.Conns)
+		return nil, fmt.Errorf("open clicks: the number of connections must not be negative: %d", cfg.Conns)
 	}
 	opt, err := driver.ParseDSN(cfg.URL)
 	if err != nil {
@@ -175,7 +175,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // Ping implements analytics.Store.
 func (s *Store) Ping(ctx context.Context) error { return wrap("ping clicks", s.conn.Ping(ctx)) }
 
-// Close ends the connections. It is called once.
+// Close closes the connections. It is called once.
 func (s *Store) Close() error { return errors.Join(s.conn.Close(), s.writing.Close()) }
 
 func wrap(what string, err error) error {

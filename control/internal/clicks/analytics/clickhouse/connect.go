@@ -12,17 +12,17 @@ import (
 	conns "github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// What the server's error codes mean, as far as an operator can do something about it.
+// Error codes of the server that an operator can act on.
 const (
 	codeNoDatabase = 81
 	codeNoUser     = 192
 	codeNoEntry    = 516
 )
 
-// oldest is the first release that has all that statements use.
+// oldest is the first release that supports all statements.
 var oldest = [2]uint64{24, 8}
 
-// connect opens connections to a server that is new enough, and makes the database if it is missing.
+// connect opens connections to a server, checks its version, and creates the database if it is missing.
 func connect(ctx context.Context, opt *driver.Options, d dialect) (conns.Conn, error) {
 	conn, err := driver.Open(opt)
 	if err != nil {
@@ -44,7 +44,7 @@ func connect(ctx context.Context, opt *driver.Options, d dialect) (conns.Conn, e
 	return conn, nil
 }
 
-// check asks in the database, so that it must be there.
+// check runs a query in the database, so it fails if the database is missing.
 func check(ctx context.Context, conn conns.Conn) error {
 	var version string
 	if err := conn.QueryRow(ctx, `SELECT version()`).Scan(&version); err != nil {
@@ -52,7 +52,7 @@ func check(ctx context.Context, conn conns.Conn) error {
 	}
 	var have [2]uint64
 	for i, part := range strings.SplitN(version, ".", 3)[:min(2, strings.Count(version, ".")+1)] {
-		have[i], _ = strconv.ParseUint(part, 10, 32) // what is no number is too old
+		have[i], _ = strconv.ParseUint(part, 10, 32) // anything else is too old
 	}
 	if have[0] < oldest[0] || have[0] == oldest[0] && have[1] < oldest[1] {
 		return fmt.Errorf("ClickHouse %s is too old, %d.%d is needed", version, oldest[0], oldest[1])
@@ -76,7 +76,7 @@ func makeDatabase(ctx context.Context, opt driver.Options, d dialect) error {
 
 var codeText = regexp.MustCompile(`(?i)\bcode: ?(\d+)`)
 
-// code is the server's number for an error, 0 for others. Over HTTP the driver has it in its text only.
+// code returns the server's error code, or 0 for other errors. Over HTTP the driver has the code only in its text.
 func code(err error) int {
 	var e *driver.Exception
 	if errors.As(err, &e) {

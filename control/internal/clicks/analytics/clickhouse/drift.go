@@ -10,17 +10,17 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// sum is one slot's clicks and checksums over what the two rollups keep of each.
+// sum has the clicks of one slot, and checksums of the columns that each rollup keeps.
 type sum struct{ clicks, visits, counts uint64 }
 
-// Drift implements analytics.Store. Slots that differ it marks, so that reports read the clicks themselves at once and
-// the next rebuild heals them.
+// Drift implements analytics.Store. It marks the slots that differ, so that reports read their clicks at once and the
+// next rebuild repairs them.
 func (s *Store) Drift(ctx context.Context, from, to time.Time) (analytics.Drift, error) {
 	scope := analytics.Scope{From: max(from.UnixMilli(), 1), To: to.UnixMilli()}
 	var d analytics.Drift
 	differing, err := s.compare(ctx, scope, &d)
 	if err == nil && len(differing) > 0 {
-		// Clicks that were stored a moment ago may have had no mark yet. By now they have.
+		// Clicks stored a moment ago may not have had their mark yet. By now they have.
 		var again []uint32
 		if again, err = s.compare(ctx, scope, &analytics.Drift{}); err == nil {
 			differing = slices.DeleteFunc(differing, func(slot uint32) bool { return !slices.Contains(again, slot) })
@@ -35,7 +35,7 @@ func (s *Store) Drift(ctx context.Context, from, to time.Time) (analytics.Drift,
 	return d, wrap("compare rollups with clicks", err)
 }
 
-// compare lists the slots that count and are wrong, and adds up what it has seen.
+// compare returns the current slots whose figures are wrong, and adds the compared figures to d.
 func (s *Store) compare(ctx context.Context, scope analytics.Scope, d *analytics.Drift) ([]uint32, error) {
 	s.whole.RLock()
 	defer s.whole.RUnlock()

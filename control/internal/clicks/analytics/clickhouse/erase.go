@@ -11,18 +11,18 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// Erase implements analytics.Store. It returns when the server has written the parts anew; the old parts stay on the disk
+// Erase implements analytics.Store. It returns when the server has rewritten the parts. The old parts stay on the disk
 // for some minutes (old_parts_lifetime).
 //
-// Rollups tell visitors apart too. Slots with clicks of the address are declared out of date first, so that no report reads
-// their rollups, and then the rollups' rows of the visitor are deleted and the slots built again.
+// Rollups also distinguish visitors. Slots with clicks of the address are first marked as out of date, so that no
+// report reads their rollups. Then the rollup rows of the visitor are deleted and the slots rebuilt.
 func (s *Store) Erase(ctx context.Context, ip netip.Addr) (int64, error) {
 	ip = ip.Unmap().WithZone("")
 	stored := netip.AddrFrom16(ip.As16()).String()
 	var slots []uint32
 	var slot uint32
 	var n, clicksFound uint64
-	// The address is one that was parsed, so its text needs no escaping.
+	// The address was parsed, so its text needs no escaping.
 	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT toUInt32(intDiv(toUnixTimestamp64Milli(ts), %d)) AS slot, count() FROM clicks FINAL WHERE ip = toIPv6('%s') GROUP BY slot ORDER BY slot`,
 		slotMillis, stored)}, func() error {
 		slots = append(slots, slot)
@@ -45,7 +45,7 @@ func (s *Store) Erase(ctx context.Context, ip netip.Addr) (int64, error) {
 	if len(slots) == 0 {
 		return 0, nil
 	}
-	// What is left of the slots' old builds is swept later, and slots that have not ended are built when they have.
+	// The rest of the slots' old builds is swept later. Slots that have not ended are built after their end.
 	before := slotOf(time.Now().Add(-grace).UnixMilli())
 	for len(slots) > 0 && slots[len(slots)-1] >= before {
 		slots = slots[:len(slots)-1]

@@ -8,13 +8,13 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// expiring are the tables in months, and what of a row is its time.
+// expiring are the tables with monthly partitions, and the expression for a row's time.
 var expiring = []struct{ table, time string }{
 	{"clicks", "ts"}, {"rollup_visits", "toDateTime(slot * 900, 'UTC')"}, {"rollup_counts", "toDateTime(slot * 900, 'UTC')"},
 }
 
-// Expire implements analytics.Store. Clicks go by whole months (UTC), because a month is a partition and costs nothing to
-// drop.
+// Expire implements analytics.Store. It deletes whole months (UTC), because a month is a partition and dropping it
+// costs nothing.
 func (s *Store) Expire(ctx context.Context, before time.Time) error {
 	first := before.UTC().Year()*100 + int(before.UTC().Month())
 	for _, e := range expiring {

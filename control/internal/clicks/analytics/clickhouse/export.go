@@ -9,14 +9,14 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// truth is the tables that hold what edges reported, derived those that are made from it.
+// truth are the tables with data from edges; derived are the tables computed from them.
 var (
 	truth   = []string{"clicks", "lane_marks", "losses"}
 	derived = []string{"rollup_visits", "rollup_counts", "rollup_owners", "rollup_builds", "rollup_marks"}
 )
 
-// Export calls f with every click, a day at a time and in no order within it, for as long as that takes. The row is
-// valid during the call only. What is stored meanwhile may be missing.
+// Export calls f with every click, one day at a time and in no order within a day. It has no time limit. The row is
+// valid only during the call. Clicks that are stored during the export may be missing.
 func (s *Store) Export(ctx context.Context, f func(*analytics.Row) error) error {
 	ctx = driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 0}))
 	var days []int64
@@ -32,7 +32,7 @@ func (s *Store) Export(ctx context.Context, f func(*analytics.Row) error) error 
 	return wrap("export clicks", err)
 }
 
-// ExportLosses lists every report of lost clicks.
+// ExportLosses returns every loss marker.
 func (s *Store) ExportLosses(ctx context.Context) ([]analytics.Loss, error) {
 	list := []analytics.Loss{}
 	var l analytics.Loss
@@ -43,7 +43,7 @@ func (s *Store) ExportLosses(ctx context.Context) ([]analytics.Loss, error) {
 	return list, wrap("export losses", err)
 }
 
-// Empty reports whether nothing was ever stored.
+// Empty reports whether no click, mark or loss is stored.
 func (s *Store) Empty(ctx context.Context) (bool, error) {
 	var n uint64
 	for _, table := range truth {
@@ -56,7 +56,7 @@ func (s *Store) Empty(ctx context.Context) (bool, error) {
 	return n == 0, nil
 }
 
-// Clear deletes everything. Nobody else may use the tables meanwhile.
+// Clear deletes everything. Nothing else may use the tables meanwhile.
 func (s *Store) Clear(ctx context.Context) error {
 	for _, list := range [][]string{derived, truth} {
 		for _, table := range list {

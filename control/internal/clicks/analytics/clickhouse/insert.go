@@ -22,7 +22,7 @@ func (s *Store) Insert(ctx context.Context, b analytics.Batch) error {
 	return wrap("insert lane marks", s.insertMarks(ctx, b.Marks))
 }
 
-// straddles reports whether rows are in several partitions.
+// straddles reports whether rows belong to several partitions.
 func straddles(rows []analytics.Row) bool {
 	if len(rows) == 0 {
 		return false
@@ -36,8 +36,8 @@ func straddles(rows []analytics.Row) bool {
 	return y1 != y2 || m1 != m2
 }
 
-// insertRows inserts clicks and marks their slots. Those whose slots may be built already it marks before as well:
-// they are then read raw, where all clicks of the batch appear at once.
+// insertRows inserts clicks and marks their slots. If a slot may already be built, it is also marked before the insert.
+// Such slots are then read from the clicks, where all rows of the batch appear at once.
 func (s *Store) insertRows(ctx context.Context, rows []analytics.Row, fields []field) error {
 	if len(rows) == 0 {
 		return nil
@@ -124,8 +124,8 @@ func (s *Store) insertMarks(ctx context.Context, list []analytics.Mark) error {
 	})
 }
 
-// field is one column of rows to insert: a name and what makes a slice of values. It is made when its turn comes, so
-// that not all columns are in memory twice.
+// field is one column of an insert: its name and a function that makes its values. The function is called when the
+// column is sent, so that not all columns are in memory twice.
 type field struct {
 	name   string
 	values func() any
@@ -141,10 +141,10 @@ func column[R, V any](rows []R, get func(*R) V) func() any {
 	}
 }
 
-// made are values that are there already.
+// made returns existing values.
 func made[V any](values []V) func() any { return func() any { return values } }
 
-// insert sends n rows as one block, which the server stores as one part for each partition.
+// insert sends n rows as one block, which the server stores as one part per partition.
 func (s *Store) insert(ctx context.Context, table string, n int, fields []field) error {
 	if n == 0 {
 		return nil

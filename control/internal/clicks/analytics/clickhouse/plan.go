@@ -9,29 +9,30 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// slotMillis is the length of a slot: a quarter hour of UTC. All zones of today are whole quarter hours from UTC, so
-// every day in every zone is a number of whole slots.
+// slotMillis is the length of a slot: a quarter hour of UTC. All current zones differ from UTC by whole quarter hours,
+// so every day in every zone consists of whole slots.
 const slotMillis = 15 * 60 * 1000
 
-// slotOf is a time's slot. Times before 1970 are all in the first.
+// slotOf returns the slot of a time. All times before 1970 are in the first slot.
 func slotOf(ms int64) uint32 { return uint32(max(ms, 0) / slotMillis) }
 
-// span is a range of times in Unix milliseconds, to not included.
+// span is a range of times in Unix milliseconds; to is exclusive.
 type span struct{ from, to int64 }
 
-// plan says what of a scope is read where: the slots from first to end (not included) from the rollup, but for the
-// spans that are read from the clicks themselves.
+// plan decides what is read where: slots from first to end (exclusive) from the rollup, except for the raw spans, which
+// are read from the clicks.
 type plan struct {
 	first, end uint32
 	raw        []span
-	clean      bool // any slot at all is in the rollup
+	clean      bool // whether any slot can be read from the rollup
 }
 
-// most spans are in a statement's text; when there are more, all between the first and the last is read raw.
+// most is the maximum number of spans in a statement. If there are more, everything from the first to the last is read
+// raw.
 const most = 200
 
-// states lists what marks say of slots, and builds: dirty is where they differ. Its values are the first slot and the
-// end, twice. Every report asks it first, so it is one pass: a join of the two costs half as much again.
+// states lists the marks and the build of each slot; a slot is dirty if they differ. Its parameters are the first slot
+// and the end, twice. Every report runs it first, so it is one pass: a join of the two tables costs half as much again.
 const states = `SELECT slot, sum(n) AS written, max(marks) AS built FROM
 	(SELECT slot, max(n) AS n, toUInt64(0) AS marks FROM rollup_marks WHERE slot >= ? AND slot < ? GROUP BY slot, writer
 	UNION ALL SELECT slot, toUInt64(0) AS n, marks FROM rollup_builds WHERE slot >= ? AND slot < ?) AS m GROUP BY slot HAVING written > 0`
@@ -40,7 +41,7 @@ func bounds(first, end uint32) []any {
 	return []any{int64(first), int64(end), int64(first), int64(end)}
 }
 
-// plan is made, and what it says is read, under one hold of s.whole.
+// plan computes the plan of a scope. The caller holds s.whole until it has read what the plan says.
 func (s *Store) plan(ctx context.Context, scope analytics.Scope) (plan, error) {
 	end := int64(math.MaxUint32)
 	if scope.To != 0 {
@@ -74,7 +75,7 @@ func (s *Store) plan(ctx context.Context, scope analytics.Scope) (plan, error) {
 	return p, nil
 }
 
-// follow adds a span to those before it.
+// follow appends a span, joined to the last one if it is adjacent.
 func follow(list []span, next span) []span {
 	if n := len(list); n > 0 && list[n-1].to == next.from {
 		list[n-1].to = next.to
@@ -83,7 +84,7 @@ func follow(list []span, next span) []span {
 	return append(list, next)
 }
 
-// times renders that a time is in one of the spans, and slots that a slot is.
+// times renders the condition that a time is in one of the spans; slots does the same for a slot.
 func times(list []span) string {
 	parts := make([]string, len(list))
 	for i, sp := range list {
@@ -100,7 +101,7 @@ func slots(list []span) string {
 	return "(" + strings.Join(parts, " OR ") + ")"
 }
 
-// chosen renders the builds that count in the plan's slots. A build is of one slot only.
+// chosen renders the selection of the current builds of the plan's slots. Each build has only one slot.
 func (p plan) chosen() string {
 	text := fmt.Sprintf("SELECT argMax(build, (marks, build)) FROM rollup_builds WHERE slot >= %d AND slot < %d", p.first, p.end)
 	if len(p.raw) > 0 {
@@ -109,7 +110,7 @@ func (p plan) chosen() string {
 	return text + " GROUP BY slot"
 }
 
-// source is what a report reads: columns are those of clicks that it groups or counts by, besides time.
+// source describes what a report reads. columns are the columns of clicks by which it groups or counts, except time.
 func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analytics.Source {
 	table := "rollup_counts"
 	for _, c := range columns {
@@ -136,7 +137,7 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 	return analytics.Source{From: from, Time: "ms", Clicks: "sum(n)", Visitors: "uniqExact(visitor)", Last: "coalesce(max(last_ms), 0)"}
 }
 
-// lines renders a query, and breakdown one of those.
+// lines renders a query; breakdown renders a breakdown.
 func (s *Store) lines(ctx context.Context, q analytics.Query) (analytics.Statement, error) {
 	if q.ByDay && !q.OnQuarters(q.Zone) {
 		return q.SQL(clicks), nil

@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// clicks is the table as every reader sees it: without repeats.
+// clicks is the table as every reader must read it: without repetitions.
 const clicks = "clicks FINAL"
 
 // Marks implements analytics.Store.
@@ -40,7 +40,7 @@ func (s *Store) Losses(ctx context.Context) (n uint64, err error) {
 func (s *Store) Gaps(ctx context.Context, since time.Time, limit int) ([]analytics.Gap, error) {
 	list := []analytics.Gap{}
 	var g analytics.Gap
-	// Repeats of a click are one span, so the tables need not be FINAL.
+	// Repetitions of a click form one span, so the tables need not be FINAL.
 	err := s.each(ctx, analytics.GapsSQL("clicks", "losses", since.UnixMilli(), limit), func() error {
 		g.From, g.To = g.From+1, g.To-1
 		list = append(list, g)
@@ -98,11 +98,11 @@ func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 	return found, wrap("break clicks down", err)
 }
 
-// page is how many clicks are read at a time. Each page costs the server a pass over the period.
+// page is the number of clicks in one read. Each page costs the server a pass over the period.
 const page = 10_000
 
-// Clicks implements analytics.Store. The pages are read one by one: clicks that come in meanwhile may be missing, but
-// none is there twice.
+// Clicks implements analytics.Store. It reads page by page. Clicks stored meanwhile may be missing, but none appears
+// twice.
 func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f func(*analytics.Row) error) error {
 	var last *analytics.Row
 	for limit > 0 {
@@ -111,7 +111,7 @@ func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f 
 		if err != nil {
 			return wrap("read clicks", err)
 		}
-		for i := range rows { // not while reading: f may take as long as it likes
+		for i := range rows { // after the page is read, because f may take long
 			r := rows[i]
 			if err := f(&r); err != nil {
 				return err
@@ -134,7 +134,7 @@ func (s *Store) page(ctx context.Context, scope analytics.Scope, after *analytic
 	return rows, err
 }
 
-// rows runs a statement with the columns of ClicksSQL and calls f with each row, which is valid during the call only.
+// rows runs a statement with the columns of ClicksSQL and calls f with each row. The row is valid only during the call.
 func (s *Store) rows(ctx context.Context, st analytics.Statement, f func(*analytics.Row) error) error {
 	var r analytics.Row
 	var number, owner int64
@@ -153,18 +153,18 @@ func (s *Store) rows(ctx context.Context, st analytics.Statement, f func(*analyt
 }
 
 func idOf(text string) link.ID {
-	id, _ := uuid.Parse(text) // "" is none, and what we wrote parses
+	id, _ := uuid.Parse(text) // "" is the zero id, and everything we wrote is valid
 	return link.ID(id)
 }
 
-// each runs a statement and, for each row, fills into and calls f.
+// each runs a statement and, for each row, scans into the given variables and calls f.
 func (s *Store) each(ctx context.Context, st analytics.Statement, f func() error, into ...any) error {
 	s.whole.RLock()
 	defer s.whole.RUnlock()
 	return s.ask(ctx, st, f, into...)
 }
 
-// ask is each for who holds the lock.
+// ask is like each. The caller holds s.whole.
 func (s *Store) ask(ctx context.Context, st analytics.Statement, f func() error, into ...any) error {
 	text, args := parameters(st)
 	var rows conns.Rows
@@ -187,8 +187,8 @@ func (s *Store) ask(ctx context.Context, st analytics.Statement, f func() error,
 	return rows.Err()
 }
 
-// parameters names a statement's values, each with its type, so that they travel beside the text and the server puts
-// them in. (What the driver does for a ? is to paste.) The port's texts have a ? nowhere else.
+// parameters gives each value of a statement a name and a type, so that the server binds the values. For a ?, the
+// driver would paste them into the text. Statements of the port contain a ? only for values.
 func parameters(st analytics.Statement) (text string, args []any) {
 	var b strings.Builder
 	rest := st.Text

@@ -7,12 +7,12 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// Of several rows with one key the one whose keep is highest stays. What Insert writes has 2^32-1 less the seconds
-// since 1970, so the first stays; since September 2023, and so for all clicks there are, that is below remade. What
-// Reclassify writes is above and rises with time.
+// Of several rows with the same key, the row with the highest keep wins. Insert writes 2^32-1 minus the seconds since
+// 1970, so the first row wins. For all times since September 2023, and therefore for all existing clicks, this is below
+// remade. Reclassify writes values above remade that rise with time.
 const remade = 2_600_000_000
 
-// remadeFrom is where the seconds are counted from that are added: 14 November 2023.
+// remadeFrom is the start of the seconds that are added to remade: 14 November 2023.
 const remadeFrom = 1_700_000_000
 
 // Reclassify implements analytics.Store.

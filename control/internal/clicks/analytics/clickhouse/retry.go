@@ -8,24 +8,24 @@ import (
 	"github.com/shortline/shortline/shared/backoff"
 )
 
-// Errors of a replica that pass by themselves.
+// Temporary errors of a replica.
 const (
-	codeReadOnly    = 242 // TABLE_IS_READ_ONLY: it has lost Keeper, or is starting
-	codeQuorumBusy  = 286 // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE: the insert before has not reached its quorum
-	codeNotInQuorum = 289 // REPLICA_IS_NOT_IN_QUORUM: it lacks what a quorum has
+	codeReadOnly    = 242 // TABLE_IS_READ_ONLY: the replica lost Keeper, or is starting
+	codeQuorumBusy  = 286 // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE: the previous insert has not reached its quorum
+	codeNotInQuorum = 289 // REPLICA_IS_NOT_IN_QUORUM: the replica lacks data that a quorum has
 	replicaTries    = 5
 )
 
 // replicaPauses add up to one to two seconds before the last attempt.
 var replicaPauses = backoff.Policy{First: 130 * time.Millisecond, Most: 1040 * time.Millisecond}
 
-// replicaCodes are counted each by itself.
+// replicaCodes are counted separately.
 var replicaCodes = [...]int{codeReadOnly, codeQuorumBusy, codeNotInQuorum}
 
-// replicaErrors counts answers with one of replicaCodes.
+// replicaErrors counts responses with one of replicaCodes.
 type replicaErrors [len(replicaCodes)]atomic.Uint64
 
-// note counts err if it is one that passes, and reports whether it is.
+// note counts err if it is temporary, and reports whether it is.
 func (r *replicaErrors) note(err error) bool {
 	if err == nil {
 		return false
@@ -40,9 +40,8 @@ func (r *replicaErrors) note(err error) bool {
 	return false
 }
 
-// retry calls f again, a few times within two seconds, while a replica answers that it can't do something at the moment.
-// f must be safe to call again: a read, or an insert of rows that have identities. Ingest goes on trying after that, as
-// with any other error.
+// retry repeats f a few times within two seconds while a replica reports a temporary error. f must be safe to repeat: a
+// read, or an insert of rows with identities. After that, ingest repeats the batch as after any other error.
 func (s *Store) retry(ctx context.Context, f func() error) error {
 	for try := 1; ; try++ {
 		err := f()

@@ -14,14 +14,14 @@ import (
 	"github.com/shortline/shortline/shared/backoff"
 )
 
-// grace is how long after its end a slot is left alone by Run: most clicks are there by then.
+// grace is how long Run waits after the end of a slot: most clicks have arrived by then.
 const grace = 2 * time.Minute
 
-// mark says that a slot was written to, so that what was built of it no longer counts. It must be called after the
-// rows are stored and before anybody is told so.
+// mark records a write to slots, so that their current builds no longer count. It must be called after the rows are
+// stored and before the caller is told so.
 //
-// Two marks of one writer must not overtake each other, or the sum over a slot's writers could stay the same when the
-// slower one arrives, with its rows in no build: hence the lock.
+// Two marks of one writer must not overtake each other. Otherwise the sum over a slot's writers could stay the same
+// when the slower mark arrives, although no build has its rows. The lock prevents this.
 func (s *Store) mark(ctx context.Context, slots []uint32) error {
 	if len(slots) == 0 {
 		return nil
@@ -33,7 +33,7 @@ func (s *Store) mark(ctx context.Context, slots []uint32) error {
 	return s.insert(ctx, "rollup_marks", len(slots), []field{{"slot", made(slots)}, {"writer", same(s.writer)}, {"n", same(s.marked)}})
 }
 
-// slotsOf lists the slots of rows, each once.
+// slotsOf returns the distinct slots of rows.
 func slotsOf(rows []analytics.Row) []uint32 {
 	seen := map[uint32]bool{}
 	var list []uint32
@@ -46,8 +46,8 @@ func slotsOf(rows []analytics.Row) []uint32 {
 	return list
 }
 
-// Run rebuilds what was written to and has been quiet since, until ctx ends. Every process that has the store may run
-// it: two at once do the work twice, and that is all.
+// Run rebuilds slots that were written to and have been quiet since, until ctx ends. Every process with the store may
+// run it. If two do, the work is done twice, without other effects.
 func (s *Store) Run(ctx context.Context) error {
 	seen := map[uint32]seenDirty{}
 	var rests []uint64
@@ -63,19 +63,19 @@ func (s *Store) Run(ctx context.Context) error {
 			return nil
 		case err != nil:
 			s.stats.failed.Add(1)
-			s.stats.replica.note(err) // made again under another number, since half a build may be there
-			s.log.Error("rollups could not be rebuilt, reports read the clicks themselves", "error", err.Error())
+			s.stats.replica.note(err) // the retry uses another build number, because half a build may be stored
+			s.log.Error("rollup rebuild failed", "error", err.Error())
 		default:
 			s.stats.at.Store(time.Now().UnixMilli())
 		}
-		// Not all processes at the same moment.
+		// Processes should not run at the same moment.
 		if !backoff.Sleep(ctx, s.every+rand.N(s.every/4+1)) {
 			return nil
 		}
 	}
 }
 
-// state is what is known of a slot.
+// state has the marks and the build of a slot.
 type state struct {
 	slot           uint32
 	written, built uint64
@@ -86,10 +86,10 @@ type seenDirty struct {
 	since   time.Time
 }
 
-// longest is how long a slot that is written to all the time waits for a build.
+// longest is how long a slot with continuous writes may wait for a build.
 const longest = 10 * time.Minute
 
-// settle builds the slots that have ended and were not written to since the last time it looked.
+// settle builds the slots that have ended and had no write since the last check.
 func (s *Store) settle(ctx context.Context, seen map[uint32]seenDirty, now time.Time) error {
 	dirty, err := s.dirty(ctx, 0, slotOf(now.Add(-grace).UnixMilli()))
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Store) settle(ctx context.Context, seen map[uint32]seenDirty, now time.
 	return err
 }
 
-// Rebuild builds every slot that has ended by a time and was written to since its last build.
+// Rebuild builds every slot that ended before a time and had a write since its last build.
 func (s *Store) Rebuild(ctx context.Context, before time.Time) error {
 	dirty, err := s.dirty(ctx, 0, slotOf(before.UnixMilli()))
 	if err != nil {
@@ -143,10 +143,10 @@ func (s *Store) dirty(ctx context.Context, first, end uint32) (list []state, err
 	return list, wrap("look for slots to rebuild", err)
 }
 
-// buildRows is about how many clicks are built at a time.
+// buildRows is the approximate number of clicks in one build.
 const buildRows = 1_000_000
 
-// build builds slots, which are in rising order, as many at a time as have about buildRows clicks.
+// build builds slots, in batches of about buildRows clicks. The list is in ascending order.
 func (s *Store) build(ctx context.Context, list []uint32) error {
 	if len(list) == 0 {
 		return nil
@@ -178,18 +178,18 @@ func (s *Store) build(ctx context.Context, list []uint32) error {
 	return nil
 }
 
-// visitKeys are the columns that clicks of one row in the rollup have in common.
+// visitKeys are the columns in which the clicks of one rollup row agree.
 const visitKeys = `link, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content`
 
 const countKeys = `link, owner, bot, variant, rule`
 
-// stride makes the builds of one run differ from slot to slot; it is odd, so they never meet.
+// stride separates the build numbers of one run. It is odd, so that they never coincide.
 const stride = 0x9e3779b97f4a7c15
 
-// buildSome makes a new build of slots. Nobody sees its rows before rollup_builds names them, which is the last that is
-// done: whatever happens before, the rows are rests.
+// buildSome makes a new build of slots. Its rows count only when rollup_builds names them, which is the last step. If
+// anything fails before, the rows are leftovers.
 func (s *Store) buildSome(ctx context.Context, list []uint32) error {
-	// The marks are read before the clicks. Whatever is stored later is followed by a mark that is not in this sum.
+	// The marks are read before the clicks. Every click that is stored later is followed by a mark that this sum lacks.
 	dirty, err := s.dirty(ctx, list[0], list[len(list)-1]+1)
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 		slotList, marks, builds = append(slotList, d.slot), append(marks, d.written), append(builds, base+uint64(d.slot)*stride)
 	}
 	if len(spans) == 0 {
-		return nil // another process was quicker
+		return nil // another process has built them
 	}
 	ctx = driver.Context(ctx, driver.WithSettings(driver.Settings{"max_execution_time": 20 * patience, "max_bytes_before_external_group_by": 1 << 30, "max_threads": 2}))
 	for _, t := range []struct{ table, keys string }{{"rollup_visits", visitKeys}, {"rollup_counts", countKeys}} {
@@ -229,8 +229,8 @@ func (s *Store) buildSome(ctx context.Context, list []uint32) error {
 
 const sweepEvery = time.Hour
 
-// sweep deletes the rows of builds that did not count an hour ago and do not now. They are of builds that were replaced,
-// which a report may still have been reading, or never finished.
+// sweep deletes the rows of builds that did not count an hour ago and do not count now. These builds were replaced, and
+// a report may still have been reading them, or they were never finished.
 func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err error) {
 	chosen := plan{end: 1<<32 - 1}.chosen()
 	for _, table := range []string{"rollup_visits", "rollup_counts"} {
@@ -245,13 +245,13 @@ func (s *Store) sweep(ctx context.Context, before []uint64) (rests []uint64, err
 			return nil
 		}, &build)
 		if err != nil {
-			return nil, wrap("look for rests of builds", err)
+			return nil, wrap("look for leftover builds", err)
 		}
 		if len(gone) == 0 {
 			continue
 		}
 		if err := s.conn.Exec(ctx, "DELETE FROM "+s.dialect.Table(table)+" WHERE build IN ("+strings.Join(gone, ",")+")"); err != nil {
-			return nil, wrap("delete rests of builds", err)
+			return nil, wrap("delete leftover builds", err)
 		}
 	}
 	slices.Sort(rests)

@@ -10,17 +10,17 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// migrations are numbered from 1 without gaps. Each statement can be run again: the engine has no transactions, and
-// two processes may start at once.
+// migrations are numbered from 1 without gaps. Each statement can be repeated, because the engine has no transactions
+// and two processes may start at once.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// dialect is what tables need said differently on a single server and on a cluster. On a cluster each table is a local
-// one of every shard, replicated, and one of the plain name over all of them, so that nothing else differs.
+// dialect renders the differences between the tables of a single server and of a cluster. On a cluster, each table is a
+// replicated local table on every shard plus a distributed table with the plain name, so queries are the same.
 type dialect struct{ Cluster string }
 
-// Table is the name under which a table's rows are kept, as CREATE and ALTER need it.
+// Table returns the name of the table that has the rows, for CREATE and ALTER.
 func (d dialect) Table(name string) string {
 	if d.Cluster == "" {
 		return name
@@ -28,7 +28,7 @@ func (d dialect) Table(name string) string {
 	return name + "_local " + d.OnCluster()
 }
 
-// OnCluster makes every server of the cluster run the statement.
+// OnCluster returns the clause that makes every server of the cluster run the statement.
 func (d dialect) OnCluster() string {
 	if d.Cluster == "" {
 		return ""
@@ -36,7 +36,7 @@ func (d dialect) OnCluster() string {
 	return "ON CLUSTER `" + d.Cluster + "`"
 }
 
-// In is IN for a subquery, whose answer every shard needs whole.
+// In returns the IN operator for a subquery. On a cluster, every shard needs the complete result of the subquery.
 func (d dialect) In() string {
 	if d.Cluster == "" {
 		return "IN"
@@ -44,7 +44,8 @@ func (d dialect) In() string {
 	return "GLOBAL IN"
 }
 
-// Engine is a table's engine. A ReplacingMergeTree keeps the row of a key whose version is highest, or the last one.
+// Engine returns a table's engine. A ReplacingMergeTree keeps the row of a key with the highest version, or the last
+// one.
 func (d dialect) Engine(kind, version string) string {
 	if d.Cluster == "" {
 		return kind + "(" + version + ")"
@@ -55,8 +56,8 @@ func (d dialect) Engine(kind, version string) string {
 	return "Replicated" + kind + "('/clickhouse/tables/{shard}/{database}/{table}', '{replica}'" + version + ")"
 }
 
-// Durable is the settings of a table whose inserts survive a power cut once they are acknowledged. On a cluster
-// another replica has them.
+// Durable returns the settings of a table whose acknowledged inserts survive a power failure. On a cluster, another
+// replica has them.
 func (d dialect) Durable() string {
 	if d.Cluster == "" {
 		return "fsync_after_insert = 1, fsync_part_directory = 1"
@@ -64,8 +65,8 @@ func (d dialect) Durable() string {
 	return "index_granularity = 8192"
 }
 
-// Distributed is the statement that makes the table over all shards, if there are any: rows with the same value in a
-// column are on the same shard.
+// Distributed returns the statement that creates the table over all shards, or "" on a single server. Rows with the
+// same value of the column by are on the same shard.
 func (d dialect) Distributed(name, by string) string {
 	if d.Cluster == "" {
 		return ""
@@ -79,7 +80,7 @@ ENGINE = {{.Engine "ReplacingMergeTree" ""}} ORDER BY version SETTINGS {{.Durabl
 {{.Distributed "migrations" "version"}};
 `
 
-// migrate brings the tables up to date.
+// migrate runs the missing migrations.
 func migrate(ctx context.Context, conn driver.Conn, d dialect) error {
 	if err := runScript(ctx, conn, d, versions); err != nil {
 		return err
@@ -120,7 +121,7 @@ func runScript(ctx context.Context, conn driver.Conn, d dialect, script string) 
 	return nil
 }
 
-// render lists the statements of a script.
+// render returns the statements of a script.
 func render(script string, d dialect) ([]string, error) {
 	t, err := template.New("").Parse(script)
 	if err != nil {
@@ -139,8 +140,8 @@ func render(script string, d dialect) ([]string, error) {
 	return list, nil
 }
 
-// Schema is every statement that makes the tables, in order, for a cluster or, if that is "", for a single server. It
-// is for those who make tables by hand, and for review.
+// Schema returns all statements that create the tables, in order, for a cluster or, if that is "", for a single server.
+// It is for review, and for operators who create tables by hand.
 func Schema(cluster string) ([]string, error) {
 	d := dialect{cluster}
 	list, err := render(versions, d)
@@ -165,8 +166,8 @@ func Schema(cluster string) ([]string, error) {
 	return list, nil
 }
 
-// noTTL takes away what an earlier release used to delete old clicks with. A TTL deletes whether or not the clicks were
-// counted before; Expire is called when they were.
+// noTTL removes the TTL with which an earlier release deleted old clicks. A TTL deletes clicks whether or not they were
+// counted. Expire is called only after they were counted.
 func noTTL(ctx context.Context, conn driver.Conn, d dialect) error {
 	for _, e := range expiring {
 		name, _, _ := strings.Cut(d.Table(e.table), " ")
