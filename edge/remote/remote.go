@@ -1,7 +1,7 @@
-// Package remote joins an edge to what is in other processes: a control plane that it gets links from, and a Kafka
-// topic that its clicks go to. An edge in the control plane's own process needs neither, and so doesn't link them.
+// Package remote exports the adapters that connect an edge to other processes: the control plane, and the Kafka topic for
+// clicks. An edge in the control plane's own process needs neither, so it does not link them.
 //
-// It only gives names outside this module to the adapters; what they promise is said there.
+// The package only gives the adapters names outside this module. Their packages document them.
 package remote
 
 import (
@@ -9,20 +9,20 @@ import (
 	"github.com/shortline/shortline/edge/internal/kafkasink"
 )
 
-// Control says where the control plane is.
+// Control configures the connection to the control plane.
 type Control = controlclient.Config
 
-// Source is a snapshot.Source for edge.Deps.
+// Source is the control plane for edge.Deps: Links, Reports, Lockout and ClockAhead.
 type Source = controlclient.Client
 
-// NewSource makes a source of links. It connects to nobody yet.
+// NewSource returns a client of the control plane. It does not connect yet.
 func NewSource(cfg Control) (*Source, error) { return controlclient.New(cfg) }
 
-// Kafka says where clicks go.
+// Kafka configures the connection to Kafka.
 type Kafka = kafkasink.Config
 
-// Sink is a click.Sink for edge.Deps. It is closed after the edge has stopped.
+// Sink is a click.Sink for edge.Deps. The caller closes it after the edge has stopped.
 type Sink = kafkasink.Sink
 
-// NewSink makes a sink for clicks. It connects to nobody yet. Its Run makes sure of the topic, beside the edge.
+// NewSink returns a sink for clicks. It does not connect yet. Its Run creates the topic if it is missing.
 func NewSink(cfg Kafka) (*Sink, error) { return kafkasink.New(cfg) }

@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/edge"
@@ -15,28 +14,18 @@ import (
 )
 
 type settings struct {
-	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080" help:"serves redirects, the API and the console"`
+	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:8080" help:"address for redirects, the API and the console"`
 	cli.Port
-	DataDir string `env:"DATA_DIR" envDefault:"./data" help:"holds everything, generated secrets included"`
+	DataDir string `env:"DATA_DIR" envDefault:"./data" help:"holds all data, including generated secrets"`
 
 	app.Settings
 
-	EdgeName       string        `env:"EDGE_NAME" help:"what operators call this edge: shown in the list of edges, on metrics and on clicks; at most 64 letters, digits, dots, hyphens and underlines"`
-	Region         string        `env:"REGION" help:"where this edge is, such as eu-west; shown and written likewise"`
-	AnonymizeIP    string        `env:"ANONYMIZE_IP" envDefault:"off" help:"what of a visitor's address is left out before a click is stored or sent: off (nothing), truncate (keeps 24 bits of IPv4 and 48 bits of IPv6), all (no address is kept, so countries are unknown in reports)"`
-	RateLimit      int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests a minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
-	VerifyLimit    int           `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"passwords of links a minute that each edge compares for a client (IPv4 address or IPv6 /64); one that was right a moment ago isn't compared again; 0 = no limit"`
-	LimitRedirects bool          `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that lead to a destination; false = only errors, pages, passwords and infos"`
-	BrandName      string        `env:"BRAND_NAME" envDefault:"Shortline" help:"shown on pages for visitors"`
-	BrandLogoURL   string        `env:"BRAND_LOGO_URL" help:"shown on pages for visitors"`
-	SpoolSync      string        `env:"SPOOL_SYNC" envDefault:"interval" help:"what a power cut may take of the clicks: interval (100 ms), always (nothing), none"`
-	SpoolCap       int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"beyond this clicks are dropped, and counted"`
-	ShipDelay      time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for company before it is stored"`
-	Retention      int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"for how many days clicks are kept; counters of links, variants and rules go on counting those that are deleted; 0: for ever"`
-	ClickMemory    int           `env:"CLICK_STORE_MEMORY_MIB" envDefault:"256" help:"what the click store may use at most"`
+	Edge        edge.Settings
+	Retention   int `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"days after which clicks are deleted; counters of links, variants and rules keep counting deleted clicks; 0 = keep all"`
+	ClickMemory int `env:"CLICK_STORE_MEMORY_MIB" envDefault:"256" help:"memory limit of the click store"`
 }
 
-// Validate reports every problem.
+// Validate reports all problems in one error.
 func (s *settings) Validate() error {
 	problems := []error{s.Settings.Validate(), s.edge().Validate()}
 	problems = append(problems, s.Port.Validate())
@@ -52,7 +41,7 @@ func (s *settings) Validate() error {
 	return errors.Join(problems...)
 }
 
-// load reads the settings, whose base URL follows from the address if it is not given.
+// load reads the settings. If BASE_URL is not set, it follows from LISTEN_ADDR.
 func load(s cli.Settings) error {
 	if os.Getenv("BASE_URL") == "" {
 		addr := os.Getenv("LISTEN_ADDR")
@@ -60,7 +49,7 @@ func load(s cli.Settings) error {
 			addr = "127.0.0.1:8080"
 		}
 		if host, port, err := net.SplitHostPort(addr); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
-			addr = net.JoinHostPort("127.0.0.1", port) // a listener on every address is reached by this one
+			addr = net.JoinHostPort("127.0.0.1", port) // the loopback address reaches a listener on all addresses
 		}
 		if err := os.Setenv("BASE_URL", "http://"+addr); err != nil {
 			return err
@@ -69,15 +58,11 @@ func load(s cli.Settings) error {
 	return config.Load(s)
 }
 
-// edge is the part of the settings that the data plane has.
+// edge returns the configuration of the edge.
 func (s *settings) edge() edge.Config {
-	return edge.Config{
-		ListenAddr: s.ListenAddr, BaseURL: s.BaseURL, DataDir: filepath.Join(s.DataDir, "edge"), TrustedProxies: s.TrustedProxies, AnonymizeIP: s.AnonymizeIP,
-		Name: s.EdgeName, Region: s.Region,
-		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL, RoutingZone: s.Zone(),
-		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
-		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
-		// Small, since every segment is reserved on disk and kept in memory while it is written.
-		SpoolSegmentBytes: 4 << 20,
-	}
+	cfg := s.Edge.Config()
+	cfg.ListenAddr, cfg.BaseURL, cfg.DataDir = s.ListenAddr, s.BaseURL, filepath.Join(s.DataDir, "edge")
+	cfg.TrustedProxies, cfg.RoutingZone = s.TrustedProxies, s.Zone()
+	cfg.SpoolSegmentBytes = 4 << 20 // small, because each segment is reserved on disk and kept in memory while it is written
+	return cfg
 }

@@ -70,7 +70,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	}
 	traces, err := tracing.New(tracing.Config{
 		Settings: s.Tracing, Name: "shortline-edge", Version: ops.Version, Registry: op.Registry, Logger: log,
-		Attributes: []attribute.KeyValue{attribute.String("service.instance.id", s.Name), attribute.String("cloud.region", s.Region)},
+		Attributes: []attribute.KeyValue{attribute.String("service.instance.id", s.Edge.Name), attribute.String("cloud.region", s.Edge.Region)},
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,153 @@
+package edge
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/redirect"
+	"github.com/shortline/shortline/edge/internal/ship"
+	"github.com/shortline/shortline/edge/internal/spool"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/visitor"
+)
+
+// Settings are the environment settings that are the same in every program that contains an edge. Config translates them.
+type Settings struct {
+	Name           string        `env:"EDGE_NAME" help:"name of this edge in the list of edges, on metrics and on clicks; at most 64 letters, digits, dots, hyphens and underlines"`
+	Region         string        `env:"REGION" help:"location of this edge, such as eu-west; shown in the same places, with the same characters"`
+	AnonymizeIP    string        `env:"ANONYMIZE_IP" envDefault:"off" help:"removes visitors' addresses from clicks before they are stored or sent: off (removes nothing), truncate (keeps 24 bits of IPv4 and 48 bits of IPv6), all (stores no address, so reports show no countries)"`
+	RateLimit      int           `env:"EDGE_RATE_LIMIT" envDefault:"0" help:"requests per minute at each edge, per client (IPv4 address or IPv6 /64); 0 = no limit"`
+	VerifyLimit    int           `env:"EDGE_VERIFY_RATE_LIMIT" envDefault:"120" help:"link passwords per minute that each edge compares for a client (IPv4 address or IPv6 /64); a password that was right a moment ago needs no comparison; 0 = no limit"`
+	LimitRedirects bool          `env:"EDGE_RATE_LIMIT_REDIRECTS" envDefault:"true" help:"whether EDGE_RATE_LIMIT counts visits that are redirected to a destination; false = it counts only errors, pages, passwords and infos"`
+	BrandName      string        `env:"BRAND_NAME" envDefault:"Shortline" help:"product name on pages for visitors"`
+	BrandLogoURL   string        `env:"BRAND_LOGO_URL" help:"logo on pages for visitors"`
+	SpoolSync      string        `env:"SPOOL_SYNC" envDefault:"interval" help:"clicks that a power failure can lose: interval (those of the last 100 ms), always (none; redirects wait for the disk), none (those that the system had not written)"`
+	SpoolCap       int64         `env:"SPOOL_CAP_BYTES" envDefault:"4294967296" help:"size of the spool above which clicks are dropped and counted"`
+	ShipDelay      time.Duration `env:"SHIP_DELAY" envDefault:"25ms" help:"how long a click waits for others before a batch is shipped"`
+}
+
+// Config returns the Config of these settings. The caller sets the other fields.
+func (s Settings) Config() Config {
+	return Config{
+		Name: s.Name, Region: s.Region, AnonymizeIP: s.AnonymizeIP,
+		RateLimit: s.RateLimit, VerifyLimit: s.VerifyLimit, FreeRedirects: !s.LimitRedirects,
+		BrandName: s.BrandName, BrandLogoURL: s.BrandLogoURL,
+		SpoolSync: s.SpoolSync, SpoolCapBytes: s.SpoolCap, ShipDelay: s.ShipDelay,
+	}
+}
+
+// Config holds the configuration of an edge. The zero value of a field that is not required means its default.
+type Config struct {
+	// ListenAddr is the public address, such as ":8080". Port 0 selects a free port. Required.
+	ListenAddr string
+	// BaseURL is the address that visitors use, such as https://sho.rt. Required.
+	BaseURL string
+	// DataDir holds the links and the clicks that are not delivered yet. It is created if it is missing. Each edge needs
+	// a folder of its own. Required.
+	DataDir string
+
+	// Name and Region are the operator's name for this edge and its location: at most 64 letters, digits, dots, hyphens
+	// and underlines each. They appear in reports, on clicks and in a metric. Neither is an id: several edges may have the
+	// same name.
+	Name, Region string
+
+	// TrustedProxies are comma-separated addresses and CIDR prefixes of proxies whose X-Forwarded-For is trusted.
+	TrustedProxies string
+	// AnonymizeIP removes visitors' addresses from clicks before they are stored or sent: "off" (default: removes
+	// nothing), "truncate" (keeps 24 bits of IPv4 and 48 bits of IPv6), "all" (removes the address).
+	AnonymizeIP string
+	// GeoPath is one or more comma-separated geo databases (.mmdb); "" means that locations are unknown. It is ignored if
+	// Deps has a Geo.
+	GeoPath string
+	// RateLimit is the number of requests for links per minute that a client (an IPv4 address or an IPv6 /64) may make at
+	// this edge; 0 means no limit. With FreeRedirects, visits that are redirected to a destination do not count.
+	RateLimit     int
+	FreeRedirects bool
+	// VerifyLimit is the number of link passwords per minute that this edge compares for a client; 0 means no limit.
+	VerifyLimit int
+	// BrandName and BrandLogoURL are shown on pages for visitors. Defaults: Shortline, and no logo.
+	BrandName, BrandLogoURL string
+	// RoutingZone is the zone of time and day conditions without a zone of their own; nil means UTC.
+	RoutingZone *time.Location
+	// SnapshotKeys are comma-separated public keys (Ed25519, base64). One of them must have signed all links from the
+	// control plane. "" means that no signature is required.
+	SnapshotKeys string
+	// AllowLoss accepts a snapshot with far fewer links, or with an older revision, than the present one.
+	AllowLoss bool
+
+	// SpoolSync determines which clicks a power failure can lose: "interval" (default: those since the last sync),
+	// "always" (none, but redirects wait for the disk), "none" (those that the system had not written).
+	SpoolSync string
+	// SpoolSyncEvery is the time between syncs in the mode "interval"; 0 means 100 ms.
+	SpoolSyncEvery time.Duration
+	// SpoolCapBytes limits the spool on disk. Above it clicks are dropped and counted. 0 means 4 GiB.
+	SpoolCapBytes int64
+	// SpoolSegmentBytes is the size of the spool's files; 0 means 64 MiB. Each of the four lanes reserves two files.
+	SpoolSegmentBytes int64
+	// ShipDelay is how long a click waits for others before a batch is shipped; 0 means 25 ms, a negative value no delay.
+	ShipDelay time.Duration
+}
+
+// Validate reports all problems in one error. It names the environment settings.
+func (c Config) Validate() error {
+	var problems []error
+	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if c.ListenAddr == "" {
+		add("LISTEN_ADDR: is required")
+	} else if _, _, err := net.SplitHostPort(c.ListenAddr); err != nil {
+		add("LISTEN_ADDR: %w", err)
+	}
+	if _, err := link.ParseBaseURL(c.BaseURL); err != nil {
+		problems = append(problems, err)
+	}
+	if c.DataDir == "" {
+		add("DATA_DIR: is required")
+	}
+	if _, err := visitor.ParsePrefixes(c.TrustedProxies); err != nil {
+		add("TRUSTED_PROXIES: %w", err)
+	}
+	if _, err := visitor.ParseAnonymize(c.AnonymizeIP); err != nil {
+		add("ANONYMIZE_IP: %w", err)
+	}
+	if _, err := snapshot.ParseKeys(c.SnapshotKeys); err != nil {
+		add("SNAPSHOT_PUBLIC_KEYS: %w", err)
+	}
+	if o := (click.Origin{Edge: c.Name}); !o.Valid() {
+		add("EDGE_NAME: %q has characters other than letters, digits, dots, hyphens and underlines, or more than 64", c.Name)
+	}
+	if o := (click.Origin{Region: c.Region}); !o.Valid() {
+		add("REGION: %q has characters other than letters, digits, dots, hyphens and underlines, or more than 64", c.Region)
+	}
+	if c.RateLimit < 0 {
+		add("EDGE_RATE_LIMIT: must not be negative")
+	}
+	if c.VerifyLimit < 0 {
+		add("EDGE_VERIFY_RATE_LIMIT: must not be negative")
+	}
+	if err := c.brand().Validate(); err != nil {
+		add("BRAND_LOGO_URL: %w", err)
+	}
+	if err := c.spool().Validate(); c.DataDir != "" && err != nil {
+		problems = append(problems, err)
+	}
+	if err := (ship.Config{Linger: c.ShipDelay}).Validate(); err != nil {
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+func (c Config) brand() redirect.Brand {
+	return redirect.Brand{Name: c.BrandName, LogoURL: c.BrandLogoURL}
+}
+
+func (c Config) spool() spool.Config {
+	return spool.Config{
+		Dir: filepath.Join(c.DataDir, "spool"), Sync: spool.SyncMode(c.SpoolSync), SyncEvery: c.SpoolSyncEvery,
+		CapBytes: c.SpoolCapBytes, SegmentBytes: c.SpoolSegmentBytes,
+	}
+}
