@@ -1,6 +1,7 @@
 package redirect
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -8,46 +9,38 @@ import (
 	"errors"
 	"net/netip"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/shortline/shortline/shared/fairqueue"
 )
 
-// Bounds of password checking. A bcrypt costs from 60 ms to half a second, so it is the one thing a stranger
-// could keep an edge busy with.
+// Limits of password checks. A bcrypt comparison takes 60 ms to 500 ms of processor time, so a flood of guesses could
+// otherwise keep an edge busy.
 const (
 	hashQueue  = 256             // guesses that wait for the slot
-	clientWait = 8               // and of one client
-	hashWait   = 2 * time.Second // and for how long
-	hashShare  = 4               // under a flood, hashing takes at most one part in four of the processor
+	clientWait = 8               // guesses of one client that wait
+	hashWait   = 2 * time.Second // how long a guess waits
+	hashShare  = 4               // under a flood, comparisons take at most a quarter of the processor
 )
 
 var errBusy = errors.New("redirect: too many passwords are being checked")
 
-// hasher compares passwords with their hashes, one at a time. Clients take turns, whatever number of guesses each of them
-// has waiting, so that one client's guesses delay another client by one comparison at a time. What was right a moment ago
-// needs no comparison.
+// hasher compares passwords with their hashes, one at a time. Clients take turns, however many guesses each has waiting, so
+// one client's guesses delay another client by one comparison at a time. A password that was right a moment ago needs no
+// comparison. It is safe for concurrent use.
 type hasher struct {
-	mu      sync.Mutex
-	busy    bool    // somebody compares, or the slot rests
-	waiting int     // in all queues
-	queues  []*line // of clients that wait; the first is next
-	recent  recent  // what was right
-	done    atomic.Uint64
-	fastest [bcrypt.MaxCost + 1]time.Duration // by cost; for whoever has the slot
-}
-
-// line is one client's guesses that wait, the oldest first.
-type line struct {
-	client netip.Addr
-	turns  []chan bool
+	queue   *fairqueue.Queue[netip.Addr]
+	recent  recent                            // passwords that were right
+	done    atomic.Uint64                     // comparisons
+	fastest [bcrypt.MaxCost + 1]time.Duration // by cost; only the holder of the slot uses it
 }
 
 func newHasher() *hasher {
-	h := &hasher{}
+	h := &hasher{queue: fairqueue.New[netip.Addr](fairqueue.Config{Slots: 1, Waiting: hashQueue, PerClient: clientWait})}
 	_, _ = rand.Read(h.recent.key[:]) // never fails
 	return h
 }
@@ -60,19 +53,19 @@ type attempt struct {
 	client   netip.Addr // a client.Key
 }
 
-// compare reports whether the password is the one that was hashed. It returns errBusy if the slot doesn't come free in time
-// or too many wait for it. When it is this one's turn, wait says whether it may still be looked at: it returns 0, or what
-// compare then returns without having looked.
+// compare reports whether the password is the one that was hashed. It returns errBusy if the slot does not become free in
+// time, or if too many guesses wait for it. When it has the slot, it calls wait. If that returns more than 0, the client is
+// locked out for that time: compare returns the time and does not compare.
 func (h *hasher) compare(a attempt, now func() time.Time, wait func() time.Duration) (right bool, locked time.Duration, err error) {
-	if !h.turn(a.client) {
+	if !h.acquire(a.client) {
 		return false, 0, errBusy
 	}
 	if locked := wait(); locked > 0 {
-		h.release()
+		h.queue.Release()
 		return false, locked, nil
 	}
-	if h.recent.has(a, now()) { // somebody before it had the same
-		h.release()
+	if h.recent.has(a, now()) { // an earlier guess in the queue was the same
+		h.queue.Release()
 		return true, 0, nil
 	}
 	began := time.Now()
@@ -82,18 +75,25 @@ func (h *hasher) compare(a attempt, now func() time.Time, wait func() time.Durat
 	if err == nil {
 		h.recent.add(a, now())
 	}
-	// The slot rests before the next comes in, unless there are processors enough for one of them to be kept
-	// busy. Whoever was just answered doesn't wait for it.
+	// Keep the slot for a while, unless the machine has enough processors for one of them to be busy all the time. The present
+	// caller does not wait for that.
 	if rest := took * time.Duration(hashShare-runtime.GOMAXPROCS(0)) / time.Duration(runtime.GOMAXPROCS(0)); rest > 0 {
-		time.AfterFunc(rest, h.release)
+		time.AfterFunc(rest, h.queue.Release)
 	} else {
-		h.release()
+		h.queue.Release()
 	}
 	return err == nil, 0, nil
 }
 
-// least is about how much processor time a comparison takes: the least that one of the same cost took from beginning to end.
-// On a busy machine the present one may have waited for a processor most of the time. The slot is the caller's.
+// acquire waits for the slot for at most hashWait. If it returns true, the caller must release the slot.
+func (h *hasher) acquire(client netip.Addr) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), hashWait)
+	defer cancel()
+	return h.queue.Acquire(ctx, client)
+}
+
+// least estimates the processor time of a comparison: the shortest time that a comparison of the same cost has taken so far.
+// On a busy machine the present one may have waited for a processor most of the time. The caller must have the slot.
 func (h *hasher) least(hash string, took time.Duration) time.Duration {
 	cost, err := bcrypt.Cost([]byte(hash))
 	if err != nil {
@@ -105,112 +105,16 @@ func (h *hasher) least(hash string, took time.Duration) time.Duration {
 	return h.fastest[cost%len(h.fastest)]
 }
 
-// turn waits for the slot. Whoever gets true calls release.
-func (h *hasher) turn(client netip.Addr) bool {
-	h.mu.Lock()
-	if !h.busy {
-		h.busy = true
-		h.mu.Unlock()
-		return true
-	}
-	mine, ok := h.enter(client)
-	h.mu.Unlock()
-	if !ok {
-		return false
-	}
-	timer := time.NewTimer(hashWait)
-	defer timer.Stop()
-	select {
-	case granted := <-mine:
-		return granted
-	case <-timer.C:
-	}
-	h.mu.Lock()
-	left := h.leave(client, mine)
-	h.mu.Unlock()
-	return !left && <-mine // the turn came at the last moment
-}
-
-// enter puts a guess into its client's line. Where all lines together are full, the latest guess of the longest line makes
-// room, unless that would be no shorter than this client's. The hasher is locked, as for all below.
-func (h *hasher) enter(client netip.Addr) (mine chan bool, ok bool) {
-	own := h.line(client)
-	if own != nil && len(own.turns) == clientWait {
-		return nil, false
-	}
-	if h.waiting == hashQueue {
-		longest := slices.MaxFunc(h.queues, func(a, b *line) int { return len(a.turns) - len(b.turns) })
-		if own != nil && len(own.turns)+1 >= len(longest.turns) || len(longest.turns) == 1 {
-			return nil, false
-		}
-		last := len(longest.turns) - 1
-		longest.turns[last] <- false
-		longest.turns = longest.turns[:last]
-		h.waiting--
-	}
-	if own == nil {
-		own = &line{client: client}
-		h.queues = append(h.queues, own)
-	}
-	mine = make(chan bool, 1)
-	own.turns = append(own.turns, mine)
-	h.waiting++
-	return mine, true
-}
-
-func (h *hasher) line(client netip.Addr) *line {
-	for _, l := range h.queues {
-		if l.client == client {
-			return l
-		}
-	}
-	return nil
-}
-
-// leave takes a guess out of its line. It returns false if it isn't there, because it has been told something.
-func (h *hasher) leave(client netip.Addr, mine chan bool) bool {
-	l := h.line(client)
-	if l == nil {
-		return false
-	}
-	i := slices.Index(l.turns, mine)
-	if i < 0 {
-		return false
-	}
-	l.turns = slices.Delete(l.turns, i, i+1)
-	if h.waiting--; len(l.turns) == 0 {
-		h.queues = slices.DeleteFunc(h.queues, func(o *line) bool { return o == l })
-	}
-	return true
-}
-
-// release gives the slot to the oldest guess of the client whose turn it is. That client then goes to the end.
-func (h *hasher) release() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.queues) == 0 {
-		h.busy = false
-		return
-	}
-	l := h.queues[0]
-	l.turns[0] <- true
-	h.waiting--
-	l.turns = slices.Delete(l.turns, 0, 1)
-	h.queues = slices.Delete(h.queues, 0, 1)
-	if len(l.turns) > 0 {
-		h.queues = append(h.queues, l)
-	}
-}
-
-// What was right is remembered for rightFor, in recentSets · recentWays places, which take 160 KiB.
+// Right passwords are remembered for rightFor, in recentSets · recentWays entries, which take 160 KiB.
 const (
 	rightFor   = time.Minute
 	recentSets = 1 << 10 // a power of two
 	recentWays = 4
 )
 
-// recent remembers right passwords of links. It holds no password but a MAC of it, of the link and of the link's present
-// hash, under a key that this process has drawn. A changed password is another hash, so what was right before it is not found.
+// recent remembers right passwords of links. It stores no password, but a MAC of the password, the link and the link's
+// present hash, under a random key of this process. After a change of the password the hash differs, so the old entry is not
+// found.
 type recent struct {
 	key  [32]byte
 	mu   sync.Mutex
@@ -239,7 +143,7 @@ func (r *recent) has(a attempt, now time.Time) bool {
 	defer r.mu.Unlock()
 	set := &r.sets[binary.LittleEndian.Uint64(m[:])%recentSets]
 	for i := range set {
-		// More than rightFor ahead is of a clock that was set back since.
+		// An entry that ends later than rightFor from now was made before the clock was set back.
 		if set[i].mac == m && set[i].until > at && set[i].until <= at+int64(rightFor) {
 			return true
 		}

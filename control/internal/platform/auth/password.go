@@ -9,26 +9,27 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/shared/fairqueue"
 )
 
-// MaxPassword is the longest password, in bytes: bcrypt reads no more.
+// MaxPassword is the maximum length of a password, in bytes. bcrypt ignores everything after it.
 const MaxPassword = 72
 
-// nobody is a hash of the default cost, of a text that nobody knows. It stands here because making one at start
-// would take as long as a sign-in.
+// nobody is the hash of an unknown password, with the default cost. It is a constant because computing it at startup would
+// take as long as a sign-in.
 const nobody = "$2a$10$BDGrVSYpQg46mg4teizUXe.wyy.m/RKLF3tcVZ.wYsu0ZP24.Qy/G"
 
-// Passwords hashes and compares secrets with bcrypt. Few at a time: bcrypt is meant to be slow, and a flood of
-// guesses must not take the processor from everything else. Clients take turns, see fairQueue.
+// Passwords hashes and compares secrets with bcrypt. bcrypt is slow by design, so only a few calls run at the same time:
+// otherwise a flood of guesses would use all of the processor. Clients take turns, see package fairqueue.
 type Passwords struct {
-	queue *fairQueue
+	queue *fairqueue.Queue[string]
 	wait  time.Duration
 	cost  int
 	dummy []byte
 }
 
-// NewPasswords makes one with two slots. A caller waits at most five seconds for one. cost is bcrypt's; 0 means its
-// default, 10.
+// NewPasswords returns Passwords with two slots. A caller waits at most five seconds for a slot. cost is the cost of bcrypt;
+// 0 means the default, 10.
 func NewPasswords(cost int) (*Passwords, error) {
 	dummy := []byte(nobody)
 	if cost == 0 {
@@ -40,16 +41,22 @@ func NewPasswords(cost int) (*Passwords, error) {
 			return nil, fmt.Errorf("bcrypt: %w", err)
 		}
 	}
-	return &Passwords{queue: newFairQueue(2), wait: 5 * time.Second, cost: cost, dummy: dummy}, nil
+	return &Passwords{queue: newQueue(2), wait: 5 * time.Second, cost: cost, dummy: dummy}, nil
 }
 
-// apart is the same with a slot and a queue of its own: for API keys, whose hash is only compared when the key is
-// known already, so that guesses at passwords can't crowd out programs that have a key.
+// newQueue returns a queue that holds at most 256 callers, 16 per client: people behind one address who sign in at the same
+// moment.
+func newQueue(slots int) *fairqueue.Queue[string] {
+	return fairqueue.New[string](fairqueue.Config{Slots: slots, Waiting: 256, PerClient: 16, Remember: 4096})
+}
+
+// apart returns Passwords with one slot and a queue of its own. API keys use it: a key's hash is compared only if the key's
+// prefix exists, so guesses at passwords cannot delay programs that have a key.
 func (p *Passwords) apart() *Passwords {
-	return &Passwords{queue: newFairQueue(1), wait: 2 * time.Second, cost: p.cost, dummy: p.dummy}
+	return &Passwords{queue: newQueue(1), wait: 2 * time.Second, cost: p.cost, dummy: p.dummy}
 }
 
-// Hash makes the hash of a password of at most MaxPassword bytes.
+// Hash returns the hash of a password of at most MaxPassword bytes.
 func (p *Passwords) Hash(ctx context.Context, password string) (hash string, err error) {
 	err = p.Turn(ctx, func() error {
 		b, err := bcrypt.GenerateFromPassword([]byte(password), p.cost)
@@ -62,32 +69,32 @@ func (p *Passwords) Hash(ctx context.Context, password string) (hash string, err
 	return hash, err
 }
 
-// Turn waits for a slot and runs f in it. f may use Matches. The caller waits behind other requests of the same
-// client, and takes turns with other clients; WithClient says who that is. When no slot comes
-// free in time, or too many wait already, the error is a TooMany.
+// Turn waits for a slot and calls f, which may call Matches. The caller waits behind other requests of the same client
+// (see WithClient); clients take turns. If no slot becomes free in time, or too many callers wait, Turn returns a TooMany
+// problem.
 func (p *Passwords) Turn(ctx context.Context, f func() error) error {
 	waiting, cancel := context.WithTimeout(ctx, p.wait)
 	defer cancel()
-	if !p.queue.acquire(waiting, clientOf(ctx)) {
+	if !p.queue.Acquire(waiting, clientOf(ctx)) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		e := problem.New(problem.TooMany, "Too many sign-ins at the moment, try again shortly.")
+		e := problem.New(problem.TooMany, "Too many sign-ins at the moment. Try again shortly.")
 		e.RetryAfter = time.Second
 		return e
 	}
-	defer p.queue.release()
+	defer p.queue.Release()
 	return f()
 }
 
-// Matches compares inside a Turn. A nil hash takes the same time and matches nothing.
+// Matches compares a password with a hash. Call it within Turn only. A nil hash takes the same time and never matches.
 func (p *Passwords) Matches(hash *string, password string) (bool, error) {
 	h := p.dummy
 	if hash != nil {
 		h = []byte(*hash)
 	}
 	if len(password) > MaxPassword {
-		password = password[:MaxPassword] // no such password exists, but the time must not tell
+		password = password[:MaxPassword] // such a password cannot match, but must take the same time
 		hash = nil
 	}
 	err := bcrypt.CompareHashAndPassword(h, []byte(password))
@@ -100,7 +107,7 @@ func (p *Passwords) Matches(hash *string, password string) (bool, error) {
 	return hash != nil, nil
 }
 
-// Check is Turn and Matches in one.
+// Check calls Matches within Turn.
 func (p *Passwords) Check(ctx context.Context, hash *string, password string) (ok bool, err error) {
 	err = p.Turn(ctx, func() (err error) {
 		ok, err = p.Matches(hash, password)
