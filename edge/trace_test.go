@@ -1,66 +1,20 @@
 package edge_test
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/hex"
-	"errors"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/tracing"
+	"github.com/shortline/shortline/shared/tracing/tracingtest"
 	"github.com/valyala/fasthttp/fasthttputil"
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	"google.golang.org/protobuf/proto"
 )
-
-// received is a span as a collector got it: its name, trace and parent.
-type received struct{ name, trace, parent, id string }
-
-// collect starts a collector that takes OTLP over HTTP, and returns its address and what it has received.
-func collect(t *testing.T) (string, func() []received) {
-	t.Helper()
-	var mu sync.Mutex
-	var got []received
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := io.Reader(r.Body)
-		if r.Header.Get("Content-Encoding") == "gzip" {
-			z, err := gzip.NewReader(r.Body)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			body = z
-		}
-		b, err := io.ReadAll(body)
-		var in collector.ExportTraceServiceRequest
-		if err = errors.Join(err, proto.Unmarshal(b, &in)); err != nil {
-			t.Error(err)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		for _, rs := range in.ResourceSpans {
-			for _, ss := range rs.ScopeSpans {
-				for _, s := range ss.Spans {
-					got = append(got, received{s.Name, hex.EncodeToString(s.TraceId), hex.EncodeToString(s.ParentSpanId), hex.EncodeToString(s.SpanId)})
-				}
-			}
-		}
-	}))
-	t.Cleanup(s.Close)
-	return s.URL, func() []received {
-		mu.Lock()
-		defer mu.Unlock()
-		return append([]received(nil), got...)
-	}
-}
 
 // upstream answers with the trace context that it gets.
 func upstream(t *testing.T) func(context.Context) (net.Conn, error) {
@@ -106,8 +60,8 @@ const (
 // control plane is told the edge's span, in the caller's trace if the caller has one.
 func TestOps13_Edge_exports_spans(t *testing.T) {
 	t.Parallel()
-	url, spans := collect(t)
-	traces, err := tracing.New(tracing.Config{Settings: tracing.Settings{Endpoint: url, Ratio: 1}, Name: "shortline-edge", Logger: quiet})
+	collector := tracingtest.New(t)
+	traces, err := tracing.New(tracing.Config{Settings: tracing.Settings{Endpoint: collector.URL, Ratio: 1}, Name: "shortline-edge", Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,26 +81,27 @@ func TestOps13_Edge_exports_spans(t *testing.T) {
 	}
 
 	var proxied, redirects int
-	for _, s := range spans() {
-		switch s.name {
+	for _, s := range collector.Spans() {
+		trace, id, parent := hex.EncodeToString(s.TraceId), hex.EncodeToString(s.SpanId), hex.EncodeToString(s.ParentSpanId)
+		switch s.Name {
 		case "redirect":
 			redirects++
 		case "proxy":
 			proxied++
 			want := begun
-			if s.trace == callersTrace {
+			if trace == callersTrace {
 				want = continued
-				if s.parent != callersSpan {
-					t.Errorf("the parent of the span is %s, want the caller's %s", s.parent, callersSpan)
+				if parent != callersSpan {
+					t.Errorf("the parent of the span is %s, want the caller's %s", parent, callersSpan)
 				}
 			}
-			if got := "00-" + s.trace + "-" + s.id + "-01"; got != want {
+			if got := "00-" + trace + "-" + id + "-01"; got != want {
 				t.Errorf("the control plane got the trace context %s, want %s of the span", want, got)
 			}
 		}
 	}
 	if proxied != 2 || redirects != 4 || !strings.HasPrefix(continued, "00-"+callersTrace) {
-		t.Errorf("%d spans of requests passed on, want 2; %d of redirects, want 4 of 64: %v", proxied, redirects, spans())
+		t.Errorf("%d spans of requests passed on, want 2; %d of redirects, want 4 of 64: %v", proxied, redirects, collector.Spans())
 	}
 }
 

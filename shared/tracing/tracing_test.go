@@ -1,71 +1,21 @@
 package tracing_test
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/shortline/shortline/shared/tracing"
+	"github.com/shortline/shortline/shared/tracing/tracingtest"
 )
-
-// receiver is a collector: it takes OTLP over HTTP.
-type receiver struct {
-	*httptest.Server
-	mu      sync.Mutex
-	headers []http.Header
-	paths   []string
-	service string
-	spans   []*spans.Span
-}
-
-func newReceiver(t *testing.T) *receiver {
-	t.Helper()
-	r := &receiver{}
-	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		body := io.Reader(req.Body)
-		if req.Header.Get("Content-Encoding") == "gzip" {
-			z, err := gzip.NewReader(req.Body)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			body = z
-		}
-		b, err := io.ReadAll(body)
-		var in collector.ExportTraceServiceRequest
-		if err = errors.Join(err, proto.Unmarshal(b, &in)); err != nil {
-			t.Error(err)
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.headers, r.paths = append(r.headers, req.Header), append(r.paths, req.URL.Path)
-		for _, rs := range in.ResourceSpans {
-			for _, a := range rs.Resource.Attributes {
-				if a.Key == "service.name" {
-					r.service = a.Value.GetStringValue()
-				}
-			}
-			for _, ss := range rs.ScopeSpans {
-				r.spans = append(r.spans, ss.Spans...)
-			}
-		}
-	}))
-	t.Cleanup(r.Close)
-	return r
-}
 
 // run makes traces, calls f and stops, so that everything is sent.
 func run(t *testing.T, cfg tracing.Config, f func(*tracing.Traces)) {
@@ -84,7 +34,7 @@ func run(t *testing.T, cfg tracing.Config, f func(*tracing.Traces)) {
 
 func TestTraces_reach_a_collector(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
+	r := tracingtest.New(t)
 	cfg := tracing.Config{Settings: tracing.Settings{Endpoint: r.URL + "/", Headers: "authorization=Bearer%20x, a=b", Service: "control", Ratio: 1}}
 	run(t, cfg, func(tr *tracing.Traces) {
 		ctx, root := tr.Tracer("test").Start(t.Context(), "root")
@@ -92,10 +42,11 @@ func TestTraces_reach_a_collector(t *testing.T) {
 		end(errors.New("a secret"))
 		root.End()
 	})
-	if len(r.spans) != 2 || r.service != "control" || r.paths[0] != "/v1/traces" || r.headers[0].Get("Authorization") != "Bearer x" {
-		t.Fatalf("%d spans of %q at %v with %v", len(r.spans), r.service, r.paths, r.headers)
+	received, requests := r.Spans(), r.Requests()
+	if len(received) != 2 || r.Service() != "control" || requests[0].URL.Path != "/v1/traces" || requests[0].Header.Get("Authorization") != "Bearer x" {
+		t.Fatalf("%d spans of %q in %v", len(received), r.Service(), requests)
 	}
-	got, root := r.spans[0], r.spans[1]
+	got, root := received[0], received[1]
 	if got.Name != "sqlite SELECT" || string(got.ParentSpanId) != string(root.SpanId) || got.Status.Code != spans.Status_STATUS_CODE_ERROR {
 		t.Errorf("the statement's span is %v", got)
 	}
@@ -107,14 +58,14 @@ func TestTraces_reach_a_collector(t *testing.T) {
 
 func TestTraces_ratio_goes_for_callers_too(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
+	r := tracingtest.New(t)
 	cfg := tracing.Config{Settings: tracing.Settings{TracesEndpoint: r.URL + "/x", Ratio: 0}}
 	run(t, cfg, func(tr *tracing.Traces) {
 		_, span := tr.Tracer("test").Start(t.Context(), "root")
 		span.End()
 	})
-	if len(r.spans) != 0 {
-		t.Errorf("%d spans at a ratio of 0", len(r.spans))
+	if n := len(r.Spans()); n != 0 {
+		t.Errorf("%d spans at a ratio of 0", n)
 	}
 }
 
