@@ -1,17 +1,17 @@
-// Command licences says what the programs are made of and under which licences: in docs/operators/licences.md for readers, and
-// with every text in full as THIRD_PARTY_LICENSES-<program>.txt, which goes where the program goes, since most
-// licences ask for that. It fails when a licence is not on its list.
+// Command licences lists the third-party parts of the programs and their licences: in docs/operators/licences.md for readers, and
+// with every full text as THIRD_PARTY_LICENSES-<program>.txt. That file is distributed with the program, because most
+// licences ask for it. The command fails if a licence is not on its list.
 //
-// It looks at the packages that are linked in, at the licence files and notices in their folders and those above up to
-// the module's, and recognises a licence by its own sentences. What a program contains beside Go packages stands in a
-// list of its own here, with texts in the folder texts. The same modules make the same bytes, on any machine.
+// It reads the licence files and notices in the folders of the linked packages, up to the root of their module, and
+// recognises a licence by its sentences. Parts that are not Go packages are listed in this package, with their texts in
+// the folder texts. The same modules produce the same output on any machine.
 //
 //	licences                       write docs/operators/licences.md
-//	licences -check                compare it, and make all texts for nobody
-//	licences -texts DIR [NAME…]    write the texts of the programs of these names, or of all, as built for GOOS and GOARCH
+//	licences -check                compare the page, and generate all texts without writing them
+//	licences -texts DIR [NAME…]    write the texts of the named programs, or of all, for GOOS and GOARCH
 //
-// That the C library of a static program is under the LGPL is no breach of it as long as whoever has the program can
-// have what it is linked from, which is this repository.
+// The C library of a static program is under the LGPL. That is allowed as long as every recipient of the program can get
+// the source that it is linked from, which is this repository.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 	"strings"
 )
 
-// programs are folders of modules, each with the package that is shipped and the name it is known by.
+// programs are the shipped programs: name, folder of the module, package.
 var programs = []struct{ name, dir, pkg string }{
 	{"edge", "edge", "./cmd/edge"},
 	{"control", "control", "./cmd/control"},
@@ -35,7 +35,7 @@ var programs = []struct{ name, dir, pkg string }{
 
 func main() {
 	root := flag.String("root", "../..", "the repository's `folder`")
-	check := flag.Bool("check", false, "compare docs/operators/licences.md with what it should be")
+	check := flag.Bool("check", false, "compare docs/operators/licences.md with the generated page")
 	texts := flag.String("texts", "", "write the texts of programs into this `folder`")
 	flag.Parse()
 	var err error
@@ -116,8 +116,8 @@ func writeTexts(root, dir string, names []string) error {
 // table is the page.
 func table(all map[string]*part) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Licences\n\nWhat the programs contain, for Linux, and its licences. Written by `.ci/tools/licences`, which refuses a licence that\nasks for more than a notice, or (MPL) for the source of files that we would have changed; `make check` compares. Shortline itself is under Apache-2.0.\n\n")
-	b.WriteString("The texts in full are in `THIRD_PARTY_LICENSES-<program>.txt`, which `make build` writes beside the programs and images have in\n`/usr/share/doc/shortline`: pass them on with a program. A control plane linked in whole contains the GNU C library, whose licence\nasks that its receiver can link it anew, which the source of this release allows.\n\n")
+	b.WriteString("# Licences\n\nThis page lists the third-party parts of the programs for Linux, with their licences. Shortline itself is under Apache-2.0. `.ci/tools/licences`\ngenerates the page, and `make check` compares it. The tool rejects licences that ask for more than a notice, or (MPL) for the source of\nchanged files; we changed none.\n\n")
+	b.WriteString("The full texts are in `THIRD_PARTY_LICENSES-<program>.txt`, which `make build` writes beside the programs. Images contain them in\n`/usr/share/doc/shortline`. Distribute them with a program. A statically linked control plane contains the GNU C library. Its licence\nasks that recipients can link it again; the source of this release allows that.\n\n")
 	b.WriteString("| module | version | licence | in |\n|---|---|---|---|\n")
 	for _, path := range sorted(all) {
 		p := all[path]

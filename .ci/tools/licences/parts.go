@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// sentences tell one licence from all others, in lower case and with single spaces. The first that is found wins
-// among those of one family, so the longer texts come first. What is not here is not allowed.
+// sentences identify licences, in lower case and with single spaces. The first match in a family wins, so longer texts
+// come first. Licences that are not listed are not allowed.
 var sentences = []struct{ licence, text string }{
 	{"Apache-2.0", "apache license version 2.0, january 2004"},
 	{"MPL-2.0", "mozilla public license version 2.0"},
@@ -41,7 +41,7 @@ type module struct {
 	Replace            *module
 }
 
-// part is a module in use.
+// part is a linked module.
 type part struct {
 	module
 	licences []string
@@ -49,8 +49,8 @@ type part struct {
 	files    map[string]string // what must go with it, by path within the module
 }
 
-// collect lists the modules that a program is made of, in the order of their paths. Packages of the standard library
-// have none. A module without a licence that is known and allowed is an error.
+// collect lists the modules of a program in the order of their paths. The standard library belongs to no module. A
+// module without a known and allowed licence is an error.
 func collect(program, dir, pkg, goos, goarch string) ([]*part, error) {
 	list := exec.Command("go", "list", "-deps", "-json=Dir,Module", pkg)
 	list.Dir, list.Stderr = dir, os.Stderr
@@ -111,7 +111,7 @@ var (
 	noticeFile  = regexp.MustCompile(`(?i)^(notices?|patents|copyright)([-._].*)?$`)
 )
 
-// read takes the licence files and notices of one folder, and recognises the licences.
+// read reads the licence files and notices of one folder and recognises the licences.
 func (p *part) read(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -152,7 +152,7 @@ func (p *part) read(dir string) error {
 
 var notLetters = regexp.MustCompile(`[\s*#/;]+`)
 
-// recognise names the licences of a text, none if there is one that is refused or none that is known.
+// recognise returns the licences of a text. It returns none if the text contains a refused licence or no known one.
 func recognise(text string) (found []string) {
 	text = notLetters.ReplaceAllString(strings.ToLower(text), " ")
 	if !strings.Contains(text, "mozilla public license") && refused.MatchString(text) { // MPL names the GPL as a possible second one

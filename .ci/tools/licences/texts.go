@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// other is what a program contains that no package has a licence file for.
+// other is a part of a program that has no licence file in a package.
 type other struct {
 	name, licence string
 	in            []string
@@ -41,7 +41,7 @@ var others = []other{
 	{"DB-IP city database; not in any program, fetched by `make geo`", "CC-BY-4.0: name DB-IP where it is used", nil, nil},
 }
 
-// read gives the texts of what is linked into a program beside these modules.
+// read returns the texts of the parts that are linked in addition to these modules.
 func (o other) read(root string, linked []*part) (texts []string, err error) {
 	for _, pattern := range o.texts {
 		dir := root
@@ -80,7 +80,7 @@ func (o other) read(root string, linked []*part) (texts []string, err error) {
 	return texts, nil
 }
 
-// shelf holds each text once.
+// shelf stores each text once.
 type shelf struct {
 	texts  []string
 	owners [][]string
@@ -89,7 +89,7 @@ type shelf struct {
 
 var blank = regexp.MustCompile(`\s+`)
 
-// put adds an owner's text and returns its number. Texts that differ in white space only are one.
+// put adds an owner's text and returns its number. Texts that differ only in white space share a number.
 func (s *shelf) put(owner, text string) int {
 	key := strings.TrimSpace(blank.ReplaceAllString(text, " "))
 	i, known := s.at[key]
@@ -104,7 +104,7 @@ func (s *shelf) put(owner, text string) int {
 	return i + 1
 }
 
-// render is the text that goes beside a program: what it contains, then every licence and notice once.
+// render returns the text that is distributed with a program: its parts, then every licence and notice once.
 func render(root, program string, linked []*part) ([]byte, error) {
 	s := shelf{at: map[string]int{}}
 	var head, b bytes.Buffer
@@ -150,5 +150,5 @@ func render(root, program string, linked []*part) ([]byte, error) {
 
 var atEnd = regexp.MustCompile(`[ \t\r\f]+\n`)
 
-// tidy takes away what is at the ends of lines and can't be seen.
+// tidy removes invisible characters at the ends of lines.
 func tidy(text string) string { return atEnd.ReplaceAllString(text+"\n", "\n") }
