@@ -210,7 +210,7 @@ func (g *generator) send(c *wire, draws []uint32, class byte, began time.Time) e
 }
 
 // run sends requests on all connections and reads the answers. At a fixed rate, each request has a due time and waits
-// for a free connection if there is none. Latency counts from the due time.
+// for a free connection if all are busy. Latency counts from the due time.
 func (g *generator) run(o order) (outcome, error) {
 	out := outcome{Took: new(histogram)}
 	draws := g.draws(drawing{o.Class, o.Links})

@@ -62,7 +62,7 @@ type blind struct{}
 func (*blind) Glance([]byte) uint64 { return 0 }
 func (*blind) Expect(uint64)        {}
 
-// A first request may arrive in pieces, together with others, with a body, or not at all.
+// A first request may arrive in pieces, together with others or with a body, or it may never arrive.
 func TestListener_first_requests(t *testing.T) {
 	t.Parallel()
 	addr, _ := served(t, 1000)

@@ -52,17 +52,18 @@ type Stats struct {
 	Previews  uint64 // preview pages for social crawlers
 	Forms     uint64 // password forms shown
 	Infos     uint64 // answers to /{slug}/info
-	Verified  uint64 // correct passwords
-	Wrong     uint64 // wrong passwords
-	Locked    uint64 // attempts refused by a lockout
-	Busy      uint64 // attempts refused because too many were being checked
-	Missing   uint64 // 404
-	Gone      uint64 // 410
-	Loops     uint64 // destinations on this very host, refused
-	Refused   uint64 // malformed, oversized or unsupported requests
-	Proxied   uint64 // forwarded to the upstream
-	Panics    uint64 // requests that caused a panic; 0 in a healthy edge
-	Limited   uint64 // refused by the rate limit
+
+	Verified uint64 // correct passwords
+	Wrong    uint64 // wrong passwords
+	Locked   uint64 // attempts refused by a lockout
+	Busy     uint64 // attempts refused because too many were being checked
+	Missing  uint64 // 404
+	Gone     uint64 // 410
+	Loops    uint64 // destinations on this very host, refused
+	Refused  uint64 // malformed, oversized or unsupported requests
+	Proxied  uint64 // forwarded to the upstream
+	Panics   uint64 // requests that caused a panic; 0 in a healthy edge
+	Limited  uint64 // refused by the rate limit
 	// Unavailable counts 503 answers of an edge that has no links yet.
 	Unavailable uint64
 	// Errors counts answers with a 5xx status, including those of the upstream, but not 508, which a link causes.

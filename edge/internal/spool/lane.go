@@ -91,7 +91,7 @@ func (s *Spool) appendElsewhere(l *lane, e *click.Event) bool {
 	return l.lockAndWrite(e, true)
 }
 
-// lockAndWrite appends the event if there is space. If there is none and last is true, it drops the event before it
+// lockAndWrite appends the event if there is space. If the lane is full and last is true, it drops the event before it
 // releases the lock, because a number may be dropped only while the lane accepts no clicks.
 func (l *lane) lockAndWrite(e *click.Event, last bool) bool {
 	l.mu.Lock()

@@ -20,7 +20,7 @@ type Reader struct {
 	streams []*stream // oldest first, the live one last
 	current int
 	place   place
-	batch   click.Batch // the batch that waits for Ack; Count is 0 if there is none
+	batch   click.Batch // the batch that waits for Ack; Count is 0 without one
 	records []byte      // the memory of batch.Records
 
 	mu      sync.Mutex
@@ -264,7 +264,7 @@ func (r *Reader) reship(st *stream, from, to uint64) (uint64, error) {
 	return held, nil
 }
 
-// fillRepair makes a batch from the queued ranges. It returns false if there are none.
+// fillRepair makes a batch from the queued ranges. It returns false if the queue is empty.
 func (r *Reader) fillRepair(maxEvents, maxBytes int) bool {
 	for {
 		r.mu.Lock()

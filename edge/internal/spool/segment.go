@@ -67,7 +67,7 @@ type segment struct {
 	created int64  // Unix milliseconds; 0 if the header is lost
 
 	size   atomic.Int64  // bytes on the disk
-	first  atomic.Uint64 // number of the first record; 0 if there is none
+	first  atomic.Uint64 // number of the first record; 0 without records
 	last   atomic.Uint64
 	count  atomic.Uint64
 	end    atomic.Int64 // offset of the end of the published records
@@ -77,7 +77,7 @@ type segment struct {
 	damaged   atomic.Bool
 	shippedAt atomic.Int64 // Unix milliseconds when the last record was acknowledged; 0 before
 
-	mem      []byte      // the writer's mapping; nil if there is none
+	mem      []byte      // the writer's mapping; nil without one
 	mapped   atomic.Bool // the writer still uses mem
 	headNews atomic.Bool // the header changed since the last sync
 	synced   int64       // records before this offset are durable; guarded by the lane's syncing

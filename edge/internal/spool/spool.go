@@ -55,7 +55,7 @@ type Config struct {
 	MinFreePercent int           // part of the disk to keep free: 1 to 90, default 10; negative: none
 	Sync           SyncMode      // default SyncInterval
 	SyncEvery      time.Duration // default 100 ms
-	RetainFor      time.Duration // how long acknowledged clicks stay, default 24 h; negative: not at all
+	RetainFor      time.Duration // how long acknowledged clicks stay, default 24 h; negative: they are deleted at once
 	RetainBytes    int64         // maximum size of acknowledged clicks, default a quarter of CapBytes
 	Logger         *slog.Logger  // default: no logging
 
@@ -312,11 +312,12 @@ const (
 
 // Stats is a snapshot of the spool's counters and gauges. Counters count from the start of the process.
 type Stats struct {
-	State        State
-	Bytes        int64  // size of the segments on the disk, including reserved space
-	CapBytes     int64  // maximum of Bytes
-	Segments     int    // files
-	Pending      int64  // numbers not yet acknowledged
+	State    State
+	Bytes    int64 // size of the segments on the disk, including reserved space
+	CapBytes int64 // maximum of Bytes
+	Segments int   // files
+	Pending  int64 // numbers not yet acknowledged
+
 	Appended     uint64 // clicks stored
 	Dropped      uint64 // clicks dropped for lack of space
 	Lost         uint64 // numbers that were stored and that the disk lost
