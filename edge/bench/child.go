@@ -162,10 +162,4 @@ func asJSON(v any) string {
 }
 
 // usage returns the processor time that this process has used, in nanoseconds.
-func usage() string {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		return err.Error()
-	}
-	return strconv.FormatInt(u.Utime.Nano()+u.Stime.Nano(), 10)
-}
+func usage() string { return strconv.FormatInt(int64(ownTime()), 10) }

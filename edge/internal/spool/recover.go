@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -54,29 +55,16 @@ func leftBehind(dir string, log *slog.Logger) ([]*stream, error) {
 	}
 	streams := make([]*stream, 0, len(byLane))
 	for _, st := range byLane {
-		slices.SortFunc(st.segments, func(a, b *segment) int { return cmpUint(a.index, b.index) })
+		slices.SortFunc(st.segments, func(a, b *segment) int { return cmp.Compare(a.index, b.index) })
 		newest := st.segments[len(st.segments)-1]
 		st.loss = newest.loss
 		st.last.Store(max(newest.last.Load(), st.loss.to))
 		streams = append(streams, st)
 	}
 	slices.SortFunc(streams, func(a, b *stream) int {
-		if c := cmpUint(uint64(a.lane.Epoch), uint64(b.lane.Epoch)); c != 0 {
-			return c
-		}
-		return cmpUint(uint64(a.lane.Lane), uint64(b.lane.Lane))
+		return cmp.Or(cmp.Compare(a.lane.Epoch, b.lane.Epoch), cmp.Compare(a.lane.Lane, b.lane.Lane))
 	})
 	return streams, nil
-}
-
-func cmpUint(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // numbers is a range of sequence numbers, both ends included. If to is 0, the range is empty.

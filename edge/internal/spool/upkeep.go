@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -198,7 +199,7 @@ func (s *Spool) retained() []keptSegment {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b keptSegment) int {
-		return cmpUint(uint64(a.g.shippedAt.Load()), uint64(b.g.shippedAt.Load()))
+		return cmp.Compare(a.g.shippedAt.Load(), b.g.shippedAt.Load())
 	})
 	return list
 }
