@@ -1,6 +1,6 @@
-// Package analyticstest is the suite that every analytics.Store must pass. It loads generated clicks, with what
-// goes wrong in real ones (bots, equal times, days on which clocks change, zones off the hour, missing values, text
-// that is no UTF-8), and compares each answer with one computed here in the plainest way.
+// Package analyticstest is the conformance suite of analytics.Store. It loads generated clicks with the difficulties of
+// real ones: bots, equal times, changes to daylight saving time, zones with odd offsets, missing values, invalid UTF-8.
+// It compares each answer with one that is computed here in the simplest way.
 package analyticstest
 
 import (
@@ -23,16 +23,16 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Run runs the suite. open returns an empty store; the suite closes it.
+// Run runs the suite. open returns an empty store, which the suite closes.
 func Run(t *testing.T, open func(t *testing.T) analytics.Store) {
 	run(t, open, func(int) bool { return true })
 }
 
-// Parts is in how many parts RunPart has the questions.
+// Parts is the number of parts for RunPart.
 const Parts = 3
 
-// RunPart is Run for a store that is tested in several modes and answers slowly: of the questions about generated clicks,
-// which are every query of every scope, it asks the one part only. Each part has every query and every scope.
+// RunPart is like Run, for a slow store that is tested in several modes. The queries about generated clicks combine
+// every query with every scope. RunPart runs one part of these combinations; each part has every query and every scope.
 func RunPart(t *testing.T, part int, open func(t *testing.T) analytics.Store) {
 	run(t, open, func(n int) bool { return n%Parts == part%Parts })
 }
@@ -61,7 +61,7 @@ func run(t *testing.T, open func(t *testing.T) analytics.Store, asked func(n int
 	t.Run("readers_beside_a_writer", func(t *testing.T) { beside(t, fresh(t)) })
 }
 
-// Clicks generates n clicks of one lane, the same for the same seed, within the days from a start on.
+// Clicks generates n clicks of one lane within the given number of days from start. Equal seeds give equal clicks.
 func Clicks(seed uint64, n int, start time.Time, days int) []analytics.Row {
 	r := rand.New(rand.NewPCG(seed, 7))
 	pick := func(list ...string) string { return list[int(float64(len(list))*r.Float64()*r.Float64())] }
@@ -70,7 +70,7 @@ func Clicks(seed uint64, n int, start time.Time, days int) []analytics.Row {
 	for i := range rows {
 		row := analytics.Row{
 			Identity: analytics.Identity{Lane: lane, Seq: uint64(i + 1)},
-			// Rounded, so that some are at the same time.
+			// Rounded, so that some have the same time.
 			Time:    start.UnixMilli() + r.Int64N(int64(days)*24*60*60*100)*10,
 			Link:    1 + uint64(r.Float64()*r.Float64()*40),
 			Country: pick("US", "TW", "", "DE", "GB", "BR"), Region: pick("", "California", "Taipei", "Bayern"), City: pick("London", "", "Taipei", "São Paulo", "München"),
@@ -111,7 +111,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// insert adds rows as ingest does: batch after batch, with the lane's mark.
+// insert adds rows as ingest does: batch by batch, with the lane's mark.
 func insert(t *testing.T, s analytics.Store, rows []analytics.Row, size int) {
 	t.Helper()
 	for part := range slices.Chunk(rows, size) {
@@ -159,8 +159,8 @@ func empty(t *testing.T, s analytics.Store) {
 
 func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 	newYork, taipei, kathmandu, santiago := zone(t, "America/New_York"), zone(t, "Asia/Taipei"), zone(t, "Asia/Kathmandu"), zone(t, "America/Santiago")
-	// Three weeks around the day on which New York goes to summer time; another around the one on which
-	// Santiago's midnight does not exist.
+	// One period of three weeks around the start of daylight saving time in New York; another around the day on which
+	// midnight does not exist in Santiago.
 	rows := Clicks(1, 4000, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), 21)
 	more := Clicks(2, 2000, time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC), 9)
 	insert(t, s, rows, 700)
@@ -257,7 +257,7 @@ func value(r analytics.Row, d analytics.Dimension) string {
 		analytics.Variant: id(r.Variant), analytics.Rule: id(r.Rule)}[d]
 }
 
-// expect answers a query from rows in memory. Days come from the calendar of package time, not from a Day.
+// expect answers a query from rows in memory. Days come from the calendar of package time, not from Day.
 func expect(rows []analytics.Row, q analytics.Query) []analytics.Line {
 	type key struct {
 		day   analytics.Day
@@ -317,12 +317,12 @@ func expect(rows []analytics.Row, q analytics.Query) []analytics.Line {
 func idempotent(t *testing.T, s analytics.Store) {
 	rows := Clicks(3, 600, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)
 	insert(t, s, rows, 100)
-	insert(t, s, rows, 250) // again, cut otherwise
+	insert(t, s, rows, 250) // again, in batches of another size
 	must(t, s.Insert(ctx(), analytics.Batch{Rows: rows[100:400]}))
 	if n := total(t, s, everyone()); n != 600 {
 		t.Errorf("%d clicks after inserting 600 three times", n)
 	}
-	// Filling a hole below the mark, as a repair does; and rows that no mark covers, twice.
+	// A repair fills a hole below the mark; rows without a mark come twice.
 	other := Clicks(4, 300, time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC), 2)
 	must(t, s.Insert(ctx(), analytics.Batch{Rows: other[200:], Marks: []analytics.Mark{{Lane: other[0].Lane, Seq: 300}}}))
 	must(t, s.Insert(ctx(), analytics.Batch{Rows: other[:250]}))
@@ -413,7 +413,7 @@ func beside(t *testing.T, s analytics.Store) {
 					t.Error(err)
 					return
 				}
-				// A batch is seen whole or not at all, and what was seen stays.
+				// A batch becomes visible as a whole, and stays visible.
 				if n := lines[0].Clicks; n%200 != 0 || n < last {
 					t.Errorf("a reader saw %d clicks after %d", n, last)
 					return

@@ -10,12 +10,12 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// Load inserts n clicks of one month as ingest would at full speed, batch at a time, and returns how many went in per
-// second.
+// Load inserts n clicks of one month as ingest does at full speed, in batches of the given size. It returns the clicks
+// per second.
 func Load(b *testing.B, s analytics.Store, n, batch int) float64 {
 	b.Helper()
 	rows := Clicks(1, n, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
-	// Clicks come about in the order of time.
+	// Clicks arrive approximately in the order of time.
 	slices.SortFunc(rows, func(a, b analytics.Row) int { return cmp.Compare(a.Time, b.Time) })
 	for i := range rows {
 		rows[i].Seq = uint64(i + 1)
@@ -29,8 +29,9 @@ func Load(b *testing.B, s analytics.Store, n, batch int) float64 {
 	return float64(n) / time.Since(start).Seconds()
 }
 
-// Queries measures what reports ask of a store that Load filled; all clicks are in the period asked for. It reports how
-// the middle and the fastest answer compare with budget, which others on the machine make it exceed; 0 is none.
+// Queries measures the queries of reports on a store that Load filled; all clicks are in the period. It compares the
+// median and the fastest answer with budget, because other load on the machine can make the median exceed it. 0 means
+// no budget.
 func Queries(b *testing.B, s analytics.Store, budget time.Duration) {
 	zone, err := time.LoadLocation("America/New_York")
 	if err != nil {

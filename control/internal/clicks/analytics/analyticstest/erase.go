@@ -10,7 +10,8 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// erase: a visitor's clicks lose what identifies them and go on counting, also when they are delivered again.
+// erase checks that erased clicks lose what identifies the visitor, and still count, also after they are delivered
+// again.
 func erase(t *testing.T, s analytics.Store) {
 	rows := Clicks(12, 3000, time.Date(2026, 1, 30, 0, 0, 0, 0, time.UTC), 4)
 	four, six := netip.MustParseAddr("203.0.113.77"), netip.MustParseAddr("2001:db8:1:2::3")

@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// lane makes clicks of one lane at the given positions, a second apart from a start on.
+// lane makes clicks of one lane at the given positions, one second apart.
 func lane(l click.Lane, start time.Time, seqs ...uint64) []analytics.Row {
 	rows := Clicks(uint64(l.Lane), len(seqs), start, 1)
 	for i, seq := range seqs {
@@ -33,11 +33,11 @@ func gaps(t *testing.T, s analytics.Store) {
 	start := time.Date(2026, 1, 31, 23, 59, 0, 0, time.UTC)
 	at := func(seq uint64) int64 { return start.UnixMilli() + int64(seq)*1000 }
 	a, b, whole, lossy := click.Lane{Edge: 1 << 63, Epoch: 2, Lane: 1}, click.Lane{Edge: 7, Lane: 2}, click.Lane{Edge: 8, Lane: 3}, click.Lane{Edge: 9, Lane: 4}
-	// b begins at 5: what was before it is not between two clicks.
+	// b begins at 5. Clicks before that are not between two stored clicks.
 	insert(t, s, slices.Concat(lane(a, start, slices.Concat(span(1, 40), span(44, 50), span(52, 60))...), lane(b, start, slices.Concat(span(5, 8), span(1000, 1001))...), lane(whole, start, span(1, 90)...)), 1000)
 	insert(t, s, lane(whole, start, span(30, 60)...), 20) // again
-	// Positions 11 to 20 were lost, which 21 says; 25 is missing nevertheless, and 31 is another marker, 28 to 29
-	// being lost, so that 30 is missing as well.
+	// Positions 11 to 20 were lost, as marker 21 reports. 25 is missing nevertheless. 31 is another marker, for 28 to
+	// 29, so 30 is missing too.
 	insert(t, s, lane(lossy, start, slices.Concat(span(1, 10), span(22, 24), span(26, 27), span(32, 33))...), 1000)
 	must(t, s.Insert(ctx(), analytics.Batch{Losses: []analytics.Loss{
 		{Identity: analytics.Identity{Lane: lossy, Seq: 21}, Time: at(21), From: 11, To: 20},
@@ -49,7 +49,7 @@ func gaps(t *testing.T, s analytics.Store) {
 	want := []analytics.Gap{
 		gap(b, 9, 999, at(8), at(1000)),
 		gap(lossy, 25, 25, at(24), at(26)),
-		gap(lossy, 30, 30, at(31), at(31)), // the lost range has its marker's time
+		gap(lossy, 30, 30, at(31), at(31)), // the lost range has the time of its marker
 		gap(a, 41, 43, at(40), at(44)),
 		gap(a, 51, 51, at(50), at(52)),
 	}
@@ -72,7 +72,7 @@ func gaps(t *testing.T, s analytics.Store) {
 func reclassify(t *testing.T, s analytics.Store) {
 	rows := Clicks(9, 3000, time.Date(2026, 1, 30, 0, 0, 0, 0, time.UTC), 4)
 	insert(t, s, rows, 1000)
-	// Only of one link, and only those on Windows; the city that is not to be stored differs from the one that is.
+	// Only clicks of one link on Windows. The city set here is ignored by the store, unlike the other fields.
 	scope := analytics.Scope{Links: []uint64{3}, Bots: analytics.Everyone}
 	want := slices.Clone(rows)
 	touched := 0
@@ -104,7 +104,7 @@ func reclassify(t *testing.T, s analytics.Store) {
 		}
 	}
 	same("after Reclassify")
-	insert(t, s, rows, 700) // what comes again has the old facts
+	insert(t, s, rows, 700) // repeated deliveries have the old facts
 	same("after the clicks came again")
 	again := 0
 	n, err = s.Reclassify(ctx(), analytics.Scope{Bots: analytics.OnlyBots}, func(r *analytics.Row) bool { again++; r.BotName = "Newer"; return again%2 == 0 })
@@ -119,7 +119,7 @@ func reclassify(t *testing.T, s analytics.Store) {
 	}
 }
 
-// differ compares all that a store has with rows.
+// differ compares all clicks of a store with rows.
 func differ(s analytics.Store, rows []analytics.Row) error {
 	left := map[analytics.Identity]analytics.Row{}
 	for _, r := range rows {

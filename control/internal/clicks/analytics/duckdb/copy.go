@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// CopyTo writes a copy of the file, as it is at one moment, to a new file that only the owner can read, and makes it
-// durable. Readers and writers go on meanwhile; only the log is not moved into the file before the copy is complete.
-// It returns how many clicks the copy has.
+// CopyTo writes a consistent copy of the file to a new file that only its owner can read, and makes it durable. Readers
+// and writers continue meanwhile, but the log is not moved into the file until the copy is complete. CopyTo returns the
+// number of clicks in the copy.
 func (s *Store) CopyTo(ctx context.Context, path string) (clicks int64, err error) {
 	if strings.ContainsAny(path, `'"?#`) {
 		return 0, fmt.Errorf("copy clicks: the path %q has a quote, a ? or a #", path)
@@ -31,7 +31,7 @@ func (s *Store) CopyTo(ctx context.Context, path string) (clicks int64, err erro
 	if err == nil {
 		err = conn.QueryRowContext(ctx, `SELECT count(*) FROM backup.clicks`).Scan(&clicks)
 	}
-	// The log of the copy goes into its file.
+	// Move the log of the copy into its file.
 	_, detached := conn.ExecContext(context.WithoutCancel(ctx), `DETACH backup`)
 	if err = errors.Join(err, detached); err != nil {
 		return 0, fmt.Errorf("copy clicks: %w", err)

@@ -1,10 +1,11 @@
-// Package duckdb keeps clicks in a DuckDB file: the analytics.Store of one machine without servers.
+// Package duckdb stores clicks in a DuckDB file. It is the analytics.Store of a single machine without database
+// servers.
 //
-// A batch's rows, losses and lane marks commit in one transaction and are on disk before Insert returns, so a
-// killed process loses nothing that was acknowledged and repeats nothing. There is one writer; readers run beside
-// it on what was committed. The file is locked: a second process that opens it is refused. It needs cgo.
+// The rows, losses and lane marks of a batch commit in one transaction and are on disk before Insert returns. A killed
+// process therefore loses nothing that it acknowledged, and nothing is stored twice. There is one writer; readers run
+// concurrently on committed data. The file is locked: a second process cannot open it. The package needs cgo.
 //
-// Distinct visitors are counted exactly, and every report reads the raw rows, of which a few million are no burden.
+// Distinct visitors are counted exactly. Every report reads the raw rows, which is fast enough for a few million.
 package duckdb
 
 import (
@@ -23,36 +24,36 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// Config says where the file is and what the engine may use.
+// Config has the path of the file and the limits of the engine.
 type Config struct {
-	// Path of the file, which is made if it is missing. Its folder must exist. Beside it a file PATH.wal comes and goes.
+	// Path of the file, which is created if it is missing. Its folder must exist. The engine also uses a file PATH.wal.
 	Path string
-	// Memory bounds the engine's own memory, in MiB; 0 means 256. What does not fit goes to PATH.tmp.
+	// Memory limits the engine's own memory, in MiB; 0 means 256. Larger intermediate results go to PATH.tmp.
 	Memory int
-	// Threads bounds how many cores one question uses; 0 means all, but at most 4.
+	// Threads limits how many cores one query uses; 0 means all, but at most 4.
 	Threads int
 }
 
-// Store is the open file. It implements analytics.Store.
+// Store is an open file. It implements analytics.Store.
 type Store struct {
 	db   *sql.DB
 	path string
 
-	asked  sync.RWMutex // read-locked while a question is answered
+	asked  sync.RWMutex // read-locked during a query
 	mu     sync.Mutex   // held while writing
 	write  *sql.Conn
-	marks  map[click.Lane]uint64 // as committed; nil when that is not known
+	marks  map[click.Lane]uint64 // committed marks; nil if unknown
 	closed bool
 }
 
 var _ analytics.Store = (*Store)(nil)
 
-// walLimit is how much is written to the log before it is moved into the file. Reading the log is most of the time
-// that opening takes after a kill.
+// walLimit is the size of the write-ahead log at which the engine moves it into the file. After a kill, reading the log
+// is most of the time that opening takes.
 const walLimit = "16MB"
 
-// walMost is the length of the log at which questions are made to wait for that. The engine moves the log only in a
-// moment without any, and a busy store might never have one.
+// walMost is the size of the log at which queries are blocked until it is moved. The engine moves it only while no
+// query runs, and a busy store might never have such a moment.
 const walMost = 20 << 20
 
 const schema = `
@@ -81,8 +82,8 @@ CREATE TABLE IF NOT EXISTS losses (
 	PRIMARY KEY (edge, epoch, lane, seq)
 );`
 
-// The functions that the port's SQL uses and the engine has not. ts is a plain number of milliseconds: no report
-// needs the engine's own calendar, and converting it is what costs most in a report by days.
+// macros define the functions that the port's SQL uses and DuckDB lacks. ts is a plain number of milliseconds: no
+// report needs the engine's calendar, and converting times is the most expensive part of a report by days.
 var macros = []string{
 	`CREATE OR REPLACE TEMP MACRO toUnixTimestamp64Milli(ts) AS ts`,
 	`CREATE OR REPLACE TEMP MACRO fromUnixTimestamp64Milli(ms) AS CAST(ms AS BIGINT)`,
@@ -90,7 +91,7 @@ var macros = []string{
 	`CREATE OR REPLACE TEMP MACRO uniqExact(x) AS count(DISTINCT x)`,
 }
 
-// Open opens the file, and makes the tables if they are missing.
+// Open opens the file, and creates missing tables.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Path == "" || strings.ContainsAny(cfg.Path, "?#") {
 		return nil, fmt.Errorf("open clicks: the path %q is empty or has a ? or #", cfg.Path)
@@ -115,7 +116,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open clicks %s: %w", cfg.Path, err)
 	}
 	s := &Store{db: sql.OpenDB(connector), path: cfg.Path}
-	s.db.SetMaxOpenConns(9) // the writer, and eight questions at a time
+	s.db.SetMaxOpenConns(9) // the writer and eight concurrent queries
 	s.db.SetMaxIdleConns(9)
 	if _, err = s.db.ExecContext(ctx, schema); err == nil {
 		if s.write, err = s.db.Conn(ctx); err == nil {
@@ -129,7 +130,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Close moves the log into the file, so that the next opening is quick, and closes it.
+// Close moves the log into the file, so that the next Open is fast, and closes the file.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

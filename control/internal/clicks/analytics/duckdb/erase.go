@@ -7,8 +7,8 @@ import (
 	"net/netip"
 )
 
-// Erase implements analytics.Store. The engine overwrites what it frees in its file only when it needs the room; a copy
-// (CopyTo) has none of it.
+// Erase implements analytics.Store. The engine overwrites freed space in its file only when it reuses it. A copy
+// (CopyTo) does not contain erased data.
 func (s *Store) Erase(ctx context.Context, ip netip.Addr) (clicks int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -22,7 +22,7 @@ func (s *Store) Erase(ctx context.Context, ip netip.Addr) (clicks int64, err err
 	if err != nil {
 		return 0, fmt.Errorf("erase a visitor: %w", err)
 	}
-	// The log holds the old rows until it is moved into the file.
+	// The log contains the old rows until it is moved into the file.
 	s.asked.Lock()
 	defer s.asked.Unlock()
 	if _, err := s.write.ExecContext(ctx, `CHECKPOINT`); err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Expire implements analytics.Store. The room in the file is used again, the file does not shrink.
+// Expire implements analytics.Store. Freed space in the file is reused, but the file does not shrink.
 func (s *Store) Expire(ctx context.Context, before time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// Insert implements analytics.Store. A cancelled ctx is looked at before the transaction, not within.
+// Insert implements analytics.Store. It checks whether ctx is cancelled before the transaction, but not during it.
 func (s *Store) Insert(ctx context.Context, b analytics.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,8 +41,8 @@ func (s *Store) Insert(ctx context.Context, b analytics.Batch) error {
 	return nil
 }
 
-// shorten moves the log into the file if it has become too long. What is in the log is as safe as what is in the file,
-// so a failure is no failure of the insert, and the next one tries again.
+// shorten moves the log into the file if it has become too long. Data in the log is as safe as data in the file, so a
+// failure does not fail the insert, and the next insert tries again.
 func (s *Store) shorten(ctx context.Context) {
 	log, err := os.Stat(s.path + ".wal")
 	if err != nil || log.Size() < walMost {
@@ -59,7 +59,7 @@ func (s *Store) insert(ctx context.Context, b analytics.Batch) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_, _ = s.write.ExecContext(ctx, `ROLLBACK`) // there may be no transaction any more
+			_, _ = s.write.ExecContext(ctx, `ROLLBACK`) // the transaction may have ended already
 		}
 	}()
 	stored, err := s.storedAlready(ctx, b)
@@ -99,8 +99,8 @@ func (s *Store) insert(ctx context.Context, b analytics.Batch) (err error) {
 	return err
 }
 
-// storedAlready finds the rows of b that are stored. Only those need looking up that are not new by the marks: a
-// row above its lane's mark is new if the batch lifts the mark over it.
+// storedAlready returns the rows of b that are stored. It looks up only rows that the marks do not prove to be new: a
+// row above its lane's mark is new if the batch raises the mark over it.
 func (s *Store) storedAlready(ctx context.Context, b analytics.Batch) (map[analytics.Identity]bool, error) {
 	type span struct{ first, last uint64 }
 	var doubtful map[click.Lane]span
@@ -156,7 +156,7 @@ func appendRows(conn driver.Conn, rows []analytics.Row, skip map[analytics.Ident
 	}
 	defer func() {
 		if err != nil {
-			_ = a.Clear() // or Close would write what was appended so far
+			_ = a.Clear() // otherwise Close would write the rows appended so far
 		}
 		err = errors.Join(err, a.Close())
 	}()

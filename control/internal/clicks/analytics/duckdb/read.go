@@ -42,7 +42,7 @@ func (s *Store) Gaps(ctx context.Context, since time.Time, limit int) ([]analyti
 	return list, wrap("look for gaps", err)
 }
 
-// Drift implements analytics.Store. There is nothing beside the clicks that could drift.
+// Drift implements analytics.Store. The store has no precomputed figures.
 func (s *Store) Drift(context.Context, time.Time, time.Time) (analytics.Drift, error) {
 	return analytics.Drift{}, nil
 }
@@ -81,11 +81,11 @@ func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 	return found, wrap("break clicks down", err)
 }
 
-// page is how many clicks are read at a time: sorting them is most of what an export needs of memory.
+// page is how many clicks are read at a time. Sorting them uses most of the memory of an export.
 const page = 1000
 
-// Clicks implements analytics.Store. The pages are read one by one: clicks that come in meanwhile may be missing, but
-// none is there twice.
+// Clicks implements analytics.Store. It reads page by page. Clicks stored meanwhile may be missing, but none appears
+// twice.
 func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f func(*analytics.Row) error) error {
 	var after *analytics.Row
 	for limit > 0 {
@@ -103,7 +103,7 @@ func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f 
 		if err != nil {
 			return wrap("read clicks", err)
 		}
-		// f may take its time (a download does), which must not hold up who writes.
+		// f may be slow, for example during a download, and must not block the writer.
 		for i := range rows {
 			if err := f(&rows[i]); err != nil {
 				return err
@@ -118,11 +118,12 @@ func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f 
 }
 
 func idOf(text string) link.ID {
-	id, _ := uuid.Parse(text) // "" is none, and what we wrote parses
+	id, _ := uuid.Parse(text) // "" is the zero id, and everything we wrote is valid
 	return link.ID(id)
 }
 
-// each runs a statement and, for each row, fills into and calls f, which must be quick and ask nothing itself.
+// each runs a statement and, for each row, scans into the given variables and calls f. f must be fast and must not
+// query.
 func (s *Store) each(ctx context.Context, st analytics.Statement, f func() error, into ...any) (err error) {
 	s.asked.RLock()
 	defer s.asked.RUnlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// changes holds what a run of Reclassify writes at a time. It belongs to the writer's connection.
+// changes is the temporary table for one batch of changes. It belongs to the writer's connection.
 const changes = `CREATE OR REPLACE TEMP TABLE changes (
 	edge UBIGINT, epoch UINTEGER, lane UTINYINT, seq UBIGINT, country VARCHAR, region VARCHAR, city VARCHAR,
 	device VARCHAR, os VARCHAR, browser VARCHAR, bot BOOLEAN, bot_name VARCHAR, geo_version VARCHAR, bot_list VARCHAR)`
@@ -27,7 +27,7 @@ func (s *Store) Reclassify(ctx context.Context, scope analytics.Scope, f func(*a
 	return changed, wrap("reclassify clicks", err)
 }
 
-// change writes clicks in one transaction, which looks through the table once.
+// change updates clicks in one transaction with a single pass over the table.
 func (s *Store) change(ctx context.Context, rows []analytics.Row) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *Store) change(ctx context.Context, rows []analytics.Row) (err error) {
 	if err = s.write.Raw(func(conn any) error { return appendChanges(conn.(driver.Conn), rows) }); err != nil {
 		return err
 	}
-	// They are sorted, newest first.
+	// Rows are sorted, newest first.
 	if _, err = s.write.ExecContext(ctx, fmt.Sprintf(change, rows[len(rows)-1].Time, rows[0].Time)); err != nil {
 		return err
 	}
