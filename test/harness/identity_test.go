@@ -52,5 +52,5 @@ func TestIdentity_of_a_copied_folder_is_refused(t *testing.T) {
 
 // held reports whether an edge has said that it keeps its clicks.
 func held(n *fleet.Node) bool {
-	return strings.Contains(n.Log(), "clicks are kept here and not shipped")
+	return strings.Contains(n.Log(), "click shipping held")
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// maxAside bounds the files of clicks that were put aside.
+// maxAside is the maximum number of files with clicks that were put aside.
 const maxAside = 1000
 
-// aside is the folder of clicks that were put aside.
+// aside is the folder for clicks that were put aside.
 type aside struct {
 	dir string
 
@@ -26,13 +26,13 @@ func (a *aside) open(dir string) error {
 	a.dir = filepath.Join(dir, "dead")
 	list, err := os.ReadDir(a.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("kafka: look at the clicks that were put aside: %w", err)
+		return fmt.Errorf("kafka: read the folder of clicks put aside: %w", err)
 	}
 	a.files = len(list)
 	return nil
 }
 
-// put writes a file, on the disk when it returns. The same name again is the same click again.
+// put writes a file durably. If a file with this name exists, it is the same click again.
 func (a *aside) put(name string, frame []byte) (path string, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -41,7 +41,7 @@ func (a *aside) put(name string, frame []byte) (path string, err error) {
 		return path, nil
 	}
 	if a.files >= maxAside {
-		return "", fmt.Errorf("%s has %d files already, which is as many as may be: the topic refuses everything; mend it, and move the files away", a.dir, a.files)
+		return "", fmt.Errorf("%s already has the maximum of %d files: the topic rejects all clicks; repair the topic and move the files away", a.dir, a.files)
 	}
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return "", err
@@ -56,20 +56,20 @@ func (a *aside) put(name string, frame []byte) (path string, err error) {
 		err = os.Rename(tmp, path)
 	}
 	if err != nil {
-		_ = os.Remove(tmp) // the error that counts is the one above
+		_ = os.Remove(tmp) // the first error is the relevant one
 		return "", err
 	}
 	a.files++
 	return path, nil
 }
 
-// putAside keeps a frame that the topic will never take, in a file named after the click in it.
+// putAside saves a frame that the topic will never accept, in a file named after the click in it.
 func (s *Sink) putAside(b *click.Batch, frame []byte, why reason, cause error) error {
 	path, err := s.aside.put(fmt.Sprintf("%016x-%d-%d-%d.frame", b.Edge, b.Epoch, b.Lane.Lane, b.First), frame)
 	if err != nil {
-		return fmt.Errorf("kafka: put a click aside: %w", err)
+		return fmt.Errorf("kafka: save a rejected click: %w", err)
 	}
 	s.stats.asides.Add(1)
-	s.log.Error("kafka: the topic refuses a single click, which was put aside", "topic", s.topic, "reason", why.String(), "bytes", len(frame), "file", path, "error", cause)
+	s.log.Error("click rejected by topic", "topic", s.topic, "reason", why.String(), "bytes", len(frame), "file", path, "error", cause)
 	return nil
 }

@@ -9,22 +9,23 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 )
 
-// window is how far back compression looks: as far as a message is long at the most.
+// window is the compression window: the maximum size of a message.
 const window = 1 << 20
 
-// The client library's encoders look back 8 MiB, and keep as much for ever once a message was longer than one block. A lane
-// has one at work, so that catching up after an outage left an edge with 32 MiB that it never needs, and twice as much garbage.
+// kafka-go's zstd encoders have a window of 8 MiB, and keep that much memory once a message was longer than one block.
+// Each lane uses one encoder. After an outage, catching up therefore left an edge with 32 MiB it did not need, and
+// twice the garbage.
 func init() {
 	compress.Codecs[kafka.Zstd] = &codec{Codec: compress.Codecs[kafka.Zstd]}
 }
 
-// codec is the library's zstd with encoders for messages of a MiB.
+// codec is kafka-go's zstd codec with encoders for messages of up to 1 MiB.
 type codec struct {
 	compress.Codec
 	idle sync.Pool // *zstd.Encoder
 }
 
-// NewWriter compresses into w. Closing the writer ends the frame and not w.
+// NewWriter compresses into w. Closing the writer ends the frame but does not close w.
 func (c *codec) NewWriter(w io.Writer) io.WriteCloser {
 	if e, ok := c.idle.Get().(*zstd.Encoder); ok {
 		e.Reset(w)
@@ -32,7 +33,7 @@ func (c *codec) NewWriter(w io.Writer) io.WriteCloser {
 	}
 	e, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
 	if err != nil {
-		panic("kafkasink: " + err.Error()) // the options are wrong
+		panic("kafkasink: " + err.Error()) // the options are invalid
 	}
 	return &encoder{e, c}
 }
@@ -42,7 +43,7 @@ type encoder struct {
 	codec *codec
 }
 
-// Close ends the frame and keeps the encoder for others.
+// Close ends the frame and keeps the encoder for reuse.
 func (e *encoder) Close() error {
 	err := e.Encoder.Close()
 	e.Reset(nil)

@@ -1,21 +1,20 @@
-// Package kafkasink puts batches of clicks on a Kafka topic: it is the click.Sink of an edge whose control plane
-// is somewhere else.
+// Package kafkasink writes batches of clicks to a Kafka topic. It is the click.Sink of an edge with a remote control
+// plane.
 //
-// It owns the form of a message (one click frame each, zstd) and the choice of a partition. It promises that
-// Deliver returns nil only when all in-sync replicas have the batch, that a lane of one epoch always goes to one
-// partition, however often this program restarts and however the topic grows meanwhile (see lanes), and that a
-// batch which is too large for the topic arrives in parts. Any other error, a timeout among them, says nothing
-// about whether the batch is in the topic: the caller sends it again, so a topic holds repeats, which whoever
-// reads it must drop by the clicks' identities. It leaves pace and repetition to package ship.
+// It owns the form of a message (one click frame, zstd) and the choice of the partition. Deliver returns nil only when
+// all in-sync replicas have the batch. All clicks of a lane and epoch go to one partition, even if this program
+// restarts or the topic grows (see lanes). A batch that is too large for the topic is sent in parts. After any other
+// error, such as a timeout, the batch may or may not be in the topic. The caller sends it again, so a topic contains
+// repetitions, which readers must drop by the identity of the clicks. Package ship does batching and retries.
 //
-// It uses Client.Produce and not kafka-go's Writer, which may deliver a message that it has reported as failed
-// after the messages that came next.
+// The package uses Client.Produce and not kafka-go's Writer. The Writer may deliver a message that it has reported as
+// failed, even after later messages.
 //
-// A click that the topic refuses for what it is, all by itself, is put aside in a file and counted, because nothing
-// else would ever be delivered after it: one that is too large, which takes a topic made for messages of less than
-// four kilobytes, or that the topic calls invalid. There are at most a thousand such files: a topic that refuses
-// more than that refuses everything, so lanes then wait for an operator. So they do with a topic that is missing,
-// or that this user may not write to: the spool has room, and nothing is wrong with the clicks.
+// A single click that the topic rejects because of its content is put aside in a file and counted; otherwise no later
+// click could be delivered. Such a click is too large, which requires a topic for messages of less than 4 KB, or the
+// broker calls it invalid. At most a thousand clicks are put aside. A topic that rejects more rejects everything, so
+// lanes then wait for an operator. They also wait if the topic is missing or the user may not write to it: the spool
+// has room, and the clicks are valid.
 package kafkasink
 
 import (
@@ -36,31 +35,32 @@ import (
 // Config holds the settings. Kafka and Dir are required.
 type Config struct {
 	Kafka kafkaconn.Settings
-	// Dir is a folder of this sink's own, made if it is missing: which partitions lanes go to, and clicks that
-	// were put aside. It belongs with the spool, which is drained by one process at a time.
+	// Dir is a folder for this sink only, created if it is missing. It has the partitions of lanes and the clicks that
+	// were put aside. It belongs to the spool, which only one process drains at a time.
 	Dir string
-	// Timeout bounds one message, connecting included; 0 means 10 s. The broker is told half of it.
+	// Timeout limits one message, including the connection; 0 means 10 s. The broker gets half of it as its own
+	// timeout.
 	Timeout time.Duration
-	// Logger is nil for slog.Default().
+	// Logger defaults to slog.Default().
 	Logger *slog.Logger
 }
 
-// Validate reports every setting that makes no sense.
+// Validate reports all invalid settings.
 func (c Config) Validate() error {
 	var problems []error
 	if err := c.Kafka.Validate(); err != nil {
 		problems = append(problems, err)
 	}
 	if c.Dir == "" {
-		problems = append(problems, errors.New("kafka: no folder is given"))
+		problems = append(problems, errors.New("kafka: the folder is not set"))
 	}
 	if c.Timeout < 0 {
-		problems = append(problems, fmt.Errorf("kafka: a timeout of %v", c.Timeout))
+		problems = append(problems, fmt.Errorf("kafka: the timeout must not be negative: %v", c.Timeout))
 	}
 	return errors.Join(problems...)
 }
 
-// Sink is a click.Sink, safe for concurrent use.
+// Sink is a click.Sink. It is safe for concurrent use.
 type Sink struct {
 	cfg    Config
 	topic  string
@@ -77,8 +77,8 @@ type Sink struct {
 
 var _ click.Sink = (*Sink)(nil)
 
-// New makes a sink. It connects to nobody: an edge starts while Kafka is away. The error names every problem of
-// the settings, or of the folder.
+// New returns a sink. It does not connect, because an edge must start while Kafka is down. The error names all invalid
+// settings, or a problem with the folder.
 func New(cfg Config) (*Sink, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -97,14 +97,14 @@ func New(cfg Config) (*Sink, error) {
 	return s, s.aside.open(cfg.Dir)
 }
 
-// Close lets go of connections. Nothing may be under way.
+// Close closes connections. No delivery may be in progress.
 func (s *Sink) Close() error {
 	s.conn.Close()
 	return s.lanes.close()
 }
 
-// Run makes sure of the topic, which it makes if it is missing and may, and returns nil when ctx ends. It tries for
-// as long as Kafka is away. Deliveries need not wait for it: they fail while there is no topic.
+// Run prepares the topic, retrying while Kafka is down, and returns nil when ctx ends. It creates a missing topic if
+// the settings allow it. Deliveries need not wait for Run: without a topic they fail.
 func (s *Sink) Run(ctx context.Context) error {
 	if s.conn.Settle(ctx, s.log, func() { s.stats.failures.Add(1) }) {
 		s.stats.ready.Store(true)
@@ -113,7 +113,7 @@ func (s *Sink) Run(ctx context.Context) error {
 	return nil
 }
 
-// Check does once what Run does until it succeeds.
+// Check does once what Run repeats until it succeeds.
 func (s *Sink) Check(ctx context.Context) error {
 	_, err := s.conn.Prepare(ctx)
 	return err
@@ -144,14 +144,14 @@ func (s *Sink) deliver(ctx context.Context, b *click.Batch) error {
 	}
 	partition, err := s.lanes.partition(b.Lane, len(t.Partitions))
 	if err != nil {
-		// The choice holds for this process. Only a restart together with a growing topic could now part a lane,
-		// and a full disk is no reason to stop emptying it.
-		s.log.Warn("kafka: the partition of a lane can't be written down", "epoch", b.Epoch, "error", err)
+		// The choice holds for this process. Only a restart together with a growing topic could now split a lane over
+		// two partitions, and a full disk is no reason to stop draining it.
+		s.log.Warn("lane partition not saved", "epoch", b.Epoch, "error", err)
 	}
 	return s.produce(ctx, partition, b)
 }
 
-// headers carry the origin beside the frame, whose form older readers know.
+// headers carry the origin beside the frame, because older readers know the frame's form.
 func headers(o click.Origin) (list []kafka.Header) {
 	if o.Edge != "" {
 		list = append(list, kafka.Header{Key: kafkaconn.HeaderEdge, Value: []byte(o.Edge)})
@@ -162,9 +162,9 @@ func headers(o click.Origin) (list []kafka.Header) {
 	return list
 }
 
-// produce sends the batch, in halves where the topic refuses it for what is in it.
+// produce sends the batch. If the topic rejects its content, produce sends it in halves.
 func (s *Sink) produce(ctx context.Context, partition int, b *click.Batch) error {
-	// The frame is in memory of its own for each try: after a timeout a connection may still be writing it.
+	// Each attempt has a frame in its own memory: after a timeout, a connection may still be writing it.
 	frame := click.AppendBatch(make([]byte, 0, len(b.Records)+64), b)
 	res, err := s.client.Produce(ctx, &kafka.ProduceRequest{
 		Topic: s.topic, Partition: partition, RequiredAcks: kafka.RequireAll, Compression: kafka.Zstd,
@@ -186,8 +186,8 @@ func (s *Sink) produce(ctx context.Context, partition int, b *click.Batch) error
 		return s.putAside(b, frame, reason, err)
 	}
 	if s.stats.splits.Add(1) == 1 {
-		s.log.Warn("kafka: the topic refuses batches for what is in them, so they go in halves, which costs time; where they are too large, raise max.message.bytes to 1048588 or more",
-			"topic", s.topic, "bytes", len(frame), "error", err)
+		s.log.Warn("batch rejected by topic, sending halves",
+			"topic", s.topic, "bytes", len(frame), "max_message_bytes_needed", kafkaconn.WantedMessageBytes, "error", err)
 	}
 	head, rest, err := b.Split(b.Count / 2)
 	if err != nil {

@@ -12,20 +12,20 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// lanes knows over how many partitions each epoch's lanes are spread.
+// lanes knows over how many partitions the lanes of each epoch are spread.
 //
-// Who reads the topic passes over clicks of a lane that are not above the highest it has seen, so a lane's clicks
-// must come to it in order, so they must be in one partition. The number of partitions in a formula would break
-// that on the day when a topic grows; so it is fixed for each epoch when its first click leaves, and written down,
-// for clicks of an earlier epoch may still be in the spool after a restart.
+// A reader skips clicks of a lane that are not above the highest one it has seen. Clicks of a lane must therefore
+// arrive in order, and that requires a single partition. If the partition were computed from the current number of
+// partitions, a growing topic would break this. The number is therefore fixed for each epoch when its first click
+// leaves. It is saved, because clicks of an earlier epoch may still be in the spool after a restart.
 type lanes struct {
 	topic string
 	path  string
 
 	mu     sync.Mutex
-	file   *os.File // appended to; nil after a failure, then opened anew
+	file   *os.File // opened for appending; nil after a failure, then reopened
 	spread map[epoch]int
-	dirty  map[epoch]bool // not written down yet
+	dirty  map[epoch]bool // not saved yet
 }
 
 type epoch struct {
@@ -34,27 +34,26 @@ type epoch struct {
 }
 
 const (
-	// Beyond so many lines the file is written anew with the newest half of them: the epochs of so many starts ago
-	// have no clicks left.
+	// A file with more lines is rewritten with its newest half: epochs from so many starts ago have no clicks left.
 	maxLines = 2000
-	// line is edge, epoch, partitions, topic.
+	// line has edge, epoch, partitions and topic.
 	line = "%016x %d %d %s\n"
 )
 
 func openLanes(dir, topic string) (*lanes, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("kafka: make a folder: %w", err)
+		return nil, fmt.Errorf("kafka: create the folder: %w", err)
 	}
 	l := &lanes{topic: topic, path: filepath.Join(dir, "partitions"), spread: map[epoch]int{}, dirty: map[epoch]bool{}}
 	data, err := os.ReadFile(l.path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("kafka: read the partitions of lanes: %w", err)
 	}
-	// A line that a crash cut short goes: what it would have said was used by nobody.
+	// A line that a crash cut short is removed: no click has used its value.
 	if whole := bytes.LastIndexByte(data, '\n') + 1; whole < len(data) {
 		data = data[:whole]
 		if err := os.Truncate(l.path, int64(whole)); err != nil {
-			return nil, fmt.Errorf("kafka: mend the partitions of lanes: %w", err)
+			return nil, fmt.Errorf("kafka: repair the partitions of lanes: %w", err)
 		}
 	}
 	lines := 0
@@ -88,19 +87,19 @@ func (l *lanes) shorten(data []byte) error {
 	return os.Rename(tmp, l.path)
 }
 
-// partition is where the lane goes, in a topic that has present partitions now. With an error it is as good, but
-// not written down.
+// partition returns the partition of a lane in a topic that currently has present partitions. If it also returns an
+// error, the partition is valid but not saved.
 func (l *lanes) partition(lane click.Lane, present int) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := epoch{lane.Edge, lane.Epoch}
 	n := l.spread[e]
-	if n == 0 || n > present { // a topic can't shrink, so it is another one of the same name
+	if n == 0 || n > present { // a topic cannot shrink, so this is another topic with the same name
 		n = present
 		l.spread[e] = n
 		l.dirty[e] = true
 	}
-	// Lanes of one edge are neighbours, so that they are in different partitions where there are enough.
+	// Lanes of one edge get adjacent partitions, so they are in different ones if there are enough.
 	p := int((mix(lane.Edge)%uint64(n) + uint64(lane.Lane)) % uint64(n))
 	if !l.dirty[e] {
 		return p, nil
@@ -122,7 +121,7 @@ func (l *lanes) write(e epoch, n int) (err error) {
 		err = l.file.Sync()
 	}
 	if err != nil {
-		_ = l.file.Close() // the error that counts is the one above
+		_ = l.file.Close() // the first error is the relevant one
 		l.file = nil
 	}
 	return err
@@ -139,7 +138,7 @@ func (l *lanes) close() error {
 	return err
 }
 
-// mix spreads the bits of a number (the finalizer of SplitMix64). Its values are part of what is written down.
+// mix spreads the bits of a number (the finalizer of SplitMix64). The choice of saved partitions depends on its values.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// reason is why a broker refused a message. Not every failure is a refusal: most are about reaching the broker.
+// reason is why a broker rejected a message. Most failures are not rejections but problems reaching the broker.
 type reason int
 
 const (
@@ -27,7 +27,7 @@ var reasonNames = [reasons]string{"", "too_large", "invalid", "unknown_topic", "
 
 func (r reason) String() string { return reasonNames[r] }
 
-// refusal tells what the broker's error says of the message.
+// refusal returns the reason in a broker's error.
 func refusal(err error) reason {
 	switch {
 	case errors.Is(err, kafka.MessageSizeTooLarge), errors.Is(err, kafka.RecordListTooLarge):
@@ -50,14 +50,14 @@ func (s *Sink) refused(err error) reason {
 	return r
 }
 
-// pending is a batch that Deliver was asked for and that is not acknowledged yet.
+// pending is a batch that was passed to Deliver and is not acknowledged yet.
 type pending struct {
 	first    uint64
-	oldest   int64 // Unix milliseconds of its first click; 0: not known
+	oldest   int64 // time of its first click, Unix milliseconds; 0 if unknown
 	inFlight bool
 }
 
-// begin and end frame a delivery. What failed stays pending: the caller asks for it again.
+// begin and end enclose a delivery. A failed batch stays pending, because the caller delivers it again.
 func (s *Sink) begin(b *click.Batch) {
 	var e click.Event
 	dec := click.NewDecoder(b)
@@ -90,21 +90,21 @@ type counts struct {
 	ready    atomic.Bool
 }
 
-// Stats is a moment's account. Counters count from the start of the process.
+// Stats has the current figures of a sink. Counters start with the process.
 type Stats struct {
 	Messages uint64 // acknowledged
 	Bytes    uint64 // of them, before compression
-	Failures uint64 // deliveries whose outcome is unknown, and attempts to make sure of the topic
-	Splits   uint64 // batches that were refused for what was in them and went in halves
-	Asides   uint64 // clicks that were refused by themselves and put aside
-	Refusals uint64 // answers by which a broker refused a message, or all of them
+	Failures uint64 // deliveries with an unknown outcome, and failed attempts to prepare the topic
+	Splits   uint64 // batches that were rejected because of their content and sent in halves
+	Asides   uint64 // single clicks that were rejected and put aside
+	Refusals uint64 // rejections by a broker
 
-	Ready    bool          // Run has found the topic fit
-	InFlight int           // batches that wait for an acknowledgement
-	Oldest   time.Duration // age of the oldest click that was to be delivered and is not acknowledged
+	Ready    bool          // Run has found the topic usable
+	InFlight int           // batches waiting for an acknowledgement
+	Oldest   time.Duration // age of the oldest click that was passed to Deliver and is not acknowledged
 }
 
-// Stats returns the account. It may be called at any time.
+// Stats returns the current figures. It may be called at any time.
 func (s *Sink) Stats() Stats {
 	c := &s.stats
 	st := Stats{Messages: c.messages.Load(), Bytes: c.bytes.Load(), Failures: c.failures.Load(), Splits: c.splits.Load(), Asides: c.asides.Load(), Ready: c.ready.Load()}
@@ -127,13 +127,13 @@ func (s *Sink) Stats() Stats {
 var (
 	messagesDesc = prometheus.NewDesc("shortline_kafkasink_messages_total", "Messages that all in-sync replicas have acknowledged.", nil, nil)
 	bytesDesc    = prometheus.NewDesc("shortline_kafkasink_message_bytes_total", "Bytes of acknowledged messages, before compression.", nil, nil)
-	errorsDesc   = prometheus.NewDesc("shortline_kafkasink_errors_total", "Deliveries that failed or timed out, each to be repeated, and attempts to make sure of the topic.", nil, nil)
-	splitsDesc   = prometheus.NewDesc("shortline_kafkasink_split_batches_total", "Batches that the topic refused for what was in them and that went in halves.", nil, nil)
-	asidesDesc   = prometheus.NewDesc("shortline_kafkasink_dead_clicks_total", "Clicks that the topic refused by themselves, put aside in files.", nil, nil)
-	refusedDesc  = prometheus.NewDesc("shortline_kafkasink_refusals_total", "Answers by which a broker refused a message: too large, invalid, no such topic, not allowed.", []string{"reason"}, nil)
-	readyDesc    = prometheus.NewDesc("shortline_kafkasink_topic_ready", "1 when the topic was found fit for clicks since the start.", nil, nil)
-	flightDesc   = prometheus.NewDesc("shortline_kafkasink_in_flight_batches", "Batches that wait for an acknowledgement.", nil, nil)
-	oldestDesc   = prometheus.NewDesc("shortline_kafkasink_oldest_pending_seconds", "Age of the oldest click that was to be delivered and is not acknowledged, 0 for none.", nil, nil)
+	errorsDesc   = prometheus.NewDesc("shortline_kafkasink_errors_total", "Deliveries that failed or timed out, each of which is retried, and failed attempts to prepare the topic.", nil, nil)
+	splitsDesc   = prometheus.NewDesc("shortline_kafkasink_split_batches_total", "Batches that the topic rejected because of their content. They are sent in halves.", nil, nil)
+	asidesDesc   = prometheus.NewDesc("shortline_kafkasink_dead_clicks_total", "Single clicks that the topic rejected. They are put aside in files.", nil, nil)
+	refusedDesc  = prometheus.NewDesc("shortline_kafkasink_refusals_total", "Messages rejected by a broker, by reason: too large, invalid, unknown topic, or unauthorized.", []string{"reason"}, nil)
+	readyDesc    = prometheus.NewDesc("shortline_kafkasink_topic_ready", "1 if the topic was found usable since the start.", nil, nil)
+	flightDesc   = prometheus.NewDesc("shortline_kafkasink_in_flight_batches", "Batches waiting for an acknowledgement.", nil, nil)
+	oldestDesc   = prometheus.NewDesc("shortline_kafkasink_oldest_pending_seconds", "Age of the oldest click in a delivery that is not acknowledged; 0 if there is none.", nil, nil)
 )
 
 // Describe and Collect make the Sink a prometheus.Collector.
@@ -143,7 +143,7 @@ func (s *Sink) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads the numbers of Stats.
+// Collect exports the figures of Stats.
 func (s *Sink) Collect(ch chan<- prometheus.Metric) {
 	st := s.Stats()
 	for _, m := range []struct {

@@ -10,23 +10,23 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// ErrHeld says that nothing may be shipped at the moment.
+// ErrHeld means that shipping is held, see Shipper.Hold.
 var ErrHeld = errors.New("ship: clicks are held back")
 
-// Hold keeps clicks in the spool for as long as why is not nil: another edge with the same identity is alive, whose
-// clicks could not be told from this one's. A batch that is with the sink already is finished.
+// Hold keeps clicks in the spool while why is not nil: another live edge has the same identity, so its clicks could not
+// be told from the clicks of this edge. A batch that the sink already has is finished.
 func (s *Shipper) Hold(why error) {
 	if !s.hold.set(why != nil) {
 		return
 	}
 	if why != nil {
-		s.log.Error("clicks are kept here and not shipped; links are served", "reason", why.Error())
+		s.log.Error("click shipping held", "reason", why.Error())
 	} else {
-		s.log.Info("clicks are shipped again")
+		s.log.Info("click shipping resumed")
 	}
 }
 
-// Repair offers clicks to the sink once more, as far as the spool still has them, and says what became of the order.
+// Repair delivers a range of clicks again, as far as the spool still has them, and reports the result.
 func (s *Shipper) Repair(o click.Range) snapshot.Repair {
 	r := snapshot.Repair{Range: o}
 	held, err := s.spool.Reship(o.Of(s.spool.Edge()), o.From, o.To)
@@ -41,17 +41,17 @@ func (s *Shipper) Repair(o click.Range) snapshot.Repair {
 	case o.To >= o.From && held < o.Len():
 		r.Refused = "some of the clicks are not in the spool any more"
 	}
-	s.log.Warn("clicks that went missing are shipped once more", "epoch", o.Epoch, "lane", o.Lane, "from", o.From, "to", o.To, "held", held, "refused", r.Refused)
+	s.log.Warn("missing clicks shipped again", "epoch", o.Epoch, "lane", o.Lane, "from", o.From, "to", o.To, "held", held, "refused", r.Refused)
 	return r
 }
 
-// gate is open in its zero value.
+// gate blocks shipping while it is shut. The zero value is open.
 type gate struct {
 	mu     sync.Mutex
 	opened chan struct{} // closed when the gate opens; nil while it is open
 }
 
-// set shuts or opens the gate and reports whether that is news.
+// set shuts or opens the gate. It reports whether that changed the gate.
 func (g *gate) set(shut bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -73,7 +73,7 @@ func (g *gate) shut() bool {
 	return g.opened != nil
 }
 
-// wait waits for the gate to be open; false means that the context has ended.
+// wait waits until the gate is open. It returns false if the context ended.
 func (g *gate) wait(ctx context.Context) bool {
 	g.mu.Lock()
 	opened := g.opened

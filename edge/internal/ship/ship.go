@@ -1,10 +1,10 @@
-// Package ship takes clicks out of the spool and gives them to a click.Sink, lane by lane and in order.
+// Package ship reads clicks from the spool and delivers them to a click.Sink, lane by lane and in order.
 //
-// It owns the pace: how long to wait for company before a batch leaves, and how long after a failure before the
-// same batch is tried again. It promises one batch in flight a lane, the very same bytes until the sink has
-// returned nil, and an acknowledgement to the spool only then. It leaves durability to the spool and counting
-// once to the sink; a batch that a sink refuses for ever holds up its lane for ever, and is for the sink to deal
-// with. Nothing leaves while it is held (see Hold); clicks then stay in the spool.
+// It owns the pace: how long a batch waits for more clicks, and the delay after a failure before the same batch is
+// retried. Each lane has one batch in flight, with unchanged bytes until the sink returns nil; only then is it
+// acknowledged to the spool. The spool provides durability, and the sink counts each click once. A batch that a sink
+// rejects permanently blocks its lane, so the sink must handle such batches. While shipping is held (see Hold), clicks
+// stay in the spool.
 package ship
 
 import (
@@ -21,16 +21,17 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// Config holds the settings. The zero value of each means its default.
+// Config has the settings. A zero value means the default.
 type Config struct {
-	// Linger is how long a batch waits for more clicks after its first. Default 25 ms; negative: not at all.
+	// Linger is how long a batch waits for more clicks after its first one; default 25 ms. A negative value disables
+	// it.
 	Linger      time.Duration
-	BatchEvents int           // most in one batch, default 10,000
-	BatchBytes  int           // most bytes of records in one batch, default 1,000,000
-	RetryFirst  time.Duration // wait after a first failure, default 50 ms; it doubles with each further one
-	RetryMost   time.Duration // up to this, default 5 s; each wait is shortened by up to a half at random
-	Origin      click.Origin  // of the batches
-	Logger      *slog.Logger  // default: says nothing
+	BatchEvents int           // maximum events in one batch, default 10,000
+	BatchBytes  int           // maximum bytes of records in one batch, default 1,000,000
+	RetryFirst  time.Duration // delay after the first failure, default 50 ms; it doubles with each further failure
+	RetryMost   time.Duration // longest delay, default 5 s; each delay is shortened by up to a half at random
+	Origin      click.Origin  // of this edge; every batch carries it
+	Logger      *slog.Logger  // default: no logging
 }
 
 func (c Config) withDefaults() Config {
@@ -55,7 +56,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every setting that makes no sense, defaults being filled in first.
+// Validate reports all invalid settings, after defaults are applied.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var problems []error
@@ -64,11 +65,11 @@ func (c Config) Validate() error {
 			problems = append(problems, fmt.Errorf("ship: "+format, args...))
 		}
 	}
-	check(c.Linger <= 10*time.Second, "lingering for %v, must be at most 10 s", c.Linger)
-	check(c.BatchEvents > 0, "batches of %d events, must be at least 1", c.BatchEvents)
-	check(c.BatchBytes >= click.MaxRecord, "batches of %d bytes, must be at least %d", c.BatchBytes, click.MaxRecord)
-	check(c.RetryFirst > 0, "first retry after %v, must be positive", c.RetryFirst)
-	check(c.RetryMost >= c.RetryFirst, "retries up to %v apart, must be at least the first wait", c.RetryMost)
+	check(c.Linger <= 10*time.Second, "linger of %v must be at most 10 s", c.Linger)
+	check(c.BatchEvents > 0, "batches of %d events: must be at least 1", c.BatchEvents)
+	check(c.BatchBytes >= click.MaxRecord, "batches of %d bytes: must be at least %d", c.BatchBytes, click.MaxRecord)
+	check(c.RetryFirst > 0, "first retry delay of %v must be positive", c.RetryFirst)
+	check(c.RetryMost >= c.RetryFirst, "longest retry delay of %v must be at least the first one", c.RetryMost)
 	return errors.Join(problems...)
 }
 
@@ -79,7 +80,7 @@ type Shipper struct {
 	spool *spool.Spool
 	sink  click.Sink
 
-	busy sync.Mutex // one Run or Drain at a time: a reader is for one goroutine
+	busy sync.Mutex // one Run or Drain at a time, because a reader is for one goroutine
 
 	batches     atomic.Uint64
 	events      atomic.Uint64
@@ -90,11 +91,12 @@ type Shipper struct {
 
 	hold gate
 
-	// waiting is, by lane, the time of the first click of the batch in hand, Unix milliseconds; 0: none is in hand.
+	// waiting is, for each lane, the time of the first click of the current batch in Unix milliseconds; 0 without a
+	// batch.
 	waiting []atomic.Int64
 }
 
-// New returns a shipper, or an error about its settings. The spool must be open for as long as Run or Drain run.
+// New returns a Shipper, or an error about its settings. The spool must stay open while Run or Drain runs.
 func New(cfg Config, from *spool.Spool, to click.Sink) (*Shipper, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func New(cfg Config, from *spool.Spool, to click.Sink) (*Shipper, error) {
 	return &Shipper{cfg: cfg, log: cfg.Logger, spool: from, sink: to, waiting: make([]atomic.Int64, len(from.Readers()))}, nil
 }
 
-// Run ships until the context ends, and returns nil. A delivery that is cut off by that counts as not done.
+// Run ships until the context ends, and returns nil. A delivery that this interrupts counts as not done.
 func (s *Shipper) Run(ctx context.Context) error {
 	s.each(func(lane int, r *spool.Reader) {
 		for r.Wait(ctx) == nil {
@@ -118,8 +120,8 @@ func (s *Shipper) Run(ctx context.Context) error {
 	return nil
 }
 
-// Drain ships what is in the spool now, without lingering, and returns nil when all of it was acknowledged, or
-// the context's error when that ended before, or ErrHeld. It waits for Run to return first.
+// Drain ships what is in the spool now, without lingering. It returns nil when everything was acknowledged, the
+// context's error if that ended first, or ErrHeld. It waits until Run has returned.
 func (s *Shipper) Drain(ctx context.Context) error {
 	var cut atomic.Bool
 	s.each(func(lane int, r *spool.Reader) {
@@ -144,7 +146,7 @@ func (s *Shipper) Drain(ctx context.Context) error {
 	return nil
 }
 
-// each runs work for every lane and waits for all.
+// each runs work for every lane and waits for all lanes.
 func (s *Shipper) each(work func(lane int, r *spool.Reader)) {
 	s.busy.Lock()
 	defer s.busy.Unlock()
@@ -155,9 +157,9 @@ func (s *Shipper) each(work func(lane int, r *spool.Reader)) {
 	lanes.Wait()
 }
 
-// deliver gives the batch to the sink as often as it takes. It returns false if the context ended first.
+// deliver delivers the batch, with retries. It returns false if the context ended first.
 func (s *Shipper) deliver(ctx context.Context, lane int, b *click.Batch) bool {
-	if !b.Repair { // what is shipped once more was acknowledged before
+	if !b.Repair { // a repaired batch was acknowledged before
 		s.waiting[lane].Store(begins(b))
 		defer s.waiting[lane].Store(0)
 	}
@@ -173,7 +175,7 @@ func (s *Shipper) deliver(ctx context.Context, lane int, b *click.Batch) bool {
 		if err == nil {
 			if tries > 1 {
 				s.failing.Add(-1)
-				s.log.Info("clicks are delivered again", "epoch", b.Epoch, "lane", b.Lane.Lane, "tries", tries)
+				s.log.Info("click delivery recovered", "epoch", b.Epoch, "lane", b.Lane.Lane, "attempts", tries)
 			}
 			s.batches.Add(1)
 			s.events.Add(uint64(b.Count))
@@ -184,13 +186,13 @@ func (s *Shipper) deliver(ctx context.Context, lane int, b *click.Batch) bool {
 		s.failures.Add(1)
 		if tries == 1 {
 			s.failing.Add(1)
-			s.log.Warn("clicks can't be delivered, trying again", "epoch", b.Epoch, "lane", b.Lane.Lane, "first", b.First, "events", b.Count, "error", err)
+			s.log.Warn("click delivery failed, retrying", "epoch", b.Epoch, "lane", b.Lane.Lane, "first", b.First, "events", b.Count, "error", err)
 		}
 		backoff.Sleep(ctx, backoff.Policy{First: s.cfg.RetryFirst, Most: s.cfg.RetryMost}.Delay(tries))
 	}
 }
 
-// begins is the time of a batch's first click, 0 if its bytes are no clicks.
+// begins returns the time of a batch's first click, or 0 if its bytes are not valid clicks.
 func begins(b *click.Batch) int64 {
 	var e click.Event
 	d := click.NewDecoder(b)
@@ -200,19 +202,19 @@ func begins(b *click.Batch) int64 {
 	return e.Time
 }
 
-// Stats is a moment's account. Counters count from the start of the process.
+// Stats has the current figures of a Shipper. Counters start with the process.
 type Stats struct {
 	Batches     uint64        // acknowledged
 	Events      uint64        // acknowledged, loss markers included
 	Bytes       uint64        // of records acknowledged
 	Failures    uint64        // deliveries that returned an error
-	Failing     int           // lanes whose batch failed and is not through yet
-	Held        bool          // nothing is shipped, see Hold
-	Oldest      time.Duration // how long the oldest click of those that are being delivered has waited; 0 if none is
+	Failing     int           // lanes whose current batch failed and is not delivered yet
+	Held        bool          // shipping is held, see Hold
+	Oldest      time.Duration // age of the oldest click in a delivery; 0 without a delivery
 	LastSuccess time.Time
 }
 
-// Stats returns the account. It may be called at any time.
+// Stats returns the current figures. It may be called at any time.
 func (s *Shipper) Stats() Stats {
 	st := Stats{
 		Batches: s.batches.Load(), Events: s.events.Load(), Bytes: s.bytes.Load(),
