@@ -1,8 +1,8 @@
-// Package click says what a click is: the event an edge records before it answers, its dense identity, its
-// binary form with a schema number, the batch in which clicks travel, and the port they are delivered to.
+// Package click defines a click: the event that an edge records before it answers, its identity, its binary form with a
+// schema number, the batch in which clicks travel, and the port to which they are delivered.
 //
-// An event carries raw facts and the decision that was taken. Deriving country, device or bot from them is
-// the ingest's work, so that it can be done again when the sources of that knowledge get better.
+// An event has raw facts and the decision that was made. Package ingest derives country, device and bots from them.
+// This can be repeated when the sources of that knowledge improve.
 package click
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Lane names one ordered stream of clicks: one lane of one start (epoch) of one edge instance.
+// Lane names one ordered stream of clicks: one lane of one run (epoch) of one edge.
 type Lane struct {
-	Edge  uint64 // random, drawn once per spool directory
-	Epoch uint32 // one higher at each start of the edge
+	Edge  uint64 // random, drawn once for each spool folder
+	Epoch uint32 // incremented at each start of the edge
 	Lane  uint8
 }
 
@@ -36,32 +36,32 @@ func (r Range) Of(edge uint64) Lane { return Lane{Edge: edge, Epoch: r.Epoch, La
 // Len returns how many clicks the range has.
 func (r Range) Len() uint64 { return r.To - r.From + 1 }
 
-// Event is one answered redirect. Strings may alias a request's memory: who keeps an Event copies them first.
+// Event is one answered redirect. Its strings may alias a request's memory; to keep an Event, copy them first.
 type Event struct {
-	Seq  uint64 // position in its lane: dense, from 1, given by the spool
-	Time int64  // Unix milliseconds, the edge's clock
+	Seq  uint64 // position in its lane: consecutive, from 1, assigned by the spool
+	Time int64  // Unix milliseconds, by the edge's clock
 
 	Link    uint64  // link.Record.Num
 	Owner   uint64  // link.Record.Owner
-	Variant link.ID // the arm that was drawn, or zero
+	Variant link.ID // the variant that was drawn, or zero
 	Rule    link.ID // the rule that matched, or zero
 
-	IP             netip.Addr // the visitor's address, trusted proxies taken off
-	UserAgent      string     // at most MaxUserAgent bytes, the rest is cut
+	IP             netip.Addr // the visitor's address, without trusted proxies
+	UserAgent      string     // at most MaxUserAgent bytes; the rest is cut off
 	Referer        string     // at most MaxReferer bytes
 	AcceptLanguage string     // at most MaxAcceptLanguage bytes
-	UTM            link.UTM   // in force on this click: the visitor's own, else the link's preset; at most MaxUTM bytes each
-	Prefetch       bool       // the request said that it was a prefetch or a prerender
+	UTM            link.UTM   // effective parameters: the visitor's own, or the link's preset; at most MaxUTM bytes each
+	Prefetch       bool       // the request was marked as a prefetch or prerender
 
-	// LostFrom and LostTo, when not 0, make this record no click but a loss marker: the edge had no room for
-	// the clicks with these sequence numbers (both ends included), or its disk lost them. All fields but Seq and
-	// Time are unset. Seq is LostTo: markers take no numbers of their own, so the numbers missing among the clicks
+	// LostFrom and LostTo, if not 0, make this record a loss marker instead of a click: the edge had no room for the
+	// clicks with these sequence numbers (both ends included), or its disk lost them. Only Seq and Time are set as
+	// well. Seq equals LostTo: markers have no sequence numbers of their own, so the numbers missing among the clicks
 	// of a lane are exactly those that its markers name.
 	LostFrom, LostTo uint64
 }
 
-// Bounds of what an event keeps of a request, in bytes. Rules see no more than this either: package visitor cuts with
-// the same constants, and package rule computes from them what a rule can cost.
+// Limits of what an event keeps of a request, in bytes. Rules see no more than this: package visitor cuts with the same
+// constants, and package rule uses them to compute the maximum cost of a rule.
 const (
 	MaxUserAgent      = 512
 	MaxReferer        = 1024
@@ -69,28 +69,28 @@ const (
 	MaxUTM            = 255 // each campaign parameter
 )
 
-// Origin says which edge a batch comes from, in its operator's words: EDGE_NAME and REGION. Either may be "". It travels beside
-// the batch, not in it: a reader of an older release does not see it.
+// Origin names the edge of a batch with its operator's settings EDGE_NAME and REGION. Either may be "". It travels
+// beside the batch, not in it, so readers of an older release do not see it.
 type Origin struct{ Edge, Region string }
 
-// MaxOrigin bounds each part of an Origin, in bytes.
+// MaxOrigin is the maximum size of each part of an Origin, in bytes.
 const MaxOrigin = 64
 
 var originText = regexp.MustCompile(`^[A-Za-z0-9._-]{0,64}$`)
 
-// Valid reports whether both parts are made of at most 64 letters, digits, dots, hyphens and underlines.
+// Valid reports whether both parts consist of at most 64 letters, digits, dots, hyphens and underscores.
 func (o Origin) Valid() bool {
 	return originText.MatchString(o.Edge) && originText.MatchString(o.Region)
 }
 
-// Batch is a run of events of one lane with consecutive sequence numbers, in order. The spool makes it, a
-// Sink takes it. Records is valid only during the call it is passed to.
+// Batch is a sequence of events of one lane with consecutive sequence numbers. The spool makes batches and a Sink
+// accepts them. Records is valid only during the call to which the batch is passed.
 type Batch struct {
 	Lane
 	First   uint64 // sequence number of the first event
 	Count   int
 	Records []byte // Count events, each as AppendRecord wrote it
-	Repair  bool   // shipped again on request: must not be skipped by a high-water mark
+	Repair  bool   // shipped again on request: must not be skipped because of a high-water mark
 	Origin  Origin
 }
 
@@ -98,10 +98,10 @@ type Batch struct {
 // succeeds once the lane has come that far.
 var ErrTooFar = errors.New("click: a repair of clicks that were not delivered yet")
 
-// Sink takes batches of clicks. Deliver returns nil only when every event of the batch is stored durably and
-// will be counted exactly once. Any error means "unknown": the caller delivers the very same batch again,
-// later, as often as it takes; a Sink must make that harmless. Calls for one lane come one at a time and in
-// order; lanes may come concurrently.
+// Sink accepts batches of clicks. Deliver returns nil only if every event of the batch is stored durably and will be
+// counted exactly once. After any error the outcome is unknown: the caller delivers the same batch again until it
+// succeeds, and the Sink must make that harmless. Calls for one lane come one at a time and in order. Calls for
+// different lanes may be concurrent. Package clicktest has the conformance suite.
 type Sink interface {
 	Deliver(ctx context.Context, b *Batch) error
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Schema is the number that AppendRecord writes into every record. Adding a field does not raise it, since
-// readers skip what they don't know; it is raised when an older reader would misunderstand a record.
+// Schema is the number that AppendRecord writes into every record. A new field does not change it, because readers skip
+// unknown fields. It is raised when an older reader would misunderstand a record.
 const Schema = 1
 
-// MaxRecord bounds what AppendRecord appends for one event, in bytes, its length prefix included.
+// MaxRecord is the maximum number of bytes that AppendRecord appends for one event, including the length prefix.
 const MaxRecord = 3840
 
-// maxForeign bounds a record that is read, in bytes: a newer writer's may be longer than ours.
+// maxForeign is the maximum size of a record to read, in bytes. Records of a newer writer may be longer than ours.
 const maxForeign = 64 << 10
 
 var (
-	// ErrCorrupt is wrapped by every error about bytes that are no records, or not those of the batch.
+	// ErrCorrupt is wrapped by every error about bytes that are not valid records, or not those of the batch.
 	ErrCorrupt = errors.New("click: corrupt records")
-	// ErrSchema is wrapped by errors about bytes of a schema or frame version newer than this code.
+	// ErrSchema is wrapped by errors about a schema or frame version that is newer than this code.
 	ErrSchema = errors.New("click: unknown schema")
 )
 
@@ -60,10 +60,10 @@ const (
 	wireFixed32 = 5
 )
 
-// AppendRecord appends the event as one length-delimited protobuf message (click.proto): a varint with the
-// message's length, then the message. It cuts strings to their bounds, drops an address's zone, and appends at
-// most MaxRecord bytes. It does not allocate where dst has room, and leaves zeros in that room behind the message
-// where there were zeros before.
+// AppendRecord appends the event as one length-delimited protobuf message (click.proto): a varint with the length of
+// the message, then the message. It cuts strings to their limits, drops an address's zone, and appends at most
+// MaxRecord bytes. It does not allocate if dst has enough capacity. If the capacity behind the record was zero, it is
+// zero afterwards.
 func AppendRecord(dst []byte, e *Event) []byte {
 	start := len(dst)
 	dst = append(dst, 0, 0, fieldSchema<<3|wireVarint, Schema)
@@ -101,12 +101,12 @@ func AppendRecord(dst []byte, e *Event) []byte {
 	dst = appendNumber(dst, fieldLostFrom, e.LostFrom)
 	dst = appendNumber(dst, fieldLostTo, e.LostTo)
 
-	// Two bytes were kept for the length, which nearly every record needs.
+	// Two bytes are reserved for the length, because nearly every record needs exactly two.
 	n := len(dst) - start - 2
 	if n < 0x80 {
 		copy(dst[start+1:], dst[start+2:])
 		dst[start] = byte(n)
-		dst[len(dst)-1] = 0 // an edge's spool has it written into a file, where zeros mean that nothing follows
+		dst[len(dst)-1] = 0 // the spool writes this memory into a file, where zeros mark the end of the records
 		return dst[:len(dst)-1]
 	}
 	dst[start] = byte(n) | 0x80
@@ -144,7 +144,7 @@ func appendString(dst []byte, field int, s string, limit int) []byte {
 	return append(dst, s...)
 }
 
-// cut shortens s to at most limit bytes, without leaving half a character at the end.
+// cut shortens s to at most limit bytes, without splitting a character.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -154,25 +154,25 @@ func cut(s string, limit int) string {
 			return s[:n]
 		}
 	}
-	return s[:limit] // no UTF-8 at all
+	return s[:limit] // not UTF-8
 }
 
-// Decoder reads the events of one batch in order. It trusts nothing: whatever the bytes, it ends with an error
-// or with exactly the batch's events. A Decoder is for one goroutine.
+// Decoder reads the events of one batch in order. It does not trust the bytes: it ends with an error or with exactly
+// the batch's events. A Decoder is for one goroutine.
 type Decoder struct {
 	rest  []byte
-	seq   uint64 // that the next record must have
-	count int    // events still to come
+	seq   uint64 // expected sequence number of the next record
+	count int    // remaining events
 }
 
-// NewDecoder returns a decoder of b.Records, which must not change while the decoder is in use.
+// NewDecoder returns a decoder of b.Records. The records must not change while the decoder is in use.
 func NewDecoder(b *Batch) Decoder {
 	return Decoder{rest: b.Records, seq: b.First, count: b.Count}
 }
 
 // Next sets *e to the next event and returns true, or returns false at the end of the batch. After an error
-// (ErrCorrupt, ErrSchema) there is nothing more to read. The event's strings are its own: one allocation an
-// event, none of the batch's memory is kept. Fields that this code does not know are skipped.
+// (ErrCorrupt, ErrSchema) it must not be called again. The event's strings are copies: each event costs one allocation,
+// and keeps no memory of the batch. Unknown fields are skipped.
 func (d *Decoder) Next(e *Event) (bool, error) {
 	if d.count == 0 {
 		if len(d.rest) != 0 {
@@ -194,16 +194,16 @@ func (d *Decoder) Next(e *Event) (bool, error) {
 	return true, nil
 }
 
-// splitRecord cuts one length-delimited message off b.
+// splitRecord splits off the first length-delimited message of b.
 func splitRecord(b []byte) (msg, rest []byte, err error) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 || n > maxForeign || n > uint64(len(b)-size) {
-		return nil, nil, fmt.Errorf("%w: a record is cut short", ErrCorrupt)
+		return nil, nil, fmt.Errorf("%w: a record is incomplete", ErrCorrupt)
 	}
 	return b[size : size+int(n)], b[size+int(n):], nil
 }
 
-// decode sets *e from one message. The message is a string, so that the event's strings can be parts of it.
+// decode sets *e from one message. The message is a string, so that the event's strings can be substrings of it.
 func decode(msg string, e *Event) error {
 	*e = Event{}
 	var schema uint64
@@ -237,7 +237,7 @@ func decode(msg string, e *Event) error {
 			ok = false
 		}
 		if !ok {
-			return fmt.Errorf("%w: field %d is cut short or of no known wire type", ErrCorrupt, tag>>3)
+			return fmt.Errorf("%w: field %d is incomplete or has an unknown wire type", ErrCorrupt, tag>>3)
 		}
 		if !e.set(tag, number, text, &schema) {
 			return fmt.Errorf("%w: field %d has a wrong type or value", ErrCorrupt, tag>>3)
@@ -254,7 +254,7 @@ func decode(msg string, e *Event) error {
 	return nil
 }
 
-// set stores one field of a message in the event. It reports whether the field is unknown or makes sense.
+// set stores one field of a message in the event. It returns false if the field has a wrong type or value.
 func (e *Event) set(tag, number uint64, text string, schema *uint64) bool {
 	field, isText := tag>>3, tag&7 == wireBytes
 	switch field {
@@ -321,7 +321,7 @@ func (e *Event) set(tag, number uint64, text string, schema *uint64) bool {
 	return true
 }
 
-// takeVarint cuts a varint of at most ten bytes off s.
+// takeVarint splits a varint of at most ten bytes off s.
 func takeVarint(s string) (v uint64, rest string, ok bool) {
 	for i := 0; i < len(s) && i < binary.MaxVarintLen64; i++ {
 		c := s[i]

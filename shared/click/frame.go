@@ -6,7 +6,7 @@ import (
 	"hash/crc32"
 )
 
-// A frame is a batch as one message of a queue: a fixed header, little-endian, then the records.
+// A frame is a batch in the form of one message of a queue: a fixed little-endian header, then the records.
 //
 //	 0  magic "SLCB"
 //	 4  version of the frame, 1
@@ -15,10 +15,10 @@ import (
 //	 7  0
 //	 8  edge, 64 bits
 //	16  epoch, 32 bits
-//	20  count of records, 32 bits
+//	20  number of records, 32 bits
 //	24  sequence number of the first record, 64 bits
 //	32  length of the records in bytes, 32 bits
-//	36  CRC-32C of all before and all after this field, 32 bits
+//	36  CRC-32C of all bytes before and after this field, 32 bits
 //	40  records
 const (
 	frameMagic   = "SLCB"
@@ -30,7 +30,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// AppendBatch appends the batch as one frame. The records are copied.
+// AppendBatch appends the batch as one frame. It copies the records.
 func AppendBatch(dst []byte, b *Batch) []byte {
 	start := len(dst)
 	var flags byte
@@ -48,11 +48,11 @@ func AppendBatch(dst []byte, b *Batch) []byte {
 	return append(dst, b.Records...)
 }
 
-// ParseBatch reads one frame, which must be all of data, and verifies its checksum and that it holds as many
-// records as it says. The batch's Records are part of data. Errors wrap ErrCorrupt or ErrSchema.
+// ParseBatch parses one frame, which must be all of data. It verifies the checksum and the number of records. The
+// batch's Records are a slice of data. Errors wrap ErrCorrupt or ErrSchema.
 func ParseBatch(data []byte) (Batch, error) {
 	if len(data) < frameHeader || string(data[:4]) != frameMagic {
-		return Batch{}, fmt.Errorf("%w: no batch frame", ErrCorrupt)
+		return Batch{}, fmt.Errorf("%w: not a batch frame", ErrCorrupt)
 	}
 	if v := data[4]; v != frameVersion {
 		return Batch{}, fmt.Errorf("%w: batch frame version %d, this program knows %d", ErrSchema, v, frameVersion)

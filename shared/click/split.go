@@ -1,10 +1,10 @@
 package click
 
-// Split cuts the batch after its first n events, for a queue that refuses it as too large. Both parts share the
-// records' memory. An error wraps ErrCorrupt: the records are not n or more. It panics unless 0 < n < Count.
+// Split splits the batch after its first n events, for a queue that rejects it as too large. Both parts share the
+// memory of the records. An error wraps ErrCorrupt: there are fewer than n records. Split panics unless 0 < n < Count.
 func (b *Batch) Split(n int) (head, rest Batch, err error) {
 	if n <= 0 || n >= b.Count {
-		panic("BUG: click: a batch is split at its end or beyond")
+		panic("BUG: click: batch split at or beyond its end")
 	}
 	tail := b.Records
 	for range n {
