@@ -1,18 +1,18 @@
-// Package kafkatest starts Apache Kafka for tests: the real broker, one node that is its own controller.
+// Package kafkatest starts Apache Kafka for tests: the real broker, as a single node that is its own controller.
 //
-// It owns the broker's process, its settings and its ports. It promises that a broker ends with the process that
-// started it, that a broker which was killed or stopped comes back on the same folder and ports, and that as many
-// processes as like may start brokers of their own at the same time. Topics, users and clients are for its callers.
+// It owns the broker's process, settings and ports. A broker ends with the process that started it. A broker that was
+// killed or stopped can restart with the same folder and ports. Any number of processes may start their own brokers at
+// the same time. Callers create topics, users and clients.
 //
-// The broker's programs are fetched by deploy/dev/parts into the user's cache folder, as test/kafka/pom.xml names
-// them and jars.sha256 beside it proves them. test/kafka/cmd/kafkad runs a broker by hand.
+// deploy/dev/parts downloads the broker's programs into the user's cache folder. test/kafka/pom.xml lists them, and
+// jars.sha256 beside it has their checksums. test/kafka/cmd/kafkad runs a broker by hand.
 package kafkatest
 
 import (
 	"bytes"
 	"cmp"
 	"context"
-	_ "embed" // the log's settings
+	_ "embed" // settings of the broker's log
 	"errors"
 	"fmt"
 	"io"
@@ -25,47 +25,47 @@ import (
 	"time"
 )
 
-// Version is that of the broker, the same as in test/kafka/pom.xml.
+// Version is the broker's version. It must be the version in test/kafka/pom.xml.
 const Version = "4.1.1"
 
-// Config says what is special about a broker; the zero value starts a working one.
+// Config has the settings of a broker. The zero value is usable.
 type Config struct {
-	// Dir holds the broker's data, and is made if it is missing. "" means a folder of the broker's own, which Close
-	// removes.
+	// Dir has the broker's data, and is created if it is missing. "" means a temporary folder, which Close removes.
 	Dir string
-	// Port is where clients connect, on 127.0.0.1; 0 picks a free one.
+	// Port is the port for clients on 127.0.0.1; 0 chooses a free one.
 	Port int
-	// HeapMB bounds the broker's heap; 0 means 256.
+	// HeapMB is the maximum heap size of the broker; 0 means 256.
 	HeapMB int
-	// Settings are added to the broker's, or replace them; the names are those of Kafka's server.properties.
+	// Settings add to the broker's settings or replace them. The names are those of Kafka's server.properties.
 	Settings map[string]string
 	// Secure, if set, opens a second port with TLS.
 	Secure *Secure
-	// Output is given what the broker logs, which are errors; nil keeps the last of it for the error of a failed start.
+	// Output receives the broker's log, which has errors only. With nil, the end of the log is kept for the error of a
+	// failed start.
 	Output io.Writer
 }
 
-// Broker is one running broker. Its methods may be called from one goroutine at a time.
+// Broker is a running broker. Its methods may be called by one goroutine at a time.
 type Broker struct {
 	cfg     Config
 	dir     string
-	own     bool // the folder is the broker's own
+	own     bool // the folder is temporary
 	port    int
 	secure  int
 	control int
 
-	// sweeper, of a shared broker, is held open for as long as the process lives.
+	// sweeper belongs to a shared broker, and stays open while the process lives.
 	sweeper io.Closer
 
 	cmd    *exec.Cmd
-	ended  chan struct{} // closed when the process is gone
+	ended  chan struct{} // closed when the process has ended
 	output *tail
 }
 
-// errTaken says that somebody else had one of the ports.
+// errTaken reports that another process uses one of the ports.
 var errTaken = errors.New("a port is taken")
 
-// Start runs a broker and returns when it serves, which takes some seconds. The broker outlives ctx.
+// Start starts a broker and returns when it is ready, which takes some seconds. The broker outlives ctx.
 func Start(ctx context.Context, cfg Config) (*Broker, error) {
 	b := &Broker{cfg: cfg, dir: cfg.Dir}
 	if b.dir == "" {
@@ -89,19 +89,19 @@ func Start(ctx context.Context, cfg Config) (*Broker, error) {
 		}
 	}
 	b.Close()
-	return nil, errors.New("start Kafka: no free ports were found in five tries")
+	return nil, errors.New("start Kafka: no free ports found in five attempts")
 }
 
-// Addr is host:port for clients.
+// Addr returns host:port for clients.
 func (b *Broker) Addr() string { return fmt.Sprintf("127.0.0.1:%d", b.port) }
 
-// SecureAddr is host:port for clients with TLS, for a broker that has Config.Secure.
+// SecureAddr returns host:port for clients with TLS, if the broker has Config.Secure.
 func (b *Broker) SecureAddr() string { return fmt.Sprintf("127.0.0.1:%d", b.secure) }
 
-// Dir is the folder with the broker's data.
+// Dir returns the folder with the broker's data.
 func (b *Broker) Dir() string { return b.dir }
 
-// Restart starts the broker again after Kill or Stop, on the same data and ports, and returns when it serves.
+// Restart starts the broker again after Kill or Stop, with the same data and ports, and returns when it is ready.
 func (b *Broker) Restart(ctx context.Context) error {
 	jars, err := programs()
 	if err != nil {
@@ -117,7 +117,7 @@ func (b *Broker) Restart(ctx context.Context) error {
 	heap := cmp.Or(b.cfg.HeapMB, 256)
 	cmd := exec.Command(java,
 		"-Xms64m", fmt.Sprintf("-Xmx%dm", heap), fmt.Sprintf("-XX:MaxDirectMemorySize=%dm", heap),
-		// A test's broker lives for seconds: what costs least to start is fastest.
+		// A test's broker lives for seconds, so the fastest start is best.
 		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError", "-XX:-UsePerfData",
 		"-Dlog4j2.configurationFile="+b.path("log4j2.properties"),
 		"-cp", filepath.Join(jars, "*"), "kafka.Kafka", b.path("server.properties"))
@@ -130,7 +130,7 @@ func (b *Broker) Restart(ctx context.Context) error {
 	}
 	b.cmd, b.ended = cmd, make(chan struct{})
 	go func(ended chan struct{}) {
-		_ = cmd.Wait() // how it ended, its output says
+		_ = cmd.Wait() // the output reports how it ended
 		close(ended)
 	}(b.ended)
 
@@ -146,7 +146,7 @@ func (b *Broker) Restart(ctx context.Context) error {
 			why = errTaken
 		}
 	case <-patience.C:
-		why = errors.New("it does not serve after two minutes")
+		why = errors.New("not ready after two minutes")
 	case <-ctx.Done():
 		why = ctx.Err()
 	}
@@ -154,7 +154,7 @@ func (b *Broker) Restart(ctx context.Context) error {
 	return fmt.Errorf("start Kafka: %w: %s", why, b.output)
 }
 
-// Kill ends the broker as kill -9 does, and waits until it is gone. A broker that is gone is left so.
+// Kill kills the broker as kill -9 does, and waits until it has ended. It does nothing if the broker has ended already.
 func (b *Broker) Kill() {
 	if b.cmd != nil {
 		_ = b.cmd.Process.Kill() // it may have ended already
@@ -162,7 +162,7 @@ func (b *Broker) Kill() {
 	}
 }
 
-// Stop asks the broker to end, and waits until it is gone; after ten seconds it is killed.
+// Stop asks the broker to stop, and waits until it has ended. It kills the broker after ten seconds.
 func (b *Broker) Stop() {
 	if b.cmd == nil {
 		return
@@ -175,26 +175,26 @@ func (b *Broker) Stop() {
 	}
 }
 
-// Pause makes the broker do nothing, as a machine does that hangs: connections stay, and nobody answers.
+// Pause stops the broker's process like a hanging machine: connections stay open, but nothing answers.
 func (b *Broker) Pause() error { return b.cmd.Process.Signal(syscall.SIGSTOP) }
 
-// Resume ends a Pause.
+// Resume ends a pause.
 func (b *Broker) Resume() error { return b.cmd.Process.Signal(syscall.SIGCONT) }
 
-// Close kills the broker, and removes its data if the folder is its own.
+// Close kills the broker, and removes a temporary folder.
 func (b *Broker) Close() {
 	b.Kill()
 	if b.own {
-		_ = os.RemoveAll(b.dir) // what is left in the temporary folder harms nobody
+		_ = os.RemoveAll(b.dir) // leftovers in the temporary folder are harmless
 	}
 }
 
-// Wait waits until the broker's process has ended by itself or otherwise.
+// Wait waits until the broker's process has ended.
 func (b *Broker) Wait() { <-b.ended }
 
 func (b *Broker) path(name string) string { return filepath.Join(b.dir, name) }
 
-// programs is the folder of the broker's programs.
+// programs returns the folder with the broker's programs.
 func programs() (string, error) {
 	cache := os.Getenv("XDG_CACHE_HOME")
 	if cache == "" {
@@ -206,19 +206,19 @@ func programs() (string, error) {
 	}
 	dir := filepath.Join(cache, "shortline", "kafka-"+Version)
 	if _, err := os.Stat(filepath.Join(dir, "kafka_2.13-"+Version+".jar")); err != nil {
-		return "", fmt.Errorf("start Kafka: its programs are not here (%w); deploy/dev/parts fetches them", err)
+		return "", fmt.Errorf("start Kafka: its programs are missing (%w); deploy/dev/parts downloads them", err)
 	}
 	return dir, nil
 }
 
-// tail passes a broker's output on, keeps the last of it, and notices when the broker serves.
+// tail forwards a broker's output, keeps the end of it, and detects when the broker is ready.
 type tail struct {
 	next io.Writer
 
 	mu      sync.Mutex
 	last    []byte
 	serves  bool
-	started chan struct{} // closed when the broker serves
+	started chan struct{} // closed when the broker is ready
 }
 
 const (
@@ -243,7 +243,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the last of the output.
+// String returns the end of the output.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -4,5 +4,5 @@ package kafkatest
 
 import "syscall"
 
-// diesWithParent can't be had here: a broker whose parent is killed must be ended by hand.
+// diesWithParent is not supported here: if its parent is killed, the broker must be stopped by hand.
 func diesWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

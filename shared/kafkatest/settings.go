@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// Secure describes the port with TLS. With Users, a client must also sign in as one of them.
+// Secure configures the port with TLS. With Users, clients must also authenticate.
 type Secure struct {
-	// CertFile and KeyFile are the broker's own, in PEM, the key in PKCS #8.
+	// CertFile and KeyFile are the broker's certificate and key in PEM; the key is in PKCS #8.
 	CertFile, KeyFile string
-	// ClientCAFile, if set, makes a client show a certificate that this authority has signed.
+	// ClientCAFile, if set, requires client certificates that this authority has signed.
 	ClientCAFile string
-	// Users are names and passwords for PLAIN. Users for SCRAM-SHA-256 and SCRAM-SHA-512 are made through the open
-	// port, as an operator makes them.
+	// Users are user names and passwords for PLAIN. Users for SCRAM-SHA-256 and SCRAM-SHA-512 are created through the
+	// port without TLS, as an operator does.
 	Users map[string]string
 }
 
-// pick chooses ports. They are below those that the system gives to outgoing connections: a client that tries
-// again and again to reach a broker that is away would else, one day, be given the very port and reach itself.
+// pick chooses ports below the range of outgoing connections. In that range, a client that retries to reach a stopped
+// broker could eventually get the broker's own port and connect to itself.
 func (b *Broker) pick() error {
 	ports := []*int{&b.port, &b.control}
 	if b.port = b.cfg.Port; b.port != 0 {
@@ -49,7 +49,7 @@ func (b *Broker) pick() error {
 	return nil
 }
 
-// prepare writes the settings, and formats the folder if it is new.
+// prepare writes the settings, and formats a new folder.
 func (b *Broker) prepare() error {
 	if err := os.MkdirAll(b.path("log"), 0o700); err != nil {
 		return err
@@ -78,8 +78,8 @@ func (b *Broker) prepare() error {
 	if err := os.WriteFile(b.path("log4j2.properties"), logSettings, 0o600); err != nil {
 		return err
 	}
-	// All that formatting does to the folder of a single node, without a second start of Java. The broker adds an
-	// identity of the folder by itself.
+	// This is all that formatting does to the folder of a single node, without a second start of Java. The broker adds
+	// the folder's id by itself.
 	format := b.path("log/meta.properties")
 	if _, err := os.Stat(format); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -102,9 +102,9 @@ func (b *Broker) settings() map[string]string {
 		"default.replication.factor": "1", "offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "4",
 		"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1",
 		"share.coordinator.state.topic.replication.factor": "1", "share.coordinator.state.topic.min.isr": "1",
-		// Tests wait for groups, and make their members die.
+		// Tests wait for consumer groups, and kill members.
 		"group.initial.rebalance.delay.ms": "0", "group.min.session.timeout.ms": "500",
-		// Few threads and small buffers: several brokers share a developer's machine.
+		// Few threads and small buffers, because several brokers share a developer's machine.
 		"num.network.threads": "2", "num.io.threads": "4", "background.threads": "2", "num.recovery.threads.per.data.dir": "1",
 		"log.cleaner.dedupe.buffer.size": "8388608", "log.cleaner.io.buffer.size": "262144",
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Run starts a broker of the test's own, which ends with the test. A missing part fails the test.
+// Run starts a broker for one test; it ends with the test. If the broker's programs are missing, the test fails.
 func Run(t testing.TB, cfg Config) *Broker {
 	t.Helper()
 	b, err := Start(t.Context(), cfg)
@@ -20,8 +20,8 @@ func Run(t testing.TB, cfg Config) *Broker {
 	return b
 }
 
-// Shared returns the address of a broker that all tests of the process share, with the settings of a zero Config.
-// It starts on first use and ends with the process. Tests must use topics and groups of their own.
+// Shared returns the address of a broker that all tests of the process share, with the settings of a zero Config. It
+// starts on first use and ends with the process. Tests must use their own topics and groups.
 func Shared(t testing.TB) string {
 	t.Helper()
 	b, err := shared()
@@ -36,10 +36,10 @@ var shared = sync.OnceValues(func() (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A process can't clean up after its own end. This one sees it by the end of its input, and waits for the broker,
-	// which is dying too, to stop making files.
+	// A process cannot clean up after its own end. This shell notices the end because its input is closed. It waits
+	// until the broker, which is ending too, creates no more files.
 	sweeper := exec.Command("sh", "-c", `read -r _; for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$0" && sleep 0.3 && [ ! -e "$0" ] && break; done`, dir)
-	sweeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // not for ^C
+	sweeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // protects it from ^C
 	pipe, err := sweeper.StdinPipe()
 	if err != nil {
 		return nil, err
