@@ -1,35 +1,35 @@
-# Shortline: `make help` is the front door.
+# `make help` lists all targets.
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 MODULES  = shared edge control control/cmd/standalone deploy/grafana/generate test/chd test/kafka test/observe test/browser test/harness test/deploy
 LDFLAGS  = -s -w -X github.com/shortline/shortline/shared/ops.Version=$(VERSION)
-# Making WebP takes C code; linked in whole, control still runs anywhere.
+# The WebP encoder is C code. Static linking lets control run on any distribution.
 STATIC   = $(if $(filter Linux,$(shell uname -s)),-linkmode external -extldflags "-static")
-# What the compiler inlines in an edge follows a profile of redirects; edgebench -profile writes a new one.
+# The compiler inlines an edge's code by a profile of redirects. edgebench -profile writes a new one.
 PROFILE  = $(CURDIR)/edge/bench/edge.pgo
 CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shortline
 DATA_DIR ?= $(CURDIR)/data
 export DATA_DIR
-# What make prose reads. The texts of licences are not ours.
+# Input of make prose. Licence texts are excluded, because they are not ours.
 PROSE    = $(wildcard *.md) docs test/README.md edge shared control test deploy .ci/tools/licences
 
-# Packages of the control plane with goroutines of their own. The detector makes the others' password hashing and
-# databases ten times slower and has nothing to find there.
+# Packages of the control plane that start goroutines. In the others, the race detector finds nothing and slows down password
+# hashing and databases by a factor of ten.
 RACY = $(addprefix ./internal/,platform/auth platform/outbound clicks/ingest/... manage/webhooks fleet/... app)
 
 .DEFAULT_GOAL := help
 
-help: ## what there is
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z0-9%-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: compiler ## a running shortener in one process: http://127.0.0.1:8080
+run: compiler ## build and run standalone: http://127.0.0.1:8080
 	@echo "building (the first time takes a minute or two) ..."
 	@$(MAKE) -s build-standalone
 	@deploy/dev/geo --background
 	@exec bin/standalone
 
-build: compiler ## bin/edge, bin/control and bin/standalone, each with the licences of what it contains
+build: compiler ## build bin/edge, bin/control and bin/standalone, each with its licences
 	@mkdir -p bin
 	cd edge && CGO_ENABLED=0 $(GO) build -trimpath -pgo=$(PROFILE) -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
 	cd control && CGO_ENABLED=1 $(GO) build -trimpath -tags netgo,osusergo -ldflags '$(LDFLAGS) $(STATIC)' -o ../bin/ ./cmd/control
@@ -40,7 +40,7 @@ build-standalone: compiler
 	@mkdir -p bin
 	cd control/cmd/standalone && $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/standalone .
 
-test: ## all tests, with the real servers that they need
+test: ## run all tests, with the real servers that they need
 	@deploy/dev/parts
 	@test/observe/parts
 	@set -e; for m in shared edge; do echo "== $$m, with the race detector"; (cd $$m && $(GO) test -race -timeout 15m ./...); done
@@ -55,7 +55,7 @@ test: ## all tests, with the real servers that they need
 	@echo "== test/deploy" && cd test/deploy && GOWORK=off $(GO) test -count=1 -timeout 20m ./...
 	@echo "== test/harness, the short experiments" && cd test/harness && $(GO) test -count=1 -short -timeout 25m ./...
 
-check: ## format, length, vet, staticcheck, each module without the workspace; commit messages, licences, known vulnerabilities
+check: ## check format, length, vet, staticcheck, each module alone; commit messages, licences, known vulnerabilities
 	@out=$$(gofmt -l $(MODULES)); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@.ci/commits
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
@@ -64,11 +64,11 @@ check: ## format, length, vet, staticcheck, each module without the workspace; c
 	@cd .ci/tools && GOWORK=off $(GO) run ./licences -check
 	@deploy/dev/vulns
 
-prose: ## docs and comments against the rules of docs/style.md
+prose: ## check docs and comments against docs/style.md
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ github.com/vale-cli/vale/v3/cmd/vale
 	@$(CACHE)/bin/vale --output=line --no-global --glob='!**/node_modules/**' $(PROSE)
 
-bench: ## every budget against its baseline in the same run; table and plot in docs/benchmarks
+bench: ## measure every budget against its baseline; table and chart in docs/benchmarks
 	@mkdir -p bin
 	cd edge && $(GO) build -pgo=$(PROFILE) -o ../bin/edgebench ./bench
 	bin/edgebench -out docs/benchmarks
@@ -79,46 +79,46 @@ bench: ## every budget against its baseline in the same run; table and plot in d
 	cd control && $(GO) test -run xxx -bench Queries -benchtime 3x ./internal/clicks/analytics/duckdb
 	cd control && $(GO) test -run xxx -bench URLs -benchtime 5x ./internal/store
 
-guard: ## the benchmarks' verdict that needs no quiet machine
+guard: ## check the benchmarks that need no quiet machine
 	cd edge && $(GO) run ./bench -guard
 
-fuzz: ## every fuzz target for FUZZTIME (10s), or FUZZEXECS inputs
+fuzz: ## run every fuzz target for FUZZTIME (10s), or FUZZEXECS inputs
 	@deploy/dev/fuzz $(MODULES)
 
-e2e: ## the whole road, in one process and as a fleet: README, full load, kill -9 (N=30), rolling restarts
+e2e: ## test standalone and a fleet end to end: README, full load, kill -9 (N=30), rolling restarts
 	@deploy/dev/parts
 	@test/observe/parts
 	@cd control/cmd/standalone && FRESH_ROUNDS=10000 $(GO) test -count=1 -timeout 30m -v -run 'E2E|TestAPI1' ./...
 	@cd test/harness && $(GO) test -count=1 -timeout 30m -v ./e2e
 
-chaos-%: ## an experiment of docs/developers/reliability.md, such as make chaos-G01 N=300
+chaos-%: ## run an experiment of docs/developers/reliability.md, such as make chaos-G01 N=300
 	@deploy/dev/parts
 	@deploy/dev/chaos $*
 
-bound-%: ## the same of one package, at a release's size, such as make bound-G05
+bound-%: ## run a package's experiment at the size of a release, such as make bound-G05
 	@deploy/dev/parts
 	@deploy/dev/bounds $*
 
-load: ## k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, stress, spike or soak
+load: ## run k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, stress, spike or soak
 	@test/observe/parts
 	$(CACHE)/bin/k6 run $(K6FLAGS) deploy/k6/$(or $(K6),load).js
 
-docs: ## the documentation as a site with search, in bin/docs; fails on dead links
+docs: ## build the documentation site with search in bin/docs; fails on dead links
 	@command -v npm >/dev/null || { echo "make docs needs Node.js 18 or later, with npm."; exit 1; }
 	@cd docs && npm ci --silent --no-audit --no-fund && npm run --silent build
 
-geo: ## the free geo database (CC BY 4.0, DB-IP) into DATA_DIR
+geo: ## download the free geo database (CC BY 4.0, DB-IP) into DATA_DIR
 	@deploy/dev/geo
 
-up: ## one process in a container (docker compose)
-	@mkdir -p "$${GEO_DIR:-./data/geo}" # Docker would make it as root
+up: ## run standalone in a container (docker compose)
+	@mkdir -p "$${GEO_DIR:-./data/geo}" # otherwise Docker creates it as root
 	VERSION=$(VERSION) docker compose up --detach --build --wait standalone
 
-up-fleet: ## a whole fleet in containers
+up-fleet: ## run a fleet in containers
 	deploy/make-secrets
 	VERSION=$(VERSION) docker compose up --detach --build --wait
 
-down: ## stop the containers; the data stays
+down: ## stop the containers and keep the data
 	docker compose --profile '*' down
 
 compiler:
