@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// AuditRow is one row of the audit log, as stored. Old, New and Metadata are JSON.
+// AuditRow is one stored row of the audit log. Old, New and Metadata are JSON.
 type AuditRow struct {
 	Seq        int64
 	ID         string
@@ -32,7 +32,7 @@ func scanAudit(row interface{ Scan(...any) error }) (r AuditRow, err error) {
 	return r, err
 }
 
-// LockAudit makes writers of the audit log take turns until they commit. SQLite has one writer anyway.
+// LockAudit serializes writers of the audit log until they commit. SQLite needs no lock: it has one writer.
 func (tx *Tx) LockAudit(ctx context.Context) error {
 	if !tx.pg {
 		return nil
@@ -41,7 +41,7 @@ func (tx *Tx) LockAudit(ctx context.Context) error {
 	return err
 }
 
-// AuditHead reads the newest row's position, hash and HMAC: zero values in an empty log.
+// AuditHead returns the sequence number, hash and HMAC of the newest row; zero values if the log is empty.
 func (c Conn) AuditHead(ctx context.Context) (seq int64, hash string, mac sql.NullString, err error) {
 	err = c.Row(ctx, `SELECT seq, hash, mac FROM audit_logs ORDER BY seq DESC LIMIT 1`).Scan(&seq, &hash, &mac)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -50,7 +50,7 @@ func (c Conn) AuditHead(ctx context.Context) (seq int64, hash string, mac sql.Nu
 	return seq, hash, mac, err
 }
 
-// AuditHash reads the hash of one row, "" if there is no such row.
+// AuditHash returns the hash of one row, or "" if there is no such row.
 func (c Conn) AuditHash(ctx context.Context, seq int64) (hash string, err error) {
 	err = c.Row(ctx, `SELECT hash FROM audit_logs WHERE seq = ?`, seq).Scan(&hash)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -59,7 +59,7 @@ func (c Conn) AuditHash(ctx context.Context, seq int64) (hash string, err error)
 	return hash, err
 }
 
-// AuditKeys are those that sign rows of the audit log; the first one signs.
+// AuditKeys returns the keys that sign audit rows. The first key signs; the others only verify.
 func (tx *Tx) AuditKeys() [][]byte { return tx.auditKeys }
 
 // InsertAudit appends a row.
@@ -69,7 +69,7 @@ func (tx *Tx) InsertAudit(ctx context.Context, r AuditRow) error {
 	return err
 }
 
-// EachAudit calls f for every row in order, holding one row at a time.
+// EachAudit calls f for every row in order. It holds one row in memory at a time.
 func (c Conn) EachAudit(ctx context.Context, f func(AuditRow) error) error {
 	rows, err := c.Query(ctx, `SELECT `+auditColumns+` FROM audit_logs ORDER BY seq`)
 	if err != nil {
@@ -88,10 +88,10 @@ func (c Conn) EachAudit(ctx context.Context, f func(AuditRow) error) error {
 	return rows.Err()
 }
 
-// AuditFilter selects audit rows; a zero field selects everything.
+// AuditFilter selects audit rows. A zero field selects everything.
 type AuditFilter struct {
 	Action, EntityType, EntityID, UserID string
-	From, To                             int64  // created in [From, To); To 0 means no end
+	From, To                             int64  // created in [From, To); To 0: no end
 	SortBy                               string // one of AuditSorts; "" means createdAt
 	Ascending                            bool
 	Offset, Limit                        int
@@ -100,7 +100,7 @@ type AuditFilter struct {
 // AuditSorts maps the API's sort keys of the audit log to columns.
 var AuditSorts = map[string]string{"createdAt": "created_at", "action": "action", "entityType": "entity_type", "userId": "user_id"}
 
-// AuditLogs reads one page, and how many rows the filter selects in all.
+// AuditLogs reads one page, and counts all rows that the filter selects.
 func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, total int, err error) {
 	where, args := []string{"1 = 1"}, []any{}
 	for _, eq := range []struct{ column, value string }{{"action", f.Action}, {"entity_type", f.EntityType}, {"entity_id", f.EntityID}, {"user_id", f.UserID}} {
@@ -126,7 +126,7 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 	if f.Ascending {
 		dir = "ASC"
 	}
-	if column == "user_id" { // the dialects differ in where rows without one come
+	if column == "user_id" { // the dialects sort NULL differently
 		nulls = " NULLS LAST"
 	}
 	rows, err = All(ctx, c, scanAudit, fmt.Sprintf(`SELECT %s FROM audit_logs WHERE %s ORDER BY %s %s%s, seq %s LIMIT ? OFFSET ?`, auditColumns, cond, column, dir, nulls, dir),

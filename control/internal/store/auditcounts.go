@@ -2,16 +2,16 @@ package store
 
 import "context"
 
-// AuditCount is how often something of one bucket has failed in a window.
+// AuditCount counts the failures of one bucket in one window. Times are Unix milliseconds.
 type AuditCount struct {
 	Action, Bucket, EntityType string
 
 	Count   int64
-	FirstAt int64  // of those beyond the first few, ms; 0 if there is none
-	LastAt  int64  // ms
-	Address string // of the latest
-	Latest  string // its metadata, JSON
-	EndsAt  int64  // ms
+	FirstAt int64 // first failure beyond the exact ones; 0: none
+	LastAt  int64
+	Address string // of the latest failure
+	Latest  string // metadata of the latest failure, JSON
+	EndsAt  int64
 }
 
 const auditCountColumns = `action, entity_type, count, first_at, last_at, address, latest, ends_at`
@@ -21,8 +21,8 @@ func scanAuditCount(row interface{ Scan(...any) error }) (c AuditCount, err erro
 	return c, err
 }
 
-// HitAuditCount counts one failure, which starts a window if there is none, and returns its number in the window. Those
-// beyond the first exact ones are what the window's times tell of.
+// HitAuditCount counts one failure and returns its number in the window. It starts a window if there is none. FirstAt
+// belongs to the first of the failures beyond the first exact ones.
 func (tx *Tx) HitAuditCount(ctx context.Context, c AuditCount, exact int64) (n int64, err error) {
 	err = tx.Row(ctx, `INSERT INTO audit_counts (key, `+auditCountColumns+`) VALUES (?, ?, ?, 1, 0, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET
@@ -34,7 +34,8 @@ func (tx *Tx) HitAuditCount(ctx context.Context, c AuditCount, exact int64) (n i
 	return n, err
 }
 
-// TakeAuditCounts removes the windows that have ended by now and returns them. Of two callers at once, one gets them.
+// TakeAuditCounts removes the windows that have ended by now and returns them. Only one of two concurrent callers gets
+// a window.
 func (tx *Tx) TakeAuditCounts(ctx context.Context, now int64) ([]AuditCount, error) {
 	return All(ctx, tx.Conn, scanAuditCount, `DELETE FROM audit_counts WHERE ends_at <= ? RETURNING `+auditCountColumns, now)
 }

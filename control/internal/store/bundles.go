@@ -9,11 +9,11 @@ import (
 
 // Bundle is a named group of links, without its links.
 type Bundle struct {
-	Num         uint64 // dense, given by the database
+	Num         uint64 // dense, assigned by the database
 	ID          string
 	UserID      string
 	Name        string
-	Description string // "" means none
+	Description string // "": none
 	Color, Icon string
 	Archived    bool
 	CreatedAt   int64
@@ -35,7 +35,7 @@ func (c Conn) BundleByID(ctx context.Context, id string) (Bundle, error) {
 	return scanBundle(c.Row(ctx, `SELECT `+bundleColumns+` FROM bundles WHERE id = ?`, id))
 }
 
-// BundlesByID reads those of the bundles that exist, in order of their numbers.
+// BundlesByID reads the bundles that exist, ordered by number.
 func (c Conn) BundlesByID(ctx context.Context, ids []string) ([]Bundle, error) {
 	return c.bundles(ctx, ids, "")
 }
@@ -47,15 +47,15 @@ func (c Conn) bundles(ctx context.Context, ids []string, lock string) ([]Bundle,
 	return All(ctx, c, scanBundle, `SELECT `+bundleColumns+` FROM bundles WHERE id IN (`+In(len(ids))+`) ORDER BY num`+lock, Args(ids)...)
 }
 
-// BundleFilter selects bundles; zero fields select everything.
+// BundleFilter selects bundles. A zero field selects everything.
 type BundleFilter struct {
 	UserID        string
-	Search        string // in name and description, ignoring case
+	Search        string // text in name or description, case-insensitive
 	Archived      *bool
 	Offset, Limit int
 }
 
-// Bundles reads one page of bundles, the newest first, and how many the filter selects in all.
+// Bundles reads one page of bundles, newest first, and counts all bundles that the filter selects.
 func (c Conn) Bundles(ctx context.Context, f BundleFilter) (list []Bundle, total int, err error) {
 	where, args := []string{"1 = 1"}, []any{}
 	if f.UserID != "" {
@@ -79,12 +79,12 @@ func (c Conn) Bundles(ctx context.Context, f BundleFilter) (list []Bundle, total
 // BundleLink is a link in a bundle.
 type BundleLink struct {
 	BundleID string
-	Order    int // its place in the bundle, from 0, without gaps
+	Order    int // position in the bundle, from 0 without gaps
 	Link     Link
 }
 
-// BundleLinks reads the links of bundles, in order. With a userID only that user's links are read and counted in
-// the order.
+// BundleLinks reads the links of bundles in order. With a userID it reads only that user's links and numbers their
+// Order without the links of others.
 func (c Conn) BundleLinks(ctx context.Context, bundleIDs []string, userID string) (map[string][]BundleLink, error) {
 	out := map[string][]BundleLink{}
 	if len(bundleIDs) == 0 {
@@ -114,16 +114,15 @@ func (c Conn) BundlesOf(ctx context.Context, urlID string) ([]string, error) {
 		`SELECT bundle_id FROM bundle_urls WHERE url_id = ? ORDER BY bundle_id`, urlID)
 }
 
-// LockBundles reads those of the bundles that exist, in order of their numbers, and keeps them and what is in
-// them from being changed by others until the commit. Who also locks links does that first, and Touch comes after
-// both.
+// LockBundles reads the bundles that exist, ordered by number. It locks them and their membership until the commit. A
+// caller that also locks links locks the links first and calls Touch last.
 func (tx *Tx) LockBundles(ctx context.Context, ids []string) ([]Bundle, error) {
 	return tx.bundles(ctx, ids, tx.forUpdate())
 }
 
-// LockBundlesOf locks the bundles that any of the links, which the caller has locked, is in. Whoever is about to
-// delete links calls it before Touch: links leave their bundles when they are deleted, and without the lock two
-// who change one bundle could wait for each other.
+// LockBundlesOf locks the bundles that contain any of the links. The caller has locked the links. Deleting a link also
+// removes it from its bundles, so a caller locks these bundles before Touch; otherwise two transactions that change
+// one bundle could deadlock.
 func (tx *Tx) LockBundlesOf(ctx context.Context, urlIDs []string) error {
 	if !tx.pg || len(urlIDs) == 0 {
 		return nil
@@ -153,14 +152,14 @@ func (tx *Tx) DeleteBundle(ctx context.Context, id string) error {
 	return err
 }
 
-// CountBundleLinks is how many links are in a bundle.
+// CountBundleLinks counts the links in a bundle.
 func (c Conn) CountBundleLinks(ctx context.Context, id string) (n int, err error) {
 	err = c.Row(ctx, `SELECT count(*) FROM bundle_urls WHERE bundle_id = ?`, id).Scan(&n)
 	return n, err
 }
 
-// AddToBundle puts links at the end of a bundle that the caller has locked, in the order given, and returns those
-// that weren't in it yet.
+// AddToBundle appends links to a bundle in the given order and returns the links that were new to it. The caller has
+// locked the bundle.
 func (tx *Tx) AddToBundle(ctx context.Context, id string, urlIDs []string) (added []string, err error) {
 	var last int
 	if err := tx.Row(ctx, `SELECT coalesce(max(position), -1) FROM bundle_urls WHERE bundle_id = ?`, id).Scan(&last); err != nil {
@@ -192,13 +191,13 @@ func (tx *Tx) AddToBundle(ctx context.Context, id string, urlIDs []string) (adde
 	return added, nil
 }
 
-// RemoveFromBundle takes a link out of a bundle that the caller has locked, and reports whether it was in it.
+// RemoveFromBundle removes a link from a bundle and reports whether it was a member. The caller has locked the bundle.
 func (tx *Tx) RemoveFromBundle(ctx context.Context, id, urlID string) (bool, error) {
 	n, err := tx.Exec(ctx, `DELETE FROM bundle_urls WHERE bundle_id = ? AND url_id = ?`, id, urlID)
 	return n == 1, err
 }
 
-// OrderBundle gives the links of a bundle, which the caller has locked, the order of the list.
+// OrderBundle sets the order of the links in a bundle. The caller has locked the bundle.
 func (tx *Tx) OrderBundle(ctx context.Context, id string, urlIDs []string) error {
 	at := 0
 	for part := range slices.Chunk(urlIDs, batch) {
@@ -208,7 +207,7 @@ func (tx *Tx) OrderBundle(ctx context.Context, id string, urlIDs []string) error
 			at++
 		}
 		args = append(append(args, id), Args(part)...)
-		// The cast tells Postgres the type of what it can't see is a number.
+		// Postgres cannot infer the parameter's type, so the cast names it.
 		_, err := tx.Exec(ctx, `UPDATE bundle_urls SET position = CASE url_id`+strings.Repeat(` WHEN ? THEN CAST(? AS INTEGER)`, len(part))+` ELSE position END
 			WHERE bundle_id = ? AND url_id IN (`+In(len(part))+`)`, args...)
 		if err != nil {

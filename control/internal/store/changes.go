@@ -14,17 +14,17 @@ type LinkRef struct {
 	Slug string
 }
 
-// TouchAll is Touch for many links. The log also keeps the revision that each link had before; of a link whose
-// row is gone already nobody can tell, and a publisher then has to count all links again. So a link that is to
-// be deleted is locked, touched, and deleted, in this order.
+// TouchAll is Touch for many links. The log also records each link's previous revision. It is unknown if the row is
+// already deleted, and then a publisher has to count all links again. So lock a link first, then touch it, then delete
+// it.
 func (tx *Tx) TouchAll(ctx context.Context, refs []LinkRef) error {
 	if len(refs) == 0 {
 		return nil
 	}
 	if tx.revision == 0 {
-		// The row lock is held to the commit, which is what makes revisions commit in order.
+		// The row lock lasts until the commit, so revisions commit in order.
 		if err := tx.Row(ctx, `UPDATE config_head SET revision = revision + 1 WHERE id = 1 RETURNING revision`).Scan(&tx.revision); err != nil {
-			return fmt.Errorf("take a revision: %w", err)
+			return fmt.Errorf("reserve a revision: %w", err)
 		}
 	}
 	for part := range slices.Chunk(refs, batch) {
@@ -41,7 +41,7 @@ func (tx *Tx) TouchAll(ctx context.Context, refs []LinkRef) error {
 			return s, row.Scan(&s.num, &s.was)
 		}, `SELECT num, revision FROM urls WHERE `+in, nums...)
 		if err != nil {
-			return fmt.Errorf("note link changes: %w", err)
+			return fmt.Errorf("log link changes: %w", err)
 		}
 		was := make(map[uint64]int64, len(states))
 		for _, s := range states {
@@ -57,18 +57,18 @@ func (tx *Tx) TouchAll(ctx context.Context, refs []LinkRef) error {
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO link_changes (revision, num, slug, was) VALUES `+
 			strings.TrimSuffix(strings.Repeat("(?,?,?,?),", len(part)), ",")+` ON CONFLICT DO NOTHING`, args...); err != nil {
-			return fmt.Errorf("note link changes: %w", err)
+			return fmt.Errorf("log link changes: %w", err)
 		}
 		if _, err := tx.Exec(ctx, `UPDATE urls SET revision = ? WHERE `+in, append([]any{tx.revision}, nums...)...); err != nil {
-			return fmt.Errorf("note link changes: %w", err)
+			return fmt.Errorf("log link changes: %w", err)
 		}
 	}
 	return nil
 }
 
-// View runs f on a Conn that sees one moment of the database, however many statements f runs. It must only read.
+// View runs f on a Conn that sees one consistent snapshot of the database. f must only read.
 func (s *Store) View(ctx context.Context, f func(c Conn) error) error {
-	var opts *sql.TxOptions // SQLite's transactions see one moment anyway
+	var opts *sql.TxOptions // a transaction in SQLite always sees one snapshot
 	if s.pg {
 		opts = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 	}
@@ -80,13 +80,13 @@ func (s *Store) View(ctx context.Context, f func(c Conn) error) error {
 	return f(Conn{db: raw, pg: s.pg})
 }
 
-// Head reads the log's incarnation and newest revision.
+// Head returns the log's incarnation and its newest revision.
 func (c Conn) Head(ctx context.Context) (incarnation, revision uint64, err error) {
 	err = c.Row(ctx, `SELECT incarnation, revision FROM config_head WHERE id = 1`).Scan(&incarnation, &revision)
 	return incarnation, revision, err
 }
 
-// OldestChange is the lowest revision that the log still holds, 0 if it holds none.
+// OldestChange returns the lowest revision in the log, or 0 if the log is empty.
 func (c Conn) OldestChange(ctx context.Context) (revision uint64, err error) {
 	err = c.Row(ctx, `SELECT coalesce(min(revision), 0) FROM link_changes`).Scan(&revision)
 	return revision, err
@@ -95,11 +95,11 @@ func (c Conn) OldestChange(ctx context.Context) (revision uint64, err error) {
 // Change is one entry of the log of link changes.
 type Change struct {
 	LinkRef
-	Was int64 // the link's revision before; 0: it is new; -1: not known
+	Was int64 // previous revision of the link; 0: new link; -1: unknown
 }
 
-// ChangesAfter reads the log after a revision, oldest first: the first entry of each link. It reads at most limit
-// entries; more reports that there are others.
+// ChangesAfter reads the log after a revision, oldest first, and returns the first entry of each link. It reads at
+// most limit entries; more reports whether the log has further entries.
 func (c Conn) ChangesAfter(ctx context.Context, revision uint64, limit int) (list []Change, more bool, err error) {
 	rows, err := c.Query(ctx, `SELECT num, slug, was FROM link_changes WHERE revision > ? ORDER BY revision, num LIMIT ?`, revision, limit+1)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c Conn) ChangesAfter(ctx context.Context, revision uint64, limit int) (lis
 	return list, false, rows.Err()
 }
 
-// TrimChanges forgets changes up to a revision.
+// TrimChanges deletes the log entries up to and including a revision.
 func (s *Store) TrimChanges(ctx context.Context, upTo uint64) (removed int64, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
 		removed, err = tx.Exec(ctx, `DELETE FROM link_changes WHERE revision <= ?`, upTo)
@@ -132,7 +132,7 @@ func (s *Store) TrimChanges(ctx context.Context, upTo uint64) (removed int64, er
 	return removed, err
 }
 
-// EachRevision calls f with every link and its revision, holding one row at a time.
+// EachRevision calls f with every link and its revision. It holds one row in memory at a time.
 func (c Conn) EachRevision(ctx context.Context, f func(ref LinkRef, revision uint64)) error {
 	rows, err := c.Query(ctx, `SELECT num, slug, revision FROM urls`)
 	if err != nil {
@@ -150,7 +150,7 @@ func (c Conn) EachRevision(ctx context.Context, f func(ref LinkRef, revision uin
 	return rows.Err()
 }
 
-// FullLink reads one link whole, or returns ErrNotFound.
+// FullLink reads one link with its owner's number, rules and variants, or returns ErrNotFound.
 func (c Conn) FullLink(ctx context.Context, id string) (Link, error) {
 	list, err := c.links(ctx, `urls.id = ?`, "", id)
 	if err == nil && len(list) == 0 {
@@ -162,8 +162,8 @@ func (c Conn) FullLink(ctx context.Context, id string) (Link, error) {
 	return list[0], nil
 }
 
-// FullLinks reads those of the links that exist, in order of their numbers. Inside a View, so that the parts of
-// a link fit together.
+// FullLinks reads the full links that exist, ordered by number. Call it inside a View, so that links, rules and
+// variants are consistent.
 func (c Conn) FullLinks(ctx context.Context, nums []uint64) ([]Link, error) {
 	var out []Link
 	for part := range slices.Chunk(slices.Sorted(slices.Values(nums)), batch) {
@@ -176,13 +176,13 @@ func (c Conn) FullLinks(ctx context.Context, nums []uint64) ([]Link, error) {
 	return out, nil
 }
 
-// FullLinksAfter reads up to limit links with numbers above num, in order. Inside a View.
+// FullLinksAfter reads up to limit full links with numbers above num, in order. Call it inside a View.
 func (c Conn) FullLinksAfter(ctx context.Context, num uint64, limit int) ([]Link, error) {
 	return c.links(ctx, `urls.num > ?`, fmt.Sprintf(` LIMIT %d`, limit), num)
 }
 
-// links reads links in three statements: the rules and variants are those of the range of numbers that came out
-// of the first, or of its very condition where there is no limit.
+// links reads full links in three statements. Rules and variants are selected by the same condition, or by the range
+// of numbers that the first statement returned if there is a limit.
 func (c Conn) links(ctx context.Context, where, limit string, args ...any) ([]Link, error) {
 	list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (l Link, err error) {
 		return l, row.Scan(append(l.targets(), &l.Owner)...)

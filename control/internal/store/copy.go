@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// CopyTo writes a copy of an SQLite database, as it is at one moment, to a new file that only the owner can read, and
-// makes it durable. Readers and writers go on meanwhile. It returns how many links the copy has.
+// CopyTo writes a consistent copy of an SQLite database to a new file that only the owner can read, and syncs the
+// file. Reads and writes of the database continue meanwhile. It returns the number of links in the copy.
 func (s *Store) CopyTo(ctx context.Context, path string) (links int64, err error) {
 	if s.pg {
 		return 0, errors.New("copy the database: only an SQLite file can be copied")
@@ -20,13 +20,13 @@ func (s *Store) CopyTo(ctx context.Context, path string) (links int64, err error
 		return 0, fmt.Errorf("copy the database: %w", err)
 	}
 	f.Close()
-	// A connection of its own: those of the store are for statements that take milliseconds.
+	// A separate connection: the connections of the store serve statements that take milliseconds.
 	q := url.Values{"_pragma": {"busy_timeout(10000)"}}
 	db, err := sql.Open("sqlite", "file:"+s.path+"?"+q.Encode())
 	if err != nil {
 		return 0, fmt.Errorf("copy the database: %w", err)
 	}
-	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, path) // which takes an empty file
+	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, path) // accepts an existing empty file
 	if err = errors.Join(err, db.Close()); err != nil {
 		return 0, fmt.Errorf("copy the database: %w", err)
 	}

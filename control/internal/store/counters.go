@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Counted is a counter's new value for one link (by Num), or one variant or rule (by ID).
+// Counted is the new counter of one link (by Num), or of one variant or rule (by ID).
 type Counted struct {
 	Num   uint64
 	ID    string
 	Count int64
-	Last  int64 // of a rule: its newest match, Unix milliseconds, 0 for none
+	Last  int64 // newest match of a rule in Unix milliseconds; 0: none
 }
 
-// SetClickCounts sets the counters of links; links that don't exist are passed over. No revision is taken, since
-// edges don't see counters.
+// SetClickCounts sets the counters of links and skips links that do not exist. It reserves no revision, because edges
+// do not see counters.
 func (tx *Tx) SetClickCounts(ctx context.Context, list []Counted) error {
 	for part := range slices.Chunk(list, batch) {
 		var args, nums []any
@@ -23,7 +23,7 @@ func (tx *Tx) SetClickCounts(ctx context.Context, list []Counted) error {
 			args, nums = append(args, c.Num, c.Count), append(nums, c.Num)
 		}
 		if tx.pg {
-			// In LockLinks' order, so that the two can't deadlock.
+			// The same lock order as in LockLinks prevents deadlocks.
 			if _, err := tx.Exec(ctx, `SELECT num FROM urls WHERE num IN (`+In(len(nums))+`) ORDER BY id COLLATE "C" FOR UPDATE`, nums...); err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ func (tx *Tx) SetClickCounts(ctx context.Context, list []Counted) error {
 	return nil
 }
 
-// SetVariantCounts sets the counters of variants; those that don't exist are passed over.
+// SetVariantCounts sets the counters of variants and skips variants that do not exist.
 func (tx *Tx) SetVariantCounts(ctx context.Context, list []Counted) error {
 	for part := range slices.Chunk(list, batch) {
 		var args []any
@@ -51,7 +51,7 @@ func (tx *Tx) SetVariantCounts(ctx context.Context, list []Counted) error {
 	return nil
 }
 
-// SetRuleCounts sets the counters and last matches of rules; those that don't exist are passed over.
+// SetRuleCounts sets the counters and last matches of rules and skips rules that do not exist.
 func (tx *Tx) SetRuleCounts(ctx context.Context, list []Counted) error {
 	for part := range slices.Chunk(list, batch) {
 		var args []any
@@ -67,7 +67,8 @@ func (tx *Tx) SetRuleCounts(ctx context.Context, list []Counted) error {
 	return nil
 }
 
-// Counters calls f with every counter that is not 0: of links (Num is set), of variants, and of rules (rule is true).
+// Counters calls f with every counter that is not 0. Num identifies a link; ID identifies a variant, or a rule if rule
+// is true.
 func (c Conn) Counters(ctx context.Context, f func(counter Counted, rule bool)) error {
 	rows, err := c.Query(ctx, `SELECT num, '', click_count, 0, 0 FROM urls WHERE click_count <> 0
 		UNION ALL SELECT 0, id, click_count, 0, 0 FROM variants WHERE click_count <> 0

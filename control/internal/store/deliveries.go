@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Delivery is one event that is still to be sent to one webhook.
+// Delivery is one event that a webhook has not received yet.
 type Delivery struct {
-	ID        string // the same over all attempts
+	ID        string // constant over all attempts
 	WebhookID string
-	EventID   string // a webhook gets an event once; ids sort by the time of the event
+	EventID   string // unique per webhook; ids sort by the time of the event
 	Event     string
-	Payload   string // JSON, the very bytes of the body
+	Payload   string // JSON, sent as the body unchanged
 	Attempts  int    // made so far
 	DueAt     int64
-	Lease     string // of the claim that holds it, "" if none does
+	Lease     string // id of the current claim; "": unclaimed
 	CreatedAt int64
 }
 
@@ -26,8 +26,8 @@ func scanDelivery(row interface{ Scan(...any) error }) (d Delivery, err error) {
 	return d, err
 }
 
-// InsertDeliveries adds deliveries, to be sent when they are due. One whose webhook has the event already is left
-// out. The webhooks must be kept from being deleted (see SubscriptionsOn).
+// InsertDeliveries adds deliveries. It skips a delivery whose webhook already has the event. The caller has locked the
+// webhooks against deletion (see SubscriptionsOn).
 func (tx *Tx) InsertDeliveries(ctx context.Context, list []Delivery) error {
 	for part := range slices.Chunk(list, batch) {
 		args := make([]any, 0, 7*len(part))
@@ -43,13 +43,13 @@ func (tx *Tx) InsertDeliveries(ctx context.Context, list []Delivery) error {
 	return nil
 }
 
-// DueWebhook is a webhook that has something to be sent.
+// DueWebhook is a webhook with deliveries that are due.
 type DueWebhook struct{ ID, UserID, URL string }
 
-// DueWebhooks lists the active webhooks of active users that have something to be sent by now. What waits for others is
-// held until they are active again, or too old.
+// DueWebhooks lists the active webhooks of active users that have deliveries due by now. Deliveries of other webhooks
+// wait until webhook and user are active again, or until they are too old.
 func (c Conn) DueWebhooks(ctx context.Context, now int64) ([]DueWebhook, error) {
-	// Mostly there is nothing, which one look at an index tells.
+	// The index answers this cheaply. Usually nothing is due.
 	var some bool
 	if err := c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE due_at <= ?)`, now).Scan(&some); err != nil || !some {
 		return nil, err
@@ -66,14 +66,14 @@ func scanText(row interface{ Scan(...any) error }) (s string, err error) {
 	return s, err
 }
 
-// ClaimDeliveries takes up to limit deliveries of a webhook that are due, the longest due first. Until the time
-// given, nobody else can take them.
+// ClaimDeliveries claims up to limit due deliveries of a webhook, longest overdue first. Until the time given, no
+// other process can claim them.
 func (tx *Tx) ClaimDeliveries(ctx context.Context, webhookID string, now, until int64, lease string, limit int) ([]Delivery, error) {
 	skip := ""
 	if tx.pg {
 		skip = ` FOR UPDATE SKIP LOCKED`
 	}
-	// Materialized, because a sub-select could be run more than once and lock other rows each time.
+	// MATERIALIZED, because a subquery may run more than once and lock different rows each time.
 	list, err := All(ctx, tx.Conn, scanDelivery, `WITH picked AS MATERIALIZED (
 			SELECT id FROM webhook_deliveries WHERE webhook_id = ? AND due_at <= ? ORDER BY due_at, event_id LIMIT ?`+skip+`)
 		UPDATE webhook_deliveries SET due_at = ?, lease = ? WHERE id IN (SELECT id FROM picked) RETURNING `+deliveryColumns,
@@ -82,21 +82,21 @@ func (tx *Tx) ClaimDeliveries(ctx context.Context, webhookID string, now, until 
 	return list, err
 }
 
-// FinishDelivery removes a delivery that nothing more is to be done for, if the lease still holds it.
+// FinishDelivery removes a finished delivery if the lease still holds it.
 func (tx *Tx) FinishDelivery(ctx context.Context, id, lease string) error {
 	_, err := tx.Exec(ctx, `DELETE FROM webhook_deliveries WHERE id = ? AND lease = ?`, id, lease)
 	return err
 }
 
-// PostponeDelivery ends the lease, if it still holds the delivery, and says how many attempts were made and when the
-// next is due.
+// PostponeDelivery releases the lease if it still holds the delivery, and stores the number of attempts and the time
+// of the next one.
 func (tx *Tx) PostponeDelivery(ctx context.Context, id, lease string, attempts int, dueAt int64) error {
 	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET attempts = ?, due_at = ?, lease = '' WHERE id = ? AND lease = ?`, attempts, dueAt, id, lease)
 	return err
 }
 
-// ReleaseDeliveries ends the leases of a process that is gone, where it can be known that it is: an embedded database
-// has one process at a time. Elsewhere leases run out by themselves.
+// ReleaseDeliveries releases the leases of a previous process. Only SQLite can know that the process is gone, since
+// one process at a time uses it. On Postgres leases expire by themselves.
 func (tx *Tx) ReleaseDeliveries(ctx context.Context, now int64) error {
 	if tx.pg {
 		return nil
@@ -105,13 +105,13 @@ func (tx *Tx) ReleaseDeliveries(ctx context.Context, now int64) error {
 	return err
 }
 
-// Backlog counts what is still to be sent to a webhook, up to limit.
+// Backlog counts the waiting deliveries of a webhook, up to limit.
 func (c Conn) Backlog(ctx context.Context, webhookID string, limit int) (n int, err error) {
 	err = c.Row(ctx, `SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = ? LIMIT ?) AS pending`, webhookID, limit).Scan(&n)
 	return n, err
 }
 
-// AttemptedDeliveries tells which of the deliveries have an attempt in the log.
+// AttemptedDeliveries reports which of the deliveries have an attempt in the log.
 func (c Conn) AttemptedDeliveries(ctx context.Context, ids []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for part := range slices.Chunk(ids, batch) {
@@ -126,17 +126,17 @@ func (c Conn) AttemptedDeliveries(ctx context.Context, ids []string) (map[string
 	return out, nil
 }
 
-// RulesByID finds rules of any links; a rule that is gone is left out.
+// RulesByID reads rules of any links, by id. Rules that do not exist are left out.
 func (c Conn) RulesByID(ctx context.Context, ids []string) (map[string]Rule, error) {
 	return found(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE id IN `, ids, func(r *Rule) string { return r.ID })
 }
 
-// VariantsByID finds variants of any links; a variant that is gone is left out.
+// VariantsByID reads variants of any links, by id. Variants that do not exist are left out.
 func (c Conn) VariantsByID(ctx context.Context, ids []string) (map[string]Variant, error) {
 	return found(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE id IN `, ids, func(v *Variant) string { return v.ID })
 }
 
-// found runs a query that ends before its list of keys, and returns the rows by key.
+// found runs a query and returns its rows by key. The query text ends where the list of keys follows.
 func found[K comparable, T any](ctx context.Context, c Conn, scan func(interface{ Scan(...any) error }) (T, error), query string, keys []K, keyOf func(*T) K) (map[K]T, error) {
 	out := map[K]T{}
 	for part := range slices.Chunk(keys, batch) {

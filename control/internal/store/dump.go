@@ -16,23 +16,23 @@ import (
 
 // Dumped describes a dump of a PostgreSQL database.
 type Dumped struct {
-	Schema int64         `json:"schema"` // the migration up to which the tables are
-	Tables []DumpedTable `json:"tables"` // in the order of their creation, so that no row refers to a later table
+	Schema int64         `json:"schema"` // number of the newest applied migration
+	Tables []DumpedTable `json:"tables"` // in order of creation, so no row refers to a later table
 	Links  int64         `json:"-"`
 }
 
-// DumpedTable is a table's content, as COPY writes it in text format.
+// DumpedTable is the content of a table in the text format of COPY.
 type DumpedTable struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
 	Rows    int64    `json:"rows"`
 }
 
-// migrationsTable is goose's own. It is not dumped: Restore migrates.
+// migrationsTable belongs to goose. Dump skips it, because Restore runs the migrations.
 const migrationsTable = "goose_db_version"
 
-// Dump writes every table, as they are at one moment, to what open returns for it. It needs only the connection: no
-// program of PostgreSQL's.
+// Dump writes one consistent snapshot of every table to the writers that open returns. It needs only the connection,
+// not PostgreSQL's own tools.
 func (s *Store) Dump(ctx context.Context, open func(table string) (io.WriteCloser, error)) (d Dumped, err error) {
 	conn, err := s.patient(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) Dump(ctx context.Context, open func(table string) (io.WriteClose
 	if err != nil {
 		return d, fmt.Errorf("dump the database: %w", err)
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // it has only read
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // read only
 	if err := tx.QueryRow(ctx, `SELECT max(version_id) FROM `+migrationsTable+` WHERE is_applied`).Scan(&d.Schema); err != nil {
 		return d, fmt.Errorf("dump the database: %w", err)
 	}
@@ -75,7 +75,7 @@ func (s *Store) Dump(ctx context.Context, open func(table string) (io.WriteClose
 	return d, nil
 }
 
-// list is the table with its columns, as COPY needs it.
+// list returns the table and its columns as COPY expects them.
 func (t *DumpedTable) list() string {
 	names := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -84,30 +84,30 @@ func (t *DumpedTable) list() string {
 	return pgx.Identifier{t.Name}.Sanitize() + " (" + strings.Join(names, ", ") + ")"
 }
 
-// patient is a connection without a limit on how long a statement takes.
+// patient returns a connection without a statement timeout.
 func (s *Store) patient(ctx context.Context) (*pgx.Conn, error) {
 	if !s.pg {
-		return nil, errors.New("only a PostgreSQL database is dumped; a standalone has a command of its own")
+		return nil, errors.New("only a PostgreSQL database can be dumped; use standalone backup for SQLite")
 	}
 	cfg := s.pgConfig.Copy()
 	cfg.RuntimeParams["statement_timeout"] = "0"
 	return pgx.ConnectConfig(ctx, cfg)
 }
 
-// RestoreOptions say into what a dump is restored.
+// RestoreOptions controls Restore.
 type RestoreOptions struct {
-	// Force replaces what the database holds.
+	// Force replaces existing data.
 	Force bool
-	// Numbers is the highest number of a link that any other store knows.
+	// Numbers is the highest link number that any other store knows.
 	Numbers uint64
 }
 
-// numberGap is how many numbers of links and users are left out after a restore. What was made after the backup is gone,
-// but clicks that name it may still arrive; they must not count for what is made from now on.
+// numberGap is the number of link and user numbers that Restore skips. Rows created after the backup are lost, but
+// their clicks may still arrive and must not count for new links.
 const numberGap = 1_000_000
 
-// Restorable makes sure that a database can take a dump: that it is empty or force is set, and that its schema is not
-// newer than the dump's. It changes nothing.
+// Restorable checks that a database can accept a dump: it is empty or force is set, and its schema is not newer than
+// the dump's. It changes nothing.
 func Restorable(ctx context.Context, cfg Config, d Dumped, force bool) error {
 	s, err := connectOnly(cfg)
 	if err != nil {
@@ -119,9 +119,9 @@ func Restorable(ctx context.Context, cfg Config, d Dumped, force bool) error {
 	case err != nil:
 		return err
 	case used && !force:
-		return errors.New("the database holds users or links already; -force replaces them")
+		return errors.New("the database already holds users or links; -force replaces them")
 	case have > d.Schema:
-		return fmt.Errorf("the database has schema %d and the backup has %d: restore into an empty database, it is brought up to date afterwards", have, d.Schema)
+		return fmt.Errorf("the database has schema %d and the backup has %d: restore into an empty database, which is migrated afterwards", have, d.Schema)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func connectOnly(cfg Config) (*Store, error) {
 	return s, s.openPostgres(cfg)
 }
 
-// state is the schema of a database, 0 if there is none, and whether it holds anything.
+// state returns the schema number of a database, 0 if it has none, and whether it holds users or links.
 func (s *Store) state(ctx context.Context) (schema int64, used bool, err error) {
 	var there bool
 	if err := s.write.QueryRowContext(ctx, `SELECT to_regclass('`+migrationsTable+`') IS NOT NULL AND to_regclass('urls') IS NOT NULL`).Scan(&there); err != nil || !there {
@@ -144,8 +144,8 @@ func (s *Store) state(ctx context.Context) (schema int64, used bool, err error) 
 	return schema, used, err
 }
 
-// Restore fills a PostgreSQL database with a dump: it makes the schema that the dump was made of, copies the tables in one
-// transaction, gives the history of link changes a new incarnation, and brings the schema up to date.
+// Restore fills a PostgreSQL database from a dump. It creates the dump's schema, copies the tables in one transaction,
+// gives the log of link changes a new incarnation, and migrates the schema to the newest version.
 func Restore(ctx context.Context, cfg Config, d Dumped, opt RestoreOptions, open func(table string) (io.ReadCloser, error)) error {
 	if err := Restorable(ctx, cfg, d, opt.Force); err != nil {
 		return err
@@ -167,7 +167,7 @@ func Restore(ctx context.Context, cfg Config, d Dumped, opt RestoreOptions, open
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing is left of it after a commit
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // no effect after a commit
 	if err := fill(ctx, tx, d, open); err != nil {
 		return fmt.Errorf("restore the database: %w", err)
 	}
@@ -203,12 +203,13 @@ func (s *Store) migrateTo(ctx context.Context, schema int64) error {
 		return fmt.Errorf("the backup has schema %d, which this program does not know: restore with the release that made it", schema)
 	}
 	if _, err := p.UpTo(ctx, schema); err != nil {
-		return fmt.Errorf("make schema %d: %w", schema, err)
+		return fmt.Errorf("create schema %d: %w", schema, err)
 	}
 	return nil
 }
 
-// fill replaces the rows of all tables. The audit log refuses changes by a trigger, which is off for the transaction.
+// fill replaces the rows of all tables. It disables triggers for the transaction, because a trigger protects the audit
+// log against changes.
 func fill(ctx context.Context, tx pgx.Tx, d Dumped, open func(table string) (io.ReadCloser, error)) error {
 	names := make([]string, len(d.Tables))
 	for i, t := range d.Tables {
@@ -239,8 +240,8 @@ func fill(ctx context.Context, tx pgx.Tx, d Dumped, open func(table string) (io.
 	return nil
 }
 
-// renumber sets sequences after the highest number, and gives the history of changes a new incarnation: edges reject
-// older revisions of an incarnation that they know.
+// renumber moves sequences past the highest number in use. It also gives the log of changes a new incarnation, because
+// edges reject older revisions of an incarnation that they know.
 func renumber(ctx context.Context, tx pgx.Tx, known uint64) error {
 	rows, err := tx.Query(ctx, `SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = current_schema() AND is_identity = 'YES'`)
 	if err != nil {

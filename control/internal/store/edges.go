@@ -3,21 +3,20 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 
 	"github.com/shortline/shortline/shared/click"
 )
 
-// EdgeReport is what an edge last said of itself.
+// EdgeReport is the last report of an edge.
 type EdgeReport struct {
 	Edge, Run string
 	Status    string // JSON
 	SeenAt    int64
-	Since     int64  // when this run was first seen
-	Twin      string // the run that was last refused because this one was alive, "" if none was
+	Since     int64  // first report of this run
+	Twin      string // run that was last refused because this run was alive; "": none
 	TwinAt    int64  // 0: never
-	Token     string // the identity of the token that reports came with, "" if that is not known
+	Token     string // identity of the token that sent the reports; "": unknown
 }
 
 const edgeColumns = `edge, run, status, seen_at, since, twin, coalesce(twin_at, 0), token`
@@ -26,28 +25,28 @@ func scanEdge(row interface{ Scan(...any) error }) (r EdgeReport, err error) {
 	return r, row.Scan(&r.Edge, &r.Run, &r.Status, &r.SeenAt, &r.Since, &r.Twin, &r.TwinAt, &r.Token)
 }
 
-// EdgeReports lists the reports of edges seen since a time, by their ids.
+// EdgeReports lists the reports of edges seen since a time, ordered by edge.
 func (c Conn) EdgeReports(ctx context.Context, since int64) ([]EdgeReport, error) {
 	return All(ctx, c, scanEdge, `SELECT `+edgeColumns+` FROM edge_reports WHERE seen_at >= ? ORDER BY edge`, since)
 }
 
-// Refusal says why a report was not taken.
+// Refusal is the reason why a report was refused.
 type Refusal int
 
-// The reasons.
+// Reasons for a refusal.
 const (
 	Taken   Refusal = iota
 	Twin            // another run of the same edge is alive
 	Foreign         // the edge belongs to another token
 )
 
-// SaveEdgeReport keeps a report in the place of the edge's last one, unless that is of another run that was seen after
-// deadline and that r doesn't follow on (before is the run it followed). Then the refusal is noted; other is the run
-// that is alive. Of two reports at once one sees the other.
+// SaveEdgeReport replaces the edge's last report. It refuses r if the stored report is from another run that was seen
+// after deadline, unless r follows that run (before names it). A refusal is recorded; other is then the live run. Of
+// two concurrent reports, the second sees the first.
 //
-// An edge belongs to the token that its reports came with first. Another token is taken if the report follows on the
-// last run, whose name only that edge knows, or if the first token is not in known any more; otherwise the report is
-// foreign, and changes nothing. A report without a token comes from inside the process.
+// An edge belongs to the token of its first report. Another token is accepted if the report follows the last run,
+// whose name only that edge knows, or if the first token is no longer in known. Otherwise the report is foreign and
+// changes nothing. A report without a token comes from inside the process.
 func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, deadline int64, known []string) (refused Refusal, other EdgeReport, err error) {
 	notKnown := `TRUE`
 	if len(known) > 0 {
@@ -77,13 +76,13 @@ func (tx *Tx) SaveEdgeReport(ctx context.Context, r EdgeReport, before string, d
 	return Twin, other, nil
 }
 
-// RefreshEdgeReport keeps a later report of the run that the edge's last one is of; that of another run is passed over.
+// RefreshEdgeReport stores a later report of the edge's current run. It ignores reports of other runs.
 func (tx *Tx) RefreshEdgeReport(ctx context.Context, r EdgeReport) error {
 	_, err := tx.Exec(ctx, `UPDATE edge_reports SET status = ?, seen_at = ? WHERE edge = ? AND run = ? AND seen_at < ?`, r.Status, r.SeenAt, r.Edge, r.Run, r.SeenAt)
 	return err
 }
 
-// ForgetEdges removes the reports of edges that were not seen since a time.
+// ForgetEdges deletes the reports of edges not seen since a time.
 func (tx *Tx) ForgetEdges(ctx context.Context, since int64) error {
 	_, err := tx.Exec(ctx, `DELETE FROM edge_reports WHERE seen_at < ?`, since)
 	return err
@@ -95,13 +94,13 @@ type ClickRange struct {
 	click.Range
 }
 
-// ClickGap is a range of clicks that is missing.
+// ClickGap is a range of missing clicks.
 type ClickGap struct {
 	ClickRange
 	FoundAt int64
-	Asked   int           // how often the edge was asked for them
-	Held    sql.NullInt64 // clicks that the edge still had, if it has said so
-	Refused string        // why it could not ship all of them
+	Asked   int           // number of requests sent to the edge
+	Held    sql.NullInt64 // clicks that the edge still had; NULL: no answer yet
+	Refused string        // why the edge could not ship the whole range
 }
 
 const inRange = `edge = ? AND epoch = ? AND lane = ? AND seq_from = ? AND seq_to = ?`
@@ -110,8 +109,8 @@ func (r ClickRange) args(before ...any) []any {
 	return append(before, r.Edge, int64(r.Epoch), int64(r.Lane), int64(r.From), int64(r.To))
 }
 
-// NoteGaps keeps what is missing now in the place of what was missing before: gaps that are gone are forgotten, and new
-// ones are due a while after now.
+// NoteGaps replaces the known gaps. It deletes gaps that are gone, keeps gaps that are still missing, and adds new
+// ones, due at due.
 func (tx *Tx) NoteGaps(ctx context.Context, now, due int64, gaps []ClickRange) error {
 	for _, g := range gaps {
 		if _, err := tx.Exec(ctx, `INSERT INTO click_gaps (edge, epoch, lane, seq_from, seq_to, found_at, seen_at, due_at, asked, refused) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '')
@@ -123,7 +122,7 @@ func (tx *Tx) NoteGaps(ctx context.Context, now, due int64, gaps []ClickRange) e
 	return err
 }
 
-// ClickGaps lists what is missing, in order.
+// ClickGaps lists the missing ranges in order.
 func (c Conn) ClickGaps(ctx context.Context) ([]ClickGap, error) {
 	return All(ctx, c, scanGap, `SELECT edge, epoch, lane, seq_from, seq_to, found_at, asked, held, refused FROM click_gaps ORDER BY edge, epoch, lane, seq_from`)
 }
@@ -132,8 +131,8 @@ func scanGap(row interface{ Scan(...any) error }) (g ClickGap, err error) {
 	return g, row.Scan(&g.Edge, &g.Epoch, &g.Lane, &g.From, &g.To, &g.FoundAt, &g.Asked, &g.Held, &g.Refused)
 }
 
-// DueGaps lists what an edge is to be asked for by now, at most limit, and makes it due again at a later time in case no
-// answer comes.
+// DueGaps lists at most limit ranges to request from an edge by now. It makes them due again at a later time, in case
+// no answer arrives.
 func (tx *Tx) DueGaps(ctx context.Context, edge string, now, again int64, limit int) ([]ClickGap, error) {
 	list, err := All(ctx, tx.Conn, scanGap, `SELECT edge, epoch, lane, seq_from, seq_to, found_at, asked, held, refused FROM click_gaps
 		WHERE edge = ? AND due_at <= ? ORDER BY due_at, epoch, lane, seq_from LIMIT ?`, edge, now, limit)
@@ -148,16 +147,13 @@ func (tx *Tx) DueGaps(ctx context.Context, edge string, now, again int64, limit 
 	return list, nil
 }
 
-// HasDueGaps reports whether DueGaps would find any, without a transaction.
+// HasDueGaps reports whether DueGaps would return any. It needs no transaction.
 func (c Conn) HasDueGaps(ctx context.Context, edge string, now int64) (some bool, err error) {
 	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM click_gaps WHERE edge = ? AND due_at <= ?)`, edge, now).Scan(&some)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
 	return some, err
 }
 
-// AnswerGap notes what an edge said about a range it was asked for. With a due time it is asked again then, with 0 not.
+// AnswerGap records an edge's answer about a range. The range is requested again at due; 0 means never.
 func (tx *Tx) AnswerGap(ctx context.Context, r ClickRange, held uint64, refused string, due int64) error {
 	var at any
 	if due != 0 {

@@ -8,15 +8,15 @@ import (
 	"github.com/shortline/shortline/shared/client"
 )
 
-// ErasedVisitor is how many rows EraseVisitor has changed or deleted.
+// ErasedVisitor counts the rows that EraseVisitor changed or deleted.
 type ErasedVisitor struct{ Deliveries, Logs, LinkLockouts int64 }
 
-// EraseVisitor removes a visitor's address: from deliveries of webhooks that wait, which go out without it; with the whole
-// row from the log of deliveries; and from what is held against wrong passwords. Of an IPv6 address the latter know the
-// first address of its /64, which is erased with it.
+// EraseVisitor erases a visitor's address. Waiting webhook deliveries lose the address and are still sent. Rows of the
+// delivery log and link lockouts are deleted. Lockouts store the first address of an IPv6 client's /64, so that
+// address is erased as well.
 func (tx *Tx) EraseVisitor(ctx context.Context, ip netip.Addr) (e ErasedVisitor, err error) {
-	quoted := fmt.Sprintf("%q", ip.String()) // as JSON has it
-	like := "%" + quoted + "%"               // an address has no wildcards
+	quoted := fmt.Sprintf("%q", ip.String()) // as a JSON string
+	like := "%" + quoted + "%"               // an address contains no wildcards
 	if e.Deliveries, err = tx.Exec(ctx, `UPDATE webhook_deliveries SET payload = replace(payload, ?, 'null') WHERE payload LIKE ?`, quoted, like); err != nil {
 		return e, err
 	}

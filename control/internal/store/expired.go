@@ -7,37 +7,37 @@ import (
 	"strconv"
 )
 
-// Expired is what was counted of clicks before a moment. The click store may have deleted them.
+// Expired holds counters of clicks before a time. The click store may have deleted these clicks.
 type Expired struct {
 	Through                int64 // Unix milliseconds
 	Links, Variants, Rules []Counted
 }
 
-// ExpiredTotals is the sum of all that was counted so.
+// ExpiredTotals is the sum of all expired counters.
 type ExpiredTotals struct {
 	Through         int64
 	Links           map[uint64]Counted
 	Variants, Rules map[string]Counted
 }
 
-// ErrExpiredMeanwhile says that another process has moved the moment.
-var ErrExpiredMeanwhile = errors.New("another process has counted the expired clicks meanwhile")
+// ErrExpiredMeanwhile reports that another process has advanced the time in the meantime.
+var ErrExpiredMeanwhile = errors.New("another process has already counted the expired clicks")
 
-// the kinds of counters in expired_counts
+// Kinds of counters in expired_counts.
 const (
 	ofLink    = "link"
 	ofVariant = "variant"
 	ofRule    = "rule"
 )
 
-// ExpiredThrough is the moment before which clicks are counted in the database, in Unix milliseconds.
+// ExpiredThrough returns the time before which clicks are counted in the database, in Unix milliseconds.
 func (c Conn) ExpiredThrough(ctx context.Context) (through int64, err error) {
 	err = c.Row(ctx, `SELECT through FROM expired_clicks WHERE id = 1`).Scan(&through)
 	return through, err
 }
 
-// ExpiredTotals reads the counters of expired clicks, all of one moment: one for each link, variant and rule that ever had
-// such clicks.
+// ExpiredTotals reads one consistent snapshot of the counters of expired clicks: one counter for each link, variant
+// and rule that ever had such clicks.
 func (s *Store) ExpiredTotals(ctx context.Context) (e ExpiredTotals, err error) {
 	err = s.View(ctx, func(c Conn) error {
 		e = ExpiredTotals{Links: map[uint64]Counted{}, Variants: map[string]Counted{}, Rules: map[string]Counted{}}
@@ -73,8 +73,8 @@ func (s *Store) ExpiredTotals(ctx context.Context) (e ExpiredTotals, err error) 
 	return e, err
 }
 
-// Expire adds counters of the clicks between two moments, and moves the first to the second. It is an error if the first is
-// not where the last call has left it: then nothing may be added, as others have done it.
+// Expire adds the counters of the clicks between from and e.Through, and advances the stored time to e.Through. It
+// fails with ErrExpiredMeanwhile if the stored time is not from: another process has already counted these clicks.
 func (tx *Tx) Expire(ctx context.Context, from int64, e Expired) error {
 	n, err := tx.Exec(ctx, `UPDATE expired_clicks SET through = ? WHERE id = 1 AND through = ?`, e.Through, from)
 	if err != nil {

@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// Key is a row of api_keys. The key itself is nowhere: Lookup is its SHA-256, Hash its bcrypt hash.
+// Key is a row of api_keys. The key itself is not stored: Lookup is its SHA-256, Hash is its bcrypt hash.
 type Key struct {
 	ID         string
 	UserID     string
@@ -32,7 +32,7 @@ func (c Conn) InsertKey(ctx context.Context, k Key) error {
 	return err
 }
 
-// KeyUser finds a key by its SHA-256, expired or not, with the user it belongs to.
+// KeyUser finds a key by its SHA-256, even if it has expired, and the user who owns it.
 func (c Conn) KeyUser(ctx context.Context, lookup string) (k Key, u User, err error) {
 	err = c.Row(ctx, `SELECT `+keyColumns+`, `+userColumns+` FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.lookup = ?`, lookup).Scan(append(k.fields(),
 		&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep, &u.CreatedAt, &u.UpdatedAt)...)
@@ -49,18 +49,18 @@ func (c Conn) KeyByID(ctx context.Context, id string) (Key, error) {
 	return scanKey(c.Row(ctx, `SELECT `+keyColumns+` FROM api_keys k WHERE k.id = ?`, id))
 }
 
-// DeleteKey removes a key and reports whether it was there.
+// DeleteKey removes a key and reports whether it existed.
 func (c Conn) DeleteKey(ctx context.Context, id string) (bool, error) {
 	n, err := c.Exec(ctx, `DELETE FROM api_keys WHERE id = ?`, id)
 	return n == 1, err
 }
 
-// DeleteKeys removes all keys of a user and returns how many there were.
+// DeleteKeys removes all keys of a user and returns their number.
 func (c Conn) DeleteKeys(ctx context.Context, userID string) (int64, error) {
 	return c.Exec(ctx, `DELETE FROM api_keys WHERE user_id = ?`, userID)
 }
 
-// NoteKeyUse writes when a key was last used, unless a later use is known.
+// NoteKeyUse stores when a key was last used, unless a later use is already stored.
 func (c Conn) NoteKeyUse(ctx context.Context, id string, at int64) error {
 	_, err := c.Exec(ctx, `UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)`, at, id, at)
 	return err

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// batch is how many rows one statement of many rows takes: with it, the widest stays below the 32,766
-// parameters that SQLite allows.
+// batch is the number of rows in one multi-row statement. With it, the widest statement stays below SQLite's limit of
+// 32,766 parameters.
 const batch = 500
 
 // LinkByID reads one link, or returns ErrNotFound.
@@ -21,9 +21,9 @@ func (c Conn) LinkBySlug(ctx context.Context, slug string) (Link, error) {
 	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE slug = ?`, slug))
 }
 
-// LockLinks reads those of the links that exist, in order of their numbers, and keeps them from being changed by
-// others until the commit. Everybody who locks several links does it in this order, so that nobody can deadlock;
-// that takes one statement, so there can be at most 30,000.
+// LockLinks reads the links that exist, ordered by number, and locks them until the commit. Every transaction that
+// locks several links uses this order, so transactions cannot deadlock. It uses a single statement, which limits it to
+// 30,000 links.
 func (tx *Tx) LockLinks(ctx context.Context, ids []string) ([]Link, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -31,7 +31,7 @@ func (tx *Tx) LockLinks(ctx context.Context, ids []string) ([]Link, error) {
 	return All(ctx, tx.Conn, scanLink, `SELECT `+linkColumns+` FROM urls WHERE id IN (`+In(len(ids))+`) ORDER BY num`+tx.forUpdate(), Args(ids)...)
 }
 
-// LockLink is LockLinks for one link; it returns ErrNotFound if there is none.
+// LockLink is LockLinks for one link. It returns ErrNotFound if there is none.
 func (tx *Tx) LockLink(ctx context.Context, id string) (Link, error) {
 	list, err := tx.LockLinks(ctx, []string{id})
 	if err == nil && len(list) == 0 {
@@ -43,8 +43,8 @@ func (tx *Tx) LockLink(ctx context.Context, id string) (Link, error) {
 	return list[0], nil
 }
 
-// InsertLinks adds links and sets their Num. A link whose slug is taken is not added and keeps Num 0. Callers that
-// insert many slugs of people's choice pass them sorted, so that two such transactions can't deadlock.
+// InsertLinks inserts links and sets their Num. A link whose slug is taken is not inserted and keeps Num 0. Sort links
+// with chosen slugs by slug, so that concurrent transactions cannot deadlock.
 func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 	values := "(" + In(len(insertedFields)) + "),"
 	for part := range slices.Chunk(links, batch) {
@@ -78,7 +78,7 @@ func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 	return nil
 }
 
-// UpdateLink writes every field that an owner can change, the search text and the time of the change.
+// UpdateLink writes every field that an owner can change, the search text and the time of the update.
 func (tx *Tx) UpdateLink(ctx context.Context, l *Link) error {
 	_, err := tx.Exec(ctx, `UPDATE urls SET `+strings.Join(columnsOf(updatedFields), " = ?, ")+` = ? WHERE id = ?`,
 		append(l.appendValues(nil, updatedFields), l.ID)...)
@@ -95,26 +95,26 @@ func (tx *Tx) DeleteLinks(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// The states of a link as a filter knows them.
+// States of a link in a filter.
 const (
 	StatusActive   = "ACTIVE"
 	StatusInactive = "INACTIVE"
 	StatusExpired  = "EXPIRED"
 )
 
-// LinkFilter selects and orders links; zero fields select everything.
+// LinkFilter selects and orders links. A zero field selects everything.
 type LinkFilter struct {
 	UserID        string
-	Search        string // in title, destination and slug, ignoring case
-	Status        string // one of the states, as they are at Now
+	Search        string // text in title, destination or slug, case-insensitive
+	Status        string // state at the time Now
 	Now           int64
 	SortBy        string // one of LinkSorts; "" means createdAt
 	Ascending     bool
 	Offset, Limit int
 }
 
-// LinkSorts maps the API's sort keys of links to columns. Links that lack a title or an expiry come last in
-// ascending order and first in descending order, in both dialects.
+// LinkSorts maps the API's sort keys of links to columns. In both dialects, links without a title or an expiry sort
+// last in ascending order and first in descending order.
 var LinkSorts = map[string]string{
 	"createdAt": "created_at", "updatedAt": "updated_at", "clickCount": "click_count",
 	"title": "title", "expiresAt": "expires_at", "slug": "slug",
@@ -139,7 +139,7 @@ func (f *LinkFilter) where() (string, []any) {
 	return strings.Join(where, " AND "), args
 }
 
-// Links reads one page of links, and how many the filter selects in all.
+// Links reads one page of links, and counts all links that the filter selects.
 func (c Conn) Links(ctx context.Context, f LinkFilter) (list []Link, total int, err error) {
 	where, args := f.where()
 	column, ok := LinkSorts[f.SortBy]
@@ -154,13 +154,13 @@ func (c Conn) Links(ctx context.Context, f LinkFilter) (list []Link, total int, 
 		nulls = ""
 	}
 	order := fmt.Sprintf(`ORDER BY %s %s%s, num %s`, column, dir, nulls, dir)
-	// The rows before the page are passed over in the index alone.
+	// The subquery skips earlier pages in the index alone.
 	list, err = All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE num IN (SELECT num FROM urls WHERE `+where+` `+order+` LIMIT ? OFFSET ?) `+order,
 		append(args, f.Limit, f.Offset)...)
 	if err != nil {
 		return nil, 0, err
 	}
-	// A page that is not full is the last one and tells the total, which spares a search its second pass.
+	// A page that is not full is the last one. It gives the total without a second query.
 	if n := len(list); n < f.Limit && (n > 0 || f.Offset == 0) {
 		return list, f.Offset + n, nil
 	}
@@ -174,7 +174,7 @@ type LinkStats struct {
 	Clicks                           int64
 }
 
-// LinkStats counts a user's links, or everybody's if userID is "", as they are at now.
+// LinkStats counts a user's links at a time. userID "" counts the links of all users.
 func (c Conn) LinkStats(ctx context.Context, userID string, now int64) (s LinkStats, err error) {
 	f := LinkFilter{UserID: userID}
 	where, args := f.where()
@@ -185,20 +185,20 @@ func (c Conn) LinkStats(ctx context.Context, userID string, now int64) (s LinkSt
 	return s, err
 }
 
-// UTMCount is one value of a campaign field, and how many links have it.
+// UTMCount is one value of a campaign field and the number of links that use it.
 type UTMCount struct {
 	Value string
 	Count int
 }
 
-// UTMValues gives the values that a campaign field has on a user's links, on anybody's with "", and that
-// begin with prefix, ignoring case: the most frequent first, equally frequent ones by value, at most limit.
+// UTMValues lists the values of a campaign field that begin with prefix, case-insensitive: most frequent first, then
+// by value, at most limit. userID "" selects the links of all users.
 func (c Conn) UTMValues(ctx context.Context, userID, field, prefix string, limit int) ([]UTMCount, error) {
 	f := LinkText(field)
 	if f == nil || !f.UTM {
 		return nil, fmt.Errorf("store: no campaign field %q", field)
 	}
-	// The prefix is compared here because SQLite folds the case of ASCII only.
+	// The prefix is compared here, because SQLite folds the case of ASCII only.
 	where, args := "", []any{}
 	if userID != "" {
 		where, args = ` AND user_id = ?`, []any{userID}

@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// answerWithin is how long the listener waits for an answer: a server whose machine is gone says nothing at all, and
-// another may have taken its place.
+// answerWithin is how long the listener waits for an answer. A server whose machine is gone does not answer, and
+// another server may have replaced it.
 const answerWithin = 2 * time.Second
 
-// listen holds one connection until it breaks, does not answer, or ctx ends.
+// listen uses one connection until it breaks, stops answering, or ctx ends.
 func (s *Store) listen(ctx context.Context) error {
 	cfg := s.pgConfig.Copy()
 	cfg.RuntimeParams["application_name"] = "shortline listener"
@@ -50,7 +50,7 @@ func (s *Store) listen(ctx context.Context) error {
 				s.advance(rev)
 			}
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-			// Over this connection and not the pool's: one that is silent is given up.
+			// Poll over this connection rather than the pool, to notice if it stops answering.
 			var rev uint64
 			if err := within(func(ctx context.Context) error {
 				return conn.QueryRow(ctx, `SELECT revision FROM config_head WHERE id = 1`).Scan(&rev)
@@ -68,14 +68,14 @@ func (s *Store) listen(ctx context.Context) error {
 	return nil
 }
 
-// announcements is the channel of what replicas tell each other.
+// announcements is the Postgres channel for messages between replicas.
 const announcements = "shortline_announcements"
 
-// MaxAnnouncement is how many bytes one announcement may have (the server's limit is 8,000).
+// MaxAnnouncement is the maximum size of one announcement in bytes (the server's limit is 8,000).
 const MaxAnnouncement = 7000
 
-// Announce tells all replicas something, this one included. Nobody may depend on it: a replica that is not connected
-// at that moment never hears of it. On SQLite there are no others, and nothing is announced.
+// Announce sends a message to all replicas, including this one. Delivery is not guaranteed: a replica that is not
+// connected at that moment never receives it. On SQLite it does nothing, because there are no other replicas.
 func (s *Store) Announce(ctx context.Context, text string) error {
 	if !s.pg {
 		return nil
@@ -84,7 +84,7 @@ func (s *Store) Announce(ctx context.Context, text string) error {
 	return err
 }
 
-// OnAnnouncement makes Run call f for each announcement, one after the other. f must not wait.
+// OnAnnouncement makes Run call f for each announcement, one after the other. f must not block.
 func (s *Store) OnAnnouncement(f func(text string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

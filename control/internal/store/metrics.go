@@ -8,10 +8,10 @@ import (
 )
 
 var (
-	connectionsDesc = prometheus.NewDesc("shortline_store_connections", "Connections to the database, by what they are doing (in_use, idle).", []string{"pool", "state"}, nil)
-	maxDesc         = prometheus.NewDesc("shortline_store_connections_max", "Most connections that there may be.", []string{"pool"}, nil)
-	waitsDesc       = prometheus.NewDesc("shortline_store_waits_total", "Times that somebody had to wait for a connection.", []string{"pool"}, nil)
-	waitedDesc      = prometheus.NewDesc("shortline_store_wait_seconds_total", "Time spent waiting for connections.", []string{"pool"}, nil)
+	connectionsDesc = prometheus.NewDesc("shortline_store_connections", "Database connections by state (in_use, idle).", []string{"pool", "state"}, nil)
+	maxDesc         = prometheus.NewDesc("shortline_store_connections_max", "Maximum number of database connections.", []string{"pool"}, nil)
+	waitsDesc       = prometheus.NewDesc("shortline_store_waits_total", "Times a statement waited for a database connection.", []string{"pool"}, nil)
+	waitedDesc      = prometheus.NewDesc("shortline_store_wait_seconds_total", "Time statements spent waiting for a database connection.", []string{"pool"}, nil)
 	revisionDesc    = prometheus.NewDesc("shortline_store_revision", "Newest revision of the links that this process knows.", nil, nil)
 )
 
@@ -42,8 +42,8 @@ func (s *Store) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(revisionDesc, prometheus.GaugeValue, float64(s.KnownRevision()))
 }
 
-// DeliveryQueue counts what is still to be sent to active webhooks of active users, up to limit, and tells when the
-// oldest of it was made, 0 if there is nothing.
+// DeliveryQueue counts the deliveries waiting for active webhooks of active users, up to limit. It also returns the
+// creation time of the oldest one, or 0 if there is none.
 func (c Conn) DeliveryQueue(ctx context.Context, limit int) (n int, oldest int64, err error) {
 	err = c.Row(ctx, `SELECT count(*), coalesce(min(created_at), 0) FROM (SELECT d.created_at FROM webhook_deliveries d
 		JOIN webhooks w ON w.id = d.webhook_id JOIN users u ON u.id = w.user_id WHERE w.active AND u.active ORDER BY d.created_at LIMIT ?) AS queue`, limit).Scan(&n, &oldest)

@@ -13,8 +13,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// migrate brings the schema up to date. One that a newer program has made it leaves alone, if programs of this age may
-// work with it: so a control plane that dies in the middle of an upgrade comes back, and a release can be taken back.
+// migrate brings the schema up to date. It leaves a newer schema alone if that schema supports this program. So a
+// control plane that crashes during an upgrade can restart, and a release can be rolled back.
 func (s *Store) migrate(ctx context.Context) error {
 	dialect, dir := goose.DialectSQLite3, "migrations/sqlite"
 	if s.pg {
@@ -45,7 +45,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		if err != nil || oldest > newest {
 			return fmt.Errorf("the database has schema %d, this program knows only up to %d: it was used by a newer release, which works with programs that know %d", have, newest, oldest)
 		}
-		s.log.Warn("the database has the schema of a newer release, and this one works with it", "schema", have, "known", newest)
+		s.log.Warn("database schema is newer than this release", "schema", have, "known", newest)
 		return nil
 	}
 	if _, err := p.Up(ctx); err != nil {
@@ -56,12 +56,12 @@ func (s *Store) migrate(ctx context.Context) error {
 	return err
 }
 
-// lockMigrations makes replicas that start together take turns.
+// lockMigrations serializes the migrations of replicas that start together.
 func (s *Store) lockMigrations(ctx context.Context) (unlock func(), err error) {
 	if !s.pg {
 		return func() {}, nil
 	}
-	const key = 7_305_519_641 // any number of our own
+	const key = 7_305_519_641 // arbitrary, but must stay constant
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
 		return nil, err

@@ -9,24 +9,24 @@ type OIDCProvider struct {
 	Name         string
 	DiscoveryURL string
 	ClientID     string
-	ClientSecret string // sealed
-	Scopes       string // with spaces between them
+	ClientSecret string // encrypted
+	Scopes       string // separated by spaces
 	Active       bool
-	Domains      string // of the emails that it may vouch for, with spaces between them; "" means any
+	Domains      string // email domains that the provider may vouch for, separated by spaces; "": any
 	CreatedAt    int64
 	UpdatedAt    int64
 }
 
-// OIDCAccount ties somebody at a provider to a user.
+// OIDCAccount links an identity at a provider to a user.
 type OIDCAccount struct {
 	ID           string
 	ProviderID   string
-	ProviderSlug string // read with the account, as is the name
+	ProviderSlug string // joined from the provider, like ProviderName
 	ProviderName string
 	UserID       string
 	Issuer       string
 	Subject      string
-	Email        string // as the provider gave it at the latest sign-in, "" if it didn't
+	Email        string // from the latest sign-in; "": not provided
 	CreatedAt    int64
 	LastLoginAt  int64
 }
@@ -38,14 +38,14 @@ func scanProvider(row interface{ Scan(...any) error }) (p OIDCProvider, err erro
 	return p, err
 }
 
-// InsertOIDCProvider writes a new provider. A used slug breaks the constraint on slug.
+// InsertOIDCProvider inserts a provider. A slug in use violates the unique constraint on slug.
 func (c Conn) InsertOIDCProvider(ctx context.Context, p OIDCProvider) error {
 	_, err := c.Exec(ctx, `INSERT INTO oidc_providers (`+providerColumns+`) VALUES (`+In(11)+`)`,
 		p.ID, p.Slug, p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.Domains, p.CreatedAt, p.UpdatedAt)
 	return err
 }
 
-// UpdateOIDCProvider writes everything but id and slug, which stay.
+// UpdateOIDCProvider writes every field except id and slug, which never change.
 func (c Conn) UpdateOIDCProvider(ctx context.Context, p OIDCProvider) error {
 	n, err := c.Exec(ctx, `UPDATE oidc_providers SET name = ?, discovery_url = ?, client_id = ?, client_secret = ?, scopes = ?, active = ?, email_domains = ?, updated_at = ? WHERE id = ?`,
 		p.Name, p.DiscoveryURL, p.ClientID, p.ClientSecret, p.Scopes, p.Active, p.Domains, p.UpdatedAt, p.ID)
@@ -55,7 +55,7 @@ func (c Conn) UpdateOIDCProvider(ctx context.Context, p OIDCProvider) error {
 	return err
 }
 
-// DeleteOIDCProvider removes a provider and returns how many accounts it was the provider of, which go too.
+// DeleteOIDCProvider removes a provider with its accounts and returns the number of accounts.
 func (tx *Tx) DeleteOIDCProvider(ctx context.Context, id string) (accounts int64, err error) {
 	if accounts, err = tx.Exec(ctx, `DELETE FROM oidc_accounts WHERE provider_id = ?`, id); err != nil {
 		return 0, err
@@ -67,7 +67,7 @@ func (tx *Tx) DeleteOIDCProvider(ctx context.Context, id string) (accounts int64
 	return accounts, err
 }
 
-// OIDCProviders lists all providers, or the active ones, by name.
+// OIDCProviders lists the providers by name, either all or only the active ones.
 func (c Conn) OIDCProviders(ctx context.Context, activeOnly bool) ([]OIDCProvider, error) {
 	where := ""
 	if activeOnly {
@@ -81,12 +81,12 @@ func (c Conn) OIDCProviderBySlug(ctx context.Context, slug string) (OIDCProvider
 	return scanProvider(c.Row(ctx, `SELECT `+providerColumns+` FROM oidc_providers WHERE slug = ?`, slug))
 }
 
-// LockOIDCProvider is OIDCProviderBySlug, and keeps others from changing the row until the transaction ends.
+// LockOIDCProvider is OIDCProviderBySlug and locks the row until the transaction ends.
 func (tx *Tx) LockOIDCProvider(ctx context.Context, slug string) (OIDCProvider, error) {
 	return scanProvider(tx.Row(ctx, `SELECT `+providerColumns+` FROM oidc_providers WHERE slug = ?`+tx.forUpdate(), slug))
 }
 
-// AnyActiveOIDCProvider reports whether there is a provider that users can sign in with.
+// AnyActiveOIDCProvider reports whether users can sign in with any provider.
 func (c Conn) AnyActiveOIDCProvider(ctx context.Context) (any bool, err error) {
 	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM oidc_providers WHERE active)`).Scan(&any)
 	return any, err
@@ -100,31 +100,31 @@ func scanAccount(row interface{ Scan(...any) error }) (a OIDCAccount, err error)
 	return a, err
 }
 
-// OIDCAccountBySubject finds the account of somebody at a provider.
+// OIDCAccountBySubject finds an account by the identity at a provider.
 func (c Conn) OIDCAccountBySubject(ctx context.Context, providerID, issuer, subject string) (OIDCAccount, error) {
 	return scanAccount(c.Row(ctx, accountSelect+` WHERE a.provider_id = ? AND a.issuer = ? AND a.subject = ?`, providerID, issuer, subject))
 }
 
-// OIDCAccounts lists a user's accounts, the oldest first.
+// OIDCAccounts lists a user's accounts, oldest first.
 func (c Conn) OIDCAccounts(ctx context.Context, userID string) ([]OIDCAccount, error) {
 	return All(ctx, c, scanAccount, accountSelect+` WHERE a.user_id = ? ORDER BY a.created_at, a.id`, userID)
 }
 
-// InsertOIDCAccount ties somebody at a provider to a user. If they are tied already, the constraint on subject
-// breaks.
+// InsertOIDCAccount links an identity at a provider to a user. An identity that is already linked violates the unique
+// constraint on subject.
 func (c Conn) InsertOIDCAccount(ctx context.Context, a OIDCAccount) error {
 	_, err := c.Exec(ctx, `INSERT INTO oidc_accounts (id, provider_id, user_id, issuer, subject, email, created_at, last_login_at) VALUES (`+In(8)+`)`,
 		a.ID, a.ProviderID, a.UserID, a.Issuer, a.Subject, a.Email, a.CreatedAt, a.LastLoginAt)
 	return err
 }
 
-// NoteOIDCLogin notes that an account was signed in with, and the email that came with it.
+// NoteOIDCLogin stores the time of a sign-in and the email that the provider sent.
 func (c Conn) NoteOIDCLogin(ctx context.Context, id, email string, at int64) error {
 	_, err := c.Exec(ctx, `UPDATE oidc_accounts SET email = ?, last_login_at = ? WHERE id = ?`, email, at, id)
 	return err
 }
 
-// DeleteOIDCAccount unties a user's account and returns what it was, or ErrNotFound.
+// DeleteOIDCAccount removes a user's account and returns it, or ErrNotFound.
 func (tx *Tx) DeleteOIDCAccount(ctx context.Context, userID, id string) (OIDCAccount, error) {
 	a, err := scanAccount(tx.Row(ctx, accountSelect+` WHERE a.id = ? AND a.user_id = ?`, id, userID))
 	if err != nil {
@@ -132,7 +132,7 @@ func (tx *Tx) DeleteOIDCAccount(ctx context.Context, userID, id string) (OIDCAcc
 	}
 	n, err := tx.Exec(ctx, `DELETE FROM oidc_accounts WHERE id = ?`, id)
 	if err == nil && n == 0 {
-		err = ErrNotFound // somebody else was quicker
+		err = ErrNotFound // deleted concurrently
 	}
 	return a, err
 }

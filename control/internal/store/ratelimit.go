@@ -2,16 +2,8 @@ package store
 
 import "context"
 
-// KnownRevision is the newest revision that this process has heard of: at least that of every transaction that
-// it has committed itself.
-func (s *Store) KnownRevision() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.revision
-}
-
-// HitRate counts one request of a caller in a window and returns the count with the window's end (ms). A window
-// that has ended by now is replaced by one that ends at end.
+// HitRate counts one request of a client and returns the count and the window's end in Unix milliseconds. It starts a
+// new window, which ends at end, if the stored one has ended by now.
 func (c Conn) HitRate(ctx context.Context, key string, now, end int64) (n int, until int64, err error) {
 	err = c.Row(ctx, `INSERT INTO rate_counts (key, count, ends_at) VALUES (?, 1, ?)
 		ON CONFLICT (key) DO UPDATE SET

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// LinksByNum reads those of the links that exist.
+// LinksByNum reads the links that exist, by number.
 func (c Conn) LinksByNum(ctx context.Context, nums []uint64) (map[uint64]Link, error) {
 	return found(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE num IN `, nums, func(u *Link) uint64 { return u.Num })
 }
 
-// LinksByClicks lists the links with the highest counters, of one user or, with "", of all.
+// LinksByClicks lists the links with the highest click counters. userID "" selects the links of all users.
 func (c Conn) LinksByClicks(ctx context.Context, userID string, limit int) ([]Link, error) {
 	where, args := "", []any{}
 	if userID != "" {
@@ -19,7 +19,7 @@ func (c Conn) LinksByClicks(ctx context.Context, userID string, limit int) ([]Li
 	return All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls`+where+` ORDER BY click_count DESC, num DESC LIMIT ?`, append(args, limit)...)
 }
 
-// TestedLinks lists the links whose A/B test is on, newest first, of one user or, with "", of all.
+// TestedLinks lists the links whose A/B test is on, newest first. userID "" selects the links of all users.
 func (c Conn) TestedLinks(ctx context.Context, userID string) ([]Link, error) {
 	where, args := "", []any{}
 	if userID != "" {
@@ -28,7 +28,7 @@ func (c Conn) TestedLinks(ctx context.Context, userID string) ([]Link, error) {
 	return All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE ab_testing`+where+` ORDER BY num DESC`, args...)
 }
 
-// VariantsOf lists the variants of links, by the link's id, oldest first.
+// VariantsOf lists the variants of links by the link's id, oldest first.
 func (c Conn) VariantsOf(ctx context.Context, urlIDs []string) (map[string][]Variant, error) {
 	found := map[string][]Variant{}
 	for part := range slices.Chunk(urlIDs, batch) {

@@ -9,20 +9,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Grant makes the role of a Postgres address, if it does not exist, and gives it what programs need at run time and no
-// more: it owns nothing, and of the audit log it can read rows and add them. owner is the address of the role that owns
-// the tables; that of both may be the same role, and then there is nothing to do. It may be called again at any time.
+// Grant creates the role of a Postgres address, if it does not exist, and grants it only what programs need at run
+// time. The role owns nothing; it can read and add audit rows but not change them. owner is the address of the role
+// that owns the tables. If both addresses name one role, Grant does nothing. Grant may be repeated.
 func Grant(ctx context.Context, owner, runtime string) error {
 	own, err := pgx.ParseConfig(owner)
 	if stray(owner, own) {
-		return errors.New("parse the Postgres address of the owner: it has more than one @; in a password it is written as %40")
+		return errors.New("parse the Postgres address of the owner: it contains more than one @; write @ in a password as %40")
 	}
 	if err != nil {
 		return fmt.Errorf("parse the Postgres address of the owner: %w", redact(err, owner))
 	}
 	use, err := pgx.ParseConfig(runtime)
 	if stray(runtime, use) {
-		return errors.New("parse the Postgres address: it has more than one @; in a password it is written as %40")
+		return errors.New("parse the Postgres address: it contains more than one @; write @ in a password as %40")
 	}
 	if err != nil {
 		return fmt.Errorf("parse the Postgres address: %w", redact(err, runtime))
@@ -38,7 +38,7 @@ func Grant(ctx context.Context, owner, runtime string) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	if err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		// Several migrations at once take turns.
+		// Serialize concurrent migrations.
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(7305519643)`); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func Grant(ctx context.Context, owner, runtime string) error {
 		}
 		return grant(ctx, tx, use.User)
 	}); err != nil {
-		return fmt.Errorf("give the role %q what it needs: %w", use.User, err)
+		return fmt.Errorf("grant rights to the role %q: %w", use.User, err)
 	}
 	return nil
 }
@@ -63,8 +63,8 @@ func makeRole(ctx context.Context, tx pgx.Tx, role, password string) error {
 	return tell(ctx, tx, `CREATE ROLE %I LOGIN PASSWORD %L`, role, password)
 }
 
-// grant is what a role needs. Tables that later migrations make are covered by the default privileges, and the next
-// migration's Grant takes away again what must not be written.
+// grant grants the rights. Default privileges cover the tables of later migrations; the Grant of the next migration
+// revokes what must stay read-only.
 func grant(ctx context.Context, tx pgx.Tx, role string) error {
 	var schema string
 	if err := tx.QueryRow(ctx, `SELECT current_schema()`).Scan(&schema); err != nil {
@@ -76,7 +76,7 @@ func grant(ctx context.Context, tx pgx.Tx, role string) error {
 		return err
 	}
 	if super || owns {
-		return errors.New("it is a superuser, or a member of the role that owns the tables, so nothing could be kept from it; use another role")
+		return errors.New("it is a superuser or a member of the role that owns the tables, so its rights cannot be limited; use another role")
 	}
 	for _, statement := range []string{
 		`GRANT USAGE ON SCHEMA %2$I TO %1$I`,
@@ -95,7 +95,7 @@ func grant(ctx context.Context, tx pgx.Tx, role string) error {
 	return nil
 }
 
-// tell runs a statement whose names and texts the database itself has quoted.
+// tell runs a statement whose identifiers and literals were quoted by the database.
 func tell(ctx context.Context, tx pgx.Tx, format string, args ...string) error {
 	var statement string
 	if err := tx.QueryRow(ctx, `SELECT format($1, VARIADIC $2::text[])`, format, args).Scan(&statement); err != nil {
@@ -105,8 +105,8 @@ func tell(ctx context.Context, tx pgx.Tx, format string, args ...string) error {
 	return err
 }
 
-// OwnsAudit reports whether this connection's role could change the audit log, because it owns the table or is a
-// superuser. For SQLite it is false: whoever has the file can change it in any case.
+// OwnsAudit reports whether the role of this connection could change the audit log, because it owns the table or is a
+// superuser. It is false for SQLite, where anybody with access to the file can change it.
 func (s *Store) OwnsAudit(ctx context.Context) (owns bool, err error) {
 	if !s.pg {
 		return false, nil

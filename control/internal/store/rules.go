@@ -7,11 +7,11 @@ type Rule struct {
 	ID, URLID     string
 	Name          string
 	TargetURL     string
-	Priority      int // 0 to 10000, higher is evaluated first
+	Priority      int // 0 to 10000; higher priorities are evaluated first
 	Active        bool
-	Conditions    string // the condition group as it was authored, JSON
-	MatchCount    int64  // set by ingest only
-	LastMatchedAt int64  // set by ingest only; 0: never
+	Conditions    string // condition group as authored, JSON
+	MatchCount    int64  // written by ingest only
+	LastMatchedAt int64  // written by ingest only; 0: never
 	CreatedAt     int64
 	UpdatedAt     int64
 }
@@ -19,7 +19,7 @@ type Rule struct {
 const ruleColumns = `routing_rules.id, routing_rules.url_id, routing_rules.name, routing_rules.target_url, routing_rules.priority, routing_rules.active,
 	routing_rules.conditions, routing_rules.match_count, routing_rules.last_matched_at, routing_rules.created_at, routing_rules.updated_at`
 
-// ruleOrder is the order of evaluation.
+// ruleOrder is the evaluation order.
 const ruleOrder = `routing_rules.priority DESC, routing_rules.created_at, routing_rules.id`
 
 func (r *Rule) columns() []any {
@@ -31,7 +31,7 @@ func scanRule(row interface{ Scan(...any) error }) (r Rule, err error) {
 	return r, err
 }
 
-// Rules reads a link's rules in the order of evaluation.
+// Rules reads a link's rules in evaluation order.
 func (c Conn) Rules(ctx context.Context, urlID string) ([]Rule, error) {
 	return All(ctx, c, scanRule, `SELECT `+ruleColumns+` FROM routing_rules WHERE url_id = ? ORDER BY `+ruleOrder, urlID)
 }

@@ -16,7 +16,7 @@ func (c Conn) InsertSession(ctx context.Context, s Session) error {
 	return err
 }
 
-// SessionUser finds the user of a session that has not expired by now. A session that was ended is not found.
+// SessionUser finds the user of a session that has neither expired by now nor been ended.
 func (c Conn) SessionUser(ctx context.Context, id string, now int64) (User, error) {
 	return scanUser(c.Row(ctx, `SELECT `+userColumns+` FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = ? AND s.expires_at > ?`, id, now))
 }
@@ -27,7 +27,7 @@ func (c Conn) DeleteSession(ctx context.Context, userID, id string) error {
 	return err
 }
 
-// DeleteSessions ends a user's sessions except one; "" excepts none.
+// DeleteSessions ends all sessions of a user except one; "" keeps none.
 func (c Conn) DeleteSessions(ctx context.Context, userID, except string) error {
 	_, err := c.Exec(ctx, `DELETE FROM sessions WHERE user_id = ? AND id <> ?`, userID, except)
 	return err

@@ -28,15 +28,14 @@ func (c Conn) SettingByKey(ctx context.Context, key string) (Setting, error) {
 	return scanSetting(c.Row(ctx, `SELECT `+settingColumns+` FROM system_settings WHERE key = ?`, key))
 }
 
-// PutSetting writes a setting: a new one, or a new value and description for the key. It returns the row as it
-// is now.
+// PutSetting inserts a setting, or replaces its value and description. It returns the stored row.
 func (c Conn) PutSetting(ctx context.Context, s Setting) (Setting, error) {
 	return scanSetting(c.Row(ctx, `INSERT INTO system_settings (`+settingColumns+`) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET value = excluded.value, description = excluded.description, updated_at = excluded.updated_at
 		RETURNING `+settingColumns, s.ID, s.Key, s.Value, s.Description, s.CreatedAt, s.UpdatedAt))
 }
 
-// DeleteSetting removes a setting and reports whether it was there.
+// DeleteSetting removes a setting and reports whether it existed.
 func (c Conn) DeleteSetting(ctx context.Context, key string) (bool, error) {
 	n, err := c.Exec(ctx, `DELETE FROM system_settings WHERE key = ?`, key)
 	return n == 1, err

@@ -1,13 +1,13 @@
-// Package store keeps the control plane's records: users, links, rules, audit. One implementation serves two
-// dialects, Postgres and SQLite: the SQL is written once, in what both understand, and the few differences
-// stand in this package and nowhere else.
+// Package store keeps the control plane's records: users, links, rules, audit log. One implementation serves two
+// dialects, Postgres and SQLite. The SQL is written once, in the common subset, and only this package handles the few
+// differences.
 //
-// It promises that a mutation, its audit row, its events and its place in the log of link changes commit
-// together or not at all, and that revisions of that log commit in order and without gaps. Rules of meaning
-// and permission are left to the use cases above it.
+// A mutation, its audit row, its events and its entry in the log of link changes commit together or not at all.
+// Revisions of that log commit in order and without gaps. Validation and permissions belong to the use cases that call
+// this package.
 //
-// Conventions of the schema: times are Unix milliseconds in BIGINT columns (NULL: none), ids are UUIDv7 text,
-// and "num" columns are dense numbers that are never reused.
+// Conventions of the schema: times are Unix milliseconds in BIGINT columns (NULL: none), ids are UUIDv7 text, and
+// "num" columns are dense numbers that are never reused.
 package store
 
 import (
@@ -26,31 +26,31 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite" // the driver of the embedded dialect
+	_ "modernc.org/sqlite" // driver of the SQLite dialect
 
 	"github.com/shortline/shortline/shared/tracing"
 )
 
-// Config says where the records are.
+// Config configures Open.
 type Config struct {
-	// URL is postgres://… or sqlite:PATH (a file that is made if missing).
+	// URL is postgres://… or sqlite:PATH. A missing SQLite file is created.
 	URL string
-	// MaxConns bounds the connections to Postgres; 0 means 20.
+	// MaxConns limits the connections to Postgres; 0 means 20.
 	MaxConns int
-	// AuditKeys sign rows of the audit log; the first one signs. None: rows carry no HMAC.
+	// AuditKeys sign the rows of the audit log. The first key signs; empty means that rows carry no HMAC.
 	AuditKeys [][]byte
-	// Logger receives what Run has to say; nil means slog.Default().
+	// Logger is used by Run; nil means slog.Default().
 	Logger *slog.Logger
 }
 
-// Store is the open database. It is safe for concurrent use.
+// Store is an open database. It is safe for concurrent use.
 type Store struct {
-	Conn     // statements outside a transaction; on SQLite these only read
+	Conn     // statements outside a transaction; read-only on SQLite
 	write    *sql.DB
 	read     *sql.DB
 	log      *slog.Logger
 	pgConfig *pgx.ConnConfig // nil for SQLite
-	path     string          // of the file; "" for Postgres
+	path     string          // SQLite file; "" for Postgres
 
 	auditKeys [][]byte
 
@@ -60,7 +60,7 @@ type Store struct {
 	heard    []func(string)
 }
 
-// Open connects and, unless the schema is newer than this program, brings the schema up to date.
+// Open connects to the database and migrates the schema. It leaves a schema that is newer than this program unchanged.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, changed: make(chan struct{})}
 	if s.log == nil {
@@ -92,7 +92,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 func (s *Store) openPostgres(cfg Config) error {
 	pc, err := pgx.ParseConfig(cfg.URL)
 	if stray(cfg.URL, pc) {
-		return errors.New("parse the Postgres address: it has more than one @; in a password it is written as %40")
+		return errors.New("parse the Postgres address: it contains more than one @; write @ in a password as %40")
 	}
 	if err != nil {
 		return fmt.Errorf("parse the Postgres address: %w", redact(err, cfg.URL))
@@ -123,7 +123,7 @@ func (s *Store) openSQLite(path string) error {
 	if err != nil {
 		return err
 	}
-	// SQLite takes one writer at a time; waiting for the connection here is fairer than its busy loop.
+	// SQLite accepts one writer at a time. Waiting for the connection is fairer than SQLite's busy loop.
 	db.SetMaxOpenConns(1)
 	q.Set("_txlock", "deferred")
 	q.Add("_pragma", "query_only(1)")
@@ -139,8 +139,8 @@ func (s *Store) openSQLite(path string) error {
 	return nil
 }
 
-// stray tells of an address whose password has an @ as it is: what follows it is taken for the host, and so would be in
-// the text of every error. pc is nil for an address that can't be read.
+// stray reports whether the password of an address contains an unescaped @. The text after that @ would be parsed as
+// the host and appear in errors. pc is nil if the address cannot be parsed.
 func stray(address string, pc *pgx.ConnConfig) bool {
 	if pc == nil {
 		return strings.Count(address, "@") > 1
@@ -148,7 +148,7 @@ func stray(address string, pc *pgx.ConnConfig) bool {
 	return strings.Contains(pc.Host, "@") || slices.ContainsFunc(pc.Fallbacks, func(f *pgconn.FallbackConfig) bool { return strings.Contains(f.Host, "@") })
 }
 
-// redact keeps a connection string, which may hold a password, out of an error's text.
+// redact removes a connection string, which may contain a password, from the text of an error.
 func redact(err error, secret string) error {
 	return errors.New(strings.ReplaceAll(err.Error(), secret, "(address)"))
 }
@@ -162,19 +162,19 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Ping reports whether the database answers.
+// Ping returns an error unless the database answers.
 func (s *Store) Ping(ctx context.Context) error {
 	var one int
 	return s.Row(ctx, `SELECT 1`).Scan(&one)
 }
 
-// Shared reports whether other processes may use the same database, which is true of Postgres and false of SQLite.
+// Shared reports whether other processes may use the same database: true for Postgres, false for SQLite.
 func (s *Store) Shared() bool { return s.pg }
 
-// NewID makes an id: a UUIDv7, so ids sort by the time they were made.
+// NewID returns a new UUIDv7. Ids sort by creation time.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Now is the time in the schema's unit, Unix milliseconds.
+// Now returns the current time in Unix milliseconds, the unit of the schema.
 func Now() int64 { return time.Now().UnixMilli() }
 
 // Conn runs statements. Placeholders are ? in both dialects; a literal question mark must be bound.
@@ -187,7 +187,7 @@ type Conn struct {
 	pg bool
 }
 
-// Exec runs a statement and returns how many rows it changed.
+// Exec runs a statement and returns the number of affected rows.
 func (c Conn) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	ctx, end := tracing.Statement(ctx, c.system(), query)
 	res, err := c.db.ExecContext(ctx, c.rebind(query), args...)
@@ -198,7 +198,7 @@ func (c Conn) Exec(ctx context.Context, query string, args ...any) (int64, error
 	return res.RowsAffected()
 }
 
-// Query runs a query; the caller closes the rows and checks their Err, or uses All.
+// Query runs a query. The caller closes the rows and checks Err, or uses All.
 func (c Conn) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	ctx, end := tracing.Statement(ctx, c.system(), query)
 	rows, err := c.db.QueryContext(ctx, c.rebind(query), args...)
@@ -206,7 +206,7 @@ func (c Conn) Query(ctx context.Context, query string, args ...any) (*sql.Rows, 
 	return rows, err
 }
 
-// Row runs a query for one row. Scan returns sql.ErrNoRows where there is none.
+// Row runs a query for one row. Scan returns sql.ErrNoRows if there is none.
 func (c Conn) Row(ctx context.Context, query string, args ...any) *sql.Row {
 	ctx, end := tracing.Statement(ctx, c.system(), query)
 	row := c.db.QueryRowContext(ctx, c.rebind(query), args...)
@@ -214,7 +214,7 @@ func (c Conn) Row(ctx context.Context, query string, args ...any) *sql.Row {
 	return row
 }
 
-// system is the database's name in traces.
+// system returns the database's name in traces.
 func (c Conn) system() string {
 	if c.pg {
 		return "postgresql"
@@ -222,7 +222,7 @@ func (c Conn) system() string {
 	return "sqlite"
 }
 
-// All runs a query and collects what scan makes of each row. The result is empty, never nil.
+// All runs a query and scans every row. The result may be empty but is never nil.
 func All[T any](ctx context.Context, c Conn, scan func(row interface{ Scan(...any) error }) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := c.Query(ctx, query, args...)
 	if err != nil {
@@ -240,7 +240,7 @@ func All[T any](ctx context.Context, c Conn, scan func(row interface{ Scan(...an
 	return out, rows.Err()
 }
 
-// rebind turns ? into $1, $2, … for Postgres.
+// rebind replaces ? by $1, $2, … for Postgres.
 func (c Conn) rebind(q string) string {
 	if !c.pg || !strings.Contains(q, "?") {
 		return q
@@ -259,10 +259,10 @@ func (c Conn) rebind(q string) string {
 	return b.String()
 }
 
-// In writes n placeholders for an IN list: In(3) is "?,?,?".
+// In returns n placeholders for an IN list: In(3) is "?,?,?".
 func In(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
-// Args turns a list into arguments for an In.
+// Args converts a list to arguments for In.
 func Args[T any](list []T) []any {
 	out := make([]any, len(list))
 	for i, v := range list {
@@ -271,10 +271,10 @@ func Args[T any](list []T) []any {
 	return out
 }
 
-// LikeContains is the LIKE pattern (with ESCAPE '\') that finds text, in lower case, anywhere.
+// LikeContains returns a LIKE pattern (with ESCAPE '\') that matches lower-case text anywhere.
 func LikeContains(text string) string { return "%" + likeLiteral(text) + "%" }
 
-// LikePrefix is the LIKE pattern (with ESCAPE '\') that finds text, in lower case, at the start.
+// LikePrefix returns a LIKE pattern (with ESCAPE '\') that matches lower-case text at the start.
 func LikePrefix(text string) string { return likeLiteral(text) + "%" }
 
 func likeLiteral(text string) string {

@@ -15,17 +15,17 @@ import (
 	"github.com/shortline/shortline/shared/backoff"
 )
 
-// Tx is one transaction. Order of locks: first the rows that are changed, then Touch (the head of the change
-// log), last the audit row (the head of the audit chain); always in this order, so that two can't deadlock.
+// Tx is one transaction. To prevent deadlocks, every transaction takes its locks in this order: the rows to change,
+// Touch (the head of the change log), the audit row (the head of the audit chain).
 type Tx struct {
 	Conn
-	revision  uint64 // taken by the first Touch
+	revision  uint64 // reserved by the first Touch
 	auditKeys [][]byte
 }
 
-// Tx runs f in a transaction and commits if it returns nil. When Tx returns nil, everything that f did is
-// durable; when it returns an error, nothing is, except after a lost connection during commit, where nobody can
-// know: that error must become a 5xx, never a success.
+// Tx runs f in a transaction and commits if f returns nil. If Tx returns nil, all changes of f are durable. If it
+// returns an error, none are, with one exception: after a connection is lost during the commit, the result is unknown.
+// So report such an error as a 5xx, never as a success.
 func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 	raw, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = raw.Rollback() // the connection may be gone, and then so is the transaction
+			_ = raw.Rollback() // fails if the connection is lost, which also ends the transaction
 		}
 	}()
 	tx := &Tx{Conn: Conn{db: raw, pg: s.pg}, auditKeys: s.auditKeys}
@@ -59,16 +59,16 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 
 type commitsKey struct{}
 
-// Commits is the newest revision of links that was committed under one context.
+// Commits records the newest link revision committed under one context.
 type Commits struct{ revision atomic.Uint64 }
 
-// WithCommits returns a context whose transactions are noted in the result.
+// WithCommits returns a context that records the revisions of its transactions in the result.
 func WithCommits(ctx context.Context) (context.Context, *Commits) {
 	c := &Commits{}
 	return context.WithValue(ctx, commitsKey{}, c), c
 }
 
-// Revision is 0 if no transaction changed a link.
+// Revision returns the recorded revision, or 0 if no transaction changed a link.
 func (c *Commits) Revision() uint64 { return c.revision.Load() }
 
 func (c *Commits) note(revision uint64) {
@@ -80,14 +80,14 @@ func (c *Commits) note(revision uint64) {
 	}
 }
 
-// Touch notes in the log of link changes that a link is not what it was: made, changed or deleted. All that
-// one transaction touches carries one revision. Publishing reads the log; an edge hears of it at once. A link
-// that is about to be deleted is best touched before: see TouchAll.
+// Touch records in the log of link changes that a link was created, changed or deleted. All changes of one transaction
+// share one revision. Publishing reads the log and notifies edges at once. Touch a link before deleting it; see
+// TouchAll.
 func (tx *Tx) Touch(ctx context.Context, num uint64, slug string) error {
 	return tx.TouchAll(ctx, []LinkRef{{num, slug}})
 }
 
-// Revision is the one that this transaction took, 0 if it touched no link.
+// Revision returns the revision of this transaction, or 0 if it touched no link.
 func (tx *Tx) Revision() uint64 { return tx.revision }
 
 // Revision reads the newest committed revision.
@@ -96,14 +96,22 @@ func (s *Store) Revision(ctx context.Context) (rev uint64, err error) {
 	return rev, err
 }
 
-// Incarnation names this database's log of changes; it is drawn once, when the schema is made.
+// Incarnation identifies the log of changes of this database. It is drawn at random when the schema is created.
 func (s *Store) Incarnation(ctx context.Context) (uint64, error) {
 	var n int64
 	err := s.Row(ctx, `SELECT incarnation FROM config_head WHERE id = 1`).Scan(&n)
 	return uint64(n), err
 }
 
-// WaitRevision returns as soon as the newest known revision is greater than after, or with ctx's error.
+// KnownRevision returns the newest revision that this process knows. It is at least the revision of every transaction
+// that this process has committed.
+func (s *Store) KnownRevision() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision
+}
+
+// WaitRevision returns as soon as the newest known revision exceeds after, or when ctx ends, with its error.
 func (s *Store) WaitRevision(ctx context.Context, after uint64) (uint64, error) {
 	for {
 		s.mu.Lock()
@@ -130,8 +138,8 @@ func (s *Store) advance(rev uint64) {
 	}
 }
 
-// Run keeps the known revision fresh when other processes write too (Postgres): it listens for notifications,
-// which can be lost, and polls beneath them.
+// Run keeps the known revision up to date when other processes write to Postgres. It listens for notifications and
+// also polls, because notifications can get lost.
 func (s *Store) Run(ctx context.Context) error {
 	if !s.pg {
 		<-ctx.Done()
@@ -139,18 +147,18 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 	for ctx.Err() == nil {
 		if err := s.listen(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("listening for revisions failed, trying again", "error", err.Error())
+			s.log.Warn("listening for revisions failed", "error", err.Error())
 			backoff.Sleep(ctx, time.Second)
 		}
 	}
 	return nil
 }
 
-// ErrNotFound is sql.ErrNoRows by the name that use cases know.
+// ErrNotFound is sql.ErrNoRows under a name for use cases.
 var ErrNotFound = sql.ErrNoRows
 
-// Unique reports whether err says that a unique constraint was broken, and what it said of it: a text that
-// holds the constraint's name (Postgres) or its columns (SQLite), both of which hold the column's name.
+// Unique reports whether err is the violation of a unique constraint. The returned text is the constraint's name
+// (Postgres) or its columns (SQLite); both contain the column's name.
 func Unique(err error) (constraint string, broken bool) {
 	var pe *pgconn.PgError
 	if errors.As(err, &pe) && pe.Code == "23505" {

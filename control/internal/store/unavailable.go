@@ -13,13 +13,13 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Unavailable reports whether err means that the database can't be reached or can't answer now, so that the
-// same request may succeed later.
+// Unavailable reports whether err means that the database is unreachable or cannot answer at present. The same request
+// may succeed later.
 func Unavailable(err error) bool {
 	var pe *pgconn.PgError
 	if errors.As(err, &pe) {
-		// Connection trouble, resources used up, an operator's stop, a statement that took too long, and a
-		// standby that was promoted away under us.
+		// Connection errors, exhausted resources, operator intervention, statement timeouts, and a failover to a
+		// standby.
 		for _, class := range []string{"08", "53", "57", "25006"} {
 			if strings.HasPrefix(pe.Code, class) {
 				return true
@@ -33,7 +33,7 @@ func Unavailable(err error) bool {
 	}
 	var ce *pgconn.ConnectError
 	var ne net.Error
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // a connection that broke while we read
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) { // the connection broke during a read
 		return true
 	}
 	return errors.As(err, &ce) || errors.As(err, &ne) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, net.ErrClosed) ||

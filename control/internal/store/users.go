@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// User is a row of users. Text that may be missing is nil.
+// User is a row of users. Optional texts are nil if unset.
 type User struct {
 	Num          uint64
 	ID           string
@@ -14,10 +14,10 @@ type User struct {
 	Name         string
 	Role         string // ADMIN or USER
 	Active       bool
-	PasswordHash *string // nil: can't sign in with a password
-	TOTPSecret   *string // sealed; set by the set-up, before the factor is on
+	PasswordHash *string // nil: no sign-in with a password
+	TOTPSecret   *string // encrypted; stored by the set-up, before the second factor is on
 	TOTPEnabled  bool
-	TOTPLastStep int64 // the newest time step whose code was used
+	TOTPLastStep int64 // newest time step whose code was used
 	CreatedAt    int64
 	UpdatedAt    int64
 }
@@ -29,10 +29,10 @@ func scanUser(row interface{ Scan(...any) error }) (u User, err error) {
 	return u, err
 }
 
-// EmailKey is the form in which emails are compared.
+// EmailKey returns the form in which emails are compared.
 func EmailKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// InsertUser writes a new user and returns its number. A used email breaks the constraint on email_key.
+// InsertUser inserts a user and returns its number. An email in use violates the unique constraint on email_key.
 func (c Conn) InsertUser(ctx context.Context, u User) (num uint64, err error) {
 	err = c.Row(ctx, `INSERT INTO users (id, email, email_key, name, role, active, password_hash, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
@@ -40,7 +40,7 @@ func (c Conn) InsertUser(ctx context.Context, u User) (num uint64, err error) {
 	return num, err
 }
 
-// UsersByID reads those of the users that still exist, by id.
+// UsersByID reads the users that exist, by id.
 func (c Conn) UsersByID(ctx context.Context, ids []string) (map[string]User, error) {
 	out := map[string]User{}
 	if len(ids) == 0 {
@@ -58,17 +58,17 @@ func (c Conn) UserByID(ctx context.Context, id string) (User, error) {
 	return scanUser(c.Row(ctx, `SELECT `+userColumns+` FROM users u WHERE u.id = ?`, id))
 }
 
-// UserByEmail finds a user by email, ignoring case.
+// UserByEmail finds a user by email, case-insensitive.
 func (c Conn) UserByEmail(ctx context.Context, email string) (User, error) {
 	return scanUser(c.Row(ctx, `SELECT `+userColumns+` FROM users u WHERE u.email_key = ?`, EmailKey(email)))
 }
 
-// LockUser finds a user and keeps the row from changing until the transaction ends.
+// LockUser finds a user and locks the row until the transaction ends.
 func (tx *Tx) LockUser(ctx context.Context, id string) (User, error) {
 	return scanUser(tx.Row(ctx, `SELECT `+userColumns+` FROM users u WHERE u.id = ?`+tx.forUpdate(), id))
 }
 
-// forUpdate locks the selected rows. SQLite has one writer, who needs no row locks.
+// forUpdate returns the clause that locks selected rows. SQLite needs none, because it has one writer.
 func (c Conn) forUpdate() string {
 	if c.pg {
 		return " FOR UPDATE"
@@ -76,14 +76,14 @@ func (c Conn) forUpdate() string {
 	return ""
 }
 
-// UserFilter narrows a list of users. Zero fields don't.
+// UserFilter selects users. A zero field selects everything.
 type UserFilter struct {
-	Search string // in email and name, ignoring case
+	Search string // text in email or name, case-insensitive
 	Role   string
 	Active *bool
 }
 
-// Users lists users, newest first, and counts them all.
+// Users reads one page of users, newest first, and counts all users that the filter selects.
 func (c Conn) Users(ctx context.Context, f UserFilter, limit, offset int) (users []User, total int, err error) {
 	where, args := "1 = 1", []any{}
 	if f.Search != "" {
@@ -106,20 +106,20 @@ func (c Conn) Users(ctx context.Context, f UserFilter, limit, offset int) (users
 	return users, total, err
 }
 
-// AnyUser reports whether there is a user at all.
+// AnyUser reports whether any user exists.
 func (c Conn) AnyUser(ctx context.Context) (any bool, err error) {
 	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM users)`).Scan(&any)
 	return any, err
 }
 
-// LockAdmins locks the active admins' rows and returns their ids, so that the last of them can't vanish between
-// a check and a change.
+// LockAdmins locks the rows of the active administrators and returns their ids. The lock keeps the last administrator
+// from being removed between a check and a change.
 func (tx *Tx) LockAdmins(ctx context.Context) ([]string, error) {
 	return All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
 		`SELECT id FROM users WHERE role = 'ADMIN' AND active ORDER BY id`+tx.forUpdate())
 }
 
-// UpdateUser writes the columns that accounts change: name, role, active, password and the second factor's.
+// UpdateUser writes the columns that accounts change: name, role, active, password and second factor.
 func (c Conn) UpdateUser(ctx context.Context, u User) error {
 	n, err := c.Exec(ctx, `UPDATE users SET name = ?, role = ?, active = ?, password_hash = ?, totp_secret = ?, totp_enabled = ?, totp_last_step = ?, updated_at = ? WHERE id = ?`,
 		u.Name, u.Role, u.Active, u.PasswordHash, u.TOTPSecret, u.TOTPEnabled, u.TOTPLastStep, u.UpdatedAt, u.ID)
@@ -129,20 +129,20 @@ func (c Conn) UpdateUser(ctx context.Context, u User) error {
 	return err
 }
 
-// UsersWithTOTP lists the ids of users who have a secret for a second factor.
+// UsersWithTOTP lists the ids of users with a secret for a second factor.
 func (c Conn) UsersWithTOTP(ctx context.Context) ([]string, error) {
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
 		`SELECT id FROM users WHERE totp_secret IS NOT NULL ORDER BY num`)
 }
 
-// UseTOTPStep notes that the code of a time step was used. It reports false if that step, or a later one, was
-// used before: of two requests with the same code, one wins.
+// UseTOTPStep records that the code of a time step was used. It returns false if this step or a later one was already
+// used, so only one of two requests with the same code succeeds.
 func (c Conn) UseTOTPStep(ctx context.Context, userID string, step int64) (bool, error) {
 	n, err := c.Exec(ctx, `UPDATE users SET totp_last_step = ? WHERE id = ? AND totp_last_step < ?`, step, userID, step)
 	return n == 1, err
 }
 
-// SetRecoveryCodes replaces a user's recovery codes, given as hashes; none removes them all.
+// SetRecoveryCodes replaces a user's recovery codes, given as hashes. An empty list removes all codes.
 func (c Conn) SetRecoveryCodes(ctx context.Context, userID string, hashes []string) error {
 	if _, err := c.Exec(ctx, `DELETE FROM recovery_codes WHERE user_id = ?`, userID); err != nil {
 		return err
@@ -155,16 +155,16 @@ func (c Conn) SetRecoveryCodes(ctx context.Context, userID string, hashes []stri
 	return nil
 }
 
-// UseRecoveryCode removes a code and reports whether it was there.
+// UseRecoveryCode removes a code and reports whether it existed.
 func (c Conn) UseRecoveryCode(ctx context.Context, userID, hash string) (bool, error) {
 	n, err := c.Exec(ctx, `DELETE FROM recovery_codes WHERE user_id = ? AND hash = ?`, userID, hash)
 	return n == 1, err
 }
 
-// DeleteUser removes a user with all that is theirs: links (which edges are told of), sessions, keys. Clicks
-// and audit rows stay. It returns how many links went.
+// DeleteUser removes a user with all links, sessions and keys, and publishes the deletion of the links. Clicks and
+// audit rows stay. It returns the number of deleted links.
 func (tx *Tx) DeleteUser(ctx context.Context, id string) (links int, err error) {
-	if _, err := tx.LockUser(ctx, id); err != nil { // no link can be made for the user from here on
+	if _, err := tx.LockUser(ctx, id); err != nil { // prevents new links of this user
 		return 0, err
 	}
 	gone, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (l LinkRef, err error) { return l, row.Scan(&l.Num, &l.Slug) },
@@ -173,7 +173,7 @@ func (tx *Tx) DeleteUser(ctx context.Context, id string) (links int, err error) 
 		return 0, fmt.Errorf("lock links: %w", err)
 	}
 	if tx.pg {
-		// An administrator may have put them into bundles; see LockBundlesOf.
+		// An administrator may have added these links to bundles; see LockBundlesOf.
 		if _, err := tx.Exec(ctx, `SELECT num FROM bundles WHERE id IN (SELECT bundle_id FROM bundle_urls JOIN urls ON urls.id = url_id WHERE urls.user_id = ?)
 			ORDER BY num FOR UPDATE`, id); err != nil {
 			return 0, fmt.Errorf("lock bundles: %w", err)

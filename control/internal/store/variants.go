@@ -9,7 +9,7 @@ type Variant struct {
 	TargetURL  string
 	Weight     int // 0 to 100
 	Active     bool
-	ClickCount int64 // set by ingest only
+	ClickCount int64 // written by ingest only
 	CreatedAt  int64
 	UpdatedAt  int64
 }
@@ -26,7 +26,7 @@ func scanVariant(row interface{ Scan(...any) error }) (v Variant, err error) {
 	return v, err
 }
 
-// Variants reads a link's variants, the oldest first.
+// Variants reads a link's variants, oldest first.
 func (c Conn) Variants(ctx context.Context, urlID string) ([]Variant, error) {
 	return All(ctx, c, scanVariant, `SELECT `+variantColumns+` FROM variants WHERE url_id = ? ORDER BY created_at, id`, urlID)
 }

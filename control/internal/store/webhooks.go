@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Webhook is a subscription to events. In optional fields the zero value means unset.
+// Webhook is a subscription to events. The zero value of an optional field means unset.
 type Webhook struct {
 	ID, UserID string
 	Name, URL  string
-	Secret     string   // sealed
-	Headers    string   // sealed
-	Events     []string // names; none holds a comma
-	EveryLink  bool     // events of everybody's links, as long as the owner is an active ADMIN
+	Secret     string   // encrypted
+	Headers    string   // encrypted
+	Events     []string // event names, which contain no comma
+	EveryLink  bool     // events of all users' links, while the owner is an active ADMIN
 	Active     bool
 
 	Sent, Succeeded, Failed int64  // attempts
-	LastSentAt              int64  // set by NoteAttempts only, as are the figures above and LastError
-	LastError               string // of the latest attempt, "" if it succeeded
+	LastSentAt              int64  // NoteAttempts writes this, the counters above and LastError
+	LastError               string // error of the latest attempt; "": it succeeded
 
 	CreatedAt, UpdatedAt int64
 }
@@ -51,7 +51,7 @@ func (tx *Tx) UpdateWebhook(ctx context.Context, w *Webhook) error {
 	return err
 }
 
-// DeleteWebhook removes a webhook with its log and all that is still to be sent.
+// DeleteWebhook removes a webhook with its log and its waiting deliveries.
 func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
 	_, err := tx.Exec(ctx, `DELETE FROM webhooks WHERE id = ?`, id)
 	return err
@@ -62,7 +62,7 @@ func (c Conn) WebhookByID(ctx context.Context, id string) (Webhook, error) {
 	return scanWebhook(c.Row(ctx, `SELECT `+webhookColumns+` FROM webhooks WHERE id = ?`, id))
 }
 
-// LockWebhook is WebhookByID, and keeps others from changing it until the commit.
+// LockWebhook is WebhookByID and locks the row until the commit.
 func (tx *Tx) LockWebhook(ctx context.Context, id string) (Webhook, error) {
 	return scanWebhook(tx.Row(ctx, `SELECT `+webhookColumns+` FROM webhooks WHERE id = ?`+tx.forUpdate(), id))
 }
@@ -73,8 +73,8 @@ func (c Conn) CountWebhooks(ctx context.Context, userID string) (n int, err erro
 	return n, err
 }
 
-// Webhooks reads one page of a user's webhooks, everybody's if userID is "", newest first, and how many there are
-// in all. search is looked for in name and address, ignoring case.
+// Webhooks reads one page of a user's webhooks, newest first, and counts all that match. userID "" selects the
+// webhooks of all users. search matches name and address, case-insensitive.
 func (c Conn) Webhooks(ctx context.Context, userID, search string, limit, offset int) (list []Webhook, total int, err error) {
 	where, args := "1 = 1", []any{}
 	if userID != "" {
@@ -91,13 +91,13 @@ func (c Conn) Webhooks(ctx context.Context, userID, search string, limit, offset
 	return list, total, err
 }
 
-// Subscription is what an active webhook of an active user wants to hear of.
+// Subscription describes which events an active webhook of an active user receives.
 type Subscription struct {
 	WebhookID string
 	UserID    string
 	UserNum   uint64
 	Events    []string
-	EveryLink bool // and its owner is an ADMIN
+	EveryLink bool // all users' links; the owner is an ADMIN
 }
 
 const selectSubscriptions = `SELECT webhooks.id, webhooks.user_id, users.num, webhooks.events, webhooks.every_link AND users.role = 'ADMIN'
@@ -110,13 +110,13 @@ func scanSubscription(row interface{ Scan(...any) error }) (s Subscription, err 
 	return s, err
 }
 
-// Subscriptions reads all of them.
+// Subscriptions reads all subscriptions.
 func (c Conn) Subscriptions(ctx context.Context) ([]Subscription, error) {
 	return All(ctx, c, scanSubscription, selectSubscriptions)
 }
 
-// SubscriptionsOn reads those that may concern links of the owners, and keeps the webhooks from being deleted until
-// the commit, so that deliveries can be added for them.
+// SubscriptionsOn reads the subscriptions that may concern links of the owners. It locks the webhooks against deletion
+// until the commit, so that deliveries can be added for them.
 func (tx *Tx) SubscriptionsOn(ctx context.Context, ownerIDs []string) ([]Subscription, error) {
 	lock := ""
 	if tx.pg {
@@ -126,15 +126,15 @@ func (tx *Tx) SubscriptionsOn(ctx context.Context, ownerIDs []string) ([]Subscri
 		ORDER BY webhooks.id`+lock, Args(ownerIDs)...)
 }
 
-// Attempts sums up what was sent to one webhook.
+// Attempts sums up the attempts of one webhook.
 type Attempts struct {
 	Succeeded, Failed int64
 	LastAt            int64
-	LastError         string // of the last one, "" if it succeeded
+	LastError         string // error of the last attempt; "": it succeeded
 }
 
-// NoteAttempts adds to a webhook's figures and reports whether it is still there. Until the commit it can't be
-// deleted.
+// NoteAttempts adds to a webhook's counters and reports whether the webhook still exists. It locks the webhook against
+// deletion until the commit.
 func (tx *Tx) NoteAttempts(ctx context.Context, id string, a Attempts) (bool, error) {
 	n, err := tx.Exec(ctx, `UPDATE webhooks SET sent = sent + ?, succeeded = succeeded + ?, failed = failed + ?, last_sent_at = ?, last_error = ? WHERE id = ?`,
 		a.Succeeded+a.Failed, a.Succeeded, a.Failed, a.LastAt, null(a.LastError), id)
@@ -146,10 +146,10 @@ type WebhookLog struct {
 	ID, WebhookID string
 	DeliveryID    string
 	Event         string
-	Payload       string // JSON, the very bytes of the body
+	Payload       string // JSON, sent as the body unchanged
 	Success       bool
-	StatusCode    int    // 0: there was no answer
-	Response      string // the beginning of the answer's body
+	StatusCode    int    // 0: no response
+	Response      string // start of the response body
 	Error         string
 	Duration      int64 // milliseconds
 	Attempt       int   // 1, 2, …
@@ -166,14 +166,14 @@ func scanWebhookLog(row interface{ Scan(...any) error }) (l WebhookLog, err erro
 	return l, err
 }
 
-// InsertWebhookLog adds an attempt to the log of a webhook that is there (see NoteAttempts).
+// InsertWebhookLog adds an attempt to the log of an existing webhook (see NoteAttempts).
 func (tx *Tx) InsertWebhookLog(ctx context.Context, l *WebhookLog) error {
 	_, err := tx.Exec(ctx, `INSERT INTO webhook_logs (`+webhookLogColumns+`) VALUES (`+In(12)+`)`, l.ID, l.WebhookID, l.DeliveryID, l.Event, l.Payload,
 		l.Success, null(l.StatusCode), null(l.Response), null(l.Error), l.Duration, l.Attempt, l.SentAt)
 	return err
 }
 
-// WebhookLogs reads one page of a webhook's attempts, newest first, and how many there are in all.
+// WebhookLogs reads one page of a webhook's attempts, newest first, and counts all of them.
 func (c Conn) WebhookLogs(ctx context.Context, webhookID string, limit, offset int) (list []WebhookLog, total int, err error) {
 	if err := c.Row(ctx, `SELECT count(*) FROM webhook_logs WHERE webhook_id = ?`, webhookID).Scan(&total); err != nil {
 		return nil, 0, err
@@ -188,14 +188,14 @@ func (c Conn) WebhookLogByID(ctx context.Context, webhookID, id string) (Webhook
 	return scanWebhookLog(c.Row(ctx, `SELECT `+webhookLogColumns+` FROM webhook_logs WHERE id = ? AND webhook_id = ?`, id, webhookID))
 }
 
-// LastAttempt is the number of the latest attempt of a delivery that is in the log, 0 if there is none.
+// LastAttempt returns the number of a delivery's latest logged attempt, or 0 if there is none.
 func (c Conn) LastAttempt(ctx context.Context, deliveryID string) (n int, err error) {
 	err = c.Row(ctx, `SELECT coalesce(max(attempt), 0) FROM webhook_logs WHERE delivery_id = ?`, deliveryID).Scan(&n)
 	return n, err
 }
 
-// PruneWebhooks removes up to limit attempts made, and up to limit deliveries made up, before a time. It returns how
-// many of each.
+// PruneWebhooks removes up to limit attempts and up to limit deliveries that were created before a time. It returns
+// the number of each.
 func (tx *Tx) PruneWebhooks(ctx context.Context, before int64, limit int) (logs, deliveries int64, err error) {
 	logs, err = tx.Exec(ctx, `DELETE FROM webhook_logs WHERE id IN (SELECT id FROM webhook_logs WHERE sent_at < ? LIMIT ?)`, before, limit)
 	if err != nil {
@@ -205,7 +205,7 @@ func (tx *Tx) PruneWebhooks(ctx context.Context, before int64, limit int) (logs,
 	return logs, deliveries, err
 }
 
-// WebhookIDs lists every webhook there is.
+// WebhookIDs lists the ids of all webhooks.
 func (c Conn) WebhookIDs(ctx context.Context) ([]string, error) {
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) {
 		err = row.Scan(&id)

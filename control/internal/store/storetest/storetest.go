@@ -1,8 +1,8 @@
 // Package storetest opens stores for tests: a new, empty one each time, in either dialect.
 //
-// Postgres is a server of the test binary's own, started by the first test that asks and gone, with its files,
-// when the binary ends however it ends. Where the server's programs are missing such a test is skipped with the
-// reason, or fails if the environment has CI=true.
+// The first test that needs Postgres starts a server for its test binary. The server and its files disappear when the
+// binary ends, however it ends. Without the server's programs these tests are skipped with the reason, or fail if the
+// environment has CI=true.
 package storetest
 
 import (
@@ -25,13 +25,13 @@ func Open(t testing.TB) *store.Store {
 	return open(t, store.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "store.db")})
 }
 
-// OpenPostgres opens an empty Postgres store as the role that programs have at run time, which owns nothing.
+// OpenPostgres opens an empty Postgres store as the run-time role, which owns nothing.
 func OpenPostgres(t testing.TB) *store.Store {
 	t.Helper()
 	return open(t, store.Config{URL: RuntimeURL(t, PostgresURL(t)), MaxConns: 8})
 }
 
-// RuntimeURL gives the run-time role its rights in a database and returns its address of it.
+// RuntimeURL grants the run-time role its rights in a database and returns the role's address of it.
 func RuntimeURL(t testing.TB, owner string) string {
 	t.Helper()
 	runtime := strings.Replace(owner, "postgres://postgres@", "postgres://runtime@", 1)
@@ -41,15 +41,15 @@ func RuntimeURL(t testing.TB, owner string) string {
 	return runtime
 }
 
-// EachOwner is Each with the role that owns the tables, for tests of what only an owner can do.
+// EachOwner is Each as the role that owns the tables, for tests that need an owner.
 func EachOwner(t *testing.T, f func(t *testing.T, s *store.Store)) {
 	each(t, f, func(t testing.TB) *store.Store {
 		return open(t, store.Config{URL: PostgresURL(t), MaxConns: 8})
 	})
 }
 
-// PostgresURL makes a database with the current schema and returns its address as its owner, for a test that opens
-// more than one store on it.
+// PostgresURL creates a database with the current schema and returns its address for the owner. Use it to open more
+// than one store on one database.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
 	s, err := server()
@@ -105,7 +105,7 @@ func open(t testing.TB, cfg store.Config) *store.Store {
 	return s
 }
 
-// create copies the template, which is much quicker than migrating.
+// create copies the template, which is much faster than migrating.
 func (s *postgres) create(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *postgres) create(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Each copy gets its own head, with an incarnation of its own, when it is opened.
+		// Each copy gets a head and an incarnation of its own when it is opened.
 		_, err = st.Exec(ctx, `DELETE FROM config_head`)
 		if err2 := st.Close(); err != nil || err2 != nil {
 			return "", fmt.Errorf("prepare the template: %v, %v", err, err2)
