@@ -15,23 +15,23 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// maxPasswords bounds the different passwords of one bulk creation: each costs a tenth of a second to hash.
+// maxPasswords limits the distinct passwords of one bulk creation. Hashing one takes a tenth of a second.
 const maxPasswords = 30
 
-// Made is a link of a bulk creation, by its place in the request.
+// Made is a created link and the index of its item in the request.
 type Made struct {
 	Index int
 	URL   store.Link
 }
 
-// Failed is an item of a bulk creation that no link was made of, and the first reason.
+// Failed is an item that was not created, with its first problem.
 type Failed struct {
 	Index          int
 	Field, Message string
 }
 
-// CreateMany makes links, each of which stands alone: the good ones are made together, in one transaction and
-// one revision, the others are told of. Both lists are in the order of the request.
+// CreateMany creates links independently of each other. It creates all valid items in one transaction with one
+// revision and returns the problems of the others. Both lists follow the order of the request.
 func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Creation) ([]Made, []Failed, error) {
 	if len(items) == 0 || len(items) > maxBulk {
 		return nil, nil, problem.OfField("urls", "must hold 1 to %d items", maxBulk)
@@ -57,7 +57,7 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 			good = append(good, u)
 		}
 	}
-	// Chosen slugs go last and sorted, as the store wants them; the others keep their order.
+	// InsertLinks wants chosen slugs sorted; they go last. The other links keep their order.
 	slices.SortStableFunc(good, func(a, b *store.Link) int {
 		return cmp.Compare(items[place[a]].CustomSlug, items[place[b]].CustomSlug)
 	})
@@ -116,7 +116,7 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 // problem goes to fail.
 func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creation, fail func(int, error)) ([]*store.Link, error) {
 	drafts := make([]*store.Link, len(items))
-	hashes := map[string]string{} // one for all items with the same password
+	hashes := map[string]string{} // by password, so equal passwords are hashed once
 	slugs := map[string]bool{}
 	for i := range items {
 		u, err := s.draft(p, &items[i])
@@ -143,7 +143,7 @@ func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creat
 	return drafts, nil
 }
 
-// hashOnce is hash for one of many items; done has what was hashed before.
+// hashOnce is hash with a cache of the hashes that the request needed before.
 func (s *Service) hashOnce(ctx context.Context, password *string, done map[string]string) (string, error) {
 	if password == nil {
 		return "", nil
@@ -161,8 +161,8 @@ func (s *Service) hashOnce(ctx context.Context, password *string, done map[strin
 	return h, err
 }
 
-// UpdateMany changes the same fields of many links, all or none, and adds them to the bundles that the input names.
-// It returns their ids as they were given, each once.
+// UpdateMany changes the same fields of many links, all or none, and adds the links to the bundles that the input
+// names. It returns the given ids without duplicates.
 func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string, in Input) ([]string, error) {
 	ids, err := distinct(ids)
 	if err != nil {
@@ -223,7 +223,7 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 	return ids, nil
 }
 
-// DeleteMany removes links, all or none. It returns their ids as they were given, each once.
+// DeleteMany deletes links, all or none. It returns the given ids without duplicates.
 func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string) ([]string, error) {
 	ids, err := distinct(ids)
 	if err != nil {
@@ -277,7 +277,7 @@ func distinct(ids []string) ([]string, error) {
 	return out, nil
 }
 
-// lockAll locks links that the caller must all see; if there is one that they don't, the problem names it.
+// lockAll locks links. It fails and names the missing ids unless the caller may see all of them.
 func lockAll(ctx context.Context, tx *store.Tx, p auth.Principal, ids []string) ([]store.Link, error) {
 	list, err := tx.LockLinks(ctx, ids)
 	if err != nil {

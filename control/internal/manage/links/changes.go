@@ -7,8 +7,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Changes tells which fields of the API's URL object differ between two states of a link. A password is never
-// told: where it was set, changed or removed, both sides are "***".
+// Changes returns the fields of the API's URL object that differ between two states of a link. A password is never
+// included: if it was set, changed or removed, both sides are "***".
 func Changes(before, after *store.Link) map[string]webhooks.Change {
 	out := map[string]webhooks.Change{}
 	was, is := Fields(before), Fields(after)
@@ -23,7 +23,7 @@ func Changes(before, after *store.Link) map[string]webhooks.Change {
 	return out
 }
 
-// sides splits changes into what the audit log keeps as the old and the new value.
+// sides splits changes into the old and the new value of an audit entry.
 func sides(changes map[string]webhooks.Change) (before, after map[string]any) {
 	before, after = make(map[string]any, len(changes)), make(map[string]any, len(changes))
 	for name, c := range changes {
@@ -32,8 +32,8 @@ func sides(changes map[string]webhooks.Change) (before, after map[string]any) {
 	return before, after
 }
 
-// Fields returns the fields that an owner can set, by the API's names; unset ones are nil. Values can be compared.
-// The password is left out.
+// Fields returns the fields that an owner can set, by the API's names, without the password. Unset fields are nil.
+// Values are comparable.
 func Fields(l *store.Link) map[string]any {
 	out := map[string]any{}
 	for i := range store.LinkFields {
@@ -56,5 +56,5 @@ func Fields(l *store.Link) map[string]any {
 	return out
 }
 
-// instant is a time in Unix milliseconds as the API shows it.
+// instant formats Unix milliseconds like the API.
 func instant(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -53,7 +53,7 @@ func creation(slug string) links.Creation {
 	return links.Creation{Input: links.Input{OriginalURL: &to}, CustomSlug: slug}
 }
 
-// Of many who want a slug at once, exactly one gets it, and the others are told why.
+// Of concurrent creations with the same slug, exactly one succeeds and the others fail with a conflict.
 func TestCreate_a_slug_goes_to_one(t *testing.T) {
 	each(t, func(w *world) {
 		var got, conflicts atomic.Int32
@@ -72,12 +72,12 @@ func TestCreate_a_slug_goes_to_one(t *testing.T) {
 		}
 		wg.Wait()
 		if got.Load() != 1 || conflicts.Load() != 7 {
-			w.Errorf("%d got the slug, %d were refused", got.Load(), conflicts.Load())
+			w.Errorf("%d creations succeeded, %d failed with a conflict", got.Load(), conflicts.Load())
 		}
 	})
 }
 
-// Bulk changes of the same links in opposite orders wait for one another and never fail.
+// Concurrent bulk updates of the same links in opposite orders wait for each other and never fail.
 func TestBulk_changes_at_once(t *testing.T) {
 	each(t, func(w *world) {
 		var ids []string
@@ -101,7 +101,7 @@ func TestBulk_changes_at_once(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		// Each ran as a whole: all links end up alike.
+		// Each update ran as a whole, so all links are equal at the end.
 		list, _, err := w.links.List(w.Context(), w.ann, links.Query{Limit: 100})
 		w.ok(err)
 		for _, u := range list {
@@ -112,7 +112,7 @@ func TestBulk_changes_at_once(t *testing.T) {
 	})
 }
 
-// Bulk creations that want the same slugs in opposite orders share them out and never fail.
+// Concurrent bulk creations of the same slugs in opposite orders create each slug once and never fail.
 func TestBulk_creations_at_once(t *testing.T) {
 	each(t, func(w *world) {
 		var made, failed atomic.Int32
@@ -141,7 +141,7 @@ func TestBulk_creations_at_once(t *testing.T) {
 	})
 }
 
-// An update and a deletion of the same link at once: the update happens before, or finds nothing.
+// An update that runs during a deletion of the same link either succeeds first or finds no link.
 func TestUpdate_while_deleted(t *testing.T) {
 	each(t, func(w *world) {
 		for i := range 10 {
@@ -156,7 +156,7 @@ func TestUpdate_while_deleted(t *testing.T) {
 					}
 				})
 			}
-			wg.Go(func() { // not w.ok: that ends the goroutine of the test only
+			wg.Go(func() { // not w.ok: Fatal must not run outside the test's goroutine
 				if err := w.links.Delete(w.Context(), w.ann, u.ID); err != nil {
 					w.Error(err)
 				}

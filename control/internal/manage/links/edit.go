@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Create makes a link. A slug that is taken is a Conflict.
+// Create creates a link. A slug that is taken is a Conflict.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (store.Link, error) {
 	u, err := s.draft(p, &in)
 	if err != nil {
@@ -56,7 +56,7 @@ func slugTaken(slug string) error {
 		Fields: []problem.Field{{Field: "customSlug", Message: fmt.Sprintf("%q is already taken", slug)}}}
 }
 
-// draft checks a creation and makes the link of it, without password and number.
+// draft validates a creation and builds the link without password and number.
 func (s *Service) draft(p auth.Principal, in *Creation) (store.Link, error) {
 	now := store.Now()
 	u := store.Link{ID: store.NewID(), UserID: p.UserID, Slug: in.CustomSlug, Active: true, CreatedAt: now, UpdatedAt: now}
@@ -70,7 +70,7 @@ func (s *Service) draft(p auth.Principal, in *Creation) (store.Link, error) {
 	return u, v.Err()
 }
 
-// hash makes the hash of a password, "" for none. It takes a tenth of a second: never inside a transaction.
+// hash hashes a password; "" stays "". It takes a tenth of a second, so do not call it inside a transaction.
 func (s *Service) hash(ctx context.Context, password *string) (string, error) {
 	if password == nil || *password == "" {
 		return "", nil
@@ -82,8 +82,8 @@ func (s *Service) hash(ctx context.Context, password *string) (string, error) {
 	return h, nil
 }
 
-// insert adds links. One whose generated slug is taken gets another; one whose slug was chosen is left out, with
-// Num 0.
+// insert inserts links. It draws a new slug for a link whose generated slug is taken. A link whose chosen slug is
+// taken is not inserted and keeps Num 0.
 func insert(ctx context.Context, tx *store.Tx, urls []*store.Link, chosen func(*store.Link) bool) error {
 	for range generatedTries {
 		if err := tx.InsertLinks(ctx, urls); err != nil {
@@ -104,14 +104,14 @@ func insert(ctx context.Context, tx *store.Tx, urls []*store.Link, chosen func(*
 	return fmt.Errorf("no free slug found in %d tries", generatedTries)
 }
 
-// Update changes what the input speaks of.
+// Update changes the fields that the input sets.
 func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in Input) (store.Link, error) {
 	now, err := s.Get(ctx, p, id)
 	if err != nil {
 		return store.Link{}, err
 	}
-	// Checked before the transaction, because hashing a password takes long; what depends on the row is checked
-	// again inside.
+	// Validate before the transaction, because hashing a password is slow. Checks that depend on the row are repeated
+	// inside.
 	var v problem.Fields
 	s.apply(&in, &now, &v, 0)
 	if err := v.Err(); err != nil {
@@ -159,9 +159,8 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 	return after, nil
 }
 
-// save writes a link that was locked in tx and has changed, with its place in the log of changes and its audit
-// entry, and with further entries. It is the last call in a transaction. Where nothing differs, the link is left
-// alone.
+// save writes a link that was locked in tx, with its change-log entry, its webhook event and its audit entry, followed
+// by more entries. It does not write a link that has not changed. It must be the last call in a transaction.
 func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.Link, more ...audit.Entry) error {
 	changes := Changes(before, after)
 	if len(changes) == 0 {
@@ -182,7 +181,7 @@ func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *st
 	return audit.Append(ctx, tx, append([]audit.Entry{updated}, more...)...)
 }
 
-// bundleField is the name of a link's bundles in requests.
+// bundleField is the field for a link's bundles in requests.
 const bundleField = "bundleIds"
 
 // Delete removes a link with its rules and variants. Its clicks stay in the analytics store.

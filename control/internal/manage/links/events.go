@@ -5,7 +5,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Updated is what webhooks are told of a changed link.
+// Updated returns the webhook event for a changed link.
 func Updated(u *store.Link, changes map[string]webhooks.Change) webhooks.Event {
 	return webhooks.Event{Name: webhooks.URLUpdated, OwnerID: u.UserID, Data: webhooks.LinkUpdated{
 		ID: u.ID, Slug: u.Slug, Changes: changes, URLID: u.ID, OriginalURL: u.OriginalURL, UserID: u.UserID,

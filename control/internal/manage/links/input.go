@@ -15,30 +15,30 @@ import (
 // missing; an existing link keeps its value. A pointer to a zero value clears the field, where that is possible.
 type Input struct {
 	OriginalURL, Password   *string
-	ExpiresAt               *int64  // Unix milliseconds, 0 clears
+	ExpiresAt               *int64  // Unix milliseconds; 0 clears
 	Status                  *string // ACTIVE or INACTIVE
 	ABTesting, SmartRouting *bool
 	// Texts holds optional texts by the names of store.LinkTexts; "" clears one.
 	Texts map[string]string
-	// BundleIDs are the bundles that the link shall be in. A change of many links adds them to these bundles instead.
+	// BundleIDs are the bundles of the link. An update of many links adds the links to these bundles.
 	BundleIDs *[]string
 }
 
-// Creation is an Input for a link that is to be made.
+// Creation is the Input for a new link.
 type Creation struct {
 	Input
-	CustomSlug string // "" means that one is generated
+	CustomSlug string // "": generated
 }
 
 const (
 	minPassword    = 4
-	maxPassword    = 72 // more than bcrypt reads
+	maxPassword    = 72 // bcrypt ignores the rest
 	maxBulk        = 1000
 	generatedTries = 10
 )
 
-// apply writes what the input says to u, but for the password, and notes every problem. now is 0 unless the
-// link is being made.
+// apply writes the input to u, except for the password, and adds every problem to v. now is the current time for a new
+// link and 0 for an existing one.
 func (s *Service) apply(in *Input, u *store.Link, v *problem.Fields, now int64) {
 	if in.OriginalURL != nil || now != 0 {
 		var raw string
@@ -79,7 +79,7 @@ func (s *Service) apply(in *Input, u *store.Link, v *problem.Fields, now int64) 
 	}
 }
 
-// applyTexts is apply for the optional texts.
+// applyTexts writes the optional texts to u and adds every problem to v.
 func (s *Service) applyTexts(texts map[string]string, u *store.Link, v *problem.Fields) {
 	for _, f := range store.LinkTexts {
 		given, ok := texts[f.Name]
@@ -103,7 +103,7 @@ func (s *Service) applyTexts(texts map[string]string, u *store.Link, v *problem.
 	}
 }
 
-// bundleIDs are the bundles that the input speaks of.
+// bundleIDs returns the bundles that the input names.
 func (in *Input) bundleIDs() []string {
 	if in.BundleIDs == nil {
 		return nil
@@ -136,7 +136,7 @@ func checkSlug(slug string, v *problem.Fields) {
 	}
 }
 
-// clip shortens what is quoted back to a caller.
+// clip shortens text from a request that an error quotes.
 func clip(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "…"

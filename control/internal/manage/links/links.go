@@ -1,10 +1,9 @@
-// Package links holds the use cases of short links: making, finding, changing and deleting them, one by one and
-// in bulk.
+// Package links implements the use cases of short links: create, find, update and delete, for one link or many.
 //
-// It owns what a link's fields may hold, who may see and change a link (its owner and every ADMIN; anybody else
-// is told that it does not exist), and the audit entry and log entry of every change. A change is one
-// transaction; so is a bulk change, which takes one revision. Rules and variants are package routing's, the
-// records that edges get package publish's.
+// It validates the fields of a link, checks permissions, and writes the audit entry and the change-log entry of every
+// change. A link is visible to its owner and to every ADMIN; for anybody else it does not exist. A change is one
+// transaction, and a bulk change has one revision. Package routing manages rules and variants; package publish builds
+// the records for edges.
 package links
 
 import (
@@ -21,34 +20,33 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Config is what the use cases must know of the service around them.
+// Config configures New.
 type Config struct {
-	// BaseURL is what a slug is appended to, such as "https://sho.rt".
+	// BaseURL is the prefix of short URLs, such as "https://sho.rt".
 	BaseURL string
-	// Destinations says where links may lead.
+	// Destinations restricts the destinations of links.
 	Destinations link.Policy
-	// OwnSuggestions keeps campaign names to their owners: Suggest looks at the caller's links only, an ADMIN's too.
+	// OwnSuggestions limits Suggest to the caller's own links, for an ADMIN too.
 	OwnSuggestions bool
 }
 
-// Service is the use cases. It is safe for concurrent use.
+// Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	cfg       Config
 	store     *store.Store
 	passwords *auth.Passwords
 }
 
-// New makes the use cases on an open store; passwords hashes the links' passwords.
+// New returns a Service for an open store. passwords hashes the passwords of links.
 func New(cfg Config, s *store.Store, passwords *auth.Passwords) *Service {
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
 	return &Service{cfg: cfg, store: s, passwords: passwords}
 }
 
-// ShortURL is the address that people are given.
+// ShortURL returns the public address of a slug.
 func (s *Service) ShortURL(slug string) string { return s.cfg.BaseURL + "/" + slug }
 
-// ImageURL is the public address of a preview image by its key, below a base URL without a trailing slash; ""
-// for no image.
+// ImageURL returns the public address of a preview image, or "" for the key "". base has no trailing slash.
 func ImageURL(base, key string) string {
 	if key == "" {
 		return ""
@@ -56,10 +54,11 @@ func ImageURL(base, key string) string {
 	return base + "/api/og-images/" + url.PathEscape(key)
 }
 
-// ImageURL is the public address of a preview image by its key.
+// ImageURL returns the public address of a preview image.
 func (s *Service) ImageURL(key string) string { return ImageURL(s.cfg.BaseURL, key) }
 
-// Status is a link's state at a time in Unix milliseconds: ACTIVE, INACTIVE or EXPIRED. Expiry is never stored.
+// Status returns a link's state at a time in Unix milliseconds: ACTIVE, INACTIVE or EXPIRED. EXPIRED is computed, not
+// stored.
 func Status(u *store.Link, now int64) string {
 	switch {
 	case u.ExpiredAt(now):
@@ -75,8 +74,8 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.L
 	return Visible(p)(s.store.LinkByID(ctx, id))
 }
 
-// Visible turns what a store returned for a link into what the caller may know: a link that is not there and a
-// link of somebody else are the same to them.
+// Visible wraps a store call that returns a link. It returns the same error for a missing link and for a link that the
+// caller may not see.
 func Visible(p auth.Principal) func(store.Link, error) (store.Link, error) {
 	return func(u store.Link, err error) (store.Link, error) {
 		switch {
@@ -91,14 +90,14 @@ func Visible(p auth.Principal) func(store.Link, error) (store.Link, error) {
 
 // Query selects a page of links.
 type Query struct {
-	Search        string // in title, destination and slug, ignoring case
-	Status        string // ACTIVE, INACTIVE, EXPIRED or "" for all
-	SortBy        string // a key of store.LinkSorts; "" means createdAt
+	Search        string // text in title, destination or slug, case-insensitive
+	Status        string // ACTIVE, INACTIVE, EXPIRED; "": all
+	SortBy        string // a key of store.LinkSorts; "": createdAt
 	Ascending     bool
 	Offset, Limit int
 }
 
-// List reads a page of the caller's links, an ADMIN's of everybody's, and how many there are on all pages.
+// List reads a page of the caller's links and counts all of them. For an ADMIN it lists the links of all users.
 func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.Link, int, error) {
 	var v problem.Fields
 	if _, ok := store.LinkSorts[q.SortBy]; q.SortBy != "" && !ok {
@@ -127,7 +126,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.
 
 const maxSearch = 2048
 
-// scope is the user whose links the caller sees in lists, "" for all.
+// scope returns the user whose links the caller may list; "" means all users.
 func scope(p auth.Principal) string {
 	if p.IsAdmin() {
 		return ""
@@ -135,7 +134,7 @@ func scope(p auth.Principal) string {
 	return p.UserID
 }
 
-// Stats counts the links that List would give.
+// Stats counts the links that List returns.
 func (s *Service) Stats(ctx context.Context, p auth.Principal) (store.LinkStats, error) {
 	st, err := s.store.LinkStats(ctx, scope(p), store.Now())
 	if err != nil {
@@ -144,7 +143,8 @@ func (s *Service) Stats(ctx context.Context, p auth.Principal) (store.LinkStats,
 	return st, nil
 }
 
-// Owners are the owners of those links that are not the caller's own, by id; only an ADMIN is told.
+// Owners returns the owners of the links that are not the caller's own, by id. It returns nil unless the caller is an
+// ADMIN.
 func (s *Service) Owners(ctx context.Context, p auth.Principal, urls []store.Link) (map[string]store.User, error) {
 	if !p.IsAdmin() {
 		return nil, nil
@@ -162,8 +162,8 @@ func (s *Service) Owners(ctx context.Context, p auth.Principal, urls []store.Lin
 	return owners, nil
 }
 
-// Suggest gives up to 20 values that a campaign field, such as utmSource, has on links and that begin with prefix,
-// ignoring case; the most frequent first. The links are everybody's, or with Config.OwnSuggestions the caller's.
+// Suggest returns up to 20 values of a campaign field, such as utmSource, that begin with prefix, case-insensitive,
+// most frequent first. It looks at all links, or with Config.OwnSuggestions at the caller's links.
 func (s *Service) Suggest(ctx context.Context, p auth.Principal, field, prefix string) ([]store.UTMCount, error) {
 	var v problem.Fields
 	if f := store.LinkText(field); f == nil || !f.UTM {

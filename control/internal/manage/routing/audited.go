@@ -10,15 +10,15 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// audited is one change of a rule, a variant or the settings: what the log shall tell. A change whose before and
-// after are equal is none, and isn't told.
+// audited describes one change of a rule, a variant or the settings for the audit log. If before and after are equal,
+// nothing changed and nothing is logged.
 type audited struct {
 	action, entityType, id string
-	before, after          map[string]any // nil: it was not, or is no more
+	before, after          map[string]any // nil: created or deleted
 }
 
-// finish ends a transaction: the link's own row if its switches changed, its place in the log of changes, what
-// webhooks are told, and the audit row, which also tells of the switches.
+// finish ends a transaction. It writes the link's row if its switches changed, the change-log entry, the webhook
+// events, and the audit row, which includes the switches.
 func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.Link) error {
 	switches := links.Changes(before, after)
 	events := a.events(after, switches)
@@ -53,14 +53,14 @@ func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, bef
 	return audit.Append(ctx, tx, e)
 }
 
-// ruleEvents are the events of changes of a rule, by action.
+// ruleEvents maps actions on rules to webhook events.
 var ruleEvents = map[string]string{
 	"ROUTING_RULE_CREATED": webhooks.RuleCreated, "ROUTING_RULE_UPDATED": webhooks.RuleUpdated, "ROUTING_RULE_DELETED": webhooks.RuleDeleted,
 }
 
-// events is what webhooks are told of the change: of a rule what it is now or, once deleted, what it was. A switch of
-// the link that flips with it is part of its changes, so that one action is one event. Of a variant and of the settings
-// they are told what changes of the link.
+// events returns the webhook events of the change. An event about a rule carries the rule's new state, or its last
+// state if the rule was deleted. It includes the switches of the link that the change flipped, so that one action is
+// one event. Changes of a variant or of the settings are sent as an update of the link.
 func (a audited) events(u *store.Link, switches map[string]webhooks.Change) []webhooks.Event {
 	var updated []webhooks.Event
 	if len(switches) > 0 {
@@ -85,7 +85,7 @@ func (a audited) events(u *store.Link, switches map[string]webhooks.Change) []we
 	return []webhooks.Event{e}
 }
 
-// differences leaves on both sides only what differs.
+// differences removes the fields that are equal on both sides.
 func differences(before, after map[string]any) (was, is map[string]any) {
 	was, is = map[string]any{}, map[string]any{}
 	for name, v := range after {

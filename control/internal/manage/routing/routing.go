@@ -1,9 +1,9 @@
-// Package routing holds the use cases that decide where a link leads besides its destination: routing rules,
-// their templates and the link's routing settings, and the variants of an A/B test.
+// Package routing implements the use cases for routing rules, their templates, a link's routing settings, and the
+// variants of an A/B test.
 //
-// It owns what a rule and a variant may hold, how many a link may have, and the switches that follow from them:
-// the first rule turns smart routing on and the last one that goes turns it off; the first variant turns A/B
-// testing on, and it goes off when no active variant is left. Evaluation is package rule's, and happens on edges.
+// It validates rules and variants, limits how many a link may have, and keeps the link's switches consistent. The
+// first rule turns smart routing on, and deleting the last rule turns it off. The first variant turns A/B testing on;
+// it turns off when no active variant is left. Edges evaluate rules with package rule.
 package routing
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Bounds of what a link may have.
+// Limits per link.
 const (
 	maxRules    = 100
 	maxVariants = 100
@@ -27,24 +27,24 @@ const (
 	maxPriority = 10_000
 	maxWeight   = 100
 
-	// maxConditions bounds what edges must hold of one link: bytes of all its rules' conditions together.
+	// maxConditions limits the total size of the conditions of all rules of a link in bytes, because every edge keeps
+	// them in memory.
 	maxConditions = 1 << 20
 )
 
-// Service is the use cases. It is safe for concurrent use.
+// Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	destinations link.Policy
 	store        *store.Store
 }
 
-// New makes the use cases on an open store; destinations says where rules and variants may lead.
+// New returns a Service for an open store. destinations restricts the targets of rules and variants.
 func New(destinations link.Policy, s *store.Store) *Service {
 	return &Service{destinations: destinations, store: s}
 }
 
-// change runs f in a transaction on a link of the caller's, which stays locked to its end. f writes what is its
-// own to write; then the link's switches are saved, if f changed them, and the link is noted as changed. f ends
-// with what it returns: the audit entry of the whole change.
+// change runs f in a transaction that locks the caller's link until the commit. f writes its own rows and returns the
+// audit entry. Then change saves the link's switches, if f changed them, and logs the change of the link.
 func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f func(tx *store.Tx, u *store.Link) (audited, error)) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		u, err := links.Visible(p)(tx.LockLink(ctx, urlID))
@@ -60,7 +60,7 @@ func (s *Service) change(ctx context.Context, p auth.Principal, urlID string, f 
 	})
 }
 
-// visible is the link, if the caller may know of it.
+// visible reads a link that the caller may see.
 func (s *Service) visible(ctx context.Context, p auth.Principal, urlID string) (store.Link, error) {
 	return links.Visible(p)(s.store.LinkByID(ctx, urlID))
 }
@@ -83,7 +83,7 @@ func (s *Service) checkTarget(raw string, to *string, v *problem.Fields) {
 	*to = kept
 }
 
-// need notes a field that a new thing must have.
+// need reports a missing field that is required for a new rule or variant.
 func need[T any](field string, in *T, v *problem.Fields) {
 	if in == nil {
 		v.Add(field, "is required")

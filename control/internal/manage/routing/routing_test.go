@@ -53,7 +53,7 @@ func (w *world) link() store.Link {
 	return u
 }
 
-// all runs f n times at once.
+// all runs f n times concurrently.
 func all(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	for i := range n {
@@ -68,7 +68,7 @@ var (
 	conditions = json.RawMessage(`{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}`)
 )
 
-// However the creations and deletions of variants interleave, A/B testing ends up off when none is left.
+// For every interleaving of creations and deletions of variants, A/B testing is off when no variant is left.
 func TestVariants_switch_at_once(t *testing.T) {
 	each(t, func(w *world) {
 		ids := make([]string, 6)
@@ -100,7 +100,7 @@ func TestVariants_switch_at_once(t *testing.T) {
 	})
 }
 
-// The bound on rules holds for requests that come at once, and the last rule that goes turns routing off.
+// The limit on rules holds under concurrency, and deleting the last rule turns smart routing off.
 func TestRules_bound_at_once(t *testing.T) {
 	each(t, func(w *world) {
 		w.ok(w.store.Tx(w.Context(), func(tx *store.Tx) error {
@@ -142,7 +142,7 @@ func TestRules_bound_at_once(t *testing.T) {
 	})
 }
 
-// What the rules of one link hold together is bounded, since every edge must keep it.
+// The total size of a link's conditions is limited, because every edge keeps them.
 func TestRules_conditions_are_bounded_together(t *testing.T) {
 	each(t, func(w *world) {
 		values := strings.Repeat(`"`+strings.Repeat("x", 500)+`",`, 299) + `"x"`

@@ -17,12 +17,12 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// RuleInput is what a caller says about a rule; a nil field is not spoken of.
+// RuleInput lists the fields of a rule that a request sets. Nil fields keep their value.
 type RuleInput struct {
 	Name, TargetURL *string
 	Priority        *int
 	Active          *bool
-	Conditions      json.RawMessage // a condition group in either form; nil: not spoken of
+	Conditions      json.RawMessage // condition group in either form; nil keeps the value
 }
 
 func (s *Service) applyRule(in *RuleInput, to *store.Rule, v *problem.Fields) {
@@ -46,7 +46,7 @@ func (s *Service) applyRule(in *RuleInput, to *store.Rule, v *problem.Fields) {
 	}
 }
 
-// checkConditions keeps a group as it was authored, without white space.
+// checkConditions validates a group and keeps it as authored, without white space.
 func checkConditions(raw json.RawMessage, to *string, v *problem.Fields) {
 	if _, err := rule.Parse(raw); err != nil {
 		var problems rule.Problems
@@ -66,8 +66,8 @@ func checkConditions(raw json.RawMessage, to *string, v *problem.Fields) {
 	*to = b.String()
 }
 
-// checkTotal refuses a rule that makes a link's conditions too large, or too expensive to evaluate, together with the link's
-// other rules. rules may hold an older state of the rule. Inactive rules count, for they can be activated.
+// checkTotal rejects a rule if it makes a link's conditions too large or too expensive together with the other rules.
+// rules may contain an older state of the rule. Inactive rules count, because they can be activated.
 func checkTotal(rules []store.Rule, r *store.Rule) error {
 	var work rule.Work
 	if err := addWork(&work, r); err != nil {
@@ -81,7 +81,7 @@ func checkTotal(rules []store.Rule, r *store.Rule) error {
 	for i := range rules {
 		if rules[i].ID != r.ID {
 			total, count = total+len(rules[i].Conditions), count+1
-			// Rules from before there was a limit may be over it by themselves.
+			// A rule that was stored before the limit existed may exceed it on its own.
 			if err := addWork(&work, &rules[i]); err != nil && !errors.As(err, new(rule.Problems)) {
 				return err
 			}
@@ -105,7 +105,7 @@ func addWork(work *rule.Work, r *store.Rule) error {
 	return work.Add(group)
 }
 
-// costsMore reports whether a rule's conditions got larger or more expensive.
+// costsMore reports whether a rule's conditions became larger or more expensive.
 func costsMore(before, after *store.Rule) (bool, error) {
 	if before.Conditions == after.Conditions {
 		return false, nil
@@ -123,16 +123,16 @@ func costsMore(before, after *store.Rule) (bool, error) {
 }
 
 func ruleFields(r *store.Rule) map[string]any {
-	// The text of the conditions can be compared, and as a conditions value it shows as the JSON that it is.
+	// The conditions are compared as text and shown as JSON.
 	return map[string]any{"name": r.Name, "targetUrl": r.TargetURL, "priority": r.Priority, "isActive": r.Active, "conditions": conditions(r.Conditions)}
 }
 
 type conditions string
 
-// MarshalJSON shows the group itself, not a text that holds it.
+// MarshalJSON writes the group itself, not a string that contains it.
 func (c conditions) MarshalJSON() ([]byte, error) { return []byte(c), nil }
 
-// CreateRule adds a rule to a link. The first one turns smart routing on.
+// CreateRule adds a rule to a link. The first rule turns smart routing on.
 func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string, in RuleInput) (store.Rule, error) {
 	now := store.Now()
 	r := store.Rule{ID: store.NewID(), URLID: urlID, Active: true, CreatedAt: now, UpdatedAt: now}
@@ -165,7 +165,7 @@ func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string
 	return r, wrap("create routing rule", err)
 }
 
-// CreateFromTemplate adds a rule with a template's conditions, and its name if the input has none.
+// CreateFromTemplate adds a rule with a template's conditions. It uses the template's name if the input has none.
 func (s *Service) CreateFromTemplate(ctx context.Context, p auth.Principal, urlID, key string, in RuleInput) (store.Rule, error) {
 	if _, err := s.visible(ctx, p, urlID); err != nil {
 		return store.Rule{}, err
@@ -186,7 +186,7 @@ func (s *Service) CreateFromTemplate(ctx context.Context, p auth.Principal, urlI
 	return s.CreateRule(ctx, p, urlID, in)
 }
 
-// UpdateRule changes what the input speaks of.
+// UpdateRule changes the fields that the input sets.
 func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id string, in RuleInput) (store.Rule, error) {
 	var r store.Rule
 	err := s.change(ctx, p, urlID, func(tx *store.Tx, _ *store.Link) (audited, error) {
@@ -204,7 +204,7 @@ func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id st
 		if r == before {
 			return entry, nil
 		}
-		// A rule from before a limit can be made cheaper step by step.
+		// A rule from before a limit can be made cheaper in several steps.
 		more, err := costsMore(&before, &r)
 		if err != nil {
 			return audited{}, err
@@ -224,7 +224,7 @@ func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id st
 	return r, wrap("update routing rule", err)
 }
 
-// DeleteRule removes a rule. With the last one smart routing goes off.
+// DeleteRule removes a rule. Deleting the last one turns smart routing off.
 func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, urlID, id string) error {
 	return wrap("delete routing rule", s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
 		r, err := foundRule(tx.Rule(ctx, urlID, id))
@@ -253,10 +253,10 @@ func (s *Service) Rule(ctx context.Context, p auth.Principal, urlID, id string) 
 	return foundRule(s.store.Rule(ctx, urlID, id))
 }
 
-// RuleList is a link's rules in the order of evaluation, with their figures.
+// RuleList is a link's rules in evaluation order, with their statistics.
 type RuleList struct {
 	Rules        []store.Rule
-	Shares       []float64 // of all matches, in percent, by rule
+	Shares       []float64 // percentage of all matches, per rule
 	TotalMatches int64
 }
 
@@ -286,8 +286,7 @@ func foundRule(r store.Rule, err error) (store.Rule, error) {
 	return r, wrap("read routing rule", err)
 }
 
-// Settings is what a caller says about a link's routing; a nil field is not spoken of, and "" as DefaultURL
-// clears it.
+// Settings lists the routing settings that a request changes. Nil fields keep their value; "" clears DefaultURL.
 type Settings struct {
 	SmartRouting *bool
 	DefaultURL   *string

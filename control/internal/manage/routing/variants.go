@@ -11,14 +11,14 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// VariantInput is what a caller says about a variant; a nil field is not spoken of.
+// VariantInput lists the fields of a variant that a request sets. Nil fields keep their value.
 type VariantInput struct {
 	Name, TargetURL *string
 	Weight          *int
 	Active          *bool
 }
 
-// DefaultWeight is the weight of a variant that is given none.
+// DefaultWeight is the weight of a new variant without one.
 const DefaultWeight = 50
 
 func (s *Service) applyVariant(in *VariantInput, to *store.Variant, v *problem.Fields) {
@@ -43,7 +43,8 @@ func variantFields(v *store.Variant) map[string]any {
 	return map[string]any{"name": v.Name, "targetUrl": v.TargetURL, "weight": v.Weight, "isActive": v.Active}
 }
 
-// CreateVariant adds a variant to a link. The first one, unless it is made inactive, turns A/B testing on.
+// CreateVariant adds a variant to a link. A link's first variant turns A/B testing on, unless it is
+// inactive.
 func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID string, in VariantInput) (store.Variant, error) {
 	now := store.Now()
 	variant := store.Variant{ID: store.NewID(), URLID: urlID, Weight: DefaultWeight, Active: true, CreatedAt: now, UpdatedAt: now}
