@@ -1,11 +1,10 @@
-// Package audit writes and checks the log of important operations: who changed what, when, from where.
+// Package audit writes and verifies the log of important operations: who changed what, when and from where.
 //
-// It promises that a row commits with the change it tells of or not at all, that rows are never changed, and
-// that each row's hash covers the row before it, so that an edit, a deletion, an insertion or a swap anywhere
-// but at the very end shows in Verify. Rows also carry an HMAC over that hash, so that whoever can write to the
-// database but does not have the key cannot compute the chain anew. What it can't see: the removal of the newest rows,
-// for which the head (see Head) must be kept somewhere else; Watcher logs it. Callers never hand it passwords, keys or
-// other secrets.
+// A row commits together with the change it describes, and rows are never changed. Each row's hash covers the previous
+// row, so Verify detects any edit, deletion, insertion or swap, except at the very end. Each row also carries an HMAC
+// over its hash, so that an attacker who can write to the database but has no key cannot recompute the chain. Verify
+// cannot detect the removal of the newest rows: for that, keep the head (see Head) somewhere else; Watcher logs it.
+// Callers must not pass passwords, keys or other secrets.
 package audit
 
 import (
@@ -22,35 +21,36 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Entry is one operation to be logged.
+// Entry is one operation to log.
 type Entry struct {
-	UserID     string // who did it; "" where nobody is known (a failed login)
-	Action     string // one of interface constants such as "URL_CREATED"
+	UserID     string // "": unknown, as in a failed login
+	Action     string // such as "URL_CREATED"; see Actions
 	EntityType string // "url", "user", …
-	EntityID   string // "" where there is none
-	Old, New   any    // become JSON; nil becomes null
+	EntityID   string // "": none
+	Old, New   any    // encoded as JSON; nil becomes null
 	Metadata   map[string]any
 }
 
-// Origin is what is known of the request behind an operation.
+// Origin describes the request that caused an operation.
 type Origin struct {
 	RequestID, Method, Path, IP, UserAgent string
 }
 
 type originKey struct{}
 
-// WithOrigin puts the origin where Append finds it.
+// WithOrigin returns a context that carries the origin for Append.
 func WithOrigin(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, o)
 }
 
-// OriginOf is the origin of ctx, zero where there is none (a background job, a command).
+// OriginOf returns the origin in ctx, or the zero value if there is none (a background job, a command).
 func OriginOf(ctx context.Context) Origin {
 	o, _ := ctx.Value(originKey{}).(Origin)
 	return o
 }
 
-// Append writes entries inside tx, as its last statements: it holds the head of the chain until the commit.
+// Append writes entries at the end of tx. It locks the head of the chain until the commit, so no other statement
+// should follow.
 func Append(ctx context.Context, tx *store.Tx, entries ...Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -114,8 +114,8 @@ func encode(v any) (sql.NullString, error) {
 	return sql.NullString{String: string(b), Valid: true}, nil
 }
 
-// chain is SHA-256 over the previous row's hash and every column of this one, each with its length in front, so
-// that no two different rows have the same bytes.
+// chain returns the SHA-256 of the previous row's hash and all columns of this row. Each column is prefixed by its
+// length, so different rows never have equal input.
 func chain(prev string, r store.AuditRow) string {
 	h := sha256.New()
 	put(h, prev, true)

@@ -14,8 +14,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// filled writes a log of n rows of all forms, and takes away what keeps its rows from being changed, as whoever owns the
-// database may.
+// filled writes a log of n rows of all forms, and drops the trigger that protects its rows, as the owner of the
+// database can.
 func filled(t *testing.T, st *store.Store, n int) audit.Head {
 	t.Helper()
 	for done := 0; done < n; {
@@ -34,7 +34,7 @@ func filled(t *testing.T, st *store.Store, n int) audit.Head {
 				done++
 			}
 			if done%200 == 0 {
-				ctx = t.Context() // what a command does has no origin
+				ctx = t.Context() // a command has no origin
 			}
 			return audit.Append(ctx, tx, entries...)
 		})
@@ -63,7 +63,7 @@ func filled(t *testing.T, st *store.Store, n int) audit.Head {
 	return report.Head
 }
 
-// mutation is one change to the log of rows 1 to n, and its description.
+// mutation returns the description and the statements of one change to the log of rows 1 to n.
 func mutation(rng *rand.Rand, n int) (what string, sql []string, args [][]any) {
 	seq := 1 + rng.IntN(n)
 	other := 1 + rng.IntN(n-1)
@@ -77,35 +77,35 @@ func mutation(rng *rand.Rand, n int) (what string, sql []string, args [][]any) {
 	mayBeNull := []string{"user_id", "entity_id", "old_value", "new_value", "ip_address", "user_agent"}
 	column := text[rng.IntN(len(text))]
 	switch rng.IntN(10) {
-	case 0: // one more character
+	case 0: // append a character
 		return one(`UPDATE audit_logs SET `+column+` = COALESCE(`+column+`, '') || 'x' WHERE seq = ?`, seq)
-	case 1: // another first one
+	case 1: // replace the first character
 		return one(`UPDATE audit_logs SET `+column+` = '~' || substr(COALESCE(`+column+`, ''), 2) WHERE seq = ?`, seq)
-	case 2: // nothing where there was something, and an empty text where there was nothing
+	case 2: // NULL instead of a value, an empty text instead of NULL
 		column = mayBeNull[rng.IntN(len(mayBeNull))]
 		return one(`UPDATE audit_logs SET `+column+` = CASE WHEN `+column+` IS NULL THEN '' ELSE NULL END WHERE seq = ?`, seq)
 	case 3:
 		return one(`UPDATE audit_logs SET created_at = created_at + ? WHERE seq = ?`, 1+rng.IntN(1000), seq)
 	case 4:
 		return one(`DELETE FROM audit_logs WHERE seq = ?`, seq)
-	case 5: // and the others closed ranks
+	case 5: // and renumber the later rows
 		return fmt.Sprintf("row %d deleted, the last one in its place", seq), []string{`DELETE FROM audit_logs WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = (SELECT max(seq) FROM audit_logs)`},
 			[][]any{{seq}, {seq}}
-	case 6: // a row put in, in front, behind or between
+	case 6: // insert a row before, after or between the others
 		return one(`INSERT INTO audit_logs SELECT ?, id || 'x', user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash, mac FROM audit_logs WHERE seq = ?`,
 			[]int{0, -1, n + 1, n + 2}[rng.IntN(4)], seq)
-	case 7: // two rows change places, hashes and all
+	case 7: // swap two rows with their hashes
 		return fmt.Sprintf("rows %d and %d exchanged", seq, other), []string{`UPDATE audit_logs SET seq = -1 WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = -1`},
 			[][]any{{seq}, {seq, other}, {other}}
-	case 8: // a text moves to the next column
+	case 8: // move a text to the next column
 		return one(`UPDATE audit_logs SET action = action || entity_type, entity_type = '' WHERE seq = ?`, seq)
-	default: // the hash of another row
+	default: // use the hash of another row
 		return fmt.Sprintf("row %d with the hash of %d", seq, other), []string{`UPDATE audit_logs SET hash = (SELECT hash FROM audit_logs WHERE seq = ?) WHERE seq = ?`}, [][]any{{other, seq}}
 	}
 }
 
-// Whoever changes one thing in the log, whatever it is, is found out by Verify or by the head that was kept. ROWS says how
-// long the log is, and MUTATIONS how many changes are tried, each on the log as it was.
+// Any single change to the log is detected by Verify or by the stored head. ROWS sets the length of the log, and
+// MUTATIONS the number of changes. Each change is tried on the original log.
 func TestVerify_finds_any_change(t *testing.T) {
 	t.Parallel()
 	size := func(name string, n int) int {
@@ -122,7 +122,7 @@ func TestVerify_finds_any_change(t *testing.T) {
 		undo := errors.New("undo")
 		for i := range mutations {
 			what, sql, args := mutation(rng, rows)
-			if i == 0 { // which the chain can't show
+			if i == 0 { // the chain cannot detect this
 				what, sql, args = "the newest row deleted", []string{`DELETE FROM audit_logs WHERE seq = ?`}, [][]any{{rows}}
 			}
 			err := st.Tx(t.Context(), func(tx *store.Tx) error {
@@ -154,7 +154,7 @@ func TestVerify_finds_any_change(t *testing.T) {
 			t.Errorf("the log itself: %+v, %v", report, err)
 		}
 		if byHead == 0 {
-			t.Error("the missing newest row was found by the chain, which can't be")
+			t.Error("the chain cannot detect a missing newest row, but Verify reported it")
 		}
 		t.Logf("%d rows, %d changes, %d found by the chain and %d by the head alone", rows, mutations, byChain, byHead)
 	})

@@ -10,16 +10,16 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Failures that anybody can cause, such as a wrong password, would let anybody fill the log, whose rows stay for ever.
-// The first CountedExactly of one action and bucket in a window have a row each. Those after them are counted, and the
-// count gets one row when the window is over. Buckets keep a flood of one sort from hiding failures of another sort;
-// there must be a bounded number of them.
+// Anybody can cause failures, such as a wrong password. With one row each they could fill the log, whose rows are
+// never deleted. So only the first CountedExactly failures of one action and bucket in a window get a row. Later ones
+// are counted, and the count gets one row when the window ends. Separate buckets keep a flood of one kind from hiding
+// failures of another kind; their number must be bounded.
 const (
 	CountedExactly = 10
 	CountedWindow  = time.Hour
 )
 
-// AppendCounted writes an entry about a failure, or counts it. It belongs at the end of tx, as Append does. now is the
+// AppendCounted writes an entry about a failure, or counts it. Like Append it belongs at the end of tx. now is the
 // caller's clock.
 func AppendCounted(ctx context.Context, tx *store.Tx, now time.Time, bucket string, e Entry) error {
 	if err := appendCounts(ctx, tx, now); err != nil {
@@ -42,7 +42,7 @@ func AppendCounted(ctx context.Context, tx *store.Tx, now time.Time, bucket stri
 	return Append(ctx, tx, e)
 }
 
-// appendCounts writes the counts of the windows that have ended.
+// appendCounts writes the counts of ended windows.
 func appendCounts(ctx context.Context, tx *store.Tx, now time.Time) error {
 	ended, err := tx.TakeAuditCounts(ctx, now.UnixMilli())
 	if err != nil {
@@ -61,7 +61,7 @@ func appendCounts(ctx context.Context, tx *store.Tx, now time.Time) error {
 	return Append(WithOrigin(ctx, Origin{}), tx, entries...)
 }
 
-// WriteCounts writes the counts of windows that have ended, once a minute until ctx ends. Without it a count waits for
+// WriteCounts writes the counts of ended windows once a minute until ctx ends. Without it a count is written only with
 // the next failure.
 func WriteCounts(ctx context.Context, st *store.Store, log *slog.Logger) error {
 	tick := time.NewTicker(time.Minute)
@@ -74,7 +74,7 @@ func WriteCounts(ctx context.Context, st *store.Store, log *slog.Logger) error {
 		}
 		err := st.Tx(ctx, func(tx *store.Tx) error { return appendCounts(ctx, tx, time.Now()) })
 		if err != nil && ctx.Err() == nil {
-			log.Warn("counts of failures could not be written to the audit log", "error", err.Error())
+			log.Warn("writing failure counts to the audit log failed", "error", err.Error())
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// AppendUnsigned writes a row as a program does that knows of no HMAC.
+// AppendUnsigned writes a row like a program that predates HMACs.
 func AppendUnsigned(ctx context.Context, tx *store.Tx, at int64) error {
 	seq, prev, _, err := tx.AuditHead(ctx)
 	if err != nil {
@@ -17,7 +17,7 @@ func AppendUnsigned(ctx context.Context, tx *store.Tx, at int64) error {
 	return tx.InsertAudit(ctx, r)
 }
 
-// Forge changes a row's action and computes the hashes of it and of all later rows anew.
+// Forge changes a row's action and recomputes its hash and the hashes of all later rows.
 func Forge(ctx context.Context, tx *store.Tx, seq int64, action string) error {
 	var rows []store.AuditRow
 	prev := ""
@@ -35,7 +35,7 @@ func Forge(ctx context.Context, tx *store.Tx, seq int64, action string) error {
 	return Restore(ctx, tx, rows)
 }
 
-// Restore writes rows over those that are there.
+// Restore overwrites the existing rows.
 func Restore(ctx context.Context, tx *store.Tx, rows []store.AuditRow) error {
 	for _, r := range rows {
 		if _, err := tx.Exec(ctx, `UPDATE audit_logs SET action = ?, hash = ? WHERE seq = ?`, r.Action, r.Hash, r.Seq); err != nil {

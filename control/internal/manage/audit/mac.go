@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// ErrNoKey is the error of a writer without a key in a log whose rows carry an HMAC: its row would look like one that
-// somebody without the key put there.
+// ErrNoKey is returned to a writer without a key if the rows of the log carry an HMAC. Its row would look like a
+// forgery.
 var ErrNoKey = errors.New("audit: rows of the log carry an HMAC, so ENCRYPTION_KEY or AUDIT_KEY is needed to write one")
 
-// macKey signs rows. An HMAC is written as "v1.<key id>.<hex>", so that a key that was replaced can still be found.
+// macKey signs rows. An HMAC is written as "v1.<key id>.<hex>", so that Verify finds the key after a rotation.
 type macKey struct {
 	id  string
 	key []byte
 }
 
-// deriveKey makes the key of this purpose from a configured one.
+// deriveKey derives the signing key from a configured key.
 func deriveKey(configured []byte) (*macKey, error) {
 	derived, err := hkdf.Key(sha256.New, configured, nil, "shortline/audit", sha256.Size)
 	if err != nil {
@@ -31,7 +31,7 @@ func deriveKey(configured []byte) (*macKey, error) {
 	return &macKey{hex.EncodeToString(id[:4]), derived}, nil
 }
 
-// signer is the key that signs, nil where there is none.
+// signer returns the key that signs, or nil if none is configured.
 func signer(configured [][]byte) (*macKey, error) {
 	if len(configured) == 0 {
 		return nil, nil
@@ -48,7 +48,7 @@ func (k *macKey) sign(hash string) sql.NullString {
 	return sql.NullString{String: "v1." + k.id + "." + hex.EncodeToString(h.Sum(nil)), Valid: true}
 }
 
-// keyRing finds the key of an HMAC.
+// keyRing maps key ids to keys.
 type keyRing map[string]*macKey
 
 func newKeyRing(configured [][]byte) (keyRing, error) {
@@ -63,11 +63,11 @@ func newKeyRing(configured [][]byte) (keyRing, error) {
 	return ring, nil
 }
 
-// check reports whether mac is the HMAC of hash, and whether the key that it names is in the ring.
+// check reports whether mac is the HMAC of hash, and whether the ring contains the key that mac names.
 func (ring keyRing) check(hash, mac string) (good, known bool) {
 	parts := strings.Split(mac, ".")
 	if len(parts) != 3 || parts[0] != "v1" {
-		return false, true // nobody writes such a text
+		return false, true // malformed, so it was not written by this program
 	}
 	k, ok := ring[parts[1]]
 	if !ok {

@@ -22,7 +22,7 @@ var (
 	noKey  = bytes.Repeat([]byte("x"), 32)
 )
 
-// auditLog is one database that programs with different keys write to.
+// auditLog is one database that is written with different keys.
 type auditLog struct {
 	*testing.T
 	url string
@@ -49,7 +49,7 @@ func (l auditLog) with(keys [][]byte, f func(st *store.Store)) {
 	f(st)
 }
 
-// append writes rows as a program with these keys does. A program of the release before has none.
+// append writes rows like a program with these keys. A program of the previous release has none.
 func (l auditLog) append(rows int, keys ...[]byte) (err error) {
 	l.Helper()
 	l.with(keys, func(st *store.Store) {
@@ -62,7 +62,7 @@ func (l auditLog) append(rows int, keys ...[]byte) (err error) {
 	return err
 }
 
-// older writes a row as a program does that knows of no HMAC.
+// older writes a row like a program that predates HMACs.
 func (l auditLog) older(at time.Time) {
 	l.Helper()
 	l.with(nil, func(st *store.Store) {
@@ -107,8 +107,8 @@ func (l auditLog) verify(accepted []audit.Span, keys ...[]byte) (report audit.Re
 	return report, err
 }
 
-// Whoever can write to the database, but has no key, computes the whole chain anew after a change: the chain alone says
-// nothing, the HMAC does.
+// An attacker with write access but no key recomputes the whole chain after a change. The chain alone does not reveal
+// the change; the HMAC does.
 func TestM9_RecomputedChainIsFound(t *testing.T) {
 	t.Parallel()
 	eachLog(t, func(l auditLog) {
@@ -133,10 +133,10 @@ func TestM9_RecomputedChainIsFound(t *testing.T) {
 				}
 			})
 			if _, err := l.verify(nil); err != nil {
-				l.Errorf("the chain that was computed anew does not hold, so this shows nothing: %v", err)
+				l.Errorf("the recomputed chain is invalid, so this test proves nothing: %v", err)
 			}
 			if _, err := l.verify(nil, oldKey); !errors.Is(err, audit.ErrTampered) {
-				l.Errorf("row %d was changed and the chain computed anew: %v", row, err)
+				l.Errorf("row %d was changed and the chain recomputed: %v", row, err)
 			}
 			l.with(nil, func(st *store.Store) {
 				if err := st.Tx(l.Context(), func(tx *store.Tx) error { return audit.Restore(l.Context(), tx, before) }); err != nil {
@@ -150,7 +150,7 @@ func TestM9_RecomputedChainIsFound(t *testing.T) {
 	})
 }
 
-// Rows of an older release are taken during an upgrade, and later only if the operator says so.
+// Rows of an older release are accepted during an upgrade. Later they need the operator's consent.
 func TestM9_RowsWithoutHMAC(t *testing.T) {
 	t.Parallel()
 	eachLog(t, func(l auditLog) {
@@ -174,12 +174,12 @@ func TestM9_RowsWithoutHMAC(t *testing.T) {
 			l.Errorf("the same row accepted: %+v %v", r, err)
 		}
 		if err := l.append(1); err != nil {
-			l.Errorf("after a row without one, a program without a key may write: %v", err)
+			l.Errorf("after a row without an HMAC, a program without a key must be able to write: %v", err)
 		}
 	})
 }
 
-// A key that was replaced stays known by its id, and a program that has no key does not write among rows that have one.
+// After a rotation the old key is still found by its id. A program without a key cannot write among signed rows.
 func TestM9_AuditKeysAreReplaced(t *testing.T) {
 	t.Parallel()
 	eachLog(t, func(l auditLog) {
@@ -225,7 +225,7 @@ func (s *safeBuffer) until(t *testing.T, text string) {
 	t.Fatalf("the log does not say %q:\n%s", text, s.b.String())
 }
 
-// The head is logged while nothing happens too, and a head that is no longer there is an error.
+// The head is logged even if nothing happens, and a missing head is an error.
 func TestM9_HeadIsLogged(t *testing.T) {
 	t.Parallel()
 	eachLog(t, func(l auditLog) {
@@ -243,7 +243,7 @@ func TestM9_HeadIsLogged(t *testing.T) {
 			go w.Run(l.Context())
 			out.until(l.T, `msg="audit log head" row=2 hash=`+hash+" hmac="+mac.String)
 			l.exec(`DELETE FROM audit_logs WHERE seq = 2`)
-			out.until(l.T, `level=ERROR msg="the audit log was changed: a row that was there is gone or different" row=2`)
+			out.until(l.T, `level=ERROR msg="audit log row missing or changed" row=2`)
 		})
 	})
 }

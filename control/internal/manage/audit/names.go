@@ -1,7 +1,7 @@
 package audit
 
-// Actions are all that an Entry can be about. A query for another one is a mistake, which is told rather than answered
-// with an empty page; so a new action belongs here.
+// Actions lists every action of an Entry. The API rejects a query for another action instead of returning an empty
+// page, so add new actions here.
 var Actions = []string{
 	"URL_CREATED", "URL_UPDATED", "URL_DELETED", "URL_BULK_CREATED", "URL_BULK_UPDATED", "URL_BULK_DELETED",
 	"USER_LOGIN", "USER_LOGOUT", "USER_CREATED", "USER_UPDATED", "USER_DELETED", "PASSWORD_CHANGED", "TWO_FACTOR_ENABLED", "TWO_FACTOR_DISABLED",
@@ -14,7 +14,7 @@ var Actions = []string{
 	"SETTINGS_UPDATED", "VISITOR_ERASED", "SYSTEM_SETTING_UPDATED", "SYSTEM_SETTING_DELETED",
 }
 
-// EntityTypes are all that an Entry can be about a change of.
+// EntityTypes lists every entity type of an Entry.
 var EntityTypes = []string{
 	"url", "user", "api_key", "bundle", "webhook", "variant", "routing_rule", "settings", "oidc_provider", "oidc_account", "system_setting", "visitor",
 }

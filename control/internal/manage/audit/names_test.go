@@ -15,15 +15,14 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/audit"
 )
 
-// What the control plane writes can be asked for: every action and entity type that stands in its code is in the
-// lists that queries are checked against.
+// Every action and entity type in the control plane's code is in the lists that queries are checked against.
 func TestAPI4_EveryWrittenActionIsKnown(t *testing.T) {
 	t.Parallel()
 	const log = `"github.com/shortline/shortline/control/internal/manage/audit"`
 	action := regexp.MustCompile(`^"[A-Z]+(_[A-Z]+)+"$`)
 	written := map[string]bool{}
 	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
-		// Package app joins parts and writes no entries, but names settings in the same letters.
+		// Package app writes no entries, but its settings have names of the same form.
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "../../app/") {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Record is one row of the log. Optional members are nil where the row has no value.
+// Record is one row of the log. Optional fields are nil if the row has no value.
 type Record struct {
 	ID, Action, EntityType          string
 	UserID, EntityID, IP, UserAgent *string
@@ -22,7 +22,7 @@ type Record struct {
 	User                            *store.User // who did it; nil if nobody is known or the user was deleted
 }
 
-// Page reads one page of the log for an ADMIN, and how many rows the filter selects in all.
+// Page reads one page of the log for an ADMIN, and counts all rows that the filter selects.
 func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilter) ([]Record, int, error) {
 	if !p.IsAdmin() {
 		return nil, 0, problem.New(problem.Forbidden, "Only administrators may do this.")

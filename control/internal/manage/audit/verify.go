@@ -11,20 +11,21 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// ErrTampered is what Verify's error wraps when the log is not what was written.
+// ErrTampered is wrapped by the error of Verify if the log was changed.
 var ErrTampered = errors.New("audit log has been tampered with")
 
-// UpgradeWindow is how long after the first row with an HMAC rows without one are accepted: during a rolling upgrade
-// programs of the release before still write them. Later ones must be accepted by the operator.
+// UpgradeWindow is how long rows without an HMAC are accepted after the first row with one. During a rolling upgrade,
+// programs of the previous release still write them. The operator must accept later ones explicitly.
 const UpgradeWindow = 24 * time.Hour
 
-// Head is the newest row's position and hash. Kept outside the database, it also reveals a cut-off end.
+// Head is the sequence number and hash of the newest row. A copy outside the database also reveals that the newest
+// rows were removed.
 type Head struct {
 	Seq  int64
 	Hash string
 }
 
-// Span is a range of rows, both ends included.
+// Span is a range of rows, including both ends.
 type Span struct{ From, To int64 }
 
 func (s Span) String() string {
@@ -34,7 +35,7 @@ func (s Span) String() string {
 	return fmt.Sprintf("rows %d-%d", s.From, s.To)
 }
 
-// ParseSpans reads ranges of rows such as "120-131,140".
+// ParseSpans parses ranges of rows such as "120-131,140".
 func ParseSpans(text string) (spans []Span, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part == "" {
@@ -54,22 +55,22 @@ func ParseSpans(text string) (spans []Span, err error) {
 	return spans, nil
 }
 
-// Checks say what Verify knows besides the log.
+// Checks configures Verify.
 type Checks struct {
-	// Keys are all keys that may have signed rows. Without any the HMACs are not checked.
+	// Keys are all keys that may have signed rows. Without keys the HMACs are not checked.
 	Keys [][]byte
-	// Accepted are rows without an HMAC that the operator knows to be good.
+	// Accepted are rows without an HMAC that the operator accepts.
 	Accepted []Span
 }
 
-// Report is what Verify found in a log that holds.
+// Report is the result of Verify for an intact log.
 type Report struct {
 	Head       Head
-	SignedFrom int64  // the first row with an HMAC; 0: none has one
-	Unsigned   []Span // rows after that one that have none and were accepted
+	SignedFrom int64  // the first row with an HMAC; 0: none
+	Unsigned   []Span // later rows without an HMAC that were accepted
 }
 
-// Verify walks the whole log. The error names the first row that does not fit.
+// Verify reads the whole log. Its error names the first invalid row.
 func Verify(ctx context.Context, c store.Conn, checks Checks) (Report, error) {
 	ring, err := newKeyRing(checks.Keys)
 	if err != nil {
@@ -86,8 +87,8 @@ type verifier struct {
 	Report
 	ring     keyRing
 	accepted []Span
-	until    int64 // when the time of an upgrade ends, in ms
-	signedAt int64 // when the last row with an HMAC was written
+	until    int64 // end of the upgrade window, ms
+	signedAt int64 // time of the last row with an HMAC
 }
 
 func (v *verifier) row(r store.AuditRow) error {
@@ -125,7 +126,7 @@ func (v *verifier) signed(r store.AuditRow) error {
 	return nil
 }
 
-// unsigned judges a row without an HMAC after rows that have one.
+// unsigned checks a row without an HMAC that follows signed rows.
 func (v *verifier) unsigned(r store.AuditRow) error {
 	ok := r.CreatedAt <= v.until && v.signedAt <= v.until
 	for _, s := range v.accepted {

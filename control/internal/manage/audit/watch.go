@@ -16,13 +16,13 @@ import (
 const (
 	watchEvery  = time.Minute
 	watchWithin = 10 * time.Second
-	// hashDigits are as many hex digits of a hash as a metric's number holds exactly.
+	// hashDigits is the number of hex digits of a hash that the number of a metric can represent exactly.
 	hashDigits = 12
 )
 
-// Watcher writes the head of the chain into the program's log once a minute, and into two metrics. Logs and metrics are
-// kept outside the database, so they show a later change that the chain itself cannot show. It also looks whether the
-// head of the minute before is still there. It is a service.
+// Watcher logs the head of the chain once a minute and exports it in two metrics. Logs and metrics are stored outside
+// the database, so they reveal changes that the chain cannot. It also checks that the previous head still exists. It
+// is a service.
 type Watcher struct {
 	store *store.Store
 	log   *slog.Logger
@@ -33,11 +33,11 @@ type Watcher struct {
 
 	lost  atomic.Uint64
 	seen  atomic.Int64  // ms
-	value atomic.Uint64 // the first digits of the hash
+	value atomic.Uint64 // first digits of the hash
 	row   atomic.Int64
 }
 
-// NewWatcher makes a Watcher. every is the time between two looks; 0 means a minute.
+// NewWatcher returns a Watcher. every is the interval between two checks; 0 means a minute.
 func NewWatcher(st *store.Store, log *slog.Logger, every time.Duration) *Watcher {
 	if log == nil {
 		log = slog.Default()
@@ -48,7 +48,7 @@ func NewWatcher(st *store.Store, log *slog.Logger, every time.Duration) *Watcher
 	return &Watcher{store: st, log: log, every: every}
 }
 
-// Run looks at once, and then until ctx ends.
+// Run checks at once and then until ctx ends.
 func (w *Watcher) Run(ctx context.Context) error {
 	tick := time.NewTicker(w.every)
 	defer tick.Stop()
@@ -74,13 +74,13 @@ func (w *Watcher) look(ctx context.Context) {
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			w.log.Warn("the head of the audit log can't be read", "error", err.Error())
+			w.log.Warn("reading the audit log head failed", "error", err.Error())
 		}
 		return
 	}
 	if w.last.Seq > 0 && before != w.last.Hash {
 		w.lost.Add(1)
-		w.log.Error("the audit log was changed: a row that was there is gone or different", "row", w.last.Seq, "hash_was", w.last.Hash, "hash_is", before)
+		w.log.Error("audit log row missing or changed", "row", w.last.Seq, "hash_was", w.last.Hash, "hash_is", before)
 	}
 	w.last = Head{seq, hash}
 	w.row.Store(seq)
@@ -95,9 +95,9 @@ func (w *Watcher) look(ctx context.Context) {
 
 var (
 	rowDesc  = prometheus.NewDesc("shortline_audit_log_head_row", "Number of the newest row of the audit log.", nil, nil)
-	hashDesc = prometheus.NewDesc("shortline_audit_log_head_hash", "The first 12 hex digits of the newest row's hash, as a number.", nil, nil)
-	lostDesc = prometheus.NewDesc("shortline_audit_log_changes_total", "How often a row of the audit log that was there a minute before was gone or different.", nil, nil)
-	seenDesc = prometheus.NewDesc("shortline_audit_log_last_success_timestamp_seconds", "When the head of the audit log was last read, 0 for never.", nil, nil)
+	hashDesc = prometheus.NewDesc("shortline_audit_log_head_hash", "First 12 hex digits of the newest row's hash, as a number.", nil, nil)
+	lostDesc = prometheus.NewDesc("shortline_audit_log_changes_total", "Checks that found the previous newest row of the audit log missing or changed.", nil, nil)
+	seenDesc = prometheus.NewDesc("shortline_audit_log_last_success_timestamp_seconds", "Unix time of the last successful read of the audit log's newest row; 0: never.", nil, nil)
 )
 
 // Describe and Collect make the Watcher a prometheus.Collector.
@@ -107,7 +107,7 @@ func (w *Watcher) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads what the last look saw.
+// Collect exports the result of the last check.
 func (w *Watcher) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(rowDesc, prometheus.GaugeValue, float64(w.row.Load()))
 	ch <- prometheus.MustNewConstMetric(hashDesc, prometheus.GaugeValue, float64(w.value.Load()))

@@ -1,10 +1,9 @@
-// Package bundles holds the use cases of bundles: named, ordered groups of links with statistics of their own.
+// Package bundles implements the use cases of bundles: named, ordered groups of links with statistics of their own.
 //
-// It owns what a bundle's fields may hold, who may see and change a bundle (its owner and every ADMIN; anybody
-// else is told that it does not exist), which links may be in it, their order, and the audit entry of every
-// change. It promises that the orders of a bundle's links are 0, 1, 2 and so on, whatever was moved or deleted.
-// A link may be in several bundles; what is in no way touched by a bundle is where a link leads. Making links, in
-// bundles or not, is package links' matter, which calls Put and Replace for that.
+// It validates bundles, checks permissions, decides which links a bundle may contain, and writes the audit entry of
+// every change. A bundle is visible to its owner and to every ADMIN; for anybody else it does not exist. The orders of
+// a bundle's links are always 0, 1, 2 and so on, after any move or deletion. A link may be in several bundles. Bundles
+// never affect where a link leads. Package links creates links and calls Put and Replace to place them in bundles.
 package bundles
 
 import (
@@ -24,13 +23,13 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// The two states of a bundle. An archived one is hidden from lists; its data is kept.
+// States of a bundle. An archived bundle is hidden from lists, but its data is kept.
 const (
 	StatusActive   = "ACTIVE"
 	StatusArchived = "ARCHIVED"
 )
 
-// MaxURLs is how many links a bundle can hold: every answer about a bundle lists them all.
+// MaxURLs is the number of links that a bundle can contain. Every response about a bundle lists all of them.
 const MaxURLs = 1000
 
 const (
@@ -42,19 +41,19 @@ const (
 	maxSearch    = 255
 )
 
-// Clicks is where statistics come from: the question that they need of an analytics.Store.
+// Clicks is the part of analytics.Store that bundle statistics need.
 type Clicks interface {
 	Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error)
 }
 
-// Service is the use cases. It is safe for concurrent use.
+// Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	store  *store.Store
 	clicks Clicks
 	now    func() time.Time
 }
 
-// New makes the use cases. A nil clock means time.Now.
+// New returns a Service. A nil clock means time.Now.
 func New(s *store.Store, clicks Clicks, clock func() time.Time) *Service {
 	if clock == nil {
 		clock = time.Now
@@ -62,13 +61,13 @@ func New(s *store.Store, clicks Clicks, clock func() time.Time) *Service {
 	return &Service{store: s, clicks: clicks, now: clock}
 }
 
-// Bundle is a bundle with its links, in order.
+// Bundle is a bundle with its links in order.
 type Bundle struct {
 	store.Bundle
 	URLs []store.BundleLink
 }
 
-// Status is ACTIVE or ARCHIVED.
+// Status returns ACTIVE or ARCHIVED.
 func (b *Bundle) Status() string { return status(&b.Bundle) }
 
 func status(b *store.Bundle) string {
@@ -78,7 +77,7 @@ func status(b *store.Bundle) string {
 	return StatusActive
 }
 
-// Clicks is the sum of the links' click counts.
+// Clicks returns the sum of the links' click counters.
 func (b *Bundle) Clicks() (n int64) {
 	for i := range b.URLs {
 		n += b.URLs[i].Link.ClickCount
@@ -86,15 +85,15 @@ func (b *Bundle) Clicks() (n int64) {
 	return n
 }
 
-// Input is what a caller says about a bundle. A nil field is not spoken of. A pointer to "" clears the
-// description and gives colour and icon their defaults.
+// Input lists the fields of a bundle that a request sets. Nil fields keep their value. A pointer to "" clears the
+// description and resets colour and icon to their defaults.
 type Input struct {
 	Name, Description, Color, Icon *string
 }
 
 var hexColor = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$`)
 
-// apply writes what the input says to b and notes every problem.
+// apply writes the input to b and adds every problem to v.
 func (in *Input) apply(b *store.Bundle, v *problem.Fields) {
 	if in.Name != nil {
 		if name := strings.TrimSpace(*in.Name); name == "" {
@@ -131,7 +130,7 @@ func (in *Input) apply(b *store.Bundle, v *problem.Fields) {
 	}
 }
 
-// tooLong notes a text that is too long; it reports whether it is not.
+// tooLong adds a problem if a text is too long, and reports whether the text is short enough.
 func tooLong(field, text string, most int, v *problem.Fields) bool {
 	if utf8.RuneCountInString(text) <= most {
 		return true
@@ -140,7 +139,7 @@ func tooLong(field, text string, most int, v *problem.Fields) bool {
 	return false
 }
 
-// fields is what the audit log keeps of a bundle, by the API's names.
+// fields returns the audited fields of a bundle, by the API's names.
 func fields(b *store.Bundle) map[string]any {
 	f := map[string]any{"name": b.Name, "description": nil, "color": b.Color, "icon": b.Icon, "status": status(b)}
 	if b.Description != "" {
@@ -149,7 +148,7 @@ func fields(b *store.Bundle) map[string]any {
 	return f
 }
 
-// Create makes a bundle with links in it, each once, in the order given.
+// Create creates a bundle with links in the given order. Repeated ids count once.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs []string) (Bundle, error) {
 	now := store.Now()
 	b := store.Bundle{ID: store.NewID(), UserID: p.UserID, Color: defaultColor, Icon: defaultIcon, CreatedAt: now, UpdatedAt: now}
@@ -203,13 +202,13 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (Bundle,
 
 // Query selects a page of bundles.
 type Query struct {
-	Search        string // in name and description, ignoring case
-	Status        string // ACTIVE or ARCHIVED; "" means ACTIVE
+	Search        string // text in name or description, case-insensitive
+	Status        string // ACTIVE or ARCHIVED; "": ACTIVE
 	Offset, Limit int
 }
 
-// List reads a page of the caller's bundles, an ADMIN's of everybody's, newest first, and how many there are on
-// all pages.
+// List reads a page of the caller's bundles, newest first, and counts all of them. For an ADMIN it lists the bundles
+// of all users.
 func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]Bundle, int, error) {
 	var v problem.Fields
 	switch q.Status {
@@ -232,7 +231,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]Bundle
 	return out, total, err
 }
 
-// scope is the user whose rows the caller sees, "" for everybody's.
+// scope returns the user whose rows the caller may see; "" means all users.
 func scope(p auth.Principal) string {
 	if p.IsAdmin() {
 		return ""
@@ -240,7 +239,8 @@ func scope(p auth.Principal) string {
 	return p.UserID
 }
 
-// visible turns what a store returned for a bundle into what the caller may know.
+// visible wraps a store call that returns a bundle. It returns the same error for a missing bundle and for a bundle
+// that the caller may not see.
 func visible(p auth.Principal) func(store.Bundle, error) (store.Bundle, error) {
 	return func(b store.Bundle, err error) (store.Bundle, error) {
 		switch {
@@ -261,8 +261,8 @@ func read(ctx context.Context, c store.Conn, p auth.Principal, b store.Bundle) (
 	return list[0], nil
 }
 
-// readAll adds their links to bundles: those that the caller may see, which is all of them unless an
-// administrator with others' links in a bundle has become a user.
+// readAll reads the links of bundles that the caller may see. A caller misses links only if they were an
+// administrator, put other users' links into the bundle, and have lost the role since.
 func readAll(ctx context.Context, c store.Conn, p auth.Principal, list []store.Bundle) ([]Bundle, error) {
 	ids := make([]string, len(list))
 	for i := range list {
@@ -279,7 +279,7 @@ func readAll(ctx context.Context, c store.Conn, p auth.Principal, list []store.B
 	return out, nil
 }
 
-// Update changes what the input speaks of.
+// Update changes the fields that the input sets.
 func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in Input) (Bundle, error) {
 	return s.change(ctx, p, "update bundle", id, func(b *store.Bundle) error {
 		var v problem.Fields
@@ -288,7 +288,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 	})
 }
 
-// Archive hides a bundle from lists. An archived one stays as it is.
+// Archive hides a bundle from lists. It has no effect on an archived bundle.
 func (s *Service) Archive(ctx context.Context, p auth.Principal, id string) (Bundle, error) {
 	return s.change(ctx, p, "archive bundle", id, func(b *store.Bundle) error { b.Archived = true; return nil })
 }
@@ -298,7 +298,7 @@ func (s *Service) Restore(ctx context.Context, p auth.Principal, id string) (Bun
 	return s.change(ctx, p, "restore bundle", id, func(b *store.Bundle) error { b.Archived = false; return nil })
 }
 
-// change lets f change a bundle's own fields. Where nothing differs, nothing is written.
+// change lets f change a bundle's own fields. It writes nothing if nothing differs.
 func (s *Service) change(ctx context.Context, p auth.Principal, what, id string, f func(*store.Bundle) error) (Bundle, error) {
 	var out Bundle
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
@@ -345,7 +345,7 @@ func lock(ctx context.Context, tx *store.Tx, p auth.Principal, id string) (store
 	return visible(p)(list[0], nil)
 }
 
-// Delete removes a bundle; its links stay.
+// Delete removes a bundle. Its links stay.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		b, err := lock(ctx, tx, p, id)

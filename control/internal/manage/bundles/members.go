@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Add puts a link at the end of a bundle; one that is in it already is a Conflict.
+// Add appends a link to a bundle. A link that is already in the bundle is a Conflict.
 func (s *Service) Add(ctx context.Context, p auth.Principal, id, urlID string) (Bundle, error) {
 	if urlID == "" {
 		return Bundle{}, problem.OfField("urlId", "is required")
@@ -19,8 +19,7 @@ func (s *Service) Add(ctx context.Context, p auth.Principal, id, urlID string) (
 	return s.add(ctx, p, id, "urlId", []string{urlID}, true)
 }
 
-// AddMany puts links at the end of a bundle in the order given, all or none. Those that are in it already are
-// skipped.
+// AddMany appends links to a bundle in the given order, all or none. It skips links that are already in the bundle.
 func (s *Service) AddMany(ctx context.Context, p auth.Principal, id string, urlIDs []string) (Bundle, error) {
 	urlIDs = distinct(urlIDs)
 	if len(urlIDs) == 0 || len(urlIDs) > MaxURLs {
@@ -32,7 +31,7 @@ func (s *Service) AddMany(ctx context.Context, p auth.Principal, id string, urlI
 func (s *Service) add(ctx context.Context, p auth.Principal, id, field string, urlIDs []string, once bool) (Bundle, error) {
 	var out Bundle
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		// Asked before the links are looked at: a foreign bundle must not tell which links there are.
+		// Check the bundle before the links: a request with a foreign bundle must not reveal which links exist.
 		if _, err := visible(p)(tx.BundleByID(ctx, id)); err != nil {
 			return err
 		}
@@ -62,7 +61,7 @@ func (s *Service) add(ctx context.Context, p auth.Principal, id, field string, u
 	return out, nil
 }
 
-// visibleURLs locks links that the caller must all see, or tells which are not there.
+// visibleURLs locks links. It fails and names the missing ids unless the caller may see all of them.
 func visibleURLs(ctx context.Context, tx *store.Tx, p auth.Principal, field string, ids []string) ([]store.Link, error) {
 	list, err := tx.LockLinks(ctx, ids)
 	if err != nil {
@@ -84,12 +83,12 @@ func visibleURLs(ctx context.Context, tx *store.Tx, p auth.Principal, field stri
 	return list, nil
 }
 
-// insert puts links, which the caller sees, into a bundle that is locked. order says in which order; links that
-// are in it already are skipped. The audit entry is for the caller to append, if anything was added.
+// insert adds links, which the caller may see, to a locked bundle in the given order. It skips links that are already
+// in the bundle. If it added any, the caller must append the audit entry.
 func insert(ctx context.Context, tx *store.Tx, p auth.Principal, b *store.Bundle, field string, urls []store.Link, order []string) (added []string, e audit.Entry, err error) {
 	for i := range urls {
-		// An administrator's own bundle may hold anybody's links; in a user's bundle, others' would be what
-		// the user may not see.
+		// An administrator's bundle may contain anybody's links. In a user's bundle, links of others would be
+		// invisible to that user.
 		if urls[i].UserID != b.UserID && b.UserID != p.UserID {
 			return nil, e, problem.OfField(field, "the URL %q and the bundle belong to different users", urls[i].Slug)
 		}
@@ -116,7 +115,7 @@ func touch(ctx context.Context, tx *store.Tx, b *store.Bundle) error {
 	return tx.UpdateBundle(ctx, b)
 }
 
-// Remove takes a link out of a bundle.
+// Remove removes a link from a bundle.
 func (s *Service) Remove(ctx context.Context, p auth.Principal, id, urlID string) (Bundle, error) {
 	return s.inside(ctx, p, "remove from bundle", id, func(tx *store.Tx, b *store.Bundle) (any, error) {
 		was, err := tx.RemoveFromBundle(ctx, id, urlID)
@@ -127,7 +126,7 @@ func (s *Service) Remove(ctx context.Context, p auth.Principal, id, urlID string
 	})
 }
 
-// Move gives a link in a bundle another order, from 0, and shifts the others. An order past the end is the end.
+// Move gives a link in a bundle another order, from 0, and shifts the others. An order past the end means the end.
 func (s *Service) Move(ctx context.Context, p auth.Principal, id, urlID string, order int) (Bundle, error) {
 	if order < 0 {
 		return Bundle{}, problem.OfField("order", "must not be negative")
@@ -154,7 +153,7 @@ func (s *Service) Move(ctx context.Context, p auth.Principal, id, urlID string, 
 	})
 }
 
-// inside lets f change what is in a bundle; f returns what the audit log shall tell, nil if it changed nothing.
+// inside lets f change the links of a bundle. f returns the value for the audit entry, or nil if it changed nothing.
 func (s *Service) inside(ctx context.Context, p auth.Principal, what, id string, f func(*store.Tx, *store.Bundle) (any, error)) (Bundle, error) {
 	var out Bundle
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
@@ -182,11 +181,11 @@ func (s *Service) inside(ctx context.Context, p auth.Principal, what, id string,
 	return out, nil
 }
 
-// maxBundles bounds how many bundles one request names.
+// maxBundles limits the bundles that one request names.
 const maxBundles = 100
 
-// Check reports the bundles of a list that the caller does not see, as an Invalid with a field for each. field is
-// the list's name in the request; the fields are its places, such as bundleIds.0.
+// Check returns an Invalid that lists the bundles that the caller may not see. field is the name of the list in the
+// request; the problems name positions, such as bundleIds.0.
 func Check(ctx context.Context, c store.Conn, p auth.Principal, field string, ids []string) error {
 	if len(ids) > maxBundles {
 		return problem.OfField(field, "must hold at most %d ids", maxBundles)
@@ -208,15 +207,16 @@ func Check(ctx context.Context, c store.Conn, p auth.Principal, field string, id
 	return v.Err()
 }
 
-// Placement says which bundles links are put in.
+// Placement assigns links to bundles.
 type Placement struct {
 	BundleIDs []string
 	URLs      []store.Link
 }
 
-// Put adds links, which the caller has locked or just made and may see, to the end of bundles. Links that are in
-// one already are skipped; a bundle that the caller doesn't see is a NotFound. It returns the audit entries, which
-// the caller appends at the end of the transaction. field is the bundles' name in the request. Touch comes after it.
+// Put appends links to bundles. The caller has locked or created the links and may see them. Put skips links that are
+// already in a bundle, and returns a NotFound for a bundle that the caller may not see. Call it before Touch, and
+// append the audit entries that it returns at the end of the transaction. field is the name of the bundles in the
+// request.
 func Put(ctx context.Context, tx *store.Tx, p auth.Principal, field string, placements ...Placement) ([]audit.Entry, error) {
 	var ids []string
 	for _, at := range placements {
@@ -259,8 +259,8 @@ func Put(ctx context.Context, tx *store.Tx, p auth.Principal, field string, plac
 	return entries, nil
 }
 
-// Replace makes a link, which the caller has locked and may see, be in these bundles and in no other that the
-// caller sees. It returns the audit entries like Put.
+// Replace puts a link into exactly these bundles, apart from bundles that the caller may not see. The caller has
+// locked the link and may see it. It returns audit entries like Put.
 func Replace(ctx context.Context, tx *store.Tx, p auth.Principal, field string, ids []string, u *store.Link) ([]audit.Entry, error) {
 	if err := Check(ctx, tx.Conn, p, field, ids); err != nil {
 		return nil, err
@@ -301,7 +301,7 @@ func Replace(ctx context.Context, tx *store.Tx, p auth.Principal, field string, 
 	return entries, nil
 }
 
-// distinct keeps the first of equal ids.
+// distinct removes duplicate ids and keeps the order.
 func distinct(ids []string) []string {
 	seen := make(map[string]bool, len(ids))
 	out := make([]string, 0, len(ids))
@@ -314,7 +314,7 @@ func distinct(ids []string) []string {
 	return out
 }
 
-// clip shortens what is quoted back to a caller.
+// clip shortens text from a request that an error quotes.
 func clip(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "…"

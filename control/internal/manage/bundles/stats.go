@@ -18,21 +18,21 @@ const (
 	topURLs   = 10
 )
 
-// Stats is what a bundle's links have brought. Clicks are people's, not bots'.
+// Stats are the statistics of a bundle. Clicks are those of people, not of bots.
 type Stats struct {
 	URLs   int
-	Clicks int64        // the sum of the links' click counts
+	Clicks int64        // sum of the links' click counters
 	Top    []store.Link // at most 10, most clicks first
-	Trend  []Day        // the last 7 days in the zone, today last, days without clicks too
+	Trend  []Day        // the last 7 days in the zone, ending today; days without clicks included
 }
 
-// Day is one day's clicks.
+// Day is the number of clicks on one day.
 type Day struct {
 	Date   string // YYYY-MM-DD
 	Clicks int64
 }
 
-// Stats reads a bundle's statistics. zone is an IANA name, "" for UTC.
+// Stats reads a bundle's statistics. zone is an IANA name; "" means UTC.
 func (s *Service) Stats(ctx context.Context, p auth.Principal, id, zone string) (Stats, error) {
 	where := time.UTC
 	if zone != "" {

@@ -1,8 +1,8 @@
-// Package explain tells a link's owner where the link leads a visitor, and why.
+// Package explain reports where a link leads a given visitor, and why.
 //
-// It promises the answer that an edge would give, because it compiles the very record that edges get and asks the
-// very code that they ask (packages decision, rule, visitor and link); nothing is decided here. It changes and
-// counts nothing. Known weakness: edges may know places from a newer or older database than this process does.
+// It gives the same answer as an edge, because it compiles the record that edges receive and calls the code that edges
+// run (packages decision, rule, visitor and link). It changes and counts nothing. Known weakness: an edge may use a
+// newer or older location database than this process.
 package explain
 
 import (
@@ -24,15 +24,15 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// Config is what edges are told, too.
+// Config holds settings that edges have as well.
 type Config struct {
-	// BaseURL is the service's public address, such as "https://sho.rt".
+	// BaseURL is the public address of the service, such as "https://sho.rt".
 	BaseURL string
-	// Zone is that of time conditions that name none; nil is UTC.
+	// Zone is the default zone of time conditions; nil means UTC.
 	Zone *time.Location
 }
 
-// Service is the use case. It is safe for concurrent use.
+// Service implements the use case. It is safe for concurrent use.
 type Service struct {
 	cfg   Config
 	home  decision.Home
@@ -40,7 +40,7 @@ type Service struct {
 	geo   *visitor.Geo
 }
 
-// New makes the use case. Without geo, which may be nil, a visitor's place is known only where it is given.
+// New returns a Service. If geo is nil, a visitor's location is known only if the Visit gives it.
 func New(cfg Config, s *store.Store, geo *visitor.Geo) (*Service, error) {
 	home, err := decision.ParseHome(cfg.BaseURL)
 	if err != nil {
@@ -49,16 +49,16 @@ func New(cfg Config, s *store.Store, geo *visitor.Geo) (*Service, error) {
 	return &Service{cfg: cfg, home: home, store: s, geo: geo}, nil
 }
 
-// What a visitor is answered with.
+// Outcomes of a visit.
 const (
 	Redirect = "REDIRECT"
-	Gone     = "GONE"     // the link is turned off or has expired
-	Preview  = "PREVIEW"  // the page for social crawlers
-	Password = "PASSWORD" // the form; what follows a right password is explained all the same
-	Loop     = "LOOP"     // the destination is this service itself
+	Gone     = "GONE"     // the link is inactive or has expired
+	Preview  = "PREVIEW"  // preview page for social crawlers
+	Password = "PASSWORD" // password form; the decision after a correct password is explained too
+	Loop     = "LOOP"     // the destination is this service
 )
 
-// Who chose the destination.
+// What chose the destination.
 const (
 	ByRule     = "RULE"
 	ByVariant  = "VARIANT"
@@ -66,38 +66,38 @@ const (
 	ByOriginal = "ORIGINAL"
 )
 
-// Explanation is all that decides one visit.
+// Explanation describes the decision about one visit.
 type Explanation struct {
 	Outcome  string
-	Status   int // HTTP
+	Status   int // HTTP status
 	Visitor  Seen
-	Rules    []Rule    // the active ones in the order of evaluation, also those that are not reached
-	Variants []Variant // the active ones that have a weight
+	Rules    []Rule    // active rules in evaluation order, including rules that are not reached
+	Variants []Variant // active variants with a weight
 
-	// The destination: that of the first rule that matches, else of a variant, drawn now as it is for each visitor.
+	// The destination of the first matching rule, else of a variant, which is drawn at random as for a real visitor.
 	ChosenBy  string
-	RuleID    string // "" for none
-	VariantID string // "" for none
+	RuleID    string // "": none
+	VariantID string // "": none
 	TargetURL string
 	Location  string // with the parameters of link and visitor
 }
 
-// Rule is one rule and what it came to.
+// Rule is the result of one rule.
 type Rule struct {
 	store.Rule
 	Trace     rule.Trace
-	Evaluated bool // false if smart routing is off or an earlier rule has matched
+	Evaluated bool // false if smart routing is off or an earlier rule matched
 	Location  string
 }
 
-// Variant is one variant and the chance, in percent, that a visitor whom no rule matches is led to it.
+// Variant is one variant and its chance in percent, for a visitor that no rule matches.
 type Variant struct {
 	store.Variant
 	Percentage float64
 	Location   string
 }
 
-// Seen is what the service knows of the visitor; "" stands for unknown.
+// Seen describes the visitor as the service sees them; "" means unknown.
 type Seen struct {
 	visitor.Agent
 	visitor.Place
@@ -108,7 +108,7 @@ type Seen struct {
 	UnixMilli int64
 }
 
-// Explain decides one visit of a link of the caller's, without counting it.
+// Explain decides one visit of the caller's link without counting it.
 func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v Visit) (Explanation, error) {
 	who, query, err := s.meet(&v)
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 	return e, nil
 }
 
-// read gives the link as edges know it, if the caller may know of it.
+// read reads the full link if the caller may see it.
 func (s *Service) read(ctx context.Context, p auth.Principal, urlID string) (l store.Link, err error) {
 	err = s.store.View(ctx, func(c store.Conn) error {
 		l, err = links.Visible(p)(c.FullLink(ctx, urlID))
@@ -173,7 +173,7 @@ func (s *Service) read(ctx context.Context, p auth.Principal, urlID string) (l s
 	return l, err
 }
 
-// traces tells what each rule comes to, whether or not smart routing is on.
+// traces evaluates every rule, even if smart routing is off.
 func (s *Service) traces(record link.Record, who rule.Facts) ([]rule.Trace, error) {
 	record.SmartRouting = true
 	plan, err := decision.Compile(&record, rule.Options{Zone: s.cfg.Zone})

@@ -12,17 +12,16 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// Visit is a visit as its request would show it. Zero fields are what the request leaves out.
+// Visit describes the request of a visit. A zero field is absent from the request.
 type Visit struct {
 	UserAgent string
 	IP        string
-	Language  string // the Accept-Language header
+	Language  string // Accept-Language header
 	Referer   string
-	Query     string // of the short link's address, with or without the question mark
+	Query     string // query of the short URL, with or without the question mark
 	UnixMilli int64  // 0: now
 
-	// Country, if given, stands in for the place that IP is at, region and city included. Region and City stand in
-	// for those alone.
+	// Country overrides the location of IP, including region and city. Region and City each override only themselves.
 	Country, Region, City string
 }
 
@@ -36,7 +35,7 @@ var (
 	regionCode  = regexp.MustCompile(`^[A-Za-z]{2}-[A-Za-z0-9]{1,3}$`)
 )
 
-// guest is a visitor at the place that is given, or else found.
+// guest is a visitor with a given or detected location.
 type guest struct {
 	visitor.Visitor
 	ip, referer string
@@ -44,7 +43,7 @@ type guest struct {
 	place       visitor.Place
 }
 
-// meet makes the visitor, and gives the raw query that is passed on to the destination.
+// meet builds the visitor and returns the raw query that is passed on to the destination.
 func (s *Service) meet(v *Visit) (*guest, []byte, error) {
 	var problems problem.Fields
 	for _, f := range []struct {
@@ -100,7 +99,7 @@ func (s *Service) meet(v *Visit) (*guest, []byte, error) {
 	return g, query, nil
 }
 
-// Fact is the visitor's, except for the place.
+// Fact returns a fact about the visitor. It overrides the location of the embedded visitor.
 func (g *guest) Fact(f rule.Field) string {
 	switch f {
 	case rule.FieldCountry:
@@ -115,7 +114,7 @@ func (g *guest) Fact(f rule.Field) string {
 	return g.Visitor.Fact(f)
 }
 
-// Crawler is what a link's barrier asks.
+// Crawler reports whether the visitor is a preview crawler.
 func (g *guest) Crawler() bool { return g.Agent().Preview }
 
 func (g *guest) seen() Seen {

@@ -1,7 +1,7 @@
-// Package keys holds the use cases of API keys: making, listing and deleting them.
+// Package keys implements the use cases of API keys: create, list and delete them.
 //
-// It promises that a key is shown once and kept nowhere: the store has a SHA-256 to find it by, a bcrypt hash,
-// and the first characters. Checking keys on requests is package auth's part.
+// A key is shown once and never stored. The store keeps its SHA-256 for lookup, a bcrypt hash, and its first
+// characters. Package auth checks the keys of requests.
 package keys
 
 import (
@@ -17,22 +17,22 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// DefaultPerUser is how many keys a user may have unless configured otherwise.
+// DefaultPerUser is the default limit of keys per user.
 const DefaultPerUser = 10
 
 const (
-	shown   = 10 // characters of a key that stay readable
+	shown   = 10 // characters of a key that remain readable
 	maxName = 100
 )
 
-// Service is the use cases. It is safe for concurrent use.
+// Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	store     *store.Store
 	passwords *auth.Passwords
 	perUser   int
 }
 
-// New makes the use cases. perUser is how many keys a user may have; 0 means DefaultPerUser.
+// New returns a Service. perUser limits the keys of a user; 0 means DefaultPerUser.
 func New(st *store.Store, passwords *auth.Passwords, perUser int) *Service {
 	if perUser == 0 {
 		perUser = DefaultPerUser
@@ -40,8 +40,8 @@ func New(st *store.Store, passwords *auth.Passwords, perUser int) *Service {
 	return &Service{st, passwords, perUser}
 }
 
-// Create makes a key for the caller and returns it with its row. expiresAt is in Unix milliseconds; nil means
-// never. A user who has too many already gets a Conflict.
+// Create creates a key for the caller and returns it with its row. expiresAt is in Unix milliseconds; nil means never.
+// It returns a Conflict if the user has reached the limit.
 func (s *Service) Create(ctx context.Context, p auth.Principal, name string, expiresAt *int64) (key string, row store.Key, err error) {
 	var v problem.Fields
 	name = strings.TrimSpace(name)
@@ -61,7 +61,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, name string, exp
 	}
 	row = store.Key{ID: store.NewID(), UserID: p.UserID, Name: name, Prefix: key[:shown], Lookup: auth.KeyLookup(key), Hash: hash, ExpiresAt: expiresAt, CreatedAt: store.Now()}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		if _, err := tx.LockUser(ctx, p.UserID); err != nil { // so that two at once count each other
+		if _, err := tx.LockUser(ctx, p.UserID); err != nil { // concurrent calls must count each other's keys
 			return fmt.Errorf("lock the user: %w", err)
 		}
 		have, err := tx.Keys(ctx, p.UserID)
@@ -82,17 +82,17 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, name string, exp
 	return key, row, nil
 }
 
-// List is the caller's own keys, newest first.
+// List returns the caller's keys, newest first.
 func (s *Service) List(ctx context.Context, p auth.Principal) ([]store.Key, error) {
 	return s.store.Keys(ctx, p.UserID)
 }
 
-// Get finds a key.
+// Get returns a key that the caller may see.
 func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.Key, error) {
 	return visible(ctx, s.store.Conn, p, id)
 }
 
-// Delete removes a key; it is invalid with the commit.
+// Delete removes a key. The key is invalid as soon as the deletion commits.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		k, err := visible(ctx, tx.Conn, p, id)

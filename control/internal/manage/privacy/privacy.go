@@ -1,6 +1,6 @@
-// Package privacy erases what is stored of a visitor, who is known by an address alone.
+// Package privacy erases the stored data of a visitor, who is identified by an IP address alone.
 //
-// It does not reach what is on its way (spools of edges, Kafka), backups, logs, or the receivers of webhooks. See
+// It does not reach data in transit (spools of edges, Kafka), backups, logs, or the receivers of webhooks. See
 // docs/operators/security.md for the whole list.
 package privacy
 
@@ -17,23 +17,23 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Service answers requests for erasure.
+// Service handles requests for erasure.
 type Service struct {
 	store  *store.Store
 	clicks analytics.Store
 }
 
-// New makes a Service.
+// New returns a Service.
 func New(st *store.Store, clicks analytics.Store) *Service { return &Service{st, clicks} }
 
-// Erased is how much was erased.
+// Erased counts the erased data.
 type Erased struct {
-	Clicks int64 // that have no address any more
+	Clicks int64 // clicks that lost their address
 	store.ErasedVisitor
 }
 
-// Erase removes an address and what belongs to it from the click store, from webhook deliveries and their log, and from the
-// list of wrong passwords. The log of this operation does not name the address. It may be repeated.
+// Erase removes an address and its data from the click store, from webhook deliveries and their log, and from the link
+// lockouts. The audit entry does not contain the address. Erase may be repeated.
 func (s *Service) Erase(ctx context.Context, p auth.Principal, text string) (e Erased, err error) {
 	if !p.IsAdmin() {
 		return e, problem.New(problem.Forbidden, "Only administrators may erase visitors.")

@@ -1,5 +1,5 @@
-// Package settings holds the use cases of system settings: JSON values by key that administrators change while
-// the program runs. What a key means is the part that reads it.
+// Package settings implements the use cases of system settings: JSON values by key that administrators change at run
+// time. The code that reads a key defines its meaning.
 package settings
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// SSOEnforce is the key of {"enabled": bool}: users must sign in through an identity provider.
+// SSOEnforce is the key for {"enabled": bool}: users must sign in through an identity provider.
 const SSOEnforce = "sso_enforce"
 
 const (
@@ -27,12 +27,12 @@ const (
 
 var keyForm = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,100}$`)
 
-// Service is the use cases. It is safe for concurrent use.
+// Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	store *store.Store
 }
 
-// New makes the use cases.
+// New returns a Service.
 func New(st *store.Store) *Service { return &Service{st} }
 
 func adminOnly(p auth.Principal) error {
@@ -42,7 +42,7 @@ func adminOnly(p auth.Principal) error {
 	return problem.New(problem.Forbidden, "Only administrators may do this.")
 }
 
-// List is all settings by key.
+// List returns all settings, ordered by key.
 func (s *Service) List(ctx context.Context, p auth.Principal) ([]store.Setting, error) {
 	if err := adminOnly(p); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal) ([]store.Setting, 
 	return s.store.Settings(ctx)
 }
 
-// Get finds a setting; found is false where there is none.
+// Get returns a setting; found reports whether it exists.
 func (s *Service) Get(ctx context.Context, p auth.Principal, key string) (v store.Setting, found bool, err error) {
 	if err := adminOnly(p); err != nil {
 		return v, false, err
@@ -62,7 +62,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, key string) (v stor
 	return v, err == nil, err
 }
 
-// Put sets a value. describe false leaves the description as it is; a nil description clears it.
+// Put stores a value. If describe is false, the description stays; otherwise nil clears it.
 func (s *Service) Put(ctx context.Context, p auth.Principal, key string, value json.RawMessage, describe bool, description *string) (out store.Setting, err error) {
 	if err := adminOnly(p); err != nil {
 		return out, err
@@ -138,7 +138,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, key string) erro
 	})
 }
 
-// EnforcesSSO reports whether users are meant to sign in through an identity provider.
+// EnforcesSSO reports whether users must sign in through an identity provider.
 func (s *Service) EnforcesSSO(ctx context.Context) (bool, error) {
 	v, err := s.store.SettingByKey(ctx, SSOEnforce)
 	if errors.Is(err, store.ErrNotFound) {
