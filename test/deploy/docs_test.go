@@ -69,12 +69,21 @@ func TestDocs_links_lead_somewhere(t *testing.T) {
 	}
 }
 
-// A page that names a file or a test of this repository names one that exists.
+// Files, tests and log messages that pages name exist.
 func TestDocs_files_and_tests_exist(t *testing.T) {
 	t.Parallel()
 	path := regexp.MustCompile(`^(?:\.ci|\.vale|control|deploy|docs|edge|shared|test)/[A-Za-z0-9_./-]+$`)
 	name := regexp.MustCompile(`^Test[A-Za-z0-9_]+$`)
 	exists := testNames(t)
+	logged := regexp.MustCompile("log `([^`]+)`(?: or `([^`]+)`)?")
+	messages := read(t, "test/observe/testdata/log-messages.txt")
+	for _, m := range logged.FindAllStringSubmatch(read(t, "docs/operators/troubleshooting.md"), -1) {
+		for _, message := range m[1:] {
+			if message != "" && !strings.Contains(messages, "  "+message+"\n") {
+				t.Errorf("docs/operators/troubleshooting.md quotes the log message %q, which does not exist", message)
+			}
+		}
+	}
 	files, tests := 0, 0
 	for _, page := range documents(t) {
 		if page == "docs/operators/licences.md" || page == "docs/style.md" {
