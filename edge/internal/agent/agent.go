@@ -1,20 +1,19 @@
-// Package agent keeps an edge's table fresh: it loads the last good state from disk before it asks anybody,
-// then follows a snapshot.Source, and writes down what it has taken.
+// Package agent keeps an edge's table up to date. It loads the last good state from disk before it connects to anything,
+// then follows a snapshot.Source, and writes the changes to disk.
 //
-// It owns the state on disk and the decision whether to believe a document. It promises that the table only
-// ever moves from one verified state to the next; that a document which is damaged, of an unknown format,
-// from the past or suspiciously small is refused whole, with the reason in Status, while the old state keeps
-// serving for as long as it takes; that a change is served before it is written to disk, never after; and that
-// whatever moment the process is killed at, the next start finds a whole state, at worst an older one. It leaves
-// the wire to the Source, and broken single links to the table.
+// The package owns the state on disk and decides whether to accept a document. The table only moves from one verified
+// state to the next. A document that is damaged, of an unknown format, older than the present state or suspiciously small
+// is rejected as a whole; Status contains the reason, and the old state stays in use until a good document arrives. A
+// change is served before it is written to disk. Whenever the process is killed, the next start finds a complete state,
+// at worst an older one. The Source handles the transport; the table handles single links that cannot be used.
 //
-// After three starts that died within a minute the next one goes back to the last state that was served for a minute
-// (in the log, or in the slot beside), and takes nothing until there is something newer than what they died of, or ten
-// minutes have passed.
+// After three starts that ended within a minute, the next start rolls back to the last state that was served for a minute
+// (from the log, or from the other slot). It then takes no changes until there is a newer revision than the one on which
+// the starts ended, or until ten minutes have passed.
 //
-// Known weaknesses: a start that was killed from outside counts as one that died. The guard
-// against shrinking looks at full documents only. While a drift is being repaired the control plane may hold no
-// document newer than the edge's state; until it does, the edge follows changes and asks again.
+// Known weaknesses: a start that was killed from outside counts as a failed start. The check for a shrunken document does
+// not apply to deltas. While a drift is being repaired, the control plane may have no document newer than the edge's
+// state; until it has, the edge follows changes and asks again.
 package agent
 
 import (
@@ -32,9 +31,10 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Config says what to follow and where to keep it. Dir, Source and Table are required.
+// Config holds the settings and dependencies of an Agent. Dir, Source and Table are required.
 type Config struct {
-	// Dir is a folder for this agent alone. It is made if it is missing. It holds password hashes: mode 0700.
+	// Dir is a folder for this agent alone. It is created if it is missing, with mode 0700 because it holds password
+	// hashes.
 	Dir     string
 	Source  snapshot.Source
 	Reports snapshot.Reporter // nil: this edge does not report
@@ -44,30 +44,30 @@ type Config struct {
 
 	// Edge and Version go into reports.
 	Edge, Version string
-	// Fill, if set, completes a report with what the agent doesn't know, such as the address and the spool.
+	// Fill, if set, adds to a report what the agent does not know, such as the address and the spool.
 	Fill func(*snapshot.Status)
-	// Twin, if set, is told that another live edge has this one's identity (an error that wraps snapshot.ErrTwin), and
-	// with nil that this is over. It must not wait.
+	// Twin, if set, is called with an error that wraps snapshot.ErrTwin when another live edge has this edge's id, and
+	// with nil when this is over. It must not block.
 	Twin func(why error)
-	// Repair, if set, carries out orders to ship clicks once more. It must not wait.
+	// Repair, if set, carries out orders to ship clicks again. It must not block.
 	Repair func(click.Range) snapshot.Repair
 
-	// AllowLoss takes a full document of the present incarnation even though it is of a lower revision or has less
-	// than half of the links. For an operator who means it.
+	// AllowLoss accepts a full document of the present incarnation even if its revision is lower or it has less than half
+	// of the links.
 	AllowLoss bool
 
 	Limits snapshot.Limits // of full documents; zero: snapshot's defaults
-	// Keys are those that must have signed what comes from the source; zero: nobody need sign anything.
+	// Keys are the keys of which one must have signed documents and deltas; zero: no signature is required.
 	Keys snapshot.Keys
 
 	BackoffMin  time.Duration // 0: 200 ms
 	BackoffMax  time.Duration // 0: 10 s
 	ReportEvery time.Duration // 0: 10 s
-	Stall       time.Duration // how long a document may bring nothing before it is given up; 0: 30 s
-	Proof       time.Duration // how long a state is served until it counts as harmless; 0: 60 s
-	Shun        time.Duration // how long a state that starts died of is not taken again; 0: 10 min
-	// LogBytes is the length of the log of deltas that makes it a new state file. 0: 8 MiB, or a 32nd of the memory that
-	// links take if that is more.
+	Stall       time.Duration // timeout while a document sends no data; 0: 30 s
+	Proof       time.Duration // how long a state must be served until it counts as proven; 0: 60 s
+	Shun        time.Duration // how long a state on which starts failed is not applied again; 0: 10 min
+	// LogBytes is the size at which the log of deltas is replaced by a new state file. 0: 8 MiB, or 1/32 of the memory of
+	// the links if that is more.
 	LogBytes int64
 }
 
@@ -101,45 +101,45 @@ func (c *Config) complete() error {
 	return errors.Join(problems...)
 }
 
-// Agent is safe for concurrent use. Run it once.
+// Agent is safe for concurrent use. Run may be called once.
 type Agent struct {
 	cfg   Config
 	disk  *disk
 	ready atomic.Bool
 	stats counters
 
-	// For reporting, which is one goroutine's work.
-	twin    bool              // another edge has this one's identity
+	// Used only by the reporting goroutine.
+	twin    bool              // another edge has this edge's id
 	repairs []snapshot.Repair // not reported yet
 
-	// For following, which is one goroutine's work.
-	mustFull  bool            // only a full document helps
-	wantFull  bool            // a full document would mend something; changes go on meanwhile
-	nextFull  time.Time       // no wanted document before
-	lastFull  snapshot.Cursor // of the last document taken
-	badDeltas int             // refused in a row
+	// Used only by the following goroutine.
+	mustFull  bool            // only a full document can repair the state
+	wantFull  bool            // a full document would repair something; deltas are applied in the meantime
+	nextFull  time.Time       // earliest time for a wanted document
+	lastFull  snapshot.Cursor // of the last document that was loaded
+	badDeltas int             // rejected in a row
 
-	unwritten chan []byte   // applied deltas on their way to disk
-	rewrite   atomic.Bool   // the state file must be written anew
+	unwritten chan []byte   // applied deltas that are not on disk yet
+	rewrite   atomic.Bool   // the state file must be rewritten
 	disturb   chan struct{} // capacity 1: wakes the keeper
 	report    chan struct{} // capacity 1: wakes the reporter
 	imaged    chan struct{} // capacity 1: wakes the writer of images
 
 	image    atomic.Pointer[image] // to be written next
-	restored bool                  // this start took the image; set by New
+	restored bool                  // this start loaded the image; set by New
 
 	mu          sync.Mutex
 	ledger      ledger
-	counted     bool // this start is in the ledger, and its end is not
+	counted     bool // the ledger contains this start but not its end
 	refused     string
-	run, before string // names of this start and of the one before
+	run, before string // names of this start and of the previous one
 
-	begun   chan struct{} // closed when the folder is this agent's
+	begun   chan struct{} // closed when this agent has locked the folder
 	closing sync.Once
 }
 
-// queuedDeltas is how many applied deltas may wait for the disk before the agent gives up on them and writes the
-// whole state later.
+// queuedDeltas is the number of applied deltas that may wait for the disk. Beyond it the agent writes the whole state
+// later instead.
 const queuedDeltas = 1024
 
 type counters struct {
@@ -148,23 +148,23 @@ type counters struct {
 	contact, written atomic.Int64
 }
 
-// Stats counts since the start. Times are Unix milliseconds, 0 for never.
+// Stats holds counters since the start. Times are Unix milliseconds, 0 for never.
 type Stats struct {
-	Applied      uint64 // deltas
-	Loaded       uint64 // full documents, the one from disk among them
-	Refused      uint64 // documents and deltas not believed
-	Unsigned     uint64 // of these, for want of a signature by one of the keys
-	SourceErrors uint64 // calls to the source that failed
-	DiskErrors   uint64 // attempts to write state that failed
+	Applied      uint64 // deltas applied
+	Loaded       uint64 // full documents loaded, including the one from disk
+	Refused      uint64 // documents and deltas rejected
+	Unsigned     uint64 // of these, those without a signature by one of the keys
+	SourceErrors uint64 // failed calls of the source
+	DiskErrors   uint64 // failed writes of state
 	ReportErrors uint64
-	LastContact  int64 // when the source last answered
-	LastWritten  int64 // when state last reached the disk
-	FromImage    bool  // the state on disk was taken from its image, which is the fast way
+	LastContact  int64 // last answer of the source
+	LastWritten  int64 // last write of state
+	FromImage    bool  // the local state was loaded from its image, which is faster
 }
 
-// New loads what is on disk into the table, so that it can serve before Run. A state that is missing or
-// damaged is no error: the agent then starts with what the source says. An error means that the settings or
-// the folder are unusable.
+// New loads the state on disk into the table, so that the edge can serve before Run. A missing or damaged state is no
+// error: the agent then starts with a document from the source. An error means that the settings or the folder cannot be
+// used.
 func New(cfg Config) (*Agent, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -184,21 +184,21 @@ func New(cfg Config) (*Agent, error) {
 	start := time.Now()
 	var found found
 	if a.distrusted() {
-		cfg.Logger.Warn("local_state_not_trusted", "advice", "none, where keys were just set or replaced: the edge serves once the control plane has sent a signed document")
+		cfg.Logger.Warn("local state not trusted", "advice", "nothing to do if keys were just set or replaced: the edge serves once the control plane has sent a signed document")
 	} else if found, err = a.load(); err != nil {
-		// Not fatal: what was loaded up to here is a verified state, or nothing.
+		// Not fatal: the table holds a verified state, or nothing.
 		a.stats.diskErrors.Add(1)
-		cfg.Logger.Error("local_state_damaged", "error", err)
+		cfg.Logger.Error("local state damaged", "error", err)
 	}
 	if found.refused != nil && !errors.Is(found.refused, fs.ErrNotExist) {
-		cfg.Logger.Info("image_refused", "reason", found.refused)
+		cfg.Logger.Info("image rejected", "reason", found.refused)
 	}
 	a.restored = found.restored
 	if found.state {
 		a.ready.Store(true)
 		a.stats.loaded.Add(1)
 		at := cfg.Table.State()
-		cfg.Logger.Info("local_state_loaded", "links", at.Links, "revision", at.Cursor.Revision,
+		cfg.Logger.Info("local state loaded", "links", at.Links, "revision", at.Cursor.Revision,
 			"incarnation", at.Cursor.Incarnation, "deltas", found.deltas, "image", found.restored,
 			"seconds", time.Since(start).Seconds())
 	}
@@ -210,16 +210,16 @@ func New(cfg Config) (*Agent, error) {
 	return a, nil
 }
 
-// Ready reports that the table holds a state, from disk or from the source.
+// Ready reports whether the table holds a state, from disk or from the source.
 func (a *Agent) Ready() bool { return a.ready.Load() }
 
-// Begun is closed when Run has taken the folder: until then another process may have it, and Run fails.
+// Begun returns a channel that is closed when Run has locked the folder. Run fails if another process has locked it.
 func (a *Agent) Begun() <-chan struct{} { return a.begun }
 
-// Applied is the position of what is served.
+// Applied returns the position of the served state.
 func (a *Agent) Applied() snapshot.Cursor { return a.cfg.Table.Cursor() }
 
-// Status is what reports say.
+// Status returns the content of a report.
 func (a *Agent) Status() snapshot.Status {
 	at := a.cfg.Table.State()
 	s := snapshot.Status{
@@ -247,7 +247,7 @@ func (a *Agent) Status() snapshot.Status {
 	return s
 }
 
-// Stats gives the counters.
+// Stats returns the counters.
 func (a *Agent) Stats() Stats {
 	c := &a.stats
 	return Stats{
@@ -264,8 +264,8 @@ func (a *Agent) Stats() Stats {
 	}
 }
 
-// Run follows the source until ctx is done, then writes down what is not on disk yet, for at most 20 seconds,
-// and returns nil. It fails at once, with ErrInUse, where another process runs an agent on the folder.
+// Run follows the source until ctx ends, then writes the remaining changes to disk for at most 20 seconds and returns nil.
+// It returns ErrInUse at once if another process runs an agent on the folder.
 func (a *Agent) Run(ctx context.Context) error {
 	if err := a.begin(); err != nil {
 		return errors.Join(err, a.Close())
@@ -294,7 +294,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	return a.Close()
 }
 
-// begin makes the folder this agent's.
+// begin locks the folder for this agent.
 func (a *Agent) begin() error {
 	changed, err := a.disk.own()
 	if errors.Is(err, ErrInUse) {
@@ -305,16 +305,16 @@ func (a *Agent) begin() error {
 	a.run, a.before = run, before
 	a.mu.Unlock()
 	if err = errors.Join(err, noted); err != nil {
-		// Not fatal: an edge whose disk is broken serves all the same. At worst its reports are refused for a while.
+		// Not fatal: an edge with a broken disk can still serve. At worst its reports are rejected for some time.
 		a.stats.diskErrors.Add(1)
-		a.cfg.Logger.Error("folder_not_taken", "error", err)
+		a.cfg.Logger.Error("data folder not usable", "error", err)
 	}
 	if changed {
-		a.image.Store(nil) // it is of a state that may be no more
+		a.image.Store(nil) // it may belong to a state that was replaced
 	}
 	if a.Ready() {
 		if err := a.vouch(); err != nil {
-			// Not fatal, but what comes must not be taken for what is vouched for.
+			// Not fatal, but new changes must not count as covered by the old list of keys.
 			a.noteTrust(err)
 			a.disk.valid = false
 		}
@@ -326,7 +326,7 @@ func (a *Agent) begin() error {
 	return nil
 }
 
-// Close lets go of the folder, for an agent that is not run after all. Run does so at its end. It may be called again.
+// Close releases the folder, for an agent that is not run. Run does so at its end. Close may be called more than once.
 func (a *Agent) Close() (err error) {
 	a.closing.Do(func() {
 		a.neverRan()
@@ -335,9 +335,9 @@ func (a *Agent) Close() (err error) {
 	return err
 }
 
-// reports tells the source about this edge: now and then, and soon after something has changed.
+// reports sends a report at every interval, and soon after a change.
 func (a *Agent) reports(ctx context.Context) {
-	const soon = 250 * time.Millisecond // changes that come close together are one report
+	const soon = 250 * time.Millisecond // changes within this time go into one report
 	due := time.Now().Add(soon)
 	timer := time.NewTimer(soon)
 	defer timer.Stop()
@@ -355,7 +355,7 @@ func (a *Agent) reports(ctx context.Context) {
 		}
 		if err := a.tell(ctx); err != nil && ctx.Err() == nil {
 			a.stats.reportErrors.Add(1)
-			a.cfg.Logger.Debug("report_failed", "error", err)
+			a.cfg.Logger.Debug("report failed", "error", err)
 		}
 		due = time.Now().Add(a.cfg.ReportEvery)
 		timer.Reset(a.cfg.ReportEvery)

@@ -162,12 +162,12 @@ func TestAgent_refuses_a_bad_document_whole(t *testing.T) {
 		"cut":     {spoil: func(doc []byte) (io.Reader, error) { return bytes.NewReader(doc[:len(doc)-3]), nil }, says: "cut off"},
 		"flipped": {spoil: func(doc []byte) (io.Reader, error) { doc[len(doc)/2] ^= 1; return bytes.NewReader(doc), nil }, says: "snapshot: "},
 		"of an older revision": {spoil: func([]byte) (io.Reader, error) { return bytes.NewReader(older.document()), nil },
-			says: "of revision 1, where 3 is served"},
+			says: "of revision 1, but 3 is served"},
 		"with few links": {alter: func(s *source) {
 			for i := range 80 {
 				delete(s.links, plain(i).Slug)
 			}
-		}, says: "of 70 links, where 150 are served"},
+		}, says: "of 70 links, but 150 are served"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,10 +18,10 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// On disk there are two files. The state is a header (magic "SLNKEDGE", format u16, schema u16, CRC-32C of
-// these u32, little-endian) and a full document; it is only ever replaced whole. The log holds the deltas since,
-// each after its length u32 and CRC-32C u32. A log that doesn't follow on its state, or has a torn end, is read as
-// far as it makes sense: what is missing is asked for again.
+// There are two files on disk. The state file is a header (magic "SLNKEDGE", format u16, schema u16, CRC-32C of these u32,
+// little-endian) and a full document; it is always replaced as a whole. The log holds the deltas since then, each after
+// its length u32 and CRC-32C u32. A log that does not continue its state, or has a torn end, is read as far as possible.
+// The agent requests missing changes again.
 const (
 	stateName   = "links.state"
 	logName     = "links.log"
@@ -36,17 +36,17 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 type disk struct {
 	dir     string
-	program string // its release
+	program string // release of the program
 
 	log   *os.File
-	size  int64           // of the log's sound part
-	at    snapshot.Cursor // what state and log add up to
-	valid bool            // at means something
+	size  int64           // of the valid part of the log
+	at    snapshot.Cursor // position of the state with its log
+	valid bool            // at and size describe the files
 	base  snapshot.Cursor // of the state file
 
-	lock  *os.File    // while the folder is this agent's
-	state fs.FileInfo // of the state file and the log's length as they were read
-	read  int64
+	lock  *os.File    // open while this agent has locked the folder
+	state fs.FileInfo // of the state file when it was read
+	read  int64       // length of the log when it was read
 }
 
 func openDisk(dir, program string) (*disk, error) {
@@ -60,8 +60,8 @@ func openDisk(dir, program string) (*disk, error) {
 	return &disk{dir: dir, program: program, log: log}, nil
 }
 
-// own takes the folder for this process, which from then on may write there. Had somebody else the folder since it was
-// read, what is on disk counts as unknown, and changed says so.
+// own locks the folder, so that this process may write to it. changed reports whether another process changed the files
+// since they were read; their content then counts as unknown.
 func (d *disk) own() (changed bool, err error) {
 	if d.lock, err = lockDir(d.dir); err != nil {
 		return false, err
@@ -81,7 +81,7 @@ func (d *disk) own() (changed bool, err error) {
 	if !d.valid {
 		return false, nil
 	}
-	return false, d.log.Truncate(d.size) // what a crash left of the last write
+	return false, d.log.Truncate(d.size) // removes the rest of a write that a crash interrupted
 }
 
 func (d *disk) close() error {
@@ -96,18 +96,18 @@ type found struct {
 	state       bool
 	olderSchema bool
 	deltas      int
-	restored    bool   // from the state's image
-	refused     error  // why there was none, if it is worth telling
-	missing     *image // which is to be written
+	restored    bool   // loaded from the image
+	refused     error  // why the image was not loaded
+	missing     *image // image that must be written
 }
 
-// load puts what is on disk into the table, from the state's image if that is allowed and there is one. With an error,
-// what found says was loaded all the same.
+// load loads the state on disk into the table, from the image if images is true and there is one. Even with an error,
+// found describes what was loaded.
 func (d *disk) load(t *table.Table, limits snapshot.Limits, images bool) (found, error) {
 	return d.loadSlot(t, limits, stateName, d.log, nil, images)
 }
 
-// loadSlot loads a state file and its log, up to a cursor if there is one.
+// loadSlot loads a state file and its log, up to a cursor if upTo is not nil.
 func (d *disk) loadSlot(t *table.Table, limits snapshot.Limits, name string, deltas io.ReaderAt, upTo *snapshot.Cursor, images bool) (found, error) {
 	var f found
 	log, err := d.log.Stat()
@@ -125,7 +125,7 @@ func (d *disk) loadSlot(t *table.Table, limits snapshot.Limits, name string, del
 	if err != nil {
 		return f, err
 	}
-	defer func() { _ = file.Close() }() // only read from
+	defer func() { _ = file.Close() }() // read only
 	schema, err := readStateHeader(file)
 	if err != nil {
 		return f, fmt.Errorf("read %s: %w", stateName, err)
@@ -166,7 +166,7 @@ func readStateHeader(r io.Reader) (schema uint16, err error) {
 		return 0, err
 	}
 	if string(h[:8]) != stateMagic || binary.LittleEndian.Uint32(h[12:]) != crc32.Checksum(h[:12], castagnoli) {
-		return 0, errors.New("this is no state of an edge")
+		return 0, errors.New("not a state file of an edge")
 	}
 	if format := binary.LittleEndian.Uint16(h[8:]); format != stateFormat {
 		return 0, fmt.Errorf("unknown format %d", format)
@@ -174,20 +174,20 @@ func readStateHeader(r io.Reader) (schema uint16, err error) {
 	return binary.LittleEndian.Uint16(h[10:]), nil
 }
 
-// replay applies a log, up to a cursor if there is one, and sets size to where it ends or stops making sense.
+// replay applies a log, up to a cursor if upTo is not nil. It sets size to the end of the valid part.
 func (d *disk) replay(t *table.Table, log io.ReaderAt, upTo *snapshot.Cursor) (deltas int, err error) {
-	const most = 16 << 20 // bytes of deltas at once: one at a time, a log of many would take longer than the document
+	const most = 16 << 20 // bytes of deltas in one batch; applying many deltas one by one would take longer than loading a document
 	r := bufio.NewReader(io.NewSectionReader(log, 0, 1<<62))
 	at := t.Cursor()
 	for more := true; more; {
 		var batch []snapshot.Delta
-		var ends []int64 // of each in the log
+		var ends []int64 // offset of the end of each delta in the log
 		end := d.size
 		for more && end-d.size < most && err == nil {
 			var wire []byte
 			var delta snapshot.Delta
 			if wire, err = readFrame(r); err != nil {
-				more, err = false, nil // the end, or what a crash left of the last write
+				more, err = false, nil // the end of the log, or of its part that was written completely
 				break
 			}
 			if delta, err = snapshot.DecodeDelta(wire); err != nil {
@@ -199,7 +199,7 @@ func (d *disk) replay(t *table.Table, log io.ReaderAt, upTo *snapshot.Cursor) (d
 				break
 			}
 			end += frameHeader + int64(len(wire))
-			// A delta that the state has already is left of a log that was about to be emptied.
+			// A crash before the log was emptied leaves deltas that the state contains already.
 			if delta.Incarnation == at.Incarnation && delta.To > at.Revision {
 				at.Revision = delta.To
 				batch, ends = append(batch, delta), append(ends, end)
@@ -230,7 +230,7 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	if n == 0 || n > frameMax {
 		return nil, io.ErrUnexpectedEOF
 	}
-	// Read through a limit, not into n bytes at once: a torn length must not cost a gigabyte.
+	// Read with a limit instead of allocating n bytes: a damaged length must not cost a gigabyte.
 	wire, err := io.ReadAll(io.LimitReader(r, int64(n)))
 	if err != nil {
 		return nil, err
@@ -241,19 +241,19 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	return wire, nil
 }
 
-var errGap = errors.New("agent: the delta doesn't follow on what is on disk")
+var errGap = errors.New("agent: the delta does not continue the state on disk")
 
-// append adds deltas to the log and waits until they are on the disk.
+// append adds deltas to the log and syncs it.
 func (d *disk) append(deltas [][]byte) error {
 	var frames []byte
 	at := d.at
 	for _, wire := range deltas {
 		delta, err := snapshot.DecodeDelta(wire)
 		if err != nil {
-			return fmt.Errorf("agent: a delta that was applied doesn't decode: %w", err)
+			return fmt.Errorf("agent: decode an applied delta: %w", err)
 		}
 		if d.valid && delta.Incarnation == at.Incarnation && delta.To <= at.Revision {
-			continue // the state file has it already
+			continue // the state file contains it
 		}
 		if !d.valid || (snapshot.Cursor{Incarnation: delta.Incarnation, Revision: delta.From}) != at {
 			return errGap
@@ -277,7 +277,7 @@ func (d *disk) append(deltas [][]byte) error {
 	return nil
 }
 
-// replace writes the table as it is now to a new state file, and empties the log. It returns the image to write beside.
+// replace writes the current table to a new state file and empties the log. It returns the image to write next.
 func (d *disk) replace(ctx context.Context, t *table.Table) (*image, error) {
 	path := filepath.Join(d.dir, stateName)
 	file, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -304,7 +304,7 @@ func (d *disk) replace(ctx context.Context, t *table.Table) (*image, error) {
 	}
 	at := still.Cursor()
 	d.at, d.base, d.valid, d.size = at, at, true, 0
-	// Not yet emptied, the log holds only deltas that the state has, or doesn't follow on it.
+	// If a crash prevents this, the log holds deltas that the state contains, or that do not continue it; both are skipped.
 	if err := errors.Join(d.log.Truncate(0), d.log.Sync()); err != nil {
 		return nil, fmt.Errorf("empty %s: %w", logName, err)
 	}
@@ -351,7 +351,7 @@ const (
 	lastWrite = 20 * time.Second
 )
 
-// keep writes applied deltas and, when due, whole states; and folds the table beside. After the follower has
+// keep writes applied deltas to the log, rewrites the state file when that is due, and folds the table. After follow has
 // ended it writes the rest.
 func (a *Agent) keep(ctx context.Context, followed <-chan struct{}) {
 	retry := time.NewTimer(0)
@@ -376,7 +376,7 @@ func (a *Agent) keep(ctx context.Context, followed <-chan struct{}) {
 			}
 		}
 		if running && a.rewrite.Load() && time.Since(failed) < diskRetry {
-			continue // the whole state will be written, this batch with it; not at every change on a full disk
+			continue // the state file will contain this batch; do not retry at every change if the disk is full
 		}
 		limited, cancel := ctx, context.CancelFunc(func() {})
 		if !running {
@@ -386,14 +386,14 @@ func (a *Agent) keep(ctx context.Context, followed <-chan struct{}) {
 		cancel()
 		if err != nil && (ctx.Err() == nil || !running) {
 			a.stats.diskErrors.Add(1)
-			a.cfg.Logger.Error("state_not_written", "error", err)
+			a.cfg.Logger.Error("link state not written", "error", err)
 			failed = time.Now()
 			retry.Reset(diskRetry + time.Second)
 		}
 	}
 }
 
-// logLimit weighs what a start spends on the log against what writing all links costs the disk.
+// logLimit balances the time that a start needs to replay the log against the cost of rewriting all links.
 func (a *Agent) logLimit() int64 {
 	if a.cfg.LogBytes != 0 {
 		return a.cfg.LogBytes
@@ -416,18 +416,18 @@ func (a *Agent) write(ctx context.Context, batch [][]byte) error {
 	if a.cfg.Table.FoldDue() {
 		a.cfg.Table.Fold()
 	}
-	if !a.rewrite.Load() || !a.Ready() { // without a state there is none to write in the place of what is there
+	if !a.rewrite.Load() || !a.Ready() { // without a state, do not overwrite the files
 		return nil
 	}
-	// Cleared before the table is read: what is applied later asks for its own place in the log, or sets it again.
+	// Cleared before the table is read, so changes that are applied later go to the log or set it again.
 	a.rewrite.Store(false)
 	a.mu.Lock()
 	proven := a.ledger.Proven
 	a.mu.Unlock()
 	if a.disk.valid && within(a.disk.base, proven) {
 		if err := a.disk.setAside(); err != nil {
-			a.stats.diskErrors.Add(1) // without the other slot a start can't go back, which is no reason to stand still
-			a.cfg.Logger.Warn("state_not_set_aside", "error", err)
+			a.stats.diskErrors.Add(1) // not fatal: without the other slot only a rollback is impossible
+			a.cfg.Logger.Warn("proven state not kept", "error", err)
 		}
 	}
 	still, err := a.disk.replace(ctx, a.cfg.Table)

@@ -13,22 +13,22 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// refusal is a document or delta that arrived and was not believed.
+// refusal is the error of a document or delta that arrived and was rejected.
 type refusal struct{ err error }
 
 func (r refusal) Error() string { return "refused: " + r.err.Error() }
 func (r refusal) Unwrap() error { return r.err }
 
 const (
-	// A held request is answered within half a minute; one that isn't by now is on a dead connection.
+	// The control plane answers a held request within half a minute, so after this time the connection is dead.
 	changesTimeout = 90 * time.Second
-	// So many damaged deltas in a row mean that this one doesn't get better.
+	// After this many damaged deltas in a row, a full document is taken instead.
 	badDeltasMax = 3
-	// Below so many links a document may shrink at will.
+	// With fewer links than this, a document may shrink by any amount.
 	shrinkFrom = 100
 )
 
-// follow is the agent's loop.
+// follow runs step until ctx ends, with a pause after each failure.
 func (a *Agent) follow(ctx context.Context) {
 	failures := 0
 	for ctx.Err() == nil {
@@ -47,18 +47,18 @@ func (a *Agent) follow(ctx context.Context) {
 			a.stats.sourceErrors.Add(1)
 		}
 		failures++
-		// Spread: edges that lost the same control plane must not return to it at once.
+		// Spread, so that edges that lost the same control plane do not return to it at once.
 		pause := backoff.Policy{First: a.cfg.BackoffMin, Most: a.cfg.BackoffMax}.Spread(failures)
 		level := slog.LevelDebug
 		if backoff.LogWorthy(failures) {
 			level = slog.LevelWarn
 		}
-		a.cfg.Logger.Log(ctx, level, "source_failed", "error", err, "failures", failures, "pause_seconds", pause.Seconds())
+		a.cfg.Logger.Log(ctx, level, "link source failed", "error", err, "failures", failures, "pause_seconds", pause.Seconds())
 		backoff.Sleep(ctx, pause)
 	}
 }
 
-// step asks the source once.
+// step makes one call to the source.
 func (a *Agent) step(ctx context.Context) error {
 	if a.mustFull || !a.Ready() {
 		return a.full(ctx)
@@ -67,7 +67,7 @@ func (a *Agent) step(ctx context.Context) error {
 		return a.awaitNews(ctx, bad, until)
 	}
 	if a.wantFull && !time.Now().Before(a.nextFull) {
-		// At most now and then: changes must not wait for a document that is only wanted.
+		// Rate-limited, because deltas must not wait for a document that is not required.
 		a.nextFull = time.Now().Add(a.cfg.BackoffMax)
 		if err := a.full(ctx); err != nil {
 			return err
@@ -86,15 +86,15 @@ func (a *Agent) changes(ctx context.Context) error {
 		a.contact()
 		a.mustFull = true
 		if a.lastFull == a.Applied() {
-			return fmt.Errorf("ask for changes right after a snapshot: %w", err)
+			return fmt.Errorf("request changes right after a snapshot: %w", err)
 		}
 		return nil
 	case err != nil:
-		return fmt.Errorf("ask for changes: %w", err)
+		return fmt.Errorf("request changes: %w", err)
 	}
 	a.contact()
 	if wire == nil {
-		// A source that doesn't hold the question is not asked in a tight loop.
+		// Do not loop without a pause if the source does not hold requests.
 		if held := time.Since(asked); held < a.cfg.BackoffMin {
 			backoff.Sleep(ctx, a.cfg.BackoffMin-held)
 		}
@@ -114,9 +114,9 @@ func (a *Agent) apply(wire []byte) error {
 	a.badDeltas = 0
 	err = a.cfg.Table.Apply(&d)
 	if errors.Is(err, table.ErrDrift) {
-		// Something was missed before, but what this delta says is true all the same, and may be that a link is gone.
+		// An earlier change was missed. This delta is still correct, and may delete a link, so it is applied without its hash.
 		a.refuse(err)
-		a.cfg.Logger.Error("state_drifted", "error", err)
+		a.cfg.Logger.Error("link state drifted", "error", err)
 		a.wantFull = true
 		d.After = snapshot.StateHash{}
 		wire = snapshot.AppendDelta(nil, &d)
@@ -132,35 +132,35 @@ func (a *Agent) apply(wire []byte) error {
 	select {
 	case a.unwritten <- wire:
 	default:
-		a.rewrite.Store(true) // the disk is far behind: one whole state instead
+		a.rewrite.Store(true) // the disk is far behind, so write the whole state later
 		wake(a.disturb)
 	}
 	wake(a.report)
 	return nil
 }
 
-// full takes a whole document, if it is to be believed.
+// full loads a full document if it is valid and plausible.
 func (a *Agent) full(ctx context.Context) error {
 	start := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stalled := fmt.Errorf("nothing came for %v", a.cfg.Stall)
+	stalled := fmt.Errorf("no data for %v", a.cfg.Stall)
 	watchdog := time.AfterFunc(a.cfg.Stall, func() { cancel(stalled) })
 	defer watchdog.Stop()
 
 	body, err := a.cfg.Source.Snapshot(ctx)
 	if err != nil {
-		return fmt.Errorf("ask for a snapshot: %w", errors.Join(err, context.Cause(ctx)))
+		return fmt.Errorf("request a snapshot: %w", errors.Join(err, context.Cause(ctx)))
 	}
-	defer func() { _ = body.Close() }() // only read from: nothing depends on it
+	defer func() { _ = body.Close() }() // read only, so the error does not matter
 	builder := a.cfg.Table.NewBuilder()
-	fed := &fed{r: body, fed: func() { watchdog.Reset(a.cfg.Stall) }}
-	cur, err := snapshot.DecodeSigned(fed, a.cfg.Limits, a.cfg.Keys, builder.Add)
+	counted := &watchedReader{r: body, received: func() { watchdog.Reset(a.cfg.Stall) }}
+	cur, err := snapshot.DecodeSigned(counted, a.cfg.Limits, a.cfg.Keys, builder.Add)
 	switch {
 	case err != nil && context.Cause(ctx) != nil:
 		return fmt.Errorf("read a snapshot: %w", context.Cause(ctx))
-	case err != nil && fed.err != nil:
-		return fmt.Errorf("read a snapshot: %w", fed.err)
+	case err != nil && counted.err != nil:
+		return fmt.Errorf("read a snapshot: %w", counted.err)
 	case err != nil:
 		return refusal{err}
 	}
@@ -179,28 +179,28 @@ func (a *Agent) full(ctx context.Context) error {
 	wake(a.disturb)
 	wake(a.report)
 	_, aside := a.cfg.Table.SetAside()
-	a.cfg.Logger.Info("snapshot_loaded", "links", a.cfg.Table.Len(), "set_aside", aside, "revision", cur.Revision,
+	a.cfg.Logger.Info("snapshot loaded", "links", a.cfg.Table.Len(), "set_aside", aside, "revision", cur.Revision,
 		"incarnation", cur.Incarnation, "seconds", time.Since(start).Seconds())
 	return nil
 }
 
-// plausible guards against a verified document that should not have been made: of an older revision than what
-// is served, or after a mass deletion. Another incarnation is another history, where neither can be judged.
+// plausible rejects a valid document that should not exist: with an older revision than the served state, or after a mass
+// deletion. A document of another incarnation cannot be compared and is accepted.
 func (a *Agent) plausible(cur snapshot.Cursor, links int) error {
 	at := a.cfg.Table.State()
 	if !a.Ready() || a.cfg.AllowLoss || cur.Incarnation != at.Cursor.Incarnation {
 		return nil
 	}
 	if cur.Revision < at.Cursor.Revision {
-		return fmt.Errorf("snapshot of revision %d, where %d is served", cur.Revision, at.Cursor.Revision)
+		return fmt.Errorf("snapshot of revision %d, but %d is served", cur.Revision, at.Cursor.Revision)
 	}
 	if at.Links >= shrinkFrom && links < at.Links/2 {
-		return fmt.Errorf("snapshot of %d links, where %d are served", links, at.Links)
+		return fmt.Errorf("snapshot of %d links, but %d are served", links, at.Links)
 	}
 	return nil
 }
 
-// refuse notes why a document was not taken; nil, that the last one was.
+// refuse records why a document was rejected; nil means that the last one was accepted.
 func (a *Agent) refuse(err error) {
 	reason := ""
 	if err != nil {
@@ -218,20 +218,20 @@ func (a *Agent) refuse(err error) {
 
 func (a *Agent) contact() { a.stats.contact.Store(time.Now().UnixMilli()) }
 
-// fed tells when bytes come, and keeps a reading error apart from what the decoder makes of it.
-type fed struct {
-	r   io.Reader
-	fed func()
-	err error
+// watchedReader calls received when data arrives. It keeps the read error, which the decoder may replace by its own.
+type watchedReader struct {
+	r        io.Reader
+	received func()
+	err      error
 }
 
-func (f *fed) Read(b []byte) (int, error) {
-	n, err := f.r.Read(b)
+func (w *watchedReader) Read(b []byte) (int, error) {
+	n, err := w.r.Read(b)
 	if n > 0 {
-		f.fed()
+		w.received()
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		f.err = err
+		w.err = err
 	}
 	return n, err
 }

@@ -13,27 +13,27 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Beside the state lies its image: the same links in the form in which the table has them, so that a start need not
-// unpack, decode and compile. It belongs to one state file, byte for byte, and to one release of the program. It is
-// nothing that anything depends on: where it is missing or anything about it is doubtful, the state file is read.
+// Next to the state file there is its image: the same links in the table's memory layout, so that a start need not
+// decompress, decode and compile them. An image belongs to exactly one state file and one release of the program. It is
+// optional: if it is missing or does not match, the state file is read.
 const (
 	imageName = "links.image"
 
-	// Of a state file's end, which has the hash of all before it.
+	// Bytes at the end of a state file that identify it, because they contain the hash of all bytes before them.
 	bondBytes = 128
-	// So many bytes wait for the disk at most while an image is written: clicks want to get there too.
+	// Bytes between two syncs while an image is written, so that writes of clicks do not wait behind it.
 	imagePace = 16 << 20
-	// An image that isn't written yet when the agent ends gets so much longer.
+	// Extra time for an image that is being written when the agent ends.
 	lastImage = 3 * time.Second
 )
 
-// image is one on its way to the disk.
+// image is an image that waits to be written.
 type image struct {
 	*table.Image
 	bond []byte
 }
 
-// bond names all that an image and its reader must agree on.
+// bond identifies the state file, schema and release that an image belongs to. Writer and reader must have the same bond.
 func (d *disk) bond(state *os.File) ([]byte, error) {
 	info, err := state.Stat()
 	if err != nil {
@@ -46,13 +46,13 @@ func (d *disk) bond(state *os.File) ([]byte, error) {
 	return fmt.Appendf(nil, "program %q\nschema %d\nstate of %d bytes ending in %x\n", d.program, snapshot.Schema, info.Size(), end), nil
 }
 
-// restore puts the image of a state file into the table. It returns fs.ErrNotExist where there is none.
+// restore loads the image of a state file into the table. It returns fs.ErrNotExist if there is no image.
 func (d *disk) restore(t *table.Table, bond []byte) error {
 	file, err := os.Open(filepath.Join(d.dir, imageName))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // only read from
+	defer func() { _ = file.Close() }() // read only
 	info, err := file.Stat()
 	if err != nil {
 		return err
@@ -76,16 +76,16 @@ func (d *disk) writeImage(ctx context.Context, i *image) error {
 		err = os.Rename(path+".new", path)
 	}
 	if err != nil {
-		_ = os.Remove(path + ".new") // it only takes up room
+		_ = os.Remove(path + ".new") // a leftover file only uses space
 		return fmt.Errorf("write %s: %w", imageName, err)
 	}
 	return syncDir(d.dir)
 }
 
-// dropImage makes room once the state is another one. Should the image stay, it is refused.
+// dropImage frees the space of an image whose state was replaced. If deletion fails, the image is rejected later.
 func (d *disk) dropImage() { _ = os.Remove(filepath.Join(d.dir, imageName)) }
 
-// paced writes as fast as the disk does, until its context ends.
+// paced is a writer that syncs regularly, until its context ends.
 type paced struct {
 	ctx    context.Context
 	file   *os.File
@@ -105,7 +105,7 @@ func (p *paced) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// images writes what the keeper wants written, one after the other, until it has ended. Deltas reach the log meanwhile.
+// images writes the images that keep queues, one at a time, until keep has ended. keep appends deltas to the log meanwhile.
 func (a *Agent) images(ctx context.Context, kept <-chan struct{}) {
 	for running := true; running; {
 		select {
@@ -122,9 +122,9 @@ func (a *Agent) images(ctx context.Context, kept <-chan struct{}) {
 			if ctx.Err() == nil {
 				a.stats.diskErrors.Add(1)
 			}
-			a.cfg.Logger.Warn("image_not_written", "error", err, "advice", "nothing: the next start takes longer")
+			a.cfg.Logger.Warn("image not written", "error", err, "effect", "the next start takes longer")
 			continue
 		}
-		a.cfg.Logger.Debug("image_written", "revision", i.Cursor().Revision, "seconds", time.Since(start).Seconds())
+		a.cfg.Logger.Debug("image written", "revision", i.Cursor().Revision, "seconds", time.Since(start).Seconds())
 	}
 }

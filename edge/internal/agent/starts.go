@@ -18,16 +18,16 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// deadStarts is how many starts in a row must die young before the next one goes back to the last proven state.
+// deadStarts is the number of failed starts in a row after which the next start rolls back to the last proven state.
 const deadStarts = 3
 
-// ledger is what is known of earlier starts, in a file of JSON. It steers which state a start takes and is no part of
-// any: without it an edge starts from the newest state.
+// ledger is a JSON file about earlier starts. It decides which state a start loads. Without it an edge starts from the
+// newest state.
 type ledger struct {
-	Dead   int             `json:"dead"`   // starts that ended neither in good order nor after Config.Proof, this one included
-	Proven snapshot.Cursor `json:"proven"` // what was served for Config.Proof without harm, at the latest
-	Shun   snapshot.Cursor `json:"shun"`   // what starts died of, if not zero: nothing is taken until there is something newer
-	Until  int64           `json:"until"`  // or until then, in Unix milliseconds
+	Dead   int             `json:"dead"`   // starts that ended without a clean stop and before Config.Proof, this one included
+	Proven snapshot.Cursor `json:"proven"` // newest state that was served for Config.Proof
+	Shun   snapshot.Cursor `json:"shun"`   // state on which starts failed, if not zero: no change is applied until there is a newer one
+	Until  int64           `json:"until"`  // or until this time, in Unix milliseconds
 }
 
 const ledgerName = "starts"
@@ -40,7 +40,7 @@ func readLedger(dir string) (l ledger) {
 	return l
 }
 
-// write is not synced: a power cut is no fault of a state.
+// write does not sync, because a start that ended by a power failure need not count.
 func (l ledger) write(dir string) error {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -53,30 +53,30 @@ func (l ledger) write(dir string) error {
 	return os.Rename(path+".new", path)
 }
 
-// within reports whether a cursor is not beyond another.
+// within reports whether a cursor is of the same incarnation as limit and not newer.
 func within(cur, limit snapshot.Cursor) bool {
 	return cur.Incarnation == limit.Incarnation && cur.Revision <= limit.Revision
 }
 
-// load puts local state into the table: all of it, or after starts that died young only as much as was proven before.
+// load loads the local state into the table: all of it, or after failed starts only the part that was proven before.
 func (a *Agent) load() (found, error) {
 	a.ledger = readLedger(a.cfg.Dir)
 	dead := a.ledger.Dead
-	if lock, err := lockDir(a.cfg.Dir); err == nil { // another process that has the folder counts its own starts
+	if lock, err := lockDir(a.cfg.Dir); err == nil { // if another process has the folder, it counts its own starts
 		a.ledger.Dead++
 		a.counted = true
 		if err = errors.Join(a.ledger.write(a.cfg.Dir), unlockDir(lock)); err != nil {
-			a.cfg.Logger.Warn("start_not_counted", "error", err)
+			a.cfg.Logger.Warn("start not counted", "error", err)
 		}
 	}
 	if dead < deadStarts || a.ledger.Proven == (snapshot.Cursor{}) {
-		// The last start before going back does without the image, in case it is that. Later ones, with nowhere to go back to,
-		// were none the better for it.
+		// Skip the image on the last attempt before a rollback, in case the image is the cause. Skipping it later, when there
+		// is no proven state, did not help.
 		return a.disk.load(a.cfg.Table, a.cfg.Limits, dead != deadStarts-1)
 	}
 	f, bad, err := a.disk.loadProven(a.cfg.Table, a.cfg.Limits, a.ledger.Proven)
 	if err != nil || !f.state {
-		a.cfg.Logger.Error("no_proven_state", "starts", dead, "error", err)
+		a.cfg.Logger.Error("no proven state", "starts", dead, "error", err)
 		return a.disk.load(a.cfg.Table, a.cfg.Limits, false)
 	}
 	if bad == (snapshot.Cursor{}) {
@@ -84,13 +84,13 @@ func (a *Agent) load() (found, error) {
 	}
 	a.ledger.Shun, a.ledger.Until = bad, time.Now().Add(a.cfg.Shun).UnixMilli()
 	now := a.cfg.Table.Cursor().Revision
-	a.refuse(fmt.Errorf("%d starts died with revision %d, so this one went back to revision %d", dead, bad.Revision, now))
-	a.cfg.Logger.Error("state_rolled_back", "starts", dead, "shunned", bad.Revision, "revision", now,
-		"advice", "see what the panics before this start say; a change of the link that did it ends this")
+	a.refuse(fmt.Errorf("%d starts died with revision %d, so this one rolled back to revision %d", dead, bad.Revision, now))
+	a.cfg.Logger.Error("link state rolled back", "starts", dead, "shunned", bad.Revision, "revision", now,
+		"advice", "read the panics before this start; a change of the link that caused them ends the rollback")
 	return f, nil
 }
 
-// neverRan takes back a start that was closed before it ran.
+// neverRan removes a start from the ledger that was closed before it ran.
 func (a *Agent) neverRan() {
 	a.mu.Lock()
 	counted := a.counted
@@ -101,14 +101,13 @@ func (a *Agent) neverRan() {
 	}
 }
 
-// settle marks what is served as proven once it has been for Config.Proof, again and again until ctx ends, and then
-// notes that this start ended in good order.
+// settle marks the served state as proven after Config.Proof, repeatedly until ctx ends. Then it records a clean stop.
 func (a *Agent) settle(ctx context.Context) {
 	tick := time.NewTicker(a.cfg.Proof)
 	defer tick.Stop()
 	before := a.Applied()
 	a.mu.Lock()
-	a.counted = false // from here on how it ends is said below, or it died
+	a.counted = false // from here on, settle records the end of this start
 	a.mu.Unlock()
 	for {
 		select {
@@ -128,7 +127,7 @@ func (a *Agent) settle(ctx context.Context) {
 	}
 }
 
-// note changes the ledger, and writes it if that made a difference.
+// note changes the ledger, and writes it if it is different.
 func (a *Agent) note(change func(*ledger)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -138,19 +137,19 @@ func (a *Agent) note(change func(*ledger)) {
 	}
 	if err := a.ledger.write(a.cfg.Dir); err != nil {
 		a.stats.diskErrors.Add(1)
-		a.cfg.Logger.Warn("start_not_counted", "error", err)
+		a.cfg.Logger.Warn("start not counted", "error", err)
 	}
 }
 
-// shunned is the state that starts died of, zero if nothing is shunned (any more).
+// shunned returns the state on which starts failed, zero if there is none, and the time until which it is not applied.
 func (a *Agent) shunned() (cur snapshot.Cursor, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.ledger.Shun, time.UnixMilli(a.ledger.Until)
 }
 
-// awaitNews waits for something newer than what starts died of, or for the end of its ban. A change beyond it is then
-// asked for from the state that is served, in one with all before it: a link that was mended meanwhile comes mended.
+// awaitNews waits for a revision newer than the one on which starts failed, or for the end of its ban. The next request
+// then asks for all changes since the served state in one delta, so a link that was repaired arrives repaired.
 func (a *Agent) awaitNews(ctx context.Context, bad snapshot.Cursor, until time.Time) error {
 	asked := time.Now()
 	limited, cancel := context.WithDeadline(ctx, until)
@@ -164,21 +163,21 @@ func (a *Agent) awaitNews(ctx context.Context, bad snapshot.Cursor, until time.T
 		}
 		return nil
 	case err != nil && !errors.Is(err, snapshot.ErrTooOld) && time.Now().Before(until):
-		return fmt.Errorf("ask for news: %w", err)
+		return fmt.Errorf("request newer changes: %w", err)
 	}
 	a.note(func(l *ledger) { l.Shun, l.Until = snapshot.Cursor{}, 0 })
-	a.cfg.Logger.Info("shunned_state_over", "revision", bad.Revision)
+	a.cfg.Logger.Info("rollback ended", "revision", bad.Revision)
 	return nil
 }
 
-// The other slot: the newest state that was proven when the present state took its place, with its log. A start that
-// goes back takes from either what is proven.
+// The other slot holds the newest state that was proven when the present state replaced it, with its log. A rollback loads
+// the proven part from either slot.
 const (
 	otherState = "links.state.before"
 	otherLog   = "links.log.before"
 )
 
-// setAside makes what is on disk the other slot. The present one stays whole.
+// setAside copies the present slot to the other slot. The present slot stays complete.
 func (d *disk) setAside() error {
 	state := filepath.Join(d.dir, otherState)
 	if err := os.Remove(state + ".new"); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -190,7 +189,7 @@ func (d *disk) setAside() error {
 	if err := os.Rename(state+".new", state); err != nil {
 		return err
 	}
-	// A crash here leaves this state with the log of an older one, whose deltas it has and which are passed over.
+	// A crash here leaves this state with the log of an older one. The state contains those deltas, so they are skipped.
 	log := make([]byte, d.size)
 	if _, err := d.log.ReadAt(log, 0); err != nil {
 		return err
@@ -202,8 +201,8 @@ func (d *disk) setAside() error {
 	return os.Rename(path+".new", path)
 }
 
-// loadProven puts into the table what is on disk up to a cursor. bad is how far the disk goes, zero if not beyond it. No
-// record beyond the cursor gets into the table or is compiled.
+// loadProven loads the state on disk up to a cursor. bad is the end of the state on disk, zero if it is not beyond the
+// cursor. No record beyond the cursor is loaded or compiled.
 func (d *disk) loadProven(t *table.Table, limits snapshot.Limits, proven snapshot.Cursor) (f found, bad snapshot.Cursor, err error) {
 	base, end, err := extent(filepath.Join(d.dir, stateName), d.log, limits)
 	if err != nil {
@@ -220,22 +219,22 @@ func (d *disk) loadProven(t *table.Table, limits snapshot.Limits, proven snapsho
 	if err != nil {
 		return f, bad, err
 	}
-	defer func() { _ = log.Close() }() // only read from
+	defer func() { _ = log.Close() }() // read only
 	if base, _, err := extent(filepath.Join(d.dir, otherState), log, limits); err != nil || !within(base, proven) {
 		return f, bad, errors.Join(errors.New("neither slot has a proven state"), err)
 	}
 	f, err = d.loadSlot(t, limits, otherState, log, &proven, false)
-	d.valid, d.base = false, base // of the present slot, where nothing can be appended to what was loaded
+	d.valid, d.base = false, base // of the present slot, which does not continue the loaded state
 	return f, bad, err
 }
 
-// extent reads where a state begins and where its log ends, without making anything of the records.
+// extent returns the cursors of a state file and of the end of its log, without loading records.
 func extent(state string, log io.ReaderAt, limits snapshot.Limits) (base, end snapshot.Cursor, err error) {
 	file, err := os.Open(state)
 	if err != nil {
 		return base, end, err
 	}
-	defer func() { _ = file.Close() }() // only read from
+	defer func() { _ = file.Close() }() // read only
 	if _, err := readStateHeader(file); err != nil {
 		return base, end, err
 	}

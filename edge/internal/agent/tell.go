@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// tell makes one report and does what the answer asks for.
+// tell sends one report and carries out the orders in the answer.
 func (a *Agent) tell(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -25,7 +25,7 @@ func (a *Agent) tell(ctx context.Context) error {
 	answer, err := a.cfg.Reports.Report(ctx, s)
 	twin := errors.Is(err, snapshot.ErrTwin)
 	if err == nil || twin {
-		a.meet(twin, err)
+		a.noteTwin(twin, err)
 	}
 	if err != nil {
 		return err
@@ -41,34 +41,34 @@ func (a *Agent) tell(ctx context.Context) error {
 		a.repairs = append(a.repairs, a.cfg.Repair(o))
 	}
 	if len(a.repairs) > 0 {
-		wake(a.report) // whoever ordered it waits to hear of it
+		wake(a.report) // the control plane waits for the result
 	}
 	return nil
 }
 
-// meet notes whether another edge has this one's identity, and says so when that changes. A control plane that can't be
-// reached changes nothing: clicks don't depend on it.
-func (a *Agent) meet(twin bool, why error) {
+// noteTwin records whether another edge has this edge's id, and calls Config.Twin when that changes. A failed report does
+// not change it, because shipping clicks must not depend on the control plane.
+func (a *Agent) noteTwin(twin bool, why error) {
 	if twin == a.twin {
 		return
 	}
 	a.twin = twin
 	if twin {
-		a.cfg.Logger.Error("identity_in_use", "edge", a.cfg.Edge, "error", why,
+		a.cfg.Logger.Error("duplicate edge id", "edge", a.cfg.Edge, "error", why,
 			"advice", "one of the two data folders is a copy of the other: stop one edge and empty its folder")
 	} else {
 		why = nil
-		a.cfg.Logger.Info("identity_free", "edge", a.cfg.Edge)
+		a.cfg.Logger.Info("edge id unique again", "edge", a.cfg.Edge)
 	}
 	if a.cfg.Twin != nil {
 		a.cfg.Twin(why)
 	}
 }
 
-// ErrInUse is wrapped by Run's error when another process has the folder.
+// ErrInUse is wrapped by Run's error if another process has locked the folder.
 var ErrInUse = errors.New("agent: the folder is in use by another process")
 
-// lockDir takes the folder for this process, until the file is closed or the process ends.
+// lockDir locks the folder for this process, until the file is closed or the process ends.
 func lockDir(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -84,21 +84,21 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// unlockDir gives the folder back at once, also where a child that is just being started has the file.
+// unlockDir unlocks the folder at once, even if a child process that is being started has inherited the file.
 func unlockDir(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_UN)
 	return errors.Join(err, f.Close())
 }
 
-// nextRun draws the name of this start and returns it with that of the one before, "" if there was none. The new name
-// is on disk before it is used, so that what follows knows it.
+// nextRun creates a random name for this start. It returns that name and the name of the previous start, "" if there was
+// none. The new name is on disk before it is used, so the next start knows it.
 func nextRun(dir string) (run, before string, err error) {
 	path := filepath.Join(dir, "run")
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", "", err
 	}
-	if len(text) <= 64 { // more is no name
+	if len(text) <= 64 { // a longer text is not a name
 		before = string(text)
 	}
 	var b [16]byte

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// What is on disk carries no signature of its own: it is this program's, damage shows by its checksums, and who can write
-// there can do worse. But what was taken before keys were set, or when there were others, was believed by other rules.
-// The file trust lists the keys that the state was held against. Unless the present ones include all of them, the state is
-// not used, and the edge begins as an empty one.
+// The state on disk has no signature of its own: this program wrote it, checksums detect damage, and an attacker who can
+// write to the folder can do more harm in other ways. But a state that was accepted before keys were set, or with other
+// keys, was checked by other rules. The file "trust" lists the keys against which the state was checked. If the present
+// keys do not include all of them, the state is not used, and the edge starts empty.
 const trustName = "trust"
 
-// distrusted reports whether the state on disk was believed by weaker rules than the present ones.
+// distrusted reports whether the state on disk was accepted by weaker rules than the present ones.
 func (a *Agent) distrusted() bool {
 	if a.cfg.Keys.IsZero() {
 		return false
@@ -27,14 +27,14 @@ func (a *Agent) distrusted() bool {
 	return err != nil || !a.includes(string(text))
 }
 
-// includes reports whether all keys of a list, of which there must be some, are among the present ones.
+// includes reports whether a list is not empty and all its keys are among the present ones.
 func (a *Agent) includes(list string) bool {
 	held, now := strings.Fields(list), a.cfg.Keys.Names()
 	return len(held) > 0 && !slices.ContainsFunc(held, func(name string) bool { return !slices.Contains(now, name) })
 }
 
-// vouch notes what the links are held against that are in the state file and will come into its log. Everything that an
-// agent has is held against its keys, as it doesn't begin with what isn't.
+// vouch writes the list of keys against which the links in the state file, and those that will be in its log, are checked.
+// All links of an agent are checked against its keys, because it does not start with a distrusted state.
 func (a *Agent) vouch() error {
 	path := filepath.Join(a.cfg.Dir, trustName)
 	names := strings.Join(a.cfg.Keys.Names(), "\n")
@@ -45,7 +45,7 @@ func (a *Agent) vouch() error {
 	gone := []string{trustName}
 	if names != "" {
 		gone = nil
-		if !a.includes(string(text)) { // the state to go back to was believed by other rules, too
+		if !a.includes(string(text)) { // the other slot was accepted by other rules, too
 			gone = []string{otherState, otherLog}
 		}
 	}
@@ -63,8 +63,8 @@ func (a *Agent) vouch() error {
 	return os.Rename(path+".new", path)
 }
 
-// noteTrust says that vouching failed, after which the next start may ask for a full document.
+// noteTrust records that vouch failed. The next start may then need a full document.
 func (a *Agent) noteTrust(err error) {
 	a.stats.diskErrors.Add(1)
-	a.cfg.Logger.Warn("trust_not_noted", "error", err)
+	a.cfg.Logger.Warn("key list not written", "error", err)
 }
