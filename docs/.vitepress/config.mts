@@ -72,6 +72,7 @@ export default defineConfig({
         items: [
           page("Architecture", "/architecture"),
           page("Style", "/style"),
+          page("Finding your way", "/developers/finding-your-way"),
           page("Formats", "/developers/formats"),
           page("Reliability", "/developers/reliability"),
           page("Performance", "/developers/performance"),
