@@ -29,7 +29,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol/syncgroup"
 )
 
-// answers are the forms of what brokers may say to us, in the client library's own description.
+// answers are the expected responses of brokers, in kafka-go's own description.
 var answers = map[protocol.ApiKey]reflect.Type{
 	protocol.Produce:          reflect.TypeFor[produce.Response](),
 	protocol.ListOffsets:      reflect.TypeFor[listoffsets.Response](),
@@ -49,17 +49,18 @@ var answers = map[protocol.ApiKey]reflect.Type{
 }
 
 var (
-	errShort = errors.New("it is shorter than it says")
-	errHost  = errors.New("a broker's host can't have a comma")
+	errShort = errors.New("the response is shorter than its lengths say")
+	errHost  = errors.New("a broker's host must not contain a comma")
 )
 
-// checkAnswer says whether an answer, which data is without its length and number, has all the bytes that the lengths
-// in it promise: the client library believes such lengths and reserves memory for them before it looks. Nor may a host
-// have a comma, which the library takes for two hosts and then fails to find the second (transport.go, connGroup.connect).
+// checkAnswer checks that a response has all the bytes that its lengths promise. data is the response without its
+// length and correlation id. kafka-go trusts these lengths and allocates memory for them before it reads. A host must
+// not contain a comma either: kafka-go takes it for two hosts, and then fails to find the second (transport.go,
+// connGroup.connect).
 func checkAnswer(data []byte, key protocol.ApiKey, version int16) error {
 	t, ok := answers[key]
 	if !ok {
-		return fmt.Errorf("answers to %v are not expected", key)
+		return fmt.Errorf("no response to %v is expected", key)
 	}
 	w := walker{data: data, version: version, flexible: flexible(t, version)}
 	if w.flexible {
@@ -73,14 +74,14 @@ func checkAnswer(data []byte, key protocol.ApiKey, version int16) error {
 	return w.bad
 }
 
-// assignment looks into the answer that says which partitions are the member's: bytes that the library takes apart too.
+// assignment checks the nested response with the partitions of the member, which kafka-go also decodes.
 func (w *walker) assignment(answer []byte) {
 	if w.flexible {
-		return // versions that the library doesn't ask for
+		return // versions that kafka-go does not request
 	}
 	inner := walker{data: answer, version: w.version}
 	if inner.version >= 1 {
-		inner.skip(4) // throttled for
+		inner.skip(4) // throttle time
 	}
 	inner.skip(2) // error
 	if n := inner.count(); n > 0 {
@@ -90,7 +91,7 @@ func (w *walker) assignment(answer []byte) {
 	}
 }
 
-// walker passes over an answer as the client library's decoder would, without keeping anything.
+// walker reads over a response as kafka-go's decoder would, without keeping anything.
 type walker struct {
 	data     []byte
 	version  int16
@@ -98,7 +99,7 @@ type walker struct {
 	bad      error
 }
 
-// fail ends the walk: there is nothing more to read.
+// fail ends the walk: nothing more is read.
 func (w *walker) fail(err error) {
 	w.data = nil
 	if w.bad == nil {
@@ -106,7 +107,7 @@ func (w *walker) fail(err error) {
 	}
 }
 
-// skip passes n bytes over and returns them, nil if there are fewer.
+// skip skips n bytes and returns them, or nil if there are fewer.
 func (w *walker) skip(n uint64) []byte {
 	if n > uint64(len(w.data)) {
 		w.fail(errShort)
@@ -127,7 +128,7 @@ func (w *walker) uvarint() uint64 {
 	return v
 }
 
-// count is how many elements a list, or bytes, have; each takes at least one byte.
+// count reads the number of elements of a list, or of bytes. Each element takes at least one byte.
 func (w *walker) count() (n uint64) {
 	if w.flexible {
 		n = w.uvarint()
@@ -154,7 +155,7 @@ func (w *walker) string_() []byte {
 
 func (w *walker) tags() {
 	for n := w.uvarint(); n > 0 && w.bad == nil; n-- {
-		w.uvarint() // which
+		w.uvarint() // tag number
 		w.skip(w.uvarint())
 	}
 }
@@ -177,7 +178,7 @@ func (w *walker) value(t reflect.Type) {
 	case reflect.Struct:
 		w.struct_(t)
 	default:
-		panic("kafkaconn: no answer has a " + t.String())
+		panic("kafkaconn: no response has a  " + t.String())
 	}
 }
 
@@ -198,12 +199,12 @@ func (w *walker) struct_(t reflect.Type) {
 	}
 }
 
-// field is a field of the library's description of an answer.
+// field is a field in kafka-go's description of a response.
 type field struct {
 	value  reflect.Type
-	spans  [][2]int16 // of versions that have it; none: all
+	spans  [][2]int16 // versions that have the field; none means all
 	tagged bool
-	host   bool // a broker's
+	host   bool // whether it is a broker's host
 }
 
 func (f field) in(version int16) bool {
@@ -215,7 +216,8 @@ func (f field) in(version int16) bool {
 	return len(f.spans) == 0
 }
 
-// flexible says whether answers of this version have tagged fields: those from the first version on in which one has.
+// flexible reports whether responses of this version have tagged fields. They have them from the first version on in
+// which any field is tagged.
 func flexible(t reflect.Type, version int16) bool {
 	for _, f := range fieldsOf(t) {
 		if f.tagged && f.spans[0][0] <= version {
@@ -227,7 +229,7 @@ func flexible(t reflect.Type, version int16) bool {
 
 var fields sync.Map // reflect.Type to []field
 
-// fieldsOf reads the descriptions of a structure's fields, such as `kafka:"min=v0,max=v5|min=v6,max=v7,compact"`.
+// fieldsOf parses the tags of a structure's fields, such as `kafka:"min=v0,max=v5|min=v6,max=v7,compact"`.
 func fieldsOf(t reflect.Type) []field {
 	if known, ok := fields.Load(t); ok {
 		return known.([]field)

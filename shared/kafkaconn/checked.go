@@ -13,24 +13,24 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// maxAnswer is the longest answer of a broker that is believed: what brokers themselves take for a request by default
+// maxAnswer is the maximum size of a response that is accepted. It is the default limit that brokers have for requests
 // (socket.request.max.bytes).
 const maxAnswer = 100 << 20
 
-// checked is a connection that ends where a broker's answer can't be one: where a length in it is negative or promises
-// more than there is, or nobody asked for it. The client library takes lengths as they come, so that a damaged byte could
-// end the whole program. With TLS such a byte never gets that far: this is for connections without.
+// checked is a connection that fails if a broker's response is invalid: if a length in it is negative or exceeds the
+// response, or if there is no matching request. kafka-go trusts lengths, so a damaged byte could end the whole program.
+// With TLS such a byte is never delivered, so this is only for connections without TLS.
 //
-// Messages that were asked for pass unseen, whose reader looks for itself.
+// Fetch responses are not checked here, because their reader checks them itself.
 type checked struct {
 	net.Conn
 	in    *bufio.Reader
 	asked requests
 
-	pass   int64  // bytes to hand out as they come
-	ready  []byte // bytes to hand out that were looked at
-	answer *call  // what is being answered while the answer comes
-	frame  []byte // what has come of it
+	pass   int64  // bytes to pass on unchecked
+	ready  []byte // checked bytes to pass on
+	answer *call  // the request whose response is being read
+	frame  []byte // the part of the response read so far
 	failed error
 }
 
@@ -38,20 +38,20 @@ type checked struct {
 type call struct {
 	key     protocol.ApiKey
 	version int16
-	size    int64 // of the answer, its length not counted
+	size    int64 // of the response, without its length field
 }
 
 func newChecked(c net.Conn) *checked {
 	return &checked{Conn: c, in: bufio.NewReader(c), asked: requests{open: map[int32]*call{}}}
 }
 
-// Write notes what is asked for, and sends it.
+// Write records the requests in b, and sends it.
 func (c *checked) Write(b []byte) (int, error) {
 	c.asked.note(b)
 	return c.Conn.Write(b)
 }
 
-// Read gives the answers' bytes.
+// Read returns the bytes of responses.
 func (c *checked) Read(b []byte) (int, error) {
 	for c.pass == 0 && len(c.ready) == 0 {
 		if c.failed != nil {
@@ -71,7 +71,8 @@ func (c *checked) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// next reads as much of an answer as must be known before any of it is handed out. It can be called again after a timeout.
+// next reads as much of a response as must be checked before any of it is returned. It can be called again after a
+// timeout.
 func (c *checked) next() error {
 	if c.answer == nil {
 		head, err := c.in.Peek(4)
@@ -84,10 +85,10 @@ func (c *checked) next() error {
 		}
 		size := int64(int32(binary.BigEndian.Uint32(head)))
 		switch {
-		case head[0] == 0x15 && head[1] == 3: // an alert of TLS, of which no answer could be that long
+		case head[0] == 0x15 && head[1] == 3: // a TLS alert; no response could be that long
 			return c.fail(errors.New("the broker wants TLS: set KAFKA_TLS to true"))
 		case size < 4 || size > maxAnswer:
-			return c.fail(fmt.Errorf("it says that it has %d bytes", size))
+			return c.fail(fmt.Errorf("it claims to have %d bytes", size))
 		}
 		if head, err = c.in.Peek(8); err != nil {
 			return unexpected(err)
@@ -95,7 +96,7 @@ func (c *checked) next() error {
 		asked := c.asked.answered(int32(binary.BigEndian.Uint32(head[4:])))
 		switch {
 		case asked == nil:
-			return c.fail(errors.New("nobody asked for it"))
+			return c.fail(errors.New("it matches no request"))
 		case asked.key == protocol.Fetch:
 			c.pass = 4 + size
 			return nil
@@ -103,7 +104,7 @@ func (c *checked) next() error {
 		asked.size = size
 		c.answer, c.frame = asked, nil
 	}
-	// Memory grows with what comes, whatever length was promised.
+	// Memory grows with the received bytes, not with the promised length.
 	for want := 4 + int(c.answer.size); len(c.frame) < want; {
 		have := len(c.frame)
 		c.frame = append(c.frame, make([]byte, min(want-have, max(have, 4<<10)))...)
@@ -120,7 +121,7 @@ func (c *checked) next() error {
 	return nil
 }
 
-// unexpected is an error in the middle of an answer.
+// unexpected converts an EOF in the middle of a response.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -128,21 +129,21 @@ func unexpected(err error) error {
 	return err
 }
 
-// fail ends the connection: nobody knows where the next answer begins.
+// fail ends the connection, because the start of the next response is unknown.
 func (c *checked) fail(err error) error {
-	c.failed = fmt.Errorf("kafka: not a broker's answer: %w", err)
+	c.failed = fmt.Errorf("kafka: invalid response of the broker: %w", err)
 	_ = c.Conn.Close()
 	return c.failed
 }
 
-// requests follows the requests that are written to a connection, in whatever pieces.
+// requests tracks the requests that are written to a connection, in pieces of any size.
 type requests struct {
 	mu    sync.Mutex
-	open  map[int32]*call // by number
-	plain bool            // they sign in as brokers before Kafka 1.0 had it, without frames: nothing can be followed
-	left  int64           // bytes of the present request that are still to be written
-	head  [12]byte        // length, what is asked for, version, number
-	have  int             // bytes of head
+	open  map[int32]*call // by correlation id
+	plain bool            // authentication without frames, as before Kafka 1.0: nothing can be tracked
+	left  int64           // remaining bytes of the current request
+	head  [12]byte        // length, API key, version, correlation id
+	have  int             // bytes of head received
 }
 
 func (r *requests) note(b []byte) {
@@ -167,7 +168,7 @@ func (r *requests) note(b []byte) {
 	}
 }
 
-// answered is what an answer with this number is to, nil if it is to nothing.
+// answered returns the request with this correlation id, or nil if there is none.
 func (r *requests) answered(number int32) *call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,7 +185,7 @@ func (r *requests) unframed() bool {
 
 // dialChecked connects without TLS.
 func dialChecked(ctx context.Context, network, address string) (net.Conn, error) {
-	var d net.Dialer // the callers' contexts have deadlines
+	var d net.Dialer // the contexts of all callers have deadlines
 	c, err := d.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err

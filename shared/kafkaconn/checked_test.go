@@ -104,9 +104,9 @@ func TestConn_refuses_impossible_answers(t *testing.T) {
 		"a very negative length":  {of(0x80000046, 1), "bytes"},
 		"a gigabyte":              {of(1<<30, 1), "bytes"},
 		"no room for a number":    {of(3, 1), "bytes"},
-		"an answer to nobody":     {of(10, 77, 0, 0, 0, 0, 0, 0), "nobody asked"},
-		"a list of a milliard":    {of(10, 1, 0, 0, 0x40, 0, 0, 0), "shorter than it says"},
-		"a list of two that ends": {of(16, 1, 0, 0, 0, 0, 0, 2, 0, 1, 0, 0, 0, 9), "shorter than it says"},
+		"an answer to nobody":     {of(10, 77, 0, 0, 0, 0, 0, 0), "matches no request"},
+		"a list of a milliard":    {of(10, 1, 0, 0, 0x40, 0, 0, 0), "shorter than its lengths say"},
+		"a list of two that ends": {of(16, 1, 0, 0, 0, 0, 0, 2, 0, 1, 0, 0, 0, 9), "shorter than its lengths say"},
 		"an alert of TLS":         {[]byte{0x15, 3, 1, 0, 2, 2, 0x46}, "KAFKA_TLS"},
 	} {
 		conn, err := kafkaconn.Open(kafkaconn.Settings{Brokers: []string{silent(t, c.answer)}, Topic: "clicks"}, "test", 2*time.Second)

@@ -1,9 +1,9 @@
-// Package kafkaconn joins a program to Kafka: it is what the two adapters of clicks, the edge's and the
-// ingester's, have in common.
+// Package kafkaconn connects a program to Kafka. It is the part that the two adapters of clicks share: the edge's and
+// the ingester's.
 //
-// It owns the settings (KAFKA_...), connections with TLS and signing in, and the state of the topic: Prepare makes
-// it if it is missing and says in sentences what is wrong with one that is there. It leaves messages, groups and
-// the pace of repetition to the adapters.
+// It owns the settings (KAFKA_...), connections with TLS and authentication, and the state of the topic: Prepare
+// creates a missing topic and explains what is wrong with an existing one. The adapters own messages, consumer groups
+// and the pace of retries.
 package kafkaconn
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// refreshEvery bounds how often connections and what is known of the cluster are thrown away after failures.
+// refreshEvery is the minimum interval between two refreshes of connections and metadata after failures.
 const refreshEvery = 250 * time.Millisecond
 
-// Conn holds connections to a cluster. It is safe for concurrent use.
+// Conn manages connections to a cluster. It is safe for concurrent use.
 type Conn struct {
 	settings  Settings
 	client    *kafka.Client
@@ -31,8 +31,8 @@ type Conn struct {
 	refreshed time.Time
 }
 
-// Open prepares connections and makes none. The name is what brokers log of this client; a request may take as
-// long as the timeout. The error names every problem of the settings.
+// Open returns a Conn without connecting. Brokers log this client under name. Each request is limited by the timeout.
+// The error names all invalid settings.
 func Open(s Settings, name string, timeout time.Duration) (*Conn, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("kafka: %w", err)
@@ -59,14 +59,14 @@ func Open(s Settings, name string, timeout time.Duration) (*Conn, error) {
 	}, nil
 }
 
-// Client sends requests. It belongs to the Conn.
+// Client returns the client for requests. It belongs to the Conn.
 func (c *Conn) Client() *kafka.Client { return c.client }
 
-// Dialer is for what makes connections of its own, such as a consumer group.
+// Dialer returns the dialer for parts that make their own connections, such as a consumer group.
 func (c *Conn) Dialer() *kafka.Dialer { return c.dialer }
 
-// Refresh throws away connections, of which all may be dead when one is, and what is known of partitions' leaders.
-// The next request learns it anew. Calls that follow each other quickly do nothing.
+// Refresh closes idle connections, because all may be dead when one is, and drops the cached leaders of partitions. The
+// next request reads them again. Calls in quick succession do nothing.
 func (c *Conn) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,21 +76,21 @@ func (c *Conn) Refresh() {
 	}
 }
 
-// Close lets go of connections. Nothing may be under way.
+// Close closes connections. No request may be in progress.
 func (c *Conn) Close() { c.transport.CloseIdleConnections() }
 
-// Topic describes the topic as last heard of, which is at most some seconds ago.
+// Topic returns the topic's metadata, which is at most some seconds old.
 func (c *Conn) Topic(ctx context.Context) (kafka.Topic, error) {
 	t, _, err := c.describe(ctx)
 	return t, err
 }
 
-// describe also says how many brokers there are.
+// describe also returns the number of brokers.
 func (c *Conn) describe(ctx context.Context) (kafka.Topic, int, error) {
 	name := c.settings.FullTopic()
 	m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{name}})
 	if err != nil {
-		return kafka.Topic{}, 0, fmt.Errorf("kafka: no answer from %s: %w", strings.Join(c.settings.Brokers, ", "), err)
+		return kafka.Topic{}, 0, fmt.Errorf("kafka: no response from %s: %w", strings.Join(c.settings.Brokers, ", "), err)
 	}
 	for _, t := range m.Topics {
 		switch {
@@ -105,5 +105,5 @@ func (c *Conn) describe(ctx context.Context) (kafka.Topic, int, error) {
 			return t, len(m.Brokers), nil
 		}
 	}
-	return kafka.Topic{}, len(m.Brokers), fmt.Errorf("kafka: %s say nothing of topic %s", strings.Join(c.settings.Brokers, ", "), name)
+	return kafka.Topic{}, len(m.Brokers), fmt.Errorf("kafka: the response of %s does not contain topic %s", strings.Join(c.settings.Brokers, ", "), name)
 }

@@ -15,25 +15,24 @@ import (
 	"github.com/shortline/shortline/shared/backoff"
 )
 
-// ErrUnfit says that the topic is there and clicks would be lost in it, or not be taken by it. An operator must
-// change the topic.
-var ErrUnfit = errors.New("the topic is not fit for clicks")
+// ErrUnfit means that the topic exists, but would lose or reject clicks. An operator must change the topic.
+var ErrUnfit = errors.New("the topic is unsuitable for clicks")
 
 const (
 	week      = 7 * 24 * time.Hour
 	replicas  = 3
 	defaultOf = 12 // partitions
-	// WantedMessageBytes is the largest message that an edge makes of clicks, with room for its envelope.
+	// WantedMessageBytes is the largest message that an edge sends, including its envelope.
 	WantedMessageBytes = 1<<20 + 12
-	// leastMessageBytes is more than any single click takes.
+	// leastMessageBytes is more than any single click needs.
 	leastMessageBytes = 16 << 10
-	// leastRetention is what a restart of whoever reads may take.
+	// leastRetention is how long a restart of the readers may take.
 	leastRetention = time.Hour
 	settleWithin   = 15 * time.Second
 )
 
-// Prepare makes the topic if it is missing and Settings.CreateTopic allows it, and looks at it. Warnings are
-// sentences for the operator; an error is ErrUnfit, or says what failed and may go better the next time.
+// Prepare creates a missing topic if Settings.CreateTopic is true, and checks the topic. Warnings are sentences for the
+// operator. An error is ErrUnfit, or a failure that may pass.
 func (c *Conn) Prepare(ctx context.Context) (warnings []string, err error) {
 	t, brokers, err := c.describe(ctx)
 	if errors.Is(err, kafka.UnknownTopicOrPartition) {
@@ -58,17 +57,17 @@ func (c *Conn) Prepare(ctx context.Context) (warnings []string, err error) {
 	return c.examine(ctx, t, brokers)
 }
 
-// Settle calls Prepare until it has succeeded or ctx ends, ever more seldom, and logs what comes of it. It returns
-// false if ctx ended.
+// Settle calls Prepare, with increasing delays, until it succeeds or ctx ends. It logs the result. It returns false if
+// ctx ended.
 func (c *Conn) Settle(ctx context.Context, log *slog.Logger, failed func()) bool {
 	retries := backoff.Policy{First: 100 * time.Millisecond, Most: 10 * time.Second}
 	for failures := 0; ctx.Err() == nil; {
 		warnings, err := c.Prepare(ctx)
 		if err == nil {
 			for _, w := range warnings {
-				log.Warn("kafka: the topic is not as it should be", "topic", c.settings.FullTopic(), "reason", w)
+				log.Warn("kafka topic settings are risky", "topic", c.settings.FullTopic(), "reason", w)
 			}
-			log.Info("kafka: the topic is there", "topic", c.settings.FullTopic())
+			log.Info("kafka topic ready", "topic", c.settings.FullTopic())
 			return true
 		}
 		if ctx.Err() != nil {
@@ -76,7 +75,7 @@ func (c *Conn) Settle(ctx context.Context, log *slog.Logger, failed func()) bool
 		}
 		failed()
 		if failures++; backoff.LogWorthy(failures) {
-			log.Warn("kafka: the topic can't be used yet, trying again", "topic", c.settings.FullTopic(), "tries", failures, "error", err)
+			log.Warn("kafka topic not ready, retrying", "topic", c.settings.FullTopic(), "attempts", failures, "error", err)
 		}
 		backoff.Sleep(ctx, retries.Delay(failures))
 	}
@@ -86,7 +85,7 @@ func (c *Conn) Settle(ctx context.Context, log *slog.Logger, failed func()) bool
 func (c *Conn) create(ctx context.Context, brokers int) error {
 	name := c.settings.FullTopic()
 	if !c.settings.CreateTopic {
-		return fmt.Errorf("kafka: topic %s does not exist, and KAFKA_CREATE_TOPIC is false: make it, or set KAFKA_CREATE_TOPIC to true: %w", name, kafka.UnknownTopicOrPartition)
+		return fmt.Errorf("kafka: topic %s does not exist, and KAFKA_CREATE_TOPIC is false: create the topic, or set KAFKA_CREATE_TOPIC to true: %w", name, kafka.UnknownTopicOrPartition)
 	}
 	factor := max(1, min(replicas, brokers))
 	insync := "1"
@@ -102,7 +101,8 @@ func (c *Conn) create(ctx context.Context, brokers int) error {
 			{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(2 << 20)},
 			{ConfigName: "min.insync.replicas", ConfigValue: insync},
 			{ConfigName: "unclean.leader.election.enable", ConfigValue: "false"},
-			// By the clock of the edge, brokers refuse what comes from an hour ahead and throw away what comes from a week ago.
+			// With CreateTime, brokers judge clicks by the edge's clock: they reject those from an hour ahead and
+			// delete those from a week ago.
 			{ConfigName: "message.timestamp.type", ConfigValue: "LogAppendTime"},
 		},
 	}}})
@@ -110,15 +110,15 @@ func (c *Conn) create(ctx context.Context, brokers int) error {
 		err = res.Errors[name]
 	}
 	switch {
-	case err == nil, errors.Is(err, kafka.TopicAlreadyExists): // somebody else was first
+	case err == nil, errors.Is(err, kafka.TopicAlreadyExists): // another process was first
 		return nil
 	case errors.Is(err, kafka.TopicAuthorizationFailed), errors.Is(err, kafka.ClusterAuthorizationFailed):
-		return fmt.Errorf("kafka: topic %s does not exist and KAFKA_USERNAME may not make it: make it, or allow the user to: %w", name, err)
+		return fmt.Errorf("kafka: topic %s does not exist and KAFKA_USERNAME may not create it: create it, or allow the user to: %w", name, err)
 	}
-	return fmt.Errorf("kafka: make topic %s: %w", name, err)
+	return fmt.Errorf("kafka: create topic %s: %w", name, err)
 }
 
-// settled waits until a topic that was just made has a leader for each partition.
+// settled waits until each partition of a new topic has a leader.
 func (c *Conn) settled(ctx context.Context) (kafka.Topic, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
@@ -137,64 +137,64 @@ func (c *Conn) settled(ctx context.Context) (kafka.Topic, error) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return t, fmt.Errorf("kafka: topic %s was made, and is not ready yet: %w", c.settings.FullTopic(), cmp.Or(err, ctx.Err()))
+			return t, fmt.Errorf("kafka: topic %s was created, but is not ready yet: %w", c.settings.FullTopic(), cmp.Or(err, ctx.Err()))
 		}
 	}
 }
 
-// examine compares the topic with what clicks need.
+// examine compares the topic with the requirements of clicks.
 func (c *Conn) examine(ctx context.Context, t kafka.Topic, brokers int) (warnings []string, err error) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	var unfit []error
 	refuse := func(format string, args ...any) { unfit = append(unfit, fmt.Errorf(format, args...)) }
 
 	if n, want := len(t.Partitions), c.settings.Partitions; n < want {
-		warn("it has %d partitions and KAFKA_PARTITIONS is %d: no more than %d programs share the reading; raise it with kafka-topics.sh --alter --partitions %d", n, want, n, want)
+		warn("it has %d partitions and KAFKA_PARTITIONS is %d: at most %d programs can read in parallel; increase it with kafka-topics.sh --alter --partitions %d", n, want, n, want)
 	}
 	factor := len(t.Partitions[0].Replicas)
 	if want := min(replicas, brokers); factor < want {
-		warn("it has %d replicas on %d brokers, so a broker's disk is all that clicks are on: give it %d with kafka-reassign-partitions.sh", factor, brokers, want)
+		warn("it has %d replicas on %d brokers, so the loss of a disk can lose clicks: increase it to %d with kafka-reassign-partitions.sh", factor, brokers, want)
 	}
 	config, err := c.config(ctx)
 	if err != nil {
-		warn("its settings can't be read, so nobody knows whether it keeps clicks long enough: allow KAFKA_USERNAME to describe configs (%v)", err)
+		warn("its settings cannot be read, so it may not keep clicks long enough: allow KAFKA_USERNAME to describe configs (%v)", err)
 		return warnings, nil
 	}
 	if p := config["cleanup.policy"]; strings.Contains(p, "compact") {
-		refuse("cleanup.policy is %s, which throws clicks away or refuses them: set it to delete", p)
+		refuse("cleanup.policy is %s, which deletes or rejects clicks: set it to delete", p)
 	}
 	if ms, ok := number(config, "retention.ms"); ok && ms >= 0 {
 		switch kept := time.Duration(min(ms, 1<<40)) * time.Millisecond; {
 		case kept < leastRetention:
-			refuse("retention.ms is %d (%v), so a short stop of whoever reads loses clicks: set it to %d (7 days)", ms, kept, week.Milliseconds())
+			refuse("retention.ms is %d (%v), so a short outage of the readers loses clicks: set it to %d (7 days)", ms, kept, week.Milliseconds())
 		case kept < week:
-			warn("retention.ms is %d (%v): clicks that were not read by then are lost; set it to %d (7 days)", ms, kept, week.Milliseconds())
+			warn("retention.ms is %d (%v): clicks that are not read in time are lost; set it to %d (7 days)", ms, kept, week.Milliseconds())
 		}
 	}
 	if n, ok := number(config, "retention.bytes"); ok && n >= 0 {
-		warn("retention.bytes is %d: a partition that is larger loses clicks, read or not; set it to -1", n)
+		warn("retention.bytes is %d: a larger partition loses clicks, read or unread; set it to -1", n)
 	}
 	if n, ok := number(config, "max.message.bytes"); ok {
 		switch {
 		case n < leastMessageBytes:
-			refuse("max.message.bytes is %d, less than a single click may take: set it to %d or more", n, WantedMessageBytes)
+			refuse("max.message.bytes is %d, less than a single click may need: set it to %d or more", n, WantedMessageBytes)
 		case n < WantedMessageBytes:
-			warn("max.message.bytes is %d: edges send up to %d, and in halves what is refused, which costs time", n, WantedMessageBytes)
+			warn("max.message.bytes is %d: edges send up to %d, and must split rejected messages, which costs time", n, WantedMessageBytes)
 		}
 	}
 	if n, ok := number(config, "min.insync.replicas"); ok {
 		switch {
 		case n > int64(factor):
-			refuse("min.insync.replicas is %d and the topic has %d replicas, so it takes no message: set it to %d", n, factor, max(1, factor-1))
+			refuse("min.insync.replicas is %d and the topic has %d replicas, so it accepts no messages: set it to %d", n, factor, max(1, factor-1))
 		case n < 2 && factor >= 3:
-			warn("min.insync.replicas is %d: a click can be acknowledged by one broker and be gone with it; set it to 2", n)
+			warn("min.insync.replicas is %d: a click can be acknowledged by one broker and be lost with it; set it to 2", n)
 		}
 	}
 	if config["unclean.leader.election.enable"] == "true" {
 		warn("unclean.leader.election.enable is true: acknowledged clicks can be lost when brokers fail; set it to false")
 	}
 	if config["message.timestamp.type"] == "CreateTime" {
-		warn("message.timestamp.type is CreateTime: clicks of an edge whose clock is an hour ahead are refused, and those of one a week behind are thrown away unread; set it to LogAppendTime")
+		warn("message.timestamp.type is CreateTime: clicks are rejected if the edge's clock is an hour ahead, and deleted unread if it is a week behind; set it to LogAppendTime")
 	}
 	if len(unfit) > 0 {
 		return warnings, fmt.Errorf("kafka: topic %s: %w: %w", t.Name, ErrUnfit, errors.Join(unfit...))
@@ -202,7 +202,7 @@ func (c *Conn) examine(ctx context.Context, t kafka.Topic, brokers int) (warning
 	return warnings, nil
 }
 
-// config reads the topic's settings, those that it has from the broker included.
+// config returns the topic's settings, including those inherited from the broker.
 func (c *Conn) config(ctx context.Context) (map[string]string, error) {
 	res, err := c.client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{
 		{ResourceType: kafka.ResourceTypeTopic, ResourceName: c.settings.FullTopic()},

@@ -215,7 +215,7 @@ func TestCheck_says_what_is_wrong(t *testing.T) {
 		want string
 	}{
 		"topic":  {open(t, c, t.TempDir()), "topic clicks does not exist"},
-		"nobody": {absent, "no answer from"},
+		"nobody": {absent, "no response from"},
 	} {
 		err := q.sink.Check(t.Context())
 		if err == nil || !strings.Contains(err.Error(), q.want) {
