@@ -13,8 +13,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// engine is the loaded library with the folder that its connections share. One connection stays open, or the engine
-// would shut down after each request.
+// engine is the loaded library and the folder of its connections. One connection stays open; otherwise the engine would
+// shut down after each request.
 type engine struct {
 	args  []string
 	first uintptr
@@ -29,7 +29,7 @@ type engine struct {
 	signalHandlers func(enabled int32)
 }
 
-// settings bounds what the engine takes of a machine that runs other tests at the same time. Backups to File() go to the
+// settings limit the engine's use of a machine that runs other tests at the same time. Backups with File() go to the
 // given folder, as in deploy/clickhouse/shortline.xml.
 const settings = `<clickhouse>
 	<backups><allowed_path>%s</allowed_path></backups>
@@ -72,7 +72,7 @@ func open(library, dir string) (*engine, error) {
 	return e, err
 }
 
-// open makes a connection: a session of its own, with one statement at a time.
+// open opens a connection: a session with one statement at a time.
 func (e *engine) open() (uintptr, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -80,12 +80,12 @@ func (e *engine) open() (uintptr, error) {
 	var conn uintptr
 	keepSignals(func() { conn = e.connect(int32(len(e.args)), argv) })
 	if conn == 0 {
-		return 0, errors.New("the engine does not open its folder; another process may have it")
+		return 0, errors.New("the engine cannot open its folder; another process may use it")
 	}
 	return conn, nil
 }
 
-// run runs a statement and passes its result on; the bytes are valid during the call only.
+// run runs a statement and passes its result on. The bytes are valid only during the call.
 func (e *engine) run(conn uintptr, text, format string, params map[string]string, with func([]byte) error) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -96,11 +96,11 @@ func (e *engine) run(conn uintptr, text, format string, params map[string]string
 	n, nLens := cStrings(&pin, names)
 	v, vLens := cStrings(&pin, values)
 	t, f := cString(&pin, text), cString(&pin, format)
-	// conn is a pointer to the handle that statements take.
+	// conn is a pointer to the handle that statements use.
 	handle := *(*uintptr)(*(*unsafe.Pointer)(unsafe.Pointer(&conn)))
 	result := e.query(handle, t, uintptr(len(text)), f, uintptr(len(format)), n, nLens, v, vLens, uintptr(len(names)))
 	if result == 0 {
-		return errors.New("the engine gave no result")
+		return errors.New("the engine returned no result")
 	}
 	defer e.destroy(result)
 	if p := e.failure(result); p != nil {
@@ -113,7 +113,7 @@ func (e *engine) run(conn uintptr, text, format string, params map[string]string
 	return with(unsafe.Slice((*byte)(p), size))
 }
 
-// failure is what the engine says is wrong with a statement.
+// failure is the engine's message about a failed statement.
 type failure string
 
 func (f failure) Error() string { return string(f) }
@@ -124,7 +124,7 @@ func cString(pin *runtime.Pinner, s string) unsafe.Pointer {
 	return unsafe.Pointer(&b[0])
 }
 
-// cStrings lays out a C array of strings, and one of their lengths.
+// cStrings makes a C array of strings, and one of their lengths.
 func cStrings(pin *runtime.Pinner, list []string) (array, lengths unsafe.Pointer) {
 	if len(list) == 0 {
 		return nil, nil

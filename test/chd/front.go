@@ -19,7 +19,7 @@ import (
 // front is ClickHouse's HTTP interface.
 type front struct{ engine *engine }
 
-// notSettings are the URL parameters that say something to the interface and nothing to the engine.
+// notSettings are URL parameters for the interface, which are not settings of the engine.
 var notSettings = map[string]bool{"query": true, "database": true, "default_format": true, "compress": true, "decompress": true,
 	"client_protocol_version": true, "query_id": true, "quota_key": true, "user": true, "password": true, "network_compression_method": true,
 	"network_zstd_compression_level": true, "wait_end_of_query": true}
@@ -49,7 +49,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (f *front) serve(w http.ResponseWriter, r *http.Request) error {
 	url := r.URL.Query()
-	// The whole body is here before any of it counts: a client that dies half way has inserted nothing.
+	// The whole body is read before any of it counts: a client that dies half way has inserted nothing.
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return fmt.Errorf("read the request: %w", err)
@@ -86,13 +86,13 @@ func (f *front) serve(w http.ResponseWriter, r *http.Request) error {
 
 func inflate(data []byte) ([]byte, error) {
 	out, err := io.ReadAll(compress.NewReader(bytes.NewReader(data)))
-	if errors.Is(err, io.EOF) { // how that reader ends
+	if errors.Is(err, io.EOF) { // how the compress reader ends
 		err = nil
 	}
 	return out, err
 }
 
-// blockSize is how much is compressed at a time.
+// blockSize is how many bytes are compressed at a time.
 const blockSize = 1 << 20
 
 func send(w http.ResponseWriter, data []byte, compressed bool, method string) error {
@@ -119,20 +119,20 @@ func send(w http.ResponseWriter, data []byte, compressed bool, method string) er
 	return nil
 }
 
-// hello is what the Go driver asks first.
+// hello is the first query of the Go driver.
 const hello = "SELECT displayName(), version(), revision(), timezone()"
 
-// helloBlock answers it in the form of a new protocol revision, because that is what the driver counts with before it
-// knows any, but says revision 0: all later blocks are then plain Native, which is what the engine gives.
+// helloBlock answers hello in the form of a new protocol revision, which the driver expects before it knows any. It
+// reports revision 0, so all later blocks are plain Native, which is the engine's format.
 func helloBlock() []byte {
-	// The block's information: field 1, no overflow; field 2, bucket -1; end of fields.
+	// Block information: field 1, no overflow; field 2, bucket -1; end of fields.
 	b := []byte{1, 0, 2, 0xff, 0xff, 0xff, 0xff, 0}
 	b = append(b, 4, 1) // columns, rows
 	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 	column := func(name, kind string) {
 		text(name)
 		text(kind)
-		b = append(b, 0) // of the usual serialization
+		b = append(b, 0) // default serialization
 	}
 	column("displayName()", "String")
 	text("chd")

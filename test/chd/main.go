@@ -1,16 +1,16 @@
 //go:build linux && amd64
 
-// Command chd is a ClickHouse server for tests: the real engine, as the library libchdb.so has it, behind
-// ClickHouse's HTTP and native interfaces. What is asked of it goes through the same parser, planner and storage as in a
-// server, so a test against it is no test against a fake; killing it leaves on disk what killing a server would.
+// Command chd is a ClickHouse server for tests: the real engine, from the library libchdb.so, behind ClickHouse's HTTP
+// and native interfaces. Statements go through the same parser, planner and storage as in a server, so tests do not use
+// a fake. Killing chd leaves on the disk what killing a server would.
 //
-// It speaks as much of both as drivers need: over HTTP queries and inserts by POST, Native format, settings and
-// {name:Type} parameters in the URL; over TCP (-native) the protocol's revision 54460, of results the data alone, without
-// progress or profiles; over both LZ4 and ZSTD blocks and typed errors. It has no users, no clusters, no tables sent along
-// with a query, no settings that outlive a statement, and a query goes on when its client has gone away. Asynchronous
-// inserts run at once. A result is whole before its first block is sent. A folder belongs to one process at a time.
+// It implements what drivers need. HTTP: queries and inserts by POST, Native format, settings and {name:Type}
+// parameters in the URL. TCP (-native): the protocol's revision 54460, with the data of results only, without progress
+// or profiles. Both: LZ4 and ZSTD blocks and typed errors. It has no users, no clusters, no external tables and no
+// settings that outlive a statement. A query continues when its client has disconnected. Asynchronous inserts run
+// synchronously. A result is complete before its first block is sent. A folder belongs to one process at a time.
 //
-// It ends when its standard input does, so it never outlives the test that started it.
+// It ends when its standard input ends, so it never outlives the test that started it.
 package main
 
 import (
@@ -26,8 +26,8 @@ import (
 
 func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
-	tcp := flag.String("native", "", "address to listen on for the native protocol; none means that it isn't spoken")
-	data := flag.String("data", "", "folder of the tables, made if it is missing; none means a temporary one, which goes when standard input ends")
+	tcp := flag.String("native", "", "address to listen on for the native protocol; empty disables it")
+	data := flag.String("data", "", "folder of the tables, created if it is missing; empty means a temporary one, which is removed when standard input ends")
 	library := flag.String("lib", os.Getenv("CHDB_LIB"), "path of libchdb.so")
 	flag.Parse()
 	if err := run(*listen, *tcp, *data, *library); err != nil {
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// run prints the server's URLs, each in a line, when it answers: that of HTTP first.
+// run prints the server's URLs when it is ready, one per line, the HTTP URL first.
 func run(listen, tcp, data, library string) error {
 	if library == "" {
 		return errors.New("-lib is needed")
@@ -58,8 +58,8 @@ func run(listen, tcp, data, library string) error {
 		return err
 	}
 	go func() {
-		// Only its end counts. The engine makes it non-blocking, so that a read which the system begins anew, as it
-		// does after SIGCONT, can fail for want of data.
+		// Only the end of the input counts. The engine makes it non-blocking, so a read that the system restarts, as it
+		// does after SIGCONT, can fail without data.
 		for {
 			if _, err := io.Copy(io.Discard, os.Stdin); err == nil {
 				break

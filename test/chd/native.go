@@ -20,11 +20,11 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 )
 
-// native is ClickHouse's native interface. The engine gives and takes blocks in the form without a revision, so each
-// is decoded and encoded anew on its way, by the driver's own code.
+// native is ClickHouse's native interface. The engine reads and writes blocks without a revision, so each block is
+// decoded and encoded again by the driver's own code.
 type native struct{ engine *engine }
 
-// revision is what is spoken. A client that is newer speaks it too.
+// revision is the supported protocol revision. Newer clients support it too.
 const revision = proto.DBMS_TCP_PROTOCOL_VERSION
 
 const version = "26.5.1.1"
@@ -45,7 +45,7 @@ func (n *native) serve(l net.Listener) error {
 	}
 }
 
-// session is one client, with one statement at a time. Of its settings none outlives a statement.
+// session is one client with one statement at a time. Settings do not outlive a statement.
 type session struct {
 	engine *engine
 	conn   net.Conn
@@ -53,10 +53,11 @@ type session struct {
 	out    wire.Buffer
 
 	database   string
-	compressor *compress.Writer // nil does not compress; of the statement at hand
+	compressor *compress.Writer // of the current statement; nil disables compression
 }
 
-// talk serves a client until it goes, which is an error too. What a statement does wrong is told to the client and ends nothing.
+// talk serves a client until it disconnects, which is an error too. Failed statements are reported to the client and
+// end nothing.
 func (c *session) talk() error {
 	if err := c.hello(); err != nil {
 		return fmt.Errorf("greet a client: %w", err)
@@ -70,11 +71,11 @@ func (c *session) talk() error {
 		case proto.ClientPing:
 			c.out.PutByte(proto.ServerPong)
 			err = c.flush()
-		case proto.ClientCancel: // nothing runs that could be cancelled
+		case proto.ClientCancel: // there is nothing to cancel
 		case proto.ClientQuery:
 			err = c.query()
 		default:
-			return fmt.Errorf("a client sent the packet %d, which is not expected here", packet)
+			return fmt.Errorf("unexpected packet %d from a client", packet)
 		}
 		if err != nil {
 			return err
@@ -88,7 +89,7 @@ func (c *session) hello() error {
 		return err
 	}
 	if packet != proto.ClientHello {
-		return fmt.Errorf("it began with the packet %d", packet)
+		return fmt.Errorf("the session began with packet %d", packet)
 	}
 	r := fields{in: c.in}
 	r.text() // the client's name
@@ -102,7 +103,7 @@ func (c *session) hello() error {
 		return r.err
 	}
 	if theirs < revision {
-		return c.refuse(failure(fmt.Sprintf("Code: 99. DB::Exception: the client speaks revision %d, and %d is the oldest that is spoken here", theirs, revision)))
+		return c.refuse(failure(fmt.Sprintf("Code: 99. DB::Exception: the client uses revision %d; the oldest supported one is %d", theirs, revision)))
 	}
 	if err := c.engine.serve(statement{text: "SELECT 1", database: c.database, format: "Null"}, func([]byte) error { return nil }); err != nil {
 		return c.refuse(err)
@@ -123,10 +124,10 @@ func (c *session) hello() error {
 	return r.err
 }
 
-// refuse says why there will be no session.
+// refuse reports why a session is rejected, and ends it.
 func (c *session) refuse(err error) error { return errors.Join(c.exception(err), io.EOF) }
 
-// query reads a statement, and for an insert its data, and answers.
+// query reads a statement and the data of an insert, and answers.
 func (c *session) query() error {
 	st, method, err := c.statement()
 	if err != nil {
@@ -136,11 +137,11 @@ func (c *session) query() error {
 	if method != compress.None {
 		c.compressor = compress.NewWriter(compress.LevelZero, method)
 	}
-	// An empty block ends the tables that a client may send along.
+	// An empty block ends the external tables of a client.
 	if b, name, err := c.block(); err != nil {
 		return fmt.Errorf("read a statement's tables: %w", err)
 	} else if name != "" || len(b.Columns) > 0 {
-		return errors.Join(c.exception(failure("Code: 48. DB::Exception: tables sent along with a statement are not supported")), io.EOF)
+		return errors.Join(c.exception(failure("Code: 48. DB::Exception: external tables are not supported")), io.EOF)
 	}
 	if m := waiting.FindStringSubmatch(st.text); m != nil {
 		if err := c.announce(st, m[1], m[2]); err != nil {
@@ -149,7 +150,7 @@ func (c *session) query() error {
 		if st.data, err = c.data(); err != nil {
 			return fmt.Errorf("read an insert: %w", err)
 		}
-		// Without rows there is nothing to do, and no file that the engine would read.
+		// Without rows there is nothing to do, and no file for the engine to read.
 		if len(st.data) == 0 {
 			return c.end()
 		}
@@ -168,7 +169,7 @@ func (c *session) query() error {
 
 var reads = regexp.MustCompile(`(?is)^\s*(SELECT|WITH)\s`)
 
-// columns sends those of a result without rows, of which the engine says nothing.
+// columns sends the columns of a result without rows, because the engine does not report them.
 func (c *session) columns(st statement) error {
 	columns, err := c.describe(st, "("+strings.TrimRight(st.text, "; \r\n\t")+")")
 	if err != nil {
@@ -177,7 +178,7 @@ func (c *session) columns(st statement) error {
 	return c.header(columns)
 }
 
-// describe lists the columns of a table or of a query in parentheses.
+// describe lists the columns of a table, or of a query in parentheses.
 func (c *session) describe(st statement, what string) (list []described, err error) {
 	st.text, st.format = "DESCRIBE TABLE "+what, "TabSeparatedRaw"
 	err = c.engine.serve(st, func(result []byte) error {
@@ -191,13 +192,13 @@ func (c *session) describe(st statement, what string) (list []described, err err
 	return list, err
 }
 
-// described is a column: how says where its values come from if not from inserts.
+// described is a column. how is the source of its values if they are not inserted.
 type described struct{ name, kind, how string }
 
-// waiting is an insert of blocks that follow: table and columns.
+// waiting matches an insert whose blocks follow: table and columns.
 var waiting = regexp.MustCompile(`(?is)^\s*INSERT\s+INTO\s+(?:TABLE\s+)?([^\s(]+)\s*(\(.*\))?\s*(?:FORMAT\s+Native|VALUES)\s*;?\s*$`)
 
-// tell answers with what the engine says is wrong. Other errors are of the connection, and end it.
+// tell sends the engine's error to the client. Other errors concern the connection, and end it.
 func (c *session) tell(err error) error {
 	var failed failure
 	if !errors.As(err, &failed) {
@@ -210,12 +211,12 @@ func (c *session) statement() (st statement, method compress.Method, err error) 
 	r := fields{in: c.in}
 	st = statement{settings: map[string]string{}, params: map[string]string{}, database: c.database, format: "Native"}
 	r.text() // the query's id
-	// Who asks.
+	// Client information.
 	r.byte()
 	r.text()
 	r.text()
 	r.text()
-	r.raw(8) // when it was first asked
+	r.raw(8) // start time of the initial query
 	r.byte()
 	r.text()
 	r.text()
@@ -226,7 +227,7 @@ func (c *session) statement() (st statement, method compress.Method, err error) 
 	r.text() // quota key
 	r.number()
 	r.number()
-	if r.byte() == 1 { // a trace
+	if r.byte() == 1 { // trace context
 		r.raw(16 + 8)
 		r.text()
 		r.byte()
@@ -236,7 +237,7 @@ func (c *session) statement() (st statement, method compress.Method, err error) 
 	r.number()
 
 	r.pairs(func(name, value string) { st.settings[name] = value })
-	r.text() // what a cluster's servers sign with
+	r.text() // secret of the cluster's servers
 	r.number()
 	compressed := r.number() == 1
 	st.text = r.text()
@@ -252,7 +253,7 @@ func (c *session) statement() (st statement, method compress.Method, err error) 
 	return st, method, r.err
 }
 
-// block reads a packet of data.
+// block reads a data packet.
 func (c *session) block() (*proto.Block, string, error) {
 	for {
 		packet, err := c.in.ReadByte()
@@ -264,7 +265,7 @@ func (c *session) block() (*proto.Block, string, error) {
 		case proto.ClientCancel:
 			continue // the client closes the connection next
 		default:
-			return nil, "", fmt.Errorf("the packet %d is no data", packet)
+			return nil, "", fmt.Errorf("packet %d has no data", packet)
 		}
 		name, err := c.in.Str()
 		if err != nil {
@@ -283,7 +284,7 @@ func newBlock() *proto.Block {
 	return &proto.Block{ServerContext: &column.ServerContext{Timezone: time.UTC}}
 }
 
-// data reads blocks up to the empty one, in the engine's form. All of an insert is here before any of it counts: a
+// data reads blocks up to the empty one, in the engine's format. An insert is complete before any of it counts: a
 // client that dies half way has inserted nothing.
 func (c *session) data() ([]byte, error) {
 	var all wire.Buffer
@@ -301,7 +302,7 @@ func (c *session) data() ([]byte, error) {
 	}
 }
 
-// announce tells a client that is about to insert the columns' names and types.
+// announce sends the names and types of the columns to a client that is about to insert.
 func (c *session) announce(st statement, table, columns string) error {
 	all, err := c.describe(st, table)
 	if err != nil {
@@ -322,26 +323,26 @@ func (c *session) announce(st statement, table, columns string) error {
 	return c.header(list)
 }
 
-// header sends a block without rows. Encoding one with the driver's code would not do: it begins some columns with
-// what only columns that have rows begin with.
+// header sends a block without rows. The driver's encoder cannot be used: it begins some columns with a prefix that
+// only columns with rows have.
 func (c *session) header(list []described) error {
 	return c.packet(func() error {
 		if err := (&proto.Block{}).EncodeHeader(&c.out, revision); err != nil {
 			return err
 		}
-		c.out.Buf = c.out.Buf[:len(c.out.Buf)-2] // the numbers of columns and rows, of none
+		c.out.Buf = c.out.Buf[:len(c.out.Buf)-2] // without the numbers of columns and rows
 		c.out.PutUVarInt(uint64(len(list)))
 		c.out.PutUVarInt(0)
 		for _, d := range list {
 			c.out.PutString(d.name)
 			c.out.PutString(d.kind)
-			c.out.PutBool(false) // of the usual serialization
+			c.out.PutBool(false) // default serialization
 		}
 		return nil
 	})
 }
 
-// blocks sends a result, its columns first.
+// blocks sends a result, starting with its columns.
 func (c *session) blocks(result []byte) error {
 	in := wire.NewReader(strings.NewReader(string(result)))
 	for first := true; ; first = false {
@@ -350,7 +351,7 @@ func (c *session) blocks(result []byte) error {
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
-			return failure("Code: 1. DB::Exception: the result can't be passed on: " + err.Error())
+			return failure("Code: 1. DB::Exception: the result cannot be encoded: " + err.Error())
 		}
 		if first {
 			var list []described
@@ -369,10 +370,10 @@ func (c *session) blocks(result []byte) error {
 	}
 }
 
-// packet sends data that f puts into the buffer.
+// packet sends the data that f puts into the buffer.
 func (c *session) packet(f func() error) error {
 	c.out.PutByte(proto.ServerData)
-	c.out.PutString("") // of no table
+	c.out.PutString("") // no table name
 	start := len(c.out.Buf)
 	if err := f(); err != nil {
 		return err
@@ -409,7 +410,7 @@ func (c *session) exception(err error) error {
 	c.out.PutInt32(int32(code))
 	c.out.PutString("DB::Exception")
 	c.out.PutString("DB::Exception: " + text)
-	c.out.PutString("") // no trace
+	c.out.PutString("") // no stack trace
 	c.out.PutBool(false)
 	return c.flush()
 }
@@ -420,7 +421,7 @@ func (c *session) flush() error {
 	return err
 }
 
-// fields reads a packet's parts one after the other, up to the first error.
+// fields reads the parts of a packet one after the other, up to the first error.
 type fields struct {
 	in  *wire.Reader
 	err error
@@ -453,10 +454,10 @@ func (r *fields) raw(n int) {
 	}
 }
 
-// custom is the flag of values that are written as the engine writes literals.
+// custom is the flag of values that are written as literals of the engine.
 const custom = 2
 
-// pairs reads settings or parameters, up to the empty name.
+// pairs reads settings or parameters up to the empty name.
 func (r *fields) pairs(f func(name, value string)) {
 	for {
 		name := r.text()

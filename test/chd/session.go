@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// statement is what a client asks, over either interface.
+// statement is a client's statement, from either interface.
 type statement struct {
 	text     string
 	database string            // "" is the engine's default
 	settings map[string]string // of this statement only
 	params   map[string]string
-	format   string // of the result, unless the text names another
-	data     []byte // what an insert adds
+	format   string // of the result, unless the statement names another
+	data     []byte // data of an insert
 }
 
-// serve runs a statement on a connection of its own, so that settings don't outlive it, and passes its result on; the
-// bytes are valid during the call only.
+// serve runs a statement on its own connection, so that settings do not outlive it, and passes its result on. The bytes
+// are valid only during the call.
 func (e *engine) serve(s statement, with func([]byte) error) error {
 	conn, err := e.open()
 	if err != nil {
@@ -57,8 +57,8 @@ func (e *engine) serve(s statement, with func([]byte) error) error {
 
 var insertFormat = regexp.MustCompile(`(?is)\s+FORMAT\s+(\w+)\s*;?\s*$`)
 
-// insertFrom makes an insert read a file. Data behind a statement's text would not do: the engine's parser ends it at
-// an empty line, and two line feeds may well be part of a number.
+// insertFrom makes an insert read its data from a file. Data in the statement does not work: the engine's parser ends
+// it at an empty line, and two line feeds may be part of a number.
 func insertFrom(query string, file *os.File) string {
 	format := "Native"
 	if at := insertFormat.FindStringSubmatchIndex(query); at != nil {

@@ -16,11 +16,11 @@ type action struct {
 	mask     uint64
 }
 
-// guarded are the signals whose handlers the library takes away. Without Go's, a nil dereference would end the
-// process without a word.
+// guarded are the signals whose handlers the library replaces. Without Go's handlers, a nil dereference would end the
+// process without a message.
 var guarded = []syscall.Signal{syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGILL, syscall.SIGBUS, syscall.SIGSYS, syscall.SIGFPE, syscall.SIGTSTP, syscall.SIGTRAP, syscall.SIGURG}
 
-// handlers are Go's own, as they were before the library was loaded.
+// handlers are Go's handlers from before the library was loaded.
 var handlers = sync.OnceValue(func() map[syscall.Signal]*action {
 	m := map[syscall.Signal]*action{}
 	for _, s := range guarded {
@@ -31,7 +31,7 @@ var handlers = sync.OnceValue(func() map[syscall.Signal]*action {
 	return m
 })
 
-// keepSignals calls f and puts Go's handlers back.
+// keepSignals calls f and restores Go's handlers.
 func keepSignals(f func()) {
 	list := handlers()
 	f()

@@ -1,5 +1,5 @@
-// Command kafkad runs one Kafka broker in the foreground, for whoever wants to try things by hand or from a script.
-// It prints the broker's address when it serves, and ends with ^C.
+// Command kafkad runs one Kafka broker in the foreground, for manual tests and scripts. It prints the broker's address
+// when the broker is ready, and ends with ^C.
 package main
 
 import (
@@ -16,10 +16,10 @@ import (
 
 func main() {
 	cfg := kafkatest.Config{Output: os.Stderr, Settings: map[string]string{}}
-	flag.StringVar(&cfg.Dir, "dir", "", "holds the data; a temporary folder if empty")
-	flag.IntVar(&cfg.Port, "port", 0, "on 127.0.0.1; 0 picks a free one")
+	flag.StringVar(&cfg.Dir, "dir", "", "folder of the data; empty means a temporary one")
+	flag.IntVar(&cfg.Port, "port", 0, "port on 127.0.0.1; 0 means a free one")
 	flag.IntVar(&cfg.HeapMB, "heap", 0, "megabytes; 0 means 256")
-	flag.Func("set", "a `name=value` of Kafka's server.properties, as often as needed", func(s string) error {
+	flag.Func("set", "`name=value` of Kafka's server.properties; may be repeated", func(s string) error {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
 			return fmt.Errorf("%q is not name=value", s)

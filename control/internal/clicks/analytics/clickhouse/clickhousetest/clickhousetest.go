@@ -1,6 +1,6 @@
-// Package clickhousetest starts ClickHouse for tests: the real engine behind its HTTP and native interfaces, as the
-// program in test/chd has it. The engine itself is a library that deploy/dev/parts fetches; CHDB_LIB says where another
-// one is. Where there is none, tests fail, and say so.
+// Package clickhousetest starts ClickHouse for tests: the real engine behind its HTTP and native interfaces, in the
+// program test/chd. The engine is a library that deploy/dev/parts downloads. CHDB_LIB names another one. Without the
+// library, tests fail with a message.
 package clickhousetest
 
 import (
@@ -19,20 +19,20 @@ import (
 	"testing"
 )
 
-// library is where deploy/dev/parts puts the engine, in the user's cache folder.
+// library is where deploy/dev/parts puts the engine, below the user's cache folder.
 const library = "shortline/chdb-26.5.3/libchdb.so"
 
-// Server is one running server. It ends with the test's process at the latest.
+// Server is a running server. It ends with the test's process at the latest.
 type Server struct {
 	dir, lib    string
-	url, native string // without a database
+	url, native string // without a database name
 
 	cmd   *exec.Cmd
 	stdin io.Closer
 	ended chan struct{}
 }
 
-// Start runs a server on the tables in dir, which is made if it is missing, until the test ends or Kill is called.
+// Start runs a server with the tables in dir, which is created if it is missing, until the test ends or Kill is called.
 func Start(t testing.TB, dir string) *Server {
 	t.Helper()
 	s := &Server{dir: dir, lib: lookFor(t)}
@@ -43,16 +43,16 @@ func Start(t testing.TB, dir string) *Server {
 	return s
 }
 
-// At is a server that another process has started, to Ask.
+// At returns a server that another process has started. Only Ask can be used.
 func At(url string) *Server { return &Server{url: url} }
 
-// Kill ends the server as kill -9 does, and waits until it is gone.
+// Kill kills the server as kill -9 does, and waits until it has ended.
 func (s *Server) Kill() {
 	_ = s.cmd.Process.Kill() // it may have ended already
 	<-s.ended
 }
 
-// Restart starts the server again after Kill, on the same tables and address.
+// Restart starts the server again after Kill, with the same tables and address.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	if err := s.start(); err != nil {
@@ -60,7 +60,7 @@ func (s *Server) Restart(t testing.TB) {
 	}
 }
 
-// Ask runs a statement and returns the answer in tab-separated text.
+// Ask runs a statement and returns the result as tab-separated text.
 func (s *Server) Ask(ctx context.Context, statement string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader(statement))
 	if err != nil {
@@ -78,20 +78,20 @@ func (s *Server) Ask(ctx context.Context, statement string) (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// Database makes an empty database and returns its URL.
+// Database creates an empty database and returns its URL.
 func (s *Server) Database(ctx context.Context) (string, error) {
 	name := "t_" + strings.ToLower(rand.Text())
 	_, err := s.Ask(ctx, "CREATE DATABASE "+name)
 	return s.URL(name), err
 }
 
-// URL is that of a database over HTTP, NativeURL over the native protocol.
+// URL returns the URL of a database over HTTP; NativeURL returns the URL over the native protocol.
 func (s *Server) URL(database string) string { return s.url + "/" + database }
 
-// NativeURL is what URL says.
+// NativeURL is like URL, for the native protocol.
 func (s *Server) NativeURL(database string) string { return s.native + "/" + database }
 
-// Database makes an empty database on a server that all tests of the process share, and returns its URL.
+// Database creates an empty database on a server that all tests of the process share, and returns its URL.
 func Database(t testing.TB) string {
 	t.Helper()
 	s := ofProcess(t)
@@ -102,7 +102,7 @@ func Database(t testing.TB) string {
 	return url
 }
 
-// NativeDatabase is Database with the URL of the native protocol.
+// NativeDatabase is like Database, with the URL of the native protocol.
 func NativeDatabase(t testing.TB) string {
 	t.Helper()
 	url := Database(t)
@@ -119,7 +119,7 @@ func ofProcess(t testing.TB) *Server {
 	return s
 }
 
-// shared ends with the process, and its folder with it.
+// shared ends with the process, and its folder is removed with it.
 var shared = sync.OnceValues(func() (*Server, error) {
 	s := &Server{lib: path()}
 	return s, s.start()
@@ -130,7 +130,7 @@ func lookFor(t testing.TB) string {
 	t.Helper()
 	p := path()
 	if _, err := os.Stat(p); err != nil {
-		t.Fatalf("ClickHouse's engine is not here (%v): deploy/dev/parts fetches it", err)
+		t.Fatalf("the ClickHouse engine is missing (%v): deploy/dev/parts downloads it", err)
 	}
 	return p
 }
@@ -179,13 +179,13 @@ func (s *Server) start() error {
 	s.cmd, s.ended = cmd, ended
 	if err != nil {
 		s.Kill()
-		return fmt.Errorf("start ClickHouse: it ended before it answered: %w", err)
+		return fmt.Errorf("start ClickHouse: it ended before it was ready: %w", err)
 	}
 	s.url, s.native = strings.TrimSpace(urls[0]), strings.TrimSpace(urls[1])
 	return nil
 }
 
-// build makes the server's program, once in a process; the next process finds most of the work done.
+// build builds the server's program once per process. Later processes find it in the build cache.
 var build = sync.OnceValues(func() (string, error) {
 	source, err := folder()
 	if err != nil {
@@ -199,7 +199,7 @@ var build = sync.OnceValues(func() (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	fresh, err := os.CreateTemp(dir, "chd-*") // other processes may be starting theirs
+	fresh, err := os.CreateTemp(dir, "chd-*") // other processes may be running theirs
 	if err != nil {
 		return "", err
 	}
@@ -215,7 +215,7 @@ var build = sync.OnceValues(func() (string, error) {
 	return program, os.Rename(fresh.Name(), program)
 })
 
-// folder is that of the program's source, above the test's.
+// folder returns the folder of the program's source, above the test's folder.
 func folder() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -223,7 +223,7 @@ func folder() (string, error) {
 	}
 	for {
 		if source := filepath.Join(dir, "test", "chd"); filepath.Dir(dir) == dir {
-			return "", errors.New("test/chd is not above this test's folder")
+			return "", errors.New("no folder above this test has test/chd")
 		} else if _, err := os.Stat(filepath.Join(source, "go.mod")); err == nil {
 			return source, nil
 		}
