@@ -7,20 +7,20 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Arms draws one of a link's variants by weight, in constant time: Walker's alias method with Vose's
-// construction, in whole numbers so that the chances are exact to 1 in 2^64. The zero Arms draws nothing.
+// Arms draws one of a link's variants by weight in constant time. It uses Walker's alias method with Vose's
+// construction in integers, so the chances are exact to 1 in 2^64. The zero Arms draws nothing.
 type Arms struct {
 	columns []column
 }
 
-// column is one of as many equally likely columns as there are variants: it belongs to its own variant up to
-// keep, and to another beyond.
+// column is one of n equally likely columns for n variants. Below keep it stands for its own variant, and above for
+// another one.
 type column struct {
-	keep  uint64 // out of 2^64; math.MaxUint64 stands for all of it
+	keep  uint64 // out of 2^64; math.MaxUint64 means the whole column
 	alias uint32
 }
 
-// newArms makes the table; variants of weight 0 are never drawn, and if all are 0 nothing is.
+// newArms builds the table. Variants of weight 0 are never drawn; if all weights are 0, nothing is drawn.
 func newArms(variants []link.Variant) Arms {
 	var sum uint64
 	for i := range variants {
@@ -30,7 +30,7 @@ func newArms(variants []link.Variant) Arms {
 	if sum == 0 {
 		return Arms{}
 	}
-	// Each variant's weight times n; a full column is worth sum.
+	// share is each variant's weight times n. A full column equals sum.
 	share := make([]uint64, n)
 	var small, large []uint32
 	for i := range variants {
@@ -43,7 +43,7 @@ func newArms(variants []link.Variant) Arms {
 	}
 	columns := make([]column, n)
 	for len(small) > 0 {
-		// As long as a column is short of sum another is above it: the shares add up to n times sum exactly.
+		// If one column is below sum, another one is above: the shares add up to exactly n times sum.
 		s, l := small[len(small)-1], large[len(large)-1]
 		small = small[:len(small)-1]
 		keep, _ := bits.Div64(share[s], 0, sum)
@@ -59,12 +59,12 @@ func newArms(variants []link.Variant) Arms {
 	return Arms{columns: columns}
 }
 
-// Draw turns 64 random bits into the index of a variant in the link's record, or -1 if there is none to draw.
+// Draw maps 64 random bits to the index of a variant in the link's record, or to -1 if there is none.
 func (a *Arms) Draw(random uint64) int {
 	if len(a.columns) == 0 {
 		return -1
 	}
-	// The product's upper half is the column, the lower half what is left of the randomness.
+	// The upper half of the product is the column. The lower half is the remaining randomness.
 	hi, lo := bits.Mul64(random, uint64(len(a.columns)))
 	if c := &a.columns[hi]; lo >= c.keep {
 		return int(c.alias)
@@ -72,8 +72,8 @@ func (a *Arms) Draw(random uint64) int {
 	return int(hi)
 }
 
-// Odds are a variant's weight and the sum of all weights: Draw gives its index in weight of total cases. The sum is 0
-// if there is nothing to draw.
+// Odds returns a variant's weight and the sum of all weights: Draw returns the variant's index in weight of total
+// cases. The sum is 0 if there is nothing to draw.
 func Odds(variants []link.Variant, i int) (weight, total int64) {
 	for j := range variants {
 		total += int64(variants[j].Weight)

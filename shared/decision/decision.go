@@ -1,12 +1,12 @@
-// Package decision says where one visit of a link leads: what stands in its way, which rule or variant chooses the
-// destination, and whether that destination is this very service.
+// Package decision decides where one visit of a link leads: which barrier stops the visit, which rule or variant
+// chooses the destination, and whether the destination is this service.
 //
-// It owns the order of these questions and promises that everybody who asks gets the same answers: an edge, for
-// each visitor, without allocating, and the control plane, to explain them to a link's owner. An answer depends on
-// the arguments alone; even chance is one of them.
+// It defines the order of these decisions. Edges use it for each visitor, without allocating, and the control plane
+// uses it to explain a decision to the link's owner, so both get the same answer. A result depends only on the
+// arguments, which include the random number.
 //
-// It leaves to others: finding the link, knowing the visitor (package visitor), evaluating conditions (package rule)
-// and writing the destination down with its parameters (package link).
+// Other packages find the link, describe the visitor (package visitor), evaluate conditions (package rule) and add
+// parameters to the destination (package link).
 package decision
 
 import (
@@ -14,39 +14,39 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// Outcome is what a visitor of a link is answered with.
+// Outcome is the kind of response to a visitor.
 type Outcome uint8
 
-// The outcomes.
+// Outcomes.
 const (
-	Follow      Outcome = iota // a redirect to the destination
-	Gone                       // the link is turned off or has expired
-	Preview                    // the page for social crawlers
-	AskPassword                // the form for the link's password
+	Follow      Outcome = iota // redirect to the destination
+	Gone                       // the link is inactive or has expired
+	Preview                    // preview page for social crawlers
+	AskPassword                // password form
 )
 
-// Barrier is what of a link may stand between a visitor and its destination.
+// Barrier is the data of a link that can stop a visit before the destination.
 type Barrier struct {
-	ExpiresAt   int64 // Unix milliseconds, 0 for never
+	ExpiresAt   int64 // Unix milliseconds; 0: never
 	Inactive    bool
 	HasPassword bool
 	HasPreview  bool
 }
 
-// BarrierOf reads a link's barrier from its record.
+// BarrierOf returns the barrier of a record.
 func BarrierOf(r *link.Record) Barrier {
 	return Barrier{ExpiresAt: r.ExpiresAt, Inactive: r.Inactive, HasPassword: r.PasswordHash != "", HasPreview: !r.Preview.IsZero()}
 }
 
-// Visit is what a barrier asks about a visitor.
+// Visit is the data of a visitor that a barrier needs.
 type Visit interface {
 	UnixMilli() int64
-	// Crawler reports whether a social network is asking, to show a preview of the link. It is asked only where the
+	// Crawler reports whether the visitor is a social network that fetches a link preview. It is called only if the
 	// answer matters.
 	Crawler() bool
 }
 
-// Meet says what stands between the visitor and the destination; Follow if nothing does.
+// Meet returns the barrier that stops the visitor, or Follow if none does.
 func (b Barrier) Meet(v Visit) Outcome {
 	switch {
 	case b.Inactive || b.ExpiresAt != 0 && v.UnixMilli() >= b.ExpiresAt:
@@ -59,15 +59,15 @@ func (b Barrier) Meet(v Visit) Outcome {
 	return Follow
 }
 
-// Choice is where one visit leads. Rule or Variant is set if that is what chose the target.
+// Choice is the destination of one visit. Rule or Variant is set if it chose the target.
 type Choice struct {
 	Target  string
 	Rule    link.ID
 	Variant link.ID
 }
 
-// Choose picks a destination of a link that may be followed: the first rule that matches, else a variant, else
-// where the link leads by itself. draw, any 64 random bits, is the chance that variants are drawn with.
+// Choose returns the destination of a link that may be followed: the first matching rule, else a variant, else the
+// link's own destination. draw is 64 random bits for the choice of a variant.
 func (p *Plan) Choose(f rule.Facts, draw uint64) Choice {
 	if p.routed > 0 {
 		if i := p.joined.First(f); i >= 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// visitor is a visitor by facts, who is asked whether they are a crawler only where that matters.
+// visitor is a visitor with given facts. Crawler may be called only if the answer matters.
 type visitor struct {
 	facts   map[rule.Field]string
 	now     int64
@@ -51,7 +51,7 @@ func TestBarrier_order(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, q.want)
 		}
 		if asked && (q.r.Preview.IsZero() || q.r.PasswordHash != "") {
-			t.Errorf("%s: the visitor was looked at in vain", name)
+			t.Errorf("%s: Crawler was called without need", name)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestChoose_order(t *testing.T) {
 	}
 }
 
-// Not parallel: it counts what the whole process has on its heap.
+// Not parallel: it measures the heap of the whole process.
 func TestCompact_is_few_pieces_of_memory(t *testing.T) {
 	r := record()
 	r.Slug, r.Title, r.PasswordHash = "a-slug", "a title", "a hash"
@@ -137,11 +137,11 @@ func TestCompact_is_few_pieces_of_memory(t *testing.T) {
 	}
 	objectsThen, bytesThen := onHeap()
 	if each := float64(objectsThen-objects) / n; each > 10 {
-		t.Errorf("%.1f pieces of memory a plan", each)
+		t.Errorf("%.1f allocations per plan", each)
 	}
-	// A cache relies on it, roughly.
-	if each, said := (bytesThen-bytes)/n, plans[0].Size(); said < each*2/3 || said > each*3/2 {
-		t.Errorf("%d bytes a plan, which says %d", each, said)
+	// Caches rely on this estimate.
+	if each, size := (bytesThen-bytes)/n, plans[0].Size(); size < each*2/3 || size > each*3/2 {
+		t.Errorf("%d bytes per plan, but Size returns %d", each, size)
 	}
 	runtime.KeepAlive(plans)
 }
@@ -166,7 +166,7 @@ func TestArms_draw_by_weight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A sweep over evenly spaced values instead of random ones: the shares must come out exactly.
+		// Evenly spaced values instead of random ones: the shares must match exactly.
 		const draws = 1 << 20
 		got, total := make([]int, len(weights)), 0
 		for i := range uint64(draws) {
@@ -183,7 +183,7 @@ func TestArms_draw_by_weight(t *testing.T) {
 			}
 			sum += chance
 			if math.Abs(float64(got[i])-chance*draws) > float64(len(weights)+1) {
-				t.Errorf("weights %v: variant %d was drawn %d times, its chance is %f", weights, i, got[i], chance)
+				t.Errorf("weights %v: variant %d was drawn %d times, want a share of %f", weights, i, got[i], chance)
 			}
 		}
 		if total != 0 && total != draws || math.Abs(sum-float64(total)/draws) > 1e-9 {
@@ -225,12 +225,12 @@ func TestHome(t *testing.T) {
 	}
 	for _, base := range []string{"", "sho.rt", "ftp://sho.rt", "https://", "%"} {
 		if _, err := decision.ParseHome(base); err == nil {
-			t.Errorf("%q is taken", base)
+			t.Errorf("%q was accepted", base)
 		}
 	}
 }
 
-// Not parallel: AllocsPerRun counts the whole process.
+// Not parallel: AllocsPerRun measures the whole process.
 func TestDecisions_allocate_nothing(t *testing.T) {
 	r := record()
 	p, err := decision.Compile(&r, rule.Options{})

@@ -7,13 +7,13 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Home is the host under which this service is reached: a destination there would lead a visitor in circles.
+// Home is the host of this service. A destination there would be a redirect loop.
 type Home struct {
 	name string // lower case, no trailing dot
-	port string // compared only where it is not "", which is so for addresses and localhost
+	port string // "": any port; set only for IP addresses and localhost
 }
 
-// ParseHome reads BASE_URL.
+// ParseHome parses BASE_URL.
 func ParseHome(base string) (Home, error) {
 	u, err := link.ParseBaseURL(base)
 	if err != nil {
@@ -32,8 +32,8 @@ func ParseHome(base string) (Home, error) {
 	return h, nil
 }
 
-// Has reports whether a destination, an absolute URL, leads to this host, whatever its case, user part,
-// trailing dot or port. A host that is known by address only is told from others on its machine by the port.
+// Has reports whether a destination, an absolute URL, leads to this host, regardless of case, user part, trailing dot
+// or port. For IP addresses and localhost the port must match, because the machine may run other services.
 func (h Home) Has(destination string) bool {
 	i := 0
 	for i < len(destination) && destination[i] != ':' {

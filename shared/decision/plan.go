@@ -12,18 +12,17 @@ import (
 
 // Plan is the compiled form of a link's record. It may be shared and must not be changed.
 //
-// What every visit looks at comes first, close together: a plan is seldom near the processor.
+// The fields that every visit reads come first, close together, because a plan is seldom in the processor's cache.
 type Plan struct {
-	// Variants draws an index into the record's variants, and nothing unless A/B testing is on.
+	// Variants draws an index into the record's variants. It draws nothing unless A/B testing is on.
 	Variants Arms
-	ends     []end    // where rules lead, in their order, and after them where variants do, in theirs
-	text     string   // what ends are made of
-	routed   int      // how many of ends are of rules
-	joined   rule.Set // the rules' programs
-	// Record is the record, without its rules and variants in a plan that is Compact.
+	ends     []end    // destinations of the rules in order, then of the variants
+	text     string   // backing text of ends
+	routed   int      // number of ends that belong to rules
+	joined   rule.Set // compiled rules
+	// Record is the record; in a Compact plan without rules and variants.
 	Record link.Record
-	// Rules are the link's rules in the order they are tried, empty unless smart routing is on, and in a plan that is
-	// Compact.
+	// Rules are the compiled rules in evaluation order. Empty if smart routing is off, and in a Compact plan.
 	Rules []Rule
 }
 
@@ -35,7 +34,8 @@ type Rule struct {
 	Program *rule.Program
 }
 
-// end is where a rule or a variant leads: a piece of Plan.text. It holds no pointer, for the garbage collector's sake.
+// end is the destination of a rule or variant as a range of Plan.text. It has no pointer, which saves work for the
+// garbage collector.
 type end struct {
 	id         link.ID
 	at, length uint32
@@ -43,23 +43,22 @@ type end struct {
 
 func (p *Plan) target(e *end) string { return p.text[e.at : e.at+e.length] }
 
-// Check reports what keeps a record's rules from compiling, nil if they do. It is Compile for those who don't want the
-// plan yet, at a fraction of the price.
+// Check returns the error that Compile would return for a record's rules. It is much cheaper than Compile.
 func Check(r *link.Record, opts rule.Options) (err error) {
 	defer caught(r, &err)
 	_, err = compileRules(r, opts)
 	return err
 }
 
-// caught turns a panic of the rule compiler into an error: rules are written by people, and one link's must stop nobody
-// else's.
+// caught turns a panic of the rule compiler into an error, because users write rules and one faulty link must not
+// affect others.
 func caught(r *link.Record, err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("compiling the rules of link %d panicked: %v", r.Num, v)
 	}
 }
 
-// Compile makes a plan, which keeps the record's slices. After an error there is none.
+// Compile compiles a record. The plan keeps the record's slices.
 func Compile(r *link.Record, opts rule.Options) (p Plan, err error) {
 	defer caught(r, &err)
 	p = Plan{Record: *r}
@@ -89,9 +88,9 @@ func Compile(r *link.Record, opts rule.Options) (p Plan, err error) {
 	return p, nil
 }
 
-// Compact gives a plan that chooses as p does, for caches of many: without what only explanations look at, and in a
-// few pieces of memory that hold hardly any pointers and that nobody else has a part in. A garbage collection costs
-// by the piece and by the pointer.
+// Compact returns a plan that decides like p, for caches of many plans. It omits data that only explanations need. It
+// consists of a few allocations with very few pointers, shared with nobody, because garbage collection costs time per
+// allocation and per pointer.
 func (p *Plan) Compact() Plan {
 	c := *p
 	c.Rules, c.Record.Rules, c.Record.Variants = nil, nil, nil
@@ -116,7 +115,7 @@ func (p *Plan) Compact() Plan {
 	return c
 }
 
-// recordTexts are the record's own texts, without its rules and variants.
+// recordTexts returns the record's own texts, without those of rules and variants.
 func recordTexts(r *link.Record) [16]*string {
 	u, v := &r.UTM, &r.Preview
 	return [...]*string{
@@ -126,7 +125,7 @@ func recordTexts(r *link.Record) [16]*string {
 	}
 }
 
-// Size is about how many bytes of memory a Compact plan holds on to, for caches.
+// Size returns the approximate memory of a Compact plan in bytes, for caches.
 func (p *Plan) Size() int {
 	size := int(unsafe.Sizeof(*p)) - int(unsafe.Sizeof(p.joined)) + p.joined.Size() +
 		len(p.Variants.columns)*int(unsafe.Sizeof(column{})) + len(p.ends)*int(unsafe.Sizeof(end{})) + len(p.text)

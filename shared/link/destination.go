@@ -9,25 +9,25 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// MaxDestination is how long a destination may be, in bytes, in the form in which it is kept.
+// MaxDestination is the maximum length of a stored destination, in bytes.
 const MaxDestination = 2048
 
-// Policy says where destinations may lead.
+// Policy restricts destinations.
 type Policy struct {
-	// Hosts are the names under which the service itself answers, as a host or as host:port. A destination there would
-	// lead visitors round in circles. A public name counts with every port; an IP address or a name of the local network
-	// counts with its own port only (80 and 443 where none is given), since a developer's machine has other servers too. An entry that is no host is ignored.
+	// Hosts are the names of this service, as host or host:port. A destination there would cause a redirect loop. A
+	// public name matches with every port. An IP address or a local name matches only with its own port (default 80
+	// and 443), because a developer's machine runs other servers too. Entries that are not hosts are ignored.
 	Hosts []string
 
-	// AllowPrivate permits hosts that only make sense inside a network: private, loopback, link-local and other special
-	// addresses, localhost, names without a dot, and names under .local, .internal and the like.
+	// AllowPrivate permits hosts that exist only inside a network: private, loopback, link-local and other special
+	// addresses, localhost, names without a dot, and names under .local, .internal and similar domains.
 	AllowPrivate bool
 }
 
-// ErrOwnHost is what CheckDestination returns for an address at one of Policy.Hosts.
+// ErrOwnHost is returned by CheckDestination for an address at one of Policy.Hosts.
 var ErrOwnHost = errors.New("must not be one of this service's own short links")
 
-// Errors follow the name of the field that holds the address: "originalUrl: must be an http or https address".
+// An error continues a sentence that begins with the field's name: "originalUrl: must be an http or https address".
 var (
 	errDestinationEmpty   = errors.New("must not be empty")
 	errDestinationLong    = fmt.Errorf("must be at most %d bytes long", MaxDestination)
@@ -43,19 +43,19 @@ var (
 	errDestinationPrivate = errors.New("must not lead into a private network")
 )
 
-// CheckDestination decides whether links may lead to an address and returns the form to keep. The error tells
-// the user what the address must be, to stand after the name of the field.
+// CheckDestination validates a destination and returns the form to store. Its error is written to follow the field's
+// name.
 //
-// The result is visible ASCII without spaces, at most MaxDestination bytes, an absolute http or https URL that net/url
-// can parse, and CheckDestination returns it unchanged. What is in order already is kept byte for byte; a host in other
-// letters becomes its IDNA form, and other bytes beyond ASCII are percent-encoded.
+// The result is visible ASCII without spaces, at most MaxDestination bytes long, an absolute http or https URL that
+// net/url can parse, and a fixed point of CheckDestination. Valid input is kept byte for byte, with two exceptions: a
+// non-ASCII host becomes its IDNA form, and other non-ASCII bytes are percent-encoded.
 //
-// A user name and password before the host are kept, as they are part of the URL syntax that browsers accept; the host is
-// what follows the @. An IPv4 address has only its usual spelling: 127.1, 0x7f000001 and 2130706433, which browsers
-// would take for 127.0.0.1, are refused wherever they lead.
+// A user name and password before the host are kept, because browsers accept this URL syntax; the host follows the @.
+// An IPv4 address must have its usual spelling. Browsers read 127.1, 0x7f000001 and 2130706433 as 127.0.0.1; such
+// spellings are always rejected.
 //
-// Names are not resolved: a public name may still have a private address. Visitors are sent there by their own
-// browsers, so this protects them from surprises, not this service from requests.
+// Names are not resolved, so a public name may still have a private address. The visitor's browser follows the
+// redirect, so this check protects visitors from surprises, not this service from requests.
 func CheckDestination(raw string, p Policy) (canonical string, err error) {
 	switch {
 	case raw == "":
@@ -99,12 +99,12 @@ func CheckDestination(raw string, p Policy) (canonical string, err error) {
 	return canonical, nil
 }
 
-// parts are the pieces of an absolute URL; scheme + "://" + user + host + port + rest gives it back.
+// parts are the components of an absolute URL. scheme + "://" + user + host + port + rest is the URL again.
 type parts struct {
 	scheme string
-	user   string // with its @, or ""
+	user   string // with its @; may be ""
 	host   string
-	port   string // with its colon, or ""
+	port   string // with its colon; may be ""
 	rest   string // path, query and fragment
 }
 
@@ -139,7 +139,7 @@ func splitURL(raw string) (parts, error) {
 	if !portFine(u.port) {
 		return u, errDestinationPort
 	}
-	// In a query, browsers and servers take a lone % as it is; elsewhere it makes the URL unreadable to many.
+	// Browsers and servers accept a lone % in a query. Elsewhere many programs cannot parse the URL.
 	hierarchy, fragment, _ := strings.Cut(u.rest, "#")
 	path, _, _ := strings.Cut(hierarchy, "?")
 	if !escapesFine(path) || !escapesFine(fragment) {
@@ -148,7 +148,7 @@ func splitURL(raw string) (parts, error) {
 	return u, nil
 }
 
-// portFine checks a port with its colon. None, and a colon alone, mean the scheme's own.
+// portFine validates a port with its colon. An empty port and a lone colon mean the default port.
 func portFine(port string) bool {
 	n := 0
 	for i := 1; i < len(port); i++ {
@@ -171,7 +171,7 @@ func escapesFine(s string) bool {
 	return true
 }
 
-// hostNames maps a name in any letters to its ASCII form the way browsers do: by UTS 46 without transitional processing.
+// hostNames converts a host name to ASCII like browsers: UTS 46 without transitional processing.
 var hostNames = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckHyphens(false), idna.StrictDomainName(false))
 
 func asciiHost(host string) (string, error) {
@@ -189,7 +189,7 @@ func asciiHost(host string) (string, error) {
 	return host, nil
 }
 
-// escapeNonASCII percent-encodes the bytes that are not ASCII.
+// escapeNonASCII percent-encodes non-ASCII bytes.
 func escapeNonASCII(s string) string {
 	n := 0
 	for i := range len(s) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// host is a host in ASCII: an address, or else a name in lower case without the dot at its end.
+// host is a host in ASCII: an IP address, or a name in lower case without the trailing dot.
 type host struct {
 	addr netip.Addr
 	name string
@@ -36,7 +36,7 @@ func readHost(s string) (host, error) {
 			}
 		}
 	}
-	// Browsers read a host whose last label is a number as an IPv4 address, in whatever base.
+	// Browsers read a host whose last label is a number, in any base, as an IPv4 address.
 	last := labels[len(labels)-1]
 	if hex, ok := strings.CutPrefix(last, "0x"); strings.Trim(last, "0123456789") == "" || ok && strings.Trim(hex, "0123456789abcdef") == "" {
 		addr, err := netip.ParseAddr(name)
@@ -48,12 +48,12 @@ func readHost(s string) (host, error) {
 	return host{name: name}, nil
 }
 
-// answersAt reports whether the host of a URL is the service's own, written as a host or as host:port.
+// answersAt reports whether the host of a URL is the given host of this service, written as host or host:port.
 func (h host) answersAt(u parts, own string) bool {
 	own = strings.TrimSpace(own)
 	port := ""
 	if strings.Count(own, ":") > 1 && !strings.HasPrefix(own, "[") {
-		own = "[" + own + "]" // a bare IPv6 address
+		own = "[" + own + "]" // IPv6 address without brackets
 	} else if colon := strings.LastIndexByte(own, ':'); colon > strings.LastIndexByte(own, ']') {
 		own, port = own[:colon], own[colon:]
 	}
@@ -87,19 +87,19 @@ func (h host) loopback() bool {
 	return h.addr.IsLoopback() || h.name == "localhost" || strings.HasSuffix(h.name, ".localhost")
 }
 
-// privateNames are the top-level names that the public DNS does not have, by RFC 6761, 6762, 8375 and ICANN's
-// reservation of .internal, and what routers and old habits put in their place.
+// privateNames are top-level names that do not exist in the public DNS (RFC 6761, 6762, 8375, and ICANN's reservation
+// of .internal), and names that routers use by custom.
 var privateNames = []string{"localhost", "local", "internal", "localdomain", "home.arpa", "lan", "intranet"}
 
-// privatePrefixes are the addresses that the public internet does not route to anybody in particular, from the IANA
-// special-purpose registries. The documentation networks are not among them: nobody is there to be harmed.
+// privatePrefixes are addresses that the public internet does not route, from the IANA special-purpose registries. The
+// documentation networks are allowed: they contain no hosts.
 var privatePrefixes = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 	"192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4",
 	"::/128", "::1/128", "64:ff9b:1::/48", "100::/64", "2001::/32", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
 )
 
-// embedding are the IPv6 networks whose addresses stand for an IPv4 address, and the byte at which that begins.
+// embedding lists the IPv6 networks that embed an IPv4 address, and the byte offset of that address.
 var embedding = []struct {
 	prefix netip.Prefix
 	at     int
@@ -118,7 +118,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// private reports whether the host makes sense only inside some network.
+// private reports whether the host exists only inside a network.
 func (h host) private() bool {
 	if h.addr.IsValid() {
 		return privateAddr(h.addr)

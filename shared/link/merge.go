@@ -2,12 +2,12 @@ package link
 
 import "strings"
 
-// The campaign parameters, in the order in which they are added to a destination.
+// Names of the campaign parameters, in the order in which AppendLocation adds them to a destination.
 var utmNames = [...]string{
 	"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id", "utm_source_platform",
 }
 
-// field returns the parameter that utmNames has at i.
+// field returns the parameter with the name utmNames[i].
 func (u *UTM) field(i int) *string {
 	switch i {
 	case 0:
@@ -27,7 +27,7 @@ func (u *UTM) field(i int) *string {
 	}
 }
 
-// Or returns u with what it leaves unset taken from other: VisitorUTM(…).Or(presets) is what is in force on a click.
+// Or returns u with unset parameters taken from other. VisitorUTM(…).Or(presets) are the parameters of a click.
 func (u UTM) Or(other UTM) UTM {
 	for i := range utmNames {
 		if f := u.field(i); *f == "" {
@@ -37,21 +37,21 @@ func (u UTM) Or(other UTM) UTM {
 	return u
 }
 
-// AppendLocation appends to dst the address a visitor is sent to: the destination with the link's presets set on it,
-// and with the parameters of the visitor's own query (raw, without "?").
+// AppendLocation appends the address of a redirect to dst: the destination with the link's campaign presets and with
+// the parameters of the visitor's query (raw, without "?").
 //
-//   - A campaign parameter (utm_source, …) that the visitor brings with a value replaces the preset and what the
-//     destination has; the first one counts. Else a preset that is set replaces what the destination has. The new value
-//     stands where the old one stood, or at the end, in the order of UTM's fields.
-//   - Every other parameter of the visitor is added in its order, unless the destination has that name by then. So is a
-//     campaign parameter without a value. Names are compared decoded and by case.
-//   - The fragment stays at the end. A destination to which none of this adds anything is appended byte for byte.
+//   - A campaign parameter (utm_source, …) with a value in the visitor's query replaces the preset and the
+//     destination's own value; the first occurrence counts. Otherwise a preset replaces the destination's own value. The
+//     new value takes the position of the old one, or is appended in the order of UTM's fields.
+//   - Every other parameter of the visitor is appended in order, unless the query already has that name. So is a
+//     campaign parameter without a value. Names are compared after decoding, case-sensitively.
+//   - The fragment stays at the end. If nothing is added, the destination is appended byte for byte.
 //
-// To bound what a hostile visitor can cost, at most 32,768 pairs of names are compared; parameters of the visitor that
-// are left then are not passed on. Where a destination has 100 of its own, that is after 327 of the visitor's.
+// To bound the cost of a hostile query, at most 32,768 pairs of names are compared; the visitor's remaining parameters
+// are dropped. With 100 parameters in the destination, that happens after 327 of the visitor's.
 //
-// The visitor's values are passed on as they are encoded. Whatever the inputs hold, what is appended is visible ASCII
-// without spaces: other bytes are percent-encoded. It allocates only to grow dst, and keeps no reference to anything.
+// The visitor's values keep their encoding. For any input, the appended bytes are visible ASCII without spaces; other
+// bytes are percent-encoded. AppendLocation allocates only to grow dst, and keeps no reference to its arguments.
 func AppendLocation(dst []byte, destination string, presets UTM, visitorQuery []byte) []byte {
 	if len(visitorQuery) == 0 && presets.IsZero() {
 		return appendClean(dst, destination, keep)
@@ -87,23 +87,23 @@ func AppendLocation(dst []byte, destination string, presets UTM, visitorQuery []
 	return appendClean(m.dst, fragment, keep)
 }
 
-// maxCompared is how many pairs of names one merge compares.
+// maxCompared is the maximum number of pairs of names that one merge compares.
 const maxCompared = 1 << 15
 
-// merger is the state of one AppendLocation.
+// merger is the state of one AppendLocation call.
 type merger struct {
 	dst     []byte
-	query   int // where in dst the query begins, 0 as long as there is no "?"
+	query   int // index in dst where the query begins; 0: no "?" yet
 	presets UTM
-	visitor [len(utmNames)][]byte // encoded values
+	visitor [len(utmNames)][]byte // percent-encoded
 
-	compared int // pairs of names so far
+	compared int // pairs of names compared so far
 
-	chosen   uint8 // bits of utmNames: the parameter has a new value
-	replaced uint8 // of those, the ones still to be written
+	chosen   uint8 // bit i: utmNames[i] has a new value
+	replaced uint8 // bit i: that value is still to be written
 }
 
-// choose finds the new values of the campaign parameters.
+// choose collects the new values of the campaign parameters.
 func (m *merger) choose(presets UTM, visitorQuery []byte) {
 	m.presets = presets
 	for i := range utmNames {
@@ -123,7 +123,7 @@ func (m *merger) choose(presets UTM, visitorQuery []byte) {
 	m.replaced = m.chosen
 }
 
-// own writes the destination's own query, with new values in place of old ones.
+// own writes the destination's own query with new values in place of old ones.
 func (m *merger) own(query string) {
 	if m.chosen == 0 {
 		m.dst = appendClean(m.dst, query, keep)
@@ -138,7 +138,7 @@ func (m *merger) own(query string) {
 		at := utmIndex(nameOf(segment))
 		switch {
 		case at >= 0 && m.chosen&(1<<at) != 0 && m.replaced&(1<<at) == 0:
-			// A second one of a parameter that has got its new value: never the first of the query.
+			// A repeated parameter whose new value is already written. It is never the first of the query.
 		default:
 			if !first {
 				m.dst = append(m.dst, '&')
@@ -156,7 +156,7 @@ func (m *merger) own(query string) {
 	}
 }
 
-// begin writes what must stand before one more parameter.
+// begin writes the separator before another parameter.
 func (m *merger) begin() {
 	switch {
 	case m.query == 0:
@@ -179,7 +179,7 @@ func (m *merger) set(i int) {
 	m.dst = appendClean(m.dst, *m.presets.field(i), inValue)
 }
 
-// known reports whether the destination, by now, has a parameter of that name, or that enough has been compared.
+// known reports whether the query already has a parameter of that name, or the limit of comparisons is reached.
 func (m *merger) known(name []byte, own string) bool {
 	if i := utmIndex(name); i >= 0 && m.chosen&(1<<i) != 0 {
 		return true

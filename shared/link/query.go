@@ -5,11 +5,12 @@ import (
 	"unsafe"
 )
 
-// VisitorUTM returns the campaign parameters of a raw query (without "?"), decoded: of each the first that has a value.
+// VisitorUTM returns the campaign parameters of a raw query (without "?"), decoded. For each, the first one with a
+// value counts.
 //
-// Nothing is allocated as long as scratch has room for the values that are written with escapes; the space that they
-// took is returned, to be passed in again (cut to length 0) when u is no longer needed. The strings of u alias query and
-// the scratch memory: they are valid until either is written to. They may hold any bytes, also such that are not UTF-8.
+// It does not allocate while scratch has room for the values that contain escapes. The used part of scratch is
+// returned; pass it in again, cut to length 0, when u is no longer needed. The strings of u alias query and scratch,
+// so they are valid until either is overwritten. They may contain any bytes, including invalid UTF-8.
 func VisitorUTM(query, scratch []byte) (u UTM, used []byte) {
 	for len(query) > 0 {
 		var segment []byte
@@ -25,14 +26,14 @@ func VisitorUTM(query, scratch []byte) (u UTM, used []byte) {
 			scratch = appendDecoded(scratch, value)
 			value = scratch[start:]
 		}
-		// Strings over the bytes of a request, to spare an allocation for each. They change when the caller reuses the
-		// memory, as the comment above warns; TestVisitorUTM_aliases_its_input notices if this ever copies.
+		// The strings alias the bytes of the request, which saves one allocation each. They change if the caller
+		// reuses that memory, as documented above. TestVisitorUTM_aliases_its_input fails if this code starts to copy.
 		*u.field(i) = unsafe.String(unsafe.SliceData(value), len(value))
 	}
 	return u, scratch
 }
 
-// cutSegment splits off what stands before the first "&".
+// cutSegment splits query at the first "&".
 func cutSegment(query []byte) (segment, rest []byte) {
 	if i := bytes.IndexByte(query, '&'); i >= 0 {
 		return query[:i], query[i+1:]
@@ -40,7 +41,7 @@ func cutSegment(query []byte) (segment, rest []byte) {
 	return query, nil
 }
 
-// nameOf returns what stands before the first "=", still encoded.
+// nameOf returns the part before the first "=", still encoded.
 func nameOf[T string | []byte](segment T) T {
 	for i := range len(segment) {
 		if segment[i] == '=' {
@@ -50,9 +51,9 @@ func nameOf[T string | []byte](segment T) T {
 	return segment
 }
 
-// utmIndex returns the place in utmNames of an encoded name, or -1.
+// utmIndex returns the index of an encoded name in utmNames, or -1.
 func utmIndex[T string | []byte](name T) int {
-	// The shortest is utm_id, and an escape only makes a name longer.
+	// utm_id is the shortest name, and escapes only make names longer.
 	if len(name) < len("utm_id") || name[0] != 'u' && name[0] != '%' {
 		return -1
 	}
@@ -64,7 +65,7 @@ func utmIndex[T string | []byte](name T) int {
 	return -1
 }
 
-// sameName compares two encoded names by what they decode to.
+// sameName compares two encoded names after decoding.
 func sameName[A, B string | []byte](a A, b B) bool {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
@@ -79,7 +80,7 @@ func sameName[A, B string | []byte](a A, b B) bool {
 	return i == len(a) && j == len(b)
 }
 
-// decodeByte decodes the byte at i and says how many it took. A "%" without two hexadecimal digits stands for itself.
+// decodeByte decodes the byte at i and returns its encoded length. A "%" without two hexadecimal digits is literal.
 func decodeByte[T string | []byte](s T, i int) (c byte, n int) {
 	switch s[i] {
 	case '+':
@@ -103,7 +104,7 @@ func appendDecoded(dst, value []byte) []byte {
 	return dst
 }
 
-// byteSet has a bit for each byte that appendClean leaves as it is.
+// byteSet is a set of the bytes that appendClean does not encode.
 type byteSet [4]uint64
 
 func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
@@ -119,15 +120,15 @@ func without(chars string) byteSet {
 }
 
 var (
-	// keep is for what was validated as a whole: all visible ASCII.
+	// keep is for validated text: all visible ASCII.
 	keep = without("")
-	// inQuery is for encoded text from a stranger: nothing that ends the query or that a page might misread.
+	// inQuery is for encoded text from a visitor: no byte that ends the query or is special in HTML.
 	inQuery = without("#\"<>\\^`{|}")
-	// inValue is for plain text that becomes a value.
+	// inValue is for plain text that becomes a parameter's value.
 	inValue = without("#\"<>\\^`{|}%&+=?/:;,@$'()*!~[]")
 )
 
-// appendClean appends s with the bytes outside of the set percent-encoded.
+// appendClean appends s and percent-encodes bytes outside the set.
 func appendClean[T string | []byte](dst []byte, s T, set byteSet) []byte {
 	if set == keep && visible(s) {
 		return append(dst, s...)
@@ -143,14 +144,15 @@ func appendClean[T string | []byte](dst []byte, s T, set byteSet) []byte {
 	return append(dst, s[start:]...)
 }
 
-// visible reports whether all bytes are visible ASCII, eight at a time.
+// visible reports whether all bytes are visible ASCII. It tests eight bytes at a time.
 func visible[T string | []byte](s T) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
 		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-		// The terms: a byte from 0x80 on, 0x7F, and one below 0x21. The sums carry only out of bytes that are bad already.
+		// The terms detect bytes from 0x80 on, 0x7F, and bytes below 0x21. Only bytes that are already bad cause a
+		// carry.
 		if (w|(w+ones)|(w-0x21*ones))&high != 0 {
 			return false
 		}

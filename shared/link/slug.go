@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// Bounds of a slug, in bytes.
+// Limits of a slug's length, in bytes.
 const (
 	MinSlug = 3
 	MaxSlug = 50
 )
 
 const (
-	// slugAlphabet has no 0 O 1 I l, which people mistake for one another.
+	// slugAlphabet omits 0 O 1 I l, which people confuse.
 	slugAlphabet = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 	newSlugLen   = 7
 )
 
-// reserved are the words that the service itself answers to, or may want to.
+// reserved lists words that are, or may become, paths of the service itself.
 var reserved = []string{
 	"api", "static", "health", "healthz", "readyz", "metrics", "favicon.ico", "robots.txt",
 	"info", "verify", "console", "admin", "login",
 }
 
-// ValidSlug reports whether s has the form of a slug: 3 to 50 of A-Z a-z 0-9 _ and -. It does not allocate. Whether
-// the slug may be given out is another question, see Reserved.
+// ValidSlug reports whether s is a well-formed slug: 3 to 50 of A-Z a-z 0-9 _ and -. It does not allocate. It does not
+// check reserved words, see Reserved.
 func ValidSlug[T ~string | ~[]byte](s T) bool {
 	if len(s) < MinSlug || len(s) > MaxSlug {
 		return false
@@ -37,7 +37,7 @@ func ValidSlug[T ~string | ~[]byte](s T) bool {
 	return true
 }
 
-// slugBytes has a bit for each byte that may stand in a slug.
+// slugBytes is the set of bytes that a slug may contain.
 var slugBytes = func() (set [4]uint64) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") {
 		set[c>>6] |= 1 << (c & 63)
@@ -45,7 +45,7 @@ var slugBytes = func() (set [4]uint64) {
 	return set
 }()
 
-// Reserved reports whether the slug, in any case, is a word that the service keeps for itself.
+// Reserved reports whether the slug, in any case, is a reserved word.
 func Reserved(slug string) bool {
 	for _, word := range reserved {
 		if strings.EqualFold(word, slug) {
@@ -55,10 +55,10 @@ func Reserved(slug string) bool {
 	return false
 }
 
-// NewSlug returns 7 random characters that are valid and not reserved. There are about two million million such
-// slugs: the caller still checks that the slug is free, and takes another if it is not.
+// NewSlug returns 7 random characters that are valid and not reserved. There are about two million million such slugs.
+// The caller checks that the slug is free, and draws another if it is not.
 func NewSlug() string {
-	// Bytes beyond the last whole multiple of the alphabet are passed over, so that all characters are equally likely.
+	// Bytes above the last whole multiple of the alphabet are skipped, so that all characters are equally likely.
 	const usable = 256 - 256%len(slugAlphabet)
 	for {
 		var slug [newSlugLen]byte

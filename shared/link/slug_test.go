@@ -67,7 +67,7 @@ func TestNewSlug(t *testing.T) {
 			letters[c]++
 		}
 	}
-	// 140,000 draws from 57 letters: 2,456 of each, give or take 50. Eight times that is no accident.
+	// 140,000 draws from 57 letters: 2,456 of each, with a standard deviation of 50. Eight times that is no accident.
 	if len(letters) != 57 {
 		t.Errorf("%d letters occur", len(letters))
 	}
