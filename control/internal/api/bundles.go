@@ -20,7 +20,7 @@ type Bundle struct {
 	Status      string      `json:"status" enum:"ACTIVE,ARCHIVED"`
 	UserID      string      `json:"userId"`
 	URLCount    int         `json:"urlCount"`
-	TotalClicks int64       `json:"totalClicks" doc:"The sum of the links' click counts."`
+	TotalClicks int64       `json:"totalClicks" doc:"Sum of the links' click counters."`
 	URLs        []BundleURL `json:"urls" doc:"In order."`
 	CreatedAt   Time        `json:"createdAt"`
 	UpdatedAt   Time        `json:"updatedAt"`
@@ -36,7 +36,7 @@ type BundleURL struct {
 	ClickCount  int64   `json:"clickCount"`
 	Status      string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED"`
 	CreatedAt   Time    `json:"createdAt"`
-	Order       int     `json:"order" doc:"The place in the bundle, from 0 without gaps."`
+	Order       int     `json:"order" doc:"Position in the bundle, from 0 without gaps."`
 }
 
 func (s *Server) bundleOf(b *bundles.Bundle) Bundle {
@@ -71,22 +71,22 @@ func (s *Server) registerBundles() {
 	handle(s, declare(http.MethodGet, "/{id}", "getBundle", "Get a bundle with its links"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
 		return s.bundleAnswer(s.Bundles.Get(ctx, principal(ctx), in.ID))
 	})
-	handle(s, declare(http.MethodPut, "/{id}", "updateBundle", "Change what is given of a bundle"), s.updateBundle)
+	handle(s, declare(http.MethodPut, "/{id}", "updateBundle", "Update the given fields of a bundle"), s.updateBundle)
 	handle(s, declare(http.MethodDelete, "/{id}", "deleteBundle", "Delete a bundle; its links stay"), func(ctx context.Context, in *ByID) (*noContent, error) {
 		return nil, s.Bundles.Delete(ctx, principal(ctx), in.ID)
 	})
-	handle(s, declare(http.MethodPost, "/{id}/archive", "archiveBundle", "Hide a bundle from lists"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
+	handle(s, declare(http.MethodPost, "/{id}/archive", "archiveBundle", "Archive a bundle, which hides it from lists"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
 		return s.bundleAnswer(s.Bundles.Archive(ctx, principal(ctx), in.ID))
 	})
-	handle(s, declare(http.MethodPost, "/{id}/restore", "restoreBundle", "Show an archived bundle in lists again"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
+	handle(s, declare(http.MethodPost, "/{id}/restore", "restoreBundle", "Restore an archived bundle"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
 		return s.bundleAnswer(s.Bundles.Restore(ctx, principal(ctx), in.ID))
 	})
 	stats := declare(http.MethodGet, "/{id}/stats", "bundleStats", "Count the clicks of a bundle's links")
 	stats.Limit = limitAnalytics
 	handle(s, stats, s.bundleStats)
 	handle(s, declare(http.MethodPost, "/{id}/urls", "addToBundle", "Add a link to the end of a bundle"), s.addToBundle)
-	handle(s, declare(http.MethodPost, "/{id}/urls/batch", "addManyToBundle", "Add links to the end of a bundle; those in it are skipped"), s.addManyToBundle)
-	remove := declare(http.MethodDelete, "/{id}/urls/{urlId}", "removeFromBundle", "Take a link out of a bundle")
+	handle(s, declare(http.MethodPost, "/{id}/urls/batch", "addManyToBundle", "Add links to the end of a bundle; links already in it are skipped"), s.addManyToBundle)
+	remove := declare(http.MethodDelete, "/{id}/urls/{urlId}", "removeFromBundle", "Remove a link from a bundle")
 	remove.Status = http.StatusOK
 	handle(s, remove, func(ctx context.Context, in *BundlePath) (*body[Bundle], error) {
 		return s.bundleAnswer(s.Bundles.Remove(ctx, principal(ctx), in.ID, in.URLID))
@@ -100,11 +100,11 @@ type BundlePath struct {
 	URLID string `path:"urlId" doc:"The URL's id."`
 }
 
-// BundleFields are the optional fields of a bundle in requests.
+// BundleFields are the optional fields of a bundle in a request.
 type BundleFields struct {
 	Description Opt[string] `json:"description,omitempty" doc:"At most 1,000 characters."`
 	Color       Opt[string] `json:"color,omitempty" doc:"Hexadecimal; #3B82F6 if left out." example:"#3B82F6"`
-	Icon        Opt[string] `json:"icon,omitempty" doc:"The name of an icon; folder if left out."`
+	Icon        Opt[string] `json:"icon,omitempty" doc:"Name of an icon; folder if left out."`
 }
 
 func (f *BundleFields) input(name Opt[string]) bundles.Input {
@@ -114,7 +114,7 @@ func (f *BundleFields) input(name Opt[string]) bundles.Input {
 type createBundle struct {
 	Name Opt[string] `json:"name" required:"true" doc:"1 to 100 characters."`
 	BundleFields
-	URLIDs Opt[[]string] `json:"urlIds,omitempty" doc:"Links to put into the bundle, at most 1,000."`
+	URLIDs Opt[[]string] `json:"urlIds,omitempty" doc:"Ids of the links in the bundle, at most 1,000."`
 }
 
 func (s *Server) createBundle(ctx context.Context, in *struct{ Body createBundle }) (*body[Bundle], error) {
@@ -125,7 +125,7 @@ const bundlePage = 10
 
 type listBundlesIn struct {
 	Paging
-	Search string `query:"search" doc:"Text in name or description, ignoring case."`
+	Search string `query:"search" doc:"Text in name or description, case-insensitive."`
 	Status string `query:"status" doc:"ACTIVE or ARCHIVED; ACTIVE if not given."`
 }
 
@@ -176,7 +176,7 @@ func (s *Server) addManyToBundle(ctx context.Context, in *struct {
 func (s *Server) moveInBundle(ctx context.Context, in *struct {
 	BundlePath
 	Body struct {
-		Order Opt[int] `json:"order" required:"true" doc:"The new place, 0 for the first; past the end is the last."`
+		Order Opt[int] `json:"order" required:"true" doc:"New position; 0 is the first, and a position past the end means the last."`
 	}
 }) (*body[Bundle], error) {
 	order := in.Body.Order.Pointer()
@@ -186,30 +186,30 @@ func (s *Server) moveInBundle(ctx context.Context, in *struct {
 	return s.bundleAnswer(s.Bundles.Move(ctx, principal(ctx), in.ID, in.URLID, *order))
 }
 
-// BundleStats is what a bundle's links have brought.
+// BundleStats are the statistics of a bundle.
 type BundleStats struct {
 	BundleID    string          `json:"bundleId"`
 	URLCount    int             `json:"urlCount"`
 	TotalClicks int64           `json:"totalClicks"`
 	TopURLs     []BundleTopURL  `json:"topUrls" doc:"At most 10, most clicks first."`
-	TopURL      *BundleTop      `json:"topUrl" doc:"The first of topUrls; null without clicks."`
+	TopURL      *BundleTop      `json:"topUrl" doc:"First entry of topUrls; null without clicks."`
 	ClickTrend  []BundleDayStat `json:"clickTrend" doc:"The last 7 days, today last."`
 }
 
-// BundleTop is the link with most clicks.
+// BundleTop is the link with the most clicks.
 type BundleTop struct {
 	Slug   string `json:"slug"`
 	Clicks int64  `json:"clicks"`
 }
 
-// BundleTopURL is one of a bundle's links and its clicks.
+// BundleTopURL is a link in a bundle with its clicks.
 type BundleTopURL struct {
 	ID         string `json:"id"`
 	Slug       string `json:"slug"`
 	ClickCount int64  `json:"clickCount"`
 }
 
-// BundleDayStat is the clicks of one day.
+// BundleDayStat is the number of clicks on one day.
 type BundleDayStat struct {
 	Date   string `json:"date" example:"2027-01-31"`
 	Clicks int64  `json:"clicks"`
@@ -217,7 +217,7 @@ type BundleDayStat struct {
 
 func (s *Server) bundleStats(ctx context.Context, in *struct {
 	ByID
-	Timezone string `query:"timezone" doc:"IANA name of the zone whose days are meant; UTC if not given."`
+	Timezone string `query:"timezone" doc:"IANA name of the time zone for days; UTC if not given."`
 }) (*body[BundleStats], error) {
 	st, err := s.Bundles.Stats(ctx, principal(ctx), in.ID, in.Timezone)
 	if err != nil {

@@ -105,7 +105,7 @@ func decompress(gzipped []byte, err error) (served, error) {
 	return served{plain, gzipped}, err
 }
 
-// complete adds to an operation what holds for many: its words and example, and every error that it may answer.
+// complete adds to an operation its description, its example and every error that it may return.
 func (s *Server) complete(op *huma.Operation, method, path string) {
 	words := operations[op.OperationID]
 	if words.about != "" {
@@ -124,7 +124,8 @@ func (s *Server) complete(op *huma.Operation, method, path string) {
 	}
 	if len(op.Security) > 0 {
 		may = append(may, http.StatusUnauthorized)
-		// An administrator's endpoint, or a session's; and a page of another site can't use a browser's session.
+		// Administrators' endpoints need a role. Other methods than GET also reject a browser's session from another
+		// site.
 		if e := s.endpoints[method+" "+echoPath(path)]; method != http.MethodGet || e != nil && e.Need == admin {
 			may = append(may, http.StatusForbidden)
 		}
@@ -135,10 +136,10 @@ func (s *Server) complete(op *huma.Operation, method, path string) {
 	if words.conflict {
 		may = append(may, http.StatusConflict)
 	}
-	own := slices.Contains(op.Tags, visitorTag) // these operations name their errors themselves
+	own := slices.Contains(op.Tags, visitorTag) // these operations document their own errors
 	for status := range op.Responses {
 		if status >= "400" && !own {
-			delete(op.Responses, status) // the framework's own idea of what may go wrong
+			delete(op.Responses, status) // remove huma's default error
 		}
 	}
 	for _, status := range may {
@@ -146,9 +147,9 @@ func (s *Server) complete(op *huma.Operation, method, path string) {
 		if whole := (&huma.Schema{Type: huma.TypeInteger}); status == http.StatusTooManyRequests {
 			r.Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait.", Schema: whole}}
 			if !own {
-				r.Headers["X-RateLimit-Limit"] = &huma.Param{Description: "Requests allowed per minute. This header and the next two come with every counted answer.", Schema: whole}
-				r.Headers["X-RateLimit-Remaining"] = &huma.Param{Description: "Requests left in this minute.", Schema: whole}
-				r.Headers["X-RateLimit-Reset"] = &huma.Param{Description: "When the next minute starts, in Unix seconds.", Schema: whole}
+				r.Headers["X-RateLimit-Limit"] = &huma.Param{Description: "Requests allowed per minute. Every counted response has this header and the next two.", Schema: whole}
+				r.Headers["X-RateLimit-Remaining"] = &huma.Param{Description: "Requests left in the current window.", Schema: whole}
+				r.Headers["X-RateLimit-Reset"] = &huma.Param{Description: "End of the current window, in Unix seconds.", Schema: whole}
 			}
 		}
 		op.Responses[strconv.Itoa(status)] = r

@@ -9,23 +9,23 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// Explanation is where a link leads a visitor, and why.
+// Explanation reports where a link leads a visitor, and why.
 type Explanation struct {
-	Outcome     string             `json:"outcome" enum:"REDIRECT,GONE,PREVIEW,PASSWORD,LOOP" doc:"What the visitor is answered with. The destination is explained whatever it is; a visitor with the right password gets there."`
-	Status      int                `json:"status" doc:"The HTTP status of the answer: 302, 410, 200 or 508." example:"302"`
-	Visitor     ExplainedVisitor   `json:"visitor" doc:"What is known of the visitor; unknown values are null."`
-	Rules       []ExplainedRule    `json:"rules" doc:"The active rules in the order of evaluation."`
-	Variants    []ExplainedVariant `json:"variants" doc:"The active variants that have a weight."`
+	Outcome     string             `json:"outcome" enum:"REDIRECT,GONE,PREVIEW,PASSWORD,LOOP" doc:"Response to the visitor. The destination is explained for every outcome; a visitor with the correct password reaches it."`
+	Status      int                `json:"status" doc:"HTTP status of the response: 302, 410, 200 or 508." example:"302"`
+	Visitor     ExplainedVisitor   `json:"visitor" doc:"Known facts about the visitor; unknown values are null."`
+	Rules       []ExplainedRule    `json:"rules" doc:"Active rules in evaluation order."`
+	Variants    []ExplainedVariant `json:"variants" doc:"Active variants with a weight."`
 	Destination Destination        `json:"destination"`
 }
 
-// Destination is where a visitor is led.
+// Destination is where a link leads a visitor.
 type Destination struct {
 	ChosenBy  string  `json:"chosenBy" enum:"RULE,VARIANT,DEFAULT,ORIGINAL"`
 	RuleID    *string `json:"ruleId"`
-	VariantID *string `json:"variantId" doc:"Drawn by chance, as it is for each visitor."`
+	VariantID *string `json:"variantId" doc:"Drawn at random, as for a real visitor."`
 	TargetURL string  `json:"targetUrl"`
-	Location  string  `json:"location" doc:"The final address, with the campaign parameters of the link and the parameters of the visitor."`
+	Location  string  `json:"location" doc:"Final address with the link's campaign parameters and the visitor's parameters."`
 }
 
 // ExplainedVisitor is a visitor as rules see them.
@@ -35,7 +35,7 @@ type ExplainedVisitor struct {
 	Browser     *string `json:"browser"`
 	IsBot       bool    `json:"isBot"`
 	BotName     *string `json:"botName"`
-	IsPreview   bool    `json:"isPreviewCrawler" doc:"A social network's crawler that draws link previews."`
+	IsPreview   bool    `json:"isPreviewCrawler" doc:"Crawler of a social network that renders link previews."`
 	Country     *string `json:"country"`
 	RegionCode  *string `json:"regionCode"`
 	Region      *string `json:"region"`
@@ -51,29 +51,29 @@ type ExplainedVisitor struct {
 	Time        Time    `json:"time"`
 }
 
-// ExplainedRule is a rule and how each of its conditions came out.
+// ExplainedRule is a rule with the result of each condition.
 type ExplainedRule struct {
 	RuleID    string             `json:"ruleId"`
 	Name      string             `json:"name"`
 	Priority  int                `json:"priority"`
 	TargetURL string             `json:"targetUrl"`
-	Location  string             `json:"location" doc:"Where the rule would lead this visitor."`
-	Evaluated bool               `json:"evaluated" doc:"false if smart routing is off or an earlier rule has matched."`
-	Matched   bool               `json:"matched" doc:"Whether the conditions hold, evaluated or not."`
+	Location  string             `json:"location" doc:"Final address if this rule applied."`
+	Evaluated bool               `json:"evaluated" doc:"false if smart routing is off or an earlier rule matched."`
+	Matched   bool               `json:"matched" doc:"Whether the conditions hold, even if the rule was not evaluated."`
 	Wins      bool               `json:"wins"`
-	Trace     ExplainedCondition `json:"trace" doc:"The condition group with what each part of it saw and came to."`
+	Trace     ExplainedCondition `json:"trace" doc:"Condition group with the input and the result of each part."`
 }
 
-// ExplainedCondition is a condition, or a group of them, and how it came out.
+// ExplainedCondition is a condition, or a group of conditions, with its result.
 type ExplainedCondition struct {
-	LogicalOperator *string              `json:"logicalOperator" doc:"Of a group: AND or OR."`
-	Children        []ExplainedCondition `json:"children" doc:"Of a group."`
-	Type            *string              `json:"type" doc:"Of a condition, like operator, value and visitorValue."`
+	LogicalOperator *string              `json:"logicalOperator" doc:"AND or OR; null for a condition."`
+	Children        []ExplainedCondition `json:"children" doc:"Members of a group."`
+	Type            *string              `json:"type" doc:"Condition type. For a group, type, operator, value and visitorValue are null."`
 	Operator        *string              `json:"operator"`
-	Value           json.RawMessage      `json:"value" doc:"As it was sent."`
-	VisitorValue    *string              `json:"visitorValue" doc:"What it was compared with; null where that is not known."`
+	Value           json.RawMessage      `json:"value" doc:"Value as sent."`
+	VisitorValue    *string              `json:"visitorValue" doc:"Visitor's value in the comparison; null if unknown."`
 	Matched         bool                 `json:"matched"`
-	Evaluated       bool                 `json:"evaluated" doc:"false if the outcome did not depend on it."`
+	Evaluated       bool                 `json:"evaluated" doc:"false if the result did not depend on it."`
 }
 
 func conditionOf(t *rule.Trace) ExplainedCondition {
@@ -87,26 +87,26 @@ func conditionOf(t *rule.Trace) ExplainedCondition {
 	return c
 }
 
-// ExplainedVariant is a variant and its odds.
+// ExplainedVariant is a variant and its chance.
 type ExplainedVariant struct {
 	VariantID  string  `json:"variantId"`
 	Name       string  `json:"name"`
 	TargetURL  string  `json:"targetUrl"`
 	Location   string  `json:"location"`
 	Weight     int     `json:"weight"`
-	Percentage float64 `json:"percentage" doc:"The chance for a visitor whom no rule matches, in percent with one decimal; 0 if A/B testing is off."`
+	Percentage float64 `json:"percentage" doc:"Chance in percent, with one decimal, for a visitor that no rule matches; 0 if A/B testing is off."`
 }
 
 type explainIn struct {
 	URLPath
 	Body struct {
 		UserAgent Opt[string] `json:"userAgent,omitempty" doc:"The User-Agent header." example:"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"`
-		IP        Opt[string] `json:"ip,omitempty" doc:"The visitor's address." example:"203.0.113.7"`
+		IP        Opt[string] `json:"ip,omitempty" doc:"IP address of the visitor." example:"203.0.113.7"`
 		Language  Opt[string] `json:"language,omitempty" doc:"The Accept-Language header." example:"de-DE,de;q=0.9"`
 		Referer   Opt[string] `json:"referer,omitempty" doc:"The Referer header." example:"https://news.example/story"`
-		Query     Opt[string] `json:"query,omitempty" doc:"The query of the short link's address." example:"utm_source=mail"`
-		Time      Opt[Time]   `json:"time,omitempty" doc:"When the visit takes place; now if left out."`
-		Country   Opt[string] `json:"country,omitempty" doc:"ISO 3166-1 code; stands in for the place that the address is at." example:"DE"`
+		Query     Opt[string] `json:"query,omitempty" doc:"Query string of the short URL." example:"utm_source=mail"`
+		Time      Opt[Time]   `json:"time,omitempty" doc:"Time of the visit; now if left out."`
+		Country   Opt[string] `json:"country,omitempty" doc:"ISO 3166-1 code; overrides the location of the IP address." example:"DE"`
 		Region    Opt[string] `json:"region,omitempty" doc:"ISO 3166-2 code or English name." example:"DE-BE"`
 		City      Opt[string] `json:"city,omitempty" doc:"English name." example:"Berlin"`
 	}

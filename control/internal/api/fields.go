@@ -8,8 +8,8 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
-// fieldOf rewrites one complaint of the framework: body.urls[0].originalUrl becomes urls.0.originalUrl, a missing
-// property is named itself instead of the object it is missing from, and the words follow "the field …".
+// fieldOf rewrites an error of huma. body.urls[0].originalUrl becomes urls.0.originalUrl, a missing property is named
+// itself rather than the object that lacks it, and the message continues a sentence that begins with the field's name.
 func fieldOf(d *huma.ErrorDetail) problem.Field {
 	path := d.Location
 	for _, where := range []string{"body", "query", "path", "header", "cookie"} {

@@ -9,24 +9,24 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Opt is a field of a partial update, where leaving a field out, clearing it and setting it are three things.
-// In JSON both null and "" clear; a schema's minLength would refuse "", so leave lower bounds to the use case.
-// Give the field `json:"name,omitempty"`, so that it is not required.
+// Opt is a field of a partial update. It distinguishes leaving a field out, clearing it and setting it. In JSON both
+// null and "" clear a field. A minLength in the schema would reject "", so use cases check lower bounds. Tag the field
+// `json:"name,omitempty"` to make it optional.
 type Opt[T any] struct {
-	Set   bool // the field was there
-	Null  bool // and it was null or ""
-	Value T    // what it was otherwise
+	Set   bool // the field was present
+	Null  bool // the field was null or ""
+	Value T    // otherwise its value
 }
 
-// UnmarshalJSON is called only when the field is there.
+// UnmarshalJSON is called only if the field is present.
 func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 	o.Set = true
 	if o.Null = bytes.Equal(b, []byte("null")) || bytes.Equal(b, []byte(`""`)); o.Null {
 		return nil
 	}
 	if n, ok := any(&o.Value).(*int); ok {
-		// 1e2 is an integer to a schema, but not to encoding/json. What is too large stays so, for the use case to
-		// name it among the other problems.
+		// JSON Schema accepts 1e2 as an integer, but encoding/json does not. A value that is too large stays too
+		// large, so that the use case reports it with the other problems.
 		var f float64
 		if err := json.Unmarshal(b, &f); err == nil && f == math.Trunc(f) {
 			*n = int(max(-1<<53, min(1<<53, f)))
@@ -36,7 +36,7 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &o.Value)
 }
 
-// MarshalJSON writes what was read.
+// MarshalJSON writes the value that was read.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	if !o.Set || o.Null {
 		return []byte("null"), nil
@@ -44,7 +44,7 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.Value)
 }
 
-// Schema is that of T, or null.
+// Schema returns the schema of T, made nullable.
 func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
 	s := r.Schema(reflect.TypeFor[T](), true, "")
 	if s.Ref != "" {
@@ -56,7 +56,7 @@ func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
 	return &copied
 }
 
-// Pointer is nil for null and the value otherwise. Ask Set first.
+// Pointer returns nil for null, otherwise the value. Check Set first.
 func (o Opt[T]) Pointer() *T {
 	if !o.Set || o.Null {
 		return nil

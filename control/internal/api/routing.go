@@ -11,15 +11,15 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// RoutingRule sends visitors that match its conditions to an address of its own.
+// RoutingRule sends the visitors that match its conditions to its own target.
 type RoutingRule struct {
 	ID            string          `json:"id"`
 	URLID         string          `json:"urlId"`
 	Name          string          `json:"name"`
 	TargetURL     string          `json:"targetUrl"`
-	Priority      int             `json:"priority" doc:"Higher is evaluated first."`
+	Priority      int             `json:"priority" doc:"Higher priorities are evaluated first."`
 	IsActive      bool            `json:"isActive"`
-	Conditions    json.RawMessage `json:"conditions" doc:"The condition group as it was sent."`
+	Conditions    json.RawMessage `json:"conditions" doc:"Condition group as sent."`
 	MatchCount    int64           `json:"matchCount"`
 	LastMatchedAt *Time           `json:"lastMatchedAt"`
 	CreatedAt     Time            `json:"createdAt"`
@@ -31,7 +31,7 @@ func ruleOf(r *store.Rule) RoutingRule {
 		instant(r.LastMatchedAt), Time(r.CreatedAt), Time(r.UpdatedAt)}
 }
 
-// RoutingStat is a rule's share of the matches of all rules of the link.
+// RoutingStat is a rule's share of all matches of the link's rules.
 type RoutingStat struct {
 	RuleID          string  `json:"ruleId"`
 	Name            string  `json:"name"`
@@ -39,7 +39,7 @@ type RoutingStat struct {
 	MatchPercentage float64 `json:"matchPercentage" doc:"Percent, one decimal."`
 }
 
-// RoutingRules is all rules of a link in the order of evaluation.
+// RoutingRules lists a link's rules in evaluation order.
 type RoutingRules struct {
 	Rules        []RoutingRule `json:"rules"`
 	TotalMatches int64         `json:"totalMatches"`
@@ -51,13 +51,13 @@ type RoutingTemplates struct {
 	Templates []rule.Template `json:"templates"`
 }
 
-// RoutingSettings are a link's own settings for routing.
+// RoutingSettings are the routing settings of a link.
 type RoutingSettings struct {
 	IsSmartRouting bool    `json:"isSmartRouting"`
 	DefaultURL     *string `json:"defaultUrl"`
 }
 
-// RuleFields are the optional fields of a rule in requests.
+// RuleFields are the optional fields of a rule in a request.
 type RuleFields struct {
 	Priority Opt[int]  `json:"priority,omitempty" doc:"0 to 10,000; 0 if left out."`
 	IsActive Opt[bool] `json:"isActive,omitempty" doc:"true if left out."`
@@ -69,8 +69,8 @@ func (f *RuleFields) input(name, targetURL Opt[string], conditions json.RawMessa
 
 type createRule struct {
 	Name       Opt[string]     `json:"name" required:"true" doc:"1 to 100 characters."`
-	TargetURL  Opt[string]     `json:"targetUrl" required:"true" doc:"Like originalUrl of a short URL, also in how it is stored."`
-	Conditions json.RawMessage `json:"conditions" required:"true" doc:"A group {operator: AND|OR, conditions: […]} or {logicalOperator, items}; its members are groups and conditions {type, operator, value}. At most 100 conditions a rule and 100 rules a link. Evaluating all rules of a link may cost at most 1,000 µs of processor time for the most expensive visit, by an estimate that counts conditions and the length of their values; what exceeds it is a 400 that names the condition, or the field conditions where only the rules together are too expensive."`
+	TargetURL  Opt[string]     `json:"targetUrl" required:"true" doc:"Same rules and stored form as originalUrl of a short URL."`
+	Conditions json.RawMessage `json:"conditions" required:"true" doc:"A group {operator: AND|OR, conditions: […]} or {logicalOperator, items}; members are groups and conditions {type, operator, value}. At most 100 conditions per rule and 100 rules per link. Evaluating all rules of a link may cost at most 1,000 µs of processor time for the most expensive visit. The estimate counts conditions and the length of their values. A request that exceeds the limit is a 400 that names the condition, or the field conditions if only the rules together are too expensive."`
 	RuleFields
 }
 
@@ -82,9 +82,9 @@ type updateRule struct {
 }
 
 type ruleFromTemplate struct {
-	TemplateKey Opt[string] `json:"templateKey,omitempty" doc:"Required, under this name or as templateId."`
+	TemplateKey Opt[string] `json:"templateKey,omitempty" doc:"Required as templateKey or templateId."`
 	TemplateID  Opt[string] `json:"templateId,omitempty" doc:"The same as templateKey."`
-	Name        Opt[string] `json:"name,omitempty" doc:"The template's if left out."`
+	Name        Opt[string] `json:"name,omitempty" doc:"Default: the template's name."`
 	TargetURL   Opt[string] `json:"targetUrl" required:"true"`
 	RuleFields
 }
@@ -124,7 +124,7 @@ func (s *Server) registerRouting() {
 		func(ctx context.Context, in *RulePath) (*ruleOut, error) {
 			return answerRule(s.Routing.Rule(ctx, principal(ctx), in.ID, in.RuleID))
 		})
-	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateRoutingRule", Summary: "Change what is given of a routing rule", Tag: tag, Limit: limitRouting},
+	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateRoutingRule", Summary: "Update the given fields of a routing rule", Tag: tag, Limit: limitRouting},
 		func(ctx context.Context, in *struct {
 			RulePath
 			Body updateRule
@@ -146,7 +146,7 @@ func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
 	if !key.Set {
 		key = b.TemplateID
 	} else if b.TemplateID.Set && b.TemplateID.Value != key.Value {
-		return nil, problem.OfField("templateId", "means the same as templateKey; give one of them")
+		return nil, problem.OfField("templateId", "has the same meaning as templateKey; give only one of them")
 	}
 	return answerRule(s.Routing.CreateFromTemplate(ctx, principal(ctx), in.ID, key.Value, b.input(b.Name, b.TargetURL, nil)))
 }
@@ -155,7 +155,7 @@ func (s *Server) updateRoutingSettings(ctx context.Context, in *struct {
 	URLPath
 	Body struct {
 		IsSmartRouting Opt[bool]   `json:"isSmartRouting,omitempty"`
-		DefaultURL     Opt[string] `json:"defaultUrl,omitempty" doc:"Where the link leads if no rule matches; null: to its destination."`
+		DefaultURL     Opt[string] `json:"defaultUrl,omitempty" doc:"Destination if no rule matches; null: originalUrl."`
 	}
 }) (*struct{ Body RoutingSettings }, error) {
 	u, err := s.Routing.Configure(ctx, principal(ctx), in.ID, routing.Settings{SmartRouting: given(in.Body.IsSmartRouting, false), DefaultURL: given(in.Body.DefaultURL, "")})

@@ -14,14 +14,14 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// bulkItem is a createURL whose destination may be missing: then that item fails, not the whole request.
+// bulkItem is a createURL whose destination may be missing. Then the item fails, but not the whole request.
 type bulkItem struct {
 	OriginalURL Opt[string] `json:"originalUrl,omitempty" doc:"Required; an item without it fails."`
 	CustomSlug  Opt[string] `json:"customSlug,omitempty"`
 	URLFields
 }
 
-// BulkCreated tells what became of each item of a bulk creation.
+// BulkCreated reports the result of each item of a bulk creation.
 type BulkCreated struct {
 	Total        int           `json:"total"`
 	SuccessCount int           `json:"successCount"`
@@ -30,27 +30,27 @@ type BulkCreated struct {
 	Failed       []BulkFailure `json:"failed"`
 }
 
-// BulkSuccess is an item that a link was made of.
+// BulkSuccess is an item whose link was created.
 type BulkSuccess struct {
 	Index int `json:"index"`
 	URL   URL `json:"url"`
 }
 
-// BulkFailure is an item that no link was made of.
+// BulkFailure is an item whose link was not created.
 type BulkFailure struct {
 	Index int    `json:"index"`
 	Error string `json:"error"`
 	Field string `json:"field"`
 }
 
-// BulkUpdated tells which links a bulk update went to.
+// BulkUpdated lists the links of a bulk update.
 type BulkUpdated struct {
 	UpdatedCount int      `json:"updatedCount"`
 	UpdatedIDs   []string `json:"updatedIds"`
 	Message      string   `json:"message"`
 }
 
-// BulkDeleted tells which links a bulk deletion took.
+// BulkDeleted lists the links of a bulk deletion.
 type BulkDeleted struct {
 	DeletedCount int      `json:"deletedCount"`
 	DeletedIDs   []string `json:"deletedIds"`
@@ -59,8 +59,8 @@ type BulkDeleted struct {
 type bulkUpdate struct {
 	URLIDs    []string        `json:"urlIds" doc:"1 to 1,000 ids; all are changed or none."`
 	Status    Opt[string]     `json:"status,omitempty" doc:"ACTIVE or INACTIVE."`
-	Operation json.RawMessage `json:"operation,omitempty" doc:"status, bundle, expiration or utm, with value beside it; or an object {type, …} with status, bundleId, expiresAt or the utm fields, or value, inside."`
-	Value     json.RawMessage `json:"value,omitempty" doc:"What the operation sets."`
+	Operation json.RawMessage `json:"operation,omitempty" doc:"status, bundle, expiration or utm, together with value; or an object {type, …} that contains status, bundleId, expiresAt, the utm fields, or value."`
+	Value     json.RawMessage `json:"value,omitempty" doc:"New value for the operation."`
 }
 
 func (s *Server) registerURLBulk() {
@@ -82,7 +82,7 @@ func (s *Server) registerURLBulk() {
 
 func (s *Server) bulkCreateURLs(ctx context.Context, in *struct {
 	Body struct {
-		URLs []bulkItem `json:"urls" doc:"1 to 1,000 items, each of which stands alone."`
+		URLs []bulkItem `json:"urls" doc:"1 to 1,000 items; each succeeds or fails on its own."`
 	}
 }) (*struct{ Body BulkCreated }, error) {
 	items := make([]links.Creation, len(in.Body.URLs))
@@ -120,7 +120,7 @@ func (s *Server) bulkUpdateURLs(ctx context.Context, in *struct{ Body bulkUpdate
 	return &struct{ Body BulkUpdated }{BulkUpdated{len(ids), ids, fmt.Sprintf("%d %s updated.", len(ids), noun)}}, nil
 }
 
-// input brings the forms of a bulk update into one: {status}, {operation: "type", value}, {operation: {type, …}}.
+// input unifies the forms of a bulk update: {status}, {operation: "type", value}, {operation: {type, …}}.
 func (b *bulkUpdate) input() (links.Input, error) {
 	switch {
 	case b.Operation == nil && b.Value != nil:
@@ -155,7 +155,7 @@ func (b *bulkUpdate) input() (links.Input, error) {
 	}
 	delete(members, "type")
 	if name == "utm" && members["value"] == nil {
-		rest, _ := json.Marshal(members) // of raw JSON, which can't fail
+		rest, _ := json.Marshal(members) // cannot fail: the values are valid JSON
 		return operation("operation", name, nil, rest)
 	}
 	own := map[string]string{"status": "status", "bundle": "bundleId", "expiration": "expiresAt", "utm": "value"}[name]
@@ -174,7 +174,8 @@ func (b *bulkUpdate) input() (links.Input, error) {
 	return operation("operation."+own, name, value, nil)
 }
 
-// operation makes the input of one operation; path is where its value stands. Campaign fields come as an object.
+// operation builds the input of one operation. path is the location of its value in the request. Campaign fields are
+// an object.
 func operation(path, name string, value, utm json.RawMessage) (in links.Input, err error) {
 	null := value == nil || bytes.Equal(value, []byte("null")) || bytes.Equal(value, []byte(`""`))
 	var s string

@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// URL is a short link as owners see it.
+// URL is a short link as its owner sees it.
 type URL struct {
 	ID                string  `json:"id"`
 	Slug              string  `json:"slug"`
@@ -17,7 +17,7 @@ type URL struct {
 	Title             *string `json:"title"`
 	UserID            string  `json:"userId"`
 	Status            string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED" doc:"EXPIRED once expiresAt has passed."`
-	ClickCount        int64   `json:"clickCount" doc:"Clicks of people, not of bots."`
+	ClickCount        int64   `json:"clickCount" doc:"Clicks by people; bots are not counted."`
 	HasPassword       bool    `json:"hasPassword"`
 	ExpiresAt         *Time   `json:"expiresAt"`
 	UTMSource         *string `json:"utmSource"`
@@ -33,17 +33,17 @@ type URL struct {
 	DefaultURL        *string `json:"defaultUrl"`
 	OGTitle           *string `json:"ogTitle"`
 	OGDescription     *string `json:"ogDescription"`
-	OGImage           *string `json:"ogImage" doc:"The key of an uploaded image."`
+	OGImage           *string `json:"ogImage" doc:"Key of an uploaded image."`
 	OGImageURL        *string `json:"ogImageUrl"`
 	TwitterCardType   *string `json:"twitterCardType"`
 	Notes             *string `json:"notes" doc:"For owners only; visitors never see it."`
 	CreatedAt         Time    `json:"createdAt"`
 	UpdatedAt         Time    `json:"updatedAt"`
-	CreatedByName     *string `json:"createdByName,omitempty" doc:"The owner's name; only for an ADMIN, on others' links."`
+	CreatedByName     *string `json:"createdByName,omitempty" doc:"Name of the owner. Only an ADMIN sees it, on links of other users."`
 	CreatedByEmail    *string `json:"createdByEmail,omitempty" doc:"Like createdByName."`
 }
 
-// urlsOf shows links to the caller.
+// urlsOf converts links for the caller.
 func (s *Server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
 	owners, err := s.Links.Owners(ctx, principal(ctx), list)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
 	return out, nil
 }
 
-// answerURL shows one link to the caller.
+// answerURL converts one link for the caller.
 func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*urlOut, error) {
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (u *URL) texts() map[string]**string {
 	}
 }
 
-// text and instant make the optional form of a column whose zero value means unset.
+// text and instant convert a value whose zero value means unset to an optional JSON value.
 func text(s string) *string {
 	if s == "" {
 		return nil
@@ -111,8 +111,8 @@ func instant(ms int64) *Time {
 	return timeOf(&ms)
 }
 
-// given is what a use case is told of an optional field: nil where it was left out, cleared where it was null or
-// "", else its value.
+// given converts an optional field for a use case: nil if it was left out, cleared if it was null or "", otherwise its
+// value.
 func given[T any](o Opt[T], cleared T) *T {
 	switch {
 	case !o.Set:
@@ -123,7 +123,7 @@ func given[T any](o Opt[T], cleared T) *T {
 	return &o.Value
 }
 
-// URLFields are the optional fields of a link in requests.
+// URLFields are the optional fields of a link in a request.
 type URLFields struct {
 	Title             Opt[string]   `json:"title,omitempty" doc:"At most 255 characters."`
 	Password          Opt[string]   `json:"password,omitempty" doc:"4 to 72 bytes; null removes it."`
@@ -139,13 +139,13 @@ type URLFields struct {
 	IsABTesting       Opt[bool]     `json:"isABTesting,omitempty"`
 	IsAbTest          Opt[bool]     `json:"isAbTest,omitempty" doc:"The same as isABTesting."`
 	IsSmartRouting    Opt[bool]     `json:"isSmartRouting,omitempty"`
-	DefaultURL        Opt[string]   `json:"defaultUrl,omitempty" doc:"Where a smart-routed link leads if no rule matches."`
+	DefaultURL        Opt[string]   `json:"defaultUrl,omitempty" doc:"Destination of a smart-routed link if no rule matches."`
 	OGTitle           Opt[string]   `json:"ogTitle,omitempty" doc:"At most 100 characters."`
 	OGDescription     Opt[string]   `json:"ogDescription,omitempty" doc:"At most 200 characters."`
-	OGImage           Opt[string]   `json:"ogImage,omitempty" doc:"The key of an image uploaded for this link."`
+	OGImage           Opt[string]   `json:"ogImage,omitempty" doc:"Key of an image uploaded for this link."`
 	TwitterCardType   Opt[string]   `json:"twitterCardType,omitempty" doc:"summary or summary_large_image."`
 	Notes             Opt[string]   `json:"notes,omitempty" doc:"For owners only; at most 2,000 characters."`
-	BundleIDs         Opt[[]string] `json:"bundleIds,omitempty" doc:"The bundles that the link shall be in; at most 100."`
+	BundleIDs         Opt[[]string] `json:"bundleIds,omitempty" doc:"Bundles that contain the link; at most 100."`
 }
 
 func (f *URLFields) input(originalURL Opt[string]) links.Input {
@@ -197,7 +197,7 @@ type updateURL struct {
 	URLFields
 }
 
-// URLPath is embedded in requests about one link. The framework looks only into exported types.
+// URLPath is embedded in requests about one link. It is exported because huma ignores unexported types.
 type URLPath struct {
 	ID string `path:"id" doc:"The URL's id."`
 }
@@ -224,7 +224,7 @@ func (s *Server) registerURLs() {
 			return s.answerURL(ctx, u, err)
 		})
 	for method, id := range map[string]string{http.MethodPut: "updateURL", http.MethodPatch: "patchURL"} {
-		handle(s, endpoint{Method: method, Path: "/api/urls/{id}", ID: id, Summary: "Change what is given of a short URL", Tag: "URLs"},
+		handle(s, endpoint{Method: method, Path: "/api/urls/{id}", ID: id, Summary: "Update the given fields of a short URL", Tag: "URLs"},
 			func(ctx context.Context, in *struct {
 				URLPath
 				Body updateURL
@@ -246,7 +246,7 @@ const urlPage = 10
 type listURLsIn struct {
 	Paging
 	Sorting
-	Search string `query:"search" doc:"Text in title, destination or slug, ignoring case."`
+	Search string `query:"search" doc:"Text in title, destination or slug, case-insensitive."`
 	Status string `query:"status" doc:"ACTIVE, INACTIVE or EXPIRED."`
 }
 
@@ -283,13 +283,13 @@ func (s *Server) urlStats(ctx context.Context, _ *struct{}) (*struct{ Body URLSt
 	return &struct{ Body URLStats }{URLStats{st.Total, st.Active, st.Inactive, st.Expired, st.Clicks}}, nil
 }
 
-// UTMSuggestion is one value of a campaign field, and how many links have it.
+// UTMSuggestion is one value of a campaign field and the number of links that use it.
 type UTMSuggestion struct {
 	Value string `json:"value"`
 	Count int    `json:"count"`
 }
 
-// UTMSuggestions are the most frequent values of a campaign field.
+// UTMSuggestions lists the most frequent values of a campaign field.
 type UTMSuggestions struct {
 	Field       string          `json:"field"`
 	Suggestions []UTMSuggestion `json:"suggestions"`
@@ -297,7 +297,7 @@ type UTMSuggestions struct {
 
 func (s *Server) utmSuggestions(ctx context.Context, in *struct {
 	Field  string `query:"field" required:"true" doc:"utmSource, utmMedium, utmCampaign, utmTerm, utmContent, utmId or utmSourcePlatform."`
-	Prefix string `query:"q" doc:"What the values begin with, ignoring case; at most 100 characters."`
+	Prefix string `query:"q" doc:"Prefix of the values, case-insensitive; at most 100 characters."`
 }) (*struct{ Body UTMSuggestions }, error) {
 	list, err := s.Links.Suggest(ctx, principal(ctx), in.Field, in.Prefix)
 	if err != nil {

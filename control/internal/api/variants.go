@@ -14,7 +14,7 @@ type Variant struct {
 	URLID      string `json:"urlId"`
 	Name       string `json:"name"`
 	TargetURL  string `json:"targetUrl"`
-	Weight     int    `json:"weight" doc:"The chance of a variant is its weight over the sum of those of the active ones."`
+	Weight     int    `json:"weight" doc:"A variant's chance is its weight divided by the total weight of the active variants."`
 	IsActive   bool   `json:"isActive"`
 	ClickCount int64  `json:"clickCount"`
 	CreatedAt  Time   `json:"createdAt"`
@@ -25,21 +25,21 @@ func variantOf(v *store.Variant) Variant {
 	return Variant{v.ID, v.URLID, v.Name, v.TargetURL, v.Weight, v.Active, v.ClickCount, Time(v.CreatedAt), Time(v.UpdatedAt)}
 }
 
-// VariantStat is a variant and its share of the clicks on all variants of the link.
+// VariantStat is a variant with its share of the clicks on all variants of the link.
 type VariantStat struct {
 	Variant          Variant `json:"variant"`
 	ClickThroughRate float64 `json:"clickThroughRate" doc:"Percent, one decimal."`
 }
 
-// Variants is all variants of a link, the oldest first.
+// Variants lists a link's variants, oldest first.
 type Variants struct {
 	Variants    []Variant     `json:"variants"`
-	TotalWeight int           `json:"totalWeight" doc:"Of the active variants."`
+	TotalWeight int           `json:"totalWeight" doc:"Total weight of the active variants."`
 	TotalClicks int64         `json:"totalClicks"`
 	Stats       []VariantStat `json:"stats"`
 }
 
-// VariantFields are the optional fields of a variant in requests.
+// VariantFields are the optional fields of a variant in a request.
 type VariantFields struct {
 	Weight   Opt[int]  `json:"weight,omitempty" doc:"0 to 100; 50 if left out."`
 	IsActive Opt[bool] `json:"isActive,omitempty" doc:"true if left out."`
@@ -51,7 +51,7 @@ func (f *VariantFields) input(name, targetURL Opt[string]) routing.VariantInput 
 
 type createVariant struct {
 	Name      Opt[string] `json:"name" required:"true" doc:"1 to 100 characters."`
-	TargetURL Opt[string] `json:"targetUrl" required:"true" doc:"Like originalUrl of a short URL, also in how it is stored."`
+	TargetURL Opt[string] `json:"targetUrl" required:"true" doc:"Same rules and stored form as originalUrl of a short URL."`
 	VariantFields
 }
 
@@ -90,7 +90,7 @@ func (s *Server) registerVariants() {
 		func(ctx context.Context, in *VariantPath) (*variantOut, error) {
 			return answerVariant(s.Routing.Variant(ctx, principal(ctx), in.ID, in.VariantID))
 		})
-	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateVariant", Summary: "Change what is given of a variant", Tag: "Variants", Limit: limitVariants},
+	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateVariant", Summary: "Update the given fields of a variant", Tag: "Variants", Limit: limitVariants},
 		func(ctx context.Context, in *struct {
 			VariantPath
 			Body updateVariant
