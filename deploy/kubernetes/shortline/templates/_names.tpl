@@ -2,7 +2,7 @@
 {{- if contains .Chart.Name .Release.Name -}}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{- else -}}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" }}{{- end -}}
 {{- end -}}
 
-{{/* Labels that selectors use: (dict "root" $ "component" "edge") */}}
+{{/* The labels of selectors: (dict "root" $ "component" "edge") */}}
 {{- define "shortline.selector" -}}
 app.kubernetes.io/name: shortline
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -46,7 +46,7 @@ runAsNonRoot: true
 capabilities: {drop: [ALL]}
 {{- end -}}
 
-{{/* The kubelet asks the operator's port, which visitors can't reach. */}}
+{{/* Probes use the operator's port, which visitors cannot reach. */}}
 {{- define "shortline.probes" -}}
 startupProbe:
   httpGet: {path: /healthz, port: ops}
@@ -64,7 +64,7 @@ readinessProbe:
   failureThreshold: 2
 {{- end -}}
 
-{{/* Spread over nodes and zones: (dict "root" $ "component" "edge") */}}
+{{/* Spreads pods over nodes and zones: (dict "root" $ "component" "edge") */}}
 {{- define "shortline.spread" -}}
 topologySpreadConstraints:
   - maxSkew: 1
@@ -83,7 +83,7 @@ topologySpreadConstraints:
 {{- .Values.ingress.host | default (get (urlParse .Values.baseUrl) "host") -}}
 {{- end -}}
 
-{{/* Files of a secret: (dict "root" $ "keys" (list …)) */}}
+{{/* The files of a secret: (dict "root" $ "keys" (list …)) */}}
 {{- define "shortline.secretItems" -}}
 {{- range .keys }}
 - {key: {{ . }}, path: {{ . }}}
@@ -117,7 +117,7 @@ topologySpreadConstraints:
         matchLabels: {kubernetes.io/metadata.name: {{ .Values.networkPolicy.monitoringNamespace }}}
 {{- end -}}
 
-{{/* How to reach Kafka, for either plane. */}}
+{{/* Kafka settings of edges and control planes. */}}
 {{- define "shortline.kafkaEnv" -}}
 {{- $k := .Values.kafka -}}
 - {name: KAFKA_BROKERS, value: {{ join "," $k.brokers | quote }}}
@@ -142,7 +142,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
-{{/* What every process that opens the click store must say alike: who opens it with another retention changes it. */}}
+{{/* Settings that must be equal for all processes that open the click store: each one applies its retention. */}}
 {{- define "shortline.clicksEnv" -}}
 - {name: CLICKHOUSE_CLUSTER, value: {{ .Values.clickhouse.cluster | quote }}}
 - {name: CLICK_RETENTION_DAYS, value: {{ .Values.clickhouse.retentionDays | int64 | quote }}}
@@ -154,7 +154,7 @@ topologySpreadConstraints:
 {{- regexFind "[0-9]+$" (regexFind ":[0-9]+$" $u.host) | default (ternary "443" "80" (eq $u.scheme "https")) | int -}}
 {{- end -}}
 
-{{/* What of Kafka's is secret. */}}
+{{/* The secret settings of Kafka. */}}
 {{- define "shortline.kafkaItems" -}}
 {{- $k := .Values.kafka }}
 {{- $keys := list }}
@@ -164,18 +164,18 @@ topologySpreadConstraints:
 {{- include "shortline.secretItems" (dict "keys" $keys) }}
 {{- end -}}
 
-{{/* The Secret with what control planes need to be believed by edges, "" for none. */}}
+{{/* The Secret with the certificate and the signing key of control planes; "" for none. */}}
 {{- define "shortline.controlTrust" -}}
 {{- if .Values.trust.create -}}{{ include "shortline.name" . }}-trust-control{{- else -}}{{ .Values.trust.controlSecret }}{{- end -}}
 {{- end -}}
 
-{{/* The same for edges. An edge of a release without control planes, or with others, has what it is given. */}}
+{{/* The Secret of edges. Edges with control planes outside the release use trust.edgeSecret. */}}
 {{- define "shortline.edgeTrust" -}}
 {{- if .Values.trust.edgeSecret -}}{{ .Values.trust.edgeSecret }}
 {{- else if and .Values.control.enabled .Values.trust.create (not .Values.edge.controlUrl) -}}{{ include "shortline.name" . }}-trust-edge{{- end -}}
 {{- end -}}
 
-{{/* Where edges find the control planes of this release. */}}
+{{/* The URL of this release's control planes for edges. */}}
 {{- define "shortline.controlUrl" -}}
 {{- $service := .Values.control.service -}}
 {{- if .Values.edge.controlUrl -}}{{ .Values.edge.controlUrl }}
