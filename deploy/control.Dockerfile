@@ -1,9 +1,9 @@
 # syntax=docker/dockerfile:1
-# The control plane: API, publishing, ingest and webhooks, and the operator's commands (control migrate, …). Making
-# WebP takes C code, which is linked in whole, so that the image needs no C library. /data holds images, unless an
-# object store does, and files that can be made again.
+# The control plane: API, publishing, ingest and webhooks, and the operator's commands (control migrate, …). The WebP
+# encoder is C code. It is linked statically, so the image needs no C library. /data holds files that can be recreated, and
+# preview images if no object store is set.
 #
-# GO_IMAGE is what it is built in, named by its tag; NAME@sha256:… pins the bytes too.
+# GO_IMAGE is the build image. A tag can change; NAME@sha256:… pins its content.
 ARG GO_IMAGE=golang:1.26.8-bookworm
 FROM ${GO_IMAGE} AS build
 WORKDIR /src

@@ -1,8 +1,8 @@
 # syntax=docker/dockerfile:1
-# An edge: one static binary and the certificates of public authorities, nothing else. It writes to /data only: the
-# links as last seen and the clicks not yet delivered, so each edge keeps a volume of its own there.
+# An edge: one static binary and the certificates of public authorities. The edge writes only to /data, where it keeps its
+# copy of the links and the clicks that are not yet delivered. Each edge needs a volume of its own there.
 #
-# GO_IMAGE is what it is built in, named by its tag; NAME@sha256:… pins the bytes too.
+# GO_IMAGE is the build image. A tag can change; NAME@sha256:… pins its content.
 ARG GO_IMAGE=golang:1.26.8-bookworm
 FROM ${GO_IMAGE} AS build
 WORKDIR /src

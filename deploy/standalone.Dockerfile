@@ -1,9 +1,9 @@
 # syntax=docker/dockerfile:1
-# One process, nothing beside it: links in SQLite, clicks in DuckDB, all in the volume /data.
+# Everything in one process, without other services: links in SQLite and clicks in DuckDB, both in the volume /data.
 #
-# GO_IMAGE is what it is built in, named by its tag; NAME@sha256:… pins the bytes too.
+# GO_IMAGE is the build image. A tag can change; NAME@sha256:… pins its content.
 ARG GO_IMAGE=golang:1.26.8-bookworm
-# RUNTIME_IMAGE has the C++ library, which DuckDB needs, of the same Debian as it is built on.
+# RUNTIME_IMAGE contains the C++ library that DuckDB needs. It must have the same Debian release as the build image.
 ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 FROM ${GO_IMAGE} AS build
 WORKDIR /src
