@@ -217,7 +217,7 @@ func (f *Fleet) edge(i int) *Node {
 	}
 	env := append([]string{"CONTROL_URL=http://" + control, "EDGE_TOKEN=" + edgeToken, "SPOOL_CAP_BYTES=" + strconv.Itoa(2<<30)}, f.cfg.EdgeEnv...)
 	if i < len(f.cfg.Clocks) {
-		env = append(env, clockEnv(f.cfg.Clocks[i]))
+		env = append(env, testkit.ClockOffset(f.cfg.Clocks[i]))
 	}
 	return f.node(fmt.Sprintf("edge%d", i+1), Edge, env)
 }

@@ -99,7 +99,7 @@ func build(name string) (string, error) {
 			return "", err
 		}
 		defer os.RemoveAll(sources)
-		list, err := overlay(sources, filepath.Join(root, p.dir))
+		list, err := testkit.ClockOverlay(sources, filepath.Join(root, p.dir))
 		if err != nil {
 			return "", fmt.Errorf("build %s: %w", name, err)
 		}

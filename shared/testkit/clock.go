@@ -1,4 +1,4 @@
-package fleet
+package testkit
 
 import (
 	"encoding/json"
@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// clockSetting is what a program with a clock of its own reads at its start: seconds, of which none means 0.
+// clockSetting is the environment variable that shifts the clock of a program built with ClockOverlay, in seconds.
 const clockSetting = "CLOCK_OFFSET_SECONDS"
 
 const (
-	// What time.Now begins with in the toolchain's own source, and what it begins with for a clock that is off. Timers
-	// and durations go by the monotonic reading, which stays.
+	// clockAsItIs is the first line of time.Now in the standard library, clockOff its replacement. Timers and durations
+	// use the monotonic reading, which stays unchanged.
 	clockAsItIs = "\tsec, nsec, mono := runtimeNow()\n"
 	clockOff    = clockAsItIs + "\tsec += clockOffset\n"
 
@@ -39,15 +39,15 @@ var clockOffset = func() (sec int64) {
 `
 )
 
-// overlay writes, into dir, what the compiler is to take in place of the standard library's clock for a program that
-// it builds from the folder where, and returns the file that says so. The system's clock is read without a system
-// call, so nothing outside a program can shift it.
-func overlay(dir, where string) (string, error) {
-	ask := exec.Command("go", "env", "GOROOT") // there, as go.mod may choose the toolchain
-	ask.Dir = where
+// ClockOverlay writes an overlay file for `go build -overlay` into dir and returns its path. A program built with it has a
+// clock that ClockOffset can shift. module is a folder of the module that is built, since its go.mod may choose the
+// toolchain. Go reads the system's clock without a system call, so nothing outside the program can shift it.
+func ClockOverlay(dir, module string) (string, error) {
+	ask := exec.Command("go", "env", "GOROOT")
+	ask.Dir = module
 	out, err := ask.Output()
 	if err != nil {
-		return "", fmt.Errorf("ask for the toolchain's folder: %w", err)
+		return "", fmt.Errorf("find the toolchain's folder: %w", err)
 	}
 	source := filepath.Join(strings.TrimSpace(string(out)), "src", "time")
 	text, err := os.ReadFile(filepath.Join(source, "time.go"))
@@ -55,7 +55,7 @@ func overlay(dir, where string) (string, error) {
 		return "", err
 	}
 	if n := strings.Count(string(text), clockAsItIs); n != 1 {
-		return "", fmt.Errorf("time.Now of this toolchain reads the clock in another way (%d places of one): fleet/clock.go must learn it", n)
+		return "", fmt.Errorf("time.Now of this toolchain reads the clock differently (%d matches for the expected line): adapt testkit/clock.go", n)
 	}
 	changed, added := filepath.Join(dir, "time.go"), filepath.Join(dir, "clock_offset.go")
 	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), clockAsItIs, clockOff, 1)), 0o644); err != nil {
@@ -74,7 +74,7 @@ func overlay(dir, where string) (string, error) {
 	return path, os.WriteFile(path, list, 0o644)
 }
 
-// clockEnv is how a program is told that its clock is off.
-func clockEnv(off time.Duration) string {
+// ClockOffset returns the environment setting, NAME=value, that shifts the clock of a program built with ClockOverlay.
+func ClockOffset(off time.Duration) string {
 	return clockSetting + "=" + strconv.FormatInt(int64(off/time.Second), 10)
 }
