@@ -4,6 +4,9 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 MODULES  = shared edge control control/cmd/standalone deploy/grafana/generate test/chd test/kafka test/observe test/browser test/harness test/deploy
 LDFLAGS  = -s -w -X github.com/shortline/shortline/shared/ops.Version=$(VERSION)
+# All programs resolve names with Go's own resolver. Because of the same tags, control and standalone also share most
+# compiled packages, which saves a minute of `make build`.
+TAGS     = -tags netgo,osusergo
 # The WebP encoder is C code. Static linking lets control run on any distribution.
 STATIC   = $(if $(filter Linux,$(shell uname -s)),-linkmode external -extldflags "-static")
 # The compiler inlines an edge's code by a profile of redirects. edgebench -profile writes a new one.
@@ -32,22 +35,21 @@ run: compiler ## build and run standalone: http://127.0.0.1:8080
 build: compiler ## build bin/edge, bin/control and bin/standalone, each with its licences
 	@mkdir -p bin
 	cd edge && CGO_ENABLED=0 $(GO) build -trimpath -pgo=$(PROFILE) -ldflags '$(LDFLAGS)' -o ../bin/ ./cmd/...
-	cd control && CGO_ENABLED=1 $(GO) build -trimpath -tags netgo,osusergo -ldflags '$(LDFLAGS) $(STATIC)' -o ../bin/ ./cmd/control
+	cd control && CGO_ENABLED=1 $(GO) build -trimpath $(TAGS) -ldflags '$(LDFLAGS) $(STATIC)' -o ../bin/ ./cmd/control
 	$(MAKE) build-standalone
 	cd .ci/tools && GOWORK=off $(GO) run ./licences -texts $(CURDIR)/bin
 
 build-standalone: compiler
 	@mkdir -p bin
-	cd control/cmd/standalone && $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/standalone .
+	cd control/cmd/standalone && $(GO) build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o $(CURDIR)/bin/standalone .
 
 test: ## run all tests, with the real servers that they need
 	@deploy/dev/parts
 	@test/observe/parts
 	@set -e; for m in shared edge; do echo "== $$m, with the race detector"; (cd $$m && $(GO) test -race -timeout 15m ./...); done
 	@echo "== control" && cd control && $(GO) test -timeout 25m ./...
-	@echo "== control, what runs beside itself, with the race detector" && cd control && $(GO) test -race -short -timeout 15m $(RACY)
-# These tests build the programs that they drive. Go's test cache does not see those programs, so -count=1 keeps it
-# from repeating the result of an older build.
+	@echo "== control, concurrent packages, with the race detector" && cd control && $(GO) test -race -short -timeout 15m $(RACY)
+# These tests build the programs that they run. Go's test cache does not track those programs; -count=1 disables it.
 	@echo "== control/cmd/standalone" && cd control/cmd/standalone && $(GO) test -count=1 -timeout 25m ./...
 	@echo "== test/observe" && cd test/observe && $(GO) test -count=1 -timeout 15m ./...
 	@echo "== test/browser" && cd test/browser && $(GO) test -count=1 -timeout 15m ./...

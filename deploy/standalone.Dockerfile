@@ -13,7 +13,7 @@ COPY control control
 COPY .ci/tools/licences .ci/tools/licences
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    cd control/cmd/standalone && GOWORK=off CGO_ENABLED=1 go build -trimpath -buildvcs=false \
+    cd control/cmd/standalone && GOWORK=off CGO_ENABLED=1 go build -trimpath -buildvcs=false -tags netgo,osusergo \
     -ldflags "-s -w -X github.com/shortline/shortline/shared/ops.Version=${VERSION}" -o /out/standalone . && \
     mkdir -p /out/doc && GOWORK=off go run ../../../.ci/tools/licences/*.go -root ../../.. -texts /out/doc standalone
 RUN mkdir -p /out/data
