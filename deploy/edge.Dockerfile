@@ -20,7 +20,7 @@ FROM scratch
 ARG VERSION=dev
 ARG REVISION=
 LABEL org.opencontainers.image.title="Shortline edge" \
-      org.opencontainers.image.description="Answers visitors: links from a control plane, clicks to Kafka" \
+      org.opencontainers.image.description="Redirect node: links from a control plane, clicks to Kafka" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.licenses="Apache-2.0"

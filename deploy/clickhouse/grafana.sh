@@ -1,7 +1,7 @@
 #!/bin/bash
-# A user for dashboards, who reads the clicks and nothing else. May run again: the password and the limits are then set
-# anew. A click's repeat is always in the month of the first, so that months can be read FINAL each by itself: a month that
-# is one part then costs no more than without FINAL.
+# Creates a user for dashboards that can only read clicks. A second run sets the password and the limits again. A
+# duplicate of a click is always in the same month, so FINAL can process each month separately. A month with a single
+# part then costs no more than without FINAL.
 set -euo pipefail
 secret() { cat "/run/secrets/$1"; }
 clickhouse-client --host clickhouse --user shortline --password "$(secret clickhouse_password)" --multiquery <<SQL

@@ -1,4 +1,4 @@
-// An ordinary busy hour, shortened: RATE visitors a second, arriving whether or not the former were answered.
+// A normal busy hour, shortened: RATE visitors per second, who arrive independent of earlier answers.
 import { common, follow, make, remove, summary } from './lib/shortline.js';
 
 const rate = Number(__ENV.RATE || 1000);

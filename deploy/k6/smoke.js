@@ -1,4 +1,4 @@
-// Does it work at all? A few visitors for some seconds, after every change and every deployment.
+// A smoke test for every change and every deployment: a few visitors for some seconds.
 import { common, follow, make, remove, summary } from './lib/shortline.js';
 
 export const options = Object.assign({}, common, {
@@ -8,7 +8,7 @@ export const options = Object.assign({}, common, {
   thresholds: {
     checks: ['rate==1'],
     http_req_failed: ['rate==0'],
-    'http_req_duration{kind:redirect}': ['p(95)<500'], // whether it is fast is what load.js asks
+    'http_req_duration{kind:redirect}': ['p(95)<500'], // load.js tests latency
   },
 });
 

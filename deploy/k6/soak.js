@@ -1,4 +1,4 @@
-// Does it last? A moderate rate for hours. Watch memory, goroutines and the spool on the dashboards meanwhile.
+// A moderate rate for hours. Watch memory, goroutines and the spool on the dashboards.
 import { common, follow, make, remove, summary } from './lib/shortline.js';
 
 export const options = Object.assign({}, common, {

@@ -1,4 +1,4 @@
-// A link is on television: from little to SPIKE_RATE within seconds, and back. Nothing may fail in it or after it.
+// A sudden burst: the rate rises to SPIKE_RATE within seconds and falls again. No request may fail during or after it.
 import { common, follow, make, remove, summary } from './lib/shortline.js';
 
 const calm = Number(__ENV.RATE || 100);

@@ -1,5 +1,5 @@
-// Where does it bend? The rate doubles in steps up to MAX_RATE. Past what the machine can do latency rises and arrivals
-// are not started, but no answer may be wrong: that is what is held against it.
+// The rate doubles in steps up to MAX_RATE. Beyond the machine's capacity latency rises and k6 drops iterations, but no
+// answer may be wrong: the thresholds check that.
 import { common, follow, make, remove, summary } from './lib/shortline.js';
 
 const top = Number(__ENV.MAX_RATE || 16000);

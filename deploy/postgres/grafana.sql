@@ -1,5 +1,5 @@
--- A role for dashboards: it reads what links are called and nothing that is secret. May run again, and should after
--- a migration that adds something for dashboards. psql is given the password as the variable "password".
+-- Creates a role for dashboards. It can read the names of links, but no secrets. It is safe to run again; do so after a
+-- migration that adds columns for dashboards. psql gets the password in the variable "password".
 SELECT 'CREATE ROLE grafana' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'grafana') \gexec
 ALTER ROLE grafana LOGIN PASSWORD :'password' CONNECTION LIMIT 10;
 ALTER ROLE grafana SET default_transaction_read_only = on;

@@ -1,14 +1,14 @@
-// What all scripts share: signing in, making links and deleting them, following one as a visitor, the summary.
+// Functions for all scripts: sign in, create and delete links, request a link as a visitor, print the summary.
 import http from 'k6/http';
 import { check, fail, sleep } from 'k6';
 
 export const base = (__ENV.BASE_URL || 'http://127.0.0.1:8080').replace(/\/+$/, '');
-// Where visitors go; another address than the API's where edges have one of their own. Several with commas between.
+// Base URLs for redirects, a comma-separated list. They differ from the API's where edges have their own addresses.
 const edges = (__ENV.EDGE_URL || base).split(',').map((e) => e.trim().replace(/\/+$/, ''));
 
 const json = { 'Content-Type': 'application/json' };
 
-// Redirects are what is tested, so nobody follows them: the requests would hit the destination.
+// Virtual users do not follow redirects: the requests would hit the destination.
 export const common = {
   discardResponseBodies: true,
   summaryTrendStats: ['avg', 'med', 'p(95)', 'p(99)', 'max'],
@@ -16,16 +16,16 @@ export const common = {
   teardownTimeout: '120s',
 };
 
-// sign returns the header of an owner: the API key's, or that of a session made with email and password.
+// sign returns the authentication header: the API key, or a new session for email and password.
 function sign() {
   if (__ENV.API_KEY) return { 'X-API-Key': __ENV.API_KEY };
   const body = JSON.stringify({ email: __ENV.ADMIN_EMAIL || 'admin@example.com', password: __ENV.ADMIN_PASSWORD || '' });
   const res = http.post(`${base}/api/auth/login`, body, { headers: json, responseType: 'text', tags: { name: 'POST /api/auth/login', kind: 'api' } });
-  if (res.status !== 200) fail(`signing in was answered with ${res.status}: set API_KEY, or ADMIN_EMAIL and ADMIN_PASSWORD`);
+  if (res.status !== 200) fail(`signing in failed with status ${res.status}: set API_KEY, or ADMIN_EMAIL and ADMIN_PASSWORD`);
   return { Authorization: `Bearer ${res.json('accessToken')}` };
 }
 
-// call calls the API, waiting where it says that there were too many requests.
+// call calls the API. After a 429 answer it waits as long as Retry-After says and tries again.
 function call(method, path, body, headers) {
   for (let attempt = 0; ; attempt++) {
     const res = http.request(method, base + path, body ? JSON.stringify(body) : null, {
@@ -39,7 +39,7 @@ function call(method, path, body, headers) {
   }
 }
 
-// make makes n links: one in four has a routing rule, one in four an A/B test. It waits until every edge knows them.
+// make creates n links: one in four has a routing rule, one in four an A/B test. It waits until every edge serves them.
 export function make(n) {
   const headers = sign();
   const links = [];
@@ -47,7 +47,7 @@ export function make(n) {
     const res = call('POST', '/api/urls', { originalUrl: `https://example.com/load/${i}`, title: 'load test' }, headers);
     if (res.status !== 201) {
       remove({ headers, links });
-      fail(`making a link was answered with ${res.status}: ${res.body}`);
+      fail(`creating a link failed with status ${res.status}: ${res.body}`);
     }
     const link = { id: res.json('id'), slug: res.json('slug') };
     links.push(link);
@@ -68,7 +68,7 @@ export function make(n) {
     while (http.head(`${edge}/${last}`, { redirects: 0, responseCallback: null, tags: { name: 'wait', kind: 'setup' } }).status !== 302) {
       if (Date.now() > until) {
         remove({ headers, links });
-        fail(`${edge} does not know a link ten seconds after it was made`);
+        fail(`${edge} does not serve a link ten seconds after its creation`);
       }
       sleep(0.1);
     }
@@ -76,7 +76,7 @@ export function make(n) {
   return { headers, links };
 }
 
-// remove deletes the links of make.
+// remove deletes the links that make created.
 export function remove(made) {
   for (const link of made.links) call('DELETE', `/api/urls/${link.id}`, null, made.headers);
 }
@@ -92,7 +92,7 @@ const any = (list) => list[Math.floor(Math.random() * list.length)];
 const found = http.expectedStatuses(302);
 const missing = http.expectedStatuses(404);
 
-// follow visits a link, the first ones more often; one visit in a hundred asks for a link that is not there.
+// follow requests a link, the first ones more often. One request in a hundred is for a link that does not exist.
 export function follow(made) {
   const edge = edges.length === 1 ? edges[0] : any(edges);
   const params = { redirects: 0, headers: { 'User-Agent': any(agents) } };
@@ -108,7 +108,7 @@ export function follow(made) {
 
 const ms = (v) => (v === undefined ? '–' : `${v.toFixed(2)} ms`);
 
-// summary tells the figures on the screen, and writes all of them to SUMMARY (a .json file) if that is set.
+// summary prints the main results and writes all of them to the JSON file SUMMARY, if it is set.
 export function summary(name) {
   return (data) => {
     const m = data.metrics;
