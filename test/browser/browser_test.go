@@ -53,8 +53,14 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// standalone runs the program, with more settings if given, and returns its address.
+// standalone runs the program, with more settings if given, and returns its base URL.
 func standalone(t *testing.T, settings ...string) string {
+	t.Helper()
+	return launch(t, program, settings...)
+}
+
+// launch is standalone for a given build of the program.
+func launch(t *testing.T, program string, settings ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	addr, ops := testkit.FreeAddr(t), testkit.FreeAddr(t)
@@ -103,7 +109,7 @@ type browser struct {
 	complaints []string
 }
 
-func open(t *testing.T, base string) *browser {
+func open(t *testing.T, base string, more ...chromedp.ExecAllocatorOption) *browser {
 	t.Helper()
 	var chromium string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -116,6 +122,7 @@ func open(t *testing.T, base string) *browser {
 		t.Fatal("The tests of the console need Chromium.  On Debian or Ubuntu:  sudo apt-get install -y chromium")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.WindowSize(1280, 900), chromedp.Flag("lang", "en-GB"))
+	options = append(options, more...)
 	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), options...)
 	// The driver reports every event that is younger than it is.
 	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))

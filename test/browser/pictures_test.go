@@ -1,0 +1,215 @@
+package browser_test
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+var update = flag.Bool("update", false, "write the README's pictures in docs/images anew")
+
+const pictures = "../../docs/images"
+
+// sample is one link of the pictures. Its share of the clicks is weight.
+type sample struct {
+	slug, title, target string
+	weight              int
+}
+
+var samples = []sample{
+	{"spring", "Spring sale", "https://shop.example.com/collections/spring", 34},
+	{"newsletter", "Newsletter, October", "https://blog.example.com/newsletter/2026-10", 22},
+	{"talk", "Conference talk: slides and notes", "https://slides.example.com/gophercon/fast-redirects", 15},
+	{"app", "Get the app", "https://example.com/download", 12},
+	{"jobs", "We are hiring", "https://careers.example.com/openings?team=platform", 8},
+	{"docs", "Developer documentation", "https://docs.example.com/start", 6},
+	{"poster", "Poster at the main station", "https://example.com/campaigns/autumn?from=poster", 3},
+}
+
+var agents = []string{
+	phone, phone, laptop, laptop, laptop,
+	"Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36",
+	"Mozilla/5.0 (Linux; Android 15; SM-S931B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36",
+	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15",
+	"Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0",
+	"Mozilla/5.0 (iPad; CPU OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1",
+}
+
+var origins = []struct{ referer, query string }{
+	{"", ""}, {"", ""}, {"", "?utm_source=newsletter&utm_medium=email&utm_campaign=october"},
+	{"", "?utm_source=newsletter&utm_medium=email&utm_campaign=october"}, {"https://news.ycombinator.com/", ""},
+	{"https://www.linkedin.com/", "?utm_source=linkedin&utm_medium=social&utm_campaign=october"}, {"https://www.google.com/", ""}, {"https://github.com/", ""},
+}
+
+// networks are parts of the Internet in a few countries, so that the list of countries has a clear order.
+var networks = []string{"84.128.0.0/10", "84.128.0.0/10", "2.0.0.0/12", "81.128.0.0/12", "24.0.0.0/12", "24.0.0.0/12", "145.0.0.0/11", "212.51.128.0/17", "77.116.0.0/14", "126.0.0.0/8"}
+
+// day is one day's visits. All are requests to a program whose clock is set to that day.
+func day(t *testing.T, r *rand.Rand, base string, visits int) {
+	t.Helper()
+	for range visits {
+		n := r.IntN(100)
+		link := samples[0]
+		for _, s := range samples {
+			if link = s; n < s.weight {
+				break
+			}
+			n -= s.weight
+		}
+		origin := origins[r.IntN(len(origins))]
+		network := netip.MustParsePrefix(networks[r.IntN(len(networks))])
+		address := network.Addr().As4()
+		// Few addresses in each network, so that visitors come back.
+		for i, b := 3, uint32(r.IntN(150))*104729%(1<<(32-network.Bits())); b > 0; i, b = i-1, b>>8 {
+			address[i] |= byte(b)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/"+link.slug+origin.query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("User-Agent", agents[r.IntN(len(agents))])
+		req.Header.Set("Referer", origin.referer)
+		req.Header.Set("X-Forwarded-For", netip.AddrFrom4(address).String())
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+	}
+}
+
+// The README's pictures: the report of one link, and the overview of all links, after a month of clicks. The program's
+// clock starts 29 days ago and moves on by a day at each start. GEO_DB names the files of a geo database; deploy/dev/geo
+// fetches them.
+func TestPictures(t *testing.T) {
+	if !*update {
+		t.Skip("writes docs/images; run `go test -run TestPictures -update .` with GEO_DB set")
+	}
+	sources := "../../control/cmd/standalone"
+	overlay, err := testkit.ClockOverlay(t.TempDir(), sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shifted := filepath.Join(t.TempDir(), "standalone")
+	build := exec.Command("go", "build", "-overlay", overlay, "-o", shifted, ".")
+	build.Dir, build.Env = sources, append(os.Environ(), "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build standalone: %v\n%s", err, out)
+	}
+	const days = 30
+	r := rand.New(rand.NewPCG(7, 7))
+	data, total := t.TempDir(), 0
+	for d := range days {
+		t.Run(fmt.Sprintf("day %d", d+1), func(t *testing.T) {
+			ago := time.Duration(days-1-d) * 24 * time.Hour
+			base := launch(t, shifted, testkit.ClockOffset(-ago), "DATA_DIR="+data, "TRUSTED_PROXIES=127.0.0.0/8", "GEO_DB="+os.Getenv("GEO_DB"), "BASE_URL="+publicURL)
+			if d == 0 {
+				createSamples(t, base)
+			}
+			for _, s := range samples {
+				served(t, base+"/"+s.slug)
+			}
+			weekend := time.Now().Add(-ago).Weekday()%6 == 0
+			visits := 60 + 4*d + r.IntN(40)
+			if weekend {
+				visits /= 2
+			}
+			day(t, r, base, visits)
+			total += visits
+			if d == days-1 {
+				photograph(t, base, total)
+			}
+		})
+	}
+}
+
+// publicURL is the short domain of the pictures.
+const publicURL = "http://sho.rt"
+
+// atPublicURL opens a browser that reaches the program at publicURL.
+func atPublicURL(t *testing.T, base string) *browser {
+	t.Helper()
+	return open(t, publicURL, chromedp.Flag("host-resolver-rules", "MAP sho.rt "+strings.TrimPrefix(base, "http://")))
+}
+
+func createSamples(t *testing.T, base string) {
+	t.Helper()
+	b := atPublicURL(t, base)
+	b.visit("/console/links")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	for _, s := range samples {
+		b.ask("POST", "/api/urls", map[string]string{"originalUrl": s.target, "customSlug": s.slug, "title": s.title}, nil)
+	}
+}
+
+// served waits until the edge redirects. It sends HEAD, which is not counted as a click.
+func served(t *testing.T, url string) {
+	t.Helper()
+	testkit.Eventually(t, url+" is served", func() bool {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusFound
+	})
+}
+
+// photograph takes the pictures once the counters have all clicks.
+func photograph(t *testing.T, base string, clicks int) {
+	t.Helper()
+	b := atPublicURL(t, base)
+	b.do(emulation.SetDeviceMetricsOverride(1280, 800, 1, false),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}))
+	b.visit("/console/overview")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("Clicks of all time")
+	testkit.Eventually(t, "all clicks are counted", func() bool {
+		var stats struct{ TotalClicks int }
+		b.ask("GET", "/api/urls/stats", nil, &stats)
+		return stats.TotalClicks == clicks
+	})
+	b.do(chromedp.Reload())
+	take := func(name string) {
+		b.settle()
+		var picture []byte
+		b.do(chromedp.CaptureScreenshot(&picture))
+		if n := len(picture); n > 300<<10 {
+			t.Errorf("%s has %d bytes", name, n)
+		}
+		if err := os.WriteFile(filepath.Join(pictures, name+".png"), picture, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.sees("Most clicked")
+	b.eval(`window.scrollTo(0, 340)`, nil)
+	take("overview")
+	b.eval(`window.scrollTo(0, 0)`, nil)
+	b.press(samples[0].title)
+	b.sees("Countries")
+	take("console")
+	if os.Getenv("GEO_DB") == "" {
+		t.Log("without GEO_DB the pictures show no countries")
+	}
+	b.silent()
+}
