@@ -1,4 +1,4 @@
-// Package clickstore asks a ClickHouse server what it has of a run, past everything that writes to it.
+// Package clickstore queries a ClickHouse server for the clicks of a run, independent of the programs that wrote them.
 package clickstore
 
 import (
@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// Store is a server's HTTP interface, with the tables of the control plane in one of its databases.
+// Store is the HTTP interface of a server with the tables of the control plane.
 type Store struct {
 	URL      string // http://host:port
 	Database string // "" is default
 }
 
-// Account is the audit that needs no record of a run.
+// Account is the result of an audit that needs no record of the run.
 type Account struct {
 	Rows    int // as they lie there, repeats included
 	Clicks  int // as readers see them
@@ -27,12 +27,12 @@ type Account struct {
 	Lost    int // that loss markers name
 }
 
-// String is one line.
+// String returns a summary in one line.
 func (a Account) String() string {
 	return fmt.Sprintf("%d rows for %d clicks (%d repeats not merged yet), missing in lanes %d, marked as lost %d", a.Rows, a.Clicks, a.Rows-a.Clicks, a.Missing, a.Lost)
 }
 
-// Ask runs a statement and gives the lines of its answer, in tab-separated text.
+// Ask runs a statement and returns the lines of its tab-separated result.
 func (s Store) Ask(ctx context.Context, statement string) ([]string, error) {
 	database := s.Database
 	if database == "" {
@@ -70,7 +70,7 @@ func (s Store) number(ctx context.Context, statement string) (int, error) {
 	return strconv.Atoi(lines[0])
 }
 
-// Contents is utm_content of the clicks as readers see them, with how many clicks each has, for truth.Judge.
+// Contents counts the stored clicks, without duplicates that FINAL removes, by utm_content. truth.Judge needs it.
 func (s Store) Contents(ctx context.Context) (iter.Seq2[string, int], error) {
 	lines, err := s.Ask(ctx, "SELECT utm_content, count() FROM clicks FINAL GROUP BY utm_content")
 	if err != nil {
@@ -80,18 +80,18 @@ func (s Store) Contents(ctx context.Context) (iter.Seq2[string, int], error) {
 	for _, line := range lines {
 		name, n, _ := strings.Cut(line, "\t")
 		if found[name], err = strconv.Atoi(n); err != nil {
-			return nil, fmt.Errorf("a line of the answer is %q", line)
+			return nil, fmt.Errorf("unexpected line in the result: %q", line)
 		}
 	}
 	return maps.All(found), nil
 }
 
-// Clicks is how many there are, as readers see them.
+// Clicks counts the stored clicks, without duplicates that FINAL removes.
 func (s Store) Clicks(ctx context.Context) (int, error) {
 	return s.number(ctx, "SELECT count() FROM clicks FINAL")
 }
 
-// PerLink is how many clicks of people each link has, by its number.
+// PerLink counts the clicks by people for each link number.
 func (s Store) PerLink(ctx context.Context) (map[string]int, error) {
 	lines, err := s.Ask(ctx, "SELECT link, count() FROM clicks FINAL WHERE NOT bot GROUP BY link")
 	if err != nil {
@@ -101,13 +101,13 @@ func (s Store) PerLink(ctx context.Context) (map[string]int, error) {
 	for _, line := range lines {
 		link, n, _ := strings.Cut(line, "\t")
 		if found[link], err = strconv.Atoi(n); err != nil {
-			return nil, fmt.Errorf("a line of the answer is %q", line)
+			return nil, fmt.Errorf("unexpected line in the result: %q", line)
 		}
 	}
 	return found, nil
 }
 
-// Account makes the audit.
+// Account audits the stored clicks.
 func (s Store) Account(ctx context.Context) (a Account, err error) {
 	const numbers = `SELECT toInt64(ifNull(sum(top - clicks), 0)) FROM (SELECT max(seq) AS top, uniqExact(seq) AS clicks FROM clicks GROUP BY edge, epoch, lane)`
 	for _, q := range []struct {
@@ -123,7 +123,7 @@ func (s Store) Account(ctx context.Context) (a Account, err error) {
 			return a, err
 		}
 	}
-	// Lost numbers above a lane's last click are not among the missing, so this can only be too strict.
+	// Lost numbers above a lane's last click are not among the missing ones, so this is never too lenient.
 	a.Missing -= min(a.Missing, a.Lost)
 	return a, nil
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ServeHTTP takes orders for a proxy in a process of its own: GET / tells the fault and the counts, PUT / sets a fault
-// (a JSON object as Fault has it, with latency in milliseconds), POST /cut resets every connection once.
+// ServeHTTP controls a proxy that runs as a separate process. GET / returns the fault and the counts. PUT / sets a fault (a
+// JSON object with the fields of Fault, latency in milliseconds). POST /cut resets every connection once.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodGet:

@@ -1,8 +1,8 @@
-// Package faultproxy stands between two processes and does to their connections what networks do: delay, starve,
-// swallow, cut, and damage.
+// Package faultproxy is a TCP proxy that simulates network faults: latency, limited bandwidth, dropped data, resets and
+// corrupted bytes.
 //
-// It owns the connections through it. It promises that a fault that is set meets connections that exist as well as
-// new ones, and it counts what it did, so that a test can tell that its fault bit. It knows nothing of what is said.
+// A fault applies to existing connections as well as to new ones. The proxy counts its interventions, so a test can check
+// that its fault had an effect. It does not interpret the protocol.
 package faultproxy
 
 import (
@@ -16,22 +16,22 @@ import (
 	"time"
 )
 
-// Fault is what is done to connections. The zero value does nothing.
+// Fault describes the faults of a proxy. The zero value has none.
 type Fault struct {
-	// Latency is how long each piece of data is held, in each direction.
+	// Latency delays each piece of data, in each direction.
 	Latency time.Duration `json:"latency"`
-	// Rate is bytes a second, in each direction of each connection; 0 is unlimited.
+	// Rate is the limit in bytes per second for each direction of each connection; 0 is unlimited.
 	Rate int `json:"rate"`
-	// Hole swallows all data, both ways, and leaves connections open.
+	// Hole drops all data in both directions and keeps connections open.
 	Hole bool `json:"hole"`
-	// Refuse resets connections that exist and that come.
+	// Refuse resets existing and new connections.
 	Refuse bool `json:"refuse"`
-	// LoseReply is the chance that a piece of data from the server is swallowed and the connection reset: whoever
-	// asked can't know what was done.
+	// LoseReply is the probability that a piece of data from the server is dropped and the connection reset. The client
+	// then does not know the outcome.
 	LoseReply float64 `json:"loseReply"`
-	// CutAfter resets a connection after so many bytes from the server; 0 is never.
+	// CutAfter resets a connection after this many bytes from the server; 0 means never.
 	CutAfter int64 `json:"cutAfter"`
-	// Flip turns a bit in so many of a million bytes from the server.
+	// Flip is the number of bytes in a million from the server that get a flipped bit.
 	Flip float64 `json:"flip"`
 }
 
@@ -44,7 +44,7 @@ type Stats struct {
 	Up, Down    int64 `json:"-"` // bytes passed on
 }
 
-// Proxy is one listener and its connections. Its methods may be called by any number of goroutines.
+// Proxy is a listener with its connections. Its methods are safe for concurrent use.
 type Proxy struct {
 	target   string
 	listener net.Listener
@@ -69,7 +69,7 @@ func (p *pair) reset() {
 	}
 }
 
-// Listen starts a proxy on listen (port 0 takes any) to target, both host:port. The target need not be there yet.
+// Listen starts a proxy from listen (port 0 picks any) to target, both host:port. The target may start later.
 func Listen(listen, target string) (*Proxy, error) {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -81,7 +81,7 @@ func Listen(listen, target string) (*Proxy, error) {
 	return p, nil
 }
 
-// Addr is where it listens.
+// Addr returns the address of the listener.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
 // Set replaces the fault.
@@ -92,10 +92,10 @@ func (p *Proxy) Set(f Fault) {
 	}
 }
 
-// Fault is what is set.
+// Fault returns the present fault.
 func (p *Proxy) Fault() Fault { return *p.fault.Load() }
 
-// Cut resets every connection once and returns how many there were.
+// Cut resets every connection once and returns their number.
 func (p *Proxy) Cut() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,12 +106,12 @@ func (p *Proxy) Cut() int {
 	return len(p.live)
 }
 
-// Stats is the count.
+// Stats returns the counts.
 func (p *Proxy) Stats() Stats {
 	return Stats{Connections: p.connections.Load(), LostReplies: p.lost.Load(), Cuts: p.cuts.Load(), Flips: p.flips.Load(), Up: p.up.Load(), Down: p.down.Load()}
 }
 
-// Close ends the listener and all connections, and waits for them.
+// Close closes the listener and all connections and waits for their goroutines.
 func (p *Proxy) Close() error {
 	err := p.listener.Close()
 	p.mu.Lock()
@@ -168,7 +168,7 @@ func (p *Proxy) serve(client net.Conn) {
 	server.Close()
 }
 
-// pass copies one direction until it ends; an end in good order is passed on, so that the other may go on.
+// pass copies one direction until it ends. It forwards a clean end (FIN), so the other direction can continue.
 func (p *Proxy) pass(c *pair, from, to net.Conn, reply bool) {
 	buf := make([]byte, 32<<10)
 	var passed int64
@@ -227,7 +227,7 @@ func (p *Proxy) flip(b []byte, chance float64) {
 	}
 }
 
-// write sends b, in pieces of a twentieth of a second where there is a rate.
+// write sends b. With a rate it sends pieces of a twentieth of a second each.
 func write(to net.Conn, b []byte, rate int) (int, error) {
 	if rate <= 0 {
 		return to.Write(b)

@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/test/harness/faultproxy"
 )
 
-// echo is a server that answers every byte with itself, through a proxy.
+// echo starts an echo server behind a proxy.
 func echo(t *testing.T) *faultproxy.Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +42,7 @@ func echo(t *testing.T) *faultproxy.Proxy {
 	return p
 }
 
-// say sends text and returns what comes back within a second.
+// say sends text and returns the answer that arrives within a second.
 func say(t *testing.T, p *faultproxy.Proxy, text string) (string, error) {
 	t.Helper()
 	c, err := net.Dial("tcp", p.Addr())

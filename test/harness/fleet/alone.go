@@ -7,10 +7,10 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// Standalone is everything in one process.
+// Standalone is a running standalone: all roles in one process.
 const Standalone Program = "standalone"
 
-// StartAlone starts a standalone with further NAME=value settings, and waits until it serves.
+// StartAlone starts a standalone with additional NAME=value settings and waits until it is ready.
 func StartAlone(t testing.TB, env ...string) *Node {
 	t.Helper()
 	dir := t.TempDir()

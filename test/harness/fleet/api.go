@@ -20,13 +20,13 @@ type API struct {
 
 var caller = &http.Client{Timeout: 30 * time.Second}
 
-// Login signs in at a control plane as its first admin.
+// Login signs in to a control plane as the first administrator.
 func (n *Node) Login(t testing.TB) *API {
 	t.Helper()
 	return n.LoginAs(t, adminEmail, adminPassword)
 }
 
-// LoginAs signs in at a control plane as somebody else.
+// LoginAs signs in to a control plane as the given user.
 func (n *Node) LoginAs(t testing.TB, email, password string) *API {
 	t.Helper()
 	a := &API{t: t, base: "http://" + n.Addr}
@@ -36,10 +36,10 @@ func (n *Node) LoginAs(t testing.TB, email, password string) *API {
 	return a
 }
 
-// At is the same session at another control plane.
+// At returns the same session at another control plane.
 func (a *API) At(n *Node) *API { return &API{t: a.t, base: "http://" + n.Addr, token: a.token} }
 
-// With is the same session with one more header in every call.
+// With returns the same session with an additional header in every call.
 func (a *API) With(name, value string) *API {
 	b := *a
 	b.extra = a.extra.Clone()
@@ -50,7 +50,7 @@ func (a *API) With(name, value string) *API {
 	return &b
 }
 
-// Call makes one call and decodes a JSON answer into out, unless that is nil. An error means that the outcome is not
+// Call sends a request and decodes a JSON answer into out, unless that is nil. An error means that the outcome is not
 // known.
 func (a *API) Call(method, path string, body, out any) (status int, header http.Header, err error) {
 	var in io.Reader
@@ -94,7 +94,7 @@ func (a *API) Call(method, path string, body, out any) (status int, header http.
 	return res.StatusCode, res.Header, nil
 }
 
-// Must makes a call that has to succeed with one status.
+// Must sends a request and fails the test unless the answer has the given status.
 func (a *API) Must(method, path string, body any, status int, out any) http.Header {
 	a.t.Helper()
 	got, header, err := a.Call(method, path, body, out)
@@ -104,13 +104,13 @@ func (a *API) Must(method, path string, body any, status int, out any) http.Head
 	return header
 }
 
-// Link is what tests read of a URL.
+// Link has the fields of a link that tests use.
 type Link struct {
 	ID, Slug, Status string
 	ClickCount       int
 }
 
-// Create makes a link to target; more are further fields.
+// Create creates a link to target; more has additional fields.
 func (a *API) Create(target string, more map[string]any) (l Link) {
 	a.t.Helper()
 	body := map[string]any{"originalUrl": target}
@@ -121,12 +121,12 @@ func (a *API) Create(target string, more map[string]any) (l Link) {
 	return l
 }
 
-// Report is a link's total of clicks as its report says it.
+// Report returns the total clicks in a link's report.
 func (a *API) Report(id string) (int, error) {
 	var out struct{ TotalClicks int }
 	_, _, err := a.Call("GET", "/api/analytics/urls/"+id, nil, &out)
 	return out.TotalClicks, err
 }
 
-// URL is where it calls.
+// URL returns the base URL.
 func (a *API) URL() string { return a.base }

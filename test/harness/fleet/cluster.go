@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// startCluster starts brokers that are controllers too, and waits until each knows all of them.
+// startCluster starts brokers that are also controllers, and waits until each of them knows all others.
 func (f *Fleet) startCluster() {
 	f.t.Helper()
 	n := f.cfg.Brokers
@@ -27,7 +27,7 @@ func (f *Fleet) startCluster() {
 		if err := os.MkdirAll(filepath.Join(dir, "log"), 0o755); err != nil {
 			f.t.Fatal(err)
 		}
-		// What formatting the folder of a broker of a cluster writes.
+		// The file that Kafka writes when it formats the folder of a broker.
 		format := fmt.Sprintf("version=1\nnode.id=%d\ncluster.id=c2hvcnRsaW5lLXRlc3RzAQ\n", i+1)
 		if err := os.WriteFile(filepath.Join(dir, "log", "meta.properties"), []byte(format), 0o600); err != nil {
 			f.t.Fatal(err)
@@ -42,7 +42,7 @@ func (f *Fleet) startCluster() {
 			"listeners=PLAINTEXT://" + addr + ",CONTROLLER://" + controllers[i],
 			"default.replication.factor=" + copies, "offsets.topic.replication.factor=" + copies,
 			"min.insync.replicas=" + fmt.Sprint(max(1, min(3, n)-1)), "unclean.leader.election.enable=false",
-			// A dead broker is known as such sooner than on machines that have nothing else to do for it.
+			// Shorter than the defaults, so that a dead broker is detected sooner.
 			"broker.session.timeout.ms=4000", "broker.heartbeat.interval.ms=500",
 		} {
 			args = append(args, "-set", set)

@@ -1,10 +1,9 @@
-// Package fleet runs the programs of an installation on loopback as they would run on machines: PostgreSQL, Kafka,
-// ClickHouse's engine, control planes and edges, each a process of its own that can be killed, stopped with SIGSTOP
-// and started again on the same ports and folders.
+// Package fleet runs a whole installation on loopback: PostgreSQL, Kafka, ClickHouse's engine, control planes and edges.
+// Each is a process that a test can kill, stop with SIGSTOP, and start again on the same ports and folders.
 //
-// It owns the processes, their folders and logs; everything ends with the test that started it, and a failed test
-// shows how each log ends. Kafka is a broker that keeps its log over kill -9 but is not Apache's, unless KAFKA=real is
-// in the environment. What is missing on the machine fails the test with the command that fetches it.
+// The package owns the processes, their folders and their logs. All of them end with the test that started them. A failed
+// test prints the end of each log. Kafka is a test broker that keeps its log across kill -9; KAFKA=real in the environment
+// selects Apache Kafka. If a program is missing on the machine, the test fails with the command that installs it.
 package fleet
 
 import (
@@ -25,45 +24,45 @@ import (
 	"github.com/shortline/shortline/test/harness/plane"
 )
 
-// Topic is where clicks go.
+// Topic is the Kafka topic for clicks.
 const Topic = "shortline.clicks"
 
-// Config says how much of everything.
+// Config describes a fleet.
 type Config struct {
 	Edges    int
-	Controls int // with PostgreSQL and ClickHouse; 0 means that Plane serves the edges
-	// Plane serves the edges in place of controls.
+	Controls int // control planes, with PostgreSQL and ClickHouse; 0: Plane serves the edges
+	// Plane serves the edges instead of control planes.
 	Plane *plane.Plane
-	// Ingesters are further control planes that only ingest.
+	// Ingesters is the number of additional control planes with only the role ingest.
 	Ingesters int
-	// Standby is for a second PostgreSQL that follows the first, without which that acknowledges nothing.
+	// Standby adds a synchronous PostgreSQL standby: the primary acknowledges no commit without it.
 	Standby bool
-	// Clocks are how far the clocks of the edges are off, in whole seconds, in their order. With none, edges are the
-	// program as it is; else they are its sources with a standard library that adds this to what the system says.
+	// Clocks are the clock offsets of the edges in order, in whole seconds. If it is set, the edges are built with
+	// testkit.ClockOverlay.
 	Clocks []time.Duration
-	// Spread has edges ask all control planes in turn, directly; without it they ask the first through PlaneProxy.
+	// Spread distributes the edges over all control planes, without a proxy. Otherwise all edges use the first control
+	// plane through PlaneProxy.
 	Spread bool
-	// EdgeEnv and ControlEnv are further NAME=value settings.
+	// EdgeEnv and ControlEnv are additional NAME=value settings.
 	EdgeEnv, ControlEnv []string
-	// Settings, if set, gives a program's settings in place of all those of the harness; only those of the Node itself
-	// (addresses, folder) are added. Stores and proxies run when it is called.
+	// Settings, if set, returns a program's settings and replaces those of the harness, except the addresses and the folder
+	// of the Node. It is called when the stores and proxies run.
 	Settings func(*Fleet, *Node, Program) []string
-	// First, if set, is called when the stores run and no program of ours does yet.
+	// First, if set, is called after the stores have started and before control planes and edges start.
 	First func(*Fleet)
-	// ApacheKafka is for Apache's Kafka whatever KAFKA says.
+	// ApacheKafka selects Apache Kafka, regardless of KAFKA.
 	ApacheKafka bool
-	// Brokers is how many of Apache's Kafka there are, in one cluster that nothing stands before; 0 means one, behind
-	// KafkaProxy.
+	// Brokers is the number of Apache Kafka brokers in a cluster without a proxy; 0 means one broker behind KafkaProxy.
 	Brokers int
-	// Programs are those to start with; the present ones where there is none.
+	// Programs are paths of the programs to start with. A missing entry means the program built from the working tree.
 	Programs map[Program]string
-	// Files is how many files an edge may have open; 0 means as many as we may.
+	// Files is the limit of open files of an edge; 0 means the limit of the test.
 	Files int
-	// NativeStore is for ClickHouse's native protocol in place of HTTP.
+	// NativeStore selects ClickHouse's native protocol instead of HTTP.
 	NativeStore bool
 }
 
-// Program is one of ours.
+// Program is the name of one of our programs.
 type Program string
 
 // The programs of a fleet.
@@ -80,26 +79,26 @@ type Node struct {
 	Dir  string // DATA_DIR
 }
 
-// Fleet is what runs.
+// Fleet is a running installation.
 type Fleet struct {
 	Dir        string
-	Postgres   *Process // the one that is written to; nil without controls
-	ClickHouse *Process // nil without controls
+	Postgres   *Process // the primary; nil without control planes
+	ClickHouse *Process // nil without control planes
 	Kafka      *Process
 	Cluster    []*Process // with Config.Brokers: broker i has the number i+1
 	Controls   []*Node
 	Ingesters  []*Node
 	Edges      []*Node
 
-	// KafkaProxy is between Kafka and everybody else (nil for a cluster), StoreProxy between ClickHouse and who writes to it, and
-	// PlaneProxy between edges and the first control plane (or Plane).
+	// KafkaProxy is between Kafka and all clients (nil for a cluster), StoreProxy between the control planes and ClickHouse,
+	// and PlaneProxy between the edges and the first control plane (or Plane).
 	KafkaProxy, StoreProxy, PlaneProxy *faultproxy.Proxy
-	// Store asks ClickHouse directly.
+	// Store queries ClickHouse directly.
 	Store clickstore.Store
 
 	t                testing.TB
 	cfg              Config
-	primary, standby *database // the latter with Config.Standby only
+	primary, standby *database // standby is nil without Config.Standby
 	brokers          []string  // of Cluster
 }
 
@@ -140,13 +139,13 @@ func Start(t testing.TB, cfg Config) *Fleet {
 	return f
 }
 
-// Nodes are all edges and control planes, the latter first.
+// Nodes returns all control planes and all edges, in that order.
 func (f *Fleet) Nodes() []*Node {
 	var all []*Node
 	return append(append(append(all, f.Controls...), f.Ingesters...), f.Edges...)
 }
 
-// EdgeAddrs are those of all edges.
+// EdgeAddrs returns the addresses of all edges.
 func (f *Fleet) EdgeAddrs() (addrs []string) {
 	for _, e := range f.Edges {
 		addrs = append(addrs, e.Addr)
@@ -154,7 +153,7 @@ func (f *Fleet) EdgeAddrs() (addrs []string) {
 	return addrs
 }
 
-// Brokers is for clients of Kafka.
+// Brokers returns the bootstrap addresses for Kafka clients.
 func (f *Fleet) Brokers() []string {
 	if f.cfg.Brokers > 0 {
 		return f.brokers
@@ -193,7 +192,7 @@ func (f *Fleet) node(name string, program Program, env []string) *Node {
 	return n
 }
 
-// StoreURL is what control planes reach ClickHouse by: its address behind StoreProxy.
+// StoreURL returns the URL of ClickHouse for control planes, behind StoreProxy.
 func (f *Fleet) StoreURL() string {
 	scheme := "http"
 	if f.cfg.NativeStore {
@@ -222,7 +221,7 @@ func (f *Fleet) edge(i int) *Node {
 	return f.node(fmt.Sprintf("edge%d", i+1), Edge, env)
 }
 
-// built is the name under which a program is built.
+// built returns the key in programs of the build for p.
 func (cfg *Config) built(p Program) string {
 	if p == Edge && len(cfg.Clocks) > 0 {
 		return "edge-clock"
@@ -230,7 +229,7 @@ func (cfg *Config) built(p Program) string {
 	return string(p)
 }
 
-// Metrics reads a node's metrics: the sum over labels of each name, and each with its labels.
+// Metrics reads a node's metrics. The map has an entry for each name with labels, and one with the sum over all labels.
 func (n *Node) Metrics() (map[string]float64, error) {
 	res, err := probe.Get("http://" + n.Ops + "/metrics")
 	if err != nil {
@@ -261,7 +260,7 @@ func (n *Node) Metrics() (map[string]float64, error) {
 	return found, in.Err()
 }
 
-// Metric reads one of a node's metrics; -1 if it can't be had.
+// Metric reads one of a node's metrics; -1 if it is not available.
 func (n *Node) Metric(name string) float64 {
 	m, err := n.Metrics()
 	if err != nil {
@@ -274,8 +273,8 @@ func (n *Node) Metric(name string) float64 {
 	return v
 }
 
-// Connections is how many clients are connected to a node's own port, those included that have hung up and that it
-// has not; -1 if that can't be told.
+// Connections returns the number of client connections on the node's port, including half-closed ones that the node has
+// not closed yet; -1 if it is unknown.
 func (n *Node) Connections() int {
 	_, port, err := net.SplitHostPort(n.Addr)
 	if err != nil {
@@ -292,14 +291,14 @@ func (n *Node) Connections() int {
 	count := 0
 	for line := range strings.Lines(string(table)) {
 		f := strings.Fields(line)
-		if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", number)) && (f[3] == "01" || f[3] == "08") { // established, or its client has hung up
+		if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", number)) && (f[3] == "01" || f[3] == "08") { // ESTABLISHED or CLOSE_WAIT
 			count++
 		}
 	}
 	return count
 }
 
-// Shipped waits until no edge has clicks left that Kafka has not taken.
+// Shipped waits until Kafka has acknowledged all clicks of all edges.
 func (f *Fleet) Shipped(within time.Duration) {
 	f.t.Helper()
 	for _, e := range f.Edges {
@@ -307,5 +306,5 @@ func (f *Fleet) Shipped(within time.Duration) {
 	}
 }
 
-// DatabaseURL is PostgreSQL's.
+// DatabaseURL returns the URL of PostgreSQL.
 func (f *Fleet) DatabaseURL() string { return f.postgresURL() }

@@ -18,11 +18,11 @@ import (
 	"github.com/shortline/shortline/test/harness/clickstore"
 )
 
-// programs are built from these folders of the repository, with these settings.
+// programs lists the folder, package and environment of each program that tests build.
 var programs = map[string]struct {
 	dir, pkg string
 	env      []string
-	clock    bool // it is built with a clock that can be off
+	clock    bool // built with testkit.ClockOverlay
 }{
 	"edge":       {"edge", "./cmd/edge", []string{"CGO_ENABLED=0"}, false},
 	"edge-clock": {"edge", "./cmd/edge", []string{"CGO_ENABLED=0"}, true},
@@ -47,7 +47,7 @@ func binary(t testing.TB, name string) string {
 		return p
 	}
 	if dir := os.Getenv("BIN"); dir != "" {
-		// Programs that are there already, as make build leaves them. What isn't is built.
+		// The programs of make build. Missing ones are built here.
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return filepath.Join(dir, name)
 		}
@@ -63,11 +63,11 @@ func binary(t testing.TB, name string) string {
 	return p
 }
 
-// sourceRoot is the repository's folder.
+// sourceRoot returns the root of the repository.
 func sourceRoot() (string, error) {
 	_, here, _, ok := runtime.Caller(0)
 	if !ok {
-		return "", errors.New("the harness does not know where its source is")
+		return "", errors.New("the binary has no source paths")
 	}
 	return filepath.Join(filepath.Dir(here), "..", "..", ".."), nil
 }
@@ -85,7 +85,7 @@ func build(name string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	fresh, err := os.CreateTemp(dir, name+"-*") // other processes may be building theirs
+	fresh, err := os.CreateTemp(dir, name+"-*") // other test processes may be building the same program
 	if err != nil {
 		return "", err
 	}
@@ -111,7 +111,7 @@ func build(name string) (string, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w: %s", name, err, out)
 	}
-	// Every process of tests has its own, so that a newer one is not put in its place while it restarts programs.
+	// Each test process has its own copy, so that a newer build does not replace a program between its restarts.
 	path := filepath.Join(dir, name+"."+strconv.Itoa(os.Getpid()))
 	if err := os.Chmod(fresh.Name(), 0o755); err != nil {
 		return "", err
@@ -119,12 +119,12 @@ func build(name string) (string, error) {
 	return path, os.Rename(fresh.Name(), path)
 }
 
-// Remove deletes the programs that this process built. For TestMain, when the tests are over.
+// Remove deletes the programs that this process built. TestMain calls it after the tests.
 func Remove() {
 	built.Lock()
 	defer built.Unlock()
 	for _, p := range built.path {
-		_ = os.Remove(p) // it is a cache's
+		_ = os.Remove(p) // in the cache folder anyway
 	}
 }
 
@@ -133,7 +133,7 @@ func cacheDir() (string, error) {
 	return filepath.Join(dir, "shortline"), err
 }
 
-// engine is where deploy/dev/parts puts ClickHouse's engine, in the cache.
+// engine is the path of ClickHouse's engine in the cache, where deploy/dev/parts puts it.
 const engine = "chdb-26.5.3/libchdb.so"
 
 func (f *Fleet) startClickHouse() {
@@ -147,7 +147,7 @@ func (f *Fleet) startClickHouse() {
 		lib = filepath.Join(cache, engine)
 	}
 	if _, err := os.Stat(lib); err != nil {
-		f.t.Fatalf("ClickHouse's engine is not here (%v): deploy/dev/parts fetches it", err)
+		f.t.Fatalf("no ClickHouse engine (%v): deploy/dev/parts fetches it", err)
 	}
 	addr, native := testkit.FreeAddr(f.t), testkit.FreeAddr(f.t)
 	f.ClickHouse = process(f.t, f.Dir, "clickhouse", binary(f.t, "chd"), []string{"-listen", addr, "-native", native, "-data", filepath.Join(f.Dir, "clickhouse"), "-lib", lib}, nil, answers("http://"+addr+"/ping"))
@@ -177,7 +177,7 @@ func (f *Fleet) startKafka() {
 	} else {
 		f.Kafka = process(f.t, f.Dir, "kafka", binary(f.t, "fire"), []string{"kafka", "-listen", addr, "-advertise", f.KafkaProxy.Addr(), "-data", dir, "-topic", Topic}, nil, dials(addr))
 	}
-	f.Kafka.within = 3 * time.Minute // Java starts slowly where others work too
+	f.Kafka.within = 3 * time.Minute // Java starts slowly on a busy machine
 	f.Kafka.Start()
 }
 
@@ -191,9 +191,9 @@ func dials(addr string) func() error {
 	}
 }
 
-// postgres is the folder of its programs.
+// postgres returns the folder of the PostgreSQL programs.
 func postgres() (string, error) {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is sound
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is valid
 	slices.Sort(found)
 	if len(found) > 0 {
 		return filepath.Dir(found[len(found)-1]), nil
@@ -201,5 +201,5 @@ func postgres() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(path), nil
 	}
-	return "", errors.New("PostgreSQL's programs (initdb, postgres) are not here: deploy/dev/parts installs them")
+	return "", errors.New("no PostgreSQL programs (initdb, postgres): deploy/dev/tools installs them")
 }

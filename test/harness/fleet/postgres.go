@@ -27,7 +27,7 @@ type database struct {
 	who  *syscall.Credential // nil: as we are
 }
 
-// postgresURL names the server, or both of them: whoever connects takes the one that can be written to.
+// postgresURL returns the URL of the server, or of both servers: clients then connect to the one that accepts writes.
 func (f *Fleet) postgresURL() string {
 	if f.cfg.Standby {
 		return "postgres://postgres@" + f.primary.addr + "," + f.standby.addr + "/postgres?sslmode=disable&target_session_attrs=read-write"
@@ -39,7 +39,7 @@ func (f *Fleet) startPostgres() {
 	f.t.Helper()
 	f.primary = f.database("postgres")
 	f.Postgres = f.primary.Process
-	// Not durable against power cuts, which no experiment here makes; a killed server loses nothing.
+	// Not durable across a power failure, which no experiment simulates. A killed server loses nothing.
 	args := []string{"-D", f.primary.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"}
 	if f.cfg.Standby {
 		args = append(args, "--data-checksums") // pg_rewind asks for them
@@ -48,7 +48,7 @@ func (f *Fleet) startPostgres() {
 		f.t.Fatal(err)
 	}
 	if f.cfg.Standby {
-		// In the file, as pg_rewind starts the server without its arguments, and that would throw away the log it needs.
+		// In the file, since pg_rewind starts the server without the arguments and would then delete the WAL that it needs.
 		if err := os.WriteFile(filepath.Join(f.primary.data, "postgresql.conf"), []byte("wal_keep_size = '1GB'\n"), 0o600); err != nil {
 			f.t.Fatal(err)
 		}
@@ -62,14 +62,14 @@ func (f *Fleet) startPostgres() {
 	}
 }
 
-// database prepares a server that has no data yet.
+// database prepares a server without data.
 func (f *Fleet) database(name string) *database {
 	f.t.Helper()
 	bin, err := postgres()
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	// Not in the test's folder: that one is root's, where the server's user has no way in.
+	// Not in the test's folder, which only root can enter.
 	dir, err := os.MkdirTemp("", "shortline-fleet-pg-")
 	if err != nil {
 		f.t.Fatal(err)
@@ -82,7 +82,7 @@ func (f *Fleet) database(name string) *database {
 			u, err = user.Lookup("nobody")
 		}
 		if err != nil {
-			f.t.Fatal("there is no user (postgres, nobody) to run PostgreSQL as")
+			f.t.Fatal("no user (postgres, nobody) to run PostgreSQL as")
 		}
 		uid, _ := strconv.Atoi(u.Uid) // on this system they are numbers
 		gid, _ := strconv.Atoi(u.Gid)
@@ -109,8 +109,8 @@ func (f *Fleet) database(name string) *database {
 	return d
 }
 
-// abandoned reports whether no process of the server is left. Its children find out in their own time that it was killed,
-// and a new server does not start before.
+// abandoned reports whether all processes of the server have ended. Its children notice with a delay that it was killed,
+// and a new server does not start before that.
 func (d *database) abandoned() bool {
 	all, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is right
 	for _, link := range all {
@@ -121,7 +121,7 @@ func (d *database) abandoned() bool {
 	return true
 }
 
-// run runs one of PostgreSQL's programs as the server's user.
+// run runs a PostgreSQL program as the server's user.
 func (d *database) run(within time.Duration, program string, args ...string) error {
 	_, err := d.output(within, program, args...)
 	return err
@@ -139,16 +139,16 @@ func (d *database) output(within time.Duration, program string, args ...string) 
 	return strings.TrimSpace(string(out)), nil
 }
 
-// ask runs a statement at this server and returns what psql prints of it.
+// ask runs a statement on this server and returns the output of psql.
 func (d *database) ask(statement string) (string, error) {
 	return d.output(30*time.Second, "psql", "-X", "-A", "-t", "-q", "-d", d.from("postgres"), "-c", statement)
 }
 
-// from is how others reach the server.
+// from returns the connection string for other programs.
 func (d *database) from(name string) string {
 	host, port, _ := net.SplitHostPort(d.addr) // it is ours
 	return "host=" + host + " port=" + port + " user=postgres dbname=" + name
 }
 
-// Ask runs a statement at the PostgreSQL that is written to.
+// Ask runs a statement on the primary.
 func (f *Fleet) Ask(statement string) (string, error) { return f.primary.ask(statement) }

@@ -20,11 +20,11 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// Process is one program of the fleet, on ports and folders that stay the same over its restarts. Its methods are
-// for one goroutine at a time.
+// Process is one program of the fleet. Its ports and folders stay the same across restarts. Its methods must not be called
+// concurrently.
 type Process struct {
 	Name string
-	// Kills and Starts count what was done to it.
+	// Kills and Starts count calls of Kill and starts.
 	Kills, Starts int
 
 	t       testing.TB
@@ -32,13 +32,13 @@ type Process struct {
 	args    []string
 	env     []string
 	user    *syscall.Credential
-	ready   func() error // nil once it can be used
+	ready   func() error // returns nil once the process is ready
 	within  time.Duration
 	logPath string
-	end     syscall.Signal // that asks it to end
-	gone    func() bool    // whether its children have ended too, for those that leave its group; nil: they don't
+	end     syscall.Signal // the signal for a graceful stop
+	gone    func() bool    // whether children that left the process group have ended; nil: there are none
 
-	wanted atomic.Bool // that it ends
+	wanted atomic.Bool // whether the test has asked the process to end
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -47,21 +47,21 @@ type Process struct {
 	paused bool
 }
 
-// process makes one; it is started by Start. Whatever happens, it ends with the test, and its last words are shown
-// if the test failed.
+// process prepares a process, which Start starts. It is killed at the end of the test, and the end of its log is printed if
+// the test failed.
 func process(t testing.TB, dir, name, path string, args, env []string, ready func() error) *Process {
 	t.Helper()
 	p := &Process{Name: name, t: t, path: path, args: args, env: append(clean(), env...), ready: ready, within: 60 * time.Second, logPath: filepath.Join(dir, name+".log"), end: syscall.SIGTERM}
 	t.Cleanup(func() {
 		p.Kill()
 		if t.Failed() {
-			t.Logf("the end of %s's log:\n%s", name, tail(p.logPath, 6<<10))
+			t.Logf("end of the log of %s:\n%s", name, tail(p.logPath, 6<<10))
 		}
 	})
 	return p
 }
 
-// clean is this process's environment without what would set a program.
+// clean returns the environment without variables that could be settings of a program.
 func clean() []string {
 	var out []string
 	for _, kv := range os.Environ() {
@@ -73,7 +73,7 @@ func clean() []string {
 	return out
 }
 
-// Start runs it and waits until it can be used, and returns how long that took.
+// Start starts the process, waits until it is ready, and returns how long that took.
 func (p *Process) Start() time.Duration {
 	p.t.Helper()
 	began := time.Now()
@@ -83,7 +83,7 @@ func (p *Process) Start() time.Duration {
 	return time.Since(began)
 }
 
-// Launch runs it without waiting.
+// Launch starts the process without waiting until it is ready.
 func (p *Process) Launch() {
 	p.t.Helper()
 	if err := p.launch(); err != nil {
@@ -101,7 +101,7 @@ func (p *Process) launch() error {
 	defer log.Close()
 	cmd := exec.Command(p.path, p.args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, log, log
-	// A group of its own, so that a signal meets its children too; and it dies with us.
+	// Its own process group, so that a signal reaches its children too. The kernel kills it when this process dies.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: p.user}
 	if p.stdin, err = cmd.StdinPipe(); err != nil {
 		return err
@@ -115,17 +115,17 @@ func (p *Process) launch() error {
 	go func(ended chan struct{}) {
 		err := cmd.Wait()
 		if !p.wanted.Load() {
-			p.t.Errorf("%s ended by itself: %v", p.Name, err)
+			p.t.Errorf("%s exited unexpectedly: %v", p.Name, err)
 		}
 		close(ended)
 	}(p.ended)
 	return nil
 }
 
-// stopsWithin is more than programs take of themselves.
+// stopsWithin is longer than the shutdown timeout of the programs.
 const stopsWithin = 20 * time.Second
 
-var errEnded = errors.New("it has ended")
+var errEnded = errors.New("process has ended")
 
 func (p *Process) start() error {
 	if err := p.launch(); err != nil {
@@ -134,7 +134,7 @@ func (p *Process) start() error {
 	return p.Ready()
 }
 
-// Ready waits until it can be used.
+// Ready waits until the process is ready.
 func (p *Process) Ready() error {
 	deadline := time.Now().Add(p.within)
 	for {
@@ -153,10 +153,10 @@ func (p *Process) Ready() error {
 	}
 }
 
-// PID is the process's number.
+// PID returns the process ID.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Alive reports whether it runs.
+// Alive reports whether the process is running.
 func (p *Process) Alive() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,14 +171,14 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Kill ends it as kill -9 does, its children with it, and waits until it is gone.
+// Kill kills the process and its children with SIGKILL and waits until they have ended.
 func (p *Process) Kill() {
 	if !p.Alive() {
 		return
 	}
 	p.Kills++
 	p.wanted.Store(true)
-	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // it may be ending already
+	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // it may have ended meanwhile
 	<-p.ended
 	p.stdin.Close()
 	if p.gone != nil {
@@ -186,8 +186,8 @@ func (p *Process) Kill() {
 	}
 }
 
-// Once runs the program a second time, with the same settings and other arguments, until it ends: with an error that
-// holds its output unless that is with 0 and within the time.
+// Once runs the program again beside the process, with the same settings and other arguments, and waits until it exits. The
+// error has its output, unless it exits with 0 within the given time.
 func (p *Process) Once(within time.Duration, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -199,19 +199,20 @@ func (p *Process) Once(within time.Duration, args ...string) error {
 	return nil
 }
 
-// Pause stops it with SIGSTOP: its connections live on, and nobody answers.
+// Pause stops the process with SIGSTOP. Its connections stay open, but it does not answer.
 func (p *Process) Pause() {
 	p.paused = true
 	_ = syscall.Kill(-p.PID(), syscall.SIGSTOP)
 }
 
-// Resume lets it go on.
+// Resume continues a paused process.
 func (p *Process) Resume() {
 	p.paused = false
 	_ = syscall.Kill(-p.PID(), syscall.SIGCONT)
 }
 
-// Stop asks it to end, waits, and returns how it ended: an error also if that took longer than within.
+// Stop asks the process to end and waits. It returns an error if the exit code is not 0 or the process takes longer than
+// within.
 func (p *Process) Stop(within time.Duration) error {
 	if !p.Alive() {
 		return errEnded
@@ -224,7 +225,7 @@ func (p *Process) Stop(within time.Duration) error {
 	case <-p.ended:
 		p.stdin.Close()
 		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
-			return fmt.Errorf("%s ended with %d", p.Name, code)
+			return fmt.Errorf("%s exited with %d", p.Name, code)
 		}
 		return nil
 	case <-time.After(within):
@@ -232,9 +233,9 @@ func (p *Process) Stop(within time.Duration) error {
 	}
 }
 
-// Log is what it has written, all starts together.
+// Log returns the output of all starts so far.
 func (p *Process) Log() string {
-	text, _ := os.ReadFile(p.logPath) // none yet is nothing
+	text, _ := os.ReadFile(p.logPath) // no file yet: no output
 	return string(text)
 }
 
@@ -248,7 +249,7 @@ func tail(path string, n int) string {
 
 var probe = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// answers is a check that a URL answers 200.
+// answers returns a readiness check: the URL answers 200.
 func answers(url string) func() error {
 	return func() error {
 		res, err := probe.Get(url)
@@ -264,7 +265,7 @@ func answers(url string) func() error {
 	}
 }
 
-// Memory is the process's resident memory in bytes, 0 if it does not run.
+// Memory returns the resident memory in bytes; 0 if the process is not running.
 func (p *Process) Memory() int64 {
 	if !p.Alive() {
 		return 0
@@ -277,15 +278,15 @@ func (p *Process) Memory() int64 {
 	if len(f) < 2 {
 		return 0
 	}
-	pages, _ := strconv.ParseInt(f[1], 10, 64) // the kernel writes numbers
+	pages, _ := strconv.ParseInt(f[1], 10, 64) // the kernel writes decimal numbers
 	return pages * int64(os.Getpagesize())
 }
 
-// Files is how many descriptors the process has open.
+// Files returns the number of open file descriptors.
 func (p *Process) Files() int {
 	if !p.Alive() {
 		return 0
 	}
-	all, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.PID())) // none when it has just ended
+	all, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.PID())) // the folder is gone if the process has just ended
 	return len(all)
 }

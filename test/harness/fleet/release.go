@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Release builds the programs of a fleet as they were at a commit of this repository, in a folder that is removed with the
-// test, and returns their paths.
+// Release builds the programs of a fleet at a commit of this repository and returns their paths. The folder is removed
+// after the test.
 func Release(t testing.TB, commit string) map[Program]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,13 +50,13 @@ func Release(t testing.TB, commit string) map[Program]string {
 	return paths
 }
 
-// Present are the paths of the programs as they are now.
+// Present returns the paths of the programs built from the working tree.
 func Present(t testing.TB) map[Program]string {
 	t.Helper()
 	return map[Program]string{Control: binary(t, string(Control)), Edge: binary(t, string(Edge))}
 }
 
-// Become stops a program in good order and starts another in its place, on the same folder and ports.
+// Become stops the program gracefully and starts another one with the same folder and ports.
 func (n *Node) Become(path string) error {
 	if err := n.Stop(stopsWithin); err != nil {
 		return fmt.Errorf("stop %s: %w\n%s", n.Name, err, tail(n.logPath, 2<<10))
@@ -66,13 +66,13 @@ func (n *Node) Become(path string) error {
 	return nil
 }
 
-// Use has the next start be of another program.
+// Use selects the program for the next start.
 func (p *Process) Use(path string) { p.path = path }
 
-// Usable reports whether it can be used at this moment.
+// Usable reports whether the process is ready at this moment.
 func (p *Process) Usable() bool { return p.Alive() && p.ready() == nil }
 
-// Commit is the full name of a commit of this repository.
+// Commit returns the full hash of a commit of this repository.
 func Commit(name string) (string, error) {
 	root, err := sourceRoot()
 	if err != nil {
@@ -82,7 +82,7 @@ func Commit(name string) (string, error) {
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("there is no commit %s here", name)
+		return "", fmt.Errorf("no commit %s in this repository", name)
 	}
 	return strings.TrimSpace(string(out)), nil
 }

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Promote makes the standby the server that is written to, as after the loss of the other, which must be dead. It
-// returns when it takes writes. What the other had acknowledged is there: it acknowledged nothing that the standby
-// did not have.
+// Promote makes the standby the primary. The old primary must be dead. It returns when the new primary accepts writes. All
+// acknowledged commits are there, since replication is synchronous.
 func (f *Fleet) Promote() error {
 	if _, err := f.standby.ask("SELECT pg_promote(true, 60)"); err != nil {
 		return fmt.Errorf("promote: %w", err)
@@ -20,7 +19,7 @@ func (f *Fleet) Promote() error {
 			break
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("promote: it is still a standby: %q %w", reading, err)
+			return fmt.Errorf("promote: the server is still a standby: %q %w", reading, err)
 		}
 	}
 	f.primary, f.standby = f.standby, f.primary
@@ -28,13 +27,13 @@ func (f *Fleet) Promote() error {
 	return nil
 }
 
-// Follow makes the standby follow the server that is written to and waits until that acknowledges nothing without it.
-// Data that the standby has from another life are rewound to where the two parted; rewound is false if it was copied
-// whole, for want of data or since rewinding failed.
+// Follow makes the standby replicate from the primary and waits until replication is synchronous. If the standby has data
+// of an earlier timeline, pg_rewind brings them back to the point of divergence. rewound is false if the data were copied
+// as a whole, because there were none or pg_rewind failed.
 func (f *Fleet) Follow() (rewound bool, err error) {
 	s, from := f.standby, f.primary.from("postgres")
 	if _, err := os.Stat(filepath.Join(s.data, "PG_VERSION")); err == nil {
-		// A checkpoint tells of the new timeline, by which the programs know where the two parted.
+		// The checkpoint records the new timeline, from which pg_rewind finds the point of divergence.
 		if _, err := f.primary.ask("CHECKPOINT"); err != nil {
 			return false, fmt.Errorf("follow: %w", err)
 		}
@@ -44,7 +43,7 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 			rewound = why == nil
 		}
 		if !rewound {
-			f.t.Logf("%s is copied anew: %v", s.Name, why)
+			f.t.Logf("%s is copied as a whole: %v", s.Name, why)
 		}
 	}
 	if !rewound {
@@ -55,7 +54,7 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 			return false, fmt.Errorf("follow: %w", err)
 		}
 	}
-	// Alone, until somebody follows it, it would acknowledge nothing once it is promoted.
+	// Otherwise it would acknowledge nothing after its promotion, until it has a standby.
 	own := "primary_conninfo = '" + from + "'\nrecovery_target_timeline = 'latest'\nsynchronous_standby_names = ''\n"
 	for name, text := range map[string]string{"postgresql.auto.conf": own, "standby.signal": ""} {
 		path := filepath.Join(s.data, name)
@@ -71,7 +70,7 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 	if err := s.start(); err != nil {
 		return rewound, fmt.Errorf("follow: %w\n%s", err, tail(s.logPath, 2<<10))
 	}
-	// Only when it has caught up: whoever commits before that would wait for it.
+	// Only after it has caught up: earlier commits would wait for it.
 	if err := f.follows("state = 'streaming'"); err != nil {
 		return rewound, err
 	}
@@ -83,7 +82,7 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 	return rewound, f.follows("state = 'streaming' AND sync_state = 'sync'")
 }
 
-// follows waits until the server that is written to says this of the one that follows it.
+// follows waits until the primary reports this state of its standby.
 func (f *Fleet) follows(how string) error {
 	for deadline := time.Now().Add(time.Minute); ; {
 		got, err := f.primary.ask("SELECT count(*) FROM pg_stat_replication WHERE " + how)
@@ -91,7 +90,7 @@ func (f *Fleet) follows(how string) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("follow: nobody does within a minute (%s): %q %w", how, got, err)
+			return fmt.Errorf("follow: no standby within a minute (%s): %q %w", how, got, err)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package hooksink receives webhooks: it answers as it is told, checks signatures with code of its own, and records
-// what came, in which order and how often.
+// Package hooksink receives webhooks. It answers as a script says, verifies signatures with independent code, and records
+// the order and the number of deliveries.
 package hooksink
 
 import (
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Delivery is one request that came.
+// Delivery is one received request.
 type Delivery struct {
 	ID      string // X-Webhook-Delivery-ID
 	Event   string
@@ -26,7 +26,7 @@ type Delivery struct {
 	Status  int  // what it was answered with; 0 if the connection was cut instead
 }
 
-// Answer is how a delivery is answered.
+// Answer is the answer to a delivery.
 type Answer struct {
 	Status  int           // 0 is 200
 	After   time.Duration // before the answer
@@ -36,7 +36,7 @@ type Answer struct {
 	Endless bool // the body never ends, until the client has had enough
 }
 
-// Sink is an http.Handler. Any number of goroutines may use it.
+// Sink is an http.Handler. It is safe for concurrent use.
 type Sink struct {
 	secret []byte
 	script func(Delivery) Answer
@@ -45,7 +45,7 @@ type Sink struct {
 	came []Delivery
 }
 
-// New makes a sink that checks signatures with secret and asks script what to answer; nil means 200 to all.
+// New returns a sink that verifies signatures with secret. script chooses the answers; nil answers 200 to all.
 func New(secret string, script func(Delivery) Answer) *Sink {
 	if script == nil {
 		script = func(Delivery) Answer { return Answer{} }
@@ -55,7 +55,7 @@ func New(secret string, script func(Delivery) Answer) *Sink {
 
 const maxBody = 1 << 20
 
-// ServeHTTP takes a delivery.
+// ServeHTTP receives a delivery.
 func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
@@ -100,14 +100,14 @@ func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Came is what has come so far, in order.
+// Came returns all deliveries so far, in order.
 func (s *Sink) Came() []Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.came)
 }
 
-// Account sums up what came.
+// Account summarizes the deliveries.
 type Account struct {
 	Requests   int
 	Deliveries int // distinct ids
@@ -117,7 +117,7 @@ type Account struct {
 	Disorder   int // requests whose attempt is not one above the one before, of the same id
 }
 
-// Account counts all that has come so far.
+// Account summarizes the deliveries so far.
 func (s *Sink) Account() Account {
 	var a Account
 	attempts, done := map[string]int{}, map[string]bool{}

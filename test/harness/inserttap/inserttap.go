@@ -1,8 +1,8 @@
-// Package inserttap stands before ClickHouse's HTTP interface and keeps every insert whose outcome its sender can't
-// know: the server was killed over it, the sender gave up, or the reply was lost on purpose.
+// Package inserttap is a proxy for ClickHouse's HTTP interface. It keeps every insert whose outcome the sender cannot know:
+// the server was killed during the insert, the sender gave up, or the proxy dropped the reply on purpose.
 //
-// It promises that what it keeps is what was sent, to the byte, so that Judge can tell how much of it the server has.
-// It passes everything else on as it is, and knows nothing of what the rows mean but what tells one from another.
+// It keeps the exact bytes of such an insert, so Judge can determine how much of it the server has stored. It forwards
+// everything else unchanged, and knows only the columns that identify a row.
 package inserttap
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/shortline/shortline/test/harness/clickstore"
 )
 
-// Tap is one such place. Its methods may be called by any number of goroutines.
+// Tap is one such proxy. Its methods are safe for concurrent use.
 type Tap struct {
 	server *httptest.Server
 	client *http.Client
@@ -42,26 +42,26 @@ type doubt struct {
 	body   []byte
 }
 
-// Doubt counts inserts of clicks in doubt by what the server had of them.
+// Doubt counts inserts with an unknown outcome by how much of them the server has stored.
 type Doubt struct {
 	None, Partial, Full int
 	Rows                int // of all of them
 }
 
-// Table is where clicks are inserted.
+// Table is the table of clicks.
 const Table = "clicks"
 
-// New listens on a free port of loopback; nobody is let through before Open.
+// New listens on a free loopback port. It rejects requests until Open is called.
 func New() *Tap {
 	t := &Tap{client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}}, begun: make(chan struct{}, 1)}
 	t.server = httptest.NewServer(t)
 	return t
 }
 
-// Addr is where it listens, host:port.
+// Addr returns the address of the listener, host:port.
 func (t *Tap) Addr() string { return t.server.Listener.Addr().String() }
 
-// Close ends it and all that goes through it.
+// Close closes the proxy and all its connections.
 func (t *Tap) Close() {
 	t.Hold()
 	t.server.CloseClientConnections()
@@ -69,27 +69,27 @@ func (t *Tap) Close() {
 	t.client.CloseIdleConnections()
 }
 
-// Open lets everybody through to the server at target, http://host:port. Of replies to inserts, a share of lose is lost.
+// Open forwards requests to the server at target, http://host:port. It drops the share lose of the replies to inserts.
 func (t *Tap) Open(target string, lose float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.target, t.lose = target, lose
 }
 
-// Hold lets nobody through from now on: connections are broken off.
+// Hold rejects requests from now on and breaks connections.
 func (t *Tap) Hold() { t.Open("", 0) }
 
-// Begun is given something when an insert of clicks goes out.
+// Begun receives a value when an insert of clicks is forwarded.
 func (t *Tap) Begun() <-chan struct{} { return t.begun }
 
-// Inserts is how many of clicks went out.
+// Inserts returns the number of forwarded inserts of clicks.
 func (t *Tap) Inserts() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sent
 }
 
-// ServeHTTP passes one request on.
+// ServeHTTP forwards one request.
 func (t *Tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.mu.Lock()
 	target, lose := t.target, t.lose
@@ -145,8 +145,9 @@ func (t *Tap) pass(ctx context.Context, target, method string, d *doubt) (status
 	return res.StatusCode, res.Header, reply, err
 }
 
-// Judge asks the store how much it has of each insert in doubt since the last Judge: each is put, as it was sent, into
-// a table beside, and compared. Nobody may be let through meanwhile, as a sender that tries again settles the doubt.
+// Judge determines how much the server has stored of each insert with an unknown outcome since the last call. It inserts
+// the same bytes into a second table and compares. The tap must be on Hold meanwhile, since a retry would change the
+// result.
 func (t *Tap) Judge(ctx context.Context, s clickstore.Store) (found Doubt, err error) {
 	t.mu.Lock()
 	doubts := t.doubts
@@ -176,7 +177,7 @@ func (t *Tap) Judge(ctx context.Context, s clickstore.Store) (found Doubt, err e
 		again.query.Set("query", strings.Replace(d.query.Get("query"), Table, beside, 1))
 		status, _, reply, err2 := t.pass(ctx, s.URL, http.MethodPost, &again)
 		if err2 != nil || status != http.StatusOK {
-			return found, fmt.Errorf("an insert in doubt is not taken beside: %d %.300s %w", status, reply, err2)
+			return found, fmt.Errorf("cannot repeat an insert into the second table: %d %.300s %w", status, reply, err2)
 		}
 		const key = "(edge, epoch, lane, seq)"
 		all := ask("SELECT count() FROM " + beside)

@@ -1,8 +1,8 @@
-// Package load is the crowd: clients that speak HTTP/1.1 over connections of their own, give every request an
-// identity, and write down what became of it.
+// Package load is a load generator. Its clients send HTTP/1.1 requests over separate connections, give every request an
+// identity, and record the outcome.
 //
-// It promises that a request counts as answered only when its answer was read to the last byte, and that a request
-// whose bytes may have left is written down in any case. It knows nothing of the system but addresses and slugs.
+// A request counts as answered only when its answer was read to the last byte. A request whose bytes may have been sent is
+// recorded in any case. The package knows only addresses and slugs of the system.
 package load
 
 import (
@@ -20,27 +20,27 @@ import (
 	"github.com/shortline/shortline/test/harness/truth"
 )
 
-// Config says whom to ask for what.
+// Config describes a run.
 type Config struct {
-	// Addrs are host:port; client i keeps to Addrs[i mod len].
+	// Addrs are host:port; client i uses Addrs[i mod len].
 	Addrs []string
-	// Slugs are asked for in turn.
+	// Slugs are requested in turn.
 	Slugs []string
-	// Clients is how many connections; 0 means 8.
+	// Clients is the number of connections; 0 means 8.
 	Clients int
-	// First is the number of the first client: runs that share a Log have different ones.
+	// First is the number of the first client. Runs that share a Log need distinct client numbers.
 	First int
-	// Rate is requests a second of all clients together; 0 means as fast as it goes.
+	// Rate is the number of requests per second of all clients together; 0 means as fast as possible.
 	Rate float64
-	// Log takes every request; nil means none.
+	// Log records every request; nil records none.
 	Log *truth.Log
-	// Timeout is for one answer; 0 means 10 s.
+	// Timeout is the limit for one answer; 0 means 10 s.
 	Timeout time.Duration
-	// Query is put behind the identity in the query, such as "&utm_source=x".
+	// Query is appended to the query string, such as "&utm_source=x".
 	Query string
 }
 
-// Result is a run's own account.
+// Result is the summary of a run.
 type Result struct {
 	Sent    int64         // requests whose bytes may have left
 	Acked   int64         // 302 answers
@@ -51,7 +51,7 @@ type Result struct {
 	Slow    Times
 }
 
-// String is one line.
+// String returns a summary in one line.
 func (r *Result) String() string {
 	return fmt.Sprintf("%d sent, %d redirected (%.0f/s), other answers %v, %d broken off, %d not connected, p50 %s p99 %s max %s",
 		r.Sent, r.Acked, float64(r.Acked)/r.Took.Seconds(), r.Other, r.Broken, r.Refused, r.Slow.Quantile(0.5), r.Slow.Quantile(0.99), r.Slow.Max)
@@ -59,7 +59,7 @@ func (r *Result) String() string {
 
 const agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
 
-// Run asks until ctx ends. Requests that are under way then are finished.
+// Run sends requests until ctx ends. It finishes requests in flight.
 func Run(ctx context.Context, cfg Config) *Result {
 	if cfg.Clients == 0 {
 		cfg.Clients = 8
@@ -126,7 +126,7 @@ func (c *client) run(ctx context.Context) {
 	}
 	for n := uint64(1); wait(time.Until(next)) || every == 0 && ctx.Err() == nil; {
 		if every > 0 {
-			// A client that was held up does not make up for it: a crowd doesn't either.
+			// A delayed client does not catch up, like real visitors.
 			if next = next.Add(every); time.Until(next) < -every {
 				next = time.Now()
 			}
@@ -184,7 +184,7 @@ func (c *client) hangUp() {
 
 var errAnswer = errors.New("not an answer")
 
-// exchange sends what is in out and reads one whole answer.
+// exchange sends the request in out and reads one complete answer.
 func (c *client) exchange() (status int, err error) {
 	_ = c.conn.SetDeadline(time.Now().Add(c.cfg.Timeout)) // a connection that can't have one fails below
 	if _, err := c.conn.Write(c.out); err != nil {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Times is a distribution of durations, in steps of a tenth. The zero value is empty. It is for one goroutine.
+// Times is a histogram of durations with buckets that grow by a tenth. The zero value is empty. It is not safe for
+// concurrent use.
 type Times struct {
 	Max time.Duration
 
@@ -15,7 +16,7 @@ type Times struct {
 
 const base = 10 * time.Microsecond
 
-// Add takes a duration in.
+// Add adds a duration.
 func (t *Times) Add(d time.Duration) {
 	t.count++
 	t.Max = max(t.Max, d)
@@ -34,7 +35,7 @@ func (t *Times) add(other *Times) {
 	}
 }
 
-// Quantile is the duration that the share q of all did not exceed, at most a tenth too long; 0 of none.
+// Quantile returns the duration that the share q did not exceed, at most a tenth too long; 0 if there is none.
 func (t *Times) Quantile(q float64) time.Duration {
 	left := int64(math.Ceil(q * float64(t.count)))
 	for i, n := range t.steps {

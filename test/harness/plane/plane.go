@@ -1,5 +1,5 @@
-// Package plane is a control plane for edges alone: it serves what a test wants served, sound or forged, and keeps
-// what edges report. It speaks the same three paths as the real one and shares only the wire format with it.
+// Package plane is a simulated control plane for edges. It serves valid or forged links as the test demands, and records
+// the reports of edges. It implements the three paths of the real one and shares only the wire format with it.
 package plane
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Token is what edges have to show.
+// Token is the token of the edges.
 const Token = "a-token-for-edges-of-tests"
 
-// Plane is one control plane on a port of its own. Any number of goroutines may use it.
+// Plane is one simulated control plane. It is safe for concurrent use.
 type Plane struct {
 	addr   string
 	server *http.Server
@@ -44,7 +44,7 @@ type tombstone struct {
 	snapshot.Tombstone
 }
 
-// New starts one on a free port.
+// New starts a control plane on a free port.
 func New() (*Plane, error) {
 	p := &Plane{changed: make(chan struct{}), incarnation: uint64(time.Now().UnixNano()), links: map[string]link.Record{}}
 	if err := p.listen("127.0.0.1:0"); err != nil {
@@ -74,16 +74,16 @@ func (p *Plane) listen(addr string) error {
 	return nil
 }
 
-// URL is for CONTROL_URL.
+// URL returns the value for CONTROL_URL.
 func (p *Plane) URL() string { return "http://" + p.addr }
 
-// Close goes away at once, as a machine that is switched off does.
+// Close closes the listener and all connections at once.
 func (p *Plane) Close() error { return p.server.Close() }
 
-// Reopen comes back on the same port.
+// Reopen listens on the same port again.
 func (p *Plane) Reopen() error { return p.listen(p.addr) }
 
-// Publish adds links or replaces those of the same slug, as one revision, which it returns.
+// Publish adds links, or replaces those with the same slug, in one revision. It returns the revision.
 func (p *Plane) Publish(records ...link.Record) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *Plane) Publish(records ...link.Record) uint64 {
 	return p.revision
 }
 
-// Remove deletes links, as one revision.
+// Remove deletes links in one revision.
 func (p *Plane) Remove(slugs ...string) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,15 +111,15 @@ func (p *Plane) Remove(slugs ...string) uint64 {
 	return p.revision
 }
 
-// Sign has it sign what is made from now on, also what Document and Delta give.
+// Sign makes the control plane sign all documents and deltas from now on, including those of Document and Delta.
 func (p *Plane) Sign(key snapshot.SigningKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.key, p.document = key, nil
 }
 
-// Forge serves the given bytes in turn, once each, in place of full documents, and tells edges to take one by
-// refusing all deltas until the last was taken.
+// Forge serves the given bytes instead of full documents, each once, in turn. Until the last was served it refuses deltas,
+// so that edges request full documents.
 func (p *Plane) Forge(documents ...[]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +128,7 @@ func (p *Plane) Forge(documents ...[]byte) {
 	p.news()
 }
 
-// ForgeDeltas serves the given bytes in turn in place of deltas. What follows is served as it is.
+// ForgeDeltas serves the given bytes instead of the next deltas, each once, in turn.
 func (p *Plane) ForgeDeltas(deltas ...[]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,42 +137,42 @@ func (p *Plane) ForgeDeltas(deltas ...[]byte) {
 	p.news()
 }
 
-// Forgeries is how many have not been taken yet.
+// Forgeries returns the number of forgeries that were not served yet.
 func (p *Plane) Forgeries() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.forgeries)
 }
 
-// Document is a full document of what is published, of any position.
+// Document returns a full document of the published links with the given cursor.
 func (p *Plane) Document(cur snapshot.Cursor) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.build(cur)
 }
 
-// Cursor is the present position.
+// Cursor returns the present cursor.
 func (p *Plane) Cursor() snapshot.Cursor {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return snapshot.Cursor{Incarnation: p.incarnation, Revision: p.revision}
 }
 
-// Delta is the wire form of what changed after a revision.
+// Delta returns the encoded changes after a revision.
 func (p *Plane) Delta(after uint64) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.delta(after)
 }
 
-// Reports are what edges have said of themselves.
+// Reports returns the reports of the edges.
 func (p *Plane) Reports() []snapshot.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.reports)
 }
 
-// Asked is how many requests of edges there were.
+// Asked returns the number of requests by edges.
 func (p *Plane) Asked() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,7 +219,7 @@ func (p *Plane) delta(after uint64) []byte {
 	return snapshot.AppendSignedDelta(nil, &d, p.key)
 }
 
-// forged takes the next forgery of a kind. The lock is held.
+// forged removes the next forgery of a kind and returns it. The caller holds the lock.
 func (p *Plane) forged(delta bool) ([]byte, bool) {
 	if len(p.forgeries) == 0 || p.forgedDelta != delta {
 		return nil, false

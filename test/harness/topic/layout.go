@@ -10,18 +10,18 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Layout is where the partitions of a topic are.
+// Layout describes the partitions of a topic.
 type Layout struct {
 	Brokers    int // that are alive
 	Partitions []Partition
 }
 
-// Partition is one, by numbers of brokers.
+// Partition lists the leader and the replicas of a partition by broker number.
 type Partition struct {
 	Leader, Replicas, InSync int // who leads (-1: nobody), how many have it, how many have all of it
 }
 
-// Led is how many partitions a broker leads.
+// Led returns the number of partitions that a broker leads.
 func (l *Layout) Led(broker int) (n int) {
 	for _, p := range l.Partitions {
 		if p.Leader == broker {
@@ -31,7 +31,7 @@ func (l *Layout) Led(broker int) (n int) {
 	return n
 }
 
-// Whole reports whether every partition has a leader and so many replicas that all have all of it.
+// Whole reports whether every partition has a leader and the given number of in-sync replicas.
 func (l *Layout) Whole(replicas int) bool {
 	for _, p := range l.Partitions {
 		if p.Leader < 0 || p.Replicas != replicas || p.InSync != replicas {
@@ -41,13 +41,13 @@ func (l *Layout) Whole(replicas int) bool {
 	return len(l.Partitions) > 0
 }
 
-// Find asks one of the brokers for the layout. A topic that is not there has no partitions.
+// Find requests the layout from one of the brokers. A missing topic has no partitions.
 func Find(ctx context.Context, brokers []string, name string) (*Layout, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
 	if err != nil {
-		return nil, fmt.Errorf("look at topic %s: %w", name, err)
+		return nil, fmt.Errorf("read the layout of topic %s: %w", name, err)
 	}
 	defer client.Close()
 	ask := kmsg.NewPtrMetadataRequest()
@@ -56,7 +56,7 @@ func Find(ctx context.Context, brokers []string, name string) (*Layout, error) {
 	ask.Topics = append(ask.Topics, one)
 	meta, err := ask.RequestWith(ctx, client)
 	if err != nil {
-		return nil, fmt.Errorf("look at topic %s: %w", name, err)
+		return nil, fmt.Errorf("read the layout of topic %s: %w", name, err)
 	}
 	l := &Layout{Brokers: len(meta.Brokers)}
 	for _, t := range meta.Topics {

@@ -1,5 +1,5 @@
-// Package topic reads a Kafka topic of clicks from its first record to its last, as an auditor would: with a client
-// of its own, in no consumer group, leaving no trace.
+// Package topic reads a Kafka topic of clicks from the first record to the last, for an audit. It uses its own client and
+// no consumer group, so it leaves no trace in Kafka.
 package topic
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// Account is what a topic has in it.
+// Account describes the contents of a topic.
 type Account struct {
 	Messages int
 	Raw      int // clicks, repeats included
@@ -37,7 +37,7 @@ type lane struct {
 	lost map[uint64]bool
 }
 
-// Contents is utm_content of each distinct click, for truth.Judge.
+// Contents returns utm_content of each distinct click. truth.Judge needs it.
 func (a *Account) Contents() iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for _, s := range a.names {
@@ -48,13 +48,13 @@ func (a *Account) Contents() iter.Seq2[string, int] {
 	}
 }
 
-// String is one line.
+// String returns a summary in one line.
 func (a *Account) String() string {
 	return fmt.Sprintf("%d messages, %d raw clicks, %d of them repeats, %d distinct in %d lanes, missing %d, marked as lost %d, clashes %d, foreign %d, out of order %d",
 		a.Messages, a.Raw, a.Repeats, a.Clicks, len(a.lanes), a.Missing, a.Lost, a.Clashes, a.Foreign, a.Backward)
 }
 
-// Read reads all that is in the topic now.
+// Read reads the present contents of the topic.
 func Read(ctx context.Context, brokers []string, name string) (*Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -145,7 +145,7 @@ func (a *Account) message(value []byte) {
 	}
 }
 
-// fingerprint tells clicks of the harness apart (FNV-1a over what it varies).
+// fingerprint distinguishes clicks of the harness: FNV-1a over the fields that vary.
 func fingerprint(e *click.Event) uint64 {
 	h := uint64(14695981039346656037)
 	for _, c := range []byte(e.UTM.Content) {
@@ -154,7 +154,7 @@ func fingerprint(e *click.Event) uint64 {
 	return (h^e.Link)*1099511628211 ^ uint64(e.Time)
 }
 
-// ends are the ends of all partitions that have something in them.
+// ends returns the end offsets of all partitions that are not empty.
 func ends(ctx context.Context, client *kgo.Client, name string) (map[int32]int64, error) {
 	ask := kmsg.NewPtrMetadataRequest()
 	topic := kmsg.NewMetadataRequestTopic()

@@ -1,10 +1,8 @@
-// Package truth is what the outside world knows of a run: which requests were sent, which were answered to the last
-// byte, and whether what a store says agrees with it.
+// Package truth records a run from the outside: which requests were sent, and which were answered to the last byte. It then
+// compares the record with the contents of a store.
 //
-// It owns the file of the run, which the system under test neither writes nor reads, and the verdict. Every request
-// carries an identity of its own (in utm_content), so a click can be found again wherever it is kept. It leaves to
-// others how requests are made (package load) and how identities are read out of a store (packages topic and
-// clickstore).
+// The system under test neither reads nor writes the record. Every request has an identity in utm_content, so its click can
+// be found in any store. Package load sends the requests; packages topic and clickstore read identities from stores.
 package truth
 
 import (
@@ -18,18 +16,18 @@ import (
 	"time"
 )
 
-// ID is a request's identity: which client sent it, and its number there, from 1.
+// ID identifies a request: the client that sent it, and its number at that client, from 1.
 type ID struct {
 	Client int
 	N      uint64
 }
 
-// String is the form in which an ID travels: c<client>-<number>.
+// String returns the form in utm_content: c<client>-<number>.
 func (id ID) String() string {
 	return "c" + strconv.Itoa(id.Client) + "-" + strconv.FormatUint(id.N, 10)
 }
 
-// ParseID reads what String wrote. It reports false for anything else.
+// ParseID parses the result of String. It returns false for any other text.
 func ParseID(s string) (ID, bool) {
 	rest, ok := strings.CutPrefix(s, "c")
 	client, n, dash := strings.Cut(rest, "-")
@@ -41,7 +39,7 @@ func ParseID(s string) (ID, bool) {
 	return ID{Client: int(c), N: k}, true
 }
 
-// Entry is one request. Status is 0 if no whole answer came: its click may or may not have been kept.
+// Entry is one request. Status is 0 if no complete answer arrived: the click may or may not have been stored.
 type Entry struct {
 	ID         ID
 	Slug       string // a word without spaces
@@ -50,7 +48,7 @@ type Entry struct {
 	Status     int
 }
 
-// Log is the file of a run, one line an Entry. It is never synced: the machine is not what fails here.
+// Log is the record of a run, a file with one line per Entry. It is never synced, since the machine itself does not fail.
 type Log struct {
 	path string
 
@@ -60,7 +58,7 @@ type Log struct {
 	err  error
 }
 
-// Create makes the file, or goes on at the end of one.
+// Create creates the file, or appends to an existing one.
 func Create(path string) (*Log, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -69,11 +67,11 @@ func Create(path string) (*Log, error) {
 	return &Log{path: path, file: f}, nil
 }
 
-// Path is the file's.
+// Path returns the path of the file.
 func (l *Log) Path() string { return l.path }
 
-// Add writes one entry at once, so that it is kept if this process dies. A failure is kept for Close. Any number of
-// goroutines may call it.
+// Add writes one entry immediately, so that it survives the death of this process. Close returns its error. Add is safe for
+// concurrent use.
 func (l *Log) Add(e Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +86,7 @@ func (l *Log) Add(e Entry) {
 	}
 }
 
-// Close ends the file and returns the first failure of Add.
+// Close closes the file and returns the first error of Add.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +97,7 @@ func (l *Log) Close() error {
 	return err
 }
 
-// Read gives the entries of a file that Create made. A last line that was cut off is passed over.
+// Read iterates over the entries of a record. It ignores an incomplete last line.
 func Read(path string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		f, err := os.Open(path)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// Verdict compares a run with what is stored of it.
+// Verdict is the result of comparing a run with a store.
 type Verdict struct {
 	Sent    int // requests
 	Acked   int // 302 answers that were read to the end
@@ -19,10 +19,10 @@ type Verdict struct {
 	Examples []string // some identities of what is wrong
 }
 
-// Exact reports whether every answered redirect has its click exactly once, and nobody else has one.
+// Exact reports whether every answered redirect has exactly one click, and no click belongs to no request.
 func (v Verdict) Exact() bool { return v.Lost == 0 && v.Twice == 0 && v.Ghosts == 0 }
 
-// String is one line.
+// String returns a summary in one line.
 func (v Verdict) String() string {
 	s := fmt.Sprintf("sent %d, acked %d, stored %d, lost %d, dup %d, ghost %d, in doubt but stored %d",
 		v.Sent, v.Acked, v.Stored, v.Lost, v.Twice, v.Ghosts, v.InDoubt)
@@ -38,8 +38,8 @@ const (
 	mostTimes = wasAcked - 1 // how often an identity was found, counted no further
 )
 
-// Judge compares the file of a run with stored: identities as a store has them, each with how often. Names that are
-// no identities are ghosts, but "" is passed over, for clicks that others made. An identity may come several times.
+// Judge compares the record of a run with stored, which yields identities in a store with their number of clicks. An
+// identity may occur several times. Text that is no identity is a ghost, except "": those clicks are not from this run.
 func Judge(path string, stored iter.Seq2[string, int]) (Verdict, error) {
 	var v Verdict
 	clients := map[int][]byte{}

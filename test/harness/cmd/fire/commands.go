@@ -22,7 +22,7 @@ import (
 	"github.com/shortline/shortline/test/harness/truth"
 )
 
-// parse reads flags and demands those that have no default.
+// parse reads flags and fails if one without a default is missing.
 func parse(flags *flag.FlagSet, args []string, needed ...string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -106,7 +106,7 @@ func serve(ctx context.Context, listen string, h http.Handler) error {
 	return nil
 }
 
-// advertised is a listener that tells clients another address, as that of a proxy before it.
+// advertised is a listener that reports another address to clients, such as that of a proxy.
 type advertised struct {
 	net.Listener
 	addr net.Addr

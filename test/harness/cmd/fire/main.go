@@ -1,4 +1,4 @@
-// Command fire has the tools of the harness, each in the foreground until it is interrupted:
+// Command fire runs the tools of the harness in the foreground, each until it is interrupted:
 //
 //	fire load  -addr host:port,… -slugs a,b [-clients 8] [-rate 0] [-for 1m] -log FILE
 //	fire proxy -listen host:port -target host:port -control host:port
@@ -6,7 +6,7 @@
 //	fire kafka -listen host:port [-advertise host:port] -data DIR -topic T [-partitions 12]
 //	fire check -log FILE (-clickhouse http://host:port | -brokers host:port -topic T)
 //
-// check ends with 1 if a click is lost, there twice, or of nobody.
+// check exits with 1 if a click is missing, stored twice, or belongs to no request.
 package main
 
 import (
