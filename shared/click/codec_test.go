@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files of the newest schema anew")
 
-// samples are the events in testdata/batch-v1.hex. They never change: that file must be readable for ever.
+// samples are the events in testdata/batch-v1.hex. They never change: that file must stay readable permanently.
 func samples() []click.Event {
 	return []click.Event{
 		{Seq: 41, Time: 1790000000123, Link: 7, Owner: 3},
@@ -48,7 +48,7 @@ func sampleBatch() click.Batch {
 	return b
 }
 
-// An edge has records written into a file in which zeros mean that nothing follows.
+// An edge writes records into a file in which zeros mark the end.
 func TestAppendRecord_leaves_zeros_behind_it(t *testing.T) {
 	t.Parallel()
 	for n := range 300 {
@@ -56,7 +56,7 @@ func TestAppendRecord_leaves_zeros_behind_it(t *testing.T) {
 		room := make([]byte, click.MaxRecord)
 		b := click.AppendRecord(room[:0], &e)
 		if rest := room[len(b):]; !bytes.Equal(rest, make([]byte, len(rest))) {
-			t.Fatalf("something is left behind a record of %d bytes: %x", len(b), rest[:8])
+			t.Fatalf("bytes behind a record of %d bytes are not zero: %x", len(b), rest[:8])
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestBatch_golden_frame_reads_and_writes_the_same(t *testing.T) {
 
 func TestAppendRecord_cuts_to_bounds(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("ä", 3000) // a character of two bytes, so that odd bounds fall inside one
+	long := strings.Repeat("ä", 3000) // a two-byte character, so that odd limits fall inside one
 	e := click.Event{
 		Seq: math.MaxUint64, Time: -1, Link: math.MaxUint64, Owner: math.MaxUint64,
 		Variant: link.ID{1}, Rule: link.ID{1}, IP: netip.MustParseAddr("fe80::1%eth0"),
@@ -233,8 +233,7 @@ func TestAppendRecord_does_not_allocate(t *testing.T) {
 	}
 }
 
-// FuzzDecoder wants an end without a panic for any bytes, and of what was accepted, the same again after a
-// round trip.
+// FuzzDecoder checks that decoding any bytes ends without a panic, and that accepted events survive a round trip.
 func FuzzDecoder(f *testing.F) {
 	b := sampleBatch()
 	f.Add(b.Records, b.First, b.Count)
@@ -263,7 +262,7 @@ func FuzzDecoder(f *testing.F) {
 	})
 }
 
-// FuzzParseBatch wants that whatever is accepted is written the same again.
+// FuzzParseBatch checks that every accepted frame is the same after a round trip.
 func FuzzParseBatch(f *testing.F) {
 	b := sampleBatch()
 	f.Add(click.AppendBatch(nil, &b))
@@ -307,8 +306,8 @@ func BenchmarkDecoder(b *testing.B) {
 	}
 }
 
-// FuzzFrame is FuzzParseBatch behind the checksum: any records in a frame that is otherwise as it should be. What is
-// accepted has as many records as it says, and reading them ends.
+// FuzzFrame is FuzzParseBatch behind the checksum: any records in an otherwise valid frame. An accepted frame has as
+// many records as it says, and decoding them ends.
 func FuzzFrame(f *testing.F) {
 	b := sampleBatch()
 	f.Add(b.Records, b.Count, b.First, true)

@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// TestBatch_Split cuts a batch at every place: both parts must be whole batches that follow each other.
+// TestBatch_Split splits a batch at every position. Both parts must be complete batches that follow each other.
 func TestBatch_Split(t *testing.T) {
 	t.Parallel()
 	b := click.Batch{Lane: click.Lane{Edge: 7, Epoch: 3, Lane: 2}, First: 41, Count: 9, Repair: true}

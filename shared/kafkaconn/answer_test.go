@@ -14,7 +14,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol/consumer"
 )
 
-// fill gives every field something: lists two elements, strings and bytes some letters.
+// fill sets every field: lists get two elements; strings and bytes get some letters.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -37,7 +37,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// example is a whole answer as the library writes it, without its length and number. Those to members hold assignments.
+// example is a complete response as kafka-go writes it, without length and correlation id. Responses to members have
+// assignments.
 func example(t testing.TB, key protocol.ApiKey, version int16) []byte {
 	msg := reflect.New(answers[key])
 	fill(msg.Elem())
@@ -64,15 +65,15 @@ func versions(key protocol.ApiKey) (list []int16) {
 	return list
 }
 
-// decode is what the library makes of an answer.
+// decode returns what kafka-go makes of a response.
 func decode(key protocol.ApiKey, version int16, data []byte) error {
 	frame := binary.BigEndian.AppendUint32(nil, uint32(4+len(data)))
 	_, _, err := protocol.ReadResponse(bytes.NewReader(append(append(frame, 0, 0, 0, 1), data...)), key, version)
 	return err
 }
 
-// Whole answers of every kind and version are let through; cut ones are not; damaged ones that are let through do the
-// library no harm.
+// Complete responses of every kind and version pass. Incomplete ones do not. Damaged ones that pass do kafka-go no
+// harm.
 func TestCheckAnswer(t *testing.T) {
 	t.Parallel()
 	damaged, refused := 0, 0
@@ -105,7 +106,7 @@ func TestCheckAnswer(t *testing.T) {
 	if err := checkAnswer(bytes.ReplaceAll(example(t, protocol.Metadata, 1), []byte("topic"), []byte("a,b.c")), protocol.Metadata, 1); !errors.Is(err, errHost) {
 		t.Errorf("a host with a comma: %v", err)
 	}
-	// The list in an assignment is a part of bytes in an answer.
+	// The list in an assignment is nested in the bytes of a response.
 	bad := bytes.Replace(example(t, protocol.SyncGroup, 0), []byte("\x00\x00\x00\x01\x00\x06clicks"), []byte("\x40\x00\x00\x01\x00\x06clicks"), 1)
 	if err := checkAnswer(bad, protocol.SyncGroup, 0); err == nil {
 		t.Error("an assignment of a thousand million topics is let through")
@@ -118,7 +119,7 @@ func TestCheckAnswer(t *testing.T) {
 	}
 }
 
-// What is let through the library takes apart, with memory for no more than there is.
+// kafka-go decodes whatever passes, and allocates no more memory than the response has.
 func FuzzCheckAnswer(f *testing.F) {
 	for key := range answers {
 		for _, version := range versions(key) {

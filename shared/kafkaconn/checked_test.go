@@ -22,7 +22,7 @@ import (
 	"github.com/shortline/shortline/shared/kafkatest"
 )
 
-// listening serves every connection to an address by itself until the test ends.
+// listening serves every connection to an address until the test ends.
 func listening(t *testing.T, serve func(net.Conn)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -45,8 +45,7 @@ func listening(t *testing.T, serve func(net.Conn)) (addr string) {
 	return l.Addr().String()
 }
 
-// relay passes connections on to the address that it is told in time, and answers through change, which gets every piece
-// of them.
+// relay forwards connections to an address that is set later. It passes every piece of a response through change.
 func relay(t *testing.T, to *atomic.Value, change func([]byte)) (addr string) {
 	t.Helper()
 	return listening(t, func(c net.Conn) {
@@ -56,7 +55,7 @@ func relay(t *testing.T, to *atomic.Value, change func([]byte)) (addr string) {
 		}
 		defer up.Close()
 		go func() {
-			_, _ = io.Copy(up, c) // until either end closes
+			_, _ = io.Copy(up, c) // until either side closes
 			up.Close()
 		}()
 		buf := make([]byte, 32<<10)
@@ -70,7 +69,7 @@ func relay(t *testing.T, to *atomic.Value, change func([]byte)) (addr string) {
 	})
 }
 
-// silent answers every connection's first request with bytes.
+// silent answers the first request of every connection with the given bytes.
 func silent(t *testing.T, answer []byte) (addr string) {
 	t.Helper()
 	return listening(t, func(c net.Conn) {
@@ -81,7 +80,7 @@ func silent(t *testing.T, answer []byte) (addr string) {
 		if _, err := io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(size[:]))); err != nil {
 			return
 		}
-		for _, b := range answer { // byte by byte, as they may come
+		for _, b := range answer { // byte by byte, as they may arrive
 			if _, err := c.Write([]byte{b}); err != nil {
 				return
 			}
@@ -90,7 +89,7 @@ func silent(t *testing.T, answer []byte) (addr string) {
 	})
 }
 
-// An answer that can't be one is an error of the call that says so.
+// An invalid response is an error of the call that explains it.
 func TestConn_refuses_impossible_answers(t *testing.T) {
 	t.Parallel()
 	of := func(length, number uint32, rest ...byte) []byte {
@@ -120,11 +119,12 @@ func TestConn_refuses_impossible_answers(t *testing.T) {
 	}
 }
 
-// Bits that flip in a broker's answers end connections and never the program: requests of an edge and of an ingester, a
-// bit in about every third answer, until FLIPS (600) were flipped. After it all goes as before.
+// Flipped bits in a broker's responses end connections, but never the program. The requests are those of an edge and of
+// an ingester. A bit in about every third response is flipped, until FLIPS (600) were flipped. Afterwards everything
+// works.
 func TestConn_survives_flipped_bits(t *testing.T) {
 	t.Parallel()
-	wanted, _ := strconv.ParseInt(os.Getenv("FLIPS"), 10, 64) // none is the short form
+	wanted, _ := strconv.ParseInt(os.Getenv("FLIPS"), 10, 64) // without FLIPS, the short form runs
 	wanted = cmp.Or(wanted, 600)
 	var flips atomic.Int64
 	var flipping atomic.Bool
@@ -135,7 +135,7 @@ func TestConn_survives_flipped_bits(t *testing.T) {
 			flips.Add(1)
 		}
 	})
-	// The broker sends everybody to the relay.
+	// The broker directs all clients to the relay.
 	to.Store(kafkatest.Run(t, kafkatest.Config{Settings: map[string]string{"advertised.listeners": "PLAINTEXT://" + addr}}).Addr())
 	topic := fmt.Sprintf("flips-%d", time.Now().UnixNano())
 	open := func() *kafkaconn.Conn {
@@ -164,16 +164,16 @@ func TestConn_survives_flipped_bits(t *testing.T) {
 			Topic: topic, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte("click"))}),
 		})
 		try(err)
-		// What a group asks, by the connections that a group has.
+		// The requests of a group, on connections like those of a group.
 		k, err := c.Dialer().DialContext(ctx, "tcp", addr)
 		try(err)
 		if err == nil {
-			_ = k.SetDeadline(time.Now().Add(200 * time.Millisecond)) // an error shows in what follows
+			_ = k.SetDeadline(time.Now().Add(200 * time.Millisecond)) // later calls report the error
 			_, err = k.ReadPartitions(topic)
 			try(err)
 			_, err = k.Controller()
 			try(err)
-			_ = k.Close() // it may be closed
+			_ = k.Close() // it may be closed already
 		}
 		return errs
 	}
@@ -205,7 +205,7 @@ func TestConn_survives_flipped_bits(t *testing.T) {
 	}
 }
 
-// join is for a moment a member of a group.
+// join is a member of a group for a moment.
 func join(ctx context.Context, t *testing.T, conn *kafkaconn.Conn, addr, topic string) {
 	t.Helper()
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
@@ -231,7 +231,7 @@ func join(ctx context.Context, t *testing.T, conn *kafkaconn.Conn, addr, topic s
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		_ = group.Close() // it waits for a broker
+		_ = group.Close() // waits for a broker
 	}()
 	select {
 	case <-closed:

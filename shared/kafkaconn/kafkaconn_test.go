@@ -94,7 +94,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// write signs a certificate and returns the paths of it and its key.
+// write signs a certificate and returns the paths of the certificate and its key.
 func (a *authority) write(name string, c *x509.Certificate, key *ecdsa.PrivateKey) (cert, pk string) {
 	der, err := x509.CreateCertificate(rand.Reader, c, a.cert, &key.PublicKey, a.key)
 	if err != nil {
@@ -125,7 +125,7 @@ func (a *authority) issue(name string) (cert, key string) {
 	}, pk)
 }
 
-// use prepares a topic, writes a message, reads it as a member of a group: every kind of connection that there is.
+// use prepares a topic, writes a message, and reads it as a member of a group. This covers every kind of connection.
 func use(t *testing.T, s kafkaconn.Settings) error {
 	t.Helper()
 	c, err := kafkaconn.Open(s, "test", 5*time.Second)
@@ -229,7 +229,7 @@ func TestPrepare_makes_the_topic(t *testing.T) {
 	}
 	s.CreateTopic = true
 	errs := make(chan error)
-	for range 3 { // programs start together
+	for range 3 { // programs start at the same time
 		go func() {
 			warnings, err := prepare()
 			if len(warnings) > 0 {
@@ -331,7 +331,7 @@ func partitions(t *testing.T, addr, topic string) int {
 	return len(m.Topics[0].Partitions)
 }
 
-// salted is Hi() of RFC 5802.
+// salted is the function Hi of RFC 5802.
 func salted(m kafka.ScramMechanism, password string, salt []byte, iterations int) []byte {
 	var key []byte
 	var err error

@@ -34,13 +34,13 @@ func TestBroker_keeps_what_it_acknowledged(t *testing.T) {
 	if _, err := c.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: "t", NumPartitions: 1, ReplicationFactor: 1}}}); err != nil {
 		t.Fatal(err)
 	}
-	tryUntilDone(t, func() error { return produce(ctx, c, "one") }) // the topic has a leader a moment later
+	tryUntilDone(t, func() error { return produce(ctx, c, "one") }) // a new topic has a leader after a moment
 
 	if err := b.Pause(); err != nil {
 		t.Fatal(err)
 	}
 	if err := produce(ctx, client(b, 500*time.Millisecond), "nobody hears it"); err == nil {
-		t.Error("a broker that does nothing acknowledged a message")
+		t.Error("a paused broker acknowledged a message")
 	}
 	if err := b.Resume(); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestBroker_keeps_what_it_acknowledged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.Addr() != addr {
-		t.Errorf("it came back at %s, and was at %s", b.Addr(), addr)
+		t.Errorf("after the restart the address is %s, before it was %s", b.Addr(), addr)
 	}
 	c = client(b, 20*time.Second)
 	tryUntilDone(t, func() error { return produce(ctx, c, "three") })

@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// rounds is how often a test does what it does: N, or few.
+// rounds returns the number of repetitions of a test: the environment variable N, or few.
 func rounds(few int) int {
 	if n, err := strconv.Atoi(os.Getenv("N")); err == nil && n > 0 {
 		return n
@@ -25,8 +25,8 @@ func rounds(few int) int {
 	return few
 }
 
-// The real broker is away when the edge starts, is killed while clicks flow, and hangs for longer than a delivery may
-// take: nothing is lost, lanes are in order, and what the broker had taken before it died comes twice.
+// The real broker is down when the edge starts, is killed while clicks flow, and hangs for longer than a delivery may
+// take. Nothing is lost, lanes stay in order, and messages that the broker stored before it died arrive twice.
 func TestShip_real_broker_dies_and_hangs(t *testing.T) {
 	t.Parallel()
 	b := kafkatest.Run(t, kafkatest.Config{})
@@ -44,12 +44,12 @@ func TestShip_real_broker_dies_and_hangs(t *testing.T) {
 	}()
 	testkit.Eventually(t, "deliveries fail", func() bool { return r.ship.Stats().Failures > 3 })
 	if st := r.sink.Stats(); st.Ready || st.Oldest == 0 {
-		t.Errorf("the broker is away, and %+v", st)
+		t.Errorf("the broker is down, but %+v", st)
 	}
 	if err := b.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Eventually(t, "the edge makes the topic", func() bool { return r.sink.Stats().Ready })
+	testkit.Eventually(t, "the edge creates the topic", func() bool { return r.sink.Stats().Ready })
 	testkit.Eventually(t, "clicks arrive", func() bool { return r.ship.Stats().Events == r.sent })
 
 	for range rounds(1) {
@@ -74,11 +74,11 @@ func TestShip_real_broker_dies_and_hangs(t *testing.T) {
 	}
 	r.arrived([]string{b.Addr()}, true)
 	if st := r.sink.Stats(); st.Oldest != 0 || st.InFlight != 0 || st.Asides != 0 {
-		t.Errorf("all has arrived, and %+v", st)
+		t.Errorf("everything has arrived, but %+v", st)
 	}
 }
 
-// What a topic refuses for ever holds up no lane if it is about a click, and holds it if it is about the topic.
+// A permanent rejection does not block a lane if it concerns a click, and blocks it if it concerns the topic.
 func TestDeliver_refused(t *testing.T) {
 	t.Parallel()
 	addr := kafkatest.Shared(t)
@@ -92,7 +92,7 @@ func TestDeliver_refused(t *testing.T) {
 	defer s.Close()
 	lane := click.Lane{Edge: 7, Epoch: 1}
 	if err := s.Deliver(t.Context(), batch(lane, 1, 3, 10)); err == nil || s.Stats().Refusals == 0 || s.Stats().Asides != 0 {
-		t.Errorf("a topic that is missing: %v %+v", err, s.Stats())
+		t.Errorf("a missing topic: %v %+v", err, s.Stats())
 	}
 	res, err := admin.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
 		Topic: "refused", NumPartitions: 2, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: "max.message.bytes", ConfigValue: "700"}},
@@ -104,14 +104,14 @@ func TestDeliver_refused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "max.message.bytes") {
-		testkit.Eventually(t, "the topic is looked at", func() bool {
+		testkit.Eventually(t, "the topic is checked", func() bool {
 			err = s.Check(t.Context())
 			return err != nil && strings.Contains(err.Error(), "max.message.bytes")
 		})
 	}
 	small, large := batch(lane, 1, 20, 200), batch(lane, 21, 1, 3900)
 	for _, b := range []*click.Batch{small, large, batch(lane, 22, 20, 200)} {
-		testkit.Eventually(t, "the lane goes on", func() bool { err = s.Deliver(t.Context(), b); return err == nil })
+		testkit.Eventually(t, "the lane continues", func() bool { err = s.Deliver(t.Context(), b); return err == nil })
 	}
 	st := s.Stats()
 	if st.Asides != 1 || st.Splits == 0 || st.Refusals < 2 || st.Oldest != 0 {
@@ -126,6 +126,6 @@ func TestDeliver_refused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := click.ParseBatch(frame); err != nil || got.First != 21 || got.Count != 1 {
-		t.Errorf("the file holds %+v, %v", got, err)
+		t.Errorf("the file has %+v, %v", got, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	_ "github.com/shortline/shortline/edge/internal/kafkasink"
 )
 
-// Four lanes that have each sent messages of a MiB keep little for it, and what they sent is read by the library's own reader.
+// Four lanes that each sent messages of 1 MiB keep little memory, and the library's own reader can read what they sent.
 func TestCompression_of_large_messages_keeps_little(t *testing.T) {
 	text := make([]byte, 1<<20)
 	for i := range text {
@@ -52,7 +52,7 @@ func TestCompression_of_large_messages_keeps_little(t *testing.T) {
 				continue
 			}
 			sent[i].Reset()
-			writers[i] = codec.NewWriter(&sent[i]) // one that was used before
+			writers[i] = codec.NewWriter(&sent[i]) // a reused one
 			if _, err := writers[i].Write(text); err != nil {
 				t.Fatal(err)
 			}

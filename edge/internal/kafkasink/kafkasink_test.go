@@ -56,7 +56,7 @@ func open(t *testing.T, c *kfake.Cluster, dir string) *kafkasink.Sink {
 	return s
 }
 
-// batch makes n events that don't compress, each of about size bytes.
+// batch makes n incompressible events of about size bytes each.
 func batch(lane click.Lane, first uint64, n, size int) *click.Batch {
 	rng := rand.New(rand.NewPCG(lane.Edge, first))
 	b := &click.Batch{Lane: lane, First: first, Count: n}
@@ -70,7 +70,7 @@ func batch(lane click.Lane, first uint64, n, size int) *click.Batch {
 	return b
 }
 
-// message is one message of the topic, read by another client than the one under test.
+// message is one message of the topic, read by another client library.
 type message struct {
 	partition int32
 	codec     uint8
@@ -78,7 +78,7 @@ type message struct {
 	batch     click.Batch
 }
 
-// messages reads n messages of the tests' topic, or all that are there if n is 0.
+// messages reads n messages of the tests' topic, or all of them if n is 0.
 func messages(t *testing.T, brokers []string, n int) []message {
 	t.Helper()
 	return messagesOf(t, brokers, topic, n)
@@ -112,7 +112,7 @@ func messagesOf(t *testing.T, brokers []string, topic string, n int) (list []mes
 	return list
 }
 
-// ends is how many messages all partitions hold.
+// ends returns the number of messages in all partitions.
 func ends(t *testing.T, client *kgo.Client, topic string) (sum int64) {
 	t.Helper()
 	m := kmsg.NewMetadataRequest()
@@ -168,7 +168,7 @@ func TestDeliver_one_frame_a_message_and_a_partition_a_lane(t *testing.T) {
 	next := map[uint8]uint64{}
 	for _, m := range messages(t, c.ListenAddrs(), lanes*rounds) {
 		if !sent[string(m.frame)] {
-			t.Error("a message that was not delivered as it is")
+			t.Error("a message differs from its batch")
 		}
 		delete(sent, string(m.frame))
 		lane := m.batch.Lane.Lane
@@ -177,7 +177,7 @@ func TestDeliver_one_frame_a_message_and_a_partition_a_lane(t *testing.T) {
 		}
 		of[lane] = m.partition
 		if next[lane] != 0 && m.batch.First != next[lane] {
-			t.Errorf("lane %d: %d comes where %d belongs", lane, m.batch.First, next[lane])
+			t.Errorf("lane %d: got click %d, want %d", lane, m.batch.First, next[lane])
 		}
 		next[lane] = m.batch.First + uint64(m.batch.Count)
 		if m.codec != 4 {
@@ -232,12 +232,12 @@ func TestConfig_names_every_problem(t *testing.T) {
 	_, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{"nowhere"}}, Timeout: -1})
 	for _, want := range []string{"nowhere", "topic", "folder", "timeout"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v says nothing of %q", err, want)
+			t.Errorf("%v does not mention %q", err, want)
 		}
 	}
 }
 
-// A topic for small messages gets a large batch in parts, in order; what can't be parted is put aside.
+// A topic for small messages gets a large batch in parts, in order. A click that cannot be split is put aside.
 func TestDeliver_too_large(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic), kfake.BrokerConfigs(map[string]string{"message.max.bytes": "700"}))
@@ -251,14 +251,14 @@ func TestDeliver_too_large(t *testing.T) {
 	next := uint64(11)
 	for _, m := range messages(t, c.ListenAddrs(), 0) {
 		if m.batch.First != next {
-			t.Fatalf("%d comes where %d belongs", m.batch.First, next)
+			t.Fatalf("got click %d, want %d", m.batch.First, next)
 		}
 		next += uint64(m.batch.Count)
 	}
 	if next != 41 {
 		t.Errorf("the clicks end at %d", next)
 	}
-	// One click of too many bytes among others.
+	// One click among others is too large.
 	mixed := batch(lane, 41, 3, 200)
 	large := batch(lane, 44, 1, 1000)
 	mixed.Records = append(mixed.Records, large.Records...)
@@ -268,14 +268,14 @@ func TestDeliver_too_large(t *testing.T) {
 	}
 	frame, err := os.ReadFile(filepath.Join(dir, "dead", "0000000000000005-2-1-44.frame"))
 	if err != nil || !bytes.Equal(frame, click.AppendBatch(nil, large)) {
-		t.Errorf("what was put aside: %v", err)
+		t.Errorf("the file put aside: %v", err)
 	}
 	if st := s.Stats(); st.Asides != 1 || st.Splits < 5 {
 		t.Errorf("%+v", st)
 	}
 }
 
-// grow gives the topic more partitions.
+// grow adds partitions to the topic.
 func grow(t *testing.T, c *kfake.Cluster, partitions int32) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
@@ -294,7 +294,8 @@ func grow(t *testing.T, c *kfake.Cluster, partitions int32) {
 	}
 }
 
-// A lane of one epoch stays in its partition when the topic grows and the program restarts; a new epoch uses all.
+// A lane of one epoch stays in its partition when the topic grows and the program restarts. A new epoch uses all
+// partitions.
 func TestDeliver_a_topic_that_grows(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic))
@@ -310,7 +311,7 @@ func TestDeliver_a_topic_that_grows(t *testing.T) {
 		}
 	}
 	deliver(open(t, c, dir), 1, 1)
-	// A crash in the middle of a line: it says nothing, and does no harm.
+	// A crash left an incomplete line, which must be ignored.
 	f, err := os.OpenFile(filepath.Join(dir, "partitions"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -338,7 +339,7 @@ func TestDeliver_a_topic_that_grows(t *testing.T) {
 	}
 }
 
-// The file of partitions doesn't grow for ever, and keeps the newest.
+// The file of partitions does not grow without limit, and keeps the newest entries.
 func TestPartitions_file_is_bounded(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(4, topic))
@@ -368,7 +369,8 @@ func TestPartitions_file_is_bounded(t *testing.T) {
 	}
 }
 
-// A caller that gives up gets its error at once, and the records' memory back: what may still be written is a copy.
+// A cancelled caller gets its error at once, and may reuse the records' memory: whatever is still being written is a
+// copy.
 func TestDeliver_ends_with_its_context(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
@@ -398,7 +400,7 @@ func TestDeliver_ends_with_its_context(t *testing.T) {
 	close(held)
 	all := messages(t, c.ListenAddrs(), 2)
 	if !slices.ContainsFunc(all, func(m message) bool { return bytes.Equal(m.frame, frame) }) {
-		t.Error("the message that was under way was changed")
+		t.Error("the message in flight was changed")
 	}
 }
 
@@ -423,7 +425,8 @@ func BenchmarkDeliver(b *testing.B) {
 	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "clicks/s")
 }
 
-// An outage is many failures: none may leave a connection or a goroutine behind. Not parallel: it counts.
+// An outage causes many failures. None may leave a connection or a goroutine behind. Not parallel, because it counts
+// goroutines.
 func TestSink_failures_leave_nothing_behind(t *testing.T) {
 	c := cluster(t, kfake.NumBrokers(2), kfake.SeedTopics(2, topic))
 	before := runtime.NumGoroutine()
@@ -434,14 +437,14 @@ func TestSink_failures_leave_nothing_behind(t *testing.T) {
 	h := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas, Count: -1})
 	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
 		if s.Deliver(t.Context(), batch(click.Lane{Edge: 1, Epoch: 1}, 1, 1, 1)) == nil {
-			t.Fatal("delivered to brokers that refuse")
+			t.Fatal("delivered to brokers that reject everything")
 		}
 	}
 	h.Remove()
 	c.Close()
 	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
 		if s.Deliver(t.Context(), batch(click.Lane{Edge: 1, Epoch: 1}, 1, 1, 1)) == nil {
-			t.Fatal("delivered to nobody")
+			t.Fatal("delivered without a broker")
 		}
 	}
 	if err := s.Close(); err != nil {
@@ -451,7 +454,7 @@ func TestSink_failures_leave_nothing_behind(t *testing.T) {
 	t.Logf("%d failures, %d goroutines before, %d after", s.Stats().Failures, before, runtime.NumGoroutine())
 }
 
-// A broker that is silent is given up after the timeout. That says nothing of the message, which here arrives twice.
+// Delivery to a silent broker ends after the timeout. The outcome is unknown; here the message arrives twice.
 func TestDeliver_timeout_means_unknown(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
@@ -477,6 +480,6 @@ func TestDeliver_timeout_means_unknown(t *testing.T) {
 	testkit.Eventually(t, "it is delivered", func() bool { return s.Deliver(t.Context(), b) == nil })
 	list := messages(t, c.ListenAddrs(), 2)
 	if !bytes.Equal(list[0].frame, list[1].frame) {
-		t.Error("a repeat of other bytes")
+		t.Error("the repetition has other bytes")
 	}
 }

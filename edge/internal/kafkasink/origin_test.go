@@ -13,8 +13,8 @@ import (
 	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
-// A message says in its headers which edge it comes from, and goes to the topic of its fleet. Its value is the frame that
-// older readers know.
+// A message's headers name its edge, and it goes to the topic of its fleet. Its value is the frame that older readers
+// know.
 func TestOps7_Messages_name_their_edge(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic, "staging."+topic))

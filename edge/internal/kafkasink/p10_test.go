@@ -19,9 +19,9 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// BenchmarkP10 measures an edge's part of the road to ClickHouse: how many clicks a second of this process's CPU
-// takes from the spool to the real Kafka, a process of its own. Appending to the spool is not counted. CLICKS says
-// how many.
+// BenchmarkP10 measures the edge's part of the pipeline: how many clicks per CPU second this process ships from the
+// spool to a real Kafka broker, which is a separate process. Appending to the spool is not included. CLICKS sets the
+// number.
 func BenchmarkP10(b *testing.B) {
 	clicks := 500_000
 	if n, err := strconv.Atoi(os.Getenv("CLICKS")); err == nil {
@@ -82,7 +82,7 @@ func BenchmarkP10(b *testing.B) {
 	b.ReportMetric(float64(sink.Stats().Bytes)/float64(clicks), "B/click")
 }
 
-// cpuTime is what this process has used so far.
+// cpuTime returns the CPU time of this process.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

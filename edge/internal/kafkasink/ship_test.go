@@ -20,7 +20,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// road is a spool that is shipped to a topic while clicks come in.
+// road is a spool that is shipped to a topic while clicks are recorded.
 type road struct {
 	*testing.T
 	spool *spool.Spool
@@ -68,7 +68,7 @@ func newRoad(t *testing.T, brokers []string) *road {
 	return r
 }
 
-// click records n clicks, each of a link of its own.
+// click records n clicks, each on a different link.
 func (r *road) click(n int) {
 	r.Helper()
 	for range n {
@@ -123,13 +123,13 @@ func (r *road) arrived(brokers []string, wantRepeats bool) {
 		r.Errorf("%d clicks of %d are in the topic", len(links), r.sent)
 	}
 	if wantRepeats && repeats == 0 {
-		r.Error("nothing was repeated: the faults did not bite")
+		r.Error("nothing was repeated: the faults had no effect")
 	}
 	r.Logf("%d clicks, %d records in the topic, %d repeats, %d failed deliveries", r.sent, raw, repeats, r.sink.Stats().Failures)
 }
 
-// Brokers that fail in every way they know, leaders that move, and answers that get lost: nothing is lost, order
-// holds, and there are repeats.
+// Brokers fail in every known way, leaders move, and responses get lost. Nothing is lost, the order holds, and there
+// are repetitions.
 func TestShip_through_faults(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(6, topic))
@@ -153,12 +153,12 @@ func TestShip_through_faults(t *testing.T) {
 			c.ShufflePartitionLeaders()
 		}
 		r.click(500)
-		testkit.Eventually(t, "the fault "+f.name+" bites", func() bool { r.click(1); return h.Hits() >= 3 })
+		testkit.Eventually(t, "the fault "+f.name+" takes effect", func() bool { r.click(1); return h.Hits() >= 3 })
 	}
 	r.arrived(c.ListenAddrs(), true)
 }
 
-// A connection that dies after the broker has taken the message, before it has said so.
+// A connection breaks after the broker has stored the message and before it has acknowledged it.
 func TestShip_answers_are_cut_off(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -206,7 +206,7 @@ func (l *tapped) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// The broker goes away, comes back on the same address with what it had on disk, and the spool is emptied in order.
+// The broker stops and restarts on the same address with its data. The spool is drained in order.
 func TestShip_broker_restarts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

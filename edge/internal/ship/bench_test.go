@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// nowhere takes batches and reads every event of them.
+// nowhere accepts batches and decodes all events.
 type nowhere struct{ b testing.TB }
 
 func (n nowhere) Deliver(_ context.Context, batch *click.Batch) error {
@@ -27,7 +27,7 @@ func (n nowhere) Deliver(_ context.Context, batch *click.Batch) error {
 	}
 }
 
-// BenchmarkShipper is the price of one click from Append to its acknowledgement, decoding included.
+// BenchmarkShipper measures one click from Append to its acknowledgement, including decoding.
 func BenchmarkShipper(b *testing.B) {
 	cfg := spool.Config{Dir: scratch(b), MinFreePercent: -1, CapBytes: 16 << 30}
 	s := openSpool(b, cfg)

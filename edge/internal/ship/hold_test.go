@@ -24,11 +24,11 @@ func TestHold_keeps_clicks_in_the_spool(t *testing.T) {
 	for i := range 90 {
 		e := click.Event{Link: uint64(i + 1), Time: time.Now().Add(-time.Duration(i+1) * time.Minute).UnixMilli()}
 		if !s.Append(uint32(i), &e) {
-			t.Fatal("a click was dropped though it could be kept")
+			t.Fatal("a click was dropped although there was room")
 		}
 	}
 	testkit.Eventually(t, "the oldest click's age is known", func() bool { return sh.Stats().Oldest > 0 })
-	stop() // also while it is held, and every lane has a batch in hand
+	stop() // also while shipping is held and every lane has a current batch
 	if n := len(sink.links()); n != 0 || s.Stats().Pending != 90 || !sh.Stats().Held || sh.Stats().Failing != 0 {
 		t.Errorf("%d clicks left, %d pending, %+v", n, s.Stats().Pending, sh.Stats())
 	}
@@ -44,7 +44,7 @@ func TestHold_keeps_clicks_in_the_spool(t *testing.T) {
 	}
 }
 
-// swallower takes one batch without keeping it, as a topic that lost its tail does.
+// swallower accepts one batch without keeping it, like a topic that lost its end.
 type swallower struct {
 	mu      sync.Mutex
 	lane    click.Lane
@@ -94,7 +94,7 @@ func TestRepair_ships_a_swallowed_batch_once_more(t *testing.T) {
 	})
 	for _, gone := range []click.Range{{Epoch: 99, From: 1, To: 5}, {Epoch: o.Epoch, Lane: o.Lane, From: 1000, To: 2000}} {
 		if r := sh.Repair(gone); r.Held != 0 || r.Refused == "" || r.Again || r.Range != gone {
-			t.Errorf("what the spool never had: %+v", r)
+			t.Errorf("clicks that the spool never had: %+v", r)
 		}
 	}
 	if r := sh.Repair(click.Range{Epoch: o.Epoch, Lane: o.Lane, From: 150, To: 300}); r.Held == 0 || r.Refused == "" {

@@ -16,17 +16,17 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-var errUnknown = errors.New("who knows whether it was stored")
+var errUnknown = errors.New("outcome unknown")
 
-// store is a sink that keeps each number once, and judges how it is called.
+// store is a sink that keeps each sequence number once, and checks how it is called.
 type store struct {
 	t      testing.TB
-	refuse func(b *click.Batch) (before, after bool) // an error before or after it is stored; nil: none
+	refuse func(b *click.Batch) (before, after bool) // returns an error before or after the batch is stored; nil: never
 
 	mu       sync.Mutex
 	busy     map[click.Lane]bool
 	high     map[click.Lane]uint64
-	pending  map[click.Lane][]byte // the batch that was refused, which must be the next
+	pending  map[click.Lane][]byte // the rejected batch, which must be the next one
 	clicks   map[click.Lane]map[uint64]uint64
 	lost     uint64
 	repeats  int
@@ -128,7 +128,7 @@ func settings(dir string) spool.Config {
 	return spool.Config{Dir: dir, Lanes: 3, SegmentBytes: 32 << 10, CapBytes: 64 << 20, MinFreePercent: -1}
 }
 
-// start runs something until the returned function is called, which waits for its end.
+// start runs something until the returned function is called, which waits for it to return.
 func start(t testing.TB, run func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -189,7 +189,7 @@ func TestShipper_delivers_once_each_through_failures_and_restarts(t *testing.T) 
 		}
 		stopShip()
 		sink.mu.Lock()
-		clear(sink.pending) // the next start may cut the rest into other batches
+		clear(sink.pending) // after a restart, the rest may be cut into other batches
 		sink.mu.Unlock()
 		stopSpool()
 		if err := s.Close(); err != nil {
@@ -206,7 +206,7 @@ func TestShipper_delivers_once_each_through_failures_and_restarts(t *testing.T) 
 		t.Errorf("%d clicks stored, want %d; %d named by markers", len(links), rounds*each, sink.lost)
 	}
 	if sink.repeats == 0 || sink.failures == 0 {
-		t.Errorf("the test does not bite: %d repeats, %d failures", sink.repeats, sink.failures)
+		t.Errorf("the test proves nothing: %d repeats, %d failures", sink.repeats, sink.failures)
 	}
 }
 
