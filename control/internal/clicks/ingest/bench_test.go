@@ -13,8 +13,8 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// BenchmarkDeliver measures the whole way of a click: decoded, enriched, committed. Four lanes deliver at once, as
-// one edge's do.
+// BenchmarkDeliver measures the whole path of a click: decoding, enrichment and commit. Four lanes deliver
+// concurrently, like those of one edge.
 func BenchmarkDeliver(b *testing.B) {
 	clicks, err := duckdb.Open(b.Context(), duckdb.Config{Path: filepath.Join(b.TempDir(), "clicks")})
 	if err != nil {

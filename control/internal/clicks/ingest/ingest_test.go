@@ -71,7 +71,7 @@ func (w *world) ok(err error) {
 	}
 }
 
-// start makes an ingester; with run, its counters are kept until the returned function is called or the test ends.
+// start returns an ingester. With run, its counters are updated until the returned function is called or the test ends.
 func (w *world) start(cfg ingest.Config, clicks analytics.Store, run bool) (*ingest.Ingester, func()) {
 	w.t.Helper()
 	cfg.Every = time.Millisecond
@@ -168,7 +168,7 @@ func TestDeliver_below_and_beyond_the_mark(t *testing.T) {
 	w.ok(in.Deliver(t.Context(), w.batch(lane, 21, 10, nil)))
 	w.ok(in.Deliver(t.Context(), w.batch(lane, 11, 10, nil)))
 	if n := w.stored(); n != 10 {
-		t.Fatalf("%d stored: a plain delivery below the mark must be passed over", n)
+		t.Fatalf("%d stored: a plain delivery below the mark must be skipped", n)
 	}
 	far := w.batch(lane, 25, 10, nil)
 	far.Repair = true
@@ -249,7 +249,7 @@ func TestCounters_follow_the_click_store(t *testing.T) {
 		if u.UpdatedAt != 1 || u.Revision != w.link.Revision {
 			t.Error("setting counters changed more than counters")
 		}
-		// What is wrong when an ingester starts is put right, also without a click, also down to nothing.
+		// A new ingester corrects wrong counters, also without a new click, and also down to zero.
 		stop()
 		wrong := []store.Counted{{Num: w.link.Num, ID: variant.ID, Count: 99}}
 		w.ok(s.Tx(t.Context(), func(tx *store.Tx) error {

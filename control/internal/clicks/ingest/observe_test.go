@@ -22,7 +22,7 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// hooked is a webhook on all clicks of the world's owner, whose deliveries stay where they are written down.
+// hooked creates a webhook for all clicks of the world's owner. Its deliveries are recorded but not sent.
 func (w *world) hooked() (s *webhooks.Service, waiting func() int) {
 	w.t.Helper()
 	s, err := webhooks.New(webhooks.Config{Settings: webhooks.Settings{Timeout: time.Second, AllowPrivate: true}, EncryptionKeys: [][]byte{make([]byte, 32)}}, w.store)
@@ -39,7 +39,7 @@ func (w *world) hooked() (s *webhooks.Service, waiting func() int) {
 	}
 }
 
-// dying is a click store whose process dies at an insert: before it takes effect, or after.
+// dying is a click store whose process ends at an insert: before or after it takes effect.
 type dying struct {
 	analytics.Store
 	after bool
@@ -69,7 +69,7 @@ func TestObserver_hears_of_every_click_once_though_the_process_dies(t *testing.T
 			if n := waiting(); n != 10*(i+1) {
 				t.Fatalf("%d clicks are noted for the webhook when the process dies, want %d", n, 10*(i+1))
 			}
-			// The edge was told nothing, so it delivers again, to the next process.
+			// The edge got no acknowledgement, so it delivers again, to the next process.
 			in, _ = w.start(ingest.Config{Observer: hooks}, w.clicks, false)
 			w.ok(in.Deliver(t.Context(), b))
 			if n, stored := waiting(), w.stored(); n != 10*(i+1) || stored != int64(n) {
@@ -107,7 +107,7 @@ func TestObserver_that_fails_holds_a_delivery_up(t *testing.T) {
 	n.fails.Store(false)
 	w.ok(in.Deliver(t.Context(), b))
 	if n.noted != 5 || !slices.Equal(readable, []int64{5}) {
-		t.Errorf("%d noted; readable when told of what is stored: %v", n.noted, readable)
+		t.Errorf("%d noted; readable in Config.Stored: %v", n.noted, readable)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestObserverSink(t *testing.T) {
 	n := &noter{}
 	n.fails.Store(true)
 	if err := ingest.NewObserverSink(n, ingest.NewEnricher(nil)).Deliver(t.Context(), b); !errors.Is(err, errFlaky) {
-		t.Errorf("a Noter's failure is not the delivery's: %v", err)
+		t.Errorf("the delivery did not return the observer's error: %v", err)
 	}
 	b.Records = b.Records[1:]
 	if err := sink.Deliver(t.Context(), b); !errors.Is(err, click.ErrCorrupt) {
@@ -149,7 +149,7 @@ func TestReloadMarks_sees_what_another_process_stored(t *testing.T) {
 	w.ok(in.ReloadMarks(t.Context()))
 	w.ok(in.Deliver(t.Context(), w.batch(lane, 1, 12, nil)))
 	if told != 2 || in.Stats().Repeated != 10 || w.stored() != 12 {
-		t.Errorf("told of %d clicks, %d passed over, %d stored", told, in.Stats().Repeated, w.stored())
+		t.Errorf("%d clicks observed, %d skipped, %d stored", told, in.Stats().Repeated, w.stored())
 	}
 }
 
@@ -159,8 +159,8 @@ func TestReclassify(t *testing.T) {
 		w := newWorld(t, storetest.Open(t))
 		w.clicks = clicks
 		in, _ := w.start(ingest.Config{}, clicks, false)
-		// Ten clicks as an older release stored them: robots passed for people, one browser for a robot; two are right
-		// but for the list's name, one was a prefetch, and two are of today's list.
+		// Ten clicks as an older release stored them. Some bots counted as people and one browser as a bot. Two clicks
+		// are correct except for the version of the list, one of them a prefetch. Two have the current version.
 		var rows []analytics.Row
 		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		for i := range 10 {
@@ -200,7 +200,7 @@ func TestReclassify(t *testing.T) {
 		if done != (ingest.Reclassified{Seen: 9, Stale: 7, Changed: 5, Stored: 7}) || last != done {
 			t.Errorf("run: %+v, last progress %+v", done, last)
 		}
-		// The first robot was before the range.
+		// The first bot click is before the range.
 		if n := people(); n != 3 || w.clickCount() != 3 {
 			t.Errorf("%d people in reports, the counter says %d, want 3", n, w.clickCount())
 		}

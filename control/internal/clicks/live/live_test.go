@@ -19,7 +19,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// newFeed is a running feed, a user with a link, and clicks of it.
+// newFeed returns a running feed, a user with a link, and clicks on it.
 func newFeed(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal, rows func(from, to uint64) []analytics.Row, clicks analytics.Store) {
 	t.Helper()
 	st := storetest.Open(t)
@@ -91,7 +91,7 @@ func TestFeed_a_slow_reader_loses_the_oldest_and_holds_nobody_up(t *testing.T) {
 			t.Fatalf("click %d: %v, %d dropped", i, ids, dropped)
 		}
 	}
-	// The feed gives one batch to all before the next, so the slow one was given at least nine by now.
+	// The feed delivers one batch to all subscriptions before the next, so the slow one got at least nine by now.
 	ids, dropped := take(t, slow, 10)
 	if dropped != 6 || len(ids) != 4 {
 		t.Fatalf("%d kept, %d dropped", len(ids), dropped)
@@ -120,7 +120,7 @@ func TestFeed_polling_gives_each_click_once(t *testing.T) {
 	seen := map[string]bool{}
 	for from := uint64(21); from <= 120; from += 10 {
 		insert(rows(from, from+9))
-		late := subscribe(t, f, ann) // shares what was seen
+		late := subscribe(t, f, ann) // shares the window
 		late.Close()
 		ids, dropped := take(t, s, 10)
 		if dropped != 0 || len(ids) != 10 {

@@ -34,7 +34,7 @@ import (
 
 const token = "a-token-of-an-edge"
 
-// world is a control plane, and an edge that reports to it and ships to it by a road that may swallow batches.
+// world is a control plane with an edge that reports to it, and ships to it over a connection that may swallow batches.
 type world struct {
 	*testing.T
 	store   *store.Store
@@ -72,7 +72,7 @@ func (w *world) ok(err error) {
 
 func (w *world) lane(n uint8) click.Lane { return click.Lane{Edge: w.edge, Epoch: 3, Lane: n} }
 
-// take spools clicks and ships them as one batch.
+// take records clicks and ships them as one batch.
 func (w *world) take(lane uint8, from, to uint64) {
 	w.Helper()
 	l := w.lane(lane)
@@ -101,7 +101,7 @@ func (w *world) ship(l click.Lane, from, to uint64, repair bool) (n uint64) {
 	return uint64(b.Count)
 }
 
-// report is what an edge's agent does every ten seconds: it says how it is, and ships what it is asked for.
+// report does what an edge's agent does every ten seconds: it reports its status, and ships what is ordered.
 func (w *world) report() []click.Range {
 	w.Helper()
 	body, err := json.Marshal(snapshot.Status{Edge: fmt.Sprintf("%016x", w.edge), Run: "run", Repairs: w.repairs})
@@ -133,7 +133,7 @@ func (w *world) report() []click.Range {
 	return answer.Orders
 }
 
-// audit audits after a while and compares the figures.
+// audit advances the clock, audits and compares the figures.
 func (w *world) audit(after time.Duration, missing, gone int) {
 	w.Helper()
 	w.offset.Add(int64(after))
@@ -185,7 +185,7 @@ func TestAudit_finds_orders_and_closes_a_gap(t *testing.T) {
 		w.swallow = false
 		w.take(0, 31, 40)
 		w.take(1, 16, 20)
-		delete(w.spool[w.lane(1)], 12) // the edge doesn't have all of it any more
+		delete(w.spool[w.lane(1)], 12) // the edge no longer has all of it
 		w.audit(time.Minute, 25, 0)
 		if got := w.report(); len(got) != 0 {
 			w.Fatalf("ordered at once: %v", got)
@@ -197,14 +197,14 @@ func TestAudit_finds_orders_and_closes_a_gap(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			w.Fatalf("ordered %v, want %v", got, want)
 		}
-		w.report() // what became of it
+		w.report() // reports the result
 		w.audit(time.Minute, 5, 5)
 		r, err := reconcile.VerifyClicks(w.Context(), w.clicks)
 		w.ok(err)
 		if r.Clicks != 55 || r.Missing != 5 || len(r.Gaps) != 1 || r.Lost != 0 || r.Clean() {
 			w.Errorf("%+v", r)
 		}
-		for range 3 { // what is gone is not ordered for ever
+		for range 3 { // lost clicks are not ordered forever
 			w.offset.Add(int64(time.Hour))
 			if got := w.report(); len(got) != 0 {
 				w.Errorf("ordered again: %v", got)
@@ -219,7 +219,7 @@ func TestAudit_finds_orders_and_closes_a_gap(t *testing.T) {
 func TestAudit_losses_are_no_gaps(t *testing.T) {
 	eachStore(t, func(w *world) {
 		w.take(0, 1, 10)
-		// 11 to 20 were shed, which 21 says.
+		// 11 to 20 were lost, as marker 21 reports.
 		l := w.lane(0)
 		w.spool[l][21] = click.Event{Seq: 21, Time: time.Now().UnixMilli(), LostFrom: 11, LostTo: 20}
 		for seq := uint64(22); seq <= 30; seq++ {
@@ -239,7 +239,7 @@ func TestAudit_losses_are_no_gaps(t *testing.T) {
 	})
 }
 
-// drifting is a click store whose shortcut is off in every hour until it is mended.
+// drifting is a click store whose precomputed figures are wrong in every hour until mended is set.
 type drifting struct {
 	analytics.Store
 	mended atomic.Bool
@@ -277,11 +277,11 @@ func TestAudit_drift_stays_until_it_is_mended(t *testing.T) {
 	}
 	d.mended.Store(true)
 	if now := drift(); now != 0 {
-		t.Errorf("after it was mended: %v", now)
+		t.Errorf("after the repair: %v", now)
 	}
 	for _, at := range d.asked {
 		if at.Truncate(time.Hour) != at || at.After(time.Now().Add(-time.Hour)) {
-			t.Errorf("%v is no whole hour that is over", at)
+			t.Errorf("%v is not a whole hour in the past", at)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// BenchmarkReports measures whole reports on a million clicks, all of them in the period.
+// BenchmarkReports measures whole reports on a million clicks; all are in the period.
 func BenchmarkReports(b *testing.B) {
 	if testing.Short() {
 		b.Skip("loads a million clicks")
@@ -71,7 +71,7 @@ func BenchmarkReports(b *testing.B) {
 	}
 }
 
-// cpu is what this process has used of the processors, which a busy machine falsifies less than time.
+// cpu returns the CPU time of this process. Other load on the machine affects it less than elapsed time.
 func cpu() time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {

@@ -20,11 +20,11 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// counting counts the questions that reach the click store.
+// counting counts the queries that reach the click store.
 type counting struct {
 	analytics.Store
 	asked atomic.Int64
-	pause atomic.Pointer[func()] // called within a question, after it was answered
+	pause atomic.Pointer[func()] // called within a query, after it was answered
 }
 
 func (c *counting) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
@@ -36,7 +36,7 @@ func (c *counting) Lines(ctx context.Context, q analytics.Query) ([]analytics.Li
 	return lines, err
 }
 
-// world is two users and an administrator with a link each, and clicks.
+// world has two users and an administrator, each with a link and clicks.
 type world struct {
 	*testing.T
 	store  *store.Store
@@ -98,7 +98,7 @@ func (w *world) ok(err error) {
 	}
 }
 
-// click stores a click and, as who stores clicks does, tells the cache.
+// click stores a click and notifies the cache, as ingest does.
 func (w *world) click(whose int, bot bool) {
 	w.Helper()
 	w.seq++
@@ -108,7 +108,7 @@ func (w *world) click(whose int, bot bool) {
 	w.cache.Clicked(rows)
 }
 
-// questions are all that are remembered, by name.
+// questions are all cached reports, by name.
 func (w *world) questions(whose int, a report.Ask) map[string]func() error {
 	p, id := w.who[whose], w.links[whose].ID
 	bots := a
@@ -125,7 +125,7 @@ func (w *world) questions(whose int, a report.Ask) map[string]func() error {
 	}
 }
 
-// remembered asks until the answer comes without a question to the store: the cache takes what it is given a little later.
+// remembered repeats the request until the answer comes from the cache, which stores entries with a short delay.
 func (w *world) remembered(ask func() error) {
 	w.Helper()
 	testkit.Eventually(w, "the answer is remembered", func() bool {
@@ -213,7 +213,7 @@ func TestCache_a_click_during_the_making_is_not_forgotten(t *testing.T) {
 	w := newWorld(t, storetest.Open(t), report.CacheConfig{})
 	late := func() { w.click(ann, false) }
 	w.clicks.pause.Store(&late)
-	for i, want := range []int64{1, 2} { // the first question is answered before the click
+	for i, want := range []int64{1, 2} { // the first query is answered before the click
 		r, err := w.Link(t.Context(), w.who[ann], w.links[ann].ID, report.Ask{})
 		w.ok(err)
 		if r.TotalClicks != want {
@@ -227,7 +227,7 @@ func TestCache_shared_is_never_older_than_its_bound(t *testing.T) {
 	w := newWorld(t, storetest.Open(t), report.CacheConfig{TTL: time.Hour, Shared: true})
 	ask := w.questions(ann, report.Ask{})["overview"]
 	w.remembered(ask)
-	// Another process stores a click, and this one is not told.
+	// Another process stores a click, and this one is not notified.
 	w.ok(w.clicks.Store.Insert(t.Context(), analytics.Batch{Rows: []analytics.Row{{Identity: analytics.Identity{Lane: click.Lane{Edge: 5}, Seq: 1}, Time: time.Now().UnixMilli(), Link: w.links[ann].Num, Owner: w.who[ann].UserNum}}}))
 	testkit.Within(t, report.SharedTTL+2*time.Second, "the report has the click", func() bool {
 		o, err := w.Overview(t.Context(), w.who[ann], report.Ask{})

@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// told is a click store with one click, of which visitors said everything.
+// told is a click store with one click whose texts come from the visitor.
 type told struct {
 	analytics.Store
 	text string
@@ -44,8 +44,8 @@ func (s *told) Clicks(_ context.Context, _ analytics.Scope, _ int, f func(*analy
 	return f(&r)
 }
 
-// FuzzExport: whatever visitors say of themselves, an export reads back as they said it, and no cell of it is a
-// formula to a spreadsheet, trimmed or not.
+// FuzzExport checks that an export preserves any text from visitors, and that no cell is a formula to a spreadsheet,
+// trimmed or not.
 func FuzzExport(f *testing.F) {
 	st := storetest.Open(f)
 	for _, s := range []string{"=1+1", " =1", "\t=1", "\u00a0@SUM(A1)", "-2+3", "+cmd|' /C calc'!A0", "＝1", "a\"b", "a\r\nb", "\r\n=1", "a,=1", "'=1", "", "\ufeff=1", "\x00", "\xff", "Direct"} {
@@ -53,7 +53,7 @@ func FuzzExport(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if !utf8.ValidString(text) {
-			return // the spool takes no such bytes
+			return // the spool rejects such bytes
 		}
 		s := report.New(st, &told{text: text}, func() time.Time { return time.UnixMilli(1_780_000_000_000) })
 		e, err := s.Export(t.Context(), auth.Principal{UserID: "u", UserNum: 1, Role: auth.User}, "", report.Ask{}, true)
@@ -71,7 +71,7 @@ func FuzzExport(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q: %v\n%s", text, err, table)
 		}
-		found, want := 0, strings.ReplaceAll(text, "\r", "") // which are line ends to CSV
+		found, want := 0, strings.ReplaceAll(text, "\r", "") // CSV treats these as line ends
 		for _, row := range rows {
 			for _, cell := range row {
 				if cell == want || cell == "'"+want {

@@ -16,7 +16,7 @@ import (
 // counter is a sink that only counts.
 type counter struct {
 	clicks atomic.Int64
-	want   int64         // all is closed when there are so many clicks
+	want   int64         // all is closed when this many clicks have arrived
 	all    chan struct{} // nil: nobody waits
 }
 
@@ -28,7 +28,8 @@ func (c *counter) Deliver(_ context.Context, b *click.Batch) error {
 	return nil
 }
 
-// BenchmarkRun reads a topic of messages with 100 clicks each, as an edge at some thousand visits a second makes them.
+// BenchmarkRun reads a topic of messages with 100 clicks each, like those of an edge with some thousand visits per
+// second.
 func BenchmarkRun(b *testing.B) {
 	const each = 100
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, topic))

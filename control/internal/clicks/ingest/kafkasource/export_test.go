@@ -1,13 +1,13 @@
 package kafkasource
 
-// Message is what Unpack finds.
+// Message is a message that Unpack found.
 type Message struct {
 	Offset int64
 	Value  []byte
 }
 
-// Unpack reads what a broker sent of a partition, from an offset on, a little at a time. It says with which offset to
-// go on.
+// Unpack reads the records of a partition in small steps, starting at an offset. It also returns the offset at which to
+// continue.
 func Unpack(records []byte, from int64) (list []Message, next int64, err error) {
 	at := unread{records: records, from: from, next: from}
 	for len(at.records) > 0 && err == nil {
@@ -20,7 +20,7 @@ func Unpack(records []byte, from int64) (list []Message, next int64, err error) 
 	return list, at.next, err
 }
 
-// ParseAnswer reads a broker's answer to a fetch and returns its records.
+// ParseAnswer parses a broker's response to a fetch and returns its records.
 func ParseAnswer(data []byte, version int16) ([]byte, error) {
 	a, err := parseAnswer(data, version)
 	if err != nil {

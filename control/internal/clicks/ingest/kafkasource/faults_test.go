@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// Members come and go while clicks come in: each click arrives, lanes stay in order.
+// Members join and leave while clicks arrive. Every click is delivered, and lanes stay in order.
 func TestRun_members_come_and_go(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(6, topic))
@@ -45,8 +45,8 @@ func TestRun_members_come_and_go(t *testing.T) {
 	t.Logf("%d clicks, %d repeats", all.clicks, all.raw-all.clicks)
 }
 
-// A member that is stuck in a delivery is given up by the group. When it wakes, what it delivers is a repeat, and the
-// offsets of the one that took over stand.
+// The group removes a member that is stuck in a delivery. When the member continues, its delivery is a repetition, and
+// the offsets of its successor stay valid.
 func TestRun_a_zombie_does_no_harm(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
@@ -57,7 +57,7 @@ func TestRun_a_zombie_does_no_harm(t *testing.T) {
 	w.write(0, lane(0), 5)
 	run(t, c, frozen, nil)
 	<-stuck
-	// Its heartbeats are refused, so its generation ends; it can't join the next one while it is stuck.
+	// The broker rejects its heartbeats, so its generation ends. It cannot join the next one while it is stuck.
 	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: "ingest", Err: kerr.UnknownMemberID})
 	w.write(0, lane(0), 5)
 	healthy, _ := run(t, c, all, nil)
@@ -75,7 +75,7 @@ func TestRun_a_zombie_does_no_harm(t *testing.T) {
 	_ = healthy
 }
 
-// sleeper is a sink whose first delivery takes until it is woken, whatever its context says.
+// sleeper is a sink whose first delivery blocks until it is woken, even if its context ends.
 type sleeper struct {
 	click.Sink
 	once        sync.Once
@@ -90,7 +90,7 @@ func (s *sleeper) Deliver(_ context.Context, b *click.Batch) error {
 	return s.Sink.Deliver(context.Background(), b)
 }
 
-// Leaders move, brokers answer with errors, offsets can't be committed for a while, connections die.
+// Leaders move, brokers return errors, offsets cannot be committed for a while, and connections break.
 func TestRun_through_faults(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(4, topic))
@@ -119,7 +119,7 @@ func TestRun_through_faults(t *testing.T) {
 	t.Logf("%d clicks, %d repeats", all.clicks, all.raw-all.clicks)
 }
 
-// The broker goes away and comes back on the same address.
+// The broker stops and restarts on the same address.
 func TestRun_broker_restarts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -156,7 +156,7 @@ func TestRun_broker_restarts(t *testing.T) {
 	t.Logf("all arrived %v after the broker was back, %d repeats", time.Since(back).Round(time.Millisecond), all.raw-all.clicks)
 }
 
-// Messages that expired unread are counted, and what is left is read.
+// Messages that expired unread are counted, and the remaining ones are read.
 func TestRun_messages_expired(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
@@ -188,7 +188,8 @@ func TestRun_messages_expired(t *testing.T) {
 	}
 }
 
-// A group that is ahead of its topic, as after a broker has lost its end, reads it again from the beginning.
+// A group is ahead of its topic, as after a broker lost the end of its log. It reads the topic again from the
+// beginning.
 func TestRun_log_became_shorter(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))

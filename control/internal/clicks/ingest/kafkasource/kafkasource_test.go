@@ -24,7 +24,7 @@ import (
 
 const topic = "clicks"
 
-// versions keeps the test's own requests at those that name topics instead of numbering them.
+// versions limits the test's own requests to protocol versions that use topic names instead of ids.
 var versions = kgo.MaxVersions(kversion.V3_0_0())
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -39,7 +39,7 @@ func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	return c
 }
 
-// writer puts frames on the topic with another client than the one under test.
+// writer writes frames to the topic with another client library.
 type writer struct {
 	*testing.T
 	client *kgo.Client
@@ -84,18 +84,18 @@ func (w *writer) write(partition int32, lane click.Lane, n int) {
 	w.raw(partition, w.frame(lane, n))
 }
 
-// recorder is a sink that remembers, and fails or waits when it is told to.
+// recorder is a sink that records clicks, and fails or blocks on request.
 type recorder struct {
 	t testing.TB
 
 	mu      sync.Mutex
 	high    map[click.Lane]uint64
-	clicks  int // different ones
+	clicks  int // distinct ones
 	raw     int
 	batches int
 	busy    map[click.Lane]bool
 
-	before func(b *click.Batch) error // called without the lock
+	before func(b *click.Batch) error // called without holding mu
 }
 
 func newRecorder(t testing.TB) *recorder {
@@ -161,14 +161,14 @@ func runOn(t *testing.T, brokers []string, sink click.Sink, change func(*kafkaso
 			t.Error(err)
 		}
 		if d := time.Since(began); d > 8*time.Second {
-			t.Errorf("the stop took %v", d)
+			t.Errorf("stopping took %v", d)
 		}
 	})
 	t.Cleanup(stop)
 	return s, stop
 }
 
-// committed is the sum of the group's offsets.
+// committed returns the sum of the group's offsets.
 func committed(t *testing.T, c *kfake.Cluster, partitions int32) (sum int64) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), versions)
@@ -208,7 +208,7 @@ func TestRun_delivers_commits_and_goes_on(t *testing.T) {
 	c := cluster(t, kfake.NumBrokers(2), kfake.SeedTopics(4, topic))
 	w := newWriter(t, c)
 	all := newRecorder(t)
-	// What is there before anybody reads counts too.
+	// Messages written before the first reader starts count too.
 	for i := range 40 {
 		w.write(int32(i%4), lane(i%12), 5)
 	}
@@ -233,11 +233,11 @@ func TestRun_delivers_commits_and_goes_on(t *testing.T) {
 	_, _ = run(t, c, all, nil)
 	testkit.Eventually(t, "a new member goes on", func() bool { return all.count() == w.clicks })
 	if all.raw != before+3 {
-		t.Errorf("%d clicks came again although they were committed", all.raw-before-3)
+		t.Errorf("%d clicks were repeated although they were committed", all.raw-before-3)
 	}
 }
 
-// Many small messages of a lane arrive as few batches.
+// Many small messages of a lane are delivered as few batches.
 func TestRun_joins_neighbours(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
@@ -260,10 +260,10 @@ func TestRun_puts_aside_what_is_no_clicks(t *testing.T) {
 	w.write(0, lane(0), 5)
 	w.raw(0, []byte("hello"))
 	w.raw(0, nil)
-	flipped := w.frame(lane(1), 5) // nobody else writes lane 1, so the gap is no fault of the reader
+	flipped := w.frame(lane(1), 5) // no other writer uses lane 1, so the gap is not the reader's fault
 	flipped[len(flipped)-1] ^= 1
 	w.raw(0, flipped)
-	// A frame that is whole, of records that are not what it says: only the sink can tell.
+	// This frame is valid but its records are not, which only the sink can detect.
 	b := click.Batch{Lane: lane(0), First: 6, Count: 1, Records: click.AppendRecord(nil, &click.Event{Seq: 77, Link: 1})}
 	w.raw(0, click.AppendBatch(nil, &b))
 	w.write(0, lane(0), 5)
@@ -281,7 +281,7 @@ func TestRun_puts_aside_what_is_no_clicks(t *testing.T) {
 	}
 }
 
-// Clicks of a newer edge are not thrown away: their partition waits, and only that.
+// Clicks of a newer edge are not discarded: their partition waits, and only that one.
 func TestRun_waits_with_a_newer_schema(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic))
@@ -292,7 +292,7 @@ func TestRun_waits_with_a_newer_schema(t *testing.T) {
 	w.raw(0, w.frame(lane(0), 5))
 	w.write(1, lane(1), 5)
 	all := newRecorder(t)
-	// There is room for one partition, which the one that waits must leave to the other.
+	// There is room for one partition. The waiting partition must leave it to the other one.
 	s, stop := run(t, c, all, func(cfg *kafkasource.Config) { cfg.InFlightBytes = 1 })
 	testkit.Eventually(t, "the other partition is delivered", func() bool { return all.count() == w.clicks })
 	testkit.Eventually(t, "it is tried again", func() bool { return s.Stats().Failures > 3 })
@@ -328,7 +328,7 @@ func TestRun_waits_while_the_sink_fails(t *testing.T) {
 		return failed > 8
 	})
 	if n := committed(t, c, 2); n != 0 {
-		t.Errorf("%d messages are committed that nobody has", n)
+		t.Errorf("%d messages are committed but not delivered", n)
 	}
 	mu.Lock()
 	failing = false

@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// ghost joins the group and is not heard of again. It returns when the group has let it in, or ctx ends.
+// ghost joins the group and then stays silent. It returns when the group has accepted it, or ctx ends.
 func ghost(ctx context.Context, t *testing.T, c *kfake.Cluster) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ClientID("ghost"), versions)
@@ -31,7 +31,7 @@ func ghost(ctx context.Context, t *testing.T, c *kfake.Cluster) {
 	protocol := kmsg.NewJoinGroupRequestProtocol()
 	protocol.Name, protocol.Metadata = "range", meta.AppendTo(nil)
 	req.Protocols = append(req.Protocols, protocol)
-	for range 2 { // the first answer is a name
+	for range 2 { // the first response is a member id
 		res, err := req.RequestWith(ctx, client)
 		if ctx.Err() != nil {
 			return
@@ -44,7 +44,7 @@ func ghost(ctx context.Context, t *testing.T, c *kfake.Cluster) {
 	}
 }
 
-// members are the group's state and how many of its members are Sources.
+// members returns the group's state and how many of its members are Sources.
 func members(t *testing.T, c *kfake.Cluster) (state string, sources int) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), versions)
@@ -69,8 +69,8 @@ func members(t *testing.T, c *kfake.Cluster) (state string, sources int) {
 	return state, sources
 }
 
-// A member that ends while the group waits for one that has died is gone from the group at once: it would hold it up for
-// another session.
+// A member stops while the group waits for a dead member. It leaves the group at once; otherwise it would delay the
+// group for another session.
 func TestRun_leaves_a_group_that_waits_for_the_dead(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic))
@@ -81,7 +81,7 @@ func TestRun_leaves_a_group_that_waits_for_the_dead(t *testing.T) {
 	ghost(ctx, t, c)
 	joins := make(chan struct{})
 	c.ControlKey(int16(kmsg.JoinGroup), func(req kmsg.Request) (kmsg.Response, error, bool) {
-		if req.(*kmsg.JoinGroupRequest).SessionTimeoutMillis == 5000 { // the member, and no ghost
+		if req.(*kmsg.JoinGroupRequest).SessionTimeoutMillis == 5000 { // the member, not a ghost
 			close(joins)
 			return nil, nil, false
 		}
@@ -89,7 +89,7 @@ func TestRun_leaves_a_group_that_waits_for_the_dead(t *testing.T) {
 		return nil, nil, false
 	})
 	ended := make(chan struct{})
-	go func() { // which never is let in, as the first does not ask again
+	go func() { // never accepted, because the first ghost does not join again
 		defer close(ended)
 		ghost(ctx, t, c)
 	}()
@@ -102,7 +102,7 @@ func TestRun_leaves_a_group_that_waits_for_the_dead(t *testing.T) {
 	began := time.Now()
 	stop()
 	if d := time.Since(began); d > 4*time.Second {
-		t.Errorf("the end took %v", d)
+		t.Errorf("stopping took %v", d)
 	}
 	if state, n := members(t, c); n != 0 {
 		t.Errorf("it is still a member (%s)", state)

@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// stored is what ingesters of one group share: how far each lane is stored, and the repairs that were taken.
+// stored is the state that the ingesters of one group share: how far each lane is stored, and the accepted repairs.
 type stored struct {
 	mu      sync.Mutex
 	high    map[click.Lane]uint64
@@ -28,7 +28,7 @@ func (s *stored) at(l click.Lane) uint64 {
 	return s.high[l]
 }
 
-// remembering takes clicks as an ingester does: it knows what it has delivered itself, and of the others' what it
+// remembering accepts clicks as an ingester does: it knows the marks of its own deliveries, and those of others that it
 // has read.
 type remembering struct {
 	all *stored
@@ -36,7 +36,7 @@ type remembering struct {
 	mu      sync.Mutex
 	marks   map[click.Lane]uint64
 	reloads int
-	fail    int // so many reloads fail
+	fail    int // number of reloads that fail
 }
 
 func (r *remembering) ReloadMarks(context.Context) error {
@@ -74,8 +74,8 @@ func (r *remembering) Deliver(_ context.Context, b *click.Batch) error {
 	return nil
 }
 
-// A member that takes a lane over from another takes a repair of what the other has delivered: it reads the marks
-// again, also when the store can't be read at first, and also when the other delivers late.
+// A member takes over a lane and accepts a repair of clicks that another member has delivered. It reads the marks
+// again, even if the store cannot be read at first, and even if the other member delivers late.
 func TestRun_reads_marks_again(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
@@ -114,10 +114,10 @@ func TestRun_reads_marks_again(t *testing.T) {
 	}
 	second.mu.Unlock()
 
-	repair(6, 2) // of clicks that nobody has delivered yet
+	repair(6, 2) // of clicks that no member has delivered yet
 	testkit.Eventually(t, "it is read", func() bool { return s.Stats().InFlight > 0 })
 	all.mu.Lock()
-	all.high[lane(0)] = 7 // as a member does that was given up and wakes
+	all.high[lane(0)] = 7 // like a removed member that continues
 	all.mu.Unlock()
 	testkit.Eventually(t, "the repair is taken", taken(2))
 	if st := s.Stats(); st.Dead != 0 {
@@ -125,7 +125,7 @@ func TestRun_reads_marks_again(t *testing.T) {
 	}
 }
 
-// Members of two groups live in one process and one registry, and each says how far behind it is.
+// Members of two groups share a process and a registry. Each reports its own lag.
 func TestSource_metrics(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(2, topic))

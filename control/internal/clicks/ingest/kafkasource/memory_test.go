@@ -31,7 +31,7 @@ import (
 
 const mebibyte = 1 << 20
 
-// anonymous is the memory of this process that is its own, in bytes.
+// anonymous returns the anonymous memory of this process in bytes.
 func anonymous(t testing.TB) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")
@@ -51,16 +51,16 @@ func anonymous(t testing.TB) int64 {
 	return 0
 }
 
-// TestRun_catches_up_in_bounded_memory has two groups read what twelve partitions hold after an outage, as a control
-// plane does: as many messages as edges at low load leave, each with a few clicks, and large ones. It is not parallel,
-// since the memory it looks at is the process's.
+// TestRun_catches_up_in_bounded_memory has two groups read twelve partitions after an outage, as a control plane does.
+// The partitions have many small messages, like those of edges with little traffic, and some large ones. The test is
+// not parallel, because it measures the memory of the process.
 func TestRun_catches_up_in_bounded_memory(t *testing.T) {
 	const (
 		partitions  = 12
-		small, some = 1_500, 5  // messages of each partition, and clicks in each
-		large, many = 16, 2_500 // the same
-		growth      = 192       // MiB, at the most: half of it is garbage that the collector lets be
-		kept        = 32        // MiB, after the collector has run
+		small, some = 1_500, 5  // messages in each partition, and clicks in each message
+		large, many = 16, 2_500 // likewise
+		growth      = 192       // MiB, at most: half of it is garbage that is not collected yet
+		kept        = 32        // MiB, after a garbage collection
 		clicks      = partitions * (small*some + large*many)
 	)
 	if testing.Short() {
@@ -121,7 +121,8 @@ func TestRun_catches_up_in_bounded_memory(t *testing.T) {
 	watching.Wait()
 	after := anonymous(t)
 
-	// The collector runs by itself after two minutes of rest, and gives memory back by and by. The readers go on meanwhile.
+	// By itself, the collector runs after two minutes of idle time and returns memory gradually. The readers keep
+	// running.
 	runtime.GC()
 	runtime.GC()
 	var rest int64
@@ -138,7 +139,8 @@ func TestRun_catches_up_in_bounded_memory(t *testing.T) {
 	}
 }
 
-// backlog fills partitions, each with messages of one lane: so many with so many clicks, for each of the kinds.
+// backlog fills partitions, each with messages of one lane. Each kind is a number of messages and of clicks in a
+// message.
 func backlog(t *testing.T, settings kafkaconn.Settings, partitions int, kinds [][2]int) {
 	t.Helper()
 	conn, err := kafkaconn.Open(settings, "edges", 10*time.Second)
@@ -170,7 +172,7 @@ func backlog(t *testing.T, settings kafkaconn.Settings, partitions int, kinds []
 	}
 }
 
-// visits is a message of clicks as an edge makes it.
+// visits returns a message of clicks as an edge makes it.
 func visits(edge int, first uint64, n int) []byte {
 	b := click.Batch{Lane: click.Lane{Edge: uint64(1 + edge), Epoch: 1}, First: first, Count: n}
 	for seq := first; seq < first+uint64(n); seq++ {
@@ -183,7 +185,7 @@ func visits(edge int, first uint64, n int) []byte {
 	return click.AppendBatch(nil, &b)
 }
 
-// write puts one message on a partition of a topic that may have been made just now, which is refused for a moment.
+// write writes one message to a partition. It retries while a new topic rejects messages.
 func write(ctx context.Context, conn *kafkaconn.Conn, partition int, frame []byte) error {
 	for {
 		res, err := conn.Client().Produce(ctx, &kafka.ProduceRequest{

@@ -28,8 +28,8 @@ func (w *writer) sent(topic string, lane click.Lane, n int, headers ...string) {
 	w.clicks += n
 }
 
-// Batches have the origin that the headers of their messages name. Messages without headers, from edges of an older release,
-// have none, and headers that no edge writes are passed over. Neighbours with different origins are not joined.
+// Batches have the origin in the headers of their messages. Messages without headers, from edges of an older release,
+// have no origin. Invalid headers are ignored. Consecutive messages with different origins are not joined.
 func TestOps7_Batches_have_the_origin_of_their_message(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
@@ -65,7 +65,7 @@ func TestOps7_Batches_have_the_origin_of_their_message(t *testing.T) {
 	}
 }
 
-// Two fleets with prefixes of their own share a Kafka: each reads its own topic in its own group.
+// Two fleets with different prefixes share one Kafka: each reads its own topic in its own group.
 func TestOps7_Two_fleets_share_a_Kafka(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(1), kfake.SeedTopics(1, "blue."+topic, "green."+topic))

@@ -25,9 +25,9 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// BenchmarkP10 measures the road from the real Kafka through ingest, with enrichment, into ClickHouse's engine: how
-// many clicks a second of this process's CPU takes (broker and engine are processes of their own), and how long
-// after it happened a click is stored at 10,000 clicks a second. CLICKS says how many, GEO_DB which geo database.
+// BenchmarkP10 measures the pipeline from a real Kafka broker through ingest and enrichment into ClickHouse's engine.
+// It reports the clicks per CPU second of this process; broker and engine are separate processes. It also reports the
+// delay until a click is stored at 10,000 clicks per second. CLICKS sets the number of clicks, GEO_DB the geo database.
 func BenchmarkP10(b *testing.B) {
 	clicks := 500_000
 	if n, err := strconv.Atoi(os.Getenv("CLICKS")); err == nil {
@@ -83,7 +83,7 @@ func BenchmarkP10(b *testing.B) {
 	b.ReportMetric(float64(clicks)/took.Seconds(), "clicks/s")
 	b.ReportMetric(float64(clicks)/used.Seconds(), "clicks/cpu-s")
 
-	// What came before is late by nature; only what comes now counts.
+	// Earlier clicks are necessarily late, so only clicks from now on count.
 	seen.reset()
 	const seconds = 5
 	tick := time.NewTicker(25 * time.Millisecond)
@@ -99,14 +99,14 @@ func BenchmarkP10(b *testing.B) {
 	b.ReportMetric(list[len(list)-1].Seconds()*1000, "ms-max")
 }
 
-// producer stands for edges.
+// producer simulates edges.
 type producer struct {
 	*testing.B
 	conn *kafkaconn.Conn
 	next [16]uint64
 }
 
-// round sends a message of clicks for each of the lanes, all at once.
+// round sends one message of clicks for each lane, concurrently.
 func (p *producer) round(each, lanes int) {
 	var sending sync.WaitGroup
 	for l := range lanes {
@@ -141,7 +141,7 @@ func (p *producer) until(ok func() bool) {
 	})
 }
 
-// delays notes how long ago clicks happened when they can be read.
+// delays records the age of clicks when they become readable.
 type delays struct {
 	mu   sync.Mutex
 	list []time.Duration
@@ -169,7 +169,7 @@ func (d *delays) sorted() []time.Duration {
 	return d.list
 }
 
-// cpuTime is what this process has used so far.
+// cpuTime returns the CPU time of this process.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/ingest/kafkasource"
 )
 
-// batch is what the client writes for some values, as the broker keeps it from an offset on.
+// batch returns the records that kafka-go writes for some values, as the broker stores them from an offset on.
 func batch(t testing.TB, offset int64, compression kafka.Compression, values ...string) []byte {
 	t.Helper()
 	var list []protocol.Record
@@ -28,12 +28,12 @@ func batch(t testing.TB, offset int64, compression kafka.Compression, values ...
 		t.Fatal(err)
 	}
 	data := out.Bytes()[4:]                          // after the length of the set
-	binary.BigEndian.PutUint64(data, uint64(offset)) // not part of the sum
+	binary.BigEndian.PutUint64(data, uint64(offset)) // not part of the checksum
 	binary.BigEndian.PutUint32(data[23:], uint32(len(values)-1))
 	return sealed(data)
 }
 
-// sealed gives a batch the checksum of what it holds.
+// sealed sets the checksum of a batch.
 func sealed(data []byte) []byte {
 	binary.BigEndian.PutUint32(data[17:], crc32.Checksum(data[21:], crc32.MakeTable(crc32.Castagnoli)))
 	return data
@@ -96,8 +96,8 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// FuzzUnpack seals what it is given, so that what is behind the checksum is read too: offsets rise, nothing is kept
-// that was before the first, and reading goes on behind what was found.
+// FuzzUnpack sets the checksum, so that the data behind it is read too. Offsets must rise, earlier messages must be
+// skipped, and reading must continue behind the last message.
 func FuzzUnpack(f *testing.F) {
 	for _, kind := range []kafka.Compression{0, kafka.Gzip, kafka.Snappy, kafka.Lz4, kafka.Zstd} {
 		f.Add(batch(f, 7, kind, "one", "two"), int64(7))
