@@ -3,13 +3,13 @@ package analytics_test
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // not every machine has the zones
+	_ "time/tzdata" // some machines have no time zone data
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// Every day begins where the one before ends, also where midnight does not exist or exists twice, and where a
-// whole day was skipped.
+// Every day begins where the previous one ends, also if midnight does not exist or exists twice, and if a whole day was
+// skipped.
 func TestDay_Start(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"UTC", "America/New_York", "America/Santiago", "America/Havana", "Asia/Beirut", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Cairo", "Asia/Gaza", "Pacific/Kiritimati"} {

@@ -22,7 +22,7 @@ func BenchmarkInsert(b *testing.B) {
 	}
 }
 
-// BenchmarkQueries measures what reports ask, on a million clicks, all in the period asked for.
+// BenchmarkQueries measures the queries of reports on a million clicks; all are in the period.
 func BenchmarkQueries(b *testing.B) {
 	if testing.Short() {
 		b.Skip("loads a million clicks")

@@ -27,8 +27,8 @@ func open(t testing.TB, cfg clickhouse.Config) *clickhouse.Store {
 	return s
 }
 
-// TestStore runs the suite in each mode of rebuilding, two of them over each protocol. The three that read rollups are
-// asked everything between them.
+// TestStore runs the suite in each rebuilding mode, two of them over each protocol. The three modes that read rollups
+// together cover all queries.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	for part, mode := range []string{"raw", "clean", "half", "beside"} {
@@ -56,8 +56,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// rebuilding is a store whose rollups are rebuilt: before each question (clean), after some batches (half), or all the
-// time while clicks come in and questions are asked (beside).
+// rebuilding is a store whose rollups are rebuilt: before each query (clean), after some batches (half), or
+// continuously during inserts and queries (beside).
 type rebuilding struct {
 	*clickhouse.Store
 	t       *testing.T
@@ -92,7 +92,7 @@ func (r *rebuilding) Breakdown(ctx context.Context, scope analytics.Scope, dims 
 	return r.Store.Breakdown(ctx, scope, dims, limit)
 }
 
-// clean rebuilds, once after each batch.
+// clean rebuilds once after each batch.
 func (r *rebuilding) clean(ctx context.Context) error {
 	r.building.Lock()
 	defer r.building.Unlock()
@@ -104,7 +104,7 @@ func (r *rebuilding) clean(ctx context.Context) error {
 	return r.Rebuild(ctx, distant)
 }
 
-// distant is after every click.
+// distant is later than every click.
 var distant = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (r *rebuilding) always() {
@@ -176,7 +176,7 @@ func TestOpen_makes_the_database(t *testing.T) {
 	}
 }
 
-// The server that refuses is played: the engine of the tests has no users.
+// The rejecting server is simulated, because the engine of the tests has no users.
 func TestOpen_says_what_is_wrong(t *testing.T) {
 	t.Parallel()
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -207,7 +207,7 @@ func TestOpen_refuses_what_makes_no_sense(t *testing.T) {
 	}
 }
 
-// What was stored first stays when the same click comes again, enriched by a newer database.
+// The first version of a click stays when the same click comes again, enriched with a newer database.
 func TestStore_repeat_that_differs_changes_nothing(t *testing.T) {
 	t.Parallel()
 	server := clickhousetest.Start(t, t.TempDir())
@@ -236,7 +236,7 @@ func TestStore_repeat_that_differs_changes_nothing(t *testing.T) {
 	check("after")
 }
 
-// Expire drops whole months that are past, with their rollups, and nothing else. The TTL of earlier releases is removed.
+// Expire drops whole past months with their rollups, and nothing else. The TTL of earlier releases is removed.
 func TestOps6_Expire(t *testing.T) {
 	t.Parallel()
 	server := clickhousetest.Start(t, t.TempDir())

@@ -17,11 +17,11 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
-// killsEnv says how many kills the test makes.
+// killsEnv sets the number of kills.
 const killsEnv = "SHORTLINE_KILLS"
 
-// TestStore_kill_loses_nothing_and_repeats_nothing kills the server in the middle of inserts, of which a quarter go
-// over a month's end, and of rebuilds of rollups, while the writer makes each again until it is told that it is stored.
+// TestStore_kill_loses_nothing_and_repeats_nothing kills the server during inserts, a quarter of which cross the end of
+// a month, and during rebuilds of rollups. The writer repeats each insert until it is acknowledged.
 func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -36,7 +36,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	s := open(t, clickhouse.Config{URL: server.URL("default")})
 	defer s.Close()
 
-	// One lane; the click at i has the sequence number i+1. The second half of each run of 4000 is a month later.
+	// One lane: the click at index i has the sequence number i+1. The second half of each 4000 clicks is a month later.
 	rows := analyticstest.Clicks(42, 4000*kills, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
 	for i := range rows {
 		if i/2000%2 == 1 {
@@ -71,7 +71,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		for range 1 + r.IntN(6) {
 			<-acks
 		}
-		// A batch takes some milliseconds; when in it the kill comes is left to chance.
+		// A batch takes some milliseconds. The moment of the kill within it is random.
 		<-time.After(time.Duration(r.IntN(30_000)) * time.Microsecond)
 		before := acked.Load()
 		server.Kill()
@@ -124,7 +124,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 	t.Logf("%d kills, %d inserts made again, %d rebuilds, %d cut off, %d clicks in %s rows %v", kills, retries.Load(), rebuilt.Load(), failed.Load(), acked.Load(), raw, err)
 }
 
-// write inserts rows batch by batch until it is told to stop, and makes each again until it is stored.
+// write inserts rows batch by batch until it is stopped, and repeats each batch until it is stored.
 func write(ctx context.Context, s *clickhouse.Store, rows []analytics.Row, acked, retries *atomic.Int64, acks chan<- struct{}, stop <-chan struct{}) error {
 	r := rand.New(rand.NewPCG(2, 2))
 	for at := 0; ; {

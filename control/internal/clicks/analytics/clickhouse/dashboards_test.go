@@ -22,13 +22,13 @@ import (
 
 // asked is one SQL text of a dashboard.
 type asked struct {
-	where  string // the dashboard's file and the panel's or variable's name
+	where  string // the dashboard's file and the name of the panel or variable
 	source string // the type of the data source
 	text   string
 	series bool // a time series: the first column is the time
 }
 
-// questions reads all SQL of the dashboards.
+// questions returns all SQL texts of the dashboards.
 func questions(t *testing.T) (out []asked) {
 	t.Helper()
 	files, err := filepath.Glob("../../../../../deploy/grafana/dashboards/*.json")
@@ -81,7 +81,7 @@ var (
 	timeInterval = regexp.MustCompile(`\$__timeInterval\((\w+)\)`)
 )
 
-// expand puts in what Grafana and its ClickHouse plugin put in for macros and variables.
+// expand replaces macros and variables as Grafana and its ClickHouse plugin do.
 func expand(t *testing.T, q asked, from, to time.Time, variables map[string]string) string {
 	t.Helper()
 	text := timeFilter.ReplaceAllString(q.text, fmt.Sprintf("$1 >= fromUnixTimestamp64Milli(%d) AND $1 <= fromUnixTimestamp64Milli(%d)", from.UnixMilli(), to.UnixMilli()))
@@ -91,14 +91,14 @@ func expand(t *testing.T, q asked, from, to time.Time, variables map[string]stri
 		text = strings.ReplaceAll(text, name, value)
 	}
 	if strings.Contains(text, "$") {
-		t.Errorf("%s: something is not put in: %s", q.where, text)
+		t.Errorf("%s: a macro or variable is not replaced: %s", q.where, text)
 	}
 	return text
 }
 
 func TestDashboards_clicks(t *testing.T) {
 	t.Parallel()
-	from := time.Date(2026, 5, 30, 0, 0, 0, 0, time.UTC) // over a month's end: two partitions
+	from := time.Date(2026, 5, 30, 0, 0, 0, 0, time.UTC) // across the end of a month: two partitions
 	url := clickhousetest.Database(t)
 	s := open(t, clickhouse.Config{URL: url})
 	defer s.Close()
@@ -106,7 +106,7 @@ func TestDashboards_clicks(t *testing.T) {
 	identity := rows[len(rows)-1].Identity
 	identity.Seq++
 	batch := analytics.Batch{Rows: rows, Losses: []analytics.Loss{{Identity: identity, Time: from.UnixMilli(), From: 7, To: 9}}}
-	for range 2 { // what comes again must not show
+	for range 2 { // repetitions must not show
 		if err := s.Insert(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestDashboards_clicks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As the user that Grafana signs in as, with what is set for it.
+	// With Grafana's user and its settings.
 	script, err := os.ReadFile("../../../../../deploy/clickhouse/grafana.sh")
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestDashboards_links(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// As the role that Grafana signs in as, with what it may read.
+	// With Grafana's role and its privileges.
 	role, err := os.ReadFile("../../../../../deploy/postgres/grafana.sql")
 	if err != nil {
 		t.Fatal(err)

@@ -17,13 +17,13 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
-// readsClicks are the questions that no rollup can answer, each with the reason.
+// readsClicks are the queries that no rollup can answer, each with the reason.
 var readsClicks = map[string]string{
 	"link.json, Latest clicks":    "shows single clicks, which rollups do not keep",
 	"overview.json, Edge regions": "rollups do not have the edge's region",
 }
 
-// panelRows runs a question and renders its rows, in order of their text.
+// panelRows runs a query and returns its rows as text, sorted.
 func panelRows(t *testing.T, conn driver.Conn, where, text string) (list []string) {
 	t.Helper()
 	ctx := driver.Context(context.Background(), driver.WithSettings(driver.Settings{"do_not_merge_across_partitions_select_final": 1}))
@@ -55,14 +55,14 @@ func panelRows(t *testing.T, conn driver.Conn, where, text string) (list []strin
 	return list
 }
 
-// asking is a question with the range and the variables of a dashboard.
+// asking is a query with the range and the variables of a dashboard.
 type asking struct {
 	asked
 	from, to      time.Time
 	who, interval string
 }
 
-// askings lists the questions that read rollups. All others that read clicks must be excused in readsClicks.
+// askings returns the queries that read rollups. Every other query that reads clicks must be listed in readsClicks.
 func askings(t *testing.T, from, to time.Time) (list []asking) {
 	t.Helper()
 	reads := map[string]bool{}
@@ -91,9 +91,9 @@ func askings(t *testing.T, from, to time.Time) (list []asking) {
 	return list
 }
 
-// Every question of clicks that a rollup can answer is answered by it, and the answer is that of the clicks: with all
-// rollups built, with some out of date, and over ranges that begin and end in the middle of a quarter hour. Without the
-// clicks the answer stays, which shows that they are not read.
+// Every query of clicks that a rollup can answer uses the rollup and returns the same as the clicks: with all rollups
+// built, with some out of date, and over ranges that begin and end within a quarter hour. The answer stays the same
+// after the clicks are deleted, which shows that they are not read.
 func TestOps8_Dashboards_read_rollups(t *testing.T) {
 	t.Parallel()
 	from := time.Date(2026, 5, 30, 0, 0, 0, 0, time.UTC)
@@ -142,10 +142,10 @@ func TestOps8_Dashboards_read_rollups(t *testing.T) {
 		t.Fatal(err)
 	}
 	compare("all built", clicks)
-	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[2500:]}); err != nil { // over all days: most slots are out of date
+	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[2500:]}); err != nil { // on all days: most slots are out of date
 		t.Fatal(err)
 	}
-	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[:100]}); err != nil { // repeats
+	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[:100]}); err != nil { // repetitions
 		t.Fatal(err)
 	}
 	clicks = all()

@@ -13,8 +13,8 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
-// Nothing in any table names an erased visitor: neither the address nor the number that stands for it, in the rollups
-// either. Totals stay, and the rollups agree with the clicks.
+// No table identifies an erased visitor, neither by address nor by number, and neither do the rollups. Totals stay, and
+// the rollups agree with the clicks.
 func TestOps6_Erase_dump(t *testing.T) {
 	t.Parallel()
 	server := clickhousetest.Start(t, t.TempDir())

@@ -1,4 +1,4 @@
 package clickhouse
 
-// Sweep is what Run does once an hour.
+// Sweep does what Run does once an hour.
 var Sweep = (*Store).sweep

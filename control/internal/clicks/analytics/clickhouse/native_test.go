@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
-// What the store relies on must hold over both protocols: compose files and charts use the native one.
+// The store's assumptions must hold over both protocols. Compose files and charts use the native one.
 func TestProtocols(t *testing.T) {
 	t.Parallel()
 	server := clickhousetest.Start(t, t.TempDir())
@@ -63,7 +63,7 @@ func TestProtocols(t *testing.T) {
 			}
 			rows.Close()
 
-			// Two line feeds one after the other end what is behind a statement's text.
+			// Two consecutive line feeds end the data behind a statement's text.
 			const n = 30_000
 			day := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 			batch, err := conn.PrepareBatch(ctx, "INSERT INTO "+table+" (s, n, at, l, ip)")
@@ -100,7 +100,7 @@ func TestProtocols(t *testing.T) {
 			}
 			rows.Close()
 
-			// An insert that is given up adds nothing.
+			// An abandoned insert adds nothing.
 			batch, err = conn.PrepareBatch(ctx, "INSERT INTO "+table+" (n)")
 			if err != nil {
 				t.Fatal(err)
@@ -113,7 +113,7 @@ func TestProtocols(t *testing.T) {
 				t.Errorf("%d rows after an insert was given up, want %d (%v)", all, n, err)
 			}
 
-			// What fails says so, and the next statement works.
+			// A failing statement returns an error, and the next statement works.
 			err = conn.QueryRow(ctx, "SELECT x FROM nowhere").Scan(&missing)
 			if err == nil || !strings.Contains(err.Error(), "60") || !strings.Contains(err.Error(), "nowhere") {
 				t.Errorf("a missing table: %v", err)

@@ -21,10 +21,10 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
-// replicaFault stands before a server and answers as a replica that can't do anything at the moment.
+// replicaFault is a proxy that answers like a replica with a temporary error.
 type replicaFault struct {
 	*httptest.Server
-	left, asked atomic.Int64 // answers to spoil; requests since
+	left, asked atomic.Int64 // responses to replace; requests since
 	code        atomic.Int64
 }
 
@@ -50,15 +50,15 @@ func newReplicaFault(t *testing.T, behind string) *replicaFault {
 	return f
 }
 
-// spoil makes the next n answers errors with a code.
+// spoil makes the next n responses errors with a code.
 func (f *replicaFault) spoil(code, n int64) {
 	f.code.Store(code)
 	f.left.Store(n)
 	f.asked.Store(0)
 }
 
-// Errors of a replica that pass are waited for and counted; others go to the caller at once. What was inserted is there
-// once.
+// The store waits for temporary errors of a replica to pass, and counts them. It returns other errors at once. Each
+// inserted row is stored once.
 func TestOps2_errors_of_a_replica(t *testing.T) {
 	t.Parallel()
 	behind := clickhousetest.Database(t)
@@ -80,7 +80,7 @@ func TestOps2_errors_of_a_replica(t *testing.T) {
 	}
 	expect := func(want int) {
 		t.Helper()
-		text := "# HELP shortline_clickhouse_replica_errors_total Statements that a replica of a cluster could not do at the moment, by ClickHouse's code: 242 read-only, 286 and 289 quorum. They are made again.\n# TYPE shortline_clickhouse_replica_errors_total counter\n"
+		text := "# HELP shortline_clickhouse_replica_errors_total Statements that a replica of a cluster rejected temporarily, by ClickHouse error code: 242 read-only, 286 and 289 quorum. Each is retried.\n# TYPE shortline_clickhouse_replica_errors_total counter\n"
 		for _, code := range []int{242, 286, 289} {
 			n := 6
 			if code == 242 {
@@ -94,7 +94,7 @@ func TestOps2_errors_of_a_replica(t *testing.T) {
 	}
 	expect(6)
 
-	// A replica that stays away: the caller gets the error and keeps the batch, which goes in later.
+	// A replica fails permanently: the caller gets the error and keeps the batch, which is inserted later.
 	f.spoil(242, 1<<40)
 	b := analytics.Batch{Rows: rows[inserted:]}
 	if err := s.Insert(t.Context(), b); err == nil || !strings.Contains(err.Error(), "242") {
@@ -112,7 +112,7 @@ func TestOps2_errors_of_a_replica(t *testing.T) {
 		t.Errorf("%d clicks, want %d", n, len(rows))
 	}
 
-	// Another error is not a replica's.
+	// Another error is not one of a replica.
 	f.spoil(62, 1)
 	if err := s.Insert(t.Context(), b); err == nil || f.asked.Load() != 1 {
 		t.Errorf("another error: %v after %d requests", err, f.asked.Load())
@@ -120,7 +120,7 @@ func TestOps2_errors_of_a_replica(t *testing.T) {
 	expect(11)
 }
 
-// A cluster's inserts wait for a majority, and nothing else is asked of it that makes inserts or reads fail.
+// A cluster's inserts wait for a majority. No other setting is sent that makes inserts or reads fail.
 func TestOps2_settings_of_a_cluster(t *testing.T) {
 	t.Parallel()
 	behind := clickhousetest.Database(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
-// Of every seven inserts (a batch makes five) one is done, but its reply is lost.
+// Of every seven inserts (a batch has five), one is executed but its response is lost.
 func TestStore_insert_whose_reply_is_lost(t *testing.T) {
 	t.Parallel()
 	server := clickhousetest.Start(t, t.TempDir())

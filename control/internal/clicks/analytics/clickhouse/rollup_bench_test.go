@@ -14,15 +14,15 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
-// clicksEnv says of how many clicks BenchmarkReports reports; 100000000 is the size that the budget is for. They and
-// their rollups take some 50 bytes of disk each. clicksDirEnv names a folder that keeps them for the next time.
+// clicksEnv sets the number of clicks in BenchmarkReports; the budget applies to 100000000. Clicks and rollups need
+// about 50 bytes of disk each. clicksDirEnv names a folder that keeps them for the next run.
 const (
 	clicksEnv    = "SHORTLINE_CLICKS"
 	clicksDirEnv = "SHORTLINE_CLICKS_DIR"
 )
 
-// generate is n clicks of 30 days, of ten thousand links of 300 owners, of which the first link has every thirteenth,
-// as the engine makes them.
+// generate returns SQL that generates n clicks of 30 days in the engine: ten thousand links of 300 owners, with every
+// thirteenth click on the first link.
 const generate = `INSERT INTO clicks (edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, visitor, country, region, city, device, os, browser,
 	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, geo_version)
 WITH cityHash64(number, 1) AS a, cityHash64(number, 2) AS b, cityHash64(number, 3) AS c, toInt64(exp((a %% 1000003) / 1000003 * 9.2103)) AS l,
@@ -37,9 +37,9 @@ SELECT 7, 1, number %% 4, intDiv(number, 4) + 1, fromUnixTimestamp64Milli(toInt6
 	['', 'mail', 'social', 'ads'][1 + d %% 11 %% 4], ['', 'cpc', 'email'][1 + d %% 13 %% 3], ['', 'spring', 'summer', 'black friday'][1 + d %% 17 %% 4], ['', 'a'][1 + d %% 19 %% 2], ['', 'b', 'c'][1 + d %% 23 %% 3], 'g'
 FROM numbers(%d, %d)`
 
-// BenchmarkReports compares what reports cost of 30 days of one link and of one owner with queries by hand on the
-// rollup, and with the same on the clicks, by turns, and prints the ratios of the medians. On a busy machine the ratio of
-// the fastest says more: a report is two statements, which wait for others twice.
+// BenchmarkReports compares reports about 30 days of one link and of one owner with manual queries of the rollup and of
+// the clicks, alternating between them. It prints the ratios of the medians. On a busy machine the ratio of the fastest
+// runs is more useful, because a report has two statements, and waits for other load twice.
 func BenchmarkReports(b *testing.B) {
 	n := 1_000_000
 	if v, err := strconv.Atoi(os.Getenv(clicksEnv)); err == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
-// answers is what reports ask of a period in a zone.
+// answers has the results of report queries about a period in a zone.
 func answers(t *testing.T, s *clickhouse.Store, scope analytics.Scope, zone *time.Location) (list []any) {
 	t.Helper()
 	for _, q := range []analytics.Query{
@@ -37,8 +37,8 @@ func answers(t *testing.T, s *clickhouse.Store, scope analytics.Scope, zone *tim
 	return append(list, found)
 }
 
-// Once the quarter hours are built, the clicks themselves may go: no report misses them, in zones of every offset.
-// What comes in late is counted beside, before and after the next rebuild.
+// After the quarter hours are built, reports do not need the clicks, in zones with any offset. Late clicks are counted
+// in addition, before and after the next rebuild.
 func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	t.Parallel()
 	server := clickhousetest.Start(t, t.TempDir())
@@ -81,27 +81,27 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	raw := ask()
 	rebuild()
 	if !reflect.DeepEqual(ask(), raw) {
-		t.Error("rollups answer otherwise than clicks")
+		t.Error("rollups and clicks give different answers")
 	}
 	drift, err := s.Drift(t.Context(), start, start.AddDate(0, 0, 21))
 	if err != nil || drift.Clicks != 6000 || drift.Short != 6000 || len(drift.Hours) != 0 || drift.Intervals < 1000 {
 		t.Errorf("Drift = %+v, %v", drift, err)
 	}
 
-	// In their place there are none.
+	// The clicks are deleted.
 	for _, st := range []string{"CREATE TABLE away AS clicks", "INSERT INTO away SELECT * FROM clicks", "TRUNCATE TABLE clicks"} {
 		if _, err := server.Ask(t.Context(), st); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if !reflect.DeepEqual(ask(), raw) {
-		t.Error("without clicks rollups answer otherwise: they were not enough")
+		t.Error("without clicks the answers differ: the rollups were not sufficient")
 	}
 	if _, err := server.Ask(t.Context(), "INSERT INTO clicks SELECT * FROM away"); err != nil {
 		t.Fatal(err)
 	}
 
-	// A late one, and one of a slot that had none.
+	// One late click, and one in a slot that had no clicks.
 	late := analyticstest.Clicks(30, 2, start.AddDate(0, 0, 5), 1)
 	late[1].Bot, late[1].BotName = true, "Latebot"
 	if err := s.Insert(t.Context(), analytics.Batch{Rows: late}); err != nil {
@@ -113,10 +113,10 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	}
 	rebuild()
 	if !reflect.DeepEqual(ask(), dirty) {
-		t.Error("after the rebuild late clicks are counted otherwise")
+		t.Error("after the rebuild late clicks are counted differently")
 	}
 
-	// A rollup that was tampered with is found out and not used.
+	// A rollup with a wrong row is detected and not used.
 	if _, err := server.Ask(t.Context(), "INSERT INTO rollup_visits SELECT * REPLACE ('XX' AS country) FROM rollup_visits WHERE link = 3 ORDER BY slot LIMIT 1"); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestStore_reports_read_no_click_that_a_rollup_serves(t *testing.T) {
 	}
 }
 
-// Several processes rebuild the same at the same time.
+// Several processes rebuild the same slots at the same time.
 func TestStore_rebuilds_at_once_are_harmless(t *testing.T) {
 	t.Parallel()
 	url := clickhousetest.Database(t)
@@ -165,7 +165,7 @@ func TestStore_rebuilds_at_once_are_harmless(t *testing.T) {
 	}
 }
 
-// Run builds what has ended and is quiet, and leaves what is open.
+// Run builds slots that have ended and are quiet, and leaves others alone.
 func TestStore_run(t *testing.T) {
 	t.Parallel()
 	s := open(t, clickhouse.Config{URL: clickhousetest.Database(t), Every: 20 * time.Millisecond})
@@ -215,7 +215,7 @@ func TestStore_run(t *testing.T) {
 	}
 }
 
-// What was replaced goes the second time that it is found useless, and nothing else does.
+// Replaced builds are deleted when they are found for the second time, and nothing else is.
 func TestStore_sweep(t *testing.T) {
 	t.Parallel()
 	server := clickhousetest.Start(t, t.TempDir())
@@ -252,7 +252,7 @@ func TestStore_sweep(t *testing.T) {
 	}
 }
 
-// What is run on a cluster is checked by eye and kept: the engine of the tests has none.
+// The statements for a cluster are reviewed and kept in a file, because the engine of the tests has no clusters.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	for name, cluster := range map[string]string{"single": "", "cluster": "main"} {

@@ -18,7 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/clickhouse/clickhousetest"
 )
 
-// docker stands in for Docker Compose: what the runbook runs in the container of ClickHouse runs here, with the folder of
+// docker replaces Docker Compose. Commands of the runbook in the ClickHouse container run here, with the folder of
 // backups in its place. Everything else is logged.
 const docker = `#!/bin/bash
 echo "$@" >>"$STUB/log"
@@ -44,7 +44,7 @@ const client = `#!/bin/bash
 exec "$STUB_TEST" -test.run '^TestRunbook_helper$' -- "$@"
 `
 
-// TestRunbook_helper is the programs that docker runs in containers. In a normal run of the tests it does nothing.
+// TestRunbook_helper is the program that docker runs in containers. In a normal test run it does nothing.
 func TestRunbook_helper(t *testing.T) {
 	url := os.Getenv("STUB_CLICKHOUSE")
 	if url == "" {
@@ -67,7 +67,7 @@ func TestRunbook_helper(t *testing.T) {
 	}
 }
 
-// runbook is the block of commands in docs/operators/operations.md that contains a text.
+// runbook returns the block of commands in docs/operators/operations.md that contains a text.
 func runbook(t *testing.T, contains string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../../../../docs/operators/operations.md")
@@ -83,7 +83,7 @@ func runbook(t *testing.T, contains string) string {
 	return ""
 }
 
-// host is where an operator types: a folder with the stubs in its PATH.
+// host is the operator's machine: a folder with the stubs in its PATH.
 type host struct {
 	t   *testing.T
 	dir string
@@ -94,7 +94,7 @@ func newHost(t *testing.T, server *clickhousetest.Server, backups string) host {
 	t.Helper()
 	h := host{t: t, dir: t.TempDir()}
 	stubs := t.TempDir()
-	// The password's file is in the container only.
+	// The password file is only in the container.
 	for name, text := range map[string]string{"docker": docker, "clickhouse-client": client, "cat": "#!/bin/sh\necho password\n"} {
 		if err := os.WriteFile(filepath.Join(stubs, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
@@ -118,7 +118,7 @@ func (h host) run(script string, env ...string) {
 	}
 }
 
-// archives are the backups that were copied to the host, oldest first.
+// archives returns the backups that were copied to the host, oldest first.
 func (h host) archives() []string {
 	h.t.Helper()
 	list, err := filepath.Glob(filepath.Join(h.dir, "*.tar"))
@@ -128,9 +128,9 @@ func (h host) archives() []string {
 	return list
 }
 
-// The commands in docs/operators/operations.md are run as they stand: a backup on two days, a restore into the database that is
-// still there, one after clicks were lost, and one into an empty server. Every report gives the same figures
-// afterwards, from rebuilt rollups.
+// The commands in docs/operators/operations.md run unchanged: a backup on two days, a restore into the existing
+// database, one after a loss of clicks, and one into an empty server. Afterwards every report has the same figures,
+// from rebuilt rollups.
 func TestOps1_ClickHouse_runbook(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -202,7 +202,7 @@ func TestOps1_ClickHouse_runbook(t *testing.T) {
 	h.run(bringBack, newest)
 	same("a second time", s, second)
 
-	// The clicks are lost, their marks and rollups are not: marks that say more than is stored would make ingest skip
+	// The clicks are lost, but their marks and rollups are not. Marks beyond the stored clicks would make ingest skip
 	// what Kafka still has.
 	ask(t, server, "TRUNCATE TABLE shortline.clicks")
 	h.run(bringBack, "name="+filepath.Base(list[0]))

@@ -28,7 +28,7 @@ func BenchmarkInsert(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen opens a file whose log is as long as it gets, as after a kill.
+// BenchmarkOpen opens a file with the longest possible log, as after a kill.
 func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	path := filepath.Join(dir, "clicks")
@@ -86,7 +86,8 @@ func copyFile(b *testing.B, from, to string) {
 	}
 }
 
-// BenchmarkQueries measures what reports ask, on a million clicks, all in the period asked for, against 100 ms each.
+// BenchmarkQueries measures the queries of reports on a million clicks, all in the period, against a budget of 100 ms
+// each.
 func BenchmarkQueries(b *testing.B) {
 	if testing.Short() {
 		b.Skip("loads a million clicks")

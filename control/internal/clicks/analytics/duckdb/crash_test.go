@@ -19,7 +19,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 )
 
-// crashFile names the file that a child of the crash test writes to.
+// crashFile names the file to which a child process of the crash test writes.
 const crashFile = "SHORTLINE_CRASH_FILE"
 
 func TestMain(m *testing.M) {
@@ -32,12 +32,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// crashRows is the clicks of the crash test's only lane: the click at i has the sequence number i+1.
+// crashRows are the clicks of the only lane of the crash test: the click at index i has the sequence number i+1.
 var crashRows = sync.OnceValue(func() []analytics.Row {
 	return analyticstest.Clicks(42, 400_000, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 30)
 })
 
-// crashKills is how often the child is killed: N times, 20 unless told.
+// crashKills returns the number of kills: the environment variable N, or 20.
 func crashKills() int {
 	if n, err := strconv.Atoi(os.Getenv("N")); err == nil && n > 0 {
 		return n
@@ -45,7 +45,7 @@ func crashKills() int {
 	return 20
 }
 
-// writeForEver goes on where the lane's mark says, as a shipper does, and says after each batch how far it is.
+// writeForEver continues after the lane's mark, as a shipper does, and reports its progress after each batch.
 func writeForEver(path string) error {
 	ctx := context.Background()
 	s, err := duckdb.Open(ctx, duckdb.Config{Path: path})
@@ -60,9 +60,9 @@ func writeForEver(path string) error {
 	if len(marks) > 0 {
 		at = int(marks[0].Seq)
 	}
-	most := 60_000 / crashKills() // so that the clicks last
+	most := 60_000 / crashKills() // enough clicks for all kills
 	for r := rand.New(rand.NewPCG(uint64(at), 0)); at < len(rows); {
-		from := max(0, at-r.IntN(50)) // some clicks again
+		from := max(0, at-r.IntN(50)) // repeats some clicks
 		to := min(len(rows), at+1+r.IntN(most))
 		batch := analytics.Batch{Rows: rows[from:to], Marks: []analytics.Mark{{Lane: rows[0].Lane, Seq: uint64(to)}}}
 		if err := s.Insert(ctx, batch); err != nil {
@@ -92,7 +92,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		if err := child.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Killed some acknowledgements later, at a moment within a batch that chance chooses.
+		// The kill comes some acknowledgements later, at a random moment within a batch.
 		after, lines := 1+r.IntN(12), bufio.NewScanner(out)
 		for lines.Scan() {
 			if acked, err = strconv.Atoi(strings.TrimSpace(lines.Text())); err != nil {
@@ -102,7 +102,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 				time.AfterFunc(time.Duration(r.IntN(20_000))*time.Microsecond, func() { _ = child.Process.Kill() })
 			}
 		}
-		_ = child.Wait() // it was killed, or is done
+		_ = child.Wait() // it was killed, or has finished
 		s := open(t, path)
 		lines2, err := s.Lines(t.Context(), analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}})
 		if err != nil {
@@ -116,7 +116,7 @@ func TestStore_kill_loses_nothing_and_repeats_nothing(t *testing.T) {
 		if n != mark || n < acked {
 			t.Fatalf("kill %d: %d clicks, mark %d, %d acknowledged", kill+1, n, mark, acked)
 		}
-		if kill == kills-1 { // it takes a while, and what is there twice stays so
+		if kill == kills-1 { // only at the end, because it takes a while and duplicates would stay
 			ids := make(map[analytics.Identity]bool, n)
 			if err := s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, n+1, func(row *analytics.Row) error { ids[row.Identity] = true; return nil }); err != nil {
 				t.Fatal(err)

@@ -29,7 +29,7 @@ func TestStore(t *testing.T) {
 	analyticstest.Run(t, func(t *testing.T) analytics.Store { return open(t, filepath.Join(t.TempDir(), "clicks.duckdb")) })
 }
 
-// The log is moved into the file while questions are asked without a pause, or opening after a kill would take ever
+// The log is moved into the file even if queries run continuously. Otherwise opening after a kill would take longer and
 // longer.
 func TestStore_log_stays_short_beside_readers(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,8 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics/analyticstest"
 )
 
-// A file of the release before has no columns for the edge. It opens, its clicks have no edge, and new ones keep theirs.
+// A file of the previous release has no columns for the edge. It opens, its clicks have no edge, and new clicks keep
+// theirs.
 func TestOps7_Clicks_keep_their_edge(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "clicks.duckdb")
