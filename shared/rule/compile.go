@@ -7,33 +7,32 @@ import (
 	"unsafe"
 )
 
-// Options say what a group does not say itself.
+// Options hold defaults for what a group does not specify.
 type Options struct {
-	// Zone is the time zone of conditions that name none; nil is UTC. Pass the same Location every time: a new one
-	// costs a few microseconds to look through.
+	// Zone is the default time zone of conditions; nil means UTC. Pass the same Location every time, because a new one
+	// costs a few microseconds to read.
 	Zone *time.Location
 }
 
-// Program is a compiled group. It is immutable and may be used by any number of goroutines. The zero Program matches
-// nobody.
+// Program is a compiled group. It is immutable and safe for concurrent use. The zero Program matches nobody.
 //
-// It holds few pointers, so that a cache of many programs costs the garbage collector little.
+// It contains few pointers, so a cache of many programs costs the garbage collector little.
 type Program struct {
 	code   []test
-	text   string   // folded constants, one after the other
-	fail   []uint16 // failure tables, beside the constants that are searched for
-	table  []span   // the lists
+	text   string   // folded constants, concatenated
+	fail   []uint16 // failure tables, at the offsets of the constants they belong to
+	table  []span   // lists
 	zones  []*zone
-	source string // the authored group, for Explain
+	source string // authored group, for Explain
 }
 
-// test is one condition and where to go from it. The tests stand in the order of the authored tree.
+// test is one condition and the tests that follow it. Tests are stored in the order of the authored tree.
 type test struct {
 	code            opcode
 	field           Field
 	negate          bool
-	onTrue, onFalse uint16 // the next test, or accept, or reject
-	a, b            uint32 // by opcode, see there
+	onTrue, onFalse uint16 // next test, or accept, or reject
+	a, b            uint32 // operands, see opcode
 }
 
 const (
@@ -41,7 +40,7 @@ const (
 	accept = 0xFFFF
 )
 
-// opcode says how a test compares.
+// opcode is the kind of comparison of a test.
 type opcode uint8
 
 const (
@@ -49,18 +48,18 @@ const (
 	codeContains               // text at a, b bytes long, failure table at the same place
 	codePrefix                 // text at a, b bytes long
 	codeSuffix                 // text at a, b bytes long
-	codeFew                    // b spans at a, one after the other
-	codeOneOf                  // hash table of spans at a, whose size less one is b
-	codeMinutes                // from minute a%minuteBase on, for a/minuteBase minutes more, through midnight if need be, in zone b
+	codeFew                    // b spans at a, compared one by one
+	codeOneOf                  // hash table of spans at a, with b+1 places
+	codeMinutes                // from minute a%minuteBase for a/minuteBase more minutes, past midnight if needed, in zone b
 	codeDays                   // days in the bits of a, in zone b
 	codeNever
-	codeScanned // in a Set only: bit a of what the field's scanner finds
+	codeScanned // in a Set only: bit a of the scanner's result
 )
 
-// span is a piece of Program.text. Length 0 marks a free place of a hash table.
+// span is a range of Program.text. Length 0 marks a free place of a hash table.
 type span struct{ at, length uint32 }
 
-// few is up to how many values it is faster to compare with each than to hash the visitor's.
+// few is the maximum number of values for which separate comparisons are faster than hashing the visitor's value.
 const few = 8
 
 const (
@@ -68,7 +67,7 @@ const (
 	minuteBase    = 1 << 16
 )
 
-// Compile turns a group into a program. It fails only for a group that Parse did not make.
+// Compile compiles a group. It fails only for a group that Parse did not return.
 func Compile(g *Group, opts Options) (*Program, error) {
 	if g == nil || g.root.children == nil {
 		return nil, errors.New("compile rule: the group is empty")
@@ -82,7 +81,7 @@ func Compile(g *Group, opts Options) (*Program, error) {
 	return c.p, nil
 }
 
-// finish completes the program when all of its tests are there.
+// finish completes the program after its last test.
 func (c *compiler) finish() {
 	c.p.text = string(c.text)
 	if !c.searches {
@@ -96,7 +95,7 @@ func (c *compiler) finish() {
 	}
 }
 
-// Size is about how many bytes of memory the program holds on to, for caches.
+// Size returns the approximate memory of the program in bytes, for caches.
 func (p *Program) Size() int {
 	return int(unsafe.Sizeof(*p)) + len(p.code)*int(unsafe.Sizeof(test{})) + len(p.text) + 2*len(p.fail) +
 		len(p.table)*int(unsafe.Sizeof(span{})) + 8*len(p.zones) + len(p.source)
@@ -109,7 +108,7 @@ type compiler struct {
 	zone     *time.Location
 }
 
-// node emits the tests of a node, which go to one of two places when it is decided.
+// node emits the tests of a node, which continue at onTrue or onFalse.
 func (c *compiler) node(n *node, onTrue, onFalse uint16) {
 	if n.children == nil {
 		c.p.code = append(c.p.code, c.test(&n.condition, onTrue, onFalse))
@@ -182,8 +181,8 @@ func (c *compiler) test(l *condition, onTrue, onFalse uint16) test {
 	return t
 }
 
-// minutes gives the minutes of the day that a condition on the time covers. HH:MM means that whole minute: between
-// includes both of its ends, before and after leave theirs out.
+// minutes returns the minutes of the day that a condition on the time covers. HH:MM means that whole minute. between
+// includes both ends; before and after exclude theirs.
 func minutes(l *condition) (code opcode, from, more uint32) {
 	switch {
 	case l.op == opBetween:
@@ -217,7 +216,7 @@ func (c *compiler) constant(s string) span {
 	return span{uint32(at), uint32(len(folded))}
 }
 
-// set makes a hash table with open addressing, at most half full.
+// set builds a hash table with open addressing that is at most half full.
 func (c *compiler) set(texts []string) (at, mask uint32) {
 	size := 1 << bits.Len(uint(2*len(texts)-1))
 	at, mask = uint32(len(c.p.table)), uint32(size-1)

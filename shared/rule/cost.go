@@ -6,22 +6,22 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// MaxWork is how much evaluating all rules of a link may cost, by the estimate of Work. It is in nanoseconds of a slow,
-// busy processor; BenchmarkWork_worst_accepted shows what the dearest accepted rules take.
+// MaxWork is the maximum cost of evaluating all rules of a link, as estimated by Work, in nanoseconds of a slow, busy
+// processor. BenchmarkWork_worst_accepted measures the most expensive accepted rules.
 const MaxWork = 1_000_000
 
-// What the estimate of Work is made of, in nanoseconds. Each is several times what BenchmarkWork_worst_accepted measures, to
-// leave room for slower processors and for memory that other work has driven out of the caches.
+// Weights of the estimate, in nanoseconds. Each is several times the result of BenchmarkWork_worst_accepted, to allow
+// for slower processors and for caches that other work has evicted.
 const (
-	leafWork   = 40 // a condition that is asked for
-	clockWork  = 80 // one on the time or the day, each of which may name a zone of its own
-	directWork = 20 // a byte of a visitor's value that is compared
-	scanWork   = 60 // a byte of a visitor's value that a scanner reads; one that is not UTF-8 folds to three
-	textWork   = 6  // a byte of a scanner's texts: some 17 bytes of memory, which the caches don't hold all of
+	leafWork   = 40 // one condition
+	clockWork  = 80 // one condition on the time or the day, which may name its own zone
+	directWork = 20 // one byte of a visitor's value in a direct comparison
+	scanWork   = 60 // one byte of a visitor's value in a scanner; a byte that is not UTF-8 folds to three
+	textWork   = 6  // one byte of a scanner's texts: about 17 bytes of memory, too much for the caches
 )
 
-// longest is how many bytes a visitor's value has at most. What a visitor sends is cut by package visitor; the other values
-// come from tables of programs and places.
+// longest is the maximum length of a visitor's value in bytes. Package visitor truncates what a visitor sends; the
+// other values come from tables of programs and locations.
 var longest = func() (l [fieldCount]int) {
 	for f := range l {
 		l[f] = 64
@@ -31,32 +31,32 @@ var longest = func() (l [fieldCount]int) {
 	for f := FieldUTMSource; f <= FieldUTMContent; f++ {
 		l[f] = click.MaxUTM
 	}
-	l[FieldRegionCode] += l[FieldRegionName] // a condition on the region looks at both
+	l[FieldRegionCode] += l[FieldRegionName] // a condition on the region reads both
 	return l
 }()
 
-// Work is an upper bound of what evaluating some groups together costs for any visitor. It depends on the conditions
-// only and is the same on every machine. The zero value is no work.
+// Work is an upper bound of the cost of evaluating several groups for any visitor. It depends only on the conditions,
+// so it is the same on every machine. The zero value means no work.
 type Work struct {
 	leaves int // conditions on a text
-	clocks int // and on the time or the day
+	clocks int // conditions on the time or the day
 	fields [fieldCount]fieldWork
 }
 
-// fieldWork is what the text conditions on one field ask for.
+// fieldWork is the work of the text conditions on one field.
 type fieldWork struct {
-	direct int // bytes of the visitor's value that are compared if each condition is looked at by itself
+	direct int // bytes of the visitor's value, if each condition is compared separately
 	text   int // bytes of the conditions' texts
 }
 
-// scanned reports whether a scanner is the cheaper way.
+// scanned reports whether a scanner is cheaper than separate comparisons.
 func (w *fieldWork) scanned(f Field) bool { return w.scanCost(f) < directWork*w.direct }
 
 func (w *fieldWork) scanCost(f Field) int { return scanWork*longest[f] + textWork*w.text }
 
 func (w *fieldWork) cost(f Field) int { return min(directWork*w.direct, w.scanCost(f)) }
 
-// Nanoseconds is the estimate.
+// Nanoseconds returns the estimate.
 func (w *Work) Nanoseconds() int {
 	sum := leafWork*w.leaves + clockWork*w.clocks
 	for f := range w.fields {
@@ -65,7 +65,7 @@ func (w *Work) Nanoseconds() int {
 	return sum
 }
 
-// add counts one condition of a program.
+// add adds one condition of a program.
 func (w *Work) add(p *Program, t *test) {
 	if t.field >= fieldCount {
 		w.clocks++
@@ -80,7 +80,7 @@ func (w *Work) add(p *Program, t *test) {
 			f.text += int(s.length)
 		}
 	case codeOneOf:
-		f.direct += 2 * most // hashed, and compared
+		f.direct += 2 * most // hashed and compared
 		for _, s := range p.table[t.a : t.a+t.spans()] {
 			f.text += int(s.length)
 		}
@@ -93,8 +93,8 @@ func (w *Work) add(p *Program, t *test) {
 	}
 }
 
-// Add counts a group. If the group by itself costs more than MaxWork, the error, of type Problems, names the first
-// condition with which it does; otherwise it is nil.
+// Add adds a group. It returns nil unless the group alone costs more than MaxWork. Then the error has type Problems
+// and names the first condition that exceeds the limit.
 func (w *Work) Add(g *Group) error {
 	p, err := Compile(g, Options{})
 	if err != nil {
@@ -115,7 +115,7 @@ func (w *Work) Add(g *Group) error {
 	return over
 }
 
-// paths appends the places of a node's conditions.
+// paths appends the paths of a node's conditions.
 func (n *node) paths(to []*path) []*path {
 	if n.children == nil {
 		return append(to, n.at)

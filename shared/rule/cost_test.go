@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// tenRules are rules as a busy link has them: nested, over device, country, language and time. Only the last matches
+// tenRules are rules of a typical busy link: nested, on device, country, language and time. Only the last one matches
 // the visitor of browsing.
 func tenRules(t testing.TB) []*rule.Program {
 	countries := []string{"DE", "FR", "JP", "KR", "BR", "IN", "GB", "CA", "AU", "US"}
@@ -57,7 +57,7 @@ func TestEval_allocates_nothing(t *testing.T) {
 	}
 	programs = append(programs, compile(t, leaf("city", "in", `["são paulo x","Ö","SÃO PAULO"]`), nil))
 	past := *v
-	past.now = -5_000_000_000_000 // outside of the tables of zones
+	past.now = -5_000_000_000_000 // outside the zones' tables
 	for _, v := range []*visitor{v, &past} {
 		if n := testing.AllocsPerRun(100, func() {
 			for _, p := range programs {
@@ -69,7 +69,7 @@ func TestEval_allocates_nothing(t *testing.T) {
 	}
 }
 
-// A program's Size must follow what it holds, as caches rely on it.
+// Program.Size must follow the real size, because caches rely on it.
 func TestProgram_Size(t *testing.T) {
 	t.Parallel()
 	small := compile(t, leaf("os", "equals", `"iOS"`), nil).Size()
@@ -91,7 +91,7 @@ func BenchmarkEval_ten_rules(b *testing.B) {
 	}
 }
 
-// The worst that an author and a visitor can do together with one search.
+// The most expensive search that an author and a visitor can produce together.
 func BenchmarkEval_hostile_search(b *testing.B) {
 	p := compile(b, leaf("referer", "contains", `"`+strings.Repeat("a", 511)+`b"`), nil)
 	var v visitor

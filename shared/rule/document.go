@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxNesting is how deep brackets may nest in the JSON text of a group that keeps to maxDepth, and a little more, so
-// that a group one level too deep is still reported with its place. It bounds the recursion of reader.
+// maxNesting is the maximum nesting of brackets in the JSON of a group. It is slightly more than maxDepth needs, so
+// that a group one level too deep is reported with its path. It bounds the recursion of reader.
 const maxNesting = 2*maxDepth + 6
 
-// maxKept is how many entries of a list or keys of an object are kept of a document: more than any valid one has.
+// maxKept is the number of list entries or object keys that are kept. No valid document has more.
 const maxKept = maxValues + 1
 
 type shape uint8
@@ -25,16 +25,16 @@ const (
 	shapeObject
 )
 
-// value is one JSON value with everything needed to judge it: objects keep the order and the repetition of keys.
+// value is one JSON value. Objects keep the order of their keys and repeated keys.
 type value struct {
 	shape shape
-	text  string   // of a text, unquoted; of a number or bool, as written
-	keys  []string // of an object
-	items []value  // of a list, or the values of keys
-	raw   []byte   // as written
+	text  string   // unquoted text; number or bool as written
+	keys  []string // keys of an object
+	items []value  // entries of a list, or values of the keys
+	raw   []byte   // source text
 }
 
-// readDocument reads JSON text into a value. It never recurses deeper than maxNesting, whatever the text is.
+// readDocument parses JSON into a value. It never recurses deeper than maxNesting.
 func readDocument(src []byte) (*value, error) {
 	if len(src) > maxDocument {
 		return nil, fmt.Errorf("must be at most %d bytes long", maxDocument)
@@ -55,7 +55,7 @@ func readDocument(src []byte) (*value, error) {
 	return &v, nil
 }
 
-// nesting returns how deep the brackets of valid JSON text nest.
+// nesting returns the nesting depth of brackets in valid JSON.
 func nesting(src []byte) int {
 	depth, deepest := 0, 0
 	for i := 0; i < len(src); i++ {
@@ -72,7 +72,7 @@ func nesting(src []byte) int {
 	return deepest
 }
 
-// endOfText returns where the closing quote is of the text whose opening quote is at i.
+// endOfText returns the index of the closing quote for the opening quote at i.
 func endOfText(src []byte, i int) int {
 	for i++; src[i] != '"'; i++ {
 		if src[i] == '\\' {
@@ -82,13 +82,13 @@ func endOfText(src []byte, i int) int {
 	return i
 }
 
-// reader takes values off JSON text that is known to be valid.
+// reader reads values from valid JSON.
 type reader struct {
 	src []byte
 	pos int
 }
 
-// next returns the next byte that is not white space, without taking it.
+// next returns the next byte that is not white space without consuming it.
 func (r *reader) next() byte {
 	for {
 		switch c := r.src[r.pos]; c {
@@ -111,7 +111,7 @@ func (r *reader) value() value {
 			r.next()
 			key := r.string()
 			r.next()
-			r.pos++ // the colon
+			r.pos++ // skip the colon
 			item := r.value()
 			if len(v.keys) < maxKept {
 				v.keys = append(v.keys, key)
@@ -147,9 +147,9 @@ func (r *reader) value() value {
 	return v
 }
 
-// entries takes a bracketed, comma-separated sequence that closes with end.
+// entries reads a comma-separated sequence that closes with end.
 func (r *reader) entries(end byte, one func()) {
-	r.pos++ // the opening bracket
+	r.pos++ // skip the opening bracket
 	for r.next() != end {
 		one()
 		if r.next() == ',' {

@@ -2,16 +2,16 @@ package rule
 
 import "unicode/utf8"
 
-// Eval reports whether the visitor matches. It asks only for the facts it needs, allocates nothing, and may run
-// concurrently with itself; f is used during the call only.
+// Eval reports whether the visitor matches. It reads only the facts that it needs, does not allocate, and is safe for
+// concurrent use. It keeps no reference to f.
 func (p *Program) Eval(f Facts) bool { return p.run(f, nil) }
 
-// record notes what happened at each test of a run.
+// record stores the result of each test of a run.
 type record struct {
 	reached, matched []bool
 }
 
-// run walks the tests from one to the next until the group is decided, and notes the walk in rec unless it is nil.
+// run walks from test to test until the group is decided. It records the walk in rec unless rec is nil.
 func (p *Program) run(f Facts, rec *record) bool {
 	if len(p.code) == 0 {
 		return false
@@ -35,7 +35,7 @@ func (p *Program) run(f Facts, rec *record) bool {
 	panic("BUG: a rule's program ran past its end")
 }
 
-// wallClock is the time of the request in the zone that was last asked for.
+// wallClock caches the time of the request in the last zone.
 type wallClock struct {
 	zone        *zone
 	minute, day int
@@ -66,13 +66,13 @@ func (p *Program) holds(t *test, f Facts, now *wallClock) bool {
 	return ok != t.negate
 }
 
-// compares reports whether a known value compares as the positive form of the operator asks; an unknown one never does.
+// compares reports whether a known value satisfies the positive form of the operator. An unknown value never does.
 func (p *Program) compares(t *test, v string) bool {
 	if v == "" {
 		return false
 	}
-	// Most values differ in their first letter already, if it is one of ASCII: a folded text never begins with
-	// another then.
+	// Most values differ in the first letter, if it is an ASCII letter. A folded text that begins with another letter
+	// cannot match then.
 	begins := foldASCII[v[0]]
 	switch t.code {
 	case codeFew:

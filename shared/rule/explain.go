@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Trace tells how a group, or a condition in it, was decided for one visitor. It mirrors the authored tree.
+// Trace explains how a group or a condition was decided for one visitor. It mirrors the authored tree.
 type Trace struct {
-	LogicalOperator string  `json:"logicalOperator,omitempty"` // of a group: AND or OR
-	Children        []Trace `json:"children,omitempty"`        // of a group
+	LogicalOperator string  `json:"logicalOperator,omitempty"` // AND or OR, for a group
+	Children        []Trace `json:"children,omitempty"`        // members of a group
 
-	Type     string          `json:"type,omitempty"`     // of a condition, like the two below
+	Type     string          `json:"type,omitempty"`     // for a condition, like the two below
 	Operator string          `json:"operator,omitempty"` // in lower case
 	Value    json.RawMessage `json:"value,omitempty"`    // as authored
-	// VisitorValue is what the condition compared with, "" where it is not known. A region is shown as its code and
-	// its name, a time as "14:05 Europe/Berlin", a day as "3 Europe/Berlin".
+	// VisitorValue is the visitor's value in the comparison; "" if unknown. A region is shown as code and name, a time
+	// as "14:05 Europe/Berlin", a day as "3 Europe/Berlin".
 	VisitorValue string `json:"visitorValue,omitempty"`
 
 	Matched   bool `json:"matched"`
-	Evaluated bool `json:"evaluated"` // whether Eval would have looked; if not, Matched says what it would have seen
+	Evaluated bool `json:"evaluated"` // whether Eval reads this node; if not, Matched is the result it would have had
 }
 
-// Explain decides like Eval, by the same code, and tells what each group and condition came to, also those that Eval
-// passes over. The Trace does not refer to the visitor's memory. It allocates, and is meant for people.
+// Explain decides like Eval, with the same code, and returns the result of every group and condition, including those
+// that Eval skips. The Trace does not alias the visitor's memory. It allocates.
 func (p *Program) Explain(f Facts) Trace {
 	g, err := Parse([]byte(p.source))
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *Program) Explain(f Facts) Trace {
 	return p.trace(&g.root, &rec, f, &next)
 }
 
-// trace makes the trace of a node whose first test is next, and moves next behind its last.
+// trace builds the trace of a node whose first test is next, and advances next past its last test.
 func (p *Program) trace(n *node, rec *record, f Facts, next *int) Trace {
 	if n.children == nil {
 		i := *next
@@ -74,7 +74,7 @@ func (p *Program) trace(n *node, rec *record, f Facts, next *int) Trace {
 	return t
 }
 
-// seen is the visitor's value that a test looked at, in words of its own memory.
+// seen returns a copy of the visitor's value that a test reads.
 func (p *Program) seen(k kind, t *test, f Facts) string {
 	switch k {
 	case kindTime, kindDay:

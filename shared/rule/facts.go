@@ -1,9 +1,9 @@
 package rule
 
-// Field names one fact about a visitor that a condition can ask for.
+// Field is one fact about a visitor that a condition can test.
 type Field uint8
 
-// The fields. Region is asked for twice: by ISO 3166-2 code and by English name; either may match.
+// Fields. A region has two, the ISO 3166-2 code and the English name; either may match.
 const (
 	FieldDevice Field = iota
 	FieldOS
@@ -22,11 +22,11 @@ const (
 	fieldCount
 )
 
-// Facts is what a program asks about a visitor. Implementations compute a fact when it is first asked for
-// and must not allocate for it once warm. A returned string lives as long as the request.
+// Facts provides the facts about a visitor. An implementation computes a fact on the first call and must not allocate
+// for it afterwards. A returned string is valid for the duration of the request.
 type Facts interface {
-	// Fact returns the visitor's value, "" where it is not known.
+	// Fact returns the visitor's value, or "" if it is unknown.
 	Fact(Field) string
-	// UnixMilli is the time of the request.
+	// UnixMilli returns the time of the request.
 	UnixMilli() int64
 }

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text is compared in folded form: every rune replaced by one fixed member of its class under Unicode simple case
-// folding, the lower-case letter for ASCII. A constant is folded when it is compiled; a visitor's value is folded
-// while it is read, a rune at a time. A byte that is not UTF-8 reads as U+FFFD.
+// Text is compared in folded form. Every rune is replaced by one fixed member of its class under Unicode simple case
+// folding; for ASCII that is the lower-case letter. Constants are folded at compile time. A visitor's value is folded
+// rune by rune while it is read. A byte that is not UTF-8 counts as U+FFFD.
 
 func foldRune(r rune) rune {
 	if r < rune(len(foldLow)) {
@@ -19,8 +19,8 @@ func foldRune(r rune) rune {
 	return foldSlowly(r)
 }
 
-// foldLow is foldSlowly of the runes that UTF-8 writes in one or two bytes. Visitors choose what is folded, and
-// unicode.SimpleFold takes some 50 ns a rune.
+// foldLow caches foldSlowly for the runes with one or two bytes in UTF-8. Visitors choose the text, and
+// unicode.SimpleFold takes about 50 ns per rune.
 var foldLow = func() (t [0x800]uint16) {
 	for r := range t {
 		t[r] = uint16(foldSlowly(rune(r)))
@@ -36,7 +36,7 @@ func foldSlowly(r rune) rune {
 	for o := unicode.SimpleFold(r); o != r; o = unicode.SimpleFold(o) {
 		least = min(least, o)
 	}
-	// The Kelvin sign and the long s are of the class of an ASCII letter.
+	// The Kelvin sign and the long s belong to the class of an ASCII letter.
 	if least < utf8.RuneSelf {
 		return rune(foldASCII[least])
 	}
@@ -53,7 +53,7 @@ var foldASCII = func() (t [256]byte) {
 	return t
 }()
 
-// fold returns s in folded form, as valid UTF-8.
+// fold returns s in folded form as valid UTF-8.
 func fold(s string) string {
 	b := make([]byte, 0, len(s))
 	for _, r := range s {
@@ -62,7 +62,7 @@ func fold(s string) string {
 	return string(b)
 }
 
-// afterPrefix returns how many bytes of s the folded text takes up at its beginning, or -1 if s does not begin with it.
+// afterPrefix returns the length in s of the prefix that folds to folded, or -1 if s has no such prefix.
 func afterPrefix(folded, s string) int {
 	i, j := 0, 0
 	for i < len(folded) {
@@ -107,8 +107,8 @@ func hasFoldedSuffix(folded, s string) bool {
 	return true
 }
 
-// failures is the table of the Knuth-Morris-Pratt search for a folded text: after a mismatch behind k matching bytes,
-// table[k-1] bytes still match. It makes the search linear, whatever author and visitor agree upon.
+// failures computes the table of the Knuth-Morris-Pratt search for a folded text: after a mismatch behind k matching
+// bytes, table[k-1] bytes still match. The search is linear, whatever the author and the visitor choose.
 func failures(folded string, table []uint16) {
 	k := 0
 	for i := 1; i < len(folded); i++ {
@@ -122,7 +122,7 @@ func failures(folded string, table []uint16) {
 	}
 }
 
-// containsFolded searches the folded text in s. UTF-8 synchronises itself, so that searching bytes finds whole runes.
+// containsFolded searches s for the folded text. UTF-8 is self-synchronizing, so a search for bytes finds whole runes.
 func containsFolded(folded string, table []uint16, s string) bool {
 	k, first := 0, folded[0]
 	for i := 0; i < len(s); {
@@ -148,8 +148,8 @@ func containsFolded(folded string, table []uint16, s string) bool {
 	return false
 }
 
-// advance takes one more byte and returns how many bytes of the folded text match up to it. A full match ends at the
-// end of a rune, where the caller looks for it, so k is never the whole length here.
+// advance consumes one byte and returns the number of matching bytes of the folded text. A full match ends at the end
+// of a rune, where the caller checks for it, so k is never the whole length here.
 func advance(folded string, table []uint16, k int, c byte) int {
 	for k > 0 && folded[k] != c {
 		k = int(table[k-1])
@@ -160,7 +160,7 @@ func advance(folded string, table []uint16, k int, c byte) int {
 	return k
 }
 
-// hashFolded is the 32-bit FNV-1a hash of a text's folded form.
+// hashFolded returns the 32-bit FNV-1a hash of a text in folded form.
 func hashFolded(s string) uint32 {
 	h := uint32(2166136261)
 	for i := 0; i < len(s); {

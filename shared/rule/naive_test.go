@@ -12,8 +12,8 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// naive decides an authored tree in the plainest way: decoded by encoding/json, walked recursively, text compared by
-// strings.EqualFold on slices of runes, the clock read by package time. It expects trees that Parse accepts.
+// naive decides an authored tree in the simplest way: encoding/json, recursion, strings.EqualFold on slices of runes,
+// and package time. It expects trees that Parse accepts.
 func naive(n map[string]any, v *visitor, zone *time.Location) bool {
 	children, group := n["conditions"].([]any)
 	if !group {
@@ -129,7 +129,7 @@ func naiveClock(typ, op string, value any, v *visitor, zone *time.Location) bool
 	return clock >= start || clock <= end
 }
 
-// author writes random trees and makes up random visitors, from few words, so that they meet.
+// author generates random trees and random visitors from few words, so that they often match.
 type author struct{ *rand.Rand }
 
 func pick[T any](a author, of ...T) T { return of[a.IntN(len(of))] }
@@ -227,7 +227,7 @@ func (a author) visitor() *visitor {
 	return v
 }
 
-// checkAgainstNaive compares one random tree with the naive interpreter for some random visitors.
+// checkAgainstNaive compares one random tree with naive for several random visitors.
 func checkAgainstNaive(t *testing.T, seed1, seed2 uint64) {
 	t.Helper()
 	a := author{rand.New(rand.NewPCG(seed1, seed2))}
@@ -262,7 +262,7 @@ func checkAgainstNaive(t *testing.T, seed1, seed2 uint64) {
 	}
 }
 
-// checkTrace compares each node of a trace with the naive interpreter and with what short-circuiting reaches.
+// checkTrace compares each node of a trace with naive, and Evaluated with what short-circuiting reaches.
 func checkTrace(t *testing.T, trace rule.Trace, authored map[string]any, v *visitor, zone *time.Location) {
 	t.Helper()
 	var walk func(trace rule.Trace, n map[string]any, reached bool)
@@ -297,7 +297,7 @@ func FuzzEval(f *testing.F) {
 	f.Fuzz(checkAgainstNaive)
 }
 
-// Words of two letters repeat themselves in every way that can lead a search astray.
+// Words of two letters repeat themselves in every way that can mislead a search.
 func TestEval_contains_in_repetitive_text(t *testing.T) {
 	t.Parallel()
 	a := author{rand.New(rand.NewPCG(7, 7))}
@@ -321,7 +321,7 @@ func TestEval_contains_in_repetitive_text(t *testing.T) {
 	}
 }
 
-// FuzzContains looks for one text in another: the linear search against the plain one.
+// FuzzContains compares the linear search with a plain one.
 func FuzzContains(f *testing.F) {
 	f.Add("aabaab", "aab")
 	f.Add("σίσυφος", "ΣΥΦ")

@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// Problem is one thing that is wrong with an authored group.
+// Problem is one error in an authored group.
 type Problem struct {
-	Path    string // where, such as "conditions.items.2.value"; the group itself is "conditions"
-	Message string // what, a sentence for the author
+	Path    string // such as "conditions.items.2.value"; the group itself is "conditions"
+	Message string // a sentence for the author
 }
 
-// Problems is the error of Parse: all that is wrong, in the order of the document, at most a hundred.
+// Problems is the error of Parse: all problems in document order, at most a hundred.
 type Problems []Problem
 
 // Error joins the problems into one line.
@@ -34,34 +34,34 @@ func (p Problems) Error() string {
 
 const maxProblems = 100
 
-// Group is a condition group that Parse has found to be in order. It is immutable.
+// Group is a valid condition group. It is immutable.
 type Group struct {
 	root   node
-	source string // the authored JSON
+	source string // authored JSON
 }
 
 // node is a group or a condition of the authored tree.
 type node struct {
-	children []node // of a group, never empty; nil for a condition
+	children []node // members of a group, never empty; nil for a condition
 	any      bool   // the group's operator is OR
 	condition
 }
 
-// condition is a leaf. Which of the lower fields count depends on its kind.
+// condition is a leaf. Its kind determines which of the lower fields are used.
 type condition struct {
 	kind kind
 	op   operator
-	raw  string // the value as it was written
+	raw  string // value as written
 	at   *path
 
 	texts    []string // trimmed
 	days     uint8    // bit 1 Monday … bit 7 Sunday
-	from, to int      // minutes of the day: between from and to, before or after from
+	from, to int      // minutes of the day; before and after use from
 	zone     *zone    // nil: the compiler's default
 }
 
-// Parse reads an authored condition group: {operator, conditions} or {logicalOperator, items}, nested and mixed at
-// will. It keeps no reference to src. The error, if any, is of type Problems.
+// Parse parses an authored condition group. The forms {operator, conditions} and {logicalOperator, items} may be
+// nested and mixed. Parse keeps no reference to src. Its error has type Problems.
 func Parse(src []byte) (*Group, error) {
 	doc, err := readDocument(src)
 	root := &path{key: "conditions"}
@@ -79,7 +79,7 @@ func Parse(src []byte) (*Group, error) {
 	return g, nil
 }
 
-// path is a place in the document: a key, or an index where key is "".
+// path is a location in the document: a key, or an index if key is "".
 type path struct {
 	up    *path
 	key   string
@@ -111,19 +111,19 @@ func (p *parser) report(at *path, format string, args ...any) {
 	}
 }
 
-// fields are the values of an object under the names that nodes have.
+// fields are the values of an object by the names of a node's keys.
 type fields struct {
 	typ, operator, value *value
 	logical              *value
 	conditions, items    *value
-	leafKeys, groupKeys  int // how many keys there are of each sort, "operator" being of neither
+	leafKeys, groupKeys  int // number of keys of each form; "operator" counts for neither
 }
 
 func (p *parser) fields(v *value, at *path) fields {
 	var f fields
 	for i, key := range v.keys {
 		var to **value
-		var sort *int // the count of such keys
+		var sort *int // counter for the key's form
 		switch key {
 		case "type":
 			to, sort = &f.typ, &f.leafKeys
@@ -142,7 +142,7 @@ func (p *parser) fields(v *value, at *path) fields {
 			continue
 		}
 		if v.items[i].shape == shapeNull {
-			continue // as good as absent: clients write out the keys of the other form
+			continue // treated as absent: clients write out the keys of the other form
 		}
 		if sort != nil {
 			*sort++
@@ -186,7 +186,7 @@ func (p *parser) node(v *value, at *path, depth int) node {
 	return node{}
 }
 
-// logicOf reads AND (false) or OR (true).
+// logicOf parses AND (false) or OR (true).
 func logicOf(v *value) (any, ok bool) {
 	if v.shape != shapeText {
 		return false, false
@@ -280,7 +280,7 @@ func (p *parser) condition(f fields, at *path) condition {
 	return c
 }
 
-// name reads a required name, without the white space around it.
+// name reads a required name and trims white space.
 func (p *parser) name(v *value, key string, at *path, choices string) (string, bool) {
 	switch {
 	case v == nil:
@@ -327,7 +327,7 @@ func joinKinds() string {
 	return strings.Join(names, ", ")
 }
 
-// choices lists the names of the operators that go with the type.
+// choices lists the operators for the type.
 func (k kind) choices() string {
 	switch k {
 	case kindTime:
@@ -347,7 +347,7 @@ func joinOperators(list []operator) string {
 	return strings.Join(names, ", ")
 }
 
-// clip makes a client's word fit to be repeated in a message.
+// clip shortens a word of a request that an error quotes.
 func clip(s string) string {
 	const most = 40
 	s = strings.Map(func(r rune) rune {

@@ -128,7 +128,7 @@ func TestParse_names_every_problem_and_its_place(t *testing.T) {
 	}
 }
 
-// nested makes a group of the given depth with one condition in the innermost.
+// nested builds a group of the given depth with one condition in the innermost group.
 func nested(depth int) string {
 	return strings.Repeat(`{"operator":"AND","conditions":[`, depth) + `{"type":"day_of_week","operator":"in","value":{"days":[1]}}` + strings.Repeat("]}", depth)
 }
@@ -164,7 +164,7 @@ func TestParse_limits(t *testing.T) {
 			t.Errorf("%.100s: %v", c.bad, got)
 		}
 	}
-	// A hundred problems are enough to be told of.
+	// At most a hundred problems are reported.
 	if got := problems(t, `{"operator":"OR","conditions":[`+strings.Repeat("1,", 5000)+`1]}`); len(got) != 100 {
 		t.Errorf("%d problems", len(got))
 	}
@@ -178,7 +178,7 @@ func TestParse_hostile_text(t *testing.T) {
 	} {
 		problems(t, src)
 	}
-	// Escapes, brackets in strings and bytes that are not UTF-8 are read as the standard library reads them.
+	// Escapes, brackets in strings and bytes that are not UTF-8 are read as in the standard library.
 	var v visitor
 	v.facts[rule.FieldCity] = "[{\"\uFFFD\uFFFDé"
 	if !compile(t, leaf("city", "equals", "\"[{\\\"\xff\xfe\\u00c9\""), nil).Eval(&v) {

@@ -1,31 +1,31 @@
 // Package rule decides whether a visitor matches an authored condition group.
 //
-// It owns the language of conditions: both written forms, which operator goes with which type, what a value may
-// be, and what each of them means. Parse checks what an author wrote and names every problem with its place;
-// Compile turns the result into an immutable Program; Eval answers for a visitor without allocating, and Explain
-// replays the very same code and tells what each condition saw.
+// It defines the language of conditions: both written forms, the operators of each type, the valid values, and their
+// meaning. Parse validates what an author wrote and reports every problem with its path. Compile turns the result into
+// an immutable Program. Eval decides for a visitor without allocating. Explain runs the same code and reports the
+// input of each condition.
 //
-// Promises: the same group gives the same answer on every edge and in the control plane, whatever machine they run
-// on, apart from differences in their time zone databases (an embedded one is used where the system has none). Text
-// is compared by Unicode simple case folding, rune by rune, without normalisation: "É" equals "é", but a precomposed
-// letter does not equal the same letter with a combining mark, nor "ß" "ss".
+// A group gives the same result on every machine, apart from differences between time zone databases (an embedded one
+// is used if the system has none). Text is compared by Unicode simple case folding, rune by rune, without
+// normalization: "É" equals "é", but a precomposed letter does not equal the same letter with a combining mark, nor
+// "ß" "ss".
 //
-// What a link's rules cost is bounded whatever a visitor sends: Work estimates it from the conditions alone, and control
-// planes refuse rules with which it exceeds MaxWork. A Set evaluates rules that are over the limit all the same.
+// The cost of a link's rules is bounded for any visitor. Work estimates it from the conditions alone, and control
+// planes reject rules that exceed MaxWork. A Set still evaluates rules that exceed the limit.
 //
-// Left to others: finding out the facts (package visitor), the order of rules, and where a match leads.
+// Package visitor provides the facts. Callers define the order of rules and the destination of a match.
 package rule
 
-// Bounds of one authored group.
+// Limits of one authored group.
 const (
-	maxDepth    = 8       // groups within groups, the outermost counts as one
-	maxLeaves   = 100     // conditions in all
+	maxDepth    = 8       // nested groups, including the outermost
+	maxLeaves   = 100     // conditions in the whole group
 	maxValues   = 300     // entries of one list
 	maxString   = 512     // bytes of one value, after trimming
-	maxDocument = 1 << 20 // bytes of the whole group
+	maxDocument = 1 << 20 // size of the whole group in bytes
 )
 
-// kind is a condition's type: what it asks about.
+// kind is the type of a condition.
 type kind uint8
 
 const (
@@ -46,8 +46,8 @@ const (
 	kindUTMContent
 )
 
-// kinds gives each type its authored name and, for text, the fact that it asks for. Region asks for two, of which
-// this is the first.
+// kinds gives each type its authored name and, for text, the field that it tests. Region tests two fields; this is the
+// first.
 var kinds = [...]struct {
 	name  string
 	field Field
@@ -69,7 +69,7 @@ var kinds = [...]struct {
 	kindUTMContent:  {"utm_content", FieldUTMContent},
 }
 
-// operator is how a condition compares.
+// operator is the comparison of a condition.
 type operator uint8
 
 const (
@@ -106,7 +106,7 @@ var (
 	dayOperators  = []operator{opIn, opNotIn, opEquals, opNotEquals}
 )
 
-// operators lists what a type can be compared with.
+// operators lists the valid operators of a type.
 func (k kind) operators() []operator {
 	switch k {
 	case kindTime:
@@ -118,10 +118,10 @@ func (k kind) operators() []operator {
 	}
 }
 
-// negative reports whether the operator is true exactly where its positive twin is false.
+// negative reports whether the operator negates its positive counterpart.
 func (o operator) negative() bool {
 	return o == opNotEquals || o == opNotContains || o == opNotIn
 }
 
-// list reports whether the operator takes several values.
+// list reports whether the operator accepts several values.
 func (o operator) list() bool { return o == opIn || o == opNotIn }

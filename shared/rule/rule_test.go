@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// visitor is a set of facts that is known beforehand.
+// visitor is a fixed set of facts.
 type visitor struct {
 	facts [rule.FieldUTMContent + 1]string
 	now   int64
@@ -55,7 +55,7 @@ var textFields = map[string]rule.Field{
 
 func TestEval_every_text_type_with_every_operator(t *testing.T) {
 	t.Parallel()
-	// What each type sees, and the same with something else for a value.
+	// The facts for each type, and the same facts with another value.
 	values := map[string][2]string{
 		"device": {"MOBILE", "DESKTOP"}, "country": {"TW", "US"}, "os": {"Windows", "Linux"}, "browser": {"Samsung Internet", "Edge"},
 		"region": {"US-CA", "US-NY"}, "city": {"São Paulo", "Lima"}, "language": {"zh-TW", "ja"},
@@ -226,8 +226,8 @@ func TestEval_time_and_day(t *testing.T) {
 	}
 }
 
-// The wall clock is checked every few hours against the standard library's, inside and outside of the years that a
-// zone's table covers.
+// The wall clock is compared with the standard library's every few hours, inside and outside the years of a zone's
+// table.
 func TestEval_wall_clock_in_many_zones(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe",

@@ -6,36 +6,36 @@ import (
 	"unsafe"
 )
 
-// scanner finds all text conditions on one field that hold for a visitor, in one pass over the visitor's value. It is an
-// Aho-Corasick automaton over folded bytes: its nodes are the beginnings of the conditions' texts. The time of a pass
-// depends on the length of the value, and hardly on the number of conditions.
+// scanner finds all text conditions on one field that hold for a visitor, in one pass over the visitor's value. It is
+// an Aho-Corasick automaton over folded bytes; its nodes are the prefixes of the conditions' texts. The time of a pass
+// depends on the length of the value and hardly on the number of conditions.
 //
 // Nodes are numbered breadth first, so the children of a node have consecutive numbers.
 type scanner struct {
 	field Field
-	root  [256]uint32 // children of node 0, by byte; 0: none
-	label []byte      // the byte that leads to the node
-	ends  []uint8     // which ways of matching end at the node
-	first []uint32    // the first child; the children end where those of the next node begin
-	fail  []uint32    // the node of the longest proper suffix that is a node
-	next  []uint32    // the nearest node along fail that has a text of contains, or 0
-	found []uint32    // where in matches those of the node begin; only valid where ends isn't 0
+	root  [256]uint32 // children of node 0 by byte; 0: none
+	label []byte      // byte of the edge to the node
+	ends  []uint8     // kinds of match that end at the node
+	first []uint32    // first child; the children end at the first child of the next node
+	fail  []uint32    // node of the longest proper suffix
+	next  []uint32    // nearest node along fail with a text of contains, or 0
+	found []uint32    // start of the node's matches; valid only if ends is not 0
 	match []match
 }
 
-// match says that a bit is to be set.
+// match is a bit to set for a kind of match.
 type match struct {
 	bit  uint16
-	how  uint8 // one of the ways below
-	last bool  // of its node
+	how  uint8 // kind of match, see below
+	last bool  // last match of its node
 }
 
-// The ways in which a text can match.
+// Kinds of match.
 const (
 	inside  = 1 << iota // anywhere
-	ahead               // at the beginning
+	ahead               // at the start
 	behind              // at the end
-	exactly             // from beginning to end
+	exactly             // the whole value
 )
 
 // pattern is one text of one condition.
@@ -45,7 +45,7 @@ type pattern struct {
 	how  uint8
 }
 
-// stretch are patterns that begin with the same bytes: all of a node, and of those below it.
+// stretch is a range of patterns with a common prefix: those of a node and of its descendants.
 type stretch struct{ from, to, depth int }
 
 func newScanner(field Field, patterns []pattern) *scanner {
@@ -85,7 +85,7 @@ func newScanner(field Field, patterns []pattern) *scanner {
 			}
 		}
 	}
-	s.first = append(s.first, uint32(len(queue))) // the end of the last node's children
+	s.first = append(s.first, uint32(len(queue))) // end of the last node's children
 	s.join()
 	s.label, s.ends, s.first = slices.Clip(s.label), slices.Clip(s.ends), slices.Clip(s.first)
 	s.fail, s.next, s.found, s.match = slices.Clip(s.fail), slices.Clip(s.next), slices.Clip(s.found), slices.Clip(s.match)
@@ -113,7 +113,7 @@ func (s *scanner) join() {
 	}
 }
 
-// follow takes one byte from a node on, along fail if need be.
+// follow consumes one byte from a node, and follows fail links as needed.
 func (s *scanner) follow(at uint32, c byte) uint32 {
 	for at != 0 {
 		if child := s.child(at, c); child != 0 {
@@ -124,7 +124,7 @@ func (s *scanner) follow(at uint32, c byte) uint32 {
 	return s.root[c]
 }
 
-// child returns the child of a node other than 0, or 0.
+// child returns the child of a node other than 0, or 0 if there is none.
 func (s *scanner) child(at uint32, c byte) uint32 {
 	from, to := s.first[at], s.first[at+1]
 	for to-from > 8 {
@@ -142,15 +142,15 @@ func (s *scanner) child(at uint32, c byte) uint32 {
 	return 0
 }
 
-// pass is where a scan of one value has got to.
+// pass is the state of a scan of one value.
 type pass struct {
 	*scanner
 	at    uint32
-	whole bool // at is all of the value up to here, not just a suffix of it
+	whole bool // at is the whole value so far, not only a suffix of it
 	bits  []uint64
 }
 
-// scan sets the bits of the conditions whose positive form holds for the value. Of an empty one none does.
+// scan sets the bits of the conditions whose positive form holds for the value. An empty value sets no bit.
 func (s *scanner) scan(v string, bits []uint64) {
 	if v == "" {
 		return
@@ -177,7 +177,7 @@ func (s *scanner) scan(v string, bits []uint64) {
 	}
 }
 
-// take goes on by one byte.
+// take consumes one byte.
 func (p *pass) take(c byte) {
 	at := p.at
 	for {
@@ -200,13 +200,13 @@ func (p *pass) take(c byte) {
 	if p.ends[at]&inside == 0 {
 		at = p.next[at]
 	}
-	// A node that has been marked before was marked along with all that follow it.
+	// If a node was marked before, all nodes that follow it were marked too.
 	for at != 0 && p.mark(at, inside) {
 		at = p.next[at]
 	}
 }
 
-// mark sets the bits of texts that end at a node and match in one way. It reports whether one of them wasn't set yet.
+// mark sets the bits of the texts that end at a node with one kind of match. It reports whether any bit was new.
 func (p *pass) mark(at uint32, how uint8) (news bool) {
 	if p.ends[at]&how == 0 {
 		return false
@@ -224,7 +224,7 @@ func (p *pass) mark(at uint32, how uint8) (news bool) {
 	}
 }
 
-// size is how many bytes of memory the scanner takes.
+// size returns the memory of the scanner in bytes.
 func (s *scanner) size() int {
 	return int(unsafe.Sizeof(*s)) + len(s.label)*(1+1+4+4+4+4) + len(s.match)*int(unsafe.Sizeof(match{}))
 }

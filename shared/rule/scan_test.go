@@ -10,8 +10,8 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// checkScan makes many conditions on one text, so that a scanner decides them, and compares each with the naive
-// interpreter. The words are of few letters, so that they overlap and hold each other in every way.
+// checkScan generates many conditions on one text, so that a scanner decides them, and compares each with naive. The
+// words have few letters, so that they overlap and contain each other in every way.
 func checkScan(t *testing.T, seed1, seed2 uint64) {
 	t.Helper()
 	a := author{rand.New(rand.NewPCG(seed1, seed2))}
@@ -52,7 +52,7 @@ func checkScan(t *testing.T, seed1, seed2 uint64) {
 		}
 		visitors[i] = v
 	}
-	// Each condition is once the first, so that its own outcome shows.
+	// Each condition is first once, so that its own result shows.
 	for i := range leaves {
 		s := rule.NewSet(append(append([]*rule.Program{}, sources[i:]...), sources[:i]...))
 		if s.Scanners() != 1 {
@@ -86,7 +86,7 @@ func FuzzScan(f *testing.F) {
 	f.Fuzz(checkScan)
 }
 
-// Not parallel: AllocsPerRun counts the whole process.
+// Not parallel: AllocsPerRun measures the whole process.
 func TestSet_scanning_allocates_nothing(t *testing.T) {
 	programs, _, visitors := worst(t, attacks()["contains, letters of 2 bytes, 3 of them"])
 	s := rule.NewSet(programs)
@@ -98,7 +98,7 @@ func TestSet_scanning_allocates_nothing(t *testing.T) {
 	}
 }
 
-// A few conditions, as nearly all links have, are looked at one by one.
+// A few conditions, as in nearly all links, are compared one by one.
 func TestSet_of_few_conditions_has_no_scanner(t *testing.T) {
 	t.Parallel()
 	if n := rule.NewSet(tenRules(t)).Scanners(); n != 0 {
@@ -106,7 +106,7 @@ func TestSet_of_few_conditions_has_no_scanner(t *testing.T) {
 	}
 }
 
-// The estimate counts what a group adds to what is there, and names the condition with which one is too much by itself.
+// The estimate includes what other groups cost, and the error names the condition that exceeds the limit alone.
 func TestH2_WorkNamesTheCondition(t *testing.T) {
 	t.Parallel()
 	a := author{rand.New(rand.NewPCG(2, 2))}

@@ -6,24 +6,24 @@ import (
 	"unsafe"
 )
 
-// Set is several programs that are tried in order, joined so that a condition which occurs in more than one of them
-// is evaluated at most once for a visitor, and one that always or never holds not at all. Where there are so many text
-// conditions on a field that a scanner is cheaper (see Work), one pass over the visitor's value decides them all. It answers
-// as its programs do one by one. It is immutable and may be used by any number of goroutines; the zero Set matches nobody.
+// Set is several programs in order, joined so that a condition that occurs in several programs is evaluated at most
+// once per visitor. A condition with a constant result is never evaluated. If a field has so many text conditions that
+// a scanner is cheaper (see Work), one pass over the visitor's value decides all of them. A Set gives the same result
+// as its programs one by one. It is immutable and safe for concurrent use; the zero Set matches nobody.
 //
-// What joins them is that the way to a step tells the outcome of the conditions on it: steps are unfolded by what is
-// known on the way there, as far as a budget allows, so that none asks what is known. Beyond the budget the steps of
-// the programs themselves go on, and outcomes are remembered.
+// The path to a step determines the results of the conditions on it. Within a budget, steps are duplicated per known
+// results, so that no step repeats a condition. Beyond the budget, the programs' own steps are used, and results are
+// remembered.
 type Set struct {
 	steps    []step
 	start    uint16
-	repeated uint16     // how many leaves are remembered during a run
-	leaves   Program    // its tests are the distinct conditions, those that occur repeatedly first
-	scanners []*scanner // for the tests that are codeScanned
-	programs []*Program // in use where the set is too large to be joined
+	repeated uint16     // number of leaves whose results are remembered during a run
+	leaves   Program    // its tests are the distinct conditions; those that occur repeatedly come first
+	scanners []*scanner // for tests with codeScanned
+	programs []*Program // used if the set is too large to be joined
 }
 
-// step is one test of one program, and where to go from it: another step, or a program's number plus found, or none.
+// step is one test of one program and its successors: another step, the index of a program plus found, or none.
 type step struct{ leaf, onTrue, onFalse uint16 }
 
 const (
@@ -31,10 +31,10 @@ const (
 	none  = 0xFFFF
 )
 
-// remembered bounds how many outcomes are known at a time.
+// remembered is the maximum number of results that are known at a time.
 const remembered = 128
 
-// outcomes are what is known of the first leaves.
+// outcomes holds the known results of the first leaves.
 type outcomes struct{ known, held [remembered / 64]uint64 }
 
 func (o *outcomes) of(leaf uint16) (known, held bool) {
@@ -50,10 +50,10 @@ func (o *outcomes) note(leaf uint16, held bool) {
 	}
 }
 
-// maxTests is how many tests a set can join: more than a link's rules can have, which is 100 times maxLeaves.
+// maxTests is the maximum number of tests in a joined set. A link's rules have fewer: at most 100 times maxLeaves.
 const maxTests = found / 2
 
-// NewSet joins programs, which it may keep.
+// NewSet joins programs and may keep them.
 func NewSet(programs []*Program) *Set {
 	total := 0
 	for _, p := range programs {
@@ -71,7 +71,7 @@ func NewSet(programs []*Program) *Set {
 			case accept:
 				return found + uint16(number)
 			case reject:
-				return base + uint16(len(p.code)) // where the next program begins
+				return base + uint16(len(p.code)) // start of the next program
 			}
 			return base + target
 		}
@@ -87,8 +87,7 @@ func NewSet(programs []*Program) *Set {
 	return s
 }
 
-// gather copies every distinct test and what belongs to it into s.leaves, close together, and returns the number of
-// each test's leaf.
+// gather copies every distinct test and its data into s.leaves, close together, and returns the leaf of each test.
 func (s *Set) gather(programs []*Program, total int) []uint16 {
 	keys := make([]leafKey, 0, total)
 	count := make(map[leafKey]int, total)
@@ -156,15 +155,15 @@ func (c *compiler) adopt(from *Program, t *test) {
 	c.p.code = append(c.p.code, own)
 }
 
-// spans is how many entries of the table belong to a test of a list.
+// spans returns the number of table entries of a list test.
 func (t *test) spans() uint32 {
 	if t.code == codeOneOf {
-		return t.b + 1 // the size of a hash table less one
+		return t.b + 1 // b is the size of the hash table less one
 	}
 	return t.b
 }
 
-// past gives the first step, from one on, whose outcome is not known beforehand. Steps only lead forward.
+// past returns the first step from at on whose result is not known yet. Steps only lead forward.
 func (s *Set) past(at uint16) uint16 {
 	for int(at) < len(s.steps) {
 		constant, holds := s.leaves.code[s.steps[at].leaf].constant()
@@ -178,20 +177,20 @@ func (s *Set) past(at uint16) uint16 {
 		}
 	}
 	if int(at) == len(s.steps) {
-		return none // behind the last program
+		return none // after the last program
 	}
 	return at
 }
 
-// place is a step and what is known on the way to it.
+// place is a step and the results known there.
 type place struct {
 	at uint16
 	outcomes
 }
 
-// unfold makes a step for every place, within a budget. Places near the start come first.
+// unfold creates a step for every place, within a budget. Places near the start come first.
 func (s *Set) unfold() {
-	// What is known of a condition matters only where it occurs later.
+	// A known result matters only if the condition occurs again later.
 	live := make([][remembered / 64]uint64, len(s.steps)+1)
 	for at := len(s.steps) - 1; at >= 0; at-- {
 		live[at] = live[at+1]
@@ -251,7 +250,7 @@ func (s *Set) unfold() {
 	}
 	s.start = start
 	if whole {
-		// Nothing leads back to the programs' own steps, and nothing needs to be remembered.
+		// Nothing leads back to the programs' own steps, so nothing needs to be remembered.
 		s.repeated = 0
 		down := func(at uint16) uint16 {
 			if at < found {
@@ -267,8 +266,8 @@ func (s *Set) unfold() {
 	}
 }
 
-// First returns the index of the first program that the visitor matches, -1 if there is none. Like Program.Eval it
-// asks only for the facts it needs and allocates nothing; f is used during the call only.
+// First returns the index of the first program that the visitor matches, or -1 if there is none. Like Program.Eval it
+// reads only the facts that it needs, does not allocate, and keeps no reference to f.
 func (s *Set) First(f Facts) int {
 	for i, p := range s.programs {
 		if p.Eval(f) {
@@ -276,7 +275,7 @@ func (s *Set) First(f Facts) int {
 		}
 	}
 	if len(s.steps) == 0 && s.start < found {
-		return -1 // the zero Set, or one that was not joined; where all is known beforehand, start is the answer
+		return -1 // the zero Set, or one that was not joined; if everything is known beforehand, start is the result
 	}
 	if s.scanners != nil {
 		return s.firstScanning(f)
@@ -284,7 +283,7 @@ func (s *Set) First(f Facts) int {
 	return s.walk(f, nil)
 }
 
-// firstScanning is First with memory for what scanners find.
+// firstScanning is First with memory for the results of scanners.
 func (s *Set) firstScanning(f Facts) int {
 	var scanned scanned
 	return s.walk(f, &scanned)
@@ -328,8 +327,8 @@ func (s *Set) walk(f Facts, scanned *scanned) int {
 	return int(at - found)
 }
 
-// touch reads what a run will need, in places that do not depend on each other, so that the processor fetches them
-// side by side; the run itself would wait for one after the other.
+// touch reads the data of a run at independent addresses, so that the processor fetches them in parallel. The run
+// itself would wait for one after the other.
 func (s *Set) touch() {
 	l := &s.leaves
 	read := uint32(s.steps[len(s.steps)-1].leaf) | l.code[0].a | l.code[len(l.code)-1].a
@@ -339,10 +338,10 @@ func (s *Set) touch() {
 	if len(l.text) > 0 {
 		read |= uint32(l.text[0])
 	}
-	runtime.KeepAlive(read) // else the compiler drops the reads
+	runtime.KeepAlive(read) // prevents the compiler from removing the reads
 }
 
-// Size is about how many bytes of memory the set holds on to, for caches.
+// Size returns the approximate memory of the set in bytes, for caches.
 func (s *Set) Size() int {
 	size := int(unsafe.Sizeof(*s)) - int(unsafe.Sizeof(s.leaves)) + s.leaves.Size() + len(s.steps)*int(unsafe.Sizeof(step{}))
 	for _, p := range s.programs {
@@ -354,17 +353,17 @@ func (s *Set) Size() int {
 	return size
 }
 
-// scans collects what becomes scanners.
+// scans collects the patterns of future scanners.
 type scans struct {
 	patterns [fieldCount][]pattern
 	bits     int
 }
 
-// adopt takes one text test of a program and gives the test that replaces it.
+// adopt collects one text test of a program and returns the test that replaces it.
 func (c *scans) adopt(p *Program, t *test) test {
 	own := test{code: codeScanned, field: t.field, negate: t.negate, a: uint32(c.bits)}
 	add := func(text string, how uint8) {
-		if text != "" { // a free place of a hash table
+		if text != "" { // not a free place of a hash table
 			c.patterns[t.field] = append(c.patterns[t.field], pattern{text, uint16(own.a), how})
 		}
 	}
@@ -395,13 +394,13 @@ func (c *scans) finish() (made []*scanner) {
 	return made
 }
 
-// scanned is what scanners have found during a run.
+// scanned holds the results of scanners during a run.
 type scanned struct {
-	fields uint32 // those that have been scanned
+	fields uint32 // fields that were scanned
 	bits   [maxTests / 64]uint64
 }
 
-// scan finds out which of a field's tests hold.
+// scan finds the tests of a field that hold.
 func (s *Set) scan(field Field, f Facts, found *scanned) {
 	found.fields |= 1 << field
 	for _, one := range s.scanners {
@@ -415,7 +414,7 @@ func (s *Set) scan(field Field, f Facts, found *scanned) {
 	}
 }
 
-// constant reports whether a test has the same outcome for everybody at any time, and which.
+// constant reports whether a test has the same result for everybody at any time, and that result.
 func (t *test) constant() (is, holds bool) {
 	switch t.code {
 	case codeNever:
@@ -426,7 +425,7 @@ func (t *test) constant() (is, holds bool) {
 	return false, false
 }
 
-// leafKey is the same for two tests, of whatever programs, only if they have the same outcome by definition.
+// leafKey is equal for two tests, of any programs, only if their results are always equal.
 type leafKey struct {
 	test string
 	zone *zone

@@ -11,13 +11,13 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// first is what a Set must answer, the programs asked one by one.
+// first is the expected result of a Set: the programs one by one.
 func first(programs []*rule.Program, v *visitor) int {
 	return slices.IndexFunc(programs, func(p *rule.Program) bool { return p.Eval(v) })
 }
 
-// checkSet makes programs that share conditions, some that always or never hold among them, and compares their set
-// with them for some random visitors.
+// checkSet generates programs that share conditions, some of them constant, and compares their set with them for
+// several random visitors.
 func checkSet(t *testing.T, seed1, seed2 uint64) {
 	t.Helper()
 	a := author{rand.New(rand.NewPCG(seed1, seed2))}
@@ -79,7 +79,7 @@ func FuzzSet(f *testing.F) {
 	f.Fuzz(checkSet)
 }
 
-// A set of more conditions than can be joined answers all the same.
+// A set of more conditions than can be joined gives the same result.
 func TestSet_too_large_to_be_joined(t *testing.T) {
 	t.Parallel()
 	never := compile(t, leaf("os", "equals", `"BeOS"`), nil)
@@ -99,7 +99,7 @@ func TestSet_too_large_to_be_joined(t *testing.T) {
 	}
 }
 
-// More zones than the number in a test can tell.
+// More zones than an operand of a test can number.
 func TestSet_of_many_zones(t *testing.T) {
 	t.Parallel()
 	v := visitor{now: at(t, "2026-03-04T12:00:30Z")}
@@ -117,7 +117,7 @@ func TestSet_of_many_zones(t *testing.T) {
 	}
 }
 
-// askedVisitor counts how often each fact is asked for.
+// askedVisitor counts the calls for each fact.
 type askedVisitor struct {
 	*visitor
 	asked map[rule.Field]int
@@ -134,13 +134,13 @@ func TestSet_asks_once(t *testing.T) {
 	if got := rule.NewSet(tenRules(t)).First(v); got != 9 {
 		t.Fatalf("rule %d", got)
 	}
-	// One condition on the device, in all ten rules, and one on the language and one on the country in each.
+	// One condition on the device in all ten rules, and in each rule one on the language and one on the country.
 	if got := fmt.Sprint(v.asked); got != fmt.Sprint(map[rule.Field]int{rule.FieldDevice: 1, rule.FieldLanguage: 10, rule.FieldCountry: 10}) {
 		t.Errorf("asked for %v", got)
 	}
 }
 
-// Not parallel: AllocsPerRun counts the whole process.
+// Not parallel: AllocsPerRun measures the whole process.
 func TestSet_allocates_nothing(t *testing.T) {
 	s, v := rule.NewSet(tenRules(t)), browsing(t)
 	if n := testing.AllocsPerRun(100, func() { s.First(v) }); n != 0 {

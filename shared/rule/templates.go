@@ -2,7 +2,7 @@ package rule
 
 import "encoding/json"
 
-// Template is a condition group for a common purpose, ready to be used as a rule's conditions.
+// Template is a condition group for a common purpose, ready to use in a rule.
 type Template struct {
 	Key         string          `json:"key"`
 	Name        string          `json:"name"`
@@ -10,7 +10,7 @@ type Template struct {
 	Conditions  json.RawMessage `json:"conditions"`
 }
 
-// Templates returns the templates in the order in which they are offered. The caller owns what it gets.
+// Templates returns the templates in display order. The caller owns the result.
 func Templates() []Template {
 	return []Template{
 		{
@@ -36,7 +36,7 @@ func Templates() []Template {
 		{
 			Key:         "MULTILANG_CN",
 			Name:        "Simplified Chinese",
-			Description: "Visitors whose browser prefers Simplified Chinese, or Chinese without saying which.",
+			Description: "Visitors whose browser prefers Simplified Chinese, or Chinese without a script or region.",
 			Conditions: json.RawMessage(`{"operator":"OR","conditions":[` +
 				`{"type":"language","operator":"in","value":["zh-CN","zh-SG","zh-MY","zh"]},` +
 				`{"type":"language","operator":"starts_with","value":"zh-Hans"}]}`),

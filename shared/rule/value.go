@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// value reads and checks what a condition compares with. The condition's kind and operator are in order.
+// value parses and validates the value of a condition with a valid kind and operator.
 func (p *parser) value(c *condition, v *value, at *path) {
 	switch c.kind {
 	case kindTime:
@@ -56,7 +56,7 @@ func (p *parser) listFits(v *value, at *path) bool {
 	return false
 }
 
-// text checks one string to compare with and returns it without the white space around it.
+// text validates one string and returns it without surrounding white space.
 func (p *parser) text(c *condition, v *value, at *path) string {
 	s := strings.TrimSpace(v.text)
 	switch {
@@ -65,7 +65,7 @@ func (p *parser) text(c *condition, v *value, at *path) string {
 	case len(s) > maxString:
 		p.report(at, "value must be at most %d bytes long", maxString)
 	case c.op != opEquals && c.op != opNotEquals && !c.op.list():
-		// A part of a name is compared, so the name's own form does not bind it.
+		// Operators that compare a part of a name accept values that are not valid names.
 	case c.kind == kindDevice:
 		if !strings.EqualFold(s, "MOBILE") && !strings.EqualFold(s, "DESKTOP") && !strings.EqualFold(s, "TABLET") {
 			p.report(at, "value must be one of MOBILE, DESKTOP, TABLET")
@@ -80,13 +80,13 @@ func (p *parser) text(c *condition, v *value, at *path) string {
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// keyed is one key of an object value: what it may be called and where its value goes.
+// keyed is one key of an object value: its names and the destination of its value.
 type keyed struct {
 	name string
 	to   **value
 }
 
-// object takes an object's values apart; an absent one, null and "" all read as nil.
+// object reads an object's values. An absent value, null and "" all read as nil.
 func (p *parser) object(v *value, at *path, known ...keyed) {
 	var names []string
 	for _, k := range known {
@@ -134,7 +134,7 @@ func (p *parser) timeValue(c *condition, v *value, at *path) {
 		c.to = p.requiredClock(end, at.child("end"), "end")
 		return
 	}
-	// "before 18:00" may be written {end: "18:00"}, as the end of an open range.
+	// "before 18:00" may be written as {end: "18:00"}, the end of an open range.
 	if c.op == opBefore && start == nil && end != nil {
 		c.from = p.clock(end, at.child("end"), "end")
 		return
@@ -153,7 +153,7 @@ func (p *parser) requiredClock(v *value, at *path, name string) int {
 	return p.clock(v, at, name)
 }
 
-// clock reads HH:MM into minutes of the day.
+// clock parses HH:MM into minutes of the day.
 func (p *parser) clock(v *value, at *path, name string) int {
 	s := strings.TrimSpace(v.text)
 	if v.shape == shapeText && len(s) == 5 && s[2] == ':' {
@@ -166,7 +166,7 @@ func (p *parser) clock(v *value, at *path, name string) int {
 	return 0
 }
 
-// digits reads two decimal digits, -1 if they are none.
+// digits parses two decimal digits, or returns -1.
 func digits(s string) int {
 	a, b := s[0]-'0', s[1]-'0'
 	if a > 9 || b > 9 {
@@ -214,7 +214,7 @@ func (p *parser) dayValue(c *condition, v *value, at *path) {
 	}
 }
 
-// day reads a day of the week into its bit: 1 Monday to 7 Sunday, 0 being Sunday too.
+// day parses a day of the week into its bit: 1 Monday to 7 Sunday; 0 also means Sunday.
 func (p *parser) day(v *value, at *path) uint8 {
 	if v.shape == shapeNumber || v.shape == shapeText {
 		n, err := strconv.ParseUint(strings.TrimSpace(v.text), 10, 8)

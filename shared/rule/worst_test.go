@@ -12,14 +12,14 @@ import (
 	"github.com/shortline/shortline/shared/rule"
 )
 
-// attack is a way to make a link's rules expensive: the conditions of one rule, none of which must ever hold, so that all are
-// looked at, and the visitors for whom they cost most.
+// attack makes a link's rules expensive: the conditions of one rule, none of which ever holds, so that all are
+// evaluated, and the visitors with the highest cost.
 type attack struct {
 	rule     func(a author, number int) []map[string]any
 	visitors func(a author, rules [][]map[string]any) []*visitor
 }
 
-// sent are the types whose values a visitor chooses freely, and how long they may be.
+// sent lists the types whose values a visitor chooses freely, and their maximum lengths.
 var sent = []struct {
 	typ   string
 	field rule.Field
@@ -42,10 +42,11 @@ func (a author) condition(i int, op string, value any) map[string]any {
 	return map[string]any{"type": sent[i%len(sent)].typ, "operator": op, "value": value}
 }
 
-// Letters of one byte, of two that fold to others, of three that are folded slowly, and of four.
+// Letters of one byte, of two bytes that fold to others, of three bytes that fold slowly, and of four bytes.
 var alphabets = [][]string{strings.Split("abcdefghijklmnopqrstuvwxyz", ""), strings.Split("абвгдежзийклмнопςσ", ""), strings.Split("ⰰⰱⰲⰳⰴⰵⰶⰷᲐᲑᲒᲓ", ""), strings.Split("𐐀𐐁𐐂𐐃𐐨𐐩𐐪𐐫", "")}
 
-// wandering visitors lead a scanner far from the root, again and again, through texts that it doesn't meet otherwise.
+// wandering visitors lead a scanner far from the root, again and again, through texts that it does not visit
+// otherwise.
 func wandering(a author, rules [][]map[string]any) []*visitor {
 	var texts [fieldsOfSent][]string
 	for _, r := range rules {
@@ -82,7 +83,7 @@ func wandering(a author, rules [][]map[string]any) []*visitor {
 
 const fieldsOfSent = 7
 
-// broken visitors send bytes that are no UTF-8: each of them folds to three.
+// broken visitors send bytes that are not UTF-8; each folds to three bytes.
 func broken(author, [][]map[string]any) []*visitor {
 	v := &visitor{now: 1_780_000_000_000}
 	for _, s := range sent {
@@ -141,7 +142,7 @@ func attacks() map[string]attack {
 			zones := []string{"America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Europe/Berlin", "Africa/Casablanca", "Asia/Tokyo", "America/Sao_Paulo", "Europe/London"}
 			for i := range 100 {
 				all = append(all, map[string]any{"type": "time", "operator": "between", "value": map[string]any{
-					// An hour, in no zone the one of the visits, and a different one each time.
+					// An hour that contains the visits in no zone, and a different one each time.
 					"start": fmt.Sprintf("00:%02d", i%30), "end": fmt.Sprintf("00:%02d", 30+number%30), "timezone": zones[i%len(zones)]}})
 			}
 			return all
@@ -170,7 +171,7 @@ func attacks() map[string]attack {
 	return all
 }
 
-// worst makes the rules of an attack, as many as are accepted.
+// worst generates the rules of an attack, as many as are accepted.
 func worst(t testing.TB, attack attack) (programs []*rule.Program, work rule.Work, visitors []*visitor) {
 	a := author{rand.New(rand.NewPCG(1, 1))}
 	var accepted [][]map[string]any
@@ -200,8 +201,8 @@ func worst(t testing.TB, attack attack) (programs []*rule.Program, work rule.Wor
 	return programs, work, attack.visitors(a, accepted)
 }
 
-// Whatever rules are accepted, the estimate bounds them, and what a visitor sends decides nothing by itself: the conditions
-// of an attack hold for nobody.
+// The estimate bounds the cost of any accepted rules. The conditions of an attack hold for nobody, so a visitor's
+// values do not end the evaluation early.
 func TestH2_WorstAcceptedRules(t *testing.T) {
 	t.Parallel()
 	for name, attack := range attacks() {
@@ -221,8 +222,7 @@ func TestH2_WorstAcceptedRules(t *testing.T) {
 	}
 }
 
-// BenchmarkWork_worst_accepted is what the limit is calibrated by: the time that each attack takes, beside what the
-// estimate allows it.
+// BenchmarkWork_worst_accepted calibrates the limit. It reports the time of each attack next to the estimate.
 func BenchmarkWork_worst_accepted(b *testing.B) {
 	for name, attack := range attacks() {
 		b.Run(name, func(b *testing.B) {

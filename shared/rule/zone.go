@@ -8,28 +8,27 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	_ "time/tzdata" // every edge must know the zones that the control plane accepted, also in a bare container
+	_ "time/tzdata" // every edge must know the zones that the control plane accepted, even in a bare container
 )
 
-// The years for which a zone's offsets are kept in a table. Outside of them the answer is the same, only slower.
+// Range of years in a zone's table of offsets. Other years are slower, with the same result.
 var (
 	tableStart = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	tableEnd   = time.Date(2046, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// maxSpans bounds a zone's table: no zone has changed its clock more often than six times a year.
+// maxSpans limits a zone's table. No zone has changed its offset more than six times a year.
 const maxSpans = 140
 
-// zone is a time zone whose offset from UTC can be had fast and without allocating. It is immutable but
-// for a hint.
+// zone is a time zone whose offset is computed quickly and without allocating. It is immutable except for a hint.
 type zone struct {
 	name     string
 	location *time.Location
-	starts   []int64 // Unix seconds, ascending: offsets[i] holds from starts[i] on
+	starts   []int64 // Unix seconds, ascending; offsets[i] applies from starts[i]
 	offsets  []int64 // seconds east of UTC
-	end      int64   // the table says nothing about this second and those after it
-	// recent is the index of the span that was found last. Nearly every visit is in the same one, and a rule set may
-	// name many zones.
+	end      int64   // first Unix second after the table
+	// recent is the index of the last span used. Nearly every visit needs the same one, and a rule set may name many
+	// zones.
 	recent atomic.Uint32
 }
 
@@ -53,7 +52,7 @@ func newZone(loc *time.Location) *zone {
 	return z
 }
 
-// offset returns how many seconds the zone is east of UTC at a Unix second.
+// offset returns the seconds east of UTC at a Unix second.
 func (z *zone) offset(unix int64) int64 {
 	if unix < z.starts[0] || unix >= z.end {
 		_, offset := time.Unix(unix, 0).In(z.location).Zone()
@@ -67,7 +66,7 @@ func (z *zone) offset(unix int64) int64 {
 	return z.offsets[i]
 }
 
-// local returns the wall clock at a Unix millisecond: the minute of the day, and the day of the week from 1 Monday.
+// local returns the wall clock at a Unix millisecond: minute of the day and day of the week, 1 for Monday.
 func (z *zone) local(unixMilli int64) (minute, day int) {
 	unix := floorDiv(unixMilli, 1000)
 	local := unix + z.offset(unix)
@@ -85,7 +84,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// zones remembers what reading a zone's file gave. Its keys are names that exist, so it can't grow without end.
+// zones caches zones by name. Only existing names are keys, so its size is bounded.
 var zones sync.Map // string → *zone
 
 var lastZone atomic.Pointer[zone]
@@ -96,7 +95,7 @@ func namedZone(name string) (*zone, error) {
 	if z, ok := zones.Load(name); ok {
 		return z.(*zone), nil
 	}
-	// Go reads "" as UTC and "Local" as wherever the machine is; neither is an author's zone.
+	// Go reads "" as UTC and "Local" as the zone of the machine. Neither is valid in a condition.
 	if name == "" || strings.EqualFold(name, "Local") {
 		return nil, errNoZone
 	}
@@ -108,8 +107,8 @@ func namedZone(name string) (*zone, error) {
 	return z.(*zone), nil
 }
 
-// zoneOf returns the zone of a location. Programs are compiled with one default location over and over, so the last
-// one used is kept.
+// zoneOf returns the zone of a location. Programs are compiled repeatedly with one default location, so the last one
+// is cached.
 func zoneOf(loc *time.Location) *zone {
 	if z := lastZone.Load(); z != nil && z.location == loc {
 		return z
