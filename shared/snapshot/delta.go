@@ -8,26 +8,26 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Delta is what changed in one incarnation after revision From, up to and including To. Deletes are meant to
-// be applied before Upserts, so that a slug may pass from one link to another within a delta.
+// Delta contains the changes of one incarnation after revision From, up to and including To. Deletes must be applied before
+// Upserts, because a slug may move from one link to another within a delta.
 type Delta struct {
 	Incarnation uint64
 	From, To    uint64
 
-	Upserts []link.Record // each whole, as of To or later
+	Upserts []link.Record // complete records, as of To or later
 	Deletes []Tombstone
 
-	// After is the state hash that must result. The zero value means that the sender doesn't say.
+	// After is the state hash after the delta. The zero value means that the sender does not know it.
 	After StateHash
 }
 
-// Tombstone says that a link is gone. The slug may since belong to another number, which then stays.
+// Tombstone is a deleted link. If the slug belongs to a link with another number by now, that link stays.
 type Tombstone struct {
 	Num  uint64
 	Slug string
 }
 
-// A delta, integers little-endian: magic "SLNKDLTA", format u16, schema u16, body length u32, the body as a
+// Wire form of a delta, integers little-endian: magic "SLNKDLTA", format u16, schema u16, body length u32, the body as a
 // protobuf message, SHA-256 of everything before it, signature length u16, signature (see sign.go; none in the first release).
 const (
 	deltaMagic  = "SLNKDLTA"
@@ -45,11 +45,11 @@ const (
 	maxDelta = 1 << 30
 )
 
-// AppendDelta appends a delta's wire form to b. The upserts must have passed Check. It panics on a delta of more than a
-// gigabyte, for which a full document is the right form.
+// AppendDelta appends the wire form of a delta to b. The upserts must have passed Check. It panics if the delta is larger
+// than a gigabyte; callers send a full document instead.
 func AppendDelta(b []byte, d *Delta) []byte { return AppendSignedDelta(b, d, SigningKey{}) }
 
-// AppendSignedDelta is AppendDelta with a signature, unless the key is the zero value.
+// AppendSignedDelta is AppendDelta with a signature. The zero key signs nothing.
 func AppendSignedDelta(b []byte, d *Delta, key SigningKey) []byte {
 	start := len(b)
 	b = append(b, deltaMagic...)
@@ -86,12 +86,12 @@ func AppendSignedDelta(b []byte, d *Delta, key SigningKey) []byte {
 	return append(b, signature...)
 }
 
-// DecodeDelta verifies and reads a delta. The result shares nothing with b, and takes memory in proportion to
-// it. Errors wrap ErrCorrupt or ErrFormat.
+// DecodeDelta verifies and decodes a delta. The result shares no memory with b, and its size is proportional to that of b.
+// Errors wrap ErrCorrupt or ErrFormat.
 func DecodeDelta(b []byte) (Delta, error) { return DecodeSignedDelta(b, Keys{}) }
 
-// DecodeSignedDelta is DecodeDelta of a delta that one of the keys must have signed, unless they are the zero value. The
-// error wraps ErrUnsigned where none has.
+// DecodeSignedDelta is DecodeDelta, but one of the keys must have signed the delta; otherwise the error wraps ErrUnsigned.
+// Zero Keys require no signature.
 func DecodeSignedDelta(b []byte, keys Keys) (Delta, error) {
 	var d Delta
 	if len(b) < deltaHeader+deltaFooter || string(b[:8]) != deltaMagic {

@@ -16,34 +16,34 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// A full document, all integers little-endian:
+// Wire form of a full document, all integers little-endian:
 //
 //	header   magic "SLNKFULL", format u16, schema u16, reserved u32, incarnation u64, revision u64, CRC-32C u32
-//	chunk    stored bytes u32 (never 0), plain bytes u32, one zstd frame; as many as it takes
+//	chunk    stored bytes u32 (never 0), plain bytes u32, one zstd frame; repeated
 //	trailer  u32 0, count u64, plain bytes u64, state hash 16, SHA-256 32, signature length u16, signature
 //
-// Plain bytes are records, each after its length as a varint; no record crosses a chunk. The SHA-256 covers
-// every byte before it as stored, so it is checked without unpacking and no altered bit goes unseen. Count and
-// hash stand at the end because the document is written as a stream, by someone who doesn't know them before.
-// The signature (Ed25519, 64 bytes, or none) is over the SHA-256; see sign.go. The first release takes no signed document.
+// Plain bytes are records, each after its length as a varint; no record crosses a chunk. The SHA-256 covers every stored
+// byte before it, so it can be checked without decompression and detects every altered bit. Count and hash are at the end
+// because the document is written as a stream, when they are not known yet. The signature (Ed25519, 64 bytes, or none)
+// covers the SHA-256; see sign.go. The first release accepts no signed document.
 const (
 	documentMagic  = "SLNKFULL"
 	documentFormat = 1
 	headerSize     = 36
-	trailerSize    = 8 + 8 + 16 + sha256.Size // after the zero length that announces it
+	trailerSize    = 8 + 8 + 16 + sha256.Size // after the zero length that precedes it
 
-	chunkPlain  = 512 << 10 // a chunk is closed once it is this large
+	chunkPlain  = 512 << 10 // a chunk ends when it is this large
 	chunkHeader = 8
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Limits bound what a reader accepts, so that a hostile document costs bounded memory. Zero fields mean the
-// defaults in parentheses.
+// Limits limit what a reader accepts, so that a hostile document uses bounded memory. Zero fields mean the defaults in
+// parentheses.
 type Limits struct {
-	Links  int   // most links in a document (50 million)
-	Bytes  int64 // most plain bytes in a document (64 GiB)
-	Record int   // most bytes of one record (8 MiB)
+	Links  int   // links in a document (50 million)
+	Bytes  int64 // plain bytes in a document (64 GiB)
+	Record int   // bytes of one record (8 MiB)
 }
 
 func (l Limits) withDefaults() Limits {
@@ -59,7 +59,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Writer writes a full document as a stream. It is for one goroutine. After an error of writing it is spent.
+// Writer writes a full document as a stream. It is not safe for concurrent use. After a write error it cannot be used.
 type Writer struct {
 	w     io.Writer
 	sum   hash.Hash
@@ -74,13 +74,13 @@ type Writer struct {
 	err   error
 }
 
-// NewWriter starts a document of the links as they are at cur, and writes its header to w.
+// NewWriter starts a document of the links at cur, and writes its header to w.
 func NewWriter(w io.Writer, cur Cursor) (*Writer, error) {
 	return newWriter(w, cur, zstd.SpeedDefault)
 }
 
-// NewFastWriter is a Writer that spends less processor time and takes about a fifth more room: for a
-// document that is read again on the same machine.
+// NewFastWriter returns a Writer that uses less processor time and about a fifth more space. It is for documents that stay
+// on the same machine.
 func NewFastWriter(w io.Writer, cur Cursor) (*Writer, error) {
 	return newWriter(w, cur, zstd.SpeedFastest)
 }
@@ -102,11 +102,11 @@ func newWriter(w io.Writer, cur Cursor, level zstd.EncoderLevel) (*Writer, error
 	return d, d.err
 }
 
-// Sign has Close sign the document.
+// Sign sets the key with which Close signs the document.
 func (d *Writer) Sign(key SigningKey) { d.key = key }
 
-// Add writes one link. The document's slugs must be distinct; their order doesn't matter. A link that Check finds
-// fault with is an error that leaves the writer as it was: the caller may go on without it.
+// Add writes one link. The slugs of a document must be distinct; their order does not matter. If Check rejects the link,
+// Add returns its error and writes nothing, so the caller can continue with other links.
 func (d *Writer) Add(r *link.Record) error {
 	if d.err != nil {
 		return d.err
@@ -123,7 +123,7 @@ func (d *Writer) Add(r *link.Record) error {
 	return d.err
 }
 
-// Close writes what is left and the trailer. It doesn't close the underlying writer.
+// Close writes the rest and the trailer. It does not close the underlying writer.
 func (d *Writer) Close() error {
 	if d.err != nil {
 		return d.err
@@ -164,7 +164,7 @@ func (d *Writer) write(b []byte) {
 	}
 }
 
-// appendMessageBody appends a record after its length.
+// appendMessageBody appends the length of a record and the record.
 func appendMessageBody(b []byte, r *link.Record) []byte {
 	at := len(b)
 	b = AppendRecord(append(b, 0), r)
@@ -181,17 +181,17 @@ func appendMessageBody(b []byte, r *link.Record) []byte {
 	return b
 }
 
-// Decode reads a full document and hands over its links one by one. Only when it returns nil has the document
-// been verified to its last byte: the caller builds aside, and uses nothing before that.
+// Decode reads a full document and calls fn for each link. The document is verified only when Decode returns nil, so the
+// caller must not use the links before that.
 //
-// The record that fn gets is overwritten by the next one, but its strings and slices may be kept. An error of
-// fn ends the decoding and is returned. The Cursor is the document's position, valid only without an error.
+// The next call overwrites the record that fn gets, but fn may keep its strings and slices. If fn returns an error, Decode
+// stops and returns that error. The Cursor is the document's position; it is valid only without an error.
 func Decode(r io.Reader, limits Limits, fn func(*link.Record) error) (Cursor, error) {
 	return DecodeSigned(r, limits, Keys{}, fn)
 }
 
-// DecodeSigned is Decode of a document that one of the keys must have signed, unless they are the zero value. The error
-// wraps ErrUnsigned where none has.
+// DecodeSigned is Decode, but one of the keys must have signed the document; otherwise the error wraps ErrUnsigned. Zero
+// Keys require no signature.
 func DecodeSigned(r io.Reader, limits Limits, keys Keys, fn func(*link.Record) error) (Cursor, error) {
 	limits = limits.withDefaults()
 	d := &reader{r: bufio.NewReaderSize(r, 256<<10), sum: sha256.New(), limits: limits, keys: keys}
@@ -200,7 +200,7 @@ func DecodeSigned(r io.Reader, limits Limits, keys Keys, fn func(*link.Record) e
 		return Cursor{}, err
 	}
 
-	// Unpacking runs one chunk ahead of fn: together they bound the time an edge takes to start.
+	// Decompression runs one chunk ahead of fn, because the two together determine how long an edge takes to start.
 	chunks := make(chan []byte, 1)
 	spent := make(chan []byte, 3)
 	for range cap(spent) {
@@ -240,14 +240,14 @@ func DecodeSigned(r io.Reader, limits Limits, keys Keys, fn func(*link.Record) e
 		}
 		spent <- plain[:0]
 	}
-	// The channel is closed, so the trailer is read and the other goroutine writes no more.
+	// The channel is closed, so the other goroutine has read the trailer and has ended.
 	switch {
 	case unpackErr != nil:
 		return Cursor{}, unpackErr
 	case count != d.count:
-		return Cursor{}, corrupt("%d links where the trailer says %d", count, d.count)
+		return Cursor{}, corrupt("%d links, but the trailer has %d", count, d.count)
 	case hash != d.hash:
-		return Cursor{}, corrupt("state hash %v where the trailer says %v", hash, d.hash)
+		return Cursor{}, corrupt("state hash %v, but the trailer has %v", hash, d.hash)
 	}
 	return cur, nil
 }
@@ -262,7 +262,7 @@ type reader struct {
 	hash  StateHash
 }
 
-// full reads exactly len(b) bytes and takes them into the checksum.
+// full reads exactly len(b) bytes and adds them to the checksum.
 func (d *reader) full(b []byte) error {
 	if _, err := io.ReadFull(d.r, b); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -294,9 +294,9 @@ func (d *reader) header() (Cursor, error) {
 	}, nil
 }
 
-// unpack reads chunks until the trailer and checks the checksum.
+// unpack decompresses chunks up to the trailer and verifies the checksum.
 func (d *reader) unpack(chunks chan<- []byte, spent <-chan []byte, stop <-chan struct{}) error {
-	// A chunk is closed by the record that fills it, so it can be longer than chunkPlain by one record.
+	// The record that fills a chunk ends it, so a chunk can be longer than chunkPlain by one record.
 	maxPlain := chunkPlain + d.limits.Record + binary.MaxVarintLen64
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(maxPlain)))
 	if err != nil {
@@ -318,7 +318,7 @@ func (d *reader) unpack(chunks chan<- []byte, spent <-chan []byte, stop <-chan s
 			return err
 		}
 		plainSize := binary.LittleEndian.Uint32(head[4:])
-		// zstd stores what it can't shrink with a few bytes for each 128 KiB: more than that is no chunk.
+		// For data that it cannot compress, zstd adds a few bytes for each 128 KiB. A larger chunk is not valid.
 		if plainSize == 0 || uint64(plainSize) > uint64(maxPlain) || uint64(size) > uint64(plainSize)+uint64(plainSize)>>8+64 {
 			return corrupt("chunk of %d bytes for %d", size, plainSize)
 		}
@@ -342,10 +342,10 @@ func (d *reader) unpack(chunks chan<- []byte, spent <-chan []byte, stop <-chan s
 		}
 		plain, err = dec.DecodeAll(stored[:size], plain[:0])
 		if err != nil {
-			return corrupt("unpack: %v", err)
+			return corrupt("decompress: %v", err)
 		}
 		if len(plain) != int(plainSize) {
-			return corrupt("chunk of %d bytes where %d were announced", len(plain), plainSize)
+			return corrupt("chunk of %d bytes, but its header has %d", len(plain), plainSize)
 		}
 		select {
 		case chunks <- plain:
@@ -369,7 +369,7 @@ func (d *reader) trailer(plainBytes int64) error {
 		return corrupt("checksum")
 	}
 	if bytes := binary.LittleEndian.Uint64(t[8:]); bytes != uint64(plainBytes) {
-		return corrupt("%d bytes where the trailer says %d", plainBytes, bytes)
+		return corrupt("%d bytes, but the trailer has %d", plainBytes, bytes)
 	}
 	d.count = binary.LittleEndian.Uint64(t[:])
 	d.hash = stateHash(t[16:])

@@ -6,18 +6,18 @@ import (
 	"math/bits"
 )
 
-// StateHash is a fingerprint of a set of links that doesn't depend on the order they came in: the sum, modulo
-// 2^128, of a hash of each link's slug, number and revision. Control plane and edges compute it alike, and
-// compare it to notice a change that one of them missed.
+// StateHash is a hash of a set of links that does not depend on their order: the sum, modulo 2^128, of a hash of each
+// link's slug, number and revision. The control plane and the edges compute it in the same way. If the hashes differ, one
+// side missed a change.
 //
-// It covers the revision instead of the record's content because the revision names the content, and because
-// that keeps the hash equal while the two sides know different sets of fields, in the middle of an upgrade.
-// Damage in transport is the checksum's matter. The hash is no defence against somebody who forges.
+// It covers the revision instead of the content, because the revision identifies the content. The hash therefore stays
+// equal during an upgrade, while the two sides know different sets of fields. Checksums detect damage in transport. The
+// hash does not protect against forgery.
 //
-// The zero StateHash is that of no links.
+// The zero StateHash is the hash of no links.
 type StateHash struct{ hi, lo uint64 }
 
-// Add takes a link into the set.
+// Add adds a link to the set.
 func (h *StateHash) Add(slug string, num, revision uint64) {
 	hi, lo := linkHash(slug, num, revision)
 	var carry uint64
@@ -25,7 +25,7 @@ func (h *StateHash) Add(slug string, num, revision uint64) {
 	h.hi, _ = bits.Add64(h.hi, hi, carry)
 }
 
-// Remove takes a link out of the set again.
+// Remove removes a link from the set.
 func (h *StateHash) Remove(slug string, num, revision uint64) {
 	hi, lo := linkHash(slug, num, revision)
 	var borrow uint64
@@ -33,17 +33,17 @@ func (h *StateHash) Remove(slug string, num, revision uint64) {
 	h.hi, _ = bits.Sub64(h.hi, hi, borrow)
 }
 
-// Join takes all links of another set into the set. No link may be in both.
+// Join adds all links of another set. No link may be in both sets.
 func (h *StateHash) Join(other StateHash) {
 	var carry uint64
 	h.lo, carry = bits.Add64(h.lo, other.lo, 0)
 	h.hi, _ = bits.Add64(h.hi, other.hi, carry)
 }
 
-// IsZero reports whether the hash is that of no links, which in a delta means "not stated".
+// IsZero reports whether the hash is that of no links. In a delta that means "unknown".
 func (h StateHash) IsZero() bool { return h == StateHash{} }
 
-// String gives 32 hexadecimal digits.
+// String returns 32 hexadecimal digits.
 func (h StateHash) String() string {
 	b := h.bytes()
 	return hex.EncodeToString(b[:])
@@ -59,8 +59,8 @@ func stateHash(b []byte) StateHash {
 	return StateHash{hi: binary.BigEndian.Uint64(b[:8]), lo: binary.BigEndian.Uint64(b[8:16])}
 }
 
-// The mixing constants are the first 256 bits of the fraction of the golden ratio. They are part of the
-// format: other values give hashes that don't compare.
+// The mixing constants are the first 256 bits of the fraction of the golden ratio. They are part of the wire format and
+// must not change.
 const (
 	mix0 = 0x9e3779b97f4a7c15
 	mix1 = 0xf39cc0605cedc834
@@ -90,8 +90,7 @@ func linkHash(slug string, num, revision uint64) (hi, lo uint64) {
 	return fold(a^n, mix2), fold(b^n, mix0)
 }
 
-// fold multiplies to 128 bits and folds the halves together; the additions keep a zero factor from wiping out
-// what came before it.
+// fold multiplies to 128 bits and combines the halves. The additions keep the state if a factor is zero.
 func fold(x, y uint64) uint64 {
 	hi, lo := bits.Mul64(x, y)
 	return (hi ^ lo) + bits.RotateLeft64(x, 29) + y

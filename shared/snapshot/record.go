@@ -7,12 +7,12 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Schema numbers the set of record fields that this build knows. It grows by one with each field that is
-// added. State that was written under a lower number may lack fields its source had: serve it, but take a
-// full document before going on with deltas.
+// Schema is the number of the set of record fields that this build knows. Each added field increases it by one. State that
+// was written with a lower number may lack fields. An edge serves such a state, but loads a full document before it
+// applies deltas.
 const Schema = 1
 
-// MaxSlug is the longest slug in bytes that a document or delta may carry. The control plane allows fewer.
+// MaxSlug is the maximum length of a slug in a document or delta, in bytes. The control plane allows fewer.
 const MaxSlug = 100
 
 const (
@@ -20,7 +20,7 @@ const (
 	maxWeight = 1 << 31
 )
 
-// Field numbers of a record. They are never reused.
+// Field numbers of a record. A number is never reused.
 const (
 	fieldNum       = 1
 	fieldOwner     = 2
@@ -41,12 +41,12 @@ const (
 	fieldPreview   = 17
 )
 
-// MaxRecord is the most bytes that a record's texts may come to, so that its wire form stays within the readers'
-// default limit.
+// MaxRecord is the maximum size of all texts of a record in bytes. It keeps the wire form within the default limit of
+// readers.
 const MaxRecord = 4 << 20
 
-// Check reports why a record can't travel. Whoever publishes checks each link and leaves out what fails: readers
-// refuse a document or delta whole, and one such record in it would stop every change.
+// Check reports why a record cannot be sent. The publisher checks each link and reduces or omits those that fail, because
+// readers reject a document or delta as a whole: one bad record would stop all changes.
 func Check(r *link.Record) error {
 	size := len(r.Destination) + len(r.Default) + len(r.Title) + len(r.PasswordHash)
 	for _, s := range utmFields(&r.UTM) {
@@ -75,7 +75,7 @@ func Check(r *link.Record) error {
 	return nil
 }
 
-// AppendRecord appends a record's wire form to b. Equal records give equal bytes.
+// AppendRecord appends the wire form of a record to b. Equal records give equal bytes.
 func AppendRecord(b []byte, r *link.Record) []byte {
 	b = appendUint(b, fieldNum, r.Num)
 	b = appendUint(b, fieldOwner, r.Owner)
@@ -126,19 +126,19 @@ func AppendRecord(b []byte, r *link.Record) []byte {
 	return b
 }
 
-// DecodeRecord reads a record's wire form into r, which it overwrites whole. Unknown fields are skipped.
-// What r holds afterwards shares nothing with b. A record without a slug is refused.
+// DecodeRecord decodes a record into r and overwrites all of r. It skips unknown fields and rejects a record without a
+// slug. r shares no memory with b.
 func DecodeRecord(b []byte, r *link.Record) error {
 	return decodeRecord(string(b), r)
 }
 
-// decodeRecord lets the record's strings share s: one allocation for all of them.
+// decodeRecord makes the record's strings share s, so all of them need one allocation.
 func decodeRecord(s string, r *link.Record) error {
 	*r = link.Record{}
 	f := fields{s: s}
 	for f.next() {
 		if f.kind == wireFixed4 || f.kind == wireFixed8 {
-			continue // no field of ours has these types
+			continue // only unknown fields have these types
 		}
 		if isVarint := f.kind == wireVarint; isVarint != varintField(f.number) && f.number <= fieldPreview {
 			return corrupt("record field %d has wire type %d", f.number, f.kind)
@@ -213,7 +213,7 @@ func previewFields(p *link.Preview) [4]*string {
 	return [...]*string{&p.Title, &p.Description, &p.ImageURL, &p.TwitterCard}
 }
 
-// decodeStrings reads a message whose fields 1…n are strings.
+// decodeStrings decodes a message whose fields 1…n are strings.
 func decodeStrings(outer *fields, into []*string) {
 	f := fields{s: outer.bytes}
 	for f.next() {
@@ -238,7 +238,7 @@ func decodeRule(outer *fields) (r link.Rule) {
 		case 3:
 			r.Target = f.bytes
 		case 4:
-			r.Conditions = append([]byte(nil), f.bytes...) // nil where it says that there are none
+			r.Conditions = append([]byte(nil), f.bytes...) // nil if there are none
 		}
 	}
 	outer.err = f.err

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// ErrUnsigned is wrapped where bytes are whole, but no key that is trusted has signed them.
-var ErrUnsigned = errors.New("snapshot: not signed by a key that is trusted")
+// ErrUnsigned is wrapped by the error of a valid document or delta that no trusted key has signed.
+var ErrUnsigned = errors.New("snapshot: not signed by a trusted key")
 
-// What is signed is the SHA-256 of a document or delta after these bytes, which no other use of a key begins with. The
-// magic under the hash tells one from the other.
+// A signature covers these bytes and the SHA-256 of a document or delta. No other use of the key starts with these bytes.
+// The hash covers the magic, which distinguishes documents from deltas.
 const signedContext = "shortline snapshot 1\x00"
 
 func signedMessage(sum []byte) []byte { return append([]byte(signedContext), sum...) }
@@ -23,8 +23,8 @@ func signedMessage(sum []byte) []byte { return append([]byte(signedContext), sum
 // SigningKey signs documents and deltas (Ed25519). The zero value signs nothing.
 type SigningKey struct{ private ed25519.PrivateKey }
 
-// ParseSigningKey reads a key: 32 random bytes in base64, or a private key in PEM (PKCS #8) as openssl makes it. The
-// error doesn't show it. "" is the zero value.
+// ParseSigningKey parses a key: 32 random bytes in base64, or a private key in PEM (PKCS #8) as openssl writes it. The
+// error does not contain the key. "" gives the zero value.
 func ParseSigningKey(text string) (SigningKey, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -48,7 +48,7 @@ func ParseSigningKey(text string) (SigningKey, error) {
 // IsZero reports whether the key signs nothing.
 func (k SigningKey) IsZero() bool { return len(k.private) == 0 }
 
-// Public is the key that others trust, as ParseKeys reads it; "" of the zero value.
+// Public returns the public key in the form that ParseKeys parses; "" for the zero value.
 func (k SigningKey) Public() string {
 	if k.IsZero() {
 		return ""
@@ -56,10 +56,10 @@ func (k SigningKey) Public() string {
 	return base64.StdEncoding.EncodeToString(k.private.Public().(ed25519.PublicKey))
 }
 
-// String keeps the key out of what is printed.
+// String hides the key when it is printed.
 func (k SigningKey) String() string { return "***" }
 
-// GoString keeps it out of %#v.
+// GoString hides the key in %#v.
 func (k SigningKey) GoString() string { return "***" }
 
 func (k SigningKey) sign(sum []byte) []byte {
@@ -69,10 +69,10 @@ func (k SigningKey) sign(sum []byte) []byte {
 	return ed25519.Sign(k.private, signedMessage(sum))
 }
 
-// Keys are those whose signatures are believed. The zero value believes everything, signed or not.
+// Keys are the trusted public keys. The zero value accepts everything, signed or not.
 type Keys struct{ list []ed25519.PublicKey }
 
-// ParseKeys reads public keys: 32 bytes in base64 each, with commas between them. "" is the zero value.
+// ParseKeys parses comma-separated public keys of 32 bytes in base64 each. "" gives the zero value.
 func ParseKeys(text string) (k Keys, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part == "" {
@@ -85,15 +85,15 @@ func ParseKeys(text string) (k Keys, err error) {
 		k.list = append(k.list, key)
 	}
 	if len(k.list) == 0 && strings.TrimSpace(text) != "" {
-		return Keys{}, errors.New("there is no key in it")
+		return Keys{}, errors.New("contains no key")
 	}
 	return k, nil
 }
 
-// IsZero reports whether everything is believed.
+// IsZero reports whether no signature is required.
 func (k Keys) IsZero() bool { return len(k.list) == 0 }
 
-// Names are the keys as ParseKeys reads them, each once and in order.
+// Names returns the distinct keys in base64, sorted.
 func (k Keys) Names() []string {
 	names := make([]string, 0, len(k.list))
 	for _, key := range k.list {
@@ -103,7 +103,7 @@ func (k Keys) Names() []string {
 	return slices.Compact(names)
 }
 
-// check reports whether a signature, empty if there is none, is to be believed.
+// check returns an error unless the signature is by one of the keys. An empty signature means that there is none.
 func (k Keys) check(sum, signature []byte) error {
 	switch {
 	case len(signature) != 0 && len(signature) != ed25519.SignatureSize:
@@ -119,5 +119,5 @@ func (k Keys) check(sum, signature []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: the signature is another's, or of other bytes", ErrUnsigned)
+	return fmt.Errorf("%w: the signature is by another key or of other bytes", ErrUnsigned)
 }

@@ -1,8 +1,8 @@
-// Package snapshot is the language in which the control plane tells edges what links there are: full
-// documents and deltas, versioned and checksummed, and the port they come through.
+// Package snapshot defines how the control plane sends links to edges: full documents and deltas, versioned and
+// checksummed, and the ports Source and Reporter.
 //
-// A revision is a position in the control plane's log of link changes; revisions commit in order and without
-// gaps. An incarnation names one such log: revisions of different incarnations can't be compared.
+// A revision is a position in the control plane's log of link changes. Revisions commit in order and without gaps. An
+// incarnation names one log; revisions of different incarnations cannot be compared.
 package snapshot
 
 import (
@@ -13,26 +13,26 @@ import (
 	"github.com/shortline/shortline/shared/click"
 )
 
-// Cursor is a position in one control plane's log of changes. The zero Cursor is before everything.
+// Cursor is a position in the log of changes of one control plane. The zero Cursor is before all changes.
 type Cursor struct {
 	Incarnation uint64
 	Revision    uint64
 }
 
-// ErrTooOld is returned by Source.Changes when the log no longer reaches back to the cursor, or the cursor is
-// of another incarnation: take a full document.
+// ErrTooOld is returned by Source.Changes if the log no longer reaches back to the cursor, or if the cursor is of another
+// incarnation. The edge then needs a full document.
 var ErrTooOld = errors.New("snapshot: the cursor is too old, take a full document")
 
 // Source provides links to an edge. Snapshot and Changes return the wire format (see Decode and DecodeDelta), so an edge
 // in the same process runs the same code as an edge across a network. Implementations are safe for concurrent use.
 // Package snapshottest holds their conformance suite.
 type Source interface {
-	// Snapshot opens the newest full document. The caller closes it, and must not use a document before it
-	// has read and verified all of it.
+	// Snapshot opens a full document, which may lack the newest revisions. The caller closes it, and must not use it
+	// before it has read and verified all of it.
 	Snapshot(ctx context.Context) (io.ReadCloser, error)
 
-	// Changes returns the delta after the cursor as soon as there is one. It may return (nil, nil) when
-	// nothing changed for a while: ask again. The bytes belong to the caller. See WithAsker.
+	// Changes waits for a delta after the cursor and returns it. It may return (nil, nil) if nothing changed for some
+	// time; the caller then calls it again. The bytes belong to the caller. See WithAsker.
 	Changes(ctx context.Context, after Cursor) ([]byte, error)
 }
 
@@ -43,58 +43,58 @@ type Reporter interface {
 	Report(ctx context.Context, s Status) (Answer, error)
 }
 
-// Status is what an edge says of itself. Fields that an older edge doesn't send are zero.
+// Status is the report of an edge. Fields that an older edge does not send are zero.
 type Status struct {
-	Edge      string   `json:"edge"` // the instance's id
+	Edge      string   `json:"edge"` // id of the instance
 	Version   string   `json:"version"`
 	Cursor    Cursor   `json:"cursor"`
 	StateHash string   `json:"stateHash"`
 	Links     int      `json:"links"`
-	SetAside  []string `json:"setAside"` // slugs of links that could not be used, at most 100
-	Refused   string   `json:"refused"`  // why the last document was refused, "" if it was not
+	SetAside  []string `json:"setAside"` // slugs of links that cannot be used, at most 100
+	Refused   string   `json:"refused"`  // why the last document was rejected, "" if it was accepted
 	Spool     struct {
 		Bytes   int64  `json:"bytes"`
 		Pending int64  `json:"pending"` // clicks not yet acknowledged
 		Dropped uint64 `json:"dropped"`
-		// OldestMs is how long the oldest click has waited, in milliseconds; 0 if none waits or it is not known.
+		// OldestMs is the age of the oldest pending click in milliseconds; 0 if there is none or the age is unknown.
 		OldestMs int64 `json:"oldestMs"`
 	} `json:"spool"`
 
-	// Run is drawn anew at each start of an edge, and Before is that of the start before: two processes with one id
-	// are told from one that was started again. "" where the edge doesn't say.
+	// Run is a random name of this start of the edge, and Before is the name of the previous start. They distinguish two
+	// processes with one id from a restart. Older edges send "".
 	Run    string `json:"run"`
 	Before string `json:"before"`
-	// Address is where the edge answers, as its operator would say it; "" if it doesn't say.
+	// Address is the address of the edge for its operator; older edges send "".
 	Address string `json:"address"`
-	// Name and Region are EDGE_NAME and REGION; "" where the operator has not set them.
+	// Name and Region are EDGE_NAME and REGION; "" if they are not set.
 	Name   string `json:"name,omitempty"`
 	Region string `json:"region,omitempty"`
-	// SetAsideCount is how many links could not be used, those beyond the first 100 included.
+	// SetAsideCount is the number of links that cannot be used, including those beyond the first 100.
 	SetAsideCount int `json:"setAsideCount"`
-	// SetAsideReasons says of those in SetAside, by slug, what is wrong with each, in at most 200 bytes.
+	// SetAsideReasons is the reason for each slug in SetAside, in at most 200 bytes.
 	SetAsideReasons map[string]string `json:"setAsideReasons,omitempty"`
-	// Repairs are the orders carried out since the last report that arrived, at most MaxOrders.
+	// Repairs are the results of orders since the last report that arrived, at most MaxOrders.
 	Repairs []Repair `json:"repairs,omitempty"`
 }
 
-// MaxOrders is how many orders one answer holds at most.
+// MaxOrders is the maximum number of orders in one answer.
 const MaxOrders = 64
 
 // Repair reports what an edge could do about an order: a request to ship a range of its clicks again.
 type Repair struct {
 	click.Range
-	Held uint64 `json:"held"` // of the clicks, how many are shipped once more
-	// Refused says why none or not all of them are; "" if all are.
+	Held uint64 `json:"held"` // number of clicks that the edge ships again
+	// Refused is the reason if the edge does not ship all of them again; "" otherwise.
 	Refused string `json:"refused,omitempty"`
-	// Again says that the same order may succeed later.
+	// Again reports whether the same order may succeed later.
 	Again bool `json:"again,omitempty"`
 }
 
-// Answer is what the control plane says to a status.
+// Answer is the control plane's answer to a report.
 type Answer struct {
 	Orders []click.Range `json:"orders,omitempty"`
 }
 
-// ErrTwin is wrapped by a Reporter's error when another live edge has the same id. The edge must not ship clicks until
-// a report is taken: with two edges under one id, clicks of one pass for repetitions of the other's.
+// ErrTwin is wrapped by a Reporter's error if another live edge has the same id. The edge must not ship clicks until a
+// report is accepted: with two edges under one id, clicks of one edge would count as repetitions of the other's.
 var ErrTwin = errors.New("another live edge has the same id")

@@ -6,19 +6,19 @@ import (
 	"fmt"
 )
 
-// ErrCorrupt is wrapped by every error that says: these bytes are not a whole, unaltered document or delta.
-// Whoever gets it keeps what it had.
+// ErrCorrupt is wrapped by errors for bytes that are not a complete, unaltered document or delta. The receiver keeps its
+// present state.
 var ErrCorrupt = errors.New("snapshot: damaged or foreign bytes")
 
-// ErrFormat is wrapped where the bytes may be sound but are of a format that this build can't read.
+// ErrFormat is wrapped by errors for a format that this build cannot read; the bytes may be valid.
 var ErrFormat = errors.New("snapshot: unknown format")
 
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(format, args...))
 }
 
-// Records travel in the protocol buffers wire format (varints and length-delimited fields), written by hand
-// so that a record costs no reflection and no generated code. Readers skip fields they don't know.
+// Records use the protocol buffers wire format (varints and length-delimited fields). The code is written by hand, without
+// reflection and generated code. Readers skip unknown fields.
 const (
 	wireVarint = 0
 	wireFixed8 = 1
@@ -50,12 +50,11 @@ func appendString[T string | []byte](b []byte, field int, v T) []byte {
 	return append(b, v...)
 }
 
-// appendMessage writes a nested message, also where it is empty: an element of a list counts even if all its
-// fields are zero.
+// appendMessage appends a nested message, even if it is empty: an element of a list counts even if all its fields are zero.
 func appendMessage(b []byte, field int, write func([]byte) []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(field)<<3|wireBytes)
-	// The length is not known yet: most messages are below 128 bytes, so one byte is kept for it and the
-	// content moves only when that was too little.
+	// The length is not known yet. Most messages are shorter than 128 bytes, so one byte is reserved for the length, and
+	// the content is moved only if it needs more.
 	at := len(b)
 	b = write(append(b, 0))
 	n := len(b) - at - 1
@@ -71,8 +70,7 @@ func appendMessage(b []byte, field int, write func([]byte) []byte) []byte {
 	return b
 }
 
-// fields walks the fields of one message held in a string, so that what it yields can be kept without
-// another copy.
+// fields iterates over the fields of a message in a string. Field contents share that string, so they need no copy.
 type fields struct {
 	s   string
 	err error
@@ -118,7 +116,7 @@ func (f *fields) next() bool {
 
 func (f *fields) take(n uint64) bool {
 	if n > uint64(len(f.s)) {
-		f.err = corrupt("field %d is cut off", f.number)
+		f.err = corrupt("field %d is truncated", f.number)
 		return false
 	}
 	f.bytes, f.s = f.s[:n], f.s[n:]
