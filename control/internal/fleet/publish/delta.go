@@ -11,13 +11,13 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// maxRemembered bounds how many deltas to the newest revision are kept for other edges at the same cursor.
+// maxRemembered is how many deltas to the newest revision are cached for other edges at the same cursor.
 const maxRemembered = 16
 
-// maxBytes is about how large a delta may get before a full document, which is a stream, is the better answer.
+// maxBytes is the approximate maximum size of a delta. Beyond it edges need a full document, which is sent as a stream.
 const maxBytes = 64 << 20
 
-// weight is about the size of what may be large in a record.
+// weight is the approximate size of a record.
 func weight(r *link.Record) int {
 	n := 500
 	for i := range r.Rules {
@@ -29,19 +29,19 @@ func weight(r *link.Record) int {
 	return n
 }
 
-// deltas builds deltas one at a time, remembers the newest ones, and keeps count of the state hash.
+// deltas caches the newest deltas and the state hash. One delta is built at a time.
 type deltas struct {
 	building sync.Mutex
-	to       uint64 // of all in ready
-	ready    map[uint64][]byte
+	to       uint64            // end of all deltas in ready
+	ready    map[uint64][]byte // by the revision after which they start
 
 	mu    sync.Mutex
-	known bool // whether revision and hash belong together
+	known bool // rev and hash are valid
 	rev   uint64
 	hash  snapshot.StateHash
 }
 
-// know takes over the hash of the state at a revision, unless a newer one is known.
+// know records the hash of the state at a revision, unless a newer one is known.
 func (d *deltas) know(rev uint64, hash snapshot.StateHash) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -50,13 +50,13 @@ func (d *deltas) know(rev uint64, hash snapshot.StateHash) {
 	}
 }
 
-// deltaAfter encodes what changed after a revision, which is below the newest one.
+// deltaAfter encodes the changes after a revision, which must be lower than the newest one.
 func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, err error) {
 	d := &p.delta
 	d.building.Lock()
 	defer d.building.Unlock()
 	if b := d.ready[after]; b != nil && d.to >= p.store.KnownRevision() {
-		return bytes.Clone(b), nil // hundreds of edges wake at once and ask the same
+		return bytes.Clone(b), nil // hundreds of edges wake at once and ask for the same delta
 	}
 	err = p.store.View(ctx, func(c store.Conn) error {
 		incarnation, to, err := c.Head(ctx)
@@ -64,7 +64,7 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 			return err
 		}
 		if after >= to {
-			// Another log than the one that was waited on: a database put back in place.
+			// The database was restored from a backup while the caller waited.
 			return snapshot.ErrTooOld
 		}
 		changes, list, err := p.since(ctx, c, after, to)
@@ -100,9 +100,9 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 	return wire, err
 }
 
-// hashAt is the hash of the state that c sees, at revision to. It goes on from the last known hash by the changes
-// since, which are at hand where that hash belongs to revision after; where they can't be had, all links are
-// counted.
+// hashAt returns the hash of the state in c, at revision to. It updates the last known hash by the changes since then. The
+// parameters changes and list are those after revision after. If the log does not contain the changes, it hashes all
+// links.
 func (p *Publisher) hashAt(ctx context.Context, c store.Conn, to, after uint64, changes []store.Change, list []store.Link) (snapshot.StateHash, error) {
 	d := &p.delta
 	d.mu.Lock()
@@ -138,7 +138,7 @@ func (p *Publisher) hashAt(ctx context.Context, c store.Conn, to, after uint64, 
 	return hash, nil
 }
 
-// since reads what changed after a revision, and the links that it happened to and that are still there.
+// since reads the changes after a revision, and the changed links that still exist.
 func (p *Publisher) since(ctx context.Context, c store.Conn, after, to uint64) ([]store.Change, []store.Link, error) {
 	if after > to {
 		return nil, nil, snapshot.ErrTooOld

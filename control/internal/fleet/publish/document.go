@@ -14,10 +14,10 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// page is how many links are held in memory at a time while a document is built.
+// page is the number of links in memory while a document is built.
 const page = 500
 
-// document is a full document in a file that has no name any more: it goes when its last reader lets go.
+// document is a full document in an unlinked file. The file is freed when its last reader closes it.
 type document struct {
 	file   *os.File
 	size   int64
@@ -44,8 +44,8 @@ func (r *documentReader) Close() error {
 	return nil
 }
 
-// Snapshot is snapshot.Source's. The document may be a little older than the newest revision: the edge goes on
-// with Changes from where it ends. What is returned can also seek.
+// Snapshot implements snapshot.Source. The document may lack the newest revisions; the edge then continues with Changes. The
+// returned reader also implements io.Seeker.
 func (p *Publisher) Snapshot(ctx context.Context) (io.ReadCloser, error) {
 	select {
 	case p.building <- struct{}{}:
@@ -55,7 +55,7 @@ func (p *Publisher) Snapshot(ctx context.Context) (io.ReadCloser, error) {
 	}
 	fresh, err := p.fresh(ctx, p.kept)
 	if err != nil {
-		return nil, fmt.Errorf("look for changes since the last document: %w", err)
+		return nil, fmt.Errorf("count changes since the last document: %w", err)
 	}
 	if !fresh {
 		d, err := p.build(ctx)
@@ -69,7 +69,7 @@ func (p *Publisher) Snapshot(ctx context.Context) (io.ReadCloser, error) {
 	return &documentReader{SectionReader: io.NewSectionReader(p.kept.file, 0, p.kept.size), doc: p.kept}, nil
 }
 
-// fresh reports whether an edge that takes the document can go on from it with a small delta.
+// fresh reports whether a small delta leads from the document to the newest revision.
 func (p *Publisher) fresh(ctx context.Context, d *document) (bool, error) {
 	if d == nil {
 		return false, nil

@@ -7,11 +7,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// counts is what was done since the start.
+// counts holds the counters since the start.
 type counts struct {
 	held           atomic.Int64
 	builds, failed atomic.Uint64
-	took           atomic.Int64 // ns, of the builds that succeeded
+	took           atomic.Int64 // ns, of successful builds
 }
 
 func (c *counts) built(err error, took time.Duration) {
@@ -24,20 +24,20 @@ func (c *counts) built(err error, took time.Duration) {
 }
 
 var (
-	heldDesc   = prometheus.NewDesc("shortline_publish_held_requests", "Edges that wait for changes.", nil, nil)
-	buildsDesc = prometheus.NewDesc("shortline_publish_documents_total", "Full documents that were built.", nil, nil)
+	heldDesc   = prometheus.NewDesc("shortline_publish_held_requests", "Requests for link changes that are held now.", nil, nil)
+	buildsDesc = prometheus.NewDesc("shortline_publish_documents_total", "Full documents built.", nil, nil)
 	tookDesc   = prometheus.NewDesc("shortline_publish_documents_seconds_total", "Time spent building them.", nil, nil)
-	failedDesc = prometheus.NewDesc("shortline_publish_errors_total", "Full documents that could not be built.", nil, nil)
+	failedDesc = prometheus.NewDesc("shortline_publish_errors_total", "Failed builds of full documents.", nil, nil)
 )
 
-// Describe and Collect make the Publisher a prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (p *Publisher) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{heldDesc, buildsDesc, tookDesc, failedDesc} {
 		ch <- d
 	}
 }
 
-// Collect reads the counters.
+// Collect implements prometheus.Collector.
 func (p *Publisher) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
 	total := func(d *prometheus.Desc, v float64) {

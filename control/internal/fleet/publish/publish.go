@@ -1,10 +1,9 @@
-// Package publish tells edges what links there are: it builds full documents and deltas from the store and its
-// log of link changes. A Publisher answers edges in the same process and across the network alike; what they
-// report is not its matter.
+// Package publish builds full documents and deltas of the links from the store and its log of link changes. A Publisher is
+// the snapshot.Source of edges in the same process and across the network.
 //
-// It promises that a document and a delta show one moment of the store each, that a delta leads from exactly the
-// state at its From to exactly the state at its To, and that a full document is built once for many edges. Who
-// may ask is left to others: documents hold password hashes.
+// Each document and each delta is a consistent view of the store. A delta leads exactly from the state at its From to the
+// state at its To. One full document serves many edges. Callers authorize edges, because documents contain password
+// hashes.
 package publish
 
 import (
@@ -19,41 +18,39 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Config is how a Publisher works; the zero value is usable.
+// Config has a working zero value.
 type Config struct {
-	// BaseURL is where preview images are served, such as "https://sho.rt".
+	// BaseURL is the address of preview images, such as "https://sho.rt".
 	BaseURL string
-	// Dir is where full documents are kept while they are in use; "" means the system's folder for such files.
+	// Dir is the folder of full documents while they are in use; "" means the system's temporary folder.
 	Dir string
-	// Hold is how long Changes waits for news; 0 means 25 s.
+	// Hold is how long Changes waits for a change; 0 means 25 s.
 	Hold time.Duration
-	// MaxBehind is how many entries of the log of changes the kept document may lack before another one is
-	// built; 0 means 2,000.
+	// MaxBehind is how many entries of the log of changes the kept document may lack before it is rebuilt; 0 means 2,000.
 	MaxBehind int
-	// MaxDelta is how many entries of the log a delta may cover before a full document is the better answer;
-	// 0 means 50,000.
+	// MaxDelta is how many entries of the log a delta may cover; beyond it edges need a full document. 0 means 50,000.
 	MaxDelta int
-	// Keep is how many revisions the log of changes remembers; 0 means 100,000.
+	// Keep is how many revisions the log of changes keeps; 0 means 100,000.
 	Keep uint64
-	// Key signs documents and deltas, each once for all edges; the zero value signs nothing.
+	// Key signs documents and deltas; the zero value signs nothing.
 	Key snapshot.SigningKey
-	// Logger receives what Run has to say; nil means slog.Default().
+	// Logger is nil for slog.Default().
 	Logger *slog.Logger
 }
 
-// Publisher is a snapshot.Source but for Report. It is safe for concurrent use.
+// Publisher implements snapshot.Source. It is safe for concurrent use.
 type Publisher struct {
 	cfg   Config
 	store *store.Store
 
-	building chan struct{} // a token: who holds it looks after kept
+	building chan struct{} // capacity 1: the holder may use kept
 	kept     *document     // the newest full document, nil before the first
 
 	delta  deltas
 	counts counts
 }
 
-// New makes a Publisher of an open store.
+// New returns a Publisher of an open store.
 func New(s *store.Store, cfg Config) *Publisher {
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
 	if cfg.Hold == 0 {
@@ -74,13 +71,13 @@ func New(s *store.Store, cfg Config) *Publisher {
 	return &Publisher{cfg: cfg, store: s, building: make(chan struct{}, 1)}
 }
 
-// Run keeps the log of changes from growing for ever, and lets go of the kept document at the end.
+// Run trims the log of changes regularly until ctx ends, then releases the kept document.
 func (p *Publisher) Run(ctx context.Context) error {
 	every := time.NewTicker(10 * time.Minute)
 	defer every.Stop()
 	for {
 		if err := p.Trim(ctx); err != nil && ctx.Err() == nil {
-			p.cfg.Logger.Error("trimming the log of link changes failed", "error", err.Error())
+			p.cfg.Logger.Error("log of link changes not trimmed", "error", err.Error())
 		}
 		select {
 		case <-every.C:
@@ -94,8 +91,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 	}
 }
 
-// Trim forgets the changes that are more than Keep revisions old. Edges that are farther behind take a full
-// document.
+// Trim deletes changes that are more than Keep revisions old. Edges that are farther behind need a full document.
 func (p *Publisher) Trim(ctx context.Context) error {
 	head, err := p.store.Revision(ctx)
 	if err != nil || head <= p.cfg.Keep {
@@ -105,8 +101,8 @@ func (p *Publisher) Trim(ctx context.Context) error {
 	return err
 }
 
-// Changes is snapshot.Source's: one delta from the cursor to the newest revision, as soon as there is one; nil
-// when there was none for Config.Hold.
+// Changes implements snapshot.Source. It returns one delta from the cursor to the newest revision, or nil after Config.Hold
+// without a change.
 func (p *Publisher) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, error) {
 	wait, cancel := context.WithTimeout(ctx, p.cfg.Hold)
 	defer cancel()
@@ -129,8 +125,8 @@ func (p *Publisher) Changes(ctx context.Context, after snapshot.Cursor) ([]byte,
 	return b, err
 }
 
-// comparable refuses a cursor of another log, and one from the future of this log, which a database has that was
-// restored from a backup.
+// comparable rejects a cursor of another incarnation, and a cursor beyond the newest revision. The latter happens after the
+// database was restored from a backup.
 func (p *Publisher) comparable(ctx context.Context, after snapshot.Cursor) error {
 	incarnation, head, err := p.store.Head(ctx)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Record is what an edge needs to know of a link. Preview images get addresses below base, which has no trailing
-// slash.
+// Record returns the record of a link for edges. Preview images get addresses below base, which has no trailing slash.
 func Record(l *store.Link, base string) link.Record {
 	r := link.Record{
 		Num: l.Num, Owner: l.Owner, Revision: l.Revision,
@@ -31,12 +30,12 @@ func Record(l *store.Link, base string) link.Record {
 	return r
 }
 
-// record is Record, as small as it must be to travel: a link that is too large, which the use cases don't let in,
-// loses what makes it so and leads to its plain destination, and no other link suffers.
+// record is Record, but a link that snapshot.Check rejects loses its rules, variants and preview and leads to its
+// destination, so that it does not block other links. The use cases do not accept such links.
 func (p *Publisher) record(l *store.Link) link.Record {
 	r := Record(l, p.cfg.BaseURL)
 	if err := snapshot.Check(&r); err != nil {
-		p.cfg.Logger.Error("a link is published without its rules, variants and preview", "url_id", l.ID, "error", err.Error())
+		p.cfg.Logger.Error("oversized link published without rules", "url_id", l.ID, "error", err.Error())
 		r.Rules, r.Variants, r.Preview = nil, nil, link.Preview{}
 	}
 	return r
@@ -45,7 +44,7 @@ func (p *Publisher) record(l *store.Link) link.Record {
 func id(s string) link.ID {
 	u, err := uuid.Parse(s)
 	if err != nil {
-		panic("BUG: the store gave an id that is no UUID: " + s)
+		panic("BUG: id in the store is not a UUID: " + s)
 	}
 	return link.ID(u)
 }
