@@ -29,22 +29,23 @@ const socketFile = "backup.sock"
 // deliveryPatience is how long a backup waits for clicks on their way from the spool to the click store.
 const deliveryPatience = time.Minute
 
-// copied is what a backup is made of.
+// copied writes backups of a data folder.
 type copied struct {
 	dir    string
 	links  *store.Store
 	clicks *duckdb.Store
-	// delivered waits until the click store has every click that was counted so far. Nil says that the program is
-	// stopped: then the spool is copied too.
+	// delivered waits until the click store has every click that was recorded so far. It is nil if the program is
+	// stopped; the spool is then copied too.
 	delivered func(context.Context) error
 }
 
-// to writes a backup into a new folder. A standalone can be started with that folder as its DATA_DIR.
+// to writes a backup into a new folder, which can be the DATA_DIR of another standalone.
 //
-// The order matters. The spool of a running program is not copied: an edge's clicks are numbered there, and a copy that is
-// older than the click store would give numbers out twice. Instead its clicks are waited for, and the copy starts as a
-// new edge. Links are copied after clicks, so that the copy knows the link of every click. Images are copied before and
-// after the links: before, so that none is missing that was deleted meanwhile, and after, so that none is that is new.
+// The order matters. The spool of a running program is not copied, because it numbers the edge's clicks: a copy that is
+// older than the click store would assign numbers twice. Instead, the backup waits until the clicks are delivered, and the
+// copy starts as a new edge. Links are copied after clicks, so that the copy contains the link of every click. Images are
+// copied before and after the links: before, to include images that are deleted during the backup, and after, to include
+// new ones.
 func (c *copied) to(ctx context.Context, to string) (_ *backup.Manifest, err error) {
 	f, err := backup.Create(to)
 	if err != nil {
@@ -56,7 +57,7 @@ func (c *copied) to(ctx context.Context, to string) (_ *backup.Manifest, err err
 		err := c.delivered(wait)
 		cancel()
 		if err != nil {
-			return nil, fmt.Errorf("clicks wait in the spool, and the click store has not taken them within %s: %w", deliveryPatience, err)
+			return nil, fmt.Errorf("clicks in the spool were not delivered to the click store within %s: %w", deliveryPatience, err)
 		}
 	}
 	m := &backup.Manifest{Kind: "standalone"}
@@ -79,7 +80,7 @@ func (c *copied) to(ctx context.Context, to string) (_ *backup.Manifest, err err
 		return nil, err
 	}
 	if err := f.Copy(filepath.Join(c.dir, secretsFile), secretsFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err // without the file the secrets are settings
+		return nil, err // without the file, the secrets are in the settings
 	}
 	return m, f.Finish(m)
 }
@@ -90,16 +91,16 @@ type backups struct {
 	log *slog.Logger
 }
 
-// Run serves until ctx ends. Without a socket the program goes on: only backups have to wait until it is stopped.
+// Run serves until ctx ends. If the socket cannot be opened, backups are possible only while the program is stopped.
 func (b *backups) Run(ctx context.Context) error {
 	path := filepath.Join(b.dir, socketFile)
-	_ = os.Remove(path) // one that a killed process has left; the databases' locks keep a second process away
+	_ = os.Remove(path) // left by a killed process; the locks of the databases prevent a second process
 	ln, err := net.Listen("unix", path)
 	if err == nil {
 		err = os.Chmod(path, 0o600)
 	}
 	if err != nil {
-		b.log.Warn("no socket for backups: `standalone backup` works only while the program is stopped", "error", err.Error())
+		b.log.Warn("backup socket unavailable", "error", err.Error(), "effect", "standalone backup works only while the program is stopped")
 		<-ctx.Done()
 		return nil
 	}
@@ -133,7 +134,7 @@ func (b *backups) Run(ctx context.Context) error {
 func (b *backups) answer(w http.ResponseWriter, r *http.Request) {
 	var asked struct{ Dir string }
 	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&asked); err != nil || !filepath.IsAbs(asked.Dir) {
-		http.Error(w, "no absolute path of a folder was sent", http.StatusBadRequest)
+		http.Error(w, "the absolute path of a folder is required", http.StatusBadRequest)
 		return
 	}
 	m, err := b.to(r.Context(), asked.Dir)
@@ -143,12 +144,12 @@ func (b *backups) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.log.Info("backup written", "dir", asked.Dir, "links", m.Links, "clicks", m.Clicks)
-	_ = json.NewEncoder(w).Encode(m) // the backup is there, whether or not the caller still is
+	_ = json.NewEncoder(w).Encode(m) // the backup is complete even if the caller is gone
 }
 
 // backupCommand is `standalone backup DIR`.
 var backupCommand = cli.Command{
-	Name: "backup", Args: "DIR", About: "write a backup into a new folder, which can serve as DATA_DIR; standalone may run meanwhile",
+	Name: "backup", Args: "DIR", About: "write a backup into a new folder, which can be used as DATA_DIR; standalone may be running",
 	New: func() config.Validator { return new(folder) },
 	Run: func(ctx context.Context, s config.Validator, args []string, stdout, _ io.Writer) error {
 		private()
@@ -162,20 +163,20 @@ var backupCommand = cli.Command{
 		}
 		fmt.Fprintf(stdout, "%s holds %d links and %d clicks\n", to, m.Links, m.Clicks)
 		if _, ok := m.Files[secretsFile]; !ok {
-			fmt.Fprintln(stdout, "JWT_SECRET and ENCRYPTION_KEY are settings and not part of the backup: keep them elsewhere.")
+			fmt.Fprintln(stdout, "The backup does not contain JWT_SECRET and ENCRYPTION_KEY, because they are settings: store them separately.")
 		}
 		return nil
 	},
 }
 
-// backup asks the running program, or copies the files itself if none runs.
+// backup asks the running program for a backup, or copies the files itself if none is running.
 func (s *folder) backup(ctx context.Context, to string) (*backup.Manifest, error) {
 	m, running, err := askRunning(ctx, filepath.Join(s.DataDir, socketFile), to)
 	if running {
 		return m, err
 	}
 	if _, err := os.Stat(filepath.Join(s.DataDir, linksFile)); err != nil {
-		return nil, fmt.Errorf("DATA_DIR holds nothing to back up: %w", err)
+		return nil, fmt.Errorf("DATA_DIR contains no data: %w", err)
 	}
 	err = s.with(ctx, func(o *opened) error {
 		m, err = (&copied{dir: s.DataDir, links: o.links, clicks: o.clicks}).to(ctx, to)
@@ -184,7 +185,7 @@ func (s *folder) backup(ctx context.Context, to string) (*backup.Manifest, error
 	return m, err
 }
 
-// askRunning asks the program behind the socket. running is false if there is none.
+// askRunning requests a backup from the program behind the socket. running is false if there is none.
 func askRunning(ctx context.Context, socket, to string) (m *backup.Manifest, running bool, err error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", socket)
@@ -206,7 +207,7 @@ func askRunning(ctx context.Context, socket, to string) (m *backup.Manifest, run
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		why, _ := io.ReadAll(io.LimitReader(res.Body, 4096)) // whatever of it can be had
+		why, _ := io.ReadAll(io.LimitReader(res.Body, 4096)) // a partial message is better than none
 		return nil, true, errors.New(string(bytes.TrimSpace(why)))
 	}
 	return m, true, json.NewDecoder(res.Body).Decode(&m)

@@ -15,14 +15,14 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// opened is what a command on clicks works on.
+// opened holds the stores that a command on clicks uses.
 type opened struct {
 	links  *store.Store
 	clicks *duckdb.Store
 	geo    *visitor.Geo
 }
 
-// onClicks makes a command that works on the data folder of a standalone that is stopped.
+// onClicks returns a command for the data folder of a stopped standalone.
 func onClicks(name, args, about string, f func(ctx context.Context, o *opened, args []string, out io.Writer) error) cli.Command {
 	return cli.Command{
 		Name: name, Args: args, About: about + "; standalone must be stopped",
@@ -33,16 +33,16 @@ func onClicks(name, args, about string, f func(ctx context.Context, o *opened, a
 	}
 }
 
-// folder are the settings of such a command.
+// folder holds the settings of such a command.
 type folder struct {
-	DataDir string `env:"DATA_DIR" envDefault:"./data" help:"holds everything, generated secrets included"`
-	GeoDB   string `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
+	DataDir string `env:"DATA_DIR" envDefault:"./data" help:"holds all data, including generated secrets"`
+	GeoDB   string `env:"GEO_DB" help:"comma-separated geo database files (mmdb)"`
 }
 
-// Validate accepts every folder: whether it holds anything is seen when it is opened.
+// Validate accepts every folder. Opening it shows whether it contains data.
 func (s *folder) Validate() error { return nil }
 
-// with opens the stores for f.
+// with opens the stores, calls f, and closes them.
 func (s *folder) with(ctx context.Context, f func(*opened) error) (err error) {
 	if err := complete(s.DataDir, true); err != nil {
 		return err

@@ -7,17 +7,16 @@ import (
 	"path/filepath"
 )
 
-// The databases in a data folder.
+// Database files in a data folder.
 const (
 	linksFile  = "shortline.db"
 	clicksFile = "clicks.duckdb"
 )
 
-// complete refuses a folder that was used and has lost a part since. A new part in its place would go unnoticed and do
-// harm: links are numbered from 1 again, and the clicks of those that are gone would count for them; new keys open
-// nothing that was sealed.
+// complete rejects a folder that was used before and now lacks a file. A new file in its place would do harm without being
+// noticed: new links would get the numbers, and so the clicks, of lost links, and new keys cannot decrypt old data.
 func complete(dir string, secretsGiven bool) error {
-	parts := []string{secretsFile, linksFile, clicksFile} // in the order in which a first start makes them
+	parts := []string{secretsFile, linksFile, clicksFile} // in the order in which a first start creates them
 	if secretsGiven {
 		parts = parts[1:]
 	}
@@ -27,7 +26,7 @@ func complete(dir string, secretsGiven bool) error {
 		switch {
 		case err == nil && info.Size() > 0:
 			if lacking != "" {
-				return fmt.Errorf("DATA_DIR: %s holds %s, but %s is missing or empty: put it back from the same backup, or begin anew in an empty folder", dir, name, lacking)
+				return fmt.Errorf("DATA_DIR: %s holds %s, but %s is missing or empty: restore it from the same backup, or start with an empty folder", dir, name, lacking)
 			}
 		case err == nil || os.IsNotExist(err):
 			if lacking == "" {
@@ -40,8 +39,8 @@ func complete(dir string, secretsGiven bool) error {
 	return nil
 }
 
-// inPlace is a check that the links' file is the one that was opened. A program whose folder was deleted or exchanged would go
-// on with files that nobody can reach, and lose with its end all that it has taken in.
+// inPlace returns a readiness check that the database of links is still the file that was opened. If the folder is deleted
+// or replaced, the program continues with unlinked files, and would lose all new data on exit.
 func inPlace(dir string) (func(context.Context) error, error) {
 	path := filepath.Join(dir, linksFile)
 	opened, err := os.Stat(path)
@@ -54,7 +53,7 @@ func inPlace(dir string) (func(context.Context) error, error) {
 			return err
 		}
 		if !os.SameFile(opened, now) {
-			return fmt.Errorf("%s is another file than the one that was opened", path)
+			return fmt.Errorf("%s is not the file that was opened", path)
 		}
 		return nil
 	}, nil

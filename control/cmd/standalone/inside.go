@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// inside is a listener without a network: the edge dials the API through it. Its connections are net.Pipe's, whose
-// deadlines behave as net/http needs them (it sets one in the past to wake a reader, and takes it back).
+// inside is an in-memory listener through which the edge dials the API. Its connections are from net.Pipe, whose deadlines
+// behave as net/http expects: it sets a deadline in the past to wake a reader, and removes it again.
 type inside struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -19,10 +19,10 @@ func newInside() *inside {
 	return &inside{conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// insideAddr is the peer that the API sees. It must be trusted to say for whom it asks.
+// insideAddr is the peer address that the API sees. It must be a trusted proxy, so that the API uses the visitor's address.
 var insideAddr = netip.MustParseAddrPort("127.0.0.1:1")
 
-// Dial connects to whoever accepts.
+// Dial returns a connection to the accepting side.
 func (l *inside) Dial(ctx context.Context) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
@@ -54,7 +54,7 @@ func (l *inside) Close() error {
 // Addr implements net.Listener.
 func (l *inside) Addr() net.Addr { return net.TCPAddrFromAddrPort(insideAddr) }
 
-// addressed gives a pipe's end an address that can be parsed.
+// addressed is the end of a pipe with an address that can be parsed.
 type addressed struct{ net.Conn }
 
 func (addressed) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(insideAddr) }

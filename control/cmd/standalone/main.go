@@ -1,5 +1,5 @@
-// Command standalone is Shortline in one process with nothing to install: an edge and a control plane on one
-// address, with SQLite for links, DuckDB for clicks, and the spool read directly instead of through Kafka.
+// Command standalone is Shortline in one process: an edge and a control plane on one address. It stores links in SQLite and
+// clicks in DuckDB, and reads the spool directly instead of through Kafka.
 package main
 
 import (
@@ -21,11 +21,11 @@ func main() {
 		},
 		Commands: []cli.Command{
 			backupCommand,
-			onClicks("verify-clicks", "", "look for clicks that are missing and for reports that would not agree with the clicks",
+			onClicks("verify-clicks", "", "find missing clicks, and reports that do not match the clicks",
 				func(ctx context.Context, o *opened, _ []string, out io.Writer) error {
 					return commands.VerifyClicks(ctx, o.clicks, out)
 				}),
-			onClicks("reclassify", commands.ReclassifyArgs, "enrich clicks again with the present geo database and list of bots",
+			onClicks("reclassify", commands.ReclassifyArgs, "enrich clicks again with the present geo database and bot list",
 				func(ctx context.Context, o *opened, args []string, out io.Writer) error {
 					return commands.Reclassify(ctx, args, o.links, o.clicks, o.geo, out, out)
 				}),

@@ -20,7 +20,7 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// run is the program: it returns when ctx ends and everything has stopped, or when a part fails.
+// run runs the program. It returns when ctx ends and all parts have stopped, or when a part fails.
 func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error) {
 	log, err := ops.NewLogger(stderr, s.LogFormat, s.LogLevel)
 	if err != nil {
@@ -60,7 +60,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	}
 	defer func() { err = errors.Join(err, clicks.Close()) }()
 
-	// The API is reached over a connection in memory. Its other end is the edge, which says for whom it asks.
+	// The edge forwards API requests over in-memory connections, with the visitor's address in a header.
 	within := newInside()
 	cfg := app.Config{Settings: s.Settings, DataDir: s.DataDir}
 	cfg.TrustedProxies = strings.Trim(cfg.TrustedProxies+","+insideAddr.Addr().String(), ",")
@@ -97,7 +97,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	return g.Run(ctx)
 }
 
-// openGeo opens the databases that are set, or waits for those that `make geo` puts into the data folder.
+// openGeo opens the configured databases, or waits for those that `make geo` writes to the data folder.
 func openGeo(dir, path string) (*visitor.Geo, error) {
 	cfg := visitor.GeoConfig{Path: path, Cache: filepath.Join(dir, "geo")}
 	if cfg.Path == "" {
@@ -110,22 +110,22 @@ func openGeo(dir, path string) (*visitor.Geo, error) {
 	return visitor.OpenGeoWith(cfg)
 }
 
-// greet tells where to go next. The password goes to standard output only, never to the log.
+// greet prints the addresses and the first password. The password is never logged.
 func (s *settings) greet(w io.Writer, password, opsAddr string, geo *visitor.Geo) {
 	fmt.Fprintf(w, "\n  Shortline is at     %s\n  API documentation   %s/api\n", s.BaseURL, s.BaseURL)
 	if opsAddr != "" {
 		fmt.Fprintf(w, "  metrics and health  http://%s/metrics\n", opsAddr)
 	}
 	if password != "" {
-		fmt.Fprintf(w, "\n  first admin         %s\n  password            %s\n  (shown this once; sign in and change it under Account)\n", s.AdminEmail, password)
+		fmt.Fprintf(w, "\n  first admin         %s\n  password            %s\n  (shown only once; sign in and change it under Account)\n", s.AdminEmail, password)
 	}
 	if geo.Version() == "" {
-		fmt.Fprint(w, "\n  There is no geo database yet, so countries are unknown; `make geo` fetches a free one.\n")
+		fmt.Fprint(w, "\n  There is no geo database yet, so countries are unknown; `make geo` downloads a free one.\n")
 	}
 	fmt.Fprintln(w)
 }
 
-// check adds to /readyz what has to happen before the program can serve.
+// check adds checks to /readyz: all parts have started, and links are loaded.
 func check(op *ops.Server, started <-chan struct{}, data *edge.Edge) {
 	op.AddCheck("start", func(context.Context) error {
 		select {
@@ -137,7 +137,7 @@ func check(op *ops.Server, started <-chan struct{}, data *edge.Edge) {
 	})
 	op.AddCheck("links", func(context.Context) error {
 		if !data.Ready() {
-			return errors.New("the links are not loaded yet")
+			return errors.New("links not loaded yet")
 		}
 		return nil
 	})
