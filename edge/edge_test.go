@@ -369,7 +369,7 @@ func TestEdge_a_bad_configuration_names_every_problem(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, part := range []string{"LISTEN_ADDR", "BASE_URL", "DATA_DIR", "TRUSTED_PROXIES", "BRAND_LOGO_URL", "source", "sink"} {
+	for _, part := range []string{"LISTEN_ADDR", "BASE_URL", "DATA_DIR", "TRUSTED_PROXIES", "BRAND_LOGO_URL", "Deps.Links", "Deps.Sink"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not in: %v", part, err)
 		}

@@ -1,5 +1,5 @@
-// Command edge answers visitors in one region: links from the control plane at CONTROL_URL, clicks to Kafka. With
-// everything behind it away it goes on, from its own disk, also through a restart.
+// Command edge answers visitors in one region. It gets links from the control plane at CONTROL_URL and sends clicks to
+// Kafka. If both are down, it continues to serve from its own disk, also after a restart.
 package main
 
 import (
@@ -29,8 +29,8 @@ var edgeProgram = cli.Program{
 
 func main() { edgeProgram.Main() }
 
-// run is the program: it returns when ctx ends and everything has stopped, or when a part fails. It needs neither
-// the control plane nor Kafka to start.
+// run runs the program. It returns when ctx ends and all parts have stopped, or when a part fails. It starts without the
+// control plane and without Kafka.
 func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	log, err := ops.NewLogger(stderr, s.LogFormat, s.LogLevel)
 	if err != nil {
@@ -90,7 +90,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	}
 	op.AddCheck("links", func(context.Context) error {
 		if !e.Ready() {
-			return errors.New("no links have been loaded yet")
+			return errors.New("links not loaded yet")
 		}
 		return nil
 	})

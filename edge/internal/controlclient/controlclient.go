@@ -1,10 +1,10 @@
-// Package controlclient is a snapshot.Source across the network: it asks a control plane for links.
+// Package controlclient is the HTTP client of the control plane: a snapshot.Source, a snapshot.Reporter and a
+// lockout.Exchange.
 //
-// It owns the HTTP of it: the token, what an answer may take, and how a dead connection is told from a silent one.
-// It promises that every call ends soon after its context, and by itself when nothing comes any more; that a
-// document whose transfer breaks is resumed where it broke, if the control plane still has the same one; and that
-// the token goes to the control plane's own address only and appears in no error. It leaves to package agent when
-// to ask again, and whether to believe what came.
+// It owns the HTTP protocol: the token, the limits of answers, and the detection of dead connections. Every call ends soon
+// after its context, and by itself when no data arrives. A document whose transfer breaks is resumed at the same byte, if
+// the control plane still has the same document. The token is sent only to the control plane's own address and appears in
+// no error. Package agent decides when to retry and whether to accept a document.
 package controlclient
 
 import (
@@ -29,29 +29,28 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Config says where the control plane is. URL and Token are required.
+// Config holds the settings of a Client. URL and Token are required.
 type Config struct {
-	URL   string        // of the control plane, such as https://control.example.com
-	Token config.Secret // one of those that it knows
+	URL   string        // such as https://control.example.com
+	Token config.Secret // one of the control plane's tokens
 
-	// TLS is for https; nil means the system's authorities and no certificate of our own.
+	// TLS is used for https; nil means the system's authorities and no client certificate.
 	TLS *tls.Config
 
-	// Hold is how long the control plane may take to answer when there is no news; 0 means 40 s, as it promises to
-	// answer within 25.
+	// Hold is the timeout of a held request; 0 means 40 s, because the control plane answers within 25 s.
 	Hold time.Duration
-	// Stall is how long an answer that has begun may bring nothing; 0 means 15 s.
+	// Stall is the timeout between two reads of an answer; 0 means 15 s.
 	Stall time.Duration
 }
 
-// Validate reports every problem, without showing the token.
+// Validate reports all problems in one error, which does not contain the token.
 func (c Config) Validate() error {
 	var problems []error
 	if u, err := url.Parse(c.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		problems = append(problems, errors.New("CONTROL_URL: must be an absolute http or https URL without user, query and fragment"))
 	}
 	if c.Token == "" || strings.ContainsAny(c.Token.Reveal(), " \t\r\n") {
-		problems = append(problems, errors.New("EDGE_TOKEN: is required, and has no spaces in it"))
+		problems = append(problems, errors.New("EDGE_TOKEN: is required and must not contain spaces"))
 	}
 	if c.Hold < 0 || c.Stall < 0 {
 		problems = append(problems, fmt.Errorf("controlclient: negative duration: hold %v, stall %v", c.Hold, c.Stall))
@@ -60,18 +59,18 @@ func (c Config) Validate() error {
 }
 
 const (
-	maxDelta    = 256 << 20 // far above what a control plane sends instead of a snapshot
-	maxComplain = 200       // bytes of an error's text that are repeated
-	resumes     = 5         // of one document
-	maxAnswer   = 64 << 10  // to a status
+	maxDelta    = 256 << 20 // far above the largest delta that a control plane sends
+	maxComplain = 200       // bytes of an error message of the control plane
+	resumes     = 5         // per document
+	maxAnswer   = 64 << 10  // bytes of an answer to a report
 )
 
-// Client is a snapshot.Source, safe for concurrent use.
+// Client is safe for concurrent use.
 type Client struct {
 	cfg   Config
 	base  string
 	http  *http.Client
-	ahead atomic.Pointer[time.Duration] // nil until an answer came
+	ahead atomic.Pointer[time.Duration] // nil before the first answer
 }
 
 var (
@@ -80,14 +79,14 @@ var (
 	_ lockout.Exchange  = (*Client)(nil)
 )
 
-// New makes a client. It connects to nobody. The error names every problem of the settings.
+// New returns a Client. It does not connect yet. The error names all problems of the settings.
 func New(cfg Config) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	cfg.Hold = cmp.Or(cfg.Hold, 40*time.Second)
 	cfg.Stall = cmp.Or(cfg.Stall, 15*time.Second)
-	// A peer that is gone without a word shows within half a minute, also while it is expected to be silent.
+	// Keep-alives detect a dead peer within half a minute, also while a request is held.
 	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
 	return &Client{
 		cfg:  cfg,
@@ -102,7 +101,7 @@ func New(cfg Config) (*Client, error) {
 				IdleConnTimeout:       time.Minute,
 				MaxIdleConnsPerHost:   4,
 				MaxConnsPerHost:       8,
-				DisableCompression:    true, // documents are compressed by themselves
+				DisableCompression:    true, // documents are compressed already
 				ForceAttemptHTTP2:     true,
 				HTTP2:                 &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second},
 			},
@@ -111,10 +110,10 @@ func New(cfg Config) (*Client, error) {
 	}, nil
 }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// call makes one request. The answer's body ends the call's context when it is closed or stalls.
+// call makes one request. The body of the response cancels the context of the request when it is closed or stalls.
 func (c *Client) call(ctx context.Context, method, path string, body []byte, header http.Header) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
@@ -133,13 +132,13 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, hea
 	}
 	c.compareClocks(res)
 	b := &watched{body: res.Body, ctx: ctx, cancel: cancel, stall: c.cfg.Stall}
-	b.watchdog = time.AfterFunc(b.stall, func() { cancel(fmt.Errorf("nothing came for %v", b.stall)) })
+	b.watchdog = time.AfterFunc(b.stall, func() { cancel(fmt.Errorf("no data for %v", b.stall)) })
 	b.watchdog.Stop()
 	res.Body = b
 	return res, nil
 }
 
-// watched is a body that fails when nothing comes for a while.
+// watched is a body whose Read fails if no data arrives for some time.
 type watched struct {
 	body     io.ReadCloser
 	ctx      context.Context
@@ -149,7 +148,7 @@ type watched struct {
 }
 
 func (w *watched) Read(b []byte) (int, error) {
-	// The time a caller takes between reads is not the control plane's.
+	// The time between two reads belongs to the caller, so the watchdog runs only during reads.
 	w.watchdog.Reset(w.stall)
 	n, err := w.body.Read(b)
 	w.watchdog.Stop()
@@ -167,18 +166,18 @@ func (w *watched) Close() error {
 	return w.body.Close()
 }
 
-// refusal is the error of an answer that is not what was asked for. It closes the answer.
+// refusal returns the error for an unexpected status, and closes the response.
 func refusal(res *http.Response) error {
 	defer res.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(res.Body, maxComplain)) // without it the status says enough
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxComplain)) // optional: the status is enough
 	err := fmt.Errorf("control plane answers %s: %q", res.Status, strings.TrimSpace(string(text)))
 	if after := res.Header.Get("Retry-After"); after != "" {
-		err = fmt.Errorf("%w (again in %.10s s)", err, after)
+		err = fmt.Errorf("%w (retry after %.10s s)", err, after)
 	}
 	return err
 }
 
-// Changes is snapshot.Source's.
+// Changes implements snapshot.Source.
 func (c *Client) Changes(ctx context.Context, after snapshot.Cursor) ([]byte, error) {
 	query := url.Values{
 		"incarnation": {strconv.FormatUint(after.Incarnation, 10)},
@@ -232,18 +231,18 @@ func (c *Client) Report(ctx context.Context, s snapshot.Status) (answer snapshot
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return answer, fmt.Errorf("read the answer to a status: %w", err)
+		return answer, fmt.Errorf("read the answer to a report: %w", err)
 	}
-	if res.StatusCode != http.StatusOK || len(text) == 0 { // an older control plane has nothing to say
+	if res.StatusCode != http.StatusOK || len(text) == 0 { // older control planes send no orders
 		return answer, nil
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return snapshot.Answer{}, fmt.Errorf("read the answer to a status: %w", err)
+		return snapshot.Answer{}, fmt.Errorf("read the answer to a report: %w", err)
 	}
 	return answer, nil
 }
 
-// Snapshot is snapshot.Source's.
+// Snapshot implements snapshot.Source.
 func (c *Client) Snapshot(ctx context.Context) (io.ReadCloser, error) {
 	res, err := c.call(ctx, http.MethodGet, "snapshot", nil, nil)
 	if err != nil {
@@ -255,13 +254,13 @@ func (c *Client) Snapshot(ctx context.Context) (io.ReadCloser, error) {
 	return &document{client: c, ctx: ctx, body: res.Body, tag: res.Header.Get("ETag"), size: res.ContentLength, left: resumes}, nil
 }
 
-// document is a body that goes on after its connection broke.
+// document is a body that resumes after its connection broke.
 type document struct {
 	client *Client
 	ctx    context.Context // of the call that opened it
 	body   io.ReadCloser
 	tag    string
-	size   int64 // -1 if it was not said
+	size   int64 // -1 if unknown
 	at     int64
 	left   int
 }
@@ -281,7 +280,7 @@ func (d *document) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// resume asks for the rest of the same document.
+// resume requests the rest of the same document.
 func (d *document) resume() error {
 	if d.tag == "" || d.size < 0 || d.left == 0 {
 		return errors.New("not possible")
@@ -296,7 +295,7 @@ func (d *document) resume() error {
 		!strings.HasPrefix(res.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.at)) {
 		if res.StatusCode == http.StatusOK {
 			res.Body.Close()
-			return errors.New("there is another document by now")
+			return errors.New("the document has changed")
 		}
 		return refusal(res)
 	}
