@@ -1,5 +1,5 @@
-// Package cli is the command line that the programs which serve have in common: flags, settings from the
-// environment with every problem told at once, commands for operators, and a run that ends with a signal.
+// Package cli is the command line that all servers share: flags, settings from the environment, operators' commands,
+// and a run that ends with a signal. It reports all problems of the settings at once.
 package cli
 
 import (
@@ -19,49 +19,46 @@ import (
 	"github.com/shortline/shortline/shared/service"
 )
 
-// Settings are a program's own, a pointer to a struct for package config.
+// Settings are the settings of one program: a pointer to a struct for package config. Programs embed Port, which
+// implements Operator, and Warnings without any.
 type Settings interface {
 	config.Validator
-	// Operator is the address of the operator's port, "" for none.
+	// Operator returns the address of the operator's port, or "" if there is none.
 	Operator() string
+	// Warnings returns one sentence for each valid setting that is not recommended.
+	Warnings() []string
 }
 
-// Warnings are what settings that are valid say about themselves: things that work and that nobody should want.
-func Warnings(s Settings) []string {
-	if w, ok := s.(interface{ Warnings() []string }); ok {
-		return w.Warnings()
-	}
-	return nil
-}
-
-// Program is one that serves.
+// Program is a server program.
 type Program struct {
-	Name  string // as it is called
+	Name  string
 	About string // one sentence
-	// New makes empty settings; Load fills them, nil means config.Load.
+	// New returns empty settings. Load fills them; nil stands for config.Load.
 	New  func() Settings
 	Load func(Settings) error
 	// Run serves until ctx ends.
 	Run func(ctx context.Context, s Settings, stdout, stderr io.Writer) error
-	// Commands are what the program can do instead of serving, in the order of its help.
+	// Commands are what the program can do instead of serving, in the order in which its help lists them.
 	Commands []Command
 }
 
-// Command is an operator's work that ends by itself, called as PROGRAM NAME ARGUMENTS.
+// Command is a command for operators, called as PROGRAM NAME ARGUMENTS. It ends by itself.
 type Command struct {
 	Name  string
-	Args  string // names of the arguments it takes, with spaces between them
+	Args  string // names of the arguments, separated by spaces
 	About string
-	// New makes the empty settings that it needs, which may be fewer than those of serving; nil means none.
+	// New returns the empty settings of the command; nil means that it has none. They are usually fewer than those of the
+	// server.
 	New func() config.Validator
-	// Run gets as many arguments as Args names. Where Args begins with a bracket they are its own flags, which it parses.
+	// Run gets as many arguments as Args names. If Args begins with a bracket, the command has flags and parses all
+	// arguments itself.
 	Run func(ctx context.Context, s config.Validator, args []string, stdout, stderr io.Writer) error
 }
 
 // Main runs the program and ends the process.
 func (p Program) Main() { os.Exit(p.Command(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// Command is Main without the process: it returns the exit status, which is 2 for a wrong call.
+// Command runs the program and returns the exit status: 2 if it was called with wrong arguments.
 func (p Program) Command(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -101,7 +98,7 @@ func (p Program) Command(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case *check:
 		fmt.Fprintln(stdout, "settings are valid")
-		for _, warning := range Warnings(s) {
+		for _, warning := range s.Warnings() {
 			fmt.Fprintln(stdout, "warning: "+warning)
 		}
 	case *healthy:
@@ -129,7 +126,7 @@ func (p Program) usage(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// command does what the first of the arguments names, or only checks its settings.
+// command runs the command that the first argument names. With check it only checks the settings.
 func (p Program) command(args []string, check bool, stdout, stderr io.Writer) int {
 	at := slices.IndexFunc(p.Commands, func(c Command) bool { return c.Name == args[0] })
 	if at < 0 {
@@ -164,7 +161,7 @@ func (p Program) command(args []string, check bool, stdout, stderr io.Writer) in
 	return 0
 }
 
-// unusable tells what is wrong with settings, and is the exit status.
+// unusable prints what is wrong with the settings and returns the exit status.
 func (p Program) unusable(stderr io.Writer, err error) int {
 	fmt.Fprintf(stderr, "%s: the settings are not usable:\n", p.Name)
 	for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -173,10 +170,10 @@ func (p Program) unusable(stderr io.Writer, err error) int {
 	return 1
 }
 
-// ready asks a running program.
+// ready asks the running program at addr whether it is ready.
 func ready(addr string) error {
 	if addr == "" {
-		return errors.New("OPS_ADDR is off, so nobody can be asked")
+		return errors.New("OPS_ADDR is off, so readiness is unknown")
 	}
 	client := http.Client{Timeout: 2 * time.Second}
 	res, err := client.Get("http://" + addr + "/readyz")
@@ -185,7 +182,7 @@ func ready(addr string) error {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		why, _ := io.ReadAll(io.LimitReader(res.Body, 4096)) // whatever of it can be had
+		why, _ := io.ReadAll(io.LimitReader(res.Body, 4096)) // part of the text is better than none
 		return fmt.Errorf("not ready: %s", strings.TrimSpace(string(why)))
 	}
 	return nil

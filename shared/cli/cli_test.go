@@ -22,6 +22,8 @@ type settings struct {
 
 func (s *settings) Operator() string { return s.Addr }
 
+func (s *settings) Warnings() []string { return []string{"TEST_PROGRAM_OPS is not recommended"} }
+
 func (s *settings) Validate() error {
 	if s.Bad {
 		return errors.Join(errors.New("TEST_PROGRAM_BAD: is set"), errors.New("TEST_PROGRAM_OPS: is wrong too"))
@@ -68,7 +70,7 @@ func TestProgram(t *testing.T) {
 		{"version", bad, []string{"-version"}, 0, []string{"shortline dev"}},
 		{"help", bad, []string{"-help"}, 0, []string{"tried is a test.", "TEST_PROGRAM_OPS", "-check"}},
 		{"table", bad, []string{"-settings"}, 0, []string{"| `TEST_PROGRAM_OPS` |"}},
-		{"good settings", good, []string{"-check"}, 0, []string{"valid"}},
+		{"good settings", good, []string{"-check"}, 0, []string{"valid", "warning: TEST_PROGRAM_OPS is not"}},
 		{"bad settings", bad, []string{"-check"}, 1, []string{"TEST_PROGRAM_BAD: is set", "TEST_PROGRAM_OPS: is wrong too"}},
 		{"bad settings never run", bad, nil, 1, []string{"not usable"}},
 		{"unknown flag", good, []string{"-nonsense"}, 2, nil},

@@ -7,11 +7,11 @@ import (
 	"github.com/shortline/shortline/shared/ops"
 )
 
-// Port is the setting of the operator's port, embedded by programs' settings.
+// Port holds the settings of the operator's port. The settings of programs embed it.
 type Port struct {
-	OpsAddr  string   `env:"OPS_ADDR" envDefault:"127.0.0.1:9090" help:"serves metrics and health; keep it private; off = none"`
-	OpsHosts []string `env:"OPS_HOSTS" help:"names by which OPS_ADDR may be asked besides localhost and addresses, without ports and with commas between them"`
-	Profiles bool     `env:"PPROF" envDefault:"false" help:"serves profiles of the running program at OPS_ADDR, below /debug/pprof/"`
+	OpsAddr  string   `env:"OPS_ADDR" envDefault:"127.0.0.1:9090" help:"address of the operator's port, which serves metrics and health; keep it private; off disables it"`
+	OpsHosts []string `env:"OPS_HOSTS" help:"host names that requests to OPS_ADDR may use besides localhost and IP addresses; without ports, separated by commas"`
+	Profiles bool     `env:"PPROF" envDefault:"false" help:"serve profiles of the running program at OPS_ADDR, below /debug/pprof/"`
 }
 
 // Operator implements Settings.
@@ -22,10 +22,13 @@ func (p Port) Operator() string {
 	return p.OpsAddr
 }
 
-// Configure sets what the port serves, and to whom.
+// Warnings implements Settings for programs that have none.
+func (p Port) Warnings() []string { return nil }
+
+// Configure applies the settings to the port.
 func (p Port) Configure(s *ops.Server) { s.Hosts, s.Profiles = p.OpsHosts, p.Profiles }
 
-// Validate reports an address that is none.
+// Validate checks the address.
 func (p Port) Validate() error {
 	addr := p.Operator()
 	if addr == "" {

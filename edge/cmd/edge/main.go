@@ -42,7 +42,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 		return err
 	}
 	s.Port.Configure(op)
-	for _, warning := range cli.Warnings(s) {
+	for _, warning := range s.Warnings() {
 		log.Warn(warning)
 	}
 	peer, err := peertls.Open(s.controlFiles(), log)

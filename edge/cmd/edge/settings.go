@@ -81,7 +81,7 @@ func (s *settings) edge() edge.Config {
 	return cfg
 }
 
-// Warnings implements cli.Warnings.
+// Warnings implements cli.Settings.
 func (s *settings) Warnings() []string {
 	u, err := url.Parse(s.ControlURL)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {
