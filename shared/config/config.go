@@ -1,8 +1,8 @@
-// Package config reads settings from the environment into structs, reports every problem at once, and keeps
-// secrets out of what is printed.
+// Package config reads settings from the environment into structs, reports all problems at once, and keeps secrets out
+// of output.
 //
-// A setting NAME of type Secret may instead be given as NAME_FILE, a file that holds the value: that is how
-// container platforms hand secrets over.
+// A setting NAME of type Secret may also be set by NAME_FILE, the path of a file that holds the value. Container
+// platforms provide secrets as files.
 package config
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-// Secret is a setting that must never be shown: it prints as stars in every format.
+// Secret is a setting that must not be shown. It prints as stars in every format.
 type Secret string
 
 const stars = "***"
@@ -32,18 +32,17 @@ func (s Secret) GoString() string { return stars }
 // MarshalText hides the value from JSON and from structured logs.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(stars), nil }
 
-// Reveal is the value itself, for the one place that uses it.
+// Reveal returns the value, for the one place that uses it.
 func (s Secret) Reveal() string { return string(s) }
 
-// Validator is implemented by settings that have rules of their own. Validate reports every problem, joined
-// with errors.Join.
+// Validator is implemented by settings with rules of their own. Validate reports every problem, joined with errors.Join.
 type Validator interface{ Validate() error }
 
-// Load fills the struct that settings points to from the environment. Fields carry the tags `env:"NAME"`,
-// `envDefault:"…"` and `help:"…"`. The error lists every problem, one a line.
+// Load fills the struct that settings points to from the environment. Its fields have the tags `env:"NAME"`,
+// `envDefault:"…"` and `help:"…"`. The error lists every problem on a line of its own.
 func Load(settings any) error { return LoadFrom(settings, environ()) }
 
-// LoadFrom is Load with an environment given.
+// LoadFrom is Load with the given environment, which it may change.
 func LoadFrom(settings any, environment map[string]string) error {
 	var problems []error
 	each(settings, func(f field) {
@@ -83,7 +82,7 @@ func LoadFrom(settings any, environment map[string]string) error {
 	return errors.Join(problems...)
 }
 
-// plain names the variable instead of the Go field, and drops the value, which may be secret.
+// plain returns an error that names the variable instead of the Go field and omits the value, which may be secret.
 func plain(settings any, err error) error {
 	var pe env.ParseError
 	if !errors.As(err, &pe) {
@@ -112,8 +111,7 @@ func kind(t reflect.Type) string {
 	return t.String()
 }
 
-// Usage writes the table of settings: name, default, meaning. It is what -help shows and what the documentation
-// holds.
+// Usage writes the table of settings for -help: name, default and meaning.
 func Usage(w io.Writer, settings any) {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	each(settings, func(f field) {
@@ -126,7 +124,7 @@ func Usage(w io.Writer, settings any) {
 	tw.Flush()
 }
 
-// Markdown writes the same table for the documentation.
+// Markdown writes the table of settings for the documentation.
 func Markdown(w io.Writer, settings any) {
 	fmt.Fprint(w, "| Setting | Default | Meaning |\n|---|---|---|\n")
 	each(settings, func(f field) {
@@ -143,7 +141,7 @@ type field struct {
 	value                   reflect.Value
 }
 
-// each calls f for every tagged field of the struct, those of structs inside it included, in order.
+// each calls f for every tagged field of the struct, including those of nested structs, in order.
 func each(settings any, f func(field)) {
 	v := reflect.Indirect(reflect.ValueOf(settings))
 	for i := range v.NumField() {
