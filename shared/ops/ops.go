@@ -1,5 +1,5 @@
-// Package ops is the operator's side of a process: the port with metrics, health and profiles, the log, and
-// what build this is.
+// Package ops is the operator's side of a process: the port with metrics, health and profiles, the logger, and the
+// version of the build.
 package ops
 
 import (
@@ -27,7 +27,7 @@ import (
 // Version is the release, set by the build with -ldflags "-X …/shared/ops.Version=v1.2.3".
 var Version = "dev"
 
-// Build says what was built: release, commit (where the build knew it) and Go version.
+// Build returns release, commit (if the build recorded it) and Go version.
 func Build() string {
 	commit := ""
 	goVersion := ""
@@ -42,8 +42,7 @@ func Build() string {
 	return fmt.Sprintf("shortline %s%s (%s)", Version, commit, goVersion)
 }
 
-// NewLogger makes the process's logger: JSON for machines, text for people at a terminal. level is debug, info,
-// warn or error.
+// NewLogger returns the logger of the process. Format is json or text, level is debug, info, warn or error.
 func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
@@ -59,25 +58,26 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	return nil, errors.New("LOG_FORMAT: must be json or text")
 }
 
-// Check is one thing that must be well for the process to be ready. It returns nil when it is.
+// Check is a condition of readiness. It returns nil if the condition holds.
 type Check struct {
 	Name  string
 	Check func(context.Context) error
 }
 
 // Server is the operator's port: /metrics, /healthz (the process lives), /readyz (every check passes) and, if Profiles
-// is set, /debug/pprof/. It belongs on an address that the public can't reach.
+// is set, /debug/pprof/. Its address must not be reachable from the Internet.
 //
-// It answers requests for an IP address, for localhost and for the names in Hosts, and no others: otherwise a web page
-// could give its own name the port's address, and read the answers in the operator's browser.
+// It only answers requests whose host is an IP address, localhost, the name it listens on, or a name in Hosts. This
+// prevents DNS rebinding: otherwise a web page could point its own name at the port and read the answers in an
+// operator's browser.
 type Server struct {
 	Registry *prometheus.Registry
 
-	// Hosts are further names that it is asked by, without ports. Set them and Profiles before Run.
+	// Hosts are further host names that requests may use, without ports. Set Hosts and Profiles before Run.
 	Hosts    []string
 	Profiles bool
 
-	own    string // the name that it was told to listen on
+	own    string // the host that it listens on, as configured
 	log    *slog.Logger
 	ln     net.Listener
 	mu     sync.Mutex
@@ -85,11 +85,11 @@ type Server struct {
 	extra  map[string]http.Handler
 }
 
-// Listen opens the port. addr "" means none: the Server then only holds the registry.
+// Listen opens the port. If addr is "", the Server only holds the registry.
 func Listen(addr string, log *slog.Logger) (*Server, error) {
 	s := &Server{Registry: prometheus.NewRegistry(), log: log, extra: map[string]http.Handler{}}
 	s.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_build_info", Help: "What build runs; always 1.", ConstLabels: prometheus.Labels{"version": Version}})
+	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_build_info", Help: "Version of the running build, as a label; always 1.", ConstLabels: prometheus.Labels{"version": Version}})
 	info.Set(1)
 	s.Registry.MustRegister(info)
 	if addr == "" {
@@ -97,14 +97,14 @@ func Listen(addr string, log *slog.Logger) (*Server, error) {
 	}
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("open the operator's port: %w", err)
+		return nil, fmt.Errorf("listen on the operator's port: %w", err)
 	}
 	s.ln = ln
-	s.own, _, _ = net.SplitHostPort(addr) // net.Listen has read it
+	s.own, _, _ = net.SplitHostPort(addr) // net.Listen has parsed it
 	return s, nil
 }
 
-// Addr is where it listens, "" where it does not.
+// Addr is the address that the Server listens on, or "".
 func (s *Server) Addr() string {
 	if s.ln == nil {
 		return ""
@@ -119,7 +119,7 @@ func (s *Server) AddCheck(name string, check func(context.Context) error) {
 	s.checks = append(s.checks, Check{name, check})
 }
 
-// Handle adds a page of the process's own. Call it before Run.
+// Handle adds a page. Call it before Run.
 func (s *Server) Handle(path string, h http.Handler) { s.extra[path] = h }
 
 // Run serves until ctx ends.
@@ -159,7 +159,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// named refuses requests for a name that is not the port's own.
+// named refuses requests with a host name that is not allowed. See Server.
 func (s *Server) named(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
@@ -168,12 +168,12 @@ func (s *Server) named(next http.Handler) http.Handler {
 		}
 		host = strings.TrimSuffix(strings.ToLower(host), ".")
 		_, err := netip.ParseAddr(strings.Trim(host, "[]"))
-		// No name at all is what "-healthy" asks by where OPS_ADDR has none; browsers always send one.
+		// Without a host in OPS_ADDR, the flag -healthy sends no host name. Browsers always send one.
 		if err == nil || host == "" || host == "localhost" || strings.EqualFold(host, s.own) || slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		http.Error(w, "this port is asked by its address, by localhost, or by a name in OPS_HOSTS", http.StatusMisdirectedRequest)
+		http.Error(w, "use an IP address, localhost, or a name in OPS_HOSTS to reach this port", http.StatusMisdirectedRequest)
 	})
 }
 
