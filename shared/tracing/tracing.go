@@ -1,12 +1,11 @@
-// Package tracing sends traces of a program's work to an OpenTelemetry collector, if one is set.
+// Package tracing sends traces to an OpenTelemetry collector, if one is configured.
 //
-// It owns the settings, named as OpenTelemetry names them, the exporter and the rule which traces are recorded. It
-// promises that a collector which is slow or away holds up nobody: spans wait in a bounded queue and are dropped when
-// that is full. What a span may say is up to those who start it; they leave out values of statements, query strings
-// and everything that people typed.
+// It owns the settings, which have OpenTelemetry's names, the exporter, and the sampling rule. A slow or unavailable
+// collector does not delay the program: spans wait in a bounded queue and are dropped when the queue is full. Callers
+// decide what a span contains. They leave out parameters of statements, query strings and everything that people typed.
 //
-// A part below the API makes its spans with Start, which continues what the context has. So it needs no provider of
-// its own, and without a collector it costs a look into the context.
+// Code below the API starts spans with Start, which continues the span in the context. It needs no provider of its own,
+// and without a collector it costs one lookup in the context.
 package tracing
 
 import (
@@ -32,17 +31,17 @@ import (
 	"github.com/shortline/shortline/shared/config"
 )
 
-// Settings say where traces go and how many. The exporter also reads the other OTEL_EXPORTER_OTLP_… variables, such
-// as those for certificates.
+// Settings of the collector and of sampling. The exporter also reads the other OTEL_EXPORTER_OTLP_… variables, such as
+// those for certificates.
 type Settings struct {
-	Endpoint       string        `env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"sends traces to this OpenTelemetry collector by OTLP over HTTP, such as http://collector:4318"`
-	TracesEndpoint string        `env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" help:"the whole address for traces, where it is not the former with /v1/traces"`
-	Headers        config.Secret `env:"OTEL_EXPORTER_OTLP_HEADERS" help:"sent to the collector: name=value, with commas between them"`
-	Service        string        `env:"OTEL_SERVICE_NAME" help:"the name of this program in traces; empty means shortline-control or shortline-edge"`
-	Ratio          float64       `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"1" help:"which part of the traces is recorded, 0 to 1"`
+	Endpoint       string        `env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"OpenTelemetry collector that receives traces by OTLP over HTTP, such as http://collector:4318; empty disables traces"`
+	TracesEndpoint string        `env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" help:"full address for traces, if it is not OTEL_EXPORTER_OTLP_ENDPOINT followed by /v1/traces"`
+	Headers        config.Secret `env:"OTEL_EXPORTER_OTLP_HEADERS" help:"headers for the collector: name=value, separated by commas"`
+	Service        string        `env:"OTEL_SERVICE_NAME" help:"name of this program in traces; empty means shortline-control or shortline-edge"`
+	Ratio          float64       `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"1" help:"fraction of traces to record, 0 to 1"`
 }
 
-// On tells whether traces are sent.
+// On reports whether traces are sent.
 func (s Settings) On() bool { return s.address() != "" }
 
 func (s Settings) address() string {
@@ -70,7 +69,7 @@ func (s Settings) Validate() error {
 	return errors.Join(problems...)
 }
 
-// headers reads the list, whose values are escaped as in a URL.
+// headers parses the list. Values are percent-encoded.
 func (s Settings) headers() (map[string]string, error) {
 	out := map[string]string{}
 	for one := range strings.SplitSeq(s.Headers.Reveal(), ",") {
@@ -80,7 +79,7 @@ func (s Settings) headers() (map[string]string, error) {
 		name, value, ok := strings.Cut(one, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if !ok || err != nil || strings.TrimSpace(name) == "" {
-			return nil, errors.New("OTEL_EXPORTER_OTLP_HEADERS: must be name=value, with commas between several")
+			return nil, errors.New("OTEL_EXPORTER_OTLP_HEADERS: must be name=value, separated by commas")
 		}
 		out[strings.TrimSpace(name)] = value
 	}
@@ -90,25 +89,25 @@ func (s Settings) headers() (map[string]string, error) {
 // Config of the traces of one process.
 type Config struct {
 	Settings
-	// Name of the program where OTEL_SERVICE_NAME gives none.
+	// Name of the program if OTEL_SERVICE_NAME is empty.
 	Name string
-	// Attributes of the process, besides its name and version.
+	// Attributes of the process besides its name and version.
 	Attributes []attribute.KeyValue
-	// Version of the program, as every trace says it.
+	// Version of the program, an attribute of every trace.
 	Version string
 	// Registry gets the metrics; nil means none.
 	Registry prometheus.Registerer
-	// Logger is told when sending begins to fail; nil means slog.Default().
+	// Logger gets a warning when sending starts to fail; nil means slog.Default().
 	Logger *slog.Logger
 }
 
-// Traces is where spans go. It is safe for concurrent use.
+// Traces is a tracer provider and the service that sends its spans. It is safe for concurrent use.
 type Traces struct {
 	trace.TracerProvider
-	sdk *sdk.TracerProvider // nil: off
+	sdk *sdk.TracerProvider // nil if traces are off
 }
 
-// New makes the provider, which records nothing when no collector is set. It does not wait for the collector.
+// New returns a provider, which records nothing if no collector is configured. It does not wait for the collector.
 func New(cfg Config) (*Traces, error) {
 	if !cfg.On() {
 		return &Traces{TracerProvider: noop.NewTracerProvider()}, nil
@@ -126,10 +125,10 @@ func New(cfg Config) (*Traces, error) {
 	out, err := otlptracehttp.New(context.Background(), otlptracehttp.WithEndpointURL(cfg.address()), otlptracehttp.WithHeaders(headers),
 		otlptracehttp.WithTimeout(10*time.Second))
 	if err != nil {
-		return nil, fmt.Errorf("make the exporter of traces: %w", err)
+		return nil, fmt.Errorf("create the trace exporter: %w", err)
 	}
 	e := &exporter{SpanExporter: out, log: cfg.Logger, sent: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "shortline_tracing_spans_total", Help: "Spans that the collector took (sent) and that it did not (failed).",
+		Name: "shortline_tracing_spans_total", Help: "Spans that the collector accepted (sent) and that could not be delivered to it (failed).",
 	}, []string{"result"})}
 	e.sent.WithLabelValues("sent")
 	e.sent.WithLabelValues("failed")
@@ -138,7 +137,7 @@ func New(cfg Config) (*Traces, error) {
 			return nil, fmt.Errorf("register the metrics of traces: %w", err)
 		}
 	}
-	// A caller's trace is joined, but a caller does not decide that it is recorded: everybody is one.
+	// A request joins its caller's trace, but the caller's sampling decision is ignored, because anybody can send one.
 	root := sdk.TraceIDRatioBased(cfg.Ratio)
 	p := sdk.NewTracerProvider(
 		sdk.WithBatcher(e, sdk.WithBatchTimeout(2*time.Second), sdk.WithExportTimeout(10*time.Second)),
@@ -150,7 +149,7 @@ func New(cfg Config) (*Traces, error) {
 	return &Traces{p, p}, nil
 }
 
-// Run sends what is left when ctx ends, for at most three seconds.
+// Run waits until ctx ends and then sends the remaining spans, for at most three seconds.
 func (t *Traces) Run(ctx context.Context) error {
 	<-ctx.Done()
 	if t.sdk == nil {
@@ -158,11 +157,11 @@ func (t *Traces) Run(ctx context.Context) error {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
-	_ = t.sdk.Shutdown(last) // what could not be sent is counted and in the log
+	_ = t.sdk.Shutdown(last) // the exporter has counted and logged failures
 	return nil
 }
 
-// exporter counts, and tells the log of an outage once.
+// exporter counts spans and logs each outage once.
 type exporter struct {
 	sdk.SpanExporter
 	log     *slog.Logger
@@ -170,12 +169,12 @@ type exporter struct {
 	failing atomic.Bool
 }
 
-// ExportSpans implements sdk.SpanExporter. It keeps errors to itself: the caller only prints them.
+// ExportSpans implements sdk.SpanExporter. It returns no errors, because the caller would print them.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
 		e.sent.WithLabelValues("failed").Add(float64(len(spans)))
 		if !e.failing.Swap(true) {
-			e.log.Warn("traces could not be sent", "error", err.Error())
+			e.log.Warn("sending traces failed", "error", err.Error())
 		}
 		return nil
 	}
@@ -184,11 +183,11 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	return nil
 }
 
-// scope is the name under which spans of this program are made.
+// scope is the instrumentation scope of all spans.
 const scope = "github.com/shortline/shortline"
 
-// Start begins a span under the one in ctx. Where that is not recorded, or there is none, it does nothing. The caller
-// ends it with what came of it, once.
+// Start starts a child of the span in ctx. It does nothing if there is none, or if it is not recorded. The caller must
+// call the returned function once, with the error of the operation or nil.
 func Start(ctx context.Context, name string, attrs ...attribute.KeyValue) (context.Context, func(error)) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
@@ -197,15 +196,14 @@ func Start(ctx context.Context, name string, attrs ...attribute.KeyValue) (conte
 	ctx, span := parent.TracerProvider().Tracer(scope).Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
 	return ctx, func(err error) {
 		if err != nil {
-			// Not its text, which may quote values.
+			// Without its text, which may contain values.
 			span.SetStatus(codes.Error, fmt.Sprintf("%T", err))
 		}
 		span.End()
 	}
 }
 
-// Statement begins the span of a database statement. Its text is recorded as it is, so it must hold placeholders
-// where values go.
+// Statement starts the span of a database statement. The text is recorded, so it must have placeholders instead of values.
 func Statement(ctx context.Context, system, text string) (context.Context, func(error)) {
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, func(error) {}

@@ -104,7 +104,7 @@ func TestTraces_a_collector_that_is_away_holds_up_nobody(t *testing.T) {
 	if err != nil || !strings.Contains(families[0].String(), `value:"failed"} counter:{value:1`) && !strings.Contains(families[0].String(), `value:"failed"}  counter:{value:1`) {
 		t.Errorf("%v, %v", families, err)
 	}
-	if strings.Count(log.String(), "traces could not be sent") != 1 {
+	if strings.Count(log.String(), "sending traces failed") != 1 {
 		t.Errorf("the log says %q", log.String())
 	}
 }
