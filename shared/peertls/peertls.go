@@ -1,8 +1,8 @@
-// Package peertls is TLS between our own programs, where each side shows a certificate: files of certificates and keys
-// that may be replaced while the programs run.
+// Package peertls makes TLS configurations for connections between edges and control planes, where both sides present a
+// certificate. Certificate and key files may be replaced while the program runs.
 //
-// It promises that new files are used for the next handshake, and that files which can't be read, or which are half
-// written, change nothing: the last good ones stay in use.
+// New files are used from the next handshake on. If the new files cannot be read, or are incomplete, the previous ones
+// stay in use.
 package peertls
 
 import (
@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Files are paths of PEM files. CA holds the certificates of the authorities that the other side is believed by; Cert and
-// Key are what this side shows. Any may be empty, but Cert and Key only both.
+// Files are paths of PEM files. CA holds the certificates of the authorities that the other side's certificate must come
+// from. Cert and Key are this side's certificate and private key. Each may be empty, but Cert and Key only together.
 type Files struct{ CA, Cert, Key string }
 
 // loaded is the content of Files.
@@ -34,11 +34,11 @@ func (f Files) read() (l loaded, err error) {
 		}
 		l.pool = x509.NewCertPool()
 		if !l.pool.AppendCertsFromPEM(text) {
-			return l, fmt.Errorf("%s: there is no certificate in it", f.CA)
+			return l, fmt.Errorf("%s: contains no certificate", f.CA)
 		}
 	}
 	if (f.Cert == "") != (f.Key == "") {
-		return l, errors.New("a certificate needs its key, and a key its certificate")
+		return l, errors.New("certificate and key must be set together")
 	}
 	if f.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
@@ -56,7 +56,7 @@ func (f Files) Validate() error {
 	return err
 }
 
-// Peer makes configurations of Files. It is safe for concurrent use.
+// Peer makes TLS configurations from Files. It is safe for concurrent use.
 type Peer struct {
 	files Files
 	log   *slog.Logger
@@ -67,13 +67,13 @@ type Peer struct {
 	stamp  [3]stamp
 }
 
-// stamp tells a file from a later one.
+// stamp is the identity of a version of a file.
 type stamp struct {
 	at   time.Time
 	size int64
 }
 
-// Open reads the files for the first time. A nil logger means slog.Default().
+// Open reads the files. A nil logger means slog.Default().
 func Open(f Files, log *slog.Logger) (*Peer, error) {
 	if log == nil {
 		log = slog.Default()
@@ -99,7 +99,7 @@ func (f Files) stamps() (all [3]stamp) {
 	return all
 }
 
-// current is what the files hold, as far as they can be used.
+// current returns the newest usable content of the files.
 func (p *Peer) current() (loaded, *tls.Config) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,14 +107,14 @@ func (p *Peer) current() (loaded, *tls.Config) {
 	if stamp == p.stamp {
 		return p.now, p.server
 	}
-	p.stamp = stamp // what can't be read now is tried again when it changes again
+	p.stamp = stamp // files that cannot be read are tried again after the next change
 	fresh, err := p.files.read()
 	if err != nil {
-		p.log.Error("new certificates can't be used, so the old ones are", "error", err.Error())
+		p.log.Error("new certificates rejected", "error", err.Error())
 		return p.now, p.server
 	}
 	p.now, p.server = fresh, fresh.serverConfig()
-	p.log.Info("new certificates are used", "certificate", p.files.Cert)
+	p.log.Info("certificates reloaded", "certificate", p.files.Cert)
 	return p.now, p.server
 }
 
@@ -129,7 +129,7 @@ func (l loaded) serverConfig() *tls.Config {
 	return c
 }
 
-// Server is the configuration of a listener. With a CA every client must show a certificate of it.
+// Server returns the configuration for a listener. With a CA, every client must present a certificate of it.
 func (p *Peer) Server() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -140,7 +140,7 @@ func (p *Peer) Server() *tls.Config {
 	}
 }
 
-// Client is the configuration of who connects. Without a CA the system's authorities count.
+// Client returns the configuration for a client. Without a CA, the system's authorities apply.
 func (p *Peer) Client() *tls.Config {
 	c := &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -152,18 +152,18 @@ func (p *Peer) Client() *tls.Config {
 		},
 	}
 	if p.files.CA != "" {
-		// The authorities may change while the configuration is in use, so the check that is switched off here is
-		// made below, for each connection.
+		// The authorities may change while the configuration is in use. So crypto/tls does not verify the server, but
+		// VerifyConnection does, with the current authorities.
 		c.InsecureSkipVerify = true
 		c.VerifyConnection = p.verify
 	}
 	return c
 }
 
-// verify is what crypto/tls does by itself, with the authorities of now.
+// verify does what crypto/tls would do, with the current authorities.
 func (p *Peer) verify(s tls.ConnectionState) error {
 	if len(s.PeerCertificates) == 0 {
-		return errors.New("tls: the server showed no certificate")
+		return errors.New("tls: the server presented no certificate")
 	}
 	now, _ := p.current()
 	opts := x509.VerifyOptions{Roots: now.pool, DNSName: s.ServerName, Intermediates: x509.NewCertPool()}

@@ -205,7 +205,7 @@ func TestFiles_Validate(t *testing.T) {
 	f := files(t)
 	newAuthority(t).issue(f, x509.ExtKeyUsageClientAuth, newAuthority(t))
 	for what, bad := range map[string]peertls.Files{
-		"needs its key": {Cert: f.Cert}, "no such file": {CA: f.CA + "x"}, "no certificate in it": {CA: f.Key}, "with": {Cert: f.Key, Key: f.Cert},
+		"must be set together": {Cert: f.Cert}, "no such file": {CA: f.CA + "x"}, "contains no certificate": {CA: f.Key}, "with": {Cert: f.Key, Key: f.Cert},
 	} {
 		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%+v: %v", bad, err)
