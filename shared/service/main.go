@@ -10,8 +10,8 @@ import (
 
 func stack() string { return string(debug.Stack()) }
 
-// UntilSignal returns a context that ends at the first SIGINT or SIGTERM. A second one ends the process at once
-// with status 130, for the operator who can't wait for a graceful stop.
+// UntilSignal returns a context that ends at the first SIGINT or SIGTERM. A second signal ends the process immediately
+// with status 130.
 func UntilSignal(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	sig := make(chan os.Signal, 2)

@@ -103,7 +103,7 @@ func TestArch3_a_start_that_is_cut_short(t *testing.T) {
 				t.Errorf("%s: the group says that it is ready", name)
 			default:
 			}
-			if (name == "a panic") != strings.Contains(out.String(), "part=second panic=boom") {
+			if (name == "a panic") != strings.Contains(out.String(), "service=second panic=boom") {
 				t.Errorf("%s: the group's own logger got %q", name, out.String())
 			}
 		}

@@ -1,5 +1,5 @@
-// Package service runs the parts of a program: each until it is told to stop, started in order and stopped in
-// reverse, so that a part can rely on those before it for as long as it runs.
+// Package service runs the services of a program. It starts them in order and stops them in reverse order, so each can
+// rely on those before it for as long as it runs.
 package service
 
 import (
@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// Service is work that goes on until its context ends. Run returns nil when it ended because it was told to;
-// any other return is a failure of the whole program. What must still be flushed after ctx ended is flushed
-// with a context of its own and a deadline. Every goroutine that Run starts has ended when Run returns.
+// Service is work that continues until its context ends. Run then returns nil. If Run returns earlier, or with an
+// error, the whole program fails. Run flushes its data after ctx has ended, with a context of its own that has a
+// deadline. Every goroutine that Run starts has ended when Run returns.
 type Service interface {
 	Run(ctx context.Context) error
 }
 
-// Func makes a Service of a function.
+// Func makes a function a Service.
 type Func func(ctx context.Context) error
 
 // Run calls f.
 func (f Func) Run(ctx context.Context) error { return f(ctx) }
 
-// Group is a list of named services. The zero value is usable; Add all before Run.
+// Group is a list of named services. The zero value is usable. Add all services before Run.
 type Group struct {
-	// Logger is told of every start and stop (debug) and of failures; nil means slog.Default().
+	// Logger gets each start and stop (debug) and each failure; nil means slog.Default().
 	Logger *slog.Logger
-	// StopTimeout bounds the stopping of all services together; 0 means 10 seconds.
+	// StopTimeout is the time that all services together have to stop; 0 means 10 seconds.
 	StopTimeout time.Duration
 
 	parts []part
@@ -39,41 +39,41 @@ type Group struct {
 type part struct {
 	name  string
 	svc   Service
-	ready <-chan struct{} // nil: it is ready when Run is called
+	ready <-chan struct{} // nil if the service is ready when its Run is called
 }
 
-// Add appends a service that is ready as soon as its Run is called. Those added first are started first and stopped last.
+// Add appends a service that is ready as soon as its Run is called. Services added first start first and stop last.
 func (g *Group) Add(name string, s Service) { g.parts = append(g.parts, part{name: name, svc: s}) }
 
-// AddReady appends a service that closes ready when those after it may start. One that may have to wait for other
-// systems must not hold the start up: give that to Add.
+// AddReady appends a service that closes ready when the services after it may start. Use Add for a service that may have
+// to wait for other systems, because it would delay the start.
 func (g *Group) AddReady(name string, s Service, ready <-chan struct{}) {
 	g.parts = append(g.parts, part{name, s, ready})
 }
 
-// Ready is closed when every service is ready. It stays open if Run ends before.
+// Ready returns a channel that is closed when every service is ready. It stays open if Run ends earlier.
 func (g *Group) Ready() <-chan struct{} {
 	g.once.Do(func() { g.ready = make(chan struct{}) })
 	return g.ready
 }
 
-// running is a part that was started.
+// running is a service that was started.
 type running struct {
 	part
 	cancel context.CancelFunc
 	done   chan error
 }
 
-// Run starts the services one by one, each when the one before it is ready, and waits: for ctx to end, or for one
-// service to return. Then it stops those that were started, the last one first. The result is the first failure, with
-// the name of the part, or nil. Run is called once.
+// Run starts the services one by one, each when the one before it is ready. It waits until ctx ends or a service returns.
+// Then it stops the services that were started, the last one first. It returns nil, or the failure of the service that
+// was stopped last among those that failed, with its name. Run is called once.
 func (g *Group) Run(ctx context.Context) error {
 	log := g.Logger
 	if log == nil {
 		log = slog.Default()
 	}
 	var live []running
-	ended := make(chan string, len(g.parts)) // names of parts that returned
+	ended := make(chan string, len(g.parts)) // names of services that returned
 	for _, p := range g.parts {
 		r, entered := start(ctx, p, log, ended)
 		live = append(live, r)
@@ -83,7 +83,7 @@ func (g *Group) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ready:
-			log.Debug("part started", "part", p.name)
+			log.Debug("service started", "service", p.name)
 			continue
 		case name := <-ended:
 			return g.stop(live, stoppedByItself(name), log)
@@ -101,12 +101,12 @@ func (g *Group) Run(ctx context.Context) error {
 	}
 }
 
-// stoppedByItself is a failure even where the part returned nil; its own error, if any, takes its place.
-func stoppedByItself(name string) error { return fmt.Errorf("%s stopped by itself", name) }
+// stoppedByItself is the failure of a service that returned nil too early. If it returned an error, that replaces this one.
+func stoppedByItself(name string) error { return fmt.Errorf("%s stopped unexpectedly", name) }
 
-// start runs a part. entered is closed when its Run is called.
+// start runs a service. The channel entered is closed when its Run is called.
 func start(ctx context.Context, p part, log *slog.Logger, ended chan<- string) (r running, entered <-chan struct{}) {
-	// Parts end in order, so none of them ends with ctx.
+	// Services stop in reverse order, so their contexts must not end with ctx.
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r = running{p, cancel, make(chan error, 1)}
 	called := make(chan struct{})
@@ -118,7 +118,7 @@ func start(ctx context.Context, p part, log *slog.Logger, ended chan<- string) (
 	return r, called
 }
 
-// stop ends the parts in reverse order. failure is what made it necessary, if anything.
+// stop ends the services in reverse order. failure is the reason, or nil if ctx has ended.
 func (g *Group) stop(live []running, failure error, log *slog.Logger) error {
 	timeout := g.StopTimeout
 	if timeout == 0 {
@@ -132,10 +132,10 @@ func (g *Group) stop(live []running, failure error, log *slog.Logger) error {
 		select {
 		case err := <-r.done:
 			if err != nil && !errors.Is(err, context.Canceled) {
-				log.Error("a part failed", "part", r.name, "error", err.Error())
+				log.Error("service failed", "service", r.name, "error", err.Error())
 				failure = fmt.Errorf("%s: %w", r.name, err)
 			} else {
-				log.Debug("part stopped", "part", r.name)
+				log.Debug("service stopped", "service", r.name)
 			}
 		case <-deadline.C:
 			for ; i >= 0; i-- {
@@ -147,12 +147,12 @@ func (g *Group) stop(live []running, failure error, log *slog.Logger) error {
 	return failure
 }
 
-// run turns a panic into an error, so that the other parts are still stopped in order and flush what they hold.
+// run turns a panic into an error, so that the other services still stop in order and flush their data.
 func run(ctx context.Context, p part, log *slog.Logger) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
-			log.Error("a part panicked", "part", p.name, "panic", fmt.Sprint(r), "stack", stack())
+			log.Error("service panicked", "service", p.name, "panic", fmt.Sprint(r), "stack", stack())
 		}
 	}()
 	return p.svc.Run(ctx)

@@ -1,4 +1,4 @@
-// Package servicetest helps to test that services end whole.
+// Package servicetest helps to test that services stop completely.
 package servicetest
 
 import (
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// NoLeaks fails the test if, at its end, there are goroutines that were not there when NoLeaks was called and that don't
-// end within ten seconds. The test must not run in parallel with others, whose goroutines are not told from its own.
+// NoLeaks fails the test if goroutines that started after the call are still running ten seconds after the test has
+// ended. The test must not run in parallel with others, because their goroutines would count.
 func NoLeaks(t testing.TB) {
 	t.Helper()
 	before := goroutines()
@@ -29,11 +29,11 @@ func NoLeaks(t testing.TB) {
 				break
 			}
 		}
-		t.Errorf("%d goroutines are left, such as\n%s", len(left), left[0])
+		t.Errorf("%d goroutines are still running, such as\n%s", len(left), left[0])
 	})
 }
 
-// ignored are goroutines that start once in a process and never end: of the runtime, of os/signal, and fasthttp's clock.
+// ignored reports goroutines that start once in a process and never end: those of the runtime, os/signal and fasthttp's clock.
 func ignored(stack string) bool {
 	for _, of := range []string{"os/signal.", "created by runtime.", "runtime.ensureSigM", "fasthttp.updateServerDate"} {
 		if strings.Contains(stack, of) {
@@ -43,7 +43,7 @@ func ignored(stack string) bool {
 	return false
 }
 
-// goroutines are the stacks of all goroutines but the caller's, by number.
+// goroutines returns the stacks of all goroutines except the caller's, by number.
 func goroutines() map[string]string {
 	buf := make([]byte, 1<<20)
 	for {
