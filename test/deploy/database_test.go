@@ -164,7 +164,7 @@ func TestOperations_database_is_brought_back(t *testing.T) {
 	if said := d.control("create-admin", "ops@example.com"); !strings.Contains(said, "ops@example.com is an administrator") {
 		t.Error(said)
 	}
-	if said := d.control("rotate-keys"); !strings.Contains(said, "sealed again") {
+	if said := d.control("rotate-keys"); !strings.Contains(said, "encrypted again") {
 		t.Error(said)
 	}
 }

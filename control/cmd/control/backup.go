@@ -15,13 +15,13 @@ import (
 	"github.com/shortline/shortline/shared/kafkaconn"
 )
 
-// keeper is what the commands backup and restore need: everything that a fleet keeps.
+// keeper holds the settings of backup and restore: every place where a fleet keeps data.
 type keeper struct {
 	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://USER:PASSWORD@HOST/DATABASE; restore needs the role that owns the tables"`
-	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"several with commas between them: the first seals, all open"`
+	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"keys that encrypt secrets in the database, separated by commas; the first encrypts, all decrypt"`
 	ClickHouse    clicksAt
 	Kafka         kafkaconn.Settings
-	DataDir       string `env:"DATA_DIR" envDefault:"./data" help:"holds images unless MEDIA_S3_ENDPOINT is set"`
+	DataDir       string `env:"DATA_DIR" envDefault:"./data" help:"folder of images unless MEDIA_S3_ENDPOINT is set"`
 	Media         object.S3Config
 }
 
@@ -37,7 +37,7 @@ func (k *keeper) Validate() error {
 	return errors.Join(problems...)
 }
 
-// with connects to everything for f.
+// with connects to all stores and calls f.
 func (k *keeper) with(ctx context.Context, out io.Writer, f func(*fleet.Fleet) error) (err error) {
 	clicks, err := k.ClickHouse.open(ctx, nil)
 	if err != nil {
@@ -63,7 +63,7 @@ func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) error 
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%s holds %d links and %d clicks\n", args[0], m.Links, m.Clicks)
+		fmt.Fprintf(out, "%s contains %d links and %d clicks\n", args[0], m.Links, m.Clicks)
 		return nil
 	})
 }
@@ -71,7 +71,7 @@ func backUp(ctx context.Context, k *keeper, args []string, out io.Writer) error 
 func restore(ctx context.Context, k *keeper, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("restore", flag.ContinueOnError)
 	flags.SetOutput(out)
-	force := flags.Bool("force", false, "replace what the database and the click store hold")
+	force := flags.Bool("force", false, "replace the content of the database and the click store")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func restore(ctx context.Context, k *keeper, args []string, out io.Writer) error
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%d links and %d clicks of %s are restored\n", m.Links, m.Clicks, m.CreatedAt.Format("2006-01-02 15:04:05 MST"))
+		fmt.Fprintf(out, "%d links and %d clicks of %s were restored\n", m.Links, m.Clicks, m.CreatedAt.Format("2006-01-02 15:04:05 MST"))
 		return nil
 	})
 }

@@ -66,7 +66,7 @@ func TestCommands(t *testing.T) {
 	t.Setenv("DATABASE_URL", "sqlite:"+t.TempDir()+"/shortline.db")
 	t.Setenv("CLICKHOUSE_URL", clickhousetest.Database(t))
 	code, out := call(t, "migrate")
-	if code != 0 || !strings.Contains(out, "database's schema") || !strings.Contains(out, "ClickHouse's schema") {
+	if code != 0 || !strings.Contains(out, "schema of the database") || !strings.Contains(out, "schema of ClickHouse") {
 		t.Errorf("migrate: %d\n%s", code, out)
 	}
 	if code, out := call(t, "create-admin"); code != 2 || !strings.Contains(out, "usage: control create-admin EMAIL") {
@@ -81,7 +81,7 @@ func TestCommands(t *testing.T) {
 	if code, out := call(t, "verify-clicks"); code != 0 || !strings.Contains(out, "0 clicks are missing") {
 		t.Errorf("verify-clicks: %d\n%s", code, out)
 	}
-	if code, out := call(t, "reclassify", "-since", "2026-01-01", "-dry-run"); code != 0 || !strings.Contains(out, "0 clicks were stored anew") {
+	if code, out := call(t, "reclassify", "-since", "2026-01-01", "-dry-run"); code != 0 || !strings.Contains(out, "0 clicks were stored again") {
 		t.Errorf("reclassify: %d\n%s", code, out)
 	}
 	if code, out := call(t, "reclassify", "-since", "yesterday"); code != 1 || !strings.Contains(out, "2026-01-31") {
@@ -235,7 +235,7 @@ func TestStart_without_ClickHouse(t *testing.T) {
 		t.Errorf("a snapshot: %d", code)
 	}
 	report := "http://" + p.api + "/api/analytics/overview"
-	if code, text := p.ask(t, "GET", report, ""); code != 503 || !strings.Contains(text, "store of clicks") {
+	if code, text := p.ask(t, "GET", report, ""); code != 503 || !strings.Contains(text, "click store") {
 		t.Errorf("a report: %d %s", code, text)
 	}
 	server.Restart(t)

@@ -6,22 +6,22 @@ import (
 	"sync/atomic"
 )
 
-// gate tells whoever asks for readiness what the start waits for.
+// gate is the readiness check that reports what the start waits for.
 type gate struct {
 	waiting atomic.Pointer[string]
-	parts   atomic.Pointer[<-chan struct{}] // nil until there are any
+	started atomic.Pointer[<-chan struct{}] // closed when all services have started; nil before there are any
 }
 
 func (g *gate) waitFor(what string) { g.waiting.Store(&what) }
 
-// openWhen opens the gate when all parts are started, which closes the channel.
+// openWhen makes the check pass as soon as the channel is closed.
 func (g *gate) openWhen(started <-chan struct{}) {
 	g.waiting.Store(nil)
-	g.parts.Store(&started)
+	g.started.Store(&started)
 }
 
 func (g *gate) check(context.Context) error {
-	if started := g.parts.Load(); started != nil {
+	if started := g.started.Load(); started != nil {
 		select {
 		case <-*started:
 			return nil

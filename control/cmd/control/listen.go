@@ -14,8 +14,8 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// listen opens LISTEN_ADDR and, if it is set, EDGE_LISTEN_ADDR. Connections of both come out of one listener, so that
-// they share the limits of one server.
+// listen opens LISTEN_ADDR and, if set, EDGE_LISTEN_ADDR. One listener returns the connections of both, so that they share
+// the limits of one server.
 func (s *settings) listen(log *slog.Logger) (net.Listener, error) {
 	plain, err := net.Listen("tcp", s.ListenAddr)
 	if err != nil || s.Edges.Addr == "" {
@@ -29,12 +29,12 @@ func (s *settings) listen(log *slog.Logger) (net.Listener, error) {
 	if err != nil {
 		return nil, errors.Join(err, plain.Close())
 	}
-	log.Info("edges with a certificate are served", "address", edges.Addr().String(), "others_too", s.Edges.Plain)
+	log.Info("edge port opened", "address", edges.Addr().String(), "plain_allowed", s.Edges.Plain)
 	return join(plain, tls.NewListener(edges, peer.Server())), nil
 }
 
-// guard keeps edges without a certificate out where they are to be: neither their own paths nor their word for a
-// visitor's address count on LISTEN_ADDR. Which port a connection came to is asked of the connection itself.
+// guard applies EDGE_PLAIN=false: on LISTEN_ADDR it refuses the paths of the edge API, and removes the header by which an
+// edge vouches for a visitor's address. The connection's local address tells the ports apart.
 func (e edgePort) guard(ln net.Listener, next http.Handler) http.Handler {
 	if e.Plain {
 		return next
@@ -53,7 +53,7 @@ func (e edgePort) guard(ln net.Listener, next http.Handler) http.Handler {
 	})
 }
 
-// portOf is 0 for what is no TCP address.
+// portOf returns the port of a TCP address, and 0 for others.
 func portOf(a net.Addr) int {
 	if tcp, ok := a.(*net.TCPAddr); ok {
 		return tcp.Port
@@ -61,7 +61,7 @@ func portOf(a net.Addr) int {
 	return 0
 }
 
-// joined is several listeners as one. Its address is the first one's.
+// joined accepts from several listeners. Its address is that of the first one.
 type joined struct {
 	all    []net.Listener
 	conns  chan accepted
@@ -85,7 +85,7 @@ func join(all ...net.Listener) *joined {
 				case j.conns <- accepted{conn, err}:
 				case <-j.closed:
 					if conn != nil {
-						_ = conn.Close() // nobody will answer it
+						_ = conn.Close() // nobody will serve it
 					}
 					return
 				}

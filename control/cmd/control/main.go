@@ -1,8 +1,8 @@
-// Command control is the control plane: the management API, links for edges, clicks from Kafka into ClickHouse, and
-// webhooks. One process does all of it, or some of it (ROLES), beside others on the same database.
+// Command control is the control plane of a fleet: the management API, links for edges, clicks from Kafka into
+// ClickHouse, and webhooks. A process has all of these roles or some (ROLES); other processes share its database.
 //
-// It is also what operators run on that database, standalone's included (DATABASE_URL=sqlite:DATA_DIR/shortline.db,
-// while standalone is stopped): see control -help.
+// It also has the operators' commands: see control -help. They work on the database of a standalone, too, while that is
+// stopped (DATABASE_URL=sqlite:DATA_DIR/shortline.db).
 package main
 
 import (
@@ -21,33 +21,33 @@ import (
 )
 
 var controlProgram = cli.Program{
-	Name: "control", About: "control is the control plane: API, links for edges, clicks and reports, webhooks.",
+	Name: "control", About: "control is the control plane of a fleet: API, links for edges, clicks and reports, webhooks.",
 	New: func() cli.Settings { return new(settings) },
 	Run: func(ctx context.Context, s cli.Settings, stdout, stderr io.Writer) error {
 		return run(ctx, s.(*settings), stdout, stderr)
 	},
 	Commands: []cli.Command{
-		command("migrate", "", "bring the schemas up to date, ClickHouse's too where CLICKHOUSE_URL is set; with MIGRATE_DATABASE_URL as that role, which then gives the role of DATABASE_URL its rights", migrate),
-		command("create-admin", "EMAIL", "make an administrator; the password is ADMIN_PASSWORD, or is made and printed", createAdmin),
-		command("verify-audit", "", "check that no row of the audit log was changed, removed or put in", verifyAudit),
-		command("verify-clicks", "", "look for clicks that are missing and for reports that would not agree with the clicks", verifyClicks),
-		command("reclassify", commands.ReclassifyArgs, "enrich clicks again with the present geo database and list of bots", reclassify),
-		command("rotate-keys", "", "seal every secret again with the first key of ENCRYPTION_KEY", rotateKeys),
-		command("backup", "DIR", "write a backup of the database, of clicks and images into a new folder; everything may run meanwhile", backUp),
-		command("restore", "[-force] DIR", "restore a backup into an empty fleet; -force replaces what is there; control planes must be stopped", restore),
-		command("public-key", "", "print the public key of SNAPSHOT_SIGNING_KEY, for SNAPSHOT_PUBLIC_KEYS of edges", publicKey),
+		command("migrate", "", "update the schemas of the database and, if CLICKHOUSE_URL is set, of ClickHouse; with MIGRATE_DATABASE_URL, do it as that role and grant the role of DATABASE_URL its rights", migrate),
+		command("create-admin", "EMAIL", "create an administrator; the password is ADMIN_PASSWORD, or is generated and printed", createAdmin),
+		command("verify-audit", "", "check that no row of the audit log was changed, removed or inserted", verifyAudit),
+		command("verify-clicks", "", "look for missing clicks and for reports that disagree with the clicks", verifyClicks),
+		command("reclassify", commands.ReclassifyArgs, "enrich clicks again with the current geo database and list of bots", reclassify),
+		command("rotate-keys", "", "encrypt all secrets again with the first key of ENCRYPTION_KEY", rotateKeys),
+		command("backup", "DIR", "write a backup of the database, the clicks and the images into a new folder; the fleet may keep running", backUp),
+		command("restore", "[-force] DIR", "restore a backup into an empty fleet; -force replaces existing data; control planes must be stopped", restore),
+		command("public-key", "", "print the public key of SNAPSHOT_SIGNING_KEY, for SNAPSHOT_PUBLIC_KEYS at edges", publicKey),
 	},
 }
 
 func main() { controlProgram.Main() }
 
-// operated are the settings of one command.
+// operated is a pointer to the settings of one command.
 type operated[T any] interface {
 	*T
 	config.Validator
 }
 
-// command makes one of a function.
+// command makes a Command of a function with typed settings.
 func command[T any, P operated[T]](name, args, about string, f func(ctx context.Context, s P, args []string, out io.Writer) error) cli.Command {
 	return cli.Command{
 		Name: name, Args: args, About: about,
@@ -89,7 +89,7 @@ func migrate(ctx context.Context, s *migrator, _ []string, out io.Writer) error 
 	if err := s.Migrate(ctx, s.OwnerURL); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "the database's schema is up to date")
+	fmt.Fprintln(out, "the schema of the database is up to date")
 	if s.ClickHouse.URL == "" {
 		return nil
 	}
@@ -97,7 +97,7 @@ func migrate(ctx context.Context, s *migrator, _ []string, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "ClickHouse's schema is up to date")
+	fmt.Fprintln(out, "the schema of ClickHouse is up to date")
 	return clicks.Close()
 }
 
@@ -110,19 +110,19 @@ func verifyAudit(ctx context.Context, s *auditor, _ []string, out io.Writer) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d rows, none changed; the newest has the hash %s\n", r.Head.Seq, r.Head.Hash)
+	fmt.Fprintf(out, "%d rows, none changed; the newest row has the hash %s\n", r.Head.Seq, r.Head.Hash)
 	switch {
 	case r.SignedFrom == 0:
-		fmt.Fprintln(out, "No row has an HMAC: whoever could write to the database could also have computed these hashes.")
+		fmt.Fprintln(out, "No row has an HMAC: anybody who can write to the database can also compute these hashes.")
 	case s.AuditKey == "" && s.EncryptionKey == "":
-		fmt.Fprintf(out, "Rows have an HMAC from row %d on. It was NOT checked, because neither ENCRYPTION_KEY nor AUDIT_KEY is set.\n", r.SignedFrom)
+		fmt.Fprintf(out, "Rows have an HMAC from row %d on. The HMACs were NOT checked, because neither ENCRYPTION_KEY nor AUDIT_KEY is set.\n", r.SignedFrom)
 	default:
-		fmt.Fprintf(out, "The HMAC begins at row %d and is right wherever there is one.\n", r.SignedFrom)
+		fmt.Fprintf(out, "Rows have an HMAC from row %d on, and all HMACs are valid.\n", r.SignedFrom)
 	}
 	for _, span := range r.Unsigned {
-		fmt.Fprintf(out, "After that, %v without an HMAC: written by an older release during an upgrade, or accepted with AUDIT_UNSIGNED.\n", span)
+		fmt.Fprintf(out, "Later rows without an HMAC: %v. An older release wrote them during an upgrade, or AUDIT_UNSIGNED accepts them.\n", span)
 	}
-	fmt.Fprintln(out, "Compare the hash with one that was kept elsewhere (control logs it every minute): only that reveals a removal of the newest rows.")
+	fmt.Fprintln(out, "Compare the hash with one from another place, such as the log of control, which has it every minute. Only this reveals whether the newest rows were removed.")
 	return nil
 }
 
@@ -153,6 +153,6 @@ func publicKey(_ context.Context, s *signing, _ []string, out io.Writer) error {
 
 func rotateKeys(ctx context.Context, s *operator, _ []string, out io.Writer) error {
 	n, err := s.RotateKeys(ctx)
-	fmt.Fprintf(out, "%d secrets were sealed again\n", n)
+	fmt.Fprintf(out, "%d secrets were encrypted again\n", n)
 	return err
 }

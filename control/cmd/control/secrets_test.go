@@ -163,7 +163,7 @@ func TestSecrets_are_not_logged(t *testing.T) {
 	}
 	seen("127.0.0.1:1")
 	seen("kafka")
-	seen("control serves")
+	seen("control started")
 	for _, ask := range [][3]string{
 		{"POST", "http://" + p.api + "/api/auth/login", `{"email":"admin@example.com","password":"` + canary + ` wrong"}`},
 		{"POST", "http://" + p.api + "/api/auth/login", `{"email":"admin@example.com","password":"` + canary + `` + "\x00"},

@@ -22,8 +22,8 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// run is the program: it returns when ctx ends and everything has stopped, or when a part fails. From the start it
-// answers on the operator's port; the rest begins when the stores answer, however long that takes.
+// run is the program. It returns when ctx has ended and all services have stopped, or when a service fails. The operator's
+// port answers from the start. The other services start when the database is available, however long that takes.
 func run(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
 	log, err := ops.NewLogger(stderr, s.LogFormat, s.LogLevel)
 	if err != nil {
@@ -31,7 +31,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
 	}
 	slog.SetDefault(log)
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
-		return fmt.Errorf("make the data folder: %w", err)
+		return fmt.Errorf("create the data folder: %w", err)
 	}
 	op, err := ops.Listen(s.Operator(), log)
 	if err != nil {
@@ -48,7 +48,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
 	return g.Run(ctx)
 }
 
-// serve opens the stores, then runs every part of the roles. It owns ln.
+// serve opens the stores and runs the services of all roles. It owns ln.
 func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, log *slog.Logger, stdout io.Writer) (err error) {
 	defer ln.Close()
 	var started gate
@@ -67,7 +67,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	defer func() { err = errors.Join(err, deps.Store.Close()) }()
 	op.AddCheck("database", deps.Store.Ping)
 	if owns, err := deps.Store.OwnsAudit(ctx); err == nil && owns {
-		log.Warn("the database role of this process can change the audit log; run control migrate with MIGRATE_DATABASE_URL, and give DATABASE_URL a role that owns nothing")
+		log.Warn("database role can change the audit log", "remedy", "run control migrate with MIGRATE_DATABASE_URL, and use a role in DATABASE_URL that owns nothing")
 	}
 
 	geo, err := s.openGeo()
@@ -85,7 +85,7 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	g.Add("geo", service.Func(func(ctx context.Context) error { return geo.Run(ctx, log) }))
 	p.addTo(&g)
 	g.Add("http", httpserver.New(ln, s.Edges.guard(ln, edgeapi.NewTokens(s.edges(nil).Tokens).Vouch(p.handler)), log))
-	log.Info("control serves", "roles", s.Roles, "address", ln.Addr().String(), "geo", geo.Version())
+	log.Info("control started", "roles", s.Roles, "address", ln.Addr().String(), "geo", geo.Version())
 	if p.adminPassword != "" {
 		// To standard output only, never to the log.
 		fmt.Fprintf(stdout, "\n  first admin  %s\n  password     %s\n  (shown this once; change it in the console under Account)\n\n", s.AdminEmail, p.adminPassword)
@@ -94,20 +94,19 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 	return g.Run(ctx)
 }
 
-// openGeo opens the databases that are set. Without any it knows no places, and says so.
+// openGeo opens the configured databases. Without any, places are unknown, and the log says so.
 func (s *settings) openGeo() (*visitor.Geo, error) {
 	if s.GeoDB == "" {
-		slog.Warn("GEO_DB is not set, so the countries of clicks are unknown")
+		slog.Warn("no geo database, countries are unknown", "setting", "GEO_DB")
 	}
 	cache := filepath.Join(s.DataDir, "geo")
 	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return nil, fmt.Errorf("make the geo folder: %w", err)
+		return nil, fmt.Errorf("create the geo folder: %w", err)
 	}
 	return visitor.OpenGeoWith(visitor.GeoConfig{Path: s.GeoDB, Cache: cache})
 }
 
-// await opens what may not be there yet, for as long as it takes. It returns nil when ctx has ended. The
-// gate may be nil.
+// await calls open until it succeeds, and returns nil if ctx ends first. The gate may be nil.
 func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logger, started *gate, what string, open func(context.Context) (*T, error)) *T {
 	retries := backoff.Policy{First: 200 * time.Millisecond, Most: 5 * time.Second}
 	for tries := 1; ; tries++ {
@@ -124,7 +123,7 @@ func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logg
 			started.waitFor(what)
 		}
 		if backoff.LogWorthy(tries) {
-			log.Warn("waiting for "+what, "tries", tries, "error", err.Error())
+			log.Warn("waiting for a store", "store", what, "tries", tries, "error", err.Error())
 		}
 		if !backoff.Sleep(ctx, retries.Delay(tries)) {
 			return nil

@@ -25,29 +25,29 @@ import (
 )
 
 type settings struct {
-	ListenAddr string `env:"LISTEN_ADDR" envDefault:":8080" help:"serves the API, and edges"`
+	ListenAddr string `env:"LISTEN_ADDR" envDefault:":8080" help:"address that serves the API and edges"`
 	cli.Port
-	Roles   []string `env:"ROLES" envDefault:"api,publish,ingest,webhooks" help:"what this process does, so that a fleet can split it"`
-	DataDir string   `env:"DATA_DIR" envDefault:"./data" help:"holds snapshots, which can be made again, messages that are no clicks, and images unless MEDIA_S3_ENDPOINT is set"`
+	Roles   []string `env:"ROLES" envDefault:"api,publish,ingest,webhooks" help:"roles of this process: a fleet can split them between processes"`
+	DataDir string   `env:"DATA_DIR" envDefault:"./data" help:"folder of snapshots, which can be recreated, of Kafka messages that are not clicks, and of images unless MEDIA_S3_ENDPOINT is set"`
 
-	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://USER:PASSWORD@HOST/DATABASE; several hosts with commas between them"`
-	DatabaseConns int           `env:"DATABASE_MAX_CONNS" envDefault:"20" help:"connections to the database at most"`
+	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://USER:PASSWORD@HOST/DATABASE; several hosts are separated by commas"`
+	DatabaseConns int           `env:"DATABASE_MAX_CONNS" envDefault:"20" help:"limit of connections to the database"`
 	ClickHouse    clicksAt
 	Kafka         kafkaconn.Settings
-	EdgeTokens    config.Secret `env:"EDGE_TOKENS" help:"what edges show, at least 16 bytes each, with commas between them (role publish, and api where edges pass the API on); several tokens written as name=token with one name are one identity"`
+	EdgeTokens    config.Secret `env:"EDGE_TOKENS" help:"tokens of edges, at least 16 bytes each, separated by commas (role publish, and api if edges proxy the API); tokens written as name=token with the same name are one identity"`
 	Edges         edgePort
 	Signing       signing
 
 	app.Settings
 }
 
-// edgePort is the port for edges that show a certificate.
+// edgePort holds the settings of the port for edges with a certificate.
 type edgePort struct {
-	Addr  string `env:"EDGE_LISTEN_ADDR" help:"serves what LISTEN_ADDR does, with TLS and to edges with a certificate only; empty: no such port"`
-	Cert  string `env:"EDGE_CERT_FILE" help:"certificate of that port (PEM); new files are used for the next connection"`
-	Key   string `env:"EDGE_KEY_FILE" help:"its key (PEM)"`
-	CA    string `env:"EDGE_CA_FILE" help:"certificates of the authorities that edges' certificates must come from (PEM)"`
-	Plain bool   `env:"EDGE_PLAIN" envDefault:"true" help:"whether LISTEN_ADDR answers edges too, without TLS; false needs EDGE_LISTEN_ADDR"`
+	Addr  string `env:"EDGE_LISTEN_ADDR" help:"address that serves the same as LISTEN_ADDR, with TLS and only to edges with a certificate; empty disables it"`
+	Cert  string `env:"EDGE_CERT_FILE" help:"certificate of EDGE_LISTEN_ADDR (PEM); a new file is used from the next connection on"`
+	Key   string `env:"EDGE_KEY_FILE" help:"private key of EDGE_CERT_FILE (PEM)"`
+	CA    string `env:"EDGE_CA_FILE" help:"certificates of the authorities that must have issued the edges' certificates (PEM)"`
+	Plain bool   `env:"EDGE_PLAIN" envDefault:"true" help:"serve edges at LISTEN_ADDR, too, without TLS; false needs EDGE_LISTEN_ADDR"`
 }
 
 func (e edgePort) files() peertls.Files { return peertls.Files{CA: e.CA, Cert: e.Cert, Key: e.Key} }
@@ -56,7 +56,7 @@ func (e edgePort) files() peertls.Files { return peertls.Files{CA: e.CA, Cert: e
 func (e edgePort) validate(listen string) error {
 	if e.Addr == "" {
 		if !e.Plain {
-			return errors.New("EDGE_PLAIN: false needs EDGE_LISTEN_ADDR, or edges could not connect at all")
+			return errors.New("EDGE_PLAIN: false needs EDGE_LISTEN_ADDR, because edges could not connect otherwise")
 		}
 		return nil
 	}
@@ -65,7 +65,7 @@ func (e edgePort) validate(listen string) error {
 	if err != nil {
 		problems = append(problems, fmt.Errorf("EDGE_LISTEN_ADDR: %w", err))
 	} else if _, other, err := net.SplitHostPort(listen); err == nil && other == port && port != "0" {
-		problems = append(problems, errors.New("EDGE_LISTEN_ADDR: must have another port than LISTEN_ADDR"))
+		problems = append(problems, errors.New("EDGE_LISTEN_ADDR: must not have the port of LISTEN_ADDR"))
 	}
 	if e.Cert == "" || e.Key == "" || e.CA == "" {
 		problems = append(problems, errors.New("EDGE_LISTEN_ADDR: needs EDGE_CERT_FILE, EDGE_KEY_FILE and EDGE_CA_FILE"))
@@ -75,9 +75,9 @@ func (e edgePort) validate(listen string) error {
 	return errors.Join(problems...)
 }
 
-// signing is the key that edges trust.
+// signing holds the key whose signatures edges trust.
 type signing struct {
-	Key config.Secret `env:"SNAPSHOT_SIGNING_KEY" help:"signs what edges are told of links (role publish): 32 random bytes in base64, or a private key for Ed25519 in PEM. Edges of the first release refuse what is signed. control public-key prints what SNAPSHOT_PUBLIC_KEYS of edges has to say; empty: nothing is signed"`
+	Key config.Secret `env:"SNAPSHOT_SIGNING_KEY" help:"key that signs links for edges (role publish): 32 random bytes in base64, or an Ed25519 private key in PEM. Edges of the first release reject signed links. control public-key prints the value for SNAPSHOT_PUBLIC_KEYS at edges; empty disables signatures"`
 }
 
 // Validate reports every problem, without showing the key.
@@ -88,11 +88,11 @@ func (s *signing) Validate() error {
 	return nil
 }
 
-// clicksAt is where clicks are kept.
+// clicksAt holds the settings of the click store.
 type clicksAt struct {
 	URL       config.Secret `env:"CLICKHOUSE_URL" help:"clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http(s):// with the port of the HTTP interface (roles api and ingest)"`
-	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster that tables are made on, replicated and sharded; empty: a single server. It is chosen once. This mode has not been run by us: try it with your cluster first. Inserts wait for a majority of a shard's replicas, which of two is both, so have three"`
-	Retention int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"for how many days clicks are kept; they are deleted by whole months, and counters of links, variants and rules go on counting them (role ingest); 0: for ever"`
+	Cluster   string        `env:"CLICKHOUSE_CLUSTER" help:"name of the cluster for replicated and sharded tables; empty means a single server. The choice cannot be changed later. We have not run this mode: try it with your cluster first. Inserts wait for a majority of a shard's replicas, which of two replicas is both, so use three"`
+	Retention int           `env:"CLICK_RETENTION_DAYS" envDefault:"0" help:"number of days for which clicks are kept; they are deleted by whole months, and the counters of links, variants and rules still include them (role ingest); 0 means no limit"`
 }
 
 func (c clicksAt) validate() error {
@@ -150,7 +150,7 @@ func (s *settings) Validate() error {
 	return errors.Join(problems...)
 }
 
-// databaseAddress refuses what is none, without showing it.
+// databaseAddress checks DATABASE_URL. The error does not contain it.
 func databaseAddress(s config.Secret) error {
 	for _, scheme := range []string{"postgres://", "postgresql://", "sqlite:"} {
 		if strings.HasPrefix(s.Reveal(), scheme) {
@@ -160,7 +160,7 @@ func databaseAddress(s config.Secret) error {
 	return errors.New("DATABASE_URL: must begin with postgres:// or sqlite: and name a database")
 }
 
-// kafka is a membership in a group of readers.
+// kafka returns the settings of a consumer in a group.
 func (s *settings) kafka(group string, log *slog.Logger) kafkasource.Config {
 	return kafkasource.Config{Kafka: s.Kafka, Group: group, DeadDir: filepath.Join(s.DataDir, "dead", group), Logger: log}
 }
@@ -175,7 +175,7 @@ func (s *settings) edges(log *slog.Logger) edgeapi.Config {
 	return cfg
 }
 
-// operator is what commands on the database need; one of them also takes the store of clicks.
+// operator holds the settings of commands on the database; the click store is optional.
 type operator struct {
 	commands.Database
 	ClickHouse clicksAt
@@ -190,11 +190,11 @@ func (o *operator) Validate() error {
 	return errors.Join(problems...)
 }
 
-// migrator is what migrate needs.
+// migrator holds the settings of migrate.
 type migrator struct {
 	commands.Database
 	ClickHouse clicksAt
-	OwnerURL   config.Secret `env:"MIGRATE_DATABASE_URL" help:"the database as the role that owns the tables; the role of DATABASE_URL, made if it is missing, then gets what programs need at run time and no more; empty: DATABASE_URL owns them"`
+	OwnerURL   config.Secret `env:"MIGRATE_DATABASE_URL" help:"the database with the role that owns the tables; the role of DATABASE_URL, which is created if it is missing, then gets the rights that programs need at run time and no others; empty means that the role of DATABASE_URL owns the tables"`
 }
 
 // Validate reports every problem.
@@ -203,18 +203,18 @@ func (m *migrator) Validate() error {
 	if u := m.OwnerURL.Reveal(); u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
 		problems = append(problems, errors.New("MIGRATE_DATABASE_URL: must begin with postgres:// and name a database"))
 	} else if u != "" && strings.HasPrefix(m.DatabaseURL.Reveal(), "sqlite:") {
-		problems = append(problems, errors.New("MIGRATE_DATABASE_URL: is for PostgreSQL only, and DATABASE_URL is of SQLite"))
+		problems = append(problems, errors.New("MIGRATE_DATABASE_URL: is for PostgreSQL only, but DATABASE_URL names an SQLite database"))
 	}
 	return errors.Join(problems...)
 }
 
-// auditor is what verify-audit needs.
+// auditor holds the settings of verify-audit.
 type auditor struct {
 	commands.Database
-	Unsigned string `env:"AUDIT_UNSIGNED" help:"rows that need no HMAC although earlier ones have one, because an older release wrote them: such as 120-131,140"`
+	Unsigned string `env:"AUDIT_UNSIGNED" help:"rows that need no HMAC although earlier rows have one, because an older release wrote them; such as 120-131,140"`
 }
 
-// clicksOperator is what a command on clicks needs.
+// clicksOperator holds the settings of commands on clicks.
 type clicksOperator struct {
 	ClickHouse clicksAt
 }
@@ -222,11 +222,11 @@ type clicksOperator struct {
 // Validate reports every problem.
 func (o *clicksOperator) Validate() error { return o.ClickHouse.validate() }
 
-// enrichOperator is what a command needs that enriches clicks.
+// enrichOperator holds the settings of commands that enrich clicks.
 type enrichOperator struct {
 	commands.Database
 	ClickHouse clicksAt
-	GeoDB      string `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
+	GeoDB      string `env:"GEO_DB" help:"geo database files (mmdb), separated by commas"`
 }
 
 // Validate reports every problem.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
-	_ "time/tzdata" // zones must be there on machines without a zone database
+	_ "time/tzdata" // for machines without a time zone database
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
@@ -17,38 +17,38 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// Settings are those of every program that has a control plane in it.
+// Settings are the settings that control and standalone share.
 type Settings struct {
-	BaseURL       string        `env:"BASE_URL" help:"the address that visitors and owners use"`
-	JWTSecret     config.Secret `env:"JWT_SECRET" help:"signs sessions, at least 32 bytes; several with commas between them: the first signs, all are accepted"`
+	BaseURL       string        `env:"BASE_URL" help:"public address of the service, for visitors and link owners, such as https://sho.rt"`
+	JWTSecret     config.Secret `env:"JWT_SECRET" help:"key that signs sessions, at least 32 bytes; of several, separated by commas, the first signs and all are accepted"`
 	JWTTTL        time.Duration `env:"JWT_TTL" envDefault:"24h" help:"how long a session lasts"`
-	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"seals secrets in the database, at least 32 bytes; several with commas between them: the first seals, all open"`
-	AuditKey      config.Secret `env:"AUDIT_KEY" help:"signs rows of the audit log (HMAC), at least 32 bytes; several with commas between them: the first signs, all are accepted by verify-audit; empty means ENCRYPTION_KEY. A key that was replaced stays in the list as long as its rows are to be verified"`
-	AdminEmail    string        `env:"ADMIN_EMAIL" envDefault:"admin@example.com" help:"the first admin, made when there are no users"`
-	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"the first admin's password; without it one is made and printed once"`
+	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"key that encrypts secrets in the database, at least 32 bytes; of several, separated by commas, the first encrypts and all decrypt"`
+	AuditKey      config.Secret `env:"AUDIT_KEY" help:"key that signs rows of the audit log (HMAC), at least 32 bytes; of several, separated by commas, the first signs and verify-audit accepts all; empty means ENCRYPTION_KEY. Keep a replaced key in the list as long as its rows must be verified"`
+	AdminEmail    string        `env:"ADMIN_EMAIL" envDefault:"admin@example.com" help:"email of the first administrator, who is created if there are no users"`
+	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"password of the first administrator; empty generates one and prints it once"`
 
-	ConsoleURL     string   `env:"CONSOLE_URL" help:"where people's pages are, if another origin than BASE_URL has them: single sign-on leads back there, and its pages may call the API"`
-	CORSOrigin     []string `env:"CORS_ORIGIN" help:"origins of other sites whose pages may call the API, with commas between them"`
-	TrustedProxies string   `env:"TRUSTED_PROXIES" help:"networks whose X-Forwarded-For is believed, with commas between them"`
-	GeoDB          string   `env:"GEO_DB" help:"geo database files (mmdb), with commas between them"`
+	ConsoleURL     string   `env:"CONSOLE_URL" help:"address of the console if it is not at BASE_URL: single sign-on returns to it, and its pages may call the API"`
+	CORSOrigin     []string `env:"CORS_ORIGIN" help:"other origins whose pages may call the API, separated by commas"`
+	TrustedProxies string   `env:"TRUSTED_PROXIES" help:"networks of proxies whose X-Forwarded-For header is trusted, separated by commas"`
+	GeoDB          string   `env:"GEO_DB" help:"geo database files (mmdb), separated by commas"`
 
-	AllowPrivateDestinations bool   `env:"ALLOW_PRIVATE_DESTINATIONS" envDefault:"false" help:"links may lead to private addresses"`
-	UTMSuggestionsShared     bool   `env:"UTM_SUGGESTIONS_SHARED" envDefault:"true" help:"suggest campaign values of everybody's links; false suggests those of one's own"`
-	RoutingTimezone          string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"zone of time conditions that name none (IANA)"`
+	AllowPrivateDestinations bool   `env:"ALLOW_PRIVATE_DESTINATIONS" envDefault:"false" help:"allow links to private addresses"`
+	UTMSuggestionsShared     bool   `env:"UTM_SUGGESTIONS_SHARED" envDefault:"true" help:"suggest campaign values from the links of all users; false suggests only those of a user's own links"`
+	RoutingTimezone          string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"IANA time zone of time conditions that have none"`
 
 	Webhooks webhooks.Settings
 	SSO      sso.Settings
 	Media    object.S3Config
 	Tracing  tracing.Settings
 
-	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"false" help:"API keys may make keys, and administrators' keys may change users and identity providers; without it that needs a session"`
+	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"false" help:"allow API keys to create API keys, and administrators' API keys to change users and identity providers; otherwise these need a session"`
 
-	MaxAPIKeys int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"API keys that a user may have"`
+	MaxAPIKeys int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user"`
 	api.Limits
 
-	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"how long a report is remembered at most; a click or a change makes it forgotten within two seconds"`
-	MaxInMemoryClicks    int           `env:"MAX_IN_MEMORY_CLICKS" envDefault:"50000" help:"accepted for compatibility; reports are computed in the store"`
-	AggregationThreshold int           `env:"AGGREGATION_THRESHOLD" envDefault:"10000" help:"accepted for compatibility; reports are computed in the store"`
+	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"maximum age of a cached report; a new click or a change invalidates it within two seconds"`
+	MaxInMemoryClicks    int           `env:"MAX_IN_MEMORY_CLICKS" envDefault:"50000" help:"accepted for compatibility, without effect; the click store computes reports"`
+	AggregationThreshold int           `env:"AGGREGATION_THRESHOLD" envDefault:"10000" help:"accepted for compatibility, without effect; the click store computes reports"`
 
 	LogFormat string `env:"LOG_FORMAT" envDefault:"text" help:"text or json"`
 	LogLevel  string `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
@@ -91,7 +91,7 @@ func (s *Settings) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Destinations says where links may lead.
+// Destinations returns the rules for destinations of links.
 func (s *Settings) Destinations() link.Policy {
 	u, err := link.ParseBaseURL(s.BaseURL)
 	if err != nil {
@@ -100,11 +100,11 @@ func (s *Settings) Destinations() link.Policy {
 	return link.Policy{Hosts: []string{u.Host}, AllowPrivate: s.AllowPrivateDestinations}
 }
 
-// Zone is that of time conditions that name none.
+// Zone returns the time zone of time conditions that have none.
 func (s *Settings) Zone() *time.Location {
 	zone, err := time.LoadLocation(s.RoutingTimezone)
 	if err != nil {
-		return time.UTC // Validate refuses it
+		return time.UTC // Validate has refused it
 	}
 	return zone
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// VerifyClicks is the operator's command of that name: it says what the store of clicks is like, and is an error
-// where a click is missing or a report would not agree with the clicks.
+// VerifyClicks implements the command verify-clicks: it writes a report about the click store, and returns an error if
+// clicks are missing or if a report disagrees with the clicks.
 func VerifyClicks(ctx context.Context, clicks analytics.Store, out io.Writer) error {
 	r, err := reconcile.VerifyClicks(ctx, clicks)
 	if err != nil {
@@ -26,23 +26,23 @@ func VerifyClicks(ctx context.Context, clicks analytics.Store, out io.Writer) er
 		return err
 	}
 	if !r.Clean() {
-		return errors.New("clicks are missing, or reports don't agree with them")
+		return errors.New("clicks are missing, or reports disagree with the clicks")
 	}
 	return nil
 }
 
-// ReclassifyArgs is how Reclassify is called.
+// ReclassifyArgs are the arguments of Reclassify, for its help.
 const ReclassifyArgs = "[-since DAY] [-until DAY] [-dry-run]"
 
-// Reclassify is the operator's command of that name: it enriches again the clicks that were enriched with another geo
-// database or list of bots.
+// Reclassify implements the command reclassify: it enriches the clicks again that were enriched with another geo database
+// or another list of bots.
 func Reclassify(ctx context.Context, args []string, st *store.Store, clicks analytics.Store, geo *visitor.Geo, out, problems io.Writer) error {
 	flags := flag.NewFlagSet("reclassify", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	var r ingest.Reclassification
-	flags.Func("since", "the first `day` (UTC), such as 2026-01-31; the first click's without it", dayFlag(&r.Since, 0))
-	flags.Func("until", "the last `day` (UTC); the last click's without it", dayFlag(&r.Until, 1))
-	flags.BoolVar(&r.DryRun, "dry-run", false, "change nothing, only count")
+	flags.Func("since", "first `day` (UTC), such as 2026-01-31; default: the day of the first click", dayFlag(&r.Since, 0))
+	flags.Func("until", "last `day` (UTC); default: the day of the last click", dayFlag(&r.Until, 1))
+	flags.BoolVar(&r.DryRun, "dry-run", false, "count the clicks that would change, without changing them")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -50,17 +50,17 @@ func Reclassify(ctx context.Context, args []string, st *store.Store, clicks anal
 		return fmt.Errorf("unknown argument %q", flags.Arg(0))
 	}
 	if geo.Version() == "" {
-		fmt.Fprintln(out, "There is no geo database (GEO_DB), so places stay as they are.")
+		fmt.Fprintln(out, "No geo database is configured (GEO_DB), so places do not change.")
 	}
 	r.Progress = func(done ingest.Reclassified) {
-		fmt.Fprintf(out, "%d clicks seen, %d enriched by older data, %d of them different now\n", done.Seen, done.Stale, done.Changed)
+		fmt.Fprintf(out, "%d clicks read, %d enriched with older data, %d of them differ now\n", done.Seen, done.Stale, done.Changed)
 	}
 	done, err := ingest.New(ingest.Config{}, st, clicks, ingest.NewEnricher(geo)).Reclassify(ctx, r)
-	fmt.Fprintf(out, "%d clicks were stored anew\n", done.Stored)
+	fmt.Fprintf(out, "%d clicks were stored again\n", done.Stored)
 	return err
 }
 
-// dayFlag reads a day and adds some to it.
+// dayFlag parses a day and adds days to it.
 func dayFlag(to *time.Time, days int) func(string) error {
 	return func(text string) error {
 		at, err := time.Parse(time.DateOnly, text)

@@ -1,3 +1,5 @@
+// Package commands holds the operators' commands that programs offer besides serving: on the database of links and
+// users, and on the click store. They need no running control plane. Parsing of the command line stays in the programs.
 package commands
 
 import (
@@ -17,13 +19,13 @@ import (
 	"github.com/shortline/shortline/shared/config"
 )
 
-// Database is what an operator's commands need: the database, and for some of them its keys. Each method opens the
-// store, brings its schema up to date, and closes it again.
+// Database holds the settings of commands on the database of links and users. Each method opens the store, which updates
+// its schema, and closes it again.
 type Database struct {
-	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://… or sqlite:PATH"`
-	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"several with commas between them: the first seals, all open"`
-	AuditKey      config.Secret `env:"AUDIT_KEY" help:"signs rows of the audit log, at least 32 bytes; several with commas between them: the first signs; empty means ENCRYPTION_KEY"`
-	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"for create-admin; without it one is made and printed"`
+	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"database address: postgres://… or sqlite:PATH"`
+	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"keys that encrypt secrets in the database, separated by commas; the first encrypts, all decrypt"`
+	AuditKey      config.Secret `env:"AUDIT_KEY" help:"keys that sign rows of the audit log, at least 32 bytes each, separated by commas; the first signs; empty means ENCRYPTION_KEY"`
+	AdminPassword config.Secret `env:"ADMIN_PASSWORD" help:"password for create-admin; empty generates one and prints it"`
 }
 
 // Validate reports every problem.
@@ -36,7 +38,7 @@ func (o *Database) Validate() error {
 	return errors.Join(problems...)
 }
 
-// with opens the store for f.
+// with opens the store, calls f and closes the store.
 func (o *Database) with(ctx context.Context, f func(*store.Store) error) (err error) {
 	st, err := store.Open(ctx, store.Config{URL: o.DatabaseURL.Reveal(), MaxConns: 2, AuditKeys: append(o.AuditKey.Keys(), o.EncryptionKey.Keys()...)})
 	if err != nil {
@@ -46,8 +48,8 @@ func (o *Database) with(ctx context.Context, f func(*store.Store) error) (err er
 	return f(st)
 }
 
-// Migrate brings the schema up to date. With an owner's address it does so as that role, and gives the role of
-// DatabaseURL what it needs at run time.
+// Migrate updates the schema. If owner, the address of the database with another role, is set, that role owns the tables,
+// and the role of DatabaseURL gets the rights that it needs at run time.
 func (o *Database) Migrate(ctx context.Context, owner config.Secret) error {
 	if owner == "" {
 		return o.with(ctx, func(*store.Store) error { return nil })
@@ -59,8 +61,8 @@ func (o *Database) Migrate(ctx context.Context, owner config.Secret) error {
 	return store.Grant(ctx, owner.Reveal(), o.DatabaseURL.Reveal())
 }
 
-// VerifyAudit walks the audit log. The error wraps audit.ErrTampered where it does not hold. Rows in accepted need no
-// HMAC.
+// VerifyAudit checks the audit log. The error wraps audit.ErrTampered if a row was changed, removed or inserted. Rows in
+// accepted need no HMAC.
 func (o *Database) VerifyAudit(ctx context.Context, accepted []audit.Span) (report audit.Report, err error) {
 	err = o.with(ctx, func(st *store.Store) error {
 		return st.View(ctx, func(c store.Conn) error {
@@ -71,7 +73,7 @@ func (o *Database) VerifyAudit(ctx context.Context, accepted []audit.Span) (repo
 	return report, err
 }
 
-// CreateAdmin makes an administrator, and returns the password that was made if none is set.
+// CreateAdmin creates an administrator. If AdminPassword is empty, it generates a password and returns it.
 func (o *Database) CreateAdmin(ctx context.Context, email string) (password string, err error) {
 	given := o.AdminPassword.Reveal()
 	if given == "" {
@@ -83,7 +85,7 @@ func (o *Database) CreateAdmin(ctx context.Context, email string) (password stri
 		if err != nil {
 			return err
 		}
-		// Nothing is signed or sealed here, so any keys will do.
+		// Nothing is signed or encrypted here, so any key will do.
 		key := []byte(rand.Text() + rand.Text())
 		authenticator, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{key}}, st, passwords)
 		if err != nil {
@@ -99,8 +101,8 @@ func (o *Database) CreateAdmin(ctx context.Context, email string) (password stri
 	return password, err
 }
 
-// RotateKeys seals again what older keys sealed, and returns how many secrets that were. Programs that use the
-// database must know the new key before, and the old ones until it is done.
+// RotateKeys encrypts all secrets with the first key that older keys have encrypted, and returns their number. Programs that
+// use the database must have the new key before, and the old keys until RotateKeys has finished.
 func (o *Database) RotateKeys(ctx context.Context) (n int, err error) {
 	ring := o.EncryptionKey.Keys()
 	if len(ring) == 0 {
@@ -134,7 +136,7 @@ func (o *Database) RotateKeys(ctx context.Context) (n int, err error) {
 			more, err := part.reseal(ctx)
 			n += more
 			if err != nil {
-				return fmt.Errorf("seal the secrets of %s again: %w", part.name, err)
+				return fmt.Errorf("encrypt the secrets of %s again: %w", part.name, err)
 			}
 		}
 		return nil
