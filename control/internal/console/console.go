@@ -1,10 +1,9 @@
-// Package console is the web console: pages and scripts that talk to the API as any other client does.
+// Package console serves the web console: pages and scripts that use the API like any other client.
 //
-// It owns what lies at /, /login, /console and /static. It promises that these pages load nothing from elsewhere and run
-// under a policy that allows no script and no style within a page; that a page is never cached, while what it is made
-// of is for ever, under a name that changes with the content. Who is signed in and what they may do is the API's part:
-// the pages are the same for everybody and hold no secret. Scripts put what the API says into pages as text only, which
-// a test of all of them looks after.
+// It owns the paths /, /login, /console and /static. Its pages load nothing from other sites, and their content security
+// policy allows no inline scripts and styles. Pages are never cached. Their assets are cached without limit, under names
+// that change with the content. The pages are the same for everybody and contain no secrets; the API authenticates users
+// and checks their permissions. Scripts insert data from the API as text only, which a test of all scripts checks.
 package console
 
 import (
@@ -26,18 +25,18 @@ import (
 //go:embed assets
 var embedded embed.FS
 
-// policy lets pages load what this package serves and pictures that the API made (QR codes), and call the API.
+// policy allows pages to load files of this package and images from the API (QR codes), and to call the API.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-// screens are the addresses that the script knows; others below /console are answered by the same page with a 404.
+// screens are the paths that the script knows. Other paths below /console get the same page with a 404.
 var screens = regexp.MustCompile(`^/console/(links(/[0-9A-Za-z-]+(/(edit|clicks|rules|variants|preview))?)?|(bundles|webhooks)(/[0-9A-Za-z-]+)?|overview|keys|account|users|providers|settings|edges|audit)?$`)
 
 var contentTypes = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// asset is a file as it is sent.
+// asset is a file as it is sent, plain and compressed.
 type asset struct {
 	contentType  string
 	plain, gzips []byte
@@ -47,11 +46,12 @@ type site struct {
 	next   http.Handler
 	page   asset
 	assets map[string]asset // by name
-	prefix string           // of their paths, with the hash of all of them
+	prefix string           // of the assets' paths, with the hash of all assets
 }
 
-// Handler serves the console and leaves every other path to next. It is safe for concurrent use. address is where browsers
-// should reach it, such as https://sho.rt: the API takes changes from pages there, so pages opened elsewhere say so.
+// Handler serves the console, and calls next for all other paths. It is safe for concurrent use. address is where browsers
+// should open the console, such as https://sho.rt. The API accepts changes only from pages there, so a page that was
+// opened elsewhere shows a hint.
 func Handler(address string, next http.Handler) http.Handler {
 	s := &site{next: next, assets: map[string]asset{}}
 	files, err := fs.ReadDir(embedded, "assets")
@@ -60,7 +60,7 @@ func Handler(address string, next http.Handler) http.Handler {
 	}
 	sum := sha256.New()
 	var page []byte
-	for _, f := range files { // in the order of their names
+	for _, f := range files { // sorted by name
 		content, err := embedded.ReadFile("assets/" + f.Name())
 		if err != nil {
 			panic(fmt.Sprintf("BUG: read the console's embedded file %s: %v", f.Name(), err))
@@ -87,7 +87,7 @@ func Handler(address string, next http.Handler) http.Handler {
 func newAsset(contentType string, content []byte) asset {
 	var packed bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	_, _ = w.Write(content) // a buffer takes everything
+	_, _ = w.Write(content) // writes to a buffer do not fail
 	_ = w.Close()
 	return asset{contentType, content, packed.Bytes()}
 }
@@ -112,7 +112,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer sets what every answer carries, and answers what only reads.
+// answer sets the headers of every response, and calls with if the method is GET or HEAD.
 func (s *site) answer(w http.ResponseWriter, r *http.Request, with func()) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -128,8 +128,8 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, with func()) {
 	with()
 }
 
-// file sends one of the files that pages are made of. While releases change, one replica may have served the page and
-// another be asked for its parts: those under another hash are sent as they are here, not to be kept.
+// file sends an asset. During an upgrade, a page of one release may request assets from a replica of another release. So
+// a request with another hash gets this release's asset, but without permission to cache it.
 func (s *site) file(w http.ResponseWriter, r *http.Request) {
 	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/static/"), "/")
 	a, known := s.assets[name]
@@ -153,5 +153,5 @@ func (a *asset) send(w http.ResponseWriter, r *http.Request, status int) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(content)))
 	w.WriteHeader(status)
-	_, _ = w.Write(content) // whoever has left needs no answer
+	_, _ = w.Write(content) // an error means that the client has disconnected
 }
