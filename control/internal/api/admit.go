@@ -17,11 +17,11 @@ import (
 // cookieName is the cookie that holds a browser's access token.
 const cookieName = "access_token"
 
-// lookUp bounds the statements before the endpoint's own, which every request makes. A database that does not
-// answer is noticed here, so that callers get a 503 soon.
+// lookUp is the timeout of the database queries before the endpoint's own, such as authentication. If the database does
+// not respond, callers get a 503 after this time.
 const lookUp = 1500 * time.Millisecond
 
-// admit decides whether the request may go on: who calls, whether that is allowed here, and how often.
+// admit authenticates the caller and applies access rules and rate limits.
 func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, e := c.Request(), s.endpointOf(c)
@@ -57,7 +57,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 				return err
 			}
 			if byCookie && refused.Kind == problem.Unauthorized {
-				cookie := s.clearSession() // or the browser would send it for ever
+				cookie := s.clearSession() // otherwise the browser would keep sending it
 				c.SetCookie(&cookie)
 			}
 			return err
@@ -87,7 +87,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// authenticate checks the first credential that is there. One that is present and bad is never skipped.
+// authenticate checks the first credential of the request. It never skips an invalid one.
 func (s *Server) authenticate(c echo.Context) (p auth.Principal, byCookie bool, err error) {
 	r := c.Request()
 	ctx, cancel := context.WithTimeout(r.Context(), lookUp)
@@ -117,7 +117,7 @@ func (s *Server) authenticate(c echo.Context) (p auth.Principal, byCookie bool, 
 	return p, true, err
 }
 
-// setSession and clearSession make the cookie of a browser's session.
+// setSession returns the cookie of a browser session.
 func (s *Server) setSession(token string, expires time.Time) http.Cookie {
 	return http.Cookie{
 		Name: cookieName, Value: token, Path: "/", Expires: expires, MaxAge: int(time.Until(expires).Seconds()),
@@ -125,9 +125,10 @@ func (s *Server) setSession(token string, expires time.Time) http.Cookie {
 	}
 }
 
+// clearSession returns the cookie that deletes it.
 func (s *Server) clearSession() http.Cookie {
 	return http.Cookie{Name: cookieName, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: s.sameSite, Secure: s.secure}
 }
 
-// addressKey is what an anonymous caller is counted by.
+// addressKey returns the key under which rate limits count an anonymous caller.
 func addressKey(ip string) string { return "ip:" + auth.ClientOf(ip) }

@@ -14,12 +14,12 @@ import (
 
 // Period is embedded in every request about clicks.
 type Period struct {
-	StartDate   string `query:"startDate" doc:"The first day: a date, or an instant, whose day in the zone counts. 30 days back if not given."`
-	EndDate     string `query:"endDate" doc:"The last day, included. Today if not given. At most 365 days in all."`
+	StartDate   string `query:"startDate" doc:"The first day: a date, or an instant, which stands for its day in the time zone. Default: 30 days ago."`
+	EndDate     string `query:"endDate" doc:"The last day, inclusive. Default: today. The range is at most 365 days."`
 	TimeRange   string `query:"timeRange" doc:"last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate."`
-	Timezone    string `query:"timezone" doc:"The IANA zone whose days count; UTC if not given."`
-	IncludeBots bool   `query:"includeBots" doc:"Count bots too."`
-	Limit       int    `query:"limit" minimum:"1" maximum:"100" doc:"Rows in each list; 10 if not given, 20 clicks."`
+	Timezone    string `query:"timezone" doc:"IANA time zone of the days. Default: UTC."`
+	IncludeBots bool   `query:"includeBots" doc:"Include bots."`
+	Limit       int    `query:"limit" minimum:"1" maximum:"100" doc:"Rows in each list. Default: 10, or 20 for clicks."`
 }
 
 func (p Period) ask() report.Ask {
@@ -29,19 +29,19 @@ func (p Period) ask() report.Ask {
 	}
 }
 
-// linkPeriod is a period of one link.
+// linkPeriod is the request of a report on one link.
 type linkPeriod struct {
 	URLPath
 	Period
 }
 
-// TopURL is a link in the list of those with most clicks.
+// TopURL is a link in the list of links with the most clicks.
 type TopURL struct {
 	ID          string  `json:"id"`
 	Slug        string  `json:"slug"`
 	Title       *string `json:"title"`
 	OriginalURL string  `json:"originalUrl"`
-	ClickCount  int64   `json:"clickCount" doc:"In the period, or of all time if none was given."`
+	ClickCount  int64   `json:"clickCount" doc:"In the period, or in total if no period is given."`
 	Status      string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED"`
 	CreatedAt   Time    `json:"createdAt"`
 }
@@ -87,7 +87,7 @@ func (s *Server) registerAnalytics() {
 	s.registerExports()
 }
 
-// ask declares a report at each of its paths.
+// ask declares the endpoints of a report, one for each path.
 func ask[In, Out any](s *Server, paths []string, id, summary string, f func(context.Context, *In) (*Out, error)) {
 	for i, path := range paths {
 		if i > 0 {
@@ -104,9 +104,9 @@ func ask[In, Out any](s *Server, paths []string, id, summary string, f func(cont
 	}
 }
 
-// ExportForm is embedded in requests for a file.
+// ExportForm is embedded in the requests of exports.
 type ExportForm struct {
-	Format        string `query:"format" enum:"csv,json" default:"csv" doc:"The form of the file."`
+	Format        string `query:"format" enum:"csv,json" default:"csv" doc:"Format of the file."`
 	IncludeClicks bool   `query:"includeClicks" doc:"Add the newest clicks, at most 10,000."`
 }
 
@@ -122,7 +122,7 @@ type exportIn struct {
 	URLID string `query:"urlId" doc:"Only this short URL."`
 }
 
-// exportTime bounds an export, writing included: a caller who reads slowly keeps its clicks in memory.
+// exportTime is the timeout of an export, including writing it, because its clicks stay in memory until it is written.
 const exportTime = 2 * time.Minute
 
 func (s *Server) registerExports() {
@@ -151,7 +151,7 @@ func (s *Server) export(ctx context.Context, id string, period Period, form Expo
 		hc.SetStatus(http.StatusOK)
 		if err := write(ctx, hc.BodyWriter()); err != nil {
 			noteOf(ctx).err = err
-			panic(http.ErrAbortHandler) // the caller must see that the file is cut off
+			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
 		}
 	}}, nil
 }

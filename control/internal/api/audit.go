@@ -14,7 +14,7 @@ import (
 type AuditLog struct {
 	ID         string          `json:"id"`
 	UserID     *string         `json:"userId"`
-	User       *AuditUser      `json:"user" doc:"Null if nobody is known, or the user was deleted."`
+	User       *AuditUser      `json:"user" doc:"Null if the user is unknown or was deleted."`
 	Action     string          `json:"action" example:"URL_CREATED"`
 	EntityType string          `json:"entityType" example:"url"`
 	EntityID   *string         `json:"entityId"`
@@ -22,18 +22,18 @@ type AuditLog struct {
 	NewValue   json.RawMessage `json:"newValue" doc:"JSON or null."`
 	IPAddress  *string         `json:"ipAddress"`
 	UserAgent  *string         `json:"userAgent"`
-	Metadata   json.RawMessage `json:"metadata" doc:"Always with requestId, method and path."`
+	Metadata   json.RawMessage `json:"metadata" doc:"Contains requestId, method and path."`
 	CreatedAt  Time            `json:"createdAt"`
 }
 
-// AuditUser is who did it.
+// AuditUser is the user who made a change.
 type AuditUser struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
 	Name  string `json:"name"`
 }
 
-// AuditLogs is one page of the audit log; logs and data are the same rows.
+// AuditLogs is one page of the audit log. The fields logs and data contain the same rows.
 type AuditLogs struct {
 	Logs []AuditLog `json:"logs"`
 	List[AuditLog]
@@ -55,12 +55,12 @@ const auditPage = 20
 type listAuditLogsIn struct {
 	Paging
 	Sorting
-	Action     string `query:"action" doc:"Such as URL_CREATED; an unknown one is a 400 that lists all."`
-	EntityType string `query:"entityType" doc:"Such as url; an unknown one is a 400 that lists all."`
-	EntityID   string `query:"entityId" doc:"The id of what was changed."`
-	UserID     string `query:"userId" doc:"The id of who did it."`
+	Action     string `query:"action" doc:"Such as URL_CREATED. An unknown action gets a 400 that lists all."`
+	EntityType string `query:"entityType" doc:"Such as url. An unknown type gets a 400 that lists all."`
+	EntityID   string `query:"entityId" doc:"Id of the changed entity."`
+	UserID     string `query:"userId" doc:"Id of the user who made the change."`
 	StartDate  string `query:"startDate" doc:"A date or time in ISO 8601."`
-	EndDate    string `query:"endDate" doc:"A date or time in ISO 8601; a date includes that whole day."`
+	EndDate    string `query:"endDate" doc:"A date or time in ISO 8601; a date includes the whole day."`
 }
 
 func (s *Server) registerAudit() {
@@ -101,7 +101,7 @@ func (s *Server) listAuditLogs(ctx context.Context, in *listAuditLogsIn) (*body[
 	return &body[AuditLogs]{AuditLogs{page.Data, page}}, nil
 }
 
-// dateOrTime reads a query's date or time as Unix milliseconds; "" is 0.
+// dateOrTime parses a date or time to Unix milliseconds. "" is 0.
 func dateOrTime(text string) (ms int64, ok bool) {
 	if text == "" {
 		return 0, true

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// CheckConsoleURL reports what is wrong with a CONSOLE_URL. "" is none, and right.
+// CheckConsoleURL validates CONSOLE_URL. "" is valid.
 func CheckConsoleURL(address string) error {
 	u, err := url.Parse(address)
 	if address == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" {
@@ -30,16 +30,16 @@ func (s *Server) faceConsole(base *url.URL) {
 	if siteOf(u) == siteOf(base) {
 		return
 	}
-	// Browsers do not attach a Lax cookie to requests that a script of another site makes. SameSite=None allows that, but
-	// only over https. The check of the request's origin then has to stop forged requests.
+	// Browsers do not attach a Lax cookie to requests from scripts of another site. SameSite=None allows that, but only
+	// over https. The check of the request's origin (see ours) then prevents forged requests.
 	if s.secure {
 		s.sameSite = http.SameSiteNoneMode
 	} else {
-		s.log.Warn("pages at CONSOLE_URL can't use the session's cookie: it is another site than BASE_URL, which is not https", "console_url", s.cfg.ConsoleURL)
+		s.log.Warn("console cannot use the session cookie", "reason", "CONSOLE_URL is another site than BASE_URL, which is not https", "console_url", s.cfg.ConsoleURL)
 	}
 }
 
-// siteOf is what browsers take for one site: the scheme and the domain that somebody registered.
+// siteOf returns the site of an address as browsers define it: the scheme and the registered domain.
 func siteOf(u *url.URL) string {
 	host := strings.ToLower(u.Hostname())
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {

@@ -12,36 +12,36 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// Edge is what an edge last said of itself.
+// Edge is the last report of an edge.
 type Edge struct {
-	ID              string    `json:"id" doc:"The identity of its data folder."`
-	Run             string    `json:"run" doc:"The process; drawn anew at each start."`
+	ID              string    `json:"id" doc:"The id in its data folder."`
+	Run             string    `json:"run" doc:"Id of the process; new at each start."`
 	Address         string    `json:"address"`
-	Name            string    `json:"name" doc:"EDGE_NAME; empty where the operator has not set it."`
-	Region          string    `json:"region" doc:"REGION; empty where the operator has not set it."`
+	Name            string    `json:"name" doc:"EDGE_NAME; empty if it is not set."`
+	Region          string    `json:"region" doc:"REGION; empty if it is not set."`
 	Version         string    `json:"version"`
-	IsAlive         bool      `json:"isAlive" doc:"It has reported within the last 35 seconds."`
+	IsAlive         bool      `json:"isAlive" doc:"Whether it has reported within the last 35 seconds."`
 	LastSeenAt      Time      `json:"lastSeenAt"`
-	RunningSince    Time      `json:"runningSince" doc:"When this run was first heard of."`
-	Incarnation     string    `json:"incarnation" doc:"Which log of changes it follows."`
+	RunningSince    Time      `json:"runningSince" doc:"Time of the first report of this run."`
+	Incarnation     string    `json:"incarnation" doc:"Id of the log of changes that it follows."`
 	AppliedRevision uint64    `json:"appliedRevision"`
-	Lag             uint64    `json:"lag" doc:"Changes of links that it had not applied when it last reported, of those there are now."`
-	StateHash       string    `json:"stateHash" doc:"Of its links; the same at edges that have applied the same revision."`
+	Lag             uint64    `json:"lag" doc:"Changes of links up to now that it had not applied at its last report."`
+	StateHash       string    `json:"stateHash" doc:"Hash of its links; the same at all edges with the same revision."`
 	Links           int       `json:"links"`
-	SetAside        []Aside   `json:"setAside" doc:"Links whose rules it could not use, by slug, at most 100."`
+	SetAside        []Aside   `json:"setAside" doc:"Links whose rules the edge cannot use, by slug, at most 100."`
 	SetAsideCount   int       `json:"setAsideCount"`
-	Refused         *string   `json:"refused" doc:"Why it did not take the last document."`
+	Refused         *string   `json:"refused" doc:"Why it rejected the last snapshot."`
 	Spool           EdgeSpool `json:"spool"`
-	Twin            *EdgeTwin `json:"twin" doc:"Another process with the same identity that was refused. It keeps its clicks."`
+	Twin            *EdgeTwin `json:"twin" doc:"Another process with the same id whose reports are rejected. It keeps its clicks."`
 }
 
-// Aside is a link that an edge could not use as it is.
+// Aside is a link whose rules an edge cannot use.
 type Aside struct {
 	Slug   string `json:"slug"`
-	Reason string `json:"reason" doc:"What is wrong with its rules; empty from an edge of an older release."`
+	Reason string `json:"reason" doc:"The problem with its rules; empty from an edge of an older release."`
 }
 
-// asideOf orders what an edge says of the links that it could not use.
+// asideOf returns the links whose rules an edge cannot use, sorted by slug.
 func asideOf(st *snapshot.Status) []Aside {
 	list := make([]Aside, 0, len(st.SetAside))
 	for _, slug := range slices.Sorted(slices.Values(st.SetAside)) {
@@ -50,21 +50,21 @@ func asideOf(st *snapshot.Status) []Aside {
 	return list
 }
 
-// EdgeSpool is the clicks that an edge holds.
+// EdgeSpool is the state of the clicks that an edge has not delivered.
 type EdgeSpool struct {
 	Bytes    int64  `json:"bytes"`
-	Pending  int64  `json:"pending" doc:"Clicks not delivered yet."`
-	Dropped  uint64 `json:"dropped" doc:"Clicks that it had no room for since its start."`
-	OldestMs int64  `json:"oldestMs" doc:"How long the oldest has waited."`
+	Pending  int64  `json:"pending" doc:"Clicks that are not delivered yet."`
+	Dropped  uint64 `json:"dropped" doc:"Clicks dropped since its start because the spool was full."`
+	OldestMs int64  `json:"oldestMs" doc:"Age of the oldest click that is not delivered."`
 }
 
-// EdgeTwin is a refused process.
+// EdgeTwin is a process whose reports are rejected, because another one has the same id.
 type EdgeTwin struct {
 	Run        string `json:"run"`
 	LastSeenAt Time   `json:"lastSeenAt"`
 }
 
-// EdgeList is all edges, and the newest revision of links.
+// EdgeList is the list of all edges and the newest revision of links.
 type EdgeList struct {
 	Edges    []Edge `json:"edges"`
 	Revision uint64 `json:"revision"`

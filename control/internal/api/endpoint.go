@@ -18,31 +18,31 @@ type access uint8
 
 const (
 	signedIn access = iota // a user's session or API key
-	public                 // everybody; credentials are not looked at
+	public                 // everybody; credentials are ignored
 	admin                  // an ADMIN's session or API key
 )
 
-// endpoint declares one route. This is the one place that says who may call it and how often.
+// endpoint declares one route, who may call it, and its rate limit.
 type endpoint struct {
 	Method, Path string // Path in the form /api/urls/{id}
 	ID           string // operation id, unique: "createURL"
 	Summary      string
 	Tag          string
 	Need         access        // zero: signedIn
-	SessionOnly  bool          // API keys get 403: passwords and second factors
-	Escalates    bool          // so they do here, unless Config.KeysAdminister: making users, keys and ways to sign in
+	SessionOnly  bool          // API keys get 403, such as for passwords and second factors
+	Escalates    bool          // API keys get 403 unless Config.KeysAdminister: users, API keys and ways to sign in
 	Status       int           // of success; 0 means 201 for POST, 204 for DELETE, else 200
-	Limit        limitName     // zero: the default limit alone
+	Limit        limitName     // zero: the default limit
 	MaxBody      int64         // bytes; 0 means 1 MiB
-	Raw          bool          // the body is not JSON (an upload): it is left to the function
-	Timeout      time.Duration // 0 means the server's; negative means none (a streamed export)
+	Raw          bool          // the body is not JSON (an upload), and the function reads it
+	Timeout      time.Duration // 0 means the server's; negative means none (a stream)
 
 	hasBody bool
 }
 
-// handle declares an endpoint and the function that answers it. In is a struct with path, query and header
-// parameters and a field Body; Out is a struct with a field Body, or has none. The function may return any
-// error: a *problem.Error is shown to the caller, everything else becomes a 500 or 503.
+// handle declares an endpoint and its function. In is a struct with path, query and header parameters, and with a field
+// Body if the request has one; Out is a struct with a field Body if the response has one. The caller sees a *problem.Error
+// that the function returns. Any other error becomes a 500 or 503.
 func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*Out, error)) {
 	if e.Status == 0 {
 		e.Status = http.StatusOK
@@ -57,7 +57,7 @@ func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*O
 	s.declare(&e)
 	op := huma.Operation{
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, DefaultStatus: e.Status,
-		MaxBodyBytes: -1, BodyReadTimeout: -1, // readBody has read and bounded it
+		MaxBodyBytes: -1, BodyReadTimeout: -1, // readBody has limited and read it
 		Errors: []int{http.StatusInternalServerError}, // the document's complete adds the others
 	}
 	if e.Tag != "" {
@@ -78,14 +78,14 @@ func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*O
 	})
 }
 
-// handleRaw declares an endpoint that writes its answer itself (an image, a redirect, an export). It is not in
-// the OpenAPI document by itself; use describe for that.
+// handleRaw declares an endpoint that writes its response itself (an image, a redirect, a stream). Use describe to add it
+// to the OpenAPI document.
 func (s *Server) handleRaw(e endpoint, f echo.HandlerFunc) {
 	s.declare(&e)
 	s.echo.Add(e.Method, echoPath(e.Path), f)
 }
 
-// describe adds an endpoint of handleRaw to the OpenAPI document.
+// describe adds an endpoint to the OpenAPI document that handleRaw has declared.
 func (s *Server) describe(op *huma.Operation) { s.huma.OpenAPI().AddOperation(op) }
 
 func (s *Server) declare(e *endpoint) {
@@ -100,14 +100,14 @@ func echoPath(path string) string {
 	return strings.NewReplacer("{", ":", "}", "").Replace(path)
 }
 
-// endpointOf is the declared endpoint that the router chose, nil for an unknown path or method.
+// endpointOf returns the endpoint that the router chose, or nil for an unknown path or method.
 func (s *Server) endpointOf(c echo.Context) *endpoint {
 	return s.endpoints[c.Request().Method+" "+c.Path()]
 }
 
 type principalKey struct{}
 
-// principal is the caller; zero on a public endpoint.
+// principal returns the caller, and the zero value at a public endpoint.
 func principal(ctx context.Context) auth.Principal {
 	p, _ := ctx.Value(principalKey{}).(auth.Principal)
 	return p

@@ -17,23 +17,23 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// answer is the body of every answer that is not a success.
+// answer is the body of every response that is not a success.
 type answer struct {
 	StatusCode int             `json:"statusCode" doc:"The HTTP status."`
-	Message    string          `json:"message" doc:"What is wrong, in one sentence: of a failed validation the first problem, such as originalUrl: must be an http or https address."`
-	Name       string          `json:"error" doc:"The status's name, or Key Expired."`
-	Errors     []problem.Field `json:"errors,omitempty" doc:"All problems of a failed validation."`
-	RequestID  string          `json:"requestId,omitempty" doc:"With a 500: what to quote when asking for help."`
+	Message    string          `json:"message" doc:"The problem in one sentence. If validation failed, the first problem, such as originalUrl: must be an http or https address."`
+	Name       string          `json:"error" doc:"The name of the status, or Key Expired."`
+	Errors     []problem.Field `json:"errors,omitempty" doc:"All problems, if validation failed."`
+	RequestID  string          `json:"requestId,omitempty" doc:"With a 500, the id to quote when asking for help."`
 	retryAfter time.Duration
 }
 
-// Error, GetStatus and GetHeaders are what the framework asks of an error.
+// Error, GetStatus and GetHeaders implement huma.StatusError and huma.HeadersError.
 func (a *answer) Error() string { return a.Message }
 
-// GetStatus is the HTTP status.
+// GetStatus returns the HTTP status.
 func (a *answer) GetStatus() int { return a.StatusCode }
 
-// GetHeaders carries Retry-After, in whole seconds rounded up.
+// GetHeaders returns Retry-After, in whole seconds rounded up.
 func (a *answer) GetHeaders() http.Header {
 	h := http.Header{}
 	if a.retryAfter > 0 {
@@ -52,11 +52,11 @@ var statuses = map[problem.Kind]int{
 	problem.TooLarge: http.StatusRequestEntityTooLarge, problem.TooMany: http.StatusTooManyRequests, problem.Unavailable: http.StatusServiceUnavailable,
 }
 
-// statusClientClosed is for logs and metrics alone, as nobody is there to read it: a caller that left is no fault of ours,
-// though what it had asked for failed. The number is that of nginx.
+// statusClientClosed marks requests in logs and metrics that failed because the caller disconnected, which is not an error
+// of the service. Nobody receives it. The number is nginx's.
 const statusClientClosed = 499
 
-// answerOf turns any error into what the caller may read. The rest of it goes to the request's log line.
+// answerOf turns any error into a response that the caller may see. Internal errors go to the log line of the request.
 func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	var a *answer
 	var p *problem.Error
@@ -94,7 +94,7 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	return a
 }
 
-// renderError answers what middleware or the router refused.
+// renderError writes the response to a request that middleware or the router refused.
 func (s *Server) renderError(err error, c echo.Context) {
 	if c.Response().Committed {
 		noteOf(c.Request().Context()).err = err
@@ -112,8 +112,8 @@ func (s *Server) renderError(err error, c echo.Context) {
 	}
 }
 
-// The framework's switches are variables of its package. They are set once, to what is right for every server
-// in the process: field names are exact, arrays are never null, and its own errors have our form.
+// Huma's options are package variables. They are the same for every server in the process: field names are
+// case-sensitive, arrays are never null, and huma's own errors have our form.
 func init() {
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
@@ -125,20 +125,20 @@ func init() {
 	}
 }
 
-// mostNamed bounds how many problems of one request's shape are named: who sends fifty thousand is not to be told of each.
-const mostNamed = 1000
+// maxProblems is the limit of problems in one response: a request may have fifty thousand.
+const maxProblems = 1000
 
-// refusal is the framework's complaint about the shape of a request.
+// refusal turns huma's error about the shape of a request into an answer.
 func refusal(status int, msg string, errs []error) *answer {
 	if status == http.StatusUnprocessableEntity {
 		status = http.StatusBadRequest
 	}
 	if status == 0 {
-		return &answer{} // asked for by the framework to learn the type
+		return &answer{} // huma asks for it to learn the type
 	}
 	a := newAnswer(status, strings.ToUpper(msg[:min(1, len(msg))])+msg[min(1, len(msg)):]+".")
 	all := len(errs)
-	errs = errs[:min(all, mostNamed)]
+	errs = errs[:min(all, maxProblems)]
 	for _, err := range errs {
 		var p *problem.Error
 		var d *huma.ErrorDetail
@@ -152,8 +152,8 @@ func refusal(status int, msg string, errs []error) *answer {
 	if len(a.Errors) > 0 {
 		a.Message = a.Errors[0].String()
 	}
-	if all > mostNamed {
-		a.Message += fmt.Sprintf(" (These are the first %d of %d problems.)", mostNamed, all)
+	if all > maxProblems {
+		a.Message += fmt.Sprintf(" (These are the first %d of %d problems.)", maxProblems, all)
 	}
 	return a
 }

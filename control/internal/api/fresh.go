@@ -14,20 +14,20 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// maxWait is how long an answer waits for edges at most, whatever a caller prefers.
+// maxWait is the longest time that a response waits for edges, whatever the caller prefers.
 const maxWait = 10 * time.Second
 
-// Outcomes of waiting for edges, as values of a metric's label.
+// Outcomes of waiting for edges, as values of a metric label.
 const (
 	waitApplied = "applied"
 	waitLate    = "late"
 	waitFailed  = "failed"
 )
 
-// awaitEdges holds the answer to a change of links until edges have applied it: the edge in the same process always, all
-// connected edges if the caller prefers to wait (RFC 7240). It knows a change by the revision that the request's
-// transactions committed, so it holds for every endpoint. The change is done: an edge that is late alters nothing
-// about the answer but the header X-Edges.
+// awaitEdges delays the response to a change of links until edges have applied it: always for the edge in the same process,
+// and for all connected edges if the caller prefers to wait (RFC 7240). It detects a change by the revision that the
+// request's transactions committed, so it works for every endpoint. The change is committed by then: a late edge only
+// affects the header X-Edges.
 func (s *Server) awaitEdges(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -45,10 +45,10 @@ func (s *Server) awaitEdges(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// waitFor waits for a revision as long as the settings and the caller want, and says in the answer's header what came
-// of it. It ends early when the caller leaves or the server stops.
-func (s *Server) waitFor(ctx context.Context, revision uint64, asked, answer http.Header) {
-	preferred, seconds := preferredWait(asked)
+// waitFor waits until edges have applied a revision, for as long as the settings and the caller want, and adds the result
+// to the response headers. It returns early if the caller disconnects or the server stops.
+func (s *Server) waitFor(ctx context.Context, revision uint64, request, response http.Header) {
+	preferred, seconds := preferredWait(request)
 	limit := s.cfg.OwnEdge
 	if preferred {
 		limit = max(limit, time.Duration(seconds)*time.Second)
@@ -62,24 +62,24 @@ func (s *Server) waitFor(ctx context.Context, revision uint64, asked, answer htt
 	switch {
 	case err != nil:
 		s.metrics.awaited.WithLabelValues(waitFailed).Inc()
-		s.log.Warn("the edges could not be awaited", "revision", revision, "error", err.Error())
+		s.log.Warn("waiting for edges failed", "revision", revision, "error", err.Error())
 		return
 	case applied == connected:
 		s.metrics.awaited.WithLabelValues(waitApplied).Inc()
 	default:
 		s.metrics.awaited.WithLabelValues(waitLate).Inc()
-		if s.cfg.OwnEdge > 0 { // in a fleet X-Edges tells who asked
-			s.log.Warn("a change was answered before the edge had applied it", "revision", revision)
+		if s.cfg.OwnEdge > 0 { // in a fleet, X-Edges tells the caller
+			s.log.Warn("edge applies changes late", "revision", revision)
 		}
 	}
 	if preferred {
-		answer.Set("Preference-Applied", "wait="+strconv.Itoa(seconds))
-		answer.Set("X-Edges", fmt.Sprintf("%d/%d", applied, connected))
+		response.Set("Preference-Applied", "wait="+strconv.Itoa(seconds))
+		response.Set("X-Edges", fmt.Sprintf("%d/%d", applied, connected))
 	}
 }
 
-// preferredWait reads the preference "wait" (RFC 7240, section 4.3) in seconds, at most maxWait. As the RFC has it, the
-// first one counts and one that can't be understood is ignored.
+// preferredWait parses the preference "wait" (RFC 7240, section 4.3) in seconds, at most maxWait. As the RFC requires, the
+// first one counts and an invalid one is ignored.
 func preferredWait(h http.Header) (preferred bool, seconds int) {
 	for _, line := range h.Values("Prefer") {
 		for preference := range strings.SplitSeq(line, ",") {

@@ -14,24 +14,24 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Limits are requests a minute for one user, or for one address where nobody is signed in. 0 means no limit.
+// Limits are requests per minute and user, or per address for requests without a user. 0 means no limit.
 type Limits struct {
-	Default      int `env:"RATE_LIMIT_DEFAULT" envDefault:"100" help:"API requests a minute, per user or address; 0 is off"`
-	APIKeys      int `env:"RATE_LIMIT_API_KEYS" envDefault:"5" help:"API keys created a minute"`
-	Webhooks     int `env:"RATE_LIMIT_WEBHOOKS" envDefault:"5" help:"webhook changes a minute"`
-	WebhookRetry int `env:"RATE_LIMIT_WEBHOOK_RETRY" envDefault:"5" help:"manual webhook retries a minute"`
-	Routing      int `env:"RATE_LIMIT_ROUTING" envDefault:"30" help:"routing rule requests a minute"`
-	Variants     int `env:"RATE_LIMIT_VARIANTS" envDefault:"30" help:"variant requests a minute"`
-	Analytics    int `env:"RATE_LIMIT_ANALYTICS" envDefault:"60" help:"analytics queries a minute"`
-	Export       int `env:"RATE_LIMIT_EXPORT" envDefault:"10" help:"analytics exports a minute"`
+	Default      int `env:"RATE_LIMIT_DEFAULT" envDefault:"100" help:"API requests per minute, for each user or address; 0 disables this and each of the following limits"`
+	APIKeys      int `env:"RATE_LIMIT_API_KEYS" envDefault:"5" help:"API keys created per minute"`
+	Webhooks     int `env:"RATE_LIMIT_WEBHOOKS" envDefault:"5" help:"webhook changes per minute"`
+	WebhookRetry int `env:"RATE_LIMIT_WEBHOOK_RETRY" envDefault:"5" help:"manual webhook retries per minute"`
+	Routing      int `env:"RATE_LIMIT_ROUTING" envDefault:"30" help:"routing rule requests per minute"`
+	Variants     int `env:"RATE_LIMIT_VARIANTS" envDefault:"30" help:"variant requests per minute"`
+	Analytics    int `env:"RATE_LIMIT_ANALYTICS" envDefault:"60" help:"analytics queries per minute"`
+	Export       int `env:"RATE_LIMIT_EXPORT" envDefault:"10" help:"analytics exports per minute"`
 }
 
-// DefaultLimits are the documented ones.
+// DefaultLimits returns the documented defaults.
 func DefaultLimits() Limits {
 	return Limits{Default: 100, APIKeys: 5, Webhooks: 5, WebhookRetry: 5, Routing: 30, Variants: 30, Analytics: 60, Export: 10}
 }
 
-// limitName is one of the counts that an endpoint can fall under. An endpoint falls under exactly one.
+// limitName is one of the rate limits. Each endpoint has exactly one.
 type limitName uint8
 
 const (
@@ -43,7 +43,7 @@ const (
 	limitVariants
 	limitAnalytics
 	limitExport
-	noLimit // documents and the like, which cost nothing
+	noLimit // for cheap requests, such as documents
 )
 
 func (l Limits) all() [noLimit]int {
@@ -64,19 +64,19 @@ func (l Limits) validate() (problems []error) {
 
 const (
 	window     = time.Minute
-	countLimit = 250 * time.Millisecond // how long counting in the database may hold up a request
+	countLimit = 250 * time.Millisecond // timeout of counting in the database
 )
 
-// limiter counts requests in windows of a minute that begin with a caller's first request. With Postgres the
-// count is in a table that all replicas share; if that can't be reached in time, and with SQLite, where there
-// is one process, it is in memory.
+// limiter counts requests in windows of one minute that begin with a caller's first request. With PostgreSQL, all replicas
+// share the counts in a table. If the table cannot be reached in time, and with SQLite, where there is only one process,
+// the counts are in memory.
 type limiter struct {
 	store *store.Store
 	max   [noLimit]int
 
 	mu     sync.Mutex
 	counts map[string]count
-	full   map[string]int64 // keys known to be used up in the shared table, and until when (ms)
+	full   map[string]int64 // keys that have reached the limit in the shared table, and until when (ms)
 	swept  int64
 }
 
@@ -89,7 +89,7 @@ func newLimiter(st *store.Store, l Limits) *limiter {
 	return &limiter{store: st, max: l.all(), counts: map[string]count{}, full: map[string]int64{}}
 }
 
-// hit counts one request and returns how many there were in the window that ends at end (ms).
+// hit counts one request, and returns the number of requests in the window and the end of the window (ms).
 func (l *limiter) hit(ctx context.Context, key string, allowed int) (n int, end int64) {
 	now := store.Now()
 	if !l.store.Shared() {
@@ -129,7 +129,7 @@ func (l *limiter) local(key string, now int64) (int, int64) {
 	return c.n, c.end
 }
 
-// sweep forgets windows that have ended, once a window; the caller holds mu.
+// sweep removes windows that have ended, once per window. The caller holds mu.
 func (l *limiter) sweep(now int64) {
 	if now-l.swept < window.Milliseconds() {
 		return
@@ -147,8 +147,8 @@ func (l *limiter) sweep(now int64) {
 	}
 }
 
-// take counts the request against one limit of the caller, tells the caller in headers, and refuses what is too
-// much.
+// take counts the request against one limit of the caller, adds the state of the limit to the response headers, and
+// refuses the request if the limit is exceeded.
 func (s *Server) take(c echo.Context, caller string, name limitName) error {
 	if name == noLimit {
 		return nil

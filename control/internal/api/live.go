@@ -20,11 +20,11 @@ import (
 // the server stops.
 const LivePath = "/api/analytics/live"
 
-// Of a stream of clicks.
+// Intervals and timeouts of a stream.
 const (
-	heartbeat    = 5 * time.Second // also how soon it is noticed, through a proxy, that a reader has left
+	heartbeat    = 5 * time.Second // also the time to notice that a reader behind a proxy has disconnected
 	sessionCheck = 2 * time.Second
-	streamStall  = 10 * time.Second // for the caller to take what is written
+	streamStall  = 10 * time.Second // timeout of one write
 )
 
 func (s *Server) registerLive() {
@@ -37,14 +37,14 @@ func (s *Server) registerLive() {
 		Security: []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters: []*huma.Param{
 			{In: "query", Name: "urlId", Description: "Only this short URL.", Schema: str},
-			{In: "query", Name: "scope", Description: "own, which is the default, or all: everybody's clicks, for administrators.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"own", "all"}}},
-			{In: "query", Name: "includeBots", Description: "Bots' clicks too.", Schema: yes},
+			{In: "query", Name: "scope", Description: "own (default), or all: the clicks of all users, for administrators.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"own", "all"}}},
+			{In: "query", Name: "includeBots", Description: "Include clicks of bots.", Schema: yes},
 		},
 		Responses: map[string]*huma.Response{"200": {Description: "Server-sent events.", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: click}}}},
 	})
 }
 
-// liveClicks streams.
+// liveClicks writes server-sent events until the stream ends.
 func (s *Server) liveClicks(c echo.Context) error {
 	a, err := liveAsk(c)
 	if err != nil {
@@ -59,11 +59,11 @@ func (s *Server) liveClicks(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // some proxies gather answers otherwise
+	h.Set("X-Accel-Buffering", "no") // otherwise nginx buffers the response
 	out := stream{c.Response(), http.NewResponseController(c.Response())}
 	c.Response().WriteHeader(http.StatusOK)
 	if err := out.send("retry: 3000\n\n"); err != nil {
-		return nil // the caller has left
+		return nil // the caller has disconnected
 	}
 	beat, check := time.NewTicker(heartbeat), time.NewTicker(sessionCheck)
 	defer beat.Stop()
@@ -84,7 +84,7 @@ func (s *Server) liveClicks(c echo.Context) error {
 			return nil
 		}
 		if err != nil {
-			return nil // the caller left, or may not stay; the status is sent long since
+			return nil // the caller has disconnected or lost access; the status was sent long ago
 		}
 	}
 }
@@ -109,7 +109,7 @@ func liveAsk(c echo.Context) (a live.Ask, err error) {
 	return a, problems.Err()
 }
 
-// stillMay asks again who the caller is. A database that is away for a moment ends no stream.
+// stillMay authenticates the caller again. A database that is unavailable for a moment does not end the stream.
 func (s *Server) stillMay(c echo.Context, admin bool) error {
 	p, _, err := s.authenticate(c)
 	var refused *problem.Error
@@ -122,14 +122,14 @@ func (s *Server) stillMay(c echo.Context, admin bool) error {
 	return nil
 }
 
-// stream writes server-sent events, each to be taken in time.
+// stream writes server-sent events, each with a timeout.
 type stream struct {
 	w       *echo.Response
 	control *http.ResponseController
 }
 
 func (o stream) send(text string) error {
-	_ = o.control.SetWriteDeadline(time.Now().Add(streamStall)) // a test's recorder has none
+	_ = o.control.SetWriteDeadline(time.Now().Add(streamStall)) // the recorders of tests have no deadlines
 	if _, err := o.w.Write([]byte(text)); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (o stream) send(text string) error {
 	return err
 }
 
-// events writes what waits: clicks, after how many are missing before them.
+// events writes the waiting clicks, preceded by the number of dropped ones, if any.
 func (o stream) events(sub *live.Subscription) error {
 	clicks, dropped := sub.Take()
 	var b []byte

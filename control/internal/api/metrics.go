@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics counts requests by the declared route, never by path. Users are no labels.
+// metrics counts requests by declared route. Paths and users are never labels.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -21,19 +21,19 @@ type metrics struct {
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "shortline_api_requests_total", Help: "API requests by route and class of status (2xx); the route is other where none was declared.",
+			Name: "shortline_api_requests_total", Help: "API requests by route and status class (such as 2xx); the route is \"other\" for undeclared paths.",
 		}, []string{"method", "route", "code"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "shortline_api_request_duration_seconds", Help: "How long API requests took, by route.", Buckets: []float64{.0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+			Name: "shortline_api_request_duration_seconds", Help: "Duration of API requests by route.", Buckets: []float64{.0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"method", "route"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_api_requests_in_flight", Help: "API requests under way."}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_api_requests_in_flight", Help: "API requests in progress."}),
 		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "shortline_api_rate_limited_total", Help: "API requests refused as too many, by the limit that they hit.",
+			Name: "shortline_api_rate_limited_total", Help: "API requests refused by a rate limit, by limit.",
 		}, []string{"limit"}),
 	}
 	m.awaited = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "shortline_api_edge_waits_total",
-		Help: "Answers to changes that waited for edges: applied if all edges had the change in time, late if some had not, failed if that could not be found out.",
+		Help: "Responses to changes that waited for edges, by outcome: applied (all edges had the change in time), late (some did not), failed (unknown).",
 	}, []string{"outcome"})
 	for _, outcome := range []string{waitApplied, waitLate, waitFailed} {
 		m.awaited.WithLabelValues(outcome)
@@ -52,7 +52,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// note counts one request; e is nil where a caller made the route or the method up.
+// note counts one request. e is nil if the route or the method does not exist.
 func (m *metrics) note(e *endpoint, status int, took time.Duration) {
 	method, route := "other", "other"
 	if e != nil {

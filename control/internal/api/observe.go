@@ -19,7 +19,7 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
-// note is what one request leaves for its log line.
+// note collects what handlers add to the log line of a request.
 type note struct {
 	id     string
 	userID string
@@ -28,7 +28,8 @@ type note struct {
 	caller context.Context
 }
 
-// gone reports that the caller has left. The context of the request's work doesn't tell: it also ends with that.
+// gone reports whether the caller has disconnected. The request's own context does not tell, because it also ends with
+// its timeout.
 func (n *note) gone() bool { return n.caller != nil && n.caller.Err() != nil }
 
 type noteKey struct{}
@@ -40,7 +41,7 @@ func noteOf(ctx context.Context) *note {
 	return &note{}
 }
 
-// observe names the request, keeps its origin for the audit log, counts it, and writes its span and its log line.
+// observe gives the request an id, records its origin for the audit log, counts it, and writes its span and log line.
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start, r := time.Now(), c.Request()
@@ -90,7 +91,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// plainText makes a caller's bytes fit for a text column: valid UTF-8, no NUL, at most 1,000 bytes.
+// plainText makes text from a caller valid for a text column: UTF-8 without NUL, at most 1,000 bytes.
 func plainText(s string) string {
 	if len(s) > 1000 {
 		s = s[:1000]
@@ -126,7 +127,7 @@ func (s *Server) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// withinTime bounds the request.
+// withinTime applies the timeout of the endpoint.
 func (s *Server) withinTime(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		limit := s.cfg.Timeout
@@ -143,8 +144,8 @@ func (s *Server) withinTime(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// clientIP is the caller's address. An edge that has shown its token says whom it asks for; other proxies are believed
-// if TRUSTED_PROXIES lists them.
+// clientIP returns the caller's address. X-Forwarded-For is trusted from an edge that has presented its token, and from
+// proxies in TRUSTED_PROXIES.
 func (s *Server) clientIP(r *http.Request) string {
 	if edgeapi.Vouched(r.Context()) {
 		if addr, ok := visitor.Forwarded(r.Header.Values("X-Forwarded-For")); ok {

@@ -1,13 +1,13 @@
 package api
 
-// Paging is embedded in the request of a list. Both names of the size are accepted; limit wins.
+// Paging is embedded in the request of a list. The page size has two names; limit takes precedence.
 type Paging struct {
-	Page     int `query:"page" default:"1" minimum:"1" maximum:"1000000" doc:"The page, from 1."`
-	Limit    int `query:"limit" minimum:"1" maximum:"100" doc:"Rows on a page."`
+	Page     int `query:"page" default:"1" minimum:"1" maximum:"1000000" doc:"Number of the page, from 1."`
+	Limit    int `query:"limit" minimum:"1" maximum:"100" doc:"Rows per page."`
 	PageSize int `query:"pageSize" minimum:"1" maximum:"100" doc:"The same as limit."`
 }
 
-// size is the number of rows on a page, def if the caller didn't say.
+// size returns the number of rows per page, or def if the caller did not choose one.
 func (p Paging) size(def int) int {
 	switch {
 	case p.Limit > 0:
@@ -18,13 +18,13 @@ func (p Paging) size(def int) int {
 	return def
 }
 
-// offset is the number of rows before the page.
+// offset returns the number of rows before the page.
 func (p Paging) offset(def int) int { return (p.Page - 1) * p.size(def) }
 
-// Sorting is embedded in the request of a list that can be sorted. The allowed fields are the use case's.
+// Sorting is embedded in the request of a list that can be sorted. The use case knows the allowed fields.
 type Sorting struct {
 	SortBy    string `query:"sortBy" doc:"The field to sort by."`
-	SortOrder string `query:"sortOrder" enum:"asc,desc,ASC,DESC" doc:"The direction; desc if not given."`
+	SortOrder string `query:"sortOrder" enum:"asc,desc,ASC,DESC" doc:"The direction; desc by default."`
 }
 
 // ascending reports the direction.
@@ -39,7 +39,7 @@ type List[T any] struct {
 	TotalPages int `json:"totalPages"`
 }
 
-// listOf makes a page; rows may be nil.
+// listOf returns a page. rows may be nil.
 func listOf[T any](rows []T, total int, p Paging, def int) List[T] {
 	if rows == nil {
 		rows = []T{}

@@ -28,16 +28,16 @@ const (
 	maxDepth = 32 // of arrays and objects in a body
 	bodyTime = 10 * time.Second
 
-	// maxValues is how many values a body may hold: a thousand links with all their fields are 30,000.
+	// maxValues is the limit of values in a body. A thousand links with all their fields have 30,000.
 	maxValues = 50_000
-	// largeBody is from where on bodies take turns: reading one may take twenty times its bytes, and a caller may send
-	// a hundred at once. largeBodies is how many are worked on at a time.
+	// At most largeBodies bodies of more than largeBody bytes are in progress at a time. Decoding a body may take twenty
+	// times its size in memory, and a caller may send a hundred at once.
 	largeBody   = 64 << 10
 	largeBodies = 8
 )
 
-// readBody reads a JSON body whole and refuses what no endpoint wants: too much, another media type, broken or
-// too deep JSON, the NUL character. No body is the same as {}.
+// readBody reads a whole JSON body. It refuses bodies that are too large, have another media type, are invalid or nested
+// too deeply, or contain the character NUL. An empty body stands for {}.
 func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		e, r := s.endpointOf(c), c.Request()
@@ -49,7 +49,7 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 			limit = e.MaxBody
 		}
 		deadline := http.NewResponseController(c.Response().Writer)
-		_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // not every writer can (a test's)
+		_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // the writers of some tests cannot
 		body, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, limit))
 		if err != nil {
 			var tooLarge *http.MaxBytesError
@@ -61,7 +61,7 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			return problem.New(problem.Invalid, "The request body could not be read.")
 		}
-		_ = deadline.SetReadDeadline(time.Time{}) // or the server would take its passing for the caller's leaving
+		_ = deadline.SetReadDeadline(time.Time{}) // otherwise the server would take an expired deadline for a disconnect
 		if body = bytes.TrimSpace(body); len(body) == 0 {
 			body = []byte("{}")
 		} else if ct := r.Header.Get("Content-Type"); ct != "" {
@@ -75,9 +75,9 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 				return err
 			}
 			defer done()
-			c.Response().Before(done) // a caller who reads the answer slowly holds nobody up
+			c.Response().Before(done) // a caller that reads slowly must not block others
 		}
-		// JSON is UTF-8. Whoever decodes it reads anything else as U+FFFD; whoever keeps it as it is must see the same.
+		// JSON is UTF-8. Decoders replace invalid bytes by U+FFFD. Code that keeps the raw JSON must see the same.
 		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
 		if err := checkJSON(body, e.hasBody); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (s *Server) readBody(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// takeTurn waits until there is room for another large body. The function that it returns gives the place back, once.
+// takeTurn waits until another large body may be processed. The caller must call done afterwards.
 func (s *Server) takeTurn(ctx context.Context) (done func(), err error) {
 	select {
 	case s.large <- struct{}{}:
@@ -98,7 +98,7 @@ func (s *Server) takeTurn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// checkJSON checks what holds for every body; an endpoint that takes none takes only {}.
+// checkJSON checks the rules for all bodies. If no body is wanted, only {} is accepted.
 func checkJSON(body []byte, wanted bool) error {
 	switch depth, values := extent(body); {
 	case depth > maxDepth:
@@ -112,7 +112,7 @@ func checkJSON(body []byte, wanted bool) error {
 	switch {
 	case errors.As(err, &syntax):
 		return problem.New(problem.Invalid, "The request body is not valid JSON (at byte %d).", syntax.Offset)
-	case err != nil, object == nil: // null is none
+	case err != nil, object == nil: // null is not an object
 		return problem.New(problem.Invalid, "The request body must be a JSON object.")
 	}
 	var problems problem.Fields
@@ -121,7 +121,7 @@ func checkJSON(body []byte, wanted bool) error {
 			problems.Add(name, "is not a known property")
 		}
 	}
-	if bytes.Contains(body, []byte(`\u0000`)) { // the one way to write it; looking at all values is what costs
+	if bytes.Contains(body, []byte(`\u0000`)) { // the only way to write NUL; decoding all values is expensive
 		var v any
 		if err := json.Unmarshal(body, &v); err != nil {
 			return problem.New(problem.Invalid, "The request body is not valid JSON.")
@@ -131,8 +131,8 @@ func checkJSON(body []byte, wanted bool) error {
 	return problems.Err()
 }
 
-// extent is how deep brackets go, and how many values there are about, before anything that costs sees the body: each
-// value takes up to a hundred times its bytes while it is read. It counts what stands outside strings.
+// extent returns the depth of the brackets outside strings and the approximate number of values. It runs before the body
+// is decoded, because decoding takes up to a hundred times the size of each value in memory.
 func extent(body []byte) (deepest, values int) {
 	depth, inString := 0, false
 	for i := 0; i < len(body); i++ {
@@ -158,7 +158,7 @@ func extent(body []byte) (deepest, values int) {
 	return deepest, values
 }
 
-// findNUL names the strings that hold a NUL, which no text column can.
+// findNUL adds a problem for each string with a NUL, which text columns cannot store.
 func findNUL(problems *problem.Fields, path string, v any) {
 	sub := func(name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 	switch v := v.(type) {
@@ -180,7 +180,7 @@ func findNUL(problems *problem.Fields, path string, v any) {
 	}
 }
 
-// checkAddress refuses text in the path or the query that no column can hold.
+// checkAddress refuses text in the path or the query that text columns cannot store.
 func checkAddress(r *http.Request) error {
 	if !utf8.ValidString(r.URL.Path) || strings.ContainsRune(r.URL.Path, 0) {
 		return echo.ErrNotFound
@@ -196,7 +196,7 @@ func checkAddress(r *http.Request) error {
 	return problems.Err()
 }
 
-// revisionHeader tells, after a change, from which revision on an edge has seen it.
+// revisionHeader adds the revision that contains the change to the response.
 func (s *Server) revisionHeader(c echo.Context) {
 	if c.Request().Method == http.MethodGet {
 		return

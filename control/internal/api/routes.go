@@ -1,6 +1,6 @@
 package api
 
-// routes declares every resource whose use case is there.
+// routes registers every resource whose use case is not nil.
 func (s *Server) routes() {
 	s.registerDocument()
 	if s.Accounts != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
-// secureHeaders sets what every answer carries; an endpoint that must differ (an image) sets its own.
+// secureHeaders sets the security headers of every response. An endpoint, such as for images, may override them.
 func (s *Server) secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
@@ -29,7 +29,7 @@ const (
 	corsExposed = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Content-Disposition, X-Request-ID, X-Config-Revision, X-Edges, Preference-Applied"
 )
 
-// cors lets pages of the listed origins read answers, with credentials, and answers preflights.
+// cors allows pages of the listed origins to read responses, with credentials, and answers preflight requests.
 func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, h := c.Request(), c.Response().Header()
@@ -56,8 +56,9 @@ func (s *Server) cors(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// calledOrigin is the origin of the address that a browser called. Who ends TLS in front of us may not say so; but where
-// BASE_URL is https, a page of plain http is not ours, for anybody on the network can make one.
+// calledOrigin returns the origin of the address that a browser called. A proxy that terminates TLS may not tell us. If
+// BASE_URL is https, the scheme is https in any case: a page over plain http is not ours, because anybody on the network
+// can forge it.
 func (s *Server) calledOrigin(r *http.Request) string {
 	scheme := "http"
 	if s.secure || r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
@@ -66,7 +67,7 @@ func (s *Server) calledOrigin(r *http.Request) string {
 	return originOf(&url.URL{Scheme: scheme, Host: r.Host})
 }
 
-// originOf is an address's origin as browsers write it: in lower case, without the port that the scheme implies.
+// originOf returns the origin of an address as browsers write it: in lower case, without the scheme's default port.
 func originOf(u *url.URL) string {
 	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
 	switch scheme {
@@ -78,20 +79,21 @@ func originOf(u *url.URL) string {
 	return scheme + "://" + host
 }
 
-// ours refuses a request that changes something and carries the session only as a cookie, unless a page of our
-// own or of a listed origin sent it: other sites can make a browser send cookies, but not choose these headers.
+// ours prevents cross-site request forgery. It refuses a request that is authenticated only by a cookie and may change
+// something, unless our own page or a page of a listed origin sent it. Other sites can make a browser send cookies, but
+// they cannot choose these headers.
 func (s *Server) ours(r *http.Request) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return nil
 	}
 	if origin := strings.ToLower(r.Header.Get("Origin")); origin != "" {
-		// The address that the browser was told to call counts as ours too: a page there is us.
+		// The address that the browser called counts as ours, too, because we serve its pages.
 		if origin == s.origin || s.origins[origin] || origin == s.calledOrigin(r) {
 			return nil
 		}
 	} else if site := r.Header.Get("Sec-Fetch-Site"); site == "" || site == "same-origin" || site == "none" {
-		// Every browser of today sends one of the two with a request that another page caused; tools send none.
+		// Every current browser sends one of the two headers with a request from another page. Tools send none.
 		return nil
 	}
 	return problem.New(problem.Forbidden, "This request comes from another site.")

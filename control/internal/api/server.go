@@ -1,13 +1,12 @@
-// Package api is the REST interface: it turns HTTP into calls of use cases and their answers into JSON.
+// Package api is the REST interface: it turns HTTP requests into calls of use cases, and their results into JSON.
 //
-// It owns routes, request and response shapes, the OpenAPI document, authentication of requests, rate limits
-// and the rendering of errors. It promises that every answer under /api, whatever went wrong, has the
-// documented body, and that nothing internal reaches a caller. Meaning, permission and audit are the use
-// cases' part.
+// It owns routes, request and response structs, the OpenAPI document, authentication of requests, rate limits and the
+// rendering of errors. Every response under /api, also an error, has the documented body, and contains nothing internal.
+// Use cases own the rules, the permissions and the audit log.
 //
-// A resource is one file with a method registerXxx on Server. It declares endpoints with handle, which takes an
-// endpoint value (path, who may call, which limit) and a function from a request struct to a response struct.
-// Shape is validated from the struct's tags; whatever needs knowledge is validated by the use case.
+// A resource is one file with a method registerXxx on Server. It declares endpoints with handle, which takes an endpoint
+// value (path, access, rate limit) and a function from a request struct to a response struct. The struct's tags validate
+// the shape of a request; the use case validates its meaning.
 package api
 
 import (
@@ -45,30 +44,30 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Config says how the API faces the world.
+// Config of the API.
 type Config struct {
-	// BaseURL is the address that visitors and owners use, such as "https://sho.rt". Required.
+	// BaseURL is the public address of the service, such as "https://sho.rt". Required.
 	BaseURL string
-	// ConsoleURL is where people's pages are if not at BaseURL: where sign-in through identity providers leads back to. Its
-	// origin is among CORSOrigins without being listed. "" means BaseURL.
+	// ConsoleURL is the address of the console, to which single sign-on returns; "" means BaseURL. Its origin is allowed as
+	// if CORSOrigins contained it.
 	ConsoleURL string
-	// CORSOrigins lists the origins of other sites whose pages may call the API with credentials.
+	// CORSOrigins are the origins of other sites whose pages may call the API with credentials.
 	CORSOrigins []string
-	// KeysAdminister lets API keys do what a stolen one could use to stay: an administrator's change users and identity
-	// providers, and anybody's make further keys.
+	// KeysAdminister allows API keys to create API keys, and API keys of administrators to change users and identity
+	// providers. With these rights the thief of a key can keep access after the key was deleted.
 	KeysAdminister bool
-	// TrustedProxies are the networks whose X-Forwarded-For is believed.
+	// TrustedProxies are the networks of proxies whose X-Forwarded-For header is trusted.
 	TrustedProxies []netip.Prefix
-	// Limits bounds requests; the zero value means no limits. See DefaultLimits.
+	// Limits are the rate limits; the zero value means no limits. See DefaultLimits.
 	Limits Limits
 	// Version is shown in the OpenAPI document; "" means "dev".
 	Version string
-	// Timeout bounds a request that has no timeout of its own; 0 means 10 s.
+	// Timeout is the timeout of requests whose endpoint has none; 0 means 10 s.
 	Timeout time.Duration
-	// OwnEdge is how long the answer to a change waits for the edge in the same process to apply it; 0 means that there
-	// is none. It needs Deps.Edges.
+	// OwnEdge is how long the response to a change waits until the edge in the same process has applied it; 0 means that
+	// there is no such edge. It needs Deps.Edges.
 	OwnEdge time.Duration
-	// Logger gets one line a request; nil means slog.Default().
+	// Logger gets one line per request; nil means slog.Default().
 	Logger *slog.Logger
 	// Registry gets the metrics; nil means none.
 	Registry prometheus.Registerer
@@ -93,8 +92,8 @@ func (c Config) Validate() error {
 	return errors.Join(append(problems, c.Limits.validate()...)...)
 }
 
-// Deps are the parts that the API calls. Store and Auth are required; the endpoints of a use case that is nil
-// are not served.
+// Deps are the use cases that the API offers. Store and Auth are required. The endpoints of a use case that is nil do not
+// exist.
 type Deps struct {
 	Store *store.Store
 	Auth  *auth.Authenticator
@@ -110,7 +109,7 @@ type Deps struct {
 	Media   *media.Service
 	Explain *explain.Service // needs Links
 
-	Edges *presence.Positions // without it nobody can wait for edges
+	Edges *presence.Positions // if nil, responses do not wait for edges
 
 	Reports *report.Service
 	Live    *live.Feed
@@ -128,14 +127,14 @@ type Server struct {
 	huma      huma.API
 	endpoints map[string]*endpoint // by method and echo path
 	origin    string               // of BaseURL
-	origins   map[string]bool      // those of other sites
+	origins   map[string]bool      // allowed origins of other sites
 	secure    bool                 // BaseURL is https
-	console   string               // ConsoleURL without a slash at its end; "" where it is BaseURL
-	sameSite  http.SameSite        // of a session's cookie
+	console   string               // ConsoleURL without a slash at its end; "" if it is BaseURL
+	sameSite  http.SameSite        // of the session cookie
 	limiter   *limiter
 	metrics   *metrics
 	tracer    trace.Tracer
-	large     chan struct{} // large bodies that are worked on
+	large     chan struct{} // one element for each large body in progress
 }
 
 // New checks the settings and builds the API.
@@ -187,7 +186,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 func (s *Server) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
-			// The router knows GET only; net/http drops the body of an answer to HEAD by itself.
+			// The router only knows GET; net/http omits the body of a response to HEAD.
 			asGet := *r
 			asGet.Method = http.MethodGet
 			r = &asGet
@@ -204,8 +203,8 @@ func (s *Server) openAPI() huma.Config {
 			Info: &huma.Info{
 				Title: "Shortline", Version: s.cfg.Version,
 				Description: "Short links, routing rules, A/B tests and click analytics. Times are RFC 3339 in UTC with milliseconds; unset optional fields are null. " +
-					"In one process a change is visible to visitors as soon as its answer has come. In a fleet it is at every connected edge within a second; " +
-					"with the header Prefer: wait=N (seconds, at most 10) the answer waits for that, and X-Edges: 2/3 says how many of the connected edges have it.",
+					"In a standalone, visitors see a change as soon as its response arrives. In a fleet, every connected edge has it within a second. " +
+					"With the header Prefer: wait=N (seconds, at most 10) the response waits for the edges, and X-Edges: 2/3 counts those that have the change and those that are connected.",
 			},
 			Servers: []*huma.Server{{URL: s.cfg.BaseURL}},
 			Tags:    tags,

@@ -8,16 +8,16 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Time is an instant in Unix milliseconds, as the store has it. It is written as RFC 3339 in UTC with
-// milliseconds, and read from any ISO 8601 instant or date; what has no zone is UTC.
+// Time is an instant in Unix milliseconds, as in the store. It is written as RFC 3339 in UTC with milliseconds, and read
+// from any ISO 8601 instant or date. Without a zone it is UTC.
 type Time int64
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// timePattern admits "" because that clears an optional field.
+// timePattern matches "", because that clears an optional field.
 const timePattern = `^$|^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([Tt ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d{1,9})?)?([Zz]|[+-]\d{2}(:?\d{2})?)?)?$`
 
-// MarshalJSON writes the one form.
+// MarshalJSON implements json.Marshaler.
 func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + time.UnixMilli(int64(t)).UTC().Format(timeLayout) + `"`), nil
 }
@@ -27,7 +27,7 @@ var timeLayouts = []string{
 	"2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02",
 }
 
-// UnmarshalJSON reads the forms that the schema's pattern admits.
+// UnmarshalJSON reads the forms that timePattern matches, and maybe others.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil || s == "" {
@@ -51,7 +51,7 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	return fmt.Errorf("%q is not a date or time in ISO 8601", s)
 }
 
-// Schema describes the text form.
+// Schema implements huma.SchemaProvider.
 func (Time) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{
 		Type: huma.TypeString, Pattern: timePattern, PatternDescription: "a date or time in ISO 8601, such as 2027-01-31T12:00:00Z",
@@ -61,7 +61,7 @@ func (Time) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// timeOf makes the optional form of a column that may be NULL.
+// timeOf converts a column that may be NULL.
 func timeOf(ms *int64) *Time {
 	if ms == nil {
 		return nil

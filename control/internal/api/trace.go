@@ -10,14 +10,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// startSpan begins a request's span, in the trace that the caller names if it names one. Neither path nor query is in
-// it: paths have ids in them, queries have tokens.
+// startSpan starts the span of a request, in the caller's trace if the request names one. The span contains neither path
+// nor query, because paths contain ids and queries contain tokens.
 func (s *Server) startSpan(ctx context.Context, r *http.Request, requestID string) (context.Context, trace.Span) {
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	return s.tracer.Start(ctx, "API", trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("shortline.request_id", requestID)))
 }
 
-// endSpan ends it with what is known only now: the route, if there is one, and the status.
+// endSpan adds the route, if there is one, and the status, and ends the span.
 func endSpan(span trace.Span, e *endpoint, status int) {
 	if span.IsRecording() {
 		if e != nil {
