@@ -35,7 +35,7 @@ func TestCheck_lists_every_problem_of_the_roles(t *testing.T) {
 		t.Setenv(k, v)
 	}
 	code, out := call(t, "-check")
-	for _, name := range []string{"BASE_URL", "DATABASE_URL", "CLICKHOUSE_URL", "EDGE_TOKENS", "JWT_SECRET", "ENCRYPTION_KEY", "broker"} {
+	for _, name := range []string{"BASE_URL", "DATABASE_URL", "CLICKHOUSE_URL", "EDGE_TOKENS", "JWT_SECRET", "ENCRYPTION_KEY", "KAFKA_BROKERS"} {
 		if !strings.Contains(out, name) {
 			t.Errorf("%s is not named in\n%s", name, out)
 		}
