@@ -43,7 +43,7 @@ func run(ctx context.Context, s *settings, stderr io.Writer) (err error) {
 	}
 	s.Port.Configure(op)
 	for _, warning := range s.Warnings() {
-		log.Warn(warning)
+		log.Warn("setting not recommended", "reason", warning)
 	}
 	peer, err := peertls.Open(s.controlFiles(), log)
 	if err != nil {
