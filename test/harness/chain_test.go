@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// chain is a whole installation with links that its edges know.
+// chain is a whole installation with links that its edges serve.
 type chain struct {
 	*fleet.Fleet
 	t     *testing.T
@@ -22,7 +22,7 @@ type chain struct {
 	slugs []string
 }
 
-// everybody is a rule's conditions that hold for the crowd and for follow.
+// everybody is a rule condition that matches all clients of the load generator.
 var everybody = map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "not_equals", "value": "tablet"}}}
 
 func startChain(t *testing.T, cfg fleet.Config, links int) *chain {
@@ -40,7 +40,7 @@ func startChain(t *testing.T, cfg fleet.Config, links int) *chain {
 	return c
 }
 
-// reported demands that what owners are told agrees with the rows in ClickHouse, for every link.
+// reported checks that the reports of every link agree with the rows in ClickHouse.
 func (c *chain) reported() {
 	c.t.Helper()
 	total, err := c.Store.Clicks(c.t.Context())
@@ -75,7 +75,7 @@ func (c *chain) reported() {
 	}
 }
 
-// verdict judges topic, store and figures, in that order.
+// verdict compares the record with the topic, with the store, and with the reports, in that order.
 func (c *chain) verdict(crowd *crowd, r *load.Result) {
 	c.t.Helper()
 	for status, n := range r.Other {
@@ -90,13 +90,13 @@ func (c *chain) verdict(crowd *crowd, r *load.Result) {
 	}
 }
 
-// chaos is one thing that goes wrong and is set right again.
+// chaos is one fault and its repair.
 type chaos struct {
 	name string
 	do   func()
 }
 
-// pause sleeps for between half of d and one and a half.
+// pause sleeps for a random time between half and one and a half of d.
 func pause(d time.Duration) { time.Sleep(d/2 + rand.N(d)) }
 
 func (c *chain) killAndRestart(p *fleet.Process, away time.Duration) func() {
@@ -123,7 +123,7 @@ func (c *chain) fault(p *faultproxy.Proxy, f faultproxy.Fault, d time.Duration) 
 	}
 }
 
-// everything is all that the whole chain has to live through.
+// everything lists all faults for the whole chain.
 func (c *chain) everything() []chaos {
 	var all []chaos
 	add := func(name string, do func()) { all = append(all, chaos{name, do}) }
@@ -149,7 +149,7 @@ func (c *chain) everything() []chaos {
 	return all
 }
 
-// rounds goes through all the faults in random order, n of them, with gap between.
+// rounds injects n faults in random order, with a pause of gap between them.
 func (c *chain) rounds(n int, gap time.Duration, all []chaos) map[string]int {
 	c.t.Helper()
 	done := map[string]int{}

@@ -16,9 +16,9 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestCrash_loop has an edge die whenever it serves a certain link: after three starts the next one goes back to the state from
-// before that link and stays there, though the control plane still has it, until the link is mended. The crash is kill -9
-// as soon as the link is answered, which an edge can't tell from one of its own.
+// TestCrash_loop kills an edge with SIGKILL whenever it answers a certain link, which the edge cannot distinguish from
+// a crash of its own. After three starts the next start rolls back to the state before that link. The edge stays there,
+// although the control plane still has the link, until the link is fixed.
 func TestCrash_loop(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits a minute for a state to be proven")

@@ -15,8 +15,9 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// TestM4_Framing sends the corpus of raw requests through an edge to a control plane, to the control plane itself, and
-// through nginx to the edge. Servers in a row must not disagree: after each request a second one gets its own answer.
+// TestM4_Framing sends a corpus of raw requests through an edge to a control plane, to the control plane directly, and
+// through nginx to the edge. Servers in a chain must agree on where a request ends: a second request on the connection
+// must get its own answer.
 func TestM4_Framing(t *testing.T) {
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, EdgeEnv: []string{"PROXY_API=true"}, ControlEnv: []string{"RATE_LIMIT_DEFAULT=0"}}, 1)
 	nginx := startNginx(t, c.Edges[0].Addr)
@@ -38,7 +39,7 @@ func TestM4_Framing(t *testing.T) {
 	}
 }
 
-// startNginx starts nginx in front of an edge, with connections to it that are used again. It returns its address.
+// startNginx starts nginx in front of an edge, with keep-alive connections to the edge, and returns its address.
 func startNginx(t *testing.T, upstream string) string {
 	t.Helper()
 	program, libraries := debian(t, "nginx")

@@ -10,9 +10,9 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// TestAPI1_fleet changes links with Prefer: wait. Two of three edges ask the replica that the changes are made at, the
-// third asks the other one. As soon as the answer has come, every edge behaves accordingly; where an edge is stopped the
-// answer is a success all the same, and says that an edge is missing.
+// TestAPI1_fleet changes links with Prefer: wait. Two of three edges are connected to the replica that receives the
+// changes, the third to the other one. Once the answer has arrived, every edge must serve the change. If an edge is
+// stopped, the answer is still a success and reports that an edge is missing.
 func TestAPI1_fleet(t *testing.T) {
 	f := fleet.Start(t, fleet.Config{Edges: 3, Controls: 2, Spread: true, ControlEnv: []string{"RATE_LIMIT_DEFAULT=0"}})
 	api := f.Controls[0].Login(t)
@@ -60,7 +60,7 @@ func TestAPI1_fleet(t *testing.T) {
 	slices.Sort(took)
 	t.Logf("%d changes at three edges: p50 %v, p99 %v, most %v", len(took), percentile(took, 0.5), percentile(took, 0.99), took[len(took)-1])
 
-	// An edge that does not run, as after a network was cut: it counts as connected for a while, and misses the change.
+	// A stopped edge counts as connected for a while and misses the change, as after a network failure.
 	for _, away := range []*fleet.Node{f.Edges[1], f.Edges[2]} {
 		others := slices.DeleteFunc(slices.Clone(f.Edges), func(e *fleet.Node) bool { return e == away })
 		away.Pause()
@@ -75,7 +75,7 @@ func TestAPI1_fleet(t *testing.T) {
 	change(api.With("Prefer", "wait=soon"), "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": "no-preference"}, 201, "", "")
 }
 
-// everyEdgeIsKnown waits until all three edges have asked a control plane.
+// everyEdgeIsKnown waits until all three edges have polled a control plane.
 func everyEdgeIsKnown(t *testing.T, patient *fleet.API) {
 	t.Helper()
 	for i := 0; ; i++ {

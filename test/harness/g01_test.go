@@ -10,8 +10,8 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG01 kills edges at full load, at random moments: every redirect that was read to its end is in the topic
-// exactly once.
+// TestG01 kills edges under full load at random moments. Every redirect that a client read completely must be in the
+// topic exactly once.
 func TestG01_kill_9_of_edges_at_full_load(t *testing.T) {
 	kills := count(t, 12)
 	p, slugs := published(t, links(t, 1000))

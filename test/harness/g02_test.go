@@ -11,8 +11,8 @@ import (
 
 const mebibyte = 1 << 20
 
-// TestG02 takes Kafka away for DUR, with an edge killed in the middle of it: visitors notice nothing, memory stays,
-// and every click arrives once Kafka is back.
+// TestG02 stops Kafka for DUR and kills an edge meanwhile. Redirects continue, memory stays bounded, and every click
+// arrives after Kafka is back.
 func TestG02_kafka_is_gone(t *testing.T) {
 	away := long(t, 8*time.Second)
 	p, slugs := published(t, 1000)
@@ -52,8 +52,8 @@ func TestG02_kafka_is_gone(t *testing.T) {
 	inTopic(t, f, c)
 }
 
-// TestG03 puts a bad network between edges and Kafka: replies that are lost, stalls, cuts, crawling. Repeats in the
-// topic are what senders make of it; clicks that are counted, there are as many as answers.
+// TestG03 simulates a bad network between edges and Kafka: lost replies, stalls, resets, low bandwidth. Senders may
+// write duplicates to the topic; without duplicates there must be as many clicks as answers.
 func TestG03_kafka_behind_a_bad_network(t *testing.T) {
 	rounds := count(t, 2)
 	p, slugs := published(t, 100)

@@ -10,9 +10,9 @@ import (
 	"github.com/shortline/shortline/test/harness/topic"
 )
 
-// TestG03_brokers kills brokers of a cluster of three, each time one that leads partitions, until others lead them, and
-// two of the three at once, N times or until DUR is over: then nothing is taken, and clicks wait at the edges. Nothing is lost, nothing is there
-// twice, and visitors notice nothing.
+// TestG03_brokers kills brokers of a cluster of three, N times or until DUR is over. It kills a broker that leads
+// partitions and waits until others lead them. It also kills two of the three at once: then no click is acknowledged,
+// and clicks wait at the edges. No click may be lost or duplicated, and redirects continue.
 func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 	rounds := count(t, 2)
 	seen := func(f *fleet.Fleet) topic.Layout {
@@ -23,7 +23,7 @@ func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 		return *l
 	}
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 1, Ingesters: 1, Brokers: 3, First: func(f *fleet.Fleet) {
-		// A topic is made for as many brokers as there are.
+		// The topic gets as many replicas as there are brokers.
 		testkit.Within(t, 2*time.Minute, "the cluster has three brokers", func() bool { l := seen(f); return l.Brokers == 3 })
 	}}, 10)
 	whole := func() {

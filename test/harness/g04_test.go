@@ -10,9 +10,9 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG04 lets ingesters die, leave, join and turn into zombies: stopped for longer than the group waits for them, then
-// going on with what they had in hand while the others, of which all were just killed, begin anew. What zombies store
-// then is what others have stored.
+// TestG04 makes ingesters crash, leave, join and become zombies. A zombie is paused for longer than the session timeout
+// of the group and then continues with its old batches, after all other ingesters were killed and restarted. What a
+// zombie stores then must be duplicates of stored clicks.
 func TestG04_consumers_die_and_come_back_as_zombies(t *testing.T) {
 	rounds := count(t, 1)
 	const heard = 3500 * time.Millisecond // until a member has heard from the group that it begins a generation
@@ -26,7 +26,7 @@ func TestG04_consumers_die_and_come_back_as_zombies(t *testing.T) {
 			zombie := ingesting[1+i%2]
 			others := []*fleet.Node{ingesting[0], ingesting[2-i%2]}
 			zombie.Pause()
-			// The group waits for 15 s; then the others have its partitions, and it does not know.
+			// After 15 s the group gives its partitions to the others. The paused process does not know that.
 			time.Sleep(17 * time.Second)
 			for range min(5, 2*rounds) {
 				n := others[rand.IntN(len(others))]

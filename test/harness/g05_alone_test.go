@@ -10,14 +10,15 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG05_clickhouse kills ClickHouse in the middle of inserts, of which those in doubt are judged before they are made
-// again, loses its replies, and stops it for half a minute. The clock of one edge is in the month before, so that most
-// inserts are for two partitions, of which a killed server may have stored one. It ends after N faults, or when DUR is over.
+// TestG05_clickhouse kills ClickHouse during inserts, drops its replies, and pauses it for half a minute. Inserts with
+// an unknown outcome are judged before they are repeated. The clock of one edge is a month behind, so most inserts
+// affect two partitions, and a killed server may have stored only one of them. The test ends after N faults or after
+// DUR.
 func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 	faults := count(t, 12)
 	tap := inserttap.New()
 	t.Cleanup(tap.Close)
-	// Reports are of the last 30 days, so that on the last two of a month both clocks are in the same.
+	// Reports cover the last 30 days. On the last two days of a month both clocks are in the same month.
 	day := time.Now().UTC().Day()
 	back := -time.Duration(min(day, 29)) * 24 * time.Hour
 	c := startChain(t, fleet.Config{
@@ -80,7 +81,7 @@ func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 	t.Logf("%d kills, %d spells of lost replies, %d stops of 31 s; %d inserts, in doubt: %d with %d rows, of which the server had none %d, a part %d, all %d; load: %v",
 		kills, lost, stops, tap.Inserts(), found.None+found.Partial+found.Full, found.Rows, found.None, found.Partial, found.Full, r)
 	c.verdict(crowd, r)
-	// Which kinds a few kills meet is chance.
+	// With a few kills, the kinds that occur are random.
 	few, some := kills < 50, kills < 200 || day >= 30
 	if found.None+found.Full == 0 || !few && (found.None == 0 || found.Full == 0) || !some && found.Partial == 0 {
 		t.Errorf("inserts in doubt were not of every kind: %+v", found)

@@ -8,8 +8,8 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG01to05 lets everything between a visitor and a report fail, one thing after another, in random order, while
-// visitors come: no click is lost, none is there twice, none is nobody's, and every figure agrees with the rows.
+// TestG01to05 breaks everything between a visitor and a report, one fault after another in random order, under load. No
+// click may be lost, duplicated or invented, and every report must agree with the rows.
 func TestG01to05_the_whole_chain_through_every_fault(t *testing.T) {
 	n := count(t, 10)
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1}, 20)

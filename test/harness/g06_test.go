@@ -18,7 +18,7 @@ import (
 	"github.com/shortline/shortline/test/harness/plane"
 )
 
-// ask makes one raw request and returns the status and the header's lines. Nothing follows redirects here.
+// ask sends one raw request and returns the status and the header lines. It does not follow redirects.
 func ask(addr, request string) (status int, header []string, err error) {
 	conn, err := net.DialTimeout("tcp", addr, 2*time.Second)
 	if err != nil {
@@ -52,7 +52,7 @@ func ask(addr, request string) (status int, header []string, err error) {
 	}
 }
 
-// follow asks an edge for a link as a visitor who is counted as nobody: by HEAD.
+// follow requests a link with HEAD, which is not counted as a click.
 func follow(addr, slug string) (status int, location string, err error) {
 	status, header, err := ask(addr, "HEAD /"+slug+" HTTP/1.1\r\nHost: sho.rt\r\nConnection: close\r\n\r\n")
 	for _, line := range header {
@@ -63,7 +63,8 @@ func follow(addr, slug string) (status int, location string, err error) {
 	return status, location, err
 }
 
-// TestG06 switches off everything but the edges: they answer every link as they last knew it, also after cold starts.
+// TestG06 stops everything except the edges. They must serve every link in its last known state, also after cold
+// starts.
 func TestG06_edges_alone(t *testing.T) {
 	n, starts, alone := links(t, 50_000), count(t, 5), long(t, 5*time.Second)
 	p, err := plane.New()
@@ -77,8 +78,8 @@ func TestG06_edges_alone(t *testing.T) {
 	}
 	p.Publish(records...)
 	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p})
-	// The last change before the silence comes as a delta: it has to outlive a restart too. So has an expiry that falls
-	// into the silence.
+	// The last change before the outage arrives as a delta and must survive a restart. One link expires during the
+	// outage.
 	changed, expires := records[1], records[2]
 	changed.Destination = "https://example.com/changed"
 	expires.ExpiresAt = time.Now().Add(3 * time.Second).UnixMilli()

@@ -15,8 +15,8 @@ import (
 	"github.com/shortline/shortline/test/harness/truth"
 )
 
-// TestG07 gives an edge a disk that is too small, with Kafka away, and then room again: redirects go on, and what is
-// missing among the clicks is exactly what the edge says it dropped.
+// TestG07 gives an edge a disk that is too small while Kafka is down, and later more space. Redirects must continue,
+// and the number of missing clicks must equal the number that the edge reports as dropped.
 func TestG07_disk_full(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to mount a small disk")
@@ -34,7 +34,7 @@ func TestG07_disk_full(t *testing.T) {
 			t.Fatalf("mount %v: %v: %s", args, err, out)
 		}
 	}
-	// Room for one file of 64 MiB, where the four lanes would reserve two each.
+	// Space for one file of 64 MiB. The four lanes would reserve two each.
 	mount("-t", "tmpfs", "-o", "size=80m", "tmpfs", e.Dir)
 	t.Cleanup(func() {
 		e.Kill()
@@ -46,7 +46,7 @@ func TestG07_disk_full(t *testing.T) {
 	e.Start()
 
 	c := newCrowd(t)
-	// A click of these takes a kilobyte, so that the disk is full soon.
+	// These clicks take a kilobyte each, so that the disk fills soon.
 	large := "&utm_source=" + strings.Repeat("s", 240) + "&utm_medium=" + strings.Repeat("m", 240) + "&utm_campaign=" + strings.Repeat("c", 240) + "&utm_term=" + strings.Repeat("t", 240)
 	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 16, Query: large}
 	r := c.during(cfg, func() { time.Sleep(full) })

@@ -19,9 +19,10 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG09 has a control plane send documents and changes that are cut, damaged, old, too small, of another format, not
-// signed, or signed by somebody else: the edge takes none of them and serves what it had. (Every cut and every flipped bit of a document are tried in
-// shared/snapshot; here it is whether the whole edge stands by its decoder.)
+// TestG09 makes a control plane send documents and deltas that are truncated, corrupted, old, too small, of another
+// format, unsigned or signed with another key. The edge must reject all of them and keep its links. Package
+// shared/snapshot tests every truncation and every flipped bit; this test shows that the whole edge respects the
+// decoder.
 func TestG09_forged_documents(t *testing.T) {
 	rounds := count(t, 2)
 	p, slugs := published(t, 2000)
@@ -29,7 +30,7 @@ func TestG09_forged_documents(t *testing.T) {
 	p.Sign(ours)
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p, EdgeEnv: []string{"SNAPSHOT_PUBLIC_KEYS=" + ours.Public()}})
 	e := f.Edges[0]
-	// as makes something as another control plane would: one without a key, or with one of its own.
+	// as builds something like another control plane would: one without a key, or with its own key.
 	as := func(key snapshot.SigningKey, build func() []byte) []byte {
 		p.Sign(key)
 		defer p.Sign(ours)
@@ -94,7 +95,7 @@ func TestG09_forged_documents(t *testing.T) {
 					testkit.Within(t, 10*time.Second, "the edge has refused a document "+k.name, func() bool { return e.Metric("shortline_agent_refused_total") > before })
 				}
 				refused++
-				// A sound change ends the edge's reluctance, and shows that it still listens.
+				// A valid change ends the backoff of the edge and shows that it still follows.
 				fresh := link.Record{Num: 5000 + uint64(round*len(kinds)+i), Owner: 1, Slug: fmt.Sprintf("fresh%d-%d", round, i), Destination: "https://example.com/fresh"}
 				p.Publish(fresh)
 				testkit.Within(t, 30*time.Second, "the edge takes a sound change after a document "+k.name, func() bool {
@@ -128,7 +129,7 @@ func TestG09_forged_documents(t *testing.T) {
 	inTopic(t, f, c)
 }
 
-// signingKey draws one.
+// signingKey returns a random signing key.
 func signingKey(t *testing.T) snapshot.SigningKey {
 	t.Helper()
 	seed := make([]byte, 32)
@@ -140,7 +141,7 @@ func signingKey(t *testing.T) snapshot.SigningKey {
 	return key
 }
 
-// tail is where a document's signature stands.
+// tail returns the position of a document's signature.
 func tail(d []byte) []byte { return d[len(d)-64:] }
 
 func document(t *testing.T, build func(snapshot.Cursor) ([]byte, error), at snapshot.Cursor) []byte {
@@ -152,7 +153,7 @@ func document(t *testing.T, build func(snapshot.Cursor) ([]byte, error), at snap
 	return d
 }
 
-// records is a sound document of some links.
+// records returns a valid document with some links.
 func records(t *testing.T, key snapshot.SigningKey, at snapshot.Cursor, all ...link.Record) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -172,8 +173,8 @@ func records(t *testing.T, key snapshot.SigningKey, at snapshot.Cursor, all ...l
 	return b.Bytes()
 }
 
-// TestG10 publishes links that no API would let through: each is set aside or answered harmlessly, the good ones are
-// answered as before, and nothing dies of it.
+// TestG10 publishes links that the API would reject. Each must be set aside or answered harmlessly. Valid links are
+// answered as before, and no edge crashes.
 func TestG10_poisoned_links(t *testing.T) {
 	n := count(t, 300)
 	p, slugs := published(t, 1000)
@@ -232,7 +233,7 @@ func TestG10_poisoned_links(t *testing.T) {
 	}
 }
 
-// poison are condition groups that no compiler may take.
+// poison lists condition groups that every compiler must reject.
 var poison = []string{
 	"", "null", "{}", "[]", "7", `"x"`, "{", "\x00", "\xff\xfe",
 	`{"operator":"AND","conditions":[]}`,

@@ -12,8 +12,9 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG11 runs three edges of which one's clock is ten minutes behind and one's ten minutes ahead: no click is lost,
-// doubled or out of its lane's order, and a link ends at each edge by that edge's clock, off by the skew and no more.
+// TestG11 runs three edges. The clock of one is ten minutes behind, that of another ten minutes ahead. No click may be
+// lost, duplicated or out of order in its lane. A link must expire at each edge by the clock of that edge, neither
+// earlier nor later.
 func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 	lasts := long(t, 20*time.Second)
 	const most = time.Second // that an edge may be wrong by its own clock
@@ -37,7 +38,7 @@ func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 			c.api.Must("PATCH", "/api/urls/"+ending[i].ID, map[string]any{"expiresAt": end.Add(off).UTC().Format(time.RFC3339Nano)}, 200, nil)
 		}
 		for i, e := range c.Edges {
-			// Those whose clocks are further on have ended it, or will have now; the others go on with it.
+			// Edges with later clocks have expired the link, or are expiring it now. The others still serve it.
 			for j, other := range c.Edges {
 				if j <= i {
 					continue
@@ -89,7 +90,7 @@ func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 	c.reported()
 }
 
-// clock is how far an edge's clock is off, by the date of an answer, to the second.
+// clock returns the offset of an edge's clock in seconds, from the Date header of an answer.
 func clock(t *testing.T, e *fleet.Node) time.Duration {
 	t.Helper()
 	res, err := http.Get("http://" + e.Addr + "/robots.txt")
@@ -104,8 +105,8 @@ func clock(t *testing.T, e *fleet.Node) time.Duration {
 	return time.Until(at).Round(time.Second)
 }
 
-// TestG11_hours_ahead runs an edge whose clock is three hours ahead, with Apache's Kafka, which refuses messages from the
-// future unless the topic goes by the broker's clock.
+// TestG11_hours_ahead runs an edge whose clock is three hours ahead, with Apache Kafka. Kafka rejects messages from the
+// future unless the topic uses the time of the broker (LogAppendTime).
 func TestG11_hours_ahead(t *testing.T) {
 	p, slugs := published(t, 10)
 	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p, ApacheKafka: true, Clocks: []time.Duration{3 * time.Hour, -9 * 24 * time.Hour}})

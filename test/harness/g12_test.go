@@ -14,9 +14,9 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG12 changes links through the API while visitors come, RATE of them a second, and asks every edge until it behaves
-// accordingly: within a second, or within three across a slow network that is cut again and again. An edge that says it
-// has the change's revision has to behave accordingly at once.
+// TestG12 changes links through the API under a load of RATE requests a second and polls every edge until it serves the
+// change: within a second, or within three seconds over a slow network with repeated disconnects. An edge that reports
+// the change's revision must serve the change at once.
 func TestG12_a_change_is_everywhere_within_a_second(t *testing.T) {
 	lasts := long(t, 4*time.Second)
 	c := startChain(t, fleet.Config{Edges: 3, Controls: 1}, 20)
@@ -47,7 +47,7 @@ func TestG12_a_change_is_everywhere_within_a_second(t *testing.T) {
 	c.verdict(crowd, r)
 }
 
-// changes are what owners changed, and how edges followed.
+// changes records the changes and the delays of the edges.
 type changes struct {
 	c *chain
 
@@ -71,7 +71,7 @@ func (ch *changes) report(where string, limit time.Duration) {
 	}
 }
 
-// makeChanges lets four owners change links for a while: their destination, status, test, weights and rules.
+// makeChanges runs four users who change links for a while: destination, status, test, weights and rules.
 func makeChanges(c *chain, lasts time.Duration, name string) *changes {
 	ch := &changes{c: c}
 	var owners sync.WaitGroup
@@ -87,7 +87,7 @@ func makeChanges(c *chain, lasts time.Duration, name string) *changes {
 	return ch
 }
 
-// life makes a link, changes all that there is of it, and deletes it.
+// life creates a link, changes everything about it, and deletes it.
 func (ch *changes) life(slug string) {
 	const a, b, variant, rule = "https://example.com/a", "https://example.com/b", "https://example.com/variant", "https://example.com/rule"
 	var link, test, ruled struct{ ID string }
@@ -120,8 +120,9 @@ func (ch *changes) life(slug string) {
 	step("DELETE", path, nil, 204, nil, http.StatusNotFound, "")
 }
 
-// everywhere waits until every edge answers so, and returns how long the slowest took and how often one answered
-// otherwise that had the revision. A change that is missed fails the test after half a minute.
+// everywhere waits until every edge gives the expected answer. It returns the delay of the slowest edge, and how many
+// answers were wrong although the edge had the revision. A change that does not arrive within half a minute fails the
+// test.
 func everywhere(c *chain, slug string, revision int64, status int, location string) (took time.Duration, early int64) {
 	began := time.Now()
 	for _, e := range c.Edges {

@@ -22,10 +22,10 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// outage is a time without a database that takes changes.
+// outage is a period without a writable database.
 type outage struct{ began, end time.Time }
 
-// beyond is how long a call took, not counting what it spent in outages.
+// beyond returns the duration of a call without the time in outages.
 func (c *call) beyond(outages []outage) time.Duration {
 	d := c.end.Sub(c.began)
 	for _, o := range outages {
@@ -43,14 +43,14 @@ func (c *call) beyond(outages []outage) time.Duration {
 	return d
 }
 
-// meets reports whether the call was under way in an outage, or began within a second after one.
+// meets reports whether the call overlapped an outage, or began within a second after one.
 func (c *call) meets(outages []outage) bool {
 	return slices.ContainsFunc(outages, func(o outage) bool { return c.began.Before(o.end.Add(time.Second)) && c.end.After(o.began) })
 }
 
-// TestG13_failover kills PostgreSQL while links change, makes its standby the one that is written to, and lets the old
-// one follow that, N times or until DUR is over: nothing that was acknowledged is gone, no change of many links is half done, edges agree with
-// the store, and nobody waits more than two seconds longer than there was no database.
+// TestG13_failover kills PostgreSQL while links change, promotes its standby, and makes the old primary the new
+// standby, N times or until DUR is over. No acknowledged change may be lost, and no change of many links may be applied
+// partly. Edges must agree with the database. No call may wait more than two seconds longer than the outage.
 func TestG13_failover_to_a_standby_while_links_change(t *testing.T) {
 	rounds := count(t, 3)
 	seen := newReports(t)
@@ -119,7 +119,7 @@ func TestG13_failover_to_a_standby_while_links_change(t *testing.T) {
 	c.verdict(crowd, r)
 }
 
-// whole demands that links that change together are alike, in one look at the database.
+// whole checks, in one query, that links that change together are equal.
 func whole(c *chain) {
 	c.t.Helper()
 	got, err := c.Ask("SELECT count(*) FROM (SELECT 1 FROM urls WHERE slug LIKE 'group%-%' GROUP BY split_part(slug, '-', 1) HAVING count(DISTINCT active) > 1) mixed")
@@ -128,8 +128,9 @@ func whole(c *chain) {
 	}
 }
 
-// everyoneHears makes a link at the second control plane, as soon as that can, and returns how long it took from now until
-// all edges, which are connected to the first one, lead to it. Both control planes then listen at the new server.
+// everyoneHears creates a link at the second control plane as soon as possible. It returns the time until all edges,
+// which are connected to the first control plane, serve it. Then both control planes listen for notifications at the
+// new server.
 func everyoneHears(c *chain, slug string) time.Duration {
 	c.t.Helper()
 	began := time.Now()
@@ -154,7 +155,7 @@ func everyoneHears(c *chain, slug string) time.Duration {
 	return took
 }
 
-// reports stands between edges and the control plane, and notes what edges say that they serve.
+// reports is a proxy between edges and the control plane that records the reports of edges.
 type reports struct {
 	server *httptest.Server
 
@@ -201,7 +202,7 @@ func (r *reports) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	proxy.ServeHTTP(w, req)
 }
 
-// agree demands that every edge reports the state that the links in the database have, of the newest revision.
+// agree checks that every edge reports the checksum of the links in the database at the newest revision.
 func (r *reports) agree(c *chain) {
 	c.t.Helper()
 	head, err := c.Ask("SELECT revision FROM config_head WHERE id = 1")

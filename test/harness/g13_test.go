@@ -7,8 +7,8 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// TestG13 kills the control plane and its database in the middle of changes: what was acknowledged is there, a change
-// of many links happened to all or none of them, and edges do as the database says.
+// TestG13 kills the control plane and its database during changes. Acknowledged changes must be there, a change of many
+// links must have affected all or none of them, and edges must agree with the database.
 func TestG13_kill_9_of_control_and_database_while_links_change(t *testing.T) {
 	kills := count(t, 6)
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 2}, 0)

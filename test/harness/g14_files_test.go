@@ -12,8 +12,9 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG14_more holds many more connections to an edge than it may have files open, that say nothing or begin to and come
-// back when they are cut: visitors who come anew are served all the same, and so are those with connections.
+// TestG14_more opens many more connections to an edge than its limit of open files. They are silent or send an
+// incomplete request, and reconnect when they are closed. New visitors, and visitors with open connections, must still
+// be served.
 func TestG14_more_connections_than_files(t *testing.T) {
 	n := count(t, 1000)
 	const files = 900

@@ -17,8 +17,8 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG14 holds many connections that send a byte a second, five for each two that read nothing and each two that say
-// nothing: other visitors are served as before, and the slow ones are cut.
+// TestG14 opens many slow connections: five that send a byte a second for each two that never read and each two that
+// are silent. Other visitors must be served as before, and slow connections must be closed.
 func TestG14_slow_clients(t *testing.T) {
 	n := count(t, 400)
 	dripping := 5 * n / 2
@@ -34,7 +34,7 @@ func TestG14_slow_clients(t *testing.T) {
 	var cut atomic.Int64
 	var longest atomic.Int64 // milliseconds until a byte-a-second request was cut
 	over := make(chan struct{})
-	// Who is cut comes back.
+	// Closed connections reconnect.
 	open := func(times int, f func(net.Conn)) {
 		for range times {
 			slow.Go(func() {
@@ -121,8 +121,8 @@ func TestG14_slow_clients(t *testing.T) {
 	testkit.Within(t, 90*time.Second, "no connection is left", func() bool { return e.Metric("shortline_edge_connections") == 0 })
 }
 
-// TestG15 asks for links that are not there, N of them, no two alike: memory stays, nobody upstream hears of it, no
-// click is kept.
+// TestG15 requests N distinct links that do not exist. Memory must stay bounded, the control plane must get no request,
+// and no click may be recorded.
 func TestG15_unknown_links(t *testing.T) {
 	n := count(t, 200_000)
 	p, slugs := published(t, 1000)

@@ -18,8 +18,8 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// TestG16 throws mutated requests at an edge and at a control plane: no panic, no answer of 5xx, no header of the
-// attacker's making, and no connection that stays.
+// TestG16 sends mutated requests to an edge and to a control plane. There must be no panic, no 5xx answer, no injected
+// header, and no connection that stays open.
 func TestG16_hostile_requests(t *testing.T) {
 	n := count(t, 4000)
 	var unlimited []string // what is refused for its number is not looked at
@@ -110,8 +110,8 @@ func TestG16_hostile_requests(t *testing.T) {
 	}
 }
 
-// throw sends bytes and returns all that comes back until the server closes. When it has been silent for a while, the client
-// hangs up its half: that was all.
+// throw sends bytes and returns everything that arrives until the server closes the connection. After a silence the
+// client closes its sending side.
 func throw(addr string, request []byte) (got []byte, err error) {
 	conn, err := net.DialTimeout("tcp", addr, 10*time.Second)
 	if err != nil {
@@ -138,25 +138,25 @@ func throw(addr string, request []byte) (got []byte, err error) {
 	return got, nil
 }
 
-// failure reports an answer of 5xx, of either version. That a transfer coding or a version is not known is the
-// request's fault, and says so in these two.
+// failure reports whether an answer has a 5xx status, in HTTP/1.0 or 1.1. The statuses for an unknown transfer coding
+// or version are excluded: the request is wrong there.
 func failure(got []byte) bool {
 	status, _, _ := bytes.Cut(bytes.TrimPrefix(bytes.TrimPrefix(got, []byte("HTTP/1.1 ")), []byte("HTTP/1.0 ")), []byte(" "))
 	return bytes.HasPrefix(status, []byte("5")) && !bytes.Equal(status, []byte("501")) && !bytes.Equal(status, []byte("505"))
 }
 
-// grammar is what requests at a server are made of.
+// grammar lists the parts from which requests are built.
 type grammar struct {
 	auth  string // a header line that lets in
 	paths []string
 	posts []posting
 }
 
-// posting is a body and where it goes.
+// posting is a request body and its path.
 type posting struct{ path, body string }
 
-// request puts a request together of which some pieces are odd: in a third of the requests hardly any, so that what reads
-// them last is reached, and in a third nearly half.
+// request builds a request with some odd parts. A third of the requests have hardly any, so that the code that reads
+// the last part is reached. In another third nearly half of the parts are odd.
 func (g *grammar) request(random *rand.Rand) []byte {
 	bad := [...]float64{0.02, 0.08, 0.4}[random.IntN(3)]
 	odd := func() bool { return random.Float64() < bad }

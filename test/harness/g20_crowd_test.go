@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/test/harness/hooksink"
 )
 
-// receiver is one user, the webhook of that user and what came to it.
+// receiver is one user with a webhook and its deliveries.
 type receiver struct {
 	kind string
 	api  *fleet.API
@@ -23,12 +23,13 @@ type receiver struct {
 	made map[string]time.Time // by link, when its creation was acknowledged
 }
 
-// attempts is how often a delivery is tried in all, by default.
+// attempts is the default number of attempts per delivery.
 const attempts = 4
 
-// TestG20_a_crowd_of_receivers has many users with a webhook each: one that hangs, one that cuts connections, one that
-// never ends its answer, some that fail at first, and sound ones. Events come at 50 a second (for DUR) while control
-// planes are killed (N times): everything arrives where it can, under one id, signed, and sound receivers soon.
+// TestG20_a_crowd_of_receivers has many users with one webhook each. One receiver hangs, one resets connections, one
+// never ends its answer, some fail at first, and the others work. Events arrive at 50 a second for DUR, while control
+// planes are killed N times. Every event must be delivered where that is possible, with one ID and a valid signature,
+// and soon to working receivers.
 func TestG20_a_crowd_of_receivers(t *testing.T) {
 	kills, lasting := count(t, 2), long(t, 6*time.Second)
 	users := 16
@@ -138,8 +139,8 @@ func TestG20_a_crowd_of_receivers(t *testing.T) {
 	}
 }
 
-// create makes links for all users by turns, at a rate a second, until the end. What it does not know the outcome of is
-// not counted, and made again under another name.
+// create creates links for all users in turn, at the given rate, until the end. If the outcome of a call is unknown,
+// the link is not counted, and another one is created.
 func (c *chain) create(all []*receiver, end time.Time, rate int) (created int) {
 	var (
 		mu   sync.Mutex

@@ -17,8 +17,8 @@ import (
 	"github.com/shortline/shortline/test/harness/hooksink"
 )
 
-// TestG20 kills control planes while webhooks are delivered, to receivers of which one hangs, one cuts connections, one
-// never ends its answer and one fails at first: every event arrives at the sound ones, under one id, correctly signed.
+// TestG20 kills control planes while webhooks are delivered. One receiver hangs, one resets connections, one never ends
+// its answer, and one fails at first. Every event must reach the working receivers, with one ID and a valid signature.
 func TestG20_webhooks_through_kills(t *testing.T) {
 	events := count(t, 40)
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 2, ControlEnv: []string{"WEBHOOK_ALLOW_PRIVATE=true", "WEBHOOK_TIMEOUT=3s"}}, 0)
@@ -100,7 +100,7 @@ type eventAccount struct {
 	done       bool
 }
 
-// eventsOf groups what came by the link that it is about.
+// eventsOf groups deliveries by their link.
 func eventsOf(s *hooksink.Sink) map[string]eventAccount {
 	all := map[string]eventAccount{}
 	for _, d := range s.Came() {
@@ -119,7 +119,7 @@ func eventsOf(s *hooksink.Sink) map[string]eventAccount {
 	return all
 }
 
-// linkOf is the link that a delivery is about, or nothing.
+// linkOf returns the link of a delivery, or the empty string.
 func linkOf(d hooksink.Delivery) string {
 	var body struct {
 		Data struct{ ID string }
@@ -137,8 +137,8 @@ func failsAtFirst(d hooksink.Delivery) hooksink.Answer {
 	return hooksink.Answer{}
 }
 
-// TestG26 plants secrets, lets every part of the installation see what it has to see of them, and looks for them in
-// everything that lies on disks: the database's dump, snapshots, spools, Kafka, ClickHouse and logs.
+// TestG26 plants secrets, uses each of them where the installation needs it, and then searches for them in everything
+// on disk: the database dump, snapshots, spools, Kafka, ClickHouse and logs.
 func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, ControlEnv: []string{"WEBHOOK_ALLOW_PRIVATE=true"}}, 1)
 	canary := func(kind string) string { return "canary-" + kind + "-5f3759df" }
@@ -155,7 +155,7 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "k"}, 201, &key)
 	var totp struct{ Secret string }
 	c.api.Must("POST", "/api/auth/2fa/setup", nil, 201, &totp)
-	// Wrong and right tries, so that whoever logs what it is given has it.
+	// Wrong and right attempts, so that a program that logs its input would log the secret.
 	for _, password := range []string{canary("user"), canary("wrong")} {
 		_, _, _ = c.api.Call("POST", "/api/auth/login", map[string]any{"email": "someone@example.com", "password": password}, nil) // either answer will do
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// TestG23 guesses passwords at all replicas in turn: of a user at two control planes, and of a link at three edges, which
-// share what they know through either control plane.
+// TestG23 guesses passwords at all replicas in turn: of a user at two control planes, and of a link at three edges,
+// which share lockouts through either control plane.
 func TestG23_lockouts_over_replicas(t *testing.T) {
 	c := startChain(t, fleet.Config{Edges: 3, Controls: 2, Spread: true}, 0)
 	c.api.Must("POST", "/api/users", map[string]any{"email": "victim@example.com", "name": "Victim", "password": "not-to-be-guessed", "role": "USER"}, 201, nil)
@@ -37,8 +37,8 @@ func TestG23_lockouts_over_replicas(t *testing.T) {
 	guessLinks(t, c)
 }
 
-// guessLinks makes a thousand guesses at a link's password, in turn at all edges, as many of them at once as one visitor
-// has connections; then at edges that were started again, and at edges whose control planes are away.
+// guessLinks makes a thousand guesses at a link's password at all edges in turn, with as many in parallel as a visitor
+// has connections. It then repeats that with restarted edges, and with edges whose control planes are down.
 func guessLinks(t *testing.T, c *chain) {
 	const guesses = 1000
 	free, replicas := 5, len(c.Edges)
@@ -90,7 +90,7 @@ func guessLinks(t *testing.T, c *chain) {
 		t.Errorf("%d guesses were compared, where %d are free and 2 more at each edge are bearable", n, free)
 	}
 
-	// An edge that was started again has forgotten nothing.
+	// A restarted edge must keep its lockouts.
 	again := c.Edges[replicas-1]
 	again.Kill()
 	again.Start()
@@ -103,7 +103,7 @@ func guessLinks(t *testing.T, c *chain) {
 		t.Errorf("%d guesses were compared at an edge that was started again", n)
 	}
 
-	// Without a control plane each edge goes on by itself.
+	// Without a control plane each edge counts alone.
 	for _, plane := range c.Controls {
 		plane.Kill()
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// TestG24 lets one caller ask two control planes for DUR, up to a minute, 50 times a second: they share one limit of 100 a
-// minute, and their headers count it down together, each number once. Two more are bearable: a control plane that waits for the
-// database for too long counts by itself.
+// TestG24 lets one caller send 50 requests a second to two control planes for DUR, up to a minute. Both share one limit
+// of 100 a minute, and their headers count it down together, each number once. Two more requests are acceptable: a
+// control plane that waits too long for the database counts alone.
 func TestG24_limits_are_shared_by_replicas(t *testing.T) {
 	const limit, perSecond = 100, 50
 	asks := int(min(long(t, 6*time.Second), 59*time.Second).Seconds() * perSecond)

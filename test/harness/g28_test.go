@@ -10,9 +10,9 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG28_soak runs the whole installation for DUR under load, with one random fault every 20 seconds: nothing is lost or
-// there twice, figures agree with rows, goroutines and files of programs that lived stay flat, and so does
-// the anonymous memory of every run of a program once it is warm.
+// TestG28_soak runs the whole installation under load for DUR, with a random fault every 20 seconds. No click may be
+// lost or duplicated, and reports must agree with the rows. Goroutines and open files of surviving processes must stay
+// flat, and so must the anonymous memory of each process after its warm-up.
 func TestG28_soak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -72,7 +72,7 @@ func TestG28_soak(t *testing.T) {
 		if n.Starts > 1 {
 			continue // another process by now
 		}
-		// Room for caches that fill and connections that come and go.
+		// A margin for caches that fill and connections that open.
 		if b.goroutines > 2*a.goroutines+50 || b.files > 2*a.files+50 {
 			t.Errorf("%s: goroutines %.0f → %.0f, files %.0f → %.0f", n.Name, a.goroutines, b.goroutines, a.files, b.files)
 		}

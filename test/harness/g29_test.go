@@ -15,15 +15,15 @@ import (
 	"github.com/shortline/shortline/test/harness/plane"
 )
 
-// TestG29 starts a control plane that N edges have been waiting for, all of which want the whole document at once:
-// it sends a few at a time, tells the others to come back, and all have it soon.
+// TestG29 starts a control plane while N edges wait for it and all of them request the full document at once. It must
+// send a few at a time, tell the others to retry, and serve all of them soon.
 func TestG29_herd_after_a_restart(t *testing.T) {
 	herd, many := count(t, 200), links(t, 5000)
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 1}, 0)
 	for at := 0; at < many; at += 1000 {
 		var urls []map[string]any
 		for range min(many-at, 1000) {
-			// What compresses to some sixty bytes, as addresses with sessions and signatures do.
+			// Compresses to about sixty bytes, like a URL with a session and a signature.
 			urls = append(urls, map[string]any{"originalUrl": fmt.Sprintf("https://example.com/%016x%016x%016x%016x%016x", rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64())})
 		}
 		c.api.Must("POST", "/api/urls/bulk", map[string]any{"urls": urls}, 201, nil)

@@ -12,7 +12,8 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// takenBack puts an old control plane in a new one's place, and reports whether it serves: false if it refuses the schema.
+// takenBack replaces a new control plane with an old one and reports whether it becomes ready: false if it rejects the
+// schema.
 func takenBack(t *testing.T, n *fleet.Node, path string) (serves bool) {
 	t.Helper()
 	if err := n.Stop(20 * time.Second); err != nil {
@@ -27,9 +28,9 @@ func takenBack(t *testing.T, n *fleet.Node, path string) (serves bool) {
 	return serves
 }
 
-// TestG30_two_releases upgrades a fleet, one program after the other, from what was built of the commit OLD, and takes an
-// edge and a control plane back: at every step links are made and changed, both edges lead everybody to the same places,
-// nobody is refused by either release, and in the end nothing is lost or there twice.
+// TestG30_two_releases upgrades a fleet program by program from a build of the commit OLD, and downgrades an edge and a
+// control plane again. At every step links are created and changed, both edges must redirect everyone to the same
+// destinations, and neither release may reject a request. In the end no click may be lost or duplicated.
 func TestG30_two_releases(t *testing.T) {
 	old := os.Getenv("OLD")
 	if old == "" {
@@ -111,7 +112,8 @@ func TestG30_two_releases(t *testing.T) {
 		change("all are new again", c.Controls[0])
 	})
 	t.Logf("from %.12s: %d steps, %d links, %d comparisons; load: %v", commit, step, len(want), asked, r)
-	// Who had a connection to an edge that ended asks again; an edge that is being replaced takes none.
+	// A client whose connection to a stopped edge ended sends its request again. An edge that is being replaced accepts
+	// no connections.
 	if len(r.Other) > 0 {
 		t.Errorf("answers other than redirects: %v", r)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/shortline/shortline/test/harness/truth"
 )
 
-// TestG32 deletes N rows behind the installation's back: the audit finds the gap, orders the clicks from the edge that
-// still has them, and then they are there once.
+// TestG32 deletes N rows from ClickHouse directly. The audit must find the gap and request the clicks from the edge
+// that still has them. In the end each click must be there once.
 func TestG32_rows_that_vanish_are_shipped_again(t *testing.T) {
 	if os.Getenv("REPAIR") == "" {
 		t.Skip("takes five minutes, as a gap must be two minutes old before it is ordered: REPAIR=1 runs it")

@@ -18,9 +18,9 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// TestG33_H1_slow_requests has N clients on a tenth as many loopback addresses send heads, bodies and chunks slowly, again
-// and again, for DUR: at a standalone, and at an edge that passes the API on and the control plane behind it. Others
-// sign in, open the console and follow a link meanwhile.
+// TestG33_H1_slow_requests has N clients on a tenth as many loopback addresses that send headers, bodies and chunks
+// slowly, again and again, for DUR. The targets are a standalone, and an edge with the control plane behind it.
+// Meanwhile other clients sign in, open the console and follow a link.
 func TestG33_H1_slow_requests(t *testing.T) {
 	unlimited := []string{"RATE_LIMIT_DEFAULT=0", "LOG_LEVEL=warn"}
 	t.Run("standalone", func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestG33_H1_slow_requests(t *testing.T) {
 	})
 }
 
-// slowly attacks nodes while others use one of them.
+// slowly attacks nodes while other clients use one of them.
 func slowly(t *testing.T, used *fleet.Node, attacked []*fleet.Node, slug string) {
 	n, lasting := count(t, 300), long(t, 20*time.Second)
 	calm := measure(t, used.Addr, slug, 3*time.Second)
@@ -106,7 +106,7 @@ func slowly(t *testing.T, used *fleet.Node, attacked []*fleet.Node, slug string)
 	}
 }
 
-// slowRequest is what is sent at once, and what is then sent byte by byte, seemingly without end.
+// slowRequest has a part that is sent at once and a part that is sent byte by byte, in an endless loop.
 func slowRequest(random *rand.Rand) string {
 	pick := func(s ...string) string { return s[random.IntN(len(s))] }
 	head := pick("GET", "POST", "PUT") + " " + pick("/", "/api/auth/login", "/api/auth/sso", "/api/urls", "/console", "/console/links", "/nobody-has-this", "/api/nobody-has-this", "/nobody/verify") +
@@ -123,8 +123,8 @@ func slowRequest(random *rand.Rand) string {
 	}
 }
 
-// dribble sends a request from an address, and then a byte now and again until it is answered or cut. It returns the answer's
-// status, or 0.
+// dribble sends a request from an address, the last part byte by byte, until the server answers or closes the
+// connection. It returns the status of the answer, or 0.
 func dribble(ctx context.Context, from net.IP, addr, request string) (status int, err error) {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}, Timeout: 5 * time.Second}
 	conn, err := d.DialContext(ctx, "tcp", addr)
@@ -164,15 +164,15 @@ func dribble(ctx context.Context, from net.IP, addr, request string) (status int
 	return status, nil
 }
 
-// use is how one kind of request fared.
+// use is the result for one kind of request.
 type use struct {
 	times  []time.Duration
 	failed int
 	last   string
 }
 
-// measure signs in, opens the console and follows a link in turn, one of them every 100 ms, each on a connection of its own.
-// Ten sign-ins a second would be more bcrypt than the two slots for it can do.
+// measure signs in, opens the console and follows a link in turn, one of them every 100 ms, each on a new connection.
+// Ten sign-ins a second would be more bcrypt than its two slots can do.
 func measure(t *testing.T, addr, slug string, lasting time.Duration) map[string]*use {
 	t.Helper()
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -23,9 +23,10 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestG34 has eight clients visit the link with the most expensive rules that are accepted, with the headers for which they cost
-// most, and compares how long other links' visitors wait with how long they wait while the same clients, with the same
-// headers, visit a link without rules. The two take turns, so that other work on the machine disturbs both alike. N is how often.
+// TestG34 has eight clients request the link with the most expensive rules that the API accepts, with the headers that
+// make the rules slowest. It compares the latency for other links' visitors with their latency while the same clients,
+// with the same headers, request a link without rules. Both take turns, so that other load on the machine affects both
+// alike. N is the number of turns.
 func TestG34_rule_bomb(t *testing.T) {
 	rounds, each := count(t, 4), 2*time.Second
 	p, slugs := published(t, 100)
@@ -71,7 +72,7 @@ func TestG34_rule_bomb(t *testing.T) {
 	t.Logf("%d rules of %d µs by the estimate; %d visits of the link without rules at %v of processor each, %d of the bomb at %v; the edge's whole time, others' visits included",
 		len(rules), work/1000, visits["bare"], perVisit("bare"), visits["bomb"], perVisit("bomb"))
 	t.Logf("p99 of others: %v beside the link without rules, %v beside the bomb (%+.0f %%); all: %v and %v", bare, bomb, 100*(float64(bomb)/float64(bare)-1), p99["bare"], p99["bomb"])
-	// The short form runs beside other tests, whose load decides these times.
+	// The short form runs beside other tests, whose load dominates these times.
 	if os.Getenv("N") != "" && float64(bomb) > 1.2*float64(bare) {
 		t.Errorf("others' p99 rose from %v to %v", bare, bomb)
 	}
@@ -80,12 +81,12 @@ func TestG34_rule_bomb(t *testing.T) {
 	}
 }
 
-// cpuOf is how much processor time a program has used.
+// cpuOf returns the CPU time that a process has used.
 func cpuOf(n *fleet.Node) time.Duration {
 	return time.Duration(n.Metric("process_cpu_seconds_total") * float64(time.Second))
 }
 
-// word is made of letters whose folding takes longest among those that fold by table, and of ASCII.
+// word consists of ASCII letters and of the letters with the slowest case folding.
 func word(random *rand.Rand, n int) string {
 	letters := []rune("abcdefgабвгςσ")
 	var b strings.Builder
@@ -95,8 +96,8 @@ func word(random *rand.Rand, n int) string {
 	return b.String()
 }
 
-// expensiveRules are as many rules as are accepted: short texts, all to be looked for in what the visitor sends, none of
-// which is there.
+// expensiveRules returns as many rules as the API accepts: short texts that are searched in the request and never
+// found.
 func expensiveRules(t *testing.T, random *rand.Rand) (rules []link.Rule, nanoseconds int) {
 	t.Helper()
 	types := []string{"referer", "utm_source", "utm_medium", "utm_campaign", "utm_term", "language"}
@@ -127,7 +128,8 @@ func expensiveRules(t *testing.T, random *rand.Rand) (rules []link.Rule, nanosec
 	return rules, work.Nanoseconds()
 }
 
-// hostileVisit is a request with the longest values that an edge takes of a visitor, made of the letters of the rules.
+// hostileVisit is a request with the longest values that an edge accepts from a visitor, made of the letters of the
+// rules.
 func hostileVisit(random *rand.Rand, slug, host string) []byte {
 	fill := func(n int) string {
 		s := word(random, n)
@@ -141,7 +143,7 @@ func hostileVisit(random *rand.Rand, slug, host string) []byte {
 		slug, query, host, fill(30), fill(click.MaxReferer))
 }
 
-// flood sends requests over eight connections, each as fast as it is answered. stop ends it.
+// flood sends requests over eight connections, each as fast as answers arrive. stop ends it.
 func flood(t *testing.T, addr string, requests [][]byte, n *atomic.Int64) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -160,7 +162,7 @@ func flood(t *testing.T, addr string, requests [][]byte, n *atomic.Int64) (stop 
 					t.Error(err)
 					return
 				}
-				// An answer is a head without a body.
+				// An answer is a header without a body.
 				for got := 0; ; {
 					m, err := conn.Read(in[got:])
 					if got += m; err != nil && err != io.EOF || m == 0 {
