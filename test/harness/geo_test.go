@@ -20,7 +20,7 @@ import (
 	"github.com/shortline/shortline/test/harness/plane"
 )
 
-// geoDatabase says that 203.0.113.0/24 is in a country.
+// geoDatabase returns a database that maps 203.0.113.0/24 to a country.
 func geoDatabase(t *testing.T, country string) []byte {
 	t.Helper()
 	tree, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: "Country", IncludeReservedNetworks: true})
@@ -41,9 +41,9 @@ func geoDatabase(t *testing.T, country string) []byte {
 	return b.Bytes()
 }
 
-// TestGeo_database_in_place truncates an edge's geo database under load, cuts it in the middle, writes another one over it in place and
-// replaces that by renaming: the edge lives, answers everybody, and knows places as it last did until there is a whole
-// database again.
+// TestGeo_database_in_place damages an edge's geo database under load: it truncates the file, cuts it in the middle,
+// overwrites it in place, and replaces it by a rename. The edge must survive, answer every request, and use the last
+// valid database until there is a complete one again.
 func TestGeo_database_in_place(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for looks at the file, which are 15 s apart")

@@ -23,8 +23,8 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// debian finds a server, or unpacks Debian's packages into a cache; nothing is installed. more are packages whose libraries
-// it needs and small systems lack.
+// debian finds an installed server, or unpacks Debian's packages into the cache without installing them. more lists
+// packages with libraries that the server needs.
 func debian(t *testing.T, name string, more ...string) (program, libraries string) {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil {
@@ -62,8 +62,8 @@ func debian(t *testing.T, name string, more ...string) (program, libraries strin
 	return program, libraries
 }
 
-// guided is a configuration of docs/operators/reverse-proxy.md and how to run it here: around it what belongs to a whole file,
-// and ports and paths that a test can have.
+// guided is a configuration of docs/operators/reverse-proxy.md and how to run it here: the text around it, and the
+// ports and paths of the test.
 type guided struct {
 	heading, fence string
 	packages       []string
@@ -88,8 +88,8 @@ var proxies = []guided{
 		func(program, config string) []string { return []string{program, "-f", config} }, true},
 }
 
-// Each configuration of the guide serves links over TLS, tells Shortline the visitor's own address whatever the visitor
-// claims, and redirects plain HTTP.
+// Each configuration of the guide serves links over TLS, passes the client's own address to Shortline whatever headers
+// the client sends, and redirects plain HTTP.
 func TestGuide_reverse_proxies(t *testing.T) {
 	page, err := os.ReadFile("../../docs/operators/reverse-proxy.md")
 	if err != nil {
@@ -133,7 +133,7 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 			t.Logf("%s\n%s", text, says.String())
 		}
 	})
-	// The visitor comes from an address of its own, which is no trusted proxy.
+	// The client uses another loopback address, which is no trusted proxy.
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9)}}
 	visitor := &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{ServerName: "sho.rt", InsecureSkipVerify: true}}}
@@ -178,7 +178,7 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	}
 }
 
-// certificate writes a certificate of sho.rt and its key, apart and in one file.
+// certificate writes a certificate for sho.rt and its key, as separate files and as one file.
 func certificate(t *testing.T, dir string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -12,9 +12,10 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// TestIdentity starts an edge on a copy of another's data folder, as a restored machine would. The clicks of the one
-// would pass for repeats of the other's once both have restarted: one of the two is told to keep its clicks, and says so,
-// while it answers visitors; once the other is gone its clicks are stored too, all of them.
+// TestIdentity starts an edge on a copy of another edge's data folder, as after restoring a machine. Once both have
+// restarted, the clicks of one would be taken for duplicates of the other's. So the control plane orders one of them to
+// hold its clicks. That edge reports it and keeps serving visitors. After the other edge has ended, all held clicks
+// must be stored.
 func TestIdentity_of_a_copied_folder_is_refused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for an edge to be taken for gone")
@@ -24,7 +25,7 @@ func TestIdentity_of_a_copied_folder_is_refused(t *testing.T) {
 	if err := two.Stop(15 * time.Second); err != nil {
 		t.Fatal(err)
 	}
-	// While the first lives: that is how copies are made by mistake.
+	// While the first edge runs, as in an accidental copy.
 	if err := os.RemoveAll(two.Dir); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestIdentity_of_a_copied_folder_is_refused(t *testing.T) {
 		})
 	})
 	t.Logf("held: first %v, second %v; load: %v", held(one), held(two), r)
-	// Which of the two is the copy can't be told: a folder that was moved looks the same.
+	// The control plane cannot know which of the two is the copy: a moved folder looks the same.
 	if held(one) == held(two) {
 		t.Error("not exactly one of the two is held")
 	}
@@ -50,7 +51,7 @@ func TestIdentity_of_a_copied_folder_is_refused(t *testing.T) {
 	stored(t, c.Fleet, crowd, r.Acked)
 }
 
-// held reports whether an edge has said that it keeps its clicks.
+// held reports whether an edge has reported that it holds its clicks.
 func held(n *fleet.Node) bool {
 	return strings.Contains(n.Log(), "click shipping held")
 }

@@ -15,13 +15,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// count is how often an experiment does what it does: N in the environment, or its short number.
+// count returns the number of repetitions of an experiment: N in the environment, or the short number.
 func count(t *testing.T, short int) int { return number(t, "N", short) }
 
-// links is how many there are: LINKS in the environment, or a short number.
+// links returns the number of links: LINKS in the environment, or the short number.
 func links(t *testing.T, short int) int { return number(t, "LINKS", short) }
 
-// rate is how many requests a second the crowd makes: RATE in the environment, or a number for a busy machine.
+// rate returns the requests per second of the load: RATE in the environment, or the given number, which suits a busy
+// machine.
 func rate(t *testing.T, short int) int { return number(t, "RATE", short) }
 
 func number(t *testing.T, name string, short int) int {
@@ -37,7 +38,7 @@ func number(t *testing.T, name string, short int) int {
 	return n
 }
 
-// long is how long an experiment goes on: DUR in the environment, or its short time.
+// long returns the duration of an experiment: DUR in the environment, or the short duration.
 func long(t *testing.T, short time.Duration) time.Duration {
 	t.Helper()
 	s := os.Getenv("DUR")

@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 )
 
-// anonymous is the memory in bytes that a process has to itself, without the pages of files, 0 if it does not run.
+// anonymous returns the anonymous memory of a process in bytes, without file pages; 0 if it is not running.
 func anonymous(n *fleet.Node) int64 {
 	if !n.Alive() {
 		return 0
@@ -29,8 +29,7 @@ func anonymous(n *fleet.Node) int64 {
 	return 0
 }
 
-// memories follows anonymous memory of programs over a soak. Each run of a program is judged by itself, as a restart
-// begins anew.
+// memories samples the anonymous memory of programs during a soak test. Each start of a program is judged separately.
 type memories struct {
 	warm time.Duration // what the first minutes of a run may fill: caches, pools, connections
 	runs map[string]*memoryRun
@@ -71,18 +70,19 @@ func (m *memories) look(nodes []*fleet.Node) {
 }
 
 const (
-	// sloped is how long a run must have been followed for its slope to be judged.
+	// sloped is the minimum duration of a run whose slope is judged.
 	sloped = 5 * time.Minute
-	// roomToCatchUp is what catching up after an outage, and the collector's pace, may add to what a warm program has.
+	// roomToCatchUp is what catching up after an outage, and the pace of the garbage collector, may add to the memory
+	// of a warm program.
 	roomToCatchUp = 64 * mebibyte
 )
 
-// flat demands that no run was ever more than half as much again and some above what it had when it was warm, the half
-// being the collector's, which lets garbage grow to the size of what lives; and that the line through the samples of a
-// run of some minutes rises by no more than a quarter of their mean and 16 MiB.
+// flat checks two limits for every run of a program. First, its memory never exceeds 1.5 times its memory when it was
+// warm, plus a margin. The factor covers garbage, which may grow to the size of the live heap. Second, over a run of
+// some minutes the regression line rises by no more than a quarter of the mean and 16 MiB.
 //
-// The line's rise per day is reported and not judged: a minute's garbage at one end of a quarter of an hour is a rise
-// of many times the memory per day. What is found here is a leak that shows within minutes.
+// The rise per day is reported but not judged: a minute of garbage at one end of a quarter of an hour would extrapolate
+// to many times the memory per day. This test finds leaks that show within minutes.
 func (m *memories) flat(t *testing.T) {
 	t.Helper()
 	judged := 0
@@ -109,7 +109,7 @@ func (m *memories) flat(t *testing.T) {
 	}
 }
 
-// line is the mean of samples and by how much the line that fits them best (least squares) rises from the first to the
+// line returns the mean of the samples, and how much the least-squares line through them rises from the first to the
 // last, in bytes.
 func line(list []memorySample) (mean, rise float64) {
 	n := float64(len(list))

@@ -14,8 +14,8 @@ const (
 	stormGroup  = 10 // links that change their status together
 )
 
-// storm is owners who change links without pause: each makes links, leads them elsewhere, and changes the status of
-// ten at once, at the control plane that is its own.
+// storm is a set of users who change links without pause. Each creates links, changes their destinations, and changes
+// the status of ten links at once, at one control plane.
 type storm struct {
 	c       *chain
 	states  [stormOwners]map[string]*stormLink
@@ -25,13 +25,13 @@ type storm struct {
 	working sync.WaitGroup
 }
 
-// stormLink is what a link should be.
+// stormLink is the expected state of a link.
 type stormLink struct {
 	id, target string
 	doubt      []string // targets that may have come after it
 }
 
-// call is one change that was asked for.
+// call is one requested change.
 type call struct {
 	what       string
 	began, end time.Time
@@ -101,7 +101,7 @@ func (s *storm) work(w int) {
 	}
 }
 
-// verdict compares what was acknowledged with what is there, and edges with the database.
+// verdict compares acknowledged changes with the database, and the edges with the database.
 func (s *storm) verdict() {
 	t := s.c.t
 	t.Helper()

@@ -20,7 +20,7 @@ import (
 	"github.com/shortline/shortline/test/harness/plane"
 )
 
-// from is a client with an address of its own on loopback.
+// from returns a client with the given loopback address.
 func from(t *testing.T, addr string) *http.Client {
 	t.Helper()
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}}
@@ -71,8 +71,8 @@ func failedLogins(a *fleet.API) map[string]int {
 	return out
 }
 
-// Edges pass the API on and nobody has configured any address: the control plane's lockout, rate limit and audit log
-// use the visitor's own address, and nobody can claim another one.
+// Edges proxy the API, and no addresses are configured. The lockout, rate limit and audit log of the control plane must
+// use the client's own address, and no client may forge another one.
 func TestM6_ControlSeesTheVisitor(t *testing.T) {
 	const guessed = "shortline-edge-token-that-is-guessed"
 	f := fleet.Start(t, fleet.Config{Edges: 1, Controls: 1, EdgeEnv: []string{"PROXY_API=true", "TRUSTED_PROXIES="}, ControlEnv: []string{"TRUSTED_PROXIES=", "LOG_LEVEL=debug"}})
@@ -89,7 +89,7 @@ func TestM6_ControlSeesTheVisitor(t *testing.T) {
 		t.Errorf("another visitor of the same edge is answered %d", code)
 	}
 
-	// Past the edge, a claim without a known token counts for nothing.
+	// Without the edge, a claimed address without a known token is ignored.
 	direct := from(t, "127.0.0.4")
 	for _, header := range []http.Header{
 		{"X-Forwarded-For": {"203.0.113.8"}},
@@ -118,7 +118,7 @@ func TestM6_ControlSeesTheVisitor(t *testing.T) {
 	}
 }
 
-// The rate limit of one visitor of an edge leaves the others alone.
+// The rate limit of one client of an edge does not affect other clients.
 func TestM6_RateLimitIsTheVisitors(t *testing.T) {
 	f := fleet.Start(t, fleet.Config{Edges: 1, Controls: 1, EdgeEnv: []string{"PROXY_API=true"}, ControlEnv: []string{"RATE_LIMIT_DEFAULT=20"}})
 	busy, other := from(t, "127.0.0.5"), from(t, "127.0.0.6")
@@ -144,7 +144,7 @@ func TestM6_RateLimitIsTheVisitors(t *testing.T) {
 	}
 }
 
-// secrets are files as deploy/make-secrets makes them.
+// secrets are files that deploy/make-secrets created.
 type secrets struct {
 	t   *testing.T
 	dir string
@@ -172,7 +172,7 @@ func (s secrets) read(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// client is one with the certificate of an edge; with is nil for none.
+// client returns a client with the certificate of an edge; nil means no certificate.
 func (s secrets) client(with *secrets) *http.Client {
 	s.t.Helper()
 	pool := x509.NewCertPool()
@@ -186,7 +186,7 @@ func (s secrets) client(with *secrets) *http.Client {
 			s.t.Fatal(err)
 		}
 		cfg.Certificates = []tls.Certificate{pair}
-		// Shown even if the server says that it believes another authority.
+		// Sent even if the server accepts another authority.
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	transport := &http.Transport{TLSClientConfig: cfg}
@@ -194,8 +194,8 @@ func (s secrets) client(with *secrets) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// With the files of deploy/make-secrets, control planes answer edges only over TLS and only if they show a certificate;
-// links arrive signed, and the API that an edge passes on takes the same way.
+// With the files of deploy/make-secrets, control planes answer edges only over TLS and only with a client certificate.
+// Links arrive signed, and the API that an edge proxies uses the same connection.
 func TestM8_EdgesShowCertificates(t *testing.T) {
 	own, other := makeSecrets(t), makeSecrets(t)
 	port := testkit.FreeAddr(t)
@@ -249,7 +249,7 @@ func TestM8_EdgesShowCertificates(t *testing.T) {
 	if code := login(t, visitor, f.Edges[0].Addr, "wrong password", nil); code != 401 {
 		t.Errorf("a login through the edge: %d", code)
 	}
-	// The word of whoever knows a token, but has no certificate, counts for nothing.
+	// A client that knows a token but has no certificate is not trusted.
 	login(t, from(t, "127.0.0.9"), f.Controls[0].Addr, "wrong password", http.Header{"X-Forwarded-For": {"203.0.113.9"}, "Shortline-Edge-Token": {own.read("edge_token_1")}})
 	if ips := failedLogins(admin); ips["127.0.0.8"] == 0 || ips["127.0.0.9"] == 0 || len(ips) != 2 {
 		t.Errorf("failed logins of %v", ips)

@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/test/harness/truth"
 )
 
-// crowd is a load that goes on in the background.
+// crowd is a load that runs in the background.
 type crowd struct {
 	t    *testing.T
 	log  *truth.Log
@@ -34,7 +34,7 @@ func newCrowd(t *testing.T) *crowd {
 	return &crowd{t: t, log: log}
 }
 
-// start begins a run; stop ends it and returns its account.
+// start begins a run. stop ends it and returns its result.
 func (c *crowd) start(cfg load.Config) {
 	cfg.Log, cfg.First = c.log, c.next
 	if cfg.Clients == 0 {
@@ -51,7 +51,7 @@ func (c *crowd) start(cfg load.Config) {
 	c.t.Cleanup(func() { c.stop() })
 }
 
-// during runs a load for as long as f takes.
+// during runs a load while f runs.
 func (c *crowd) during(cfg load.Config, f func()) *load.Result {
 	c.start(cfg)
 	f()
@@ -67,7 +67,7 @@ func (c *crowd) file() string {
 	return c.log.Path()
 }
 
-// exact demands that a verdict is without fault, and that there was something to judge.
+// exact checks that a verdict has no errors and that it covers at least one request.
 func exact(t *testing.T, where string, v truth.Verdict, err error) {
 	t.Helper()
 	if err != nil {
@@ -79,7 +79,7 @@ func exact(t *testing.T, where string, v truth.Verdict, err error) {
 	}
 }
 
-// published is a plane with some links, link0 to link<n-1>.
+// published returns a plane with the links link0 to link<n-1>.
 func published(t *testing.T, n int) (*plane.Plane, []string) {
 	t.Helper()
 	p, err := plane.New()
@@ -97,7 +97,7 @@ func published(t *testing.T, n int) (*plane.Plane, []string) {
 	return p, slugs
 }
 
-// inTopic reads the topic when every edge has shipped, and compares it with the record.
+// inTopic waits until every edge has shipped its clicks, then compares the topic with the record.
 func inTopic(t *testing.T, f *fleet.Fleet, c *crowd) *topic.Account {
 	t.Helper()
 	f.Shipped(2 * time.Minute)
@@ -114,7 +114,7 @@ func inTopic(t *testing.T, f *fleet.Fleet, c *crowd) *topic.Account {
 	return account
 }
 
-// stored waits until ClickHouse has as many clicks as were answered, and compares.
+// stored waits until ClickHouse has as many clicks as there were answers, then compares both.
 func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) {
 	t.Helper()
 	f.Shipped(2 * time.Minute)
@@ -139,7 +139,7 @@ func stored(t *testing.T, f *fleet.Fleet, c *crowd, acked int64) {
 	exact(t, "ClickHouse", v, err)
 }
 
-// percentile is the q-quantile of durations.
+// percentile returns the q-quantile of durations.
 func percentile(all []time.Duration, q float64) time.Duration {
 	if len(all) == 0 {
 		return 0

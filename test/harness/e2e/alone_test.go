@@ -10,8 +10,8 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// alone kills all that is behind the edges, lets visitors come, kills the edges and starts them again in that state,
-// lets visitors come once more, and brings everything back: every click since the first arrives, in order, once.
+// alone kills everything behind the edges, sends requests, restarts the edges in that state, sends requests again, and
+// restarts everything. Every click since the start must arrive once and in order.
 func (in *installation) alone(t *testing.T) {
 	lasts := long(t, 20*time.Second)
 	api := in.Controls[0].Login(t)
@@ -32,7 +32,8 @@ func (in *installation) alone(t *testing.T) {
 		t.Errorf("%d visitors were not served: %v", n, first)
 	}
 	for i, e := range in.Edges {
-		// Go's own view: what the process holds besides is the spool's pages, which the system takes back.
+		// The Go runtime's own figure. The rest of the process's memory is pages of the spool, which the kernel can
+		// reclaim.
 		t.Logf("%s: %.1f MiB of memory at half time, %.1f MiB at the end", e.Name, before[i]/mebibyte, after[i]/mebibyte)
 		if grown := after[i] - before[i]; grown > 32*mebibyte {
 			t.Errorf("%s has grown by %.1f MiB", e.Name, grown/mebibyte)
@@ -55,7 +56,7 @@ func (in *installation) alone(t *testing.T) {
 	for _, e := range in.Edges {
 		waiting += e.Metric("shortline_spool_clicks_pending")
 	}
-	// Those of the first second may have left before the end.
+	// Clicks of the first second may have been shipped before Kafka ended.
 	if waiting < float64(second.Acked) {
 		t.Errorf("%.0f clicks wait of at least %d: the spools don't have what was answered", waiting, second.Acked)
 	}
@@ -72,7 +73,7 @@ func (in *installation) alone(t *testing.T) {
 	in.allAgree(t, api)
 }
 
-// sizes tells what the sizing table of docs/operators/operations.md wants to know: what clicks take of disks, per click.
+// sizes reports the figures for the sizing table in docs/operators/operations.md: disk space per click.
 func (in *installation) sizes(t *testing.T) {
 	t.Helper()
 	clicks := float64(in.number(t, "SELECT count() FROM clicks FINAL"))
@@ -93,7 +94,7 @@ func (in *installation) sizes(t *testing.T) {
 
 const mebibyte = 1 << 20
 
-// memory is what Go holds in each edge, in bytes.
+// memory returns the memory of the Go runtime in each edge, in bytes.
 func (in *installation) memory() (all []float64) {
 	for _, e := range in.Edges {
 		all = append(all, e.Metric("go_memstats_heap_inuse_bytes")+e.Metric("go_memstats_stack_inuse_bytes"))

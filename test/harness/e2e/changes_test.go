@@ -11,15 +11,15 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// Of a change, from the API's answer to the last edge that acts on it: what is promised on a quiet machine is p50 50 ms
-// and p99 250 ms. What fails this test is only what no busy machine explains.
+// Limits for the time from the answer of the API until the last edge serves a change. On a quiet machine the promise is
+// p50 50 ms and p99 250 ms. These limits are wider, so that a busy machine does not fail the test.
 const (
 	everySoOften = 50 * time.Millisecond // 20 changes a second
 	farTooLong   = 3 * time.Second
 )
 
-// changes lets an owner change links through both control planes in turn while visitors come, and asks all edges until
-// each leads where it should.
+// changes lets a user change links through both control planes in turn, under load, and polls all edges until each
+// redirects to the new destination.
 func (in *installation) changes(t *testing.T) {
 	lasts := long(t, 10*time.Second)
 	api := in.Controls[0].Login(t)
@@ -78,7 +78,7 @@ func (in *installation) changes(t *testing.T) {
 	in.allAgree(t, api)
 }
 
-// leads waits until all edges redirect a link to an address, and returns how long the last took.
+// leads waits until all edges redirect a link to a URL, and returns how long the last edge took.
 func (in *installation) leads(slug, to string) (time.Duration, bool) {
 	began := time.Now()
 	var asking sync.WaitGroup

@@ -12,10 +12,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// root is the repository's folder.
+// root is the root folder of the repository.
 const root = "../../.."
 
-// environment is what docker-compose.yml sets of a service, as NAME=value, with the defaults of what .env might say.
+// environment returns the environment of a service in docker-compose.yml as NAME=value, with the defaults for variables
+// from .env.
 func environment(t *testing.T, service string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "docker-compose.yml"))
@@ -42,7 +43,7 @@ func environment(t *testing.T, service string) []string {
 
 var variable = regexp.MustCompile(`\$\{[A-Z0-9_]+:-([^}]*)\}`)
 
-// preset replaces ${NAME:-default}, the only form that the file uses, by the default.
+// preset replaces ${NAME:-default}, the only form in the file, with the default.
 func preset(t *testing.T, value string) string {
 	t.Helper()
 	out := variable.ReplaceAllString(value, "$1")
@@ -52,7 +53,7 @@ func preset(t *testing.T, value string) string {
 	return out
 }
 
-// replace gives some of the settings other values. One that is not there is a fault: the file has changed.
+// replace changes the values of some settings. A missing setting is an error: the file has changed.
 func replace(t *testing.T, settings []string, by map[string]string) []string {
 	t.Helper()
 	out := slices.Clone(settings)
@@ -66,7 +67,7 @@ func replace(t *testing.T, settings []string, by map[string]string) []string {
 	return out
 }
 
-// value is one of the settings.
+// value returns the value of a setting.
 func value(t *testing.T, settings []string, name string) string {
 	t.Helper()
 	for _, kv := range settings {
@@ -78,7 +79,7 @@ func value(t *testing.T, settings []string, name string) string {
 	return ""
 }
 
-// mounted replaces the folder of secrets in containers by another.
+// mounted replaces the path of the secrets folder in containers with another path.
 func mounted(settings []string, dir string) []string {
 	out := slices.Clone(settings)
 	for i, kv := range out {

@@ -2,8 +2,8 @@ package e2e_test
 
 import "testing"
 
-// TestFleet is the life of one installation: each part goes on with what the former left. Under -short the parts are left
-// out whose promises other experiments of the harness have too (G12, G06).
+// TestFleet runs through the life of one installation. Each part continues with the state that the part before it left.
+// -short skips the parts that other experiments also cover (G12, G06).
 func TestFleet(t *testing.T) {
 	in := install(t)
 	for _, part := range []struct {

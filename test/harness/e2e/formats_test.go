@@ -28,7 +28,7 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// What releases to come may write: a schema above ours, and in each record fields of every wire type that we don't know.
+// Formats of future releases: a higher schema number, and in each record unknown fields of every wire type.
 const newerSchema = 900
 
 func unknown() (b []byte) {
@@ -38,8 +38,8 @@ func unknown() (b []byte) {
 	return append(binary.AppendUvarint(b, 203<<3|5), 1, 2, 3, 4)
 }
 
-// newerDocument makes of a document what a newer control plane would have written. It reads and writes the format by
-// docs/developers/formats.md, with code of its own.
+// newerDocument rewrites a document as a newer control plane might have written it. It implements
+// docs/developers/formats.md independently of the product code.
 func newerDocument(t *testing.T, b []byte) []byte {
 	t.Helper()
 	const header = 36
@@ -87,7 +87,7 @@ func newerDocument(t *testing.T, b []byte) []byte {
 	return append(append(out, sum[:]...), 0, 0)
 }
 
-// newerDelta does the same to a delta, whose body gets the unknown fields too.
+// newerDelta does the same for a delta. Its body gets the unknown fields too.
 func newerDelta(t *testing.T, b []byte) []byte {
 	t.Helper()
 	const header = 16
@@ -120,8 +120,8 @@ func newerDelta(t *testing.T, b []byte) []byte {
 	return append(append(out, sum[:]...), 0, 0)
 }
 
-// An edge that is fed by a newer control plane serves what it understands; and one that was upgraded takes a whole
-// document, because its disk has only what the release before understood.
+// An edge with a newer control plane serves what it understands. An upgraded edge requests a full document, because its
+// disk has only what the previous release understood.
 func TestFormats_old_edge_new_control(t *testing.T) {
 	t.Parallel()
 	p, err := plane.New()
@@ -168,7 +168,7 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 		t.Errorf("the newer change was not taken as one: %d left, %v refused, revision %v, %v documents", p.Forgeries(), e.Metric("shortline_agent_refused_total"), e.Metric("shortline_edge_revision"), e.Metric("shortline_agent_documents_loaded_total"))
 	}
 
-	// What the edge wrote is sound for its own release: it takes nothing anew.
+	// The state is valid for the same release, so the edge requests nothing again.
 	if err := e.Stop(grace); err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 		t.Errorf("%v documents were taken after a restart, where the one on disk is enough", n)
 	}
 
-	// The same disk as an older release would have left it, and nobody to ask.
+	// The same disk as an older release would have left it, without a control plane.
 	if err := e.Stop(grace); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	heard()
 }
 
-// aged gives an edge's state the schema number of a release before ours.
+// aged sets the schema number in an edge's state to that of an earlier release.
 func aged(t *testing.T, dir string) {
 	t.Helper()
 	found := errors.New("found")
@@ -232,8 +232,8 @@ func aged(t *testing.T, dir string) {
 	}
 }
 
-// The frame that the first release wrote is ingested. One with a schema above ours is not: its partition waits with all
-// that is behind it, and nothing is thrown away.
+// Ingest reads a frame that the first release wrote. A frame with a higher schema blocks its partition, and nothing is
+// discarded.
 func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	t.Parallel()
 	f := fleet.Start(t, fleet.Config{Controls: 1})
@@ -266,7 +266,7 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	behind.Edge++
 	put(0, newer)
 	put(0, click.AppendBatch(nil, &behind))
-	// The golden frame repairs what was delivered before, so its records come once by themselves.
+	// The golden frame is marked as a repair of delivered clicks, so its records count once without deduplication.
 	first := sound
 	first.Repair = false
 	put(1, click.AppendBatch(nil, &first))

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// long is how long a part goes on: DUR in the environment, or its short time.
+// long returns the duration of a part: DUR in the environment, or the short duration.
 func long(t *testing.T, short time.Duration) time.Duration {
 	t.Helper()
 	s := os.Getenv("DUR")
@@ -38,10 +38,10 @@ func long(t *testing.T, short time.Duration) time.Duration {
 	return d
 }
 
-// Who signs in first; package fleet knows the same.
+// The first administrator, the same as in package fleet.
 const adminPassword = "the-admin-of-this-test"
 
-// installation is a fleet with the settings of docker-compose.yml, and what is known of its clicks.
+// installation is a fleet with the settings of docker-compose.yml, and the record of its clicks.
 type installation struct {
 	*fleet.Fleet
 	control *name // of both control planes' ports for edges
@@ -53,7 +53,7 @@ type installation struct {
 	visited []fleet.Link // all that the crowd was told of
 }
 
-// install does what the head of docker-compose.yml says: secrets, migrations, control planes, edges.
+// install follows the head of docker-compose.yml: secrets, migrations, control planes, edges.
 func install(t *testing.T) *installation {
 	t.Helper()
 	in := &installation{control: newName(t), secrets: t.TempDir()}
@@ -74,12 +74,12 @@ func install(t *testing.T) *installation {
 				port := testkit.FreeAddr(t)
 				in.ports = append(in.ports, port)
 				env := replace(t, mounted(compose[p], in.secrets), map[string]string{"KAFKA_BROKERS": f.KafkaProxy.Addr(), "EDGE_LISTEN_ADDR": port})
-				// For "migrate", which is run with these settings too.
+				// For control migrate, which runs with these settings too.
 				env = append(env, "MIGRATE_DATABASE_URL_FILE="+filepath.Join(in.secrets, filepath.Base(value(t, environment(t, "migrate"), "MIGRATE_DATABASE_URL_FILE"))))
-				// Receivers of webhooks are on this machine, and the story and its load come from one address.
+				// Webhook receivers are on this machine, and the story and the load come from one address.
 				return append(env, "WEBHOOK_ALLOW_PRIVATE=true", "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0")
 			}
-			// Only the first edge is as the file has it.
+			// Only the first edge has exactly the settings of the file.
 			special := [][]string{nil, {"PROXY_API=false", "BRAND_NAME=Second", "SPOOL_SYNC=always"}, {"PROXY_API=false", "SHIP_DELAY=100ms", "LOG_LEVEL=debug", "TRUSTED_PROXIES=127.0.0.0/8"}}[edges]
 			token := filepath.Join(in.secrets, fmt.Sprintf("edge_token_%d", edges%2+1))
 			edges++
@@ -112,7 +112,7 @@ func install(t *testing.T) *installation {
 	return in
 }
 
-// makeSecrets lets deploy/make-secrets make all but what depends on addresses, and the password that tests know.
+// makeSecrets runs deploy/make-secrets. Secrets that contain addresses, and the known password, are written before.
 func (in *installation) makeSecrets(t *testing.T, f *fleet.Fleet) {
 	t.Helper()
 	runtime := strings.Replace(f.DatabaseURL(), "postgres://postgres@", "postgres://shortline_runtime@", 1)
@@ -128,7 +128,7 @@ func (in *installation) makeSecrets(t *testing.T, f *fleet.Fleet) {
 	}
 }
 
-// crowd starts visitors in the background; the returned function ends them and gives their account.
+// crowd starts a load in the background. The returned function ends it and returns its result.
 func (in *installation) crowd(t *testing.T, cfg load.Config) (stop func() *load.Result) {
 	t.Helper()
 	cfg.Log, cfg.First = in.log, in.clients
@@ -146,7 +146,7 @@ func (in *installation) crowd(t *testing.T, cfg load.Config) (stop func() *load.
 	return stop
 }
 
-// links makes some, and waits until every edge answers the last.
+// links creates links and waits until every edge serves the last one.
 func (in *installation) links(t *testing.T, api *fleet.API, n int) (all []fleet.Link, slugs []string) {
 	t.Helper()
 	for i := range n {
@@ -163,8 +163,7 @@ func (in *installation) links(t *testing.T, api *fleet.API, n int) (all []fleet.
 	return all, slugs
 }
 
-// exact demands that ClickHouse has every click of the crowd once, and nothing that nobody sent, and that owners are
-// told the same.
+// exact checks that ClickHouse has every click of the load once and no others, and that reports agree.
 func (in *installation) exact(t *testing.T, api *fleet.API) truth.Verdict {
 	t.Helper()
 	in.Shipped(2 * time.Minute)
@@ -206,7 +205,7 @@ func (in *installation) exact(t *testing.T, api *fleet.API) truth.Verdict {
 	return v
 }
 
-// number asks ClickHouse for one; -1 if it can't be had.
+// number runs a ClickHouse query for one number; -1 if it fails.
 func (in *installation) number(t *testing.T, statement string) (n int) {
 	t.Helper()
 	lines, err := in.Store.Ask(t.Context(), statement)
@@ -219,7 +218,7 @@ func (in *installation) number(t *testing.T, statement string) (n int) {
 	return n
 }
 
-// allAgree waits until the API says that all edges are alive, up to date and have the same links.
+// allAgree waits until the API reports that all edges are alive, current, and have the same links.
 func (in *installation) allAgree(t *testing.T, api *fleet.API) {
 	t.Helper()
 	var out struct {
@@ -247,7 +246,7 @@ func (in *installation) allAgree(t *testing.T, api *fleet.API) {
 	t.Logf("three edges at revision %d with %d links, state %s", out.Revision, out.Edges[0].Links, out.Edges[0].StateHash)
 }
 
-// failures are the answers and broken connections that no visitor should see.
+// failures counts answers and broken connections that no visitor should see.
 func failures(r *load.Result) int64 {
 	bad := r.Broken + r.Refused
 	for _, n := range r.Other {
@@ -256,7 +255,7 @@ func failures(r *load.Result) int64 {
 	return bad
 }
 
-// quantile of durations, which it sorts.
+// quantile sorts the durations and returns their q-quantile.
 func quantile(all []time.Duration, q float64) time.Duration {
 	if len(all) == 0 {
 		return 0

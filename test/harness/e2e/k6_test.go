@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// k6 runs the smoke test and a short load test against the fleet, as an operator does after a deployment.
+// k6 runs the smoke test and a short load test against the fleet, like an operator after a deployment.
 func (in *installation) k6(t *testing.T) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -84,7 +84,7 @@ func (in *installation) k6(t *testing.T) {
 	}
 }
 
-// uncounted is how many clicks are stored that the crowd did not make.
+// uncounted returns the number of stored clicks that did not come from the load generator.
 func (in *installation) uncounted(t *testing.T) int {
 	t.Helper()
 	return in.number(t, "SELECT count() FROM clicks FINAL WHERE utm_content = ''")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// name stands for a name that has several addresses: connections go to them in turn, past those that refuse.
+// name simulates a DNS name with several addresses. Connections go to the addresses in turn and skip those that refuse.
 type name struct {
 	listener net.Listener
 	turn     atomic.Uint64
@@ -31,10 +31,10 @@ func newName(t *testing.T) *name {
 	return n
 }
 
-// URL is for clients.
+// URL returns the base URL for clients.
 func (n *name) URL() string { return "http://" + n.listener.Addr().String() }
 
-// Is says what the name stands for.
+// Is sets the addresses of the name.
 func (n *name) Is(targets ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/shortline/shortline/test/harness/topic"
 )
 
-// ordered reads the topic: the batches of each lane lie in one partition in the order of their numbers. What was sent a
-// second time, because nobody knew whether it had come, may go back, but leaves no gap.
+// ordered checks the topic: the batches of each lane are in one partition, in the order of their numbers. A batch that
+// was sent again because its outcome was unknown may go back, but leaves no gap.
 func (in *installation) ordered(t *testing.T) {
 	t.Helper()
 	account, err := topic.Read(t.Context(), in.Brokers(), fleet.Topic)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// readme runs the commands of the operations guide on a fleet as they are written, except for the start and the address.
-// The guide's fleet is that of docker-compose.yml; this one has one edge more.
+// readme runs the commands of the operations guide on a fleet as they are written, except the start and the address.
+// The guide's fleet is that of docker-compose.yml; this one has one more edge.
 func (in *installation) readme(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "docs/operators/operations.md"))

@@ -8,11 +8,11 @@ import (
 	"github.com/shortline/shortline/test/harness/load"
 )
 
-// grace is how long a program may take to end.
+// grace is the time limit for a graceful stop.
 const grace = 10 * time.Second
 
-// restarts restarts every part while visitors come, one after the other, as an upgrade does. An edge's own visitors may
-// find it gone; whom it still answers is counted, and nobody else is.
+// restarts restarts every program under load, one after the other, like an upgrade. Clients of a stopped edge may fail
+// to connect. Every answered request must be counted, and no other.
 func (in *installation) restarts(t *testing.T) {
 	api := in.Controls[0].Login(t)
 	_, slugs := in.links(t, api, 20)
@@ -69,7 +69,7 @@ func (in *installation) restarts(t *testing.T) {
 	in.allAgree(t, api)
 }
 
-// stop ends every program of ours as an operator does.
+// stop stops every program of the installation gracefully.
 func (in *installation) stop(t *testing.T) {
 	for _, n := range append(append([]*fleet.Node{}, in.Edges...), in.Controls...) {
 		began := time.Now()

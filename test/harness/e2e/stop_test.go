@@ -14,8 +14,8 @@ import (
 	"github.com/shortline/shortline/test/harness/truth"
 )
 
-// An edge that is told to end in the middle of full load: whom it answered is counted, and whom it counted has the answer,
-// also where a request comes in the instant in which its connection is closed for being idle.
+// An edge is stopped under full load. Every answered request must be counted, and every counted request must have been
+// answered, even if it arrives at the moment when its idle connection is closed.
 func TestStop_under_full_load(t *testing.T) {
 	const stops, clients = 4, 32
 	p, err := plane.New()

@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/test/harness/hooksink"
 )
 
-// story is the README's first screen, told at every address of the fleet.
+// story runs the example of the README's first screen at every address of the fleet.
 func (in *installation) story(t *testing.T) {
 	for _, n := range in.Nodes() {
 		if err := n.Once(time.Minute, "-healthy"); err != nil {
@@ -36,7 +36,7 @@ func (in *installation) story(t *testing.T) {
 	in.readme(t)
 }
 
-// tellAt tells it through one address of the API, with a slug of its own.
+// tellAt runs the example at one address of the API, with its own slug.
 func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 	t.Helper()
 	var key struct{ ID, Key string }
@@ -77,7 +77,7 @@ func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 		for password, want := range map[string]string{"wrong": "?error=invalid_password", "open sesame": "https://example.com/secret"} {
 			var status int
 			var to string
-			// An edge compares one password at a time, and says that it is busy where that takes long.
+			// An edge checks one password at a time and answers that it is busy if that takes long.
 			testkit.Within(t, time.Minute, e.Name+" has compared a password", func() bool {
 				a, err := unlock(e.Addr, locked.Slug, password)
 				if err != nil {
@@ -139,7 +139,7 @@ func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 	}
 }
 
-// countOf is how many events came of a link's clicks.
+// countOf returns the number of click events of a link.
 func countOf(s *hooksink.Sink, id string) (n int) {
 	for _, d := range s.Came() {
 		var body struct{ Data struct{ URLID string } }

@@ -24,7 +24,7 @@ type answer struct {
 	header   http.Header
 }
 
-// web follows no redirects.
+// web is a client that follows no redirects.
 var web = &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 func send(req *http.Request) (a answer, err error) {
@@ -37,7 +37,7 @@ func send(req *http.Request) (a answer, err error) {
 	return answer{res.StatusCode, res.Header.Get("Location"), string(b), res.Header}, err
 }
 
-// visit asks an edge for a link; by HEAD nobody is counted.
+// visit requests a link from an edge. HEAD is not counted as a click.
 func visit(addr, method, slug, agent string) (answer, error) {
 	req, err := http.NewRequest(method, "http://"+addr+"/"+slug, nil)
 	if err != nil {
@@ -47,7 +47,7 @@ func visit(addr, method, slug, agent string) (answer, error) {
 	return send(req)
 }
 
-// unlock gives a link its password as the form does.
+// unlock submits the password form of a link.
 func unlock(addr, slug, password string) (answer, error) {
 	req, err := http.NewRequest("POST", "http://"+addr+"/"+slug+"/verify", strings.NewReader(url.Values{"password": {password}}.Encode()))
 	if err != nil {
@@ -73,7 +73,7 @@ func withKey(t *testing.T, addr, key, path string) answer {
 	return a
 }
 
-// live opens the feed of a link's clicks and gives what comes, until the test ends.
+// live opens the live feed of the clicks on a link and returns its events until the test ends.
 func live(t *testing.T, addr, key, id string) <-chan map[string]any {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
