@@ -127,7 +127,7 @@ func TestCheckDestination_own_host(t *testing.T) {
 			}
 		}
 	}
-	// A server of one's own on a developer's machine is not the service, unless it has the service's port.
+	// Another server on a developer's machine is accepted unless it has the service's port.
 	dev := link.Policy{Hosts: []string{"127.0.0.1:8080", "box"}, AllowPrivate: true}
 	for raw, own := range map[string]bool{
 		"http://127.0.0.1:8080/": true, "http://localhost:8080/": true, "http://[::1]:8080/": true, "http://127.0.0.1:9999/": false,

@@ -24,7 +24,7 @@ func TestAppendLocation(t *testing.T) {
 		{"https://e.com/?", link.UTM{}, "&&", "https://e.com/?"},
 		{"https://e.com/?a&b=1&#f", link.UTM{}, "b=2&a=3&%61&%62=", "https://e.com/?a&b=1&#f"},
 		{"https://e.com", link.UTM{}, "&", "https://e.com"},
-		// A visitor's parameters.
+		// The visitor's parameters.
 		{"https://e.com", link.UTM{}, "a=1", "https://e.com?a=1"},
 		{"https://e.com/#f", link.UTM{}, "a=1&a=2&b", "https://e.com/?a=1&a=2&b#f"},
 		{"https://e.com/#/route?x=1", link.UTM{}, "a=1", "https://e.com/?a=1#/route?x=1"},
@@ -45,7 +45,7 @@ func TestAppendLocation(t *testing.T) {
 		{"https://e.com/?utm_source=old", link.UTM{Source: "preset"}, "utm_source=&utm_term", "https://e.com/?utm_source=preset&utm_term"},
 		{"https://e.com/", link.UTM{}, "utm_source=&utm_source=b", "https://e.com/?utm_source=b"},
 		{"https://e.com/", link.UTM{}, "utm_other=1&UTM_SOURCE=2&utm%5fid=3", "https://e.com/?utm_id=3&utm_other=1&UTM_SOURCE=2"},
-		// What is no text for a header.
+		// Bytes that are not valid in a header.
 		{"https://e.com/", link.UTM{Source: "a\r\nSet-Cookie: b=c#%"}, "x=\r\n\x00 \x7f\xff\"<>#&y\n=1",
 			"https://e.com/?utm_source=a%0D%0ASet-Cookie%3A%20b%3Dc%23%25&x=%0D%0A%00%20%7F%FF%22%3C%3E%23&y%0A=1"},
 		{"https://e.com/\r\na?b c#d\te", link.UTM{}, "x", "https://e.com/%0D%0Aa?b%20c&x#d%09e"},
@@ -77,7 +77,7 @@ func TestAppendLocation_is_visible_ASCII(t *testing.T) {
 
 type pair struct{ name, value string }
 
-// pairs takes a query apart the way net/url would, only that a bad escape stands for itself.
+// pairs splits a query like net/url, except that an invalid escape is literal.
 func pairs(query string) []pair {
 	var out []pair
 	for segment := range strings.SplitSeq(query, "&") {
@@ -115,7 +115,7 @@ func values(u link.UTM) []string {
 	return []string{u.Source, u.Medium, u.Campaign, u.Term, u.Content, u.ID, u.SourcePlatform}
 }
 
-// naiveMerge is the rule in the plainest way: lists of decoded pairs.
+// naiveMerge is the specification in its simplest form: lists of decoded pairs.
 func naiveMerge(destination string, presets link.UTM, query string) (base string, list []pair, fragment string) {
 	rest, fragment, hash := strings.Cut(destination, "#")
 	if hash {
@@ -214,7 +214,7 @@ func TestVisitorUTM(t *testing.T) {
 	}
 }
 
-// The strings must lie in the memory that the comment says, neither copied nor anywhere else.
+// The strings must alias the memory that the comment names, without a copy.
 func TestVisitorUTM_aliases_its_input(t *testing.T) {
 	t.Parallel()
 	query := []byte("utm_source=abc&utm_term=d%20e")
@@ -289,7 +289,7 @@ func BenchmarkAppendLocation(b *testing.B) {
 			}
 		})
 	}
-	// The most that a destination and a visitor's query can be made to cost.
+	// The most expensive combination of a destination and a visitor's query.
 	b.Run("hostile", func(b *testing.B) {
 		b.ReportAllocs()
 		destination := "https://e.com/?" + strings.Repeat("a&", 1000)

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// serverFields are names of what only the service sets, and of what other endpoints take.
+// serverFields are names of fields that only the service sets, and of fields of other endpoints.
 var serverFields = []string{
 	"id", "num", "userId", "user", "owner", "ownerId", "urlId", "slug", "shortUrl", "revision", "createdAt", "updatedAt", "clickCount", "hasPassword", "passwordHash", "password_hash",
 	"role", "isAdmin", "admin", "email", "status", "isActive", "twoFactorEnabled", "totpSecret", "sessionId", "key", "keyHash", "prefix", "lastUsedAt", "matchCount", "lastMatchedAt",
@@ -19,7 +19,7 @@ var serverFields = []string{
 	"__proto__", "constructor", "$schema", "Name", "ORIGINALURL",
 }
 
-// spellings are a field's name as other languages, other libraries and a hopeful guesser write it.
+// spellings returns a field's name in the styles of other languages and libraries, and likely guesses.
 func spellings(name string) []string {
 	var snake strings.Builder
 	for i, c := range name {
@@ -31,7 +31,7 @@ func spellings(name string) []string {
 	return []string{name, snake.String(), strings.ToUpper(name[:1]) + name[1:], strings.ToUpper(name), "_" + name, "-" + name, "user." + name, name + " "}
 }
 
-// writes are the interface's rows that take, or refuse, a JSON body, with the names that the document gives theirs.
+// writes lists the endpoints that accept or reject a JSON body, with the field names of the interface document.
 func (w *world) writes() (rows []row, known map[string]map[string]bool) {
 	known = map[string]map[string]bool{}
 	doc := w.openapi()
@@ -55,8 +55,8 @@ func (w *world) writes() (rows []row, known map[string]map[string]bool) {
 	return rows, known
 }
 
-// What an endpoint does not take is refused by name, and nothing of the request has an effect. The caller is an
-// administrator, from whom the most would be accepted. With HOSTILE=all each field is tried in all its spellings.
+// Every endpoint rejects unknown fields by name, and a rejected request has no effect. The caller is an administrator,
+// who may set the most fields. With HOSTILE=all each field is tried in all spellings.
 func TestAssignment_of_what_is_not_taken(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
 		th, tried := w.thingsOf(w.root), 0

@@ -16,10 +16,10 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// clickLines answers a bundle's question about clicks.
+// clickLines is a fake click store with fixed results.
 type clickLines struct {
 	mu    sync.Mutex
-	query analytics.Query // the last one
+	query analytics.Query // the last query
 	lines []analytics.Line
 	err   error
 }
@@ -31,7 +31,7 @@ func (c *clickLines) Lines(_ context.Context, q analytics.Query) ([]analytics.Li
 	return c.lines, c.err
 }
 
-// eachWithBundles runs f in a world of each dialect that has links and bundles; it is 2027-03-10 23:30 in UTC.
+// eachWithBundles runs f in a world with links and bundles, once per dialect. The time is 2027-03-10 23:30 UTC.
 func eachWithBundles(t *testing.T, f func(t *testing.T, w *world, clicks *clickLines)) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -50,7 +50,7 @@ var (
 	bundleURLNames = []string{"id", "slug", "shortUrl", "originalUrl", "title", "clickCount", "status", "createdAt", "order"}
 )
 
-// inOrder lists the slugs of a bundle's links and fails if their orders are not 0, 1, 2, …
+// inOrder lists the slugs of a bundle's links. It fails unless their orders are 0, 1, 2, …
 func (r *reply) inOrder() string {
 	r.w.t.Helper()
 	list, _ := r.at("urls").([]any)
@@ -234,7 +234,7 @@ func TestBundles_are_their_owners(t *testing.T) {
 			w.do("POST", "/api/bundles", `{"name":"x","urlIds":["`+theirs+`"]}`, as(w.ann)).want(404)
 			w.do("PATCH", "/api/urls/bulk", `{"urlIds":["`+theirs+`"],"operation":"bundle","value":"`+id+`"}`, as(w.bob)).want(404)
 		})
-		// An administrator sees everybody's and edits it, but doesn't mix users' things in a user's bundle.
+		// An administrator sees and edits all bundles, but cannot put other users' links into a user's bundle.
 		if r := w.do("GET", "/api/bundles", "", as(w.root)).want(200); r.num("total") != 1 {
 			t.Error(r.text)
 		}
@@ -245,7 +245,7 @@ func TestBundles_are_their_owners(t *testing.T) {
 			t.Error(r.text)
 		}
 		all := "/api/bundles/" + r.str("id")
-		// As a user again, they see only what is theirs.
+		// Without the role they see only their own data.
 		other := w.do("POST", "/api/users", `{"email":"second@example.com","password":"`+password+`","role":"ADMIN"}`, as(w.root)).want(201).str("id")
 		second, _ := w.signIn("second@example.com")
 		w.do("PATCH", "/api/users/"+w.rootID+"/role", `{"role":"USER"}`, as(second)).want(200)
@@ -278,7 +278,7 @@ func TestBundles_of_links_that_are_made_and_changed(t *testing.T) {
 		b := create("bbb", `["`+x+`"]`).want(201).str("id")
 		create("ccc", `null`).want(201)
 
-		// An update sets the bundles.
+		// An update replaces the bundles.
 		if r := w.do("PUT", "/api/urls/"+a, `{"bundleIds":["`+x+`"]}`, as(w.ann)).want(200); in(x) != "aaa bbb" || in(y) != "" {
 			t.Errorf("%s, %s: %s", in(x), in(y), r.text)
 		}
@@ -290,7 +290,7 @@ func TestBundles_of_links_that_are_made_and_changed(t *testing.T) {
 		}
 		w.do("PATCH", "/api/urls/"+a, `{"bundleIds":["`+foreign+`"]}`, as(w.ann)).wantField("bundleIds.0")
 
-		// A bulk operation adds.
+		// A bulk operation adds bundles.
 		for _, operation := range []string{`"operation":"bundle","value":"` + x + `"`, `"operation":{"type":"bundle","bundleId":"` + x + `"}`} {
 			r := w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],%s}`, b, a, operation), as(w.ann)).want(200).has("", "updatedCount", "updatedIds", "message")
 			if r.num("updatedCount") != 2 || in(x) != "bbb aaa" {
@@ -303,7 +303,7 @@ func TestBundles_of_links_that_are_made_and_changed(t *testing.T) {
 			t.Error("all or nothing")
 		}
 
-		// Items of a bulk creation stand alone.
+		// Items of a bulk creation are independent of each other.
 		r := w.do("POST", "/api/urls/bulk", fmt.Sprintf(`{"urls":[{"originalUrl":"https://e.com","customSlug":"m1","bundleIds":[%q]},{"originalUrl":"https://e.com","customSlug":"m2x","bundleIds":[%q]},
 			{"originalUrl":"https://e.com","customSlug":"m3x","bundleIds":[%q,%q]},{"originalUrl":"https://e.com","customSlug":"m4x","bundleIds":[%q]}]}`, y, y, foreign, y, y), as(w.ann)).want(201)
 		if r.num("successCount") != 2 || r.str("failed.1.field") != "bundleIds.0" || in(y) != "m2x m4x" {
@@ -339,7 +339,7 @@ func TestBundles_stats(t *testing.T) {
 		if q := clicks.query; len(q.Links) != 12 || q.Bots != analytics.People || !q.ByDay || q.To-q.From != 7*24*3600*1000 {
 			t.Errorf("asked for %+v", q)
 		}
-		// In Tokyo it is tomorrow already.
+		// In Tokyo the next day has begun.
 		if r := w.do("GET", path+"?timezone=Asia/Tokyo", "", as(w.ann)).want(200); r.str("clickTrend.6.date") != "2027-03-11" || r.num("clickTrend.5.clicks") != 4 {
 			t.Error(r.text)
 		}
@@ -408,7 +408,7 @@ func TestBundles_have_room_for_a_thousand(t *testing.T) {
 	}
 }
 
-// Whatever value stands in whatever field: never a 500, and a refusal changes nothing.
+// No value in any field causes a 500, and a rejected request changes nothing.
 func TestBundles_hostile(t *testing.T) {
 	eachWithBundles(t, func(t *testing.T, w *world, _ *clickLines) {
 		url := w.create("abc")

@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/explain"
 )
 
-// withExplain adds links, and what explains them with the zone of Berlin.
+// withExplain adds links and the explain use case with the time zone of Berlin.
 func withExplain(w *world, cfg *api.Config, deps *api.Deps) {
 	withLinks(w, cfg, deps)
 	zone, err := time.LoadLocation("Europe/Berlin")
@@ -81,7 +81,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("routing is off: %s", r.text)
 		}
 
-		// What stands in the way, in its order.
+		// The barriers, in order.
 		stands := func(visit, outcome string, status float64) {
 			t.Helper()
 			if r := why(visit); r.str("outcome") != outcome || r.num("status") != status || r.str("destination.location") == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// switches fails the test unless the link's switches for A/B testing and smart routing stand like this.
+// switches fails the test unless the link's switches for A/B testing and smart routing have these values.
 func (w *world) switches(id string, ab, smart bool) {
 	w.t.Helper()
 	r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200)
@@ -17,7 +17,7 @@ func (w *world) switches(id string, ab, smart bool) {
 	}
 }
 
-// setCount sets a counter, as ingest does.
+// setCount sets a counter like ingest.
 func (w *world) setCount(table, column, id string, n int) {
 	w.t.Helper()
 	w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
@@ -53,7 +53,7 @@ func TestVariants(t *testing.T) {
 		}
 		w.do("GET", a, "", as(w.ann)).want(200).has("", variantNames...)
 
-		// A partial update keeps the rest, and changing nothing leaves no trace.
+		// A partial update keeps the other fields. An update without changes leaves no trace.
 		r = w.do("PUT", a, `{"weight":100}`, as(w.ann)).want(200)
 		if r.num("weight") != 100 || r.str("name") != "A" || r.str("targetUrl") != "https://a.example" {
 			t.Error(r.text)
@@ -63,7 +63,8 @@ func TestVariants(t *testing.T) {
 			t.Error(r.text)
 		}
 
-		// The last active one deactivated: off. Activated again: on by hand only.
+		// Deactivating the last active variant turns A/B testing off. Activating it again does not turn A/B testing
+		// on.
 		w.do("PUT", a, `{"isActive":false}`, as(w.ann)).want(200)
 		w.audited("VARIANT_UPDATED", "variant", strings.TrimPrefix(a, all+"/"))
 		w.switches(id, false, false)
@@ -72,7 +73,7 @@ func TestVariants(t *testing.T) {
 		w.switches(id, false, false)
 		w.do("PATCH", "/api/urls/"+id, `{"isABTesting":true}`, as(w.ann)).want(200)
 		w.switches(id, true, false)
-		// The last active one deleted, then the last: off.
+		// Deleting the last active variant turns A/B testing off. Deleting the last variant keeps it off.
 		w.do("DELETE", a, "", as(w.ann)).want(204)
 		w.audited("VARIANT_DELETED", "variant", strings.TrimPrefix(a, all+"/"))
 		w.switches(id, false, false)
@@ -156,7 +157,7 @@ func TestRoutingRules(t *testing.T) {
 		w.audited("ROUTING_RULE_UPDATED", "routing_rule", strings.TrimPrefix(first, all+"/"))
 		w.unchanged("an update that says nothing new", func() { w.do("PUT", first, `{"priority":5,"conditions":`+formB+`}`, as(w.ann)).want(200) })
 
-		// Smart routing goes off with the last rule, and stays off if it was turned off by hand.
+		// Deleting the last rule turns smart routing off. It stays off if it was turned off by hand.
 		r = w.do("PATCH", all+"/settings", `{"isSmartRouting":false,"defaultUrl":"https://d.example"}`, as(w.ann)).want(200).has("", "isSmartRouting", "defaultUrl")
 		if r.at("isSmartRouting") != false || r.str("defaultUrl") != "https://d.example" {
 			t.Error(r.text)

@@ -31,7 +31,7 @@ func withLinks(w *world, _ *api.Config, deps *api.Deps) {
 	deps.Routing = routing.New(policy, w.store)
 }
 
-// eachWithLinks runs f in a world of each dialect that has links.
+// eachWithLinks runs f in a world with links, once per dialect.
 func eachWithLinks(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, withLinks)) })
@@ -41,13 +41,13 @@ var urlNames = []string{"id", "slug", "shortUrl", "originalUrl", "title", "userI
 	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl",
 	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "notes", "createdAt", "updatedAt"}
 
-// create makes a link of ann's and returns its id.
+// create creates a link for ann and returns its id.
 func (w *world) create(slug string) string {
 	w.t.Helper()
 	return w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/%s","customSlug":%q}`, slug, slug), as(w.ann)).want(201).str("id")
 }
 
-// unchanged fails the test if f leaves a trace in the log of changes or in the audit log.
+// unchanged fails the test if f changes the change log, the audit log or the number of links.
 func (w *world) unchanged(what string, f func()) {
 	w.t.Helper()
 	count := func() (n int) {
@@ -61,7 +61,7 @@ func (w *world) unchanged(what string, f func()) {
 	}
 }
 
-// audited returns the newest audit row, and fails unless it is of the action and the log is whole.
+// audited returns the newest audit row. It fails unless the row has the given action and entity and the log is intact.
 func (w *world) audited(action, entityType, entityID string) store.AuditRow {
 	w.t.Helper()
 	var last store.AuditRow
@@ -216,7 +216,7 @@ func TestURLs_update(t *testing.T) {
 				t.Error(r.text)
 			}
 		}
-		// A time in the past ends a link.
+		// An expiry in the past ends a link.
 		if r := w.do("PUT", path, `{"expiresAt":"2020-01-01T00:00:00Z"}`, as(w.ann)).want(200); r.str("status") != "EXPIRED" {
 			t.Error(r.text)
 		}
@@ -375,8 +375,8 @@ func TestURLs_suggest_campaign_values(t *testing.T) {
 	})
 }
 
-// Campaign names can be confidential. Where they are not shared, nobody is suggested a value of somebody else's link,
-// and counts are of one's own links only.
+// Campaign names can be confidential. Unless they are shared, users get suggestions from their own links only, and
+// counts include only those links.
 func TestLow_UTMSuggestionsOfOwnLinks(t *testing.T) {
 	t.Parallel()
 	own := func(w *world, cfg *api.Config, deps *api.Deps) {

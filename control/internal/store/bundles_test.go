@@ -19,7 +19,7 @@ func addBundle(t *testing.T, s *store.Store, owner store.User, name string) *sto
 	return b
 }
 
-// inBundle lists the slugs of a bundle's links, and fails if their orders are not 0, 1, 2, …
+// inBundle lists the slugs of a bundle's links. It fails unless their orders are 0, 1, 2, …
 func inBundle(t *testing.T, s *store.Store, id, userID string) string {
 	t.Helper()
 	list, err := s.BundleLinks(t.Context(), []string{id}, userID)
@@ -152,7 +152,7 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 			}
 			return errors.Join(err, err2)
 		})
-		// Links and users that go leave no gap.
+		// Deleted links and users leave no gap.
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			if err := tx.LockBundlesOf(ctx, []string{b.ID}); err != nil {
 				return err
@@ -184,7 +184,7 @@ func TestBundles_take_many_links(t *testing.T) {
 		b := addBundle(t, s, ann, "big")
 		var urls []*store.Link
 		var ids []string
-		for i := range 1200 { // more than one statement takes
+		for i := range 1200 { // more than one statement inserts
 			u := newURL(ann, fmt.Sprintf("s%d", i))
 			urls, ids = append(urls, u), append(ids, u.ID)
 		}

@@ -50,7 +50,7 @@ func TestChanges(t *testing.T) {
 			}
 			return tx.DeleteLinks(ctx, []string{b.ID})
 		})
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { // 5: touched too late
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { // revision 5: touched too late
 			if err := tx.DeleteLinks(ctx, []string{a.ID}); err != nil {
 				return err
 			}
@@ -78,8 +78,8 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// Transactions that touch links at once get revisions of their own, in the order in which they commit, and each
-// entry tells the revision that the link really had before.
+// Concurrent transactions that touch links get distinct revisions in commit order. Each entry contains the link's
+// actual previous revision.
 func TestTouch_revisions_are_dense(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -142,7 +142,7 @@ func TestWaitRevision(t *testing.T) {
 	})
 }
 
-// What View reads is one moment, whatever is committed meanwhile.
+// View reads one consistent snapshot, whatever is committed meanwhile.
 func TestView(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

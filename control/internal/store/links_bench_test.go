@@ -11,11 +11,11 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// linksEnv says how many links the owner of BenchmarkURLs has, instead of 100,000.
+// linksEnv sets the number of links of the owner in BenchmarkURLs; default 100,000.
 const linksEnv = "SHORTLINE_LINKS"
 
-// BenchmarkURLs lists, searches and sorts the links of an owner who has many, among those of others; and those of
-// everybody.
+// BenchmarkURLs lists, searches and sorts the links of an owner with many links among those of others, and the links
+// of all users.
 func BenchmarkURLs(b *testing.B) {
 	n := 100_000
 	if v, err := strconv.Atoi(os.Getenv(linksEnv)); err == nil {
@@ -81,7 +81,7 @@ func BenchmarkURLs(b *testing.B) {
 	}
 }
 
-// crowd gives one owner n links, and others a fifth as many, and returns the owner's id.
+// crowd creates n links of one owner and a fifth as many of others, and returns the owner's id.
 func crowd(b testing.TB, s *store.Store, n int) string {
 	b.Helper()
 	ctx := context.Background()

@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// newURL is a link that is ready to be inserted.
+// newURL returns a link that can be inserted.
 func newURL(owner store.User, slug string) *store.Link {
 	return &store.Link{ID: store.NewID(), UserID: owner.ID, Slug: slug, OriginalURL: "https://example.com/" + slug, Active: true, CreatedAt: 1000, UpdatedAt: 1000}
 }
@@ -64,7 +64,7 @@ func TestURLs_keep_every_field(t *testing.T) {
 			t.Errorf("slugs tell case apart: %v", err)
 		}
 
-		// Every field that can be changed, to something and to nothing.
+		// Every field that can be changed, set and cleared.
 		changed := *full
 		changed.ID, changed.Num, changed.Slug = bare.ID, bare.Num, bare.Slug
 		changed.CreatedAt = bare.CreatedAt
@@ -93,7 +93,7 @@ func TestInsertLinks_leaves_out_taken_slugs(t *testing.T) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		addURLs(t, s, newURL(ann, "taken"))
 		var urls []*store.Link
-		for i := range 1200 { // more than one statement takes
+		for i := range 1200 { // more than one statement inserts
 			urls = append(urls, newURL(ann, fmt.Sprintf("s%d", i)))
 		}
 		urls[3].Slug, urls[1100].Slug, urls[700].Slug, urls[701].Slug = "taken", "s0", "same", "same"

@@ -14,8 +14,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// TestRun_leaves_a_server_that_falls_silent knows a database by two ways, of which the first falls silent, as a machine
-// that lost its network does: what others change is known soon all the same.
+// TestRun_leaves_a_server_that_falls_silent reaches a database over two connections. The first stops answering, like a
+// machine that lost its network. Changes by others must still become known soon.
 func TestRun_leaves_a_server_that_falls_silent(t *testing.T) {
 	t.Parallel()
 	direct := storetest.PostgresURL(t)
@@ -23,7 +23,7 @@ func TestRun_leaves_a_server_that_falls_silent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The server listens on a socket in a folder, and so does the way that will fall silent.
+	// The server and the proxy, which stops answering later, listen on sockets in a folder.
 	q := u.Query()
 	folder, err := os.MkdirTemp("", "way")
 	if err != nil {
@@ -77,7 +77,7 @@ func TestRun_leaves_a_server_that_falls_silent(t *testing.T) {
 	change()
 }
 
-// passOn is a way to a server: until it is silent, when it takes what comes and says nothing.
+// passOn is a proxy to a server. Once silent, it accepts data and never answers.
 func passOn(l net.Listener, to string, silent *atomic.Bool) {
 	half := func(to, from net.Conn) {
 		b := make([]byte, 4096)

@@ -11,12 +11,12 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// addresses is one empty database of each dialect.
+// addresses returns the address of one empty database per dialect.
 func addresses(t *testing.T) map[string]string {
 	return map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "postgres": storetest.PostgresURL(t)}
 }
 
-// A schema that a newer release has made is left alone and worked with, if it says that this is possible.
+// The program leaves the schema of a newer release unchanged and works with it, if that schema supports this program.
 func TestOpen_a_database_from_the_future(t *testing.T) {
 	t.Parallel()
 	for name, url := range addresses(t) {
@@ -41,7 +41,7 @@ func TestOpen_a_database_from_the_future(t *testing.T) {
 				}
 			}
 			change(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, ?)`, true)
-			change(`UPDATE schema_support SET oldest = 9999`) // the database of a newer release is used
+			change(`UPDATE schema_support SET oldest = 9999`) // only newer releases are supported
 			refused("only newer programs can work with")
 		})
 	}
@@ -64,7 +64,7 @@ func TestOpen_a_database_from_the_future(t *testing.T) {
 	})
 }
 
-// Replicas that start together on an empty database take turns; all of them come up, with one incarnation.
+// Replicas that start together on an empty database wait for each other. All of them start, with one incarnation.
 func TestOpen_by_many_at_once(t *testing.T) {
 	t.Parallel()
 	url := storetest.PostgresURL(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// Counts of expired clicks add up, once for each period, whoever of several processes writes them.
+// Counts of expired clicks add up, once per period, although several processes write them.
 func TestOps6_Expire_counts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		expire := func(from int64, e store.Expired) error {
@@ -35,8 +35,8 @@ func TestOps6_Expire_counts(t *testing.T) {
 	})
 }
 
-// An address goes from waiting deliveries, from the log of deliveries, and from wrong passwords; one that only begins alike
-// stays.
+// An address is erased from waiting deliveries, from the delivery log and from link lockouts. An address that only has
+// the same prefix stays.
 func TestOps6_Erase_database(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		err := s.Tx(t.Context(), func(tx *store.Tx) error {

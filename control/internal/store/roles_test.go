@@ -9,8 +9,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// What the run-time role may do beyond what every other test of this package does as that role (storetest.Each): it can
-// neither change the audit log nor what keeps it from being changed, and it owns nothing.
+// The run-time role cannot change the audit log or the trigger that protects it, and it owns nothing. All other tests
+// of this package show what the role can do, because storetest.Each uses it.
 func TestM9_RuntimeRoleCannotChangeTheAuditLog(t *testing.T) {
 	t.Parallel()
 	owner := storetest.PostgresURL(t)
@@ -60,7 +60,8 @@ func TestM9_RuntimeRoleCannotChangeTheAuditLog(t *testing.T) {
 	}
 }
 
-// Tables of later migrations are the run-time role's to use without another word; who owns them is not a run-time role.
+// The run-time role can use the tables of later migrations without further grants. The owner of the tables is not
+// accepted as a run-time role.
 func TestM9_GrantCoversLaterTables(t *testing.T) {
 	t.Parallel()
 	owner := storetest.PostgresURL(t)

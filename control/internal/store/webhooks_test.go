@@ -152,7 +152,7 @@ func TestDeliveries_are_claimed_once(t *testing.T) {
 		for i := range 20 {
 			addDelivery(t, s, w.ID, fmt.Sprintf("%02d", i), 100)
 		}
-		addDelivery(t, s, w.ID, "00", 100) // again: left out
+		addDelivery(t, s, w.ID, "00", 100) // repeated: skipped
 		addDelivery(t, s, w.ID, "later", 500)
 		addDelivery(t, s, idle.ID, "00", 100)
 		for now, want := range map[int64][]string{99: {}, 100: {w.ID}} {

@@ -19,10 +19,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// postgres is the running server. It listens on a socket in its own folder only.
+// postgres is the running server. It listens only on a socket in its own folder.
 type postgres struct {
 	dir   string
-	stdin io.Closer // its end, when this process ends, stops the server
+	stdin io.Closer // its end stops the server, even if this process crashes
 
 	mu   sync.Mutex
 	made int
@@ -34,7 +34,7 @@ func (s *postgres) url(database string) string {
 	return "postgres://postgres@/" + database + "?host=" + url.QueryEscape(s.dir)
 }
 
-// supervise runs the server until its own standard input ends, then removes every trace of it.
+// supervise runs the server until its standard input ends, then removes all files.
 const supervise = `cd "$1" || exit 1
 "$2/initdb" -D data -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N >log 2>&1 || { echo initdb failed >>log; read -r _; rm -rf "$1"; exit 1; }
 "$2/postgres" -D data -k "$1" -c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=200 -c shared_buffers=32MB >>log 2>&1 &
@@ -56,7 +56,7 @@ func start() (*postgres, error) {
 	}
 	cmd := exec.Command("/bin/sh", "-c", supervise, "sh", dir, bin)
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
-	if os.Getuid() == 0 { // the server refuses to run as root
+	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
 		uid, gid, err := unprivileged()
 		if err != nil {
 			return nil, err
@@ -73,11 +73,11 @@ func start() (*postgres, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start Postgres: %w", err)
 	}
-	go func() { _ = cmd.Wait() }() // it ends after us, or the log says why it ended early
+	go func() { _ = cmd.Wait() }() // it ends after this process, or its log explains an early exit
 	return s, s.ready()
 }
 
-// ready waits until the server takes connections.
+// ready waits until the server accepts connections.
 func (s *postgres) ready() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()

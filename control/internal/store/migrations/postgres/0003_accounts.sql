@@ -18,7 +18,7 @@ CREATE TABLE recovery_codes (
 	PRIMARY KEY (user_id, hash)
 );
 
--- Failed attempts at a password or a code, by what was tried and from where.
+-- Failed attempts at a password or a code, by target and client.
 CREATE TABLE attempt_guards (
 	key          TEXT    PRIMARY KEY,
 	failures     INTEGER NOT NULL,
@@ -28,7 +28,7 @@ CREATE TABLE attempt_guards (
 );
 CREATE INDEX attempt_guards_forget ON attempt_guards (forget_at);
 
--- Requests in the current window of each caller. Losing these rows in a crash costs nothing.
+-- Requests of each client in its current window. These rows may be lost in a crash.
 CREATE UNLOGGED TABLE rate_counts (
 	key     TEXT    PRIMARY KEY,
 	count   INTEGER NOT NULL,

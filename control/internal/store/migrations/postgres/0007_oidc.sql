@@ -5,15 +5,15 @@ CREATE TABLE oidc_providers (
 	name          TEXT    NOT NULL,
 	discovery_url TEXT    NOT NULL,
 	client_id     TEXT    NOT NULL,
-	client_secret TEXT    NOT NULL, -- sealed
+	client_secret TEXT    NOT NULL, -- encrypted
 	scopes        TEXT    NOT NULL,
 	active        BOOLEAN NOT NULL,
 	created_at    BIGINT  NOT NULL,
 	updated_at    BIGINT  NOT NULL
 );
 
--- Who at a provider is which user. The issuer is part of it: a provider that is pointed at another issuer later
--- does not bring that issuer's people in under the old one's subjects.
+-- Links identities at a provider to users. The issuer is part of an identity. If a provider is changed to another
+-- issuer later, equal subjects of the new issuer are different identities.
 CREATE TABLE oidc_accounts (
 	id            TEXT   PRIMARY KEY,
 	provider_id   TEXT   NOT NULL REFERENCES oidc_providers (id) ON DELETE CASCADE,

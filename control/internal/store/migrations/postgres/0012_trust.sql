@@ -1,9 +1,9 @@
 -- +goose Up
--- Both columns are added without a rewrite, and programs of the release before neither read nor write them.
+-- Both columns are added without a rewrite. Programs of the previous release neither read nor write them.
 
--- An HMAC over the row's hash, and with it over the whole chain up to the row. NULL: written by a program that knows
--- of none, or that had no key.
+-- HMAC over the row's hash, and thereby over the chain up to the row. NULL: written by a program without a key or by
+-- an older release.
 ALTER TABLE audit_logs ADD COLUMN mac TEXT;
 
--- Whose token the edge's reports come with; '' until one came through a program that notes it.
+-- Identity of the token that the edge reports with; '' until a program that knows this column stores a report.
 ALTER TABLE edge_reports ADD COLUMN token TEXT NOT NULL DEFAULT '';

@@ -1,3 +1,3 @@
 -- +goose Up
--- Programs of the release before neither read nor write the new column.
+-- Programs of the previous release neither read nor write the new column.
 ALTER TABLE urls ADD COLUMN notes TEXT;

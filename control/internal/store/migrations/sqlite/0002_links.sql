@@ -24,7 +24,7 @@ CREATE TABLE urls (
 	og_image            TEXT,
 	twitter_card        TEXT,
 	click_count         BIGINT  NOT NULL DEFAULT 0,
-	search_text         TEXT    NOT NULL DEFAULT '', -- title, destination and slug in lower case, one a line
+	search_text         TEXT    NOT NULL DEFAULT '', -- lower-case title, destination and slug, one per line
 	revision            BIGINT  NOT NULL DEFAULT 0,
 	created_at          BIGINT  NOT NULL,
 	updated_at          BIGINT  NOT NULL
@@ -35,7 +35,7 @@ CREATE INDEX urls_user_clicks ON urls (user_id, click_count, num);
 CREATE INDEX urls_user_title ON urls (user_id, title, num);
 CREATE INDEX urls_user_expires ON urls (user_id, expires_at, num, active, click_count); -- also counts by state
 CREATE INDEX urls_user_slug ON urls (user_id, slug, num);
--- The same orders over everybody's links, which administrators list.
+-- The same orders over the links of all users, for administrators.
 CREATE INDEX urls_created ON urls (created_at, num);
 CREATE INDEX urls_updated ON urls (updated_at, num);
 CREATE INDEX urls_clicks ON urls (click_count, num);
@@ -70,11 +70,11 @@ CREATE TABLE routing_rules (
 );
 CREATE INDEX routing_rules_url ON routing_rules (url_id, priority, created_at);
 
--- The log of link changes: what publishing reads. A deleted link keeps its number and slug here.
+-- The log of link changes, which publishing reads. It keeps the number and slug of a deleted link.
 CREATE TABLE link_changes (
 	revision BIGINT NOT NULL,
 	num      BIGINT NOT NULL,
 	slug     TEXT   NOT NULL,
-	was      BIGINT NOT NULL DEFAULT -1, -- the link's revision before; 0: it is new; -1: not known
+	was      BIGINT NOT NULL DEFAULT -1, -- previous revision of the link; 0: new link; -1: unknown
 	PRIMARY KEY (revision, num)
 );

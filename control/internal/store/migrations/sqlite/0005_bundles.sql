@@ -8,14 +8,14 @@ CREATE TABLE bundles (
 	color       TEXT    NOT NULL,
 	icon        TEXT    NOT NULL,
 	archived    BOOLEAN NOT NULL DEFAULT FALSE,
-	search_text TEXT    NOT NULL, -- name and description in lower case, one a line
+	search_text TEXT    NOT NULL, -- lower-case name and description, one per line
 	created_at  BIGINT  NOT NULL,
 	updated_at  BIGINT  NOT NULL
 );
 CREATE INDEX bundles_user_created ON bundles (user_id, created_at, num);
 CREATE INDEX bundles_created ON bundles (created_at, num);
 
--- Which links are in which bundles. Only the order of positions counts; there may be gaps.
+-- Links in bundles. Only the order of positions counts; gaps are allowed.
 CREATE TABLE bundle_urls (
 	bundle_id TEXT    NOT NULL REFERENCES bundles (id) ON DELETE CASCADE,
 	url_id    TEXT    NOT NULL REFERENCES urls (id) ON DELETE CASCADE,

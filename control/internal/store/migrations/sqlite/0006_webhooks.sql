@@ -4,9 +4,9 @@ CREATE TABLE webhooks (
 	user_id       TEXT    NOT NULL REFERENCES users (id) ON DELETE CASCADE,
 	name          TEXT    NOT NULL,
 	url           TEXT    NOT NULL,
-	secret        TEXT,             -- sealed
-	headers       TEXT,             -- sealed JSON object
-	events        TEXT    NOT NULL, -- names, with commas between them
+	secret        TEXT,             -- encrypted
+	headers       TEXT,             -- encrypted JSON object
+	events        TEXT    NOT NULL, -- names, separated by commas
 	every_link    BOOLEAN NOT NULL DEFAULT FALSE,
 	active        BOOLEAN NOT NULL DEFAULT TRUE,
 	sent          BIGINT  NOT NULL DEFAULT 0,
@@ -14,7 +14,7 @@ CREATE TABLE webhooks (
 	failed        BIGINT  NOT NULL DEFAULT 0,
 	last_sent_at  BIGINT,
 	last_error    TEXT,
-	search_text   TEXT    NOT NULL, -- name and address in lower case, one a line
+	search_text   TEXT    NOT NULL, -- lower-case name and address, one per line
 	created_at    BIGINT  NOT NULL,
 	updated_at    BIGINT  NOT NULL
 );
@@ -22,13 +22,13 @@ CREATE INDEX webhooks_user ON webhooks (user_id, created_at);
 CREATE INDEX webhooks_created ON webhooks (created_at);
 CREATE INDEX webhooks_every_link ON webhooks (active) WHERE every_link;
 
--- What is still to be sent. A row is claimed by moving due_at to the end of the lease.
+-- Deliveries that wait. Claiming a row moves due_at to the end of the lease.
 CREATE TABLE webhook_deliveries (
 	id         TEXT    PRIMARY KEY,
 	webhook_id TEXT    NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
 	event_id   TEXT    NOT NULL,
 	event      TEXT    NOT NULL,
-	payload    TEXT    NOT NULL, -- the very bytes of the body
+	payload    TEXT    NOT NULL, -- the body, sent unchanged
 	attempts   INTEGER NOT NULL DEFAULT 0,
 	due_at     BIGINT  NOT NULL,
 	lease      TEXT    NOT NULL DEFAULT '',
@@ -39,7 +39,7 @@ CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due_at);
 CREATE INDEX webhook_deliveries_next ON webhook_deliveries (webhook_id, due_at, event_id);
 CREATE INDEX webhook_deliveries_created ON webhook_deliveries (created_at);
 
--- Every attempt that was made.
+-- All attempts.
 CREATE TABLE webhook_logs (
 	id          TEXT    PRIMARY KEY,
 	webhook_id  TEXT    NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,

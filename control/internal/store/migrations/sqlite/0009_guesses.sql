@@ -1,6 +1,6 @@
 -- +goose Up
--- Wrong guesses at passwords of links, at all edges together. A change of any takes the next mark, which is also the
--- turn of whoever changes them: marks commit in order.
+-- Failed attempts at link passwords at all edges. Every change takes the next mark and thereby a lock, so marks
+-- commit in order.
 CREATE TABLE guess_head (
 	id   INTEGER PRIMARY KEY CHECK (id = 1),
 	mark BIGINT  NOT NULL
@@ -8,11 +8,11 @@ CREATE TABLE guess_head (
 INSERT INTO guess_head (id, mark) VALUES (1, 0);
 
 CREATE TABLE guesses (
-	link      BIGINT  NOT NULL, -- its number
+	link      BIGINT  NOT NULL, -- number of the link
 	client    TEXT    NOT NULL, -- an IPv4 address, or the first address of an IPv6 /64
-	count     INTEGER NOT NULL, -- 0: the client knew the password
+	count     INTEGER NOT NULL, -- 0: the client entered the correct password
 	last_at   BIGINT  NOT NULL,
-	forget_at BIGINT  NOT NULL, -- the row goes
+	forget_at BIGINT  NOT NULL, -- when the row is deleted
 	mark      BIGINT  NOT NULL,
 	PRIMARY KEY (link, client)
 );
