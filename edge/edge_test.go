@@ -20,10 +20,11 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/valyala/fasthttp/fasthttputil"
 )
 
-// control is a control plane's side of an edge: a source that tells of links and a sink that takes clicks.
+// control is a control plane in memory: a source of links, a reporter and a sink for clicks.
 type control struct {
 	mu      sync.Mutex
 	away    bool
@@ -143,7 +144,7 @@ func config(t *testing.T) edge.Config {
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// run starts an edge and returns a function that stops it and checks that it stopped well and in time.
+// run starts an edge. The returned function stops the edge and checks that the stop succeeds within ten seconds.
 func run(t *testing.T, cfg edge.Config, deps edge.Deps) (*edge.Edge, func()) {
 	t.Helper()
 	deps.Logger = quiet
@@ -168,17 +169,6 @@ func run(t *testing.T, cfg edge.Config, deps edge.Deps) (*edge.Edge, func()) {
 	return e, stop
 }
 
-func wait(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-}
-
 func status(t *testing.T, e *edge.Edge, path string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+e.Addr().String()+path, nil)
@@ -200,13 +190,13 @@ func TestEdge_from_change_to_click(t *testing.T) {
 	cfg := config(t)
 	registry := prometheus.NewPedanticRegistry()
 	e, stop := run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
-	wait(t, "ready", e.Ready)
+	testkit.Eventually(t, "ready", e.Ready)
 	if code, _ := status(t, e, "/abc"); code != 404 {
 		t.Errorf("before the link = %d", code)
 	}
 	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
-	wait(t, "the link", func() bool { code, to := status(t, e, "/abc"); return code == 302 && to == "https://example.com/1" })
-	wait(t, "its click", func() bool { return c.count() >= 1 })
+	testkit.Eventually(t, "the link", func() bool { code, to := status(t, e, "/abc"); return code == 302 && to == "https://example.com/1" })
+	testkit.Eventually(t, "its click", func() bool { return c.count() >= 1 })
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -246,11 +236,11 @@ func TestEdge_from_change_to_click(t *testing.T) {
 	}
 	c.setAway(false)
 	_, stop = run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
-	wait(t, "the clicks of the outage", func() bool { return c.count() == before+10 })
+	testkit.Eventually(t, "the clicks of the outage", func() bool { return c.count() == before+10 })
 	stop()
 }
 
-// told is a control plane that remembers the last report, and a sink that takes nothing.
+// told is a control plane that records the last report, with a sink that always fails.
 type told struct {
 	*control
 	last atomic.Pointer[snapshot.Status]
@@ -272,12 +262,12 @@ func TestEdge_reports_what_waits_and_where_it_is(t *testing.T) {
 		t.Errorf("before any click the oldest has waited for %v s", age)
 	}
 	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
-	wait(t, "the link", func() bool { code, _ := status(t, e, "/abc"); return code == 302 })
-	wait(t, "a delivery that fails", func() bool { return e.Stats().Ship.Failing > 0 })
+	testkit.Eventually(t, "the link", func() bool { code, _ := status(t, e, "/abc"); return code == 302 })
+	testkit.Eventually(t, "a delivery that fails", func() bool { return e.Stats().Ship.Failing > 0 })
 	c.put(link.Record{Num: 2, Slug: "def", Destination: "https://example.com/2", SmartRouting: true, // of which a report comes soon
 		Rules: []link.Rule{{ID: link.ID{9}, Name: "r", Target: "https://example.com/3", Conditions: []byte(`{"operator":"AND","conditions":[{"type":"phase of the moon"}]}`)}}})
-	wait(t, "a report", func() bool { s := c.last.Load(); return s != nil && s.Cursor.Revision == 2 && s.Spool.OldestMs > 0 })
-	wait(t, "an age that rises", func() bool { return oldestPending(t, registry) > 0.3 })
+	testkit.Eventually(t, "a report", func() bool { s := c.last.Load(); return s != nil && s.Cursor.Revision == 2 && s.Spool.OldestMs > 0 })
+	testkit.Eventually(t, "an age that rises", func() bool { return oldestPending(t, registry) > 0.3 })
 	s := c.last.Load()
 	if s.Address != e.Addr().String() || s.Spool.Pending < 1 || s.SetAsideCount != 1 || !strings.Contains(s.SetAsideReasons["def"], "phase of the moon") {
 		t.Errorf("%+v", s)
@@ -307,7 +297,7 @@ func TestEdge_a_stop_ships_what_was_clicked(t *testing.T) {
 	cfg := config(t)
 	cfg.ShipDelay = 5 * time.Second // so that only the stop ships
 	e, stop := run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c})
-	wait(t, "ready", e.Ready)
+	testkit.Eventually(t, "ready", e.Ready)
 	for range 20 {
 		status(t, e, "/abc")
 	}
@@ -337,7 +327,7 @@ func TestEdge_passes_the_upstreams_paths_on(t *testing.T) {
 	c := newControl()
 	c.put(link.Record{Num: 1, Slug: "apis", Destination: "https://example.com/1"})
 	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Upstream: func(context.Context) (net.Conn, error) { return memory.Dial() }})
-	wait(t, "ready", e.Ready)
+	testkit.Eventually(t, "ready", e.Ready)
 	base := "http://" + e.Addr().String()
 	resp, err := http.Post(base+"/api/urls", "application/octet-stream", strings.NewReader(strings.Repeat("x", 11<<20)))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/valyala/fasthttp/fasthttputil"
 )
 
@@ -74,7 +75,7 @@ func TestOps4_Redirect_latency(t *testing.T) {
 	e, stop := run(t, config(t), edge.Deps{
 		Links: c, Sink: c, Reports: c, Registry: registry, Upstream: func(context.Context) (net.Conn, error) { return memory.Dial() },
 	})
-	wait(t, "ready", e.Ready)
+	testkit.Eventually(t, "ready", e.Ready)
 
 	const n = 160 // ten samples of each
 	ask(t, e, n, "GET /abc HTTP/1.1")
@@ -86,7 +87,7 @@ func TestOps4_Redirect_latency(t *testing.T) {
 
 	var got map[string]*dto.Metric
 	for _, outcome := range []string{"redirect", "not_found", "proxied", "password", "page", "refused"} {
-		wait(t, "the samples of "+outcome, func() bool { // the last answer may be read before it is counted
+		testkit.Eventually(t, "the samples of "+outcome, func() bool { // the last answer may be read before it is counted
 			got = samples(t, registry, "shortline_edge_request_duration_seconds")
 			return got[outcome].GetHistogram().GetSampleCount() >= n/16
 		})
@@ -118,7 +119,7 @@ func TestOps4_Redirect_latency(t *testing.T) {
 			t.Fatal(code)
 		}
 	}
-	wait(t, "about one sample for 16 connections with one request each", func() bool {
+	testkit.Eventually(t, "about one sample for 16 connections with one request each", func() bool {
 		after := samples(t, registry, "shortline_edge_request_duration_seconds")["redirect"].GetHistogram().GetSampleCount()
 		return after-before >= n/16-1 && after-before <= n/16+1
 	})
@@ -133,7 +134,7 @@ func TestOps4_Latency_of_errors(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
 	ask(t, e, 32, "GET /abc HTTP/1.1")
-	wait(t, "two samples with the outcome busy of 32 requests", func() bool {
+	testkit.Eventually(t, "two samples with the outcome busy of 32 requests", func() bool {
 		return samples(t, registry, "shortline_edge_request_duration_seconds")["busy"].GetHistogram().GetSampleCount() == 2
 	})
 	if got := samples(t, registry, "shortline_edge_errors_total")[""].GetCounter().GetValue(); got != 32 {

@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // heard is a control plane that remembers the last report and where the last batch came from.
@@ -40,12 +41,12 @@ func TestOps7_Edge_says_where_it_is(t *testing.T) {
 	cfg.Name, cfg.Region = "fra-1", "eu-central"
 	registry := prometheus.NewPedanticRegistry()
 	e, stop := run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
-	wait(t, "the link", func() bool { code, _ := status(t, e, "/abc"); return code == 302 })
-	wait(t, "a batch with its origin", func() bool {
+	testkit.Eventually(t, "the link", func() bool { code, _ := status(t, e, "/abc"); return code == 302 })
+	testkit.Eventually(t, "a batch with its origin", func() bool {
 		o := c.origin.Load()
 		return o != nil && *o == click.Origin{Edge: "fra-1", Region: "eu-central"}
 	})
-	wait(t, "a report", func() bool { s := c.report.Load(); return s != nil && s.Name == "fra-1" && s.Region == "eu-central" })
+	testkit.Eventually(t, "a report", func() bool { s := c.report.Load(); return s != nil && s.Name == "fra-1" && s.Region == "eu-central" })
 	m := samples(t, registry, "shortline_edge_info")[""]
 	labels := map[string]string{}
 	for _, l := range m.GetLabel() {

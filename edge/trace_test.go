@@ -11,6 +11,7 @@ import (
 
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/shared/tracing"
 	"github.com/shortline/shortline/shared/tracing/tracingtest"
 	"github.com/valyala/fasthttp/fasthttputil"
@@ -71,7 +72,7 @@ func TestOps13_Edge_exports_spans(t *testing.T) {
 	c := newControl()
 	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
 	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Upstream: upstream(t), Tracer: traces.Tracer("test")})
-	wait(t, "ready", e.Ready)
+	testkit.Eventually(t, "ready", e.Ready)
 	continued, begun := passedOn(t, e, valid), passedOn(t, e)
 	ask(t, e, 64, "GET /abc HTTP/1.1")
 	stop()
@@ -110,7 +111,7 @@ func TestOps13_Edge_passes_a_valid_trace_context_on(t *testing.T) {
 	t.Parallel()
 	c := newControl()
 	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Upstream: upstream(t)})
-	wait(t, "ready", e.Ready)
+	testkit.Eventually(t, "ready", e.Ready)
 	for _, tt := range []struct {
 		sent []string
 		want string

@@ -9,6 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/publish"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func TestMetrics(t *testing.T) {
@@ -46,11 +47,7 @@ func TestMetrics(t *testing.T) {
 		_, err := p.Changes(t.Context(), at)
 		done <- err
 	}()
-	for deadline := time.Now().Add(10 * time.Second); value("held_requests") != 1; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("nobody is held")
-		}
-	}
+	testkit.Eventually(t, "a held request", func() bool { return value("held_requests") == 1 })
 	w.create("second")
 	w.ok(<-done)
 	if value("held_requests") != 0 {
