@@ -14,50 +14,50 @@ var (
 	one   = netip.MustParseAddr("192.0.2.1")
 )
 
-func TestTable_memory_is_bounded_and_locks_outlive_single_guesses(t *testing.T) {
+func TestTable_bounds_memory_and_keeps_lockouts_longest(t *testing.T) {
 	t.Parallel()
-	const most = 32_768
+	const limit = 32_768
 	l := edgelockout.New(edgelockout.Config{})
 	for range lockout.Threshold {
 		l.Begin(1, one, start)
 	}
-	for i := range most + 4000 {
+	for i := range limit + 4000 {
 		from := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
 		if _, wait := l.Begin(2, from, start); wait != 0 {
-			t.Fatalf("first guess of %v has to wait %v", from, wait)
+			t.Fatalf("the first attempt of %v has to wait %v", from, wait)
 		}
 	}
-	if n := l.Stats().Clients; n > most {
-		t.Errorf("%d clients are remembered, want at most %d", n, most)
+	if n := l.Stats().Clients; n > limit {
+		t.Errorf("%d clients in the table, want at most %d", n, limit)
 	}
 	if _, wait := l.Begin(1, one, start); wait != 30*time.Second {
-		t.Errorf("the one who is locked has to wait %v", wait)
+		t.Errorf("the locked out client has to wait %v", wait)
 	}
 }
 
-func TestTable_guesses_under_way_count(t *testing.T) {
+func TestTable_counts_pending_attempts(t *testing.T) {
 	t.Parallel()
 	l := edgelockout.New(edgelockout.Config{})
 	var last edgelockout.Attempt
 	for i := range lockout.Threshold {
 		g, wait := l.Begin(1, one, start)
 		if wait != 0 {
-			t.Fatalf("guess %d has to wait %v", i, wait)
+			t.Fatalf("attempt %d has to wait %v", i, wait)
 		}
 		last = g
 	}
 	if _, wait := l.Begin(1, one, start); wait == 0 {
-		t.Error("a guess more than are free is granted while the others are looked at")
+		t.Error("one more attempt is granted while the others are pending")
 	}
-	last.Cancel() // one of them was not looked at after all
+	last.Cancel() // its password was not compared
 	g, wait := l.Begin(1, one, start)
 	if wait != 0 {
-		t.Errorf("the guess that was given back has to wait %v", wait)
+		t.Errorf("the attempt after a cancelled one has to wait %v", wait)
 	}
 	if wait := g.Recheck(start); wait != 0 {
-		t.Errorf("it is not looked at for %v, for the sake of those that aren't either", wait)
+		t.Errorf("pending attempts delay it by %v", wait)
 	}
 	if g.Succeed(); l.Stats().Clients != 0 {
-		t.Error("who knows the password is remembered")
+		t.Error("the client is still in the table after a success")
 	}
 }

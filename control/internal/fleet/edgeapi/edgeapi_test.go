@@ -31,7 +31,7 @@ const (
 	second = "another-token-of-edges"
 )
 
-// world is a store with a publisher, served to edges.
+// world is a store and a publisher behind the server under test.
 type world struct {
 	*testing.T
 	store *store.Store
@@ -80,7 +80,7 @@ func (w *world) create(slug string) {
 	}
 }
 
-// call makes one request with more headers, given in pairs, and returns the answer with its body read.
+// call makes one request with additional headers, given in pairs, and returns the response and its body.
 func (w *world) call(method, url, body string, header ...string) (*http.Response, []byte) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, url, strings.NewReader(body))
@@ -127,7 +127,7 @@ func TestServer_snapshot_then_changes(t *testing.T) {
 		t.Fatalf("%d links, %v", len(slugs), err)
 	}
 
-	// The same document in two parts.
+	// A range of the same document.
 	tag := res.Header.Get("ETag")
 	res, rest := w.call("GET", w.url+"/edge/v1/snapshot", "", "Range", "bytes=100-", "If-Range", tag)
 	if res.StatusCode != http.StatusPartialContent || !bytes.Equal(rest, doc[100:]) {
@@ -138,7 +138,7 @@ func TestServer_snapshot_then_changes(t *testing.T) {
 		t.Errorf("a part of another document: %s, %d bytes", res.Status, len(rest))
 	}
 
-	// A question is held until there is news.
+	// A request for changes is held until there is a change.
 	type answer struct {
 		res  *http.Response
 		wire []byte
@@ -200,7 +200,7 @@ func TestServer_status(t *testing.T) {
 	}
 }
 
-func TestServer_who_may_ask(t *testing.T) {
+func TestServer_requires_a_token(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, edgeapi.Config{})
 	for _, path := range []string{"snapshot", "changes?incarnation=1&after=1", "status", "nothing"} {
@@ -217,12 +217,12 @@ func TestServer_who_may_ask(t *testing.T) {
 				t.Errorf("%s with %q: %s", path, header, res.Status)
 			}
 			if bytes.Contains(b, []byte(token)) {
-				t.Errorf("%s repeats the token", path)
+				t.Errorf("the answer of %s contains the token", path)
 			}
 		}
 	}
 	if strings.Contains(w.log.String(), token) {
-		t.Error("the log holds a token")
+		t.Error("the log contains a token")
 	}
 }
 
@@ -231,15 +231,15 @@ func TestConfig_names_every_problem(t *testing.T) {
 	_, err := edgeapi.New(edgeapi.Config{Tokens: []string{"too-short", strings.Repeat("with spaces ", 3)}, Senders: -1}, edgeapi.Deps{})
 	for _, want := range []string{"token 1", "token 2", "senders"} {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "too-short") {
-			t.Errorf("%v says nothing of %q, or too much", err, want)
+			t.Errorf("%v does not name %q, or contains a token", err, want)
 		}
 	}
 	if _, err := edgeapi.New(edgeapi.Config{}, edgeapi.Deps{}); err == nil {
-		t.Error("a server that nobody may ask")
+		t.Error("a configuration without tokens is accepted")
 	}
 }
 
-// source is one that a test holds the strings of.
+// source is a snapshot.Source made of functions.
 type source struct {
 	open    func() (io.ReadCloser, error)
 	changes func(context.Context) ([]byte, error)
@@ -250,7 +250,7 @@ func (s source) Changes(ctx context.Context, _ snapshot.Cursor) ([]byte, error) 
 	return s.changes(ctx)
 }
 
-// Only so many snapshots are sent at a time; who comes too many is told to come again.
+// The number of snapshots that are sent at a time is limited; further requests get 429.
 func TestServer_too_many_snapshots(t *testing.T) {
 	t.Parallel()
 	w := &world{T: t}
@@ -280,8 +280,8 @@ func TestServer_too_many_snapshots(t *testing.T) {
 	}
 }
 
-// A source that fails shows nothing of why; one that doesn't answer is not waited for longer than was promised; an
-// edge that goes away frees its place.
+// An answer does not contain the error of a source. A source that does not answer is not awaited longer than Hold. An edge
+// that disconnects frees its slot.
 func TestServer_sources_that_fail(t *testing.T) {
 	t.Parallel()
 	w := &world{T: t}
@@ -302,7 +302,7 @@ func TestServer_sources_that_fail(t *testing.T) {
 	}}
 	w.url = w.serve(edgeapi.Config{Hold: 10 * time.Millisecond}, edgeapi.Deps{Links: silent})
 	if res, _ := w.changes(snapshot.Cursor{}); res.StatusCode != http.StatusNoContent {
-		t.Errorf("a source that doesn't answer: %s", res.Status)
+		t.Errorf("a source that does not answer: %s", res.Status)
 	}
 
 	gone := make(chan struct{})
@@ -331,7 +331,7 @@ func TestServer_sources_that_fail(t *testing.T) {
 	}()
 	<-gone
 	if res, _ := w.changes(snapshot.Cursor{}); res.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("one too many: %s", res.Status)
+		t.Errorf("a request above the limit: %s", res.Status)
 	}
 	cancel()
 	<-ended

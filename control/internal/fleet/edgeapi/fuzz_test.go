@@ -18,8 +18,7 @@ type mute struct{ snapshot.Source }
 
 func (mute) Changes(context.Context, snapshot.Cursor) ([]byte, error) { return nil, nil }
 
-// FuzzStatus: what an edge says of itself is taken or refused, and neither it nor a token nor a cursor that nobody
-// gave out makes the server fail.
+// FuzzStatus sends arbitrary statuses, tokens and cursors. The server accepts or rejects them, but never fails.
 func FuzzStatus(f *testing.F) {
 	st := storetest.Open(f)
 	tracker := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler)}, st)

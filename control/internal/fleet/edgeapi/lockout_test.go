@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/shared/lockout"
 )
 
-func TestServer_guesses(t *testing.T) {
+func TestServer_lockout_exchange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, edgeapi.Config{})
 	w.url = w.serve(edgeapi.Config{Hold: 50 * time.Millisecond}, edgeapi.Deps{Lockout: fleetlockout.New(fleetlockout.Config{}, w.store)})
@@ -27,7 +27,7 @@ func TestServer_guesses(t *testing.T) {
 		t.Fatalf("%s %s %v", res.Status, b, err)
 	}
 	if res, b := w.call("GET", w.url+"/edge/v1/guesses?after=1", ""); res.StatusCode != http.StatusNoContent || len(b) != 0 {
-		t.Errorf("no news: %s %s", res.Status, b)
+		t.Errorf("without a change: %s %s", res.Status, b)
 	}
 	many := `{"link":1,"from":"192.0.2.1","count":1,"agoMs":0}`
 	for _, bad := range []string{"", "[]", "{}", `{"edge":"e","tries":[{"from":"x"}]}`, `{"edge":"e","tries":[{"link":1,"count":1,"agoMs":0}]}`,

@@ -24,7 +24,7 @@ const (
 	euNew      = "token-four-of-16-bytes"
 )
 
-// door is a control plane as edges reach it.
+// door is a control plane as edges see it.
 type door struct {
 	*fleet
 	tracker *presence.Tracker
@@ -44,7 +44,7 @@ func (f *fleet) door(tokens ...string) *door {
 	return d
 }
 
-// report sends a status and returns the status of the answer.
+// report sends a status and returns the HTTP status of the answer.
 func (d *door) report(token string, s snapshot.Status) int {
 	d.Helper()
 	body, err := json.Marshal(s)
@@ -71,8 +71,8 @@ func (d *door) want(what string, want, got int) {
 	}
 }
 
-// Whoever has one edge's token can't take another edge's place: neither beside it nor after it was silent. The edge
-// itself is never told that it has a twin, which would stop its clicks.
+// The holder of one edge's token cannot report for another edge, neither at the same time nor after a silence. The other
+// edge never gets ErrTwin, which would stop its clicks.
 func TestLow_TokenBelongsToItsEdge(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		d, replica := f.door(firstToken, otherToken), f.door(firstToken, otherToken)
@@ -99,7 +99,7 @@ shortline_edges_foreign_reports_total 2
 	})
 }
 
-// An edge may change its token: it knows the run before, and a token that is gone holds nothing.
+// An edge can change its token, because it names the previous run. A token that was removed reserves no edges.
 func TestLow_TokenIsReplaced(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		d := f.door(firstToken, otherToken)
@@ -113,7 +113,7 @@ func TestLow_TokenIsReplaced(t *testing.T) {
 	})
 }
 
-// Tokens with one name are one identity, and a token with a name is shown without it.
+// Tokens with the same name have one identity. An edge presents a named token without the name.
 func TestLow_TokensWithNames(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		d := f.door("eu="+euOld, "eu="+euNew, "us="+otherToken)
@@ -129,7 +129,7 @@ func TestLow_TokensWithNames(t *testing.T) {
 	})
 }
 
-// What was a valid entry of EDGE_TOKENS before names existed still is the token as a whole.
+// An entry that was valid before names existed is still a token as a whole.
 func TestLow_TokensOfEarlierReleases(t *testing.T) {
 	t.Parallel()
 	for _, entry := range []string{"c2l4dGVlbiBieXRlcyE=", "c2l4dGVlbiBieXRlcw==", "prefix=of-a-token-that-holds-it", "a:b:c=0123456789012345"} {

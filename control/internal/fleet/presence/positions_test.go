@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// positions is a replica that knows where edges are.
+// positions returns the Positions of one replica.
 func positions(f *fleet, local bool) *presence.Positions {
 	return presence.NewPositions(presence.PositionsConfig{Local: local, Logger: slog.New(slog.DiscardHandler), Now: f.now}, f.store)
 }
@@ -32,7 +32,7 @@ func (f *fleet) at(revision uint64) snapshot.Cursor {
 	return snapshot.Cursor{Incarnation: incarnation, Revision: revision}
 }
 
-// await is Await that gives up at once.
+// counts calls Await with a context that has ended.
 func (f *fleet) counts(p *presence.Positions, revision uint64) string {
 	f.Helper()
 	ctx, cancel := context.WithCancel(f.Context())
@@ -58,9 +58,9 @@ func TestAPI1_positions_of_edges(t *testing.T) {
 		p.Applied("e2", f.at(5))
 		expect("one is behind", "1/2")
 		p.Applied("e1", snapshot.Cursor{Incarnation: 99, Revision: 7})
-		expect("one is of another history", "1/2")
+		expect("one is of another incarnation", "1/2")
 		p.Applied("e1", f.at(7))
-		expect("both are there", "2/2")
+		expect("both have applied it", "2/2")
 		p.Applied("e1", f.at(3))
 		expect("a late report changes nothing", "2/2")
 		p.Applied("e3", f.at(0))
@@ -86,7 +86,7 @@ func TestAPI1_the_own_edge_counts_before_it_has_asked(t *testing.T) {
 	})
 }
 
-// An edge of an older release does not say who it is when it asks. Its reports count, at whatever replica.
+// Edges of older releases do not name themselves when they ask. Their reports count, at any replica.
 func TestAPI1_reports_tell_of_edges_at_other_replicas(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		there := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Now: f.now, Positions: positions(f, false)}, f.store)
@@ -105,8 +105,8 @@ func TestAPI1_reports_tell_of_edges_at_other_replicas(t *testing.T) {
 	})
 }
 
-// The edge asks one replica, the change is made at another. The database knows the edge from its first report only, so
-// just the announcement can tell in time.
+// The edge is connected to one replica and the change is made at another. The database only has the edge's first report, so
+// only an announcement can arrive in time.
 func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
 	t.Parallel()
 	url := storetest.PostgresURL(t)

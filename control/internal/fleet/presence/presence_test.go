@@ -20,7 +20,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// fleet is replicas of presence on one store, and a clock.
+// fleet is a store that replicas share, and a clock.
 type fleet struct {
 	*testing.T
 	store  *store.Store
@@ -60,7 +60,7 @@ func eachFleet(t *testing.T, test func(f *fleet)) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) { test(&fleet{T: t, store: s}) })
 }
 
-func TestPresence_every_replica_knows_every_edge(t *testing.T) {
+func TestTracker_every_replica_knows_every_edge(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		a, b := f.replica(), f.replica()
 		ctx := f.Context()
@@ -108,7 +108,7 @@ shortline_publish_edges %d
 	})
 }
 
-func TestPresence_writes_seldom_and_nothing_is_left(t *testing.T) {
+func TestTracker_writes_seldom_and_nothing_is_left(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		p := f.replica()
 		ctx := f.Context()
@@ -118,7 +118,7 @@ func TestPresence_writes_seldom_and_nothing_is_left(t *testing.T) {
 			}
 		}
 		if r := f.only(); !strings.Contains(r.Status, `"Revision":1,`) && !strings.Contains(r.Status, `"Revision":1}`) {
-			f.Errorf("written at once: %s", r.Status)
+			f.Errorf("written too soon: %s", r.Status)
 		}
 		over, cancel := context.WithCancel(ctx)
 		cancel()
@@ -131,7 +131,7 @@ func TestPresence_writes_seldom_and_nothing_is_left(t *testing.T) {
 	})
 }
 
-func TestPresence_a_second_live_edge_is_refused(t *testing.T) {
+func TestTracker_a_second_live_edge_is_refused(t *testing.T) {
 	eachFleet(t, func(f *fleet) {
 		ctx := f.Context()
 		a, b := f.replica(), f.replica()
@@ -148,8 +148,8 @@ func TestPresence_a_second_live_edge_is_refused(t *testing.T) {
 			}
 		}
 		must(report(ctx, a, status("r1", "r0", 1)))
-		// A restart hands over at once, whichever replica hears of it, and what the old run said last is no twin's.
-		must(report(ctx, a, status("r1", "r0", 2))) // held back
+		// A restart takes over at once, at any replica. The deferred report of the old run does not count as a duplicate.
+		must(report(ctx, a, status("r1", "r0", 2))) // deferred
 		must(report(ctx, b, status("r2", "r1", 2)))
 		over, cancel := context.WithCancel(ctx)
 		cancel()
@@ -157,7 +157,7 @@ func TestPresence_a_second_live_edge_is_refused(t *testing.T) {
 		if r := f.only(); r.Run != "r2" || r.Twin != "" {
 			f.Fatalf("after a restart: %+v", r)
 		}
-		// A copy of an older folder doesn't follow on what is alive.
+		// A copy of an older folder does not follow the live run.
 		twin(report(ctx, a, status("copy", "r1", 2)))
 		twin(report(ctx, b, status("copy", "r1", 2)))
 		f.pass(presence.Alive / 2)
@@ -168,13 +168,13 @@ func TestPresence_a_second_live_edge_is_refused(t *testing.T) {
 			f.Errorf("%+v", r)
 		}
 		if n := strings.Count(f.log.String(), "duplicate edge id"); n != 2 {
-			f.Errorf("%d log lines of two replicas: %s", n, &f.log)
+			f.Errorf("%d log lines at two replicas: %s", n, &f.log)
 		}
-		// Once the other is gone, it is taken.
+		// The copy is accepted when the other run is not alive any more.
 		f.pass(presence.Alive)
 		must(report(ctx, a, status("copy", "r1", 2)))
 		twin(report(ctx, b, status("r2", "r1", 3)))
-		// Edges of an older release don't tell runs apart.
+		// Edges of an older release send no runs.
 		for range 2 {
 			must(report(ctx, a, snapshot.Status{Edge: "old"}))
 		}
