@@ -1,7 +1,7 @@
--- A click is sent again until it is acknowledged, so a row may come twice, with the same key and in the same
--- partition: one of the two goes when parts merge, and for readers at once, since they read FINAL. Of two that differ,
--- because the geo database was another by then, the first is kept: its keep is the higher. A month without inserts for
--- a day becomes one part, and FINAL costs nothing there.
+-- A click is sent again until it is acknowledged, so a row may occur twice, with the same key and in the same
+-- partition. A merge of parts removes one of them; readers never see both, because they read FINAL. If they differ
+-- because the geo database changed in between, the first one is kept: its keep is higher. A month without inserts
+-- becomes one part after a day, and FINAL then costs nothing.
 CREATE TABLE IF NOT EXISTS {{.Table "clicks"}} (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64 CODEC(Delta, ZSTD(1)),
 	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
@@ -24,7 +24,7 @@ ORDER BY (toDate(ts), link, edge, epoch, lane, seq)
 SETTINGS {{.Durable}}, ttl_only_drop_parts = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
 {{.Distributed "clicks" "link"}};
 
--- A lane's mark is its highest row.
+-- The mark of a lane is its highest row.
 CREATE TABLE IF NOT EXISTS {{.Table "lane_marks"}} (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64
 )

@@ -1,6 +1,6 @@
--- What was clicked in each quarter hour (slot: quarter hours since 1970), without what identifies single clicks: a copy
--- that is smaller, has no repeats and is in the order of links. rollup_builds says which rows count: those of the
--- build that is chosen for their slot. All others are rests.
+-- The clicks of each quarter hour (slot: quarter hours since 1970), without the columns that identify single clicks.
+-- This copy is smaller, has no repetitions, and is ordered by link. rollup_builds names the rows that count: those of
+-- the build that is chosen for their slot. All others are leftovers.
 CREATE TABLE IF NOT EXISTS {{.Table "rollup_visits"}} (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
@@ -17,7 +17,7 @@ ORDER BY (link, slot, visitor)
 SETTINGS {{.Durable}}, ttl_only_drop_parts = 1;
 {{.Distributed "rollup_visits" "link"}};
 
--- The same, without what tells visitors apart.
+-- The same, without the columns that distinguish visitors.
 CREATE TABLE IF NOT EXISTS {{.Table "rollup_counts"}} (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String),
@@ -29,7 +29,7 @@ ORDER BY (link, slot, bot, variant, rule)
 SETTINGS {{.Durable}}, ttl_only_drop_parts = 1;
 {{.Distributed "rollup_counts" "link"}};
 
--- Which links have been whose. It may name more than there are.
+-- The links that each owner has or had. It may contain more than exist.
 CREATE TABLE IF NOT EXISTS {{.Table "rollup_owners"}} (owner Int64, link Int64)
 ENGINE = {{.Engine "ReplacingMergeTree" ""}}
 ORDER BY (owner, link)
@@ -43,12 +43,12 @@ ORDER BY (slot, writer)
 SETTINGS {{.Durable}};
 {{.Distributed "rollup_marks" "slot"}};
 
--- Finished builds of slots, each with the sum of the marks before it began. It counts while that is the sum.
+-- Finished builds of slots, each with the sum of the marks before it began. A build counts while the sum is unchanged.
 CREATE TABLE IF NOT EXISTS {{.Table "rollup_builds"}} (slot UInt32, marks UInt64, build UInt64)
 ENGINE = {{.Engine "MergeTree" ""}}
 ORDER BY (slot, marks, build)
 SETTINGS {{.Durable}};
 {{.Distributed "rollup_builds" "slot"}};
 
--- What was stored before there were marks.
+-- Marks for clicks that were stored before marks existed.
 INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks;

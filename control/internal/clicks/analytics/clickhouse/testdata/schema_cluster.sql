@@ -3,10 +3,10 @@ ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{ta
 
 CREATE TABLE IF NOT EXISTS migrations ON CLUSTER `main` AS migrations_local ENGINE = Distributed(`main`, currentDatabase(), 'migrations_local', intHash64(version));
 
--- A click is sent again until it is acknowledged, so a row may come twice, with the same key and in the same
--- partition: one of the two goes when parts merge, and for readers at once, since they read FINAL. Of two that differ,
--- because the geo database was another by then, the first is kept: its keep is the higher. A month without inserts for
--- a day becomes one part, and FINAL costs nothing there.
+-- A click is sent again until it is acknowledged, so a row may occur twice, with the same key and in the same
+-- partition. A merge of parts removes one of them; readers never see both, because they read FINAL. If they differ
+-- because the geo database changed in between, the first one is kept: its keep is higher. A month without inserts
+-- becomes one part after a day, and FINAL then costs nothing.
 CREATE TABLE IF NOT EXISTS clicks_local ON CLUSTER `main` (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64 CODEC(Delta, ZSTD(1)),
 	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
@@ -30,7 +30,7 @@ SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1, min_age_to_force_mer
 
 CREATE TABLE IF NOT EXISTS clicks ON CLUSTER `main` AS clicks_local ENGINE = Distributed(`main`, currentDatabase(), 'clicks_local', intHash64(link));
 
--- A lane's mark is its highest row.
+-- The mark of a lane is its highest row.
 CREATE TABLE IF NOT EXISTS lane_marks_local ON CLUSTER `main` (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64
 )
@@ -54,9 +54,9 @@ ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS bot_list Low
 
 ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;
 
--- What was clicked in each quarter hour (slot: quarter hours since 1970), without what identifies single clicks: a copy
--- that is smaller, has no repeats and is in the order of links. rollup_builds says which rows count: those of the
--- build that is chosen for their slot. All others are rests.
+-- The clicks of each quarter hour (slot: quarter hours since 1970), without the columns that identify single clicks.
+-- This copy is smaller, has no repetitions, and is ordered by link. rollup_builds names the rows that count: those of
+-- the build that is chosen for their slot. All others are leftovers.
 CREATE TABLE IF NOT EXISTS rollup_visits_local ON CLUSTER `main` (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
@@ -74,7 +74,7 @@ SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1;
 
 CREATE TABLE IF NOT EXISTS rollup_visits ON CLUSTER `main` AS rollup_visits_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_visits_local', intHash64(link));
 
--- The same, without what tells visitors apart.
+-- The same, without the columns that distinguish visitors.
 CREATE TABLE IF NOT EXISTS rollup_counts_local ON CLUSTER `main` (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String),
@@ -87,7 +87,7 @@ SETTINGS index_granularity = 8192, ttl_only_drop_parts = 1;
 
 CREATE TABLE IF NOT EXISTS rollup_counts ON CLUSTER `main` AS rollup_counts_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_counts_local', intHash64(link));
 
--- Which links have been whose. It may name more than there are.
+-- The links that each owner has or had. It may contain more than exist.
 CREATE TABLE IF NOT EXISTS rollup_owners_local ON CLUSTER `main` (owner Int64, link Int64)
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (owner, link)
@@ -103,7 +103,7 @@ SETTINGS index_granularity = 8192;
 
 CREATE TABLE IF NOT EXISTS rollup_marks ON CLUSTER `main` AS rollup_marks_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_marks_local', intHash64(slot));
 
--- Finished builds of slots, each with the sum of the marks before it began. It counts while that is the sum.
+-- Finished builds of slots, each with the sum of the marks before it began. A build counts while the sum is unchanged.
 CREATE TABLE IF NOT EXISTS rollup_builds_local ON CLUSTER `main` (slot UInt32, marks UInt64, build UInt64)
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY (slot, marks, build)
@@ -111,7 +111,7 @@ SETTINGS index_granularity = 8192;
 
 CREATE TABLE IF NOT EXISTS rollup_builds ON CLUSTER `main` AS rollup_builds_local ENGINE = Distributed(`main`, currentDatabase(), 'rollup_builds_local', intHash64(slot));
 
--- What was stored before there were marks.
+-- Marks for clicks that were stored before marks existed.
 INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks;
 
 ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_name LowCardinality(String) AFTER bot_list;

@@ -1,10 +1,10 @@
 CREATE TABLE IF NOT EXISTS migrations (version UInt32, name String, at DateTime DEFAULT now())
 ENGINE = ReplacingMergeTree() ORDER BY version SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
--- A click is sent again until it is acknowledged, so a row may come twice, with the same key and in the same
--- partition: one of the two goes when parts merge, and for readers at once, since they read FINAL. Of two that differ,
--- because the geo database was another by then, the first is kept: its keep is the higher. A month without inserts for
--- a day becomes one part, and FINAL costs nothing there.
+-- A click is sent again until it is acknowledged, so a row may occur twice, with the same key and in the same
+-- partition. A merge of parts removes one of them; readers never see both, because they read FINAL. If they differ
+-- because the geo database changed in between, the first one is kept: its keep is higher. A month without inserts
+-- becomes one part after a day, and FINAL then costs nothing.
 CREATE TABLE IF NOT EXISTS clicks (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64 CODEC(Delta, ZSTD(1)),
 	ts DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
@@ -26,7 +26,7 @@ PARTITION BY toYYYYMM(ts)
 ORDER BY (toDate(ts), link, edge, epoch, lane, seq)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1, min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
 
--- A lane's mark is its highest row.
+-- The mark of a lane is its highest row.
 CREATE TABLE IF NOT EXISTS lane_marks (
 	edge UInt64, epoch UInt32, lane UInt8, seq UInt64
 )
@@ -44,9 +44,9 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 ALTER TABLE clicks ADD COLUMN IF NOT EXISTS bot_list LowCardinality(String) AFTER geo_version;
 
--- What was clicked in each quarter hour (slot: quarter hours since 1970), without what identifies single clicks: a copy
--- that is smaller, has no repeats and is in the order of links. rollup_builds says which rows count: those of the
--- build that is chosen for their slot. All others are rests.
+-- The clicks of each quarter hour (slot: quarter hours since 1970), without the columns that identify single clicks.
+-- This copy is smaller, has no repetitions, and is ordered by link. rollup_builds names the rows that count: those of
+-- the build that is chosen for their slot. All others are leftovers.
 CREATE TABLE IF NOT EXISTS rollup_visits (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String), visitor Int64 CODEC(ZSTD(1)),
@@ -62,7 +62,7 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (link, slot, visitor)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
 
--- The same, without what tells visitors apart.
+-- The same, without the columns that distinguish visitors.
 CREATE TABLE IF NOT EXISTS rollup_counts (
 	link Int64, slot UInt32 CODEC(Delta, ZSTD(1)), owner Int64 CODEC(ZSTD(1)), bot Bool,
 	variant LowCardinality(String), rule LowCardinality(String),
@@ -73,7 +73,7 @@ PARTITION BY toYYYYMM(toDateTime(slot * 900, 'UTC'))
 ORDER BY (link, slot, bot, variant, rule)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
 
--- Which links have been whose. It may name more than there are.
+-- The links that each owner has or had. It may contain more than exist.
 CREATE TABLE IF NOT EXISTS rollup_owners (owner Int64, link Int64)
 ENGINE = ReplacingMergeTree()
 ORDER BY (owner, link)
@@ -85,13 +85,13 @@ ENGINE = ReplacingMergeTree(n)
 ORDER BY (slot, writer)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
--- Finished builds of slots, each with the sum of the marks before it began. It counts while that is the sum.
+-- Finished builds of slots, each with the sum of the marks before it began. A build counts while the sum is unchanged.
 CREATE TABLE IF NOT EXISTS rollup_builds (slot UInt32, marks UInt64, build UInt64)
 ENGINE = MergeTree()
 ORDER BY (slot, marks, build)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
--- What was stored before there were marks.
+-- Marks for clicks that were stored before marks existed.
 INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUnixTimestamp64Milli(ts), 900000)), 0, 1 FROM clicks;
 
 ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_name LowCardinality(String) AFTER bot_list;
