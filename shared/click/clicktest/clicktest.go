@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// ID names one click for ever.
+// ID names one click permanently.
 type ID struct {
 	click.Lane
 	Seq uint64

@@ -30,126 +30,100 @@ func (l *Late) Use(s Store) {
 // Opened is closed by Use: background work waits for it instead of failing until then.
 func (l *Late) Opened() <-chan struct{} { return l.opened }
 
-// get returns the store that Use was given.
-func (l *Late) get() (Store, error) {
+// get returns the store that Use was given, or one that fails.
+func (l *Late) get() Store {
 	if s := l.store.Load(); s != nil {
-		return *s, nil
+		return *s
 	}
-	return nil, &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment. Try again shortly.", RetryAfter: 5 * time.Second}
+	return unopened{}
 }
 
 // Insert implements Store.
-func (l *Late) Insert(ctx context.Context, b Batch) error {
-	s, err := l.get()
-	if err != nil {
-		return err
-	}
-	return s.Insert(ctx, b)
-}
+func (l *Late) Insert(ctx context.Context, b Batch) error { return l.get().Insert(ctx, b) }
 
 // Marks implements Store.
-func (l *Late) Marks(ctx context.Context) ([]Mark, error) {
-	s, err := l.get()
-	if err != nil {
-		return nil, err
-	}
-	return s.Marks(ctx)
-}
+func (l *Late) Marks(ctx context.Context) ([]Mark, error) { return l.get().Marks(ctx) }
 
 // Lines implements Store.
-func (l *Late) Lines(ctx context.Context, q Query) ([]Line, error) {
-	s, err := l.get()
-	if err != nil {
-		return nil, err
-	}
-	return s.Lines(ctx, q)
-}
+func (l *Late) Lines(ctx context.Context, q Query) ([]Line, error) { return l.get().Lines(ctx, q) }
 
 // Breakdown implements Store.
 func (l *Late) Breakdown(ctx context.Context, sc Scope, dims []Dimension, limit int) (map[Dimension][]Count, error) {
-	s, err := l.get()
-	if err != nil {
-		return nil, err
-	}
-	return s.Breakdown(ctx, sc, dims, limit)
+	return l.get().Breakdown(ctx, sc, dims, limit)
 }
 
 // Clicks implements Store.
 func (l *Late) Clicks(ctx context.Context, sc Scope, limit int, f func(*Row) error) error {
-	s, err := l.get()
-	if err != nil {
-		return err
-	}
-	return s.Clicks(ctx, sc, limit, f)
+	return l.get().Clicks(ctx, sc, limit, f)
 }
 
 // Losses implements Store.
-func (l *Late) Losses(ctx context.Context) (uint64, error) {
-	s, err := l.get()
-	if err != nil {
-		return 0, err
-	}
-	return s.Losses(ctx)
-}
+func (l *Late) Losses(ctx context.Context) (uint64, error) { return l.get().Losses(ctx) }
 
 // Gaps implements Store.
 func (l *Late) Gaps(ctx context.Context, since time.Time, limit int) ([]Gap, error) {
-	s, err := l.get()
-	if err != nil {
-		return nil, err
-	}
-	return s.Gaps(ctx, since, limit)
+	return l.get().Gaps(ctx, since, limit)
 }
 
 // Drift implements Store.
 func (l *Late) Drift(ctx context.Context, from, to time.Time) (Drift, error) {
-	s, err := l.get()
-	if err != nil {
-		return Drift{}, err
-	}
-	return s.Drift(ctx, from, to)
+	return l.get().Drift(ctx, from, to)
 }
 
 // Reclassify implements Store.
 func (l *Late) Reclassify(ctx context.Context, sc Scope, f func(*Row) bool) (int, error) {
-	s, err := l.get()
-	if err != nil {
-		return 0, err
-	}
-	return s.Reclassify(ctx, sc, f)
+	return l.get().Reclassify(ctx, sc, f)
 }
 
 // Erase implements Store.
 func (l *Late) Erase(ctx context.Context, ip netip.Addr) (int64, error) {
-	s, err := l.get()
-	if err != nil {
-		return 0, err
-	}
-	return s.Erase(ctx, ip)
+	return l.get().Erase(ctx, ip)
 }
 
 // Expire implements Store.
 func (l *Late) Expire(ctx context.Context, before time.Time) error {
-	s, err := l.get()
-	if err != nil {
-		return err
-	}
-	return s.Expire(ctx, before)
+	return l.get().Expire(ctx, before)
 }
 
 // Ping implements Store.
-func (l *Late) Ping(ctx context.Context) error {
-	s, err := l.get()
-	if err != nil {
-		return err
-	}
-	return s.Ping(ctx)
-}
+func (l *Late) Ping(ctx context.Context) error { return l.get().Ping(ctx) }
 
 // Close implements Store. It closes the store that Use was given.
-func (l *Late) Close() error {
-	if s := l.store.Load(); s != nil {
-		return (*s).Close()
-	}
-	return nil
+func (l *Late) Close() error { return l.get().Close() }
+
+// unopened is the store before Use.
+type unopened struct{}
+
+var errNotOpen = &problem.Error{Kind: problem.Unavailable, Message: "The click store is not available at the moment. Try again shortly.", RetryAfter: 5 * time.Second}
+
+func (unopened) Insert(context.Context, Batch) error { return errNotOpen }
+
+func (unopened) Marks(context.Context) ([]Mark, error) { return nil, errNotOpen }
+
+func (unopened) Lines(context.Context, Query) ([]Line, error) { return nil, errNotOpen }
+
+func (unopened) Breakdown(context.Context, Scope, []Dimension, int) (map[Dimension][]Count, error) {
+	return nil, errNotOpen
 }
+
+func (unopened) Clicks(context.Context, Scope, int, func(*Row) error) error { return errNotOpen }
+
+func (unopened) Losses(context.Context) (uint64, error) { return 0, errNotOpen }
+
+func (unopened) Gaps(context.Context, time.Time, int) ([]Gap, error) { return nil, errNotOpen }
+
+func (unopened) Drift(context.Context, time.Time, time.Time) (Drift, error) {
+	return Drift{}, errNotOpen
+}
+
+func (unopened) Reclassify(context.Context, Scope, func(*Row) bool) (int, error) {
+	return 0, errNotOpen
+}
+
+func (unopened) Erase(context.Context, netip.Addr) (int64, error) { return 0, errNotOpen }
+
+func (unopened) Expire(context.Context, time.Time) error { return errNotOpen }
+
+func (unopened) Ping(context.Context) error { return errNotOpen }
+
+func (unopened) Close() error { return nil }
