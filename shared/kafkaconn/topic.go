@@ -19,16 +19,16 @@ import (
 var ErrUnfit = errors.New("the topic is unsuitable for clicks")
 
 const (
-	week      = 7 * 24 * time.Hour
-	replicas  = 3
-	defaultOf = 12 // partitions
+	week              = 7 * 24 * time.Hour
+	replicas          = 3
+	defaultPartitions = 12 // partitions
 	// WantedMessageBytes is the largest message that an edge sends, including its envelope.
 	WantedMessageBytes = 1<<20 + 12
-	// leastMessageBytes is more than any single click needs.
-	leastMessageBytes = 16 << 10
-	// leastRetention is how long a restart of the readers may take.
-	leastRetention = time.Hour
-	settleWithin   = 15 * time.Second
+	// minMessageBytes is more than any single click needs.
+	minMessageBytes = 16 << 10
+	// minRetention is how long a restart of the readers may take.
+	minRetention = time.Hour
+	settleWithin = 15 * time.Second
 )
 
 // Prepare creates a missing topic if Settings.CreateTopic is true, and checks the topic. Warnings are sentences for the
@@ -93,7 +93,7 @@ func (c *Conn) create(ctx context.Context, brokers int) error {
 		insync = "2"
 	}
 	res, err := c.client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
-		Topic: name, NumPartitions: cmp.Or(c.settings.Partitions, defaultOf), ReplicationFactor: factor,
+		Topic: name, NumPartitions: cmp.Or(c.settings.Partitions, defaultPartitions), ReplicationFactor: factor,
 		ConfigEntries: []kafka.ConfigEntry{
 			{ConfigName: "cleanup.policy", ConfigValue: "delete"},
 			{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(week.Milliseconds(), 10)},
@@ -165,7 +165,7 @@ func (c *Conn) examine(ctx context.Context, t kafka.Topic, brokers int) (warning
 	}
 	if ms, ok := number(config, "retention.ms"); ok && ms >= 0 {
 		switch kept := time.Duration(min(ms, 1<<40)) * time.Millisecond; {
-		case kept < leastRetention:
+		case kept < minRetention:
 			refuse("retention.ms is %d (%v), so a short outage of the readers loses clicks: set it to %d (7 days)", ms, kept, week.Milliseconds())
 		case kept < week:
 			warn("retention.ms is %d (%v): clicks that are not read in time are lost; set it to %d (7 days)", ms, kept, week.Milliseconds())
@@ -176,7 +176,7 @@ func (c *Conn) examine(ctx context.Context, t kafka.Topic, brokers int) (warning
 	}
 	if n, ok := number(config, "max.message.bytes"); ok {
 		switch {
-		case n < leastMessageBytes:
+		case n < minMessageBytes:
 			refuse("max.message.bytes is %d, less than a single click may need: set it to %d or more", n, WantedMessageBytes)
 		case n < WantedMessageBytes:
 			warn("max.message.bytes is %d: edges send up to %d, and must split rejected messages, which costs time", n, WantedMessageBytes)

@@ -31,7 +31,7 @@ func TestShip_real_broker_dies_and_hangs(t *testing.T) {
 	t.Parallel()
 	b := kafkatest.Run(t, kafkatest.Config{})
 	b.Kill()
-	r := newRoad(t, []string{b.Addr()})
+	r := newPipeline(t, []string{b.Addr()})
 	r.click(2000)
 	prepared := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -230,7 +230,7 @@ func TestCheck_says_what_is_wrong(t *testing.T) {
 func TestConfig_names_every_problem(t *testing.T) {
 	t.Parallel()
 	_, err := kafkasink.New(kafkasink.Config{Kafka: kafkaconn.Settings{Brokers: []string{"nowhere"}}, Timeout: -1})
-	for _, want := range []string{"nowhere", "topic", "folder", "timeout"} {
+	for _, want := range []string{"nowhere", "KAFKA_TOPIC", "folder", "timeout"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not mention %q", err, want)
 		}

@@ -20,8 +20,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// road is a spool that is shipped to a topic while clicks are recorded.
-type road struct {
+// pipeline is a spool that is shipped to a topic while clicks are recorded.
+type pipeline struct {
 	*testing.T
 	spool *spool.Spool
 	ship  *ship.Shipper
@@ -29,9 +29,9 @@ type road struct {
 	sent  uint64
 }
 
-func newRoad(t *testing.T, brokers []string) *road {
+func newPipeline(t *testing.T, brokers []string) *pipeline {
 	t.Helper()
-	r := &road{T: t}
+	r := &pipeline{T: t}
 	var err error
 	if r.spool, err = spool.Open(spool.Config{Dir: t.TempDir(), SegmentBytes: 1 << 20, CapBytes: 64 << 20, MinFreePercent: -1, Logger: quiet}); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func newRoad(t *testing.T, brokers []string) *road {
 }
 
 // click records n clicks, each on a different link.
-func (r *road) click(n int) {
+func (r *pipeline) click(n int) {
 	r.Helper()
 	for range n {
 		r.sent++
@@ -80,7 +80,7 @@ func (r *road) click(n int) {
 }
 
 // arrived waits until all clicks are acknowledged, and compares the topic with them.
-func (r *road) arrived(brokers []string, wantRepeats bool) {
+func (r *pipeline) arrived(brokers []string, wantRepeats bool) {
 	r.Helper()
 	testkit.Eventually(r.T, "all clicks are acknowledged", func() bool { return r.ship.Stats().Events == r.sent })
 	type identity struct {
@@ -133,7 +133,7 @@ func (r *road) arrived(brokers []string, wantRepeats bool) {
 func TestShip_through_faults(t *testing.T) {
 	t.Parallel()
 	c := cluster(t, kfake.NumBrokers(3), kfake.SeedTopics(6, topic))
-	r := newRoad(t, c.ListenAddrs())
+	r := newPipeline(t, c.ListenAddrs())
 	faults := []struct {
 		name string
 		do   func() *kfake.FaultHandle
@@ -172,7 +172,7 @@ func TestShip_answers_are_cut_off(t *testing.T) {
 		}}, err
 	}
 	c := cluster(t, kfake.NumBrokers(2), kfake.SeedTopics(4, topic), kfake.ListenFn(listen))
-	r := newRoad(t, c.ListenAddrs())
+	r := newPipeline(t, c.ListenAddrs())
 	for range 8 {
 		seen := r.ship.Stats().Failures
 		took := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
@@ -220,7 +220,7 @@ func TestShip_broker_restarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRoad(t, []string{addr})
+	r := newPipeline(t, []string{addr})
 	for range 3 {
 		r.click(300)
 		testkit.Eventually(t, "some arrives", func() bool { return r.ship.Stats().Events > 0 })

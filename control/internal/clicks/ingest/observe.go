@@ -17,8 +17,8 @@ type ObserverSink struct {
 	observer Observer
 	enrich   *Enricher
 
-	told, refused, failed atomic.Uint64
-	last                  atomic.Int64
+	passed, refused, failed atomic.Uint64
+	last                    atomic.Int64
 }
 
 var _ click.Sink = (*ObserverSink)(nil)
@@ -44,29 +44,29 @@ func (s *ObserverSink) Deliver(ctx context.Context, b *click.Batch) error {
 		s.failed.Add(1)
 		return fmt.Errorf("hooks: %w", err)
 	}
-	s.told.Add(uint64(len(d.rows)))
+	s.passed.Add(uint64(len(d.rows)))
 	s.last.Store(time.Now().UnixMilli())
 	return nil
 }
 
 var (
-	toldDesc      = prometheus.NewDesc("shortline_hooks_clicks_total", "Clicks passed to webhooks, repetitions included.", nil, nil)
-	untoldDesc    = prometheus.NewDesc("shortline_hooks_refused_batches_total", "Batches for webhooks rejected because they are not valid clicks.", nil, nil)
-	hooksFailDesc = prometheus.NewDesc("shortline_hooks_errors_total", "Batches that could not be recorded for webhooks. Each is repeated.", nil, nil)
-	hooksLastDesc = prometheus.NewDesc("shortline_hooks_last_success_timestamp_seconds", "Time at which clicks were last passed to webhooks; 0 if never.", nil, nil)
+	hooksClicksDesc  = prometheus.NewDesc("shortline_hooks_clicks_total", "Clicks passed to webhooks, repetitions included.", nil, nil)
+	hooksRefusedDesc = prometheus.NewDesc("shortline_hooks_refused_batches_total", "Batches for webhooks rejected because they are not valid clicks.", nil, nil)
+	hooksFailDesc    = prometheus.NewDesc("shortline_hooks_errors_total", "Batches that could not be recorded for webhooks. Each is repeated.", nil, nil)
+	hooksLastDesc    = prometheus.NewDesc("shortline_hooks_last_success_timestamp_seconds", "Time at which clicks were last passed to webhooks; 0 if never.", nil, nil)
 )
 
 // Describe and Collect make the ObserverSink a prometheus.Collector.
 func (s *ObserverSink) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{toldDesc, untoldDesc, hooksFailDesc, hooksLastDesc} {
+	for _, d := range []*prometheus.Desc{hooksClicksDesc, hooksRefusedDesc, hooksFailDesc, hooksLastDesc} {
 		ch <- d
 	}
 }
 
 // Collect reads the counters.
 func (s *ObserverSink) Collect(ch chan<- prometheus.Metric) {
-	ch <- prometheus.MustNewConstMetric(toldDesc, prometheus.CounterValue, float64(s.told.Load()))
-	ch <- prometheus.MustNewConstMetric(untoldDesc, prometheus.CounterValue, float64(s.refused.Load()))
+	ch <- prometheus.MustNewConstMetric(hooksClicksDesc, prometheus.CounterValue, float64(s.passed.Load()))
+	ch <- prometheus.MustNewConstMetric(hooksRefusedDesc, prometheus.CounterValue, float64(s.refused.Load()))
 	ch <- prometheus.MustNewConstMetric(hooksFailDesc, prometheus.CounterValue, float64(s.failed.Load()))
 	ch <- prometheus.MustNewConstMetric(hooksLastDesc, prometheus.GaugeValue, float64(s.last.Load())/1000)
 }

@@ -17,20 +17,20 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// told is a click store with one click whose texts come from the visitor.
-type told struct {
+// visited is a click store with one click whose texts come from the visitor.
+type visited struct {
 	analytics.Store
 	text string
 }
 
-func (s *told) Lines(_ context.Context, q analytics.Query) ([]analytics.Line, error) {
+func (s *visited) Lines(_ context.Context, q analytics.Query) ([]analytics.Line, error) {
 	if q.ByDay {
 		return nil, nil
 	}
 	return []analytics.Line{{Visitors: 1}}, nil
 }
 
-func (s *told) Breakdown(_ context.Context, _ analytics.Scope, dims []analytics.Dimension, _ int) (map[analytics.Dimension][]analytics.Count, error) {
+func (s *visited) Breakdown(_ context.Context, _ analytics.Scope, dims []analytics.Dimension, _ int) (map[analytics.Dimension][]analytics.Count, error) {
 	out := map[analytics.Dimension][]analytics.Count{}
 	for _, d := range dims {
 		out[d] = []analytics.Count{{Value: s.text, Clicks: 1}}
@@ -38,7 +38,7 @@ func (s *told) Breakdown(_ context.Context, _ analytics.Scope, dims []analytics.
 	return out, nil
 }
 
-func (s *told) Clicks(_ context.Context, _ analytics.Scope, _ int, f func(*analytics.Row) error) error {
+func (s *visited) Clicks(_ context.Context, _ analytics.Scope, _ int, f func(*analytics.Row) error) error {
 	r := analytics.Row{Referer: s.text, Country: s.text, City: s.text, Browser: s.text}
 	r.UTM.Source, r.UTM.Content = s.text, s.text
 	return f(&r)
@@ -55,7 +55,7 @@ func FuzzExport(f *testing.F) {
 		if !utf8.ValidString(text) {
 			return // the spool rejects such bytes
 		}
-		s := report.New(st, &told{text: text}, func() time.Time { return time.UnixMilli(1_780_000_000_000) })
+		s := report.New(st, &visited{text: text}, func() time.Time { return time.UnixMilli(1_780_000_000_000) })
 		e, err := s.Export(t.Context(), auth.Principal{UserID: "u", UserNum: 1, Role: auth.User}, "", report.Ask{}, true)
 		if err != nil {
 			t.Fatal(err)

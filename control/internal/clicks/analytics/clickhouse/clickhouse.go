@@ -64,7 +64,7 @@ type Config struct {
 // Store is a connection pool. It implements analytics.Store.
 type Store struct {
 	conn    conns.Conn
-	writing conns.Conn // for inserts, see mostWriters
+	writing conns.Conn // for inserts, see maxWriters
 	dialect dialect
 	every   time.Duration
 	log     *slog.Logger
@@ -107,10 +107,10 @@ var clustered = driver.Settings{
 // patience is how many seconds the server may work on a statement, unless the URL sets another limit.
 const patience = 60
 
-// mostWriters is the maximum number of concurrent inserts: those of ingest, of rollups and of a reclassification. A
+// maxWriters is the maximum number of concurrent inserts: those of ingest, of rollups and of a reclassification. A
 // connection of the HTTP interface keeps buffers as large as its largest insert, and connections are used in rotation.
 // With a shared pool, the connections of reports would grow to that size too.
-const mostWriters = 3
+const maxWriters = 3
 
 // Open connects, and migrates the tables.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
@@ -157,7 +157,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open clicks: %w", err)
 	}
 	few := *opt
-	few.MaxOpenConns, few.MaxIdleConns = mostWriters, mostWriters
+	few.MaxOpenConns, few.MaxIdleConns = maxWriters, maxWriters
 	writing, err := driver.Open(&few)
 	if err != nil {
 		return nil, fmt.Errorf("open clicks: %w", errors.Join(err, conn.Close()))

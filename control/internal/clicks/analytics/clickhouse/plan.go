@@ -27,9 +27,9 @@ type plan struct {
 	clean      bool // whether any slot can be read from the rollup
 }
 
-// most is the maximum number of spans in a statement. If there are more, everything from the first to the last is read
+// maxSpans is the maximum number of spans in a statement. If there are more, everything from the first to the last is read
 // raw.
-const most = 200
+const maxSpans = 200
 
 // states lists the marks and the build of each slot; a slot is dirty if they differ. Its parameters are the first slot
 // and the end, twice. Every report runs it first, so it is one pass: a join of the two tables costs half as much again.
@@ -63,7 +63,7 @@ func (s *Store) plan(ctx context.Context, scope analytics.Scope) (plan, error) {
 	for _, slot := range dirty {
 		p.raw = follow(p.raw, span{int64(slot) * slotMillis, (int64(slot) + 1) * slotMillis})
 	}
-	if len(p.raw) > most {
+	if len(p.raw) > maxSpans {
 		p.raw = []span{{p.raw[0].from, p.raw[len(p.raw)-1].to}}
 	}
 	if at := int64(p.first) * slotMillis; scope.From < at && scope.From != 0 {

@@ -164,7 +164,7 @@ func (s *Store) build(ctx context.Context, list []uint32) error {
 	}
 	for from := 0; from < len(list); {
 		to, rows, spans := from, uint64(0), 0
-		for to < len(list) && (to == from || rows+sizes[list[to]] <= buildRows && spans < most) {
+		for to < len(list) && (to == from || rows+sizes[list[to]] <= buildRows && spans < maxSpans) {
 			if rows += sizes[list[to]]; to == from || list[to] != list[to-1]+1 {
 				spans++
 			}

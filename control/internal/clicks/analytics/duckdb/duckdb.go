@@ -52,9 +52,9 @@ var _ analytics.Store = (*Store)(nil)
 // is most of the time that opening takes.
 const walLimit = "16MB"
 
-// walMost is the size of the log at which queries are blocked until it is moved. The engine moves it only while no
+// walMax is the size of the log at which queries are blocked until it is moved. The engine moves it only while no
 // query runs, and a busy store might never have such a moment.
-const walMost = 20 << 20
+const walMax = 20 << 20
 
 const schema = `
 CREATE TABLE IF NOT EXISTS clicks (

@@ -45,7 +45,7 @@ func (s *Store) Insert(ctx context.Context, b analytics.Batch) error {
 // failure does not fail the insert, and the next insert tries again.
 func (s *Store) shorten(ctx context.Context) {
 	log, err := os.Stat(s.path + ".wal")
-	if err != nil || log.Size() < walMost {
+	if err != nil || log.Size() < walMax {
 		return
 	}
 	s.asked.Lock()

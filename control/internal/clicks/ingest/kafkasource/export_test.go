@@ -22,7 +22,7 @@ func Unpack(records []byte, from int64) (list []Message, next int64, err error) 
 
 // ParseAnswer parses a broker's response to a fetch and returns its records.
 func ParseAnswer(data []byte, version int16) ([]byte, error) {
-	a, err := parseAnswer(data, version)
+	a, err := parseResponse(data, version)
 	if err != nil {
 		return nil, err
 	}

@@ -18,38 +18,38 @@ import (
 // Here kafka-go only sends the request and selects the broker and the connection. The records of the response stay
 // compressed.
 
-// question is the fetch request for one partition.
-type question struct {
+// fetchRequest is the fetch request for one partition.
+type fetchRequest struct {
 	fetchapi.Request
 	version int16
 }
 
-// answer is the broker's response to a fetch request.
-type answer struct {
+// fetchResponse is the broker's response to a fetch request.
+type fetchResponse struct {
 	code    kafka.Error
 	end     int64  // the offset after the last available message
 	records []byte // record batches; the last one may be incomplete
 }
 
-func (*answer) ApiKey() protocol.ApiKey { return protocol.Fetch }
+func (*fetchResponse) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
 // Required implements protocol.RawExchanger. It stores the negotiated protocol version.
-func (q *question) Required(versions map[protocol.ApiKey]int16) bool {
+func (q *fetchRequest) Required(versions map[protocol.ApiKey]int16) bool {
 	q.version = versions[protocol.Fetch]
 	return true
 }
 
 const (
-	oldestFetch = 4  // oldest version with the fields that parseAnswer reads
-	mostAnswer  = 64 // MiB; a broker sends the requested size, or one batch that is larger
-	fetchSerial = 1  // correlation id; a connection has one request at a time
+	minFetchVersion = 4  // oldest version with the fields that parseResponse reads
+	maxResponse     = 64 // MiB; a broker sends the requested size, or one batch that is larger
+	fetchSerial     = 1  // correlation id; a connection has one request at a time
 )
 
 // RawExchange implements protocol.RawExchanger. The response has its own memory, because the caller may be gone
 // already.
-func (q *question) RawExchange(conn io.ReadWriter) (protocol.Message, error) {
-	if q.version < oldestFetch {
-		return nil, fmt.Errorf("the broker is too old: it knows version %d of fetch, %d is needed", q.version, oldestFetch)
+func (q *fetchRequest) RawExchange(conn io.ReadWriter) (protocol.Message, error) {
+	if q.version < minFetchVersion {
+		return nil, fmt.Errorf("the broker is too old: it knows version %d of fetch, %d is needed", q.version, minFetchVersion)
 	}
 	if err := protocol.WriteRequest(conn, q.version, fetchSerial, "shortline", &q.Request); err != nil {
 		return nil, err
@@ -59,24 +59,24 @@ func (q *question) RawExchange(conn io.ReadWriter) (protocol.Message, error) {
 		return nil, err
 	}
 	n := binary.BigEndian.Uint32(size[:])
-	if n > mostAnswer<<20 {
+	if n > maxResponse<<20 {
 		return nil, fmt.Errorf("a fetch response of %d bytes is too large", n)
 	}
 	data := make([]byte, n)
 	if _, err := io.ReadFull(conn, data); err != nil {
 		return nil, err
 	}
-	return parseAnswer(data, q.version)
+	return parseResponse(data, q.version)
 }
 
-var errAnswer = errors.New("the response is not a fetch of one partition")
+var errResponse = errors.New("the response is not a fetch of one partition")
 
-// parseAnswer reads a response in versions 4 to 11 of the protocol. The records are a slice of data.
-func parseAnswer(data []byte, version int16) (*answer, error) {
+// parseResponse reads a response in versions 4 to 11 of the protocol. The records are a slice of data.
+func parseResponse(data []byte, version int16) (*fetchResponse, error) {
 	in := wire{data: data}
 	serial := in.int32()
 	in.int32() // throttle time
-	var res answer
+	var res fetchResponse
 	if version >= 7 {
 		res.code = kafka.Error(in.int16())
 		in.int32() // session
@@ -104,7 +104,7 @@ func parseAnswer(data []byte, version int16) (*answer, error) {
 		res.records = in.skip(n)
 	}
 	if in.cut || serial != fetchSerial || topics != 1 || partitions != 1 {
-		return nil, errAnswer
+		return nil, errResponse
 	}
 	return &res, nil
 }
@@ -113,7 +113,7 @@ func parseAnswer(data []byte, version int16) (*answer, error) {
 func (s *Source) fetch(ctx context.Context, partition int, from, size int64) (records []byte, end int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	res, err := s.client.Transport.RoundTrip(ctx, s.client.Addr, &question{Request: fetchapi.Request{
+	res, err := s.client.Transport.RoundTrip(ctx, s.client.Addr, &fetchRequest{Request: fetchapi.Request{
 		ReplicaID: -1, SessionID: -1, SessionEpoch: -1,
 		MaxWaitTime: int32(min(fetchWait, s.cfg.Timeout/2) / time.Millisecond), MinBytes: 1, MaxBytes: int32(size),
 		Topics: []fetchapi.RequestTopic{{Topic: s.topic, Partitions: []fetchapi.RequestPartition{{
@@ -123,10 +123,10 @@ func (s *Source) fetch(ctx context.Context, partition int, from, size int64) (re
 	if err != nil {
 		return nil, 0, err
 	}
-	got, ok := res.(*answer)
+	got, ok := res.(*fetchResponse)
 	switch {
 	case !ok:
-		return nil, 0, errAnswer
+		return nil, 0, errResponse
 	case got.code != 0:
 		return nil, 0, got.code
 	}

@@ -61,15 +61,15 @@ func (s *seat) rest(ctx context.Context, failures int) {
 
 // Lower limits: smaller values would cause too many requests and deliveries.
 const (
-	leastFetch = 64 << 10
-	leastBatch = 512 << 10
+	minFetch = 64 << 10
+	minBatch = 512 << 10
 )
 
 func (s *Source) share(partitions int) share {
 	n := int64(max(1, partitions))
-	batch := max(leastBatch, s.cfg.InFlightBytes/n)
+	batch := max(minBatch, s.cfg.InFlightBytes/n)
 	return share{
-		fetch: max(leastFetch, min(s.cfg.FetchBytes, s.cfg.InFlightBytes/n)), batch: int(batch),
+		fetch: max(minFetch, min(s.cfg.FetchBytes, s.cfg.InFlightBytes/n)), batch: int(batch),
 		places: make(chan struct{}, max(1, s.cfg.InFlightBytes/batch)),
 	}
 }

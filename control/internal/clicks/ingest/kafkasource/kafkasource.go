@@ -86,9 +86,9 @@ func (c Config) Validate() error {
 }
 
 const (
-	fetchWait      = 500 * time.Millisecond // how long a broker may wait for messages before it answers
-	leastRebalance = 2 * time.Second
-	leaveWithin    = 2 * time.Second // a process may leave two groups, one after the other, and has ten seconds to stop
+	fetchWait    = 500 * time.Millisecond // how long a broker may wait for messages before it answers
+	minRebalance = 2 * time.Second
+	leaveWithin  = 2 * time.Second // a process may leave two groups, one after the other, and has ten seconds to stop
 )
 
 var retries = backoff.Policy{First: 50 * time.Millisecond, Most: 5 * time.Second}
@@ -148,7 +148,7 @@ func (s *Source) Run(ctx context.Context) error {
 		// Members learn of a new generation with their next heartbeat. They can join it at once, because deliveries in
 		// progress are cancelled. A member that is silent for longer is dead. If each rebalance waited a whole session
 		// for it, all members would stop for that long, and longer than the client waits for a response.
-		HeartbeatInterval: s.cfg.Session / 15, SessionTimeout: s.cfg.Session, RebalanceTimeout: max(leastRebalance, s.cfg.Session/3),
+		HeartbeatInterval: s.cfg.Session / 15, SessionTimeout: s.cfg.Session, RebalanceTimeout: max(minRebalance, s.cfg.Session/3),
 		JoinGroupBackoff: min(time.Second, s.cfg.Session/5), Timeout: min(5*time.Second, s.cfg.Timeout), WatchPartitionChanges: true,
 	})
 	if err != nil {

@@ -40,9 +40,9 @@ const (
 	batchLast    = 23
 	batchTime    = 27
 	batchControl = 1 << 5
-	// mostUnpacked limits a decompressed batch. Batches of edges have up to 1 MiB; a larger one contains no clicks.
-	mostUnpacked = 32 << 20
-	messageCost  = 64 // bytes that a message uses in addition to its value
+	// maxUnpacked limits a decompressed batch. Batches of edges have up to 1 MiB; a larger one contains no clicks.
+	maxUnpacked = 32 << 20
+	messageCost = 64 // bytes that a message uses in addition to its value
 )
 
 var (
@@ -53,7 +53,7 @@ var (
 )
 
 // unpacker is shared: concurrent use is safe. NewReader could only reject the options.
-var unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(mostUnpacked))
+var unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxUnpacked))
 
 // unread has fetched records of a partition that are not delivered yet.
 type unread struct {
@@ -171,7 +171,7 @@ func unpack(dst, batch []byte) ([]byte, error) {
 	from := codec.NewReader(bytes.NewReader(packed))
 	defer from.Close()
 	to := bytes.NewBuffer(dst)
-	if n, err := to.ReadFrom(io.LimitReader(from, mostUnpacked)); err != nil || n == mostUnpacked {
+	if n, err := to.ReadFrom(io.LimitReader(from, maxUnpacked)); err != nil || n == maxUnpacked {
 		return to.Bytes(), errUnpacked
 	}
 	return to.Bytes(), nil
