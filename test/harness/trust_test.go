@@ -233,18 +233,14 @@ func TestM8_EdgesShowCertificates(t *testing.T) {
 
 	admin := f.Controls[0].Login(t)
 	l := admin.Create("https://example.com/over-mtls", nil)
-	code := 0
-	for end := time.Now().Add(30 * time.Second); code != 302 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	testkit.Within(t, 30*time.Second, "the edge serves the link", func() bool {
 		res, err := http.DefaultTransport.RoundTrip(mustRequest(t, "http://"+f.Edges[0].Addr+"/"+l.Slug))
 		if err != nil {
 			t.Fatal(err)
 		}
 		res.Body.Close()
-		code = res.StatusCode
-	}
-	if code != 302 {
-		t.Errorf("the link is answered %d by the edge", code)
-	}
+		return res.StatusCode == http.StatusFound
+	})
 	visitor := from(t, "127.0.0.8")
 	if code := login(t, visitor, f.Edges[0].Addr, "wrong password", nil); code != 401 {
 		t.Errorf("a login through the edge: %d", code)
