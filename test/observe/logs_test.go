@@ -158,8 +158,8 @@ func TestLogs_messages_are_the_listed_ones(t *testing.T) {
 	}
 }
 
-// quoted finds what documents say that a program logs: "logs `backup written`".
-var quoted = regexp.MustCompile("(?i)\\blog(?:s|ged|ging)?(?: line| message| entry| with)?:? [`\"]([a-z][a-z0-9_,' /-]*)[`\"]")
+// quoted finds what documents say that a program logs, such as "logs `backup written`".
+var quoted = regexp.MustCompile("(?i)\\b(?:logs|logged|log (?:line|message|entry)) [`\"]([a-z][a-z0-9_,' /-]*)[`\"]")
 
 func TestLogs_documents_quote_messages_that_exist(t *testing.T) {
 	t.Parallel()
