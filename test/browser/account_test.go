@@ -18,7 +18,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// totp is the code that an authenticator app shows at a time (RFC 6238).
+// totp returns the code of an authenticator app at a time (RFC 6238).
 func totp(t *testing.T, secret string, at time.Time) string {
 	t.Helper()
 	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)
@@ -97,14 +97,14 @@ func TestConsole_second_factor_and_roles(t *testing.T) {
 	b.press("Sign in")
 	b.sees("No links yet")
 
-	// A session that ends elsewhere leads to the sign-in, and from there back.
+	// When the session ends elsewhere, the console shows the sign-in and then returns to the same page.
 	b.do(chromedp.Evaluate(`fetch('/api/auth/logout', {method: 'POST'}).then(() => true)`, nil, awaited))
 	b.press("API keys")
 	b.until(`location.pathname === '/login' && location.search.includes('keys')`)
 	b.silent()
 }
 
-// faults lists what a person who can't see the screen, or uses no mouse, would miss on it.
+// faults lists accessibility problems of a page for users of screen readers and keyboards.
 const faults = `(() => {
 	const out = [];
 	for (const e of document.querySelectorAll('input, select, textarea')) if (!e.labels.length && !e.ariaLabel) out.push('no label: ' + e.name);
@@ -120,7 +120,7 @@ const faults = `(() => {
 	return out;
 })()`
 
-// onPhone is faultless on a screen as narrow as any, and then on the one before.
+// onPhone checks a page on a very narrow screen and then restores the screen size.
 func (b *browser) onPhone(path, text string) {
 	b.t.Helper()
 	b.do(emulation.SetDeviceMetricsOverride(360, 740, 1, true))
@@ -160,7 +160,7 @@ func TestConsole_on_a_phone_and_without_sight(t *testing.T) {
 		b.faultless(path, text)
 	}
 
-	// Names and addresses as long as they may be, with no place to break them.
+	// Names and URLs of maximal length without a break opportunity.
 	long := strings.Repeat("a", 100)
 	b.ask("PUT", strings.Replace(id, "/console/links/", "/api/urls/", 1), map[string]string{"ogTitle": long, "ogDescription": long + long}, nil)
 	var bundle, hook struct{ ID string }
@@ -176,7 +176,7 @@ func TestConsole_on_a_phone_and_without_sight(t *testing.T) {
 		b.shot("80-long" + strings.ReplaceAll(path, "/", "-"))
 	}
 
-	// The keyboard: a screen's title gets the focus, a dialog keeps it and gives it back, and so does what draws a list anew.
+	// Keyboard focus: the title of a new page gets it, a dialog keeps it and returns it, and a redrawn list keeps it.
 	b.press("Links")
 	b.until(`document.activeElement?.tagName === 'H1' && document.activeElement.textContent === 'Links'`)
 	b.eval(`document.querySelector('[aria-label^="QR code"]').focus()`, nil)
@@ -190,7 +190,8 @@ func TestConsole_on_a_phone_and_without_sight(t *testing.T) {
 	b.silent()
 }
 
-// People type localhost where the address is 127.0.0.1. Signed in there, they could change nothing.
+// A user opens localhost instead of 127.0.0.1. A session there could change nothing, because the origin differs from
+// BASE_URL.
 func TestConsole_opened_at_another_address(t *testing.T) {
 	base := standalone(t)
 	b := open(t, base)
@@ -200,7 +201,7 @@ func TestConsole_opened_at_another_address(t *testing.T) {
 	b.until(fmt.Sprintf(`location.origin === %q && location.search.includes('keys')`, base))
 }
 
-// What silent reports must be heard in the first place.
+// The checks of silent must detect problems: this test causes some.
 func TestBrowser_hears(t *testing.T) {
 	b := open(t, standalone(t))
 	b.visit("/login")

@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// identityProvider runs the one that is made for tests. The person who signs in there is admin@example.com.
+// identityProvider starts the test identity provider. It signs in admin@example.com.
 func identityProvider(t *testing.T) (issuer, client, secret string) {
 	t.Helper()
 	idp := filepath.Join(t.TempDir(), "idp")

@@ -1,6 +1,5 @@
-// Package browser_test drives the console with a real browser against a real Shortline.
-//
-// It needs Chromium; SHOTS=folder keeps pictures of the screens there.
+// Package browser_test tests the console in Chromium against a running standalone. With SHOTS=folder it writes screenshots
+// to that folder.
 package browser_test
 
 import (
@@ -97,12 +96,12 @@ func launch(t *testing.T, program string, settings ...string) string {
 	return "http://" + addr
 }
 
-// browser is one window, and what it complained of.
+// browser is one window with its console messages.
 type browser struct {
 	t    *testing.T
 	ctx  context.Context
 	base string
-	// expected are complaints that a test causes on purpose.
+	// expected matches messages that a test causes on purpose.
 	expected *regexp.Regexp
 
 	mu         sync.Mutex
@@ -119,12 +118,12 @@ func open(t *testing.T, base string, more ...chromedp.ExecAllocatorOption) *brow
 		}
 	}
 	if chromium == "" {
-		t.Fatal("The tests of the console need Chromium.  On Debian or Ubuntu:  sudo apt-get install -y chromium")
+		t.Fatal("The console tests need Chromium.  On Debian or Ubuntu:  sudo apt-get install -y chromium")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.WindowSize(1280, 900), chromedp.Flag("lang", "en-GB"))
 	options = append(options, more...)
 	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), options...)
-	// The driver reports every event that is younger than it is.
+	// The driver logs every event type that is newer than itself.
 	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
 	limited, cancelLimit := context.WithTimeout(ctx, 150*time.Second)
 	t.Cleanup(func() { cancelLimit(); cancel(); cancelAlloc() })
@@ -163,13 +162,13 @@ func (b *browser) complain(text string) {
 	}
 }
 
-// silent fails the test if the browser had anything to say.
+// silent fails the test if the browser reported an error, a warning or a request to another host.
 func (b *browser) silent() {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.complaints {
-		b.t.Errorf("the browser complained: %s", c)
+		b.t.Errorf("the browser reported: %s", c)
 	}
 }
 
@@ -186,13 +185,13 @@ func (b *browser) visit(path string) {
 	b.do(chromedp.Navigate(b.base + path))
 }
 
-// eval evaluates an expression in the page.
+// eval evaluates a JavaScript expression in the page.
 func (b *browser) eval(expression string, out any) {
 	b.t.Helper()
 	b.do(chromedp.Evaluate(expression, out))
 }
 
-// sees waits until the page (its dialog, if one is open) shows a text.
+// sees waits until the page shows a text.
 func (b *browser) sees(text string) {
 	b.t.Helper()
 	quoted, _ := json.Marshal(text)
@@ -214,7 +213,7 @@ func (b *browser) sees(text string) {
 	}
 }
 
-// until waits until an expression holds.
+// until waits until a JavaScript expression is true.
 func (b *browser) until(expression string) {
 	b.t.Helper()
 	testkit.Within(b.t, 10*time.Second, expression, func() (holds bool) {
@@ -223,7 +222,7 @@ func (b *browser) until(expression string) {
 	})
 }
 
-// press clicks the button or link of a name, as screen readers say it.
+// press clicks the button or link with the given accessible name.
 func (b *browser) press(name string) {
 	b.t.Helper()
 	quoted, _ := json.Marshal(name)
@@ -242,13 +241,13 @@ func (b *browser) press(name string) {
 		if time.Now().After(deadline) {
 			b.shot("failed")
 			b.silent()
-			b.t.Fatalf("there is nothing named %q to press", name)
+			b.t.Fatalf("no button or link is named %q", name)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 }
 
-// fill types into the input of a name, in the open dialog if there is one.
+// fill types into the input with the given name, in the open dialog if there is one.
 func (b *browser) fill(name, text string) {
 	b.t.Helper()
 	quoted, _ := json.Marshal(name)
@@ -265,7 +264,7 @@ func (b *browser) fill(name, text string) {
 	b.do(input.InsertText(text))
 }
 
-// shot keeps a picture of the screen, if somebody wants to look at it.
+// shot writes a screenshot to the folder SHOTS, if it is set.
 func (b *browser) shot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("SHOTS")
@@ -282,7 +281,7 @@ func (b *browser) shot(name string) {
 	}
 }
 
-// looks takes pictures in light and dark, on a desk and on a phone.
+// looks takes screenshots in light and dark mode, in desktop and phone size.
 func (b *browser) looks(name string) {
 	b.t.Helper()
 	if os.Getenv("SHOTS") == "" {
@@ -302,10 +301,10 @@ func (b *browser) looks(name string) {
 	b.settle()
 }
 
-// awaited makes an evaluation end when the promise that it gives does.
+// awaited makes an evaluation wait for the promise that it returns.
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
-// settle waits until the page is drawn.
+// settle waits until the page is rendered.
 func (b *browser) settle() {
 	b.t.Helper()
 	b.do(chromedp.Evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`, nil, awaited))

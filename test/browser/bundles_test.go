@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// ask sends a request to the API from the page, as whoever is signed in, and reads the answer into out.
+// ask sends an API request from the page, as the signed-in user, and decodes the answer into out.
 func (b *browser) ask(method, path string, body, out any) {
 	b.t.Helper()
 	sent, err := json.Marshal(body)
@@ -35,7 +35,7 @@ func (b *browser) ask(method, path string, body, out any) {
 	}
 }
 
-// order is the titles of a page's rows.
+// order returns the titles of the rows on the page.
 func (b *browser) order() string {
 	b.t.Helper()
 	var out string
@@ -91,7 +91,7 @@ func TestConsole_bundles(t *testing.T) {
 	b.sees("Added.")
 	b.until(`document.querySelectorAll('main .row').length === 3`)
 
-	// By keyboard to the end and back to the middle: the focus goes with the link.
+	// Move a link by keyboard to the end and back to the middle: the focus stays on the link.
 	moved := strings.Split(b.order(), ", ")[0]
 	b.eval(`document.querySelector('[aria-label="Move `+moved+` down"]').focus()`, nil)
 	b.do(chromedp.KeyEvent(kb.Enter))

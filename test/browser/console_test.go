@@ -11,10 +11,10 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// A title that would run, load or break out of an attribute if any screen took it for markup.
+// hostile is a title that would run a script, load a resource or end an attribute if a page treated it as markup.
 const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script></title>{{7*7}}`
 
-// follow is a visitor on a phone or a laptop.
+// follow requests a link with the given User-Agent and Referer, until it redirects.
 func follow(t *testing.T, address, agent, referer string) {
 	t.Helper()
 	testkit.Within(t, 2*time.Second, address+" leads somewhere", func() bool {

@@ -64,7 +64,7 @@ func TestDashboards_are_whole(t *testing.T) {
 	}
 }
 
-// Prometheus' own parser reads each expression, as that of a rule.
+// Prometheus parses each expression as a recording rule.
 func TestDashboards_PromQL_is_read_by_Prometheus(t *testing.T) {
 	t.Parallel()
 	var rules strings.Builder

@@ -19,7 +19,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// pager is an Alertmanager as far as Prometheus knows one: it remembers which alerts it was sent, by name and instance.
+// pager is a minimal Alertmanager. It records the alerts that Prometheus sends, by name and instance.
 type pager struct {
 	*httptest.Server
 	mu  sync.Mutex
@@ -49,7 +49,7 @@ func (p *pager) has(alert string) bool {
 	return p.got[alert]
 }
 
-// own starts another process of a program that tests share, which the test may stop.
+// own starts a separate process of a shared program, so that the test can stop it.
 func own(t *testing.T, shared *program, settings ...string) *program {
 	t.Helper()
 	p := &program{dir: t.TempDir(), Addr: testkit.FreeAddr(t), Ops: testkit.FreeAddr(t)}
@@ -66,7 +66,7 @@ func own(t *testing.T, shared *program, settings ...string) *program {
 	return p
 }
 
-// ups asks Prometheus how many targets answer.
+// ups queries the number of targets that answer.
 func ups(t *testing.T, prometheus string) string {
 	t.Helper()
 	res, err := http.Get("http://" + prometheus + `/api/v1/query?query=sum(up%7Bjob%3D%22shortline-edge%22%7D)`)
@@ -84,8 +84,8 @@ func ups(t *testing.T, prometheus string) string {
 	return ""
 }
 
-// A real Prometheus with the configuration, the targets and the rules of compose pages when one of two edges stops. Only
-// addresses are other ones, and times shorter.
+// Prometheus with the configuration, targets and rules of compose sends an alert when one of two edges stops. Only the
+// addresses and the durations are changed.
 func TestOps3_A_stopped_edge_pages(t *testing.T) {
 	t.Parallel()
 	binary, err := exec.LookPath("prometheus")
@@ -152,7 +152,7 @@ func TestOps3_A_stopped_edge_pages(t *testing.T) {
 	}
 }
 
-// The list of targets names every edge and every control plane of compose, and its one standalone process.
+// The target lists contain every edge, every control plane and the standalone of compose.
 func TestOps3_Compose_targets_are_all_programs(t *testing.T) {
 	t.Parallel()
 	compose := read(t, "docker-compose.yml")
@@ -171,7 +171,7 @@ func TestOps3_Compose_targets_are_all_programs(t *testing.T) {
 	}
 }
 
-// Alertmanager sends alerts to receivers that its file defines; every alert's severity has a way.
+// Every receiver in the routes of Alertmanager is defined, and every severity has a route.
 func TestOps3_Alertmanager_has_receivers(t *testing.T) {
 	t.Parallel()
 	text := read(t, "deploy/prometheus/alertmanager.yml")
@@ -189,6 +189,6 @@ func TestOps3_Alertmanager_has_receivers(t *testing.T) {
 		t.Errorf("routes %v, receivers %v", used, defined)
 	}
 	if !strings.Contains(read(t, "deploy/prometheus/prometheus.yml"), "targets: [alertmanager:9093]") || !strings.Contains(read(t, "docker-compose.yml"), "\n  alertmanager:\n") {
-		t.Error("Prometheus does not tell Alertmanager")
+		t.Error("Prometheus does not send alerts to Alertmanager")
 	}
 }

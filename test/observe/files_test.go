@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// root is the repository.
+// root is the root folder of the repository.
 const root = "../.."
 
-// dashboard is what tests read of a dashboard's file.
+// dashboard has the fields of a dashboard file that tests use.
 type dashboard struct {
 	file   string
 	UID    string
@@ -81,7 +81,7 @@ func dashboards(t *testing.T) (out []dashboard) {
 
 var macros = strings.NewReplacer("$__rate_interval", "1m", "$region", ".+", "$__interval", "1m", "$__range", "3h", "$instance", ".+")
 
-// expressions lists every PromQL expression of the dashboards, by where it is.
+// expressions returns every PromQL expression of the dashboards, by location.
 func expressions(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -102,7 +102,7 @@ func expressions(t *testing.T) map[string]string {
 
 var metricName = regexp.MustCompile(`\b(shortline|process|go)_[a-z0-9_]+|\bshortline:[a-z0-9_:]+`)
 
-// part is a program that test/observe/parts fetches.
+// part returns the path of a program that test/observe/parts builds.
 func part(t *testing.T, name string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -111,7 +111,7 @@ func part(t *testing.T, name string) string {
 	}
 	path := filepath.Join(cache, "shortline", "bin", name)
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("%s is not here (%v): run test/observe/parts, which fetches it", name, err)
+		t.Fatalf("no %s (%v): run test/observe/parts, which builds it", name, err)
 	}
 	return path
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The smoke test runs for real: its checks hold, its thresholds are met, and it leaves no links behind.
+// The smoke test passes against a running program and deletes its links.
 func TestK6_smoke(t *testing.T) {
 	t.Parallel()
 	p := standalone(t)
@@ -43,7 +43,7 @@ func TestK6_smoke(t *testing.T) {
 	}
 }
 
-// Every script is read by k6 without an error, and says what it does.
+// k6 parses every script without an error, and every script starts with a description.
 func TestK6_scripts_are_read(t *testing.T) {
 	t.Parallel()
 	for _, path := range glob(t, "deploy/k6/*.js") {

@@ -16,10 +16,11 @@ import (
 
 var update = flag.Bool("update", false, "write docs/operators/metrics.md and testdata/log-messages.txt anew")
 
-// inSource matches how metrics are declared: a constructor's name and help, or the fields of options.
+// inSource matches declarations of metrics in the source: the name and help arguments of a constructor, or the fields of
+// its options.
 var inSource = regexp.MustCompile(`(?:\(|Name:\s*)"(shortline_[a-z0-9_]+)",\s*(?:Help:\s*)?"((?:[^"\\]|\\.)*)"`)
 
-// declared reads every metric of the programs from their source, with its help.
+// declared returns the help texts of all metrics in the source, by name.
 func declared(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -41,7 +42,7 @@ func declared(t *testing.T) map[string]string {
 	return out
 }
 
-// kind is what the name promises the type to be; a running program is held to it.
+// kind derives the type of a metric from its name. A test compares it with the type that a program exports.
 func kind(name string) string {
 	switch {
 	case strings.HasSuffix(name, "_total"):
@@ -80,11 +81,11 @@ func TestMetrics_are_documented(t *testing.T) {
 		}
 	}
 	if read(t, "docs/operators/metrics.md") != doc.String() {
-		t.Error("docs/operators/metrics.md is not what the source says; in test/observe: go test -run are_documented -update .")
+		t.Error("docs/operators/metrics.md differs from the source; run in test/observe: go test -run are_documented -update .")
 	}
 }
 
-// exported reads types and helps from what a program shows.
+// exported parses types and help texts from the output of /metrics.
 func exported(t *testing.T, text string) (types, helps map[string]string) {
 	t.Helper()
 	types, helps = map[string]string{}, map[string]string{}
@@ -110,7 +111,7 @@ func recorded(t *testing.T) map[string]bool {
 	return out
 }
 
-// Every name that a dashboard, a rule or an alert asks for is exported by a program.
+// Every metric in a dashboard, rule or alert is exported by a program.
 func TestMetrics_that_are_asked_for_exist(t *testing.T) {
 	t.Parallel()
 	asked := expressions(t)
@@ -145,12 +146,12 @@ func TestMetrics_that_are_asked_for_exist(t *testing.T) {
 	}
 }
 
-// component is the part of a program that a metric is of: shortline_spool_bytes is of the spool.
+// component returns the component in a metric name: "spool" for shortline_spool_bytes.
 func component(name string) string {
 	return strings.SplitN(name, "_", 3)[1]
 }
 
-// components lists those that a program exports something of.
+// components returns the components with at least one exported metric.
 func components(types map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for name := range types {

@@ -20,7 +20,7 @@ import (
 
 const password = "correct-horse-battery"
 
-// program is one that runs; all tests of the package share it.
+// program is a running program that all tests of the package share.
 type program struct {
 	Addr, Ops string
 	dir       string
@@ -49,19 +49,19 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// standalone is one with everything in it.
+// standalone starts a standalone, once.
 func standalone(t *testing.T) *program {
 	t.Helper()
 	return start(t, "control/cmd/standalone", "/readyz", "ADMIN_PASSWORD="+password)
 }
 
-// lonelyEdge is an edge that reaches neither a control plane nor Kafka, and has all metrics of one that does.
+// lonelyEdge starts, once, an edge without control plane and Kafka. It exports all metrics of an edge.
 func lonelyEdge(t *testing.T) *program {
 	t.Helper()
 	return start(t, "edge/cmd/edge", "/healthz", "BASE_URL=http://sho.rt", "CONTROL_URL=http://127.0.0.1:1", "EDGE_TOKEN=0123456789abcdef0123456789abcdef", "KAFKA_BROKERS=127.0.0.1:1")
 }
 
-// start builds and starts a program, once, and waits until a page of the operator's port says that it is there.
+// start builds and starts a program, once, and waits until a path on its operations port answers 200.
 func start(t *testing.T, source, page string, settings ...string) *program {
 	t.Helper()
 	running.Lock()
@@ -111,7 +111,7 @@ func (p *program) start(source, page string, settings []string) (err error) {
 	return fmt.Errorf("%s is not ready after a minute", source)
 }
 
-// metrics makes a request, so that there is one to count, and reads what the program exports.
+// metrics sends an API request, so that there is one to count, and returns the output of /metrics.
 func (p *program) metrics(t *testing.T) string {
 	t.Helper()
 	get := func(url string) string {
@@ -134,7 +134,7 @@ func (p *program) metrics(t *testing.T) string {
 	return text
 }
 
-// links counts the links that there are, which only the tests of this package make.
+// links returns the number of links in the program.
 func (p *program) links(t *testing.T) int {
 	t.Helper()
 	res, err := http.Post("http://"+p.Addr+"/api/auth/login", "application/json", strings.NewReader(`{"email":"admin@example.com","password":"`+password+`"}`))

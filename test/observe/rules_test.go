@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// promtool runs it; what it complains of fails the test.
+// promtool runs promtool and fails the test if it reports a problem.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
 	if out, err := exec.CommandContext(t.Context(), part(t, "promtool"), args...).CombinedOutput(); err != nil {
@@ -49,7 +49,7 @@ func TestAlerts_say_what_to_do(t *testing.T) {
 			t.Errorf("%s has no severity", name)
 		}
 		if strings.Contains(a, "severity: page") && !strings.Contains(tested, `alertname="`+name+`"`) {
-			t.Errorf("%s gets somebody up and has no test", name)
+			t.Errorf("alert %s has severity page and no test", name)
 		}
 	}
 }
