@@ -63,7 +63,7 @@ func TestConsole_second_factor_and_roles(t *testing.T) {
 	}
 	for _, name := range []string{"audit", "providers", "settings"} {
 		b.visit("/console/" + name)
-		b.sees("There is no such page")
+		b.sees("Page not found")
 	}
 	b.visit("/console/webhooks")
 	b.press("New webhook")
@@ -154,8 +154,8 @@ func TestConsole_on_a_phone_and_without_sight(t *testing.T) {
 	var id string
 	b.eval(`document.querySelector('.row .title').pathname`, &id)
 	for path, text := range map[string]string{
-		"/console/links": "Links", id: "Clicks a day", id + "/clicks": "Live", id + "/rules": "Where does", id + "/variants": "No test", id + "/preview": "How it looks", id + "/edit": "Save",
-		"/console/overview": "Overview", "/console/bundles": "No bundles", "/console/webhooks": "No webhooks", "/console/keys": "API keys", "/console/account": "Second factor", "/console/users": "Users", "/console/providers": "No identity providers", "/console/settings": "No settings", "/console/edges": "Alive", "/console/audit": "Audit log",
+		"/console/links": "Links", id: "Clicks per day", id + "/clicks": "Live", id + "/rules": "Where does", id + "/variants": "No test", id + "/preview": "How it looks", id + "/edit": "Save",
+		"/console/overview": "Overview", "/console/bundles": "No bundles", "/console/webhooks": "No webhooks", "/console/keys": "API keys", "/console/account": "Second factor", "/console/users": "Users", "/console/providers": "No identity providers", "/console/settings": "No settings", "/console/edges": "Online", "/console/audit": "Audit log",
 	} {
 		b.faultless(path, text)
 	}

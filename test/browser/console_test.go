@@ -43,7 +43,7 @@ func TestConsole(t *testing.T) {
 	b := open(t, base)
 
 	b.visit("/login?error=no_account")
-	b.sees("There is no account for you here.")
+	b.sees("You do not have an account.")
 	b.visit("/")
 	b.sees("Sign in")
 	b.looks("01-sign-in")
@@ -133,7 +133,7 @@ func TestConsole(t *testing.T) {
 		b.press("Save")
 		b.sees("https://example.com/" + name)
 	}
-	b.sees("The test runs")
+	b.sees("Test started")
 	b.looks("10-variants")
 
 	b.press("Edit")
@@ -183,14 +183,14 @@ func TestConsole(t *testing.T) {
 	b.sees("ann@example.com")
 	b.looks("16-users")
 	b.press("Edges")
-	b.sees("Alive")
+	b.sees("Online")
 	b.looks("17-edges")
 	b.press("Audit log")
 	b.sees("api key created")
 	b.looks("18-audit")
 
 	b.visit("/console/nothing")
-	b.sees("There is no such page")
+	b.sees("Page not found")
 	b.visit("/console/links")
 	b.press("Delete spring")
 	b.sees("Delete this link?")

@@ -107,7 +107,7 @@ func TestConsole_preview(t *testing.T) {
 	b.until(`document.activeElement.name === 'file'`)
 	b.looks("52-preview")
 	testkit.Within(t, 10*time.Second, "a network reads the image", func() bool { return strings.Contains(crawl(t, base+"/shown"), "og:image") })
-	b.onPhone("/console/links/"+made.ID+"/preview", "Every network draws it")
+	b.onPhone("/console/links/"+made.ID+"/preview", "Each network has its own layout")
 	b.eval(`(() => { const e = document.querySelector('[name=twitterCardType]'); e.value = 'summary'; e.dispatchEvent(new Event('input', {bubbles: true})); })()`, nil)
 	b.until(`document.querySelector('.social.small img')`)
 	b.looks("53-preview-small")

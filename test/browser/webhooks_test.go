@@ -81,7 +81,7 @@ func TestConsole_webhooks(t *testing.T) {
 	b.looks("31-new-webhook-refused")
 	b.fill("url", server.URL)
 	b.tick("url.created")
-	b.press("Headers of your own")
+	b.press("Custom headers")
 	b.fill("headers", "no colon")
 	b.press("Create webhook")
 	b.until(`document.querySelector('dialog [data-field=headers] .wrong')`)
@@ -110,7 +110,7 @@ func TestConsole_webhooks(t *testing.T) {
 	b.until(`document.activeElement.textContent === 'Send a test'`)
 	there.take()
 	b.press("Send webhook.test again")
-	b.sees("Sent again. Answered 200.")
+	b.sees("Sent again. Status 200.")
 	b.looks("33-webhook")
 	d := there.latest("webhook.test")
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -139,7 +139,7 @@ func TestConsole_webhooks(t *testing.T) {
 	b.do(chromedp.KeyEvent(kb.Enter))
 	b.until(`document.activeElement.ariaLabel === 'Enable Orders & more'`)
 	b.press("Orders & more")
-	b.sees("no, it has no secret")
+	b.sees("no, because it has no secret")
 	b.sees("url.created") // in the log
 	var path string
 	b.eval(`location.pathname`, &path)

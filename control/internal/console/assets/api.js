@@ -1,21 +1,21 @@
-// Calls of the API. The browser's session cookie goes with them; no token is ever in a script's hands.
+// Calls the API with the browser's session cookie. Scripts never see a token.
 
-// Refused is an answer that is not a success.
+// Refused is the error for responses with a status of 400 or more, or without a response (status 0).
 export class Refused extends Error {
   constructor(status, body) {
-    super(body?.message || `The server answered ${status}.`);
+    super(body?.message || `The server responded with status ${status}.`);
     this.status = status;
     this.fields = Array.isArray(body?.errors) ? body.errors : [];
     this.requestId = body?.requestId;
   }
 }
 
-// wrong is what the API would answer about a field, for what the page finds before asking.
-export const wrong = (field, message) => new Refused(400, { message: 'Check what is marked.', errors: [{ field, message }] });
+// wrong returns a field error like those of the API, for checks made in the page.
+export const wrong = (field, message) => new Refused(400, { message: 'Check the marked fields.', errors: [{ field, message }] });
 
 let expired = () => {};
 
-// onExpired is called when the session has ended while the console was open.
+// onExpired sets the function to call when the session ends while the console is open.
 export function onExpired(f) {
   expired = f;
 }
@@ -23,7 +23,7 @@ export function onExpired(f) {
 async function call(method, path, body, { signal, signIn } = {}) {
   const request = { method, signal, credentials: 'same-origin', headers: { Accept: 'application/json' } };
   if (body instanceof FormData) {
-    request.body = body; // the browser names its type, with the boundary
+    request.body = body; // the browser sets the content type, with the boundary
   } else if (body !== undefined) {
     request.headers['Content-Type'] = 'application/json';
     request.body = JSON.stringify(body);
@@ -33,7 +33,7 @@ async function call(method, path, body, { signal, signIn } = {}) {
     answer = await fetch(path, request);
   } catch (err) {
     if (err.name === 'AbortError') throw err;
-    throw new Refused(0, { message: 'The server can\u2019t be reached. Check the connection and try again.' });
+    throw new Refused(0, { message: 'The server cannot be reached. Check your connection and try again.' });
   }
   let out = null;
   if (answer.status !== 204) {
@@ -60,7 +60,7 @@ export const put = (path, body, options) => call('PUT', path, body, options);
 export const patch = (path, body, options) => call('PATCH', path, body, options);
 export const del = (path, options) => call('DELETE', path, undefined, options);
 
-// query makes the part of an address after the path; empty values are left out.
+// query returns the query string of an address, without empty values.
 export function query(values) {
   const q = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {

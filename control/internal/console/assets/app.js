@@ -1,4 +1,4 @@
-// The frame around screens: who is signed in, the menu, and which screen an address shows.
+// The frame around all screens: session, menu, and routing from addresses to screens.
 import { h, s, icon, replace } from './dom.js';
 import { get, post, onExpired } from './api.js';
 import { complain, empty } from './ui.js';
@@ -32,24 +32,24 @@ const screens = [
   { path: '/console/audit', title: 'Audit log', symbol: 'audit', show: audit, admin: true },
 ];
 
-// What is shown of one thing, below its list.
+// Detail screens, below the lists.
 const ones = { links: { title: 'Link', show: link, tabs: true }, bundles: { title: 'Bundle', show: bundle }, webhooks: { title: 'Webhook', show: webhook } };
 
 const app = document.getElementById('app');
 let user = null;
-let leave = new AbortController(); // ends what the present screen has begun
+let leave = new AbortController(); // aborts the requests of the current screen
 
-// The API takes changes from pages at its own address only. A page at another is moved there if that is this machine as
-// well (localhost for 127.0.0.1); else it says where it should be, as the other may not be reachable from here.
+// The API accepts changes only from pages at its own address. If this page was opened at another address of the same machine
+// (localhost instead of 127.0.0.1), it redirects there. Otherwise it shows the right address, which may not be reachable from here.
 const home = new URL(document.querySelector('meta[name=address]').content);
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const moved = location.origin !== home.origin;
 
 function astray() {
-  return moved && h('p', { class: 'alert', role: 'alert' }, `This page is open at ${location.origin}, where changes may be refused. Its address is `, h('a', { href: home.href }, home.origin), '.');
+  return moved && h('p', { class: 'alert', role: 'alert' }, `You opened this page at ${location.origin}, where the server may reject changes. Use `, h('a', { href: home.href }, home.origin), ' instead.');
 }
 
-// go shows another address of the console.
+// go navigates to another address of the console.
 export function go(address, { instead } = {}) {
   history[instead ? 'replaceState' : 'pushState'](null, '', address);
   return show();
@@ -77,7 +77,7 @@ async function show() {
       user = await get('/api/auth/me', { signIn: true });
     } catch (err) {
       if (err.status === 401) return go(`/login?next=${encodeURIComponent(location.pathname + location.search)}`, { instead: true });
-      return replace(app, h('main', { id: 'main', class: 'alone' }, h('h1', null, 'Not reachable'), h('p', { role: 'alert' }, err.message),
+      return replace(app, h('main', { id: 'main', class: 'alone' }, h('h1', null, 'The server cannot be reached'), h('p', { role: 'alert' }, err.message),
         h('button', { type: 'button', class: 'button', onclick: show }, 'Try again')));
     }
     if (mine.signal.aborted) return;
@@ -86,25 +86,25 @@ async function show() {
   const screen = screenOf(location.pathname);
   const found = screen && (!screen.admin || user.role === 'ADMIN');
   const main = frame(screen);
-  if (!found) return replace(main, empty('There is no such page', 'The address may be mistyped, or the page is for administrators.', h('a', { href: '/console/links', class: 'button' }, 'All links')));
+  if (!found) return replace(main, empty('Page not found', 'Check the address. Some pages are for administrators only.', h('a', { href: '/console/links', class: 'button' }, 'All links')));
   document.title = `${screen.title} \u00b7 Shortline`;
   replace(main, h('p', { class: 'loading' }, 'Loading\u2026'));
   try {
     const content = await screen.show({ user, signal: mine.signal, id: screen.id, tab: screen.tab, go, reload: show, renamed: (u) => { user = u; } });
     if (mine.signal.aborted) return;
     replace(main, astray(), content);
-    main.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); // a strip on a phone too
+    main.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); // on a phone the tabs scroll
     main.querySelector('h1')?.focus({ preventScroll: true });
     scrollTo(0, 0);
   } catch (err) {
     if (err.name === 'AbortError' || mine.signal.aborted) return;
     const gone = err.status === 404;
-    replace(main, empty(gone ? 'Not found' : 'This did not work', gone ? 'It may have been deleted, or belong to somebody else.' : err.message, h('a', { href: screen.path, class: 'button' }, 'Back')));
+    replace(main, empty(gone ? 'Not found' : 'Something went wrong', gone ? 'It may have been deleted, or it belongs to another user.' : err.message, h('a', { href: screen.path, class: 'button' }, 'Back')));
     if (err.status === undefined) throw err;
   }
 }
 
-// mark is the product's sign.
+// mark returns the logo.
 function mark() {
   return s('svg', { viewBox: '0 0 32 32', class: 'mark', 'aria-hidden': 'true' }, s('rect', { width: 32, height: 32, rx: 8, class: 'ground' }),
     s('path', { d: 'M8 21.5h9.5', class: 'line' }), s('circle', { cx: 22.5, cy: 12, r: 3.6, class: 'point' }));
@@ -121,7 +121,7 @@ function frame(screen) {
       h('div', { class: 'who' }, h('span', { title: user.email }, user.name || user.email),
         h('button', { type: 'button', class: 'plain', 'aria-label': 'Sign out', title: 'Sign out', onclick: signOut }, icon('out')))),
     main));
-  app.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); // the menu is a strip on a phone
+  app.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); // on a phone the menu scrolls
   return main;
 }
 
@@ -138,7 +138,7 @@ async function signOut() {
 async function signIn() {
   document.title = 'Sign in \u00b7 Shortline';
   const asked = new URLSearchParams(location.search);
-  // Only to a page of the console: an address from outside could lead anywhere.
+  // Accept only addresses of the console, to prevent open redirects.
   const next = /^\/console\/[\w/?=&%.-]*$/.test(asked.get('next') ?? '') ? asked.get('next') : '/console/links';
   if (user && !asked.get('error')) return go(next, { instead: true });
   const page = await login({ mark: mark(), astray: astray(), error: asked.get('error'), next, done: (u) => {

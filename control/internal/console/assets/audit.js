@@ -15,7 +15,7 @@ export async function audit({ signal }) {
     const last = turn();
     const got = await get(`/api/audit-logs${query({ ...state, pageSize: 25 })}`, { signal });
     if (!last()) return;
-    replace(list, got.logs.length ? card(null, table('Audit log', [['Time'], ['Who'], ['Action'], ['What'], ['From']], got.logs.map(row))) : empty('Nothing found', 'No entry matches.'),
+    replace(list, got.logs.length ? card(null, table('Audit log', [['Time'], ['User'], ['Action'], ['Object'], ['IP address']], got.logs.map(row))) : empty('Nothing found', 'No entry matches the filters.'),
       pager(got, (page) => set({ page })));
   }
   function set(what) {
@@ -24,7 +24,7 @@ export async function audit({ signal }) {
   }
   await load();
   return [heading('Audit log'), h('div', { class: 'filters', role: 'search' },
-    field('entityType', 'About', { options: [['', 'Everything'], ...kinds.map((k) => [k, words(k)])], onchange: (e) => set({ entityType: e.target.value }) }),
+    field('entityType', 'Object', { options: [['', 'All'], ...kinds.map((k) => [k, words(k)])], onchange: (e) => set({ entityType: e.target.value }) }),
     field('startDate', 'From', { type: 'date', onchange: (e) => set({ startDate: e.target.value }) }), field('endDate', 'To', { type: 'date', onchange: (e) => set({ endDate: e.target.value }) })), list];
 }
 

@@ -1,13 +1,13 @@
-// Bundles: find, make, change, archive and restore, delete.
+// The list of bundles: search, create, edit, archive, restore and delete.
 import { h, icon, replace } from './dom.js';
 import { get, post, put, del, query } from './api.js';
 import { attempt, badge, button, complain, confirm, dialog, empty, field, form, heading, iconButton, notify, pager, turns } from './ui.js';
 import { number, date } from './format.js';
 
-// The icons that the console draws. The API takes any name; others look like a folder here.
+// The icons that the console draws. The API accepts any name; unknown names are drawn as a folder.
 const symbols = ['folder', 'star', 'heart', 'flag', 'tag', 'mail', 'book', 'calendar', 'globe'];
 
-// mark is a bundle's icon in its colour, for the eye only.
+// mark returns a bundle's icon in its colour.
 export const mark = (b) => icon(symbols.includes(b.icon) ? b.icon : 'folder', { color: b.color });
 
 export const state = (b) => (b.status === 'ARCHIVED' ? badge(b.status) : null);
@@ -24,8 +24,8 @@ export async function bundles({ user, signal, go }) {
     if (!last()) return;
     replace(count, got.total === 1 ? '1 bundle' : `${number(got.total)} bundles`);
     if (got.data.length) return replace(list, h('ul', { class: 'rows' }, got.data.map((b) => row(b, user, load))), pager(got, (page) => change({ page })));
-    replace(list, shown.search || shown.status ? empty('Nothing found', shown.search ? 'No bundle matches. Try other words or another filter.' : 'No bundle is archived.') :
-      empty('No bundles', 'A bundle groups links, such as those of a campaign, and counts their clicks together.', button('New bundle', make, { kind: 'primary', symbol: 'plus' })));
+    replace(list, shown.search || shown.status ? empty('Nothing found', shown.search ? 'No bundle matches your search or filter.' : 'There are no archived bundles.') :
+      empty('No bundles', 'A bundle groups links, for example those of a campaign, and adds up their clicks.', button('New bundle', make, { kind: 'primary', symbol: 'plus' })));
   }
   function change(what) {
     Object.assign(shown, { page: 1 }, what);
@@ -39,7 +39,7 @@ export async function bundles({ user, signal, go }) {
     h('div', { class: 'filters', role: 'search' }, field('search', 'Search', { type: 'search', value: shown.search, placeholder: 'Name or description', oninput: (e) => {
       clearTimeout(typing);
       typing = setTimeout(() => change({ search: e.target.value.trim() }), 300);
-    } }), field('status', 'Status', { value: shown.status, options: [['', 'In use'], ['ARCHIVED', 'Archived']], onchange: (e) => change({ status: e.target.value }) })), count, list];
+    } }), field('status', 'Status', { value: shown.status, options: [['', 'Active'], ['ARCHIVED', 'Archived']], onchange: (e) => change({ status: e.target.value }) })), count, list];
 }
 
 function row(b, user, load) {
@@ -55,26 +55,26 @@ function row(b, user, load) {
       iconButton('trash', `Delete ${b.name}`, () => removeBundle(b, load), 'danger')));
 }
 
-// archive hides a bundle, or shows it again.
+// archive archives a bundle, or restores an archived one.
 export async function archive(b) {
   const hidden = b.status === 'ARCHIVED';
   await post(`/api/bundles/${b.id}/${hidden ? 'restore' : 'archive'}`);
-  notify(hidden ? 'Restored.' : 'Archived. Its links go on as before.');
+  notify(hidden ? 'Restored.' : 'Archived. Its links keep working.');
 }
 
-// removeBundle asks first; done follows the deletion.
+// removeBundle asks for confirmation, deletes the bundle and then calls done.
 export function removeBundle(b, done) {
-  confirm('Delete this bundle?', `\u201c${b.name}\u201d is no more; its ${links(b.urlCount)} stay.`, 'Delete', async () => {
+  confirm('Delete this bundle?', `\u201c${b.name}\u201d is deleted. Its ${links(b.urlCount)} will stay.`, 'Delete', async () => {
     await del(`/api/bundles/${b.id}`);
     notify('Deleted.');
     await done();
   });
 }
 
-// sixDigits is a colour as an input holds it: the API takes three digits as well.
+// sixDigits returns a colour with six digits, as inputs need it. The API also accepts three.
 const sixDigits = (color) => (color.length === 4 ? `#${[...color.slice(1)].map((c) => c + c).join('')}` : color);
 
-// editBundle is for a new one if b is null. done gets the bundle as the API answers it.
+// editBundle creates a bundle if b is null. It calls done with the bundle that the API returns.
 export function editBundle(b, done) {
   const known = b && !symbols.includes(b.icon) ? [b.icon, ...symbols] : symbols;
   dialog(b ? 'Edit bundle' : 'New bundle', (close) => form([
@@ -86,7 +86,7 @@ export function editBundle(b, done) {
     const body = { name: v.name, description: v.description || null, color: v.color, icon: v.icon };
     const saved = await (b ? put(`/api/bundles/${b.id}`, body) : post('/api/bundles', body));
     close();
-    notify(b ? 'Saved.' : 'The bundle is ready.');
+    notify(b ? 'Saved.' : 'Bundle created.');
     await done(saved);
   }, { cancel: close, class: 'body' }));
 }

@@ -1,9 +1,9 @@
-// Clicks a day as bars, with the same figures as a table.
+// Clicks per day as a bar chart, and as a table.
 import { h, s, replace } from './dom.js';
 import { table } from './ui.js';
 import { number, day } from './format.js';
 
-// scale is the axis' numbers: from 0 in at most five round steps to at least the largest value.
+// scale returns the labels of the axis: from 0, in at most five round steps, to at least the largest value.
 function scale(most) {
   const size = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, most / 5))));
   const step = [1, 2, 5, 10].map((m) => m * size).find((n) => n * 5 >= most);
@@ -21,9 +21,9 @@ export function chart(series, signal) {
   });
   watcher.observe(place);
   signal.addEventListener('abort', () => watcher.disconnect());
-  const visitors = series.some((d) => d.uniqueVisitors !== undefined); // not every report counts them
-  return h('figure', { class: 'days' }, place, h('details', null, h('summary', null, 'As a table'),
-    table('Clicks a day', [['Day'], ['Clicks', 'num'], ...(visitors ? [['Visitors', 'num']] : [])],
+  const visitors = series.some((d) => d.uniqueVisitors !== undefined); // not every report has them
+  return h('figure', { class: 'days' }, place, h('details', null, h('summary', null, 'Show as a table'),
+    table('Clicks per day', [['Day'], ['Clicks', 'num'], ...(visitors ? [['Visitors', 'num']] : [])],
       series.map((d) => [day(d.date), number(d.clicks), ...(visitors ? [number(d.uniqueVisitors)] : [])]))));
 }
 
@@ -34,7 +34,7 @@ function draw(series, width, lines, total) {
   const y = (n) => above + tall - (n / high) * tall;
   const every = Math.max(1, Math.ceil(series.length / Math.floor(inner / 64)));
   const bar = Math.max(1, Math.min(28, step * 0.72));
-  return s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': `Clicks a day: ${number(total)} in ${series.length} days` },
+  return s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': `Clicks per day: ${number(total)} in ${series.length} days` },
     lines.map((n) => [s('line', { x1: left, x2: width, y1: y(n), y2: y(n), class: n ? 'grid' : 'axis' }), s('text', { x: left - 8, y: y(n) + 4, 'text-anchor': 'end' }, number(n))]),
     series.map((d, i) => {
       const x = left + i * step, tallness = d.clicks ? Math.max(2, y(0) - y(d.clicks)) : 0;

@@ -1,11 +1,11 @@
-// A link's newest clicks, and those that come in while one looks.
+// A link's latest clicks, updated live.
 import { h, replace } from './dom.js';
 import { get, query } from './api.js';
 import { card, table, field, complain } from './ui.js';
 import { number, time, country, device } from './format.js';
 
 const shown = 100;
-const columns = [['Time'], ['Place'], ['Device'], ['From'], ['Campaign'], ['Address']];
+const columns = [['Time'], ['Location'], ['Device'], ['Referrer'], ['Campaign'], ['IP address']];
 
 function cells(c) {
   const place = [c.city, country(c.country)].filter((x) => x && x !== 'Unknown').join(', ') || 'Unknown';
@@ -16,9 +16,9 @@ function cells(c) {
 export async function clicks(u, { signal }) {
   let bots = false, rows = [], stream = null;
   const list = h('div'), state = h('p', { class: 'live', role: 'status' });
-  const draw = () => replace(list, rows.length ? table('Newest clicks', columns, rows.map(cells)) : h('p', { class: 'none' }, 'No clicks yet. This page shows them as they come.'));
+  const draw = () => replace(list, rows.length ? table('Latest clicks', columns, rows.map(cells)) : h('p', { class: 'none' }, 'No clicks yet. New clicks appear here immediately.'));
 
-  // add takes each click once: the list and the stream overlap.
+  // add ignores known clicks, because the list and the stream overlap.
   function add(c) {
     if (rows.some((r) => r.id === c.id)) return;
     rows = [c, ...rows].slice(0, shown);
@@ -30,9 +30,9 @@ export async function clicks(u, { signal }) {
     const mine = stream = new EventSource(`/api/analytics/live${query({ urlId: u.id, includeBots: bots })}`);
     say('Connecting\u2026', false);
     mine.onopen = () => say('Live', true);
-    mine.onerror = () => say(mine.readyState === EventSource.CLOSED ? 'Not live: the server ended the stream. Reload the page.' : 'Reconnecting\u2026', false);
+    mine.onerror = () => say(mine.readyState === EventSource.CLOSED ? 'Disconnected by the server. Reload the page.' : 'Reconnecting\u2026', false);
     mine.onmessage = (event) => add(JSON.parse(event.data));
-    mine.addEventListener('dropped', (event) => say(`Live (${number(JSON.parse(event.data).count)} clicks came too fast to show)`, true));
+    mine.addEventListener('dropped', (event) => say(`Live (${number(JSON.parse(event.data).count)} clicks skipped because they came too fast)`, true));
     const got = await get(`/api/analytics/urls/${u.id}/recent-clicks${query({ limit: shown, includeBots: bots })}`, { signal });
     const known = new Set(got.clicks.map((c) => c.id));
     rows = [...rows.filter((c) => !known.has(c.id)), ...got.clicks].slice(0, shown);
@@ -46,7 +46,7 @@ export async function clicks(u, { signal }) {
 
   signal.addEventListener('abort', () => stream?.close());
   await begin();
-  return card(null, h('div', { class: 'filters' }, h('h2', null, 'Newest clicks'), state, field('includeBots', 'Show bots', { type: 'checkbox', onchange: (e) => {
+  return card(null, h('div', { class: 'filters' }, h('h2', null, 'Latest clicks'), state, field('includeBots', 'Show bots', { type: 'checkbox', onchange: (e) => {
     bots = e.target.checked;
     rows = [];
     begin().catch(complain);

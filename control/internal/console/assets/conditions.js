@@ -1,8 +1,8 @@
-// Conditions of rules in words.
+// Describes conditions of rules in words.
 
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-// condition puts one condition into words, for the rules and for what explains them.
+// condition describes one condition.
 export function condition({ type, operator, value }) {
   let text = typeof value === 'object' ? JSON.stringify(value) : value;
   if (Array.isArray(value)) text = value.map((v) => (type === 'day_of_week' && weekdays[v]) || v).join(', ');
@@ -10,7 +10,7 @@ export function condition({ type, operator, value }) {
   return `${String(type).replaceAll('_', ' ')} ${String(operator).replaceAll('_', ' ')} ${text}`;
 }
 
-// sentence puts a condition group into words. Groups come in two forms.
+// sentence describes a group of conditions. The API has two forms of groups.
 export function sentence(c, inner) {
   const members = c?.conditions ?? c?.items;
   if (!members) return condition(c ?? {});

@@ -1,4 +1,4 @@
-// Elements, made without parsing: whatever comes from the API becomes text or an attribute, never markup.
+// Creates elements without parsing HTML: data from the API becomes text or an attribute, never markup.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -21,12 +21,12 @@ function add(element, children) {
   }
 }
 
-// h makes an HTML element; props that begin with "on" are listeners.
+// h returns a new HTML element. Props that begin with "on" are event listeners.
 export function h(tag, props, ...children) {
   return fill(document.createElement(tag), props, children);
 }
 
-// s makes an SVG element.
+// s returns a new SVG element.
 export function s(tag, props, ...children) {
   return fill(document.createElementNS(SVG, tag), props, children);
 }
@@ -37,7 +37,7 @@ export function replace(element, ...children) {
   return element;
 }
 
-// safeLink shows an address, and links to it only if it is one that a browser may be sent to.
+// safeLink returns a link if the address is http or https, and plain text otherwise.
 export function safeLink(address, props) {
   const ok = /^https?:\/\//i.test(address ?? '');
   return ok ? h('a', { href: address, rel: 'noreferrer noopener', target: '_blank', ...props }, address) : h('span', props, address ?? '');
@@ -84,7 +84,7 @@ const paths = {
   close: 'M6 6l12 12M18 6L6 18',
 };
 
-// icon is decoration: what it stands for is said by the text or label beside it.
+// icon is decoration and hidden from screen readers. Its meaning is in the text or label beside it.
 export function icon(name, props) {
   return s('svg', { viewBox: '0 0 24 24', class: 'icon', 'aria-hidden': 'true', focusable: 'false', ...props }, s('path', { d: paths[name] }));
 }

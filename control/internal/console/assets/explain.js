@@ -1,4 +1,4 @@
-// Why a visitor is led where: the API runs what edges run, and this shows its trace.
+// The simulator: the API decides a visit with the code of the edges, and this shows the trace.
 import { h, replace, safeLink } from './dom.js';
 import { post } from './api.js';
 import { card, field, form } from './ui.js';
@@ -14,10 +14,10 @@ const agents = [
   ['This browser', navigator.userAgent],
 ];
 const outcomes = {
-  REDIRECT: 'The visitor is redirected.', GONE: 'The visitor is told that the link is gone.', PREVIEW: 'A crawler gets the preview page.',
-  PASSWORD: 'The visitor is asked for the password first.', LOOP: 'The visitor is stopped: the destination leads back here.',
+  REDIRECT: 'The visitor is redirected.', GONE: 'The visitor gets the status 410 (Gone).', PREVIEW: 'A crawler gets the preview page.',
+  PASSWORD: 'The visitor must enter the password first.', LOOP: 'The visit is stopped, because the destination leads back to this link.',
 };
-const reasons = { RULE: 'a rule', VARIANT: 'a variant, drawn by weight', DEFAULT: 'the default for visitors whom no rule matches', ORIGINAL: 'the link\u2019s own destination' };
+const reasons = { RULE: 'a rule', VARIANT: 'a variant, chosen by weight', DEFAULT: 'the default, because no rule matches', ORIGINAL: 'the link\u2019s own destination' };
 
 export function explain(u) {
   const answer = h('div', { class: 'explained', role: 'status' });
@@ -27,13 +27,13 @@ export function explain(u) {
     field('language', 'Language', { placeholder: 'de-DE', autocomplete: 'off' }),
     field('referer', 'Referrer', { placeholder: 'https://news.example/', autocomplete: 'off' }),
     field('query', 'Parameters', { placeholder: 'utm_source=mail', autocomplete: 'off' }),
-    field('time', 'Time', { type: 'datetime-local', help: 'Empty: now.' })), 'Explain', async (v) => {
+    field('time', 'Time', { type: 'datetime-local', help: 'Leave empty for now.' })), 'Explain', async (v) => {
     const body = {};
     for (const [name, value] of Object.entries(v)) if (value) body[name] = name === 'time' ? new Date(value).toISOString() : value.trim();
     const e = await post(`/api/urls/${u.id}/explain`, body);
     const d = e.destination;
-    replace(answer, h('p', null, h('b', null, outcomes[e.outcome] ?? e.outcome), ` Chosen: ${reasons[d.chosenBy] ?? d.chosenBy}.`), h('p', { class: 'target' }, '\u2192 ', safeLink(d.location)),
-      e.rules.length ? h('ol', { class: 'trace' }, e.rules.map((r) => h('li', null, verdict(r.matched, r.wins ? 'wins' : r.matched ? 'matches' : 'does not match'), ' ', h('b', null, r.name), !r.evaluated && ' (not asked)', h('ul', null, trace(r.trace))))) : null,
+    replace(answer, h('p', null, h('b', null, outcomes[e.outcome] ?? e.outcome), ` Destination from: ${reasons[d.chosenBy] ?? d.chosenBy}.`), h('p', { class: 'target' }, '\u2192 ', safeLink(d.location)),
+      e.rules.length ? h('ol', { class: 'trace' }, e.rules.map((r) => h('li', null, verdict(r.matched, r.wins ? 'wins' : r.matched ? 'matches' : 'does not match'), ' ', h('b', null, r.name), !r.evaluated && ' (not evaluated)', h('ul', null, trace(r.trace))))) : null,
       e.variants.length ? h('p', { class: 'help' }, 'Variants: ', e.variants.map((x) => `${x.name} ${percent(x.percentage)}`).join(', ')) : null);
   }, { kind: '' }), answer);
 }
@@ -45,5 +45,5 @@ function verdict(yes, text) {
 function trace(c) {
   if (c.logicalOperator) return h('li', null, verdict(c.matched, c.matched ? 'yes' : 'no'), ` ${c.logicalOperator === 'AND' ? 'all of' : 'any of'}`, h('ul', null, c.children.map(trace)));
   return h('li', null, verdict(c.matched, c.matched ? 'yes' : 'no'), ` ${condition(c)}`,
-    h('small', null, c.visitorValue === null ? ' \u2013 not known of this visitor' : ` \u2013 the visitor\u2019s is ${c.visitorValue}`));
+    h('small', null, c.visitorValue === null ? ' \u2013 unknown for this visitor' : ` \u2013 the visitor has ${c.visitorValue}`));
 }

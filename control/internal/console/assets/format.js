@@ -1,4 +1,4 @@
-// Numbers, times and names as people read them, in their own language's order.
+// Formats numbers, times and names in the browser's locale.
 
 const numbers = new Intl.NumberFormat();
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -13,7 +13,7 @@ export const date = (t) => (t ? dayOnly.format(new Date(t)) : '\u2013');
 export const seconds = (t) => clock.format(new Date(t));
 export const percent = (n) => `${numbers.format(n ?? 0)} %`;
 
-// day shows a report's day, which has no zone any more.
+// day formats a day of a report, which has no time zone.
 export const day = (d) => days.format(new Date(`${d}T00:00:00Z`));
 
 export function since(t) {
@@ -43,7 +43,7 @@ const names = { MOBILE: 'Phone', DESKTOP: 'Desktop', TABLET: 'Tablet', UNKNOWN: 
 export const device = (d) => names[d] ?? d;
 export const bare = (address) => address.replace(/^https?:\/\//, '');
 
-// local turns an instant into what an input of type datetime-local holds, and instant turns it back.
+// local converts a time to the value of an input of type datetime-local. instant converts it back.
 export function local(t) {
   if (!t) return '';
   const d = new Date(t);

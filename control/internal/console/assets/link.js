@@ -1,4 +1,4 @@
-// One link: what it is, and tabs for its report, its clicks, its rules, its variants, its preview and the form that changes it.
+// One link, with tabs for its report, clicks, rules, variants, preview and settings.
 import { h, icon, safeLink } from './dom.js';
 import { get } from './api.js';
 import { badge, button, card, copy, notify } from './ui.js';
@@ -21,7 +21,7 @@ export async function link(screen) {
   const content = await ({
     clicks: () => clicks(u, screen), rules: () => rules(u, screen), variants: () => variants(u, screen), preview: () => preview(u, screen),
     edit: () => card('Edit', linkForm(u, async () => {
-      notify('Saved. Visitors see it within a second.');
+      notify('Saved. The change is live within a second.');
       await go(`/console/links/${u.id}`);
     }, () => go(`/console/links/${u.id}`))),
   }[tab] ?? (() => report(u, screen)))();
@@ -31,7 +31,7 @@ export async function link(screen) {
       h('p', { class: 'address' }, safeLink(u.shortUrl, { class: 'mono' }), badge(u.status),
         u.hasPassword && h('span', { class: 'badge' }, icon('lock'), 'Password'), u.expiresAt && h('span', { class: 'badge' }, icon('clock'), `${u.status === 'EXPIRED' ? 'Expired' : 'Expires'} ${time(u.expiresAt)}`)),
       h('p', { class: 'target' }, 'leads to ', safeLink(u.originalUrl))),
-    h('div', { class: 'actions' }, button('Copy', () => copy(u.shortUrl, `${bare(u.shortUrl)} is copied.`), { kind: 'primary', symbol: 'copy' }),
+    h('div', { class: 'actions' }, button('Copy', () => copy(u.shortUrl, `${bare(u.shortUrl)} copied.`), { kind: 'primary', symbol: 'copy' }),
       button('QR code', () => qr(u), { symbol: 'qr' }),
       button('Delete', () => remove(u, () => go('/console/links')), { kind: 'danger-quiet', symbol: 'trash' }))),
     h('nav', { class: 'tabs', 'aria-label': 'About this link' }, tabs.map(([name, text]) =>

@@ -1,4 +1,4 @@
-// The form that makes a link and the one that changes it.
+// The form to create or edit a link.
 import { h } from './dom.js';
 import { post, put } from './api.js';
 import { field, form } from './ui.js';
@@ -6,20 +6,20 @@ import { local, instant } from './format.js';
 
 const campaign = [['utmSource', 'Source'], ['utmMedium', 'Medium'], ['utmCampaign', 'Campaign'], ['utmTerm', 'Term'], ['utmContent', 'Content'], ['utmId', 'Campaign id'], ['utmSourcePlatform', 'Source platform']];
 
-// linkForm is for a new link if u is null. done gets the link as the API answers it.
+// linkForm creates a link if u is null. It calls done with the link that the API returns.
 export function linkForm(u, done, cancel) {
   const tagged = u && campaign.some(([name]) => u[name]);
   const content = [
     field('originalUrl', 'Destination', { type: 'url', value: u?.originalUrl ?? '', placeholder: 'https://example.com/a/long/address', required: true, autofocus: !u, autocomplete: 'off' }),
     h('div', { class: 'pair' },
-      u ? null : field('customSlug', 'Slug', { placeholder: 'made for you', maxlength: 50, autocomplete: 'off', autocapitalize: 'none', help: 'Letters, digits, - and _; it can\u2019t be changed later.' }),
-      field('title', 'Title', { value: u?.title ?? '', maxlength: 255, placeholder: 'for you, not for visitors', autocomplete: 'off' }),
+      u ? null : field('customSlug', 'Slug', { placeholder: 'generated', maxlength: 50, autocomplete: 'off', autocapitalize: 'none', help: 'Letters, digits, - and _. It cannot be changed later.' }),
+      field('title', 'Title', { value: u?.title ?? '', maxlength: 255, placeholder: 'optional', autocomplete: 'off' }),
       u ? field('status', 'Status', { value: u.status === 'INACTIVE' ? 'INACTIVE' : 'ACTIVE', options: [['ACTIVE', 'Active'], ['INACTIVE', 'Disabled']] }) : null),
     h('div', { class: 'pair' },
-      field('expiresAt', 'Expires', { type: 'datetime-local', value: local(u?.expiresAt), help: 'In your own time zone. Empty: never.' }),
-      field('password', 'Password', { type: 'password', autocomplete: 'new-password', help: u?.hasPassword ? 'There is one. Empty keeps it.' : 'Visitors are asked for it. At least 4 characters.' })),
+      field('expiresAt', 'Expires', { type: 'datetime-local', value: local(u?.expiresAt), help: 'In your time zone. Leave empty for no expiry.' }),
+      field('password', 'Password', { type: 'password', autocomplete: 'new-password', help: u?.hasPassword ? 'A password is set. Leave empty to keep it.' : 'Visitors must enter it. At least 4 characters.' })),
     u?.hasPassword ? field('noPassword', 'Remove the password', { type: 'checkbox' }) : null,
-    h('details', { open: tagged }, h('summary', null, 'Campaign parameters'), h('p', { class: 'help' }, 'Set on the destination as utm_\u2026; a visitor\u2019s own win.'),
+    h('details', { open: tagged }, h('summary', null, 'Campaign parameters'), h('p', { class: 'help' }, 'Added to the destination as utm_\u2026 parameters. Parameters in the visitor\u2019s address take precedence.'),
       h('div', { class: 'pair' }, campaign.map(([name, label]) => field(name, label, { value: u?.[name] ?? '', maxlength: 255, autocomplete: 'off' })))),
   ];
   return form(content, u ? 'Save' : 'Create link', async (v) => {

@@ -1,4 +1,4 @@
-// All links: find, make, copy, switch off and on, delete.
+// The list of links: search, create, copy, enable, disable and delete.
 import { h, icon, replace } from './dom.js';
 import { get, put, del, query } from './api.js';
 import { badge, button, complain, confirm, copy, dialog, empty, field, heading, iconButton, notify, pager, attempt, turns } from './ui.js';
@@ -21,8 +21,8 @@ export async function links({ signal, go }) {
     const filtered = state.search || state.status;
     replace(count, got.total === 1 ? '1 link' : `${number(got.total)} links`);
     if (!got.data.length) {
-      replace(list, filtered ? empty('Nothing found', 'No link matches. Try other words or another filter.')
-        : empty('No links yet', 'Make the first one; it works at once.', button('New link', make, { kind: 'primary', symbol: 'plus' })));
+      replace(list, filtered ? empty('Nothing found', 'No link matches your search or filter.')
+        : empty('No links yet', 'Create your first link. It works immediately.', button('New link', make, { kind: 'primary', symbol: 'plus' })));
       return;
     }
     replace(list, h('ul', { class: 'rows' }, got.data.map((u) => row(u, load))), pager(got, (page) => change({ page })));
@@ -61,7 +61,7 @@ function row(u, load) {
   const off = u.status === 'INACTIVE';
   const toggle = iconButton(off ? 'play' : 'pause', `${off ? 'Enable' : 'Disable'} ${u.slug}`, () => attempt(toggle, async () => {
     await put(`/api/urls/${u.id}`, { status: off ? 'ACTIVE' : 'INACTIVE' });
-    notify(off ? 'Enabled.' : 'Disabled. Visitors are told that the link is gone.');
+    notify(off ? 'Enabled.' : 'Disabled. Visitors now get the status 410 (Gone).');
     await load();
   }));
   return h('li', { class: 'row' },
@@ -71,15 +71,15 @@ function row(u, load) {
       u.title && h('div', { class: 'target' }, u.originalUrl)),
     h('div', { class: 'meta' }, badge(u.status), h('span', { class: 'clicks' }, h('b', null, number(u.clickCount)), u.clickCount === 1 ? ' click' : ' clicks'), h('span', { class: 'when' }, date(u.createdAt))),
     h('div', { class: 'tools' },
-      iconButton('copy', `Copy ${bare(u.shortUrl)}`, () => copy(u.shortUrl, `${bare(u.shortUrl)} is copied.`)),
+      iconButton('copy', `Copy ${bare(u.shortUrl)}`, () => copy(u.shortUrl, `${bare(u.shortUrl)} copied.`)),
       iconButton('qr', `QR code of ${u.slug}`, () => qr(u)),
       u.status !== 'EXPIRED' && toggle,
       iconButton('trash', `Delete ${u.slug}`, () => remove(u, load), 'danger')));
 }
 
-// remove asks first; done follows the deletion.
+// remove asks for confirmation, deletes the link and then calls done.
 export function remove(u, done) {
-  confirm('Delete this link?', `${bare(u.shortUrl)} stops working at once, and its reports go with it. This can\u2019t be undone.`, 'Delete', async () => {
+  confirm('Delete this link?', `${bare(u.shortUrl)} stops working immediately, and its reports are deleted. This cannot be undone.`, 'Delete', async () => {
     await del(`/api/urls/${u.id}`);
     notify('Deleted.');
     await done();

@@ -1,23 +1,23 @@
-// The way in: password, second factor when it is asked for, and identity providers.
+// The sign-in page: password, second factor if required, and identity providers.
 import { h } from './dom.js';
 import { get, post } from './api.js';
 import { field, form } from './ui.js';
 
 const errors = {
-  unknown_provider: 'This identity provider is not set up here.',
-  invalid_redirect: 'The address to return to was not one of ours.',
-  provider_unavailable: 'The identity provider does not answer. Try again in a moment.',
+  unknown_provider: 'This identity provider is not configured.',
+  invalid_redirect: 'The return address does not belong to this server.',
+  provider_unavailable: 'The identity provider does not respond. Try again in a moment.',
   expired: 'Signing in took too long. Start again.',
-  invalid_state: 'This sign-in was not begun in this browser. Start again.',
+  invalid_state: 'This sign-in was started in another browser. Start again.',
   access_denied: 'The identity provider refused access.',
   provider_error: 'The identity provider reported an error.',
-  invalid_token: 'What the identity provider sent could not be verified.',
-  no_account: 'There is no account for you here. Ask an administrator.',
-  email_not_verified: 'Your address is not verified at the identity provider.',
-  email_domain: 'The identity provider is not trusted with addresses like yours. Ask an administrator.',
-  link_required: 'One more step, this time only: sign in with your password, and your code if you have one, to link the account at the identity provider to yours.',
-  account_inactive: 'This account has been deactivated.',
-  internal: 'Something went wrong on our side. Try again.',
+  invalid_token: 'The response of the identity provider could not be verified.',
+  no_account: 'You do not have an account. Ask an administrator.',
+  email_not_verified: 'Your email address is not verified at the identity provider.',
+  email_domain: 'The domain of your email address is not allowed for this identity provider. Ask an administrator.',
+  link_required: 'One more step, only this time: sign in with your password (and your second factor, if it is on) to link the provider\u2019s account to yours.',
+  account_inactive: 'This account is deactivated.',
+  internal: 'Something went wrong. Try again.',
 };
 
 export async function login({ mark, astray, error, next, done }) {
@@ -48,6 +48,6 @@ export async function login({ mark, astray, error, next, done }) {
     h('h1', null, 'Sign in'), astray,
     error && h('p', { class: 'alert', role: 'alert' }, errors[error] ?? errors.internal),
     passwords, passwords && buttons.length ? h('p', { class: 'or' }, 'or') : null, h('div', { class: 'providers' }, buttons),
-    !methods.password && h('p', { class: 'help' }, 'Signing in with a password is turned off.')));
+    !methods.password && h('p', { class: 'help' }, 'Password sign-in is turned off.')));
   return page;
 }

@@ -1,4 +1,4 @@
-// All of one's links together.
+// The report over all links of the user, or of everybody for administrators.
 import { h } from './dom.js';
 import { get } from './api.js';
 import { bar, card, empty, figure, heading } from './ui.js';
@@ -9,10 +9,10 @@ import { figures, ranged, shares } from './report.js';
 export async function overview({ signal }) {
   const stats = await get('/api/urls/stats', { signal });
   const links = h('dl', { class: 'figures' }, figure('Links', number(stats.totalUrls)), figure('Active', number(stats.activeUrls)),
-    figure('Disabled', number(stats.inactiveUrls)), figure('Expired', number(stats.expiredUrls)), figure('Clicks of all time', number(stats.totalClicks)));
+    figure('Disabled', number(stats.inactiveUrls)), figure('Expired', number(stats.expiredUrls)), figure('Total clicks', number(stats.totalClicks)));
   const content = await ranged('/api/analytics/overview', { signal, exported: '/api/analytics/export' }, (r) => [
-    figures(r), card('Clicks a day', chart(r.timeSeries, signal)),
-    r.totalClicks === 0 ? empty('No clicks in this range', 'Figures show here within seconds of the first click.') : h('div', { class: 'grid' },
+    figures(r), card('Clicks per day', chart(r.timeSeries, signal)),
+    r.totalClicks === 0 ? empty('No clicks in this range', 'New clicks appear here within seconds.') : h('div', { class: 'grid' },
       card('Most clicked', h('ol', { class: 'shares' }, r.topUrls.map((u) => h('li', null, h('a', { class: 'name', href: `/console/links/${u.id}` }, u.title || u.slug), h('span', { class: 'part' }, number(u.clicks)),
         bar(u.clicks, r.topUrls[0].clicks))))),
       shares('Countries', r.countries, (x) => country(x.name)), shares('Devices', r.devices, (x) => device(x.name)),

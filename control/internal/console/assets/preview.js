@@ -1,23 +1,23 @@
-// A link's preview: what social networks show of it where it is posted.
+// A link's preview: how social networks show it in posts.
 import { h, replace } from './dom.js';
 import { get, post, put, wrong } from './api.js';
 import { attempt, button, card, field, form, notify } from './ui.js';
 
-const most = 10 * 2 ** 20; // bytes of an image
+const most = 10 * 2 ** 20; // maximum size of an image, in bytes
 
 export function preview(u, { signal }) {
   const picture = h('div', { class: 'list' }), look = h('div', { class: 'list' });
   const words = form([
     field('ogTitle', 'Title', { value: u.ogTitle ?? '', maxlength: 100, autocomplete: 'off', placeholder: u.title ?? '' }),
     field('ogDescription', 'Description', { rows: 3, maxlength: 200, value: u.ogDescription ?? '' }),
-    field('twitterCardType', 'Card', { value: u.twitterCardType ?? '', options: [['', 'Large with an image, else small'], ['summary_large_image', 'Large'], ['summary', 'Small']] }),
+    field('twitterCardType', 'Card', { value: u.twitterCardType ?? '', options: [['', 'Large with an image, otherwise small'], ['summary_large_image', 'Large'], ['summary', 'Small']] }),
   ], 'Save', async (v) => {
     u = await put(`/api/urls/${u.id}`, { ogTitle: v.ogTitle.trim() || null, ogDescription: v.ogDescription.trim() || null, twitterCardType: v.twitterCardType || null });
-    notify('Saved. Networks that have seen the link may keep what they had for a while.');
+    notify('Saved. Networks that have seen the link may show the old preview for a while.');
     draw();
   }, { oninput: drawLook, kind: '' });
 
-  // The image comes from this address, whatever address the API gives to the world.
+  // Load the image from this origin, because the public address may be another one.
   const image = (alt) => u.ogImage && h('img', { src: `/api/og-images/${encodeURIComponent(u.ogImage)}`, alt });
 
   function draw() {
@@ -26,7 +26,7 @@ export function preview(u, { signal }) {
       notify('Removed.');
       draw();
     }), { kind: 'danger-quiet', symbol: 'trash' });
-    replace(picture, form([field('file', u.ogImage ? 'Another image' : 'Image', { type: 'file', accept: 'image/jpeg,image/png,image/webp,image/gif', help: 'JPEG, PNG, WebP or GIF of at most 10 MB; best 1200 by 630 pixels.' })], 'Upload', async (v, self) => {
+    replace(picture, form([field('file', u.ogImage ? 'Another image' : 'Image', { type: 'file', accept: 'image/jpeg,image/png,image/webp,image/gif', help: 'JPEG, PNG, WebP or GIF, at most 10 MB. Recommended: 1200 by 630 pixels.' })], 'Upload', async (v, self) => {
       const [file] = self.elements.file.files;
       if (!file) throw wrong('file', 'choose a file');
       if (file.size > most) throw wrong('file', 'is larger than 10 MB');
@@ -41,16 +41,16 @@ export function preview(u, { signal }) {
     drawLook();
   }
 
-  // drawLook shows the words as they are typed.
+  // drawLook updates the preview while the user types.
   function drawLook() {
     const { ogTitle, ogDescription, twitterCardType } = words.elements;
     const title = ogTitle.value.trim(), text = ogDescription.value.trim();
-    if (!title && !text && !u.ogImage) return replace(look, h('p', { class: 'none' }, 'Without any of this, networks follow the link and show what they find at its destination.'));
+    if (!title && !text && !u.ogImage) return replace(look, h('p', { class: 'none' }, 'Without these fields, networks follow the link and show the preview of its destination.'));
     const small = twitterCardType.value === 'summary' || (!twitterCardType.value && !u.ogImage);
     replace(look, h('div', { class: small ? 'social small' : 'social' }, image('The image of the preview'), h('div', { class: 'words' }, h('small', null, new URL(u.shortUrl).host), h('h3', null, title || u.title || 'Shortline'), text && h('p', { class: 'help' }, text))),
-      h('p', { class: 'help' }, 'Every network draws it in its own way.'));
+      h('p', { class: 'help' }, 'Each network has its own layout.'));
   }
 
   draw();
-  return h('div', { class: 'columns' }, card('Words', words), h('div', { class: 'list' }, card('How it looks', look), card('Image', picture)));
+  return h('div', { class: 'columns' }, card('Text', words), h('div', { class: 'list' }, card('How it looks', look), card('Image', picture)));
 }

@@ -1,4 +1,4 @@
-// The report of one link, or of all of them: a range, a zone, figures, days and shares.
+// The report of one link or of all links: time range, time zone, figures, days and shares.
 import { h, icon, replace } from './dom.js';
 import { get, query } from './api.js';
 import { bar, card, complain, empty, field, figure, turns } from './ui.js';
@@ -8,15 +8,15 @@ import { chart } from './chart.js';
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 const zones = [...new Set([here, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
 
-// shares is a list of names with their part of all clicks. Lists name things in fields of their own.
+// shares returns a list of values with their share of all clicks. name returns the value of a row.
 export function shares(title, rows, name) {
   const seen = (rows ?? []).filter((r) => name(r));
   return card(title, seen.length ? h('ol', { class: 'shares' }, seen.map((r) =>
     h('li', null, h('span', { class: 'name', title: name(r) }, name(r)), h('span', { class: 'part' }, `${number(r.clicks)} \u00b7 ${percent(r.percentage)}`),
-      bar(r.percentage, 100)))) : h('p', { class: 'none' }, 'Nothing in this range.'));
+      bar(r.percentage, 100)))) : h('p', { class: 'none' }, 'No data in this range.'));
 }
 
-// ranged is a report with what chooses its range. path is the API's; body makes the content of an answer.
+// ranged returns a report with its filters. path is the API's; body renders a response.
 export async function ranged(path, { signal, exported }, body) {
   const state = { timeRange: 'last_30_days', timezone: here, startDate: '', endDate: '', includeBots: false };
   const place = h('div', { class: 'report', 'aria-busy': 'false' }), said = h('p', { class: 'offscreen', role: 'status' });
@@ -47,7 +47,7 @@ export async function ranged(path, { signal, exported }, body) {
     field('timeRange', 'Range', { value: state.timeRange, options: [['last_7_days', 'Last 7 days'], ['last_30_days', 'Last 30 days'], ['last_90_days', 'Last 90 days'], ['last_365_days', 'Last year'], ['custom', 'Custom']], onchange: (e) => set({ timeRange: e.target.value }) }),
     custom,
     field('timezone', 'Time zone', { value: state.timezone, options: zones.map((z) => [z, z]), onchange: (e) => set({ timezone: e.target.value }) }),
-    field('includeBots', 'Count bots', { type: 'checkbox', onchange: (e) => set({ includeBots: e.target.checked }) }),
+    field('includeBots', 'Include bots', { type: 'checkbox', onchange: (e) => set({ includeBots: e.target.checked }) }),
     files.length ? h('div', { class: 'files', role: 'group', 'aria-label': 'Export' }, files) : null);
   await load();
   return [choices, said, place];
@@ -57,14 +57,14 @@ const signed = (n) => (n > 0 ? '+' : '') + percent(n);
 
 export function figures(r) {
   return h('dl', { class: 'figures' }, figure('Clicks', number(r.totalClicks)), figure('Visitors', number(r.uniqueVisitors)),
-    figure('Clicks a day', number(r.overview.averageClicksPerDay)), figure('Against before', signed(r.overview.growthRate)));
+    figure('Clicks per day', number(r.overview.averageClicksPerDay)), figure('Change vs previous period', signed(r.overview.growthRate)));
 }
 
 export function report(u, { signal }) {
   const path = `/api/analytics/urls/${u.id}`;
   return ranged(path, { signal, exported: `${path}/export` }, (r) => [
-    figures(r), card('Clicks a day', chart(r.timeSeries, signal)),
-    r.totalClicks === 0 ? empty('No clicks in this range', 'Share the link; a click shows here within seconds.') : h('div', { class: 'grid' },
+    figures(r), card('Clicks per day', chart(r.timeSeries, signal)),
+    r.totalClicks === 0 ? empty('No clicks in this range', 'Share the link. Clicks appear here within seconds.') : h('div', { class: 'grid' },
       shares('Countries', r.countries, (x) => country(x.name)), shares('Cities', r.cities, (x) => x.name), shares('Devices', r.devices, (x) => device(x.name)),
       shares('Browsers', r.browsers, (x) => x.name), shares('Operating systems', r.operatingSystems, (x) => x.name), shares('Referrers', r.referers, (x) => x.referer),
       [['utmSources', 'UTM sources'], ['utmMediums', 'UTM mediums'], ['utmCampaigns', 'UTM campaigns'], ['utmTerms', 'UTM terms'], ['utmContents', 'UTM contents']]

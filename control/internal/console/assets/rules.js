@@ -1,4 +1,4 @@
-// A link's routing rules: in the order in which they are tried, with what explains a visit.
+// A link's routing rules in the order of evaluation, and the simulator.
 import { h, replace, safeLink } from './dom.js';
 import { get, post, put, patch, del, wrong } from './api.js';
 import { attempt, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
@@ -18,10 +18,10 @@ export async function rules(u, { signal }) {
     const got = await get(path, { signal });
     const parts = new Map(got.stats.map((s) => [s.ruleId, s.matchPercentage]));
     replace(list, got.rules.length ? h('ol', { class: 'rules' }, got.rules.map((r) => shown(r, parts.get(r.id)))) :
-      empty('No rules', 'Everybody is led to the same destination. A rule sends some visitors elsewhere: by device, country, language, time and more.'));
+      empty('No rules', 'All visitors get the same destination. A rule sends some visitors elsewhere, by device, country, language, time and more.'));
   }
 
-  // The first rule switches routing on and the last one off, so what the link says is read again.
+  // The first rule turns routing on, and deleting the last one turns it off, so read the link again.
   async function changed(text) {
     notify(text);
     const [now] = await Promise.all([get(`/api/urls/${u.id}`, { signal }), load()]);
@@ -39,7 +39,7 @@ export async function rules(u, { signal }) {
       h('p', { class: 'target' }, '\u2192 ', safeLink(r.targetUrl)), h('p', { class: 'condition' }, sentence(r.conditions))),
     h('div', { class: 'meta' }, h('span', null, `priority ${number(r.priority)}`), h('span', null, `${number(r.matchCount)} matches \u00b7 ${percent(part)}`)),
     h('div', { class: 'tools' }, iconButton('edit', `Edit ${r.name}`, () => edit(r)), toggle,
-      iconButton('trash', `Delete ${r.name}`, () => confirm('Delete this rule?', `\u201c${r.name}\u201d stops leading visitors at once.`, 'Delete', async () => {
+      iconButton('trash', `Delete ${r.name}`, () => confirm('Delete this rule?', `\u201c${r.name}\u201d stops applying immediately.`, 'Delete', async () => {
         await del(`${path}/${r.id}`);
         await changed('Deleted.');
       }), 'danger')));
@@ -49,19 +49,19 @@ export async function rules(u, { signal }) {
     dialog(r ? 'Edit rule' : 'New rule', (close) => form([
       field('name', 'Name', { value: r?.name ?? '', maxlength: 100, autofocus: true }),
       field('targetUrl', 'Destination', { type: 'url', value: r?.targetUrl ?? '', placeholder: 'https://example.com/mobile' }),
-      field('priority', 'Priority', { type: 'number', min: 0, max: 10000, value: r?.priority ?? 0, help: 'The highest is tried first.' }),
-      field('conditions', 'Conditions', { rows: 12, class: 'code', value: JSON.stringify(r?.conditions ?? example, null, 2), help: 'A group of AND or OR; groups can hold groups.' }),
+      field('priority', 'Priority', { type: 'number', min: 0, max: 10000, value: r?.priority ?? 0, help: 'The highest priority is evaluated first.' }),
+      field('conditions', 'Conditions', { rows: 12, class: 'code', value: JSON.stringify(r?.conditions ?? example, null, 2), help: 'JSON: a group with AND or OR. Groups can contain groups.' }),
     ], 'Save', async (v) => {
       let conditions;
       try {
         conditions = JSON.parse(v.conditions);
       } catch (err) {
-        throw wrong('conditions', `This is not JSON: ${err.message}`);
+        throw wrong('conditions', `Invalid JSON: ${err.message}`);
       }
       const body = { name: v.name, targetUrl: v.targetUrl.trim(), priority: Number(v.priority), conditions };
       await (r ? put(`${path}/${r.id}`, body) : post(path, body));
       close();
-      await changed('Saved. Visitors are led by it within a second.');
+      await changed('Saved. The rule applies within a second.');
     }, { cancel: close, class: 'body' }), { wide: true });
   }
 
@@ -72,11 +72,11 @@ export async function rules(u, { signal }) {
       return form([
         field('templateKey', 'Template', { options: templates.map((t) => [t.key, t.name]), onchange: (e) => replace(about, templates.find((t) => t.key === e.target.value).description) }), about,
         field('targetUrl', 'Destination', { type: 'url', placeholder: 'https://example.com/mobile', autofocus: true }),
-        field('priority', 'Priority', { type: 'number', min: 0, max: 10000, value: 0, help: 'The highest is tried first.' }),
+        field('priority', 'Priority', { type: 'number', min: 0, max: 10000, value: 0, help: 'The highest priority is evaluated first.' }),
       ], 'Add rule', async (v) => {
         await post(`${path}/from-template`, { templateKey: v.templateKey, targetUrl: v.targetUrl.trim(), priority: Number(v.priority) });
         close();
-        await changed('Added. Visitors are led by it within a second.');
+        await changed('Added. The rule applies within a second.');
       }, { cancel: close, class: 'body' });
     });
   }

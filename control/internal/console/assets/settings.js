@@ -13,11 +13,11 @@ export async function settings({ signal }) {
     const got = await get(path, { signal });
     replace(list, got.length ? card(null, table('System settings', [['Key'], ['Value'], ['Changed'], ['', 'tools']], got.map((s) => [
       h('div', null, h('span', { class: 'mono' }, s.key), s.description && h('small', { class: 'under' }, s.description)), h('pre', { class: 'code' }, JSON.stringify(s.value, null, 2)), h('time', { datetime: s.updatedAt }, time(s.updatedAt)),
-      h('span', { class: 'tools' }, iconButton('edit', `Edit ${s.key}`, () => edit(s)), iconButton('trash', `Delete ${s.key}`, () => confirm('Delete this setting?', `What reads \u201c${s.key}\u201d goes back to what it does without.`, 'Delete', async () => {
+      h('span', { class: 'tools' }, iconButton('edit', `Edit ${s.key}`, () => edit(s)), iconButton('trash', `Delete ${s.key}`, () => confirm('Delete this setting?', `Programs that read \u201c${s.key}\u201d use their default again.`, 'Delete', async () => {
         await del(at(s.key));
         notify('Deleted.');
         await load();
-      }), 'danger'))]))) : empty('No settings', 'Everything is as it is by default.', button('New setting', () => edit(null), { kind: 'primary', symbol: 'plus' })));
+      }), 'danger'))]))) : empty('No settings', 'All settings have their default values.', button('New setting', () => edit(null), { kind: 'primary', symbol: 'plus' })));
   }
 
   function edit(s) {
@@ -27,14 +27,14 @@ export async function settings({ signal }) {
       field('description', 'Description', { value: s?.description ?? '', maxlength: 500, autocomplete: 'off' }),
     ], 'Save', async (v) => {
       const key = s?.key ?? v.key.trim();
-      if (/^\.{0,2}$/.test(key)) throw wrong('key', key ? 'can\u2019t be part of an address' : 'is required'); // another path than a setting's
+      if (/^\.{0,2}$/.test(key)) throw wrong('key', key ? 'cannot be part of an address' : 'is required'); // it would be a different API path
       let value;
       try {
         value = JSON.parse(v.value);
       } catch (err) {
-        throw wrong('value', `This is not JSON: ${err.message}`);
+        throw wrong('value', `Invalid JSON: ${err.message}`);
       }
-      if (!s && await get(at(key))) throw wrong('key', 'is set already; edit it instead');
+      if (!s && await get(at(key))) throw wrong('key', 'already exists; edit it instead');
       await put(at(key), { value, description: v.description.trim() || null });
       close();
       notify('Saved.');
@@ -44,5 +44,5 @@ export async function settings({ signal }) {
 
   await load();
   return [heading('System settings', button('New setting', () => edit(null), { kind: 'primary', symbol: 'plus' })),
-    h('p', { class: 'lead' }, 'JSON values by key, changed while the program runs. Shortline itself reads ', h('span', { class: 'mono' }, 'sso_enforce'), ', which ', h('a', { href: '/console/providers' }, 'Identity providers'), ' sets as well; other keys are for programs of your own.'), list];
+    h('p', { class: 'lead' }, 'JSON values by key. Changes apply without a restart. Shortline itself reads ', h('span', { class: 'mono' }, 'sso_enforce'), ', which you can also set under ', h('a', { href: '/console/providers' }, 'Identity providers'), '. Your own programs can use other keys.'), list];
 }

@@ -1,4 +1,4 @@
-// The parts that screens are made of: notices, dialogs, forms, tables, pages of lists.
+// Building blocks of screens: notices, dialogs, forms, tables and pagers.
 import { h, s, icon, replace } from './dom.js';
 import { Refused } from './api.js';
 
@@ -11,18 +11,20 @@ export function notify(text, kind = 'good') {
   setTimeout(() => note.remove(), kind === 'good' ? 5000 : 12000);
 }
 
-// untold is an error's message and those problems that it does not carry: the message of a failed validation is the first.
-function untold(err, problems) {
+// summary joins an error's message and the field errors that the message does not contain yet. The message of a failed
+// validation is its first field error.
+function summary(err, problems) {
   return [err.message, ...problems.map((f) => `${f.field}: ${f.message}`).filter((text) => !err.message.startsWith(text))].join('; ');
 }
 
-// complain shows what went wrong where no form is there to show it.
+// complain shows an error as a notice, for actions without a form.
 export function complain(err) {
   if (err.name === 'AbortError') return;
-  notify(untold(err, err.fields ?? []) + (err.requestId ? ` (request ${err.requestId})` : ''), 'bad');
+  notify(summary(err, err.fields ?? []) + (err.requestId ? ` (request ${err.requestId})` : ''), 'bad');
 }
 
-// attempt runs f while the control can't be used again. Where f draws the screen anew, the focus stays in its place.
+// attempt disables the control while f runs, and shows errors. If f redraws the screen, the control at the same position gets
+// the focus.
 export async function attempt(control, f) {
   const controls = () => [...document.querySelectorAll('main :is(a, button, input, select)')];
   const place = controls().indexOf(control);
@@ -37,8 +39,8 @@ export async function attempt(control, f) {
   }
 }
 
-// turns tells of several questions whose answers come in any order which was asked last: call it when asking, and what
-// it gives when the answer is there.
+// turns helps to ignore outdated responses. Call the returned function before each request: it returns a function that reports
+// whether this request is still the latest.
 export function turns() {
   let last = 0;
   return () => {
@@ -59,7 +61,7 @@ export async function copy(text, what = 'Copied.') {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Without https, browsers give no clipboard to scripts; the old way still works.
+    // Browsers offer the clipboard API over https only. execCommand works without.
     const area = h('textarea', { class: 'offscreen', value: text, 'aria-hidden': 'true' });
     (document.querySelector('dialog[open]') ?? document.body).append(area);
     area.select();
@@ -70,12 +72,12 @@ export async function copy(text, what = 'Copied.') {
   notify(what);
 }
 
-// dialog opens a modal one; what fill returns is its content. The browser keeps the focus inside and gives it back.
+// dialog opens a modal dialog with the content that fill returns. The browser keeps the focus inside and restores it.
 export function dialog(title, fill, { wide } = {}) {
   const name = `dialog-${Math.random().toString(36).slice(2)}`;
   const box = h('dialog', { class: wide ? 'wide' : '', 'aria-labelledby': name, onclose: () => {
     box.remove();
-    if (document.activeElement === document.body) document.querySelector('h1')?.focus(); // what opened it is gone
+    if (document.activeElement === document.body) document.querySelector('h1')?.focus(); // the element that opened the dialog is gone
   } });
   const close = () => box.close();
   replace(box, h('header', null, h('h2', { id: name }, title), iconButton('close', 'Close', close)), fill(close));
@@ -96,7 +98,7 @@ export function confirm(title, text, action, f) {
 
 let fields = 0;
 
-// field is a labelled input with room for help and for what the API says about it. name is the API's field.
+// field returns a labelled input with help text and a place for field errors. name is the field's name in the API.
 export function field(name, label, { help, type = 'text', options, rows, ...props } = {}) {
   const id = `field-${++fields}`;
   const described = `${id}-help`;
@@ -110,7 +112,7 @@ export function field(name, label, { help, type = 'text', options, rows, ...prop
   return h('div', { class: 'field', 'data-field': name }, h('label', { for: id }, label), input, help_);
 }
 
-// choices is a group of checkboxes, each [name, label, checked]; name is the API's field that they make together.
+// choices returns a group of checkboxes, each [name, label, checked]. name is the API's field that they form together.
 export function choices(name, label, boxes, help) {
   const id = `field-${++fields}-help`;
   return h('fieldset', { class: 'field', 'data-field': name, 'aria-describedby': id }, h('legend', null, label),
@@ -118,7 +120,7 @@ export function choices(name, label, boxes, help) {
     h('p', { id, class: 'help' }, help));
 }
 
-// form calls send with the values of its inputs, by name, and shows what the API finds wrong beside them.
+// form calls send with the values of its inputs, by name, and shows field errors of the API beside the inputs.
 export function form(content, action, send, { cancel, kind = 'primary', ...props } = {}) {
   const alert = h('p', { class: 'alert', role: 'alert', hidden: true });
   const submit = h('button', { type: 'submit', class: `button ${kind}` }, action);
@@ -167,19 +169,19 @@ function show(self, alert, err) {
     }
     const below = problem.field === place.dataset.field ? '' : `${problem.field}: `;
     const input = place.querySelector('input, select, textarea');
-    input?.setAttribute('aria-invalid', 'true'); // a group of checkboxes may have none
+    input?.setAttribute('aria-invalid', 'true'); // a group of checkboxes may have no input
     place.querySelector('.help').append(h('span', { class: 'wrong' }, below + problem.message));
     place.closest('details')?.setAttribute('open', '');
     first ??= input;
   }
   if (unplaced.length || !first) {
-    replace(alert, untold(err, unplaced));
+    replace(alert, summary(err, unplaced));
     alert.hidden = false;
   }
   first?.focus();
 }
 
-// table makes a real table; on narrow screens each cell shows its column's name.
+// table returns a table. On narrow screens each cell shows its column's name.
 export function table(caption, columns, rows) {
   return h('table', null, h('caption', { class: 'offscreen' }, caption),
     h('thead', null, h('tr', null, columns.map(([name, kind]) => h('th', { scope: 'col', class: kind }, name)))),
@@ -199,7 +201,7 @@ export function badge(status) {
   return h('span', { class: `badge ${String(status).toLowerCase()}` }, names[status] ?? status);
 }
 
-// bar is a part of a whole as a length; the figures stand beside it.
+// bar draws a share as a bar. It is decoration: the figures are beside it.
 export function bar(part, whole) {
   const width = `${whole > 0 ? Math.min(100, (100 * part) / whole) : 0}%`;
   return s('svg', { class: 'part-bar', 'aria-hidden': 'true' }, s('rect', { class: 'whole', width: '100%', height: 6, rx: 3 }), s('rect', { class: 'part', width, height: 6, rx: 3 }));
@@ -209,7 +211,7 @@ export function figure(name, value, note) {
   return h('div', { class: 'figure' }, h('dt', null, name), h('dd', null, value, note && h('small', null, note)));
 }
 
-// pager moves through a list as the API pages it.
+// pager returns the buttons that page through a list, or null for a single page.
 export function pager(list, go) {
   if (list.totalPages <= 1) return null;
   const step = (text, page) => button(text, () => go(page), { disabled: page < 1 || page > list.totalPages });

@@ -14,7 +14,7 @@ export async function users({ user, signal }) {
     const last = turn();
     const got = await get(`/api/users${query({ page, limit: 20, search })}`, { signal });
     if (!last()) return;
-    replace(list, card(null, table('Users', [['User'], ['Role'], ['Status'], ['Second factor'], ['Made'], ['', 'tools']], got.data.map(row))), pager(got, (p) => {
+    replace(list, card(null, table('Users', [['User'], ['Role'], ['Status'], ['Second factor'], ['Created'], ['', 'tools']], got.data.map(row))), pager(got, (p) => {
       page = p;
       load().catch(complain);
     }));
@@ -29,20 +29,20 @@ export async function users({ user, signal }) {
     return [h('div', null, h('b', null, u.name || u.email), u.name && h('small', { class: 'under' }, u.email)), own ? roleName(u.role) : h('select', { 'aria-label': `Role of ${u.email}`, onchange: (e) => attempt(e.target, async () => {
       try {
         await patch(`/api/users/${u.id}/role`, { role: e.target.value });
-        notify('Changed. They sign in anew.');
+        notify('Role changed. The user must sign in again.');
       } finally {
         await load();
       }
     }) }, roles.map(([value, text]) => h('option', { value, selected: u.role === value }, text))),
     badge(u.status), second(u, own), date(u.createdAt),
     own ? h('span', { class: 'tools' }, h('small', null, 'you'), elsewhere(u)) : h('span', { class: 'tools' }, elsewhere(u), iconButton('keys', `Set a password for ${u.email}`, () => reset(u)), toggle,
-      iconButton('trash', `Delete ${u.email}`, () => confirm('Delete this user?', `${u.email} can no longer sign in, and their keys are refused.`, 'Delete', async () => {
+      iconButton('trash', `Delete ${u.email}`, () => confirm('Delete this user?', `${u.email} can no longer sign in. Their links, bundles, webhooks and API keys are deleted, and their short links stop working.`, 'Delete', async () => {
         const got = await del(`/api/users/${u.id}`);
         notify(got?.message ?? 'Deleted.');
         await load();
       }), 'danger'))];
   }
-  // elsewhere opens what a user signs in with at identity providers, where there are any.
+  // elsewhere returns the button that lists a user's accounts at identity providers, if there are any providers.
   function elsewhere(u) {
     const control = any && iconButton('providers', `Accounts of ${u.email} at identity providers`, () => attempt(control, async () => {
       const path = `/api/users/${u.id}/oidc-accounts`;
@@ -52,22 +52,23 @@ export async function users({ user, signal }) {
         replace(content, data.length ? h('ul', { class: 'rules' }, data.map((a) => {
           const unlink = button('Unlink', () => attempt(unlink, async () => {
             await del(`${path}/${a.id}`);
-            notify('Unlinked. Signing in through the provider may link it anew.');
+            notify('Unlinked. The next sign-in through the provider may link it again.');
             await draw();
             content.querySelector('button')?.focus();
           }), { 'aria-label': `Unlink ${a.email ?? a.sub} at ${a.provider.name}` });
-          return h('li', { class: 'rule' }, h('div', { class: 'what' }, h('h3', null, a.provider.name), h('p', { class: 'condition' }, a.email ?? a.sub), h('p', { class: 'condition' }, `signed in ${since(a.lastLoginAt)}`)), h('div', { class: 'tools' }, unlink));
-        })) : h('p', { class: 'none' }, 'None. One is linked when the user signs in through a provider.'));
+          return h('li', { class: 'rule' }, h('div', { class: 'what' }, h('h3', null, a.provider.name), h('p', { class: 'condition' }, a.email ?? a.sub), h('p', { class: 'condition' }, `last sign-in ${since(a.lastLoginAt)}`)), h('div', { class: 'tools' }, unlink));
+        })) : h('p', { class: 'none' }, 'None. An account is linked when the user signs in through a provider.'));
       }
       await draw();
       dialog(`Accounts of ${u.name || u.email}`, () => content);
     }));
     return control;
   }
-  // Whoever has lost the phone and the recovery codes asks an administrator; nobody can turn it on for somebody else.
+  // Users who have lost their phone and recovery codes ask an administrator to turn the second factor off. Only the user can turn
+  // it on.
   function second(u, own) {
     if (!u.twoFactorEnabled || own) return u.twoFactorEnabled ? 'on' : 'off';
-    return ['on ', h('button', { type: 'button', class: 'as-link', 'aria-label': `Turn off the second factor of ${u.email}`, onclick: () => confirm('Turn the second factor off?', `${u.email} then signs in with the password alone.`, 'Turn off', async () => {
+    return ['on ', h('button', { type: 'button', class: 'as-link', 'aria-label': `Turn off the second factor of ${u.email}`, onclick: () => confirm('Turn off the second factor?', `${u.email} can then sign in with the password alone.`, 'Turn off', async () => {
       await patch(`/api/users/${u.id}/2fa`, { enabled: false });
       notify('Turned off.');
       await load();
@@ -75,7 +76,7 @@ export async function users({ user, signal }) {
   }
   const roleName = (role) => roles.find(([value]) => value === role)?.[1] ?? role;
   function reset(u) {
-    dialog('Set a password', (close) => form(field('newPassword', `New password for ${u.email}`, { type: 'password', autocomplete: 'new-password', autofocus: true, help: 'At least 8 characters. All of their sessions end and their API keys are deleted.' }), 'Set', async (v) => {
+    dialog('Set a password', (close) => form(field('newPassword', `New password for ${u.email}`, { type: 'password', autocomplete: 'new-password', autofocus: true, help: 'At least 8 characters. All sessions of the user end, and their API keys are deleted.' }), 'Set', async (v) => {
       const got = await post(`/api/users/${u.id}/reset-password`, { newPassword: v.newPassword });
       notify(got.message);
       close();

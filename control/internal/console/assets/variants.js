@@ -1,4 +1,4 @@
-// A link's A/B test: variants, their weights and what came of them.
+// A link's A/B test: variants, their weights and results.
 import { h, replace, safeLink } from './dom.js';
 import { get, post, put, del } from './api.js';
 import { attempt, bar, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
@@ -9,16 +9,16 @@ export async function variants(u, { signal }) {
   const list = h('div'), state = h('p', { class: 'help', role: 'status' });
   const toggle = button('', () => attempt(toggle, async () => {
     await put(`/api/urls/${u.id}`, { isABTesting: !u.isABTesting });
-    await changed(u.isABTesting ? 'The test is stopped.' : 'The test runs.');
+    await changed(u.isABTesting ? 'Test stopped.' : 'Test started.');
   }));
 
   async function load() {
     const got = await get(path, { signal });
     toggle.hidden = !got.variants.length;
-    replace(toggle, u.isABTesting ? 'Stop the test' : 'Run the test');
-    replace(state, got.variants.length ? (u.isABTesting ? 'The test runs: visitors whom no rule matches are split by weight.' : 'The test is stopped: nobody is led to a variant.') : '');
+    replace(toggle, u.isABTesting ? 'Stop the test' : 'Start the test');
+    replace(state, got.variants.length ? (u.isABTesting ? 'The test is running. Visitors that match no rule are split by weight.' : 'The test is stopped. No visitor gets a variant.') : '');
     replace(list, got.variants.length ? h('ul', { class: 'rules' }, got.variants.map((v) => shown(v, got))) :
-      empty('No test', 'Split visitors between destinations by weight, and see which draws more. The first variant starts the test.'));
+      empty('No test', 'Split visitors between destinations by weight, and compare the results. The first variant starts the test.'));
   }
 
   async function changed(text) {
@@ -28,7 +28,7 @@ export async function variants(u, { signal }) {
   }
 
   function shown(v, { totalWeight, stats }) {
-    // Rounded as the API rounds: with whole numbers, halves up.
+    // Rounds like the API: halves up, in integers.
     const chance = v.isActive && totalWeight ? Math.floor((v.weight * 2000 + totalWeight) / (2 * totalWeight)) / 10 : 0;
     const share = stats.find((s) => s.variant.id === v.id).clickThroughRate;
     const pause = iconButton(v.isActive ? 'pause' : 'play', `${v.isActive ? 'Disable' : 'Enable'} ${v.name}`, () => attempt(pause, async () => {
@@ -50,7 +50,7 @@ export async function variants(u, { signal }) {
     dialog(v ? 'Edit variant' : 'New variant', (close) => form([
       field('name', 'Name', { value: v?.name ?? '', maxlength: 100, autofocus: true }),
       field('targetUrl', 'Destination', { type: 'url', value: v?.targetUrl ?? '', placeholder: 'https://example.com/b' }),
-      field('weight', 'Weight', { type: 'number', min: 0, max: 100, value: v?.weight ?? 50, help: '0 to 100. The chance is this over the sum of all active variants.' }),
+      field('weight', 'Weight', { type: 'number', min: 0, max: 100, value: v?.weight ?? 50, help: '0 to 100. The probability is this weight divided by the sum of the weights of all active variants.' }),
     ], 'Save', async (x) => {
       const body = { name: x.name, targetUrl: x.targetUrl.trim(), weight: Number(x.weight) };
       await (v ? put(`${path}/${v.id}`, body) : post(path, body));

@@ -1,4 +1,4 @@
-// One webhook: what it is told, what came of it, and the log of its deliveries.
+// One webhook: its settings, figures and delivery log.
 import { h, replace } from './dom.js';
 import { get, post } from './api.js';
 import { attempt, button, card, complain, empty, figure, iconButton, notify, pager, table, turns } from './ui.js';
@@ -19,8 +19,8 @@ export async function webhook({ id, user, signal, go }) {
     w = now;
     document.title = `${w.name} \u00b7 Shortline`;
     replace(about, top());
-    replace(log, got.logs.length ? table('Deliveries', [['Time'], ['Event'], ['Attempt'], ['Answer'], ['', 'tools']], got.logs.map(row)) :
-      empty('Nothing sent yet', 'Deliveries show here when something happens to a link, or when you send a test.'),
+    replace(log, got.logs.length ? table('Deliveries', [['Time'], ['Event'], ['Attempt'], ['Response'], ['', 'tools']], got.logs.map(row)) :
+      empty('Nothing sent yet', 'Deliveries appear here after an event, or after you send a test.'),
     pager(got, (p) => {
       page = p;
       load().catch(complain);
@@ -38,16 +38,16 @@ export async function webhook({ id, user, signal, go }) {
     return [h('header', { class: 'heading link' }, h('div', null, h('h1', { tabindex: '-1' }, w.name), h('p', { class: 'address' }, h('span', { class: 'mono' }, w.url), state(w))),
       h('div', { class: 'actions' }, test, button('Edit', () => editWebhook(w, user, load), { symbol: 'edit' }), toggle,
         button('Delete', () => removeWebhook(w, () => go('/console/webhooks')), { kind: 'danger-quiet', symbol: 'trash' }))),
-    h('dl', { class: 'figures' }, figure('Attempts', number(w.totalSent)), figure('Succeeded', number(w.totalSuccess)), figure('Failed', number(w.totalFailed)), figure('Latest', since(w.lastSentAt))),
-    card(null, h('dl', { class: 'facts' }, fact('Events', w.events.join(', ')), fact('Whose links', w.scope === 'all' ? 'Everybody\u2019s' : w.userId === user.id ? 'Your own' : 'Its owner\u2019s, who is another user'),
-      fact('Signed', w.hasSecret ? 'yes, with its secret' : 'no, it has no secret'), names.length > 0 && fact('Headers', names.join(', ')), w.lastError && fact('Latest error', h('span', { class: 'late' }, w.lastError))))];
+    h('dl', { class: 'figures' }, figure('Attempts', number(w.totalSent)), figure('Succeeded', number(w.totalSuccess)), figure('Failed', number(w.totalFailed)), figure('Last attempt', since(w.lastSentAt))),
+    card(null, h('dl', { class: 'facts' }, fact('Events', w.events.join(', ')), fact('Links', w.scope === 'all' ? 'All users\u2019' : w.userId === user.id ? 'Your own' : 'Those of its owner, another user'),
+      fact('Signed', w.hasSecret ? 'yes' : 'no, because it has no secret'), names.length > 0 && fact('Headers', names.join(', ')), w.lastError && fact('Last error', h('span', { class: 'late' }, w.lastError))))];
   }
 
   async function send() {
     replace(outcome, h('p', { class: 'help' }, 'Sending\u2026'));
     try {
       const got = await post(`${path}/test`);
-      replace(outcome, card(got.success ? 'The test was taken' : 'The test failed', h('p', null, answer(got)), got.response && h('pre', { class: 'code' }, got.response)));
+      replace(outcome, card(got.success ? 'The test succeeded' : 'The test failed', h('p', null, answer(got)), got.response && h('pre', { class: 'code' }, got.response)));
     } catch (err) {
       replace(outcome);
       throw err;
@@ -62,9 +62,9 @@ export async function webhook({ id, user, signal, go }) {
       await load();
     }));
     return [h('time', { datetime: l.sentAt }, time(l.sentAt)), h('span', { class: 'mono whole' }, l.event), number(l.attempt),
-      h('div', null, h('span', { class: `badge ${l.isSuccess ? 'active' : 'expired'}` }, l.isSuccess ? 'Taken' : 'Failed'), ` ${answer(l)}`,
-        h('details', null, h('summary', null, 'Details'), h('p', { class: 'help' }, `Delivery ${l.deliveryId}`), h('p', { class: 'help' }, 'sent'), h('pre', { class: 'code' }, JSON.stringify(l.payload, null, 2)),
-          l.response && [h('p', { class: 'help' }, 'answered'), h('pre', { class: 'code' }, l.response)])),
+      h('div', null, h('span', { class: `badge ${l.isSuccess ? 'active' : 'expired'}` }, l.isSuccess ? 'Succeeded' : 'Failed'), ` ${answer(l)}`,
+        h('details', null, h('summary', null, 'Details'), h('p', { class: 'help' }, `Delivery ${l.deliveryId}`), h('p', { class: 'help' }, 'Request'), h('pre', { class: 'code' }, JSON.stringify(l.payload, null, 2)),
+          l.response && [h('p', { class: 'help' }, 'Response'), h('pre', { class: 'code' }, l.response)])),
       l.isSuccess ? null : again];
   }
 
@@ -74,7 +74,7 @@ export async function webhook({ id, user, signal, go }) {
     card(null, h('header', { class: 'heading' }, h('h2', null, 'Deliveries'), refresh), log)];
 }
 
-// answer says in words what came of an attempt.
+// answer describes the result of an attempt.
 function answer(l) {
-  return `${l.error ?? `Answered ${l.statusCode}.`} It took ${number(l.duration)} ms.`;
+  return `${l.error ?? `Status ${l.statusCode}.`} Took ${number(l.duration)} ms.`;
 }

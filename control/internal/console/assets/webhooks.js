@@ -1,12 +1,12 @@
-// Webhooks: find, make, switch off and on, delete. A secret is shown once, in the dialog that made it.
+// The list of webhooks: search, create, enable, disable and delete. A secret is shown once, after its creation.
 import { h, replace } from './dom.js';
 import { get, post, put, del, query, wrong } from './api.js';
 import { badge, button, choices, complain, confirm, copy, dialog, empty, field, form, heading, iconButton, notify, pager, attempt, turns } from './ui.js';
 import { number, since } from './format.js';
 
 const events = [
-  ['url.created', 'a link is made'], ['url.updated', 'a link is changed'], ['url.deleted', 'a link is deleted'], ['url.clicked', 'a link is clicked'],
-  ['routing.rule_created', 'a rule is made'], ['routing.rule_updated', 'a rule is changed'], ['routing.rule_deleted', 'a rule is deleted'], ['routing.rule_matched', 'a rule leads a visitor'],
+  ['url.created', 'a link is created'], ['url.updated', 'a link is updated'], ['url.deleted', 'a link is deleted'], ['url.clicked', 'a link is clicked'],
+  ['routing.rule_created', 'a rule is created'], ['routing.rule_updated', 'a rule is updated'], ['routing.rule_deleted', 'a rule is deleted'], ['routing.rule_matched', 'a rule matches a visitor'],
 ];
 
 export async function webhooks({ user, signal, go }) {
@@ -20,8 +20,8 @@ export async function webhooks({ user, signal, go }) {
     if (!last()) return;
     replace(count, got.total === 1 ? '1 webhook' : `${number(got.total)} webhooks`);
     if (got.data.length) return replace(list, h('ul', { class: 'rows' }, got.data.map((w) => row(w, user, load))), pager(got, (page) => change({ page })));
-    replace(list, state.search ? empty('Nothing found', 'No webhook matches. Try other words.') :
-      empty('No webhooks', 'A webhook tells another system, at its own address, when links are made, changed or clicked.', button('New webhook', make, { kind: 'primary', symbol: 'plus' })));
+    replace(list, state.search ? empty('Nothing found', 'No webhook matches your search.') :
+      empty('No webhooks', 'A webhook notifies another system when links are created, updated, deleted or clicked.', button('New webhook', make, { kind: 'primary', symbol: 'plus' })));
   }
   function change(what) {
     Object.assign(state, { page: 1 }, what);
@@ -45,7 +45,7 @@ function row(w, user, load) {
   }));
   return h('li', { class: 'row' },
     h('div', { class: 'what' }, h('a', { class: 'title', href: `/console/webhooks/${w.id}` }, w.name), h('div', { class: 'target mono' }, w.url),
-      h('div', { class: 'target' }, w.events.join(', '), w.userId !== user.id && ' \u00b7 of another user')),
+      h('div', { class: 'target' }, w.events.join(', '), w.userId !== user.id && ' \u00b7 owned by another user')),
     h('div', { class: 'meta' }, state(w), h('span', { class: 'clicks' }, h('b', null, number(w.totalSent)), ' sent', w.totalFailed > 0 && h('span', { class: 'late' }, ` \u00b7 ${number(w.totalFailed)} failed`)), h('span', { class: 'when' }, since(w.lastSentAt))),
     h('div', { class: 'tools' }, iconButton('edit', `Edit ${w.name}`, () => editWebhook(w, user, load)), toggle,
       iconButton('trash', `Delete ${w.name}`, () => removeWebhook(w, load), 'danger')));
@@ -55,12 +55,12 @@ export const state = (w) => badge(w.isActive ? 'ACTIVE' : 'INACTIVE');
 
 export async function toggleWebhook(w) {
   await put(`/api/webhooks/${w.id}`, { isActive: !w.isActive });
-  notify(w.isActive ? 'Disabled. What happens from now on is not told.' : 'Enabled.');
+  notify(w.isActive ? 'Disabled. Events are not sent until you enable it again.' : 'Enabled.');
 }
 
-// removeWebhook asks first; done follows the deletion.
+// removeWebhook asks for confirmation, deletes the webhook and then calls done.
 export function removeWebhook(w, done) {
-  confirm('Delete this webhook?', `\u201c${w.name}\u201d hears of nothing more, and its log goes with it. This can\u2019t be undone.`, 'Delete', async () => {
+  confirm('Delete this webhook?', `\u201c${w.name}\u201d gets no more events, and its log is deleted. This cannot be undone.`, 'Delete', async () => {
     await del(`/api/webhooks/${w.id}`);
     notify('Deleted.');
     await done();
@@ -69,32 +69,32 @@ export function removeWebhook(w, done) {
 
 const lines = (headers) => Object.entries(headers).map(([name, value]) => `${name}: ${value}`).join('\n');
 
-// headersOf reads one header a line, such as "Authorization: Bearer abc".
+// headersOf parses one header per line, such as "Authorization: Bearer abc".
 function headersOf(text) {
   const out = new Map();
   for (const line of text.split('\n')) {
     if (!line.trim()) continue;
     const at = line.indexOf(':'), name = line.slice(0, at).trim();
-    if (at < 1 || !name) throw wrong('headers', `\u201c${line.trim()}\u201d is not a name, a colon and a value`);
-    if (out.has(name)) throw wrong('headers', `${name} is there twice`);
+    if (at < 1 || !name) throw wrong('headers', `\u201c${line.trim()}\u201d must be a name, a colon and a value`);
+    if (out.has(name)) throw wrong('headers', `${name} is given twice`);
     out.set(name, line.slice(at + 1).trim());
   }
   return Object.fromEntries(out);
 }
 
-// editWebhook is for a new one if w is null. done gets the webhook as the API answers it.
+// editWebhook creates a webhook if w is null. It calls done with the webhook that the API returns.
 export function editWebhook(w, user, done) {
   dialog(w ? 'Edit webhook' : 'New webhook', (close) => {
     const body = h('div');
     return replace(body, form([
       field('name', 'Name', { value: w?.name ?? '', maxlength: 100, autofocus: true, autocomplete: 'off' }),
-      field('url', 'Address', { type: 'url', value: w?.url ?? '', placeholder: 'https://example.com/hooks/links', autocomplete: 'off', help: 'It gets a POST with JSON for each event.' }),
+      field('url', 'Address', { type: 'url', value: w?.url ?? '', placeholder: 'https://example.com/hooks/links', autocomplete: 'off', help: 'Receives a POST request with JSON for each event.' }),
       choices('events', 'Events', events.map(([name, means]) => [name, [h('span', { class: 'mono' }, name), h('small', { class: 'under' }, means)], w?.events.includes(name)])),
-      user.role === 'ADMIN' && field('scope', 'Whose links', { value: w?.scope ?? 'own', options: [['own', 'The owner\u2019s'], ['all', 'Everybody\u2019s']] }),
-      field('secret', 'Secret', { type: 'password', autocomplete: 'new-password', maxlength: 255, help: w ? (w.hasSecret ? 'There is one. Empty keeps it.' : 'There is none: deliveries are not signed.') : 'Deliveries are signed with it. Empty: one is made and shown once.' }),
-      w?.hasSecret && field('noSecret', 'Remove the secret; deliveries are then not signed', { type: 'checkbox' }),
-      h('details', { open: w && Object.keys(w.headers).length > 0 }, h('summary', null, 'Headers of your own'),
-        field('headers', 'Headers', { rows: 4, class: 'code', value: lines(w?.headers ?? {}), placeholder: 'Authorization: Bearer \u2026', help: w ? 'One a line: a name, a colon and a value. Values are not shown; *** keeps the one there is.' : 'One a line: a name, a colon and a value.' })),
+      user.role === 'ADMIN' && field('scope', 'Links', { value: w?.scope ?? 'own', options: [['own', 'The owner\u2019s links'], ['all', 'All users\u2019 links']] }),
+      field('secret', 'Secret', { type: 'password', autocomplete: 'new-password', maxlength: 255, help: w ? (w.hasSecret ? 'A secret is set. Leave empty to keep it.' : 'No secret is set, so deliveries are not signed.') : 'Used to sign deliveries. Leave empty to generate one, which is shown once.' }),
+      w?.hasSecret && field('noSecret', 'Remove the secret (deliveries are then not signed)', { type: 'checkbox' }),
+      h('details', { open: w && Object.keys(w.headers).length > 0 }, h('summary', null, 'Custom headers'),
+        field('headers', 'Headers', { rows: 4, class: 'code', value: lines(w?.headers ?? {}), placeholder: 'Authorization: Bearer \u2026', help: w ? 'One per line, as \u201cName: value\u201d. Values are hidden; *** keeps the present value.' : 'One per line, as \u201cName: value\u201d.' })),
     ], w ? 'Save' : 'Create webhook', async (v) => {
       const sent = { name: v.name, url: v.url.trim(), events: events.map(([name]) => name).filter((name) => v[name]), headers: headersOf(v.headers) };
       if (v.scope) sent.scope = v.scope;
@@ -109,16 +109,16 @@ export function editWebhook(w, user, done) {
       const made = await post('/api/webhooks', sent);
       if (v.secret) {
         close();
-        notify('The webhook is ready.');
+        notify('Webhook created.');
         return done(made);
       }
       const leave = () => {
         close();
         done(made);
       };
-      replace(body, h('div', { class: 'body' }, h('p', { role: 'status' }, 'Copy the secret now. It is not shown again.'), h('p', { class: 'help' }, 'The receiver checks the signature of deliveries with it.'),
+      replace(body, h('div', { class: 'body' }, h('p', { role: 'status' }, 'Copy the secret now. It is not shown again.'), h('p', { class: 'help' }, 'The receiver needs it to verify the signature of deliveries.'),
         h('code', { class: 'secret', id: 'new-secret', tabindex: '0' }, made.secret),
-        h('div', { class: 'actions' }, button('Done', leave), button('Copy', () => copy(made.secret, 'The secret is copied.'), { kind: 'primary', symbol: 'copy' }))));
+        h('div', { class: 'actions' }, button('Done', leave), button('Copy', () => copy(made.secret, 'Secret copied.'), { kind: 'primary', symbol: 'copy' }))));
       body.querySelector('.primary').focus();
     }, { cancel: close, class: 'body' }));
   }, { wide: true });
