@@ -1,12 +1,11 @@
-// Package media holds the use cases of preview images: taking one that an owner sends for a link, showing it to
-// everybody, and forgetting it when no link has it any more.
+// Package media holds the use cases of preview images: upload, public access, and removal of unused images.
 //
-// It owns the grammar of image keys and bounds the work: uploads that are held in memory, and one conversion at a
-// time. What an image may be and becomes is package picture's, where it is kept package object's, and how a link
-// gets it package links'. An image is public; its key, which names the link, is all it takes to see it.
+// It defines the format of image keys. It limits the uploads held in memory and converts one image at a time. Package
+// picture converts images, package object stores them, and package links assigns them to links. Images are public to
+// everybody who knows the key, which contains the link's id.
 //
-// A weakness: an image is removed when it is replaced, but one whose link was deleted or has let go of it is
-// found by Run, within the hour.
+// A replaced image is removed at once. Images of deleted links, and those removed from a link, stay until the next hourly
+// sweep by Run.
 package media
 
 import (
@@ -27,25 +26,25 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// MaxUpload is how large a file may be, in bytes.
+// MaxUpload is the maximum size of a file, in bytes.
 const MaxUpload = 10 << 20
 
 const (
-	uploads    = 6 // that are read or wait for their conversion
+	uploads    = 6 // uploads that are read, wait or are converted
 	patience   = 5 * time.Second
 	sweepEvery = time.Hour
-	sweepAge   = time.Hour // an image younger than that may be on its way to its link
+	sweepAge   = time.Hour // a younger image may not be assigned to its link yet
 )
 
-// Config may be left zero.
+// Config of the use cases. The zero value is valid.
 type Config struct {
-	// Now is the clock; nil means time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
-	// Logger receives what could not be removed; nil means slog.Default().
+	// Logger receives failed removals; nil means slog.Default().
 	Logger *slog.Logger
 }
 
-// Service is the use cases. It is safe for concurrent use.
+// Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	store   *store.Store
 	links   *links.Service
@@ -53,11 +52,11 @@ type Service struct {
 	now     func() time.Time
 	log     *slog.Logger
 
-	room chan struct{} // a place for each upload that is held
-	turn chan struct{} // of the one that is converted
+	room chan struct{} // one entry per upload in memory
+	turn chan struct{} // one entry while an image is converted
 }
 
-// New makes the use cases.
+// New returns the use cases.
 func New(cfg Config, s *store.Store, l *links.Service, objects object.Store) *Service {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -68,14 +67,13 @@ func New(cfg Config, s *store.Store, l *links.Service, objects object.Store) *Se
 	return &Service{store: s, links: l, objects: objects, now: cfg.Now, log: cfg.Logger, room: make(chan struct{}, uploads), turn: make(chan struct{}, 1)}
 }
 
-// Check reports whether the caller may give a link an image, so that a file need not be read for nothing.
+// Check returns an error if the caller may not change the link, so that the file need not be read.
 func (s *Service) Check(ctx context.Context, p auth.Principal, urlID string) error {
 	_, err := s.links.Get(ctx, p, urlID)
 	return err
 }
 
-// Upload reads a file, makes an image of it and gives it to a link, in place of the one that it had. It returns
-// the image's key.
+// Upload converts a file and stores it as the link's image, replacing the previous one. It returns the image's key.
 func (s *Service) Upload(ctx context.Context, p auth.Principal, urlID string, file io.Reader) (key string, err error) {
 	before, err := s.links.Get(ctx, p, urlID)
 	if err != nil {
@@ -94,14 +92,14 @@ func (s *Service) Upload(ctx context.Context, p auth.Principal, urlID string, fi
 	if err != nil {
 		return "", err
 	}
-	// The number makes every image's address new, so that what is cached for ever is never stale.
+	// The timestamp makes each key new, so caches never serve an outdated image.
 	key = fmt.Sprintf("og-images/%s/%d.%s", urlID, s.now().UnixMicro(), made.Ext)
 	if err := s.objects.Put(ctx, key, ContentType(key), made.Bytes); err != nil {
-		return "", fmt.Errorf("keep an image: %w", err)
+		return "", fmt.Errorf("store image: %w", err)
 	}
 	if _, err := s.links.Update(ctx, p, urlID, links.Input{Texts: map[string]string{"ogImage": key}}); err != nil {
-		// Whether the change was made may be unknown after a lost connection; Run looks later.
-		return "", fmt.Errorf("give a link its image: %w", err)
+		// After a lost connection the outcome is unknown. If the image is unused, Run removes it later.
+		return "", fmt.Errorf("assign image to link: %w", err)
 	}
 	if before.OGImage != "" && before.OGImage != key {
 		s.remove(ctx, before.OGImage)
@@ -115,7 +113,7 @@ func read(file io.Reader) ([]byte, error) {
 	case len(data) > MaxUpload:
 		return nil, problem.New(problem.TooLarge, "The image is larger than %d MiB.", MaxUpload>>20)
 	case err != nil:
-		return nil, fmt.Errorf("read an image: %w", err)
+		return nil, fmt.Errorf("read image: %w", err)
 	case len(data) == 0:
 		return nil, problem.OfField("file", "is empty")
 	}
@@ -131,7 +129,7 @@ func (s *Service) convert(ctx context.Context, data []byte) (picture.Picture, er
 	return picture.Convert(ctx, data)
 }
 
-// enter waits a moment for a place.
+// enter waits up to patience for a place. The caller must call leave.
 func enter(ctx context.Context, places chan struct{}) (leave func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -139,25 +137,25 @@ func enter(ctx context.Context, places chan struct{}) (leave func(), err error) 
 	case places <- struct{}{}:
 		return func() { <-places }, nil
 	case <-ctx.Done():
-		e := problem.New(problem.Unavailable, "Too many images are being converted, try again shortly.")
+		e := problem.New(problem.Unavailable, "Too many images are being converted. Try again shortly.")
 		e.RetryAfter = patience
 		return nil, e
 	}
 }
 
-// remove deletes an image that no link has; what fails is left to Run.
+// remove deletes an unused image. If it fails, Run tries again.
 func (s *Service) remove(ctx context.Context, key string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	if err := s.objects.Delete(ctx, key); err != nil {
-		s.log.Warn("an image could not be removed", "key", key, "error", err.Error())
+		s.log.Warn("image not removed", "key", key, "error", err.Error())
 	}
 }
 
 var keys = regexp.MustCompile(`^og-images/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/[0-9]{1,20}\.(webp|gif)$`)
 
-// Open opens an image for anybody. key has been decoded once; everything but a key of our own making is a
-// NotFound. The caller closes the reader; size is in bytes.
+// Open opens an image, without access control. key must be URL-decoded; a key that Upload cannot have made is NotFound. The
+// caller closes the reader. size is in bytes.
 func (s *Service) Open(ctx context.Context, key string) (r io.ReadCloser, size int64, err error) {
 	if !keys.MatchString(key) {
 		return nil, 0, problem.Missing("Image")
@@ -169,7 +167,7 @@ func (s *Service) Open(ctx context.Context, key string) (r io.ReadCloser, size i
 	return r, size, err
 }
 
-// ContentType is the media type of an image with a key: the one that it was made in, whatever was sent.
+// ContentType returns the media type of the image with a key, which Convert chose.
 func ContentType(key string) string {
 	if strings.HasSuffix(key, "."+picture.GIF) {
 		return "image/gif"
@@ -177,15 +175,15 @@ func ContentType(key string) string {
 	return "image/webp"
 }
 
-// Run removes images that no link has, now and every hour.
+// Run removes unused images, now and every hour, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
 		if removed, err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("looking for images without a link failed", "error", err.Error())
+			s.log.Warn("image sweep failed", "error", err.Error())
 		} else if removed > 0 {
-			s.log.Info("images without a link were removed", "count", removed)
+			s.log.Info("unused images removed", "count", removed)
 		}
 		select {
 		case <-ctx.Done():
@@ -195,7 +193,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// Sweep removes images that no link has and that are more than an hour old, and returns how many.
+// Sweep removes unused images that are older than an hour, and returns their number.
 func (s *Service) Sweep(ctx context.Context) (removed int, err error) {
 	young := s.now().Add(-sweepAge)
 	err = s.objects.List(ctx, func(i object.Item) error {
@@ -211,7 +209,7 @@ func (s *Service) Sweep(ctx context.Context) (removed int, err error) {
 				return err
 			}
 		} else if !strings.HasPrefix(i.Key, "og-images/") {
-			return nil // somebody else's; ours and unfinished otherwise
+			return nil // not ours; other names under the prefix are unfinished uploads
 		}
 		removed++
 		return s.objects.Delete(ctx, i.Key)

@@ -11,31 +11,31 @@ import (
 	"path"
 )
 
-// Folder keeps objects as files below one folder.
+// Folder stores objects as files below one folder.
 type Folder struct{ root *os.Root }
 
-// OpenFolder opens a folder and makes it if it is missing.
+// OpenFolder opens a folder, and creates it if it is missing.
 func OpenFolder(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of objects: %w", err)
+		return nil, fmt.Errorf("create object folder: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open the folder of objects: %w", err)
+		return nil, fmt.Errorf("open object folder: %w", err)
 	}
 	return &Folder{root}, nil
 }
 
-// Close closes the folder. No method may be called after it.
+// Close closes the folder. Call no method after it.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Put writes a file beside the place and moves it there.
+// Put writes a temporary file and renames it.
 func (f *Folder) Put(_ context.Context, key, _ string, data []byte) error {
 	dir := path.Dir(key)
 	temp := path.Join(dir, ".new-"+rand.Text())
 	var file *os.File
 	var err error
-	for range 3 { // a Delete may take the empty folder away in between
+	for range 3 { // a concurrent Delete may remove the empty folder
 		if err = f.root.MkdirAll(dir, 0o700); err != nil {
 			continue
 		}
@@ -59,7 +59,7 @@ func (f *Folder) Put(_ context.Context, key, _ string, data []byte) error {
 	return f.syncFolder(dir)
 }
 
-// syncFolder makes a new name durable, and those of new folders above it.
+// syncFolder makes a new name durable, and the names of new parent folders.
 func (f *Folder) syncFolder(dir string) error {
 	for ; ; dir = path.Dir(dir) {
 		d, err := f.root.Open(dir)
@@ -75,7 +75,7 @@ func (f *Folder) syncFolder(dir string) error {
 	}
 }
 
-// Get opens a file.
+// Get implements Store.
 func (f *Folder) Get(_ context.Context, key string) (io.ReadCloser, int64, error) {
 	file, err := f.root.Open(key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,20 +96,20 @@ func (f *Folder) Get(_ context.Context, key string) (io.ReadCloser, int64, error
 	return file, info.Size(), nil
 }
 
-// Delete removes a file, and its folder when that is empty then.
+// Delete removes a file, and its folder if that becomes empty.
 func (f *Folder) Delete(_ context.Context, key string) error {
 	if err := f.root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("delete object: %w", err)
 	}
-	_ = f.root.Remove(path.Dir(key)) // fails, as it should, while something is in it
+	_ = f.root.Remove(path.Dir(key)) // fails if the folder is not empty
 	return nil
 }
 
-// List walks the files. Unfinished ones are among them.
+// List implements Store. It includes the temporary files of interrupted calls of Put.
 func (f *Folder) List(ctx context.Context, each func(Item) error) error {
 	err := fs.WalkDir(f.root.FS(), ".", func(key string, d fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // gone since
+		case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
 			return nil
 		case err != nil:
 			return err

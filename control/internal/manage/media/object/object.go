@@ -1,8 +1,7 @@
-// Package object is the port to where files are kept that the database is too dear for: bytes under a key, and
-// two places for them, a local folder and anything that speaks S3.
+// Package object stores files that are too large for the database, in a local folder or an S3-compatible bucket.
 //
-// Keys are relative paths of plain names with slashes between them. Who calls it has checked the key; all the same
-// a folder never reaches outside itself.
+// Keys are relative paths of plain names, separated by slashes. Callers validate keys. In addition, a folder never accesses
+// files outside itself.
 package object
 
 import (
@@ -13,19 +12,18 @@ import (
 	"time"
 )
 
-// ErrNotFound is what Get returns where there is nothing under a key.
+// ErrNotFound is the error of Get for a key without an object.
 var ErrNotFound = errors.New("object not found")
 
-// Store keeps objects. It is safe for concurrent use, by several processes too.
+// Store keeps objects under keys. It is safe for concurrent use, also by several processes.
 type Store interface {
-	// Put writes an object whole or not at all, over what was there. When it returns nil, the object is durable.
+	// Put writes or replaces an object atomically. When it returns nil, the object is durable.
 	Put(ctx context.Context, key, contentType string, data []byte) error
 	// Get opens an object. The caller closes the reader. size is in bytes.
 	Get(ctx context.Context, key string) (r io.ReadCloser, size int64, err error)
-	// Delete removes an object; one that is not there is no error.
+	// Delete removes an object. A missing object is not an error.
 	Delete(ctx context.Context, key string) error
-	// List calls f for every object, in no order, until f returns an error, which it passes on. f may delete what
-	// it is given.
+	// List calls f for every object, in any order, until f returns an error, which List returns. f may delete the object.
 	List(ctx context.Context, f func(Item) error) error
 }
 
@@ -37,7 +35,7 @@ func Open(bucket S3Config, dir string) (Store, error) {
 	return OpenFolder(filepath.Join(dir, "media"))
 }
 
-// Item is what List tells of an object.
+// Item describes an object in a list.
 type Item struct {
 	Key      string
 	Modified time.Time

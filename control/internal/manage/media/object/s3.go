@@ -16,9 +16,9 @@ import (
 	"github.com/shortline/shortline/shared/config"
 )
 
-// S3Config says where a bucket is. Without an endpoint there is none.
+// S3Config locates a bucket. Without an endpoint, images are stored in a folder.
 type S3Config struct {
-	Endpoint  string        `env:"MEDIA_S3_ENDPOINT" help:"S3-compatible store for images, such as https://s3.eu-central-1.amazonaws.com; without it they are kept in DATA_DIR"`
+	Endpoint  string        `env:"MEDIA_S3_ENDPOINT" help:"endpoint of an S3-compatible store for images, such as https://s3.eu-central-1.amazonaws.com; empty keeps images in DATA_DIR"`
 	Bucket    string        `env:"MEDIA_S3_BUCKET" help:"the bucket for images; it must exist"`
 	Prefix    string        `env:"MEDIA_S3_PREFIX" help:"what keys in the bucket begin with"`
 	Region    string        `env:"MEDIA_S3_REGION" help:"the bucket's region"`
@@ -26,7 +26,7 @@ type S3Config struct {
 	SecretKey config.Secret `env:"MEDIA_S3_SECRET_KEY" help:"secret key of the bucket"`
 }
 
-// Validate reports every problem.
+// Validate reports all problems.
 func (c S3Config) Validate() error {
 	if c.Endpoint == "" {
 		return nil
@@ -36,21 +36,21 @@ func (c S3Config) Validate() error {
 		problems = append(problems, errors.New("MEDIA_S3_ENDPOINT: must be an http or https address without a path"))
 	}
 	if c.Bucket == "" {
-		problems = append(problems, errors.New("MEDIA_S3_BUCKET: is required beside MEDIA_S3_ENDPOINT"))
+		problems = append(problems, errors.New("MEDIA_S3_BUCKET: is required with MEDIA_S3_ENDPOINT"))
 	}
 	if (c.AccessKey == "") != (c.SecretKey == "") {
-		problems = append(problems, errors.New("MEDIA_S3_ACCESS_KEY, MEDIA_S3_SECRET_KEY: one is missing"))
+		problems = append(problems, errors.New("MEDIA_S3_ACCESS_KEY, MEDIA_S3_SECRET_KEY: set both or neither"))
 	}
 	return errors.Join(problems...)
 }
 
-// S3 keeps objects in a bucket.
+// S3 stores objects in a bucket.
 type S3 struct {
 	client         *minio.Client
 	bucket, prefix string
 }
 
-// NewS3 makes the client; nobody is called yet.
+// NewS3 returns a client. It sends no request yet.
 func NewS3(cfg S3Config) (*S3, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func NewS3(cfg S3Config) (*S3, error) {
 	signer := credentials.NewStaticV4(cfg.AccessKey, cfg.SecretKey.Reveal(), "")
 	client, err := minio.New(u.Host, &minio.Options{Creds: signer, Secure: u.Scheme == "https", Region: cfg.Region, MaxRetries: 3})
 	if err != nil {
-		return nil, fmt.Errorf("make the S3 client: %w", err)
+		return nil, fmt.Errorf("create S3 client: %w", err)
 	}
 	prefix := strings.Trim(cfg.Prefix, "/")
 	if prefix != "" {
@@ -80,7 +80,7 @@ func (s *S3) Put(ctx context.Context, key, contentType string, data []byte) erro
 	return nil
 }
 
-// Get opens an object with one request.
+// Get opens an object, with one request.
 func (s *S3) Get(ctx context.Context, key string) (io.ReadCloser, int64, error) {
 	core := minio.Core{Client: s.client}
 	r, info, _, err := core.GetObject(ctx, s.bucket, s.prefix+key, minio.GetObjectOptions{})
@@ -108,7 +108,7 @@ func (s *S3) Delete(ctx context.Context, key string) error {
 
 // List pages through the bucket, below the prefix.
 func (s *S3) List(ctx context.Context, each func(Item) error) error {
-	ctx, cancel := context.WithCancel(ctx) // ends the listing when each fails
+	ctx, cancel := context.WithCancel(ctx) // stops the listing if each fails
 	defer cancel()
 	for o := range s.client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix, Recursive: true}) {
 		if o.Err != nil {

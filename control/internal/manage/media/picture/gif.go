@@ -9,33 +9,33 @@ import (
 	"image/gif"
 )
 
-// maxMotion bounds the pixels of all frames together, each counted as large as the canvas: they are drawn,
-// scaled and encoded one by one.
+// maxMotion limits the pixels of all frames together. Each frame counts as large as the canvas, because it is drawn, scaled
+// and encoded in that size.
 const maxMotion = 128_000_000
 
-// The ways in which a frame makes room for the next.
+// How a frame is disposed of before the next one is drawn.
 const (
 	disposeNone       = 1
 	disposeBackground = 2
 	disposePrevious   = 3
 )
 
-// frame is one picture of a GIF, not decoded yet.
+// frame is an encoded frame of a GIF.
 type frame struct {
 	rect        image.Rectangle
-	block       []byte // from the image descriptor to the end of its data
+	block       []byte // from the image descriptor to the end of the data
 	delay       uint16 // hundredths of a second
 	disposal    uint8
 	transparent int // index of the transparent colour, or -1
 }
 
-// movie is a GIF that was taken apart (GIF89a specification, W3C).
+// movie is a GIF, split into its frames (GIF89a specification, W3C).
 type movie struct {
 	size   image.Point
-	head   []byte // the screen descriptor and the global colours
+	head   []byte // the screen descriptor and the global colour table
 	frames []frame
-	loops  int // how often it is repeated, 0 for ever, -1 not
-	area   int // of all frames
+	loops  int // repetitions; 0 repeats forever, -1 plays once
+	area   int // pixels of all frames
 }
 
 func inspectGIF(file []byte) (header, bool) {
@@ -43,12 +43,13 @@ func inspectGIF(file []byte) (header, bool) {
 		return header{}, false
 	}
 	h := header{kind: kindGIF, width: int(binary.LittleEndian.Uint16(file[6:])), height: int(binary.LittleEndian.Uint16(file[8:])), orientation: 1}
-	return h, true // what it takes is known when it has been taken apart
+	return h, true // split computes the memory
 }
 
-// takeApart finds the frames without decoding them.
-func takeApart(file []byte) (*movie, error) {
-	cut := refused("is damaged or not an image that can be read: it ends too soon")
+// split finds the frames without decoding them, so that the limits on frames and pixels apply before memory is allocated.
+// gif.DecodeAll has no such limits, and holds all frames in memory at the same time.
+func split(file []byte) (*movie, error) {
+	cut := refused("is damaged or not a readable image: it is truncated")
 	if len(file) < 13 {
 		return nil, cut
 	}
@@ -64,9 +65,9 @@ func takeApart(file []byte) (*movie, error) {
 			return nil, cut
 		}
 		switch block := file[at]; block {
-		case 0x3b: // the end; what follows is not looked at
+		case 0x3b: // the trailer; bytes after it are ignored
 			if len(m.frames) == 0 {
-				return nil, refused("is damaged or not an image that can be read: it has no frame")
+				return nil, refused("is damaged or not a readable image: it has no frame")
 			}
 			return m, nil
 		case 0x21:
@@ -91,7 +92,7 @@ func takeApart(file []byte) (*movie, error) {
 			x, y := int(binary.LittleEndian.Uint16(file[at+1:])), int(binary.LittleEndian.Uint16(file[at+3:]))
 			next.rect = image.Rect(x, y, x+int(binary.LittleEndian.Uint16(file[at+5:])), y+int(binary.LittleEndian.Uint16(file[at+7:])))
 			if next.rect.Empty() || !next.rect.In(image.Rectangle{Max: m.size}) {
-				return nil, refused("is damaged or not an image that can be read: a frame lies outside of it")
+				return nil, refused("is damaged or not a readable image: a frame is outside the canvas")
 			}
 			_, end := subBlocks(file, at+11+colours(file[at+9]))
 			if end < 0 {
@@ -105,15 +106,15 @@ func takeApart(file []byte) (*movie, error) {
 			case len(m.frames) > MaxFrames:
 				return nil, refused("has more than %d frames", MaxFrames)
 			case len(m.frames) > 1 && m.area > maxMotion:
-				return nil, refused("has more than %d megapixels in all its frames", maxMotion/1_000_000)
+				return nil, refused("has more than %d megapixels in all frames together", maxMotion/1_000_000)
 			}
 		default:
-			return nil, refused("is damaged or not an image that can be read: a block of unknown kind")
+			return nil, refused("is damaged or not a readable image: it has a block of an unknown kind")
 		}
 	}
 }
 
-// colours is how many bytes a table of colours has, which the flags tell of.
+// colours returns the size of the colour table that the flags announce, in bytes.
 func colours(flags byte) int {
 	if flags&0x80 == 0 {
 		return 0
@@ -121,8 +122,8 @@ func colours(flags byte) int {
 	return 3 << (flags&7 + 1)
 }
 
-// subBlocks joins the first bytes of data that is cut into blocks, and finds its end, -1 if there is none. Only as
-// much is joined as an extension can need.
+// subBlocks finds the end of a sequence of sub-blocks, -1 if there is none. body has its first bytes, at least 16 if there
+// are as many, which is enough to read an extension.
 func subBlocks(file []byte, at int) (body []byte, end int) {
 	for {
 		if at >= len(file) {
@@ -143,7 +144,7 @@ func subBlocks(file []byte, at int) (body []byte, end int) {
 	}
 }
 
-// image decodes one frame: a file of its own is made for it, so that never more than one is held.
+// image decodes one frame, as a GIF of its own, so that only one decoded frame is in memory.
 func (m *movie) image(f *frame) (*image.Paletted, error) {
 	var b bytes.Buffer
 	b.WriteString("GIF89a")
@@ -160,8 +161,7 @@ func (m *movie) image(f *frame) (*image.Paletted, error) {
 	return img.(*image.Paletted), nil
 }
 
-// holes reports whether some pixel can be transparent in some frame as it is shown; opaque says that none is in the
-// first.
+// holes reports whether a displayed frame can have transparent pixels. opaque reports whether the first one has none.
 func (m *movie) holes(opaque bool) bool {
 	if !opaque || m.frames[0].disposal == disposePrevious {
 		return true
@@ -174,13 +174,13 @@ func (m *movie) holes(opaque bool) bool {
 	return false
 }
 
-// memory is what drawing the frames takes.
+// memory estimates the memory that drawing the frames takes, in bytes.
 func (m *movie) memory() int64 {
 	n := 4 * int64(m.size.X) * int64(m.size.Y)
 	var largest int64
 	for _, f := range m.frames {
 		area := int64(f.rect.Dx()) * int64(f.rect.Dy())
-		each := 2 * area // its rows are put in order in a copy if it is interlaced
+		each := 2 * area // an interlaced frame is copied to sort its rows
 		if f.disposal == disposePrevious {
 			each += 4 * area
 		}
@@ -189,9 +189,9 @@ func (m *movie) memory() int64 {
 	return n + largest
 }
 
-// convertGIF draws each frame as it is shown, scales it and encodes it anew.
+// convertGIF draws each frame as it is displayed, scales it and encodes it.
 func convertGIF(ctx context.Context, file []byte) (Picture, error) {
-	m, err := takeApart(file)
+	m, err := split(file)
 	if err != nil {
 		return Picture{}, err
 	}

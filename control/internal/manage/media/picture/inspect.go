@@ -14,15 +14,15 @@ const (
 	kindGIF
 )
 
-// header is what a file says of itself.
+// header is the content of a file's headers.
 type header struct {
 	kind          kind
 	width, height int
-	memory        int64 // bytes that decoding takes
-	orientation   int   // 1 to 8, as EXIF numbers them
+	memory        int64 // for decoding, in bytes
+	orientation   int   // 1 to 8, as in EXIF
 }
 
-// inspect reads a file's headers without decoding it, and refuses what is not an image or too much of one.
+// inspect parses a file's headers without decoding the image. It returns an error for unsupported and too large images.
 func inspect(file []byte) (header, error) {
 	var h header
 	var ok bool
@@ -43,7 +43,7 @@ func inspect(file []byte) (header, error) {
 	}
 	switch {
 	case !ok || h.width <= 0 || h.height <= 0:
-		return h, refused("is damaged or not an image that can be read")
+		return h, refused("is damaged or not a readable image")
 	case int64(h.width)*int64(h.height) > MaxPixels:
 		return h, refused("has more than %d megapixels", MaxPixels/1_000_000)
 	case h.width > maxSide || h.height > maxSide:
@@ -54,13 +54,13 @@ func inspect(file []byte) (header, error) {
 	return h, nil
 }
 
-// inspectJPEG walks the segments up to the first scan (ITU T.81, annex B).
+// inspectJPEG parses the segments up to the first scan (ITU T.81, annex B).
 func inspectJPEG(file []byte) (h header, ok bool) {
 	h = header{kind: kindJPEG, orientation: 1}
 	rgb := false
 	for at := 2; at+4 <= len(file); {
 		if file[at] != 0xff {
-			at++ // what stands between segments is skipped, as the decoder does
+			at++ // skip bytes between segments, as the decoder does
 			continue
 		}
 		marker := file[at+1]
@@ -93,20 +93,20 @@ func inspectJPEG(file []byte) (h header, ok bool) {
 		case marker == 0xe1 && bytes.HasPrefix(body, []byte("Exif\x00\x00")):
 			h.orientation = orientation(body[6:])
 		case marker == 0xee && len(body) >= 12 && string(body[:5]) == "Adobe" && body[11] == 0:
-			rgb = true // decoded into planes, then copied into pixels
+			rgb = true // decoded into planes and then copied into pixels
 		}
 		at = end
 	}
 	return h, false
 }
 
-// jpegMemory is what the planes take, and for a progressive file its coefficients, of 4 bytes each.
+// jpegMemory returns the size of the planes and, for a progressive file, of the coefficients of 4 bytes each.
 func jpegMemory(h header, components []byte, progressive bool) int64 {
 	maxH, maxV := int64(1), int64(1)
 	for i := 0; i < len(components); i += 3 {
 		maxH, maxV = max(maxH, int64(components[i+1]>>4)), max(maxV, int64(components[i+1]&15))
 	}
-	// Planes are whole units of the largest sampling.
+	// Planes are padded to whole units of the largest sampling factor.
 	area := (int64(h.width) + 8*maxH) * (int64(h.height) + 8*maxV)
 	var n int64
 	for i := 0; i < len(components); i += 3 {
@@ -119,7 +119,7 @@ func jpegMemory(h header, components []byte, progressive bool) int64 {
 	return n
 }
 
-// inspectPNG walks the chunks up to the pixels (PNG specification, third edition).
+// inspectPNG parses the chunks up to the pixels (PNG specification, third edition).
 func inspectPNG(file []byte) (h header, ok bool) {
 	h = header{kind: kindPNG, orientation: 1}
 	interlaced := false
@@ -143,7 +143,7 @@ func inspectPNG(file []byte) (h header, ok bool) {
 			switch {
 			case body[8] == 16:
 				each = 8
-			case body[9] == 0, body[9] == 3: // grey or with a palette; grey with a transparent tone takes 4
+			case body[9] == 0, body[9] == 3: // grey or palette; grey with a transparent tone takes 4 bytes
 				each = 1
 			}
 			h.memory = each
@@ -166,7 +166,7 @@ func inspectPNG(file []byte) (h header, ok bool) {
 	return h, false
 }
 
-// inspectWebP walks the chunks (RFC 9649). The size is that of the picture, not of the canvas it may claim.
+// inspectWebP parses the chunks (RFC 9649). It returns the size of the image, not the size of the canvas in the header.
 func inspectWebP(file []byte) (h header, moves, ok bool) {
 	h = header{kind: kindWebP, orientation: 1}
 	alpha := false
@@ -213,8 +213,8 @@ func inspectWebP(file []byte) (h header, moves, ok bool) {
 	return h, false, ok
 }
 
-// orientation finds how a camera was held in EXIF data: 1, upright, unless there is a valid entry that says
-// otherwise (tag 0x0112 of the first directory; CIPA DC-008).
+// orientation returns the orientation in EXIF data (tag 0x0112 of the first directory; CIPA DC-008), or 1, upright, if there
+// is no valid one.
 func orientation(tiff []byte) int {
 	if len(tiff) < 8 {
 		return 1

@@ -7,9 +7,9 @@ import (
 	"image"
 )
 
-// Available reports whether this program can make WebP: it can't if it was built without cgo.
+// Available reports whether this program can encode WebP. That requires cgo.
 const Available = false
 
 func encodeWebP(*image.RGBA) ([]byte, error) {
-	return nil, errors.New("this program was built without cgo and can't make WebP")
+	return nil, errors.New("cannot encode WebP: this program was built without cgo")
 }

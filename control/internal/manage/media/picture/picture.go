@@ -1,12 +1,10 @@
-// Package picture turns an image that somebody sent into one that is safe and small enough to show to everybody:
-// at most 1200 by 630 pixels, WebP at quality 80, or GIF if it was one, made anew from pixels alone. Nothing of
-// the file that came survives but what can be seen: no EXIF, no profile, no comment, no second file behind the
-// first.
+// Package picture converts uploaded images to safe, small ones: WebP with quality 80, or GIF for GIFs, of at most 1200 by 630
+// pixels. The result is encoded from pixels alone, so no EXIF data, colour profile, comment or appended file survives.
 //
-// It promises that what a file says of itself is checked before memory is taken for it: the kind by content, the
-// pixels, the frames, and what decoding would take. The kinds are JPEG, PNG, WebP that doesn't move, and GIF.
-// Decoding takes up to MaxMemory besides some 80 MiB for scaling and encoding; callers see to it that there is
-// one at a time. Colours are taken to be sRGB, whatever profile a file carries.
+// Input can be JPEG, PNG, still WebP, and GIF. The format is detected by content. Before memory is allocated, the headers
+// are checked for pixels, frames and the memory that decoding takes. Decoding takes up to MaxMemory, and scaling and
+// encoding about 80 MiB more, so callers must convert one image at a time. Colours are treated as sRGB, whatever the
+// embedded profile.
 package picture
 
 import (
@@ -25,39 +23,39 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
-// The limits of what is taken and made.
+// The limits of input and output.
 const (
-	MaxWidth  = 1200       // of what is made, pixels
-	MaxHeight = 630        // of what is made, pixels
-	MaxPixels = 50_000_000 // of what is taken
-	MaxFrames = 500        // of what is taken
-	MaxMemory = 200 << 20  // bytes that decoding may take
+	MaxWidth  = 1200       // of the output, pixels
+	MaxHeight = 630        // of the output, pixels
+	MaxPixels = 50_000_000 // of the input
+	MaxFrames = 500        // of the input
+	MaxMemory = 200 << 20  // for decoding, in bytes
 
 	maxSide = 65_535
 	quality = 80
 )
 
-// The extensions of what is made, which also tell the format.
+// The output formats, as file extensions.
 const (
 	WebP = "webp"
 	GIF  = "gif"
 )
 
-// Picture is an image that was made here.
+// Picture is a converted image.
 type Picture struct {
 	Bytes         []byte
 	Ext           string // WebP or GIF
 	Width, Height int
 }
 
-// Convert makes a Picture of a file. What is wrong with the file is a problem.Invalid about the field "file".
+// Convert converts a file. If the file is unusable, the error is a problem.Invalid about the field "file".
 func Convert(ctx context.Context, file []byte) (p Picture, err error) {
 	h, err := inspect(file)
 	if err != nil {
 		return Picture{}, err
 	}
 	if h.memory > 16<<20 {
-		// Garbage of this size would otherwise stay until the heap has doubled.
+		// Otherwise garbage of this size stays until the heap has doubled.
 		defer debug.FreeOSMemory()
 	}
 	if h.kind == kindGIF {
@@ -69,9 +67,9 @@ func Convert(ctx context.Context, file []byte) (p Picture, err error) {
 	}
 	b := src.Bounds()
 	if b.Dx() != h.width || b.Dy() != h.height {
-		return Picture{}, broken(errors.New("its parts differ in size"))
+		return Picture{}, broken(errors.New("its header and pixels differ in size"))
 	}
-	// The limits are those of the picture as it is looked at.
+	// The limits apply to the image after its rotation.
 	most := image.Pt(MaxWidth, MaxHeight)
 	if h.orientation >= 5 {
 		most = image.Pt(MaxHeight, MaxWidth)
@@ -109,8 +107,8 @@ func decode(kind kind, file []byte) (image.Image, error) {
 	panic("BUG: a kind without a decoder")
 }
 
-// widen stretches planes from the range of television, 16 to 235 and 16 to 240, in which WebP has them (RFC 6386,
-// section 9.2), to the whole range, in which Go takes them to be.
+// widen scales planes from the limited range of WebP, 16 to 235 and 16 to 240 (RFC 6386, section 9.2), to the full range that
+// image.YCbCr has.
 func widen(m *image.YCbCr) {
 	var luma, chroma [256]byte
 	for v := range 256 {
@@ -132,10 +130,10 @@ func clamp(v float64) byte { return byte(math.Round(max(0, min(255, v)))) }
 func refused(format string, args ...any) error { return problem.OfField("file", format, args...) }
 
 func broken(err error) error {
-	return refused("is damaged or not an image that can be read: %s", err)
+	return refused("is damaged or not a readable image: %s", err)
 }
 
-// straighten divides the colours of an image by their opacity, which is how WebP wants them. The image is changed.
+// straighten divides the colours of an image by their opacity in place, because WebP needs non-premultiplied colours.
 func straighten(m *image.RGBA) *image.RGBA {
 	for i := 0; i+3 < len(m.Pix); i += 4 {
 		if a := uint32(m.Pix[i+3]); a != 0 && a != 0xff {

@@ -7,13 +7,13 @@ import (
 	scaler "golang.org/x/image/draw"
 )
 
-// The scalers: the first looks best, the second is quick enough for hundreds of frames.
+// The scalers: best for single images, and quick for GIFs of hundreds of frames.
 var (
 	best  scaler.Scaler = scaler.CatmullRom
 	quick scaler.Scaler = scaler.ApproxBiLinear
 )
 
-// fit is the size, of the same shape, that is nowhere larger than most and not larger than it was.
+// fit returns the largest size with the same aspect ratio that is within most and not larger than size.
 func fit(size, most image.Point) image.Point {
 	w, h := size.X, size.Y
 	if w <= most.X && h <= most.Y {
@@ -25,8 +25,8 @@ func fit(size, most image.Point) image.Point {
 	return image.Pt(max(1, int((int64(w)*int64(most.Y)+int64(h)/2)/int64(h))), most.Y)
 }
 
-// scale makes a copy of an image in another size, with its corner at 0, 0. What is to become much smaller is
-// averaged first: the good scaler takes 32 bytes for each pixel between its two passes.
+// scale returns a copy of an image in another size, with its corner at 0, 0. It averages pixels first if the image becomes
+// much smaller, because the best scaler takes 32 bytes per pixel between its two passes.
 func scale(src image.Image, size image.Point, with scaler.Scaler) *image.RGBA {
 	b := src.Bounds()
 	if kx, ky := b.Dx()/size.X, b.Dy()/size.Y; kx > 1 || ky > 1 {
@@ -42,7 +42,7 @@ func scale(src image.Image, size image.Point, with scaler.Scaler) *image.RGBA {
 	return out
 }
 
-// average makes each pixel the mean of those that it stands for. It reads a few rows at a time.
+// average shrinks an image. Each pixel becomes the mean of the pixels that it replaces. It reads a few rows at a time.
 func average(src image.Image, size image.Point) *image.RGBA {
 	b := src.Bounds()
 	w, h := b.Dx(), b.Dy()
@@ -72,7 +72,7 @@ func average(src image.Image, size image.Point) *image.RGBA {
 	return out
 }
 
-// chunk4 goes through pixels.
+// chunk4 iterates over pixels.
 func chunk4(pix []byte) func(func(int, [4]byte) bool) {
 	return func(yield func(int, [4]byte) bool) {
 		for i := 0; i+4 <= len(pix); i += 4 {
@@ -83,7 +83,7 @@ func chunk4(pix []byte) func(func(int, [4]byte) bool) {
 	}
 }
 
-// orient turns and mirrors an image so that it stands upright; how is numbered as in EXIF.
+// orient rotates and mirrors an image so that it is upright. how is the orientation in EXIF.
 func orient(m *image.RGBA, how int) *image.RGBA {
 	if how <= 1 {
 		return m

@@ -8,8 +8,8 @@ import (
 	"github.com/chai2010/webp"
 )
 
-// Available reports whether this program can make WebP: it can't if it was built without cgo.
+// Available reports whether this program can encode WebP. That requires cgo.
 const Available = true
 
-// encodeWebP encodes an image whose colours are not multiplied by their opacity, whatever its type says.
+// encodeWebP encodes an image. Its colours must not be premultiplied, although the type image.RGBA says so.
 func encodeWebP(m *image.RGBA) ([]byte, error) { return webp.EncodeRGBA(m, quality) }
