@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	subscriptionsFor = time.Second      // how long what webhooks want is remembered
-	noteTime         = 30 * time.Second // for all of one call
+	subscriptionsFor = time.Second      // how long subscriptions are cached
+	noteTime         = 30 * time.Second // timeout of one call
 	noteBatch        = 2000             // clicks in one transaction
 )
 
-// clicks is what Note keeps between calls.
+// clicks is the state of Note between calls.
 type clicks struct {
 	mu     sync.Mutex
 	subs   []store.Subscription // to click events
-	readAt time.Time            // zero: not known
+	readAt time.Time            // zero: no cache
 }
 
-// forget makes the next call ask what webhooks want.
+// forget makes the next call read the subscriptions again.
 func (c *clicks) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.readAt = time.Time{}
 }
 
-// Note writes down url.clicked and routing.rule_matched for the webhooks that want them; clicks that are noted again
-// change nothing. After an error some may be noted: the caller notes all of them again. What is beyond the backlog that
-// one webhook may have is dropped and counted. A change of a webhook on another replica counts after a second.
+// Note stores deliveries of url.clicked and routing.rule_matched for the subscribed webhooks. It is idempotent: after an
+// error, which may come after a part of the clicks, the caller passes all of them again. Events beyond a webhook's maximum
+// backlog are dropped and counted. Changes of a webhook on another replica take effect within a second.
 func (s *Service) Note(ctx context.Context, rows []analytics.Row) error {
 	ctx, cancel := context.WithTimeout(ctx, noteTime)
 	defer cancel()
@@ -63,7 +63,7 @@ func (s *Service) dropped(why string, n int) {
 	s.cfg.Logger.Warn("click events for webhooks were dropped", "reason", why, "count", n)
 }
 
-// clickSubscriptions are those to click events.
+// clickSubscriptions returns the subscriptions to click events.
 func (s *Service) clickSubscriptions(ctx context.Context) ([]store.Subscription, error) {
 	c := &s.clicks
 	c.mu.Lock()
@@ -83,7 +83,7 @@ func (s *Service) clickSubscriptions(ctx context.Context) ([]store.Subscription,
 	return c.subs, nil
 }
 
-// wants reports whether a click is something that a webhook wants to hear of under an event's name.
+// wants reports whether a subscription includes a click as the given event.
 func wants(sub store.Subscription, r *analytics.Row, event string) bool {
 	return (sub.EveryLink || sub.UserNum == r.Owner) && slices.Contains(sub.Events, event) && (event != RuleMatched || !r.Rule.IsZero())
 }
@@ -114,7 +114,7 @@ func (s *Service) noteClicks(ctx context.Context, interested []store.Subscriptio
 		return tx.InsertDeliveries(ctx, list)
 	})
 	if err != nil {
-		return fmt.Errorf("note click events: %w", err)
+		return fmt.Errorf("store click events: %w", err)
 	}
 	if lost > 0 {
 		s.dropped("a webhook has too much that is still to be sent", lost)
@@ -122,7 +122,7 @@ func (s *Service) noteClicks(ctx context.Context, interested []store.Subscriptio
 	return nil
 }
 
-// lookup is what clicks refer to, as it is now; what was deleted since is missing.
+// lookup has the current state of the links, rules and variants of clicks, without deleted ones.
 type lookup struct {
 	urls     map[uint64]store.Link
 	rules    map[string]store.Rule
@@ -148,12 +148,12 @@ func (s *Service) lookUp(ctx context.Context, rows []analytics.Row) (l lookup, e
 		return l, fmt.Errorf("find matched rules: %w", err)
 	}
 	if l.variants, err = s.store.VariantsByID(ctx, distinct(variants)); err != nil {
-		return l, fmt.Errorf("find drawn variants: %w", err)
+		return l, fmt.Errorf("find chosen variants: %w", err)
 	}
 	return l, nil
 }
 
-// clickDeliveries makes the deliveries of clicks; the click of a link that is gone makes none.
+// clickDeliveries returns the deliveries of clicks. Clicks of deleted links have none.
 func clickDeliveries(subs []store.Subscription, rows []analytics.Row, known lookup) ([]store.Delivery, error) {
 	var list []store.Delivery
 	for i := range rows {
@@ -189,7 +189,7 @@ func clickDeliveries(subs []store.Subscription, rows []analytics.Row, known look
 	return list, nil
 }
 
-// withinBacklog leaves out what was delivered before, and what is more than its webhook may have waiting.
+// withinBacklog removes deliveries that exist already, and those beyond the maximum backlog of their webhook.
 func (s *Service) withinBacklog(ctx context.Context, tx *store.Tx, list []store.Delivery) (kept []store.Delivery, lost int, err error) {
 	ids := make([]string, len(list))
 	for i := range list {
@@ -221,8 +221,8 @@ func (s *Service) withinBacklog(ctx context.Context, tx *store.Tx, list []store.
 	return kept, lost, nil
 }
 
-// clicked also tells where the click led, by the link, its rules and its variants as they are now: a click itself keeps
-// only their ids.
+// clicked returns the payload of a click. The destination comes from the present link, rule or variant, because a click
+// stores only their ids.
 func (l *lookup) clicked(u *store.Link, r *analytics.Row) LinkClicked {
 	variant := l.variants[analytics.IDString(r.Variant)]
 	to := u.OriginalURL

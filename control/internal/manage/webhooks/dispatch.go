@@ -15,7 +15,7 @@ import (
 const (
 	poll        = 200 * time.Millisecond
 	leaseMargin = 30 * time.Second // between the end of the longest attempt and the end of its lease
-	grace       = 4 * time.Second  // for attempts under way when the service stops
+	grace       = 4 * time.Second  // for attempts in flight when the service stops
 	keepFor     = 30 * 24 * time.Hour
 	pruneEvery  = time.Hour
 	pruneBatch  = 1000
@@ -24,32 +24,32 @@ const (
 // backoff is how long to wait after each failed attempt; after one more than these, the delivery is given up.
 var backoff = []time.Duration{5 * time.Second, 25 * time.Second, 125 * time.Second}
 
-// outcome is an attempt that has ended and a delivery that waits to hear of it.
+// outcome is a finished attempt of a delivery.
 type outcome struct {
 	target   target
 	delivery store.Delivery
 	result
 }
 
-// dispatch is the state of one Run. One goroutine owns it, which alone talks to the store: it writes down what
-// attempts came to and claims what is due in the same transaction, so a busy receiver costs one commit for many.
+// dispatch is the state of one Run. Its single goroutine is the only one that accesses the store. It records results and
+// claims due deliveries in one transaction, so many deliveries to a busy receiver need one commit.
 type dispatch struct {
 	*Service
-	ctx     context.Context // of attempts
-	results chan outcome    // has room for all that are under way
-	pending []outcome       // ended, but not written down yet
-	busy    shares          // attempts under way
+	ctx     context.Context // for attempts
+	results chan outcome    // has capacity for all attempts in flight
+	pending []outcome       // finished, but not recorded yet
+	busy    shares          // attempts in flight
 	failing bool            // the last turn failed
 }
 
-// Run sends what is due until ctx ends, then waits a little for attempts under way. Several processes may run on one
-// database.
+// Run sends due deliveries until ctx ends, and then waits up to grace for attempts in flight. Several processes may run on
+// the same database.
 func (s *Service) Run(ctx context.Context) error {
 	attempts, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	d := &dispatch{Service: s, ctx: attempts, results: make(chan outcome, inAll), busy: newShares()}
 	if err := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ReleaseDeliveries(ctx, s.now()) }); err != nil && ctx.Err() == nil {
-		d.fail(fmt.Errorf("release deliveries: %w", err)) // they come back when their leases end
+		d.fail(fmt.Errorf("release deliveries: %w", err)) // other replicas get them when the leases expire
 	}
 	tick, prune := time.NewTimer(0), time.NewTimer(0)
 	defer tick.Stop()
@@ -80,16 +80,16 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// fail notes trouble with the store, in the log only when it begins.
+// fail counts an error of the store, and logs the first of several.
 func (d *dispatch) fail(err error) {
 	d.metrics.errors.Inc()
 	if !d.failing {
-		d.cfg.Logger.Warn("webhook deliveries are held up", "error", err.Error())
+		d.cfg.Logger.Warn("webhook deliveries delayed", "error", err.Error())
 	}
 	d.failing = true
 }
 
-// collect takes what else has ended.
+// collect receives all finished attempts.
 func (d *dispatch) collect() {
 	for {
 		select {
@@ -101,7 +101,7 @@ func (d *dispatch) collect() {
 	}
 }
 
-// ended frees the slot of an attempt. Nothing begins in it before its outcome is written down: that is one transaction.
+// ended frees the slot of an attempt. The slot is used again only after the result is recorded, in the same transaction.
 func (d *dispatch) ended(o outcome) {
 	d.pending = append(d.pending, o)
 	d.busy.leave(o.target, 1)
@@ -113,7 +113,7 @@ type claim struct {
 	delivery store.Delivery
 }
 
-// turn writes down what has ended and starts what is due.
+// turn records finished attempts and starts due ones.
 func (d *dispatch) turn(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -126,7 +126,7 @@ func (d *dispatch) turn(ctx context.Context) error {
 	if len(d.pending) == 0 && len(due) == 0 {
 		return nil
 	}
-	// Who comes first, when there are more than can be served, is left to chance.
+	// If there are more webhooks than slots, a random order is fair.
 	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
 	var claims []claim
 	err = d.store.Tx(ctx, func(tx *store.Tx) (err error) {
@@ -153,8 +153,8 @@ func (d *dispatch) turn(ctx context.Context) error {
 	return nil
 }
 
-// claim takes deliveries of the webhooks as far as there are slots for them. It returns all that it has counted in busy,
-// also with an error.
+// claim claims deliveries of the webhooks while there are slots. It returns all deliveries counted in busy, also with an
+// error.
 func (d *dispatch) claim(ctx context.Context, tx *store.Tx, due []store.DueWebhook, now int64) (claims []claim, err error) {
 	lease, until := store.NewID(), now+(d.cfg.Timeout+leaseMargin).Milliseconds()
 	for _, one := range due {
@@ -176,7 +176,7 @@ func (d *dispatch) claim(ctx context.Context, tx *store.Tx, due []store.DueWebho
 		}
 		w, err := tx.WebhookByID(ctx, one.ID)
 		if err != nil {
-			return claims, fmt.Errorf("read a webhook: %w", err)
+			return claims, fmt.Errorf("read webhook: %w", err)
 		}
 		for i := len(claims) - len(list); i < len(claims); i++ {
 			claims[i].webhook = w
@@ -185,8 +185,8 @@ func (d *dispatch) claim(ctx context.Context, tx *store.Tx, due []store.DueWebho
 	return claims, nil
 }
 
-// record writes attempts down: log, figures, and what becomes of the delivery. Webhooks are locked first and in
-// order, as their deletion does, so that nobody can deadlock.
+// record stores the results of attempts: log, figures and the state of the delivery. It locks webhooks first and in order, as
+// their deletion does, to prevent deadlocks.
 func (s *Service) record(ctx context.Context, tx *store.Tx, list []outcome) error {
 	sums := map[string]store.Attempts{}
 	for _, o := range list {
@@ -208,7 +208,7 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, list []outcome) erro
 	for _, id := range slices.Sorted(maps.Keys(sums)) {
 		there, err := tx.NoteAttempts(ctx, id, sums[id])
 		if err != nil {
-			return fmt.Errorf("note webhook attempts: %w", err)
+			return fmt.Errorf("record webhook attempts: %w", err)
 		}
 		gone[id] = !there
 	}
@@ -218,17 +218,17 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, list []outcome) erro
 		}
 		if !o.aborted {
 			if err := tx.InsertWebhookLog(ctx, &o.log); err != nil {
-				return fmt.Errorf("log a webhook attempt: %w", err)
+				return fmt.Errorf("log webhook attempt: %w", err)
 			}
 		}
 		if err := s.settle(ctx, tx, o); err != nil {
-			return fmt.Errorf("settle a webhook delivery: %w", err)
+			return fmt.Errorf("settle webhook delivery: %w", err)
 		}
 	}
 	return nil
 }
 
-// settle says what becomes of a delivery after an attempt.
+// settle decides whether a delivery is finished after an attempt, or when it is due again.
 func (s *Service) settle(ctx context.Context, tx *store.Tx, o outcome) error {
 	d, made := o.delivery, o.delivery.Attempts+1
 	switch {
@@ -246,8 +246,8 @@ func jitter(d time.Duration) time.Duration {
 	return d + time.Duration((rand.Float64()*0.4-0.2)*float64(d))
 }
 
-// stop waits for attempts under way, cuts off those that take too long, and writes down what they came to. What was
-// cut off is due again at once, wherever it is claimed next.
+// stop waits for attempts in flight, cancels those that take too long, and records the results. Canceled deliveries are due
+// again immediately.
 func (d *dispatch) stop(ctx context.Context, cancel context.CancelFunc) {
 	cut := time.AfterFunc(grace, cancel)
 	defer cut.Stop()
@@ -265,7 +265,7 @@ func (d *dispatch) stop(ctx context.Context, cancel context.CancelFunc) {
 	d.client.Close()
 }
 
-// prune forgets what is too old and says when to come back. It is done in small parts, so that nothing waits long.
+// prune deletes a batch of old logs and returns the time until the next call. Small batches keep transactions short.
 func (d *dispatch) prune(ctx context.Context) time.Duration {
 	var logs, given int64
 	err := d.store.Tx(ctx, func(tx *store.Tx) (err error) {

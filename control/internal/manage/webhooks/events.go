@@ -25,24 +25,24 @@ const (
 	RuleMatched = "routing.rule_matched"
 )
 
-// tested is the event of a test, which nobody subscribes to.
+// tested is the event of a test. It cannot be subscribed to.
 const tested = "webhook.test"
 
 // Names lists all events that webhooks can subscribe to.
 var Names = []string{URLCreated, URLUpdated, URLDeleted, URLClicked, RuleCreated, RuleUpdated, RuleDeleted, RuleMatched}
 
-// Event is something that happened to a link.
+// Event is a change of a link or of one of its rules.
 type Event struct {
 	Name    string // one of Names
 	OwnerID string // the link's owner
-	Data    any    // becomes JSON
-	// Otherwise is what a webhook is told that wants its name but not Name: another side of the same action. A webhook
-	// that wants both gets one.
+	Data    any    // payload, encoded as JSON
+	// Otherwise is another event for the same action. Webhooks that subscribe to it, but not to Name, get it. A webhook that
+	// subscribes to both gets one delivery.
 	Otherwise *Event
 }
 
-// Emit writes down events for the webhooks that want them: active ones of the link's owner, and those of ADMINs that
-// see all links. It belongs in the transaction of the change, before its audit entry.
+// Emit stores deliveries of events to the subscribed webhooks: active webhooks of the link's owner, and webhooks of ADMINs with
+// the scope "all". Call it in the transaction of the change, before its audit entry.
 func Emit(ctx context.Context, tx *store.Tx, events ...Event) error {
 	var owners []string
 	for _, e := range events {
@@ -80,13 +80,13 @@ func Emit(ctx context.Context, tx *store.Tx, events ...Event) error {
 		}
 	}
 	if err := tx.InsertDeliveries(ctx, list); err != nil {
-		return fmt.Errorf("note webhook deliveries: %w", err)
+		return fmt.Errorf("store webhook deliveries: %w", err)
 	}
 	return nil
 }
 
-// delivery is due at once. Its id follows from webhook and event, so an event that is noted again, because nobody
-// knows whether it was, gets the same one.
+// delivery returns a delivery that is due immediately. Its id is derived from webhook and event, so storing an event twice,
+// after an unknown outcome, has no effect.
 func delivery(webhookID, eventID, event, body string, now int64) store.Delivery {
 	space, err := uuid.Parse(webhookID)
 	if err != nil {
@@ -97,8 +97,8 @@ func delivery(webhookID, eventID, event, body string, now int64) store.Delivery 
 	}
 }
 
-// envelope is the body of a delivery: compact, and with <, > and & as they are, so that a receiver who writes it
-// anew is likely to get the same bytes.
+// envelope returns the body of a delivery. It is compact and does not escape <, > and &, so receivers that encode the JSON
+// again probably get the same bytes.
 func envelope(event string, at int64, data any) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

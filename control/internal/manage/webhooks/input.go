@@ -18,32 +18,32 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Bounds of what a webhook and a user may have.
+// Limits of webhooks.
 const (
-	maxWebhooks    = 100  // of one user
+	maxWebhooks    = 100  // per user
 	maxName        = 100  // characters
 	maxSecret      = 255  // characters
-	maxHeaders     = 20   // custom ones
-	maxHeaderBytes = 4096 // of all names and values
+	maxHeaders     = 20   // custom headers
+	maxHeaderBytes = 4096 // of all header names and values
 )
 
-// Input is what a caller says about a webhook; a nil field is not spoken of.
+// Input is the input of Create and Update. A nil field is not given.
 type Input struct {
 	Name, URL *string
-	Secret    *string // "" means none: deliveries are not signed; a new webhook gets one all the same
+	Secret    *string // "" removes it, so deliveries are not signed; a new webhook gets a generated one
 	Events    *[]string
 	Headers   *map[string]string
-	Scope     *string // ScopeOwn or ScopeAll; the latter is for ADMINs
+	Scope     *string // ScopeOwn or ScopeAll; ScopeAll requires an ADMIN
 	Active    *bool
 }
 
-// What a webhook hears of: its owner's links, or everybody's.
+// The scopes of a webhook: the links of its owner, or all links.
 const (
 	ScopeOwn = "own"
 	ScopeAll = "all"
 )
 
-// Scope is one of the two.
+// Scope returns ScopeOwn or ScopeAll.
 func (w *Webhook) Scope() string {
 	if w.EveryLink {
 		return ScopeAll
@@ -51,7 +51,7 @@ func (w *Webhook) Scope() string {
 	return ScopeOwn
 }
 
-// required notes what a new webhook must have.
+// required reports the missing fields of a new webhook.
 func (in *Input) required(v *problem.Fields) {
 	for _, f := range []struct {
 		name  string
@@ -63,7 +63,7 @@ func (in *Input) required(v *problem.Fields) {
 	}
 }
 
-// apply checks what the input speaks of and writes it to w, all but the secret.
+// apply validates the given fields and writes them to w, except for the secret.
 func (s *Service) apply(ctx context.Context, in *Input, w *Webhook, v *problem.Fields) {
 	if in.Name != nil {
 		w.Name = strings.TrimSpace(*in.Name)
@@ -96,7 +96,7 @@ func (s *Service) apply(ctx context.Context, in *Input, w *Webhook, v *problem.F
 	}
 }
 
-// checked copies what apply wrote to a draft, all but the headers.
+// checked copies the fields that apply has validated in a draft, except for the headers.
 func (in *Input) checked(draft, to *Webhook) {
 	if in.Name != nil {
 		to.Name = draft.Name
@@ -117,14 +117,14 @@ func (in *Input) checked(draft, to *Webhook) {
 
 func mayHave(w *Webhook, owner store.User) error {
 	if w.EveryLink && owner.Role != "ADMIN" {
-		return problem.New(problem.Forbidden, "Only an ADMIN's webhook can have the scope \"all\".")
+		return problem.New(problem.Forbidden, "The scope \"all\" requires an administrator.")
 	}
 	return nil
 }
 
 func checkEvents(list []string, v *problem.Fields) []string {
 	if len(list) == 0 {
-		v.Add("events", "must hold at least one event")
+		v.Add("events", "must contain at least one event")
 	}
 	var out []string
 	for i, name := range list {
@@ -138,7 +138,7 @@ func checkEvents(list []string, v *problem.Fields) []string {
 	return out
 }
 
-// ours are the headers that a webhook can't set: those of the delivery, and those that belong to the connection.
+// ours lists the headers that a webhook cannot set: those of deliveries and of the connection.
 var ours = []string{
 	"host", "connection", "transfer-encoding", "keep-alive", "te", "trailer", "upgrade", "expect", "user-agent", "accept-encoding",
 	"proxy-", "content-", "x-webhook-", "webhook-", "http2-settings", "cookie",
@@ -146,7 +146,7 @@ var ours = []string{
 
 func checkHeaders(h map[string]string, v *problem.Fields) {
 	if len(h) > maxHeaders {
-		v.Add("headers", "must hold at most %d headers", maxHeaders)
+		v.Add("headers", "must have at most %d headers", maxHeaders)
 	}
 	size := 0
 	seen := map[string]bool{}
@@ -159,22 +159,22 @@ func checkHeaders(h map[string]string, v *problem.Fields) {
 		case slices.ContainsFunc(ours, func(o string) bool { return lower == o || strings.HasSuffix(o, "-") && strings.HasPrefix(lower, o) }):
 			v.Add(field, "cannot be set")
 		case seen[lower]:
-			v.Add(field, "is there twice")
+			v.Add(field, "is given twice")
 		case !httpguts.ValidHeaderFieldValue(h[name]):
 			v.Add(field, "must not contain control characters")
 		}
 		seen[lower] = true
 	}
 	if size > maxHeaderBytes {
-		v.Add("headers", "must be at most %d bytes long in all", maxHeaderBytes)
+		v.Add("headers", "must be at most %d bytes long together", maxHeaderBytes)
 	}
 }
 
-// HeaderMask stands for the value of a custom header wherever one is read. As the value of a header in a change it keeps
-// what is there, so a client can send back what it has read.
+// HeaderMask replaces the values of custom headers in responses. In a change, a header with this value keeps its present
+// value, so a client can send back what it has read.
 const HeaderMask = "***"
 
-// Masked is a webhook's custom headers without their values, which may be credentials.
+// Masked returns the custom headers with HeaderMask as values, which may be credentials.
 func (w *Webhook) Masked() map[string]string {
 	out := make(map[string]string, len(w.Headers))
 	for name := range w.Headers {
@@ -183,7 +183,7 @@ func (w *Webhook) Masked() map[string]string {
 	return out
 }
 
-// applyHeaders puts headers in place of those that w has.
+// applyHeaders replaces the headers of w.
 func (s *Service) applyHeaders(in map[string]string, w *Webhook, v *problem.Fields) {
 	kept := make(map[string]string, len(w.Headers))
 	for name, value := range w.Headers {
@@ -195,7 +195,7 @@ func (s *Service) applyHeaders(in map[string]string, w *Webhook, v *problem.Fiel
 		if value == HeaderMask {
 			var ok bool
 			if value, ok = kept[strings.ToLower(name)]; !ok {
-				v.Add("headers."+name, "needs a value: %s stands for one that is kept, and there is none", HeaderMask)
+				v.Add("headers."+name, "needs a value, because there is no present value that %s could keep", HeaderMask)
 			}
 		}
 		out[name] = value
@@ -204,10 +204,10 @@ func (s *Service) applyHeaders(in map[string]string, w *Webhook, v *problem.Fiel
 	w.Headers, w.Webhook.Headers = out, s.sealHeaders(w.ID, out)
 }
 
-// newSecret makes 32 random bytes in the form of the Standard Webhooks convention.
+// newSecret returns 32 random bytes in the format of the Standard Webhooks specification.
 func newSecret() string {
 	var b [32]byte
-	rand.Read(b[:]) // never fails: it ends the process rather than return less
+	rand.Read(b[:]) // never fails
 	return secretPrefix + base64.StdEncoding.EncodeToString(b[:])
 }
 
@@ -216,7 +216,7 @@ const secretPrefix = "whsec_"
 func secretPlace(id string) string  { return "webhooks|secret|" + id }
 func headersPlace(id string) string { return "webhooks|headers|" + id }
 
-// sealHeaders is "" for no headers. Their values may be credentials.
+// sealHeaders encrypts headers, whose values may be credentials. It returns "" for no headers.
 func (s *Service) sealHeaders(id string, h map[string]string) string {
 	if len(h) == 0 {
 		return ""
@@ -228,7 +228,7 @@ func (s *Service) sealHeaders(id string, h map[string]string) string {
 	return s.box.Seal(headersPlace(id), string(text))
 }
 
-// opened reads the headers of a stored webhook.
+// opened decrypts the headers of a stored webhook.
 func (s *Service) opened(row store.Webhook) (Webhook, error) {
 	w := Webhook{Webhook: row, Headers: map[string]string{}, HasSecret: row.Secret != ""}
 	if row.Headers == "" {
@@ -239,12 +239,12 @@ func (s *Service) opened(row store.Webhook) (Webhook, error) {
 		err = json.Unmarshal([]byte(text), &w.Headers)
 	}
 	if err != nil {
-		return w, fmt.Errorf("open the headers of webhook %s: %w", row.ID, err)
+		return w, fmt.Errorf("decrypt headers of webhook %s: %w", row.ID, err)
 	}
 	return w, nil
 }
 
-// logged is what the audit log keeps of a webhook: no secret, and of headers only the names.
+// logged returns the fields of a webhook for the audit log: no secret, and only the names of headers.
 func logged(w *Webhook) map[string]any {
 	return map[string]any{"name": w.Name, "url": w.URL, "events": w.Events, "isActive": w.Active, "scope": w.Scope(), "hasSecret": w.HasSecret, "headers": names(w.Headers)}
 }
@@ -253,7 +253,7 @@ func names(h map[string]string) []string {
 	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(h))))
 }
 
-// changed leaves on both sides only what differs, besides the headers.
+// changed removes the equal fields from both sides, except for the headers.
 func changed(before, after map[string]any) (was, is map[string]any) {
 	was, is = map[string]any{}, map[string]any{}
 	for name, v := range after {

@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Logs reads a page of a webhook's attempts, newest first, and how many there are in all.
+// Logs returns a page of a webhook's attempts, newest first, and the total number.
 func (s *Service) Logs(ctx context.Context, p auth.Principal, id string, limit, offset int) ([]store.WebhookLog, int, error) {
 	if _, err := s.Get(ctx, p, id); err != nil {
 		return nil, 0, err
@@ -24,8 +24,8 @@ func (s *Service) Logs(ctx context.Context, p auth.Principal, id string, limit, 
 	return list, total, nil
 }
 
-// Test sends webhook.test now, also to an inactive webhook, and returns the attempt, which is logged. A receiver that
-// fails is no error. It takes up to Timeout.
+// Test sends webhook.test immediately, also to an inactive webhook, logs the attempt and returns it. A failure of the receiver
+// is not an error. It takes up to Timeout.
 func (s *Service) Test(ctx context.Context, p auth.Principal, id string) (store.WebhookLog, error) {
 	w, err := s.Get(ctx, p, id)
 	if err != nil {
@@ -38,9 +38,9 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string) (store.
 	return s.sendNow(ctx, &w.Webhook, message{uuid.NewString(), tested, body, 1})
 }
 
-// Retry sends the payload of a failed attempt again, now, to the webhook as it is now and with the same delivery id.
-// It returns the new attempt, which may have failed too. An attempt that succeeded is Invalid, and while the webhook's
-// owner is deactivated every one is a Conflict. It takes up to Timeout.
+// Retry sends the payload of a failed attempt again immediately, with the same delivery id, to the webhook's present address.
+// It returns the new attempt, which may fail too. For a successful attempt the error is Invalid, and for a webhook whose
+// owner is deactivated it is Conflict. It takes up to Timeout.
 func (s *Service) Retry(ctx context.Context, p auth.Principal, id, logID string) (store.WebhookLog, error) {
 	w, err := s.Get(ctx, p, id)
 	if err != nil {
@@ -51,16 +51,16 @@ func (s *Service) Retry(ctx context.Context, p auth.Principal, id, logID string)
 	case errors.Is(err, store.ErrNotFound):
 		return store.WebhookLog{}, problem.Missing("Webhook log")
 	case err != nil:
-		return store.WebhookLog{}, fmt.Errorf("read a webhook attempt: %w", err)
+		return store.WebhookLog{}, fmt.Errorf("read webhook attempt: %w", err)
 	case failed.Success:
-		return store.WebhookLog{}, problem.New(problem.Invalid, "This delivery has succeeded; only a failed one can be retried.")
+		return store.WebhookLog{}, problem.New(problem.Invalid, "This delivery has succeeded. Only failed deliveries can be repeated.")
 	}
 	owner, err := s.store.UserByID(ctx, w.UserID)
 	if err != nil {
-		return store.WebhookLog{}, fmt.Errorf("read the webhook's owner: %w", err)
+		return store.WebhookLog{}, fmt.Errorf("read owner of webhook: %w", err)
 	}
 	if !owner.Active {
-		return store.WebhookLog{}, problem.New(problem.Conflict, "The webhook's owner is deactivated; nothing is sent to it.")
+		return store.WebhookLog{}, problem.New(problem.Conflict, "The webhook's owner is deactivated, so nothing is sent.")
 	}
 	last, err := s.store.LastAttempt(ctx, failed.DeliveryID)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Service) Retry(ctx context.Context, p auth.Principal, id, logID string)
 	return s.sendNow(ctx, &w.Webhook, message{failed.DeliveryID, failed.Event, failed.Payload, last + 1})
 }
 
-// sendNow makes an attempt that somebody waits for. If they go away, it is finished and logged all the same.
+// sendNow makes one attempt and logs it, even if the caller disconnects.
 func (s *Service) sendNow(ctx context.Context, w *store.Webhook, m message) (store.WebhookLog, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout())
 	defer cancel()
@@ -81,20 +81,20 @@ func (s *Service) sendNow(ctx context.Context, w *store.Webhook, m message) (sto
 		}
 		there, err := tx.NoteAttempts(ctx, w.ID, sum)
 		if err != nil {
-			return fmt.Errorf("note a webhook attempt: %w", err)
+			return fmt.Errorf("record webhook attempt: %w", err)
 		}
 		if !there {
 			return problem.Missing("Webhook")
 		}
 		if err := tx.InsertWebhookLog(ctx, &r.log); err != nil {
-			return fmt.Errorf("log a webhook attempt: %w", err)
+			return fmt.Errorf("log webhook attempt: %w", err)
 		}
 		if !r.log.Success {
 			return nil
 		}
-		// The next automatic attempt, if one was waiting, is not needed any more.
+		// A pending automatic attempt is no longer needed.
 		if err := tx.FinishDelivery(ctx, m.delivery, ""); err != nil {
-			return fmt.Errorf("finish a webhook delivery: %w", err)
+			return fmt.Errorf("finish webhook delivery: %w", err)
 		}
 		return nil
 	})

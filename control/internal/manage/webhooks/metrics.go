@@ -14,8 +14,7 @@ var (
 	oldestDesc = prometheus.NewDesc("shortline_webhooks_queue_oldest_seconds", "How long the oldest of them has been waiting, 0 if there is none.", nil, nil)
 )
 
-// queue asks the store what is still to be sent when metrics are asked for. If the store does not answer, there are
-// no numbers.
+// queue reads the backlog from the store on each scrape. If the store fails, the metrics are missing.
 type queue struct {
 	store *store.Store
 	now   func() time.Time
@@ -47,26 +46,26 @@ type metrics struct {
 	lastTurn prometheus.Gauge
 }
 
-// newMetrics registers with r, unless that is nil.
+// newMetrics registers the metrics with r. A nil r registers nothing.
 func newMetrics(r prometheus.Registerer, q queue) (*metrics, error) {
 	m := &metrics{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "shortline_webhooks_attempts_total", Help: "Attempts to deliver an event, by how they ended (success, failure).",
+			Name: "shortline_webhooks_attempts_total", Help: "Delivery attempts by result (success, failure).",
 		}, []string{"outcome"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "shortline_webhooks_attempt_duration_seconds", Help: "How long attempts took.", Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+			Name: "shortline_webhooks_attempt_duration_seconds", Help: "Duration of delivery attempts.", Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_webhooks_in_flight", Help: "Attempts under way."}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "shortline_webhooks_in_flight", Help: "Delivery attempts in flight."}),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "shortline_webhooks_click_events_dropped_total", Help: "Click events that were not delivered for want of room.",
+			Name: "shortline_webhooks_click_events_dropped_total", Help: "Click events dropped because the backlog of their webhook was full.",
 		}),
-		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "shortline_webhooks_errors_total", Help: "Times that the store could not be read or written."}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "shortline_webhooks_errors_total", Help: "Failed reads and writes of the store."}),
 		lastTurn: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "shortline_webhooks_last_success_timestamp_seconds", Help: "When the store was last asked for what is due.",
+			Name: "shortline_webhooks_last_success_timestamp_seconds", Help: "Time of the last successful search for due deliveries, in Unix seconds.",
 		}),
 	}
 	for _, outcome := range []string{"success", "failure"} {
-		m.attempts.WithLabelValues(outcome) // so that the first failure is a rise
+		m.attempts.WithLabelValues(outcome) // so that rate() sees the first failure
 	}
 	if r == nil {
 		return m, nil

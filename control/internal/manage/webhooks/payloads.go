@@ -2,8 +2,8 @@ package webhooks
 
 import "github.com/shortline/shortline/control/internal/clicks/analytics"
 
-// These are the payloads of events: the member data of a delivery's body. The OpenAPI document is made from them. Some
-// facts stand under two names, for receivers that were written for other services.
+// These are the payloads of events: the field data in the body of a delivery. The OpenAPI document is generated from them.
+// Some values have two names, for receivers that were written for other services.
 
 // Change is a field before and after an action.
 type Change struct {
@@ -53,7 +53,7 @@ type RuleChanged struct {
 	Changes   map[string]Change `json:"changes,omitempty" doc:"What changed of the link with the same action, such as isSmartRouting; missing if nothing did."`
 }
 
-// LinkClicked is the payload of url.clicked. What is not known is null.
+// LinkClicked is the payload of url.clicked. Unknown values are null.
 type LinkClicked struct {
 	URLID       string              `json:"urlId" doc:"The link's id."`
 	VariantID   *string             `json:"variantId" doc:"The variant that was drawn."`
@@ -79,7 +79,7 @@ type Tested struct {
 	Name    string `json:"webhookName" doc:"Its name."`
 }
 
-// Payloads has the payload of every event by its name, for the document.
+// Payloads has an empty payload of every event, by the event's name, for the OpenAPI document.
 var Payloads = map[string]any{
 	URLCreated: LinkCreated{}, URLUpdated: LinkUpdated{}, URLDeleted: LinkDeleted{}, URLClicked: LinkClicked{},
 	RuleCreated: RuleChanged{}, RuleUpdated: RuleChanged{}, RuleDeleted: RuleChanged{}, RuleMatched: MatchedRule{}, tested: Tested{},

@@ -8,8 +8,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Reseal seals secrets and headers again that an older encryption key sealed, and returns of how many webhooks.
-// Deliveries may go on meanwhile.
+// Reseal encrypts the secrets and headers that use an older encryption key with the present one, and returns the number of
+// changed webhooks. Deliveries may run at the same time.
 func (s *Service) Reseal(ctx context.Context) (n int, err error) {
 	ids, err := s.store.WebhookIDs(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Service) Reseal(ctx context.Context) (n int, err error) {
 			return tx.UpdateWebhook(ctx, &w)
 		})
 		if err != nil {
-			return n, fmt.Errorf("reseal the secrets of webhook %s: %w", id, err)
+			return n, fmt.Errorf("reseal secrets of webhook %s: %w", id, err)
 		}
 	}
 	return n, nil

@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	maxAnswer     = 64 << 10         // bytes of an answer that are read
-	maxKept       = 1000             // characters of it that are kept
-	maxRetryAfter = 10 * time.Minute // the longest wait that a receiver can ask for
+	maxAnswer     = 64 << 10         // bytes read of a response
+	maxKept       = 1000             // characters logged of a response
+	maxRetryAfter = 10 * time.Minute // the longest Retry-After that is respected
 	userAgent     = "Shortline-Webhook/1"
 )
 
-// message is one thing to be sent once.
+// message is the content of one attempt.
 type message struct {
 	delivery string
 	event    string
@@ -36,15 +36,15 @@ type message struct {
 	attempt  int // 1, 2, …
 }
 
-// result is what became of it.
+// result is the result of one attempt.
 type result struct {
 	log        store.WebhookLog
 	again      bool          // a later attempt may succeed
-	retryAfter time.Duration // the receiver's wish, 0 if it had none
-	aborted    bool          // ctx ended: nothing is known of the receiver
+	retryAfter time.Duration // from the receiver; 0 if not given
+	aborted    bool          // ctx ended during the attempt
 }
 
-// send makes one attempt. It always returns a result that can be logged.
+// send makes one attempt. It always returns a result, with a complete log entry.
 func (s *Service) send(ctx context.Context, w *store.Webhook, m message) (r result) {
 	start := time.Now()
 	r.log = store.WebhookLog{
@@ -58,14 +58,14 @@ func (s *Service) send(ctx context.Context, w *store.Webhook, m message) (r resu
 		body, err = io.ReadAll(res.Body)
 		r.log.Response = excerpt(body)
 		if !timedOut(err) {
-			err = nil // the status is the answer; the rest of it need not be whole
+			err = nil // the status decides; the body may be incomplete
 		}
 	}
 	r.log.Duration = time.Since(start).Milliseconds()
 	switch {
 	case err != nil && ctx.Err() != nil:
 		r.aborted = true
-		r.log.Error = "The service was stopped during the attempt."
+		r.log.Error = "The service stopped during the attempt."
 	case err != nil:
 		r.log.Error, r.again = describe(err, s.cfg.Timeout), !errors.Is(err, errUnusable)
 	case res.StatusCode >= 200 && res.StatusCode < 300:
@@ -78,7 +78,7 @@ func (s *Service) send(ctx context.Context, w *store.Webhook, m message) (r resu
 	return r
 }
 
-// errUnusable means that the webhook itself is at fault.
+// errUnusable is the error of a webhook that cannot be used. Retries do not help.
 var errUnusable = errors.New("unusable webhook")
 
 func (s *Service) request(ctx context.Context, w *store.Webhook, m message, at int64) (*http.Response, error) {
@@ -104,16 +104,16 @@ func (s *Service) request(ctx context.Context, w *store.Webhook, m message, at i
 	for name, value := range headers(secret, m, at/1000) {
 		req.Header.Set(name, value)
 	}
-	// Receivers know repeats by the delivery id, so a request that met a connection which was just being closed may
-	// go out again at once. With no value, the header itself isn't sent.
+	// An idempotency key without values allows the transport to repeat the request on a new connection if the present one was
+	// just closed. The header itself is not sent. Receivers detect duplicates by the delivery id.
 	if req.Header.Get("Idempotency-Key") == "" {
 		req.Header["Idempotency-Key"] = []string{}
 	}
 	return s.client.Do(req)
 }
 
-// headers are those of a delivery, sent at a time in Unix seconds: our own, and those of the Standard Webhooks
-// convention (standardwebhooks.com), whose signature covers id and time too.
+// headers returns the headers of a delivery that is sent at a time, in Unix seconds: our own, and those of the Standard
+// Webhooks specification (standardwebhooks.com), whose signature includes id and time.
 func headers(secret string, m message, at int64) map[string]string {
 	stamp := strconv.FormatInt(at, 10)
 	h := map[string]string{
@@ -141,7 +141,7 @@ func sign(key []byte, text string) []byte {
 	return mac.Sum(nil)
 }
 
-// worthRetrying reports whether the same request may be answered otherwise later.
+// worthRetrying reports whether a later attempt of the same request can succeed.
 func worthRetrying(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
@@ -150,7 +150,7 @@ func worthRetrying(status int) bool {
 	return status < 400 || status >= 500
 }
 
-// askedFor reads a Retry-After header, in seconds or as a date.
+// askedFor parses a Retry-After header, in seconds or as a date.
 func (s *Service) askedFor(text string) time.Duration {
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return min(time.Duration(n)*time.Second, maxRetryAfter)
@@ -166,7 +166,7 @@ func timedOut(err error) bool {
 	return errors.As(err, &ne) && ne.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
-// describe tells an owner what went wrong, without what only concerns this service's own network.
+// describe returns an error text for the owner, without details of the operator's network.
 func describe(err error, timeout time.Duration) string {
 	var dns *net.DNSError
 	var op *net.OpError
@@ -191,7 +191,7 @@ func describe(err error, timeout time.Duration) string {
 	return excerpt([]byte("The request failed: " + err.Error() + "."))
 }
 
-// excerpt makes the beginning of foreign bytes fit to be kept and shown: valid text without control characters.
+// excerpt returns the beginning of a response as valid text without control characters.
 func excerpt(b []byte) string {
 	var out strings.Builder
 	n := 0

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	perWebhook = 4   // attempts under way
-	inAll      = 512 // attempts under way
+	perWebhook = 4   // attempts in flight
+	inAll      = 512 // attempts in flight
 )
 
-// target is what an attempt is counted under.
+// target identifies where an attempt is counted.
 type target struct{ webhook, user, host string }
 
 func targetOf(w store.DueWebhook) target {
@@ -24,10 +24,10 @@ func targetOf(w store.DueWebhook) target {
 
 type userHost struct{ user, host string }
 
-// shares counts the attempts under way and divides the slots among users, and a user's among hosts. Nobody has a fixed
-// limit. A user may take a slot while fewer are theirs than are free, so n users who all want more get 1/(n+1) of the
-// slots each and as many stay free for the next one. The same holds for a user's hosts within what the user may have.
-// Receivers that hang therefore delay other hosts of the same user little, and other users not at all.
+// shares counts the attempts in flight. It divides the slots among users, and the slots of a user among hosts, without fixed
+// limits. A user can take a slot while they have fewer slots than are free. So n busy users get 1/(n+1) of the slots each,
+// and as many stay free for the next user. The same rule applies to the hosts of a user. Therefore a hanging receiver delays
+// other hosts of the same user a little, and other users not at all.
 type shares struct {
 	total    int
 	webhooks map[string]int
@@ -39,14 +39,14 @@ func newShares() shares {
 	return shares{webhooks: map[string]int{}, users: map[string]int{}, hosts: map[userHost]int{}}
 }
 
-// open reports whether another attempt may begin.
+// open reports whether another attempt may start.
 func (s *shares) open(t target) bool {
 	free, user := inAll-s.total, s.users[t.user]
-	// As a host's count is never negative, this also keeps the user's below what is free.
+	// This also limits the user, because a host's count is never negative.
 	return s.webhooks[t.webhook] < perWebhook && s.hosts[userHost{t.user, t.host}] < free-user
 }
 
-// take counts as many attempts as may begin and returns how many that are.
+// take counts as many attempts as may start, and returns their number.
 func (s *shares) take(t target) (n int) {
 	for s.open(t) {
 		s.add(t, 1)
@@ -55,7 +55,7 @@ func (s *shares) take(t target) (n int) {
 	return n
 }
 
-// leave takes back attempts that have ended, or were not begun.
+// leave removes attempts that have ended or did not start.
 func (s *shares) leave(t target, n int) { s.add(t, -n) }
 
 func (s *shares) add(t target, n int) {

@@ -1,15 +1,14 @@
-// Package webhooks tells other systems what happened: it holds the use cases of webhooks, takes events from other
-// use cases, and delivers them.
+// Package webhooks holds the use cases of webhooks and delivers events to them.
 //
-// An event is written down in the transaction of the change that it tells of (Emit), one delivery for each webhook
-// that wants it, and sent afterwards by Run: at least once, with the same delivery id each time, over restarts and
-// replicas. Clicks come from ingest in batches (Note). A delivery is tried once and, unless the receiver refuses
-// it for good, three times more; then it is given up, and its log stays for 30 days, from which it can be sent again.
+// Emit stores an event in the transaction of the change, with one delivery per subscribed webhook. Run sends deliveries at
+// least once, with the same delivery id each time, across restarts and replicas. Ingest passes clicks in batches to Note.
+// A delivery is attempted up to four times, unless the receiver rejects it permanently. Its log is kept for 30 days, and
+// failed attempts can be repeated from there.
 //
-// It promises that nothing is sent to an address that package outbound forbids, that slow receivers do not hold up
-// other users (see shares), and that secrets and custom headers are encrypted at rest and not shown again. It does not promise order, nor that nothing comes twice:
-// receivers tell repeats by the delivery id. Known weaknesses: click events are dropped, and counted, for a webhook
-// with too much that is still to be sent; and deleting a user deletes links without telling webhooks that see all.
+// The package sends nothing to an address that package outbound forbids. Slow receivers do not delay other users (see
+// shares). Secrets and custom headers are encrypted at rest and never shown again. Order is not guaranteed, and deliveries
+// can arrive twice: receivers detect duplicates by the delivery id. Known limits: click events of a webhook with a full
+// backlog are dropped and counted; and deleting a user deletes links without events to webhooks with the scope "all".
 package webhooks
 
 import (
@@ -33,7 +32,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Settings are those that operators set.
+// Settings are the settings of operators.
 type Settings struct {
 	Timeout      time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"30s" help:"how long one webhook delivery may take"`
 	AllowPrivate bool          `env:"WEBHOOK_ALLOW_PRIVATE" envDefault:"false" help:"webhooks may be http and lead to private addresses (development)"`
@@ -63,33 +62,33 @@ func (s *Settings) check() (allowed []netip.Prefix, err error) {
 	return allowed, errors.Join(problems...)
 }
 
-// Config of the use cases. Only EncryptionKeys are required.
+// Config of the use cases. EncryptionKeys is required.
 type Config struct {
 	Settings
-	// EncryptionKeys seal secrets and headers; the first seals, all open. At least seal.MinKey bytes each.
+	// EncryptionKeys encrypt secrets and headers: the first encrypts, all decrypt. At least seal.MinKey bytes each.
 	EncryptionKeys [][]byte
-	// TLS is the configuration that deliveries begin with, for roots of an in-house authority.
+	// TLS is the base configuration of deliveries, for instance with the roots of a private CA; nil means the default.
 	TLS *tls.Config
-	// Registry gets the metrics; nil means none.
+	// Registry receives the metrics; nil means none.
 	Registry prometheus.Registerer
-	// Logger is told what an operator acts on; nil means slog.Default().
+	// Logger receives failures; nil means slog.Default().
 	Logger *slog.Logger
-	// Now tells the time; nil means time.Now. It must not be behind it.
+	// Now returns the current time; nil means time.Now. It must not be behind time.Now.
 	Now func() time.Time
 }
 
-// Service is the use cases. It is safe for concurrent use.
+// Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	cfg     Config
 	store   *store.Store
 	client  *outbound.Client
 	box     *seal.Box
 	metrics *metrics
-	wake    chan struct{} // holds one when something may be due
+	wake    chan struct{} // capacity 1; signals that a delivery may be due
 	clicks  clicks
 }
 
-// New checks the settings; it reports every problem.
+// New returns the use cases, or an error with all invalid settings.
 func New(cfg Config, st *store.Store) (*Service, error) {
 	allowed, err := cfg.check()
 	if err != nil {
@@ -115,20 +114,20 @@ func New(cfg Config, st *store.Store) (*Service, error) {
 	}, nil
 }
 
-// Timeout is how long a test or a retry may take.
+// Timeout is the maximum duration of a test or retry.
 func (s *Service) Timeout() time.Duration { return s.cfg.Timeout + 5*time.Second }
 
 func (s *Service) now() int64 { return s.cfg.Now().UnixMilli() }
 
-// Webhook is a webhook with its headers in the clear. The secret is left out.
+// Webhook is a webhook with decrypted headers and without its secret.
 type Webhook struct {
 	store.Webhook
 	Headers   map[string]string
 	HasSecret bool
 }
 
-// Create adds a webhook of the caller's and returns it with its secret, which is made if none is given and can't be
-// had again.
+// Create adds a webhook of the caller and returns it with its secret, which cannot be read again. Without a given secret, one
+// is generated.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webhook, string, error) {
 	now := store.Now()
 	w := Webhook{Webhook: store.Webhook{ID: store.NewID(), UserID: p.UserID, Active: true, CreatedAt: now, UpdatedAt: now}, Headers: map[string]string{}}
@@ -144,9 +143,9 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 	}
 	w.Secret, w.HasSecret = s.box.Seal(secretPlace(w.ID), secret), true
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		owner, err := tx.LockUser(ctx, p.UserID) // so that two at once count each other
+		owner, err := tx.LockUser(ctx, p.UserID) // so that concurrent calls count each other
 		if err != nil {
-			return fmt.Errorf("lock the user: %w", err)
+			return fmt.Errorf("lock user: %w", err)
 		}
 		if err := mayHave(&w, owner); err != nil {
 			return err
@@ -156,10 +155,10 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 			return fmt.Errorf("count webhooks: %w", err)
 		}
 		if n >= maxWebhooks {
-			return problem.New(problem.Conflict, "You have %d webhooks already, which is the limit; delete one first.", n)
+			return problem.New(problem.Conflict, "You already have %d webhooks, which is the limit. Delete one first.", n)
 		}
 		if err := tx.InsertWebhook(ctx, &w.Webhook); err != nil {
-			return fmt.Errorf("insert a webhook: %w", err)
+			return fmt.Errorf("insert webhook: %w", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_CREATED", EntityType: "webhook", EntityID: w.ID, New: logged(&w)})
 	})
@@ -170,7 +169,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 	return w, secret, nil
 }
 
-// List reads a page of the caller's webhooks, an ADMIN's of everybody's, newest first, and how many there are in all.
+// List returns a page of the caller's webhooks, newest first, and the total number. An ADMIN sees the webhooks of all users.
 func (s *Service) List(ctx context.Context, p auth.Principal, search string, limit, offset int) ([]Webhook, int, error) {
 	owner := p.UserID
 	if p.IsAdmin() {
@@ -189,14 +188,14 @@ func (s *Service) List(ctx context.Context, p auth.Principal, search string, lim
 	return out, total, nil
 }
 
-// Get reads one webhook.
+// Get returns one webhook.
 func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (Webhook, error) {
 	return s.visible(p)(s.store.WebhookByID(ctx, id))
 }
 
-// Update changes what the input speaks of.
+// Update changes the fields that are set in the input.
 func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in Input) (Webhook, error) {
-	// Checked before the transaction, because looking up a name takes time.
+	// Validate before the transaction, because DNS lookups take time.
 	draft, err := s.Get(ctx, p, id)
 	if err != nil {
 		return Webhook{}, err
@@ -214,7 +213,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		before := logged(&w)
 		in.checked(&draft, &w)
 		if in.Headers != nil {
-			// Anew, as values that are kept may have changed since.
+			// Validate again, because kept values may have changed.
 			var v problem.Fields
 			if s.applyHeaders(*in.Headers, &w, &v); v.Err() != nil {
 				return v.Err()
@@ -223,7 +222,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if in.Scope != nil && w.EveryLink {
 			owner, err := tx.UserByID(ctx, w.UserID)
 			if err != nil {
-				return fmt.Errorf("read the webhook's owner: %w", err)
+				return fmt.Errorf("read owner of webhook: %w", err)
 			}
 			if err := mayHave(&w, owner); err != nil {
 				return err
@@ -246,7 +245,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		}
 		w.UpdatedAt = store.Now()
 		if err := tx.UpdateWebhook(ctx, &w.Webhook); err != nil {
-			return fmt.Errorf("update a webhook: %w", err)
+			return fmt.Errorf("update webhook: %w", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_UPDATED", EntityType: "webhook", EntityID: id, Old: was, New: is})
 	})
@@ -257,7 +256,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 	return w, nil
 }
 
-// Delete removes a webhook, its log, and what was still to be sent.
+// Delete removes a webhook, its log and its pending deliveries.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		w, err := s.visible(p)(tx.LockWebhook(ctx, id))
@@ -265,7 +264,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 			return err
 		}
 		if err := tx.DeleteWebhook(ctx, id); err != nil {
-			return fmt.Errorf("delete a webhook: %w", err)
+			return fmt.Errorf("delete webhook: %w", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_DELETED", EntityType: "webhook", EntityID: id, Old: logged(&w)})
 	})
@@ -273,14 +272,14 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 	return err
 }
 
-// visible turns what a store returned into what the caller may know.
+// visible converts the result of the store: a missing webhook, or one that the caller may not see, is NotFound.
 func (s *Service) visible(p auth.Principal) func(store.Webhook, error) (Webhook, error) {
 	return func(row store.Webhook, err error) (Webhook, error) {
 		switch {
 		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(row.UserID):
 			return Webhook{}, problem.Missing("Webhook")
 		case err != nil:
-			return Webhook{}, fmt.Errorf("read a webhook: %w", err)
+			return Webhook{}, fmt.Errorf("read webhook: %w", err)
 		}
 		return s.opened(row)
 	}
