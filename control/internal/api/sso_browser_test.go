@@ -112,7 +112,7 @@ func (w *world) consent(at string) *url.URL {
 	if err != nil {
 		text := new(bytes.Buffer)
 		_, _ = text.ReadFrom(res.Body)
-		w.t.Fatalf("the provider answered %d %s to %s", res.StatusCode, text, at)
+		w.t.Fatalf("the provider responded with %d %s to %s", res.StatusCode, text, at)
 	}
 	return back
 }

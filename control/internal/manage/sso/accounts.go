@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Accounts lists the accounts at providers that belong to a user.
+// Accounts returns a user's accounts at identity providers.
 func (s *Service) Accounts(ctx context.Context, p auth.Principal, userID string) ([]store.OIDCAccount, error) {
 	if err := adminOnly(p); err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func (s *Service) Accounts(ctx context.Context, p auth.Principal, userID string)
 	if _, err := s.store.UserByID(ctx, userID); errors.Is(err, store.ErrNotFound) {
 		return nil, problem.Missing("User")
 	} else if err != nil {
-		return nil, fmt.Errorf("look up a user: %w", err)
+		return nil, fmt.Errorf("look up user: %w", err)
 	}
 	list, err := s.store.OIDCAccounts(ctx, userID)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Service) Accounts(ctx context.Context, p auth.Principal, userID string)
 	return list, nil
 }
 
-// Unlink takes an account from a user. If its owner signs in again, it is linked again by the email.
+// Unlink removes an account from a user. The next sign-in may link it again, by its email.
 func (s *Service) Unlink(ctx context.Context, p auth.Principal, userID, id string) error {
 	if err := adminOnly(p); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (s *Service) Unlink(ctx context.Context, p auth.Principal, userID, id strin
 			return problem.Missing("Account")
 		}
 		if err != nil {
-			return fmt.Errorf("unlink an account: %w", err)
+			return fmt.Errorf("unlink account: %w", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "OIDC_ACCOUNT_UNLINKED", EntityType: "oidc_account", EntityID: id, Old: loggedAccount(was)})
 	})

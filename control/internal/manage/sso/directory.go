@@ -19,20 +19,20 @@ import (
 )
 
 const (
-	maxAnswer     = 512 << 10 // bytes of what a provider answers
-	maxRemotes    = 100       // that are remembered; more than that many providers are only slower
-	fresh         = time.Hour // how long what a provider publishes is believed without asking again
+	maxAnswer     = 512 << 10 // maximum size of a provider's response, in bytes
+	maxRemotes    = 100       // cached providers; with more of them, sign-ins are slower
+	fresh         = time.Hour // how long a provider's documents are used without fetching them again
 	stale         = 24 * time.Hour
-	unknownKey    = 30 * time.Second // between two questions that an unknown key caused
+	unknownKey    = 30 * time.Second // minimum time between two fetches because of an unknown key
 	wellKnown     = "/.well-known/openid-configuration"
-	maxPublished  = 50 // keys of one provider
+	maxPublished  = 50 // maximum number of keys of one provider
 	algorithmsAll = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA"
 )
 
-// pauses are the times after a failure in which the provider is not asked again.
+// pauses are the times after consecutive failures in which a document is not fetched again.
 var pauses = backoff.Policy{First: time.Second, Most: 15 * time.Second}
 
-// directory remembers what identity providers publish.
+// directory caches the published documents of identity providers.
 type directory struct {
 	client   *outbound.Client
 	timeout  time.Duration
@@ -40,16 +40,16 @@ type directory struct {
 	now      func() time.Time
 
 	mu    sync.Mutex
-	known map[string]*remote // by discovery address
+	known map[string]*remote // by discovery URL
 }
 
-// remote is one provider's published documents.
+// remote has the published documents of one provider.
 type remote struct {
 	metadata kept[metadata]
 	keys     kept[[]jose.JSONWebKey]
 }
 
-// metadata is what we use of a discovery document (OpenID Connect Discovery 1.0, section 3).
+// metadata has the used fields of a discovery document (OpenID Connect Discovery 1.0, section 3).
 type metadata struct {
 	Issuer        string   `json:"issuer"`
 	Authorization string   `json:"authorization_endpoint"`
@@ -61,7 +61,7 @@ type metadata struct {
 	NamesIssuer   bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
-// of finds or begins the memory of a discovery address.
+// of returns the cache entry of a discovery URL, and creates it if it is missing.
 func (d *directory) of(address string) *remote {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -76,42 +76,41 @@ func (d *directory) of(address string) *remote {
 	return r
 }
 
-// metadata returns what a provider says of itself. An administrator may have given the address of the document or
-// that of the issuer.
+// metadata returns a provider's discovery document. The configured URL may be that of the document or of the issuer.
 func (d *directory) metadata(ctx context.Context, address string) (metadata, error) {
 	issuer := strings.TrimSuffix(strings.TrimSuffix(address, wellKnown), "/")
 	return d.of(address).metadata.get(ctx, d.now(), func(ctx context.Context) (m metadata, err error) {
 		if err := d.fetch(ctx, issuer+wellKnown, "", &m); err != nil {
 			return m, fmt.Errorf("discovery: %w", err)
 		}
-		// The slash at an issuer's end is not part of the document's address, but it is part of its name.
+		// A trailing slash is part of the issuer's name, but not of the document's URL.
 		if strings.TrimSuffix(m.Issuer, "/") != issuer {
-			return m, fmt.Errorf("discovery: the document is that of another issuer, %.200q", m.Issuer)
+			return m, fmt.Errorf("discovery: the document names another issuer, %.200q", m.Issuer)
 		}
 		for name, endpoint := range map[string]string{"authorization_endpoint": m.Authorization, "token_endpoint": m.Token, "jwks_uri": m.Keys, "userinfo_endpoint": m.UserInfo} {
 			if !d.usable(endpoint) && (endpoint != "" || name != "userinfo_endpoint") {
-				return m, fmt.Errorf("discovery: %s is not an address that can be used", name)
+				return m, fmt.Errorf("discovery: %s is not a valid URL", name)
 			}
 		}
-		// Only signatures by a key that the provider alone has: never none, never a shared secret.
+		// Accept only asymmetric signatures: neither none nor HMAC with a shared secret.
 		safe := strings.Fields(algorithmsAll)
 		if len(m.Algorithms) > 0 {
 			safe = slices.DeleteFunc(safe, func(a string) bool { return !slices.Contains(m.Algorithms, a) })
 		}
 		if m.Algorithms = safe; len(safe) == 0 {
-			return m, errors.New("discovery: no way of signing that can be trusted is offered")
+			return m, errors.New("discovery: no supported signing algorithm")
 		}
 		return m, nil
 	}, d.timeout)
 }
 
-// usable checks an endpoint's form; its address is judged when it is connected to.
+// usable checks the form of an endpoint's URL. Package outbound checks its address when connecting.
 func (d *directory) usable(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	return err == nil && u.Host != "" && u.User == nil && u.Opaque == "" && (u.Scheme == "https" || d.insecure && u.Scheme == "http")
 }
 
-// keys are a provider's public keys. With again it asks for them anew, unless that was done a moment ago.
+// keys returns a provider's public keys. again fetches them, unless that was done less than unknownKey ago.
 func (d *directory) keys(ctx context.Context, address, at string, again bool) ([]jose.JSONWebKey, error) {
 	get := d.of(address).keys.get
 	if again {
@@ -126,14 +125,14 @@ func (d *directory) keys(ctx context.Context, address, at string, again bool) ([
 		for _, text := range set.Keys {
 			var k jose.JSONWebKey
 			if err := k.UnmarshalJSON(text); err == nil && k.Valid() && k.IsPublic() && k.Use != "enc" && len(out) < maxPublished {
-				out = append(out, k) // kinds of keys that we don't know are other clients' business
+				out = append(out, k) // ignore keys of unknown types
 			}
 		}
 		return out, nil
 	}, d.timeout)
 }
 
-// fetch reads a JSON document. bearer may be "".
+// fetch fetches a JSON document. bearer is an access token, or "".
 func (d *directory) fetch(ctx context.Context, address, bearer string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -149,20 +148,20 @@ func (d *directory) fetch(ctx context.Context, address, bearer string, into any)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("the provider answered %d", res.StatusCode)
+		return fmt.Errorf("the provider responded with status %d", res.StatusCode)
 	}
 	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
-		return fmt.Errorf("read the provider's answer: %w", err)
+		return fmt.Errorf("read the provider's response: %w", err)
 	}
 	return nil
 }
 
-// kept is a document that is fetched when it is first needed, and again when it is old. While one caller fetches
-// it, the others wait; after a failure nobody tries for a while, and what was there before goes on for a day.
+// kept is a document that is fetched at its first use, and again after its lifetime. One caller fetches it while the others
+// wait. After a failure, no caller tries again for a while, and the previous document stays valid for a day.
 type kept[T any] struct {
-	turn     chan struct{} // holds one while somebody uses what is below
+	turn     chan struct{} // capacity 1; a lock for the fields below
 	value    T
-	at       time.Time // of the value; zero if there is none
+	at       time.Time // when the value was fetched; zero if there is none
 	failures int
 	retryAt  time.Time
 	lastErr  error
@@ -189,7 +188,7 @@ func (k *kept[T]) get(ctx context.Context, now time.Time, fetch func(context.Con
 	return k.zero(), err
 }
 
-// again fetches the document although there is a fresh one, at most once in a while.
+// again fetches the document even if it is fresh, at most once per unknownKey.
 func (k *kept[T]) again(ctx context.Context, now time.Time, fetch func(context.Context) (T, error), timeout time.Duration) (T, error) {
 	if err := k.take(ctx); err != nil {
 		return k.zero(), err
@@ -204,7 +203,7 @@ func (k *kept[T]) again(ctx context.Context, now time.Time, fetch func(context.C
 	return k.value, nil
 }
 
-// fetch goes on when the caller who happened to be first leaves: others wait for the same answer.
+// fetch does not stop when its caller's context ends, because other callers wait for the same response.
 func (k *kept[T]) fetch(ctx context.Context, now time.Time, fetch func(context.Context) (T, error), timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
@@ -223,7 +222,7 @@ func (k *kept[T]) take(ctx context.Context) error {
 	case k.turn <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("wait for the provider's answer: %w", ctx.Err())
+		return fmt.Errorf("wait for the provider's response: %w", ctx.Err())
 	}
 }
 

@@ -18,9 +18,9 @@ const (
 	maxUserName = 255 // characters
 )
 
-// enter begins the session of a person, who becomes known if they aren't.
+// enter starts a session for a person. It links the account, and creates the user, if needed and allowed.
 func (s *Service) enter(ctx context.Context, p store.OIDCProvider, who person) (out SignedIn, err error) {
-	for range 3 { // two first sign-ins of one person at once both find nobody; the second try finds the first
+	for range 3 { // concurrent first sign-ins of one person conflict; the next attempt finds the account
 		err = s.store.Tx(ctx, func(tx *store.Tx) error {
 			out, err = s.enterTx(ctx, tx, p, who)
 			return err
@@ -38,7 +38,7 @@ func (s *Service) enterTx(ctx context.Context, tx *store.Tx, p store.OIDCProvide
 	account, err := tx.OIDCAccountBySubject(ctx, p.ID, who.issuer, who.subject)
 	first := errors.Is(err, store.ErrNotFound)
 	if err != nil && !first {
-		return out, fmt.Errorf("look up an account: %w", err)
+		return out, fmt.Errorf("look up account: %w", err)
 	}
 	if first {
 		account = store.OIDCAccount{
@@ -51,10 +51,10 @@ func (s *Service) enterTx(ctx context.Context, tx *store.Tx, p store.OIDCProvide
 	}
 	u, err := tx.LockUser(ctx, account.UserID)
 	switch {
-	case errors.Is(err, store.ErrNotFound): // deleted just now, and the account with it
+	case errors.Is(err, store.ErrNotFound): // deleted concurrently, together with the account
 		return out, failed(CodeNoAccount, nil)
 	case err != nil:
-		return out, fmt.Errorf("look up a user: %w", err)
+		return out, fmt.Errorf("look up user: %w", err)
 	case !u.Active:
 		return out, failed(CodeInactive, nil)
 	}
@@ -68,7 +68,7 @@ func (s *Service) enterTx(ctx context.Context, tx *store.Tx, p store.OIDCProvide
 		err = tx.NoteOIDCLogin(ctx, account.ID, who.email, now)
 	}
 	if err != nil {
-		return out, fmt.Errorf("write an account: %w", err)
+		return out, fmt.Errorf("write account: %w", err)
 	}
 	out.User = u
 	if out.Token, out.Expires, err = s.auth.OpenSession(ctx, tx, u); err != nil {
@@ -80,7 +80,7 @@ func (s *Service) enterTx(ctx context.Context, tx *store.Tx, p store.OIDCProvide
 	return out, audit.Append(ctx, tx, log...)
 }
 
-// userOf finds the user that a person who signs in for the first time is, or makes one if that is allowed.
+// userOf returns the user for a person's first sign-in, by the verified email. It creates one if that is allowed.
 func (s *Service) userOf(ctx context.Context, tx *store.Tx, p store.OIDCProvider, who person, now int64) (id string, log []audit.Entry, err error) {
 	if !who.verified {
 		if s.cfg.AutoProvision {
@@ -94,19 +94,19 @@ func (s *Service) userOf(ctx context.Context, tx *store.Tx, p store.OIDCProvider
 	u, err := tx.UserByEmail(ctx, who.email)
 	switch {
 	case err == nil:
-		// Lower case maps letters of other scripts to Latin ones: the mailbox of one must not open the account of the other.
+		// Lower-casing maps some non-Latin letters to Latin ones. Such a mailbox must not match another user's account.
 		if !ascii(who.email) && who.email != u.Email {
 			return "", nil, failed(CodeNoAccount, nil)
 		}
 		return u.ID, nil, nil
 	case !errors.Is(err, store.ErrNotFound):
-		return "", nil, fmt.Errorf("look up a user: %w", err)
+		return "", nil, fmt.Errorf("look up user: %w", err)
 	case !s.cfg.AutoProvision:
 		return "", nil, failed(CodeNoAccount, nil)
 	}
 	u = store.User{ID: store.NewID(), Email: who.email, Name: who.name, Role: string(auth.User), Active: true, CreatedAt: now, UpdatedAt: now}
 	if u.Num, err = tx.InsertUser(ctx, u); err != nil {
-		return "", nil, fmt.Errorf("insert a user: %w", err)
+		return "", nil, fmt.Errorf("insert user: %w", err)
 	}
 	return u.ID, []audit.Entry{{
 		UserID: u.ID, Action: "USER_CREATED", EntityType: "user", EntityID: u.ID,
@@ -115,13 +115,13 @@ func (s *Service) userOf(ctx context.Context, tx *store.Tx, p store.OIDCProvider
 	}}, nil
 }
 
-// usableEmail reports whether a provider's text is an email that a user could have.
+// usableEmail reports whether a provider's email is valid for a user.
 func usableEmail(email string) bool {
 	a, err := mail.ParseAddress(email)
 	return err == nil && a.Address == email && len(email) <= maxEmail && printable(email)
 }
 
-// cleanName makes a provider's text fit for a user's name.
+// cleanName converts a provider's name to a valid user name.
 func cleanName(name string) string {
 	name = strings.TrimSpace(strings.ToValidUTF8(name, ""))
 	if !printable(name) || utf8.RuneCountInString(name) > maxUserName {

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxName       = 100 // characters
-	maxClient     = 255 // bytes of a client id
+	maxClient     = 255 // bytes of a client ID
 	maxSecret     = 2048
 	maxScopes     = 500
 	maxDomains    = 50
@@ -27,13 +27,13 @@ const (
 
 var (
 	slugForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,49}$`)
-	// domainForm is a domain name in the form that certificates have, without wildcards.
+	// domainForm matches a domain name as in certificates, without wildcards.
 	domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	scopeForm  = regexp.MustCompile(`^[!#-\[\]-~]+$`) // RFC 6749, section 3.3
 )
 
-// Input is what an administrator says about a provider. A nil field is not spoken of: a new provider gets the
-// default, an existing one keeps what it has. An empty Scopes means the default.
+// Input is the input of Create and Update. For a nil field, a new provider gets the default and an existing one keeps its
+// value. An empty Scopes means the default.
 type Input struct {
 	Name, Slug, DiscoveryURL, ClientID, ClientSecret, Scopes *string
 	Active                                                   *bool
@@ -53,7 +53,7 @@ func (s *Service) shown(p store.OIDCProvider) Provider {
 	return Provider{p, has, s.callback(p.Slug)}
 }
 
-// Providers lists all providers by name.
+// Providers returns all providers, by name.
 func (s *Service) Providers(ctx context.Context, p auth.Principal) ([]Provider, error) {
 	if err := adminOnly(p); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (s *Service) Providers(ctx context.Context, p auth.Principal) ([]Provider, 
 	return s.list(ctx, false)
 }
 
-// Active lists the providers that anybody can sign in with, by name.
+// Active returns the active providers, by name.
 func (s *Service) Active(ctx context.Context) ([]Provider, error) { return s.list(ctx, true) }
 
 func (s *Service) list(ctx context.Context, activeOnly bool) ([]Provider, error) {
@@ -76,7 +76,7 @@ func (s *Service) list(ctx context.Context, activeOnly bool) ([]Provider, error)
 	return out, nil
 }
 
-// Provider finds a provider.
+// Provider returns a provider.
 func (s *Service) Provider(ctx context.Context, p auth.Principal, slug string) (Provider, error) {
 	if err := adminOnly(p); err != nil {
 		return Provider{}, err
@@ -92,7 +92,7 @@ func missing(err error) error {
 	return err
 }
 
-// Create sets a provider up. A used slug is a Conflict.
+// Create adds a provider. If the slug is in use, the error is a Conflict.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Provider, error) {
 	if err := adminOnly(p); err != nil {
 		return Provider{}, err
@@ -121,17 +121,16 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Provi
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := tx.InsertOIDCProvider(ctx, row); err != nil {
 			if _, taken := store.Unique(err); taken {
-				return &problem.Error{Kind: problem.Conflict, Message: "There is an identity provider with this slug already.", Fields: []problem.Field{{Field: "slug", Message: "is in use"}}}
+				return &problem.Error{Kind: problem.Conflict, Message: "An identity provider with this slug already exists.", Fields: []problem.Field{{Field: "slug", Message: "is in use"}}}
 			}
-			return fmt.Errorf("insert an identity provider: %w", err)
+			return fmt.Errorf("insert identity provider: %w", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "OIDC_PROVIDER_CREATED", EntityType: "oidc_provider", EntityID: row.ID, New: logged(row)})
 	})
 	return s.shown(row), err
 }
 
-// Update changes what the input speaks of. The slug is part of the address that is registered at the provider and
-// stays.
+// Update changes the given fields. The slug cannot change, because it is part of the registered callback URL.
 func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in Input) (Provider, error) {
 	if err := adminOnly(p); err != nil {
 		return Provider{}, err
@@ -140,10 +139,10 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in 
 	if err != nil {
 		return Provider{}, missing(err)
 	}
-	// Names are looked up while the input is checked, which must not hold a transaction up.
+	// Validate before the transaction, because DNS lookups take time.
 	var v problem.Fields
 	if in.Slug != nil && *in.Slug != slug {
-		v.Add("slug", "can't be changed")
+		v.Add("slug", "cannot be changed")
 	}
 	s.apply(ctx, &v, in, &row)
 	if err := v.Err(); err != nil {
@@ -157,7 +156,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in 
 		s.put(in, &row)
 		row.UpdatedAt = store.Now()
 		if err := tx.UpdateOIDCProvider(ctx, row); err != nil {
-			return fmt.Errorf("update an identity provider: %w", err)
+			return fmt.Errorf("update identity provider: %w", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{
 			UserID: p.UserID, Action: "OIDC_PROVIDER_UPDATED", EntityType: "oidc_provider", EntityID: row.ID, Old: old, New: logged(row),
@@ -167,7 +166,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, slug string, in 
 	return s.shown(row), err
 }
 
-// Delete removes a provider. Its accounts are forgotten; the users stay, and so do their sessions.
+// Delete removes a provider and its links to users. Users and their sessions stay.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, slug string) error {
 	if err := adminOnly(p); err != nil {
 		return err
@@ -179,7 +178,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, slug string) err
 		}
 		accounts, err := tx.DeleteOIDCProvider(ctx, row.ID)
 		if err != nil {
-			return fmt.Errorf("delete an identity provider: %w", err)
+			return fmt.Errorf("delete identity provider: %w", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{
 			UserID: p.UserID, Action: "OIDC_PROVIDER_DELETED", EntityType: "oidc_provider", EntityID: row.ID, Old: logged(row), Metadata: map[string]any{"unlinkedAccounts": accounts},
@@ -187,7 +186,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, slug string) err
 	})
 }
 
-// apply checks the input, notes every problem and puts what is good into the row.
+// apply validates the input, adds every problem to v and writes valid fields to the row.
 func (s *Service) apply(ctx context.Context, v *problem.Fields, in Input, row *store.OIDCProvider) {
 	s.put(in, row)
 	if in.Name != nil {
@@ -225,14 +224,14 @@ func (s *Service) apply(ctx context.Context, v *problem.Fields, in Input, row *s
 		case len(row.Scopes) > maxScopes:
 			v.Add("scopes", "must have at most %d bytes", maxScopes)
 		case slices.ContainsFunc(scopes, func(one string) bool { return !scopeForm.MatchString(one) }):
-			v.Add("scopes", "must be names with spaces between them")
+			v.Add("scopes", "must be names separated by spaces")
 		case !slices.Contains(scopes, "openid"):
 			v.Add("scopes", "must contain openid")
 		}
 	}
 }
 
-// put copies what the input speaks of.
+// put copies the given fields.
 func (s *Service) put(in Input, row *store.OIDCProvider) {
 	for to, from := range map[*string]*string{&row.Name: in.Name, &row.DiscoveryURL: in.DiscoveryURL, &row.ClientID: in.ClientID} {
 		if from != nil {
@@ -261,7 +260,7 @@ func (s *Service) put(in Input, row *store.OIDCProvider) {
 
 func cleanDomain(d string) string { return strings.ToLower(strings.TrimSpace(d)) }
 
-// vouches reports whether an email is of a domain that a provider may vouch for.
+// vouches reports whether an email belongs to the provider's allowed domains.
 func vouches(p store.OIDCProvider, email string) bool {
 	domain := strings.ToLower(email[strings.LastIndexByte(email, '@')+1:])
 	return p.Domains == "" || slices.Contains(strings.Fields(p.Domains), domain)
@@ -278,12 +277,12 @@ func checkText(v *problem.Fields, field, text string, length, limit int, unit st
 	}
 }
 
-// logged is what the audit log keeps of a provider.
+// logged returns the fields of a provider for the audit log.
 func logged(p store.OIDCProvider) map[string]any {
 	return map[string]any{"name": p.Name, "slug": p.Slug, "discoveryUrl": p.DiscoveryURL, "clientId": p.ClientID, "scopes": p.Scopes, "isActive": p.Active, "allowedDomains": strings.Fields(p.Domains)}
 }
 
-// Reseal seals client secrets again that an older encryption key sealed, and returns how many.
+// Reseal encrypts the client secrets that use an older encryption key with the present one, and returns their number.
 func (s *Service) Reseal(ctx context.Context) (n int, err error) {
 	all, err := s.store.OIDCProviders(ctx, false)
 	if err != nil {
@@ -307,7 +306,7 @@ func (s *Service) Reseal(ctx context.Context) (n int, err error) {
 			return tx.UpdateOIDCProvider(ctx, row)
 		})
 		if err != nil {
-			return n, fmt.Errorf("reseal the client secret of identity provider %s: %w", one.Slug, err)
+			return n, fmt.Errorf("reseal client secret of identity provider %s: %w", one.Slug, err)
 		}
 	}
 	return n, nil

@@ -9,12 +9,12 @@ import (
 
 const maxReturn = 2048 // bytes, escaped
 
-// ReturnPath is where a browser may be sent after a sign-in, made from what somebody put into an address: a path on
-// our own origin with its query and fragment, in a form that every browser reads the same way. "" is "/".
+// ReturnPath validates an untrusted return address after a sign-in: a path on our own origin, with query and fragment, that
+// all browsers parse alike. "" is "/".
 //
-// Browsers drop tabs and newlines inside an address and read a backslash as a slash, so "/\t/evil.example" leads
-// away; and what looks harmless may stop to do so after one more decoding or after dots are taken out. All of that
-// is refused rather than repaired.
+// Browsers drop tabs and newlines in an address and read a backslash as a slash, so "/\t/evil.example" leads to another site.
+// Other paths become dangerous after one more decoding, or after dot segments are removed. ReturnPath refuses all of
+// these instead of repairing them.
 func ReturnPath(raw string) (path string, ok bool) {
 	if raw == "" {
 		return "/", true
@@ -48,7 +48,7 @@ func ReturnPath(raw string) (path string, ok bool) {
 	return b.String(), true
 }
 
-// printable reports whether text is UTF-8 without control characters.
+// printable reports whether text is valid UTF-8 without control characters.
 func printable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r >= 0x7F && r < 0xA0 || r == '\u2028' || r == '\u2029' })
 }

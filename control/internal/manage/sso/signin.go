@@ -16,35 +16,35 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// PendingFor is how long a person may take at the provider.
+// PendingFor is how long a person may take to sign in at the provider.
 const PendingFor = 10 * time.Minute
 
 const (
 	maxCode    = 4096            // bytes
-	afterwards = 2 * time.Second // to note a failure whose request has run out of time
+	afterwards = 2 * time.Second // to log a failure after the request has timed out
 )
 
-// The codes of failures. They are shown to the person, and each has one meaning.
+// The codes of failures, which the person may see.
 const (
-	CodeUnknownProvider = "unknown_provider"     // there is no such provider, or it is not active
-	CodeInvalidRedirect = "invalid_redirect"     // the path to return to is not one of ours
-	CodeUnavailable     = "provider_unavailable" // the provider can't be reached, or answers nonsense
-	CodeExpired         = "expired"              // the sign-in began too long ago, or in another browser
-	CodeInvalidState    = "invalid_state"        // the answer belongs to another sign-in
-	CodeDenied          = "access_denied"        // the person or the provider said no
-	CodeProviderError   = "provider_error"       // the provider refused
-	CodeInvalidToken    = "invalid_token"        // what the provider said of the person can't be believed
+	CodeUnknownProvider = "unknown_provider"     // the provider does not exist or is not active
+	CodeInvalidRedirect = "invalid_redirect"     // the return path is not on our origin
+	CodeUnavailable     = "provider_unavailable" // the provider cannot be reached, or its response is invalid
+	CodeExpired         = "expired"              // the sign-in started too long ago, or in another browser
+	CodeInvalidState    = "invalid_state"        // the response belongs to another sign-in
+	CodeDenied          = "access_denied"        // the person or the provider denied access
+	CodeProviderError   = "provider_error"       // the provider returned an error
+	CodeInvalidToken    = "invalid_token"        // the token cannot be verified
 	CodeNoAccount       = "no_account"           // there is no user with the person's verified email
-	CodeNotVerified     = "email_not_verified"   // no account is made for an email that is not verified
+	CodeNotVerified     = "email_not_verified"   // the provider has not verified the email
 	CodeInactive        = "account_inactive"     // the user is not active
-	CodeDomain          = "email_domain"         // the provider may not vouch for emails of this domain
-	CodeLinkRequired    = "link_required"        // the user must confirm the link with password and code first
+	CodeDomain          = "email_domain"         // the email's domain is not allowed for the provider
+	CodeLinkRequired    = "link_required"        // the user must first confirm the link with password and code
 )
 
-// Failure is a sign-in that did not succeed, for a reason that the person may know.
+// Failure is a failed sign-in, for a reason that the person may see.
 type Failure struct {
 	Code  string
-	Link  string // with CodeLinkRequired: a cookie for Link, kept by the browser for PendingFor
+	Link  string // with CodeLinkRequired: a cookie for Link, valid for PendingFor
 	cause error
 }
 
@@ -59,7 +59,7 @@ func (f *Failure) Unwrap() error { return f.cause }
 
 func failed(code string, cause error) *Failure { return &Failure{Code: code, cause: cause} }
 
-// pending is a sign-in that has begun. Sealed, it is kept by the browser.
+// pending is a sign-in in progress. The browser stores it in an encrypted cookie.
 type pending struct {
 	ProviderID string `json:"p"`
 	State      string `json:"s"`
@@ -69,13 +69,13 @@ type pending struct {
 	Until      int64  `json:"u"` // Unix milliseconds
 }
 
-// Begun is a sign-in that has begun: the browser goes to Address and keeps Cookie for PendingFor.
+// Begun is a sign-in in progress. The browser is redirected to Address and stores Cookie for PendingFor.
 type Begun struct {
 	Address, Cookie string
 }
 
-// Begin begins a sign-in. returnTo is where the browser goes afterwards; see ReturnPath. What the person may know of
-// an error is a *Failure.
+// Begin starts a sign-in. returnTo is the address after the sign-in; see ReturnPath. Errors that the person may see are a
+// *Failure.
 func (s *Service) Begin(ctx context.Context, slug, returnTo string) (Begun, error) {
 	path, ok := ReturnPath(returnTo)
 	if !ok {
@@ -95,7 +95,7 @@ func (s *Service) Begin(ctx context.Context, slug, returnTo string) (Begun, erro
 	}
 	text, err := json.Marshal(pend)
 	if err != nil {
-		return Begun{}, fmt.Errorf("encode a sign-in: %w", err)
+		return Begun{}, fmt.Errorf("encode sign-in: %w", err)
 	}
 	return Begun{
 		Address: s.known(p, m, "").AuthCodeURL(pend.State, oidc.Nonce(pend.Nonce), oauth2.S256ChallengeOption(pend.Verifier)),
@@ -111,17 +111,17 @@ func (s *Service) active(ctx context.Context, slug string) (store.OIDCProvider, 
 		return p, failed(CodeUnknownProvider, nil)
 	}
 	if err != nil {
-		return p, fmt.Errorf("look up an identity provider: %w", err)
+		return p, fmt.Errorf("look up identity provider: %w", err)
 	}
 	return p, nil
 }
 
-// Answer is what a browser brings back from a provider: the cookie of Begun and the query's parameters.
+// Answer is a callback request: the cookie of Begun and the query parameters from the provider.
 type Answer struct {
 	Cookie, State, Code, Error, Issuer string
 }
 
-// SignedIn is a session that has begun.
+// SignedIn is a new session.
 type SignedIn struct {
 	User     store.User
 	Token    string
@@ -129,8 +129,7 @@ type SignedIn struct {
 	ReturnTo string
 }
 
-// Finish ends a sign-in with a session. What the person may know of an error is a *Failure; failures are in the
-// audit log.
+// Finish completes a sign-in and starts a session. Errors that the person may see are a *Failure, and are in the audit log.
 func (s *Service) Finish(ctx context.Context, slug string, a Answer) (SignedIn, error) {
 	p, err := s.active(ctx, slug)
 	if err != nil {
@@ -148,7 +147,7 @@ func (s *Service) Finish(ctx context.Context, slug string, a Answer) (SignedIn, 
 	return out, nil
 }
 
-// identify finds out who is at the browser.
+// identify redeems the code and returns the person.
 func (s *Service) identify(ctx context.Context, p store.OIDCProvider, a Answer) (who person, pend pending, err error) {
 	text, err := s.cookies.Open(cookiePlace(p.Slug), a.Cookie)
 	if err == nil {
@@ -164,15 +163,15 @@ func (s *Service) identify(ctx context.Context, p store.OIDCProvider, a Answer) 
 	if err != nil {
 		return who, pend, failed(CodeUnavailable, err)
 	}
-	// RFC 9207: an answer by another provider than the one that was asked.
+	// RFC 9207: the response comes from another provider.
 	if a.Issuer != m.Issuer && (a.Issuer != "" || m.NamesIssuer) {
-		return who, pend, failed(CodeProviderError, errors.New("the answer is by another issuer"))
+		return who, pend, failed(CodeProviderError, errors.New("the response is from another issuer"))
 	}
 	switch {
 	case a.Error == "access_denied":
 		return who, pend, failed(CodeDenied, nil)
 	case a.Error != "":
-		return who, pend, failed(CodeProviderError, fmt.Errorf("the provider answered %.50q", a.Error))
+		return who, pend, failed(CodeProviderError, fmt.Errorf("the provider responded with the error %.50q", a.Error))
 	case a.Code == "" || len(a.Code) > maxCode:
 		return who, pend, failed(CodeProviderError, errors.New("the provider sent no code"))
 	}
@@ -180,16 +179,16 @@ func (s *Service) identify(ctx context.Context, p store.OIDCProvider, a Answer) 
 	return who, pend, err
 }
 
-// refused notes a failure in the log and the audit log, and returns it. Other errors it only returns.
+// refused writes a failure to the log and the audit log, and returns it. It only returns other errors.
 func (s *Service) refused(ctx context.Context, p store.OIDCProvider, who person, err error) error {
 	var f *Failure
 	if !errors.As(err, &f) {
 		return err
 	}
-	// The request's time may be what ran out.
+	// The request may have timed out.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
 	defer cancel()
-	s.cfg.Logger.WarnContext(ctx, "signing in through an identity provider failed", "provider", p.Slug, "code", f.Code, "error", f.Error())
+	s.cfg.Logger.WarnContext(ctx, "single sign-on failed", "provider", p.Slug, "code", f.Code, "error", f.Error())
 	meta := map[string]any{"provider": p.Slug, "reason": f.Code}
 	if who.subject != "" {
 		meta["sub"] = who.subject
@@ -200,7 +199,7 @@ func (s *Service) refused(ctx context.Context, p store.OIDCProvider, who person,
 	if err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		return audit.AppendCounted(ctx, tx, s.cfg.Now(), p.ID, audit.Entry{Action: "SSO_LOGIN_FAILED", EntityType: "oidc_provider", EntityID: p.ID, Metadata: meta})
 	}); err != nil {
-		return fmt.Errorf("log a failed sign-in: %w", err)
+		return fmt.Errorf("log failed sign-in: %w", err)
 	}
 	return f
 }

@@ -1,18 +1,17 @@
-// Package sso holds the use cases of signing in through identity providers (OpenID Connect): the providers that
-// administrators set up, the sign-in itself, and which account at a provider belongs to which user.
+// Package sso holds the use cases of single sign-on with OpenID Connect: the configuration of identity providers, the
+// sign-in, and the links between accounts at providers and users.
 //
-// It promises that a session begins only after an answer that was asked for from the same browser within ten
-// minutes (state and nonce in a sealed cookie, PKCE), with a token that the provider signed for us just now; that
-// a person who is not known yet gets in only as the user with the same email, and only if the provider says that
-// it has verified it; and that a provider that is down, slow or lying harms nobody but those who sign in with it:
-// what it publishes is asked for when it is first needed, within seconds, and not again at once after a failure.
-// Requests go through package outbound, so that a provider's address can't lead inside.
+// A session starts only after a response to a sign-in of the same browser within ten minutes (state and nonce in an
+// encrypted cookie, PKCE), with a fresh token that the provider signed for this client. On the first sign-in, the account
+// is linked to the user with the same email, if the provider has verified the email. A provider that is down, slow or
+// malicious affects only its own users: its documents are fetched at their first use, with a timeout of seconds, and
+// not again immediately after a failure. Requests go through package outbound, so a provider's URL cannot reach internal
+// addresses.
 //
-// Once an account at a provider is linked, the provider's word takes the place of password and second factor. The first
-// sign-in links it by the email, if the provider may vouch for emails of its domain. Administrators and users with a
-// second factor have to confirm that link with password and code, see Link.
+// A linked account replaces password and second factor. The first sign-in links it only if the email's domain is allowed for
+// the provider. Administrators and users with a second factor must confirm the link with password and code; see Link.
 //
-// What this package does not do: tell providers of a sign-out, or end sessions when an account is closed there.
+// This package does not sign users out at the provider, and does not end sessions when an account is closed there.
 package sso
 
 import (
@@ -30,7 +29,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Settings are those that operators set.
+// Settings are the settings of operators.
 type Settings struct {
 	AllowPrivate  bool `env:"OIDC_ALLOW_PRIVATE" envDefault:"false" help:"identity providers may be http and on private addresses"`
 	AutoProvision bool `env:"OIDC_AUTO_PROVISION" envDefault:"false" help:"who signs in through an identity provider and has no account gets one"`
@@ -39,24 +38,23 @@ type Settings struct {
 // Config of the use cases. BaseURL and EncryptionKeys are required.
 type Config struct {
 	Settings
-	// BaseURL is where browsers reach the API, such as "https://sho.rt".
+	// BaseURL is the public URL of the API, such as "https://sho.rt".
 	BaseURL string
-	// EncryptionKeys seal client secrets and the cookie of a sign-in; the first seals, all open. At least
+	// EncryptionKeys encrypt client secrets and the cookie of a sign-in: the first encrypts, all decrypt. At least
 	// seal.MinKey bytes each.
 	EncryptionKeys [][]byte
-	// Timeout bounds one question to a provider; 0 means 5 s.
+	// Timeout is the limit of one request to a provider; 0 means 5 s.
 	Timeout time.Duration
-	// Logger is told why sign-ins failed; nil means slog.Default().
+	// Logger receives the reasons of failed sign-ins; nil means slog.Default().
 	Logger *slog.Logger
-	// Now tells the time of sign-ins and of what is remembered of providers; nil means time.Now.
+	// Now returns the current time, for sign-ins and cached documents; nil means time.Now.
 	Now func() time.Time
 }
 
-// questions is how many questions a sign-in may have to wait for: what the provider publishes, its keys, the
-// token, the person's email.
+// questions is the maximum number of requests to the provider during a sign-in: discovery document, keys, token and user info.
 const questions = 4
 
-// Service is the use cases. It is safe for concurrent use.
+// Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	cfg       Config
 	store     *store.Store
@@ -68,7 +66,7 @@ type Service struct {
 	directory directory
 }
 
-// New checks the settings. No provider is asked anything yet.
+// New returns the use cases, or an error for invalid settings. It sends no request yet.
 func New(cfg Config, st *store.Store, a *auth.Authenticator, use *settings.Service) (*Service, error) {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 5 * time.Second
@@ -94,10 +92,10 @@ func New(cfg Config, st *store.Store, a *auth.Authenticator, use *settings.Servi
 	return s, nil
 }
 
-// Timeout is how long a sign-in may take on our side.
+// Timeout is the maximum duration of Begin and Finish.
 func (s *Service) Timeout() time.Duration { return questions*s.cfg.Timeout + 5*time.Second }
 
-// PasswordsOff reports whether users must sign in through a provider: it is enforced, and there is one.
+// PasswordsOff reports whether password sign-in is off: it is disabled by the setting, and a provider is active.
 func (s *Service) PasswordsOff(ctx context.Context) (bool, error) {
 	enforced, err := s.settings.EnforcesSSO(ctx)
 	if err != nil || !enforced {
@@ -105,12 +103,12 @@ func (s *Service) PasswordsOff(ctx context.Context) (bool, error) {
 	}
 	any, err := s.store.AnyActiveOIDCProvider(ctx)
 	if err != nil {
-		return false, fmt.Errorf("look for an identity provider: %w", err)
+		return false, fmt.Errorf("find active identity provider: %w", err)
 	}
 	return any, nil
 }
 
-// callback is the address that a provider sends browsers back to.
+// callback returns the callback URL of a provider.
 func (s *Service) callback(slug string) string {
 	return s.cfg.BaseURL + "/api/auth/sso/" + slug + "/callback"
 }

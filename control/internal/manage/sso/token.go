@@ -19,17 +19,17 @@ import (
 
 const maxSubject = 255 // characters (OpenID Connect Core 1.0, section 2)
 
-// person is who a provider says is at the browser.
+// person is the person at the browser, as identified by a provider.
 type person struct {
 	issuer, subject string
-	email           string // "" if none was given
+	email           string // "" if the provider gave none
 	verified        bool   // the provider has verified the email
 	name            string
 }
 
-// known is ourselves as a provider knows us.
+// known returns our client configuration at a provider.
 func (s *Service) known(p store.OIDCProvider, m metadata, secret string) *oauth2.Config {
-	// Trying one way after the other, as the library does by itself, spends the code on the first.
+	// Choose the authentication method here: the library tries one after the other, and the first try consumes the code.
 	style := oauth2.AuthStyleInHeader
 	if len(m.TokenAuth) > 0 && !slices.Contains(m.TokenAuth, "client_secret_basic") && slices.Contains(m.TokenAuth, "client_secret_post") {
 		style = oauth2.AuthStyleInParams
@@ -40,11 +40,11 @@ func (s *Service) known(p store.OIDCProvider, m metadata, secret string) *oauth2
 	}
 }
 
-// redeem turns a code into the person that it stands for. Its errors are failures and hold no text of a token.
+// redeem exchanges a code for a verified token and returns the person. Its errors are failures without text of a token.
 func (s *Service) redeem(ctx context.Context, p store.OIDCProvider, m metadata, code string, pending pending) (who person, err error) {
 	secret, err := s.secrets.Open(secretPlace(p.ID), p.ClientSecret)
 	if err != nil {
-		return who, fmt.Errorf("open the client secret of identity provider %s: %w", p.Slug, err)
+		return who, fmt.Errorf("decrypt client secret of identity provider %s: %w", p.Slug, err)
 	}
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, s.client.HTTP())
 	token, err := s.known(p, m, secret).Exchange(ctx, code, oauth2.VerifierOption(pending.Verifier))
@@ -53,7 +53,7 @@ func (s *Service) redeem(ctx context.Context, p store.OIDCProvider, m metadata, 
 	}
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
-		return who, failed(CodeInvalidToken, errors.New("the provider gave no id_token"))
+		return who, failed(CodeInvalidToken, errors.New("the provider returned no id_token"))
 	}
 	keys := &keySet{service: s, provider: p, metadata: m}
 	verified, err := oidc.NewVerifier(m.Issuer, keys, &oidc.Config{ClientID: p.ClientID, SupportedSigningAlgs: m.Algorithms, Now: s.cfg.Now}).Verify(ctx, raw)
@@ -64,27 +64,27 @@ func (s *Service) redeem(ctx context.Context, p store.OIDCProvider, m metadata, 
 		return who, failed(CodeInvalidToken, err)
 	}
 	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(pending.Nonce)) != 1 {
-		return who, failed(CodeInvalidToken, errors.New("the token's nonce is not ours"))
+		return who, failed(CodeInvalidToken, errors.New("the token has another nonce"))
 	}
 	var c claims
 	if err := verified.Claims(&c); err != nil {
 		return who, failed(CodeInvalidToken, err)
 	}
-	// Core, section 3.1.3.7, items 4 and 5: a token for several must say that it was given to us.
+	// OpenID Connect Core, section 3.1.3.7, items 4 and 5: a token with several audiences must name us as authorized party.
 	if c.Party != "" && c.Party != p.ClientID || len(verified.Audience) > 1 && c.Party == "" {
-		return who, failed(CodeInvalidToken, errors.New("the token was given to another client"))
+		return who, failed(CodeInvalidToken, errors.New("the token was issued to another client"))
 	}
 	if sub := verified.Subject; sub == "" || utf8.RuneCountInString(sub) > maxSubject || !printable(sub) {
-		return who, failed(CodeInvalidToken, errors.New("the token names no subject that can be used"))
+		return who, failed(CodeInvalidToken, errors.New("the token has no valid subject"))
 	}
 	if m.UserInfo != "" && (c.Email == "" || c.Verified == nil) {
-		// Some providers keep tokens thin and tell the rest on demand.
+		// Some providers return the email only at the user info endpoint.
 		var more claims
 		if err := s.directory.fetch(ctx, m.UserInfo, token.AccessToken, &more); err != nil {
 			return who, failed(CodeUnavailable, fmt.Errorf("user info: %w", err))
 		}
 		if more.Subject != verified.Subject {
-			return who, failed(CodeInvalidToken, errors.New("user info speaks of another subject"))
+			return who, failed(CodeInvalidToken, errors.New("user info has another subject"))
 		}
 		if c.Email == "" {
 			c.Email, c.Verified = more.Email, more.Verified
@@ -110,25 +110,25 @@ type claims struct {
 	Name     string `json:"name"`
 }
 
-// exchangeFailure tells a provider that refused the code from one that could not be asked. The answer's body is
-// left out: it may hold what was sent.
+// exchangeFailure distinguishes a provider that rejected the code from one that was unavailable. It omits the response body,
+// which may repeat the request's secrets.
 func exchangeFailure(err error) error {
 	var answered *oauth2.RetrieveError
 	switch {
 	case !errors.As(err, &answered):
 		return failed(CodeUnavailable, fmt.Errorf("token: %w", err))
 	case answered.Response != nil && answered.Response.StatusCode >= http.StatusInternalServerError:
-		return failed(CodeUnavailable, fmt.Errorf("token: the provider answered %d", answered.Response.StatusCode))
+		return failed(CodeUnavailable, fmt.Errorf("token: the provider responded with status %d", answered.Response.StatusCode))
 	}
-	return failed(CodeProviderError, fmt.Errorf("token: the provider answered %.50q", answered.ErrorCode))
+	return failed(CodeProviderError, fmt.Errorf("token: the provider responded with the error %.50q", answered.ErrorCode))
 }
 
-// keySet checks signatures with the keys that a provider publishes.
+// keySet verifies signatures with a provider's published keys.
 type keySet struct {
 	service  *Service
 	provider store.OIDCProvider
 	metadata metadata
-	down     error // the keys could not be had
+	down     error // error of fetching the keys
 }
 
 // VerifySignature implements oidc.KeySet. The verifier has checked the algorithm.
@@ -159,8 +159,8 @@ func (k *keySet) VerifySignature(ctx context.Context, raw string) ([]byte, error
 			}
 		}
 		if known {
-			return nil, errors.New("the signature is not that of the key it names")
+			return nil, errors.New("the signature does not match the named key")
 		}
 	}
-	return nil, errors.New("no key that the provider publishes made the signature")
+	return nil, errors.New("no published key of the provider matches the signature")
 }

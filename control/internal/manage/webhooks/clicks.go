@@ -60,7 +60,7 @@ func (s *Service) Note(ctx context.Context, rows []analytics.Row) error {
 
 func (s *Service) dropped(why string, n int) {
 	s.metrics.dropped.Add(float64(n))
-	s.cfg.Logger.Warn("click events for webhooks were dropped", "reason", why, "count", n)
+	s.cfg.Logger.Warn("click events dropped", "reason", why, "count", n)
 }
 
 // clickSubscriptions returns the subscriptions to click events.

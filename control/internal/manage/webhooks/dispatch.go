@@ -258,7 +258,7 @@ func (d *dispatch) stop(ctx context.Context, cancel context.CancelFunc) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 		defer cancel()
 		if err := d.store.Tx(ctx, func(tx *store.Tx) error { return d.record(ctx, tx, d.pending) }); err != nil {
-			d.cfg.Logger.Warn("webhook attempts could not be written down, they will be repeated", "count", len(d.pending), "error", err.Error())
+			d.cfg.Logger.Warn("webhook attempts not recorded, repeating them", "count", len(d.pending), "error", err.Error())
 		}
 	}
 	d.metrics.inFlight.Set(0)
@@ -280,7 +280,7 @@ func (d *dispatch) prune(ctx context.Context) time.Duration {
 		return poll
 	}
 	if given > 0 {
-		d.cfg.Logger.Warn("webhook deliveries were given up because their webhook was inactive for too long", "count", given)
+		d.cfg.Logger.Warn("deliveries of inactive webhooks abandoned", "count", given)
 	}
 	return pruneEvery
 }

@@ -84,13 +84,13 @@ var errUnusable = errors.New("unusable webhook")
 func (s *Service) request(ctx context.Context, w *store.Webhook, m message, at int64) (*http.Response, error) {
 	opened, err := s.opened(*w)
 	if err != nil {
-		s.cfg.Logger.Error("webhook's headers can't be read", "webhook_id", w.ID, "error", err.Error())
+		s.cfg.Logger.Error("webhook headers not readable", "webhook_id", w.ID, "error", err.Error())
 		return nil, fmt.Errorf("%w: its headers could not be decrypted", errUnusable)
 	}
 	secret := ""
 	if w.Secret != "" {
 		if secret, err = s.box.Open(secretPlace(w.ID), w.Secret); err != nil {
-			s.cfg.Logger.Error("webhook's secret can't be read", "webhook_id", w.ID, "error", err.Error())
+			s.cfg.Logger.Error("webhook secret not readable", "webhook_id", w.ID, "error", err.Error())
 			return nil, fmt.Errorf("%w: its secret could not be decrypted", errUnusable)
 		}
 	}

@@ -224,7 +224,7 @@ func (a *Authenticator) Run(ctx context.Context) error {
 			a.writeUse(ctx, u)
 		case <-sweep.C:
 			if err := a.store.Sweep(ctx, store.Now()); err != nil && ctx.Err() == nil {
-				a.log.Warn("sweeping ended sessions failed", "error", err.Error())
+				a.log.Warn("session sweep failed", "error", err.Error())
 			}
 		}
 	}
@@ -233,6 +233,6 @@ func (a *Authenticator) Run(ctx context.Context) error {
 func (a *Authenticator) writeUse(ctx context.Context, u use) {
 	err := a.store.Tx(ctx, func(tx *store.Tx) error { return tx.NoteKeyUse(ctx, u.keyID, u.at) })
 	if err != nil && ctx.Err() == nil {
-		a.log.Warn("writing the last use of an API key failed", "key_id", u.keyID, "error", err.Error())
+		a.log.Warn("last use of API key not recorded", "key_id", u.keyID, "error", err.Error())
 	}
 }
