@@ -1,11 +1,10 @@
-// Package accounts holds the use cases of users: signing in and out, one's own profile, password and second
-// factor, and the administration of users.
+// Package accounts holds the use cases of users: sign-in and sign-out, profile, password, second factor, and the
+// administration of users.
 //
-// It promises that guessing is slowed down however it is spread over replicas, that an unknown email can't be
-// told from a wrong password, that a second factor's code works once, and that whatever should end sessions
-// ends them with the same commit. A reset of a password also deletes the user's API keys; a change does so if it is
-// asked to. Keys are otherwise package keys' part; sign-in through identity providers opens its sessions with package
-// auth.
+// Lockout slows down guessing across all replicas. Responses do not reveal whether an email exists. A second factor's code
+// works once. Changes that end sessions do so in the same transaction. Resetting a password also deletes the user's API
+// keys; changing it does so on request. Package keys manages API keys otherwise, and package sso starts its sessions with
+// package auth.
 package accounts
 
 import (
@@ -32,17 +31,17 @@ const (
 
 // Config of the use cases.
 type Config struct {
-	// EncryptionKeys seal second factors' secrets; the first seals, all open. At least seal.MinKey bytes each.
+	// EncryptionKeys encrypt the secrets of second factors: the first encrypts, all decrypt. At least seal.MinKey bytes each.
 	EncryptionKeys [][]byte
-	// Issuer is the name that authenticator apps show; "" means "Shortline".
+	// Issuer is the name shown in authenticator apps; "" means "Shortline".
 	Issuer string
 	// PasswordSignInOff reports that users must sign in through an identity provider; nil means never.
 	PasswordSignInOff func(ctx context.Context) (bool, error)
-	// Now tells the time for codes and locks; nil means time.Now.
+	// Now returns the current time, for codes and lockouts; nil means time.Now.
 	Now func() time.Time
 }
 
-// Service is the use cases. It is safe for concurrent use.
+// Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	cfg       Config
 	store     *store.Store
@@ -52,7 +51,7 @@ type Service struct {
 	box       *seal.Box
 }
 
-// New checks the settings.
+// New returns the use cases, or an error for invalid settings.
 func New(cfg Config, st *store.Store, a *auth.Authenticator, passwords *auth.Passwords) (*Service, error) {
 	if cfg.Issuer == "" {
 		cfg.Issuer = "Shortline"
@@ -67,7 +66,7 @@ func New(cfg Config, st *store.Store, a *auth.Authenticator, passwords *auth.Pas
 	return &Service{cfg, st, a, passwords, auth.NewLockout(st, cfg.Now), box}, nil
 }
 
-// change locks a user, lets f change it, writes it and logs it, in one transaction. f may add to the entry.
+// change locks a user, calls f to change it, and stores it with an audit entry, in one transaction. f may add to the entry.
 func (s *Service) change(ctx context.Context, p auth.Principal, id string, f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (store.User, error) {
 	return s.changeAfter(ctx, p, id, func(*store.Tx) error { return nil }, f)
 }
@@ -86,7 +85,7 @@ func (s *Service) changeAfter(ctx context.Context, p auth.Principal, id string, 
 		}
 		u.UpdatedAt = store.Now()
 		if err := tx.UpdateUser(ctx, u); err != nil {
-			return fmt.Errorf("update a user: %w", err)
+			return fmt.Errorf("update user: %w", err)
 		}
 		e.New = logged(u)
 		return audit.Append(ctx, tx, e)
@@ -94,12 +93,12 @@ func (s *Service) changeAfter(ctx context.Context, p auth.Principal, id string, 
 	return u, err
 }
 
-// logged is what the audit log keeps of a user.
+// logged returns the fields of a user for the audit log.
 func logged(u store.User) map[string]any {
 	return map[string]any{"email": u.Email, "name": u.Name, "role": u.Role, "status": Status(u), "twoFactorEnabled": u.TOTPEnabled}
 }
 
-// Status is ACTIVE or INACTIVE.
+// Status returns ACTIVE or INACTIVE.
 func Status(u store.User) string {
 	if u.Active {
 		return "ACTIVE"
@@ -114,7 +113,7 @@ func missing(err error) error {
 	return err
 }
 
-// checkPassword notes what is wrong with a new password of the user with an email.
+// checkPassword validates a new password of the user with this email.
 func checkPassword(v *problem.Fields, field, password, email string) {
 	switch {
 	case utf8.RuneCountInString(password) < minPassword:

@@ -9,9 +9,8 @@ import (
 	"sync"
 )
 
-// commonText has those of the 10,000 commonest passwords that are long enough to be accepted otherwise, one a line, in
-// lower case. It is made of the frequency list of zxcvbn 4.5.0 (MIT, see commonpasswords.LICENSE), which ranks what was
-// found in public leaks.
+// commonText has those of the 10,000 most common passwords that have the minimum length, one per line, in lower case. The
+// source is the frequency list of zxcvbn 4.5.0 (MIT, see commonpasswords.LICENSE), which ranks passwords of public leaks.
 //
 //go:embed commonpasswords.txt.gz
 var commonText []byte
@@ -32,7 +31,7 @@ var commonPasswords = sync.OnceValue(func() map[string]struct{} {
 	return list
 })
 
-// isCommon reports whether a password is among the first that a guesser tries, in capitals or not.
+// isCommon reports whether a password is a common one, ignoring case.
 func isCommon(password string) bool {
 	_, common := commonPasswords()[strings.ToLower(password)]
 	return common

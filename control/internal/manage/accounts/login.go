@@ -15,20 +15,20 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Credentials are what somebody signs in with. Code is a second factor's or a recovery code, "" if not given.
+// Credentials are the input of a sign-in. Code is a code of the second factor or a recovery code; "" if not given.
 type Credentials struct {
 	Email, Password, Code string
-	// Link is an account at an identity provider that is linked with the sign-in; nil means none.
+	// Link is a pending link to an account at an identity provider, which the sign-in confirms; nil means none.
 	Link *Link
 }
 
-// Link is linked by Write, in the transaction of the sign-in. It belongs to one user.
+// Link is a pending link of one user. Write stores it in the transaction of the sign-in.
 type Link struct {
 	UserID string
 	Write  func(ctx context.Context, tx *store.Tx) error
 }
 
-// SignedIn is the result of signing in. NeedsCode alone means that the password was right and a code is missing.
+// SignedIn is the result of a sign-in. If only NeedsCode is set, the password was right and a code is required.
 type SignedIn struct {
 	NeedsCode bool
 	User      store.User
@@ -38,20 +38,20 @@ type SignedIn struct {
 
 var errSignIn = problem.New(problem.Unauthorized, "Email or password is not right.")
 
-// Login signs somebody in. The error is Unauthorized for wrong credentials, TooMany after too many of them.
+// Login signs a user in. The error is Unauthorized for wrong credentials, and TooMany during a lockout.
 func (s *Service) Login(ctx context.Context, in Credentials) (out SignedIn, err error) {
-	// Where only identity providers let people in, the password still confirms a link to one.
+	// With password sign-in turned off, a password still confirms a pending link.
 	if s.cfg.PasswordSignInOff != nil && in.Link == nil {
 		off, err := s.cfg.PasswordSignInOff(ctx)
 		if err != nil {
-			return out, fmt.Errorf("ask whether passwords are allowed: %w", err)
+			return out, fmt.Errorf("check whether password sign-in is off: %w", err)
 		}
 		if off {
-			return out, problem.New(problem.Forbidden, "Signing in with a password is turned off; use single sign-on.")
+			return out, problem.New(problem.Forbidden, "Password sign-in is turned off. Use single sign-on.")
 		}
 	}
 	key := auth.LockoutKey("login", store.EmailKey(in.Email), auth.ClientOf(audit.OriginOf(ctx).IP))
-	// All of it takes one turn: concurrent attempts must not all pass the lockout check before the first is counted.
+	// Use one turn for everything: concurrent attempts must not all pass the lockout check before the first one is counted.
 	err = s.passwords.Turn(ctx, func() error {
 		dirty, err := s.lockout.Check(ctx, key)
 		if err != nil {
@@ -59,7 +59,7 @@ func (s *Service) Login(ctx context.Context, in Credentials) (out SignedIn, err 
 		}
 		u, err := s.store.UserByEmail(ctx, in.Email)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("look up a user: %w", err)
+			return fmt.Errorf("look up user: %w", err)
 		}
 		ok, err := s.passwords.Matches(u.PasswordHash, in.Password)
 		if err != nil {
@@ -78,13 +78,13 @@ func (s *Service) Login(ctx context.Context, in Credentials) (out SignedIn, err 
 	return out, err
 }
 
-// open begins the session of somebody whose password was right.
+// open starts a session after the right password.
 func (s *Service) open(ctx context.Context, userID string, in Credentials, key string, dirty bool) (out SignedIn, err error) {
 	wrong := false
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		u, err := tx.LockUser(ctx, userID) // again: it may have changed since
+		u, err := tx.LockUser(ctx, userID) // again, because it may have changed
 		if err != nil {
-			return fmt.Errorf("look up a user: %w", err)
+			return fmt.Errorf("look up user: %w", err)
 		}
 		if !u.Active {
 			return errSignIn
@@ -99,12 +99,12 @@ func (s *Service) open(ctx context.Context, userID string, in Credentials, key s
 		}
 		if dirty {
 			if err := s.lockout.Forget(ctx, tx, key); err != nil {
-				return fmt.Errorf("forget failures: %w", err)
+				return fmt.Errorf("reset failures: %w", err)
 			}
 		}
 		if in.Link != nil {
 			if in.Link.UserID != u.ID {
-				return problem.OfField("linkAccount", "can't be done: the account at the identity provider belongs with another user")
+				return problem.OfField("linkAccount", "is not possible: the account at the identity provider belongs to another user")
 			}
 			if err := in.Link.Write(ctx, tx); err != nil {
 				return err
@@ -125,11 +125,11 @@ func (s *Service) open(ctx context.Context, userID string, in Credentials, key s
 	return out, err
 }
 
-// failed counts and logs a wrong email or password, and returns what the caller is told.
+// failed counts and logs a wrong email or password, and returns the error for the caller.
 func (s *Service) failed(ctx context.Context, key, userID, email string) error {
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		if _, err := s.lockout.Fail(ctx, tx, key); err != nil {
-			return fmt.Errorf("count a failure: %w", err)
+			return fmt.Errorf("count failure: %w", err)
 		}
 		if len(email) > maxEmail {
 			email = strings.ToValidUTF8(email[:maxEmail], "")
@@ -144,20 +144,20 @@ func (s *Service) failed(ctx context.Context, key, userID, email string) error {
 	return errSignIn
 }
 
-// bucketOf spreads failures over a few buckets by their email. Whether there is such a user plays no part in it: what is
-// counted is written faster than what is logged, and the time must not tell.
+// bucketOf distributes failures over a few buckets by email. It does not depend on whether the user exists: counting is faster
+// than logging, so the response time would reveal it.
 func bucketOf(email string) string {
 	h := fnv.New32a()
 	h.Write([]byte(store.EmailKey(email)))
 	return strconv.Itoa(int(h.Sum32() % 32))
 }
 
-// Logout ends the caller's session. A caller with an API key has none.
+// Logout ends the caller's session. It does nothing for a caller with an API key.
 func (s *Service) Logout(ctx context.Context, p auth.Principal) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		if p.SessionID != "" {
 			if err := tx.DeleteSession(ctx, p.UserID, p.SessionID); err != nil {
-				return fmt.Errorf("end a session: %w", err)
+				return fmt.Errorf("end session: %w", err)
 			}
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "USER_LOGOUT", EntityType: "user", EntityID: p.UserID})

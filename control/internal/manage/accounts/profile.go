@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Me is the caller's own user.
+// Me returns the caller's own user.
 func (s *Service) Me(ctx context.Context, p auth.Principal) (store.User, error) {
 	u, err := s.store.UserByID(ctx, p.UserID)
 	return u, missing(err)
@@ -32,8 +32,8 @@ func (s *Service) rename(ctx context.Context, p auth.Principal, id, name string)
 	})
 }
 
-// ChangePassword changes the caller's own password, ends the caller's other sessions and, if asked to, deletes the
-// caller's API keys.
+// ChangePassword changes the caller's own password and ends the caller's other sessions. On request, it deletes the caller's
+// API keys.
 func (s *Service) ChangePassword(ctx context.Context, p auth.Principal, current, password string, revokeKeys bool) error {
 	var v problem.Fields
 	if current == "" {
@@ -56,7 +56,7 @@ func (s *Service) ChangePassword(ctx context.Context, p auth.Principal, current,
 		if revokeKeys {
 			keys, err := tx.DeleteKeys(ctx, u.ID)
 			if err != nil {
-				return fmt.Errorf("revoke keys: %w", err)
+				return fmt.Errorf("delete API keys: %w", err)
 			}
 			e.Metadata = map[string]any{"revokedApiKeys": keys}
 		}
@@ -65,7 +65,7 @@ func (s *Service) ChangePassword(ctx context.Context, p auth.Principal, current,
 	return err
 }
 
-// confirm checks the caller's own password. Wrong ones are counted, as in signing in.
+// confirm checks the caller's own password. It counts wrong passwords, as Login does.
 func (s *Service) confirm(ctx context.Context, p auth.Principal, password, field string) error {
 	key := auth.LockoutKey("password", p.UserID)
 	return s.passwords.Turn(ctx, func() error {
@@ -98,7 +98,7 @@ func (s *Service) confirm(ctx context.Context, p auth.Principal, password, field
 	})
 }
 
-// wrongPassword is what a wrong password of the caller's own is answered with. The session goes on.
+// wrongPassword returns the error for a wrong current password. It does not end the session.
 func wrongPassword(field string) error {
 	return &problem.Error{Kind: problem.Invalid, Message: "The current password is not right.", Fields: []problem.Field{{Field: field, Message: "is not right"}}}
 }

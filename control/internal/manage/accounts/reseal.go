@@ -8,8 +8,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Reseal seals second factors' secrets again that an older encryption key sealed, and returns how many. Users
-// may go on signing in meanwhile.
+// Reseal encrypts the secrets of second factors that use an older encryption key with the present one, and returns their
+// number. Users can sign in at the same time.
 func (s *Service) Reseal(ctx context.Context) (n int, err error) {
 	ids, err := s.store.UsersWithTOTP(ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Service) Reseal(ctx context.Context) (n int, err error) {
 			return tx.UpdateUser(ctx, u)
 		})
 		if err != nil {
-			return n, fmt.Errorf("reseal the second factor of user %s: %w", id, err)
+			return n, fmt.Errorf("reseal second factor of user %s: %w", id, err)
 		}
 	}
 	return n, nil

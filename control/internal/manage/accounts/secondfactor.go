@@ -14,13 +14,13 @@ import (
 
 var errCode = errors.New("the code is not right")
 
-// codeLockout is the lockout key of one user's wrong codes, for all clients together: only a caller with the user's
-// password or session gets as far as a code.
+// codeLockout returns the lockout key of a user's wrong codes. It is the same for all clients, because only a caller with the
+// user's password or session can try a code.
 func codeLockout(userID string) string { return auth.LockoutKey("code", userID) }
 
-// signInCode checks the code of somebody whose password was right. The user's row is locked, so that attempts sent at
-// once, to any replica, are counted one after the other. A wrong code is counted and logged in this transaction, which
-// must commit: the result is wrong, not an error.
+// signInCode checks a code after the right password. The caller has locked the user's row, so concurrent attempts at all
+// replicas are counted one after the other. A wrong code is counted and logged in this transaction, which must commit;
+// therefore it sets wrong and does not return an error.
 func (s *Service) signInCode(ctx context.Context, tx *store.Tx, u store.User, code string) (how string, wrong bool, err error) {
 	key := codeLockout(u.ID)
 	dirty, err := s.lockout.CheckTx(ctx, tx, key)
@@ -31,7 +31,7 @@ func (s *Service) signInCode(ctx context.Context, tx *store.Tx, u store.User, co
 	if errors.Is(err, errCode) {
 		locked, err := s.lockout.Fail(ctx, tx, key)
 		if err != nil {
-			return "", true, fmt.Errorf("count a failure: %w", err)
+			return "", true, fmt.Errorf("count failure: %w", err)
 		}
 		return "", true, s.logWrongCode(ctx, tx, u, locked)
 	}
@@ -41,8 +41,8 @@ func (s *Service) signInCode(ctx context.Context, tx *store.Tx, u store.User, co
 	return how, false, err
 }
 
-// logWrongCode notes that somebody knows the user's password but not the second factor. When that locks the second
-// factor, the entry says so: the user should know, and change the password.
+// logWrongCode logs that a caller knows the user's password but not the second factor. The entry contains the lockout, if this
+// attempt causes one: the user should change the password.
 func (s *Service) logWrongCode(ctx context.Context, tx *store.Tx, u store.User, lock time.Duration) error {
 	e := audit.Entry{
 		Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: map[string]any{"success": false, "email": u.Email, "reason": "second factor"},
@@ -54,14 +54,14 @@ func (s *Service) logWrongCode(ctx context.Context, tx *store.Tx, u store.User, 
 	return audit.Append(ctx, tx, e)
 }
 
-// useCode consumes a time-based or recovery code of a locked user; errCode if it is neither, or was used.
+// useCode consumes a time-based code or a recovery code of a locked user. The error is errCode if the code is wrong or used.
 func (s *Service) useCode(ctx context.Context, tx *store.Tx, u store.User, code string) (how string, err error) {
 	if u.TOTPSecret == nil {
 		return "", errors.New("BUG: a second factor is on without a secret")
 	}
 	secret, err := s.box.Open(place(u.ID), *u.TOTPSecret)
 	if err != nil {
-		return "", fmt.Errorf("open a second factor's secret: %w", err)
+		return "", fmt.Errorf("decrypt secret of second factor: %w", err)
 	}
 	step, ok, err := auth.MatchTOTP(secret, code, s.cfg.Now())
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Service) useCode(ctx context.Context, tx *store.Tx, u store.User, code 
 		ok, err = tx.UseRecoveryCode(ctx, u.ID, auth.RecoveryHash(u.ID, code))
 	}
 	if err != nil {
-		return "", fmt.Errorf("use a code: %w", err)
+		return "", fmt.Errorf("use code: %w", err)
 	}
 	if !ok {
 		return "", errCode
@@ -83,28 +83,28 @@ func (s *Service) useCode(ctx context.Context, tx *store.Tx, u store.User, code 
 	return how, nil
 }
 
-// TOTPSetup is what an authenticator app needs.
+// TOTPSetup is the input of an authenticator app.
 type TOTPSetup struct {
 	Secret, Address, Account string
 }
 
-// justSignedIn is how long after signing in a second factor can be set up without the password.
+// justSignedIn is how long after a sign-in the setup of a second factor needs no password.
 const justSignedIn = 10 * time.Minute
 
-// SetUpTOTP draws a new secret for the caller's second factor, which is not on before EnableTOTP. A stolen session must
-// not be enough: it could shut the owner out. So it needs the current password, or a session that has begun just now.
+// SetUpTOTP generates a secret for the caller's second factor. The second factor is off until EnableTOTP. It requires the
+// current password or a recent sign-in, because otherwise the thief of a session could lock the owner out.
 func (s *Service) SetUpTOTP(ctx context.Context, p auth.Principal, password string) (out TOTPSetup, err error) {
 	if password != "" {
 		err = s.confirm(ctx, p, password, "password")
 	} else if s.cfg.Now().Sub(p.SignedInAt) > justSignedIn {
-		err = problem.New(problem.Forbidden, "Your sign-in is too long ago for this: sign in again, or send your current password as \"password\".")
+		err = problem.New(problem.Forbidden, "Your sign-in is too long ago. Sign in again, or send your current password as \"password\".")
 	}
 	if err != nil {
 		return out, err
 	}
 	_, err = s.change(ctx, p, p.UserID, func(_ *store.Tx, u *store.User, e *audit.Entry) error {
 		if u.TOTPEnabled {
-			return problem.New(problem.Invalid, "Two-factor authentication is on already.")
+			return problem.New(problem.Invalid, "Two-factor authentication is already on.")
 		}
 		secret := auth.NewTOTPSecret()
 		sealed := s.box.Seal(place(u.ID), secret)
@@ -118,20 +118,20 @@ func (s *Service) SetUpTOTP(ctx context.Context, p auth.Principal, password stri
 
 func place(userID string) string { return "users|totp_secret|" + userID }
 
-// EnableTOTP turns the caller's second factor on, if the code shows that the app has the secret, and returns
-// the recovery codes, which can't be had again.
+// EnableTOTP turns the caller's second factor on if the code is right, and returns the recovery codes, which cannot be read
+// again.
 func (s *Service) EnableTOTP(ctx context.Context, p auth.Principal, code string) (recovery []string, err error) {
 	err = s.withCode(ctx, p, func() error {
 		_, err := s.change(ctx, p, p.UserID, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
 			switch {
 			case u.TOTPEnabled:
-				return problem.New(problem.Invalid, "Two-factor authentication is on already.")
+				return problem.New(problem.Invalid, "Two-factor authentication is already on.")
 			case u.TOTPSecret == nil:
 				return problem.New(problem.Invalid, "Set up two-factor authentication first.")
 			}
 			secret, err := s.box.Open(place(u.ID), *u.TOTPSecret)
 			if err != nil {
-				return fmt.Errorf("open a second factor's secret: %w", err)
+				return fmt.Errorf("decrypt secret of second factor: %w", err)
 			}
 			step, ok, err := auth.MatchTOTP(secret, code, s.cfg.Now())
 			if err != nil {
@@ -187,10 +187,10 @@ func turnOffTOTP(ctx context.Context, tx *store.Tx, u *store.User) error {
 	return tx.SetRecoveryCodes(ctx, u.ID, nil)
 }
 
-// withCode runs f, which checks a code of the caller's, and counts it if the code was wrong.
+// withCode calls f, which checks a code of the caller, and counts a wrong code.
 func (s *Service) withCode(ctx context.Context, p auth.Principal, f func() error) error {
 	key := codeLockout(p.UserID)
-	return s.passwords.Turn(ctx, func() error { // in turns, so that attempts sent at once are counted
+	return s.passwords.Turn(ctx, func() error { // so that concurrent attempts are counted
 		dirty, err := s.lockout.Check(ctx, key)
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ func adminOnly(p auth.Principal) error {
 	return problem.New(problem.Forbidden, "Only administrators may do this.")
 }
 
-// List is a page of users and how many there are.
+// List returns a page of users and the total number.
 func (s *Service) List(ctx context.Context, p auth.Principal, f store.UserFilter, limit, offset int) ([]store.User, int, error) {
 	if err := adminOnly(p); err != nil {
 		return nil, 0, err
@@ -27,7 +27,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, f store.UserFilter
 	return s.store.Users(ctx, f, limit, offset)
 }
 
-// Get finds a user.
+// Get returns a user.
 func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.User, error) {
 	if err := adminOnly(p); err != nil {
 		return store.User{}, err
@@ -36,13 +36,13 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.U
 	return u, missing(err)
 }
 
-// NewUser is a user to be created. Role "" means USER.
+// NewUser is the input of Create. Role "" means USER.
 type NewUser struct {
 	Email, Password, Name string
 	Role                  auth.Role
 }
 
-// Create makes a user. A used email is a Conflict.
+// Create adds a user. If the email is in use, the error is a Conflict.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in NewUser) (store.User, error) {
 	if err := adminOnly(p); err != nil {
 		return store.User{}, err
@@ -73,9 +73,9 @@ func (s *Service) create(ctx context.Context, by string, in NewUser) (u store.Us
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if u.Num, err = tx.InsertUser(ctx, u); err != nil {
 			if _, taken := store.Unique(err); taken {
-				return &problem.Error{Kind: problem.Conflict, Message: "A user with this email exists already.", Fields: []problem.Field{{Field: "email", Message: "is in use"}}}
+				return &problem.Error{Kind: problem.Conflict, Message: "A user with this email already exists.", Fields: []problem.Field{{Field: "email", Message: "is in use"}}}
 			}
-			return fmt.Errorf("insert a user: %w", err)
+			return fmt.Errorf("insert user: %w", err)
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: by, Action: "USER_CREATED", EntityType: "user", EntityID: u.ID, New: logged(u)})
 	})
@@ -99,7 +99,7 @@ func (s *Service) SetRole(ctx context.Context, p auth.Principal, id string, role
 		return store.User{}, problem.OfField("role", "must be USER or ADMIN")
 	}
 	if id == p.UserID {
-		return store.User{}, problem.OfField("role", "of your own account can't be changed by yourself")
+		return store.User{}, problem.OfField("role", "of your own account cannot be changed by yourself")
 	}
 	return s.administer(ctx, p, id, role == auth.Admin, func(tx *store.Tx, u *store.User, _ *audit.Entry) error {
 		if u.Role == string(role) {
@@ -110,13 +110,13 @@ func (s *Service) SetRole(ctx context.Context, p auth.Principal, id string, role
 	})
 }
 
-// SetActive lets another user in, or shuts them out at once.
+// SetActive activates another user, or deactivates them immediately.
 func (s *Service) SetActive(ctx context.Context, p auth.Principal, id string, active bool) (store.User, error) {
 	if err := adminOnly(p); err != nil {
 		return store.User{}, err
 	}
 	if id == p.UserID && !active {
-		return store.User{}, problem.OfField("status", "of your own account can't be changed by yourself")
+		return store.User{}, problem.OfField("status", "of your own account cannot be changed by yourself")
 	}
 	return s.administer(ctx, p, id, active, func(tx *store.Tx, u *store.User, _ *audit.Entry) error {
 		if u.Active = active; active {
@@ -126,7 +126,7 @@ func (s *Service) SetActive(ctx context.Context, p auth.Principal, id string, ac
 	})
 }
 
-// administer is change, after making sure, unless the user stays an active admin, that another one stays.
+// administer is change for another user. If the user does not stay an active admin, another active admin must exist.
 func (s *Service) administer(ctx context.Context, p auth.Principal, id string, stays bool, f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (store.User, error) {
 	if stays {
 		return s.change(ctx, p, id, f)
@@ -134,7 +134,7 @@ func (s *Service) administer(ctx context.Context, p auth.Principal, id string, s
 	return s.changeAfter(ctx, p, id, func(tx *store.Tx) error { return otherAdmin(ctx, tx, id) }, f)
 }
 
-// otherAdmin makes sure that without the user there is an active admin left.
+// otherAdmin returns an error if there is no active admin except for the user.
 func otherAdmin(ctx context.Context, tx *store.Tx, id string) error {
 	admins, err := tx.LockAdmins(ctx)
 	if err != nil {
@@ -146,14 +146,14 @@ func otherAdmin(ctx context.Context, tx *store.Tx, id string) error {
 	return nil
 }
 
-// ResetPassword sets another user's password, ends the user's sessions and deletes the user's API keys: it is what an
-// administrator does when an account is in the wrong hands.
+// ResetPassword sets another user's password, ends the user's sessions and deletes the user's API keys. Administrators use it
+// for a compromised account.
 func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, password string) error {
 	if err := adminOnly(p); err != nil {
 		return err
 	}
 	if id == p.UserID {
-		return problem.New(problem.Invalid, "Your own password can't be reset; change it with PUT /api/auth/password.")
+		return problem.New(problem.Invalid, "You cannot reset your own password. Change it with PUT /api/auth/password.")
 	}
 	u, err := s.Get(ctx, p, id)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, passw
 		u.PasswordHash = &hash
 		keys, err := tx.DeleteKeys(ctx, u.ID)
 		if err != nil {
-			return fmt.Errorf("revoke keys: %w", err)
+			return fmt.Errorf("delete API keys: %w", err)
 		}
 		e.Action, e.Metadata = "PASSWORD_CHANGED", map[string]any{"reset": true, "revokedApiKeys": keys}
 		return endSessions(ctx, tx, u.ID, "")
@@ -179,13 +179,13 @@ func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, passw
 	return err
 }
 
-// TurnOffTOTP turns another user's second factor off, for one who has lost it.
+// TurnOffTOTP turns off the second factor of another user, who has lost it.
 func (s *Service) TurnOffTOTP(ctx context.Context, p auth.Principal, id string) (store.User, error) {
 	if err := adminOnly(p); err != nil {
 		return store.User{}, err
 	}
 	if id == p.UserID {
-		return store.User{}, problem.New(problem.Invalid, "Your own second factor can't be turned off here; use POST /api/auth/2fa/disable.")
+		return store.User{}, problem.New(problem.Invalid, "You cannot turn off your own second factor here. Use POST /api/auth/2fa/disable.")
 	}
 	return s.change(ctx, p, id, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
 		if u.TOTPEnabled {
@@ -195,13 +195,13 @@ func (s *Service) TurnOffTOTP(ctx context.Context, p auth.Principal, id string) 
 	})
 }
 
-// Delete removes another user with their links, keys and sessions.
+// Delete removes another user and everything they own, such as links, keys and sessions.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
 	if err := adminOnly(p); err != nil {
 		return err
 	}
 	if id == p.UserID {
-		return problem.New(problem.Invalid, "You can't delete your own account.")
+		return problem.New(problem.Invalid, "You cannot delete your own account.")
 	}
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := otherAdmin(ctx, tx, id); err != nil {
@@ -221,8 +221,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 	})
 }
 
-// EnsureAdmin makes the first user if there is none. password "" means that one is drawn, which is returned and
-// can't be had again.
+// EnsureAdmin creates the first administrator if there are no users. For password "", it generates and returns one, which
+// cannot be read again.
 func (s *Service) EnsureAdmin(ctx context.Context, email, password string) (generated string, err error) {
 	some, err := s.store.AnyUser(ctx)
 	if err != nil || some {
@@ -234,7 +234,7 @@ func (s *Service) EnsureAdmin(ctx context.Context, email, password string) (gene
 	}
 	_, err = s.create(ctx, "", NewUser{Email: email, Password: password, Role: auth.Admin})
 	if problem.Is(err, problem.Conflict) {
-		return "", nil // another replica was quicker
+		return "", nil // another replica was faster
 	}
 	var p *problem.Error
 	if errors.As(err, &p) {
@@ -246,7 +246,7 @@ func (s *Service) EnsureAdmin(ctx context.Context, email, password string) (gene
 	return generated, err
 }
 
-// CreateAdmin makes a user with the role ADMIN on behalf of whoever runs the program.
+// CreateAdmin creates a user with the role ADMIN, on behalf of the operator.
 func (s *Service) CreateAdmin(ctx context.Context, email, password string) (store.User, error) {
 	return s.create(ctx, "", NewUser{Email: email, Password: password, Role: auth.Admin})
 }

@@ -18,28 +18,28 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// KeyPrefix begins every API key; 61 random letters and digits follow.
+// KeyPrefix is the prefix of every API key, followed by 61 random letters and digits.
 const KeyPrefix = "sl_"
 
 const (
 	keyRandom     = 61
-	keyRemembered = time.Minute // how long a bcrypt result stands for the same row
-	useInterval   = time.Minute // how often a key's last use is written
+	keyRemembered = time.Minute // how long the result of bcrypt is cached for the same row
+	useInterval   = time.Minute // how often a key's last use is stored
 	sweepInterval = 10 * time.Minute
 )
 
 // Config of an Authenticator.
 type Config struct {
-	// Secrets sign access tokens; the first signs, all verify. At least MinSecret bytes each.
+	// Secrets sign access tokens: the first signs, all verify. At least MinSecret bytes each.
 	Secrets [][]byte
-	// Lifetime of an access token and its session; 0 means 24 h.
+	// Lifetime is the lifetime of an access token and its session; 0 means 24 h.
 	Lifetime time.Duration
-	// Logger gets what Run has to say; nil means slog.Default().
+	// Logger receives failures of Run; nil means slog.Default().
 	Logger *slog.Logger
 }
 
-// Authenticator turns credentials into principals. What it remembers saves only the bcrypt: the rows of session,
-// key and user are read again for every request, so that an end takes effect at once everywhere.
+// Authenticator verifies credentials and returns principals. It caches only results of bcrypt. It reads the rows of session,
+// key and user for every request, so that a revocation takes effect on all replicas immediately.
 type Authenticator struct {
 	store     *store.Store
 	passwords *Passwords
@@ -50,8 +50,8 @@ type Authenticator struct {
 	checks    singleflight.Group
 
 	mu       sync.Mutex
-	verified map[string]time.Time // by lookup and bcrypt hash: until when the key is known to match
-	noted    map[string]time.Time // by key id: when its use was last handed to Run
+	verified map[string]time.Time // by lookup and bcrypt hash; when the entry expires
+	noted    map[string]time.Time // by key id; when its use was last passed to Run
 }
 
 type use struct {
@@ -59,7 +59,8 @@ type use struct {
 	at    int64
 }
 
-// NewAuthenticator checks the settings. Run must run for last uses to be written and old rows to be swept.
+// NewAuthenticator returns an Authenticator, or an error for invalid settings. Run must run, to store last uses and delete
+// expired sessions.
 func NewAuthenticator(cfg Config, st *store.Store, passwords *Passwords) (*Authenticator, error) {
 	t, err := newTokens(cfg.Secrets)
 	if err != nil {
@@ -77,20 +78,20 @@ func NewAuthenticator(cfg Config, st *store.Store, passwords *Passwords) (*Authe
 	}, nil
 }
 
-// OpenSession begins a session in the caller's transaction and returns its access token.
+// OpenSession starts a session in the caller's transaction and returns its access token.
 func (a *Authenticator) OpenSession(ctx context.Context, tx *store.Tx, u store.User) (token string, expires time.Time, err error) {
-	now := time.Now().Truncate(time.Second) // what a token can say
+	now := time.Now().Truncate(time.Second) // tokens have a resolution of seconds
 	s := store.Session{ID: rand.Text(), UserID: u.ID, CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(a.lifetime).UnixMilli()}
 	if err := tx.InsertSession(ctx, s); err != nil {
-		return "", expires, fmt.Errorf("open a session: %w", err)
+		return "", expires, fmt.Errorf("open session: %w", err)
 	}
 	token, err = a.tokens.sign(u.ID, Role(u.Role), s.ID, now, now.Add(a.lifetime))
 	return token, now.Add(a.lifetime), err
 }
 
-// Token checks an access token, its session and its user.
+// Token verifies an access token, its session and its user.
 func (a *Authenticator) Token(ctx context.Context, raw string) (Principal, error) {
-	bad := problem.New(problem.Unauthorized, "The session is not valid or has ended; sign in again.")
+	bad := problem.New(problem.Unauthorized, "The session is invalid or has ended. Sign in again.")
 	c, err := a.tokens.parse(raw)
 	if err != nil {
 		return Principal{}, bad
@@ -100,7 +101,7 @@ func (a *Authenticator) Token(ctx context.Context, raw string) (Principal, error
 	case errors.Is(err, store.ErrNotFound):
 		return Principal{}, bad
 	case err != nil:
-		return Principal{}, fmt.Errorf("look up a session: %w", err)
+		return Principal{}, fmt.Errorf("look up session: %w", err)
 	case !u.Active || u.ID != c.Subject:
 		return Principal{}, bad
 	}
@@ -113,13 +114,13 @@ func principalOf(u store.User) Principal {
 	return Principal{UserID: u.ID, UserNum: u.Num, Email: u.Email, Role: Role(u.Role)}
 }
 
-// KeyLookup is the index of an API key: its SHA-256 in hex.
+// KeyLookup returns the index of an API key: its SHA-256 in hexadecimal.
 func KeyLookup(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
 }
 
-// NewKey draws an API key.
+// NewKey generates an API key.
 func NewKey() string {
 	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	out := []byte(KeyPrefix)
@@ -128,7 +129,7 @@ func NewKey() string {
 		rand.Read(b[:]) // never fails
 		for _, c := range b {
 			if int(c) >= 256-256%len(alphabet) {
-				continue // so that every character is as likely
+				continue // so that all characters are equally likely
 			}
 			if out = append(out, alphabet[int(c)%len(alphabet)]); len(out) == len(KeyPrefix)+keyRandom {
 				return string(out)
@@ -137,9 +138,9 @@ func NewKey() string {
 	}
 }
 
-// Key checks an API key and its user.
+// Key verifies an API key and its user.
 func (a *Authenticator) Key(ctx context.Context, key string) (Principal, error) {
-	bad := problem.New(problem.Unauthorized, "The API key is not valid.")
+	bad := problem.New(problem.Unauthorized, "The API key is invalid.")
 	if len(key) != len(KeyPrefix)+keyRandom || !strings.HasPrefix(key, KeyPrefix) {
 		return Principal{}, bad
 	}
@@ -148,7 +149,7 @@ func (a *Authenticator) Key(ctx context.Context, key string) (Principal, error) 
 		return Principal{}, bad
 	}
 	if err != nil {
-		return Principal{}, fmt.Errorf("look up an API key: %w", err)
+		return Principal{}, fmt.Errorf("look up API key: %w", err)
 	}
 	now := time.Now()
 	id := k.Lookup + k.Hash
@@ -156,8 +157,8 @@ func (a *Authenticator) Key(ctx context.Context, key string) (Principal, error) 
 	known := a.verified[id].After(now)
 	a.mu.Unlock()
 	if !known {
-		// The index alone would do for a random key; the bcrypt guards against a forged row. Requests that come
-		// together with one key share one.
+		// The index is enough to verify a random key. bcrypt protects against forged rows. Concurrent requests with the same
+		// key share one comparison.
 		matches, err, _ := a.checks.Do(id, func() (any, error) {
 			return a.passwords.Check(context.WithoutCancel(ctx), &k.Hash, key)
 		})
@@ -185,12 +186,12 @@ func (a *Authenticator) remember(id string, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.verified) >= 10_000 {
-		clear(a.verified) // it only costs a bcrypt each
+		clear(a.verified) // each key costs one more comparison
 	}
 	a.verified[id] = now.Add(keyRemembered)
 }
 
-// noteUse hands a use to Run, at most once a minute for each key.
+// noteUse passes a use to Run, at most once a minute per key.
 func (a *Authenticator) noteUse(keyID string, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -203,11 +204,11 @@ func (a *Authenticator) noteUse(keyID string, now time.Time) {
 			clear(a.noted)
 		}
 		a.noted[keyID] = now
-	default: // Run is behind; the next use tries again
+	default: // Run is busy; the next use tries again
 	}
 }
 
-// Run writes last uses and sweeps ended sessions, until ctx ends.
+// Run stores last uses and deletes expired sessions, until ctx ends.
 func (a *Authenticator) Run(ctx context.Context) error {
 	sweep := time.NewTicker(sweepInterval)
 	defer sweep.Stop()

@@ -1,15 +1,14 @@
-// Package auth says who is calling: sessions, API keys and second factors become a Principal.
+// Package auth verifies sessions and API keys and returns a Principal.
 //
-// It owns access tokens, the form of API keys, password hashing, time-based codes and the slowing down of
-// guesses. It promises that a session or key that has ended is refused on the next request by every replica,
-// because their rows are read for each one; only the costly bcrypt of a key is remembered, for a minute. It
-// knows no HTTP: where credentials come from and what a refusal looks like is package api's part. Known
-// weakness: the bound on bcrypt is each process's own.
+// It defines access tokens, the form of API keys, password hashing, time-based codes and lockout. A revoked session or key is
+// refused at the next request by every replica, because the rows are read for each request. Only the result of a key's
+// expensive bcrypt comparison is cached, for a minute. Package api handles HTTP. Known limit: the limit on concurrent
+// bcrypt calls applies per process.
 package auth
 
 import "time"
 
-// Role is what a user may do.
+// Role determines the permissions of a user.
 type Role string
 
 // The two roles.
@@ -18,7 +17,7 @@ const (
 	User  Role = "USER"
 )
 
-// Principal is a caller whose credential was checked on this very request.
+// Principal is a caller whose credential was verified for the present request.
 type Principal struct {
 	UserID    string // UUID
 	UserNum   uint64 // the user's dense number, the owner in link records and clicks
@@ -27,13 +26,13 @@ type Principal struct {
 	SessionID string // set when a session was used
 	KeyID     string // set when an API key was used
 
-	// SignedInAt is when the session began; zero with an API key.
+	// SignedInAt is when the session started; zero with an API key.
 	SignedInAt time.Time
 }
 
-// IsAdmin reports whether the caller sees and edits everything.
+// IsAdmin reports whether the caller may read and change everything.
 func (p Principal) IsAdmin() bool { return p.Role == Admin }
 
-// Sees reports whether the caller may read and change what the user owns. A caller who may not is told that
-// the thing does not exist.
+// Sees reports whether the caller may read and change objects of the user. To other callers, respond that the object does not
+// exist.
 func (p Principal) Sees(ownerID string) bool { return p.Role == Admin || p.UserID == ownerID }

@@ -8,10 +8,10 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// MinSecret is the least length of the secret that signs access tokens, in bytes.
+// MinSecret is the minimum length of a secret for access tokens, in bytes.
 const MinSecret = 32
 
-// clockSkew is how far the clock of the replica that signed a token may be ahead of this one's.
+// clockSkew is how far the clock of another replica may be ahead.
 const clockSkew = 30 * time.Second
 
 type claims struct {
@@ -20,9 +20,9 @@ type claims struct {
 	jwt.RegisteredClaims
 }
 
-// tokens signs and checks access tokens: JWT, HS256 and nothing else.
+// tokens signs and verifies access tokens: JWT with HS256 only.
 type tokens struct {
-	secrets [][]byte // the first signs, all of them verify
+	secrets [][]byte // the first signs, all verify
 	parser  *jwt.Parser
 }
 
@@ -35,7 +35,7 @@ func newTokens(secrets [][]byte) (*tokens, error) {
 			return nil, fmt.Errorf("auth: the secret for access tokens must have at least %d bytes", MinSecret)
 		}
 	}
-	// No leeway: a token is over when it says so.
+	// No leeway for the expiry.
 	return &tokens{secrets, jwt.NewParser(jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired())}, nil
 }
 

@@ -3,7 +3,7 @@ package auth
 import (
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha1" //nolint:gosec // RFC 6238's default, and the only hash that every authenticator app knows
+	"crypto/sha1" //nolint:gosec // the default of RFC 6238, and the only hash that all authenticator apps support
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base32"
@@ -19,20 +19,20 @@ const totpPeriod = 30 // seconds
 
 var base32Plain = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// NewTOTPSecret draws a secret for time-based codes: 160 bits in base32.
+// NewTOTPSecret generates a secret for time-based codes: 160 bits in base32.
 func NewTOTPSecret() string {
 	b := make([]byte, 20)
 	rand.Read(b) // never fails
 	return base32Plain.EncodeToString(b)
 }
 
-// TOTPAddress is the otpauth address that authenticator apps read from a QR code.
+// TOTPAddress returns the otpauth URL for the QR code of authenticator apps.
 func TOTPAddress(issuer, account, secret string) string {
 	q := url.Values{"secret": {secret}, "issuer": {issuer}, "algorithm": {"SHA1"}, "digits": {"6"}, "period": {fmt.Sprint(totpPeriod)}}
 	return "otpauth://totp/" + url.PathEscape(issuer+":"+account) + "?" + q.Encode()
 }
 
-// TOTPCode is the code of a time step (RFC 6238 over RFC 4226: HMAC-SHA-1, six digits).
+// TOTPCode returns the code of a time step (RFC 6238 with RFC 4226: HMAC-SHA-1, six digits).
 func TOTPCode(secret string, step int64) (string, error) {
 	key, err := base32Plain.DecodeString(strings.TrimRight(strings.ToUpper(secret), "="))
 	if err != nil {
@@ -47,11 +47,11 @@ func TOTPCode(secret string, step int64) (string, error) {
 	return fmt.Sprintf("%06d", (binary.BigEndian.Uint32(sum[offset:])&0x7fffffff)%1_000_000), nil
 }
 
-// TOTPStep is the time step at t.
+// TOTPStep returns the time step at t.
 func TOTPStep(t time.Time) int64 { return t.Unix() / totpPeriod }
 
-// MatchTOTP returns the step, of the one at t and its two neighbours, whose code was given. Whether that step
-// was used before is for the caller to ask the store.
+// MatchTOTP returns the time step of a code: the step at t or one of its neighbours. The caller must check in the store that
+// the step was not used before.
 func MatchTOTP(secret, code string, t time.Time) (step int64, ok bool, err error) {
 	code = strings.ReplaceAll(strings.TrimSpace(code), " ", "")
 	now := TOTPStep(t)
@@ -67,7 +67,7 @@ func MatchTOTP(secret, code string, t time.Time) (step int64, ok bool, err error
 	return step, ok, nil
 }
 
-// NewRecoveryCodes draws ten codes of 80 bits each.
+// NewRecoveryCodes generates ten codes of 80 bits each.
 func NewRecoveryCodes() []string {
 	codes := make([]string, 10)
 	for i := range codes {
@@ -77,7 +77,7 @@ func NewRecoveryCodes() []string {
 	return codes
 }
 
-// RecoveryHash is what is kept of a recovery code. The code is random, so one round of SHA-256 is enough.
+// RecoveryHash returns the stored hash of a recovery code. One round of SHA-256 is enough, because codes are random.
 func RecoveryHash(userID, code string) string {
 	plain := strings.NewReplacer("-", "", " ", "").Replace(strings.ToLower(strings.TrimSpace(code)))
 	sum := sha256.Sum256([]byte(userID + "|" + plain))

@@ -1,7 +1,7 @@
-// Package backup writes and reads backups: a folder of files with a manifest that names each with its checksum.
+// Package backup writes and reads backups: folders of files with a manifest of their checksums.
 //
-// A folder gets its name when it is complete, so a backup that was interrupted cannot be taken for one. What
-// goes into a folder is the callers' matter: package fleet does it for a fleet, and standalone for itself.
+// A folder is renamed to its final name when it is complete, so an interrupted backup cannot be mistaken for a complete one.
+// Callers decide on the content: package fleet for a fleet, and standalone for itself.
 package backup
 
 import (
@@ -23,7 +23,7 @@ import (
 // ManifestFile is the name of the manifest in a backup's folder.
 const ManifestFile = "backup.json"
 
-// format is the version of the folder's layout. It rises when an older program can't read what a newer one writes.
+// format is the version of the layout. It is increased when older programs cannot read new backups.
 const format = 1
 
 // Manifest describes a backup.
@@ -31,12 +31,12 @@ type Manifest struct {
 	Format    int       `json:"format"`
 	Kind      string    `json:"kind"` // "standalone" or "fleet"
 	Version   string    `json:"version"`
-	CreatedAt time.Time `json:"createdAt"` // when the backup began: what was acknowledged before is in it
+	CreatedAt time.Time `json:"createdAt"` // start of the backup, which contains everything acknowledged before
 	Links     int64     `json:"links"`
 	Clicks    int64     `json:"clicks"`
-	// Files are all files of the folder but the manifest, by their paths with slashes.
+	// Files has all files of the folder except for the manifest, by their paths with slashes.
 	Files map[string]File `json:"files"`
-	// Fleet is what only a fleet's backup has, see package fleet.
+	// Fleet has the data that only backups of a fleet have; see package fleet.
 	Fleet json.RawMessage `json:"fleet,omitempty"`
 }
 
@@ -46,20 +46,20 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Folder is a backup that is being written.
+// Folder is a backup in progress.
 type Folder struct {
 	to, temp string
 	began    time.Time
 }
 
-// Create begins a backup in a folder that must not exist. It is written beside its place, and moved there by Finish.
+// Create starts a backup. The folder must not exist. Files are written to a temporary folder, which Finish renames.
 func Create(to string) (*Folder, error) {
 	to, err := filepath.Abs(to)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := os.Lstat(to); err == nil {
-		return nil, fmt.Errorf("%s exists already: a backup needs a new folder", to)
+		return nil, fmt.Errorf("%s already exists: a backup needs a new folder", to)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -67,13 +67,13 @@ func Create(to string) (*Folder, error) {
 	return f, os.Mkdir(f.temp, 0o700)
 }
 
-// Path is where a file of the backup belongs while it is being written.
+// Path returns the path to which a file of the backup must be written.
 func (f *Folder) Path(name string) string { return filepath.Join(f.temp, filepath.FromSlash(name)) }
 
-// Abandon removes what was written, unless Finish has moved it.
+// Abandon deletes the temporary folder, unless Finish has renamed it.
 func (f *Folder) Abandon() { _ = os.RemoveAll(f.temp) }
 
-// Finish adds the manifest, makes everything durable, and gives the folder its name.
+// Finish writes the manifest, makes everything durable, and renames the folder.
 func (f *Folder) Finish(m *Manifest) error {
 	m.Format, m.Version, m.CreatedAt = format, ops.Version, f.began
 	var folders []string
@@ -109,7 +109,7 @@ func (f *Folder) Finish(m *Manifest) error {
 		}
 	}
 	if _, err := os.Lstat(f.to); err == nil {
-		return fmt.Errorf("%s was made meanwhile", f.to)
+		return fmt.Errorf("%s was created meanwhile", f.to)
 	}
 	if err := os.Rename(f.temp, f.to); err != nil {
 		return err
@@ -117,11 +117,11 @@ func (f *Folder) Finish(m *Manifest) error {
 	return syncFolder(filepath.Dir(f.to))
 }
 
-// Read reads the manifest of a backup and compares every file with it.
+// Read reads the manifest of a backup and verifies all files.
 func Read(dir, kind string) (*Manifest, error) {
 	text, err := os.ReadFile(filepath.Join(dir, ManifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no backup: it has no %s", dir, ManifestFile)
+		return nil, fmt.Errorf("%s is not a backup: it has no %s", dir, ManifestFile)
 	}
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func Read(dir, kind string) (*Manifest, error) {
 		return nil, fmt.Errorf("%s: %w", ManifestFile, err)
 	}
 	if m.Format != format || m.Kind != kind {
-		return nil, fmt.Errorf("%s is a backup of the kind %q in format %d; this program restores %q in format %d", dir, m.Kind, m.Format, kind, format)
+		return nil, fmt.Errorf("%s is a backup of the kind %q in format %d, but this program restores %q in format %d", dir, m.Kind, m.Format, kind, format)
 	}
 	for name, want := range m.Files {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -142,14 +142,14 @@ func Read(dir, kind string) (*Manifest, error) {
 			return nil, fmt.Errorf("the backup is damaged: %w", err)
 		}
 		if got != want {
-			return nil, fmt.Errorf("the backup is damaged: %s is not what %s says", name, ManifestFile)
+			return nil, fmt.Errorf("the backup is damaged: %s does not match %s", name, ManifestFile)
 		}
 	}
 	return &m, nil
 }
 
-// CopyTree copies the files below a folder, without those that skip names and those that the backup has already. Files that
-// vanish meanwhile are left out, and so is a folder that is not there.
+// CopyTree copies the files below a folder, except for those that skip selects and those that the backup has already. It
+// ignores files that are deleted meanwhile, and a missing folder.
 func (f *Folder) CopyTree(from, name string, skip func(name string) bool) error {
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -171,7 +171,7 @@ func (f *Folder) CopyTree(from, name string, skip func(name string) bool) error 
 	return err
 }
 
-// Copy copies a file into the backup, unless the backup has one of that name.
+// Copy copies a file into the backup, unless the backup already has a file of that name.
 func (f *Folder) Copy(from, name string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -193,7 +193,7 @@ func (f *Folder) Copy(from, name string) error {
 	return errors.Join(err, out.Close())
 }
 
-// measure reads a file and, with durable, syncs it.
+// measure returns the size and checksum of a file. With durable, it also syncs the file.
 func measure(path string, durable bool) (File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {

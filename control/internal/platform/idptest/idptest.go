@@ -1,8 +1,7 @@
-// Package idptest is an identity provider for tests: OpenID Connect discovery, authorization with PKCE, tokens, user
-// info and a key set, strict about what a client must send. It can be told to misbehave (see Fault), to rotate its
-// keys, and who the person at the browser is; it asks nobody anything and gives codes out at once.
-// It is a plain http.Handler with a real protocol, so it runs inside a test or, by the command beside it, as a
-// process of its own that can be stopped. It is no example of a provider: nothing here guards secrets.
+// Package idptest is an identity provider for tests: OpenID Connect discovery, authorization with PKCE, tokens, user info and
+// keys. It validates requests strictly. Tests can inject faults (see Fault), rotate its keys and choose the person who signs
+// in; it issues codes without asking. It is an http.Handler, so it can run within a test or, with the command idp, as a
+// process that can be stopped. Do not use it as an example: it does not protect secrets.
 package idptest
 
 import (
@@ -25,44 +24,44 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// The client that is registered.
+// The registered client.
 const (
 	ClientID     = "shortline"
 	ClientSecret = "a client's secret"
 )
 
-// Fault is one way to misbehave.
+// Fault is an injected fault.
 type Fault string
 
-// The faults. None is the absence of any.
+// The faults. None means no fault.
 const (
 	None           Fault = ""
 	WrongIssuer    Fault = "wrong_issuer"   // in the token
 	WrongAudience  Fault = "wrong_audience" // the token is for another client
-	OtherParty     Fault = "other_party"    // for us among others, but given to another client (azp)
-	NoParty        Fault = "no_party"       // for us among others, without azp
-	WrongNonce     Fault = "wrong_nonce"    // an old token played again
+	OtherParty     Fault = "other_party"    // several audiences with us, but issued to another client (azp)
+	NoParty        Fault = "no_party"       // several audiences with us, without azp
+	WrongNonce     Fault = "wrong_nonce"    // a replayed token
 	NoNonce        Fault = "no_nonce"
 	Expired        Fault = "expired"
 	Unsigned       Fault = "unsigned"         // alg none
 	SignedBySecret Fault = "signed_by_secret" // HS256 with the client's secret
 	SignedByPublic Fault = "signed_by_public" // HS256 with the public key as the secret
-	ForeignKey     Fault = "foreign_key"      // the kid of a known key, another key's signature
+	ForeignKey     Fault = "foreign_key"      // the kid of a known key, with a signature of another key
 	NoSubject      Fault = "no_subject"
-	NoToken        Fault = "no_token"      // a token answer without an id_token
-	TokenRefused   Fault = "token_refused" // the token endpoint answers invalid_grant
-	TokenBroken    Fault = "token_broken"  // and 500
-	Denied         Fault = "denied"        // the person says no
-	OtherIssuer    Fault = "other_issuer"  // discovery speaks for somebody else
-	InsecureKeys   Fault = "insecure_keys" // discovery names endpoints that are no addresses
-	Slow           Fault = "slow"          // no answer until the client gives up
+	NoToken        Fault = "no_token"      // a token response without id_token
+	TokenRefused   Fault = "token_refused" // the token endpoint responds with invalid_grant
+	TokenBroken    Fault = "token_broken"  // the token endpoint responds with 500
+	Denied         Fault = "denied"        // the person denies access
+	OtherIssuer    Fault = "other_issuer"  // the discovery document names another issuer
+	InsecureKeys   Fault = "insecure_keys" // the discovery document has invalid URLs
+	Slow           Fault = "slow"          // no response until the client disconnects
 	Huge           Fault = "huge"          // an endless discovery document
-	ThinToken      Fault = "thin_token"    // the email is told by user info only: no fault, but unusual
-	PostOnly       Fault = "post_only"     // the client's secret is taken in the body only: unusual, too
-	OtherPerson    Fault = "other_person"  // thin, and user info speaks of somebody else
+	ThinToken      Fault = "thin_token"    // the email is only in user info; not a fault, but unusual
+	PostOnly       Fault = "post_only"     // the client's secret is accepted in the body only; also unusual
+	OtherPerson    Fault = "other_person"  // a thin token, and user info has another subject
 )
 
-// Person is who signs in.
+// Person is the person who signs in.
 type Person struct {
 	Subject  string `json:"sub"`
 	Email    string `json:"email,omitempty"`
@@ -72,7 +71,7 @@ type Person struct {
 
 // Provider is the identity provider. Its methods may be called while it serves.
 type Provider struct {
-	// Issuer is the address under which the handler is served, without a slash at its end.
+	// Issuer is the URL of the handler, without a trailing slash.
 	Issuer string
 
 	mu     sync.Mutex
@@ -96,20 +95,20 @@ type grant struct {
 	person                     Person
 }
 
-// New makes a provider with one key and a person.
+// New returns a provider with one key and a person.
 func New(issuer string, who Person) *Provider {
 	p := &Provider{Issuer: issuer, person: who, codes: map[string]grant{}, tokens: map[string]Person{}, asked: map[string]int{}}
 	p.Rotate()
 	return p
 }
 
-// Be changes who signs in next.
+// Be sets the person who signs in next.
 func (p *Provider) Be(who Person) { p.locked(func() { p.person = who }) }
 
-// Fail sets the fault from here on.
+// Fail sets the fault from now on.
 func (p *Provider) Fail(how Fault) { p.locked(func() { p.fault = how }) }
 
-// Rotate begins to sign with a new key: RSA and ECDSA in turns. The old ones stay published.
+// Rotate adds a new signing key, alternating between RSA and ECDSA. Old keys stay published.
 func (p *Provider) Rotate() {
 	p.locked(func() {
 		p.fresh++
@@ -128,10 +127,10 @@ func (p *Provider) Rotate() {
 	})
 }
 
-// Forget stops publishing all keys but the newest.
+// Forget removes all published keys except for the newest.
 func (p *Provider) Forget() { p.locked(func() { p.keys = p.keys[:1] }) }
 
-// Asked is how often an endpoint was asked: "discovery", "authorize", "token", "userinfo" or "keys".
+// Asked returns the number of requests to an endpoint: "discovery", "authorize", "token", "userinfo" or "keys".
 func (p *Provider) Asked(endpoint string) (n int) {
 	p.locked(func() { n = p.asked[endpoint] })
 	return n
@@ -143,7 +142,7 @@ func (p *Provider) locked(f func()) {
 	f()
 }
 
-// ServeHTTP is the provider's endpoints.
+// ServeHTTP implements http.Handler.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, serve := "", http.NotFound
 	switch base, _ := url.Parse(p.Issuer); strings.TrimPrefix(r.URL.Path, base.Path) {
@@ -236,7 +235,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id, secret, basic := r.BasicAuth()
-	if basic { // both were form-encoded first (RFC 6749, section 2.3.1)
+	if basic { // both are form-encoded (RFC 6749, section 2.3.1)
 		id, _ = url.QueryUnescape(id)
 		secret, _ = url.QueryUnescape(secret)
 	} else {
@@ -267,7 +266,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// idToken makes the token of a grant, with the present fault.
+// idToken returns the token of a grant, with the current fault.
 func (p *Provider) idToken(g grant) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -351,5 +350,5 @@ func (p *Provider) keySet(w http.ResponseWriter, _ *http.Request) {
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client may be gone
+	_ = json.NewEncoder(w).Encode(v) // the client may have disconnected
 }

@@ -5,18 +5,17 @@ import (
 	"net/netip"
 )
 
-// ErrForbidden is what a request's error wraps when the name led to an address that the policy forbids. No packet
-// has been sent to it.
+// ErrForbidden is wrapped by a request's error if the policy forbids the address. No packet was sent to it.
 var ErrForbidden = errors.New("the address is not a public one")
 
-// special are the networks inside IPv4, and inside the global unicast space of IPv6, that belong to nobody in
-// particular on the public internet, from the IANA special-purpose registries. IPv6 prefixes whose addresses stand for
-// IPv4 ones are refused as a whole: what they are translated to depends on the network and can't be judged here.
+// special has the networks of the IANA special-purpose registries in IPv4 and in the global unicast space of IPv6, which are
+// not routed to one holder. IPv6 prefixes that embed IPv4 addresses are refused as a whole, because their translation
+// depends on the network.
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
 	"192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24",
 	"203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-	"168.63.129.16/32", // a cloud's platform service, reachable only from its own machines
+	"168.63.129.16/32", // Azure's platform service, reachable only from its virtual machines
 	"2001::/23",        // Teredo, ORCHID, benchmarking and other protocol assignments
 	"2001:db8::/32",    // documentation
 	"2002::/16",        // 6to4
@@ -24,8 +23,8 @@ var special = prefixes(
 	"3fff::/20", // documentation
 )
 
-// globalUnicast is all of IPv6 that has been given out for ordinary use. Outside lie the unspecified and the loopback
-// address, IPv4-compatible and translated ones, NAT64, discard, segment routing, unique local, link-local, site-local and multicast.
+// globalUnicast is the IPv6 space for ordinary use. Outside are the unspecified and the loopback address, IPv4-compatible and
+// translated addresses, NAT64, discard, segment routing, unique local, link-local, site-local and multicast.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
 func prefixes(list ...string) []netip.Prefix {
@@ -36,7 +35,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// Public reports whether an address is one that the public internet routes to its holder.
+// Public reports whether an address is routed on the public internet.
 func Public(addr netip.Addr) bool {
 	if addr.Zone() != "" {
 		return false

@@ -1,13 +1,12 @@
-// Package outbound is the HTTP client for addresses that users have typed in: webhook targets and identity providers.
+// Package outbound is the HTTP client for URLs that users enter: webhook targets and identity providers.
 //
-// It promises that no packet goes to an address that the policy forbids. The address is judged when a connection is
-// about to be opened, after the name was resolved, so a name that resolves differently each time gains nothing; no
-// proxy is asked, no redirect followed, no cookie kept, and what is read of an answer is bounded in bytes and time.
-// CheckURL tells early, and in words for the person who typed it, that an address would be refused; it is a
-// courtesy, the judgement at the connection is what protects.
+// It sends no packet to an address that the policy forbids. It checks the address when it opens a connection, after DNS
+// resolution, so DNS rebinding does not help an attacker. It uses no proxy, follows no redirect, keeps no cookie, and limits
+// the size and duration of responses. CheckURL reports early, with a message for the user, that a URL would be refused.
+// Only the check at the connection is a protection.
 //
-// What it leaves to others: whether a caller may send anything at all, and what the answer means. What it can't know:
-// that a public address belongs to the operator's own network and leads inside from there.
+// It does not decide whether a caller may send requests, nor interpret responses. It cannot detect a public address that leads
+// into the operator's own network.
 package outbound
 
 import (
@@ -24,22 +23,22 @@ import (
 	"time"
 )
 
-// Policy says where requests may go. The zero value allows public addresses by https.
+// Policy restricts the targets of requests. The zero value allows https to public addresses.
 type Policy struct {
-	// AllowPrivate lifts the checks of address, scheme and port: for development.
+	// AllowPrivate turns off the checks of address, scheme and port, for development.
 	AllowPrivate bool
-	// AllowCIDRs are networks that count as public although they are not, such as that of an in-house service.
+	// AllowCIDRs are networks that are treated as public, such as that of an internal service.
 	AllowCIDRs []netip.Prefix
-	// Ports are those that may be connected to; none means 443 and all from 1024, so that the well-known services
-	// of other protocols are out of reach.
+	// Ports are the allowed ports. Empty means 443 and all ports from 1024, which excludes well-known services of other
+	// protocols.
 	Ports []uint16
-	// Timeout bounds a whole request, from looking up the name to the last byte of the answer; 0 means 30 s.
+	// Timeout is the limit of a whole request, from the DNS lookup to the end of the response; 0 means 30 s.
 	Timeout time.Duration
-	// MaxBody is how much of an answer's body can be read, in bytes; 0 means 64 KiB.
+	// MaxBody is the maximum size of a response body, in bytes; 0 means 64 KiB.
 	MaxBody int64
-	// TLS is the configuration to begin with (roots of an in-house authority); versions below 1.2 are off whatever it says.
+	// TLS is the base configuration, for instance with the roots of a private CA. Versions below 1.2 are always off.
 	TLS *tls.Config
-	// Resolver looks up names; nil means the system's.
+	// Resolver resolves names; nil means the system's.
 	Resolver *net.Resolver
 }
 
@@ -49,8 +48,8 @@ const (
 	maxHeader      = 16 << 10
 )
 
-// ErrTooLarge is what reading an answer's body returns beyond Policy.MaxBody.
-var ErrTooLarge = errors.New("the answer is too large")
+// ErrTooLarge is the error of reading a response body beyond Policy.MaxBody.
+var ErrTooLarge = errors.New("the response is too large")
 
 // Client sends requests under a policy. It is safe for concurrent use.
 type Client struct {
@@ -58,7 +57,7 @@ type Client struct {
 	http   *http.Client
 }
 
-// New makes a client.
+// New returns a client.
 func New(p Policy) *Client {
 	if p.Timeout == 0 {
 		p.Timeout = defaultTimeout
@@ -81,34 +80,34 @@ func New(p Policy) *Client {
 	dialer := &net.Dialer{Timeout: p.Timeout, Resolver: p.Resolver, ControlContext: c.judge}
 	c.http = &http.Client{
 		Timeout: p.Timeout,
-		// The last answer is the answer.
+		// Follow no redirect.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: bounded{p.MaxBody, &http.Transport{
-			Proxy:                  nil, // a proxy would connect for us, unjudged
+			Proxy:                  nil, // a proxy would connect without the check
 			DialContext:            dialer.DialContext,
 			TLSClientConfig:        conf,
 			TLSHandshakeTimeout:    p.Timeout,
 			ForceAttemptHTTP2:      true,
-			DisableCompression:     true, // a small answer must not become a large one
+			DisableCompression:     true, // a small response must not expand to a large one
 			MaxResponseHeaderBytes: maxHeader,
 			MaxIdleConns:           256,
-			MaxIdleConnsPerHost:    32, // many webhooks lead to one provider
+			MaxIdleConnsPerHost:    32, // many webhooks have the same host
 			IdleConnTimeout:        30 * time.Second,
 		}},
 	}
 	return c
 }
 
-// HTTP is the client in the form that libraries take. Its Transport, Timeout and CheckRedirect are the policy.
+// HTTP returns the http.Client, for libraries. Its Transport, Timeout and CheckRedirect implement the policy.
 func (c *Client) HTTP() *http.Client { return c.http }
 
-// Do sends a request; see http.Client.Do. The error wraps ErrForbidden where the policy forbids the address.
+// Do sends a request; see http.Client.Do. The error wraps ErrForbidden if the policy forbids the address.
 func (c *Client) Do(r *http.Request) (*http.Response, error) { return c.http.Do(r) }
 
-// Close closes connections that are not in use.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// judge sees the very address that a socket is about to connect to.
+// judge checks the address to which a socket is about to connect.
 func (c *Client) judge(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if c.policy.AllowPrivate {
 		return nil
@@ -129,7 +128,7 @@ func (c *Client) judge(_ context.Context, network, address string, _ syscall.Raw
 	return nil
 }
 
-// allows judges an address; AllowPrivate is the caller's business.
+// allows reports whether the policy allows an address. It ignores AllowPrivate.
 func (c *Client) allows(addr netip.Addr) bool {
 	return Public(addr) || addr.Zone() == "" && within(c.policy.AllowCIDRs, addr.Unmap())
 }
@@ -141,13 +140,13 @@ func (c *Client) allowsPort(port uint16) bool {
 	return port == 443 || port >= 1024
 }
 
-// bounded limits the bodies of another transport's answers.
+// bounded limits the response bodies of another transport.
 type bounded struct {
 	limit int64
 	next  *http.Transport
 }
 
-// RoundTrip asks for an answer as it is, and bounds it.
+// RoundTrip implements http.RoundTripper.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Header.Get("Accept-Encoding") == "" {
 		r = r.Clone(r.Context())
@@ -160,7 +159,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// CloseIdleConnections lets http.Client pass the call on.
+// CloseIdleConnections is called by http.Client.
 func (b bounded) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
 type boundedBody struct {
@@ -168,7 +167,7 @@ type boundedBody struct {
 	left int64
 }
 
-// Read returns ErrTooLarge once the limit is used up and there is more.
+// Read returns ErrTooLarge if the body is longer than the limit.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

@@ -14,29 +14,28 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// MaxURL is how long an address may be, in bytes.
+// MaxURL is the maximum length of a URL, in bytes.
 const MaxURL = 2048
 
-// lookupTime bounds how long CheckURL waits for a name's addresses.
+// lookupTime is the timeout of the DNS lookup in CheckURL.
 const lookupTime = time.Second
 
-// Errors of CheckURL are what an address must be, for the person who typed it: they go after its name.
+// The errors of CheckURL are phrases that follow the name of the field.
 var (
 	errLong    = fmt.Errorf("must be at most %d bytes long", MaxURL)
-	errForm    = errors.New("must be an absolute address such as https://example.com/hook")
+	errForm    = errors.New("must be an absolute URL such as https://example.com/hook")
 	errScheme  = errors.New("must begin with https://")
 	errUser    = errors.New("must not contain a user name or password")
 	errHost    = errors.New("must name a valid host, such as example.com")
 	errIPv4    = errors.New("must write an IPv4 address as four decimal numbers")
-	errPrivate = errors.New("must not lead to a private, local or otherwise special address")
+	errPrivate = errors.New("must not resolve to a private, local or otherwise special address")
 )
 
-// privateNames are top-level names that the public DNS does not have.
+// privateNames has top-level names that do not exist in the public DNS.
 var privateNames = []string{"localhost", "local", "internal", "localdomain", "home.arpa", "lan", "intranet"}
 
-// CheckURL tells whether requests to an address could be sent: its form, its host if that is an address, and what the
-// host's name resolves to now. A name that can't be resolved at the moment is no error. The error is a phrase
-// such as "must begin with https://".
+// CheckURL checks whether the policy allows requests to a URL: its form, and the addresses of its host. A name that cannot be
+// resolved at present is not an error. The error is a phrase such as "must begin with https://".
 func (c *Client) CheckURL(ctx context.Context, raw string) error {
 	if len(raw) > MaxURL {
 		return errLong
@@ -91,7 +90,7 @@ func (c *Client) checkHost(ctx context.Context, host string, bracketed bool) err
 		}
 		return c.checkAddr(addr)
 	}
-	// Digits of other scripts and fullwidth dots become plain ones here, as they do when a request is sent.
+	// Normalise digits of other scripts and fullwidth dots, as sending a request does.
 	name, err := idna.Lookup.ToASCII(host)
 	if err != nil {
 		return errHost

@@ -1,7 +1,7 @@
-// Package problem is the one error type that a caller of the API may read: a kind, a sentence, and the fields
-// it is about. Everything else that goes wrong is internal and shows as a 500 with a request id.
+// Package problem has the error type for callers of the API: a kind, a message, and the invalid fields. All other errors are
+// internal and become a 500 with a request id.
 //
-// Use cases return *Error; package api is the only place that turns one into HTTP.
+// Use cases return *Error. Only package api converts it to HTTP.
 package problem
 
 import (
@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Kind says what sort of problem it is; package api maps each kind to one status.
+// Kind is the kind of a problem. Package api maps each kind to one status.
 type Kind uint8
 
-// The kinds, with the HTTP status that each becomes.
+// The kinds, with their HTTP status.
 const (
 	Invalid      Kind = iota + 1 // 400
 	Unauthorized                 // 401
@@ -28,13 +28,13 @@ const (
 	Unavailable                  // 503
 )
 
-// Field names one input that is at fault, by its JSON path ("urls.0.originalUrl").
+// Field is an invalid input, by its JSON path ("urls.0.originalUrl").
 type Field struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// String is what a client shows that shows one problem only: "urls.0.originalUrl: is required".
+// String returns path and message, such as "urls.0.originalUrl: is required".
 func (f Field) String() string {
 	if f.Field == "" {
 		return f.Message
@@ -42,7 +42,7 @@ func (f Field) String() string {
 	return f.Field + ": " + f.Message
 }
 
-// Error is a problem that the caller can read and do something about.
+// Error is a problem that the caller can see and fix.
 type Error struct {
 	Kind       Kind
 	Message    string // one plain sentence
@@ -64,30 +64,30 @@ func (e *Error) Error() string {
 	return e.Message + " (" + strings.Join(parts, "; ") + ")"
 }
 
-// New makes an Error of a kind from a format.
+// New returns an Error with a formatted message.
 func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// Missing is the NotFound of one named thing: Missing("URL") reads "URL not found."
+// Missing returns a NotFound: Missing("URL") has the message "URL not found."
 func Missing(what string) *Error { return New(NotFound, "%s not found.", what) }
 
-// OfField is an Invalid about one field.
+// OfField returns an Invalid about one field.
 func OfField(field, format string, args ...any) *Error {
 	var v Fields
 	v.Add(field, format, args...)
 	return v.Err().(*Error)
 }
 
-// Fields collects the problems of one input, so that all of them can be told at once. The zero value is ready.
+// Fields collects the problems of one input, to report all of them together. The zero value is empty.
 type Fields []Field
 
-// Add notes one problem.
+// Add adds a problem.
 func (v *Fields) Add(field, format string, args ...any) {
 	*v = append(*v, Field{field, fmt.Sprintf(format, args...)})
 }
 
-// Under notes the problems of err, which may be an *Error with fields, below a path prefix.
+// Under adds the problems of err, which may be an *Error with fields, with a path prefix.
 func (v *Fields) Under(prefix string, err error) {
 	var e *Error
 	switch {
@@ -105,8 +105,8 @@ func (v *Fields) Under(prefix string, err error) {
 	}
 }
 
-// Err is nil when nothing was added, else an Invalid with every field, whose message is the first problem: many clients
-// show nothing but the message.
+// Err returns nil if there are no problems, and otherwise an Invalid with all fields. Its message is the first problem,
+// because many clients show only the message.
 func (v Fields) Err() error {
 	if len(v) == 0 {
 		return nil

@@ -1,9 +1,8 @@
-// Package seal encrypts the secrets that the store keeps: second factors, webhook and provider secrets.
+// Package seal encrypts secrets in the store: second factors, webhook secrets and provider secrets.
 //
-// A sealed text is "v1.<key id>.<base64>": AES-256-GCM with a random nonce. Each purpose has a key of its own,
-// derived from the configured one (HKDF, SHA-256), and the place where the text is kept is authenticated with
-// it, so that a sealed text moved to another row or column does not open. Older keys open what they sealed,
-// which is how a key is rotated.
+// A sealed text is "v1.<key id>.<base64>": AES-256-GCM with a random nonce. The key of each purpose is derived from the
+// configured key (HKDF, SHA-256). The place of the text is authenticated, so a text that is moved to another row or column
+// cannot be decrypted. Older keys still decrypt, so that keys can be rotated.
 package seal
 
 import (
@@ -18,10 +17,10 @@ import (
 	"strings"
 )
 
-// MinKey is the least length of a configured key, in bytes.
+// MinKey is the minimum length of a configured key, in bytes.
 const MinKey = 32
 
-// Box seals and opens the secrets of one purpose. It is safe for concurrent use.
+// Box encrypts and decrypts the secrets of one purpose. It is safe for concurrent use.
 type Box struct {
 	ring []key
 }
@@ -31,7 +30,7 @@ type key struct {
 	aead cipher.AEAD
 }
 
-// New makes the box of a purpose ("totp", "webhook"). The first key seals, all of them open.
+// New returns the box of a purpose ("totp", "webhook"). The first key encrypts, all keys decrypt.
 func New(purpose string, keys ...[]byte) (*Box, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("seal: no key is configured")
@@ -82,12 +81,12 @@ func (b *Box) Open(place, sealed string) (string, error) {
 		}
 		text, err := k.aead.Open(nil, nil, raw, []byte(place))
 		if err != nil {
-			return "", errors.New("seal: the text was changed, or belongs elsewhere")
+			return "", errors.New("seal: the text was changed, or belongs to another place")
 		}
 		return string(text), nil
 	}
 	return "", fmt.Errorf("seal: the key %s that sealed this is not configured", id)
 }
 
-// Current reports whether the text is sealed with the key that seals now.
+// Current reports whether the text is encrypted with the first key.
 func (b *Box) Current(sealed string) bool { return strings.HasPrefix(sealed, "v1."+b.ring[0].id+".") }

@@ -1,14 +1,14 @@
-// Package fleet backs up and restores what a fleet keeps: PostgreSQL, the clicks in ClickHouse, and images.
+// Package fleet backs up and restores the data of a fleet: PostgreSQL, the clicks in ClickHouse, and images.
 //
-// Everything travels over the connections that control has anyway, so neither pg_dump nor access to a server's files is
-// needed, and the image of control can do it. The backup is taken while everything runs. Its order makes it whole:
+// It uses the connections of control, so neither pg_dump nor access to a server's files is needed, and the image of control is
+// enough. A backup runs while the fleet is online. The order makes it consistent:
 //
-//  1. How far ingest has come in Kafka. A restore takes ingest back to there, and Kafka delivers again what came after.
-//  2. The lanes' marks, and only then the clicks: a mark never says more than the clicks that are in the backup.
-//  3. Images, PostgreSQL as it is at one moment, and images again: every click's link is there, and every link's image.
+//  1. The offsets of ingest in Kafka. A restore resets ingest to these offsets, and Kafka delivers later clicks again.
+//  2. The marks of lanes, and then the clicks: a mark never covers clicks that are missing in the backup.
+//  3. Images, a snapshot of PostgreSQL, and images again: the backup has the link of every click and the image of every link.
 //
-// Clicks that are delivered again and are in the backup too have the same identity, so they count once. Rollups are not
-// in a backup: they are rebuilt.
+// Clicks that are both in the backup and delivered again have the same identity, so they count once. Backups contain no
+// rollups, because a restore rebuilds them.
 package fleet
 
 import (
@@ -37,24 +37,24 @@ import (
 
 const kind = "fleet"
 
-// Fleet is what is backed up or restored.
+// Fleet has the stores to back up or restore.
 type Fleet struct {
 	Database store.Config
 	Clicks   *clickhouse.Store
 	Objects  object.Store
-	Kafka    *kafkasource.Config // nil: offsets are neither noted nor set
+	Kafka    *kafkasource.Config // nil: offsets are neither stored nor reset
 	Keys     [][]byte            // ENCRYPTION_KEY
-	Out      io.Writer           // for what an operator should know
+	Out      io.Writer           // receives messages for the operator
 }
 
-// facts is what the manifest says of a fleet.
+// facts is the part of the manifest about a fleet.
 type facts struct {
 	Database store.Dumped         `json:"database"`
 	Losses   int64                `json:"losses"`
 	Marks    []analytics.Mark     `json:"marks"`
-	LastLink uint64               `json:"lastLink"` // the highest number of a link in the clicks
+	LastLink uint64               `json:"lastLink"` // the highest link number in the clicks
 	Offsets  *kafkasource.Offsets `json:"kafkaOffsets,omitempty"`
-	Probe    string               `json:"probe"` // sealed with ENCRYPTION_KEY
+	Probe    string               `json:"probe"` // encrypted with ENCRYPTION_KEY
 }
 
 const (
@@ -142,7 +142,7 @@ func (f *Fleet) exportClicks(ctx context.Context, folder *backup.Folder, m *back
 	})
 }
 
-// exportImages copies the images that the backup does not have yet. One that is deleted meanwhile is left out.
+// exportImages copies the images that the backup does not have yet. It ignores images that are deleted meanwhile.
 func (f *Fleet) exportImages(ctx context.Context, folder *backup.Folder) error {
 	return f.Objects.List(ctx, func(item object.Item) error {
 		to := folder.Path(path.Join(images, item.Key))
@@ -166,8 +166,8 @@ func (f *Fleet) exportImages(ctx context.Context, folder *backup.Folder) error {
 	})
 }
 
-// Restore brings a backup back. Before it changes anything it reads the whole backup, opens what ENCRYPTION_KEY sealed, and
-// makes sure that nothing is there that would be replaced, unless force is set. Control planes must be stopped.
+// Restore restores a backup. Before it changes anything, it verifies the whole backup and ENCRYPTION_KEY, and fails if data
+// would be replaced and force is not set. Control planes must be stopped.
 func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.Manifest, error) {
 	m, err := backup.Read(from, kind)
 	if err != nil {
@@ -182,7 +182,7 @@ func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.M
 		return nil, err
 	}
 	if text, err := box.Open(probePlace, facts.Probe); err != nil || text != probeText {
-		return nil, errors.New("ENCRYPTION_KEY is not the one of the backup: second factors, webhook secrets and identity providers could not be opened")
+		return nil, errors.New("ENCRYPTION_KEY is not the key of the backup: second factors, webhook secrets and identity providers could not be decrypted")
 	}
 	if err := store.Restorable(ctx, f.Database, facts.Database, force); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.M
 		return nil, err
 	}
 	if !empty && !force {
-		return nil, errors.New("the click store holds clicks already; -force replaces them")
+		return nil, errors.New("the click store already contains clicks; -force replaces them")
 	}
 	if !empty {
 		if err := f.Clicks.Clear(ctx); err != nil {
@@ -223,10 +223,10 @@ func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.M
 	return m, nil
 }
 
-// importSize is how many clicks are inserted at a time.
+// importSize is the number of clicks per insert.
 const importSize = 20_000
 
-// importClicks inserts the clicks, and last the marks.
+// importClicks inserts the clicks, and then the marks.
 func (f *Fleet) importClicks(ctx context.Context, from string, m *backup.Manifest, facts *facts) error {
 	var b analytics.Batch
 	var clicks, losses int64
@@ -291,7 +291,7 @@ func (f *Fleet) importImages(ctx context.Context, from string, m *backup.Manifes
 	return nil
 }
 
-// compressed is a file that is written or read through gzip.
+// compressed is a gzip file that is written or read.
 type compressed struct {
 	io.Reader
 	io.Writer
@@ -337,7 +337,7 @@ func open(name string) (io.ReadCloser, error) {
 	return &compressed{Reader: zip, closers: []func() error{zip.Close, file.Close}}, nil
 }
 
-// writeLines writes what f gives to each as a JSON value a line.
+// writeLines writes every value that f passes to each, as one JSON value per line.
 func writeLines(name string, f func(each func(any) error) error) error {
 	to, err := create(name)
 	if err != nil {
@@ -346,7 +346,7 @@ func writeLines(name string, f func(each func(any) error) error) error {
 	return errors.Join(f(json.NewEncoder(to).Encode), to.Close())
 }
 
-// readLines calls f for every value in a file, until the file ends or f fails.
+// readLines calls f for every value in a file, until f returns an error.
 func readLines(name string, f func(*json.Decoder) error) error {
 	from, err := open(name)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Command idp runs the identity provider of tests as a process of its own, to be stopped, slowed and started again.
+// Command idp runs the identity provider for tests as a process that can be stopped, slowed down and restarted.
 //
-// Besides the protocol it takes orders: POST /test/rotate, /test/fault?is=slow, and /test/person with a person as
-// JSON ({"sub", "email", "email_verified", "name"}).
+// In addition to the protocol, it has endpoints for tests: POST /test/rotate, /test/fault?is=slow, and /test/person with a person
+// as JSON ({"sub", "email", "email_verified", "name"}).
 package main
 
 import (
@@ -37,5 +37,5 @@ func main() {
 		p.Be(who)
 	})
 	fmt.Printf("issuer %s client %q secret %q\n", p.Issuer, idptest.ClientID, idptest.ClientSecret)
-	log.Fatal(http.Serve(l, mux)) //nolint:gosec // a test's process, no stranger reaches it
+	log.Fatal(http.Serve(l, mux)) //nolint:gosec // for tests only
 }
