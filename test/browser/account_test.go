@@ -169,7 +169,7 @@ func TestConsole_on_a_phone_and_without_sight(t *testing.T) {
 	b.ask("POST", "/api/admin/oidc-providers", map[string]string{"name": long, "slug": long[:50], "discoveryUrl": "https://example.com/" + long, "clientId": long, "clientSecret": "secret"}, nil)
 	b.ask("PUT", "/api/settings/system/"+long, map[string]any{"value": long, "description": long}, nil)
 	for path, text := range map[string]string{
-		id + "/preview": "Every network", "/console/bundles": "1 bundle", "/console/bundles/" + bundle.ID: "Add links", "/console/webhooks": "1 webhook",
+		id + "/preview": "Each network", "/console/bundles": "1 bundle", "/console/bundles/" + bundle.ID: "Add links", "/console/webhooks": "1 webhook",
 		"/console/webhooks/" + hook.ID: "Nothing sent yet", "/console/providers": "copy it", "/console/settings": long,
 	} {
 		b.faultless(path, text)
@@ -246,7 +246,7 @@ func TestConsole_identity_providers(t *testing.T) {
 	if address != "/api/auth/sso/acme/login?redirect=%2Fconsole%2Flinks" {
 		t.Errorf("the button leads to %s", address)
 	}
-	for code, says := range map[string]string{"access_denied": "refused access", "email_not_verified": "not verified", "<b>unheard</b>": "Something went wrong on our side"} {
+	for code, says := range map[string]string{"access_denied": "refused access", "email_not_verified": "not verified", "<b>unheard</b>": "Something went wrong. Try again"} {
 		b.visit("/login?error=" + code)
 		b.sees(says)
 	}

@@ -133,7 +133,7 @@ func TestConsole(t *testing.T) {
 		b.press("Save")
 		b.sees("https://example.com/" + name)
 	}
-	b.sees("Test started")
+	b.sees("The test is running")
 	b.looks("10-variants")
 
 	b.press("Edit")
