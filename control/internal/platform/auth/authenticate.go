@@ -234,6 +234,6 @@ func (a *Authenticator) Run(ctx context.Context) error {
 func (a *Authenticator) writeUse(ctx context.Context, u use) {
 	err := a.store.Tx(ctx, func(tx *store.Tx) error { return tx.NoteKeyUse(ctx, u.keyID, u.at) })
 	if err != nil && ctx.Err() == nil {
-		a.log.Warn("last use of API key not recorded", "key_id", u.keyID, "error", err.Error())
+		a.log.Warn("last key use not recorded", "key_id", u.keyID, "error", err.Error())
 	}
 }
