@@ -19,31 +19,31 @@ func (s *Server) registerAccount() {
 	login := declare(http.MethodPost, "/login", "login", "Sign in", http.StatusOK)
 	login.Need = public
 	handle(s, login, s.login)
-	handle(s, declare(http.MethodPost, "/logout", "logout", "End this session", http.StatusOK), s.logout)
-	handle(s, declare(http.MethodGet, "/me", "getMe", "The current user", http.StatusOK), s.getMe)
-	handle(s, declare(http.MethodPut, "/me", "updateMe", "Change one's own name", http.StatusOK), s.updateMe)
-	handle(s, session(declare(http.MethodPost, "/password", "changePassword", "Change one's own password", http.StatusOK)), s.changePassword)
-	handle(s, session(declare(http.MethodPut, "/password", "putPassword", "Change one's own password", http.StatusOK)), s.changePassword)
+	handle(s, declare(http.MethodPost, "/logout", "logout", "Sign out", http.StatusOK), s.logout)
+	handle(s, declare(http.MethodGet, "/me", "getMe", "Get the current user", http.StatusOK), s.getMe)
+	handle(s, declare(http.MethodPut, "/me", "updateMe", "Change your name", http.StatusOK), s.updateMe)
+	handle(s, session(declare(http.MethodPost, "/password", "changePassword", "Change your password", http.StatusOK)), s.changePassword)
+	handle(s, session(declare(http.MethodPut, "/password", "putPassword", "Change your password", http.StatusOK)), s.changePassword)
 	handle(s, session(declare(http.MethodPost, "/2fa/setup", "setUp2FA", "Get a secret for an authenticator app", http.StatusCreated)), s.setUpTOTP)
-	handle(s, session(declare(http.MethodPost, "/2fa/enable", "enable2FA", "Turn two-factor authentication on", http.StatusOK)), s.enableTOTP)
-	handle(s, session(declare(http.MethodPost, "/2fa/disable", "disable2FA", "Turn two-factor authentication off", http.StatusOK)), s.disableTOTP)
+	handle(s, session(declare(http.MethodPost, "/2fa/enable", "enable2FA", "Turn on two-factor authentication", http.StatusOK)), s.enableTOTP)
+	handle(s, session(declare(http.MethodPost, "/2fa/disable", "disable2FA", "Turn off two-factor authentication", http.StatusOK)), s.disableTOTP)
 }
 
 type loginIn struct {
-	SSOLink string `cookie:"sso_link" doc:"Set by a sign-in through an identity provider that ended with link_required."`
+	SSOLink string `cookie:"sso_link" doc:"Set after a sign-in through an identity provider that failed with link_required."`
 	Body    struct {
 		Email         string      `json:"email" minLength:"1" maxLength:"1000"`
 		Password      string      `json:"password" minLength:"1" maxLength:"1000"`
 		TwoFactorCode Opt[string] `json:"twoFactorCode,omitempty" maxLength:"100" doc:"A code of the authenticator app, or a recovery code."`
-		LinkAccount   Opt[bool]   `json:"linkAccount,omitempty" doc:"Also link the account at the identity provider that was signed in with a moment ago, in this browser."`
+		LinkAccount   Opt[bool]   `json:"linkAccount,omitempty" doc:"Also link the account at the identity provider that was used in this browser and failed with link_required."`
 	}
 }
 
-// Login is the answer to a sign-in: everything, or that a code is missing.
+// Login is the response to a sign-in: the session, or only that a code is required.
 type Login struct {
 	User        *User  `json:"user,omitempty"`
-	AccessToken string `json:"accessToken,omitempty" doc:"A JWT; also in the cookie."`
-	Requires2FA bool   `json:"requires2FA" doc:"The password was right; send everything again with twoFactorCode."`
+	AccessToken string `json:"accessToken,omitempty" doc:"A JWT, which is also set as a cookie."`
+	Requires2FA bool   `json:"requires2FA" doc:"Whether the password was right but a code is required. Send the request again with twoFactorCode."`
 }
 
 type loginOut struct {
@@ -55,7 +55,7 @@ func (s *Server) login(ctx context.Context, in *loginIn) (*loginOut, error) {
 	credentials := accounts.Credentials{Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.TwoFactorCode.Value}
 	if in.Body.LinkAccount.Value {
 		if s.SSO == nil {
-			return nil, problem.OfField("linkAccount", "there are no identity providers here")
+			return nil, problem.OfField("linkAccount", "is not possible: single sign-on is not configured")
 		}
 		link, err := s.SSO.Link(in.SSOLink)
 		if err != nil {
@@ -97,7 +97,7 @@ func (s *Server) getMe(ctx context.Context, _ *struct{}) (*body[User], error) {
 
 type updateMeIn struct {
 	Body struct {
-		Name Opt[string] `json:"name" doc:"Null or empty removes it."`
+		Name Opt[string] `json:"name" doc:"Null or empty removes the name."`
 	}
 }
 
@@ -109,9 +109,9 @@ type changePasswordIn struct {
 	Body struct {
 		CurrentPassword string `json:"currentPassword,omitempty" maxLength:"1000" doc:"Required."`
 		OldPassword     string `json:"oldPassword,omitempty" maxLength:"1000" doc:"The same as currentPassword."`
-		NewPassword     string `json:"newPassword" doc:"8 characters to 72 bytes; not one of the most common passwords, and not one's own email."`
+		NewPassword     string `json:"newPassword" doc:"At least 8 characters and at most 72 bytes. Common passwords and your own email are refused."`
 
-		RevokeAPIKeys Opt[bool] `json:"revokeApiKeys,omitempty" doc:"Also delete all of one's API keys."`
+		RevokeAPIKeys Opt[bool] `json:"revokeApiKeys,omitempty" doc:"Also delete all your API keys."`
 	}
 }
 
@@ -124,12 +124,12 @@ func (s *Server) changePassword(ctx context.Context, in *changePasswordIn) (*bod
 		return nil, err
 	}
 	if in.Body.RevokeAPIKeys.Value {
-		return said("The password was changed; all other sessions have ended, and the API keys were deleted."), nil
+		return said("The password was changed. All other sessions have ended, and the API keys were deleted."), nil
 	}
-	return said("The password was changed; all other sessions have ended."), nil
+	return said("The password was changed. All other sessions have ended."), nil
 }
 
-// TwoFactorSetup is what an authenticator app needs.
+// TwoFactorSetup is the input of an authenticator app.
 type TwoFactorSetup struct {
 	Secret      string `json:"secret" doc:"Base32."`
 	OtpauthURL  string `json:"otpauthUrl"`
@@ -139,7 +139,7 @@ type TwoFactorSetup struct {
 
 type setUpTOTPIn struct {
 	Body struct {
-		Password Opt[string] `json:"password,omitempty" maxLength:"1000" doc:"The current password. Required where the sign-in is more than ten minutes ago."`
+		Password Opt[string] `json:"password,omitempty" maxLength:"1000" doc:"The current password. Required if you signed in more than ten minutes ago."`
 	}
 }
 
@@ -161,10 +161,10 @@ type enableTOTPIn struct {
 	}
 }
 
-// TwoFactorEnabled is shown once.
+// TwoFactorEnabled has the recovery codes, which are shown only once.
 type TwoFactorEnabled struct {
 	Message       string   `json:"message"`
-	RecoveryCodes []string `json:"recoveryCodes" doc:"Each works once as a twoFactorCode. They are not shown again."`
+	RecoveryCodes []string `json:"recoveryCodes" doc:"Each code works once as a twoFactorCode. The codes are shown only in this response."`
 }
 
 func (s *Server) enableTOTP(ctx context.Context, in *enableTOTPIn) (*body[TwoFactorEnabled], error) {
@@ -177,7 +177,7 @@ func (s *Server) enableTOTP(ctx context.Context, in *enableTOTPIn) (*body[TwoFac
 
 type disableTOTPIn struct {
 	Body struct {
-		Code     string `json:"code" maxLength:"100" doc:"Of the authenticator app, or a recovery code."`
+		Code     string `json:"code" maxLength:"100" doc:"A code of the authenticator app, or a recovery code."`
 		Password string `json:"password" maxLength:"1000"`
 	}
 }

@@ -161,6 +161,6 @@ func (s *Server) failure(status int) *huma.Response {
 	name := http.StatusText(status)
 	return &huma.Response{Description: name, Content: map[string]*huma.MediaType{"application/json": {
 		Schema:  s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[answer](), true, ""),
-		Example: answer{StatusCode: status, Message: "What is wrong, in one sentence.", Name: name},
+		Example: answer{StatusCode: status, Message: "A sentence that describes the error.", Name: name},
 	}}}
 }

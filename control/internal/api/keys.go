@@ -7,27 +7,27 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// APIKey is a key without the key.
+// APIKey describes an API key without the key itself.
 type APIKey struct {
 	ID         string `json:"id"`
 	Name       string `json:"name"`
 	Prefix     string `json:"prefix" doc:"The key's first characters."`
-	ExpiresAt  *Time  `json:"expiresAt" nullable:"true" doc:"Null: never."`
+	ExpiresAt  *Time  `json:"expiresAt" nullable:"true" doc:"Null means never."`
 	CreatedAt  Time   `json:"createdAt"`
-	LastUsedAt *Time  `json:"lastUsedAt" nullable:"true" doc:"To the minute."`
+	LastUsedAt *Time  `json:"lastUsedAt" nullable:"true" doc:"With a precision of one minute."`
 }
 
-// NewAPIKey is a key with the key, which is shown this once.
+// NewAPIKey describes a new API key with the key itself, which is shown only once.
 type NewAPIKey struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
-	Key       string `json:"key" doc:"Not shown again."`
+	Key       string `json:"key" doc:"Shown only in this response."`
 	Prefix    string `json:"prefix"`
 	ExpiresAt *Time  `json:"expiresAt" nullable:"true"`
 	CreatedAt Time   `json:"createdAt"`
 }
 
-// APIKeyList carries the rows under two names.
+// APIKeyList has the same rows under two names.
 type APIKeyList struct {
 	APIKeys []APIKey `json:"apiKeys"`
 	List[APIKey]
@@ -44,15 +44,15 @@ func (s *Server) registerKeys() {
 	create := declare(http.MethodPost, "", "createAPIKey", "Create an API key")
 	create.Limit, create.Escalates = limitAPIKeys, true
 	handle(s, create, s.createKey)
-	handle(s, declare(http.MethodGet, "", "listAPIKeys", "List one's own API keys"), s.listKeys)
+	handle(s, declare(http.MethodGet, "", "listAPIKeys", "List your API keys"), s.listKeys)
 	handle(s, declare(http.MethodGet, "/{id}", "getAPIKey", "Get an API key"), s.getKey)
-	handle(s, declare(http.MethodDelete, "/{id}", "deleteAPIKey", "Delete an API key, which is invalid at once"), s.deleteKey)
+	handle(s, declare(http.MethodDelete, "/{id}", "deleteAPIKey", "Delete an API key"), s.deleteKey)
 }
 
 type createKeyIn struct {
 	Body struct {
 		Name      string    `json:"name" doc:"1 to 100 characters."`
-		ExpiresAt Opt[Time] `json:"expiresAt,omitempty" doc:"Must lie ahead; null means never."`
+		ExpiresAt Opt[Time] `json:"expiresAt,omitempty" doc:"Must be in the future. Null means never."`
 	}
 }
 

@@ -22,16 +22,16 @@ import (
 const (
 	imagePath  = "/api/og-images/"
 	uploadTime = 60 * time.Second
-	maxForm    = media.MaxUpload + 64<<10 // the file and what a form has around it
+	maxForm    = media.MaxUpload + 64<<10 // the file and the form around it
 )
 
-// UploadedImage tells where an uploaded image is.
+// UploadedImage locates an uploaded image.
 type UploadedImage struct {
 	Key      string `json:"key" example:"og-images/01970000-0000-7000-8000-000000000000/1735689600000000.webp"`
 	ProxyURL string `json:"proxyUrl" doc:"The image's path."`
 }
 
-// ImageUploaded is the answer to an upload.
+// ImageUploaded is the response to an upload.
 type ImageUploaded struct {
 	StatusCode int           `json:"statusCode"`
 	Data       UploadedImage `json:"data"`
@@ -44,7 +44,7 @@ func (s *Server) registerMedia() {
 	str := &huma.Schema{Type: huma.TypeString}
 	s.describe(&huma.Operation{
 		Method: upload.Method, Path: upload.Path, OperationID: upload.ID, Summary: upload.Summary, Tags: []string{upload.Tag},
-		Description: "JPEG, PNG, WebP or GIF of at most 10 MiB, 50 megapixels and 500 frames. It becomes WebP (a GIF stays one) of at most 1200 by 630 pixels, and the link's ogImage.",
+		Description: "Accepts JPEG, PNG, WebP or GIF of at most 10 MiB, 50 megapixels and 500 frames. The image is converted to WebP (a GIF stays a GIF) of at most 1200 by 630 pixels, and becomes the link's `ogImage`.",
 		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters:  []*huma.Param{{Name: "urlId", In: "path", Required: true, Description: "The URL's id.", Schema: str}},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
@@ -57,7 +57,7 @@ func (s *Server) registerMedia() {
 
 	s.handleRaw(endpoint{Method: http.MethodGet, Path: imagePath + "*", ID: "getOGImage", Need: public}, s.showImage)
 	s.describe(&huma.Operation{
-		Method: http.MethodGet, Path: imagePath + "{key}", OperationID: "getOGImage", Summary: "Show a preview image", Tags: []string{upload.Tag},
+		Method: http.MethodGet, Path: imagePath + "{key}", OperationID: "getOGImage", Summary: "Get a preview image", Tags: []string{upload.Tag},
 		Parameters: []*huma.Param{{Name: "key", In: "path", Required: true, Description: "The image's key, URL-encoded.", Schema: str}},
 		Responses:  map[string]*huma.Response{"200": {Description: "The image.", Content: map[string]*huma.MediaType{"image/webp": {}, "image/gif": {}}}},
 	})
@@ -78,7 +78,7 @@ func (s *Server) uploadImage(c echo.Context) error {
 		return newAnswer(http.StatusUnsupportedMediaType, "The request body must be a form with a file (Content-Type: multipart/form-data).")
 	}
 	deadline := http.NewResponseController(c.Response().Writer)
-	_ = deadline.SetReadDeadline(time.Now().Add(uploadTime)) // not every writer can (a test's)
+	_ = deadline.SetReadDeadline(time.Now().Add(uploadTime)) // not all writers support it
 	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
 	key, err := s.storeImage(r, urlID)
 	var past *http.MaxBytesError
@@ -94,7 +94,7 @@ func (s *Server) uploadImage(c echo.Context) error {
 	return c.JSON(http.StatusCreated, ImageUploaded{http.StatusCreated, UploadedImage{key, imagePath + url.PathEscape(key)}})
 }
 
-// storeImage hands the form's file on as it arrives. Other fields are skipped.
+// storeImage streams the file of the form. It ignores other fields.
 func (s *Server) storeImage(r *http.Request, urlID string) (key string, err error) {
 	form, err := r.MultipartReader()
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Server) storeImage(r *http.Request, urlID string) (key string, err erro
 	}
 }
 
-// uploadReader remembers how reading failed: that is the caller's doing, not ours.
+// uploadReader keeps the error of reading, which is caused by the client.
 type uploadReader struct {
 	r   io.Reader
 	err error
@@ -134,17 +134,17 @@ func (u *uploadReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// formProblem leaves those errors alone that uploadImage has an answer for.
+// formProblem converts an error of reading the form. It returns errors that uploadImage handles unchanged.
 func formProblem(err error) error {
 	var past *http.MaxBytesError
 	if errors.As(err, &past) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
 	}
-	return problem.New(problem.Invalid, "The form could not be read; it may have been cut off.")
+	return problem.New(problem.Invalid, "The form could not be read. It may be truncated.")
 }
 
-// showImage answers with bytes that were made here, in the type that they were made in. The key is decoded once,
-// whether its slashes were encoded or not.
+// showImage sends a converted image with its own content type. The key is decoded once, whether or not its slashes are
+// encoded.
 func (s *Server) showImage(c echo.Context) error {
 	r := c.Request()
 	key := strings.TrimPrefix(r.URL.Path, imagePath)

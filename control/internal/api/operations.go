@@ -1,156 +1,156 @@
 package api
 
-// words is what the OpenAPI document tells of an endpoint beyond what its structs say.
+// words is the part of an endpoint's documentation that is not in its structs.
 type words struct {
 	about    string
-	example  string // of a request body, JSON; "" if there is none
-	conflict bool   // it may answer 409
+	example  string // JSON of a request body; "" if there is none
+	conflict bool   // the endpoint can return 409
 }
 
-// operations holds the words by operation id; an endpoint without any is refused by a test.
+// operations has the words by operation id. A test requires words for every endpoint.
 var operations = map[string]words{
 	// Visitors
-	"followLink": {about: "Answered by edges. Active rules are tried by priority; if none matches, the A/B test draws a variant; else the default or original URL is used. " +
-		"The link's UTM presets are added, the visitor's own parameters are passed on, and one click is recorded. HEAD gives the same headers and records nothing. Browsers get errors as a small HTML page."},
-	"linkInfo": {about: "Answered by edges. The destination of a link is never part of it."},
-	"openLink": {about: "Answered by edges. The right password counts as a click. After five wrong ones from a client in ten minutes the link is locked for that client for a growing time (429).", example: `{"password":"open sesame"}`},
+	"followLink": {about: "Served by edges. Active rules are evaluated by priority. If none matches, the A/B test chooses a variant; otherwise the default or original URL is used. " +
+		"The edge adds the link's UTM presets, passes the visitor's parameters on, and records one click. HEAD returns the same headers and records nothing. Browsers get errors as a small HTML page."},
+	"linkInfo": {about: "Served by edges. It never contains the destination of a link."},
+	"openLink": {about: "Served by edges. The right password counts as a click. After five wrong passwords in ten minutes, a client is locked out of the link for an increasing time (429).", example: `{"password":"open sesame"}`},
 
 	// Account
-	"login":          {about: "Answers with an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity provider after `link_required`. Where two-factor authentication is on and the code is missing, the answer is `requires2FA: true` without a token; send all three again. After five failures in ten minutes a client (an IPv4 address or IPv6 /64) is locked out of the account for a growing time (429). Wrong codes after the right password lock the second factor for everybody.", example: `{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`},
-	"logout":         {about: "Ends the session that the request is made with, on every replica, and clears the cookie. API keys stay valid."},
-	"getMe":          {about: "The user that the session or API key belongs to."},
-	"updateMe":       {about: "Sets the name that others see.", example: `{"name":"Ann"}`},
-	"changePassword": {about: "Needs the current password and ends all other sessions. `revokeApiKeys: true` deletes one's API keys, too. API keys can't do this.", example: `{"currentPassword":"correct horse","newPassword":"battery staple"}`},
-	"putPassword":    {about: "The same as POST at this path.", example: `{"oldPassword":"correct horse","newPassword":"battery staple"}`},
-	"setUp2FA":       {about: "Needs no body within ten minutes of signing in, and the current password later (403). Makes a new secret (RFC 6238, six digits, 30 s), also as a QR code. It counts only once a code of it has been sent to /api/auth/2fa/enable; asking again replaces it.", example: `{"password":"correct horse"}`},
-	"enable2FA":      {about: "Turns the second factor on with a code of the secret, and gives ten recovery codes that are shown only now. Each stands in for one code.", example: `{"code":"123456"}`},
-	"disable2FA":     {about: "Turns the second factor off; needs the password and a code or a recovery code.", example: `{"code":"123456","password":"correct horse"}`},
+	"login":          {about: "Returns an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity provider after `link_required`. If two-factor authentication is on and the code is missing, the response is `requires2FA: true` without a token; send the request again with the code. After five failures in ten minutes, a client (an IPv4 address or IPv6 /64) is locked out of the account for an increasing time (429). Wrong codes after the right password lock the second factor for all clients.", example: `{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`},
+	"logout":         {about: "Ends the session of the request on all replicas and clears the cookie. API keys stay valid."},
+	"getMe":          {about: "Returns the user of the session or API key."},
+	"updateMe":       {about: "Sets your name, which other users see.", example: `{"name":"Ann"}`},
+	"changePassword": {about: "Requires the current password and ends all other sessions. `revokeApiKeys: true` also deletes your API keys. Requires a session, not an API key.", example: `{"currentPassword":"correct horse","newPassword":"battery staple"}`},
+	"putPassword":    {about: "Same as POST at this path.", example: `{"oldPassword":"correct horse","newPassword":"battery staple"}`},
+	"setUp2FA":       {about: "Requires the current password if you signed in more than ten minutes ago (403 otherwise). Generates a new secret (RFC 6238, six digits, 30 s), also as a QR code. The secret takes effect after you send a code to /api/auth/2fa/enable. Another request replaces it.", example: `{"password":"correct horse"}`},
+	"enable2FA":      {about: "Turns the second factor on with a code, and returns ten recovery codes, which are shown only once. Each replaces one code.", example: `{"code":"123456"}`},
+	"disable2FA":     {about: "Turns the second factor off. Requires the password and a code or recovery code.", example: `{"code":"123456","password":"correct horse"}`},
 
 	// Single sign-on
-	"listSignInMethods": {about: "What a login page offers: whether a password can be used, the active identity providers, and whether passkeys can be used."},
-	"listSSO":           {about: "The active providers, for a login page to show. A browser signs in at /api/auth/sso/{slug}/login."},
-	"beginSSO":          {about: "Redirects a browser to the provider. A failure leads to /login?error=… with a code."},
-	"finishSSO": {about: "Where the provider sends the browser back to: signs in and redirects to the path that was asked for. The first sign-in links the account to the user with the same verified email address; an administrator, or a user with a second factor, has to confirm that (`link_required`) by signing in with `linkAccount: true`. " +
-		"A failure leads to /login?error=… with a code."},
-	"listOIDCProviders":     {about: "All of them, inactive ones too, by name. Client secrets are never shown."},
-	"createOIDCProvider":    {about: "Needs a session, as do changes. The client secret is encrypted at rest. Register `callbackUrl` of the answer at the provider.", example: `{"name":"Company","slug":"company","discoveryUrl":"https://id.example.com/.well-known/openid-configuration","clientId":"shortline","clientSecret":"…","scopes":"openid email profile"}`, conflict: true},
+	"listSignInMethods": {about: "The available ways to sign in, for a login page: passwords, active identity providers, and passkeys."},
+	"listSSO":           {about: "The active providers, for a login page. A browser signs in at /api/auth/sso/{slug}/login."},
+	"beginSSO":          {about: "Redirects a browser to the provider. After a failure, it redirects to /login?error=… with a code."},
+	"finishSSO": {about: "The callback URL: signs in and redirects to the requested path. The first sign-in links the account to the user with the same verified email address. Administrators and users with a second factor must confirm the link (`link_required`) by signing in with `linkAccount: true`. " +
+		"After a failure, it redirects to /login?error=… with a code."},
+	"listOIDCProviders":     {about: "All providers, including inactive ones, by name. Client secrets are never returned."},
+	"createOIDCProvider":    {about: "Requires a session, as do changes. The client secret is encrypted at rest. Register the returned `callbackUrl` at the provider.", example: `{"name":"Company","slug":"company","discoveryUrl":"https://id.example.com/.well-known/openid-configuration","clientId":"shortline","clientSecret":"…","scopes":"openid email profile"}`, conflict: true},
 	"getOIDCProvider":       {about: "One provider, without its client secret."},
-	"updateOIDCProvider":    {about: "Changes the fields that are given. The slug can't change; a client secret that is left out stays.", example: `{"name":"The company","isActive":true}`},
+	"updateOIDCProvider":    {about: "Changes the given fields. The slug cannot change. A missing client secret is kept.", example: `{"name":"The company","isActive":true}`},
 	"deleteOIDCProvider":    {about: "Removes the provider and its links to users. The users stay."},
-	"listUserOIDCAccounts":  {about: "The accounts at identity providers that a user can sign in with."},
-	"deleteUserOIDCAccount": {about: "The user can no longer sign in with that account, until an administrator's or a new first sign-in links it again."},
+	"listUserOIDCAccounts":  {about: "The accounts at identity providers with which a user can sign in."},
+	"deleteUserOIDCAccount": {about: "The user can no longer sign in with this account, until a new first sign-in links it again."},
 
 	// Users
-	"listUsers":         {about: "A page of users, the newest first."},
-	"createUser":        {about: "Needs a session, as all changes of users but their name do: API keys get 403. Email addresses are unique, whatever their case.", example: `{"email":"bob@example.com","password":"battery staple","role":"USER"}`, conflict: true},
-	"getUser":           {about: "One user, with role and status."},
-	"deleteUser":        {about: "Ends the user's sessions and removes their links, bundles, webhooks and keys. Nobody deletes themselves, and the last active administrator stays."},
-	"setUserRole":       {about: "Ends the user's sessions. Nobody changes their own role, and the last active administrator stays one.", example: `{"role":"ADMIN"}`},
-	"setUserStatus":     {about: "A deactivated user's sessions end and their keys stop working at once; their links go on. `isActive` says the same as `status`.", example: `{"status":"INACTIVE"}`},
-	"setUserName":       {about: "Sets the name that others see.", example: `{"name":"Bob"}`},
-	"turnOffUser2FA":    {about: "For another user who has lost their authenticator and recovery codes. It can only be turned off here.", example: `{"enabled":false}`},
-	"resetUserPassword": {about: "Sets another user's password, ends all of their sessions and deletes their API keys. One's own is changed at /api/auth/password.", example: `{"newPassword":"battery staple"}`},
-	"patchUserPassword": {about: "The same as POST at this path.", example: `{"newPassword":"battery staple"}`},
+	"listUsers":         {about: "A page of users, newest first."},
+	"createUser":        {about: "Requires a session, as do all changes of users except for the name: API keys get 403. Email addresses are unique, ignoring case.", example: `{"email":"bob@example.com","password":"battery staple","role":"USER"}`, conflict: true},
+	"getUser":           {about: "Returns a user with role and status."},
+	"deleteUser":        {about: "Ends the user's sessions and deletes their links, bundles, webhooks and keys. You cannot delete yourself or the last active administrator."},
+	"setUserRole":       {about: "Ends the user's sessions. You cannot change your own role or that of the last active administrator.", example: `{"role":"ADMIN"}`},
+	"setUserStatus":     {about: "Deactivation ends the user's sessions and disables their keys immediately. Their links keep working. `isActive` is an alternative to `status`.", example: `{"status":"INACTIVE"}`},
+	"setUserName":       {about: "Sets the user's name, which other users see.", example: `{"name":"Bob"}`},
+	"turnOffUser2FA":    {about: "For users who have lost their authenticator and recovery codes. Only the user can turn the second factor on.", example: `{"enabled":false}`},
+	"resetUserPassword": {about: "Sets another user's password, ends all their sessions and deletes their API keys. Change your own password at /api/auth/password.", example: `{"newPassword":"battery staple"}`},
+	"patchUserPassword": {about: "Same as POST at this path.", example: `{"newPassword":"battery staple"}`},
 
 	// API keys
-	"listAPIKeys":  {about: "Keys by their prefix, and when each was last used. The keys themselves are not kept."},
-	"createAPIKey": {about: "Needs a session: a key can't make keys. The full key is in this answer and nowhere else. It has its user's permissions. A user can have only so many keys (409).", example: `{"name":"Deployment","expiresAt":"2027-12-31T00:00:00.000Z"}`, conflict: true},
-	"getAPIKey":    {about: "One key by its id, without the full key."},
-	"deleteAPIKey": {about: "The key stops working at once, on every replica."},
+	"listAPIKeys":  {about: "Your keys with prefix and last use. The keys themselves are not stored."},
+	"createAPIKey": {about: "Requires a session: a key cannot create keys. Only this response contains the full key. A key has the permissions of its user. The number of keys per user is limited (409).", example: `{"name":"Deployment","expiresAt":"2027-12-31T00:00:00.000Z"}`, conflict: true},
+	"getAPIKey":    {about: "Returns a key by id, without the full key."},
+	"deleteAPIKey": {about: "The key stops working immediately on all replicas."},
 
 	// System settings
-	"listSettings":  {about: "All settings, by key."},
-	"getSetting":    {about: "The setting, or null if nobody has set it."},
-	"putSetting":    {about: "Any JSON value. `sso_enforce` = `{\"enabled\": true}` turns signing in with a password off while an identity provider is active.", example: `{"value":{"enabled":true},"description":"Single sign-on only"}`},
-	"deleteSetting": {about: "Forgets the setting; what it governs goes back to its default."},
+	"listSettings":  {about: "All settings, sorted by key."},
+	"getSetting":    {about: "Returns the setting, or null if it is not set."},
+	"putSetting":    {about: "Accepts any JSON value. `sso_enforce` = `{\"enabled\": true}` turns password sign-in off while an identity provider is active.", example: `{"value":{"enabled":true},"description":"Single sign-on only"}`},
+	"deleteSetting": {about: "Deletes the setting, so its default applies."},
 
 	// Audit
-	"listAuditLogs": {about: "Every change, sign-in and failed sign-in, the newest first. Entries are append-only and never hold passwords or keys."},
+	"listAuditLogs": {about: "Every change, sign-in and failed sign-in, newest first. Entries are append-only and never contain passwords or keys."},
 
 	// Edges
-	"listEdges": {about: "What each edge of the last day said of itself when it was last heard: the revision of links that it serves and how many changes it lacks, links whose rules it could not use and why, and the clicks that it has still to deliver. Every replica answers alike."},
+	"listEdges": {about: "The last report of each edge within the last day: its revision and lag, links with unusable rules and the reasons, and clicks to deliver. All replicas return the same."},
 
 	// URLs
-	"createURL": {about: "Without `customSlug` a slug of seven characters is made. The link works at every edge within a second. A destination is stored as ASCII: a host in other letters becomes its IDNA form (`bücher.example` is `xn--bcher-kva.example`), and other non-ASCII characters are percent-encoded as UTF-8. An ASCII address is kept byte for byte.", example: `{"originalUrl":"https://example.com/a/long/path","customSlug":"launch","title":"Launch","utmSource":"newsletter"}`, conflict: true},
-	"listURLs":  {about: "A page of one's own links, an administrator's of everybody's. `sortBy` is createdAt, updatedAt, clickCount, title, expiresAt or slug."},
-	"urlStats":  {about: "Counts one's own links, an administrator's everybody's."},
-	"utmSuggestions": {about: "Up to 20 values that links have in a campaign field, the most frequent first, for a form to complete. " +
-		"Those of all users count, so that a team spells its campaigns alike."},
-	"getURL":    {about: "One link. `status` reads EXPIRED once `expiresAt` has passed."},
-	"updateURL": {about: "Changes the fields that are given: what is left out stays, null or an empty text clears. The slug can't change.", example: `{"title":"Launch day","expiresAt":"2027-12-31T00:00:00.000Z"}`},
-	"patchURL":  {about: "The same as PUT at this path.", example: `{"isABTesting":true}`},
-	"deleteURL": {about: "The link answers 404 from then on, as do its reports. Its clicks stay in the totals over all links."},
-	"explainURL": {about: "Decides one made-up visit by the very code that redirects visitors, and tells each step: which rules matched and what every condition saw, the odds of the variants, and the final address. " +
+	"createURL": {about: "Without `customSlug`, a slug of seven characters is generated. The link works at all edges within a second. Destinations are stored as ASCII: non-ASCII host names are converted to IDNA (`bücher.example` becomes `xn--bcher-kva.example`), and other non-ASCII characters are percent-encoded as UTF-8. ASCII URLs are stored unchanged.", example: `{"originalUrl":"https://example.com/a/long/path","customSlug":"launch","title":"Launch","utmSource":"newsletter"}`, conflict: true},
+	"listURLs":  {about: "A page of your links; administrators get the links of all users. `sortBy` is createdAt, updatedAt, clickCount, title, expiresAt or slug."},
+	"urlStats":  {about: "Numbers of your links; administrators get the numbers of all users."},
+	"utmSuggestions": {about: "Up to 20 values of a campaign field, most frequent first, for autocompletion. " +
+		"They come from the links of all users, so that a team uses the same names."},
+	"getURL":    {about: "Returns a link. `status` is EXPIRED after `expiresAt`."},
+	"updateURL": {about: "Changes the given fields: missing fields are kept, null or an empty string clears a field. The slug cannot change.", example: `{"title":"Launch day","expiresAt":"2027-12-31T00:00:00.000Z"}`},
+	"patchURL":  {about: "Same as PUT at this path.", example: `{"isABTesting":true}`},
+	"deleteURL": {about: "The link and its reports return 404 afterwards. Its clicks stay in the totals over all links."},
+	"explainURL": {about: "Simulates a visit with the code that redirects visitors, and returns each step: matched rules, the values that each condition compared, the probabilities of the variants, and the final URL. " +
 		"Nothing is counted. All fields are optional.", example: `{"userAgent":"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1","country":"DE","language":"de-DE,de;q=0.9","query":"utm_source=mail","time":"2027-01-31T12:00:00.000Z"}`},
 	"urlQRCode":      {},
-	"bulkCreateURLs": {about: "1 to 1,000 links. Each stands alone: those at fault are told with their index and reason, the others are made.", example: `{"urls":[{"originalUrl":"https://example.com/a"},{"originalUrl":"https://example.com/b","customSlug":"launch-b"}]}`},
-	"bulkUpdateURLs": {about: "1 to 1,000 links: `status`; or `operation: \"bundle\"` with the bundle's id as `value`; or `operation` as an object of type status, bundle, expiration or utm. A link that is not there is a 404 for all.", example: `{"urlIds":["01970000-0000-7000-8000-000000000000"],"status":"INACTIVE"}`},
-	"bulkDeleteURLs": {about: "1 to 1,000 links. A link that is not there is a 404, and none is deleted.", example: `{"urlIds":["01970000-0000-7000-8000-000000000000"]}`},
+	"bulkCreateURLs": {about: "1 to 1,000 links. Each is created independently: the response lists failed links with index and reason.", example: `{"urls":[{"originalUrl":"https://example.com/a"},{"originalUrl":"https://example.com/b","customSlug":"launch-b"}]}`},
+	"bulkUpdateURLs": {about: "1 to 1,000 links: `status`; or `operation: \"bundle\"` with the bundle's id as `value`; or `operation` as an object of type status, bundle, expiration or utm. If a link does not exist, the response is 404 and nothing changes.", example: `{"urlIds":["01970000-0000-7000-8000-000000000000"],"status":"INACTIVE"}`},
+	"bulkDeleteURLs": {about: "1 to 1,000 links. If a link does not exist, the response is 404 and nothing is deleted.", example: `{"urlIds":["01970000-0000-7000-8000-000000000000"]}`},
 
 	// Variants
-	"createVariant": {about: "The first variant turns A/B testing on. The chance of a variant is its weight over the sum of the weights of the active ones.", example: `{"name":"B","targetUrl":"https://example.com/b","weight":30}`},
-	"listVariants":  {about: "All variants, the oldest first, with their clicks."},
-	"getVariant":    {about: "One variant of the link."},
-	"updateVariant": {about: "Changes the fields that are given. When no variant is left active, A/B testing goes off.", example: `{"weight":70}`},
-	"deleteVariant": {about: "With the last variant A/B testing goes off, and the link leads to its own destination."},
+	"createVariant": {about: "The first variant turns A/B testing on. The probability of a variant is its weight divided by the sum of the weights of all active variants.", example: `{"name":"B","targetUrl":"https://example.com/b","weight":30}`},
+	"listVariants":  {about: "All variants with their clicks, oldest first."},
+	"getVariant":    {about: "Returns a variant of the link."},
+	"updateVariant": {about: "Changes the given fields. If no active variant remains, A/B testing is turned off.", example: `{"weight":70}`},
+	"deleteVariant": {about: "Deleting the last variant turns A/B testing off, so the link uses its own destination."},
 
 	// Routing rules
-	"listRoutingTemplates": {about: "Conditions that can be copied into a rule by their key."},
-	"createRoutingRule": {about: "The first rule turns smart routing on. Of the active rules the first that matches wins, from the highest priority down. A condition is `{type, operator, value}`; groups nest to 8 levels.",
+	"listRoutingTemplates": {about: "Predefined conditions, which can be copied to a rule by their key."},
+	"createRoutingRule": {about: "The first rule turns smart routing on. Active rules are evaluated from the highest priority down, and the first match wins. A condition is `{type, operator, value}`; groups can be nested up to 8 levels.",
 		example: `{"name":"Phones in Germany","targetUrl":"https://example.com/de/m","priority":10,"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]},{"type":"device","operator":"equals","value":"MOBILE"}]}}`},
-	"createRoutingRuleFromTemplate": {about: "Copies a template's conditions into a new rule. `templateId` says the same as `templateKey`.", example: `{"templateKey":"MOBILE_ONLY","targetUrl":"https://example.com/m"}`},
-	"listRoutingRules":              {about: "In the order of evaluation, with how often each has matched."},
-	"getRoutingRule":                {about: "One rule of the link; `conditions` reads as it was sent."},
-	"updateRoutingRule":             {about: "Changes the fields that are given; `conditions` is replaced as a whole.", example: `{"priority":20}`},
-	"deleteRoutingRule":             {about: "With the last rule smart routing goes off."},
-	"updateRoutingSettings":         {about: "Turns smart routing on or off, and sets where the link leads if no rule matches.", example: `{"isSmartRouting":true,"defaultUrl":"https://example.com/other"}`},
+	"createRoutingRuleFromTemplate": {about: "Copies a template's conditions to a new rule. `templateId` is an alternative to `templateKey`.", example: `{"templateKey":"MOBILE_ONLY","targetUrl":"https://example.com/m"}`},
+	"listRoutingRules":              {about: "Rules in the order of evaluation, with their numbers of matches."},
+	"getRoutingRule":                {about: "Returns a rule of the link, with `conditions` as they were sent."},
+	"updateRoutingRule":             {about: "Changes the given fields. `conditions` is replaced as a whole.", example: `{"priority":20}`},
+	"deleteRoutingRule":             {about: "Deleting the last rule turns smart routing off."},
+	"updateRoutingSettings":         {about: "Turns smart routing on or off, and sets the destination if no rule matches.", example: `{"isSmartRouting":true,"defaultUrl":"https://example.com/other"}`},
 
 	// Images
 	"uploadOGImage": {},
-	"getOGImage":    {about: "The image as it was made from the upload. It may be cached for a day; a new upload has a new key."},
+	"getOGImage":    {about: "The converted image. It can be cached for a day; a new upload has a new key."},
 
 	// Analytics
-	"linkReport":        {about: "Totals, a line for every day, and the shares of places, devices, browsers, referrers and campaigns. Bots are left out unless `includeBots` is true."},
-	"overview":          {about: "The same figures over all of one's own links, an administrator's over everybody's, and the links with most clicks."},
-	"topURLs":           {about: "Links by their clicks in the range, the most first."},
-	"recentClicks":      {about: "Single clicks, the newest first; at most 100."},
-	"recentClicksAlias": {about: "The same as /api/analytics/urls/{id}/recent-clicks."},
-	"linkBots":          {about: "How much of the link's traffic is bots, and which."},
-	"bots":              {about: "How much of the traffic is bots, and which, over all of one's own links."},
-	"botsAlias":         {about: "The same as /api/analytics/bots."},
-	"abTests":           {about: "Every link with variants: the clicks and visitors of each variant, and its share beside the one that its weight promises."},
-	"abTestsAlias":      {about: "The same as /api/analytics/ab-tests."},
+	"linkReport":        {about: "Totals, figures per day, and shares by location, device, browser, referrer and campaign. Bots are excluded unless `includeBots` is true."},
+	"overview":          {about: "The same figures over all your links (for administrators, over the links of all users), and the links with most clicks."},
+	"topURLs":           {about: "Links by clicks in the range, most clicks first."},
+	"recentClicks":      {about: "Single clicks, newest first. At most 100."},
+	"recentClicksAlias": {about: "Same as /api/analytics/urls/{id}/recent-clicks."},
+	"linkBots":          {about: "The share of bots in the link's traffic, and the bots."},
+	"bots":              {about: "The share of bots in the traffic of all your links, and the bots."},
+	"botsAlias":         {about: "Same as /api/analytics/bots."},
+	"abTests":           {about: "Every link with variants: clicks and visitors of each variant, and its actual and expected share."},
+	"abTestsAlias":      {about: "Same as /api/analytics/ab-tests."},
 	"abTest":            {about: "The clicks and visitors of each variant of one link."},
-	"routingReport":     {about: "How often each rule has matched, by day, and who the visitors were."},
-	"exportLink":        {about: "A CSV file with sections, or JSON. Cells that a spreadsheet could take for formulas begin with an apostrophe. `includeClicks` adds up to 10,000 single clicks."},
-	"export":            {about: "The same for all of one's own links, or for the one that `urlId` names."},
+	"routingReport":     {about: "Matches of each rule per day, and the visitors by attribute."},
+	"exportLink":        {about: "A CSV file with sections, or JSON. Cells that a spreadsheet could interpret as formulas are prefixed with an apostrophe. `includeClicks` adds up to 10,000 single clicks."},
+	"export":            {about: "The same for all your links, or for the link `urlId`."},
 
-	"liveClicks": {about: "Server-sent events for as long as the connection stands: each click of one's own links soon after it is stored, its id as the event's `id`, and as `data` the JSON of a click as in recent clicks, with `urlId` and `slug`. " +
-		"A reader who is too slow loses the oldest clicks and gets an event `dropped` with their `count`. A comment comes every 5 seconds. The stream ends within seconds after the session does. " +
-		"Clicks from before are not sent again: fetch recent clicks for them. A user can have 5 streams open (429)."},
+	"liveClicks": {about: "Server-sent events until the connection closes: each click of your links soon after it is stored. The event's `id` is the click's id, and `data` is the JSON of a click as in recent clicks, with `urlId` and `slug`. " +
+		"A client that reads too slowly loses the oldest clicks and gets an event `dropped` with their `count`. A comment is sent every 5 seconds. The stream ends within seconds after the session. " +
+		"Earlier clicks are not repeated: fetch recent clicks for them. A user can have 5 open streams (429)."},
 
 	// Bundles
-	"createBundle":     {about: "A named, ordered group of links; it doesn't change where they lead.", example: `{"name":"Launch","color":"#3B82F6","icon":"folder","urlIds":["01970000-0000-7000-8000-000000000000"]}`},
-	"listBundles":      {about: "A page of bundles. Archived ones are left out unless `status` is ARCHIVED."},
-	"getBundle":        {about: "The bundle, its links in their order, and their clicks."},
-	"updateBundle":     {about: "Changes the fields that are given; null or an empty text goes back to the default.", example: `{"name":"Launch day","color":"#10B981"}`},
-	"deleteBundle":     {about: "Removes the grouping only; the links and their clicks stay."},
-	"archiveBundle":    {about: "Hides the bundle from lists. Its data is kept, and its links go on."},
-	"restoreBundle":    {about: "The opposite of archiving."},
-	"bundleStats":      {about: "The clicks of the bundle's links, the links with most, and the last seven days."},
-	"addToBundle":      {about: "A link that is in the bundle already is a conflict.", example: `{"urlId":"01970000-0000-7000-8000-000000000000"}`, conflict: true},
-	"addManyToBundle":  {about: "Puts up to 1,000 links at the end, in the order given.", example: `{"urlIds":["01970000-0000-7000-8000-000000000000"]}`},
-	"removeFromBundle": {about: "Removes the link from the bundle only, and answers with the bundle."},
-	"moveInBundle":     {about: "Places count from 0 and stay without gaps.", example: `{"order":0}`},
+	"createBundle":     {about: "A named, ordered group of links. It does not change their destinations.", example: `{"name":"Launch","color":"#3B82F6","icon":"folder","urlIds":["01970000-0000-7000-8000-000000000000"]}`},
+	"listBundles":      {about: "A page of bundles. Archived bundles are excluded unless `status` is ARCHIVED."},
+	"getBundle":        {about: "Returns the bundle with its links in order, and their clicks."},
+	"updateBundle":     {about: "Changes the given fields. Null or an empty string restores the default.", example: `{"name":"Launch day","color":"#10B981"}`},
+	"deleteBundle":     {about: "Deletes only the bundle. The links and their clicks stay."},
+	"archiveBundle":    {about: "Hides the bundle from lists. Its data is kept, and its links keep working."},
+	"restoreBundle":    {about: "Restores an archived bundle."},
+	"bundleStats":      {about: "Clicks of the bundle's links, the links with most clicks, and the last seven days."},
+	"addToBundle":      {about: "If the bundle already contains the link, the response is 409.", example: `{"urlId":"01970000-0000-7000-8000-000000000000"}`, conflict: true},
+	"addManyToBundle":  {about: "Appends up to 1,000 links in the given order.", example: `{"urlIds":["01970000-0000-7000-8000-000000000000"]}`},
+	"removeFromBundle": {about: "Removes the link from the bundle only, and returns the bundle."},
+	"moveInBundle":     {about: "Positions start at 0 and have no gaps.", example: `{"order":0}`},
 
 	// Webhooks
-	"createWebhook": {about: "Events of one's own links are sent to the address, signed with the secret, which is shown in this answer only. An administrator's webhook with `scope: \"all\"` gets those of everybody's links.",
+	"createWebhook": {about: "Sends events of your links to the URL, signed with the secret, which only this response contains. A webhook of an administrator with `scope: \"all\"` gets the events of all links.",
 		example: `{"name":"Our CRM","url":"https://hooks.example.com/shortline","events":["url.created","url.clicked"],"headers":{"X-Team":"growth"}}`},
-	"listWebhooks":    {about: "A page of webhooks with the figures of their deliveries. Secrets are never shown."},
-	"getWebhook":      {about: "One webhook with the figures of its deliveries."},
-	"updateWebhook":   {about: "Changes the fields that are given; a new secret or address counts from the next attempt on.", example: `{"isActive":false}`},
-	"deleteWebhook":   {about: "Removes the webhook, its log, and what was still to be sent."},
-	"testWebhook":     {about: "Sends a `webhook.test` now and waits for the answer. It is a 201 even if the receiver fails: `success` tells."},
-	"listWebhookLogs": {about: "The attempts of the last 30 days, with what was sent and what came back."},
-	"retryWebhook":    {about: "Sends the payload again to where the webhook leads now, as a new attempt; `isSuccess` tells what came of it. An attempt that succeeded can't be repeated (400)."},
+	"listWebhooks":    {about: "A page of webhooks with their delivery statistics. Secrets are never returned."},
+	"getWebhook":      {about: "Returns a webhook with its delivery statistics."},
+	"updateWebhook":   {about: "Changes the given fields. A new secret or URL applies from the next attempt.", example: `{"isActive":false}`},
+	"deleteWebhook":   {about: "Deletes the webhook, its log and its pending deliveries."},
+	"testWebhook":     {about: "Sends `webhook.test` immediately and waits for the response. The status is 201 even if the receiver fails; see `success`."},
+	"listWebhookLogs": {about: "The attempts of the last 30 days, with request and response, newest first."},
+	"retryWebhook":    {about: "Sends the payload again to the present URL, as a new attempt with the result in `isSuccess`. A successful attempt cannot be repeated (400)."},
 }

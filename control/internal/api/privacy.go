@@ -5,12 +5,12 @@ import (
 	"net/http"
 )
 
-// Erasure is what was erased of a visitor.
+// Erasure has the numbers of erased records of a visitor.
 type Erasure struct {
 	Clicks            int64 `json:"clicks" doc:"Clicks whose address, visitor number and User-Agent were removed. The clicks still count."`
-	WebhookDeliveries int64 `json:"webhookDeliveries" doc:"Deliveries that wait and go out without the address."`
-	WebhookLogs       int64 `json:"webhookLogs" doc:"Entries of the delivery log that were deleted."`
-	PasswordAttempts  int64 `json:"passwordAttempts" doc:"Lockout entries of the address that were deleted, one for each link."`
+	WebhookDeliveries int64 `json:"webhookDeliveries" doc:"Pending deliveries from which the address was removed."`
+	WebhookLogs       int64 `json:"webhookLogs" doc:"Deleted entries of the delivery log."`
+	PasswordAttempts  int64 `json:"passwordAttempts" doc:"Deleted lockout entries of the address, one per link."`
 }
 
 type eraseIn struct {
@@ -20,7 +20,7 @@ type eraseIn struct {
 }
 
 func (s *Server) registerPrivacy() {
-	handle(s, endpoint{Method: http.MethodPost, Path: "/api/privacy/erase", ID: "eraseVisitor", Summary: "Erase what is stored of a visitor", Tag: "Privacy",
+	handle(s, endpoint{Method: http.MethodPost, Path: "/api/privacy/erase", ID: "eraseVisitor", Summary: "Erase the data of a visitor", Tag: "Privacy",
 		Need: admin, SessionOnly: true, Status: http.StatusOK, Timeout: -1},
 		func(ctx context.Context, in *eraseIn) (*body[Erasure], error) {
 			e, err := s.Privacy.Erase(ctx, principal(ctx), in.Body.IP)

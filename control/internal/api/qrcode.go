@@ -14,7 +14,7 @@ import (
 )
 
 func (s *Server) registerQRCode() {
-	e := endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/qrcode", ID: "urlQRCode", Summary: "Draw the QR code of a short URL", Tag: "URLs"}
+	e := endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/qrcode", ID: "urlQRCode", Summary: "Get the QR code of a link", Tag: "URLs"}
 	s.handleRaw(e, s.qrCode)
 	param := func(in, name, doc string, schema *huma.Schema) *huma.Param {
 		return &huma.Param{Name: name, In: in, Required: in == "path", Description: doc, Schema: schema}
@@ -23,14 +23,14 @@ func (s *Server) registerQRCode() {
 	low, high := float64(qr.MinWidth), float64(qr.MaxWidth)
 	s.describe(&huma.Operation{
 		Method: e.Method, Path: e.Path, OperationID: e.ID, Summary: e.Summary, Tags: []string{e.Tag},
-		Description: "The raw image if format is png or svg, or if Accept names an image type; else JSON with a data URL.",
+		Description: "Returns an image if `format` is png or svg, or if Accept contains an image type. Otherwise it returns JSON with a data URL.",
 		Security:    []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}},
 		Parameters: []*huma.Param{
 			param("path", "id", "The URL's id.", str),
-			param("query", "width", "Pixels; 300 if not given.", &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}),
-			param("query", "color", "Hexadecimal colour of the modules; #000000 if not given.", str),
-			param("query", "background", "Hexadecimal colour behind them; #ffffff if not given.", str),
-			param("query", "format", "What to answer with.", &huma.Schema{Type: huma.TypeString, Enum: []any{"png", "svg", "json"}}),
+			param("query", "width", "Width and height in pixels. The default is 300.", &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high}),
+			param("query", "color", "Hexadecimal colour of the code. The default is #000000.", str),
+			param("query", "background", "Hexadecimal colour of the background. The default is #ffffff.", str),
+			param("query", "format", "The format of the response.", &huma.Schema{Type: huma.TypeString, Enum: []any{"png", "svg", "json"}}),
 		},
 		Responses: map[string]*huma.Response{"200": {Description: "The code.", Content: map[string]*huma.MediaType{
 			"image/png": {}, "image/svg+xml": {},

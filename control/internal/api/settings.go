@@ -11,10 +11,10 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// JSONValue is any JSON value. Its zero value means that none was given.
+// JSONValue is any JSON value. The zero value means that none was given.
 type JSONValue []byte
 
-// MarshalJSON writes what was read.
+// MarshalJSON implements json.Marshaler.
 func (v JSONValue) MarshalJSON() ([]byte, error) {
 	if len(v) == 0 {
 		return []byte("null"), nil
@@ -22,13 +22,13 @@ func (v JSONValue) MarshalJSON() ([]byte, error) {
 	return v, nil
 }
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON implements json.Unmarshaler. It keeps the text.
 func (v *JSONValue) UnmarshalJSON(b []byte) error {
 	*v = append([]byte{}, b...)
 	return nil
 }
 
-// Schema admits anything.
+// Schema allows any value.
 func (JSONValue) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Description: "Any JSON value."}
 }
@@ -52,7 +52,7 @@ func (s *Server) registerSettings() {
 		return endpoint{Method: method, Path: "/api/settings/system" + path, ID: id, Summary: summary, Tag: "System settings", Need: admin}
 	}
 	handle(s, declare(http.MethodGet, "", "listSettings", "List system settings"), s.listSettings)
-	handle(s, declare(http.MethodGet, "/{key}", "getSetting", "Get a system setting; null if it was never set"), s.getSetting)
+	handle(s, declare(http.MethodGet, "/{key}", "getSetting", "Get a system setting"), s.getSetting)
 	handle(s, declare(http.MethodPut, "/{key}", "putSetting", "Set a system setting"), s.putSetting)
 	handle(s, declare(http.MethodDelete, "/{key}", "deleteSetting", "Delete a system setting"), s.deleteSetting)
 }

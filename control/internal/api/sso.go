@@ -11,7 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// signInCookie is the cookie that a browser keeps while somebody is at an identity provider.
+// signInCookie is the cookie of a sign-in in progress at an identity provider.
 const signInCookie = "sso_sign_in"
 
 // OIDCProvider is an identity provider, without its secret.
@@ -22,42 +22,42 @@ type OIDCProvider struct {
 	DiscoveryURL    string `json:"discoveryUrl"`
 	ClientID        string `json:"clientId"`
 	HasClientSecret bool   `json:"hasClientSecret"`
-	Scopes          string `json:"scopes" doc:"With spaces between them."`
+	Scopes          string `json:"scopes" doc:"Separated by spaces."`
 	IsActive        bool   `json:"isActive"`
 
-	AllowedDomains []string `json:"allowedDomains" doc:"Of the emails that the provider may vouch for; none means any."`
+	AllowedDomains []string `json:"allowedDomains" doc:"The email domains that the provider may authenticate. Empty means all domains."`
 
-	CallbackURL string `json:"callbackUrl" doc:"The redirect address to register at the provider."`
+	CallbackURL string `json:"callbackUrl" doc:"The redirect URL to register at the provider."`
 	CreatedAt   Time   `json:"createdAt"`
 	UpdatedAt   Time   `json:"updatedAt"`
 }
 
-// SSOProvider is what anybody may know of an active identity provider. A browser signs in at
+// SSOProvider has the public data of an active identity provider. A browser signs in at
 // /api/auth/sso/{slug}/login.
 type SSOProvider struct {
 	Slug string `json:"slug"`
 	Name string `json:"name"`
 }
 
-// SignInMethods are the ways to sign in.
+// SignInMethods lists the available ways to sign in.
 type SignInMethods struct {
-	Password bool          `json:"password" doc:"False while passwords are turned off."`
-	SSO      []SSOProvider `json:"sso" doc:"As GET /api/auth/sso gives them."`
+	Password bool          `json:"password" doc:"Whether password sign-in is on."`
+	SSO      []SSOProvider `json:"sso" doc:"The providers, as in GET /api/auth/sso."`
 	Passkeys bool          `json:"passkeys"`
 }
 
-// OIDCAccount is somebody at an identity provider who is a user of ours.
+// OIDCAccount is an account at an identity provider that is linked to a user.
 type OIDCAccount struct {
 	ID          string      `json:"id"`
 	Provider    AccountHome `json:"provider"`
-	Sub         string      `json:"sub" doc:"Who it is at the provider."`
+	Sub         string      `json:"sub" doc:"The account's subject at the provider."`
 	Issuer      string      `json:"issuer"`
-	Email       *string     `json:"email" doc:"As the provider gave it at the latest sign-in."`
+	Email       *string     `json:"email" doc:"From the provider, at the last sign-in."`
 	CreatedAt   Time        `json:"createdAt"`
 	LastLoginAt Time        `json:"lastLoginAt"`
 }
 
-// AccountHome is the provider that an account is at.
+// AccountHome is the provider of an account.
 type AccountHome struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -104,7 +104,7 @@ func (s *Server) registerSSO() {
 	handle(s, accounts(http.MethodDelete, "/{accountId}", "deleteUserOIDCAccount", "Take an account at an identity provider from a user"), s.deleteAccount)
 }
 
-// arrayOf is a list that is not cut into pages.
+// arrayOf returns a list without pages.
 func arrayOf[From, To any](rows []From, of func(From) To) *body[[]To] {
 	out := make([]To, len(rows))
 	for i, r := range rows {
@@ -121,7 +121,7 @@ func (s *Server) listProviders(ctx context.Context, _ *struct{}) (*body[[]OIDCPr
 	return arrayOf(rows, providerOf), nil
 }
 
-// BySlug is embedded in a request about one identity provider.
+// BySlug is embedded in requests about one identity provider.
 type BySlug struct {
 	Slug string `path:"slug" doc:"The provider's slug."`
 }
@@ -132,15 +132,15 @@ func (s *Server) getProvider(ctx context.Context, in *BySlug) (*body[OIDCProvide
 
 func (s *Server) createProvider(ctx context.Context, in *struct {
 	Body struct {
-		Name         Opt[string] `json:"name" required:"true" doc:"Shown on the button; at most 100 characters."`
-		Slug         Opt[string] `json:"slug" required:"true" doc:"Part of the addresses; can't be changed later."`
-		DiscoveryURL Opt[string] `json:"discoveryUrl" required:"true" doc:"The issuer's public https address, with or without /.well-known/openid-configuration."`
+		Name         Opt[string] `json:"name" required:"true" doc:"Shown on the sign-in button. At most 100 characters."`
+		Slug         Opt[string] `json:"slug" required:"true" doc:"Part of the provider's URLs. It cannot be changed later."`
+		DiscoveryURL Opt[string] `json:"discoveryUrl" required:"true" doc:"The issuer's public https URL, with or without /.well-known/openid-configuration."`
 		ClientID     Opt[string] `json:"clientId" required:"true"`
-		ClientSecret Opt[string] `json:"clientSecret" required:"true" doc:"Never shown again."`
-		Scopes       Opt[string] `json:"scopes,omitempty" doc:"With spaces between them, openid among them; openid email profile if not given."`
-		IsActive     Opt[bool]   `json:"isActive,omitempty" doc:"true if not given."`
+		ClientSecret Opt[string] `json:"clientSecret" required:"true" doc:"Never returned."`
+		Scopes       Opt[string] `json:"scopes,omitempty" doc:"Separated by spaces, including openid. The default is openid email profile."`
+		IsActive     Opt[bool]   `json:"isActive,omitempty" doc:"The default is true."`
 
-		AllowedDomains Opt[[]string] `json:"allowedDomains,omitempty" doc:"Only emails of these domains link to users or make new ones; none means any."`
+		AllowedDomains Opt[[]string] `json:"allowedDomains,omitempty" doc:"Only emails of these domains are linked to users or create users. Empty means all domains."`
 	}
 }) (*body[OIDCProvider], error) {
 	b := &in.Body
@@ -154,14 +154,14 @@ func (s *Server) updateProvider(ctx context.Context, in *struct {
 	BySlug
 	Body struct {
 		Name         Opt[string] `json:"name,omitempty"`
-		Slug         Opt[string] `json:"slug,omitempty" doc:"Only what it is already."`
+		Slug         Opt[string] `json:"slug,omitempty" doc:"Cannot change. The present value is accepted."`
 		DiscoveryURL Opt[string] `json:"discoveryUrl,omitempty"`
 		ClientID     Opt[string] `json:"clientId,omitempty"`
-		ClientSecret Opt[string] `json:"clientSecret,omitempty" doc:"Null or empty keeps the one that is there."`
-		Scopes       Opt[string] `json:"scopes,omitempty" doc:"Null or empty: openid email profile."`
+		ClientSecret Opt[string] `json:"clientSecret,omitempty" doc:"Null or empty keeps the present secret."`
+		Scopes       Opt[string] `json:"scopes,omitempty" doc:"Null or empty means openid email profile."`
 		IsActive     Opt[bool]   `json:"isActive,omitempty"`
 
-		AllowedDomains Opt[[]string] `json:"allowedDomains,omitempty" doc:"Null or none: any."`
+		AllowedDomains Opt[[]string] `json:"allowedDomains,omitempty" doc:"Null or empty means all domains."`
 	}
 }) (*body[OIDCProvider], error) {
 	b := &in.Body
@@ -197,7 +197,7 @@ func (s *Server) listMethods(ctx context.Context, _ *struct{}) (*body[SignInMeth
 
 func ssoPath(slug string) string { return "/api/auth/sso/" + slug }
 
-// redirect is the answer that sends a browser elsewhere.
+// redirect is a response that redirects a browser.
 type redirect struct {
 	Location  string        `header:"Location" doc:"After a failure /login?error=… with one of the codes unknown_provider, invalid_redirect, provider_unavailable, expired, invalid_state, access_denied, provider_error, invalid_token, no_account, email_not_verified, email_domain, account_inactive, link_required and internal. Both at CONSOLE_URL where that is set."`
 	SetCookie []http.Cookie `header:"Set-Cookie"`
@@ -205,7 +205,7 @@ type redirect struct {
 
 func (s *Server) beginSSO(ctx context.Context, in *struct {
 	BySlug
-	Redirect string `query:"redirect" doc:"The path to return to afterwards; / if not given."`
+	Redirect string `query:"redirect" doc:"The path to return to after the sign-in. The default is /."`
 }) (*redirect, error) {
 	begun, err := s.SSO.Begin(ctx, in.Slug, in.Redirect)
 	if err != nil {
@@ -214,14 +214,14 @@ func (s *Server) beginSSO(ctx context.Context, in *struct {
 	return &redirect{Location: begun.Address, SetCookie: []http.Cookie{s.signIn(in.Slug, begun.Cookie, int(sso.PendingFor.Seconds()))}}, nil
 }
 
-// signIn makes the cookie of a sign-in. The browser must send it when another site, the provider, sends it back.
+// signIn returns the cookie of a sign-in. The browser must send it with a request from another site, the provider.
 func (s *Server) signIn(slug, value string, seconds int) http.Cookie {
 	return http.Cookie{
 		Name: signInCookie, Value: value, Path: ssoPath(url.PathEscape(slug)), MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure,
 	}
 }
 
-// linkCookie makes the cookie of a link that waits to be confirmed by signing in.
+// linkCookie returns the cookie of a pending link, which the user confirms by signing in.
 func (s *Server) linkCookie(value string, seconds int) http.Cookie {
 	return http.Cookie{Name: "sso_link", Value: value, Path: "/api/auth/login", MaxAge: seconds, HttpOnly: true, SameSite: s.sameSite, Secure: s.secure}
 }
@@ -229,10 +229,10 @@ func (s *Server) linkCookie(value string, seconds int) http.Cookie {
 func (s *Server) finishSSO(ctx context.Context, in *struct {
 	BySlug
 	SignIn string `cookie:"sso_sign_in"`
-	State  string `query:"state" doc:"As the provider was given it."`
+	State  string `query:"state" doc:"The state that was sent to the provider."`
 	Code   string `query:"code" doc:"The authorization code."`
-	Error  string `query:"error" doc:"Why the provider refused."`
-	Issuer string `query:"iss" doc:"Who the provider says it is (RFC 9207)."`
+	Error  string `query:"error" doc:"The error of the provider."`
+	Issuer string `query:"iss" doc:"The issuer (RFC 9207)."`
 }) (*redirect, error) {
 	done, err := s.SSO.Finish(ctx, in.Slug, sso.Answer{Cookie: in.SignIn, State: in.State, Code: in.Code, Error: in.Error, Issuer: in.Issuer})
 	var out *redirect
@@ -243,7 +243,7 @@ func (s *Server) finishSSO(ctx context.Context, in *struct {
 		out = s.backToLogin(ctx, err)
 		var f *sso.Failure
 		if errors.As(err, &f) && (f.Code == sso.CodeInvalidState || f.Code == sso.CodeUnknownProvider) {
-			return out, nil // the sign-in that the cookie belongs to may still come to its end
+			return out, nil // keep the cookie, because its sign-in may still succeed
 		}
 		if f != nil && f.Link != "" {
 			out.SetCookie = append(out.SetCookie, s.linkCookie(f.Link, int(sso.PendingFor.Seconds())))
@@ -253,8 +253,8 @@ func (s *Server) finishSSO(ctx context.Context, in *struct {
 	return out, nil
 }
 
-// backToLogin sends a browser to the page where it can try again. A person is at the other end: even what went wrong
-// on our side is told there.
+// backToLogin redirects a browser to the login page after a failure. It includes internal errors, because a person is at the
+// browser.
 func (s *Server) backToLogin(ctx context.Context, err error) *redirect {
 	code := "internal"
 	var f *sso.Failure

@@ -10,14 +10,14 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// User is a user as everybody who may see one sees it.
+// User describes a user.
 type User struct {
 	ID               string `json:"id"`
 	Email            string `json:"email"`
 	Name             string `json:"name"`
 	Role             string `json:"role" enum:"ADMIN,USER"`
 	Status           string `json:"status" enum:"ACTIVE,INACTIVE"`
-	IsActive         bool   `json:"isActive" doc:"The same as status ACTIVE."`
+	IsActive         bool   `json:"isActive" doc:"Whether status is ACTIVE."`
 	TwoFactorEnabled bool   `json:"twoFactorEnabled"`
 	CreatedAt        Time   `json:"createdAt"`
 	UpdatedAt        Time   `json:"updatedAt"`
@@ -27,10 +27,10 @@ func userOf(u store.User) User {
 	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, Time(u.CreatedAt), Time(u.UpdatedAt)}
 }
 
-// body is an answer with a JSON body.
+// body is a response with a JSON body.
 type body[T any] struct{ Body T }
 
-// Message is the answer where there is nothing to return but that it worked.
+// Message is the response of operations that return no data.
 type Message struct {
 	Message string `json:"message"`
 }
@@ -56,20 +56,20 @@ func (s *Server) registerUsers() {
 	handle(s, declare(http.MethodGet, "", "listUsers", "List users"), s.listUsers)
 	handle(s, declare(http.MethodPost, "", "createUser", "Create a user"), s.createUser)
 	handle(s, declare(http.MethodGet, "/{id}", "getUser", "Get a user"), s.getUser)
-	handle(s, declare(http.MethodDelete, "/{id}", "deleteUser", "Delete a user with all their links and keys"), s.deleteUser)
+	handle(s, declare(http.MethodDelete, "/{id}", "deleteUser", "Delete a user and everything they own"), s.deleteUser)
 	handle(s, declare(http.MethodPatch, "/{id}/role", "setUserRole", "Change another user's role"), s.setUserRole)
 	handle(s, declare(http.MethodPatch, "/{id}/status", "setUserStatus", "Activate or deactivate a user"), s.setUserStatus)
 	handle(s, declare(http.MethodPatch, "/{id}/name", "setUserName", "Change a user's name"), s.setUserName)
-	handle(s, declare(http.MethodPatch, "/{id}/2fa", "turnOffUser2FA", "Turn a user's second factor off"), s.turnOffUserTOTP)
+	handle(s, declare(http.MethodPatch, "/{id}/2fa", "turnOffUser2FA", "Turn off a user's second factor"), s.turnOffUserTOTP)
 	handle(s, declare(http.MethodPost, "/{id}/reset-password", "resetUserPassword", "Set a user's password"), s.resetPassword)
 	handle(s, declare(http.MethodPatch, "/{id}/reset-password", "patchUserPassword", "Set a user's password"), s.resetPassword)
 }
 
 type listUsersIn struct {
 	Paging
-	Search string `query:"search" maxLength:"255" doc:"In email and name, ignoring case."`
-	Role   string `query:"role" enum:"ADMIN,USER" doc:"Only users of this role."`
-	Status string `query:"status" enum:"ACTIVE,INACTIVE" doc:"Only users in this state."`
+	Search string `query:"search" maxLength:"255" doc:"Searches email and name, ignoring case."`
+	Role   string `query:"role" enum:"ADMIN,USER" doc:"Only users with this role."`
+	Status string `query:"status" enum:"ACTIVE,INACTIVE" doc:"Only users with this status."`
 }
 
 func (s *Server) listUsers(ctx context.Context, in *listUsersIn) (*body[List[User]], error) {
@@ -91,10 +91,10 @@ func (s *Server) listUsers(ctx context.Context, in *listUsersIn) (*body[List[Use
 
 type createUserIn struct {
 	Body struct {
-		Email    string `json:"email" doc:"Compared ignoring case." example:"ann@example.com"`
-		Password string `json:"password" doc:"8 characters to 72 bytes; not one of the most common passwords, and not the user's email."`
+		Email    string `json:"email" doc:"Unique, ignoring case." example:"ann@example.com"`
+		Password string `json:"password" doc:"At least 8 characters and at most 72 bytes. Common passwords and the user's email are refused."`
 		Name     string `json:"name,omitempty"`
-		Role     string `json:"role,omitempty" enum:"ADMIN,USER" doc:"USER if not given."`
+		Role     string `json:"role,omitempty" enum:"ADMIN,USER" doc:"The default is USER."`
 	}
 }
 
@@ -102,7 +102,7 @@ func (s *Server) createUser(ctx context.Context, in *createUserIn) (*body[User],
 	return userAnswer(s.Accounts.Create(ctx, principal(ctx), accounts.NewUser{Email: in.Body.Email, Password: in.Body.Password, Name: in.Body.Name, Role: auth.Role(in.Body.Role)}))
 }
 
-// ByID is embedded in a request about one thing.
+// ByID is embedded in requests about one object.
 type ByID struct {
 	ID string `path:"id" doc:"A UUID."`
 }
@@ -133,7 +133,7 @@ type setStatusIn struct {
 	ByID
 	Body struct {
 		Status   Opt[string] `json:"status,omitempty" enum:"ACTIVE,INACTIVE"`
-		IsActive Opt[bool]   `json:"isActive,omitempty" doc:"The same as status."`
+		IsActive Opt[bool]   `json:"isActive,omitempty" doc:"Alternative to status."`
 	}
 }
 
@@ -157,7 +157,7 @@ func (s *Server) setUserStatus(ctx context.Context, in *setStatusIn) (*body[User
 type setNameIn struct {
 	ByID
 	Body struct {
-		Name Opt[string] `json:"name" doc:"Null or empty removes it."`
+		Name Opt[string] `json:"name" doc:"Null or empty removes the name."`
 	}
 }
 
@@ -168,8 +168,8 @@ func (s *Server) setUserName(ctx context.Context, in *setNameIn) (*body[User], e
 type turnOffTOTPIn struct {
 	ByID
 	Body struct {
-		Enabled          Opt[bool] `json:"enabled,omitempty" doc:"Only false makes sense."`
-		TwoFactorEnabled Opt[bool] `json:"twoFactorEnabled,omitempty" doc:"The same."`
+		Enabled          Opt[bool] `json:"enabled,omitempty" doc:"Must be false."`
+		TwoFactorEnabled Opt[bool] `json:"twoFactorEnabled,omitempty" doc:"The same as enabled."`
 	}
 }
 
@@ -190,7 +190,7 @@ func (s *Server) turnOffUserTOTP(ctx context.Context, in *turnOffTOTPIn) (*body[
 type resetPasswordIn struct {
 	ByID
 	Body struct {
-		NewPassword string `json:"newPassword" doc:"8 characters to 72 bytes; not one of the most common passwords, and not the user's email."`
+		NewPassword string `json:"newPassword" doc:"At least 8 characters and at most 72 bytes. Common passwords and the user's email are refused."`
 	}
 }
 
@@ -198,5 +198,5 @@ func (s *Server) resetPassword(ctx context.Context, in *resetPasswordIn) (*body[
 	if err := s.Accounts.ResetPassword(ctx, principal(ctx), in.ID, in.Body.NewPassword); err != nil {
 		return nil, err
 	}
-	return said("The password was set; all sessions of the user have ended, and their API keys were deleted."), nil
+	return said("The password was set. All sessions of the user have ended, and their API keys were deleted."), nil
 }

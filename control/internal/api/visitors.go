@@ -8,11 +8,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// visitorTag groups the paths that edges answer. The control plane does not serve them; they are in the document
-// because whoever embeds or scripts a short link needs their shape as much as that of /api.
+// visitorTag groups the paths that edges serve. The control plane does not serve them. They are in the document for
+// developers who embed or script short links.
 const visitorTag = "Visitors"
 
-// linkInfo is the answer of GET /{slug}/info. The edge owns the real one (edge/internal/redirect/info.go).
+// linkInfo is the response of GET /{slug}/info. The edge implements it (edge/internal/redirect/info.go).
 type linkInfo struct {
 	Slug             string  `json:"slug" doc:"The slug as the owner wrote it."`
 	Title            *string `json:"title" doc:"The link's title."`
@@ -29,14 +29,14 @@ type linkPassword struct {
 	Password string `json:"password" minLength:"1" maxLength:"72" doc:"The link's password; at most 72 bytes."`
 }
 
-// linkOpened is the answer to the right password in JSON.
+// linkOpened is the JSON response to the right password.
 type linkOpened struct {
 	Success     bool   `json:"success" doc:"Always true."`
 	OriginalURL string `json:"originalUrl" doc:"The destination that rules and variants chose for this visitor."`
 	RedirectURL string `json:"redirectUrl" doc:"The same address."`
 }
 
-// documentVisitors adds the paths that edges answer to the OpenAPI document.
+// documentVisitors adds the paths that edges serve to the OpenAPI document.
 func (s *Server) documentVisitors() {
 	schema := func(t reflect.Type) *huma.Schema {
 		return s.huma.OpenAPI().Components.Schemas.Schema(t, true, "")
@@ -53,7 +53,7 @@ func (s *Server) documentVisitors() {
 		})
 	}
 	describe(http.MethodGet, "/{slug}", "followLink", "Follow a short link", nil, map[string]*huma.Response{
-		"302": {Description: "The redirect to the destination that rules, variants and UTM presets give for this visitor.", Headers: location},
+		"302": {Description: "Redirect to the destination for this visitor, after rules, variants and UTM presets.", Headers: location},
 		"200": {Description: "The password form of a protected link, or the preview page for the crawler of a social network.", Content: map[string]*huma.MediaType{"text/html": {Schema: str}}},
 	})
 	describe(http.MethodGet, "/{slug}/info", "linkInfo", "Read what is public about a short link", nil, map[string]*huma.Response{
@@ -66,26 +66,26 @@ func (s *Server) documentVisitors() {
 		}},
 		map[string]*huma.Response{
 			"200": {Description: "The password of a JSON request is right.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[linkOpened]())}}},
-			"303": {Description: "The answer to a form: to the destination, or back to the form with `?error=invalid_password`.", Headers: location},
+			"303": {Description: "Response to a form: redirect to the destination, or back to the form with `?error=invalid_password`.", Headers: location},
 		}, http.StatusUnauthorized)
 }
 
-// tags are the groups of the OpenAPI document, in the order in which a reader meets them.
+// tags are the groups of the OpenAPI document, in their order.
 var tags = []*huma.Tag{
-	{Name: visitorTag, Description: "What visitors of short links use. Edges answer these paths, without credentials."},
-	{Name: "Account", Description: "Signing in and out, one's own profile, password and second factor."},
-	{Name: "Single sign-on", Description: "Signing in through an identity provider (OpenID Connect)."},
-	{Name: "URLs", Description: "Short links: creating, finding, changing and deleting them, alone or in bulk."},
+	{Name: visitorTag, Description: "Short links as visitors use them. Edges serve these paths, without credentials."},
+	{Name: "Account", Description: "Sign-in, sign-out, your profile, password and second factor."},
+	{Name: "Single sign-on", Description: "Sign-in through an identity provider (OpenID Connect)."},
+	{Name: "URLs", Description: "Create, find, update and delete short links, one at a time or in bulk."},
 	{Name: "Routing rules", Description: "Conditions that send some of a link's visitors to other destinations."},
-	{Name: "Variants", Description: "A/B tests: destinations that share a link's visitors by weight."},
-	{Name: "Bundles", Description: "Ordered groups of links with figures of their own."},
+	{Name: "Variants", Description: "A/B tests: destinations among which a link's visitors are split by weight."},
+	{Name: "Bundles", Description: "Ordered groups of links with combined statistics."},
 	{Name: "Images", Description: "Images for previews in social networks."},
 	{Name: "Analytics", Description: "Reports, exports and a live stream of clicks."},
-	{Name: "Webhooks", Description: "HTTP callbacks for events, their log and their retries. The section `webhooks` of this document describes the payloads."},
+	{Name: "Webhooks", Description: "HTTP callbacks for events, with delivery log and retries. The section `webhooks` of this document describes the payloads."},
 	{Name: "API keys", Description: "Credentials for scripts and integrations."},
-	{Name: "Users", Description: "Managing users. Administrators only."},
-	{Name: "Identity providers", Description: "Managing OpenID Connect providers. Administrators only."},
-	{Name: "System settings", Description: "Settings of the whole installation. Administrators only."},
+	{Name: "Users", Description: "Manage users. Administrators only."},
+	{Name: "Identity providers", Description: "Manage OpenID Connect providers. Administrators only."},
+	{Name: "System settings", Description: "Settings of the installation. Administrators only."},
 	{Name: "Audit", Description: "Who changed what, and when. Administrators only."},
-	{Name: "Edges", Description: "The state of the edges as they last reported it. Administrators only."},
+	{Name: "Edges", Description: "The last reported state of each edge. Administrators only."},
 }

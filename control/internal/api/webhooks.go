@@ -16,23 +16,23 @@ type Webhook struct {
 	Name         string            `json:"name"`
 	URL          string            `json:"url"`
 	Events       []string          `json:"events"`
-	Headers      map[string]string `json:"headers" doc:"Custom headers of each delivery. Their values are never shown: each reads ***."`
-	Scope        string            `json:"scope" enum:"own,all" doc:"Whose links it hears of: its owner's, or everybody's."`
+	Headers      map[string]string `json:"headers" doc:"Custom headers of deliveries. Values are never returned: each is ***."`
+	Scope        string            `json:"scope" enum:"own,all" doc:"Whether it gets events of its owner's links or of all links."`
 	IsActive     bool              `json:"isActive"`
 	HasSecret    bool              `json:"hasSecret" doc:"Whether deliveries are signed."`
-	TotalSent    int64             `json:"totalSent" doc:"Attempts."`
+	TotalSent    int64             `json:"totalSent" doc:"Number of attempts."`
 	TotalSuccess int64             `json:"totalSuccess"`
 	TotalFailed  int64             `json:"totalFailed"`
 	LastSentAt   *Time             `json:"lastSentAt"`
-	LastError    *string           `json:"lastError" doc:"What was wrong with the latest attempt; null if nothing was."`
+	LastError    *string           `json:"lastError" doc:"The error of the last attempt. Null if it succeeded."`
 	CreatedAt    Time              `json:"createdAt"`
 	UpdatedAt    Time              `json:"updatedAt"`
 }
 
-// NewWebhook is a webhook with its secret, which is shown this once.
+// NewWebhook is a new webhook with its secret, which is shown only once.
 type NewWebhook struct {
 	Webhook
-	Secret string `json:"secret" doc:"Not shown again."`
+	Secret string `json:"secret" doc:"Shown only in this response."`
 }
 
 func webhookOf(w *webhooks.Webhook) Webhook {
@@ -40,20 +40,20 @@ func webhookOf(w *webhooks.Webhook) Webhook {
 		instant(w.LastSentAt), text(w.LastError), Time(w.CreatedAt), Time(w.UpdatedAt)}
 }
 
-// WebhookLog is one attempt to deliver an event. It carries some facts under two names.
+// WebhookLog is one attempt to deliver an event. Some values have two names.
 type WebhookLog struct {
 	ID           string          `json:"id"`
 	WebhookID    string          `json:"webhookId"`
 	Event        string          `json:"event"`
-	DeliveryID   string          `json:"deliveryId" doc:"The same in all attempts of a delivery."`
-	Payload      json.RawMessage `json:"payload" doc:"What was sent."`
+	DeliveryID   string          `json:"deliveryId" doc:"The same for all attempts of a delivery."`
+	Payload      json.RawMessage `json:"payload" doc:"The body of the request."`
 	Status       string          `json:"status" enum:"success,failed"`
-	StatusCode   *int            `json:"statusCode" doc:"Null: there was no answer."`
-	Response     *string         `json:"response" doc:"At most the first 1,000 characters of the answer."`
+	StatusCode   *int            `json:"statusCode" doc:"Null if there was no response."`
+	Response     *string         `json:"response" doc:"The first 1,000 characters of the response."`
 	ResponseBody *string         `json:"responseBody" doc:"The same as response."`
 	Error        *string         `json:"error"`
 	Duration     int64           `json:"duration" doc:"Milliseconds."`
-	Attempt      int             `json:"attempt" doc:"From 1."`
+	Attempt      int             `json:"attempt" doc:"Starts at 1."`
 	IsSuccess    bool            `json:"isSuccess"`
 	CreatedAt    Time            `json:"createdAt"`
 	SentAt       Time            `json:"sentAt"`
@@ -78,16 +78,16 @@ func statusOf(l *store.WebhookLog) *int {
 	return &l.StatusCode
 }
 
-// WebhookLogList carries the rows under two names.
+// WebhookLogList has the same rows under two names.
 type WebhookLogList struct {
 	Logs []WebhookLog `json:"logs"`
 	List[WebhookLog]
 }
 
-// WebhookTest is what came of a test.
+// WebhookTest is the result of a test.
 type WebhookTest struct {
 	Success    bool    `json:"success"`
-	StatusCode *int    `json:"statusCode" doc:"Null: there was no answer."`
+	StatusCode *int    `json:"statusCode" doc:"Null if there was no response."`
 	Response   *string `json:"response"`
 	Error      *string `json:"error"`
 	Duration   int64   `json:"duration" doc:"Milliseconds."`
@@ -107,25 +107,25 @@ func (s *Server) registerWebhooks() {
 	handle(s, declare(http.MethodGet, "/{id}", "getWebhook", "Get a webhook"), func(ctx context.Context, in *ByID) (*body[Webhook], error) {
 		return answerWebhook(s.Webhooks.Get(ctx, principal(ctx), in.ID))
 	})
-	handle(s, changes(http.MethodPut, "/{id}", "updateWebhook", "Change what is given of a webhook"), s.updateWebhook)
+	handle(s, changes(http.MethodPut, "/{id}", "updateWebhook", "Update a webhook"), s.updateWebhook)
 	handle(s, changes(http.MethodDelete, "/{id}", "deleteWebhook", "Delete a webhook and its log"), func(ctx context.Context, in *ByID) (*struct{}, error) {
 		return nil, s.Webhooks.Delete(ctx, principal(ctx), in.ID)
 	})
-	test := changes(http.MethodPost, "/{id}/test", "testWebhook", "Send webhook.test and tell what came of it")
+	test := changes(http.MethodPost, "/{id}/test", "testWebhook", "Send a test event")
 	test.Timeout = s.Webhooks.Timeout()
 	handle(s, test, s.testWebhook)
-	handle(s, declare(http.MethodGet, "/{id}/logs", "listWebhookLogs", "List attempts to deliver, newest first"), s.listWebhookLogs)
-	retry := declare(http.MethodPost, "/{webhookId}/logs/{logId}/retry", "retryWebhook", "Send the payload of a failed attempt again")
+	handle(s, declare(http.MethodGet, "/{id}/logs", "listWebhookLogs", "List delivery attempts"), s.listWebhookLogs)
+	retry := declare(http.MethodPost, "/{webhookId}/logs/{logId}/retry", "retryWebhook", "Repeat a failed delivery")
 	retry.Status, retry.Limit, retry.Timeout = http.StatusOK, limitWebhookRetry, s.Webhooks.Timeout()
 	handle(s, retry, s.retryWebhook)
 }
 
-// WebhookFields are the fields that both requests have in the same form.
+// WebhookFields has the common fields of both requests.
 type WebhookFields struct {
-	Secret   Opt[string]            `json:"secret,omitempty" doc:"At most 255 characters. A new webhook that is given none gets one; cleared later, deliveries are not signed."`
-	Headers  Opt[map[string]string] `json:"headers,omitempty" doc:"Custom headers, in place of all there are; those of the delivery itself can't be set. The value *** keeps what a header of that name has."`
-	Scope    Opt[string]            `json:"scope,omitempty" doc:"own, or all (an ADMIN's only); own if left out."`
-	IsActive Opt[bool]              `json:"isActive,omitempty" doc:"true if left out."`
+	Secret   Opt[string]            `json:"secret,omitempty" doc:"At most 255 characters. If missing, a new webhook gets a generated secret. Without a secret, deliveries are not signed."`
+	Headers  Opt[map[string]string] `json:"headers,omitempty" doc:"Replaces all custom headers. Standard headers of deliveries cannot be set. The value *** keeps the present value of the header."`
+	Scope    Opt[string]            `json:"scope,omitempty" doc:"own or all. The default is own; all requires an administrator."`
+	IsActive Opt[bool]              `json:"isActive,omitempty" doc:"The default is true."`
 }
 
 func (f *WebhookFields) input(name, url Opt[string], events Opt[[]string]) webhooks.Input {
@@ -145,7 +145,7 @@ func answerWebhook(w webhooks.Webhook, err error) (*body[Webhook], error) {
 func (s *Server) createWebhook(ctx context.Context, in *struct {
 	Body struct {
 		Name   Opt[string]   `json:"name" required:"true" doc:"1 to 100 characters."`
-		URL    Opt[string]   `json:"url" required:"true" doc:"A public https address."`
+		URL    Opt[string]   `json:"url" required:"true" doc:"A public https URL."`
 		Events Opt[[]string] `json:"events" required:"true" doc:"At least one of url.created, url.updated, url.deleted, url.clicked, routing.rule_created, routing.rule_updated, routing.rule_deleted, routing.rule_matched."`
 		WebhookFields
 	}
@@ -159,7 +159,7 @@ func (s *Server) createWebhook(ctx context.Context, in *struct {
 
 func (s *Server) listWebhooks(ctx context.Context, in *struct {
 	Paging
-	Search string `query:"search" doc:"In name and address, ignoring case."`
+	Search string `query:"search" doc:"Searches name and URL, ignoring case."`
 }) (*body[List[Webhook]], error) {
 	rows, total, err := s.Webhooks.List(ctx, principal(ctx), in.Search, in.size(10), in.offset(10))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 )
 
-// eventWords says when each event is sent.
+// eventWords describes when each event is sent.
 var eventWords = map[string]string{
 	webhooks.URLCreated: "A link was created.", webhooks.URLUpdated: "A link was changed.", webhooks.URLDeleted: "A link was deleted.",
 	webhooks.URLClicked: "Somebody followed a link.", webhooks.RuleCreated: "A routing rule was created.", webhooks.RuleUpdated: "A routing rule was changed.",
@@ -17,7 +17,7 @@ var eventWords = map[string]string{
 	"webhook.test": "Somebody asked for a test delivery.",
 }
 
-// documentWebhooks adds the section webhooks of the OpenAPI document: what receivers are sent.
+// documentWebhooks adds the section webhooks to the OpenAPI document: the requests to receivers.
 func (s *Server) documentWebhooks() {
 	doc := s.huma.OpenAPI()
 	doc.Webhooks = map[string]*huma.PathItem{}
@@ -35,7 +35,7 @@ func (s *Server) documentWebhooks() {
 		}
 		doc.Webhooks[event] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: event, Summary: eventWords[event], Tags: []string{"Webhooks"},
-			Description: "Sent to every active webhook of the link's owner that subscribes to it. See the guide on webhooks for signatures and retries.",
+			Description: "Sent to every active webhook of the link's owner that subscribes to the event. See the guide on webhooks for signatures and retries.",
 			Parameters: []*huma.Param{
 				header("X-Webhook-Event", "The event's name."), header("X-Webhook-Delivery-Id", "The delivery's id; retries carry the same."),
 				header("X-Webhook-Timestamp", "When this attempt was sent, in Unix seconds."), header("X-Webhook-Attempt", "1 for the first attempt."),
