@@ -27,10 +27,10 @@ import (
 
 var chartDir = filepath.Join(root, "deploy", "kubernetes", "shortline")
 
-// examples are the files of values that the chart brings along.
+// examples are the example values files of the chart.
 var examples = []string{"minimal", "full", "small", "region"}
 
-// serviceMonitor is as much of the Prometheus operator's type as the chart uses.
+// serviceMonitor has the fields of the Prometheus operator's type that the chart uses.
 type serviceMonitor struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -46,7 +46,8 @@ type serviceMonitor struct {
 	} `json:"spec"`
 }
 
-// kinds are what the chart may make: decoding is strict, so a field that Kubernetes doesn't know fails.
+// kinds lists the kinds that the chart may create. Decoding is strict: a field that Kubernetes does not know is an
+// error.
 var kinds = map[string]func() any{
 	"apps/v1 StatefulSet":                     func() any { return new(appsv1.StatefulSet) },
 	"apps/v1 Deployment":                      func() any { return new(appsv1.Deployment) },
@@ -63,13 +64,13 @@ var kinds = map[string]func() any{
 	"monitoring.coreos.com/v1 PrometheusRule": func() any { return new(prometheusRule) },
 }
 
-// rendered is a release by kind and name.
+// rendered holds the objects of a release by kind and name.
 type rendered struct {
 	objects map[string]any
 	notes   string
 }
 
-// all are the objects of one type, with their names.
+// all returns the objects of one type, by name.
 func all[T any](r rendered) map[string]T {
 	out := map[string]T{}
 	for key, o := range r.objects {
@@ -90,10 +91,10 @@ func values(t *testing.T, name string) map[string]any {
 	return v
 }
 
-// attempt renders the chart as "helm install go" would.
+// attempt renders the chart as the release "go".
 func attempt(v map[string]any) (map[string]string, error) { return attemptAs("go", v) }
 
-// attemptAs renders a release of another name.
+// attemptAs renders the chart as a release with another name.
 func attemptAs(release string, v map[string]any) (map[string]string, error) {
 	chart, err := loader.Load(chartDir)
 	if err != nil {
@@ -155,7 +156,7 @@ func render(t *testing.T, name string) rendered {
 	return r
 }
 
-// pods are the templates of everything that runs.
+// pods returns the pod templates of all workloads.
 func pods(r rendered) map[string]corev1.PodTemplateSpec {
 	out := map[string]corev1.PodTemplateSpec{}
 	for name, o := range all[*appsv1.StatefulSet](r) {
@@ -215,7 +216,7 @@ func TestChart_renders_what_Kubernetes_knows(t *testing.T) {
 	}
 }
 
-// A selector that picks nothing, or another's pods, is silent in a cluster.
+// A selector that matches nothing, or another workload's pods, gives no error in a cluster.
 func TestChart_selectors_pick_the_right_pods(t *testing.T) {
 	t.Parallel()
 	for _, name := range examples {
@@ -271,7 +272,7 @@ func TestChart_selectors_pick_the_right_pods(t *testing.T) {
 	}
 }
 
-// The pod security standard "restricted", and what our own images allow beyond it.
+// The pod security standard "restricted", and further restrictions that our own images allow.
 func TestChart_pods_are_restricted(t *testing.T) {
 	t.Parallel()
 	for _, name := range examples {
@@ -304,7 +305,8 @@ func TestChart_pods_are_restricted(t *testing.T) {
 				if c.ReadinessProbe == nil || c.LivenessProbe == nil || c.StartupProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe.HTTPGet.Path != "/healthz" {
 					t.Errorf("%s: %s: probes", name, pod)
 				}
-				// From leaving the service to the kill, the program has the ten seconds that it promises to need.
+				// Between its removal from the service and the kill, the program has the ten seconds that it needs to
+				// stop.
 				if *spec.TerminationGracePeriodSeconds < c.Lifecycle.PreStop.Sleep.Seconds+12 {
 					t.Errorf("%s: %s: %d s until it is killed", name, pod, *spec.TerminationGracePeriodSeconds)
 				}
@@ -328,7 +330,7 @@ func TestChart_pods_are_restricted(t *testing.T) {
 	}
 }
 
-// chartValues are the defaults.
+// chartValues returns the default values.
 func chartValues(t *testing.T) map[string]any {
 	t.Helper()
 	v, err := chartutil.ReadValuesFile(filepath.Join(chartDir, "values.yaml"))

@@ -27,13 +27,13 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// The loader tells of its doubts through a global logger.
+// The loader logs warnings to a global logger.
 var (
 	loading sync.Mutex
 	doubts  bytes.Buffer
 )
 
-// project loads docker-compose.yml with every profile, and with secrets as deploy/make-secrets makes them.
+// project loads docker-compose.yml with all profiles and the secrets of deploy/make-secrets.
 func project(t *testing.T, env map[string]string) *types.Project {
 	t.Helper()
 	loading.Lock()
@@ -70,7 +70,7 @@ func makeSecrets(t *testing.T) string {
 	return dir
 }
 
-// own are the services whose images are ours, with their programs.
+// own maps the services with our images to their programs.
 func own(p *types.Project) map[string]string {
 	out := map[string]string{}
 	for name, s := range p.Services {
@@ -81,7 +81,7 @@ func own(p *types.Project) map[string]string {
 	return out
 }
 
-// Works are services that end by themselves, so nobody can ask them how they are.
+// Works are services that exit by themselves and therefore have no health check.
 var works = []string{"migrate", "k6", "grafana-postgres", "grafana-clickhouse"}
 
 func TestCompose_every_service_is_confined_bounded_and_watched(t *testing.T) {
@@ -126,7 +126,7 @@ func TestCompose_every_service_is_confined_bounded_and_watched(t *testing.T) {
 		if !s.ReadOnly || s.User != "65532:65532" || len(s.CapAdd) > 0 {
 			t.Errorf("%s: read only: %v, user %q, capabilities %v", name, s.ReadOnly, s.User, s.CapAdd)
 		}
-		// The program itself takes up to ten seconds.
+		// The program takes up to ten seconds to stop.
 		if s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) < 12*time.Second {
 			t.Errorf("%s: killed after %v", name, s.StopGracePeriod)
 		}
@@ -136,7 +136,7 @@ func TestCompose_every_service_is_confined_bounded_and_watched(t *testing.T) {
 	}
 }
 
-// Only edges, the standalone program and dashboards are for the outside.
+// Only edges, standalone and the monitoring pages publish ports.
 func TestCompose_backends_are_not_published(t *testing.T) {
 	t.Parallel()
 	p := project(t, nil)
@@ -164,7 +164,7 @@ func TestCompose_backends_are_not_published(t *testing.T) {
 	}
 }
 
-// Each edge owns its volume; two on one would spoil the identity of clicks.
+// Each edge has its own volume. Two edges on one volume would break the identity of clicks.
 func TestCompose_volumes_have_one_owner(t *testing.T) {
 	t.Parallel()
 	p := project(t, nil)
@@ -208,7 +208,7 @@ func TestCompose_files_that_are_mounted_exist(t *testing.T) {
 	}
 }
 
-// Each program is given the environment that its container would have, and says what is wrong with it.
+// Each program checks the environment that its container would have.
 func TestCompose_programs_accept_their_environment(t *testing.T) {
 	t.Parallel()
 	for label, env := range map[string]map[string]string{
@@ -244,7 +244,7 @@ func TestCompose_programs_accept_their_environment(t *testing.T) {
 	}
 }
 
-// example is what .env.example sets.
+// example returns the settings in .env.example.
 func example(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -258,7 +258,7 @@ func example(t *testing.T) map[string]string {
 	return out
 }
 
-// .env.example names every variable of docker-compose.yml, with its default, and no other.
+// .env.example lists exactly the variables of docker-compose.yml, with their defaults.
 func TestCompose_example_shows_every_variable_with_its_default(t *testing.T) {
 	t.Parallel()
 	shown := example(t)
@@ -281,7 +281,7 @@ func TestCompose_example_shows_every_variable_with_its_default(t *testing.T) {
 	}
 }
 
-// The secrets that belong together do, nobody else can list them, and a second run changes nothing.
+// Secrets that belong together match, other users cannot list them, and a second run changes nothing.
 func TestMakeSecrets(t *testing.T) {
 	t.Parallel()
 	dir := makeSecrets(t)

@@ -15,13 +15,14 @@ import (
 	"time"
 )
 
-// database is a PostgreSQL of the test's own, on a socket in its folder.
+// database is a PostgreSQL server of the test, on a socket in its folder.
 type database struct {
 	t        *testing.T
 	bin, dir string
 }
 
-// The server ends, and its folder goes, when its supervisor's standard input ends: with the test's process at the latest.
+// The supervisor stops the server and removes its folder when its standard input is closed, at the latest when the test
+// process ends.
 const supervise = `cd "$1" || exit 1
 "$2/initdb" -D data -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N >log 2>&1 &&
   { "$2/postgres" -D data -k "$1" -c listen_addresses= -c fsync=off -c shared_buffers=16MB >>log 2>&1 & pid=$!; }
@@ -38,7 +39,7 @@ func startDatabase(t *testing.T) database {
 	}
 	slices.Sort(found)
 	d := database{t: t, bin: filepath.Dir(found[len(found)-1])}
-	// Not t.TempDir: another user must be able to reach it.
+	// Not t.TempDir: another user must be able to enter the folder.
 	if d.dir, err = os.MkdirTemp("", "shortline-pg-"); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func startDatabase(t *testing.T) database {
 
 func (d database) url() string { return "postgres://postgres@/postgres?host=" + d.dir }
 
-// tool runs one of PostgreSQL's programs as a role of the database.
+// tool runs a PostgreSQL program as a role of the database.
 func (d database) tool(role string, stdin io.Reader, name string, args ...string) (string, error) {
 	run := exec.Command(filepath.Join(d.bin, name), append([]string{"--host", d.dir, "--username", role, "--dbname", "postgres"}, args...)...)
 	run.Stdin = stdin
@@ -103,7 +104,7 @@ func (d database) must(sql string, args ...string) string {
 	return text
 }
 
-// control runs one of control's commands on the database.
+// control runs a command of the control program on the database.
 func (d database) control(args ...string) string {
 	d.t.Helper()
 	run := exec.Command(program(d.t, "control"), args...)
@@ -122,8 +123,8 @@ func (d database) links(slugs ...string) {
 	}
 }
 
-// What docs/operators/operations.md says about backups, done on a real database: dump, go on, bring the dump back, and tell the
-// database what it can't know.
+// The backup procedure of docs/operators/operations.md on a real database: dump, make changes, restore the dump, and
+// set the incarnation, which the dump cannot contain.
 func TestOperations_database_is_brought_back(t *testing.T) {
 	t.Parallel()
 	d := startDatabase(t)
@@ -169,7 +170,7 @@ func TestOperations_database_is_brought_back(t *testing.T) {
 	}
 }
 
-// The dashboards' role reads names, and neither secrets nor anything else, nor does it write.
+// The dashboards' role can read names. It cannot read secrets or anything else, and it cannot write.
 func TestCompose_dashboards_may_only_read_names(t *testing.T) {
 	t.Parallel()
 	d := startDatabase(t)

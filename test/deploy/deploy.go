@@ -1,11 +1,10 @@
-// Package deploy tests what Shortline is deployed with: the images, docker compose, the Helm chart, and the operator's
-// documents. It holds nothing but tests.
+// Package deploy tests the deployment files: the images, docker compose, the Helm chart, and the documents for operators.
+// It contains only tests.
 //
-// Neither a container engine nor a cluster is needed. Each file is read by the library that its own tool is made
-// of, the commands of the Dockerfiles are run by hand in what the build context would hold, and every container's
-// environment is given to the program that it would start, which checks it. So what these tests leave open is the
-// images of others: whether their tags exist, and what they do with the settings that we give them.
+// The tests need neither a container engine nor a cluster. Each file is parsed by the library of its own tool. The commands
+// of the Dockerfiles run in a copy of the build context. Every container's environment is checked by the program that it
+// would start. The tests do not cover third-party images: whether their tags exist, and how they treat our settings.
 //
-// The module stays out of the workspace (GOWORK=off go test ./...): the libraries of Helm, Kubernetes and BuildKit
-// would otherwise choose versions for the programs that are shipped.
+// The module is not in the workspace (GOWORK=off go test ./...). Otherwise the libraries of Helm, Kubernetes and BuildKit
+// would determine the versions of dependencies that the programs ship with.
 package deploy

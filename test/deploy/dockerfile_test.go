@@ -100,7 +100,8 @@ func TestDockerfiles_base_images_are_pinned(t *testing.T) {
 	}
 }
 
-// What the images hold must run in them: without a C library where they have none, without this machine's paths.
+// The programs must run in their images: without a C library where the image has none, and without paths of the build
+// machine.
 func TestPrograms_fit_their_images(t *testing.T) {
 	t.Parallel()
 	for _, image := range images {

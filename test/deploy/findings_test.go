@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// docs/operators/security.md names the tests that hold each protection. A test that was renamed or removed must not stay there.
+// docs/operators/security.md names the tests of each protection. Every named test must exist.
 func TestFindings_have_the_tests_that_the_table_names(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/operators/security.md")
@@ -35,7 +35,7 @@ func TestFindings_have_the_tests_that_the_table_names(t *testing.T) {
 	}
 }
 
-// testNames are the tests of all modules.
+// testNames returns the names of the tests of all modules.
 func testNames(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What an image holds beside its program names every module that the linker put into it, each with a text.
+// The licence list of an image names every module that is linked into its program, with a licence text.
 func TestLicences_cover_what_is_linked_in(t *testing.T) {
 	t.Parallel()
 	for _, image := range images {
@@ -56,8 +56,8 @@ func TestLicences_cover_what_is_linked_in(t *testing.T) {
 	}
 }
 
-// DuckDB's libraries come with the generators of two benchmarks, whose licence allows nobody to pass them on. The linker
-// leaves them out because nothing asks for them; a word that only they have would tell.
+// DuckDB's libraries contain the generators of two benchmarks, whose licence forbids redistribution. The linker leaves
+// them out because nothing references them. A string that only they contain would reveal them.
 func TestLicences_no_benchmark_of_TPC_is_linked_in(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile(program(t, "standalone"))

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// prometheusRule is as much of the Prometheus operator's type as the chart uses.
+// prometheusRule has the fields of the Prometheus operator's type that the chart uses.
 type prometheusRule struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -46,7 +46,7 @@ func parse[T any](t *testing.T, text string) (out T) {
 	return out
 }
 
-// The chart brings the very rules and dashboards that compose uses.
+// The chart contains the same rules and dashboards that compose uses.
 func TestOps3_Chart_ships_rules_and_dashboards(t *testing.T) {
 	t.Parallel()
 	r := render(t, "full")
@@ -107,7 +107,7 @@ func TestOps3_Chart_ships_rules_and_dashboards(t *testing.T) {
 	}
 }
 
-// Whatever the release is called, its targets have a job that the alerts look for.
+// For any release name, the targets have a job that the alerts match.
 func TestOps3_Chart_targets_are_those_of_the_alerts(t *testing.T) {
 	t.Parallel()
 	down := regexp.MustCompile(`expr: up\{job=~"([^"]+)"\} == 0`).FindStringSubmatch(read(t, "deploy/prometheus/rules/alerts.yml"))
@@ -157,7 +157,7 @@ func TestOps3_Chart_targets_are_those_of_the_alerts(t *testing.T) {
 	}
 }
 
-// The rendered rules fire for a pod that does not answer, for one that has no address, and where nothing is watched.
+// The rendered rules fire for a pod that does not answer, for a pod without an address, and if no target exists.
 func TestOps3_Chart_alerts_fire(t *testing.T) {
 	t.Parallel()
 	cache, err := os.UserCacheDir()

@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// pages are the documents for operators.
+// pages lists the documents for operators.
 var pages = []string{"docs/operators/operations.md", "docs/operators/kubernetes.md"}
 
-// fenced are a page's blocks of code in one language.
+// fenced returns the code blocks of a page in one language.
 func fenced(t *testing.T, page, language string) (blocks []string) {
 	t.Helper()
 	for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(read(t, page), -1) {
@@ -25,7 +25,7 @@ func fenced(t *testing.T, page, language string) (blocks []string) {
 	return blocks
 }
 
-// inCode is what a page writes as code, in lines and in blocks.
+// inCode returns the code of a page, inline and in blocks.
 func inCode(t *testing.T, page string) (all []string) {
 	t.Helper()
 	text := read(t, page)
@@ -39,7 +39,7 @@ func inCode(t *testing.T, page string) (all []string) {
 	return all
 }
 
-// A page for operators is read when something is broken: what it tells to type must exist.
+// Operators read these pages during an incident, so every command in them must exist.
 func TestOperations_commands_exist(t *testing.T) {
 	t.Parallel()
 	help := map[string]string{}
@@ -121,7 +121,7 @@ func TestOperations_settings_metrics_and_files_exist(t *testing.T) {
 	}
 }
 
-// Values of the chart that a page names are in values.yaml.
+// Every chart value that a page names is in values.yaml.
 func TestOperations_values_exist(t *testing.T) {
 	t.Parallel()
 	dotted := regexp.MustCompile(`^(image|secrets|kafka|clickhouse|tracing|edge|control|media|migrate|ingress|networkPolicy|serviceMonitor)((\.[a-zA-Z0-9]+)+)(: .*)?$`)
@@ -150,7 +150,7 @@ func TestOperations_values_exist(t *testing.T) {
 	}
 }
 
-// Settings for the images of others: readable, and as cautious as the clicks need.
+// Configuration files for third-party images parse, and keep clicks safe.
 func TestBackends_settings(t *testing.T) {
 	t.Parallel()
 	d := xml.NewDecoder(strings.NewReader(read(t, "deploy/clickhouse/shortline.xml")))

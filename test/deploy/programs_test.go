@@ -24,13 +24,13 @@ import (
 	"github.com/moby/patternmatcher/ignorefile"
 )
 
-// root is the folder of the repository.
+// root is the root folder of the repository.
 const root = "../.."
 
-// release is what the test's builds call themselves.
+// release is the version that the builds of the test report.
 const release = "v0.0.0-deploytest"
 
-// Programs are built once, each by the first test that asks, into a folder that TestMain removes.
+// Programs are built once, by the first test that needs them, in a folder that TestMain removes.
 var (
 	workshop string
 	built    = map[string]func() (string, error){}
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// program is the path of a program built as its Dockerfile says.
+// program returns the path of a program that was built as in its Dockerfile.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	path, err := built[name]()
@@ -61,8 +61,8 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// build does by hand what an engine would do with the stage "build": it copies what the stage copies out of the
-// context, and runs the command that calls go.
+// build simulates the stage "build" of a Dockerfile: it copies the same parts of the build context and runs the command
+// that calls go.
 func build(name string) (string, error) {
 	stages, _, err := readDockerfile(name)
 	if err != nil {
@@ -115,7 +115,7 @@ func readDockerfile(name string) (stages []instructions.Stage, warnings []string
 	return stages, warnings, err
 }
 
-// ignored says which paths the build context leaves out.
+// ignored reports which paths the build context excludes.
 var ignored = sync.OnceValues(func() (*patternmatcher.PatternMatcher, error) {
 	f, err := os.Open(filepath.Join(root, ".dockerignore"))
 	if err != nil {
@@ -164,7 +164,7 @@ func copyContext(from, to string) error {
 
 var settingRow = regexp.MustCompile("(?m)^\\| `([A-Z0-9_]+)` \\|")
 
-// settings are the names that a program reads from its environment, in order.
+// settings returns the names that a program reads from its environment, in order.
 func settings(t *testing.T, name string) []string {
 	t.Helper()
 	text, err := exec.Command(program(t, name), "-settings").Output()
@@ -182,7 +182,7 @@ func settings(t *testing.T, name string) []string {
 	return names
 }
 
-// A container is what a deployment would start: which program, with which arguments, environment and secret files.
+// A container is what a deployment would start: a program with arguments, environment and secret files.
 type container struct {
 	where   string // for messages
 	program string
@@ -197,8 +197,8 @@ var commandSettings = []string{"MIGRATE_DATABASE_URL", "AUDIT_UNSIGNED"}
 // of Go itself.
 var runtimeSettings = []string{"GOMEMLIMIT", "GOMAXPROCS", "GOGC"}
 
-// check fails for names in the environment that the program doesn't read, and for whatever the program itself finds
-// wrong with it.
+// check fails for variables in the environment that the program does not read, and for every problem that the program
+// itself reports.
 func (c container) check(t *testing.T) {
 	t.Helper()
 	known := append(settings(t, c.program), runtimeSettings...)
@@ -227,7 +227,7 @@ func (c container) check(t *testing.T) {
 		}
 		env = append(env, name+"="+value)
 	}
-	// Folders and databases of places are the container's own.
+	// Folders and geo databases exist only in the container.
 	env = append(env, "DATA_DIR="+dir)
 	run := exec.Command(program(t, c.program), append([]string{"-check"}, c.args...)...)
 	run.Env = env
@@ -236,7 +236,7 @@ func (c container) check(t *testing.T) {
 	}
 }
 
-// looksSecret knows secrets by their names.
+// looksSecret recognizes secrets by their names.
 func looksSecret(name string) bool {
 	if slices.Contains([]string{"DATABASE_URL", "MIGRATE_DATABASE_URL", "CLICKHOUSE_URL", "ENCRYPTION_KEY", "EDGE_TOKEN", "EDGE_TOKENS"}, name) {
 		return true

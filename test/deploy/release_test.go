@@ -22,7 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// secretContents are usable values of every key that the chart asks of the secrets which must exist.
+// secretContents has valid values for every key of the secrets that the chart requires.
 var secretContents = map[string]string{
 	"database-url": "postgres://shortline:x@db:5432/shortline", "clickhouse-url": "clickhouse://shortline:x@ch:9000/shortline",
 	"otlp-headers": "authorization=Bearer otlp", "migrate-database-url": "postgres://owner:x@db:5432/shortline", "snapshot-public-keys": strings.Repeat("A", 43) + "=",
@@ -30,7 +30,7 @@ var secretContents = map[string]string{
 	"edge-token": strings.Repeat("t", 32), "snapshot-signing-key": strings.Repeat("A", 43) + "=", "admin-password": "a-good-password", "media-s3-secret-key": "s3-secret",
 }
 
-// The authority and certificate that brokers and clients show each other.
+// The certificate authority and certificate between brokers and clients.
 func init() {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -54,7 +54,7 @@ func init() {
 	secretContents["kafka-password"] = "kafka-password"
 }
 
-// content is what a key of a secret holds: the chart's own if it makes that secret.
+// content returns the value of a key of a secret, from the chart if the chart creates that secret.
 func content(r rendered, secret, key string) string {
 	if s := all[*corev1.Secret](r)[secret]; s != nil {
 		return string(s.Data[key])
@@ -102,7 +102,7 @@ func TestChart_programs_accept_their_environment(t *testing.T) {
 	}
 }
 
-// Together the deployments do everything, and each has only the secrets that its roles need.
+// Together the deployments have all roles, and each has only the secrets that its roles need.
 func TestChart_roles(t *testing.T) {
 	t.Parallel()
 	for _, name := range examples {
@@ -131,8 +131,8 @@ func TestChart_roles(t *testing.T) {
 	}
 }
 
-// All that open the click store agree about it: one that says less would take a retention away, or make tables that
-// are on one server only.
+// All programs that open the click store have the same settings for it. One with other settings would remove the
+// retention or create tables on a single server only.
 func TestChart_the_click_store_is_the_same_for_all(t *testing.T) {
 	t.Parallel()
 	for _, name := range examples {
@@ -153,7 +153,7 @@ func TestChart_the_click_store_is_the_same_for_all(t *testing.T) {
 	}
 }
 
-// Traces are sent where the policy lets them, and only where somebody asked for them.
+// Traces are sent only where they are enabled, and only to addresses that the network policy allows.
 func TestChart_traces(t *testing.T) {
 	t.Parallel()
 	for _, name := range examples {
@@ -184,7 +184,7 @@ func TestChart_traces(t *testing.T) {
 	}
 }
 
-// Every pod is behind a policy, and every address it is told to call is let through.
+// Every pod has a network policy that allows all addresses in its settings.
 func TestChart_network_policies(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"minimal", "full", "region"} {
@@ -278,7 +278,7 @@ func TestChart_edge_keeps_what_it_has_not_delivered(t *testing.T) {
 	}
 }
 
-// Values that make no sense are refused before anything is installed.
+// Invalid values are rejected before the installation.
 func TestChart_refuses_wrong_values(t *testing.T) {
 	t.Parallel()
 	set := func(path string, value any) map[string]any {

@@ -6,7 +6,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// In production templates campaign names stay with their owners; each template has a way to share them.
+// By default, suggestions for campaign names come only from the own links in all production templates. Each template
+// has a setting to share them.
 func TestLow_UTMSuggestionsAreNotSharedInProduction(t *testing.T) {
 	t.Parallel()
 	const setting = "UTM_SUGGESTIONS_SHARED"

@@ -11,7 +11,7 @@ import (
 
 var digest = regexp.MustCompile(`@sha256:[0-9a-f]{64}`)
 
-// A check that could not read its list has checked nothing, so it fails unless somebody says that this is known.
+// A check without a vulnerability list has checked nothing, so it fails unless that is explicitly allowed.
 func TestLow_VulnerabilityCheckWithoutAList(t *testing.T) {
 	t.Parallel()
 	for _, list := range []string{"http://127.0.0.1:1", "file://" + t.TempDir()} {
@@ -29,7 +29,7 @@ func TestLow_VulnerabilityCheckWithoutAList(t *testing.T) {
 	}
 }
 
-// deploy/dev/pin-images writes what the registry says wherever an image stands, once, and the files stay usable.
+// deploy/dev/pin-images writes the digest of the registry wherever an image is named, once, and the files stay valid.
 func TestLow_ImagesCanBePinned(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -44,7 +44,7 @@ func TestLow_ImagesCanBePinned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// In the place of a registry: a digest that differs by name and by run.
+	// A stub for the registry, with digests that differ by name and run.
 	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\nfor last; do :; done\necho sha256:$(printf '%s %s' \"$last\" \"$RUN\" | sha256sum | cut -d' ' -f1)\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}

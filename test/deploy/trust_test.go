@@ -32,7 +32,7 @@ func certificateOf(t *testing.T, text string) *x509.Certificate {
 	return c
 }
 
-// checkTrust checks that both sides believe each other and nobody else: files by their names in compose.
+// checkTrust checks that both sides trust each other and no one else. The files have their names in compose.
 func checkTrust(t *testing.T, control string, read func(name string) string) {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -88,11 +88,11 @@ func envOf(s types.ServiceConfig) map[string]string {
 	return out
 }
 
-// On a fresh host edges and control planes of compose show each other certificates, and edges take nothing unsigned.
+// On a new host, edges and control planes of compose use mutual TLS, and edges reject unsigned links.
 func TestM8_Compose(t *testing.T) {
 	t.Parallel()
 	p := project(t, nil)
-	// file is the content of what a service sees at the path that a setting names.
+	// file returns the content of the file at the path in a setting, as the service sees it.
 	file := func(service, setting string) string {
 		path := envOf(p.Services[service])[setting]
 		name := strings.TrimPrefix(path, "/run/secrets/")
@@ -131,7 +131,7 @@ func TestM8_Compose(t *testing.T) {
 	}
 }
 
-// A certificate that ends soon is renewed, with the same authority and key; nothing else changes.
+// A certificate that expires soon is renewed with the same authority and key. Nothing else changes.
 func TestM8_MakeSecretsRenews(t *testing.T) {
 	t.Parallel()
 	dir := makeSecrets(t)
@@ -150,7 +150,7 @@ func TestM8_MakeSecretsRenews(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the authority's key: %v %v", info.Mode(), err)
 	}
-	// A certificate that ends in a month, in the place of control's.
+	// A certificate that expires in a month, in place of the control plane's.
 	sign := exec.Command("sh", "-ec", `openssl req -new -key control_key -subj /CN=old | openssl x509 -req -CA edge_ca -CAkey edge_ca_key -set_serial 7 -days 30 -out control_cert`)
 	sign.Dir = dir
 	if text, err := sign.CombinedOutput(); err != nil {
@@ -183,7 +183,7 @@ func TestM8_MakeSecretsRenews(t *testing.T) {
 	}
 }
 
-// The chart makes the same: both Secrets fit together, each pod sees its own, and edges come over TLS.
+// The chart creates the same: both Secrets match, each pod sees only its own, and edges connect with TLS.
 func TestM8_Chart(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"minimal", "small", "full"} {
@@ -248,7 +248,7 @@ func change(v map[string]any, path string, value any) map[string]any {
 	return v
 }
 
-// What would put all visitors behind one address is refused, or is not what one gets without saying so.
+// Settings that would hide the addresses of visitors behind a proxy are rejected, or are not the default.
 func TestM6_Chart(t *testing.T) {
 	t.Parallel()
 	if _, err := attempt(change(values(t, "minimal"), "ingress.enabled", true)); err == nil || !strings.Contains(err.Error(), "edge.trustedProxies") {
@@ -265,7 +265,8 @@ func TestM6_Chart(t *testing.T) {
 	if err != nil || !strings.Contains(files["shortline/templates/edge.yaml"], "externalTrafficPolicy: Local") {
 		t.Errorf("a NodePort: %v", err)
 	}
-	// Edges say for whom they ask by themselves, so nobody has to name their network.
+	// Edges authenticate with their token when they forward a client's address, so their networks need not be
+	// configured.
 	p := project(t, nil)
 	for _, control := range []string{"control-1", "control-2"} {
 		if e := envOf(p.Services[control]); e["TRUSTED_PROXIES"] != "" {
@@ -291,7 +292,7 @@ func TestM8_ChartRefusesHalfATrust(t *testing.T) {
 	}
 }
 
-// Programs run as a role that owns nothing; only the migration knows the owner.
+// Programs run as a role that owns nothing. Only the migration has the credentials of the owner.
 func TestM9_OwnerIsForMigrationsOnly(t *testing.T) {
 	t.Parallel()
 	p := project(t, nil)
@@ -318,8 +319,8 @@ func TestM9_OwnerIsForMigrationsOnly(t *testing.T) {
 	}
 }
 
-// On a real server, as compose does it: the owner migrates, and the role that the migration makes can run the program's
-// commands, and can change nothing of the audit log.
+// On a real server, as in compose: the owner migrates. The role that the migration creates can run the program's
+// commands, but cannot change the audit log.
 func TestM9_MigrationMakesTheRole(t *testing.T) {
 	t.Parallel()
 	d := startDatabase(t)
@@ -355,7 +356,7 @@ func TestM9_MigrationMakesTheRole(t *testing.T) {
 	}
 }
 
-// The operator's port answers the names by which Prometheus asks in compose, and shows no profiles unasked.
+// The operations port accepts the host names that Prometheus uses in compose, and serves no profiles by default.
 func TestLow_ComposeNamesOperatorsPorts(t *testing.T) {
 	t.Parallel()
 	p := project(t, nil)
@@ -370,12 +371,12 @@ func TestLow_ComposeNamesOperatorsPorts(t *testing.T) {
 	}
 }
 
-// "make up" and "make up-fleet" leave no folder to be made by Docker, which would make it as root.
+// "make up" and "make up-fleet" create all mounted folders. Otherwise Docker would create them, owned by root.
 func TestOps9_FoldersAreTheCallers(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"up", "up-fleet"} {
 		dir := t.TempDir()
-		// In the place of Docker, which isn't here: it does nothing.
+		// A stub for Docker that does nothing.
 		if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\nexit 0\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}

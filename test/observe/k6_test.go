@@ -43,7 +43,7 @@ func TestK6_smoke(t *testing.T) {
 	}
 }
 
-// k6 parses every script without an error, and every script starts with a description.
+// k6 parses every script and computes its execution requirements without an error.
 func TestK6_scripts_are_read(t *testing.T) {
 	t.Parallel()
 	for _, path := range glob(t, "deploy/k6/*.js") {
