@@ -46,7 +46,7 @@ type control interface {
 	snapshot.Reporter
 }
 
-// boot makes an agent without running it.
+// boot returns an agent that is not running.
 func boot(t testing.TB, dir string, from control, change func(*agent.Config)) *edge {
 	t.Helper()
 	tab, err := table.New(table.Config{})
@@ -84,7 +84,7 @@ func start(t testing.TB, dir string, from control, change func(*agent.Config)) *
 	return e
 }
 
-// close is for an agent that was booted only.
+// close closes an agent that was not run.
 func (e *edge) close(t testing.TB) {
 	t.Helper()
 	if err := e.Close(); err != nil {
@@ -121,13 +121,13 @@ func TestAgent_follows(t *testing.T) {
 	e := start(t, t.TempDir(), s, nil)
 	e.reaches(t, s.cur)
 	if !e.Ready() || e.table.Len() != 50 {
-		t.Fatal("not all is there")
+		t.Fatal("not ready, or links are missing")
 	}
 	changed := plain(3)
 	changed.Destination = "https://example.com/changed"
 	e.reaches(t, s.put(changed, plain(99)))
 	if got, ok := e.table.Lookup([]byte(changed.Slug)); !ok || got.Destination() != changed.Destination {
-		t.Error("the change is not there")
+		t.Error("the change was not applied")
 	}
 	e.reaches(t, s.drop(plain(4).Slug))
 	if e.has(plain(4).Slug) || e.table.Len() != 50 {

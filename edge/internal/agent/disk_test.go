@@ -30,36 +30,36 @@ func TestAgent_starts_from_disk_alone(t *testing.T) {
 	}
 	e.reaches(t, s.cur)
 	e.stop()
-	for range 3 { // again and again, from what is there
+	for range 3 { // starting does not change the files
 		again := boot(t, dir, dead{}, nil)
 		if !again.Ready() || again.Applied() != s.cur || !reflect.DeepEqual(again.contents(t), s.links) {
 			t.Fatalf("at %v with %d links instead of %v with %d", again.Applied(), again.table.Len(), s.cur, len(s.links))
 		}
 		again.close(t)
 	}
-	// It keeps serving while nobody answers, and goes on with changes where it was.
+	// It keeps serving while the source fails, and continues with deltas from its state.
 	offline := start(t, dir, dead{}, nil)
-	testkit.Eventually(t, "failed questions", func() bool { return offline.Stats().SourceErrors > 3 })
+	testkit.Eventually(t, "failed calls", func() bool { return offline.Stats().SourceErrors > 3 })
 	if !offline.Ready() || offline.table.Len() != len(s.links) {
-		t.Error("it lost its state")
+		t.Error("the state is lost")
 	}
 	offline.stop()
 	fulls := s.fulls
 	online := start(t, dir, s, nil)
 	online.reaches(t, s.put(plain(1000)))
 	if s.fulls != fulls {
-		t.Error("it asked for a full document though it had state")
+		t.Error("it requested a full document although it has a state")
 	}
 }
 
-// Copies of the folder taken at any moment are what a kill would leave, and worse: the two files are not even
-// of one moment. Each must start into a state that the source has had.
+// A copy of the folder at a random moment is like the folder after a kill, or worse, because the two files are copied at
+// different moments. Each copy must start with a state that the source had.
 func TestAgent_any_moment_on_disk_starts(t *testing.T) {
 	t.Parallel()
 	s := newSource()
 	s.put(plains(300)...)
 	dir := t.TempDir()
-	e := start(t, dir, s, func(c *agent.Config) { c.LogBytes = 2000 }) // a new state file every few changes
+	e := start(t, dir, s, func(c *agent.Config) { c.LogBytes = 2000 }) // rewrites the state file every few changes
 	e.reaches(t, s.cur)
 	history := map[uint64]string{s.cur.Revision: s.hash().String()}
 	copies, started := 0, 0
@@ -120,7 +120,7 @@ func TestAgent_torn_or_damaged_files(t *testing.T) {
 	}
 	state, log := read("links.state"), read("links.log")
 	if len(log) == 0 {
-		t.Fatal("there is no log to damage")
+		t.Fatal("the log is empty")
 	}
 	try := func(what string, state, log []byte) snapshot.Cursor {
 		t.Helper()
@@ -130,10 +130,10 @@ func TestAgent_torn_or_damaged_files(t *testing.T) {
 		}
 		again := boot(t, to, dead{}, nil)
 		if again.Ready() && again.Status().StateHash != hashes[again.Applied().Revision] {
-			t.Fatalf("%s: a state that never was", what)
+			t.Fatalf("%s: a state that the source never had", what)
 		}
 		if !again.Ready() && again.table.Len() != 0 {
-			t.Fatalf("%s: not ready, but with links", what)
+			t.Fatalf("%s: not ready, but it has links", what)
 		}
 		return again.Applied()
 	}
@@ -158,7 +158,7 @@ func TestAgent_torn_or_damaged_files(t *testing.T) {
 		}
 		try("cut state", state[:i], log)
 	}
-	// With a damaged state it takes a full document and is well again.
+	// With a damaged state it loads a full document and replaces the file.
 	if err := os.WriteFile(filepath.Join(dir, "links.state"), state[:len(state)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestAgent_disk_that_fails_does_not_stop_changes(t *testing.T) {
 	s := newSource()
 	s.put(plains(10)...)
 	dir := t.TempDir()
-	// A folder where the new state file should be written: that can't be opened as a file.
+	// A folder with the name of the new state file makes writing fail.
 	if err := os.Mkdir(filepath.Join(dir, "links.state.new"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -195,12 +195,12 @@ func TestAgent_disk_that_fails_does_not_stop_changes(t *testing.T) {
 	}
 }
 
-// TestAgent_killed runs itself as another process, which follows a source with all its might, and kills it.
+// TestAgent_killed runs itself as another process that follows a busy source, and kills that process.
 func TestAgent_killed(t *testing.T) {
 	const dirVariable = "AGENT_TEST_KILLED_DIR"
 	if dir := os.Getenv(dirVariable); dir != "" {
 		s := newSource()
-		s.cur.Incarnation = uint64(time.Now().UnixNano()) // it knows nothing of what was served before
+		s.cur.Incarnation = uint64(time.Now().UnixNano()) // a new log of changes in each process
 		s.put(plains(500)...)
 		start(t, dir, s, func(c *agent.Config) { c.LogBytes = 20_000 })
 		for i := 0; ; i++ {
@@ -227,9 +227,9 @@ func TestAgent_killed(t *testing.T) {
 			now, err := os.Stat(path)
 			return err == nil && (before == nil || !os.SameFile(before, now))
 		})
-		time.Sleep(time.Duration(round) * 7 * time.Millisecond) // another moment each time: nothing is waited for
+		time.Sleep(time.Duration(round) * 7 * time.Millisecond) // kill at a different moment in each round
 		_ = child.Process.Kill()
-		_ = child.Wait() // it was killed
+		_ = child.Wait() // fails because of the kill
 		e := boot(t, dir, dead{}, nil)
 		var hash snapshot.StateHash
 		for _, r := range e.contents(t) {

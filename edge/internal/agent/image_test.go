@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// imaged serves until the state of the source is on disk with its image, and then takes some changes for the log.
+// imaged serves until the source's state is on disk with its image, and then applies some deltas for the log.
 func imaged(t testing.TB, dir string, s *source, change func(*agent.Config)) {
 	t.Helper()
 	e := start(t, dir, s, change)
@@ -52,7 +52,7 @@ func copyFiles(t testing.TB, from, to string, names ...string) {
 	}
 }
 
-// started boots from a folder's copy and says whether the image was taken. The state must be the source's.
+// started boots from a copy of a folder and reports whether it loaded the image. It checks that the state is the source's.
 func started(t testing.TB, dir string, s *source, change func(*agent.Config)) bool {
 	t.Helper()
 	e := boot(t, dir, dead{}, change)
@@ -61,7 +61,7 @@ func started(t testing.TB, dir string, s *source, change func(*agent.Config)) bo
 		t.Fatalf("at %v with %d links instead of %v with %d", e.Applied(), e.table.Len(), s.cur, len(s.links))
 	}
 	if n := e.Stats().DiskErrors; n != 0 {
-		t.Fatalf("%d errors of the disk", n)
+		t.Fatalf("%d disk errors", n)
 	}
 	return e.Stats().FromImage
 }
@@ -75,7 +75,7 @@ func TestImage_is_what_the_document_is(t *testing.T) {
 	s.put(append(plains(500), broken)...)
 	imaged(t, dir, s, nil)
 	if !started(t, dir, s, nil) {
-		t.Error("the image was not taken")
+		t.Error("the image was not loaded")
 	}
 	from := boot(t, dir, dead{}, nil)
 	if err := os.Remove(filepath.Join(dir, "links.image")); err != nil {
@@ -83,24 +83,24 @@ func TestImage_is_what_the_document_is(t *testing.T) {
 	}
 	without := boot(t, dir, dead{}, nil)
 	if !from.Stats().FromImage || without.Stats().FromImage {
-		t.Fatal("the two starts are the same")
+		t.Fatal("both starts loaded from the same file")
 	}
 	a, b := from.Status(), without.Status()
 	if a.Run, b.Run = "", ""; !reflect.DeepEqual(a, b) || a.SetAsideCount != 1 {
-		t.Errorf("the image says %+v, the document %+v", a, b)
+		t.Errorf("from the image %+v, from the document %+v", a, b)
 	}
 	from.close(t)
 	without.close(t)
-	// Who finds none writes one, even where nothing changes any more.
+	// A start without an image writes one, even if there are no changes.
 	e := start(t, dir, dead{}, nil)
 	awaitImage(t, dir)
 	e.stop()
 	if !started(t, dir, s, nil) {
-		t.Error("the new image was not taken")
+		t.Error("the new image was not loaded")
 	}
 }
 
-// Whatever is wrong with the image, the start is as good as without it.
+// A start with a bad image works like a start without an image.
 func TestImage_in_doubt_the_document(t *testing.T) {
 	t.Parallel()
 	s, dir := newSource(), t.TempDir()
@@ -118,7 +118,7 @@ func TestImage_in_doubt_the_document(t *testing.T) {
 			t.Fatal(err)
 		}
 		if started(t, to, s, nil) {
-			t.Error("it was taken")
+			t.Error("the image was loaded")
 		}
 	}
 	t.Run("cut", func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestImage_in_doubt_the_document(t *testing.T) {
 			t.Fatal(err)
 		}
 		if started(t, to, s, nil) {
-			t.Error("it was taken")
+			t.Error("the image was loaded")
 		}
 	})
 	t.Run("another release of the program", func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestImage_in_doubt_the_document(t *testing.T) {
 		copyFiles(t, dir, to, "links.state", "links.log", "links.image")
 		next := func(c *agent.Config) { c.Version = "2" }
 		if started(t, to, s, next) {
-			t.Error("it was taken")
+			t.Error("the image was loaded")
 		}
 		e := start(t, to, dead{}, next)
 		testkit.Eventually(t, "an image of its own", func() bool {
@@ -159,21 +159,21 @@ func TestImage_in_doubt_the_document(t *testing.T) {
 		})
 		e.stop()
 		if !started(t, to, s, next) || started(t, to, s, nil) {
-			t.Error("each release takes its own image and no other")
+			t.Error("a release loaded the image of another release")
 		}
 	})
 	t.Run("of the state before", func(t *testing.T) {
 		newer := t.TempDir()
 		copyFiles(t, dir, newer, "links.state", "links.log")
-		e := start(t, newer, s, func(c *agent.Config) { c.LogBytes = 1 }) // each change makes a new state
+		e := start(t, newer, s, func(c *agent.Config) { c.LogBytes = 1 }) // each change rewrites the state file
 		cur := s.put(plain(5001))
 		e.reaches(t, cur)
 		e.stop()
 		copyFiles(t, dir, newer, "links.image")
 		if started(t, newer, s, nil) {
-			t.Error("an image older than the document was taken")
+			t.Error("an image older than the document was loaded")
 		}
-		// And one newer than document and log, as where only they were put back from a copy.
+		// The same for an image newer than document and log, as after a restore of only these two files.
 		older := t.TempDir()
 		copyFiles(t, newer, older, "links.state", "links.log")
 		e = start(t, older, dead{}, nil)
@@ -188,7 +188,7 @@ func TestImage_in_doubt_the_document(t *testing.T) {
 	})
 }
 
-// The document is what counts: without it an image is nothing.
+// An image without a document is not used.
 func TestImage_alone_is_not_taken(t *testing.T) {
 	t.Parallel()
 	s, dir := newSource(), t.TempDir()
@@ -200,7 +200,7 @@ func TestImage_alone_is_not_taken(t *testing.T) {
 	e := boot(t, dir, dead{}, nil)
 	defer e.close(t)
 	if e.Ready() || e.table.Len() != 0 {
-		t.Error("it serves links that no document has")
+		t.Error("it serves links without a document")
 	}
 }
 
@@ -208,7 +208,7 @@ func TestImage_that_cannot_be_written_stops_nothing(t *testing.T) {
 	t.Parallel()
 	s, dir := newSource(), t.TempDir()
 	s.put(plains(50)...)
-	// What is left of a process that was killed is overwritten; a folder in its place can't be.
+	// A leftover file of a killed process is overwritten. A folder with that name makes writing fail.
 	blocked := filepath.Join(dir, "links.image.new")
 	if err := os.Mkdir(blocked, 0o700); err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func TestImage_that_cannot_be_written_stops_nothing(t *testing.T) {
 	e.reaches(t, s.cur)
 	e.stop()
 	if started(t, dir, s, nil) {
-		t.Error("from which image?")
+		t.Error("loaded from an image that cannot exist")
 	}
 	if err := os.RemoveAll(blocked); err != nil {
 		t.Fatal(err)
@@ -237,11 +237,11 @@ func TestImage_that_cannot_be_written_stops_nothing(t *testing.T) {
 	awaitImage(t, dir)
 	e.stop()
 	if !started(t, dir, s, nil) || exists(blocked) {
-		t.Error("it was not mended")
+		t.Error("the image was not written after the repair")
 	}
 }
 
-// The start that follows on two that died does without the image, in case it was that.
+// After two failed starts, the next start skips the image, in case the image is the cause.
 func TestImage_is_left_out_after_dead_starts(t *testing.T) {
 	t.Parallel()
 	s, dir := newSource(), t.TempDir()
@@ -254,7 +254,7 @@ func TestImage_is_left_out_after_dead_starts(t *testing.T) {
 	}
 }
 
-// Processes are killed while they write images, and each start finds a state that was.
+// Processes are killed while they write images. Each start finds a state that the source had.
 func TestImage_killed_while_it_is_written(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -270,16 +270,16 @@ func TestImage_killed_while_it_is_written(t *testing.T) {
 			now, err := os.Stat(filepath.Join(dir, "links.image"))
 			return err == nil && (before == nil || !os.SameFile(before, now))
 		})
-		// Then as soon as the next one is begun, or has just become the image.
+		// Kill it when the next image is being written, or has just replaced the old one.
 		next, _ := os.Stat(filepath.Join(dir, "links.image"))
 		testkit.Eventually(t, "the next image", func() bool {
 			now, err := os.Stat(filepath.Join(dir, "links.image"))
 			return exists(filepath.Join(dir, "links.image.new")) || err == nil && next != nil && !os.SameFile(next, now)
 		})
 		_ = child.Process.Kill()
-		_ = child.Wait() // it was killed
+		_ = child.Wait() // fails because of the kill
 		if err := os.Remove(filepath.Join(dir, "starts")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err) // or the image would be left out
+			t.Fatal(err) // otherwise the image would be skipped
 		}
 		e := boot(t, dir, dead{}, nil)
 		var hash snapshot.StateHash
@@ -297,7 +297,7 @@ func TestImage_killed_while_it_is_written(t *testing.T) {
 	t.Logf("%d of 6 starts took the image", taken)
 }
 
-// What is served from an image doesn't come from the file any more: cut off under a running edge, it does no harm.
+// A table does not read from the image file after the start, so truncating the file does no harm.
 func TestImage_cut_off_while_it_is_served(t *testing.T) {
 	t.Parallel()
 	s, dir := newSource(), t.TempDir()
@@ -313,6 +313,6 @@ func TestImage_cut_off_while_it_is_served(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !e.Stats().FromImage || !reflect.DeepEqual(e.contents(t), s.links) {
-		t.Error("the links went with the file")
+		t.Error("links are missing after the file was truncated")
 	}
 }

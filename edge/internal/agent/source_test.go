@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot/snapshottest"
 )
 
-// source is a control plane in memory that keeps its promises, until a test tells it which to break.
+// source is a control plane in memory. Tests can make it misbehave.
 type source struct {
 	mu      sync.Mutex
 	cur     snapshot.Cursor
@@ -25,7 +25,7 @@ type source struct {
 	fulls   int
 	asked   int
 
-	// Faults. Each is called under the lock, where set.
+	// Faults, if set. The functions are called under the lock.
 	spoilFull  func(doc []byte, asked int) (io.Reader, error)
 	spoilDelta func(wire []byte) ([]byte, error)
 	lieHash    bool
@@ -44,7 +44,7 @@ func (s *source) hash() (h snapshot.StateHash) {
 	return h
 }
 
-// put publishes records as one change; drop removes slugs.
+// put publishes records as one change; drop deletes slugs.
 func (s *source) put(records ...link.Record) snapshot.Cursor { return s.change(records, nil) }
 
 func (s *source) drop(slugs ...string) snapshot.Cursor { return s.change(nil, slugs) }
@@ -73,7 +73,7 @@ func (s *source) change(records []link.Record, slugs []string) snapshot.Cursor {
 	return s.cur
 }
 
-// with changes the source under its lock and wakes those who wait.
+// with changes the source under its lock and wakes waiting calls.
 func (s *source) with(fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,17 +153,17 @@ func (s *source) Report(_ context.Context, status snapshot.Status) (a snapshot.A
 	return a, nil
 }
 
-// dead answers nobody.
+// dead is a control plane that is down.
 type dead struct{}
 
 func (dead) Snapshot(context.Context) (io.ReadCloser, error) {
-	return nil, fmt.Errorf("nobody is there")
+	return nil, fmt.Errorf("no control plane")
 }
 func (dead) Changes(context.Context, snapshot.Cursor) ([]byte, error) {
-	return nil, fmt.Errorf("nobody is there")
+	return nil, fmt.Errorf("no control plane")
 }
 func (dead) Report(context.Context, snapshot.Status) (a snapshot.Answer, err error) {
-	return a, fmt.Errorf("nobody is there")
+	return a, fmt.Errorf("no control plane")
 }
 
 func TestSource_conforms(t *testing.T) {

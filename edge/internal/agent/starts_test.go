@@ -10,13 +10,13 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// quickly proves states fast enough for a test, and bans them for longer than one.
+// quickly shortens the time to prove a state, and makes the ban longer than a test.
 func quickly(c *agent.Config) { c.Proof, c.Shun = 50*time.Millisecond, time.Hour }
 
-// dies is a start that gets as far as loading its state and then is no more.
+// dies simulates a start that loads its state and then crashes.
 func dies(t *testing.T, dir string) *edge { return boot(t, dir, dead{}, quickly) }
 
-// proven serves until the present state counts as harmless.
+// proven serves until the present state counts as proven.
 func proven(t *testing.T, dir string, s *source, change func(*agent.Config)) {
 	t.Helper()
 	e := start(t, dir, s, func(c *agent.Config) {
@@ -32,7 +32,7 @@ func proven(t *testing.T, dir string, s *source, change func(*agent.Config)) {
 	e.stop()
 }
 
-// The state that kills is in the log of deltas.
+// The state that crashes the process is in the log of deltas.
 func TestAgent_goes_back_after_three_dead_starts(t *testing.T) {
 	t.Parallel()
 	s, dir := newSource(), t.TempDir()
@@ -43,21 +43,21 @@ func TestAgent_goes_back_after_three_dead_starts(t *testing.T) {
 	bad := s.cur
 	for i := range 3 {
 		if at := dies(t, dir).Applied(); at != bad {
-			t.Fatalf("start %d is at %v, want the newest, %v", i, at, bad)
+			t.Fatalf("start %d is at %v, want the newest state, %v", i, at, bad)
 		}
 	}
 	back := start(t, dir, s, quickly)
 	if back.Applied() != good || !back.Ready() || back.has("s01000") {
-		t.Fatalf("after three dead starts it is at %v, want %v", back.Applied(), good)
+		t.Fatalf("after three failed starts at %v, want %v", back.Applied(), good)
 	}
 	testkit.Eventually(t, "the reason in a report", func() bool { return strings.Contains(back.Status().Refused, "3 starts died with revision") })
 	at := time.Now()
-	testkit.Eventually(t, "time to take the bad state again", func() bool { return time.Since(at) > 200*time.Millisecond })
+	testkit.Eventually(t, "time to apply the bad state again", func() bool { return time.Since(at) > 200*time.Millisecond })
 	if back.Applied() != good {
-		t.Fatalf("it took %v again", back.Applied())
+		t.Fatalf("it applied %v again", back.Applied())
 	}
 	back.stop()
-	// The ban outlives a restart, and ends with a newer state.
+	// The ban continues after a restart, and ends with a newer state.
 	again := start(t, dir, s, quickly)
 	if again.Applied() != good {
 		t.Fatalf("the next start is at %v, want %v", again.Applied(), good)
@@ -69,13 +69,13 @@ func TestAgent_goes_back_after_three_dead_starts(t *testing.T) {
 	}
 	again.stop()
 	if at := dies(t, dir).Applied(); at != s.cur {
-		t.Errorf("the repaired state is not on disk, but %v", at)
+		t.Errorf("the state on disk is %v, not the repaired one", at)
 	}
 }
 
-// takesAndDies has an agent take a change and write it down, and then leaves the folder as a crash would: with a start
-// that never ended. (It ends only because two agents can't have one folder; what it notes about its end is undone by
-// the dead starts that follow.)
+// takesAndDies makes an agent apply a change and write it to disk, and then leaves the folder as after a crash, with a start
+// that did not end. (The agent is stopped, because two agents cannot use one folder. The failed starts that follow undo
+// what it wrote about its end.)
 func takesAndDies(t *testing.T, dir string, s *source, change func(*agent.Config)) {
 	t.Helper()
 	e := start(t, dir, s, func(c *agent.Config) {
@@ -88,7 +88,7 @@ func takesAndDies(t *testing.T, dir string, s *source, change func(*agent.Config
 	e.stop()
 }
 
-// The state that kills has become the state file.
+// The state that crashes the process is in the state file.
 func TestAgent_goes_back_to_the_other_slot(t *testing.T) {
 	t.Parallel()
 	s, dir := newSource(), t.TempDir()
@@ -120,11 +120,11 @@ func TestAgent_goes_back_only_for_starts_that_died(t *testing.T) {
 	proven(t, dir, s, nil)
 	takesAndDies(t, dir, s, nil)
 	for range 5 {
-		dies(t, dir).close(t) // in good order
+		dies(t, dir).close(t) // a clean stop
 	}
 	dies(t, dir)
 	dies(t, dir)
-	start(t, dir, s, quickly).stop() // in good order
+	start(t, dir, s, quickly).stop() // a clean stop
 	dies(t, dir)
 	dies(t, dir)
 	if at := dies(t, dir).Applied(); at != s.cur {

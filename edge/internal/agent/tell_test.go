@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// reporter is a source that answers reports.
+// reporter is a source whose answers to reports a test can set.
 type reporter struct {
 	*source
 	mu     sync.Mutex
@@ -85,7 +85,7 @@ func TestAgent_orders_are_carried_out_and_reported_until_heard(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if count() != 1 || len(done) != 1 || done[0] != order || r.last().Address != "https://edge-1.example" {
-		t.Errorf("carried out %v, heard of %d times", done, count())
+		t.Errorf("carried out %v, reported %d times", done, count())
 	}
 }
 
@@ -101,19 +101,19 @@ func TestAgent_twin_is_told_once_each_way(t *testing.T) {
 	}
 	r.says(refuse)
 	if err := <-told; !errors.Is(err, snapshot.ErrTwin) {
-		t.Fatalf("told %v", err)
+		t.Fatalf("called with %v", err)
 	}
-	// Silence of the control plane is no answer to the question whether it is over; and links go on.
+	// Failed reports do not end the state, and links are still updated.
 	n := e.Stats().ReportErrors
 	r.says(func(snapshot.Status) (snapshot.Answer, error) { return snapshot.Answer{}, errors.New("away") })
 	testkit.Eventually(t, "more failed reports", func() bool { return e.Stats().ReportErrors > n+5 })
 	e.reaches(t, r.put(plain(2)))
 	r.says(nothing)
 	if err := <-told; err != nil {
-		t.Fatalf("told %v, though it is over", err)
+		t.Fatalf("called with %v after the end", err)
 	}
 	if len(told) != 0 {
-		t.Error("told more than once")
+		t.Error("called more than once")
 	}
 }
 
@@ -125,7 +125,7 @@ func TestAgent_each_start_names_the_one_before(t *testing.T) {
 		e := start(t, dir, r, nil)
 		testkit.Eventually(t, "a report of this start", func() bool { s := r.last(); return s.Run != "" && s.Run != before })
 		if s := r.last(); s.Before != before {
-			t.Errorf("%q follows %q, but says %q", s.Run, before, s.Before)
+			t.Errorf("%q follows %q, but names %q", s.Run, before, s.Before)
 		}
 		before = r.last().Run
 		e.stop()
@@ -144,7 +144,7 @@ func TestRun_refuses_a_folder_in_use(t *testing.T) {
 	if err := second.Run(t.Context()); !errors.Is(err, agent.ErrInUse) {
 		t.Errorf("a second agent in the folder: %v", err)
 	}
-	// One that has read the folder while the first went on must not continue a log that it doesn't know.
+	// An agent that read the folder while the first one continued must not append to that log.
 	late := boot(t, dir, s, nil)
 	first.reaches(t, s.put(plain(100)))
 	first.stop()

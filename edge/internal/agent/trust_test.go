@@ -22,7 +22,7 @@ func signingKey(of byte) snapshot.SigningKey {
 	return key
 }
 
-// trusting is an agent's setting.
+// trusting sets the keys of an agent.
 func trusting(keys ...snapshot.SigningKey) func(*agent.Config) {
 	return func(c *agent.Config) {
 		var names []string
@@ -36,7 +36,7 @@ func trusting(keys ...snapshot.SigningKey) func(*agent.Config) {
 	}
 }
 
-// signs has the source sign from now on.
+// signs makes the source sign from now on.
 func (s *source) signs(key snapshot.SigningKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,35 +51,35 @@ func TestAgent_takes_what_is_signed_only(t *testing.T) {
 	e := start(t, t.TempDir(), s, trusting(one))
 	refused := func(n uint64) {
 		t.Helper()
-		testkit.Eventually(t, "it is refused", func() bool { return e.Stats().Unsigned >= n })
+		testkit.Eventually(t, "a rejected document", func() bool { return e.Stats().Unsigned >= n })
 		if !strings.Contains(e.Status().Refused, "not signed") {
-			t.Errorf("the status says %q", e.Status().Refused)
+			t.Errorf("the reason in the status is %q", e.Status().Refused)
 		}
 	}
 	refused(1)
 	s.signs(two)
 	refused(e.Stats().Unsigned + 2)
 	if e.Ready() || e.has(plain(1).Slug) {
-		t.Fatal("a document that is not signed by the key is served")
+		t.Fatal("a document without a signature by the key is served")
 	}
 	s.signs(one)
 	e.reaches(t, s.cur)
 
-	// So it is with changes, and with the documents that are asked for in their place.
+	// The same holds for deltas, and for the documents that replace them.
 	for _, other := range []snapshot.SigningKey{{}, two} {
 		s.signs(other)
 		before := s.cur
 		now := s.put(plain(100))
 		refused(e.Stats().Unsigned + 5)
 		if e.Applied() != before || e.has(plain(100).Slug) {
-			t.Error("a change that is not signed by the key is served")
+			t.Error("a delta without a signature by the key is served")
 		}
 		s.signs(one)
 		e.reaches(t, now)
 		s.drop(plain(100).Slug)
 		e.reaches(t, s.cur)
 	}
-	testkit.Eventually(t, "the status is at peace again", func() bool { return e.Status().Refused == "" })
+	testkit.Eventually(t, "a status without a reason", func() bool { return e.Status().Refused == "" })
 }
 
 func TestAgent_a_state_that_was_taken_without_keys(t *testing.T) {
@@ -94,7 +94,7 @@ func TestAgent_a_state_that_was_taken_without_keys(t *testing.T) {
 		e := start(t, dir, from, change)
 		defer e.stop()
 		if e.Ready() != serves || e.has(plain(1).Slug) != serves {
-			t.Errorf("at the start it serves: %v", e.Ready())
+			t.Errorf("ready at the start: %v", e.Ready())
 		}
 		if from == s {
 			e.reaches(t, s.cur)
@@ -106,20 +106,20 @@ func TestAgent_a_state_that_was_taken_without_keys(t *testing.T) {
 	}
 	once(s, nil, false, true)
 	once(dead{}, nil, true, false)
-	// With keys it is not used, and not lost either while there is nothing better.
+	// With keys, that state is not used. It stays on disk until there is a signed one.
 	s.signs(one)
 	once(dead{}, trusting(one), false, false)
 	once(dead{}, nil, true, false)
 	once(s, trusting(one), false, true)
 	once(dead{}, trusting(one), true, false)
-	// A second key is let in without a document, and signs.
+	// Adding a second key needs no new document. The second key signs.
 	s.signs(two)
 	once(s, trusting(one, two), true, false)
 	once(dead{}, trusting(one, two), true, false)
-	// What the first has signed is no longer believed.
+	// A state signed by the removed key is not used.
 	once(s, trusting(two), false, true)
 	once(s, trusting(two), true, false)
-	// Nor is what came while there were no keys.
+	// A state that was accepted without keys is not used either.
 	once(s, nil, true, false)
 	once(s, trusting(two), false, true)
 	if err := os.WriteFile(filepath.Join(dir, "trust"), []byte(""), 0o600); err != nil {
