@@ -15,8 +15,8 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// large makes a document of a little more than size bytes. Its text does not pack, so that its parts are of the size
-// that they seem, and reading it is quick.
+// large returns a document of a little more than size bytes. Its text is not compressible, so its chunks have predictable
+// sizes and reading it is fast.
 func large(t testing.TB, size int, cur snapshot.Cursor, seed uint64) []byte {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -34,7 +34,7 @@ func large(t testing.TB, size int, cur snapshot.Cursor, seed uint64) []byte {
 	return document(t, cur, records...)
 }
 
-// parts cuts a document into its header, its chunks and its trailer.
+// parts splits a document into its header, its chunks and its trailer.
 func parts(t testing.TB, whole []byte) [][]byte {
 	t.Helper()
 	const header = 36
@@ -49,8 +49,8 @@ func parts(t testing.TB, whole []byte) [][]byte {
 	}
 }
 
-// Damage of a document of the size that edges are sent: cut, flipped, its parts lost, repeated, exchanged with each other
-// and with those of another revision, its header that of another format. IMAGES says how many to try, 500 unless told.
+// Damages a document of realistic size: truncated, with flipped bits, with parts removed, repeated, exchanged with each other
+// and with parts of another revision, and with the header of another format. IMAGES is the number of tries, 500 by default.
 func TestDocument_of_many_chunks_any_damage_is_refused(t *testing.T) {
 	t.Parallel()
 	images, size := 500, 2<<20
@@ -66,7 +66,7 @@ func TestDocument_of_many_chunks_any_damage_is_refused(t *testing.T) {
 	refused := func(kind string, at int, image []byte) {
 		t.Helper()
 		tried[kind]++
-		// As an edge does: what is read goes into a table aside, which counts only if there is no error.
+		// Like an edge: records go into a separate table, which is used only if there is no error.
 		_, err := snapshot.Decode(bytes.NewReader(image), snapshot.Limits{}, func(*link.Record) error { return nil })
 		if !errors.Is(err, snapshot.ErrCorrupt) && !errors.Is(err, snapshot.ErrFormat) {
 			t.Fatalf("%s at byte %d of %d: %v", kind, at, len(whole), err)
@@ -82,7 +82,7 @@ func TestDocument_of_many_chunks_any_damage_is_refused(t *testing.T) {
 		return append(append(append([][]byte(nil), list[:i]...), with...), list[i+1:]...)
 	}
 	for i := range a {
-		if i > 0 { // else it is that other document, whole
+		if i > 0 { // for i = 0 it would be the other document as a whole
 			join("all further parts of another revision", append(append([][]byte(nil), a[:i]...), b[i:]...)...)
 		}
 		join("a part lost", replaced(a, i)...)

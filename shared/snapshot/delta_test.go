@@ -58,7 +58,7 @@ func TestDelta_must_go_forward(t *testing.T) {
 	}
 }
 
-// As with the full document: this file is never regenerated.
+// The first release wrote this file. It must stay readable, so never regenerate it.
 func TestDelta_golden(t *testing.T) {
 	t.Parallel()
 	want := someDelta()
@@ -77,7 +77,7 @@ func TestDelta_golden(t *testing.T) {
 		t.Fatalf("%v\n%+v", err, got)
 	}
 	if snapshot.Schema == 1 && !bytes.Equal(snapshot.AppendDelta(nil, &want), b) {
-		t.Fatal("the same delta is written otherwise now, under the same schema number")
+		t.Fatal("the encoding of the delta changed, but the schema number did not")
 	}
 }
 
@@ -91,9 +91,9 @@ func TestStateHash(t *testing.T) {
 	b.Add("two", 2, 2)
 	b.Add("one", 1, 1)
 	if a != b {
-		t.Error("order counts")
+		t.Error("the hash depends on the order")
 	}
-	// Stated once and for all: both planes must agree across releases.
+	// A fixed value, because control planes and edges of different releases must agree.
 	if got, want := a.String(), "d3152908275f200b63194320525fab5e"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -109,7 +109,7 @@ func TestStateHash(t *testing.T) {
 	all.Add("two", 2, 2)
 	all.Add("three", 3, 3)
 	if joined.Join(part); joined != all {
-		t.Error("the hash of two sets together is not that of all")
+		t.Error("the hash of two joined sets is not the hash of all links")
 	}
 	seen := map[snapshot.StateHash]string{a: "all"}
 	for name, change := range map[string]func(h *snapshot.StateHash){
@@ -132,7 +132,7 @@ func TestStateHash(t *testing.T) {
 		a.Remove(s, n, n)
 	}
 	if !a.IsZero() {
-		t.Error("what was added and removed leaves a trace")
+		t.Error("the hash changes if a link is added and removed")
 	}
 }
 
@@ -147,7 +147,7 @@ func FuzzDecodeDelta(f *testing.F) {
 		}
 		again, err := snapshot.DecodeDelta(snapshot.AppendDelta(nil, &got))
 		if err != nil || !reflect.DeepEqual(got, again) {
-			t.Fatalf("accepted %+v, but its own form isn't: %v", got, err)
+			t.Fatalf("accepted %+v, but not its own encoding: %v", got, err)
 		}
 	})
 }

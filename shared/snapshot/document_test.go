@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew: only for a new format, into new files")
 
-// everything has every field set.
+// everything is a record with all fields set.
 func everything() link.Record {
 	return link.Record{
 		Num: 1 << 40, Owner: 300, Revision: 1 << 33,
@@ -155,7 +155,7 @@ func TestWriter_leaves_out_what_readers_would_refuse(t *testing.T) {
 	}
 	for i := range bad {
 		if w.Add(&bad[i]) == nil {
-			t.Errorf("record %d was taken", i)
+			t.Errorf("record %d was accepted", i)
 		}
 	}
 	largest := plain(6)
@@ -207,7 +207,7 @@ func TestRecord_unknown_fields_are_skipped(t *testing.T) {
 	}
 }
 
-// The golden file is what the first release wrote. It must be readable for ever: don't regenerate it.
+// The first release wrote the golden file. It must stay readable, so never regenerate it.
 func TestDocument_golden(t *testing.T) {
 	t.Parallel()
 	want := []link.Record{everything(), plain(1), plain(2)}
@@ -238,7 +238,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		again, at, err := decode(document(t, cur, got...), snapshot.Limits{})
 		if err != nil || at != cur || !reflect.DeepEqual(got, again) {
-			t.Fatalf("accepted %v, but its own form isn't: %v", got, err)
+			t.Fatalf("accepted %v, but not its own encoding: %v", got, err)
 		}
 	})
 }
@@ -250,7 +250,7 @@ func FuzzDecodeRecord(f *testing.F) {
 	f.Add(snapshot.AppendRecord(nil, &r))
 	r.Rules = []link.Rule{{Name: "x"}}
 	named := snapshot.AppendRecord(nil, &r)
-	// A rule whose conditions are there and empty, which no encoder writes.
+	// A rule with empty conditions, which no encoder writes.
 	f.Add(bytes.Replace(named, []byte{3, 2<<3 | 2, 1, 'x'}, []byte{5, 2<<3 | 2, 1, 'x', 4<<3 | 2, 0}, 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var got, again link.Record
@@ -263,7 +263,7 @@ func FuzzDecodeRecord(f *testing.F) {
 	})
 }
 
-// The baseline for the size on the wire (60 MB a million links): addresses of about a hundred random-looking bytes.
+// The baseline for the wire size (60 MB per million links): destinations of about a hundred bytes that compress badly.
 func BenchmarkDocument(b *testing.B) {
 	const n = 100_000
 	records := make([]link.Record, n)

@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// FuzzDeltaBody is FuzzDecodeDelta behind the checksum, which no mutation of a whole delta gets past.
+// FuzzDeltaBody fuzzes the body of a delta with a valid checksum, which mutations of a whole delta do not have.
 func FuzzDeltaBody(f *testing.F) {
 	d := someDelta()
 	whole := snapshot.AppendDelta(nil, &d)
@@ -35,13 +35,13 @@ func FuzzDeltaBody(f *testing.F) {
 		}
 		again, err := snapshot.DecodeDelta(snapshot.AppendDelta(nil, &got))
 		if err != nil || !reflect.DeepEqual(got, again) {
-			t.Fatalf("accepted %+v, but its own form isn't: %v", got, err)
+			t.Fatalf("accepted %+v, but not its own encoding: %v", got, err)
 		}
 	})
 }
 
-// FuzzDocumentChunk is FuzzDecode behind the checksums: one chunk of a document, as records that are packed as they
-// should be or as bytes that stand in the place of the packed ones.
+// FuzzDocumentChunk fuzzes one chunk of a document with valid checksums: either the records before compression, or the
+// compressed bytes.
 func FuzzDocumentChunk(f *testing.F) {
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -99,7 +99,7 @@ func FuzzDocumentChunk(f *testing.F) {
 		}
 		again, _, err := decode(document(t, snapshot.Cursor{Incarnation: 7, Revision: 42}, got...), snapshot.Limits{})
 		if err != nil || !reflect.DeepEqual(got, again) {
-			t.Fatalf("accepted %+v, but its own form isn't: %v", got, err)
+			t.Fatalf("accepted %+v, but not its own encoding: %v", got, err)
 		}
 	})
 }

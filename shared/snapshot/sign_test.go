@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// signer makes a key of one byte, and what trusts it.
+// signer returns a key made from one byte, and Keys that trust it.
 func signer(t testing.TB, of byte) (snapshot.SigningKey, snapshot.Keys) {
 	t.Helper()
 	key, err := snapshot.ParseSigningKey(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{of}, 32)))
@@ -96,34 +96,34 @@ func TestSigned_who_is_believed(t *testing.T) {
 				t.Errorf("%s, %s: %v", form.name, c.name, err)
 			}
 		}
-		// The signature is the only difference, and of any bit that differs something is said.
+		// Only the signature differs from the unsigned form, and any changed bit is detected.
 		const signature = ed25519.SignatureSize
 		if !bytes.Equal(signed[:len(signed)-signature-2], unsigned[:len(unsigned)-2]) || signed[len(signed)-signature-2] != signature {
-			t.Errorf("%s: a signature changes more than its place", form.name)
+			t.Errorf("%s: a signature changes other bytes too", form.name)
 		}
 		for i := range signed {
 			b := bytes.Clone(signed)
 			b[i] ^= 1 << (i % 8)
 			if form.read(b, trustsOne) == nil {
-				t.Errorf("%s: with byte %d of %d changed it is believed", form.name, i, len(b))
+				t.Errorf("%s: accepted with byte %d of %d changed", form.name, i, len(b))
 			}
 			if form.read(signed[:i], trustsOne) == nil {
-				t.Errorf("%s: cut at %d it is believed", form.name, i)
+				t.Errorf("%s: accepted although truncated at %d", form.name, i)
 			}
 		}
 		if form.read(append(bytes.Clone(signed), 0), trustsOne) == nil {
-			t.Errorf("%s: with a byte behind it it is believed", form.name)
+			t.Errorf("%s: accepted with an additional byte", form.name)
 		}
-		// Somebody who makes the checksum fit to other bytes has no signature for it.
+		// An attacker can compute a checksum for other bytes, but not a signature.
 		other := form.make(two)
 		if err := form.read(append(other[:len(other)-signature:len(other)-signature], signed[len(signed)-signature:]...), trustsTwo); !errors.Is(err, snapshot.ErrUnsigned) {
-			t.Errorf("%s: another's signature of the same bytes: %v", form.name, err)
+			t.Errorf("%s: signature of the same bytes by another key: %v", form.name, err)
 		}
 	}
 }
 
-// The signature of a document can't be passed off as one of something else that a key may sign, and the other way round.
-// It is stated once and for all: edges of other releases compute it alike.
+// The signature of a document is not valid for other data that the key may sign, and vice versa. The value is fixed, because
+// edges of other releases must compute the same.
 func TestSigned_golden(t *testing.T) {
 	t.Parallel()
 	key, _ := signer(t, 1)
@@ -154,7 +154,7 @@ func TestParseKeys(t *testing.T) {
 	}
 	for _, bad := range []string{"x", ",", one.Public() + ",AAAA"} {
 		if _, err := snapshot.ParseKeys(bad); err == nil {
-			t.Errorf("%q is taken for keys", bad)
+			t.Errorf("%q is accepted as keys", bad)
 		}
 	}
 	if k, err := snapshot.ParseSigningKey(" "); err != nil || !k.IsZero() || k.Public() != "" {
