@@ -218,7 +218,7 @@ func TestEdge_from_change_to_click(t *testing.T) {
 	}
 	stop()
 
-	// The control plane is away: the edge serves what it has, and keeps the clicks until they can be delivered.
+	// While the control plane is down, the edge serves its local state and keeps clicks until they can be delivered.
 	c.setAway(true)
 	before := c.count()
 	e, stop = run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
@@ -232,7 +232,7 @@ func TestEdge_from_change_to_click(t *testing.T) {
 	}
 	stop()
 	if c.count() != before {
-		t.Fatal("clicks were delivered to a sink that was away")
+		t.Fatal("clicks were delivered to a sink that was down")
 	}
 	c.setAway(false)
 	_, stop = run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
@@ -259,12 +259,12 @@ func TestEdge_reports_what_waits_and_where_it_is(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	e, _ := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Registry: registry})
 	if age := oldestPending(t, registry); age != 0 {
-		t.Errorf("before any click the oldest has waited for %v s", age)
+		t.Errorf("without clicks the oldest pending click is %v s old", age)
 	}
 	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
 	testkit.Eventually(t, "the link", func() bool { code, _ := status(t, e, "/abc"); return code == 302 })
 	testkit.Eventually(t, "a delivery that fails", func() bool { return e.Stats().Ship.Failing > 0 })
-	c.put(link.Record{Num: 2, Slug: "def", Destination: "https://example.com/2", SmartRouting: true, // of which a report comes soon
+	c.put(link.Record{Num: 2, Slug: "def", Destination: "https://example.com/2", SmartRouting: true, // a rejected rule triggers a report
 		Rules: []link.Rule{{ID: link.ID{9}, Name: "r", Target: "https://example.com/3", Conditions: []byte(`{"operator":"AND","conditions":[{"type":"phase of the moon"}]}`)}}})
 	testkit.Eventually(t, "a report", func() bool { s := c.last.Load(); return s != nil && s.Cursor.Revision == 2 && s.Spool.OldestMs > 0 })
 	testkit.Eventually(t, "an age that rises", func() bool { return oldestPending(t, registry) > 0.3 })
@@ -274,7 +274,7 @@ func TestEdge_reports_what_waits_and_where_it_is(t *testing.T) {
 	}
 }
 
-// oldestPending reads the metric of how long clicks wait, in seconds.
+// oldestPending returns the metric with the age of the oldest pending click, in seconds.
 func oldestPending(t *testing.T, registry *prometheus.Registry) float64 {
 	t.Helper()
 	families, err := registry.Gather()
@@ -286,7 +286,7 @@ func oldestPending(t *testing.T, registry *prometheus.Registry) float64 {
 			return f.GetMetric()[0].GetGauge().GetValue()
 		}
 	}
-	t.Fatal("how long clicks wait is no metric")
+	t.Fatal("no metric with the age of pending clicks")
 	return 0
 }
 
@@ -295,7 +295,7 @@ func TestEdge_a_stop_ships_what_was_clicked(t *testing.T) {
 	c := newControl()
 	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
 	cfg := config(t)
-	cfg.ShipDelay = 5 * time.Second // so that only the stop ships
+	cfg.ShipDelay = 5 * time.Second // so clicks are shipped only by the stop
 	e, stop := run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c})
 	testkit.Eventually(t, "ready", e.Ready)
 	for range 20 {
@@ -336,7 +336,7 @@ func TestEdge_passes_the_upstreams_paths_on(t *testing.T) {
 	b, _ := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
 	if want := fmt.Sprint("sho.rt /api/urls ", 11<<20); string(b) != want {
-		t.Errorf("upstream says %q, want %q", b, want)
+		t.Errorf("the upstream answers %q, want %q", b, want)
 	}
 	if resp, err := http.Post(base+"/apis/verify", "application/json", strings.NewReader(strings.Repeat("x", 5000))); err != nil || resp.StatusCode != 413 {
 		t.Errorf("a large body for a link: %v, %v", resp, err)
@@ -349,7 +349,7 @@ func TestEdge_passes_the_upstreams_paths_on(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-streaming
-	stop() // in time, though the stream would go on for ever
+	stop() // in time, although the stream does not end
 	_ = events.Body.Close()
 }
 
@@ -382,7 +382,7 @@ func TestEdge_a_taken_port_leaves_nothing_open(t *testing.T) {
 	cfg.ListenAddr = "127.0.0.1:0"
 	e, err := edge.New(cfg, edge.Deps{Links: c, Sink: c, Reports: c, Logger: quiet})
 	if err != nil {
-		t.Fatalf("the data folder is still held: %v", err)
+		t.Fatalf("the data folder is still locked: %v", err)
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 )
 
-// samples returns the metrics of one name, by the value of their label outcome.
+// samples returns the metrics with a name, by the value of their label outcome.
 func samples(t *testing.T, g prometheus.Gatherer, name string) map[string]*dto.Metric {
 	t.Helper()
 	families, err := g.Gather()
@@ -62,7 +62,7 @@ func ask(t *testing.T, e *edge.Edge, n int, head string) {
 	}
 }
 
-// The edge exports how long its answers took, by outcome, for one request in sixteen, however connections are used.
+// The edge exports the latency of one request in sixteen by outcome, independent of how connections are used.
 func TestOps4_Redirect_latency(t *testing.T) {
 	t.Parallel()
 	memory := fasthttputil.NewInmemoryListener()
@@ -112,7 +112,7 @@ func TestOps4_Redirect_latency(t *testing.T) {
 		t.Errorf("shortline_edge_errors_total = %v, want the %d answers 502", errors, n)
 	}
 
-	// Browsers open a connection for one visit: these are sampled at the same rate.
+	// Browsers open one connection for each visit. Their requests are sampled at the same rate.
 	before := got["redirect"].GetHistogram().GetSampleCount()
 	for range n {
 		if code, _ := status(t, e, "/abc"); code != 302 {

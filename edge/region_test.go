@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// heard is a control plane that remembers the last report and where the last batch came from.
+// heard is a control plane that records the last report and the origin of the last batch.
 type heard struct {
 	*control
 	report atomic.Pointer[snapshot.Status]
@@ -32,7 +32,7 @@ func (c *heard) Deliver(ctx context.Context, b *click.Batch) error {
 	return c.control.Deliver(ctx, b)
 }
 
-// An edge says its name and its region in its reports, with its clicks, and in its metrics.
+// The name and region of an edge are in its reports, on its clicks, and in its metrics.
 func TestOps7_Edge_says_where_it_is(t *testing.T) {
 	t.Parallel()
 	c := &heard{control: newControl()}

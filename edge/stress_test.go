@@ -11,8 +11,8 @@ import (
 	"github.com/shortline/shortline/shared/service/servicetest"
 )
 
-// An edge starts and stops 100 times on one folder, at times in the middle of its start. When it says that it has
-// started it answers, and nothing is left of any.
+// An edge starts and stops 100 times on one folder, sometimes during its start. After Started it answers, and no edge leaves
+// goroutines behind.
 func TestArch3_an_edge_starts_and_stops_100_times(t *testing.T) {
 	servicetest.NoLeaks(t)
 	c := newControl()
@@ -31,7 +31,7 @@ func TestArch3_an_edge_starts_and_stops_100_times(t *testing.T) {
 			<-e.Started()
 			res, err := transport.RoundTrip(get(t, fmt.Sprintf("http://%s/robots.txt", e.Addr())))
 			if err != nil {
-				t.Errorf("round %d: started, and %v", round, err)
+				t.Errorf("round %d: no answer after Started: %v", round, err)
 			} else {
 				res.Body.Close()
 			}

@@ -29,7 +29,7 @@ func upstream(t *testing.T) func(context.Context) (net.Conn, error) {
 	return func(context.Context) (net.Conn, error) { return memory.Dial() }
 }
 
-// passedOn sends a request that is passed on, with trace contexts, and returns the one that arrived.
+// passedOn sends a request with trace contexts that the edge forwards, and returns the trace context that arrived.
 func passedOn(t *testing.T, e *edge.Edge, traceparents ...string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+e.Addr().String()+"/api/me", nil)
@@ -57,8 +57,8 @@ const (
 	valid        = "00-" + callersTrace + "-" + callersSpan + "-01"
 )
 
-// With a collector set, an edge exports a span for each request that it passes on and for one in sixteen of the others. The
-// control plane is told the edge's span, in the caller's trace if the caller has one.
+// With a collector, an edge exports a span for each forwarded request and for one in sixteen of the others. The control plane
+// gets the context of the edge's span, which is in the caller's trace if the caller has one.
 func TestOps13_Edge_exports_spans(t *testing.T) {
 	t.Parallel()
 	collector := tracingtest.New(t)
@@ -102,11 +102,11 @@ func TestOps13_Edge_exports_spans(t *testing.T) {
 		}
 	}
 	if proxied != 2 || redirects != 4 || !strings.HasPrefix(continued, "00-"+callersTrace) {
-		t.Errorf("%d spans of requests passed on, want 2; %d of redirects, want 4 of 64: %v", proxied, redirects, collector.Spans())
+		t.Errorf("%d spans of forwarded requests, want 2; %d of redirects, want 4 of 64: %v", proxied, redirects, collector.Spans())
 	}
 }
 
-// Without a collector an edge passes a valid trace context on as it is, and no other.
+// Without a collector an edge forwards a valid trace context unchanged, and drops invalid ones.
 func TestOps13_Edge_passes_a_valid_trace_context_on(t *testing.T) {
 	t.Parallel()
 	c := newControl()

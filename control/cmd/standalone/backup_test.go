@@ -40,7 +40,7 @@ func restored(t *testing.T, p *program, backup string) *program {
 	return r
 }
 
-// private fails the test if a file of a folder can be read by others than its owner.
+// private fails the test if other users can read a file in a folder.
 func private(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
@@ -85,8 +85,8 @@ func picture(t *testing.T, c *client, id string) string {
 	return out.Data.ProxyURL
 }
 
-// A backup is taken while visitors follow links and the API makes more. A program that starts with the backup knows
-// every link and has every click, once, that was answered before the backup began.
+// A backup is written while visitors follow links and the API creates more. A program that starts with the backup has all
+// links, and each click that was answered before the backup began exactly once.
 func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 	p := start(t, "RATE_LIMIT_DEFAULT=0")
 	c := p.Login()
@@ -183,7 +183,7 @@ func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 	}
 }
 
-// Without a running program the command copies the files itself, with clicks that wait in the spool.
+// Without a running program, the command copies the files itself, including pending clicks in the spool.
 func TestOps1_StandaloneBackup_of_a_killed_program(t *testing.T) {
 	p := start(t)
 	c := p.Login()
@@ -222,7 +222,7 @@ func TestOps1_StandaloneBackup_of_a_killed_program(t *testing.T) {
 	if missing, twice := compare([]map[string]bool{acked}, stored); missing != 0 || twice != 0 {
 		t.Errorf("of %d clicks %d are missing, %d are there twice", len(acked), missing, twice)
 	}
-	// A folder without data has no backup.
+	// A folder without data cannot be backed up.
 	empty := &program{t: t, Dir: t.TempDir()}
 	if out, err := empty.backUp(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Errorf("a backup of nothing: %s", out)

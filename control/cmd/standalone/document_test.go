@@ -11,8 +11,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// The control plane documents the paths that edges answer without sharing code with them. What an edge really
-// sends must have exactly the properties that the document promises.
+// The control plane documents the paths that edges answer, but shares no code with edges. The answer of a real edge must
+// have exactly the documented properties.
 func TestOps12_visitor_paths_answer_as_documented(t *testing.T) {
 	t.Parallel()
 	p := start(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// What the API explains of a visit is what the edge does with it: for made-up links, and made-up visitors of each.
+// The explanation of a visit by the API agrees with the answer of the edge, for random links and random visitors.
 func TestE2E_explain_tells_what_the_edge_does(t *testing.T) {
 	p := start(t, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0")
 	c := p.Login()

@@ -40,7 +40,7 @@ const (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// fleet is a control plane, a Kafka cluster and edges, joined as they are across a network.
+// fleet is a control plane, a Kafka cluster and edges, connected over the network.
 type fleet struct {
 	*testing.T
 	store   *store.Store
@@ -92,7 +92,7 @@ func (f *fleet) ok(err error) {
 	}
 }
 
-// Deliver makes the fleet the sink of its members, so that repeats are seen.
+// Deliver makes the fleet the sink of its members, so that it can count repetitions.
 func (f *fleet) Deliver(ctx context.Context, b *click.Batch) error {
 	err := f.intake.Deliver(ctx, b)
 	if err == nil {
@@ -116,7 +116,7 @@ func (f *fleet) background(run func(context.Context) error) (stop func()) {
 	return stop
 }
 
-// topic is where clicks go.
+// topic returns the settings of the topic for clicks.
 func (f *fleet) topic() kafkaconn.Settings {
 	return kafkaconn.Settings{Brokers: f.kafka.ListenAddrs(), Topic: fleetTopic}
 }
@@ -183,7 +183,7 @@ func (f *fleet) visit(e *edge.Edge, slug string) int {
 	return res.StatusCode
 }
 
-// total is how many visits were answered.
+// total returns how many visits were answered.
 func (f *fleet) total() (n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,9 +193,9 @@ func (f *fleet) total() (n int64) {
 	return n
 }
 
-// TestFleet runs two edges against a control plane and a Kafka cluster over real connections, while brokers fail,
-// readers come and go, the control plane goes away and an edge restarts: every answered visit is stored exactly
-// once, and a change of links reaches every edge.
+// TestFleet runs two edges against a control plane and a Kafka cluster over real connections. Brokers fail, readers join and
+// leave, the control plane fails, and an edge restarts. Each answered visit is stored exactly once, and each change of a
+// link reaches every edge.
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -235,7 +235,7 @@ func TestFleet(t *testing.T) {
 		testkit.Within(t, 60*time.Second, "visits are answered", func() bool { return f.total() >= from+n })
 	}
 
-	// Brokers fail after and before they have taken messages; leaders move.
+	// Brokers fail before and after they have stored messages; leaders move.
 	for i, err := range []*kerr.Error{kerr.RequestTimedOut, kerr.NotLeaderForPartition, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut} {
 		h := f.kafka.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: 4})
 		testkit.Within(t, 30*time.Second, "a fault bites", func() bool { return h.Hits() >= 4 })
@@ -245,7 +245,7 @@ func TestFleet(t *testing.T) {
 	}
 	visits(200)
 
-	// A change, while edges' connections to the control plane are cut.
+	// A link changes while the edges' connections to the control plane are broken.
 	f.control.CloseClientConnections()
 	news := f.create("news")
 	for _, e := range *edges.Load() {
@@ -263,13 +263,13 @@ func TestFleet(t *testing.T) {
 	}
 	t.Logf("a deletion was everywhere after %v", time.Since(began).Round(time.Millisecond))
 
-	// A reader leaves, another comes.
+	// One reader leaves, another joins.
 	stopFirst()
 	third, _ := f.member()
 	visits(200)
 	testkit.Within(t, 30*time.Second, "the new reader has partitions", func() bool { return third.Stats().Partitions > 0 })
 
-	// Kafka takes nothing, the control plane is away, and an edge restarts: it serves what it has.
+	// Kafka and the control plane are down, and an edge restarts: it serves its local state.
 	f.away.Store(true)
 	f.control.CloseClientConnections()
 	outage := f.kafka.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.KafkaStorageError, Count: -1})

@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// A used folder that has lost a part is refused before anything new is made in it, and taken again when it is whole.
+// A used folder that lacks a file is rejected before a new file is created in it. It is accepted when it is complete again.
 func TestFolder_that_lost_a_part_is_refused(t *testing.T) {
 	t.Parallel()
 	p := start(t)
@@ -50,7 +50,7 @@ func TestFolder_that_lost_a_part_is_refused(t *testing.T) {
 	p.Login()
 }
 
-// A program whose files were taken away says that it is not ready: what it takes in now is lost with it.
+// A program whose files were removed is not ready, because it would lose new data on exit.
 func TestFolder_that_is_gone_is_noticed(t *testing.T) {
 	t.Parallel()
 	p := start(t)

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// freshRounds is how often each kind of change is made and visited. FRESH_ROUNDS sets another count: `make e2e` asks for
-// 10,000.
+// freshRounds is how often each kind of change is made and visited. FRESH_ROUNDS overrides it; `make e2e` sets 10,000.
 func freshRounds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("FRESH_ROUNDS")
@@ -30,7 +29,7 @@ func freshRounds(t *testing.T) int {
 	return n
 }
 
-// fresher changes links and visits each one at once, from several goroutines.
+// fresher changes links from several goroutines, and visits each link right after its change.
 type fresher struct {
 	t      *testing.T
 	base   string
@@ -54,7 +53,7 @@ func newFresher(t *testing.T, p *program) *fresher {
 	}}
 }
 
-// call makes one change. What it does goes into the account of how long writes take, unless it is "".
+// call makes one change. It records the duration of the write under a name, unless the name is "".
 func (f *fresher) call(does, method, path string, body any, status int, out any) http.Header {
 	var b []byte
 	if body != nil {
@@ -99,7 +98,7 @@ func (f *fresher) call(does, method, path string, body any, status int, out any)
 	return res.Header
 }
 
-// visit asks for a link once. An answer of before the last change is counted and the first one is shown.
+// visit requests a link once. It counts answers that are older than the last change and logs the first of them.
 func (f *fresher) visit(slug string, status int, location string) {
 	res, err := f.http.Get(f.base + "/" + slug)
 	if err != nil {
@@ -117,7 +116,7 @@ func (f *fresher) visit(slug string, status int, location string) {
 	}
 }
 
-// each runs n rounds in several goroutines, and then tells how many were stale and how long writes took.
+// each runs n rounds in several goroutines, then logs how many answers were stale and how long writes took.
 func (f *fresher) each(n int, round func(worker, i int)) {
 	const workers = 4
 	var all sync.WaitGroup
@@ -183,7 +182,7 @@ func TestAPI1_delete_then_visit(t *testing.T) {
 	})
 }
 
-// Every other endpoint that changes what visitors get, some rounds of each.
+// Some rounds for every other endpoint that changes the answers to visitors.
 func TestAPI1_every_change_then_visit(t *testing.T) {
 	f := newFresher(t, start(t, unlimited...))
 	const a, b = "https://example.com/a", "https://example.com/b"

@@ -19,7 +19,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// metric reads one of the program's metrics, without labels.
+// metric returns the value of a metric without labels.
 func (p *program) metric(name string) float64 {
 	p.t.Helper()
 	res, err := http.Get("http://" + p.Ops + "/metrics")
@@ -41,7 +41,7 @@ func (p *program) metric(name string) float64 {
 	return 0
 }
 
-// fill takes all the room that is left on a folder's disk with a file, and returns its path.
+// fill creates a file that uses all free space on a folder's disk, and returns its path.
 func fill(t *testing.T, dir string) string {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "ballast"))
@@ -58,8 +58,8 @@ func fill(t *testing.T, dir string) string {
 	return f.Name()
 }
 
-// With its disk full the program goes on to redirect. The clicks that had no room are counted to the one, the others are in
-// the report once there is room again, and the databases are whole.
+// With a full disk the program continues to redirect. It counts each dropped click. When there is space again, the report
+// contains all other clicks, and the databases are intact.
 func TestE2E_disk_full(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to mount a small disk")
@@ -87,7 +87,7 @@ func TestE2E_disk_full(t *testing.T) {
 	p.published(u.Slug)
 	p.Stop()
 
-	// Room for one file of the spool, where it would reserve several.
+	// Space for one file of the spool, which would reserve several.
 	out, err := exec.Command("du", "-sm", "--apparent-size", p.Dir).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -120,21 +120,21 @@ func TestE2E_disk_full(t *testing.T) {
 	})
 	ballast := fill(t, p.Dir)
 	const droppedClicks = "shortline_spool_clicks_dropped_total"
-	testkit.Within(t, 3*time.Minute, "clicks are dropped for want of room", func() bool { return p.metric(droppedClicks) > 1000 })
+	testkit.Within(t, 3*time.Minute, "dropped clicks", func() bool { return p.metric(droppedClicks) > 1000 })
 	code, where := p.follow(u.Slug, nil)
 	if code != http.StatusFound || where == "" {
-		t.Errorf("with its disk full it answers %d %s", code, where)
+		t.Errorf("the answer with a full disk is %d %s", code, where)
 	}
 	full := p.metric(droppedClicks)
 	mount("-o", "remount,size=3g", p.Dir)
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Within(t, time.Minute, "the room is found", func() bool { return p.metric("shortline_spool_shedding") == 0 })
-	time.Sleep(500 * time.Millisecond) // of load that is stored
+	testkit.Within(t, time.Minute, "the spool accepts clicks again", func() bool { return p.metric("shortline_spool_shedding") == 0 })
+	time.Sleep(500 * time.Millisecond) // more load, whose clicks are stored
 	stop.Store(true)
 	load.Wait()
-	testkit.Within(t, 2*time.Minute, "all that was kept is stored", func() bool { return p.metric("shortline_spool_clicks_pending") == 0 })
+	testkit.Within(t, 2*time.Minute, "no pending clicks", func() bool { return p.metric("shortline_spool_clicks_pending") == 0 })
 	dropped := int(p.metric(droppedClicks))
 	p.Stop()
 
@@ -150,7 +150,7 @@ func TestE2E_disk_full(t *testing.T) {
 	if missing != dropped || twice != 0 || missing == 0 || len(stored) == 0 {
 		t.Errorf("%d are missing where %d were dropped, %d twice", missing, dropped, twice)
 	}
-	// It fails, since clicks are lost, and says that these are all.
+	// verify-clicks fails, because clicks are lost, and reports that exactly these are lost.
 	verify := exec.Command(binary, "verify-clicks")
 	verify.Env = append(cleanEnv(), "DATA_DIR="+p.Dir)
 	said, err := verify.CombinedOutput()

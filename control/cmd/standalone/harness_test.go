@@ -73,8 +73,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// start runs a fresh standalone and waits until it is ready. extra are more NAME=value settings. Tests ask for reports
-// until they are complete, so these have no limit.
+// start runs a new standalone and waits until it is ready. extra are additional NAME=value settings. Reports have no rate
+// limit, because tests poll them.
 func start(t testing.TB, extra ...string) *program {
 	t.Helper()
 	p := prepare(t, extra...)
@@ -82,7 +82,7 @@ func start(t testing.TB, extra ...string) *program {
 	return p
 }
 
-// prepare is start without the start.
+// prepare returns a program that is not started yet.
 func prepare(t testing.TB, extra ...string) *program {
 	t.Helper()
 	p := &program{t: t, Dir: t.TempDir(), Addr: testkit.FreeAddr(t), Ops: testkit.FreeAddr(t)}
@@ -97,7 +97,7 @@ func prepare(t testing.TB, extra ...string) *program {
 	return p
 }
 
-// cleanEnv is this process's environment without what would set the program.
+// cleanEnv returns this process's environment without settings of the program.
 func cleanEnv() []string {
 	var out []string
 	for _, kv := range os.Environ() {
@@ -148,7 +148,7 @@ func (p *program) Start() {
 
 var printedPassword = regexp.MustCompile(`(?m)password[: ]+(\S+)\s*$`)
 
-// Kill ends it as a power switch would.
+// Kill ends the program with SIGKILL.
 func (p *program) Kill() {
 	if p.cmd != nil && p.cmd.Process != nil {
 		_ = p.cmd.Process.Kill() // it may have ended already
@@ -157,7 +157,7 @@ func (p *program) Kill() {
 	}
 }
 
-// Stop asks it to end and waits; it fails the test unless it ended well within the promised 10 s.
+// Stop stops the program. It fails the test unless the program exits without an error within 10 s.
 func (p *program) Stop() {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -181,8 +181,8 @@ type client struct {
 	token string
 }
 
-// Password is the first admin's, which is printed at the first start: perhaps it is still on its way here when the
-// program is ready.
+// Password returns the first admin's password, which the first start prints. The output may arrive after the program is
+// ready.
 func (p *program) Password() string {
 	p.t.Helper()
 	testkit.Within(p.t, 10*time.Second, "the first admin's password is printed", func() bool {
@@ -204,7 +204,7 @@ func (p *program) Login() *client {
 	return c
 }
 
-// Do makes one call and decodes its answer into out, unless that is nil.
+// Do makes one call and decodes the answer into out, unless out is nil.
 func (c *client) Do(method, path string, body any, wantStatus int, out any) {
 	c.t.Helper()
 	var in io.Reader
@@ -244,10 +244,10 @@ func (c *client) Do(method, path string, body any, wantStatus int, out any) {
 	}
 }
 
-// created is what tests read of a new URL.
+// created holds the fields of a new link that tests use.
 type created struct{ ID, Slug, ShortURL string }
 
-// CreateURL makes a link; more are further fields.
+// CreateURL creates a link; more holds additional fields.
 func (c *client) CreateURL(target string, more map[string]any) (u created) {
 	c.t.Helper()
 	body := map[string]any{"originalUrl": target}
@@ -258,7 +258,7 @@ func (c *client) CreateURL(target string, more map[string]any) (u created) {
 	return u
 }
 
-// follow asks for a link as a visitor and returns status and Location.
+// follow requests a link as a visitor and returns the status and Location.
 func (p *program) follow(slug string, header map[string]string) (int, string) {
 	p.t.Helper()
 	req, err := http.NewRequest("GET", "http://"+p.Addr+"/"+slug, nil)
@@ -277,7 +277,7 @@ func (p *program) follow(slug string, header map[string]string) (int, string) {
 	return res.StatusCode, res.Header.Get("Location")
 }
 
-// published waits until the edge knows a new link, at most the promised second. It asks by HEAD, which is no click.
+// published waits until the edge serves a new link, at most one second. It sends HEAD requests, which do not count as clicks.
 func (p *program) published(slug string) {
 	p.t.Helper()
 	testkit.Within(p.t, time.Second, "the edge knows /"+slug, func() bool {

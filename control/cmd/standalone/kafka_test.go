@@ -20,8 +20,8 @@ import (
 	"github.com/shortline/shortline/shared/kafkatest"
 )
 
-// stream is the road between the two adapters on the real broker: an edge's sink, which is given the batches of
-// several lanes as ship gives them, and members of a group that deliver to one recorder.
+// stream connects both Kafka adapters through a real broker: an edge's sink, which gets batches of several lanes as from
+// package ship, and members of a consumer group that deliver to one recorder.
 type stream struct {
 	*testing.T
 	settings kafkaconn.Settings
@@ -69,7 +69,7 @@ func newStream(t *testing.T, addr string) *stream {
 	return s
 }
 
-// ship sends a lane, a batch at a time, each until it is acknowledged, until the stream is stopped.
+// ship sends the batches of a lane until the stream is stopped. It repeats each batch until it is acknowledged.
 func (s *stream) ship(ctx context.Context, lane click.Lane) {
 	pace := time.NewTicker(15 * time.Millisecond)
 	defer pace.Stop()
@@ -95,7 +95,7 @@ func (s *stream) ship(ctx context.Context, lane click.Lane) {
 	}
 }
 
-// Deliver implements click.Sink: it takes repeats, and no gap.
+// Deliver implements click.Sink. It accepts repetitions but no gaps.
 func (s *stream) Deliver(_ context.Context, b *click.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,15 +154,15 @@ func (s *stream) wait(what string, ok func() bool) {
 	}
 }
 
-// flows waits until so many clicks more have come.
+// flows waits until a number of further clicks have arrived.
 func (s *stream) flows(more int64) {
 	s.Helper()
 	now := s.count()
 	s.wait("clicks flow", func() bool { return s.count() >= now+more })
 }
 
-// finish stops the lanes, waits for what is on its way, and compares. It returns how many clicks the topic holds
-// twice or more often.
+// finish stops the lanes, waits for the remaining clicks, and compares. It returns how many clicks are in the topic more
+// than once.
 func (s *stream) finish() int64 {
 	s.Helper()
 	close(s.stop)
@@ -188,7 +188,7 @@ func (s *stream) finish() int64 {
 	return repeats
 }
 
-// rounds is how often a test does what it does: N, or few.
+// rounds is the number of rounds of a test: N, or a small default.
 func rounds(few int) int {
 	if n, err := strconv.Atoi(os.Getenv("N")); err == nil && n > 0 {
 		return n
@@ -196,7 +196,7 @@ func rounds(few int) int {
 	return few
 }
 
-// The broker is killed, and hangs for longer than a delivery may take, while clicks flow through both adapters.
+// While clicks flow, the broker is killed, and hangs for longer than the delivery timeout.
 func TestKafka_broker_dies_and_hangs(t *testing.T) {
 	t.Parallel()
 	b := kafkatest.Run(t, kafkatest.Config{})
@@ -227,8 +227,8 @@ func TestKafka_broker_dies_and_hangs(t *testing.T) {
 	}
 }
 
-// Members come and go all the time, and one is stuck for longer than the group waits for it. A second group, which is
-// slow, reads the same clicks and holds up nobody.
+// Members join and leave all the time, and one member hangs for longer than the session timeout. A second, slow group reads
+// the same clicks without delaying the first.
 func TestKafka_members_come_and_go(t *testing.T) {
 	t.Parallel()
 	b := kafkatest.Run(t, kafkatest.Config{})
@@ -259,7 +259,7 @@ func TestKafka_members_come_and_go(t *testing.T) {
 			return false
 		}
 	})
-	// One more member: to make room for it, the group waits for the stuck one, gives it up, and parts its share.
+	// For one more member the group rebalances: it waits for the stuck member, removes it, and reassigns its partitions.
 	s.member("ingest", s)
 	s.wait("its partitions are taken over", func() bool { return s.allLanesMove() })
 	wake()
@@ -272,7 +272,7 @@ func TestKafka_members_come_and_go(t *testing.T) {
 	s.wait("the slow group has read all", func() bool { return hooks.clicks.Load() >= s.sent.Load() })
 }
 
-// allLanesMove says whether every lane has come further since a moment ago.
+// allLanesMove reports whether every lane makes progress within half a second.
 func (s *stream) allLanesMove() bool {
 	at := func() map[click.Lane]uint64 {
 		s.mu.Lock()
@@ -298,7 +298,7 @@ func (s *stream) allLanesMove() bool {
 	return false
 }
 
-// slow is a sink that takes nothing until its gate is open.
+// slow is a sink that blocks until its gate is open.
 type slow struct {
 	*testing.T
 	gate          chan struct{}
@@ -316,7 +316,7 @@ func (s *slow) Deliver(ctx context.Context, b *click.Batch) error {
 	}
 }
 
-// stuck is a sink whose first delivery takes until it is let out, whatever its context says.
+// stuck is a sink whose first delivery blocks until it is released, even after its context ends.
 type stuck struct {
 	click.Sink
 	once    sync.Once

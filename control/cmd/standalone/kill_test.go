@@ -20,9 +20,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// kill -9 under load, again and again (N times, 30 by default): each redirect whose answer was read completely
-// has its click exactly once. Every request carries an id of its own in utm_content, so the record of what was
-// answered is the test's, not the program's.
+// kill -9 under load, N times (30 by default): each redirect whose answer was read completely has its click exactly once.
+// Each request has its own id in utm_content, so the test keeps its own record of the answers.
 func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 	kills := 30
 	if s := os.Getenv("N"); s != "" {
@@ -102,7 +101,7 @@ func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 	}
 }
 
-// compare counts the answers that are not stored and the clicks that are stored more than once.
+// compare counts answers without a click, and clicks that are stored more than once.
 func compare(acked []map[string]bool, stored map[string]int) (missing, twice int) {
 	for w := range acked {
 		for id := range acked[w] {
@@ -119,7 +118,7 @@ func compare(acked []map[string]bool, stored map[string]int) (missing, twice int
 	return missing, twice
 }
 
-// wholeDatabase fails the test unless SQLite finds nothing wrong with a database.
+// wholeDatabase fails the test unless SQLite's integrity check succeeds.
 func wholeDatabase(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)

@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// listening is a stream of clicks that somebody reads.
+// listening is an open stream of live clicks.
 type listening struct {
 	t     *testing.T
 	name  string
@@ -24,7 +24,7 @@ type listening struct {
 	leave context.CancelFunc
 }
 
-// listen opens the admin's stream of clicks at an address.
+// listen opens the stream of live clicks at an address, as the admin.
 func listen(t *testing.T, name, addr, token string) *listening {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -53,7 +53,7 @@ func listen(t *testing.T, name, addr, token string) *listening {
 	return l
 }
 
-// next waits for a line with a beginning, passing over others.
+// next waits for a line with a prefix, and skips other lines.
 func (l *listening) next(prefix string, within time.Duration) string {
 	l.t.Helper()
 	for deadline := time.After(within); ; {
@@ -71,7 +71,7 @@ func (l *listening) next(prefix string, within time.Duration) string {
 	}
 }
 
-// ends waits for the stream's end.
+// ends waits for the end of the stream.
 func (l *listening) ends(within time.Duration) {
 	l.t.Helper()
 	for deadline := time.After(within); ; {
@@ -86,8 +86,8 @@ func (l *listening) ends(within time.Duration) {
 	}
 }
 
-// edgeBefore runs the edge's own program with PROXY_API before a standalone. It has no links, as the standalone is no
-// control plane of other edges.
+// edgeBefore runs the edge program with PROXY_API in front of a standalone. That edge has no links, because a standalone
+// does not serve other edges.
 func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "edge")
@@ -136,8 +136,9 @@ func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 	}
 }
 
-// Clicks stream through the standalone's own address, where an edge passes the API on in memory, and through another
-// edge before that: each at once, for longer than any timeout between two clicks, until somebody leaves or stops.
+// Live clicks arrive through the standalone's own address, where the edge forwards the API in memory, and through another
+// edge in front of it. They arrive without delay, also after pauses longer than any timeout, until the client or the program
+// ends.
 func TestLive_streams_through_edges(t *testing.T) {
 	t.Parallel()
 	p := start(t)

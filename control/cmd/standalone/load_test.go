@@ -14,9 +14,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// answered asks for path over conns keep-alive connections as fast as it goes, each worker until next says no,
-// and counts the complete 302 answers. onAnswer, if not nil, is told of each; an error ends a worker's
-// connection, and it dials again until next says no.
+// answered requests paths over conns keep-alive connections at full speed, each worker until next returns false, and counts
+// complete 302 answers. It calls onAnswer, if not nil, for each of them. After an error a worker connects again.
 func answered(addr string, conns int, next func(worker int) (path string, ok bool), onAnswer func(worker int, path string)) int64 {
 	var total atomic.Int64
 	var wg sync.WaitGroup
@@ -74,7 +73,7 @@ func answered(addr string, conns int, next func(worker int) (path string, ok boo
 	return total.Load()
 }
 
-// reportTotal is a link's total of clicks as the report says it.
+// reportTotal returns a link's total of clicks in the report.
 func (c *client) reportTotal(id string) int64 {
 	c.t.Helper()
 	var report struct {
@@ -88,7 +87,7 @@ func (c *client) reportTotal(id string) int64 {
 	return report.TotalClicks
 }
 
-// Two hundred thousand redirects at full speed: the report has every one of them, to the one.
+// After two hundred thousand redirects at full speed, the report has exactly that number of clicks.
 func TestE2E_full_speed_report_equals_answers(t *testing.T) {
 	n := int64(200_000)
 	if testing.Short() {

@@ -37,8 +37,8 @@ func remotely(t *testing.T, deps edgeapi.Deps) *remote.Source {
 	return client
 }
 
-// The lockout exchange keeps its promises over HTTP, with two replicas of the control plane. Package fleet/lockout runs
-// the same suite in process.
+// The lockout exchange over HTTP, with two replicas of the control plane, passes its conformance suite. Package
+// fleet/lockout runs the suite in process.
 func TestPorts_lockout_over_HTTP(t *testing.T) {
 	t.Parallel()
 	lockouttest.Run(t, func(t *testing.T) (a, b lockout.Exchange) {
@@ -52,7 +52,7 @@ func TestPorts_lockout_over_HTTP(t *testing.T) {
 	})
 }
 
-// The source of links keeps its promises over HTTP. Package fleet/publish runs the same suite in process.
+// The source of links over HTTP passes its conformance suite. Package fleet/publish runs the suite in process.
 func TestPorts_links_over_HTTP(t *testing.T) {
 	t.Parallel()
 	snapshottest.Run(t, func(t *testing.T) snapshottest.Plane {

@@ -13,8 +13,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// traces lists the files below a folder that hold an address: as text, or in one of its binary forms, which for IPv4 are the
-// four bytes as a click record has them, with the tag and the length before.
+// traces lists the files below a folder that contain an address as text or in a binary form. For IPv4 that is the form of a
+// click record: tag, length and the four bytes.
 func traces(t *testing.T, dir, address string) (files []string) {
 	t.Helper()
 	ip := netip.MustParseAddr(address)
@@ -35,7 +35,7 @@ func traces(t *testing.T, dir, address string) (files []string) {
 	return files
 }
 
-// visit follows a link as somebody behind a proxy.
+// visit follows a link as a visitor behind a proxy.
 func (p *program) visit(slug, from string) {
 	p.t.Helper()
 	agent := "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
@@ -44,8 +44,8 @@ func (p *program) visit(slug, from string) {
 	}
 }
 
-// With ANONYMIZE_IP no file of the data folder, spool and log included, ever has a visitor's address, and the others' clicks
-// still count.
+// With ANONYMIZE_IP no file in the data folder, including spool and log, contains a visitor's address, and clicks still
+// count.
 func TestOps6_AnonymizeIP(t *testing.T) {
 	t.Parallel()
 	for setting, kept := range map[string]string{"off": "203.0.113.77", "truncate": "203.0.113.0", "all": ""} {
@@ -92,7 +92,7 @@ func TestOps6_Erase(t *testing.T) {
 	c := p.Login()
 	u := c.CreateURL("https://example.com/", nil)
 	p.published(u.Slug)
-	// Its host doesn't exist: deliveries wait, and the log of attempts grows.
+	// The host of the webhook does not exist, so deliveries wait and the log of attempts grows.
 	c.Do("POST", "/api/webhooks", map[string]any{"name": "a", "url": "https://hook.invalid/", "events": []string{"url.clicked"}}, 201, nil)
 	for _, from := range []string{"203.0.113.77", "203.0.113.77", "2001:db8:1:2::3", "198.51.100.1"} {
 		p.visit(u.Slug, from)
@@ -150,7 +150,7 @@ func TestOps6_Erase(t *testing.T) {
 	}
 }
 
-// sqliteCount asks the links' database while the program runs.
+// sqliteCount queries the database of links while the program runs.
 func sqliteCount(t *testing.T, dir, query string) (n int) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "shortline.db")+"?mode=ro")

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// The commands of the README and of the guide for beginners are run as they are written, except for the address and the
-// password, which each start generates. Their output must be the documented one, apart from ids, times, slugs and tokens.
+// The commands of the README and of the beginners' guide are run as written, except for the address and the generated
+// password. Their output must be as documented, apart from ids, times, slugs and tokens.
 func TestE2E_readme(t *testing.T) {
 	for page, least := range map[string]int{"README.md": 2, "docs/users/getting-started.md": 4} {
 		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, page, least) })
 	}
 }
 
-// runPage runs the tested part of a page, which has at least so many blocks of commands.
+// runPage runs the tested part of a page, which must have a minimum number of command blocks.
 func runPage(t *testing.T, page string, least int) {
 	text, err := os.ReadFile(filepath.Join("../../..", page))
 	if err != nil {
@@ -73,7 +73,7 @@ func runPage(t *testing.T, page string, least int) {
 	}
 }
 
-// normal replaces what differs from run to run.
+// normal replaces values that differ between runs.
 func normal(s, addr string) string {
 	s = strings.ReplaceAll(s, addr, "127.0.0.1:8080")
 	s = strings.ReplaceAll(s, "\r", "")

@@ -10,8 +10,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// Clicks older than CLICK_RETENTION_DAYS are deleted and leave reports. A link's clickCount goes on counting them: it
-// doesn't fall, also after restarts, and rises with new clicks.
+// Clicks older than CLICK_RETENTION_DAYS are deleted and disappear from reports. A link's clickCount keeps counting them: it
+// does not decrease, also after restarts, and increases with new clicks.
 func TestOps6_Retention(t *testing.T) {
 	t.Parallel()
 	p := start(t)
@@ -41,7 +41,7 @@ func TestOps6_Retention(t *testing.T) {
 	counted("before", all, 3, 3)
 	p.Stop()
 
-	// Time passes: of one link all clicks become old, of the other the first four.
+	// All clicks of one link become old, and the first four of the other.
 	clicks := func(statement string) (n int64) {
 		t.Helper()
 		db, err := sql.Open("duckdb", filepath.Join(p.Dir, "clicks.duckdb"))

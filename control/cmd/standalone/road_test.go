@@ -20,7 +20,7 @@ const (
 	laptop = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 )
 
-// within waits at most the promised second for a change to take effect.
+// within waits at most one second for a change to take effect.
 func (p *program) within(what, slug string, header map[string]string, status int, location string) {
 	p.t.Helper()
 	var gotStatus int
@@ -141,7 +141,7 @@ func TestE2E_password(t *testing.T) {
 	}
 }
 
-// What nobody should send gets a 4xx with the documented body, through the whole program, and changes nothing.
+// Invalid requests get a 4xx with the documented body, through the whole program, and change nothing.
 func TestE2E_bad_input(t *testing.T) {
 	p := start(t, "RATE_LIMIT_DEFAULT=0")
 	c := p.Login()

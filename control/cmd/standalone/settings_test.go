@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/shared/cli/clitest"
 )
 
-// docs/operators/settings.md is what the programs say of themselves, written by deploy/dev/settings.
+// docs/operators/settings.md is generated from the programs by deploy/dev/settings.
 func TestSettings_page_is_generated(t *testing.T) {
 	t.Parallel()
 	table, err := exec.Command(binary, "-settings").Output()

@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// receivers tells how to start each program of docs/users/webhooks.md.
+// receivers are the commands that start the programs of docs/users/webhooks.md.
 var receivers = []struct {
 	heading, fence, file string
 	command              func(dir, port string) []string
@@ -28,7 +28,7 @@ var receivers = []struct {
 	}},
 }
 
-// Every receiver of the guide accepts what Shortline sends and refuses a body that was changed on the way.
+// Every receiver of the guide accepts Shortline's requests and rejects a modified body.
 func TestGuide_webhook_receivers(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../../docs/users/webhooks.md")
