@@ -18,7 +18,7 @@ import (
 	"github.com/shortline/shortline/shared/service/servicetest"
 )
 
-// slow is a part that is ready a while after its start, and notes when it is started, ready and stopped.
+// slow is a service that becomes ready some time after its start. It records when it starts, is ready, and stops.
 func (j *journal) slow(name string, takes time.Duration) (service.Func, <-chan struct{}) {
 	ready := make(chan struct{})
 	return func(ctx context.Context) error {
@@ -41,7 +41,7 @@ func (j *journal) now() []string {
 	return slices.Clone(j.lines)
 }
 
-// The slower a part the earlier it is in the list, so that all start in reverse unless the group waits for each.
+// Earlier services need longer to become ready, so they become ready in reverse order unless the group waits for each.
 func TestArch3_parts_start_in_order(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal
@@ -73,7 +73,7 @@ func TestArch3_parts_start_in_order(t *testing.T) {
 	})
 }
 
-// What fails or is told to stop while it starts is stopped, and what comes after it never starts.
+// If a service fails or the group is stopped during the start, running services stop and later ones never start.
 func TestArch3_a_start_that_is_cut_short(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		boom := errors.New("boom")
@@ -100,7 +100,7 @@ func TestArch3_a_start_that_is_cut_short(t *testing.T) {
 			}
 			select {
 			case <-g.Ready():
-				t.Errorf("%s: the group says that it is ready", name)
+				t.Errorf("%s: the group reports that it is ready", name)
 			default:
 			}
 			if (name == "a panic") != strings.Contains(out.String(), "service=second panic=boom") {
@@ -110,7 +110,7 @@ func TestArch3_a_start_that_is_cut_short(t *testing.T) {
 	})
 }
 
-// 100 groups of servers start and stop, at times in the middle of their start; nothing is left of them.
+// 100 groups of servers start and stop, sometimes in the middle of their start. No goroutine is left.
 func TestArch3_start_and_stop_stress(t *testing.T) {
 	servicetest.NoLeaks(t)
 	for round := range 100 {
@@ -121,7 +121,7 @@ func TestArch3_start_and_stop_stress(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer ln.Close() // those that never start don't close theirs
+			defer ln.Close() // servers that never start do not close their listeners
 			addrs = append(addrs, ln.Addr().String())
 			ready := make(chan struct{})
 			g.AddReady(fmt.Sprint("server ", i), service.Func(func(ctx context.Context) error {

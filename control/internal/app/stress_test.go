@@ -22,8 +22,8 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// The parts of a control plane start and stop 100 times, at times in the middle of their start, half of the times with
-// all roles. Nothing is left of any.
+// The services of a control plane start and stop 100 times, sometimes in the middle of their start, half of the times with
+// all roles. No goroutine is left.
 func TestArch3_a_control_plane_starts_and_stops_100_times(t *testing.T) {
 	servicetest.NoLeaks(t)
 	dir := t.TempDir()

@@ -23,7 +23,7 @@ import (
 	"github.com/shortline/shortline/shared/tracing"
 )
 
-// asked is a store of clicks that tells when it was asked for the first time.
+// asked is a click store that reports its first query.
 type asked struct {
 	analytics.Store
 	once  sync.Once

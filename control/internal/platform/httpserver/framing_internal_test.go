@@ -13,8 +13,8 @@ import (
 	"github.com/shortline/shortline/shared/conns"
 )
 
-// One client has its share of arriving bodies and no more, also of those that the server reads after its answer. Others
-// are served meanwhile, and the places come back.
+// A client may not have more request bodies in progress than its quota, including bodies that the server reads after its
+// response. Other clients are served meanwhile, and closed connections release the quota.
 func TestH1_SlowBodies_of_one_client(t *testing.T) {
 	t.Parallel()
 	const share = 4
@@ -73,7 +73,7 @@ func TestH1_SlowBodies_of_one_client(t *testing.T) {
 		t.Fatal("the slow bodies are not counted")
 	}
 	if res, err := http.ReadResponse(bufio.NewReader(begin("127.0.0.2", "/read")), nil); err != nil || res.StatusCode != 400 {
-		t.Errorf("one more than its share: %v, %v", res, err)
+		t.Errorf("one body more than the quota: %v, %v", res, err)
 	}
 	other := dial("127.0.0.3")
 	fmt.Fprint(other, "POST /read HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n")
@@ -85,6 +85,6 @@ func TestH1_SlowBodies_of_one_client(t *testing.T) {
 		c.Close()
 	}
 	if !held(0) {
-		t.Error("places of closed connections do not come back")
+		t.Error("closed connections do not release the quota")
 	}
 }

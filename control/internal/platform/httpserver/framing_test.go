@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/shared/framing/corpus"
 )
 
-// served answers every request with its id, and reads no body.
+// served starts a server that returns the id of each request and reads no body.
 func served(t *testing.T) (addr string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -47,7 +47,7 @@ func TestM4_Framing(t *testing.T) {
 	}
 }
 
-// What a handler leaves of a body is read by the server, and must come in time whatever method, path and framing it has.
+// The server reads the rest of a body that its handler has not read. That must arrive in time for every method and framing.
 func TestH1_SlowBodies(t *testing.T) {
 	t.Parallel()
 	addr := served(t)

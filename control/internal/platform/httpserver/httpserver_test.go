@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
 )
 
-// noting is a listener that notes until when its connections may be written to.
+// noting is a listener that records the write deadlines of its connections.
 type noting struct {
 	net.Listener
 	mu    sync.Mutex
@@ -37,8 +37,8 @@ func (c *notingConn) SetWriteDeadline(t time.Time) error {
 	return c.Conn.SetWriteDeadline(t)
 }
 
-// A caller that reads nothing must not hold an answer for ever.
-func TestServe_an_answer_has_a_deadline(t *testing.T) {
+// A client that does not read must not keep a response in memory without a time limit.
+func TestNew_responses_have_a_write_deadline(t *testing.T) {
 	t.Parallel()
 	under, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -62,7 +62,7 @@ func TestServe_an_answer_has_a_deadline(t *testing.T) {
 	res.Body.Close()
 	until := <-seen
 	if len(until) == 0 || until[len(until)-1].IsZero() || time.Until(until[len(until)-1]) > 10*time.Minute {
-		t.Errorf("deadlines of writing: %v", until)
+		t.Errorf("write deadlines: %v", until)
 	}
 	cancel()
 	if err := <-done; err != nil {

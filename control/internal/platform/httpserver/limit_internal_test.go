@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Whoever holds more connections than there is room for keeps nobody out, and who is being answered stays.
+// Clients that hold connections open, silent or idle, do not keep others out. A connection with a request in progress
+// stays open.
 func TestLimiter_silent_and_idle_connections_make_room(t *testing.T) {
 	t.Parallel()
 	const limit = 20
@@ -67,29 +68,29 @@ func TestLimiter_silent_and_idle_connections_make_room(t *testing.T) {
 	}
 	for i := range 3 * limit {
 		if err := ask(dial(), "/"); err != nil {
-			t.Fatalf("client %d of those who asked once and stay: %v", i, err)
+			t.Fatalf("client %d of those that stay idle after one request: %v", i, err)
 		}
 	}
 	if n, err := first.Read(make([]byte, 1)); n > 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("who was idle for longest: %d bytes, %v", n, err)
+		t.Errorf("the connection that was idle for longest: %d bytes, %v", n, err)
 	}
 	for range 3 * limit {
-		dial() // and says nothing
+		dial() // and sends nothing
 	}
 	began := time.Now()
 	for range 5 {
 		if err := ask(dial(), "/"); err != nil {
-			t.Fatalf("among silent ones: %v", err)
+			t.Fatalf("a new client among silent ones: %v", err)
 		}
 	}
 	if d := time.Since(began); d > 4*time.Second {
-		t.Errorf("served after %v among silent ones", d)
+		t.Errorf("new clients were served after %v among silent ones", d)
 	}
 	if n := l.count(); n > limit {
-		t.Errorf("%d connections are open, %d may be", n, limit)
+		t.Errorf("%d connections are open, the limit is %d", n, limit)
 	}
 	close(end)
 	if err := <-long; err != nil {
-		t.Errorf("who was being answered: %v", err)
+		t.Errorf("the request in progress: %v", err)
 	}
 }
