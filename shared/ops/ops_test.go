@@ -74,7 +74,7 @@ func TestNewLogger_refuses_what_it_does_not_know(t *testing.T) {
 	}
 }
 
-// A page whose name was given this port's address is not answered, and profiles are for who asked for them.
+// Requests from DNS rebinding are refused, and profiles are served only if they are enabled.
 func TestLow_OperatorsPortNamesAndProfiles(t *testing.T) {
 	t.Parallel()
 	for _, profiles := range []bool{false, true} {

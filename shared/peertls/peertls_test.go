@@ -50,7 +50,7 @@ func newAuthority(t *testing.T) authority {
 	return authority{t, c, key}
 }
 
-// issue writes files of a certificate over those that are there.
+// issue creates a certificate and overwrites the files with it.
 func (a authority) issue(f peertls.Files, use x509.ExtKeyUsage, believes authority) {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -81,7 +81,7 @@ func write(t *testing.T, path, kind string, der []byte) {
 	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// The clock of files may be coarser than two writes are apart.
+	// The resolution of file times may be too coarse to tell two writes apart.
 	later := time.Now().Add(time.Duration(time.Now().UnixNano() % int64(time.Hour)))
 	if err := os.Chtimes(path, later, later); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func open(t *testing.T, f peertls.Files) *peertls.Peer {
 	return p
 }
 
-// dial makes one request over a connection of its own.
+// dial sends one request over a new connection.
 func dial(t *testing.T, addr string, client *tls.Config) error {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: client, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -130,8 +130,8 @@ func serve(t *testing.T, p *peertls.Peer) string {
 	return ln.Addr().String()
 }
 
-// Who shows nothing, or what another authority signed, or a server's certificate in place of a client's, is refused, and
-// so is a server of another authority or name.
+// A server refuses clients without a certificate, with one of another authority, or with a server's certificate. A client
+// refuses servers with a certificate of another authority or for another name.
 func TestM8_PeersAreChecked(t *testing.T) {
 	t.Parallel()
 	ours, theirs := newAuthority(t), newAuthority(t)
@@ -157,7 +157,7 @@ func TestM8_PeersAreChecked(t *testing.T) {
 			t.Errorf("%s was believed", what)
 		}
 	}
-	fake := files(t) // an edge's certificate must not do for a control plane
+	fake := files(t) // the certificate of an edge must not be valid for a control plane
 	ours.issue(fake, x509.ExtKeyUsageClientAuth, ours)
 	if err := dial(t, serve(t, open(t, fake)), open(t, cf).Client()); err == nil {
 		t.Error("an edge's certificate was taken for a control plane's")
@@ -169,7 +169,7 @@ func TestM8_PeersAreChecked(t *testing.T) {
 	}
 }
 
-// Both sides go over to new files without a restart, and stay with the old ones while new ones are broken.
+// Both sides use new files without a restart, and keep using the old certificates while new files are invalid.
 func TestM8_FilesAreReplaced(t *testing.T) {
 	t.Parallel()
 	before, after := newAuthority(t), newAuthority(t)

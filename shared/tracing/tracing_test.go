@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/shared/tracing/tracingtest"
 )
 
-// run makes traces, calls f and stops, so that everything is sent.
+// run creates a provider, calls f and stops the provider, so that all spans are sent.
 func run(t *testing.T, cfg tracing.Config, f func(*tracing.Traces)) {
 	t.Helper()
 	tr, err := tracing.New(cfg)
