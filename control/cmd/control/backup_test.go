@@ -25,7 +25,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// stoppable runs a control plane like start, until the test calls what it returns.
+// stoppable is start with a function that stops the control plane before the test ends.
 func stoppable(t *testing.T, env map[string]string) (p *process, stop func()) {
 	t.Helper()
 	host := fmt.Sprintf("127.9.0.%d:", hosts.Add(1))
@@ -62,7 +62,7 @@ func stoppable(t *testing.T, env map[string]string) (p *process, stop func()) {
 	return p, stop
 }
 
-// stored counts all clicks in a store, and those that are there twice by their identity.
+// stored counts all clicks in a store, and those that are stored twice.
 func stored(t *testing.T, url string) (n int64) {
 	t.Helper()
 	s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: url})
@@ -80,9 +80,8 @@ func stored(t *testing.T, url string) (n int64) {
 	return n
 }
 
-// A fleet is backed up while links are made and clicks come in, and is brought back into empty stores. Every link that was
-// made before the backup is there, and every click that Kafka has acknowledged at any time counts once: those after the
-// backup are delivered again.
+// A fleet is backed up while links are created and clicks arrive, and is restored into empty stores. Every link from before
+// the backup is restored. Every click that Kafka has ever acknowledged counts once: later ones are delivered again.
 func TestOps1_FleetBackup_under_load(t *testing.T) {
 	kafka, err := kfake.NewCluster(kfake.SeedTopics(3, "shortline.clicks"))
 	if err != nil {
@@ -165,7 +164,7 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	load.Wait()
 	stop()
 
-	// Nothing is replaced without being told to, and nothing changes when the backup or the key is wrong.
+	// A restore replaces nothing without -force, and changes nothing if the backup or the key is invalid.
 	if code, out := call(t, "restore", to); code != 1 || !strings.Contains(out, "-force") {
 		t.Errorf("a restore over a fleet: %d\n%s", code, out)
 	}

@@ -95,7 +95,7 @@ func TestCommands(t *testing.T) {
 // process is a control plane that runs in the test.
 type process struct {
 	api, ops string
-	token    string // of a session
+	token    string // access token of a session
 	output   *safe
 }
 
@@ -118,10 +118,10 @@ func (s *safe) String() string {
 
 var hosts atomic.Int32
 
-// start runs a process with settings over those that all have.
+// start runs a process with the given settings and defaults.
 func start(t *testing.T, env map[string]string) *process {
 	t.Helper()
-	host := fmt.Sprintf("127.9.0.%d:", hosts.Add(1)) // an address of its own, so that ports don't meet others'
+	host := fmt.Sprintf("127.9.0.%d:", hosts.Add(1)) // an address per process, so that ports do not collide
 	p := &process{api: host + "18080", ops: host + "19090", output: &safe{}}
 	all := map[string]string{
 		"LISTEN_ADDR": p.api, "OPS_ADDR": p.ops, "DATA_DIR": t.TempDir(), "BASE_URL": "http://" + p.api,
@@ -170,7 +170,7 @@ func (p *process) ask(t *testing.T, method, url, body string) (int, string) {
 	return res.StatusCode, string(text)
 }
 
-// until asks for readiness until the answer has the status.
+// until polls readiness until the response has the status.
 func (p *process) until(t *testing.T, status int, says string) {
 	t.Helper()
 	last := ""
@@ -211,7 +211,7 @@ func TestRoles_are_split_over_processes(t *testing.T) {
 	}
 }
 
-// Links are managed, and edges get them, while the store of clicks is away; reports come when it comes.
+// Without the click store, users can manage links and edges get them. Reports work as soon as it is available.
 func TestStart_without_ClickHouse(t *testing.T) {
 	t.Parallel()
 	server := clickhousetest.Start(t, t.TempDir())
@@ -251,5 +251,5 @@ func TestStart_without_ClickHouse(t *testing.T) {
 func TestStart_ends_while_it_waits(t *testing.T) {
 	t.Parallel()
 	p := start(t, map[string]string{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none?sslmode=disable&connect_timeout=1", "CLICKHOUSE_URL": "http://127.0.0.1:1/none"})
-	p.until(t, 503, "waiting for the database") // and the cleanup ends it
+	p.until(t, 503, "waiting for the database") // the cleanup stops the process
 }

@@ -20,13 +20,13 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// canary is within every secret that these tests tell the program.
+// canary is part of every secret in these tests.
 const canary = "Ca4nary7"
 
-// silent fails the test if a text holds a secret.
+// silent fails the test if a text contains a secret.
 func silent(t *testing.T, where, text string) {
 	t.Helper()
-	// The three forms in base64 that the canary has wherever it stands, without what its neighbours decide.
+	// The three base64 forms of the canary, one for each alignment, without the characters that depend on its neighbours.
 	forms := []string{canary}
 	for shift := range 3 {
 		whole := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + canary))
@@ -40,7 +40,7 @@ func silent(t *testing.T, where, text string) {
 	}
 }
 
-// refusing is a Postgres that takes nobody's password.
+// refusing is a PostgreSQL server that rejects every password.
 func refusing(t *testing.T) (addr string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func refusing(t *testing.T) (addr string) {
 			go func() {
 				defer conn.Close()
 				in := bufio.NewReader(conn)
-				for { // encryption is declined, then comes the start
+				for { // the server declines encryption, then the client sends its startup message
 					var head [8]byte
 					if _, err := io.ReadFull(in, head[:]); err != nil {
 						return
@@ -82,7 +82,7 @@ func refusing(t *testing.T) (addr string) {
 	return ln.Addr().String()
 }
 
-// Wrong addresses, wrong passwords and passwords that break an address: what the program says of them names no secret.
+// Messages about wrong addresses, wrong passwords and passwords that break an address contain no secret.
 func TestSecrets_are_in_no_message(t *testing.T) {
 	database := refusing(t)
 	clicks := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -132,7 +132,7 @@ func TestSecrets_are_in_no_message(t *testing.T) {
 	}
 }
 
-// A process whose neighbours are away or refuse it says so for as long as it runs, and never with a secret.
+// A process that cannot reach other services, or that they refuse, logs that while it runs, without secrets.
 func TestSecrets_are_not_logged(t *testing.T) {
 	t.Parallel()
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -187,7 +187,7 @@ func TestSecrets_are_not_logged(t *testing.T) {
 	private(t, dir)
 }
 
-// private fails the test if another user of the machine may read a file, except what is meant for all.
+// private fails the test if other users of the machine may read a file, except public ones.
 func private(t *testing.T, dir string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -200,7 +200,7 @@ func private(t *testing.T, dir string) {
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil // it was a temporary one
+			return nil // a temporary file was deleted
 		}
 		files++
 		if mode := info.Mode().Perm(); mode&0o077 != 0 {

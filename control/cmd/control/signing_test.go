@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestPublicKey prints what edges trust, and never what signs.
+// The command prints the public key, and never the private one.
 func TestPublicKey(t *testing.T) {
 	seed := []byte(strings.Repeat("s", ed25519.SeedSize))
 	text := base64.StdEncoding.EncodeToString(seed)

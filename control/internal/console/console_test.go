@@ -102,7 +102,7 @@ func TestHandler_parts_of_a_page_are_cached_for_ever(t *testing.T) {
 	}
 }
 
-// Whoever writes the next screen must not undo what the others keep to.
+// Every screen must keep the rules for scripts.
 func TestAssets(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("assets/*")
@@ -124,7 +124,7 @@ func TestAssets(t *testing.T) {
 		}
 		for _, address := range elsewhere.FindAllString(text, -1) {
 			host := strings.ToLower(address[strings.Index(address, "//")+2:])
-			if host != "www.w3.org" && host != "example.com" && host != "news.example" { // a namespace, and what inputs show as examples
+			if host != "www.w3.org" && host != "example.com" && host != "news.example" { // an XML namespace, and placeholders of inputs
 				t.Errorf("%s names %s: the console loads nothing from elsewhere", f, address)
 			}
 		}
