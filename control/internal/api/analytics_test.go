@@ -27,10 +27,10 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// reportDay is what reports believe the day to be: three days after New York went to summer time.
+// reportDay is the current day for reports: three days after New York switched to daylight saving time.
 var reportDay = time.Date(2026, 3, 11, 15, 0, 0, 0, time.UTC)
 
-// clicked is a world with a click store, and clicks as a shipper delivers them.
+// clicked is a world with a click store that gets clicks as a shipper delivers them.
 type clicked struct {
 	*world
 	clicks analytics.Store
@@ -85,8 +85,8 @@ func bot(e *click.Event) { e.UserAgent = crawler }
 func TestAnalytics_shapes_and_figures(t *testing.T) {
 	withClicks(t, func(t *testing.T, w *clicked) {
 		id := w.create("camp-1")
-		w.click(id, "2026-03-08T04:30:00Z", 1, nil) // 7 March in New York, winter time
-		w.click(id, "2026-03-09T03:30:00Z", 1, nil) // 8 March there, by summer time only
+		w.click(id, "2026-03-08T04:30:00Z", 1, nil) // 7 March in New York, standard time
+		w.click(id, "2026-03-09T03:30:00Z", 1, nil) // 8 March in New York, because of daylight saving time
 		w.click(id, "2026-03-09T04:30:00Z", 2, func(e *click.Event) {
 			e.UserAgent, e.Referer, e.UTM = chrome, "https://news.example/", link.UTM{Source: "mail", Campaign: "=cmd()"}
 		})
@@ -138,7 +138,7 @@ func TestAnalytics_shapes_and_figures(t *testing.T) {
 	})
 }
 
-// Every figure that counts the same clicks must be the same number, after a link was deleted too.
+// All figures for the same clicks must agree, also after a link was deleted.
 func TestAnalytics_figures_agree(t *testing.T) {
 	withClicks(t, func(t *testing.T, w *clicked) {
 		kept, gone := w.create("kept"), w.create("gone")
@@ -338,7 +338,7 @@ func TestAnalytics_refusals(t *testing.T) {
 	})
 }
 
-// An export that fails half-way must not look whole.
+// An export that fails halfway must not look complete.
 func TestAnalytics_broken_export_is_cut_off(t *testing.T) {
 	t.Parallel()
 	e := errors.New("gone")

@@ -54,7 +54,7 @@ func TestAuditLogs(t *testing.T) {
 			w.do("GET", "/api/audit-logs?"+query, "", as(w.root)).wantField(field)
 		}
 
-		// Nobody is known behind some rows; a user who is gone is still named by id.
+		// Some rows have no user. A deleted user is still named by id.
 		r = w.do("GET", "/api/audit-logs?action=USER_LOGIN&limit=1", "", as(w.root)).want(200)
 		if r.at("logs.0.user") != nil || r.at("logs.0.metadata.success") != false {
 			t.Error(r.text)
@@ -74,7 +74,7 @@ func TestAuditLogs(t *testing.T) {
 	})
 }
 
-// A typing mistake in a filter must not look like a log without entries.
+// A typing mistake in a filter must not look like an empty log.
 func TestAPI4_UnknownAuditAction(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for query, field := range map[string]string{

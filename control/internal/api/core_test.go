@@ -156,7 +156,7 @@ func TestCredentials(t *testing.T) {
 	if r := get(as(w.ann), with("Cookie", "access_token="+w.bob)).want(200); r.str("id") != w.annID {
 		t.Error("Authorization comes before the cookie")
 	}
-	// One that is there and bad is not skipped.
+	// An invalid credential is not skipped.
 	get(with("X-API-Key", ""), as(w.ann)).want(401)
 	get(with("X-API-Key", "sl_x"), as(w.ann)).want(401)
 	get(with("X-API-Key", w.ann)).want(401)
@@ -167,7 +167,7 @@ func TestCredentials(t *testing.T) {
 		t.Error("a bad cookie stays")
 	}
 	get(as(key[:63] + "!")).want(401)
-	// A token with another algorithm, or none, or of another secret.
+	// Tokens with another algorithm, with none, or of another secret.
 	head, rest, _ := strings.Cut(w.ann, ".")
 	claims, _, _ := strings.Cut(rest, ".")
 	for _, forged := range []string{
@@ -191,14 +191,14 @@ func TestRateLimits(t *testing.T) {
 		if r.Header.Get("X-RateLimit-Remaining") != "0" || r.Header.Get("Retry-After") == "" || r.Header.Get("X-RateLimit-Reset") == "" {
 			t.Fatalf("%v", r.Header)
 		}
-		w.do("GET", "/api/auth/me", "", as(w.bob)).want(200) // everybody has a count of their own
-		for i := range 2 {                                   // and so has each limit
+		w.do("GET", "/api/auth/me", "", as(w.bob)).want(200) // each user has a separate count
+		for i := range 2 {                                   // and each limit has one
 			if r := w.do("POST", "/api/api-keys", `{}`, as(w.ann)).want(400); r.Header.Get("X-RateLimit-Limit") != "2" || r.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(1-i) {
 				t.Fatalf("%v", r.Header)
 			}
 		}
 		w.do("POST", "/api/api-keys", `{}`, as(w.ann)).want(429)
-		// Nobody in particular is counted by address, an IPv6 /64 as one.
+		// Callers without a user are counted by address, or by /64 for IPv6.
 		for i := range 10 {
 			w.do("GET", "/api/nothing", "", from(fmt.Sprintf("[2001:db8:1:2::%x]:1", i))).want(404)
 		}
@@ -323,7 +323,7 @@ func TestEveryEndpoint_asks_who_calls(t *testing.T) {
 	if cells < 100 {
 		t.Errorf("only %d cells were tried", cells)
 	}
-	w.do("GET", "/api/auth/me", "", as(w.root)).want(200) // and nothing of it had an effect
+	w.do("GET", "/api/auth/me", "", as(w.root)).want(200) // none of these requests had an effect
 	if r := w.do("GET", "/api/users", "", as(w.root)).want(200); r.num("total") != 3 {
 		t.Error(r.text)
 	}

@@ -31,7 +31,7 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 			t.Fatal("a twin is accepted")
 		}
 		w.ok(report(snapshot.Status{Edge: "b", Refused: "why", Cursor: snapshot.Cursor{Incarnation: 1, Revision: revision}}, time.Hour))
-		w.ok(report(snapshot.Status{Edge: "c"}, 30*time.Hour)) // long gone
+		w.ok(report(snapshot.Status{Edge: "c"}, 30*time.Hour)) // seen too long ago
 		r := w.do("GET", "/api/edges", "", as(w.root)).want(200)
 		for path, want := range map[string]any{
 			"edges.0.id": "a", "edges.0.run": "r1", "edges.0.version": "1.2", "edges.0.address": "https://a.example", "edges.0.isAlive": true, "edges.0.lag": 1.0,

@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// The preference "wait" as RFC 7240 has it: one that can't be understood is ignored, more than 10 s are 10 s.
+// The preference "wait" follows RFC 7240: an invalid one is ignored, and more than 10 s means 10 s.
 func TestAPI1_prefer_wait(t *testing.T) {
 	var edges *presence.Positions
 	w := small(t, func(w *world, cfg *api.Config, deps *api.Deps) {
@@ -46,7 +46,7 @@ func TestAPI1_prefer_wait(t *testing.T) {
 	if h := make("wait=1"); h.Get("X-Edges") != "1/2" || h.Get("Preference-Applied") != "wait=1" {
 		t.Errorf("with an edge that is behind: %q, %q", h.Get("X-Edges"), h.Get("Preference-Applied"))
 	}
-	// What changes no link has nothing to wait for.
+	// A request that changes no link does not wait.
 	h := w.do("GET", "/api/urls", "", as(w.ann), with("Prefer", "wait=10")).want(200).Header
 	refused := w.do("POST", "/api/urls", `{"originalUrl":"nothing"}`, as(w.ann), with("Prefer", "wait=10")).want(400).Header
 	if h.Get("X-Edges") != "" || refused.Get("X-Edges") != "" {
@@ -54,7 +54,7 @@ func TestAPI1_prefer_wait(t *testing.T) {
 	}
 }
 
-// Pages of other origins may ask for the wait, and read what came of it.
+// Pages of allowed origins may send the preference and read the result.
 func TestAPI1_CORS(t *testing.T) {
 	w := small(t, nil)
 	h := w.do("OPTIONS", "/api/urls", "", with("Origin", "https://app.example.com"), with("Access-Control-Request-Method", "POST")).want(204).Header

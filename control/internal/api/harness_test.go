@@ -39,13 +39,13 @@ type world struct {
 	store                *store.Store
 	server               *api.Server
 	clock                *clock
-	breaks               func() // set by a test that makes a use case fail
+	breaks               func() // makes a use case fail, if a test sets it
 	logs                 *safeBuffer
 	root, ann, bob       string // access tokens
 	rootID, annID, bobID string
 }
 
-// clock is what accounts believe the time to be. Sessions and keys go by the real time.
+// clock is the clock of accounts. Sessions and keys use the real time.
 type clock struct{ offset atomic.Int64 }
 
 func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.offset.Load())) }
@@ -68,8 +68,7 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-// newWorld makes a world on an empty store. configure may change the settings and add use cases; nil changes
-// nothing.
+// newWorld creates a world on an empty store. configure, if not nil, may change the settings and add use cases.
 func newWorld(t testing.TB, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {
 	t.Helper()
 	w := &world{t: t, store: st, clock: &clock{}, logs: &safeBuffer{}}
@@ -86,7 +85,7 @@ func newWorld(t testing.TB, st *store.Store, configure func(*world, *api.Config,
 	return w
 }
 
-// replica is another API on the store of a world.
+// replica is a second API on the same store.
 func replica(of *world, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {
 	w := &world{t: of.t, store: st, clock: of.clock, logs: &safeBuffer{}}
 	w.serve(configure)
@@ -128,7 +127,7 @@ func each(t *testing.T, f func(t *testing.T, w *world)) {
 	eachWith(t, nil, f)
 }
 
-// small is a world on SQLite, for what does not depend on the dialect.
+// small is a world on SQLite, for tests that do not depend on the dialect.
 func small(t *testing.T, configure func(*world, *api.Config, *api.Deps)) *world {
 	t.Helper()
 	t.Parallel()
@@ -160,7 +159,7 @@ func from(address string) option {
 	return func(r *http.Request) { r.RemoteAddr = address }
 }
 
-// reply is an answer of the API.
+// reply is a response of the API.
 type reply struct {
 	*http.Response
 	w    *world
@@ -193,7 +192,7 @@ func (w *world) do(method, path, body string, options ...option) *reply {
 	return out
 }
 
-// want fails the test unless the status is the one, and an error has the documented body.
+// want fails the test unless the response has the status and, if it is an error, the documented body.
 func (r *reply) want(status int) *reply {
 	r.w.t.Helper()
 	if r.StatusCode != status {
@@ -202,14 +201,14 @@ func (r *reply) want(status int) *reply {
 	if status >= 400 && (r.num("statusCode") != float64(status) || r.str("message") == "" || r.str("error") == "") {
 		r.w.t.Fatalf("%s: not the documented error body: %s", r.what, r.text)
 	}
-	// A wrong current password is one plain sentence, which clients show as it is.
+	// The message about a wrong current password is a plain sentence, because clients show it unchanged.
 	if first := strings.TrimPrefix(r.str("errors.0.field")+": "+r.str("errors.0.message"), ": "); status == 400 && first != "" && r.str("message") != "The current password is not right." && !strings.HasPrefix(r.str("message"), first) {
 		r.w.t.Errorf("%s: the message does not carry the first problem: %s", r.what, r.text)
 	}
 	return r
 }
 
-// wantField fails unless it is a 400 that names the field.
+// wantField fails the test unless the response is a 400 that names the field.
 func (r *reply) wantField(fields ...string) *reply {
 	r.w.t.Helper()
 	r.want(400)
@@ -227,7 +226,7 @@ func (r *reply) wantField(fields ...string) *reply {
 	return r
 }
 
-// at finds a value by a path such as "user.id" or "data.0.name"; nil if there is none.
+// at returns the value at a path such as "user.id" or "data.0.name", or nil if there is none.
 func (r *reply) at(path string) any {
 	v := r.json
 	for _, step := range strings.Split(path, ".") {
@@ -250,7 +249,7 @@ func (r *reply) at(path string) any {
 	return v
 }
 
-// list is an answer that is a plain array; not nil.
+// list returns a response that is a plain array, which must not be null.
 func (r *reply) list() []any {
 	r.w.t.Helper()
 	list, ok := r.json.([]any)
@@ -270,7 +269,7 @@ func (r *reply) num(path string) float64 {
 	return n
 }
 
-// has fails unless the object at path has exactly these names; "" is the whole body.
+// has fails the test unless the object at path has exactly these names; "" is the whole body.
 func (r *reply) has(path string, names ...string) *reply {
 	r.w.t.Helper()
 	o, _ := r.json.(map[string]any)
@@ -297,7 +296,7 @@ func (r *reply) cookie(name string) *http.Cookie {
 	return nil
 }
 
-// expire makes a key's time run out, which takes too long to wait for.
+// expire makes a key expire, because waiting takes too long.
 func (w *world) expire(keyID string) (int64, error) {
 	var n int64
 	err := w.store.Tx(w.t.Context(), func(tx *store.Tx) (err error) {

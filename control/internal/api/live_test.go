@@ -20,11 +20,11 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// lively is a world with a live feed, behind a real server.
+// lively is a world with a live feed and a real HTTP server.
 type lively struct {
 	*clicked
 	url  string
-	stop func() // ends the feed as the program does
+	stop func() // stops the feed as the program does
 }
 
 func newLively(t *testing.T, st *store.Store, cfg live.Config) *lively {
@@ -48,7 +48,7 @@ func newLively(t *testing.T, st *store.Store, cfg live.Config) *lively {
 	t.Cleanup(w.stop)
 	server := httptest.NewServer(w.server.Handler())
 	t.Cleanup(server.Close)
-	t.Cleanup(w.stop) // before the server, which waits for its streams
+	t.Cleanup(w.stop) // before the server, which waits until all streams have ended
 	w.url = server.URL
 	return w
 }
@@ -56,7 +56,7 @@ func newLively(t *testing.T, st *store.Store, cfg live.Config) *lively {
 // event is one server-sent event.
 type event struct{ name, id, data string }
 
-// listen opens a stream; events ends when the stream does.
+// listen opens a stream. The channel is closed when the stream ends.
 func (w *lively) listen(token, query string) (events <-chan event, leave func()) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -150,7 +150,7 @@ func followsClicks(w *lively) {
 		return w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","customSlug":"`+slug+`"}`, as(token)).want(201).str("id")
 	}
 	a1, a2, b1 := create("ann-1", w.ann), create("ann-2", w.ann), create("bob-1", w.bob)
-	w.now(a1, false) // before anybody listens
+	w.now(a1, false) // before the first stream
 	ann, _ := w.listen(w.ann, "")
 	second, _ := w.listen(w.ann, "?urlId="+a2)
 	bots, _ := w.listen(w.ann, "?includeBots=true")

@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// series reads every sample of a counter, a gauge or a histogram's count by its labels, as in code=2xx,route=/api.
+// series returns the samples of a metric by labels, such as code=2xx,route=/api; of a histogram, the counts.
 func series(t *testing.T, r *prometheus.Registry, name string) map[string]float64 {
 	t.Helper()
 	families, err := r.Gather()
@@ -73,7 +73,7 @@ func TestMetrics_count_by_route_and_never_by_path(t *testing.T) {
 	}
 }
 
-// A caller that leaves is no failure of ours: the alert on answers of 5xx is not to wake anybody for it.
+// A disconnected caller does not count as an error of the service, because the alert on 5xx would fire.
 func TestMetrics_of_a_caller_that_left(t *testing.T) {
 	metrics := prometheus.NewRegistry()
 	w := small(t, func(_ *world, c *api.Config, _ *api.Deps) { c.Registry = metrics })

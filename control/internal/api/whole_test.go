@@ -47,7 +47,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Bundles = bundles.New(w.store, clicks, nil)
 	deps.Reports = report.New(w.store, clicks, nil)
 	deps.Media = media.New(media.Config{Logger: cfg.Logger}, w.store, deps.Links, images)
-	// Nobody listens at port 1: what is sent there fails at once.
+	// No server listens at port 1, so requests to it fail immediately.
 	deps.Webhooks, err = webhooks.New(webhooks.Config{Settings: webhooks.Settings{AllowPrivate: true, Timeout: 5 * time.Second}, EncryptionKeys: secret, Logger: cfg.Logger}, w.store)
 	w.ok(err)
 	deps.SSO, err = sso.New(sso.Config{BaseURL: baseURL, EncryptionKeys: secret, Settings: sso.Settings{AllowPrivate: true}, Logger: cfg.Logger}, w.store, deps.Auth, settings.New(w.store))
@@ -65,20 +65,20 @@ func eachWhole(t *testing.T, f func(t *testing.T, w *world)) {
 //go:embed testdata/endpoints.txt
 var interfaceText string
 
-// row is one line of the interface's table, which says more in its own head.
+// row is one line of the table of endpoints, whose header explains the columns.
 type row struct {
 	method, path, body string // with placeholders
 	who                string
-	allowed, missing   int // statuses; missing is 0 where no resource is named
+	allowed, missing   int // statuses; missing is 0 if the path names no resource
 }
 
-// endpoint is the row's method and path, every placeholder reading {}.
+// endpoint returns the method and path of the row, with {} for every placeholder.
 func (r row) endpoint() string {
 	path, _, _ := strings.Cut(r.path, "?")
 	return r.method + " " + placeholder.ReplaceAllString(path, "{}")
 }
 
-// kinds are the placeholders of path and body, each once.
+// kinds returns the distinct placeholders of path and body.
 func (r row) kinds() (list []string) {
 	for _, m := range placeholder.FindAllString(r.path+r.body, -1) {
 		if m = strings.Trim(m, "{}"); !slices.Contains(list, m) {
@@ -90,7 +90,7 @@ func (r row) kinds() (list []string) {
 
 var placeholder = regexp.MustCompile(`\{[a-zA-Z]+\}`)
 
-// table reads the interface's rows that the control plane serves.
+// table returns the endpoints that the control plane serves.
 func table(t testing.TB) (rows []row) {
 	t.Helper()
 	for line := range strings.Lines(interfaceText) {
@@ -120,19 +120,19 @@ func table(t testing.TB) (rows []row) {
 	return rows
 }
 
-// things are resources by their kind. They are made when they are first asked for.
+// things are resources by kind. They are created on first use.
 type things struct {
 	w     *world
-	owner string // whose they are, by access token
+	owner string // access token of the owner
 	ids   map[string]string
 }
 
 func (w *world) thingsOf(token string) *things { return &things{w, token, map[string]string{}} }
 
-// fresh is text that is nowhere yet.
+// fresh returns a unique text.
 func fresh() string { return strings.ToLower(rand.Text()) }
 
-// id is that of the thing of a kind.
+// id returns the id of the thing of a kind.
 func (th *things) id(kind string) string {
 	if id := th.ids[kind]; id != "" {
 		return id
@@ -173,7 +173,7 @@ func (th *things) id(kind string) string {
 		w.do("POST", "/api/admin/oidc-providers", `{"name":"P","slug":"`+id+`","discoveryUrl":"http://127.0.0.1:1/","clientId":"id","clientSecret":"secret"}`, as(w.root)).want(201)
 	case "fresh":
 		return fresh()
-	case "image", "account": // there are none
+	case "image", "account": // not created
 		return store.NewID()
 	default:
 		w.t.Fatalf("the table names an unknown kind: %s", kind)
@@ -185,7 +185,7 @@ func (th *things) id(kind string) string {
 	return id
 }
 
-// send sends a row's request with ids in place of its placeholders.
+// send sends the request of a row, with ids for its placeholders.
 func (w *world) send(r row, id func(kind string) string, options ...option) *reply {
 	w.t.Helper()
 	fill := func(s string) string {
@@ -194,10 +194,10 @@ func (w *world) send(r row, id func(kind string) string, options ...option) *rep
 	return w.do(r.method, fill(r.path), fill(r.body), options...)
 }
 
-// person is a user of a world's own making.
+// person is a user that a test has created.
 type person struct{ id, email, token, key, keyID string }
 
-// person makes a user with a session and an API key.
+// person creates a user with a session and an API key.
 func (w *world) person(role string) person {
 	w.t.Helper()
 	p := person{email: fresh() + "@example.com"}
