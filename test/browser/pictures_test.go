@@ -183,7 +183,7 @@ func photograph(t *testing.T, base string, clicks int) {
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}))
 	b.visit("/console/overview")
 	b.signIn("admin@example.com", adminPassword)
-	b.sees("Clicks of all time")
+	b.sees("Total clicks")
 	testkit.Eventually(t, "all clicks are counted", func() bool {
 		var stats struct{ TotalClicks int }
 		b.ask("GET", "/api/urls/stats", nil, &stats)
