@@ -173,7 +173,7 @@ func (tx *Tx) AddToBundle(ctx context.Context, id string, urlIDs []string) (adde
 			args = append(args, id, u, last)
 		}
 		list, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (u string, err error) { return u, row.Scan(&u) },
-			`INSERT INTO bundle_urls (bundle_id, url_id, position) VALUES `+strings.TrimSuffix(strings.Repeat("(?, ?, ?),", len(part)), ",")+
+			`INSERT INTO bundle_urls (bundle_id, url_id, position) VALUES `+values(len(part), "(?,?,?)")+
 				` ON CONFLICT (bundle_id, url_id) DO NOTHING RETURNING url_id`, args...)
 		if err != nil {
 			return nil, fmt.Errorf("add to bundle: %w", err)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // LinkRef names a link by its number, which is never reused, and its slug.
@@ -56,7 +55,7 @@ func (tx *Tx) TouchAll(ctx context.Context, refs []LinkRef) error {
 			args = append(args, tx.revision, r.Num, r.Slug, before)
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO link_changes (revision, num, slug, was) VALUES `+
-			strings.TrimSuffix(strings.Repeat("(?,?,?,?),", len(part)), ",")+` ON CONFLICT DO NOTHING`, args...); err != nil {
+			values(len(part), "(?,?,?,?)")+` ON CONFLICT DO NOTHING`, args...); err != nil {
 			return fmt.Errorf("log link changes: %w", err)
 		}
 		if _, err := tx.Exec(ctx, `UPDATE urls SET revision = ? WHERE `+in, append([]any{tx.revision}, nums...)...); err != nil {

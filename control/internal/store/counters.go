@@ -88,6 +88,7 @@ func (c Conn) Counters(ctx context.Context, f func(counter Counted, rule bool)) 
 	return rows.Err()
 }
 
+// values returns n rows for a VALUES list.
 func values(n int, row string) string {
 	return strings.TrimSuffix(strings.Repeat(row+",", n), ",")
 }

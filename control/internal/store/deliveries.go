@@ -35,7 +35,7 @@ func (tx *Tx) InsertDeliveries(ctx context.Context, list []Delivery) error {
 			args = append(args, d.ID, d.WebhookID, d.EventID, d.Event, d.Payload, d.DueAt, d.CreatedAt)
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO webhook_deliveries (id, webhook_id, event_id, event, payload, due_at, created_at) VALUES `+
-			strings.TrimSuffix(strings.Repeat("("+In(7)+"),", len(part)), ",")+` ON CONFLICT DO NOTHING`, args...)
+			values(len(part), "("+In(7)+")")+` ON CONFLICT DO NOTHING`, args...)
 		if err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func (tx *Tx) ChangeLinkLockouts(ctx context.Context, rows []LinkLockout, change
 			l.Version = uint64(version)
 			args = append(args, int64(l.Link), l.Client, l.Count, l.LastAt, l.ForgetAt, version)
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO guesses (`+linkLockoutColumns+`) VALUES `+strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, ?, ?),`, len(part)), `,`)+`
+		if _, err := tx.Exec(ctx, `INSERT INTO guesses (`+linkLockoutColumns+`) VALUES `+values(len(part), "(?,?,?,?,?,?)")+`
 			ON CONFLICT (link, client) DO UPDATE SET count = excluded.count, last_at = excluded.last_at, forget_at = excluded.forget_at, mark = excluded.mark`, args...); err != nil {
 			return nil, err
 		}

@@ -46,7 +46,6 @@ func (tx *Tx) LockLink(ctx context.Context, id string) (Link, error) {
 // InsertLinks inserts links and sets their Num. A link whose slug is taken is not inserted and keeps Num 0. Sort links
 // with chosen slugs by slug, so that concurrent transactions cannot deadlock.
 func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
-	values := "(" + In(len(insertedFields)) + "),"
 	for part := range slices.Chunk(links, batch) {
 		args := make([]any, 0, len(insertedFields)*len(part))
 		bySlug := make(map[string]*Link, len(part))
@@ -57,7 +56,7 @@ func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 			}
 		}
 		rows, err := tx.Query(ctx, `INSERT INTO urls (`+strings.Join(columnsOf(insertedFields), ", ")+`) VALUES `+
-			strings.TrimSuffix(strings.Repeat(values, len(bySlug)), ",")+` ON CONFLICT (slug) DO NOTHING RETURNING num, slug`, args...)
+			values(len(bySlug), "("+In(len(insertedFields))+")")+` ON CONFLICT (slug) DO NOTHING RETURNING num, slug`, args...)
 		if err != nil {
 			return fmt.Errorf("insert links: %w", err)
 		}

@@ -271,6 +271,19 @@ func Args[T any](list []T) []any {
 	return out
 }
 
+// Distinct removes duplicates and keeps the order.
+func Distinct[T comparable](list []T) []T {
+	seen := make(map[T]bool, len(list))
+	out := make([]T, 0, len(list))
+	for _, v := range list {
+		if !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // LikeContains returns a LIKE pattern (with ESCAPE '\') that matches lower-case text anywhere.
 func LikeContains(text string) string { return "%" + likeLiteral(text) + "%" }
 

@@ -65,7 +65,7 @@ func (s *Service) Tests(ctx context.Context, p auth.Principal, a Ask) (*Tests, e
 }
 
 func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period Period) (*Tests, error) {
-	urls, err := s.store.TestedLinks(ctx, ownUser(p))
+	urls, err := s.store.TestedLinks(ctx, p.Scope())
 	if err != nil {
 		return nil, fmt.Errorf("list tested links: %w", err)
 	}

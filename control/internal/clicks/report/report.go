@@ -82,14 +82,6 @@ func ownScope(p auth.Principal, a Ask) analytics.Scope {
 	return scope
 }
 
-// ownUser returns the user whose rows the caller may see, or "" for all users.
-func ownUser(p auth.Principal) string {
-	if p.IsAdmin() {
-		return ""
-	}
-	return p.UserID
-}
-
 // growth returns the increase from before to n, in percent with one decimal.
 func growth(n, before int64) float64 {
 	switch {

@@ -112,7 +112,7 @@ func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period 
 	if err != nil {
 		return nil, err
 	}
-	stats, err := s.store.LinkStats(ctx, ownUser(p), s.now().UnixMilli())
+	stats, err := s.store.LinkStats(ctx, p.Scope(), s.now().UnixMilli())
 	if err != nil {
 		return nil, fmt.Errorf("count links for the overview: %w", err)
 	}
@@ -160,7 +160,7 @@ func (s *Service) TopLinks(ctx context.Context, p auth.Principal, a Ask) ([]Coun
 	scope := ownScope(p, a)
 	if a.open() {
 		if !a.IncludeBots {
-			list, err := s.store.LinksByClicks(ctx, ownUser(p), a.limit())
+			list, err := s.store.LinksByClicks(ctx, p.Scope(), a.limit())
 			if err != nil {
 				return nil, fmt.Errorf("list links by clicks: %w", err)
 			}

@@ -157,7 +157,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs
 		v.Add("name", "is required")
 	}
 	in.apply(&b, &v)
-	urlIDs = distinct(urlIDs)
+	urlIDs = store.Distinct(urlIDs)
 	if len(urlIDs) > MaxURLs {
 		v.Add("urlIds", "must hold at most %d ids", MaxURLs)
 	}
@@ -166,7 +166,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs
 	}
 	var out Bundle
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		if _, err := visibleURLs(ctx, tx, p, "urlIds", urlIDs); err != nil {
+		if _, err := LockLinks(ctx, tx, p, "urlIds", urlIDs); err != nil {
 			return err
 		}
 		if err := tx.InsertBundle(ctx, &b); err != nil {
@@ -223,20 +223,12 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]Bundle
 		return nil, 0, err
 	}
 	archived := q.Status == StatusArchived
-	list, total, err := s.store.Bundles(ctx, store.BundleFilter{UserID: scope(p), Search: q.Search, Archived: &archived, Offset: q.Offset, Limit: q.Limit})
+	list, total, err := s.store.Bundles(ctx, store.BundleFilter{UserID: p.Scope(), Search: q.Search, Archived: &archived, Offset: q.Offset, Limit: q.Limit})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list bundles: %w", err)
 	}
 	out, err := readAll(ctx, s.store.Conn, p, list)
 	return out, total, err
-}
-
-// scope returns the user whose rows the caller may see; "" means all users.
-func scope(p auth.Principal) string {
-	if p.IsAdmin() {
-		return ""
-	}
-	return p.UserID
 }
 
 // visible wraps a store call that returns a bundle. It returns the same error for a missing bundle and for a bundle
@@ -268,7 +260,7 @@ func readAll(ctx context.Context, c store.Conn, p auth.Principal, list []store.B
 	for i := range list {
 		ids[i] = list[i].ID
 	}
-	urls, err := c.BundleLinks(ctx, ids, scope(p))
+	urls, err := c.BundleLinks(ctx, ids, p.Scope())
 	if err != nil {
 		return nil, fmt.Errorf("read the links of bundles: %w", err)
 	}

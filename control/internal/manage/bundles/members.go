@@ -21,7 +21,7 @@ func (s *Service) Add(ctx context.Context, p auth.Principal, id, urlID string) (
 
 // AddMany appends links to a bundle in the given order, all or none. It skips links that are already in the bundle.
 func (s *Service) AddMany(ctx context.Context, p auth.Principal, id string, urlIDs []string) (Bundle, error) {
-	urlIDs = distinct(urlIDs)
+	urlIDs = store.Distinct(urlIDs)
 	if len(urlIDs) == 0 || len(urlIDs) > MaxURLs {
 		return Bundle{}, problem.OfField("urlIds", "must hold 1 to %d ids", MaxURLs)
 	}
@@ -35,7 +35,7 @@ func (s *Service) add(ctx context.Context, p auth.Principal, id, field string, u
 		if _, err := visible(p)(tx.BundleByID(ctx, id)); err != nil {
 			return err
 		}
-		urls, err := visibleURLs(ctx, tx, p, field, urlIDs)
+		urls, err := LockLinks(ctx, tx, p, field, urlIDs)
 		if err != nil {
 			return err
 		}
@@ -61,8 +61,8 @@ func (s *Service) add(ctx context.Context, p auth.Principal, id, field string, u
 	return out, nil
 }
 
-// visibleURLs locks links. It fails and names the missing ids unless the caller may see all of them.
-func visibleURLs(ctx context.Context, tx *store.Tx, p auth.Principal, field string, ids []string) ([]store.Link, error) {
+// LockLinks locks links. It fails and names the missing ids unless the caller may see all of them.
+func LockLinks(ctx context.Context, tx *store.Tx, p auth.Principal, field string, ids []string) ([]store.Link, error) {
 	list, err := tx.LockLinks(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func visibleURLs(ctx context.Context, tx *store.Tx, p auth.Principal, field stri
 	e := problem.Missing("URL")
 	for _, id := range ids {
 		if !seen[id] && len(e.Fields) < 100 {
-			e.Fields = append(e.Fields, problem.Field{Field: field, Message: fmt.Sprintf("there is no URL %q", clip(id))})
+			e.Fields = append(e.Fields, problem.Field{Field: field, Message: fmt.Sprintf("there is no URL %q", problem.Clip(id))})
 		}
 	}
 	if len(e.Fields) > 0 {
@@ -201,7 +201,7 @@ func Check(ctx context.Context, c store.Conn, p auth.Principal, field string, id
 	var v problem.Fields
 	for i, id := range ids {
 		if !seen[id] {
-			v.Add(fmt.Sprintf("%s.%d", field, i), "there is no bundle %q", clip(id))
+			v.Add(fmt.Sprintf("%s.%d", field, i), "there is no bundle %q", problem.Clip(id))
 		}
 	}
 	return v.Err()
@@ -222,7 +222,7 @@ func Put(ctx context.Context, tx *store.Tx, p auth.Principal, field string, plac
 	for _, at := range placements {
 		ids = append(ids, at.BundleIDs...)
 	}
-	if ids = distinct(ids); len(ids) > maxBundles {
+	if ids = store.Distinct(ids); len(ids) > maxBundles {
 		return nil, problem.OfField(field, "one request can name at most %d bundles", maxBundles)
 	}
 	list, err := tx.LockBundles(ctx, ids)
@@ -269,7 +269,7 @@ func Replace(ctx context.Context, tx *store.Tx, p auth.Principal, field string, 
 	if err != nil {
 		return nil, err
 	}
-	list, err := tx.LockBundles(ctx, distinct(append(slices.Clone(ids), current...)))
+	list, err := tx.LockBundles(ctx, store.Distinct(append(slices.Clone(ids), current...)))
 	if err != nil {
 		return nil, err
 	}
@@ -299,25 +299,4 @@ func Replace(ctx context.Context, tx *store.Tx, p auth.Principal, field string, 
 		}
 	}
 	return entries, nil
-}
-
-// distinct removes duplicate ids and keeps the order.
-func distinct(ids []string) []string {
-	seen := make(map[string]bool, len(ids))
-	out := make([]string, 0, len(ids))
-	for _, id := range ids {
-		if !seen[id] {
-			seen[id] = true
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// clip shortens text from a request that an error quotes.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return s
 }

@@ -164,12 +164,12 @@ func (s *Service) hashOnce(ctx context.Context, password *string, done map[strin
 // UpdateMany changes the same fields of many links, all or none, and adds the links to the bundles that the input
 // names. It returns the given ids without duplicates.
 func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string, in Input) ([]string, error) {
-	ids, err := distinct(ids)
+	ids, err := bulkIDs(ids)
 	if err != nil {
 		return nil, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		list, err := lockAll(ctx, tx, p, ids)
+		list, err := bundles.LockLinks(ctx, tx, p, "urlIds", ids)
 		if err != nil {
 			return err
 		}
@@ -225,12 +225,12 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 
 // DeleteMany deletes links, all or none. It returns the given ids without duplicates.
 func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string) ([]string, error) {
-	ids, err := distinct(ids)
+	ids, err := bulkIDs(ids)
 	if err != nil {
 		return nil, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		list, err := lockAll(ctx, tx, p, ids)
+		list, err := bundles.LockLinks(ctx, tx, p, "urlIds", ids)
 		if err != nil {
 			return err
 		}
@@ -262,41 +262,10 @@ func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string
 	return ids, nil
 }
 
-func distinct(ids []string) ([]string, error) {
+// bulkIDs checks the number of ids and removes duplicates.
+func bulkIDs(ids []string) ([]string, error) {
 	if len(ids) == 0 || len(ids) > maxBulk {
 		return nil, problem.OfField("urlIds", "must hold 1 to %d ids", maxBulk)
 	}
-	seen := make(map[string]bool, len(ids))
-	out := make([]string, 0, len(ids))
-	for _, id := range ids {
-		if !seen[id] {
-			seen[id] = true
-			out = append(out, id)
-		}
-	}
-	return out, nil
-}
-
-// lockAll locks links. It fails and names the missing ids unless the caller may see all of them.
-func lockAll(ctx context.Context, tx *store.Tx, p auth.Principal, ids []string) ([]store.Link, error) {
-	list, err := tx.LockLinks(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	visible := make(map[string]bool, len(list))
-	for _, u := range list {
-		visible[u.ID] = p.Sees(u.UserID)
-	}
-	var missing []problem.Field
-	for _, id := range ids {
-		if !visible[id] {
-			missing = append(missing, problem.Field{Field: "urlIds", Message: fmt.Sprintf("there is no URL %q", clip(id))})
-		}
-	}
-	if len(missing) > 0 {
-		e := problem.Missing("URL")
-		e.Fields = missing[:min(len(missing), 100)]
-		return nil, e
-	}
-	return list, nil
+	return store.Distinct(ids), nil
 }

@@ -135,11 +135,3 @@ func checkSlug(slug string, v *problem.Fields) {
 		v.Add("customSlug", "is a reserved word")
 	}
 }
-
-// clip shortens text from a request that an error quotes.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return s
-}

@@ -115,7 +115,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.
 		return nil, 0, err
 	}
 	list, total, err := s.store.Links(ctx, store.LinkFilter{
-		UserID: scope(p), Search: q.Search, Status: q.Status, Now: store.Now(),
+		UserID: p.Scope(), Search: q.Search, Status: q.Status, Now: store.Now(),
 		SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
 	})
 	if err != nil {
@@ -126,17 +126,9 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.
 
 const maxSearch = 2048
 
-// scope returns the user whose links the caller may list; "" means all users.
-func scope(p auth.Principal) string {
-	if p.IsAdmin() {
-		return ""
-	}
-	return p.UserID
-}
-
 // Stats counts the links that List returns.
 func (s *Service) Stats(ctx context.Context, p auth.Principal) (store.LinkStats, error) {
-	st, err := s.store.LinkStats(ctx, scope(p), store.Now())
+	st, err := s.store.LinkStats(ctx, p.Scope(), store.Now())
 	if err != nil {
 		return st, fmt.Errorf("count links: %w", err)
 	}

@@ -100,7 +100,7 @@ func (s *Service) noteClicks(ctx context.Context, interested []store.Subscriptio
 	lost := 0
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		lost = 0
-		subs, err := tx.SubscriptionsOn(ctx, distinct(owners))
+		subs, err := tx.SubscriptionsOn(ctx, store.Distinct(owners))
 		if err != nil {
 			return fmt.Errorf("find webhooks: %w", err)
 		}
@@ -141,13 +141,13 @@ func (s *Service) lookUp(ctx context.Context, rows []analytics.Row) (l lookup, e
 			variants = append(variants, analytics.IDString(rows[i].Variant))
 		}
 	}
-	if l.urls, err = s.store.LinksByNum(ctx, distinct(nums)); err != nil {
+	if l.urls, err = s.store.LinksByNum(ctx, store.Distinct(nums)); err != nil {
 		return l, fmt.Errorf("find clicked links: %w", err)
 	}
-	if l.rules, err = s.store.RulesByID(ctx, distinct(rules)); err != nil {
+	if l.rules, err = s.store.RulesByID(ctx, store.Distinct(rules)); err != nil {
 		return l, fmt.Errorf("find matched rules: %w", err)
 	}
-	if l.variants, err = s.store.VariantsByID(ctx, distinct(variants)); err != nil {
+	if l.variants, err = s.store.VariantsByID(ctx, store.Distinct(variants)); err != nil {
 		return l, fmt.Errorf("find chosen variants: %w", err)
 	}
 	return l, nil
@@ -235,16 +235,4 @@ func (l *lookup) clicked(u *store.Link, r *analytics.Row) LinkClicked {
 		to = u.DefaultURL
 	}
 	return LinkClicked{u.ID, analytics.OrNull(analytics.IDString(r.Variant)), r.Data(), u.Slug, analytics.OrNull(to), analytics.OrNull(variant.Name)}
-}
-
-func distinct[T comparable](list []T) []T {
-	seen := make(map[T]bool, len(list))
-	out := list[:0:0]
-	for _, v := range list {
-		if !seen[v] {
-			seen[v] = true
-			out = append(out, v)
-		}
-	}
-	return out
 }

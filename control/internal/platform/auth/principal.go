@@ -36,3 +36,11 @@ func (p Principal) IsAdmin() bool { return p.Role == Admin }
 // Sees reports whether the caller may read and change objects of the user. To other callers, respond that the object does not
 // exist.
 func (p Principal) Sees(ownerID string) bool { return p.Role == Admin || p.UserID == ownerID }
+
+// Scope returns the user whose data the caller may list; "" means all users.
+func (p Principal) Scope() string {
+	if p.IsAdmin() {
+		return ""
+	}
+	return p.UserID
+}
