@@ -24,7 +24,7 @@ func (tx *Tx) SetClickCounts(ctx context.Context, list []Counted) error {
 		}
 		if tx.pg {
 			// The same lock order as in LockLinks prevents deadlocks.
-			if _, err := tx.Exec(ctx, `SELECT num FROM urls WHERE num IN (`+In(len(nums))+`) ORDER BY id COLLATE "C" FOR UPDATE`, nums...); err != nil {
+			if _, err := tx.Exec(ctx, `SELECT num FROM urls WHERE num IN (`+In(len(nums))+`) ORDER BY num FOR UPDATE`, nums...); err != nil {
 				return err
 			}
 		}
