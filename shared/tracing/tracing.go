@@ -91,7 +91,7 @@ type Config struct {
 	Settings
 	// Name of the program if OTEL_SERVICE_NAME is empty.
 	Name string
-	// Attributes of the process besides its name and version.
+	// Attributes of the process, in addition to its name and version.
 	Attributes []attribute.KeyValue
 	// Version of the program, an attribute of every trace.
 	Version string

@@ -18,7 +18,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// receiver is a system that is told of events. It refuses what comes until it is told to take it.
+// receiver is a webhook receiver. It rejects deliveries until takes is set.
 type receiver struct {
 	mu    sync.Mutex
 	takes bool

@@ -52,8 +52,8 @@ func (l *log) String() string {
 	return l.b.String()
 }
 
-// Whoever works on clicks waits until their store is open, also where what the store is asked goes into traces. Before,
-// the wait was over at once with traces, and ingest logged an error every five seconds.
+// Parts that use the click store wait until it is open, also with tracing. Earlier, with tracing the wait ended
+// at once, and ingest logged an error every five seconds.
 func TestArch2_with_traces_nobody_asks_a_store_that_is_not_open(t *testing.T) {
 	t.Parallel()
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}))

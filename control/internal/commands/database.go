@@ -1,4 +1,4 @@
-// Package commands holds the operators' commands that programs offer besides serving: on the database of links and
+// Package commands holds the operators' commands of the programs: on the database of links and
 // users, and on the click store. They need no running control plane. Parsing of the command line stays in the programs.
 package commands
 

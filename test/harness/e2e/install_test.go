@@ -50,7 +50,7 @@ type installation struct {
 	log     *truth.Log
 	clients int          // numbers given so far
 	acked   int64        // redirects that the crowd was answered
-	visited []fleet.Link // all that the crowd was told of
+	visited []fleet.Link // all links that the load generator visits
 }
 
 // install follows the head of docker-compose.yml: secrets, migrations, control planes, edges.

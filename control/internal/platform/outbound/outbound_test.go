@@ -143,7 +143,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Whoever asks a proxy has trusted it to judge addresses.
+// A client that uses a proxy trusts the proxy to check addresses.
 func TestClient_ignores_proxies(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("HTTPS_PROXY") == "" {
@@ -360,7 +360,7 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
-// What passes the check, of a host that is an address, is never one that a connection would be refused to.
+// An address that passes the URL check is never rejected when the connection is made.
 func FuzzCheckURL(f *testing.F) {
 	for _, h := range disguises()[:40] {
 		f.Add("https://" + h + "/")
