@@ -23,6 +23,7 @@ var layers = []archtest.Layer{
 	{Path: "shared/cli", May: []string{"shared/config", "shared/ops", "shared/service"}, Is: "command lines"},
 	{Path: "shared/config", Is: "settings"},
 	{Path: "shared/conns", Is: "limits of connections"},
+	{Path: "shared/fairqueue", Is: "slots that clients share fairly"},
 	{Path: "shared/kafkaconn", May: []string{"shared/backoff", "shared/config"}, Is: "the connection to Kafka that both adapters use"},
 	{Path: "shared/ops", Is: "the operator's port"},
 	{Path: "shared/peertls", Is: "TLS between edges and control planes"},
