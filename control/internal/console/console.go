@@ -122,7 +122,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, with func()) {
 	h.Set("Cache-Control", "no-store")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "This page can only be read.", http.StatusMethodNotAllowed)
+		http.Error(w, "Only GET and HEAD are allowed.", http.StatusMethodNotAllowed)
 		return
 	}
 	with()
@@ -134,7 +134,7 @@ func (s *site) file(w http.ResponseWriter, r *http.Request) {
 	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/static/"), "/")
 	a, known := s.assets[name]
 	if !known || len(hash) != 16 {
-		http.Error(w, "There is no such file.", http.StatusNotFound)
+		http.Error(w, "File not found.", http.StatusNotFound)
 		return
 	}
 	if strings.HasPrefix(r.URL.Path, s.prefix) {
