@@ -15,8 +15,9 @@ type Config struct {
 	Waiting   int // callers that wait, of all clients
 	PerClient int // callers that wait, of one client
 	// Remember is the number of clients whose latest turn is remembered when they do not wait. A free slot goes to the
-	// client whose latest turn is the longest ago, and to a client without a remembered turn before all others: in a flood
-	// from many addresses, a newcomer waits for one turn. With 0, waiting clients take turns in the order of their arrival.
+	// client whose latest turn is the longest ago, and to a client without a remembered turn before all others: in a
+	// flood from many addresses, a newcomer waits for one turn. With 0, waiting clients take turns in the order of
+	// their arrival.
 	Remember int
 }
 

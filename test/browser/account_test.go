@@ -43,7 +43,7 @@ func TestConsole_second_factor_and_roles(t *testing.T) {
 	b := open(t, standalone(t))
 	b.visit("/console/users")
 	b.signIn("admin@example.com", adminPassword)
-	b.sees("New user") // where they wanted to go
+	b.sees("New user") // the requested page
 	b.press("New user")
 	b.fill("email", "ann@example.com")
 	b.fill("password", "long-enough-too")
@@ -115,7 +115,7 @@ const faults = `(() => {
 	for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) out.push('twice the id ' + id);
 	if (document.querySelectorAll('h1').length !== 1) out.push('not one h1');
 	if (document.querySelectorAll('main').length !== 1) out.push('not one main');
-	const { scrollWidth, clientWidth } = document.documentElement; // innerWidth grows with what is too wide on a phone
+	const { scrollWidth, clientWidth } = document.documentElement; // on a phone, innerWidth grows with overflowing content
 	if (scrollWidth > clientWidth) out.push('wider than the screen by ' + (scrollWidth - clientWidth));
 	return out;
 })()`

@@ -146,7 +146,7 @@ func TestConsole_settings(t *testing.T) {
 	b.until(`document.querySelector('dialog [data-field=value] .wrong')?.textContent.includes('Invalid JSON')`)
 	b.fill("value", `{"text": "<b>bold</b>", "list": [1, 2]}`)
 	b.press("Save")
-	b.until(`document.querySelector('dialog [data-field=key] .wrong')?.textContent.includes('letters')`) // the API's words
+	b.until(`document.querySelector('dialog [data-field=key] .wrong')?.textContent.includes('letters')`) // message of the API
 	b.looks("71-setting-refused")
 	b.fill("key", "sso_enforce")
 	b.press("Save")

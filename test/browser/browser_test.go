@@ -1,5 +1,5 @@
-// Package browser_test tests the console in Chromium against a running standalone. With SHOTS=folder it writes screenshots
-// to that folder.
+// Package browser_test tests the console in Chromium against a running standalone. With SHOTS=folder it writes
+// screenshots to that folder.
 package browser_test
 
 import (

@@ -80,8 +80,8 @@ func TestConsole_bundles(t *testing.T) {
 	b.until(`document.querySelector('dialog [data-field=urlIds] .wrong')`)
 	b.tick(ids["One"])
 	b.fill("search", "Three")
-	b.until(`document.querySelectorAll('dialog [type=checkbox]').length === 2`) // what was chosen, and what was found
-	b.do(chromedp.KeyEvent(kb.Enter))                                           // in the search, which is not adding
+	b.until(`document.querySelectorAll('dialog [type=checkbox]').length === 2`) // the selected and the found link
+	b.do(chromedp.KeyEvent(kb.Enter))                                           // in the search field, which does not submit the form
 	b.tick(ids["Three"])
 	b.fill("search", "")
 	b.until(`document.querySelectorAll('dialog [type=checkbox]').length === 4`)

@@ -6,8 +6,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The page at /api shows the OpenAPI document without anything from elsewhere, under its strict policy, and its requests
-// use the session of the browser.
+// The page at /api shows the OpenAPI document without other origins, under its strict policy. Its requests use the
+// session of the browser.
 func TestAPI_page(t *testing.T) {
 	t.Parallel()
 	b := open(t, standalone(t))

@@ -94,8 +94,8 @@ func day(t *testing.T, r *rand.Rand, base string, visits int) {
 }
 
 // The README's pictures: the report of one link, and the overview of all links, after a month of clicks. The program's
-// clock starts 29 days ago and moves on by a day at each start. GEO_DB names the files of a geo database; deploy/dev/geo
-// fetches them.
+// clock starts 29 days ago and moves on by a day at each start. GEO_DB names the files of a geo database;
+// deploy/dev/geo fetches them.
 func TestPictures(t *testing.T) {
 	if !*update {
 		t.Skip("writes docs/images; run `go test -run TestPictures -update .` with GEO_DB set")

@@ -18,7 +18,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// photo writes a picture with a slope of colours and returns its path.
+// photo writes an image with a colour gradient and returns its path.
 func photo(t *testing.T, width, height int) string {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -39,7 +39,7 @@ func photo(t *testing.T, width, height int) string {
 	return path
 }
 
-// crawl is what a social network reads of a link.
+// crawl returns the page that a social network gets for a link.
 func crawl(t *testing.T, address string) string {
 	t.Helper()
 	req, err := http.NewRequest("GET", address, nil)

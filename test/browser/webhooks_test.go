@@ -54,7 +54,7 @@ func (r *receiver) latest(event string) (out delivered) {
 	return out
 }
 
-// tick presses the checkbox of a name in the open dialog, by keyboard.
+// tick toggles the named checkbox in the open dialog, by keyboard.
 func (b *browser) tick(name string) {
 	b.t.Helper()
 	b.until(`document.querySelector('dialog[open] [name="` + name + `"]')`)

@@ -253,8 +253,8 @@ func (s *Server) finishSSO(ctx context.Context, in *struct {
 	return out, nil
 }
 
-// backToLogin redirects a browser to the login page after a failure. It includes internal errors, because a person is at the
-// browser.
+// backToLogin redirects a browser to the login page after a failure. It includes internal errors, because a person is
+// at the browser.
 func (s *Server) backToLogin(ctx context.Context, err error) *redirect {
 	code := "internal"
 	var f *sso.Failure

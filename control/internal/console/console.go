@@ -1,9 +1,10 @@
 // Package console serves the web console: pages and scripts that use the API like any other client.
 //
-// It owns the paths /, /login, /console and /static. Its pages load nothing from other sites, and their content security
-// policy allows no inline scripts and styles. Pages are never cached. Their assets are cached without limit, under names
-// that change with the content. The pages are the same for everybody and contain no secrets; the API authenticates users
-// and checks their permissions. Scripts insert data from the API as text only, which a test of all scripts checks.
+// It owns the paths /, /login, /console and /static. Its pages load nothing from other sites, and their content
+// security policy allows no inline scripts and styles. Pages are never cached. Their assets are cached without limit,
+// under names that change with the content. The pages are the same for everybody and contain no secrets; the API
+// authenticates users and checks their permissions. Scripts insert data from the API as text only, which a test of all
+// scripts checks.
 package console
 
 import (
@@ -49,9 +50,9 @@ type site struct {
 	prefix string           // of the assets' paths, with the hash of all assets
 }
 
-// Handler serves the console, and calls next for all other paths. It is safe for concurrent use. address is where browsers
-// should open the console, such as https://sho.rt. The API accepts changes only from pages there, so a page that was
-// opened elsewhere shows a hint.
+// Handler serves the console, and calls next for all other paths. It is safe for concurrent use. address is where
+// browsers should open the console, such as https://sho.rt. The API accepts changes only from pages there, so a page
+// that was opened elsewhere shows a hint.
 func Handler(address string, next http.Handler) http.Handler {
 	s := &site{next: next, assets: map[string]asset{}}
 	files, err := fs.ReadDir(embedded, "assets")
@@ -128,8 +129,8 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, with func()) {
 	with()
 }
 
-// file sends an asset. During an upgrade, a page of one release may request assets from a replica of another release. So
-// a request with another hash gets this release's asset, but without permission to cache it.
+// file sends an asset. During an upgrade, a page of one release may request assets from a replica of another release.
+// So a request with another hash gets this release's asset, but without permission to cache it.
 func (s *site) file(w http.ResponseWriter, r *http.Request) {
 	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/static/"), "/")
 	a, known := s.assets[name]

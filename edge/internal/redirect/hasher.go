@@ -29,9 +29,9 @@ const (
 
 var errBusy = errors.New("redirect: too many passwords are being checked")
 
-// hasher compares passwords with their hashes, one at a time. Clients take turns, however many guesses each has waiting, so
-// one client's guesses delay another client by one comparison at a time. A password that was right a moment ago needs no
-// comparison. It is safe for concurrent use.
+// hasher compares passwords with their hashes, one at a time. Clients take turns, however many guesses each has
+// waiting, so one client's guesses delay another client by one comparison at a time. A password that was right a moment
+// ago needs no comparison. It is safe for concurrent use.
 type hasher struct {
 	queue   *fairqueue.Queue[netip.Addr]
 	recent  recent                            // passwords that were right
@@ -53,9 +53,9 @@ type attempt struct {
 	client   netip.Addr // a client.Key
 }
 
-// compare reports whether the password is the one that was hashed. It returns errBusy if the slot does not become free in
-// time, or if too many guesses wait for it. When it has the slot, it calls wait. If that returns more than 0, the client is
-// locked out for that time: compare returns the time and does not compare.
+// compare reports whether the password is the one that was hashed. It returns errBusy if the slot does not become free
+// in time, or if too many guesses wait for it. When it has the slot, it calls wait. If that returns more than 0, the
+// client is locked out for that time: compare returns the time and does not compare.
 func (h *hasher) compare(a attempt, now func() time.Time, wait func() time.Duration) (right bool, locked time.Duration, err error) {
 	if !h.acquire(a.client) {
 		return false, 0, errBusy
@@ -75,8 +75,8 @@ func (h *hasher) compare(a attempt, now func() time.Time, wait func() time.Durat
 	if err == nil {
 		h.recent.add(a, now())
 	}
-	// Keep the slot for a while, unless the machine has enough processors for one of them to be busy all the time. The present
-	// caller does not wait for that.
+	// Keep the slot for a while, unless the machine has enough processors for one of them to be busy all the time. The
+	// present caller does not wait for that.
 	if rest := took * time.Duration(hashShare-runtime.GOMAXPROCS(0)) / time.Duration(runtime.GOMAXPROCS(0)); rest > 0 {
 		time.AfterFunc(rest, h.queue.Release)
 	} else {
@@ -92,8 +92,9 @@ func (h *hasher) acquire(client netip.Addr) bool {
 	return h.queue.Acquire(ctx, client)
 }
 
-// least estimates the processor time of a comparison: the shortest time that a comparison of the same cost has taken so far.
-// On a busy machine the present one may have waited for a processor most of the time. The caller must have the slot.
+// least estimates the processor time of a comparison: the shortest time that a comparison of the same cost has taken so
+// far. On a busy machine the present one may have waited for a processor most of the time. The caller must have the
+// slot.
 func (h *hasher) least(hash string, took time.Duration) time.Duration {
 	cost, err := bcrypt.Cost([]byte(hash))
 	if err != nil {
@@ -113,8 +114,8 @@ const (
 )
 
 // recent remembers right passwords of links. It stores no password, but a MAC of the password, the link and the link's
-// present hash, under a random key of this process. After a change of the password the hash differs, so the old entry is not
-// found.
+// present hash, under a random key of this process. After a change of the password the hash differs, so the old entry
+// is not found.
 type recent struct {
 	key  [32]byte
 	mu   sync.Mutex

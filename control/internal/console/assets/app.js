@@ -39,8 +39,9 @@ const app = document.getElementById('app');
 let user = null;
 let leave = new AbortController(); // aborts the requests of the current screen
 
-// The API accepts changes only from pages at its own address. If this page was opened at another address of the same machine
-// (localhost instead of 127.0.0.1), it redirects there. Otherwise it shows the right address, which may not be reachable from here.
+// The API accepts changes only from pages at its own address. If this page was opened at another address of the same
+// machine (localhost instead of 127.0.0.1), it redirects there. Otherwise it shows the right address, which may not be
+// reachable from here.
 const home = new URL(document.querySelector('meta[name=address]').content);
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const moved = location.origin !== home.origin;

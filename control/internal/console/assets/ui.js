@@ -23,8 +23,8 @@ export function complain(err) {
   notify(summary(err, err.fields ?? []) + (err.requestId ? ` (request ${err.requestId})` : ''), 'bad');
 }
 
-// attempt disables the control while f runs, and shows errors. If f redraws the screen, the control at the same position gets
-// the focus.
+// attempt disables the control while f runs, and shows errors. If f redraws the screen, the control at the same
+// position gets the focus.
 export async function attempt(control, f) {
   const controls = () => [...document.querySelectorAll('main :is(a, button, input, select)')];
   const place = controls().indexOf(control);
@@ -39,8 +39,8 @@ export async function attempt(control, f) {
   }
 }
 
-// turns helps to ignore outdated responses. Call the returned function before each request: it returns a function that reports
-// whether this request is still the latest.
+// turns helps to ignore outdated responses. Call the returned function before each request: it returns a function that
+// reports whether this request is still the latest.
 export function turns() {
   let last = 0;
   return () => {

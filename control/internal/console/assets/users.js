@@ -64,8 +64,8 @@ export async function users({ user, signal }) {
     }));
     return control;
   }
-  // Users who have lost their phone and recovery codes ask an administrator to turn the second factor off. Only the user can turn
-  // it on.
+  // Users who have lost their phone and recovery codes ask an administrator to turn the second factor off. Only the
+  // user can turn it on.
   function second(u, own) {
     if (!u.twoFactorEnabled || own) return u.twoFactorEnabled ? 'on' : 'off';
     return ['on ', h('button', { type: 'button', class: 'as-link', 'aria-label': `Turn off the second factor of ${u.email}`, onclick: () => confirm('Turn off the second factor?', `${u.email} can then sign in with the password alone.`, 'Turn off', async () => {

@@ -1,10 +1,10 @@
 // Package accounts holds the use cases of users: sign-in and sign-out, profile, password, second factor, and the
 // administration of users.
 //
-// Lockout slows down guessing across all replicas. Responses do not reveal whether an email exists. A second factor's code
-// works once. Changes that end sessions do so in the same transaction. Resetting a password also deletes the user's API
-// keys; changing it does so on request. Package keys manages API keys otherwise, and package sso starts its sessions with
-// package auth.
+// Lockout slows down guessing across all replicas. Responses do not reveal whether an email exists. A second factor's
+// code works once. Changes that end sessions do so in the same transaction. Resetting a password also deletes the
+// user's API keys; changing it does so on request. Package keys manages API keys otherwise, and package sso starts its
+// sessions with package auth.
 package accounts
 
 import (
@@ -31,7 +31,8 @@ const (
 
 // Config of the use cases.
 type Config struct {
-	// EncryptionKeys encrypt the secrets of second factors: the first encrypts, all decrypt. At least seal.MinKey bytes each.
+	// EncryptionKeys encrypt the secrets of second factors: the first encrypts, all decrypt. At least seal.MinKey bytes
+	// each.
 	EncryptionKeys [][]byte
 	// Issuer is the name shown in authenticator apps; "" means "Shortline".
 	Issuer string
@@ -66,7 +67,8 @@ func New(cfg Config, st *store.Store, a *auth.Authenticator, passwords *auth.Pas
 	return &Service{cfg, st, a, passwords, auth.NewLockout(st, cfg.Now), box}, nil
 }
 
-// change locks a user, calls f to change it, and stores it with an audit entry, in one transaction. f may add to the entry.
+// change locks a user, calls f to change it, and stores it with an audit entry, in one transaction. f may add to the
+// entry.
 func (s *Service) change(ctx context.Context, p auth.Principal, id string, f func(tx *store.Tx, u *store.User, e *audit.Entry) error) (store.User, error) {
 	return s.changeAfter(ctx, p, id, func(*store.Tx) error { return nil }, f)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// open makes the use cases on a store, with encryption keys of one repeated letter each.
+// open returns the use cases on a store. Each encryption key is one repeated letter.
 func open(t *testing.T, st *store.Store, keys string) *accounts.Service {
 	t.Helper()
 	passwords, err := auth.NewPasswords(bcrypt.MinCost)

@@ -9,8 +9,9 @@ import (
 	"sync"
 )
 
-// commonText has those of the 10,000 most common passwords that have the minimum length, one per line, in lower case. The
-// source is the frequency list of zxcvbn 4.5.0 (MIT, see commonpasswords.LICENSE), which ranks passwords of public leaks.
+// commonText has those of the 10,000 most common passwords that have the minimum length, one per line, in lower case.
+// The source is the frequency list of zxcvbn 4.5.0 (MIT, see commonpasswords.LICENSE), which ranks passwords of public
+// leaks.
 //
 //go:embed commonpasswords.txt.gz
 var commonText []byte

@@ -51,7 +51,8 @@ func (s *Service) Login(ctx context.Context, in Credentials) (out SignedIn, err 
 		}
 	}
 	key := auth.LockoutKey("login", store.EmailKey(in.Email), auth.ClientOf(audit.OriginOf(ctx).IP))
-	// Use one turn for everything: concurrent attempts must not all pass the lockout check before the first one is counted.
+	// Use one turn for everything: concurrent attempts must not all pass the lockout check before the first one is
+	// counted.
 	err = s.passwords.Turn(ctx, func() error {
 		dirty, err := s.lockout.Check(ctx, key)
 		if err != nil {
@@ -144,8 +145,8 @@ func (s *Service) failed(ctx context.Context, key, userID, email string) error {
 	return errSignIn
 }
 
-// bucketOf distributes failures over a few buckets by email. It does not depend on whether the user exists: counting is faster
-// than logging, so the response time would reveal it.
+// bucketOf distributes failures over a few buckets by email. It does not depend on whether the user exists: counting is
+// faster than logging, so the response time would reveal it.
 func bucketOf(email string) string {
 	h := fnv.New32a()
 	h.Write([]byte(store.EmailKey(email)))

@@ -32,8 +32,8 @@ func (s *Service) rename(ctx context.Context, p auth.Principal, id, name string)
 	})
 }
 
-// ChangePassword changes the caller's own password and ends the caller's other sessions. On request, it deletes the caller's
-// API keys.
+// ChangePassword changes the caller's own password and ends the caller's other sessions. On request, it deletes the
+// caller's API keys.
 func (s *Service) ChangePassword(ctx context.Context, p auth.Principal, current, password string, revokeKeys bool) error {
 	var v problem.Fields
 	if current == "" {

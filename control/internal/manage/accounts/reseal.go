@@ -8,8 +8,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Reseal encrypts the secrets of second factors that use an older encryption key with the present one, and returns their
-// number. Users can sign in at the same time.
+// Reseal encrypts the secrets of second factors that use an older encryption key with the present one, and returns
+// their number. Users can sign in at the same time.
 func (s *Service) Reseal(ctx context.Context) (n int, err error) {
 	ids, err := s.store.UsersWithTOTP(ctx)
 	if err != nil {

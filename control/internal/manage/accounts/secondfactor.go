@@ -14,13 +14,13 @@ import (
 
 var errCode = errors.New("the code is not right")
 
-// codeLockout returns the lockout key of a user's wrong codes. It is the same for all clients, because only a caller with the
-// user's password or session can try a code.
+// codeLockout returns the lockout key of a user's wrong codes. It is the same for all clients, because only a caller
+// with the user's password or session can try a code.
 func codeLockout(userID string) string { return auth.LockoutKey("code", userID) }
 
-// signInCode checks a code after the right password. The caller has locked the user's row, so concurrent attempts at all
-// replicas are counted one after the other. A wrong code is counted and logged in this transaction, which must commit;
-// therefore it sets wrong and does not return an error.
+// signInCode checks a code after the right password. The caller has locked the user's row, so concurrent attempts at
+// all replicas are counted one after the other. A wrong code is counted and logged in this transaction, which must
+// commit; therefore it sets wrong and does not return an error.
 func (s *Service) signInCode(ctx context.Context, tx *store.Tx, u store.User, code string) (how string, wrong bool, err error) {
 	key := codeLockout(u.ID)
 	dirty, err := s.lockout.CheckTx(ctx, tx, key)
@@ -41,8 +41,8 @@ func (s *Service) signInCode(ctx context.Context, tx *store.Tx, u store.User, co
 	return how, false, err
 }
 
-// logWrongCode logs that a caller knows the user's password but not the second factor. The entry contains the lockout, if this
-// attempt causes one: the user should change the password.
+// logWrongCode logs that a caller knows the user's password but not the second factor. The entry contains the lockout,
+// if this attempt causes one: the user should change the password.
 func (s *Service) logWrongCode(ctx context.Context, tx *store.Tx, u store.User, lock time.Duration) error {
 	e := audit.Entry{
 		Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: map[string]any{"success": false, "email": u.Email, "reason": "second factor"},
@@ -54,7 +54,8 @@ func (s *Service) logWrongCode(ctx context.Context, tx *store.Tx, u store.User, 
 	return audit.Append(ctx, tx, e)
 }
 
-// useCode consumes a time-based code or a recovery code of a locked user. The error is errCode if the code is wrong or used.
+// useCode consumes a time-based code or a recovery code of a locked user. The error is errCode if the code is wrong or
+// used.
 func (s *Service) useCode(ctx context.Context, tx *store.Tx, u store.User, code string) (how string, err error) {
 	if u.TOTPSecret == nil {
 		return "", errors.New("BUG: a second factor is on without a secret")
@@ -91,8 +92,8 @@ type TOTPSetup struct {
 // justSignedIn is how long after a sign-in the setup of a second factor needs no password.
 const justSignedIn = 10 * time.Minute
 
-// SetUpTOTP generates a secret for the caller's second factor. The second factor is off until EnableTOTP. It requires the
-// current password or a recent sign-in, because otherwise the thief of a session could lock the owner out.
+// SetUpTOTP generates a secret for the caller's second factor. The second factor is off until EnableTOTP. It requires
+// the current password or a recent sign-in, because otherwise the thief of a session could lock the owner out.
 func (s *Service) SetUpTOTP(ctx context.Context, p auth.Principal, password string) (out TOTPSetup, err error) {
 	if password != "" {
 		err = s.confirm(ctx, p, password, "password")
@@ -118,8 +119,8 @@ func (s *Service) SetUpTOTP(ctx context.Context, p auth.Principal, password stri
 
 func place(userID string) string { return "users|totp_secret|" + userID }
 
-// EnableTOTP turns the caller's second factor on if the code is right, and returns the recovery codes, which cannot be read
-// again.
+// EnableTOTP turns the caller's second factor on if the code is right, and returns the recovery codes, which cannot be
+// read again.
 func (s *Service) EnableTOTP(ctx context.Context, p auth.Principal, code string) (recovery []string, err error) {
 	err = s.withCode(ctx, p, func() error {
 		_, err := s.change(ctx, p, p.UserID, func(tx *store.Tx, u *store.User, e *audit.Entry) error {

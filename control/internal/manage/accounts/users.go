@@ -146,8 +146,8 @@ func otherAdmin(ctx context.Context, tx *store.Tx, id string) error {
 	return nil
 }
 
-// ResetPassword sets another user's password, ends the user's sessions and deletes the user's API keys. Administrators use it
-// for a compromised account.
+// ResetPassword sets another user's password, ends the user's sessions and deletes the user's API keys. Administrators
+// use it for a compromised account.
 func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, password string) error {
 	if err := adminOnly(p); err != nil {
 		return err
@@ -221,8 +221,8 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 	})
 }
 
-// EnsureAdmin creates the first administrator if there are no users. For password "", it generates and returns one, which
-// cannot be read again.
+// EnsureAdmin creates the first administrator if there are no users. For password "", it generates and returns one,
+// which cannot be read again.
 func (s *Service) EnsureAdmin(ctx context.Context, email, password string) (generated string, err error) {
 	some, err := s.store.AnyUser(ctx)
 	if err != nil || some {

@@ -4,8 +4,8 @@
 // picture converts images, package object stores them, and package links assigns them to links. Images are public to
 // everybody who knows the key, which contains the link's id.
 //
-// A replaced image is removed at once. Images of deleted links, and those removed from a link, stay until the next hourly
-// sweep by Run.
+// A replaced image is removed at once. Images of deleted links, and those removed from a link, stay until the next
+// hourly sweep by Run.
 package media
 
 import (
@@ -154,8 +154,8 @@ func (s *Service) remove(ctx context.Context, key string) {
 
 var keys = regexp.MustCompile(`^og-images/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/[0-9]{1,20}\.(webp|gif)$`)
 
-// Open opens an image, without access control. key must be URL-decoded; a key that Upload cannot have made is NotFound. The
-// caller closes the reader. size is in bytes.
+// Open opens an image, without access control. key must be URL-decoded; a key that Upload cannot have made is NotFound.
+// The caller closes the reader. size is in bytes.
 func (s *Service) Open(ctx context.Context, key string) (r io.ReadCloser, size int64, err error) {
 	if !keys.MatchString(key) {
 		return nil, 0, problem.Missing("Image")

@@ -156,8 +156,8 @@ func (d *directory) fetch(ctx context.Context, address, bearer string, into any)
 	return nil
 }
 
-// kept is a document that is fetched at its first use, and again after its lifetime. One caller fetches it while the others
-// wait. After a failure, no caller tries again for a while, and the previous document stays valid for a day.
+// kept is a document that is fetched at its first use, and again after its lifetime. One caller fetches it while the
+// others wait. After a failure, no caller tries again for a while, and the previous document stays valid for a day.
 type kept[T any] struct {
 	turn     chan struct{} // capacity 1; a lock for the fields below
 	value    T

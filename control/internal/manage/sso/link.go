@@ -14,9 +14,9 @@ import (
 // linkPlace is the place, in terms of package seal, of a pending link.
 const linkPlace = "link"
 
-// Link is a pending link of an account at a provider to a privileged user: an administrator, or a user with a second factor.
-// An email in a provider's token is not enough to open such an account. The user confirms the link by signing in with
-// password and code in the same browser.
+// Link is a pending link of an account at a provider to a privileged user: an administrator, or a user with a second
+// factor. An email in a provider's token is not enough to open such an account. The user confirms the link by signing
+// in with password and code in the same browser.
 type Link struct {
 	UserID string
 	s      *Service

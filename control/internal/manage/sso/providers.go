@@ -32,8 +32,8 @@ var (
 	scopeForm  = regexp.MustCompile(`^[!#-\[\]-~]+$`) // RFC 6749, section 3.3
 )
 
-// Input is the input of Create and Update. For a nil field, a new provider gets the default and an existing one keeps its
-// value. An empty Scopes means the default.
+// Input is the input of Create and Update. For a nil field, a new provider gets the default and an existing one keeps
+// its value. An empty Scopes means the default.
 type Input struct {
 	Name, Slug, DiscoveryURL, ClientID, ClientSecret, Scopes *string
 	Active                                                   *bool

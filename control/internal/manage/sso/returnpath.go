@@ -9,12 +9,12 @@ import (
 
 const maxReturn = 2048 // bytes, escaped
 
-// ReturnPath validates an untrusted return address after a sign-in: a path on our own origin, with query and fragment, that
-// all browsers parse alike. "" is "/".
+// ReturnPath validates an untrusted return address after a sign-in: a path on our own origin, with query and fragment,
+// that all browsers parse alike. "" is "/".
 //
-// Browsers drop tabs and newlines in an address and read a backslash as a slash, so "/\t/evil.example" leads to another site.
-// Other paths become dangerous after one more decoding, or after dot segments are removed. ReturnPath refuses all of
-// these instead of repairing them.
+// Browsers drop tabs and newlines in an address and read a backslash as a slash, so "/\t/evil.example" leads to another
+// site. Other paths become dangerous after one more decoding, or after dot segments are removed. ReturnPath refuses all
+// of these instead of repairing them.
 func ReturnPath(raw string) (path string, ok bool) {
 	if raw == "" {
 		return "/", true

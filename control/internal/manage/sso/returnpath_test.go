@@ -30,7 +30,7 @@ func TestReturnPath(t *testing.T) {
 	}
 }
 
-// FuzzReturnPath reads what is let through as browsers do, and follows it once more after decoding.
+// FuzzReturnPath parses accepted paths like browsers, also after one more decoding.
 func FuzzReturnPath(f *testing.F) {
 	for _, seed := range []string{"/", "/a?b#c", "//e", `/\e`, "/\t/e", "/%09/e", "/%2f/e", "/.//e", "/%2e//e", "/a/..//e", "/é", "/a:b@c", "https://e", "/%5c", "/[::1]", "/;//e", "/?//e", "/%252f/e"} {
 		f.Add(seed)
@@ -57,7 +57,7 @@ func FuzzReturnPath(f *testing.F) {
 			t.Fatalf("%q: %v", path, err)
 		}
 		for _, text := range []string{path, decoded} {
-			// The URL Standard: tabs and newlines are dropped, blanks around it too, backslashes are slashes.
+			// URL Standard: tabs, newlines and surrounding blanks are dropped, and backslashes are slashes.
 			seen := strings.Trim(strings.NewReplacer("\t", "", "\n", "", "\r", "", `\`, "/").Replace(text), "\x00\x01\x02 \x1f")
 			if !strings.HasPrefix(seen, "/") || strings.HasPrefix(seen, "//") {
 				t.Fatalf("%q became %q, which a browser reads as %q", raw, path, seen)

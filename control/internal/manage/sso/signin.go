@@ -129,7 +129,8 @@ type SignedIn struct {
 	ReturnTo string
 }
 
-// Finish completes a sign-in and starts a session. Errors that the person may see are a *Failure, and are in the audit log.
+// Finish completes a sign-in and starts a session. Errors that the person may see are a *Failure, and are in the audit
+// log.
 func (s *Service) Finish(ctx context.Context, slug string, a Answer) (SignedIn, error) {
 	p, err := s.active(ctx, slug)
 	if err != nil {

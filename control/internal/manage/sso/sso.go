@@ -2,14 +2,15 @@
 // sign-in, and the links between accounts at providers and users.
 //
 // A session starts only after a response to a sign-in of the same browser within ten minutes (state and nonce in an
-// encrypted cookie, PKCE), with a fresh token that the provider signed for this client. On the first sign-in, the account
-// is linked to the user with the same email, if the provider has verified the email. A provider that is down, slow or
-// malicious affects only its own users: its documents are fetched at their first use, with a timeout of seconds, and
-// not again immediately after a failure. Requests go through package outbound, so a provider's URL cannot reach internal
-// addresses.
+// encrypted cookie, PKCE), with a fresh token that the provider signed for this client. On the first sign-in, the
+// account is linked to the user with the same email, if the provider has verified the email. A provider that is down,
+// slow or malicious affects only its own users: its documents are fetched at their first use, with a timeout of
+// seconds, and not again immediately after a failure. Requests go through package outbound, so a provider's URL cannot
+// reach internal addresses.
 //
-// A linked account replaces password and second factor. The first sign-in links it only if the email's domain is allowed for
-// the provider. Administrators and users with a second factor must confirm the link with password and code; see Link.
+// A linked account replaces password and second factor. The first sign-in links it only if the email's domain is
+// allowed for the provider. Administrators and users with a second factor must confirm the link with password and code;
+// see Link.
 //
 // This package does not sign users out at the provider, and does not end sessions when an account is closed there.
 package sso
@@ -51,7 +52,8 @@ type Config struct {
 	Now func() time.Time
 }
 
-// questions is the maximum number of requests to the provider during a sign-in: discovery document, keys, token and user info.
+// questions is the maximum number of requests to the provider during a sign-in: discovery document, keys, token and
+// user info.
 const questions = 4
 
 // Service implements the use cases. It is safe for concurrent use.

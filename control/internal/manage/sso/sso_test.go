@@ -60,7 +60,7 @@ func setUp(t *testing.T, s *sso.Service, discovery string) {
 	ok(t, err)
 }
 
-// signIn makes a whole trip.
+// signIn completes a sign-in.
 func signIn(ctx context.Context, s *sso.Service) error {
 	begun, err := s.Begin(ctx, "corp", "")
 	if err != nil {

@@ -29,7 +29,8 @@ type person struct {
 
 // known returns our client configuration at a provider.
 func (s *Service) known(p store.OIDCProvider, m metadata, secret string) *oauth2.Config {
-	// Choose the authentication method here: the library tries one after the other, and the first try consumes the code.
+	// Choose the authentication method here: the library tries one after the other, and the first try consumes the
+	// code.
 	style := oauth2.AuthStyleInHeader
 	if len(m.TokenAuth) > 0 && !slices.Contains(m.TokenAuth, "client_secret_basic") && slices.Contains(m.TokenAuth, "client_secret_post") {
 		style = oauth2.AuthStyleInParams
@@ -70,7 +71,8 @@ func (s *Service) redeem(ctx context.Context, p store.OIDCProvider, m metadata, 
 	if err := verified.Claims(&c); err != nil {
 		return who, failed(CodeInvalidToken, err)
 	}
-	// OpenID Connect Core, section 3.1.3.7, items 4 and 5: a token with several audiences must name us as authorized party.
+	// OpenID Connect Core, section 3.1.3.7, items 4 and 5: a token with several audiences must name us as authorized
+	// party.
 	if c.Party != "" && c.Party != p.ClientID || len(verified.Audience) > 1 && c.Party == "" {
 		return who, failed(CodeInvalidToken, errors.New("the token was issued to another client"))
 	}
@@ -110,8 +112,8 @@ type claims struct {
 	Name     string `json:"name"`
 }
 
-// exchangeFailure distinguishes a provider that rejected the code from one that was unavailable. It omits the response body,
-// which may repeat the request's secrets.
+// exchangeFailure distinguishes a provider that rejected the code from one that was unavailable. It omits the response
+// body, which may repeat the request's secrets.
 func exchangeFailure(err error) error {
 	var answered *oauth2.RetrieveError
 	switch {

@@ -15,7 +15,7 @@ func eachDialect(b *testing.B, f func(b *testing.B, w *world)) {
 	b.Run("postgres", func(b *testing.B) { f(b, newWorld(b, storetest.OpenPostgres(b), nil)) })
 }
 
-// What a change costs more because of webhooks, in a transaction that does nothing else.
+// Measures the cost of webhooks for a change, in an otherwise empty transaction.
 func BenchmarkEmit(b *testing.B) {
 	for _, hooks := range []int{0, 1} {
 		b.Run(fmt.Sprintf("hooks=%d", hooks), func(b *testing.B) {
@@ -31,7 +31,7 @@ func BenchmarkEmit(b *testing.B) {
 	}
 }
 
-// A thousand clicks at once, which nobody or one webhook wants to hear of.
+// Measures Note with a thousand clicks, and no or one subscribed webhook.
 func BenchmarkNote(b *testing.B) {
 	for _, hooks := range []int{0, 1} {
 		b.Run(fmt.Sprintf("hooks=%d", hooks), func(b *testing.B) {
@@ -54,7 +54,7 @@ func BenchmarkNote(b *testing.B) {
 	}
 }
 
-// Deliveries to receivers that answer at once.
+// Measures deliveries to receivers that respond immediately.
 func BenchmarkDeliver(b *testing.B) {
 	for _, hooks := range []int{1, 20} {
 		b.Run(fmt.Sprintf("hooks=%d", hooks), func(b *testing.B) {

@@ -31,9 +31,9 @@ func (c *clicks) forget() {
 	c.readAt = time.Time{}
 }
 
-// Note stores deliveries of url.clicked and routing.rule_matched for the subscribed webhooks. It is idempotent: after an
-// error, which may come after a part of the clicks, the caller passes all of them again. Events beyond a webhook's maximum
-// backlog are dropped and counted. Changes of a webhook on another replica take effect within a second.
+// Note stores deliveries of url.clicked and routing.rule_matched for the subscribed webhooks. It is idempotent: after
+// an error, which may come after a part of the clicks, the caller passes all of them again. Events beyond a webhook's
+// maximum backlog are dropped and counted. Changes of a webhook on another replica take effect within a second.
 func (s *Service) Note(ctx context.Context, rows []analytics.Row) error {
 	ctx, cancel := context.WithTimeout(ctx, noteTime)
 	defer cancel()

@@ -25,7 +25,7 @@ import (
 
 var _ ingest.Observer = (*webhooks.Service)(nil)
 
-// clickable makes a link of ann's with a rule.
+// clickable creates a link of ann with a rule.
 func (w *world) clickable(slug string) (store.Link, store.Rule) {
 	w.t.Helper()
 	u := store.Link{ID: store.NewID(), UserID: w.ann.UserID, Slug: slug, OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}
@@ -84,7 +84,7 @@ func TestClicks(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		// Told again, they are not sent again.
+		// Repeated clicks are not sent again.
 		must(t, w.service.Note(t.Context(), rows))
 		must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, 4)}))
 		testkit.Eventually(t, "the next click", func() bool { return len(w.log(clicks.ID)) == 3 })
@@ -99,7 +99,7 @@ func TestClicks_concern_the_owner_and_those_who_see_all(t *testing.T) {
 	u, _ := w.clickable("slug")
 	bob := w.user("bob@example.com", "USER")
 	click := func(seq uint64) { must(t, w.service.Note(t.Context(), []analytics.Row{w.row(u, seq)})) }
-	click(1) // nobody wants it
+	click(1) // no webhook subscribes to it
 	add := func(owner auth.Principal, scope string) webhooks.Webhook {
 		hook, _, err := w.service.Create(t.Context(), owner, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL), Events: &[]string{webhooks.URLClicked}, Scope: &scope})
 		must(t, err)
@@ -153,8 +153,8 @@ func TestClicks_that_cannot_be_written_down_are_an_error(t *testing.T) {
 	}
 }
 
-// A click's targetUrl is where its decision leads by the link as it is: its rule, else its variant, else the default of
-// smart routing, else the destination. What is gone is not known.
+// A click's targetUrl comes from the present link: its rule, else its variant, else the default of smart routing, else
+// the destination. It is null for a deleted rule or variant.
 func TestAPI6_ClickTellsWhereItLed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		u, r := w.clickable("slug")

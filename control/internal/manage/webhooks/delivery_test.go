@@ -119,7 +119,8 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 				t.Errorf("%d deliveries to %s, want %d", n, path, want)
 			}
 		}
-		// Changes of two owners' links in one transaction go apart, and who is no ADMIN any more sees all no longer.
+		// Changes of two owners' links in one transaction are separate, and a former ADMIN no longer gets events of all
+		// links.
 		must(t, w.store.Tx(ctx, func(tx *store.Tx) error {
 			root, err := tx.UserByID(ctx, w.root.UserID)
 			must(t, err)
@@ -277,7 +278,7 @@ func TestDelivery_survives_a_process_that_dies_in_the_middle(t *testing.T) {
 			}
 			stop := w.run()
 			testkit.Eventually(t, "attempts under way", func() bool { return len(w.at("/hook")) == 4 })
-			must(t, first.Close()) // it can't write down anything any more, as if it were dead
+			must(t, first.Close()) // it can no longer record anything, as if it had crashed
 			close(release)
 			stop()
 			w.answers(nil)
@@ -285,7 +286,7 @@ func TestDelivery_survives_a_process_that_dies_in_the_middle(t *testing.T) {
 			w.store = open()
 			defer w.store.Close()
 			w.cfg.Registry = nil
-			w.advance(40 * time.Second) // leases end
+			w.advance(40 * time.Second) // leases expire
 			again, err := webhooks.New(w.cfg, w.store)
 			must(t, err)
 			w.service = again
@@ -352,7 +353,7 @@ func TestHanging_receiver_slows_only_itself(t *testing.T) {
 		if w.backlog(hanging.ID) != 40 {
 			t.Fatal("the hanging receiver lost deliveries")
 		}
-		// Each attempt ends at the timeout and is a failed one.
+		// Each attempt fails with the timeout.
 		testkit.Eventually(t, "a timeout", func() bool { return len(w.log(hanging.ID)) > 0 })
 		if log := w.log(hanging.ID)[0]; log.Error != "The receiver did not answer within 5s." || log.Success || log.StatusCode != 0 {
 			t.Fatalf("%+v", log)
@@ -407,7 +408,7 @@ func TestAnswers_are_kept_in_part(t *testing.T) {
 			fmt.Fprint(w, "partial")
 			w.(http.Flusher).Flush()
 			<-q.Context().Done()
-			// Over TLS the end of an answer could still arrive between the caller's goodbye and its hanging up.
+			// With TLS, the end of a response could still arrive between close_notify and the end of the connection.
 			panic(http.ErrAbortHandler)
 		}, func(l store.WebhookLog) bool {
 			return !l.Success && l.StatusCode == 200 && strings.HasPrefix(l.Error, "The receiver did not answer within")

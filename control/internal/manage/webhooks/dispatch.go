@@ -31,8 +31,8 @@ type outcome struct {
 	result
 }
 
-// dispatch is the state of one Run. Its single goroutine is the only one that accesses the store. It records results and
-// claims due deliveries in one transaction, so many deliveries to a busy receiver need one commit.
+// dispatch is the state of one Run. Its single goroutine is the only one that accesses the store. It records results
+// and claims due deliveries in one transaction, so many deliveries to a busy receiver need one commit.
 type dispatch struct {
 	*Service
 	ctx     context.Context // for attempts
@@ -42,8 +42,8 @@ type dispatch struct {
 	failing bool            // the last turn failed
 }
 
-// Run sends due deliveries until ctx ends, and then waits up to grace for attempts in flight. Several processes may run on
-// the same database.
+// Run sends due deliveries until ctx ends, and then waits up to grace for attempts in flight. Several processes may run
+// on the same database.
 func (s *Service) Run(ctx context.Context) error {
 	attempts, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -101,7 +101,8 @@ func (d *dispatch) collect() {
 	}
 }
 
-// ended frees the slot of an attempt. The slot is used again only after the result is recorded, in the same transaction.
+// ended frees the slot of an attempt. The slot is used again only after the result is recorded, in the same
+// transaction.
 func (d *dispatch) ended(o outcome) {
 	d.pending = append(d.pending, o)
 	d.busy.leave(o.target, 1)
@@ -153,8 +154,8 @@ func (d *dispatch) turn(ctx context.Context) error {
 	return nil
 }
 
-// claim claims deliveries of the webhooks while there are slots. It returns all deliveries counted in busy, also with an
-// error.
+// claim claims deliveries of the webhooks while there are slots. It returns all deliveries counted in busy, also with
+// an error.
 func (d *dispatch) claim(ctx context.Context, tx *store.Tx, due []store.DueWebhook, now int64) (claims []claim, err error) {
 	lease, until := store.NewID(), now+(d.cfg.Timeout+leaseMargin).Milliseconds()
 	for _, one := range due {
@@ -185,8 +186,8 @@ func (d *dispatch) claim(ctx context.Context, tx *store.Tx, due []store.DueWebho
 	return claims, nil
 }
 
-// record stores the results of attempts: log, figures and the state of the delivery. It locks webhooks first and in order, as
-// their deletion does, to prevent deadlocks.
+// record stores the results of attempts: log, figures and the state of the delivery. It locks webhooks first and in
+// order, as their deletion does, to prevent deadlocks.
 func (s *Service) record(ctx context.Context, tx *store.Tx, list []outcome) error {
 	sums := map[string]store.Attempts{}
 	for _, o := range list {
@@ -246,8 +247,8 @@ func jitter(d time.Duration) time.Duration {
 	return d + time.Duration((rand.Float64()*0.4-0.2)*float64(d))
 }
 
-// stop waits for attempts in flight, cancels those that take too long, and records the results. Canceled deliveries are due
-// again immediately.
+// stop waits for attempts in flight, cancels those that take too long, and records the results. Canceled deliveries are
+// due again immediately.
 func (d *dispatch) stop(ctx context.Context, cancel context.CancelFunc) {
 	cut := time.AfterFunc(grace, cancel)
 	defer cut.Stop()

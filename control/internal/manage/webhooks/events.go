@@ -36,13 +36,13 @@ type Event struct {
 	Name    string // one of Names
 	OwnerID string // the link's owner
 	Data    any    // payload, encoded as JSON
-	// Otherwise is another event for the same action. Webhooks that subscribe to it, but not to Name, get it. A webhook that
-	// subscribes to both gets one delivery.
+	// Otherwise is another event for the same action. Webhooks that subscribe to it, but not to Name, get it. A webhook
+	// that subscribes to both gets one delivery.
 	Otherwise *Event
 }
 
-// Emit stores deliveries of events to the subscribed webhooks: active webhooks of the link's owner, and webhooks of ADMINs with
-// the scope "all". Call it in the transaction of the change, before its audit entry.
+// Emit stores deliveries of events to the subscribed webhooks: active webhooks of the link's owner, and webhooks of
+// ADMINs with the scope "all". Call it in the transaction of the change, before its audit entry.
 func Emit(ctx context.Context, tx *store.Tx, events ...Event) error {
 	var owners []string
 	for _, e := range events {
@@ -85,8 +85,8 @@ func Emit(ctx context.Context, tx *store.Tx, events ...Event) error {
 	return nil
 }
 
-// delivery returns a delivery that is due immediately. Its id is derived from webhook and event, so storing an event twice,
-// after an unknown outcome, has no effect.
+// delivery returns a delivery that is due immediately. Its id is derived from webhook and event, so storing an event
+// twice, after an unknown outcome, has no effect.
 func delivery(webhookID, eventID, event, body string, now int64) store.Delivery {
 	space, err := uuid.Parse(webhookID)
 	if err != nil {
@@ -97,8 +97,8 @@ func delivery(webhookID, eventID, event, body string, now int64) store.Delivery 
 	}
 }
 
-// envelope returns the body of a delivery. It is compact and does not escape <, > and &, so receivers that encode the JSON
-// again probably get the same bytes.
+// envelope returns the body of a delivery. It is compact and does not escape <, > and &, so receivers that encode the
+// JSON again probably get the same bytes.
 func envelope(event string, at int64, data any) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

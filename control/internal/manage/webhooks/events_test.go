@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// What links and routing tell, in the order in which it happened.
+// The events of links and routing, in order.
 func TestEvents_of_links_and_rules(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -23,7 +23,7 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 		w.add("/hook", webhooks.Names...)
 		to := "https://example.com/"
 		var seen int
-		// told is the data of the events since the last call, by name; ids and times are checked apart.
+		// told returns the data of the events since the last call, by name. It checks ids and times separately.
 		told := func() (out []string) {
 			t.Helper()
 			rows, err := w.store.Query(ctx, `SELECT event, payload FROM webhook_deliveries ORDER BY event_id`)
@@ -122,8 +122,8 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 	})
 }
 
-// Each webhook hears of an action once: also where the action flips a switch of the link by itself, and whichever of the
-// events it wants.
+// Each webhook gets one event per action, also if the action changes a setting of the link implicitly, for all
+// combinations of subscriptions.
 func TestAPI6_OneEventPerAction(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -136,7 +136,7 @@ func TestAPI6_OneEventPerAction(t *testing.T) {
 		must(t, err)
 		all, changes, created := w.add("/all", webhooks.Names...), w.add("/changes", webhooks.URLUpdated), w.add("/created", webhooks.RuleCreated)
 		seen := map[string]int{}
-		// told is the event that each webhook was told of since the last call, with the changes that it named.
+		// told returns the event of each webhook since the last call, with its changes.
 		told := func(id string) string {
 			t.Helper()
 			rows, err := w.store.Query(ctx, `SELECT event, payload FROM webhook_deliveries WHERE webhook_id = ? ORDER BY event_id`, id)

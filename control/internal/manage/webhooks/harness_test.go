@@ -32,7 +32,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// request is one delivery as a receiver sees it.
+// request is one delivery, as received.
 type request struct {
 	path, body string
 	header     http.Header
@@ -84,7 +84,7 @@ func (r *receiver) status(n int) {
 	r.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(n) })
 }
 
-// at lists what came to a path; "" means to any.
+// at returns the requests to a path; "" means all paths.
 func (r *receiver) at(path string) (out []request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,7 +103,7 @@ type world struct {
 	store   *store.Store
 	service *webhooks.Service
 	cfg     webhooks.Config
-	offset  atomic.Int64 // of the service's clock
+	offset  atomic.Int64 // of the service's clock from the system's
 	logs    *safeBuffer
 	metrics *prometheus.Registry
 
@@ -153,7 +153,7 @@ func small(t *testing.T) *world {
 	return newWorld(t, storetest.Open(t), nil)
 }
 
-// each runs f in a world of each dialect.
+// each runs f with a world of each SQL dialect.
 func each(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, nil)) })
@@ -193,7 +193,7 @@ func (w *world) advance(d time.Duration) { w.offset.Add(int64(d)) }
 
 func ptr[T any](v T) *T { return &v }
 
-// add makes ann's webhook for a path of the receiver.
+// add creates a webhook of ann for a path of the receiver.
 func (w *world) add(path string, events ...string) webhooks.Webhook {
 	w.t.Helper()
 	hook, _, err := w.service.Create(w.t.Context(), w.ann, webhooks.Input{Name: ptr("hook"), URL: ptr(w.URL + path), Events: &events, Secret: ptr("secret")})
@@ -201,7 +201,7 @@ func (w *world) add(path string, events ...string) webhooks.Webhook {
 	return hook
 }
 
-// emit tells of changes of links of ann's, in one transaction.
+// emit emits events of ann's links, in one transaction.
 func (w *world) emit(name string, data ...any) {
 	w.t.Helper()
 	must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
@@ -213,7 +213,7 @@ func (w *world) emit(name string, data ...any) {
 	}))
 }
 
-// log is a webhook's attempts, oldest first.
+// log returns a webhook's attempts, oldest first.
 func (w *world) log(id string) []store.WebhookLog {
 	w.t.Helper()
 	list, _, err := w.service.Logs(w.t.Context(), w.root, id, 1000, 0)
@@ -236,7 +236,7 @@ func (w *world) figures(id string) string {
 	return fmt.Sprintf("%d sent, %d succeeded, %d failed, %q", hook.Sent, hook.Succeeded, hook.Failed, hook.LastError)
 }
 
-// counterOf reads a counter or a gauge without labels.
+// counterOf returns the value of a counter or gauge without labels.
 func (w *world) counterOf(name string) float64 {
 	w.t.Helper()
 	families, err := w.metrics.Gather()

@@ -170,8 +170,8 @@ func checkHeaders(h map[string]string, v *problem.Fields) {
 	}
 }
 
-// HeaderMask replaces the values of custom headers in responses. In a change, a header with this value keeps its present
-// value, so a client can send back what it has read.
+// HeaderMask replaces the values of custom headers in responses. In a change, a header with this value keeps its
+// present value, so a client can send back what it has read.
 const HeaderMask = "***"
 
 // Masked returns the custom headers with HeaderMask as values, which may be credentials.

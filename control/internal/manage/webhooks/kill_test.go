@@ -21,7 +21,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// TestMain is a process that delivers, and nothing else, when it is told so by its environment.
+// TestMain runs a process that only delivers, if an environment variable is set.
 func TestMain(m *testing.M) {
 	if url := os.Getenv("WEBHOOKS_TEST_STORE"); url != "" {
 		fmt.Fprintln(os.Stderr, deliverForever(url, os.Getenv("WEBHOOKS_TEST_ROOT")))
@@ -47,7 +47,7 @@ func deliverForever(url, root string) error {
 	return s.Run(ctx)
 }
 
-// Processes that deliver are killed again and again: everything arrives, each with one id, correctly signed.
+// Delivering processes are killed repeatedly. All deliveries arrive, each with one id and correctly signed.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	const events, kills = 400, 8

@@ -24,8 +24,8 @@ func (s *Service) Logs(ctx context.Context, p auth.Principal, id string, limit, 
 	return list, total, nil
 }
 
-// Test sends webhook.test immediately, also to an inactive webhook, logs the attempt and returns it. A failure of the receiver
-// is not an error. It takes up to Timeout.
+// Test sends webhook.test immediately, also to an inactive webhook, logs the attempt and returns it. A failure of the
+// receiver is not an error. It takes up to Timeout.
 func (s *Service) Test(ctx context.Context, p auth.Principal, id string) (store.WebhookLog, error) {
 	w, err := s.Get(ctx, p, id)
 	if err != nil {
@@ -38,9 +38,9 @@ func (s *Service) Test(ctx context.Context, p auth.Principal, id string) (store.
 	return s.sendNow(ctx, &w.Webhook, message{uuid.NewString(), tested, body, 1})
 }
 
-// Retry sends the payload of a failed attempt again immediately, with the same delivery id, to the webhook's present address.
-// It returns the new attempt, which may fail too. For a successful attempt the error is Invalid, and for a webhook whose
-// owner is deactivated it is Conflict. It takes up to Timeout.
+// Retry sends the payload of a failed attempt again immediately, with the same delivery id, to the webhook's present
+// address. It returns the new attempt, which may fail too. For a successful attempt the error is Invalid, and for a
+// webhook whose owner is deactivated it is Conflict. It takes up to Timeout.
 func (s *Service) Retry(ctx context.Context, p auth.Principal, id, logID string) (store.WebhookLog, error) {
 	w, err := s.Get(ctx, p, id)
 	if err != nil {

@@ -2,8 +2,8 @@ package webhooks
 
 import "github.com/shortline/shortline/control/internal/clicks/analytics"
 
-// These are the payloads of events: the field data in the body of a delivery. The OpenAPI document is generated from them.
-// Some values have two names, for receivers that were written for other services.
+// These are the payloads of events: the field data in the body of a delivery. The OpenAPI document is generated from
+// them. Some values have two names, for receivers that were written for other services.
 
 // Change is a field before and after an action.
 type Change struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// Reseal encrypts the secrets and headers that use an older encryption key with the present one, and returns the number of
-// changed webhooks. Deliveries may run at the same time.
+// Reseal encrypts the secrets and headers that use an older encryption key with the present one, and returns the number
+// of changed webhooks. Deliveries may run at the same time.
 func (s *Service) Reseal(ctx context.Context) (n int, err error) {
 	ids, err := s.store.WebhookIDs(ctx)
 	if err != nil {

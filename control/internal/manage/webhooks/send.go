@@ -104,8 +104,8 @@ func (s *Service) request(ctx context.Context, w *store.Webhook, m message, at i
 	for name, value := range headers(secret, m, at/1000) {
 		req.Header.Set(name, value)
 	}
-	// An idempotency key without values allows the transport to repeat the request on a new connection if the present one was
-	// just closed. The header itself is not sent. Receivers detect duplicates by the delivery id.
+	// An idempotency key without values allows the transport to repeat the request on a new connection if the present
+	// one was just closed. The header itself is not sent. Receivers detect duplicates by the delivery id.
 	if req.Header.Get("Idempotency-Key") == "" {
 		req.Header["Idempotency-Key"] = []string{}
 	}

@@ -24,10 +24,10 @@ func targetOf(w store.DueWebhook) target {
 
 type userHost struct{ user, host string }
 
-// shares counts the attempts in flight. It divides the slots among users, and the slots of a user among hosts, without fixed
-// limits. A user can take a slot while they have fewer slots than are free. So n busy users get 1/(n+1) of the slots each,
-// and as many stay free for the next user. The same rule applies to the hosts of a user. Therefore a hanging receiver delays
-// other hosts of the same user a little, and other users not at all.
+// shares counts the attempts in flight. It divides the slots among users, and the slots of a user among hosts, without
+// fixed limits. A user can take a slot while they have fewer slots than are free. So n busy users get 1/(n+1) of the
+// slots each, and as many stay free for the next user. The same rule applies to the hosts of a user. Therefore a
+// hanging receiver delays other hosts of the same user a little, and other users not at all.
 type shares struct {
 	total    int
 	webhooks map[string]int

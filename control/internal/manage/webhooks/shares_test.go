@@ -13,12 +13,12 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// Two users with a hundred hanging webhooks each have more deliveries than there are slots. A third user's deliveries
-// arrive all the same, and so do those of the first user to another host.
+// Two users with a hundred hanging webhooks each have more deliveries than there are slots. The deliveries of a third
+// user still arrive, and so do those of the first user to another host.
 func TestLow_HangingWebhooksStarveNobody(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		w := newWorld(t, st, func(c *webhooks.Config) { c.Timeout = 10 * time.Minute }) // nothing hanging ends before the test
+		w := newWorld(t, st, func(c *webhooks.Config) { c.Timeout = 10 * time.Minute }) // hanging attempts last longer than the test
 		hanging, release := newReceiver(t), make(chan struct{})
 		t.Cleanup(func() { close(release) })
 		hanging.answers(func(_ http.ResponseWriter, q *http.Request) {
@@ -48,7 +48,7 @@ func TestLow_HangingWebhooksStarveNobody(t *testing.T) {
 		emit(w.ann, 8)
 		emit(bob, 8)
 		w.run()
-		// The slots are given out in one turn, before the first of these requests goes out.
+		// All slots are assigned before the first of these requests is sent.
 		testkit.Eventually(t, "many hanging deliveries", func() bool { return len(hanging.at("")) >= 150 })
 
 		other, third := add(w.ann, w.URL+"/other"), add(carol, w.URL+"/third")

@@ -16,8 +16,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// A hundred receivers, some of them bad in every way, and 50 events a second: the good ones hear of each event once
-// and soon.
+// A hundred receivers, some of them faulty in all ways, and 50 events per second: healthy receivers get each event once
+// and quickly.
 func TestMany_receivers_some_of_them_bad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -98,7 +98,7 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 	if len(late) != events*93/100 || p95 > 2*time.Second {
 		t.Fatalf("%d deliveries of %d", len(late), events*93/100)
 	}
-	w.advance(7 * time.Second) // what failed once comes again
+	w.advance(7 * time.Second) // failed deliveries are repeated
 	for i := endless + 1; i < flapping; i++ {
 		testkit.Eventually(t, "a flapping receiver's deliveries", func() bool { return w.backlog(hooks[i].ID) == 0 })
 		if got := w.figures(hooks[i].ID); got != `6 sent, 3 succeeded, 3 failed, ""` {

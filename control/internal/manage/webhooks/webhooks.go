@@ -1,14 +1,15 @@
 // Package webhooks holds the use cases of webhooks and delivers events to them.
 //
-// Emit stores an event in the transaction of the change, with one delivery per subscribed webhook. Run sends deliveries at
-// least once, with the same delivery id each time, across restarts and replicas. Ingest passes clicks in batches to Note.
-// A delivery is attempted up to four times, unless the receiver rejects it permanently. Its log is kept for 30 days, and
-// failed attempts can be repeated from there.
+// Emit stores an event in the transaction of the change, with one delivery per subscribed webhook. Run sends deliveries
+// at least once, with the same delivery id each time, across restarts and replicas. Ingest passes clicks in batches to
+// Note. A delivery is attempted up to four times, unless the receiver rejects it permanently. Its log is kept for 30
+// days, and failed attempts can be repeated from there.
 //
 // The package sends nothing to an address that package outbound forbids. Slow receivers do not delay other users (see
-// shares). Secrets and custom headers are encrypted at rest and never shown again. Order is not guaranteed, and deliveries
-// can arrive twice: receivers detect duplicates by the delivery id. Known limits: click events of a webhook with a full
-// backlog are dropped and counted; and deleting a user deletes links without events to webhooks with the scope "all".
+// shares). Secrets and custom headers are encrypted at rest and never shown again. Order is not guaranteed, and
+// deliveries can arrive twice: receivers detect duplicates by the delivery id. Known limits: click events of a webhook
+// with a full backlog are dropped and counted; and deleting a user deletes links without events to webhooks with the
+// scope "all".
 package webhooks
 
 import (
@@ -126,8 +127,8 @@ type Webhook struct {
 	HasSecret bool
 }
 
-// Create adds a webhook of the caller and returns it with its secret, which cannot be read again. Without a given secret, one
-// is generated.
+// Create adds a webhook of the caller and returns it with its secret, which cannot be read again. Without a given
+// secret, one is generated.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webhook, string, error) {
 	now := store.Now()
 	w := Webhook{Webhook: store.Webhook{ID: store.NewID(), UserID: p.UserID, Active: true, CreatedAt: now, UpdatedAt: now}, Headers: map[string]string{}}
@@ -169,7 +170,8 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 	return w, secret, nil
 }
 
-// List returns a page of the caller's webhooks, newest first, and the total number. An ADMIN sees the webhooks of all users.
+// List returns a page of the caller's webhooks, newest first, and the total number. An ADMIN sees the webhooks of all
+// users.
 func (s *Service) List(ctx context.Context, p auth.Principal, search string, limit, offset int) ([]Webhook, int, error) {
 	owner := p.UserID
 	if p.IsAdmin() {

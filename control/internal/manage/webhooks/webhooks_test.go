@@ -101,7 +101,7 @@ func TestCreate_tells_all_that_is_wrong(t *testing.T) {
 	if hook, _, err := w.service.Create(t.Context(), w.root, all); err != nil || hook.Scope() != webhooks.ScopeAll {
 		t.Errorf("an ADMIN's webhook that sees all: %v", err)
 	}
-	// An ADMIN can't make somebody else's webhook see more than its owner may.
+	// An ADMIN cannot extend another user's webhook beyond its owner's permissions.
 	if _, err := w.service.Update(t.Context(), w.root, hook.ID, webhooks.Input{Scope: ptr(webhooks.ScopeAll)}); !problem.Is(err, problem.Forbidden) {
 		t.Errorf("a USER's webhook made to see all: %v", err)
 	}
@@ -245,7 +245,7 @@ func TestRetry_by_hand(t *testing.T) {
 		w.run()
 		testkit.Eventually(t, "a failed attempt", func() bool { return len(w.log(hook.ID)) == 1 })
 		failed := w.log(hook.ID)[0]
-		// To the webhook as it is now: another address, another secret.
+		// The retry uses the present URL and secret.
 		_, err := w.service.Update(ctx, w.ann, hook.ID, webhooks.Input{URL: ptr(w.URL + "/new"), Secret: ptr("new")})
 		must(t, err)
 		again, err := w.service.Retry(ctx, w.ann, hook.ID, failed.ID)
@@ -279,7 +279,7 @@ func TestRetry_by_hand(t *testing.T) {
 	})
 }
 
-// An address that was allowed when it was saved is judged again whenever something is sent.
+// An address that was allowed when saved is checked again for each request.
 func TestForbidden_addresses_get_nothing(t *testing.T) {
 	t.Parallel()
 	var accepts atomic.Int32
@@ -309,7 +309,7 @@ func TestForbidden_addresses_get_nothing(t *testing.T) {
 		if _, err := w.service.Update(t.Context(), w.ann, hook.ID, webhooks.Input{URL: &url}); err == nil && host != "localhost" {
 			t.Errorf("%s was accepted by an update", url)
 		}
-		// As if the name had pointed elsewhere when it was saved.
+		// As if the name had resolved to another address when it was saved.
 		must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
 			row, err := tx.LockWebhook(t.Context(), hook.ID)
 			must(t, err)

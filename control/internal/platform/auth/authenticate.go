@@ -38,8 +38,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Authenticator verifies credentials and returns principals. It caches only results of bcrypt. It reads the rows of session,
-// key and user for every request, so that a revocation takes effect on all replicas immediately.
+// Authenticator verifies credentials and returns principals. It caches only results of bcrypt. It reads the rows of
+// session, key and user for every request, so that a revocation takes effect on all replicas immediately.
 type Authenticator struct {
 	store     *store.Store
 	passwords *Passwords
@@ -59,8 +59,8 @@ type use struct {
 	at    int64
 }
 
-// NewAuthenticator returns an Authenticator, or an error for invalid settings. Run must run, to store last uses and delete
-// expired sessions.
+// NewAuthenticator returns an Authenticator, or an error for invalid settings. Run must run, to store last uses and
+// delete expired sessions.
 func NewAuthenticator(cfg Config, st *store.Store, passwords *Passwords) (*Authenticator, error) {
 	t, err := newTokens(cfg.Secrets)
 	if err != nil {
@@ -157,8 +157,8 @@ func (a *Authenticator) Key(ctx context.Context, key string) (Principal, error) 
 	known := a.verified[id].After(now)
 	a.mu.Unlock()
 	if !known {
-		// The index is enough to verify a random key. bcrypt protects against forged rows. Concurrent requests with the same
-		// key share one comparison.
+		// The index is enough to verify a random key. bcrypt protects against forged rows. Concurrent requests with the
+		// same key share one comparison.
 		matches, err, _ := a.checks.Do(id, func() (any, error) {
 			return a.passwords.Check(context.WithoutCancel(ctx), &k.Hash, key)
 		})

@@ -61,7 +61,7 @@ func TestToken(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 
-	// A rotated secret: the old one verifies, the new one signs.
+	// After a rotation, the old secret verifies and the new one signs.
 	rotated, err := auth.NewAuthenticator(auth.Config{Secrets: [][]byte{secret('b'), secret('a')}}, st, p)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestKey_a_flood_of_passwords_does_not_shut_keys_out(t *testing.T) {
 	release()
 	held.Wait()
 
-	// A row whose bcrypt hash is not the key's was not written by us.
+	// A row with another bcrypt hash than the key's is forged.
 	err = st.Tx(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Exec(t.Context(), `UPDATE api_keys SET hash = ? WHERE id = 'k'`, "$2a$04$"+hash[7:59]+"x")
 		return err

@@ -7,8 +7,8 @@ import (
 	"github.com/shortline/shortline/shared/client"
 )
 
-// ClientOf returns the name under which guesses from an address are counted: the IPv4 address, or the IPv6 /64, because a
-// provider gives each customer at least that. A text that is not an address is returned as it is.
+// ClientOf returns the name under which guesses from an address are counted: the IPv4 address, or the IPv6 /64, because
+// a provider gives each customer at least that. A text that is not an address is returned as it is.
 func ClientOf(ip string) string {
 	a, err := netip.ParseAddr(ip)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// FuzzToken: nothing but a token that was signed here signs anybody in, however it is cut, joined or written.
+// FuzzToken: only tokens signed with our secret are accepted.
 func FuzzToken(f *testing.F) {
 	st := storetest.Open(f)
 	p, err := auth.NewPasswords(bcrypt.MinCost)
@@ -48,7 +48,7 @@ func FuzzToken(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		who, err := a.Token(t.Context(), raw)
 		if err == nil {
-			// The last character of each part has bits that mean nothing; all that means something must be ours.
+			// The last character of each part has unused bits. All other bits must be ours.
 			if !strings.HasPrefix(raw, parts[0]+"."+parts[1]+".") || who.UserID != u.ID {
 				t.Fatalf("%q signs in %+v", raw, who)
 			}

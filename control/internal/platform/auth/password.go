@@ -15,12 +15,12 @@ import (
 // MaxPassword is the maximum length of a password, in bytes. bcrypt ignores everything after it.
 const MaxPassword = 72
 
-// nobody is the hash of an unknown password, with the default cost. It is a constant because computing it at startup would
-// take as long as a sign-in.
+// nobody is the hash of an unknown password, with the default cost. It is a constant because computing it at startup
+// would take as long as a sign-in.
 const nobody = "$2a$10$BDGrVSYpQg46mg4teizUXe.wyy.m/RKLF3tcVZ.wYsu0ZP24.Qy/G"
 
-// Passwords hashes and compares secrets with bcrypt. bcrypt is slow by design, so only a few calls run at the same time:
-// otherwise a flood of guesses would use all of the processor. Clients take turns, see package fairqueue.
+// Passwords hashes and compares secrets with bcrypt. bcrypt is slow by design, so only a few calls run at the same
+// time: otherwise a flood of guesses would use all of the processor. Clients take turns, see package fairqueue.
 type Passwords struct {
 	queue *fairqueue.Queue[string]
 	wait  time.Duration
@@ -28,8 +28,8 @@ type Passwords struct {
 	dummy []byte
 }
 
-// NewPasswords returns Passwords with two slots. A caller waits at most five seconds for a slot. cost is the cost of bcrypt;
-// 0 means the default, 10.
+// NewPasswords returns Passwords with two slots. A caller waits at most five seconds for a slot. cost is the cost of
+// bcrypt; 0 means the default, 10.
 func NewPasswords(cost int) (*Passwords, error) {
 	dummy := []byte(nobody)
 	if cost == 0 {
@@ -44,14 +44,14 @@ func NewPasswords(cost int) (*Passwords, error) {
 	return &Passwords{queue: newQueue(2), wait: 5 * time.Second, cost: cost, dummy: dummy}, nil
 }
 
-// newQueue returns a queue that holds at most 256 callers, 16 per client: people behind one address who sign in at the same
-// moment.
+// newQueue returns a queue that holds at most 256 callers, 16 per client: people behind one address who sign in at the
+// same moment.
 func newQueue(slots int) *fairqueue.Queue[string] {
 	return fairqueue.New[string](fairqueue.Config{Slots: slots, Waiting: 256, PerClient: 16, Remember: 4096})
 }
 
-// apart returns Passwords with one slot and a queue of its own. API keys use it: a key's hash is compared only if the key's
-// prefix exists, so guesses at passwords cannot delay programs that have a key.
+// apart returns Passwords with one slot and a queue of its own. API keys use it: a key's hash is compared only if the
+// key's prefix exists, so guesses at passwords cannot delay programs that have a key.
 func (p *Passwords) apart() *Passwords {
 	return &Passwords{queue: newQueue(1), wait: 2 * time.Second, cost: p.cost, dummy: p.dummy}
 }
@@ -70,8 +70,8 @@ func (p *Passwords) Hash(ctx context.Context, password string) (hash string, err
 }
 
 // Turn waits for a slot and calls f, which may call Matches. The caller waits behind other requests of the same client
-// (see WithClient); clients take turns. If no slot becomes free in time, or too many callers wait, Turn returns a TooMany
-// problem.
+// (see WithClient); clients take turns. If no slot becomes free in time, or too many callers wait, Turn returns a
+// TooMany problem.
 func (p *Passwords) Turn(ctx context.Context, f func() error) error {
 	waiting, cancel := context.WithTimeout(ctx, p.wait)
 	defer cancel()

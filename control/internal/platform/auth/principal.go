@@ -1,9 +1,9 @@
 // Package auth verifies sessions and API keys and returns a Principal.
 //
-// It defines access tokens, the form of API keys, password hashing, time-based codes and lockout. A revoked session or key is
-// refused at the next request by every replica, because the rows are read for each request. Only the result of a key's
-// expensive bcrypt comparison is cached, for a minute. Package api handles HTTP. Known limit: the limit on concurrent
-// bcrypt calls applies per process.
+// It defines access tokens, the form of API keys, password hashing, time-based codes and lockout. A revoked session or
+// key is refused at the next request by every replica, because the rows are read for each request. Only the result of a
+// key's expensive bcrypt comparison is cached, for a minute. Package api handles HTTP. Known limit: the limit on
+// concurrent bcrypt calls applies per process.
 package auth
 
 import "time"
@@ -33,8 +33,8 @@ type Principal struct {
 // IsAdmin reports whether the caller may read and change everything.
 func (p Principal) IsAdmin() bool { return p.Role == Admin }
 
-// Sees reports whether the caller may read and change objects of the user. To other callers, respond that the object does not
-// exist.
+// Sees reports whether the caller may read and change objects of the user. To other callers, respond that the object
+// does not exist.
 func (p Principal) Sees(ownerID string) bool { return p.Role == Admin || p.UserID == ownerID }
 
 // Scope returns the user whose data the caller may list; "" means all users.

@@ -23,8 +23,8 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// processor is how long this thread has had a processor, to the nanosecond, which getrusage is not. Unlike the time on
-// the wall it does not depend on what else the machine does, so a few dozen tries tell apart what a patient guesser could.
+// processor returns the CPU time of this thread in nanoseconds, which getrusage does not have. Unlike wall time, it
+// does not depend on other load, so a few dozen attempts show differences that a patient attacker could measure.
 func processor(t *testing.T) time.Duration {
 	var at unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &at); err != nil {
@@ -38,12 +38,12 @@ func quantile(d []time.Duration, q float64) time.Duration {
 	return s[int(q*float64(len(s)-1))]
 }
 
-// rankSum is Mann and Whitney's test of whether one sample's values tend to be larger than another's: z, and how likely
-// one so far from 0 is where they do not. It is for samples of some dozens and more.
+// rankSum is the Mann-Whitney test whether the values of one sample tend to be larger. It returns z, and the
+// probability of such a z if they do not. Samples must have some dozens of values or more.
 func rankSum(a, b []time.Duration) string {
 	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	n, m := float64(len(a)), float64(len(b))
-	var u, ties float64 // pairs in which a's is larger, those that are equal by half; the correction for equal values
+	var u, ties float64 // pairs with a larger a, equal pairs count half; correction for equal values
 	below, equal := 0, 0
 	for i := 0; i < len(a); {
 		same := i
@@ -72,9 +72,9 @@ func rankSum(a, b []time.Duration) string {
 	return fmt.Sprintf("z %+.2f, p %.3g", z, math.Erfc(math.Abs(z)/math.Sqrt2))
 }
 
-// However a sign-in fails, it costs the same: one comparison with bcrypt, and the same rows written. The five ways take
-// turns, so whatever slows the machine slows all of them. LOGINS says how many of the first two there are, which are what
-// a guesser of emails compares; of hundreds the other ways get a tenth.
+// All failed sign-ins cost the same: one bcrypt comparison and the same number of written rows. The five kinds
+// alternate, so other load affects all of them. LOGINS is the number of attempts of the first two kinds, which an
+// attacker who guesses emails would compare; with hundreds, the other kinds get a tenth.
 func TestLogin_tells_nothing_by_its_time(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds of bcrypt")
@@ -90,7 +90,7 @@ func TestLogin_tells_nothing_by_its_time(t *testing.T) {
 		t.Fatal(err)
 	}
 	const right = "the right one"
-	b, err := bcrypt.GenerateFromPassword([]byte(right), bcrypt.DefaultCost) // what NewPasswords(0) makes
+	b, err := bcrypt.GenerateFromPassword([]byte(right), bcrypt.DefaultCost) // as NewPasswords(0) does
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestLogin_tells_nothing_by_its_time(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var told string
-	for i := -1; i < rounds; i++ { // the first is not counted: it makes connections and statements
+	for i := -1; i < rounds; i++ { // skip the first, which opens connections and prepares statements
 		for w := range ways {
 			if !turn(w, i) {
 				continue
@@ -154,14 +154,14 @@ func TestLogin_tells_nothing_by_its_time(t *testing.T) {
 		if math.Abs(off) > 0.05 {
 			t.Errorf("%s: the median differs by %.1f %%", w.name, 100*off)
 		}
-		if len(w.took) >= 1000 && math.Abs(late) > 0.05 { // of a few dozen it says little
+		if len(w.took) >= 1000 && math.Abs(late) > 0.05 { // a few dozen are not conclusive
 			t.Errorf("%s: the slowest tenth differs by %.1f %%", w.name, 100*late)
 		}
 	}
 }
 
-// A key is looked for by its hash: one that is nearly right is as far off as any other, and neither costs a comparison
-// with bcrypt. KEYS says how many of each kind are tried, against a hundred keys that are good.
+// Keys are found by their hash, so an almost right key takes as long as any wrong key, and neither causes a bcrypt
+// comparison. KEYS is the number of attempts of each kind, with a hundred valid keys.
 func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 	t.Parallel()
 	tries := 300
@@ -197,7 +197,7 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 	_ = bcrypt.CompareHashAndPassword(b, []byte("another"))
 	compare := processor(t) - before
 
-	// swapped is a good key with another character at a place, counted from the end where it is negative.
+	// swapped returns a valid key with one changed character. A negative position counts from the end.
 	swapped := func(i, at int) string {
 		k := []byte(good[i%len(good)])
 		if at < 0 {
@@ -224,11 +224,11 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 		{name: "too short", make: func(i int) string { return good[i%len(good)][:len(key)-1] }},
 	}
 	guesses := make([]string, len(kinds))
-	for i := -10; i < tries; i++ { // the first are not counted: they make connections and statements
+	for i := -10; i < tries; i++ { // skip the first, which open connections and prepare statements
 		for k := range kinds {
 			guesses[k] = kinds[k].make(max(i, 0))
 		}
-		// Whoever comes next finds in the processor's caches what the one before needed: so in any order.
+		// Use a random order, because each attempt profits from the CPU caches of the one before.
 		for _, k := range rand.Perm(len(kinds)) {
 			before := processor(t)
 			_, err := a.Key(t.Context(), guesses[k])
@@ -249,7 +249,8 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 		if median > compare/4 {
 			t.Errorf("%s: %v, where bcrypt takes %v", k.name, median, compare)
 		}
-		// What is no key by its form is refused unseen, which tells a guesser nothing that the documentation doesn't.
+		// A text without the form of a key is refused without a lookup. The form is documented, so this reveals
+		// nothing.
 		if strings.HasPrefix(k.name, "wrong a") && len(k.took) >= 1000 && math.Abs(off) > 0.05 {
 			t.Errorf("%s: the median differs by %.1f %% from that of unknown keys", k.name, 100*off)
 		}

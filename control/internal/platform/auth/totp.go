@@ -50,8 +50,8 @@ func TOTPCode(secret string, step int64) (string, error) {
 // TOTPStep returns the time step at t.
 func TOTPStep(t time.Time) int64 { return t.Unix() / totpPeriod }
 
-// MatchTOTP returns the time step of a code: the step at t or one of its neighbours. The caller must check in the store that
-// the step was not used before.
+// MatchTOTP returns the time step of a code: the step at t or one of its neighbours. The caller must check in the store
+// that the step was not used before.
 func MatchTOTP(secret, code string, t time.Time) (step int64, ok bool, err error) {
 	code = strings.ReplaceAll(strings.TrimSpace(code), " ", "")
 	now := TOTPStep(t)

@@ -1,7 +1,7 @@
 // Package backup writes and reads backups: folders of files with a manifest of their checksums.
 //
-// A folder is renamed to its final name when it is complete, so an interrupted backup cannot be mistaken for a complete one.
-// Callers decide on the content: package fleet for a fleet, and standalone for itself.
+// A folder is renamed to its final name when it is complete, so an interrupted backup cannot be mistaken for a complete
+// one. Callers decide on the content: package fleet for a fleet, and standalone for itself.
 package backup
 
 import (
@@ -148,8 +148,8 @@ func Read(dir, kind string) (*Manifest, error) {
 	return &m, nil
 }
 
-// CopyTree copies the files below a folder, except for those that skip selects and those that the backup has already. It
-// ignores files that are deleted meanwhile, and a missing folder.
+// CopyTree copies the files below a folder, except for those that skip selects and those that the backup has already.
+// It ignores files that are deleted meanwhile, and a missing folder.
 func (f *Folder) CopyTree(from, name string, skip func(name string) bool) error {
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -52,8 +52,8 @@ type strictConn struct {
 	refused     error
 
 	client netip.Addr // invalid for connections within the process
-	// bodies limits how many bodies of one client may arrive at a time. A body that is sent slowly keeps its connection,
-	// also after the response. Without the limit one client could hold all connections.
+	// bodies limits how many bodies of one client may arrive at a time. A body that is sent slowly keeps its
+	// connection, also after the response. Without the limit one client could hold all connections.
 	bodies *conns.Quota
 
 	mu       sync.Mutex

@@ -63,8 +63,8 @@ func New(ln net.Listener, h http.Handler, log *slog.Logger) service.Service {
 // stopKey is the context key of the context that ends when the server stops.
 type stopKey struct{}
 
-// Stopping returns the context that ends when the server stops that ctx, a request's context, comes from. Without such a
-// server it is context.Background().
+// Stopping returns the context that ends when the server stops that ctx, a request's context, comes from. Without such
+// a server it is context.Background().
 func Stopping(ctx context.Context) context.Context {
 	if stop, ok := ctx.Value(stopKey{}).(context.Context); ok {
 		return stop

@@ -1,7 +1,7 @@
-// Package idptest is an identity provider for tests: OpenID Connect discovery, authorization with PKCE, tokens, user info and
-// keys. It validates requests strictly. Tests can inject faults (see Fault), rotate its keys and choose the person who signs
-// in; it issues codes without asking. It is an http.Handler, so it can run within a test or, with the command idp, as a
-// process that can be stopped. Do not use it as an example: it does not protect secrets.
+// Package idptest is an identity provider for tests: OpenID Connect discovery, authorization with PKCE, tokens, user
+// info and keys. It validates requests strictly. Tests can inject faults (see Fault), rotate its keys and choose the
+// person who signs in; it issues codes without asking. It is an http.Handler, so it can run within a test or, with the
+// command idp, as a process that can be stopped. Do not use it as an example: it does not protect secrets.
 package idptest
 
 import (

@@ -18,15 +18,15 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// world is every address there is: a port of all of them, in a network namespace whose only interface is loopback and
-// whose routes lead all addresses to itself. What a failing check lets through is seen, and reaches nobody.
+// world listens on one port of all IP addresses, in a network namespace that has only a loopback interface and routes
+// all addresses to it. It sees connections that a failing check allows, and they reach nobody.
 type world struct {
 	port string
 	mu   sync.Mutex
-	seen map[netip.Addr]int // connections, by the address that they were made to
+	seen map[netip.Addr]int // connections by destination address
 }
 
-// beside is how many connections were made to other addresses than the one that is public.
+// beside returns the number of connections to other addresses than the public one.
 func (w *world) beside(public netip.Addr) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -38,7 +38,7 @@ func (w *world) beside(public netip.Addr) (n int) {
 	return n
 }
 
-// newWorld makes the process's network such a world.
+// newWorld moves the process into such a network namespace.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	for _, args := range []string{"link set lo up", "-4 route add local default dev lo", "-6 route add local default dev lo"} {
@@ -71,8 +71,8 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// Where every address would be answered, none that is nobody's business is connected to, whatever it is disguised as and
-// however often a name changes its mind; those that may be are, each time.
+// In a network where every address responds, no forbidden address gets a connection, whatever its notation and however
+// often a name's addresses change. Allowed addresses get every connection.
 func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("OUTBOUND_CHILD") == "" {
@@ -115,7 +115,7 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 	for i, addr := range special {
 		c := outbound.New(outbound.Policy{Resolver: nameserver(t, addr, addr), Timeout: 5 * time.Second})
 		for n, host := range hosts {
-			if i > 1 && n%len(special) != i { // literals don't ask the resolver
+			if i > 1 && n%len(special) != i { // literals need no resolver
 				continue
 			}
 			for _, scheme := range []string{"https", "http"} {
@@ -134,7 +134,7 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 	rebinding := 0
 	for _, addr := range special {
 		for range 10 {
-			// The check sees the public address, and the connection would go to the other one.
+			// The check resolves to the public address, the connection to the other one.
 			c := outbound.New(outbound.Policy{Resolver: nameserver(t, public, addr), Timeout: 5 * time.Second})
 			if err := c.CheckURL(t.Context(), "https://rebind.example.com:"+w.port); err != nil {
 				t.Errorf("the public address was refused: %v", err)
@@ -150,7 +150,7 @@ func TestClient_in_a_network_that_answers_everywhere(t *testing.T) {
 	w.mu.Lock()
 	w.seen = map[netip.Addr]int{}
 	w.mu.Unlock()
-	// The controls: what is public and what is allowed is reached each time, and nothing but the policy kept the others out.
+	// Controls: public and allowed addresses are reached each time, and without the policy the others are reached too.
 	const times = 100
 	allowed := netip.MustParseAddr("127.0.0.2")
 	c := outbound.New(outbound.Policy{Resolver: nameserver(t, public, public), AllowCIDRs: []netip.Prefix{netip.PrefixFrom(allowed, 32)}, Timeout: 5 * time.Second})

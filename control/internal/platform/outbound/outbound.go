@@ -1,12 +1,12 @@
 // Package outbound is the HTTP client for URLs that users enter: webhook targets and identity providers.
 //
 // It sends no packet to an address that the policy forbids. It checks the address when it opens a connection, after DNS
-// resolution, so DNS rebinding does not help an attacker. It uses no proxy, follows no redirect, keeps no cookie, and limits
-// the size and duration of responses. CheckURL reports early, with a message for the user, that a URL would be refused.
-// Only the check at the connection is a protection.
+// resolution, so DNS rebinding does not help an attacker. It uses no proxy, follows no redirect, keeps no cookie, and
+// limits the size and duration of responses. CheckURL reports early, with a message for the user, that a URL would be
+// refused. Only the check at the connection is a protection.
 //
-// It does not decide whether a caller may send requests, nor interpret responses. It cannot detect a public address that leads
-// into the operator's own network.
+// It does not decide whether a caller may send requests, nor interpret responses. It cannot detect a public address
+// that leads into the operator's own network.
 package outbound
 
 import (

@@ -23,7 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/outbound"
 )
 
-// sink is an https server on 127.0.0.2, which the tests' policy counts as public.
+// sink is an https server on 127.0.0.2, which the tests' policy treats as public.
 func sink(t *testing.T, h http.HandlerFunc) (*httptest.Server, outbound.Policy) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.2:0")
@@ -123,7 +123,7 @@ func TestClient_reads_a_bounded_answer_and_follows_nothing(t *testing.T) {
 // proxied counts connections to a proxy at an address that policies may allow.
 var proxied atomic.Int32
 
-// TestMain names that proxy in the environment, for all tests, because it is read once in a process.
+// TestMain sets that proxy in the environment for all tests, because the environment is read once per process.
 func TestMain(m *testing.M) {
 	if l, err := net.Listen("tcp", "127.0.0.2:0"); err == nil {
 		go func() {
@@ -161,8 +161,8 @@ func TestClient_ignores_proxies(t *testing.T) {
 	}
 }
 
-// nameserver answers every name with one of two addresses in turn, so that the one that a check sees is not the
-// one that a connection gets.
+// nameserver resolves every name to two addresses alternately, so that the check and the connection get different
+// addresses.
 func nameserver(t *testing.T, first, then netip.Addr) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -239,7 +239,7 @@ func canary(t *testing.T) (port string, accepts *atomic.Int32) {
 	return port, accepts
 }
 
-// disguises are hosts that mean, or may be taken to mean, an address that is nobody's business.
+// disguises are hosts that are, or can be parsed as, a forbidden address.
 func disguises() []string {
 	var out []string
 	for _, v4 := range []string{
@@ -291,7 +291,7 @@ func TestClient_sends_nothing_to_special_addresses(t *testing.T) {
 			}
 		}
 	}
-	// The name passes the check with its public address and is connected to at the other one.
+	// The name passes the check with its public address. The connection uses the other one.
 	for range 10 {
 		c := outbound.New(outbound.Policy{Resolver: nameserver(t, public, loop4), Timeout: 2 * time.Second})
 		if err := c.CheckURL(t.Context(), "https://rebind.example.com:"+port); err != nil {
@@ -304,7 +304,7 @@ func TestClient_sends_nothing_to_special_addresses(t *testing.T) {
 	if n := accepts.Load(); n != 0 {
 		t.Fatalf("%d connections reached a canary", n)
 	}
-	// That the canary can be reached at all:
+	// Control: the canary can be reached.
 	if _, err := get(t, outbound.New(outbound.Policy{AllowPrivate: true}), "http://127.0.0.1:"+port); err == nil || accepts.Load() == 0 {
 		t.Fatalf("the control: %v", err)
 	}
@@ -381,8 +381,8 @@ func FuzzCheckURL(f *testing.F) {
 	})
 }
 
-// FuzzPublic holds the list of networks to a second one, of Go's own and of prefixes that say what is forbidden in
-// other words: an address is as public as what it stands for.
+// FuzzPublic compares the list of networks with a second one, made of functions of net/netip and other prefixes. An
+// address is as public as the address that it embeds.
 func FuzzPublic(f *testing.F) {
 	for _, s := range []string{"1.1.1.1", "10.0.0.1", "100.64.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::", "2001::1", "fd00::1", "fe80::1", "2606:4700::1111", "ff02::1", "::a00:1"} {
 		f.Add(netip.MustParseAddr(s).AsSlice())

@@ -34,8 +34,8 @@ var (
 // privateNames has top-level names that do not exist in the public DNS.
 var privateNames = []string{"localhost", "local", "internal", "localdomain", "home.arpa", "lan", "intranet"}
 
-// CheckURL checks whether the policy allows requests to a URL: its form, and the addresses of its host. A name that cannot be
-// resolved at present is not an error. The error is a phrase such as "must begin with https://".
+// CheckURL checks whether the policy allows requests to a URL: its form, and the addresses of its host. A name that
+// cannot be resolved at present is not an error. The error is a phrase such as "must begin with https://".
 func (c *Client) CheckURL(ctx context.Context, raw string) error {
 	if len(raw) > MaxURL {
 		return errLong

@@ -1,12 +1,12 @@
-// Package percent computes percentages by one rule, so that two responses about the same clicks never differ in the last
-// digit.
+// Package percent computes percentages by one rule, so that two responses about the same clicks never differ in the
+// last digit.
 package percent
 
 import "math/bits"
 
-// Of returns n of total in percent with one decimal, or 0 if total is 0. It rounds halves away from zero. It computes with
-// integers: with floats, 201 of 400 (50.25 %) is 50.2 or 50.3, depending on the order of the operations.
-// n may be negative, for growth; total may not.
+// Of returns n of total in percent with one decimal, or 0 if total is 0. It rounds halves away from zero. It computes
+// with integers: with floats, 201 of 400 (50.25 %) is 50.2 or 50.3, depending on the order of the operations. n may be
+// negative, for growth; total may not.
 func Of(n, total int64) float64 {
 	if total <= 0 {
 		return 0

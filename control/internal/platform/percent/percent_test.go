@@ -24,7 +24,7 @@ func TestArch1_Of(t *testing.T) {
 	}
 }
 
-// The result is the fraction's nearest tenth, computed here with fractions that are never rounded.
+// The result is the nearest tenth. The test computes it with exact fractions.
 func TestArch1_Of_agrees_with_exact_fractions(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

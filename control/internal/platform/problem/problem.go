@@ -1,5 +1,5 @@
-// Package problem has the error type for callers of the API: a kind, a message, and the invalid fields. All other errors are
-// internal and become a 500 with a request id.
+// Package problem has the error type for callers of the API: a kind, a message, and the invalid fields. All other
+// errors are internal and become a 500 with a request id.
 //
 // Use cases return *Error. Only package api converts it to HTTP.
 package problem

@@ -1,8 +1,8 @@
 // Package seal encrypts secrets in the store: second factors, webhook secrets and provider secrets.
 //
 // A sealed text is "v1.<key id>.<base64>": AES-256-GCM with a random nonce. The key of each purpose is derived from the
-// configured key (HKDF, SHA-256). The place of the text is authenticated, so a text that is moved to another row or column
-// cannot be decrypted. Older keys still decrypt, so that keys can be rotated.
+// configured key (HKDF, SHA-256). The place of the text is authenticated, so a text that is moved to another row or
+// column cannot be decrypted. Older keys still decrypt, so that keys can be rotated.
 package seal
 
 import (

@@ -1,7 +1,7 @@
 // Package object stores files that are too large for the database, in a local folder or an S3-compatible bucket.
 //
-// Keys are relative paths of plain names, separated by slashes. Callers validate keys. In addition, a folder never accesses
-// files outside itself.
+// Keys are relative paths of plain names, separated by slashes. Callers validate keys. In addition, a folder never
+// accesses files outside itself.
 package object
 
 import (
@@ -23,7 +23,8 @@ type Store interface {
 	Get(ctx context.Context, key string) (r io.ReadCloser, size int64, err error)
 	// Delete removes an object. A missing object is not an error.
 	Delete(ctx context.Context, key string) error
-	// List calls f for every object, in any order, until f returns an error, which List returns. f may delete the object.
+	// List calls f for every object, in any order, until f returns an error, which List returns. f may delete the
+	// object.
 	List(ctx context.Context, f func(Item) error) error
 }
 

@@ -46,7 +46,7 @@ func bucket(t *testing.T, prefix string) *object.S3 {
 	return s
 }
 
-// each runs f on an empty store of each kind.
+// each runs f with an empty store of each kind.
 func each(t *testing.T, f func(t *testing.T, s object.Store)) {
 	t.Parallel()
 	t.Run("folder", func(t *testing.T) { t.Parallel(); s, _ := folder(t); f(t, s) })

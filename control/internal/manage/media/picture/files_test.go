@@ -23,7 +23,7 @@ var (
 	yellow = color.NRGBA{230, 230, 20, 255}
 )
 
-// corners is an image whose quarters have colours: top left, top right, bottom left, bottom right.
+// corners returns an image with one colour per quarter: top left, top right, bottom left, bottom right.
 func corners(w, h int, c ...color.NRGBA) *image.NRGBA {
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -83,14 +83,14 @@ func asGIF(g *gif.GIF) []byte {
 	return b.Bytes()
 }
 
-// chunk is one of a PNG.
+// chunk returns a PNG chunk.
 func chunk(name string, body []byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
 	b = append(append(b, name...), body...)
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
 }
 
-// pngOf makes a PNG of zeros in any size without holding its pixels.
+// pngOf returns a PNG of zeros in any size, without allocating its pixels.
 func pngOf(w, h int, depth, kind byte, bytesPerPixel int, interlaced byte) []byte {
 	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(w)), uint32(h))
 	head = append(head, depth, kind, 0, 0, interlaced)
@@ -107,7 +107,7 @@ func pngOf(w, h int, depth, kind byte, bytesPerPixel int, interlaced byte) []byt
 	return append(append(out, chunk("IDAT", packed.Bytes())...), chunk("IEND", nil)...)
 }
 
-// exif is the smallest EXIF data that tells of an orientation.
+// exif returns minimal EXIF data with an orientation.
 func exif(order binary.AppendByteOrder, how int) []byte {
 	b := []byte("II*\x00")
 	if order == binary.AppendByteOrder(binary.BigEndian) {
@@ -115,7 +115,7 @@ func exif(order binary.AppendByteOrder, how int) []byte {
 	}
 	b = order.AppendUint32(b, 8)
 	b = order.AppendUint16(b, 2)
-	b = order.AppendUint16(b, 0x010f) // the camera's maker, in the four bytes of the entry
+	b = order.AppendUint16(b, 0x010f) // the camera's maker, within the entry
 	b = order.AppendUint16(b, 2)
 	b = order.AppendUint32(b, 4)
 	b = append(b, "SPY\x00"...)
@@ -127,19 +127,19 @@ func exif(order binary.AppendByteOrder, how int) []byte {
 	return order.AppendUint32(b, 0)
 }
 
-// withSegment puts a segment behind a JPEG's start.
+// withSegment inserts a segment after the start of a JPEG.
 func withSegment(file []byte, marker byte, body []byte) []byte {
 	seg := append([]byte{0xff, marker}, binary.BigEndian.AppendUint16(nil, uint16(len(body)+2))...)
 	return bytes.Join([][]byte{file[:2], seg, body, file[2:]}, nil)
 }
 
-// withChunk puts a chunk behind a PNG's header.
+// withChunk inserts a chunk after the header of a PNG.
 func withChunk(file []byte, name string, body []byte) []byte {
 	const at = 8 + 25
 	return bytes.Join([][]byte{file[:at], chunk(name, body), file[at:]}, nil)
 }
 
-// riff wraps WebP chunks.
+// riff returns a WebP file with the chunks.
 func riff(chunks ...[]byte) []byte {
 	body := append([]byte("WEBP"), bytes.Join(chunks, nil)...)
 	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
@@ -159,7 +159,7 @@ func extended(file []byte, w, h int, meta []byte) []byte {
 	return riff(riffChunk("VP8X", head), file[12:], riffChunk("EXIF", meta))
 }
 
-// bombs are files that claim far more than they are.
+// bombs returns files whose headers announce far more than they contain.
 func bombs() map[string][]byte {
 	gifHead := func(w, h uint16) []byte {
 		b := binary.LittleEndian.AppendUint16([]byte("GIF89a"), w)
@@ -212,7 +212,7 @@ func bombs() map[string][]byte {
 	}
 }
 
-// hostile are files that are no image of ours, or more than one thing.
+// hostile returns files that are not supported images, or more than one format.
 func hostile(t testing.TB) map[string][]byte {
 	out := map[string][]byte{
 		"nothing":            {},
@@ -247,7 +247,7 @@ func hostile(t testing.TB) map[string][]byte {
 	return out
 }
 
-// valid has one file of each kind.
+// valid returns one file of each format.
 func valid(t testing.TB) map[string][]byte {
 	pal := color.Palette{red, green, blue, color.Transparent}
 	frame := func(x0, y0, x1, y1 int, c uint8) *image.Paletted {

@@ -9,8 +9,8 @@ import (
 	"image/gif"
 )
 
-// maxMotion limits the pixels of all frames together. Each frame counts as large as the canvas, because it is drawn, scaled
-// and encoded in that size.
+// maxMotion limits the pixels of all frames together. Each frame counts as large as the canvas, because it is drawn,
+// scaled and encoded in that size.
 const maxMotion = 128_000_000
 
 // How a frame is disposed of before the next one is drawn.
@@ -46,8 +46,8 @@ func inspectGIF(file []byte) (header, bool) {
 	return h, true // split computes the memory
 }
 
-// split finds the frames without decoding them, so that the limits on frames and pixels apply before memory is allocated.
-// gif.DecodeAll has no such limits, and holds all frames in memory at the same time.
+// split finds the frames without decoding them, so that the limits on frames and pixels apply before memory is
+// allocated. gif.DecodeAll has no such limits, and holds all frames in memory at the same time.
 func split(file []byte) (*movie, error) {
 	cut := refused("is damaged or not a readable image: it is truncated")
 	if len(file) < 13 {
@@ -122,8 +122,8 @@ func colours(flags byte) int {
 	return 3 << (flags&7 + 1)
 }
 
-// subBlocks finds the end of a sequence of sub-blocks, -1 if there is none. body has its first bytes, at least 16 if there
-// are as many, which is enough to read an extension.
+// subBlocks finds the end of a sequence of sub-blocks, -1 if there is none. body has its first bytes, at least 16 if
+// there are as many, which is enough to read an extension.
 func subBlocks(file []byte, at int) (body []byte, end int) {
 	for {
 		if at >= len(file) {

@@ -14,7 +14,8 @@ const maxGIF = 20 << 20
 
 // gifWriter encodes an animation one frame at a time: gif.EncodeAll wants all frames at once, which for 500 frames is
 // more memory than an upload may use. Each frame is encoded by image/gif as a GIF of its own, and its blocks are
-// appended to the output. Frames are full pictures. If none has transparent pixels, only the changed rectangle is stored.
+// appended to the output. Frames are full pictures. If none has transparent pixels, only the changed rectangle is
+// stored.
 type gifWriter struct {
 	out   bytes.Buffer
 	size  image.Point
@@ -93,8 +94,8 @@ func (w *gifWriter) changed(m *image.RGBA) image.Rectangle {
 	return r
 }
 
-// paint reduces part of a frame to at most 256 colours. Transparent pixels, and pixels that equal the last frame's where
-// that frame stays visible, get a transparent colour of their own, which is the last of the palette.
+// paint reduces part of a frame to at most 256 colours. Transparent pixels, and pixels that equal the last frame's
+// where that frame stays visible, get a transparent colour of their own, which is the last of the palette.
 func (w *gifWriter) paint(m *image.RGBA, rect image.Rectangle) *image.Paletted {
 	pix := make([]byte, 0, 4*rect.Dx()*rect.Dy()) // the other pixels
 	clear := make([]bool, 0, rect.Dx()*rect.Dy())

@@ -21,11 +21,11 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
 
-// planted is what a converted file must not have in it any more.
+// planted is a text that must not survive a conversion.
 const planted = "PLANTED-48.8584N-2.2945E"
 
-// crowd makes n hostile files by lot: bombs, files of two kinds, files that are cut, overwritten or spliced, and good ones
-// that tell where they were made.
+// crowd returns n random hostile files: bombs, files of two formats, truncated, overwritten and spliced files, and
+// valid ones with location data.
 func crowd(t testing.TB, n int) map[string][]byte {
 	rng := rand.New(rand.NewPCG(7, 8))
 	good, bad := valid(t), hostile(t)
@@ -55,7 +55,7 @@ func crowd(t testing.TB, n int) map[string][]byte {
 				file[rng.IntN(len(file))] ^= 1 << rng.IntN(8)
 			}
 			out[fmt.Sprintf("%d: %s flipped", i, name)] = file
-		case 2: // the sizes and lengths stand in the first bytes
+		case 2: // the first bytes contain sizes and lengths
 			for range 1 + rng.IntN(4) {
 				file[rng.IntN(min(len(file), 64))] = byte(rng.Uint32())
 			}
@@ -77,7 +77,7 @@ func crowd(t testing.TB, n int) map[string][]byte {
 			out[fmt.Sprintf("%d: webp that tells", i)] = extended(asWebP(t, four(w, h)), w, h, append(exif(binary.LittleEndian, rng.IntN(10)), planted...))
 		}
 	}
-	// And what is as large as is allowed.
+	// The largest allowed images.
 	out["png of 50 megapixels"] = pngOf(7071, 7071, 8, 6, 4, 0)
 	out["png of deep ones"] = pngOf(5100, 5100, 16, 6, 8, 0)
 	m := image.NewGray(image.Rect(0, 0, 7000, 7000))
@@ -86,8 +86,9 @@ func crowd(t testing.TB, n int) map[string][]byte {
 	return out
 }
 
-// None of hundreds of hostile files ends the process or takes more memory than an upload may, and what is accepted was
-// drawn anew. IMAGES says how many. They are converted in a process of its own, whose peak the kernel knows.
+// None of hundreds of hostile files ends the process or exceeds the memory limit of an upload, and accepted files are
+// encoded from pixels. IMAGES is the number of files. A child process converts them, so that the kernel reports its
+// peak memory.
 func TestConvert_a_crowd_of_hostile_files(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -132,7 +133,7 @@ func TestConvert_a_crowd_of_hostile_files(t *testing.T) {
 	}
 }
 
-// convertAll converts the files of a folder, one at a time, as uploads are.
+// convertAll converts the files of a folder, one at a time, like uploads.
 func convertAll(t *testing.T, dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

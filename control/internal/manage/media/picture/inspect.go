@@ -213,8 +213,8 @@ func inspectWebP(file []byte) (h header, moves, ok bool) {
 	return h, false, ok
 }
 
-// orientation returns the orientation in EXIF data (tag 0x0112 of the first directory; CIPA DC-008), or 1, upright, if there
-// is no valid one.
+// orientation returns the orientation in EXIF data (tag 0x0112 of the first directory; CIPA DC-008), or 1, upright, if
+// there is no valid one.
 func orientation(tiff []byte) int {
 	if len(tiff) < 8 {
 		return 1

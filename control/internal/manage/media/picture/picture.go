@@ -1,10 +1,11 @@
-// Package picture converts uploaded images to safe, small ones: WebP with quality 80, or GIF for GIFs, of at most 1200 by 630
-// pixels. The result is encoded from pixels alone, so no EXIF data, colour profile, comment or appended file survives.
+// Package picture converts uploaded images to safe, small ones: WebP with quality 80, or GIF for GIFs, of at most 1200
+// by 630 pixels. The result is encoded from pixels alone, so no EXIF data, colour profile, comment or appended file
+// survives.
 //
-// Input can be JPEG, PNG, still WebP, and GIF. The format is detected by content. Before memory is allocated, the headers
-// are checked for pixels, frames and the memory that decoding takes. Decoding takes up to MaxMemory, and scaling and
-// encoding about 80 MiB more, so callers must convert one image at a time. Colours are treated as sRGB, whatever the
-// embedded profile.
+// Input can be JPEG, PNG, still WebP, and GIF. The format is detected by content. Before memory is allocated, the
+// headers are checked for pixels, frames and the memory that decoding takes. Decoding takes up to MaxMemory, and
+// scaling and encoding about 80 MiB more, so callers must convert one image at a time. Colours are treated as sRGB,
+// whatever the embedded profile.
 package picture
 
 import (
@@ -107,8 +108,8 @@ func decode(kind kind, file []byte) (image.Image, error) {
 	panic("BUG: a kind without a decoder")
 }
 
-// widen scales planes from the limited range of WebP, 16 to 235 and 16 to 240 (RFC 6386, section 9.2), to the full range that
-// image.YCbCr has.
+// widen scales planes from the limited range of WebP, 16 to 235 and 16 to 240 (RFC 6386, section 9.2), to the full
+// range that image.YCbCr has.
 func widen(m *image.YCbCr) {
 	var luma, chroma [256]byte
 	for v := range 256 {

@@ -33,20 +33,20 @@ func convert(t testing.TB, file []byte) picture.Picture {
 	return p
 }
 
-// look decodes what was made, and fails if it is not what it says it is.
+// look decodes a converted image, and fails if its format or size is wrong.
 func look(t testing.TB, p picture.Picture) image.Image {
 	t.Helper()
 	if p.Ext != picture.WebP {
 		t.Fatalf("a %s", p.Ext)
 	}
-	if _, err := webp.Decode(bytes.NewReader(p.Bytes)); err != nil { // another decoder than the next
+	if _, err := webp.Decode(bytes.NewReader(p.Bytes)); err != nil { // a second decoder
 		t.Fatal(err)
 	}
 	m, err := libwebp.Decode(bytes.NewReader(p.Bytes))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if straight, ok := m.(*image.RGBA); ok { // what the decoder gives isn't multiplied, whatever the type says
+	if straight, ok := m.(*image.RGBA); ok { // the decoder returns non-premultiplied colours, although the type says otherwise
 		m = &image.NRGBA{Pix: straight.Pix, Stride: straight.Stride, Rect: straight.Rect}
 	}
 	if m.Bounds() != image.Rect(0, 0, p.Width, p.Height) {
@@ -55,7 +55,7 @@ func look(t testing.TB, p picture.Picture) image.Image {
 	return m
 }
 
-// near reports whether two colours can hardly be told apart.
+// near reports whether two colours are almost equal.
 func near(a, b color.Color) bool { return within(a, b, 14) }
 
 func within(a, b color.Color, most int) bool {
@@ -64,7 +64,7 @@ func within(a, b color.Color, most int) bool {
 	return d(x.A, y.A) < 12 && (x.A < 12 || d(x.R, y.R) <= most && d(x.G, y.G) <= most && d(x.B, y.B) <= most)
 }
 
-// wantCorners fails unless the quarters of an image have these colours.
+// wantCorners fails if the quarters of an image have other colours.
 func wantCorners(t testing.TB, m image.Image, c ...color.NRGBA) {
 	t.Helper()
 	w, h := m.Bounds().Dx(), m.Bounds().Dy()
@@ -130,7 +130,8 @@ func TestConvert_keeps_transparency(t *testing.T) {
 
 func TestConvert_turns_images_upright(t *testing.T) {
 	t.Parallel()
-	// What is seen at top left, top right, bottom left and bottom right of an image that is stored as a, b, c, d.
+	// The displayed corners, in the order top left, top right, bottom left, bottom right, of an image that is stored as
+	// a, b, c, d.
 	seen := map[int]string{0: "abcd", 1: "abcd", 2: "badc", 3: "dcba", 4: "cdab", 5: "acbd", 6: "cadb", 7: "dbca", 8: "bdac", 9: "abcd"}
 	colours := map[rune]color.NRGBA{'a': red, 'b': green, 'c': blue, 'd': yellow}
 	for how, want := range seen {
@@ -223,7 +224,7 @@ func TestConvert_takes_no_memory_for_bombs(t *testing.T) {
 	}
 }
 
-// The most that is allowed, in a process of its own, whose peak the kernel knows.
+// Converts the largest allowed images in a child process, so that the kernel reports its peak memory.
 func TestConvert_bounds_memory(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("CONVERT_CHILD") == "yes" {
@@ -266,7 +267,7 @@ func TestConvert_bounds_memory(t *testing.T) {
 	}
 }
 
-// play draws the frames of a GIF as a browser does.
+// play draws the frames of a GIF like a browser.
 func play(t testing.TB, file []byte) (*gif.GIF, []*image.RGBA) {
 	t.Helper()
 	g, err := gif.DecodeAll(bytes.NewReader(file))
@@ -292,7 +293,7 @@ func play(t testing.TB, file []byte) (*gif.GIF, []*image.RGBA) {
 	return g, shown
 }
 
-// movie has n frames of a box that wanders, with all ways of making room for the next one.
+// movie returns a GIF of n frames with a moving box, using the given disposal methods in turn.
 func movie(w, h, n, colours int, disposals []byte, firstHasHoles bool) []byte {
 	g := &gif.GIF{Config: image.Config{Width: w, Height: h}, LoopCount: 3}
 	for i := range n {
@@ -328,7 +329,7 @@ func TestConvert_keeps_animations(t *testing.T) {
 		disposals []byte
 		holes     bool
 		colours   int
-		most      float64 // by which colours may differ in the mean
+		most      float64 // the maximum mean difference of colours
 	}{
 		"each on the last one":         {[]byte{none}, false, 40, 0},
 		"with holes":                   {[]byte{none}, true, 40, 0},

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The palette of an image of many colours has no unused and no repeated entry, and no pixel changes by more than a cut of
-// a channel into bins and boxes explains.
+// The palette of an image of many colours has no unused and no repeated entry, and no pixel changes by more than a cut
+// of a channel into bins and boxes explains.
 func TestQuantize_uses_the_whole_palette(t *testing.T) {
 	t.Parallel()
 	var pix []byte

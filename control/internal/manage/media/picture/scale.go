@@ -25,8 +25,8 @@ func fit(size, most image.Point) image.Point {
 	return image.Pt(max(1, int((int64(w)*int64(most.Y)+int64(h)/2)/int64(h))), most.Y)
 }
 
-// scale returns a copy of an image in another size, with its corner at 0, 0. It averages pixels first if the image becomes
-// much smaller, because the best scaler takes 32 bytes per pixel between its two passes.
+// scale returns a copy of an image in another size, with its corner at 0, 0. It averages pixels first if the image
+// becomes much smaller, because the best scaler takes 32 bytes per pixel between its two passes.
 func scale(src image.Image, size image.Point, with scaler.Scaler) *image.RGBA {
 	b := src.Bounds()
 	if kx, ky := b.Dx()/size.X, b.Dy()/size.Y; kx > 1 || ky > 1 {

@@ -1,7 +1,7 @@
 // Package fleet backs up and restores the data of a fleet: PostgreSQL, the clicks in ClickHouse, and images.
 //
-// It uses the connections of control, so neither pg_dump nor access to a server's files is needed, and the image of control is
-// enough. A backup runs while the fleet is online. The order makes it consistent:
+// It uses the connections of control, so neither pg_dump nor access to a server's files is needed, and the image of
+// control is enough. A backup runs while the fleet is online. The order makes it consistent:
 //
 //  1. The offsets of ingest in Kafka. A restore resets ingest to these offsets, and Kafka delivers later clicks again.
 //  2. The marks of lanes, and then the clicks: a mark never covers clicks that are missing in the backup.
@@ -166,8 +166,8 @@ func (f *Fleet) exportImages(ctx context.Context, folder *backup.Folder) error {
 	})
 }
 
-// Restore restores a backup. Before it changes anything, it verifies the whole backup and ENCRYPTION_KEY, and fails if data
-// would be replaced and force is not set. Control planes must be stopped.
+// Restore restores a backup. Before it changes anything, it verifies the whole backup and ENCRYPTION_KEY, and fails if
+// data would be replaced and force is not set. Control planes must be stopped.
 func (f *Fleet) Restore(ctx context.Context, from string, force bool) (*backup.Manifest, error) {
 	m, err := backup.Read(from, kind)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Command idp runs the identity provider for tests as a process that can be stopped, slowed down and restarted.
 //
-// In addition to the protocol, it has endpoints for tests: POST /test/rotate, /test/fault?is=slow, and /test/person with a person
-// as JSON ({"sub", "email", "email_verified", "name"}).
+// In addition to the protocol, it has endpoints for tests: POST /test/rotate, /test/fault?is=slow, and /test/person
+// with a person as JSON ({"sub", "email", "email_verified", "name"}).
 package main
 
 import (
