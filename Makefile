@@ -57,12 +57,13 @@ test: ## run all tests, with the real servers that they need
 	@echo "== test/deploy" && cd test/deploy && GOWORK=off $(GO) test -count=1 -timeout 20m ./...
 	@echo "== test/harness, the short experiments" && cd test/harness && $(GO) test -count=1 -short -timeout 25m ./...
 
-check: ## check format, length, vet, staticcheck, each module alone; commit messages, licences, known vulnerabilities
+check: ## check format, length, vet, staticcheck, each module alone; commit messages, prose, licences, known vulnerabilities
 	@out=$$(gofmt -l $(MODULES)); test -z "$$out" || { echo "gofmt wants to change:"; echo "$$out"; exit 1; }
 	@.ci/commits
 	@cd .ci/tools && GOWORK=off $(GO) build -o $(CACHE)/bin/ honnef.co/go/tools/cmd/staticcheck github.com/mgechev/revive
 	@$(CACHE)/bin/revive -config .ci/revive.toml $(addsuffix /...,$(MODULES))
 	@set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && GOWORK=off $(GO) build -o /dev/null ./... && GOWORK=off $(GO) vet ./... && GOWORK=off $(CACHE)/bin/staticcheck ./...); done
+	@$(MAKE) --no-print-directory prose
 	@cd .ci/tools && GOWORK=off $(GO) run ./licences -check
 	@deploy/dev/vulns
 
