@@ -60,7 +60,7 @@ func TestAPI3_ABTestTotals(t *testing.T) {
 	})
 }
 
-// An ADMIN is told whose links the others' are. Nobody else is, and of one's own link one knows.
+// Only an ADMIN sees the owners of other users' links.
 func TestAPI3_OwnersOfLinks(t *testing.T) {
 	eachWithLinks(t, func(t *testing.T, w *world) {
 		w.do("PUT", "/api/auth/me", `{"name":"Ann A."}`, as(w.ann)).want(200)

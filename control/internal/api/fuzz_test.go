@@ -42,13 +42,13 @@ func FuzzRequest(f *testing.F) {
 }
 
 // FuzzEndpoint sends any body and query to any endpoint of the interface, as JSON or as a form of several parts: links,
-// rules, bundles, webhooks, providers, images, reports. Whatever they are, the answer is a success or a refusal.
+// rules, bundles, webhooks, providers, images, reports. For every input, the response is a success or a 4xx.
 func FuzzEndpoint(f *testing.F) {
 	w := newWorld(f, storetest.Open(f), whole)
 	who := w.person("ADMIN")
 	th := w.thingsOf(who.token)
 	rows := slices.DeleteFunc(table(f), func(r row) bool {
-		// What ends the world's own sessions, things and programs is left out, and what never ends.
+		// Skip requests that end the test's own sessions or delete its objects, and streams that never end.
 		return r.method == "DELETE" || strings.Contains(r.path, "/logout") || strings.Contains(r.path, "/stream") || strings.Contains(r.path, "/2fa")
 	})
 	fill := func(s string) string {

@@ -72,7 +72,7 @@ func TestH3_SecondFactorGuesses(t *testing.T) {
 		if after, err := strconv.Atoi(w.do("POST", "/api/auth/login", right(), owner).want(429).Header.Get("Retry-After")); err != nil || after < 1 || after > 30 {
 			t.Fatalf("Retry-After %d, %v", after, err)
 		}
-		// Who does not know the password neither trips the lock nor learns of it.
+		// A client without the password neither triggers the lockout nor learns of it.
 		w.do("POST", "/api/auth/login", login(userMail, "wrong", "000000"), owner).want(401)
 		w.clock.advance(30 * time.Second)
 		wantCounts(t, "codes from 1,000 /64s of one /48 after the first lock", w.guess(wrong, inOne48), 1, 999)
@@ -109,7 +109,7 @@ func TestH3_SecondFactorGuesses_at_once(t *testing.T) {
 	})
 }
 
-// Failed logins, which need no account, must not let anybody fill the log, and each must still be told of.
+// Failed logins need no account. They must not fill the log, and each must still be recorded.
 func TestLow_FailedLoginsAreBounded(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		rows := func() int { n, _ := w.rowsOf("USER_LOGIN"); return n }

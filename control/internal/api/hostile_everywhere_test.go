@@ -66,8 +66,8 @@ func asJSON(s string) string {
 	return b.String()
 }
 
-// Whatever text stands in whatever place of whatever request: the answer is none of the service's own failures, and
-// comes soon, and what is refused changes nothing. Each place gets a share of the texts, another one than its neighbours;
+// For any text in any place of any request, the response is not a 5xx and comes soon, and a rejected request changes
+// nothing. Each place gets a share of the texts, another one than its neighbours;
 // all of them, and more, with HOSTILE=all.
 func TestHostile_everywhere(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
@@ -108,7 +108,7 @@ func TestHostile_everywhere(t *testing.T) {
 			got := w.send(r, id, credential)
 			took := time.Since(began)
 			for again := 0; again < 4 && (took > soon || got.StatusCode == http.StatusServiceUnavailable); again++ {
-				// What is hostile is so every time; a machine that had no time, or a database that had none, was so once.
+				// A hostile value is slow every time; a busy machine or database is slow once.
 				busy++
 				began = time.Now()
 				got = w.send(r, id, credential)
@@ -182,7 +182,7 @@ func TestHostile_everywhere(t *testing.T) {
 				}
 				for _, v := range values {
 					q := r
-					// What is hostile goes in last, so that nothing in it is taken for a placeholder.
+					// Insert the hostile value last, so that no part of it is treated as a placeholder.
 					q.body = fmt.Sprintf("{%q:{HOSTILE}%s}", name, rest.String())
 					try(q, func(kind string) string {
 						if kind == "HOSTILE" {

@@ -20,7 +20,7 @@ var hostileValues = []string{
 	`{"type":"status","status":[]}`, `{"type":"utm","utmSource":{}}`, `{"type":"expiration","expiresAt":[]}`, `{"type":{"type":"status"}}`, `{"__proto__":{"x":1},"constructor":"y"}`,
 }
 
-// Whatever value stands in whatever field: never a 500; a refusal is a 400, 404, 409 or 413 that changes nothing,
+// For any value in any field: never a 500; a refusal is a 400, 404, 409 or 413 that changes nothing,
 // and a 400 names the field.
 func TestHostile_bodies(t *testing.T) {
 	eachWithLinks(t, func(t *testing.T, w *world) {

@@ -62,7 +62,7 @@ var pages = []string{
 	"GET /api", "GET /api/", "GET /api/docs.css", "GET /api/docs.js", "GET /api/swagger-ui.css", "GET /api/swagger-ui.js", "GET /api/openapi.json", "GET /api/openapi.yaml",
 }
 
-// What is served, what the OpenAPI document has, and what the interface promises are the same.
+// The served endpoints, the OpenAPI document and the interface's table are the same.
 func TestEndpoints_are_those_of_the_interface(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t), whole)

@@ -41,7 +41,7 @@ func TestLarge_bodies_take_turns(t *testing.T) {
 	}
 }
 
-// Who doesn't read the answer to a large body keeps no place.
+// A client that does not read the response to a large body keeps no place.
 func TestLarge_bodies_whose_answer_nobody_reads(t *testing.T) {
 	w := small(t, func(_ *world, cfg *api.Config, _ *api.Deps) { cfg.Timeout = 2 * time.Second })
 	hold := make(chan struct{})

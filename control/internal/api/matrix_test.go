@@ -54,7 +54,7 @@ func (w *world) callers() []caller {
 // owned are the kinds of resources that belong to a user.
 var owned = []string{"url", "variant", "rule", "bundle", "bundled", "key", "webhook", "log"}
 
-// may is what the interface says of a caller who asks for a resource: own, foreign, missing, or own in a path that
+// may is the interface's rule for a caller and a resource: own, foreign, missing, or own in a path that
 // ends at a foreign one (mixed).
 func (r row) may(c caller, target string) int {
 	switch {
@@ -87,7 +87,7 @@ func TestMatrix(t *testing.T) {
 		for _, c := range callers {
 			shared[c.name] = w.thingsOf(c.person.token)
 			if c.role == "" {
-				shared[c.name] = w.thingsOf(w.root) // of no one who asks
+				shared[c.name] = w.thingsOf(w.root) // owned by no caller
 			}
 		}
 		for _, r := range table(t) {

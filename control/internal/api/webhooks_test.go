@@ -197,7 +197,7 @@ func (h *hooked) deliver() {
 	h.t.Cleanup(func() { cancel(); <-done })
 }
 
-// Custom headers carry credentials. Whoever may read a webhook sees their names, never their values.
+// Custom headers carry credentials. A reader of a webhook sees their names, never their values.
 func TestLow_WebhookHeadersAreWriteOnly(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -229,7 +229,7 @@ func TestLow_WebhookHeadersAreWriteOnly(t *testing.T) {
 		}
 		received(map[string]string{"Authorization": canary, "X-Team": "growth"})
 
-		// What was read can be sent back: it keeps the values, in whatever letters the names are.
+		// Sending back what was read keeps the values, for any letter case of the names.
 		r := put(`{"authorization":"***","X-Team":"sales","X-New":"n"}`, 200).has("headers", "authorization", "X-Team", "X-New")
 		if r.str("headers.authorization") != "***" || r.str("headers.X-New") != "***" {
 			t.Error(r.text)

@@ -96,7 +96,7 @@ func TestClient_speaks_the_protocol(t *testing.T) {
 	}
 }
 
-// Whatever the control plane answers, it is an error that says so and doesn't hold the token.
+// Every bad response of the control plane becomes an error that names it and does not contain the token.
 func TestClient_refusals(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusFound, http.StatusNotFound, http.StatusPartialContent} {

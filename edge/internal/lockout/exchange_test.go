@@ -212,7 +212,7 @@ func TestRun_a_pending_attempt_is_refused(t *testing.T) {
 		wrong(b)
 	}
 	testkit.Eventually(t, "five attempts counted", p.counted(5))
-	p.mu.Lock() // one more failure, so that there are five besides the pending attempt
+	p.mu.Lock() // one more failure, so that there are five in addition to the pending attempt
 	c := lockout.ClientOf(1, one)
 	p.version++
 	p.failed[c], p.versions[c] = p.failed[c].Add(1, time.Now()), p.version

@@ -100,7 +100,7 @@ func TestServer_answers_reports(t *testing.T) {
 		if code, _ := post(status("r1", "", 2)); code != 204 || gaps().Asked != 1 {
 			f.Errorf("an order is given twice in a row: %d", code)
 		}
-		// What the edge says is kept, also over the next audit; one that can't be carried out is not given again.
+		// The edge's answer survives the next audit. A repair that cannot be carried out is not ordered again.
 		s := status("r1", "", 2)
 		s.Repairs = []snapshot.Repair{{Range: order, Refused: "busy", Again: true}}
 		post(s)

@@ -185,7 +185,7 @@ func (w *world) mutate(ctx context.Context, r *rand.Rand, n int) error {
 	return err
 }
 
-// Whatever happens, an edge that follows by deltas has what a full document says.
+// An edge that follows deltas always has the links of a full document.
 func TestDeltas_lead_where_a_full_document_is(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -14,7 +14,7 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// What edges are told is signed by the key, for every edge that asks.
+// Documents and deltas are signed with the key for every edge.
 func TestPublisher_signs(t *testing.T) {
 	t.Parallel()
 	key, err := snapshot.ParseSigningKey(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))))

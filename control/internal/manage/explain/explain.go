@@ -58,7 +58,7 @@ const (
 	Loop     = "LOOP"     // the destination is this service
 )
 
-// What chose the destination.
+// The parts that can choose the destination.
 const (
 	ByRule     = "RULE"
 	ByVariant  = "VARIANT"
