@@ -76,7 +76,7 @@ var metrics = []metric{
 	total("shortline_agent_deltas_applied_total", "Deltas applied.", func(s *Stats) uint64 { return s.Agent.Applied }),
 	total("shortline_agent_documents_loaded_total", "Full documents loaded, including the one from disk.", func(s *Stats) uint64 { return s.Agent.Loaded }),
 	total("shortline_agent_refused_total", "Documents and deltas rejected.", func(s *Stats) uint64 { return s.Agent.Refused }),
-	total("shortline_agent_unsigned_total", "Of these, those without a signature by one of SNAPSHOT_PUBLIC_KEYS.", func(s *Stats) uint64 { return s.Agent.Unsigned }),
+	total("shortline_agent_unsigned_total", "Rejected documents and deltas without a signature by one of SNAPSHOT_PUBLIC_KEYS.", func(s *Stats) uint64 { return s.Agent.Unsigned }),
 	gauge("shortline_agent_clock_ahead_seconds", "Offset of this clock to the control plane's, accurate to about half a second; above 0 if this clock is ahead.", func(s *Stats) float64 { return s.ClockAhead.Seconds() }),
 	total("shortline_agent_errors_total", "Failed calls to the control plane.", func(s *Stats) uint64 { return s.Agent.SourceErrors }),
 	total("shortline_agent_disk_errors_total", "Failed writes of local state.", func(s *Stats) uint64 { return s.Agent.DiskErrors }),

@@ -10,7 +10,7 @@ import (
 // Port holds the settings of the operator's port. The settings of programs embed it.
 type Port struct {
 	OpsAddr  string   `env:"OPS_ADDR" envDefault:"127.0.0.1:9090" help:"address of the operator's port, which serves metrics and health; keep it private; off disables it"`
-	OpsHosts []string `env:"OPS_HOSTS" help:"host names that requests to OPS_ADDR may use besides localhost and IP addresses; without ports, separated by commas"`
+	OpsHosts []string `env:"OPS_HOSTS" help:"host names that requests to OPS_ADDR may use in addition to localhost and IP addresses; without ports, separated by commas"`
 	Profiles bool     `env:"PPROF" envDefault:"false" help:"serve profiles of the running program at OPS_ADDR, below /debug/pprof/"`
 }
 
