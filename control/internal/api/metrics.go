@@ -21,7 +21,7 @@ type metrics struct {
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "shortline_api_requests_total", Help: "API requests by route and status class (such as 2xx); the route is \"other\" for undeclared paths.",
+			Name: "shortline_api_requests_total", Help: "API requests by route and status class (such as 2xx); undeclared paths share the route other.",
 		}, []string{"method", "route", "code"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "shortline_api_request_duration_seconds", Help: "Duration of API requests by route.", Buckets: []float64{.0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
