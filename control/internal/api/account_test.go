@@ -39,7 +39,7 @@ func TestLogin(t *testing.T) {
 		wrong := w.do("POST", "/api/auth/login", login(userMail, "wrong", "")).want(401)
 		unknown := w.do("POST", "/api/auth/login", login("nobody@example.com", "wrong", "")).want(401)
 		if wrong.text != unknown.text || wrong.cookie("access_token") != nil {
-			t.Fatalf("an unknown email can be told from a wrong password: %s %s", wrong.text, unknown.text)
+			t.Fatalf("the responses for an unknown email and a wrong password differ: %s %s", wrong.text, unknown.text)
 		}
 		w.do("POST", "/api/auth/login", login(userMail, strings.Repeat("x", 500), "")).want(401)
 		w.do("POST", "/api/auth/login", "").wantField("email", "password")
@@ -49,7 +49,7 @@ func TestLogin(t *testing.T) {
 
 		w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
 		if r := w.do("POST", "/api/auth/login", login(userMail, password, "")).want(401); r.text != wrong.text {
-			t.Fatalf("an inactive user can be told: %s", r.text)
+			t.Fatalf("the response reveals an inactive user: %s", r.text)
 		}
 	})
 }
@@ -84,7 +84,7 @@ func TestLogin_locks_after_five_failures(t *testing.T) {
 			w.do("POST", "/api/auth/login", bad, here).want(401)
 		}
 		w.clock.advance(11 * time.Minute)
-		for range 4 { // the first four are forgotten
+		for range 4 { // the first four failures have expired
 			w.do("POST", "/api/auth/login", bad, here).want(401)
 		}
 		w.do("POST", "/api/auth/login", good, here).want(200)
@@ -96,7 +96,7 @@ func TestLogout_ends_this_session(t *testing.T) {
 		second, _ := w.signIn(userMail)
 		r := w.do("POST", "/api/auth/logout", "", as(w.ann)).want(200)
 		if c := r.cookie("access_token"); c == nil || c.MaxAge >= 0 {
-			t.Fatalf("the cookie stays: %+v", c)
+			t.Fatalf("the cookie is not deleted: %+v", c)
 		}
 		w.do("GET", "/api/auth/me", "", as(w.ann)).want(401)
 		w.do("GET", "/api/auth/me", "", as(second)).want(200)
@@ -162,9 +162,9 @@ func TestTwoFactor(t *testing.T) {
 			t.Fatal(r.text)
 		}
 		if u, err := w.store.UserByID(t.Context(), w.annID); err != nil || u.TOTPSecret == nil || strings.Contains(*u.TOTPSecret, secret) {
-			t.Fatal("the secret is kept in clear")
+			t.Fatal("the secret is stored in plain text")
 		}
-		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200) // not on yet
+		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200) // two-factor authentication is not enabled yet
 		w.do("POST", "/api/auth/2fa/enable", `{"code":"`+w.code(first.str("secret"))+`"}`, as(w.ann)).wantField("code")
 		w.do("POST", "/api/auth/2fa/enable", `{"code":""}`, as(w.ann)).wantField("code")
 		on := w.do("POST", "/api/auth/2fa/enable", `{"code":"`+w.code(secret)+`"}`, as(w.ann)).want(200).has("", "message", "recoveryCodes")
@@ -181,7 +181,7 @@ func TestTwoFactor(t *testing.T) {
 		if r.at("requires2FA") != true || len(r.Cookies()) != 0 {
 			t.Fatal(r.text)
 		}
-		w.do("POST", "/api/auth/login", login(userMail, password, w.code(secret))).want(401) // used to enable
+		w.do("POST", "/api/auth/login", login(userMail, password, w.code(secret))).want(401) // the code was already used to enable it
 		w.clock.advance(30 * time.Second)
 		code := w.code(secret)
 		w.do("POST", "/api/auth/login", login(userMail, "wrong", code)).want(401)

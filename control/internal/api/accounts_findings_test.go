@@ -13,13 +13,13 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/idptest"
 )
 
-// key makes an API key in a session.
+// key creates an API key with a session.
 func (w *world) key(token string) option {
 	w.t.Helper()
 	return with("X-API-Key", w.do("POST", "/api/api-keys", `{"name":"k"}`, as(token)).want(201).str("key"))
 }
 
-// escalations are what a stolen key of an administrator could use to stay.
+// escalations are requests with which the thief of an administrator's key could keep access.
 func (w *world) escalations() [][3]string {
 	ann := "/api/users/" + w.annID
 	return [][3]string{
@@ -43,9 +43,9 @@ func TestM1_AdminKeysDoNotAdminister(t *testing.T) {
 			}
 		}
 		if after := w.do("GET", "/api/users", "", as(w.root)).want(200).text + w.do("GET", "/api/admin/oidc-providers", "", as(w.root)).want(200).text; after != before {
-			t.Errorf("something changed: %s and before %s", after, before)
+			t.Errorf("the data changed from %[2]s to %[1]s", after, before)
 		}
-		// The rest of what the interface promises to keys stays.
+		// Keys keep all other permissions of the interface.
 		w.do("GET", "/api/users", "", key).want(200)
 		w.do("GET", "/api/users/"+w.annID, "", key).want(200)
 		w.do("PATCH", "/api/users/"+w.annID+"/name", `{"name":"Ann"}`, key).want(200)
@@ -69,7 +69,7 @@ func TestM1_AdminKeysAdministerWhereTheSettingSaysSo(t *testing.T) {
 		w.do(method, path, "", key).want(403)
 	}
 	w.do("POST", "/api/users/"+w.rootID+"/reset-password", `{"newPassword":"battery staple"}`, key).want(400)
-	w.do("POST", "/api/users", `{"email":"dave@example.com","password":"battery staple"}`, w.key(w.bob)).want(403) // no administrator's
+	w.do("POST", "/api/users", `{"email":"dave@example.com","password":"battery staple"}`, w.key(w.bob)).want(403) // not an administrator's key
 }
 
 func TestM1_NobodyResetsTheirOwn(t *testing.T) {
@@ -106,7 +106,7 @@ func TestM2_KeysMakeNoKeys(t *testing.T) {
 func TestM2_AResetRevokesKeysAndAChangeOffersTo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		key, bobs := w.key(w.ann), w.key(w.bob)
-		w.do("GET", "/api/auth/me", "", key).want(200) // so that it is remembered
+		w.do("GET", "/api/auth/me", "", key).want(200) // so that the cache has the key
 		change := func(from, to, more string) {
 			t.Helper()
 			w.do("PUT", "/api/auth/password", fmt.Sprintf(`{"currentPassword":%q,"newPassword":%q%s}`, from, to, more), as(w.ann)).want(200)
@@ -145,7 +145,7 @@ func TestAPI2_ShortListsAreArrays(t *testing.T) {
 		p := startIDP(t, ann)
 		w.add("corp", p)
 		w.signOn("corp").entered("/")
-		for i := range 120 { // whole and in order, beyond what was a page
+		for i := range 120 { // complete and in order, more than a former page
 			w.do("PUT", fmt.Sprintf("/api/settings/system/k%03d", i), `{"value":1}`, as(w.root)).want(200)
 		}
 		settings := w.do("GET", "/api/settings/system?limit=5&page=2", "", as(w.root)).want(200)
@@ -167,7 +167,7 @@ func TestAPI2_ShortListsAreArrays(t *testing.T) {
 	})
 }
 
-// link signs in with what a failed sign-in left in the browser.
+// link signs in with the cookie that a failed single sign-on left in the browser.
 func (w *world) link(left *reply, email, password, code string) *reply {
 	w.t.Helper()
 	c := left.cookie("sso_link")
@@ -182,13 +182,13 @@ func TestM7_LinksToAdministratorsAreConfirmed(t *testing.T) {
 	eachWith(t, withSSO(nil), func(t *testing.T, w *world) {
 		w.add("corp", startIDP(t, idptest.Person{Subject: "r", Email: adminMail, Verified: true}))
 		left := w.signOn("corp").failed("link_required")
-		w.do("POST", "/api/auth/login", login(adminMail, password, "")).want(200) // without the cookie nothing is linked
+		w.do("POST", "/api/auth/login", login(adminMail, password, "")).want(200) // without the cookie, no account is linked
 		w.do("POST", "/api/auth/login", strings.Replace(login(adminMail, password, ""), "{", `{"linkAccount":true,`, 1)).wantField("linkAccount")
 		w.link(left, adminMail, "wrong", "").want(401)
 		w.link(left, userMail, password, "").wantField("linkAccount") // another user's account
 		left = w.signOn("corp").failed("link_required")
 		if n, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 0 {
-			t.Fatalf("linked %d times", n)
+			t.Fatalf("%d links in the audit log", n)
 		}
 
 		w.clock.advance(sso.PendingFor)
@@ -198,12 +198,12 @@ func TestM7_LinksToAdministratorsAreConfirmed(t *testing.T) {
 		if c := in.cookie("sso_link"); c == nil || c.MaxAge >= 0 || in.cookie("access_token") == nil {
 			t.Fatalf("%v", in.Cookies())
 		}
-		w.link(left, adminMail, password, "").want(200) // twice is once
+		w.link(left, adminMail, password, "").want(200) // linking again changes nothing
 		if id := w.signOn("corp").entered("/"); id != w.rootID {
 			t.Fatalf("signed in as %s", id)
 		}
 		if n, newest := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 1 || !strings.Contains(newest, `"confirmed":true`) {
-			t.Errorf("linked %d times, %s", n, newest)
+			t.Errorf("%d links in the audit log, newest %s", n, newest)
 		}
 	})
 }
@@ -219,9 +219,9 @@ func TestM7_LinksToSecondFactorsAreConfirmed(t *testing.T) {
 		}
 		w.link(left, userMail, password, "000000").want(401)
 		if n, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); n != 0 {
-			t.Fatalf("linked %d times", n)
+			t.Fatalf("%d links in the audit log", n)
 		}
-		// Where passwords are off, they still confirm a link, and nothing else.
+		// If password sign-in is off, passwords still confirm a link, but do not sign in.
 		w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
 		w.clock.advance(30 * time.Second)
 		w.do("POST", "/api/auth/login", login(userMail, password, w.code(secret))).want(403)
@@ -230,7 +230,7 @@ func TestM7_LinksToSecondFactorsAreConfirmed(t *testing.T) {
 		if id := w.signOn("corp").entered("/"); id != w.annID {
 			t.Fatalf("signed in as %s", id)
 		}
-		// A deleted provider takes its waiting links with it.
+		// Deleting a provider deletes its pending links.
 		w.do("PATCH", "/api/users/"+w.bobID+"/role", `{"role":"ADMIN"}`, as(w.root)).want(200)
 		p := startIDP(t, idptest.Person{Subject: "b", Email: otherMail, Verified: true})
 		w.add("other", p)
@@ -254,14 +254,14 @@ func TestM7_ProvidersVouchForTheirDomains(t *testing.T) {
 		}
 		w.signOn("corp").failed("email_domain") // an existing user
 		p.Be(idptest.Person{Subject: "e", Email: "eve@sub.corp.example", Verified: true})
-		w.signOn("corp").failed("email_domain") // nobody yet
+		w.signOn("corp").failed("email_domain") // a new user
 		p.Be(idptest.Person{Subject: "e", Email: "eve@CORP.example", Verified: true})
 		w.signOn("corp").entered("/")
 		p.Be(ann)
 		w.do("PUT", path, `{"allowedDomains":null}`, as(w.root)).want(200)
 		w.signOn("corp").entered("/")
 		w.do("PUT", path, `{"allowedDomains":["corp.example"]}`, as(w.root)).want(200)
-		w.signOn("corp").entered("/") // who is linked already stays so
+		w.signOn("corp").entered("/") // linked users stay linked
 	})
 }
 
@@ -295,7 +295,7 @@ func TestLow_WeakPasswords(t *testing.T) {
 func TestLow_SecondFactorNeedsAFreshSignIn(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const path = "/api/auth/2fa/setup"
-		w.do("POST", path, "", as(w.ann)).want(201) // as the interface has it, just after signing in
+		w.do("POST", path, "", as(w.ann)).want(201) // allowed right after signing in
 		w.clock.advance(11 * time.Minute)
 		if r := w.do("POST", path, "", as(w.ann)).want(403); !strings.Contains(r.str("message"), "password") {
 			t.Error(r.text)
@@ -319,7 +319,7 @@ func TestLow_CSRFScheme(t *testing.T) {
 	}
 	origin := func(o string) option { return with("Origin", o) }
 	for o, want := range map[string]int{
-		"https://sho.rt": 200, "HTTPS://SHO.RT": 200, "https://app.example.com": 200, "https://sho.rt:443": 403, // browsers never write it so
+		"https://sho.rt": 200, "HTTPS://SHO.RT": 200, "https://app.example.com": 200, "https://sho.rt:443": 403, // browsers omit the default port
 		"http://sho.rt": 403, "https://sho.rt:8443": 403, "http://sho.rt:80": 403, "https://evil.example": 403, "null": 403, "http://app.example.com": 403, "sho.rt": 403,
 	} {
 		if got := send("sho.rt", origin(o)); got != want {
@@ -327,10 +327,10 @@ func TestLow_CSRFScheme(t *testing.T) {
 		}
 	}
 	if got := send("10.0.0.5:8080", origin("https://10.0.0.5:8080")); got != 200 {
-		t.Errorf("the address that was called: %d", got)
+		t.Errorf("from the address in the Host header: %d", got)
 	}
 	if got := send("10.0.0.5:8080", origin("http://10.0.0.5:8080")); got != 403 {
-		t.Errorf("plain http beside an https base: %d", got)
+		t.Errorf("plain http with an https base: %d", got)
 	}
 
 	token := w.ann
@@ -346,7 +346,7 @@ func TestLow_CSRFScheme(t *testing.T) {
 	}
 }
 
-// consoleAt is a world with identity providers whose pages are elsewhere.
+// consoleAt configures a world with identity providers and a console at another address.
 func consoleAt(address string) func(*world, *api.Config, *api.Deps) {
 	return func(w *world, c *api.Config, d *api.Deps) {
 		withSSO(nil)(w, c, d)
@@ -365,10 +365,10 @@ func TestAPI7_ConsoleURL(t *testing.T) {
 			in := w.leave("corp", "?redirect="+url.QueryEscape("/links?page=2")).arrive()
 			c := in.cookie("access_token")
 			if got := in.Header.Get("Location"); got != at+"/links?page=2" || c == nil || c.SameSite != sameSite || !c.Secure || !c.HttpOnly {
-				t.Fatalf("sent to %s with %v", got, in.Cookies())
+				t.Fatalf("redirected to %s with cookies %v", got, in.Cookies())
 			}
 			if got := w.leave("corp", "").arrive().Header.Get("Location"); got != at+"/" {
-				t.Errorf("sent to %s", got)
+				t.Errorf("redirected to %s", got)
 			}
 			for query, code := range map[string]string{"": "unknown_provider", "?redirect=//evil.example": "invalid_redirect"} {
 				slug := "none"
@@ -376,10 +376,10 @@ func TestAPI7_ConsoleURL(t *testing.T) {
 					slug = "corp"
 				}
 				if got := w.do("GET", "/api/auth/sso/"+slug+"/login"+query, "").want(302).Header.Get("Location"); got != at+"/login?error="+code {
-					t.Errorf("sent to %s", got)
+					t.Errorf("redirected to %s", got)
 				}
 			}
-			// Its pages may call the API, and no others.
+			// Pages of the console may call the API; pages of other origins may not.
 			u, _ := url.Parse(address)
 			origin := u.Scheme + "://" + u.Host
 			session := with("Cookie", "access_token="+c.Value)

@@ -18,8 +18,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// count counts by day the visits that a question is about and that keep keeps.
-func (a *agreeing) count(q question, keep func(visit) bool) (days map[string]float64, total float64, visitors int) {
+// count counts, by day, the visits that match the question and for which keep returns true.
+func (a *agreeWorld) count(q question, keep func(visit) bool) (days map[string]float64, total float64, visitors int) {
 	zone, err := time.LoadLocation(q.zone)
 	a.ok(err)
 	days, seen := map[string]float64{}, map[netip.Addr]bool{}
@@ -35,7 +35,7 @@ func (a *agreeing) count(q question, keep func(visit) bool) (days map[string]flo
 	return days, total, len(seen)
 }
 
-func (a *agreeing) check(when string, questions []question) {
+func (a *agreeWorld) check(when string, questions []question) {
 	a.t.Helper()
 	a.counters(when)
 	for _, q := range questions {
@@ -46,14 +46,14 @@ func (a *agreeing) check(when string, questions []question) {
 				everywhere += a.viewer(what+", "+name, q, name, token)
 			}
 			if _, total, _ := a.count(q, func(visit) bool { return true }); everywhere != 2*total {
-				a.t.Errorf("%s: users and the administrator see %v together, want twice %v", what, everywhere, total)
+				a.t.Errorf("%s: the totals of all users and the administrator add up to %v, want twice %v", what, everywhere, total)
 			}
 		}
 	}
 }
 
-// same fails unless all figures are want.
-func (a *agreeing) same(what string, want float64, figures map[string]float64) {
+// same fails the test unless all figures equal want.
+func (a *agreeWorld) same(what string, want float64, figures map[string]float64) {
 	a.t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(figures)) {
 		if figures[name] != want {
@@ -62,7 +62,7 @@ func (a *agreeing) same(what string, want float64, figures map[string]float64) {
 	}
 }
 
-// sum adds up one number of a list.
+// sum adds up one numeric field of the items of a list.
 func (r *reply) sum(list, name string) (n float64) {
 	items, _ := r.at(list).([]any)
 	if list == "" {
@@ -78,8 +78,8 @@ func (r *reply) sum(list, name string) (n float64) {
 	return n
 }
 
-// viewer compares everything that one user sees of a period, and returns the overview's total.
-func (a *agreeing) viewer(what string, q question, name, token string) float64 {
+// viewer compares all figures that one user sees for a period, and returns the overview's total.
+func (a *agreeWorld) viewer(what string, q question, name, token string) float64 {
 	a.t.Helper()
 	mine := func(v visit) bool { return name == "root" || v.owner == name }
 	standing := func(v visit) bool { return mine(v) && !a.gone[v.link] }
@@ -106,13 +106,13 @@ func (a *agreeing) viewer(what string, q question, name, token string) float64 {
 		if slug == "routed" {
 			a.routed(what, q, token, want)
 		}
-		if q.links && q.bots == (name == "root") && (name != "root" || slug == "tested" || slug == "bob-1") { // what is left out here is asked by somebody else
+		if q.links && q.bots == (name == "root") && (name != "root" || slug == "tested" || slug == "bob-1") { // other combinations are covered by another user
 			a.report(what+", "+slug, q, path, path+"/export", token, this)
 			a.bots(what+", "+slug, q, path+"/bots", token, this)
 			recent := a.do("GET", path+"/recent-clicks"+q.query(), "", as(token)).want(200)
 			shown, _ := recent.at("clicks").([]any)
 			a.same(what+", "+slug, want, map[string]float64{"recent clicks": recent.num("total")})
-			a.same(what+", "+slug, min(want, 100), map[string]float64{"recent clicks that are shown": float64(len(shown))})
+			a.same(what+", "+slug, min(want, 100), map[string]float64{"recent clicks in the list": float64(len(shown))})
 		}
 	}
 	a.same(what, present, map[string]float64{"the links' sum": links})
@@ -120,13 +120,13 @@ func (a *agreeing) viewer(what string, q question, name, token string) float64 {
 	a.same(what, tested, map[string]float64{"totalTestClicks": tests.num("totalTestClicks"), "the tests' sum": tests.sum("tests", "totalClicks"), "variantClicks": tests.num("variantClicks")})
 	a.same(what, control, map[string]float64{"controlGroupClicks": tests.num("controlGroupClicks")})
 	if got := o.num("totalClicks"); got != total {
-		a.t.Errorf("%s: the overview says %v, want %v", what, got, total)
+		a.t.Errorf("%s: the overview has %v, want %v", what, got, total)
 	}
 	return o.num("totalClicks")
 }
 
-// report compares a report with what was counted, and with its exports.
-func (a *agreeing) report(what string, q question, path, export, token string, keep func(visit) bool) *reply {
+// report compares a report with the test's own counts and with the exports of the report.
+func (a *agreeWorld) report(what string, q question, path, export, token string, keep func(visit) bool) *reply {
 	a.t.Helper()
 	days, total, visitors := a.count(q, keep)
 	r := a.do("GET", path+q.query(), "", as(token)).want(200)
@@ -158,10 +158,10 @@ func (a *agreeing) report(what string, q question, path, export, token string, k
 	records, _ := file.at("clicks").([]any)
 	figures["the JSON file's summary"], figures["its days"], figures["its records"] = file.num("summary.totalClicks"), file.sum("data", "clicks"), float64(len(records))
 	if got, want := encode(file.at("data")), encode(r.at("timeSeries")); got != want {
-		a.t.Errorf("%s: the JSON file's days are not the report's: %s, %s", what, got, want)
+		a.t.Errorf("%s: the days of the JSON file and the report differ: %s, %s", what, got, want)
 	}
 	if got, want := encode(file.at("summary")), encode(r.at("overview")); got != want {
-		a.t.Errorf("%s: the JSON file's summary is not the report's: %s, %s", what, got, want)
+		a.t.Errorf("%s: the summaries of the JSON file and the report differ: %s, %s", what, got, want)
 	}
 	sections := a.sections(a.do("GET", export+q.query()+"&includeClicks=true", "", as(token)).want(200).text)
 	figures["the CSV file's records"] = float64(len(sections["Click Records"]))
@@ -175,13 +175,13 @@ func (a *agreeing) report(what string, q question, path, export, token string, k
 		}
 		items, _ := r.at(list).([]any)
 		if got != r.sum(list, "clicks") || len(rows) != len(items) {
-			a.t.Errorf("%s: the CSV file's %s has %v clicks in %d rows, the report %v in %d", what, title, got, len(rows), r.sum(list, "clicks"), len(items))
+			a.t.Errorf("%s: section %s of the CSV file has %v clicks in %d rows, the report has %v in %d", what, title, got, len(rows), r.sum(list, "clicks"), len(items))
 		}
 	}
 	for _, row := range sections["Overview"] {
 		for label, field := range map[string]string{"Total Clicks": "totalClicks", "Unique Visitors": "uniqueVisitors", "Average Clicks Per Day": "averageClicksPerDay", "Growth Rate (%)": "growthRate"} {
 			if got, _ := strconv.ParseFloat(row[1], 64); row[0] == label && got != r.num("overview."+field) {
-				a.t.Errorf("%s: the CSV file says %q, the report %v", what, row, r.num("overview."+field))
+				a.t.Errorf("%s: the CSV file has %q, the report has %v", what, row, r.num("overview."+field))
 			}
 		}
 	}
@@ -197,8 +197,8 @@ func encode(v any) string {
 	return string(b)
 }
 
-// sections reads a CSV file's rows by the title above them, without their heads.
-func (a *agreeing) sections(text string) map[string][][]string {
+// sections returns the rows of a CSV file by section title, without the header rows.
+func (a *agreeWorld) sections(text string) map[string][][]string {
 	a.t.Helper()
 	out := map[string][][]string{}
 	for _, part := range strings.Split(strings.TrimPrefix(text, "\uFEFF"), "\r\n\r\n")[1:] {
@@ -211,8 +211,8 @@ func (a *agreeing) sections(text string) map[string][][]string {
 	return out
 }
 
-// bots compares what is said of bots, with includeBots and without the same.
-func (a *agreeing) bots(what string, q question, path, token string, keep func(visit) bool) {
+// bots compares the bot report. It must not depend on includeBots.
+func (a *agreeWorld) bots(what string, q question, path, token string, keep func(visit) bool) {
 	a.t.Helper()
 	r := a.do("GET", path+q.query(), "", as(token)).want(200)
 	q.bots = true
@@ -224,7 +224,7 @@ func (a *agreeing) bots(what string, q question, path, token string, keep func(v
 	}
 }
 
-func (a *agreeing) tested(what string, q question, token string) float64 {
+func (a *agreeWorld) tested(what string, q question, token string) float64 {
 	a.t.Helper()
 	r := a.do("GET", "/api/analytics/urls/"+a.ids["tested"]+"/ab-test"+q.query(), "", as(token)).want(200)
 	list, _ := r.at("variants").([]any)
@@ -241,7 +241,7 @@ func (a *agreeing) tested(what string, q question, token string) float64 {
 	return total
 }
 
-func (a *agreeing) routed(what string, q question, token string, all float64) {
+func (a *agreeWorld) routed(what string, q question, token string, all float64) {
 	a.t.Helper()
 	r := a.do("GET", "/api/analytics/urls/"+a.ids["routed"]+"/routing"+q.query(), "", as(token)).want(200)
 	_, matches, _ := a.count(q, func(v visit) bool { return !v.Rule.IsZero() })
@@ -260,8 +260,8 @@ func (a *agreeing) routed(what string, q question, token string, all float64) {
 	a.same(what, all, map[string]float64{"routing's totalClicks": r.num("totalClicks"), "geoDistribution": r.sum("geoDistribution", "clicks"), "deviceDistribution": r.sum("deviceDistribution", "clicks")})
 }
 
-// counters compares the figures of all time, which are of people.
-func (a *agreeing) counters(when string) {
+// counters compares the all-time figures, which exclude bots.
+func (a *agreeWorld) counters(when string) {
 	a.t.Helper()
 	ever := func(bots bool, keep func(visit) bool) (n float64) {
 		for _, v := range a.visits {
@@ -305,7 +305,7 @@ func (a *agreeing) counters(when string) {
 	})
 	for i := range 7 {
 		if date := stats.str(fmt.Sprintf("clickTrend.%d.date", i)); stats.num(fmt.Sprintf("clickTrend.%d.clicks", i)) != days[date] || date == "" {
-			a.t.Errorf("%s: the bundle's trend of %q is not %v: %s", when, date, days[date], stats.text)
+			a.t.Errorf("%s: the bundle's trend for %q is not %v: %s", when, date, days[date], stats.text)
 		}
 	}
 	variants := a.do("GET", "/api/urls/"+a.ids["tested"]+"/variants", "", as(a.ann)).want(200)

@@ -26,9 +26,9 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Every way to ask for the same clicks gives the same number, which is also the one that is counted here in the
-// plainest way: reports, exports, bundles, counters, lists, tests and rules, for users and for an administrator, in
-// zones off the hour and over days on which clocks change.
+// All endpoints must return the same number for the same clicks: reports, exports, bundles, counters, lists, A/B tests
+// and rules. The tests below compare the numbers with a simple count of their own. They do so for users and an
+// administrator, in time zones with offsets of half hours, and over days with clock changes.
 
 func TestAgree_duckdb(t *testing.T) {
 	t.Parallel()
@@ -45,7 +45,7 @@ func TestAgree_clickhouse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Fewer questions, as each costs a server more; what comes after the rebuild is read beside it.
+	// Fewer questions, because each costs more on a server. Reports must include clicks that arrive after the rebuild.
 	agree(t, s, func() {
 		if err := s.Rebuild(t.Context(), reportDay.AddDate(1, 0, 0)); err != nil {
 			t.Fatal(err)
@@ -62,17 +62,17 @@ type visit struct {
 	click.Event
 }
 
-// agreeing is a world with generated clicks.
-type agreeing struct {
+// agreeWorld is a world with generated clicks.
+type agreeWorld struct {
 	*world
-	t      *testing.T
-	ids    map[string]string // of links by slug
-	owner  map[string]string // by slug
-	gone   map[string]bool   // links that were deleted
-	arms   []string          // of link "tested", the second is deleted later
-	rules  []string          // of link "routed", the second is deleted later
-	bundle string            // of ann's
-	visits []visit
+	t        *testing.T
+	ids      map[string]string // ids of links by slug
+	owner    map[string]string // user name by slug
+	gone     map[string]bool   // slugs of deleted links
+	variants []string          // variants of link "tested"; the second is deleted later
+	rules    []string          // rules of link "routed"; the second is deleted later
+	bundle   string            // id of ann's bundle
+	visits   []visit
 }
 
 // question is a period, a zone and whether bots count.
@@ -80,8 +80,8 @@ type question struct {
 	zone       string
 	start, end string
 	bots       bool
-	links      bool // ask also for each link
-	few        bool // ask for files of people's clicks only
+	links      bool // also query each link
+	few        bool // export only without bots
 }
 
 func (q question) query() string {
@@ -97,7 +97,7 @@ var agreements = []question{
 	{zone: "Pacific/Chatham", start: "2026-03-08", end: "2026-03-08"},
 }
 
-// agree asks questions after the first clicks, when more have come, and after deletions.
+// agree checks questions after the first clicks, after more clicks, and after deletions.
 func agree(t *testing.T, clicks analytics.Store, rebuild func(), first, more, last []question) {
 	t.Cleanup(func() { _ = clicks.Close() })
 	st := storetest.Open(t)
@@ -107,7 +107,7 @@ func agree(t *testing.T, clicks analytics.Store, rebuild func(), first, more, la
 	}
 	t.Cleanup(cache.Close)
 	now := func() time.Time { return reportDay }
-	a := &agreeing{t: t, ids: map[string]string{}, owner: map[string]string{}, gone: map[string]bool{}}
+	a := &agreeWorld{t: t, ids: map[string]string{}, owner: map[string]string{}, gone: map[string]bool{}}
 	a.world = newWorld(t, st, func(w *world, cfg *api.Config, deps *api.Deps) {
 		withLinks(w, cfg, deps)
 		deps.Reports = report.New(st, clicks, now).Caching(cache)
@@ -125,9 +125,9 @@ func agree(t *testing.T, clicks analytics.Store, rebuild func(), first, more, la
 	a.deliver(in, r, 1, 700)
 	rebuild()
 	a.check("after the first clicks", first)
-	a.deliver(in, r, 2, 150) // some of them into quarter hours that were built
-	a.check("with clicks that came since", more)
-	for _, path := range []string{a.ids["gone"], a.ids["tested"] + "/variants/" + a.arms[1], a.ids["routed"] + "/routing-rules/" + a.rules[1]} {
+	a.deliver(in, r, 2, 150) // some of them fall into quarter hours that are already aggregated
+	a.check("after more clicks", more)
+	for _, path := range []string{a.ids["gone"], a.ids["tested"] + "/variants/" + a.variants[1], a.ids["routed"] + "/routing-rules/" + a.rules[1]} {
 		a.do("DELETE", "/api/urls/"+path, "", as(a.root)).want(204)
 	}
 	a.gone["gone"] = true
@@ -136,8 +136,8 @@ func agree(t *testing.T, clicks analytics.Store, rebuild func(), first, more, la
 	a.check("after deletions", last)
 }
 
-// links makes three links of ann's that differ in what decides about their clicks, one to be deleted, and two of bob's.
-func (a *agreeing) links() {
+// links creates links of ann (one plain, one with variants, one with rules, one to be deleted) and two links of bob.
+func (a *agreeWorld) links() {
 	create := func(slug, owner, token, more string) {
 		a.ids[slug] = a.do("POST", "/api/urls", `{"originalUrl":"https://example.com/`+slug+`","customSlug":"`+slug+`"`+more+`}`, as(token)).want(201).str("id")
 		a.owner[slug] = owner
@@ -148,24 +148,24 @@ func (a *agreeing) links() {
 	create("bob-1", "bob", a.bob, "")
 	create("bob-2", "bob", a.bob, "")
 	for _, name := range []string{"a", "b", "c"} {
-		a.arms = append(a.arms, a.do("POST", "/api/urls/"+a.ids["tested"]+"/variants", `{"name":"`+name+`","targetUrl":"https://example.com/`+name+`","weight":20}`, as(a.ann)).want(201).str("id"))
+		a.variants = append(a.variants, a.do("POST", "/api/urls/"+a.ids["tested"]+"/variants", `{"name":"`+name+`","targetUrl":"https://example.com/`+name+`","weight":20}`, as(a.ann)).want(201).str("id"))
 		a.rules = append(a.rules, a.do("POST", "/api/urls/"+a.ids["routed"]+"/routing-rules", `{"name":"`+name+`","targetUrl":"https://m.example.com",
 			"conditions":{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}}`, as(a.ann)).want(201).str("id"))
 	}
 	a.bundle = a.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"all","urlIds":[%q,%q,%q]}`, a.ids["plain"], a.ids["tested"], a.ids["routed"]), as(a.ann)).want(201).str("id")
 }
 
-// edges of days in some zone, among them those on which clocks change.
+// instants around midnight in several time zones, including days with clock changes.
 var momentous = []string{
-	"2026-03-08T04:59:59Z", "2026-03-08T05:00:00Z", "2026-03-09T03:59:59Z", "2026-03-09T04:00:00Z", // New York's short day
-	"2025-11-02T03:59:59Z", "2025-11-02T04:00:00Z", "2025-11-03T04:59:59Z", "2025-11-03T05:00:00Z", // and its long one
-	"2025-09-07T03:59:59Z", "2025-09-07T04:00:00Z", "2025-09-08T02:59:59Z", "2025-09-08T03:00:00Z", // Santiago's has no midnight
-	"2025-10-04T13:29:59Z", "2025-10-04T13:30:00Z", "2025-10-05T12:59:59Z", "2025-10-05T13:00:00Z", // Lord Howe's is half an hour short
+	"2026-03-08T04:59:59Z", "2026-03-08T05:00:00Z", "2026-03-09T03:59:59Z", "2026-03-09T04:00:00Z", // New York: a day of 23 hours
+	"2025-11-02T03:59:59Z", "2025-11-02T04:00:00Z", "2025-11-03T04:59:59Z", "2025-11-03T05:00:00Z", // New York: a day of 25 hours
+	"2025-09-07T03:59:59Z", "2025-09-07T04:00:00Z", "2025-09-08T02:59:59Z", "2025-09-08T03:00:00Z", // Santiago: a day without midnight
+	"2025-10-04T13:29:59Z", "2025-10-04T13:30:00Z", "2025-10-05T12:59:59Z", "2025-10-05T13:00:00Z", // Lord Howe: a day of 23.5 hours
 	"2026-03-10T18:14:59Z", "2026-03-10T18:15:00Z", "2026-03-11T00:00:00Z", "2026-03-11T14:59:59Z", // Kathmandu, UTC
 }
 
 // deliver delivers n generated clicks of a lane, in several batches.
-func (a *agreeing) deliver(in *ingest.Ingester, r *rand.Rand, edge uint64, n int) {
+func (a *agreeWorld) deliver(in *ingest.Ingester, r *rand.Rand, edge uint64, n int) {
 	pick := func(list ...string) string { return list[int(float64(len(list))*r.Float64()*r.Float64())] }
 	slugs := slices.DeleteFunc(slices.Sorted(maps.Keys(a.ids)), func(s string) bool { return a.gone[s] })
 	nums := map[string][2]uint64{}
@@ -195,7 +195,7 @@ func (a *agreeing) deliver(in *ingest.Ingester, r *rand.Rand, edge uint64, n int
 		v.bot = v.UserAgent == crawler || v.UserAgent == ""
 		switch {
 		case v.link == "tested" && r.IntN(5) > 0:
-			v.Variant = link.ID(uuid.MustParse(a.arms[r.IntN(len(a.arms))]))
+			v.Variant = link.ID(uuid.MustParse(a.variants[r.IntN(len(a.variants))]))
 		case v.link == "routed" && r.IntN(5) > 0:
 			v.Rule = link.ID(uuid.MustParse(a.rules[r.IntN(len(a.rules))]))
 		}
@@ -205,7 +205,7 @@ func (a *agreeing) deliver(in *ingest.Ingester, r *rand.Rand, edge uint64, n int
 			b := &click.Batch{Lane: click.Lane{Edge: edge}, First: first, Count: int(uint64(i) + 1 - first), Records: records}
 			a.ok(in.Deliver(a.t.Context(), b))
 			if r.IntN(4) == 0 {
-				a.ok(in.Deliver(a.t.Context(), b)) // once more, which changes nothing
+				a.ok(in.Deliver(a.t.Context(), b)) // a repeated delivery, which must change nothing
 			}
 			records, first = nil, uint64(i)+1
 		}

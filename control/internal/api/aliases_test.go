@@ -10,9 +10,9 @@ import (
 	"github.com/shortline/shortline/shared/link"
 )
 
-// The totals that dashboards in the field read of A/B tests.
+// The names of the A/B test totals that existing dashboards read.
 func TestAPI3_ABTestTotals(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clicked) {
+	withClicks(t, func(t *testing.T, w *clickWorld) {
 		aliases := []string{"tests", "totalAbTestUrls", "totalTestClicks", "controlGroupClicks", "variantClicks", "controlGroupPercentage", "variantPercentage", "topPerformingVariants"}
 		r := w.do("GET", "/api/analytics/ab-tests", "", as(w.bob)).want(200).has("", aliases...)
 		if r.num("controlGroupClicks") != 0 || r.num("variantPercentage") != 0 || fmt.Sprint(r.at("topPerformingVariants")) != "[]" {
@@ -36,11 +36,11 @@ func TestAPI3_ABTestTotals(t *testing.T) {
 		visit(3, one, drawn(b))
 		visit(2, two, drawn(c))
 		visit(5, two, drawn(gone))
-		visit(4, one, nil) // neither variant nor rule
+		visit(4, one, nil) // no variant and no rule
 		visit(1, two, nil)
 		visit(7, one, func(e *click.Event) { e.Rule = link.ID(uuid.MustParse(rule)) })
 		visit(1, one, bot)
-		visit(6, other, nil) // no test
+		visit(6, other, nil) // a link without a test
 		w.do("DELETE", "/api/urls/"+two+"/variants/"+gone, "", as(w.ann)).want(204)
 
 		r = w.do("GET", "/api/analytics/ab-tests", "", as(w.ann)).want(200).has("", aliases...).has("topPerformingVariants.0", "urlSlug", "variantName", "clicks", "clickThroughRate")

@@ -30,22 +30,22 @@ import (
 // reportDay is the current day for reports: three days after New York switched to daylight saving time.
 var reportDay = time.Date(2026, 3, 11, 15, 0, 0, 0, time.UTC)
 
-// clicked is a world with a click store that gets clicks as a shipper delivers them.
-type clicked struct {
+// clickWorld is a world with a click store that gets clicks as a shipper delivers them.
+type clickWorld struct {
 	*world
 	clicks analytics.Store
 	in     *ingest.Ingester
 	seq    uint64
 }
 
-func withClicks(t *testing.T, f func(t *testing.T, w *clicked)) {
+func withClicks(t *testing.T, f func(t *testing.T, w *clickWorld)) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &clicked{clicks: clicks}
+		w := &clickWorld{clicks: clicks}
 		w.world = newWorld(t, st, func(world *world, cfg *api.Config, deps *api.Deps) {
 			withLinks(world, cfg, deps)
 			deps.Reports = report.New(st, clicks, func() time.Time { return reportDay })
@@ -66,7 +66,7 @@ const (
 )
 
 // click delivers one click of a link at a time in RFC 3339, from an address that ends in host.
-func (w *clicked) click(id, at string, host byte, change func(*click.Event)) {
+func (w *clickWorld) click(id, at string, host byte, change func(*click.Event)) {
 	w.t.Helper()
 	l, err := w.store.FullLink(w.t.Context(), id)
 	w.ok(err)
@@ -83,7 +83,7 @@ func (w *clicked) click(id, at string, host byte, change func(*click.Event)) {
 func bot(e *click.Event) { e.UserAgent = crawler }
 
 func TestAnalytics_shapes_and_figures(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clicked) {
+	withClicks(t, func(t *testing.T, w *clickWorld) {
 		id := w.create("camp-1")
 		w.click(id, "2026-03-08T04:30:00Z", 1, nil) // 7 March in New York, standard time
 		w.click(id, "2026-03-09T03:30:00Z", 1, nil) // 8 March in New York, because of daylight saving time
@@ -93,7 +93,7 @@ func TestAnalytics_shapes_and_figures(t *testing.T) {
 		w.click(id, "2026-03-11T23:59:59Z", 3, nil)
 		w.click(id, "2026-03-10T00:00:00Z", 9, bot)
 		w.click(id, "2026-02-10T00:00:00Z", 1, nil) // the first day of the 30 that end on 11 March
-		w.click(id, "2026-02-09T23:59:59Z", 1, nil) // before
+		w.click(id, "2026-02-09T23:59:59Z", 1, nil) // before these 30 days
 
 		r := w.do("GET", "/api/analytics/urls/"+id, "", as(w.ann)).want(200)
 		r.has("", "overview", "totalClicks", "uniqueVisitors", "timeSeries", "countries", "regions", "cities", "browsers", "operatingSystems", "devices", "referers",
@@ -140,7 +140,7 @@ func TestAnalytics_shapes_and_figures(t *testing.T) {
 
 // All figures for the same clicks must agree, also after a link was deleted.
 func TestAnalytics_figures_agree(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clicked) {
+	withClicks(t, func(t *testing.T, w *clickWorld) {
 		kept, gone := w.create("kept"), w.create("gone")
 		other := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"bobs"}`, as(w.bob)).want(201).str("id")
 		for i := range 60 {
@@ -191,7 +191,7 @@ func TestAnalytics_figures_agree(t *testing.T) {
 			t.Errorf("after a deletion: %s", r.text)
 		}
 		if all, bobs := check("/api/analytics/overview", "/api/analytics/export", w.root), check("/api/analytics/overview", "/api/analytics/export", w.bob); all != before+bobs {
-			t.Errorf("the administrator sees %v, the users %v and %v", all, before, bobs)
+			t.Errorf("the administrator sees %v clicks, the users see %v and %v", all, before, bobs)
 		}
 		for _, query := range []string{"", "?timeRange=last_365_days", "?includeBots=true"} {
 			r := w.do("GET", "/api/analytics/top-urls"+query, "", as(w.root)).want(200).has("0", "id", "slug", "title", "originalUrl", "clickCount", "status", "createdAt")
@@ -203,7 +203,7 @@ func TestAnalytics_figures_agree(t *testing.T) {
 }
 
 func TestAnalytics_tests_and_routing(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clicked) {
+	withClicks(t, func(t *testing.T, w *clickWorld) {
 		id := w.create("tested")
 		var variants []string
 		for _, name := range []string{"a", "b"} {
@@ -251,7 +251,7 @@ func TestAnalytics_tests_and_routing(t *testing.T) {
 }
 
 func TestAnalytics_exports(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clicked) {
+	withClicks(t, func(t *testing.T, w *clickWorld) {
 		id := w.create("camp-1")
 		w.click(id, "2026-03-09T04:30:00Z", 2, func(e *click.Event) {
 			e.Referer, e.UTM = `@evil,"quoted"`, link.UTM{Source: "=1+1", Medium: "a\nb"}
@@ -290,7 +290,7 @@ func TestAnalytics_exports(t *testing.T) {
 		for _, row := range rows {
 			for _, cell := range row {
 				if cell != "" && strings.ContainsRune("=+-@\t", rune(cell[0])) {
-					t.Errorf("a spreadsheet would compute %q", cell)
+					t.Errorf("a spreadsheet would evaluate %q as a formula", cell)
 				}
 			}
 		}
@@ -308,7 +308,7 @@ func TestAnalytics_exports(t *testing.T) {
 }
 
 func TestAnalytics_refusals(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clicked) {
+	withClicks(t, func(t *testing.T, w *clickWorld) {
 		id := w.create("mine")
 		for _, path := range []string{"", "/recent-clicks", "/clicks/recent", "/bots", "/ab-test", "/routing", "/export"} {
 			w.do("GET", "/api/analytics/urls/"+id+path, "", as(w.bob)).want(404)

@@ -15,9 +15,9 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// 201 of 400 clicks are 50.25 %, a half at the digit that is rounded. Every answer that tells of them rounds it up.
+// 201 of 400 clicks are 50.25 %, which is exactly halfway between two rounded values. Every response must round it up.
 func TestArch1_PercentagesAgree(t *testing.T) {
-	withClicks(t, func(t *testing.T, w *clicked) {
+	withClicks(t, func(t *testing.T, w *clickWorld) {
 		id := w.create("halves")
 		at := "/api/urls/" + id
 		const condition = `"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}`

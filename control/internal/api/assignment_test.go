@@ -57,7 +57,7 @@ func (w *world) writes() (rows []row, known map[string]map[string]bool) {
 
 // Every endpoint rejects unknown fields by name, and a rejected request has no effect. The caller is an administrator,
 // who may set the most fields. With HOSTILE=all each field is tried in all spellings.
-func TestAssignment_of_what_is_not_taken(t *testing.T) {
+func TestAssignment_of_unknown_fields(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
 		th, tried := w.thingsOf(w.root), 0
 		rows, known := w.writes()
@@ -74,7 +74,7 @@ func TestAssignment_of_what_is_not_taken(t *testing.T) {
 				t.Errorf("%s with %s: %d %s", r.endpoint(), body, got.StatusCode, got.text)
 			}
 			if w.trace() != before {
-				t.Errorf("%s with %s changed something", r.endpoint(), body)
+				t.Errorf("the rejected request %s with %s changed the data", r.endpoint(), body)
 			}
 		}
 		names := serverFields
@@ -105,9 +105,9 @@ func TestAssignment_of_what_is_not_taken(t *testing.T) {
 			patch := row{method: "PATCH", path: "/api/urls/bulk"}
 			refused(patch, fmt.Sprintf(`{"urlIds":[%q],"operation":{"type":"utm","utmSource":"a",%q:"x"}}`, th.id("url"), name), "operation."+name)
 		}
-		t.Logf("%d refusals, of %d fields at each endpoint", tried, len(names))
+		t.Logf("%d requests rejected, %d fields at each endpoint", tried, len(names))
 		if tried < 2000 {
-			t.Errorf("only %d were tried", tried)
+			t.Errorf("only %d requests", tried)
 		}
 	})
 }

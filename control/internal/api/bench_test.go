@@ -9,7 +9,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// BenchmarkRequest is what every request costs: a session or key looked up, a count taken, one row read.
+// BenchmarkRequest measures the cost of every request: look up a session or key, check the rate limit, read one row.
 func BenchmarkRequest(b *testing.B) {
 	for _, dialect := range []struct {
 		name string

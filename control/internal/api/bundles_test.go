@@ -101,8 +101,8 @@ func TestBundles(t *testing.T) {
 		if row := w.audited("BUNDLE_UPDATED", "bundle", r.str("id")); !strings.Contains(row.Old.String, `"name":"Full"`) || !strings.Contains(row.New.String, `"name":"Fuller"`) {
 			t.Errorf("audit: %s, %s", row.Old.String, row.New.String)
 		}
-		w.unchanged("an update that says nothing", func() { w.do("PUT", full, `{"name":"Fuller"}`, as(w.ann)).want(200) })
-		w.unchanged("an update that says nothing", func() { w.do("PUT", full, ``, as(w.ann)).want(200) })
+		w.unchanged("an update without changes", func() { w.do("PUT", full, `{"name":"Fuller"}`, as(w.ann)).want(200) })
+		w.unchanged("an update without changes", func() { w.do("PUT", full, ``, as(w.ann)).want(200) })
 
 		for body, field := range map[string]string{
 			`{}`: "name", `{"name":""}`: "name", `{"name":null}`: "name", `{"name":"  "}`: "name", `{"name":"` + strings.Repeat("ü", 101) + `"}`: "name", `{"name":1}`: "name",
@@ -150,7 +150,7 @@ func TestBundles(t *testing.T) {
 	})
 }
 
-func TestBundles_links_in_them(t *testing.T) {
+func TestBundles_change_links(t *testing.T) {
 	eachWithBundles(t, func(t *testing.T, w *world, _ *clickLines) {
 		a, b, c := w.create("aaa"), w.create("bbb"), w.create("ccc")
 		id := w.do("POST", "/api/bundles", `{"name":"x"}`, as(w.ann)).want(201).str("id")
@@ -208,7 +208,7 @@ func TestBundles_links_in_them(t *testing.T) {
 	})
 }
 
-func TestBundles_are_their_owners(t *testing.T) {
+func TestBundles_belong_to_their_owners(t *testing.T) {
 	eachWithBundles(t, func(t *testing.T, w *world, _ *clickLines) {
 		mine := w.create("mine")
 		id := w.do("POST", "/api/bundles", `{"name":"x","urlIds":["`+mine+`"]}`, as(w.ann)).want(201).str("id")
@@ -257,7 +257,7 @@ func TestBundles_are_their_owners(t *testing.T) {
 	})
 }
 
-func TestBundles_of_links_that_are_made_and_changed(t *testing.T) {
+func TestBundles_set_through_links(t *testing.T) {
 	eachWithBundles(t, func(t *testing.T, w *world, _ *clickLines) {
 		bundle := func(name string) string {
 			return w.do("POST", "/api/bundles", `{"name":"`+name+`"}`, as(w.ann)).want(201).str("id")
@@ -300,7 +300,7 @@ func TestBundles_of_links_that_are_made_and_changed(t *testing.T) {
 		w.do("PATCH", "/api/urls/bulk", `{"urlIds":["`+a+`"],"operation":"bundle","value":"`+foreign+`"}`, as(w.ann)).want(404)
 		w.do("PATCH", "/api/urls/bulk", `{"urlIds":["`+a+`","unknown"],"operation":"bundle","value":"`+y+`"}`, as(w.ann)).want(404)
 		if in(y) != "" {
-			t.Error("all or nothing")
+			t.Error("a bulk operation with an invalid item changed some links")
 		}
 
 		// Items of a bulk creation are independent of each other.
@@ -337,7 +337,7 @@ func TestBundles_stats(t *testing.T) {
 			t.Error(r.text)
 		}
 		if q := clicks.query; len(q.Links) != 12 || q.Bots != analytics.People || !q.ByDay || q.To-q.From != 7*24*3600*1000 {
-			t.Errorf("asked for %+v", q)
+			t.Errorf("query %+v", q)
 		}
 		// In Tokyo the next day has begun.
 		if r := w.do("GET", path+"?timezone=Asia/Tokyo", "", as(w.ann)).want(200); r.str("clickTrend.6.date") != "2027-03-11" || r.num("clickTrend.5.clicks") != 4 {
@@ -384,7 +384,7 @@ func TestBundles_change_at_the_same_time(t *testing.T) {
 	})
 }
 
-func TestBundles_have_room_for_a_thousand(t *testing.T) {
+func TestBundles_hold_a_thousand_links(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t), func(w *world, c *api.Config, deps *api.Deps) {
 		withLinks(w, c, deps)

@@ -18,24 +18,24 @@ import (
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
-// canaries are secrets that are told to the service, or by it, and then looked for wherever they must not be.
+// canaries are secrets that a client sends or receives. The test then searches for them wherever they must not appear.
 type canaries struct {
-	t     *testing.T
-	known map[string]string // secret to its name
-	shown map[string]string // secret to the one answer that shows it
-	heard []heard           // answers
+	t         *testing.T
+	known     map[string]string // name by secret
+	shown     map[string]string // the only response that may contain it, by secret
+	responses []response
 }
 
-type heard struct{ what, text string }
+type response struct{ what, text string }
 
-// plant makes a secret.
+// plant creates a secret for a request.
 func (c *canaries) plant(name string) string {
 	secret := "Canary" + fresh()
 	c.known[secret] = name
 	return secret
 }
 
-// learn adds a secret that the service made and showed in an answer.
+// learn adds a secret that the service generated and returned.
 func (c *canaries) learn(name, secret string, r *reply) {
 	c.t.Helper()
 	if len(secret) < 8 {
@@ -44,39 +44,39 @@ func (c *canaries) learn(name, secret string, r *reply) {
 	c.known[secret], c.shown[secret] = name, r.what
 }
 
-// hear notes an answer, head and body.
-func (c *canaries) hear(r *reply) *reply {
-	c.heard = append(c.heard, heard{r.what, fmt.Sprint(r.Header) + r.text})
+// record keeps the headers and the body of a response.
+func (c *canaries) record(r *reply) *reply {
+	c.responses = append(c.responses, response{r.what, fmt.Sprint(r.Header) + r.text})
 	return r
 }
 
-// absent fails the test if a secret is in a text, as it is or in hexadecimal or base64.
+// absent fails the test if a text contains a secret in plain text, hexadecimal or base64.
 func (c *canaries) absent(where, text string) {
 	c.t.Helper()
 	for secret, name := range c.known {
-		if strings.HasPrefix(where, "answer to ") && c.shown[secret] == strings.TrimPrefix(where, "answer to ") {
+		if strings.HasPrefix(where, "response to ") && c.shown[secret] == strings.TrimPrefix(where, "response to ") {
 			continue
 		}
 		whole := secret[:len(secret)/3*3]
 		for _, form := range []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(whole)), base64.URLEncoding.EncodeToString([]byte(whole))} {
 			if i := strings.Index(text, form); i >= 0 {
-				c.t.Errorf("%s shows the %s: …%q…", where, name, text[max(0, i-80):min(len(text), i+80)])
+				c.t.Errorf("%s contains the %s: …%q…", where, name, text[max(0, i-80):min(len(text), i+80)])
 				break
 			}
 		}
 	}
 }
 
-// Passwords, keys, tokens and the secrets of others: what the service is told is nowhere in clear afterwards, and what
-// it tells is in the one answer that tells it.
+// The test covers passwords, keys, tokens and secrets of other systems. The service never stores or shows a received
+// secret in plain text. It returns a generated secret in one response only.
 func TestSecrets_stay_secret(t *testing.T) {
 	t.Parallel()
-	storetest.EachOwner(t, func(t *testing.T, st *store.Store) { // pg_dump needs to know where the server is
+	storetest.EachOwner(t, func(t *testing.T, st *store.Store) { // pg_dump needs the address of the server
 		w := newWorld(t, st, whole)
 		c := &canaries{t: t, known: map[string]string{}, shown: map[string]string{}}
 		do := func(method, path, body string, options ...option) *reply {
 			t.Helper()
-			return c.hear(w.do(method, path, body, options...))
+			return c.record(w.do(method, path, body, options...))
 		}
 		first, second, third := c.plant("user's password"), c.plant("changed password"), c.plant("reset password")
 		email := fresh() + "@example.com"
@@ -136,19 +136,19 @@ func TestSecrets_stay_secret(t *testing.T) {
 		do("POST", "/api/urls", fmt.Sprintf(`{"password":"%s" "x"}`, c.plant("password in broken JSON")), me).want(400)
 		do("POST", "/api/urls/bulk", fmt.Sprintf(`{"urls":[{"originalUrl":"https://example.com/","password":%q},{"originalUrl":"x","password":%q}]}`, c.plant("bulk link's password"), c.plant("refused bulk link's password")), me).want(201)
 
-		// Everything else, on what has the secrets where that can be.
+		// All other endpoints, on the resources with secrets where possible.
 		th := w.thingsOf(token)
 		th.ids["url"], th.ids["webhook"], th.ids["provider"], th.ids["key"], th.ids["user"] = url, hook.str("id"), provider, key.str("id"), user
 		for _, r := range table(t) {
 			if r.method == "GET" {
-				c.hear(w.send(r, th.id, me))
-				c.hear(w.send(r, th.id, as(w.root)))
+				c.record(w.send(r, th.id, me))
+				c.record(w.send(r, th.id, as(w.root)))
 			}
 		}
 		do("POST", "/api/urls/"+url+"/explain", `{}`, me).want(200)
 		for _, r := range table(t) {
 			for _, kind := range r.kinds() {
-				th.id(kind) // as long as the session lasts
+				th.id(kind) // created before the session ends
 			}
 		}
 		do("POST", "/api/users/"+user+"/reset-password", fmt.Sprintf(`{"newPassword":%q}`, third), as(w.root)).want(200)
@@ -157,27 +157,27 @@ func TestSecrets_stay_secret(t *testing.T) {
 		dump, published := w.dump(), w.snapshot()
 		for _, r := range table(t) {
 			if r.method == "DELETE" {
-				c.hear(w.send(r, th.id, as(w.root)))
+				c.record(w.send(r, th.id, as(w.root)))
 			}
 		}
 
-		for _, h := range c.heard {
-			c.absent("answer to "+h.what, h.text)
+		for _, h := range c.responses {
+			c.absent("response to "+h.what, h.text)
 		}
 		c.absent("the log", w.logs.String())
 		c.absent("the database", dump)
-		c.absent("the database after all was deleted", w.dump())
+		c.absent("the database after all deletions", w.dump())
 		c.absent("the snapshot", published)
 		if !strings.Contains(dump, email) || !strings.Contains(dump, "USER_LOGIN") || !strings.Contains(dump, "url.created") {
-			t.Error("the dump lacks what must be in it")
+			t.Error("the dump lacks expected data")
 		}
-		if len(c.known) < 35 || len(c.heard) < 100 {
-			t.Errorf("%d secrets, %d answers", len(c.known), len(c.heard))
+		if len(c.known) < 35 || len(c.responses) < 100 {
+			t.Errorf("only %d secrets, %d responses", len(c.known), len(c.responses))
 		}
 	})
 }
 
-// dump is all that the database's files, or its own program for that, can tell.
+// dump returns the contents of the SQLite files, or the output of pg_dump.
 func (w *world) dump() string {
 	w.t.Helper()
 	var at, name string
@@ -206,7 +206,7 @@ func (w *world) dump() string {
 	return string(out)
 }
 
-// snapshot is what edges get, readable, of the links that are there and of one with a password.
+// snapshot returns the readable snapshot for edges, with all links and a new link with a password.
 func (w *world) snapshot() string {
 	w.t.Helper()
 	w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","password":"secret word"}`, as(w.root)).want(http.StatusCreated)

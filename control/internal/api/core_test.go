@@ -22,32 +22,32 @@ func TestBodies(t *testing.T) {
 		status int
 		field  string
 	}{
-		"malformed":               {`{"value":`, root, 400, ""},
-		"two values":              {`{} {}`, root, 400, ""},
-		"an array":                {`[1]`, root, 400, ""},
-		"null":                    {`null`, root, 400, ""},
-		"a string":                {`"x"`, root, 400, ""},
-		"invalid number":          {`{"value":01}`, root, 400, ""},
-		"huge number":             {`{"value":1e999}`, root, 400, ""},
-		"deep":                    {`{"value":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`, root, 400, ""},
-		"deep enough":             {`{"value":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + `}`, root, 200, ""},
-		"NUL in a value":          {`{"value":{"a":["\u0000"]}}`, root, 400, "value.a.0"},
-		"NUL in a name":           {`{"value":{"a\u0000":1}}`, root, 400, "value.a"},
-		"too large":               {`{"value":"` + strings.Repeat("x", 1<<20) + `"}`, root, 413, ""},
-		"large":                   {`{"value":"` + strings.Repeat("x", 60<<10) + `"}`, root, 200, ""},
-		"too many values":         {`{"value":[` + strings.Repeat("1,", 50_000) + `1]}`, root, 413, ""},
-		"many values":             {`{"value":[` + strings.Repeat("1,", 20_000) + `1]}`, root, 200, ""},
-		"a name given twice":      {`{"value":1,"value":2}`, root, 200, ""},
-		"invalid UTF-8":           {"{\"value\":\"\xff\"}", root, 200, ""},
-		"a lone surrogate":        {`{"value":"\ud800"}`, root, 200, ""},
-		"a byte order mark":       {"\ufeff{}", root, 400, ""},
-		"spaces only":             {"  \n", root, 400, "value"},
-		"a charset":               {`{"value":1}`, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "application/json; charset=utf-8") }, 200, ""},
-		"no type":                 {`{"value":1}`, func(r *http.Request) { root(r); r.Header.Del("Content-Type") }, 200, ""},
-		"a form":                  {`value=1`, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "application/x-www-form-urlencoded") }, 415, ""},
-		"text that is JSON":       {`{"value":1}`, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "text/plain") }, 415, ""},
-		"nothing but a JSON type": {``, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "application/json") }, 400, "value"},
-		"gzip":                    {"\x1f\x8b", func(r *http.Request) { root(r); r.Header.Set("Content-Encoding", "gzip") }, 400, ""},
+		"malformed":                {`{"value":`, root, 400, ""},
+		"two values":               {`{} {}`, root, 400, ""},
+		"an array":                 {`[1]`, root, 400, ""},
+		"null":                     {`null`, root, 400, ""},
+		"a string":                 {`"x"`, root, 400, ""},
+		"invalid number":           {`{"value":01}`, root, 400, ""},
+		"huge number":              {`{"value":1e999}`, root, 400, ""},
+		"deep":                     {`{"value":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`, root, 400, ""},
+		"deep enough":              {`{"value":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + `}`, root, 200, ""},
+		"NUL in a value":           {`{"value":{"a":["\u0000"]}}`, root, 400, "value.a.0"},
+		"NUL in a name":            {`{"value":{"a\u0000":1}}`, root, 400, "value.a"},
+		"too large":                {`{"value":"` + strings.Repeat("x", 1<<20) + `"}`, root, 413, ""},
+		"large":                    {`{"value":"` + strings.Repeat("x", 60<<10) + `"}`, root, 200, ""},
+		"too many values":          {`{"value":[` + strings.Repeat("1,", 50_000) + `1]}`, root, 413, ""},
+		"many values":              {`{"value":[` + strings.Repeat("1,", 20_000) + `1]}`, root, 200, ""},
+		"a duplicate name":         {`{"value":1,"value":2}`, root, 200, ""},
+		"invalid UTF-8":            {"{\"value\":\"\xff\"}", root, 200, ""},
+		"a lone surrogate":         {`{"value":"\ud800"}`, root, 200, ""},
+		"a byte order mark":        {"\ufeff{}", root, 400, ""},
+		"spaces only":              {"  \n", root, 400, "value"},
+		"a charset":                {`{"value":1}`, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "application/json; charset=utf-8") }, 200, ""},
+		"no type":                  {`{"value":1}`, func(r *http.Request) { root(r); r.Header.Del("Content-Type") }, 200, ""},
+		"a form":                   {`value=1`, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "application/x-www-form-urlencoded") }, 415, ""},
+		"text that is JSON":        {`{"value":1}`, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "text/plain") }, 415, ""},
+		"no body with a JSON type": {``, func(r *http.Request) { root(r); r.Header.Set("Content-Type", "application/json") }, 400, "value"},
+		"gzip":                     {"\x1f\x8b", func(r *http.Request) { root(r); r.Header.Set("Content-Encoding", "gzip") }, 400, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := w.do("PUT", path, q.body, q.option).want(q.status)
@@ -56,7 +56,7 @@ func TestBodies(t *testing.T) {
 			}
 		})
 	}
-	t.Run("where none is wanted", func(t *testing.T) {
+	t.Run("endpoint without a body", func(t *testing.T) {
 		key := w.do("POST", "/api/api-keys", `{"name":"x"}`, root).want(201).str("id")
 		w.do("DELETE", "/api/api-keys/"+key, `{"force":true}`, root).wantField("force")
 		w.do("DELETE", "/api/api-keys/"+key, ``, root, with("Content-Type", "application/json")).want(204)
@@ -97,7 +97,7 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	if r := w.do("GET", "/api/auth/me", "", with("X-Request-ID", "abc-123")); r.Header.Get("X-Request-ID") != "abc-123" || !strings.Contains(w.logs.String(), `"request_id":"abc-123"`) {
-		t.Fatal("the request id is not echoed and logged")
+		t.Fatal("the request id is not both echoed and logged")
 	}
 	if r := w.do("GET", "/api/auth/me", "", with("X-Request-ID", "a b\"")); r.Header.Get("X-Request-ID") == "a b\"" {
 		t.Fatal("a hostile request id is echoed")
@@ -109,7 +109,7 @@ func TestHeaders(t *testing.T) {
 	var meta, agent, ip string
 	w.ok(w.store.Row(t.Context(), `SELECT metadata, user_agent, ip_address FROM audit_logs ORDER BY seq DESC LIMIT 1`).Scan(&meta, &agent, &ip))
 	if !strings.Contains(meta, `"requestId":"the-request"`) || !strings.Contains(meta, `"method":"PUT"`) || !strings.Contains(meta, `"path":"/api/auth/me"`) || agent != "agent\uFFFD" || ip != "192.0.2.1" {
-		t.Fatalf("the log's origin: %s %q %q", meta, agent, ip)
+		t.Fatalf("origin in the audit log: %s %q %q", meta, agent, ip)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestCrossOrigin(t *testing.T) {
 		w.do("GET", "/api/auth/me", "", cookie, origin(o)).want(200)
 		w.do("PUT", "/api/auth/me", name, as(w.ann), origin(o)).want(200)
 		if r := w.do("GET", "/api/auth/me", "", cookie, origin(o)); r.Header.Get("Access-Control-Allow-Origin") != "" || r.Header.Get("Vary") != "Origin" {
-			t.Errorf("%s may read: %v", o, r.Header)
+			t.Errorf("%s may read the response: %v", o, r.Header)
 		}
 	}
 	r := w.do("GET", "/api/auth/me", "", cookie, origin("https://app.example.com")).want(200)
@@ -142,7 +142,7 @@ func TestCrossOrigin(t *testing.T) {
 		t.Fatalf("preflight: %v", r.Header)
 	}
 	if r := w.do("OPTIONS", "/api/auth/me", "", origin("https://evil.example"), with("Access-Control-Request-Method", "PUT")); r.Header.Get("Access-Control-Allow-Methods") != "" {
-		t.Fatalf("preflight of a stranger: %v", r.Header)
+		t.Fatalf("preflight from an unknown origin: %v", r.Header)
 	}
 }
 
@@ -151,10 +151,10 @@ func TestCredentials(t *testing.T) {
 	key := w.do("POST", "/api/api-keys", `{"name":"k"}`, as(w.bob)).want(201).str("key")
 	get := func(options ...option) *reply { return w.do("GET", "/api/auth/me", "", options...) }
 	if r := get(with("X-API-Key", key), as(w.ann)).want(200); r.str("id") != w.bobID {
-		t.Error("X-API-Key comes first")
+		t.Error("X-API-Key does not take precedence")
 	}
 	if r := get(as(w.ann), with("Cookie", "access_token="+w.bob)).want(200); r.str("id") != w.annID {
-		t.Error("Authorization comes before the cookie")
+		t.Error("Authorization does not take precedence over the cookie")
 	}
 	// An invalid credential is not skipped.
 	get(with("X-API-Key", ""), as(w.ann)).want(401)
@@ -164,10 +164,10 @@ func TestCredentials(t *testing.T) {
 	get(with("Authorization", "Basic YTpi"), with("Cookie", "access_token="+w.bob)).want(401)
 	get(with("Authorization", "bearer "+w.ann)).want(200)
 	if r := get(with("Cookie", "access_token=old")).want(401); r.cookie("access_token") == nil {
-		t.Error("a bad cookie stays")
+		t.Error("an invalid cookie is not deleted")
 	}
 	get(as(key[:63] + "!")).want(401)
-	// Tokens with another algorithm, with none, or of another secret.
+	// Tokens with another algorithm, with no algorithm, or signed with another secret.
 	head, rest, _ := strings.Cut(w.ann, ".")
 	claims, _, _ := strings.Cut(rest, ".")
 	for _, forged := range []string{
@@ -286,7 +286,7 @@ func TestMetrics_and_words(t *testing.T) {
 	}
 }
 
-func TestEveryEndpoint_asks_who_calls(t *testing.T) {
+func TestEveryEndpoint_authenticates(t *testing.T) {
 	w := small(t, nil)
 	var doc struct {
 		Paths map[string]map[string]struct {
@@ -321,7 +321,7 @@ func TestEveryEndpoint_asks_who_calls(t *testing.T) {
 		}
 	}
 	if cells < 100 {
-		t.Errorf("only %d cells were tried", cells)
+		t.Errorf("only %d requests", cells)
 	}
 	w.do("GET", "/api/auth/me", "", as(w.root)).want(200) // none of these requests had an effect
 	if r := w.do("GET", "/api/users", "", as(w.root)).want(200); r.num("total") != 3 {

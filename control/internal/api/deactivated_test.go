@@ -11,8 +11,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// The webhooks of a deactivated user hear of nothing: what happens meanwhile is never sent, and what was waiting is
-// held until the user is active again.
+// The webhooks of a deactivated user get no events. Events of that time are never sent. Deliveries that were already
+// waiting are held until the user is active again.
 func TestM5_DeactivatedUsersWebhooks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -43,22 +43,22 @@ func TestM5_DeactivatedUsersWebhooks(t *testing.T) {
 		w.clock.advance(time.Minute) // the second attempts are due
 		visit()
 		w.do("PUT", "/api/urls/"+link, `{"title":"meanwhile"}`, as(w.root)).want(200)
-		testkit.Eventually(w.t, "the administrator hears of all three", func() bool { return figure(all, "totalSuccess") == 3 })
-		// Its figures and those of the deliveries are written by the same loop: what was claimed beside them shows.
+		testkit.Eventually(w.t, "the administrator's webhook got all three deliveries", func() bool { return figure(all, "totalSuccess") == 3 })
+		// One loop updates the figures of a webhook and its deliveries, so they show any delivery claimed in the meantime.
 		testkit.Eventually(w.t, "only ann's first delivery is left", func() bool { return waiting() == 1 })
 		if n := figure(hook, "totalSent"); n != 1 {
-			t.Errorf("a deactivated user's webhook was sent %v deliveries, want the one from before", n)
+			t.Errorf("a deactivated user's webhook got %v deliveries, want only the one before deactivation", n)
 		}
 		failed := w.do("GET", hook+"/logs", "", as(w.root)).want(200).str("logs.0.id")
 		w.do("POST", hook+"/logs/"+failed+"/retry", "", as(w.root)).want(409)
 
 		w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"ACTIVE"}`, as(w.root)).want(200)
-		testkit.Eventually(w.t, "what was held is sent", func() bool { return waiting() == 0 })
+		testkit.Eventually(w.t, "the held deliveries are sent", func() bool { return waiting() == 0 })
 		w.clock.advance(time.Hour)
 		visit()
-		testkit.Eventually(w.t, "new clicks are told again", func() bool { return figure(hook, "totalSuccess") == 2 && figure(all, "totalSuccess") == 4 })
+		testkit.Eventually(w.t, "new clicks are delivered again", func() bool { return figure(hook, "totalSuccess") == 2 && figure(all, "totalSuccess") == 4 })
 		if n := figure(hook, "totalSent"); n != 3 {
-			t.Errorf("%v deliveries in all, want the failed one, its second attempt and the last click", n)
+			t.Errorf("%v deliveries in total, want the failed one, its second attempt and the last click", n)
 		}
 	})
 }

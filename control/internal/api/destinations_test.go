@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// docs/users/api.md shows how destinations are rewritten; each of its examples is tried, in every field that holds one.
+// docs/users/api.md documents how destinations are rewritten. The test tries each example in every destination field.
 func TestAPI9_DestinationsAreStoredAsDocumented(t *testing.T) {
 	w := small(t, withLinks)
 	page, err := os.ReadFile("../../../docs/users/api.md")
@@ -23,13 +23,13 @@ func TestAPI9_DestinationsAreStoredAsDocumented(t *testing.T) {
 		again := w.do("GET", "/api/urls/"+r.str("id"), "", as(w.ann)).want(200)
 		v := w.do("POST", "/api/urls/"+r.str("id")+"/variants", fmt.Sprintf(`{"name":"v%d","targetUrl":%q}`, i, sent), as(w.ann)).want(201)
 		if r.str("originalUrl") != stored || again.str("originalUrl") != stored || again.str("defaultUrl") != stored || v.str("targetUrl") != stored {
-			t.Errorf("%s is stored as %s, %s and %s, the page says %s", sent, again.str("originalUrl"), again.str("defaultUrl"), v.str("targetUrl"), stored)
+			t.Errorf("%s is stored as %s, %s and %s; the page documents %s", sent, again.str("originalUrl"), again.str("defaultUrl"), v.str("targetUrl"), stored)
 		}
 		if r := w.do("POST", "/api/urls", fmt.Sprintf(`{"originalUrl":%q}`, stored), as(w.ann)).want(201); r.str("originalUrl") != stored {
 			t.Errorf("%s, sent again, is stored as %s", stored, r.str("originalUrl"))
 		}
 	}
 	if doc := w.do("GET", "/api/openapi.json", "").text; !strings.Contains(doc, "xn--bcher-kva.example") || !strings.Contains(doc, "percent-encoded") {
-		t.Error("the OpenAPI document does not tell how destinations are rewritten")
+		t.Error("the OpenAPI document does not describe how destinations are rewritten")
 	}
 }

@@ -28,10 +28,10 @@ func TestEdges_every_replica_lists_what_edges_report(t *testing.T) {
 		a.Spool.Bytes, a.Spool.Pending, a.Spool.Dropped, a.Spool.OldestMs = 1, 2, 3, 4
 		w.ok(report(a, 0))
 		if report(snapshot.Status{Edge: "a", Run: "r2"}, 0) == nil {
-			t.Fatal("a twin is accepted")
+			t.Fatal("a second process with the same identity is accepted")
 		}
 		w.ok(report(snapshot.Status{Edge: "b", Refused: "why", Cursor: snapshot.Cursor{Incarnation: 1, Revision: revision}}, time.Hour))
-		w.ok(report(snapshot.Status{Edge: "c"}, 30*time.Hour)) // seen too long ago
+		w.ok(report(snapshot.Status{Edge: "c"}, 30*time.Hour)) // not listed: last report too old
 		r := w.do("GET", "/api/edges", "", as(w.root)).want(200)
 		for path, want := range map[string]any{
 			"edges.0.id": "a", "edges.0.run": "r1", "edges.0.version": "1.2", "edges.0.address": "https://a.example", "edges.0.isAlive": true, "edges.0.lag": 1.0,

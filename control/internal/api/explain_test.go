@@ -33,7 +33,7 @@ func TestExplain(t *testing.T) {
 			t.Helper()
 			return w.do("POST", base+"/explain", visit, ann).want(200)
 		}
-		leads := func(visit, by, location string) *reply {
+		explained := func(visit, by, location string) *reply {
 			t.Helper()
 			r := why(visit)
 			if r.str("destination.chosenBy") != by || r.str("destination.location") != location || r.str("outcome") != "REDIRECT" || r.num("status") != 302 {
@@ -42,7 +42,7 @@ func TestExplain(t *testing.T) {
 			return r
 		}
 
-		r := leads(`{}`, "ORIGINAL", "https://own.example/?utm_source=preset&utm_medium=mail#f")
+		r := explained(`{}`, "ORIGINAL", "https://own.example/?utm_source=preset&utm_medium=mail#f")
 		r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId", "targetUrl", "location")
 		r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region", "city", "language", "ip", "referer",
 			"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "time")
@@ -53,7 +53,7 @@ func TestExplain(t *testing.T) {
 		low := rule("low", 1, `{"operator":"AND","conditions":[{"type":"device","operator":"equals","value":"MOBILE"}]}`)
 		high := rule("high", 2, `{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE","AT"]},{"type":"time","operator":"before","value":"09:00"}]}`)
 		// 07:30 in UTC is 08:30 in Berlin in winter and 09:30 in summer.
-		r = leads(fmt.Sprintf(`{"userAgent":%q,"country":"de","time":"2026-01-15T07:30:00Z","query":"?utm_medium=own&a=1"}`, iPhone), "RULE",
+		r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"de","time":"2026-01-15T07:30:00Z","query":"?utm_medium=own&a=1"}`, iPhone), "RULE",
 			"https://high.example/?utm_source=preset&utm_medium=own&a=1")
 		r.has("rules.0", "ruleId", "name", "priority", "targetUrl", "location", "evaluated", "matched", "wins", "trace")
 		r.has("rules.0.trace.children.0", "logicalOperator", "children", "type", "operator", "value", "visitorValue", "matched", "evaluated")
@@ -61,28 +61,28 @@ func TestExplain(t *testing.T) {
 			r.str("rules.0.trace.children.0.visitorValue") != "DE" || r.str("rules.0.trace.children.1.visitorValue") != "08:30 Europe/Berlin" || r.str("visitor.browser") != "Safari" || r.str("visitor.utmMedium") != "own" {
 			t.Error(r.text)
 		}
-		r = leads(fmt.Sprintf(`{"userAgent":%q,"country":"DE","time":"2026-07-15T07:30:00Z"}`, iPhone), "RULE", "https://low.example/?utm_source=preset&utm_medium=mail")
+		r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"DE","time":"2026-07-15T07:30:00Z"}`, iPhone), "RULE", "https://low.example/?utm_source=preset&utm_medium=mail")
 		if r.str("destination.ruleId") != low || r.at("rules.0.evaluated") != true || r.at("rules.0.matched") != false || r.at("rules.0.trace.children.1.matched") != false {
 			t.Error(r.text)
 		}
-		leads(`{"userAgent":"curl/8"}`, "DEFAULT", "https://default.example/?utm_source=preset&utm_medium=mail")
+		explained(`{"userAgent":"curl/8"}`, "DEFAULT", "https://default.example/?utm_source=preset&utm_medium=mail")
 
 		for name, weight := range map[string]int{"a": 1, "b": 0} {
 			w.do("POST", base+"/variants", fmt.Sprintf(`{"name":%q,"targetUrl":"https://%s.example/","weight":%d}`, name, name, weight), ann).want(201)
 		}
-		r = leads(`{}`, "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
+		r = explained(`{}`, "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
 		r.has("variants.0", "variantId", "name", "targetUrl", "location", "weight", "percentage")
 		if len(r.at("variants").([]any)) != 1 || r.num("variants.0.percentage") != 100 || r.str("destination.variantId") != r.str("variants.0.variantId") {
 			t.Error(r.text)
 		}
 		w.do("PATCH", base+"/routing-rules/settings", `{"isSmartRouting":false}`, ann).want(200)
-		r = leads(fmt.Sprintf(`{"userAgent":%q,"country":"DE"}`, iPhone), "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
+		r = explained(fmt.Sprintf(`{"userAgent":%q,"country":"DE"}`, iPhone), "VARIANT", "https://a.example/?utm_source=preset&utm_medium=mail")
 		if r.at("rules.1.evaluated") != false || r.at("rules.1.matched") != true || r.at("rules.1.wins") != false {
-			t.Errorf("routing is off: %s", r.text)
+			t.Errorf("with routing turned off: %s", r.text)
 		}
 
-		// The barriers, in order.
-		stands := func(visit, outcome string, status float64) {
+		// The checks before a redirect, in order.
+		expect := func(visit, outcome string, status float64) {
 			t.Helper()
 			if r := why(visit); r.str("outcome") != outcome || r.num("status") != status || r.str("destination.location") == "" {
 				t.Errorf("want %s: %s", outcome, r.text)
@@ -90,13 +90,13 @@ func TestExplain(t *testing.T) {
 		}
 		crawler := `{"userAgent":"facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)"}`
 		w.do("PUT", base, `{"ogTitle":"a title"}`, ann).want(200)
-		stands(crawler, "PREVIEW", 200)
-		stands(`{}`, "REDIRECT", 302)
+		expect(crawler, "PREVIEW", 200)
+		expect(`{}`, "REDIRECT", 302)
 		w.do("PUT", base, `{"password":"secret word","expiresAt":"2050-01-01"}`, ann).want(200)
-		stands(crawler, "PASSWORD", 200)
-		stands(`{"time":"2050-01-01T00:00:00Z"}`, "GONE", 410)
+		expect(crawler, "PASSWORD", 200)
+		expect(`{"time":"2050-01-01T00:00:00Z"}`, "GONE", 410)
 		w.do("PUT", base, `{"status":"INACTIVE"}`, ann).want(200)
-		stands(`{}`, "GONE", 410)
+		expect(`{}`, "GONE", 410)
 		if strings.Contains(why(`{}`).text, "$2a$") {
 			t.Error("the password's hash is shown")
 		}

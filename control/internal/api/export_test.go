@@ -2,7 +2,7 @@ package api
 
 import "strings"
 
-// Endpoints is every route that is served, as "GET /api/urls/{id}", for tests.
+// Endpoints returns every served route, such as "GET /api/urls/{id}", for tests.
 func (s *Server) Endpoints() []string {
 	var list []string
 	for _, e := range s.endpoints {
@@ -11,8 +11,8 @@ func (s *Server) Endpoints() []string {
 	return list
 }
 
-// TakeTurns takes every place for large bodies and returns what gives them back, for tests.
-func (s *Server) TakeTurns() (giveBack func()) {
+// TakeTurns takes every slot for large bodies and returns a function that releases them, for tests.
+func (s *Server) TakeTurns() (release func()) {
 	for range cap(s.large) {
 		s.large <- struct{}{}
 	}

@@ -27,9 +27,9 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// line is a network between a store and its Postgres that can be cut (connections are refused and broken) or
-// frozen (nothing arrives any more).
-type line struct {
+// proxy is a connection between a store and its PostgreSQL server. It can be cut (connections are refused and broken)
+// or frozen (no data arrives).
+type proxy struct {
 	listener net.Listener
 	target   string
 	frozen   atomic.Bool
@@ -38,44 +38,44 @@ type line struct {
 	cut      bool
 }
 
-func newLine(t *testing.T, database string) (l *line, through string) {
+func newProxy(t *testing.T, database string) (p *proxy, through string) {
 	t.Helper()
 	u, err := url.Parse(database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l = &line{target: filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")}
-	if l.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+	p = &proxy{target: filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")}
+	if p.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	go l.accept()
-	t.Cleanup(func() { l.listener.Close(); l.setCut(true) })
-	return l, "postgres://postgres@" + l.listener.Addr().String() + u.Path + "?sslmode=disable"
+	go p.accept()
+	t.Cleanup(func() { p.listener.Close(); p.setCut(true) })
+	return p, "postgres://postgres@" + p.listener.Addr().String() + u.Path + "?sslmode=disable"
 }
 
-func (l *line) accept() {
+func (p *proxy) accept() {
 	for {
-		near, err := l.listener.Accept()
+		near, err := p.listener.Accept()
 		if err != nil {
 			return
 		}
-		far, err := net.Dial("unix", l.target)
-		l.mu.Lock()
-		if err != nil || l.cut {
+		far, err := net.Dial("unix", p.target)
+		p.mu.Lock()
+		if err != nil || p.cut {
 			near.Close()
 			if err == nil {
 				far.Close()
 			}
 		} else {
-			l.open = append(l.open, near, far)
-			go l.carry(near, far)
-			go l.carry(far, near)
+			p.open = append(p.open, near, far)
+			go p.carry(near, far)
+			go p.carry(far, near)
 		}
-		l.mu.Unlock()
+		p.mu.Unlock()
 	}
 }
 
-func (l *line) carry(to, from net.Conn) {
+func (p *proxy) carry(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
 	b := make([]byte, 32<<10)
@@ -84,7 +84,7 @@ func (l *line) carry(to, from net.Conn) {
 		if err != nil {
 			return
 		}
-		if l.frozen.Load() {
+		if p.frozen.Load() {
 			_, _ = io.Copy(io.Discard, from)
 			return
 		}
@@ -94,20 +94,20 @@ func (l *line) carry(to, from net.Conn) {
 	}
 }
 
-func (l *line) setCut(cut bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.cut = cut; cut {
-		for _, c := range l.open {
+func (p *proxy) setCut(cut bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cut = cut; cut {
+		for _, c := range p.open {
 			c.Close()
 		}
-		l.open = nil
+		p.open = nil
 	}
 }
 
-func TestDatabase_gone_is_a_503_soon(t *testing.T) {
+func TestDatabase_outage_is_a_quick_503(t *testing.T) {
 	t.Parallel()
-	l, address := newLine(t, storetest.PostgresURL(t))
+	network, address := newProxy(t, storetest.PostgresURL(t))
 	st, err := store.Open(t.Context(), store.Config{URL: address, MaxConns: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -138,19 +138,19 @@ func TestDatabase_gone_is_a_503_soon(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	l.setCut(true)
+	network.setCut(true)
 	unavailable("cut")
-	l.setCut(false)
+	network.setCut(false)
 	testkit.Eventually(w.t, "the API recovers from a cut", func() bool { return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200 })
-	l.frozen.Store(true)
+	network.frozen.Store(true)
 	unavailable("frozen")
-	l.frozen.Store(false)
-	l.setCut(true)
-	l.setCut(false)
+	network.frozen.Store(false)
+	network.setCut(true)
+	network.setCut(false)
 	testkit.Eventually(w.t, "the API recovers from a freeze", func() bool { return w.do("GET", "/api/auth/me", "", as(w.ann)).StatusCode == 200 })
 }
 
-func TestReplicas_share_what_must_be_shared(t *testing.T) {
+func TestReplicas_share_state(t *testing.T) {
 	t.Parallel()
 	address := storetest.PostgresURL(t)
 	open := func() *store.Store {
@@ -164,18 +164,18 @@ func TestReplicas_share_what_must_be_shared(t *testing.T) {
 	a := newWorld(t, open(), limited(40))
 	b := replica(a, open(), limited(40))
 
-	// A session ends everywhere.
+	// A session ends on every replica.
 	b.do("GET", "/api/auth/me", "", as(a.bob)).want(200)
 	a.do("POST", "/api/auth/logout", "", as(a.bob)).want(200)
 	b.do("GET", "/api/auth/me", "", as(a.bob)).want(401)
 
-	// A deleted key, too, although its bcrypt result is remembered.
+	// A deleted key stops working on every replica, although its bcrypt result is cached.
 	k := a.do("POST", "/api/api-keys", `{"name":"k"}`, as(a.ann)).want(201)
 	b.do("GET", "/api/auth/me", "", as(k.str("key"))).want(200)
 	a.do("DELETE", "/api/api-keys/"+k.str("id"), "", as(a.ann)).want(204)
 	b.do("GET", "/api/auth/me", "", as(k.str("key"))).want(401)
 
-	// Guesses sent at once to both count together: five are free, and each replica has two under way at most.
+	// Concurrent guesses at both replicas count together. Five are allowed, and each replica checks at most two at a time.
 	var wg sync.WaitGroup
 	var wrong, locked, busy atomic.Int32
 	for i := range 60 {
@@ -196,10 +196,10 @@ func TestReplicas_share_what_must_be_shared(t *testing.T) {
 	}
 	wg.Wait()
 	if n := wrong.Load(); n < 5 || n > 9 {
-		t.Errorf("%d guesses were tried, want 5 to 9 (%d locked, %d over the limit)", n, locked.Load(), busy.Load())
+		t.Errorf("%d guesses were checked, want 5 to 9 (%d locked, %d over the limit)", n, locked.Load(), busy.Load())
 	}
 
-	// So does the limit on requests.
+	// The rate limit counts requests at both replicas, too.
 	var accepted atomic.Int32
 	for i := range 100 {
 		w := []*world{a, b}[i%2]
@@ -232,12 +232,12 @@ func TestLogin_a_code_used_twice_at_once_works_once(t *testing.T) {
 		}
 		wg.Wait()
 		if in.Load() != 1 {
-			t.Fatalf("%d sign-ins with one code", in.Load())
+			t.Fatalf("%d sign-ins succeeded with one code", in.Load())
 		}
 	})
 }
 
-func TestAdministrators_one_stays(t *testing.T) {
+func TestAdministrators_last_one_stays(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.do("PATCH", "/api/users/"+w.annID+"/role", `{"role":"ADMIN"}`, as(w.root)).want(200)
 		ann, _ := w.signIn(userMail)
@@ -248,12 +248,12 @@ func TestAdministrators_one_stays(t *testing.T) {
 		var left int
 		w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM users WHERE role = 'ADMIN' AND active`).Scan(&left))
 		if left == 0 {
-			t.Fatal("both administrators are gone")
+			t.Fatal("both administrators were removed")
 		}
 	})
 }
 
-func TestBodies_one_after_the_other_on_a_connection(t *testing.T) {
+func TestBodies_in_sequence_on_one_connection(t *testing.T) {
 	w := small(t, nil)
 	srv := httptest.NewServer(w.server.Handler())
 	t.Cleanup(srv.Close)
@@ -303,7 +303,7 @@ func TestFailures_show_nothing_internal(t *testing.T) {
 				t.Fatal(r.text)
 			}
 			if logs := w.logs.String(); !strings.Contains(logs, "secret detail") || !strings.Contains(logs, `"level":"ERROR"`) {
-				t.Fatalf("the log does not tell: %s", logs)
+				t.Fatalf("the log lacks the error: %s", logs)
 			}
 		})
 	}

@@ -6,23 +6,23 @@ import (
 	"testing"
 )
 
-// A client that shows only the message of an error must show what is wrong. reply.want checks the same of every 400
-// in this package's tests.
+// The message of an error must name the first problem, because some clients show only the message. reply.want checks
+// this for every 400 in the tests of this package.
 func TestAPI5_MessageCarriesTheFirstProblem(t *testing.T) {
 	w := small(t, withLinks)
 	id := w.create("abc")
 	for _, c := range []struct{ method, path, body, message string }{
-		// A use case refuses the meaning,
+		// Problems that a use case finds.
 		{"POST", "/api/urls", `{"originalUrl":"ftp://example.com"}`, "originalUrl: must be an http or https address"},
 		{"PUT", "/api/urls/" + id, `{"originalUrl":"ftp://example.com","title":"` + strings.Repeat("x", 256) + `"}`, "originalUrl: must be an http or https address"},
 		{"POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"api"}`, "customSlug: is a reserved word"},
 		{"POST", "/api/urls/" + id + "/routing-rules", `{"name":"x","targetUrl":"https://x.example","conditions":{"logicalOperator":"AND","items":[{"type":"moon","operator":"equals","value":"x"}]}}`, "conditions.items.0.type: "},
-		// the framework the shape,
+		// Problems that the framework finds.
 		{"POST", "/api/urls", `{"originalUrl":1}`, "originalUrl: must be a string"},
 		{"POST", "/api/urls", `{}`, "originalUrl: is required"},
 		{"POST", "/api/urls", `{"originalUrl":"https://example.com","colour":"red"}`, "colour: is not a known property"},
 		{"GET", "/api/urls?page=0", "", "page: must be at least 1"},
-		// and middleware what no endpoint takes.
+		// Problems that middleware finds.
 		{"POST", "/api/urls", `{"originalUrl":"https://example.com","title":"\u0000"}`, "title: must not contain the character NUL"},
 	} {
 		r := w.do(c.method, c.path, c.body, as(w.ann)).want(400)
@@ -34,7 +34,7 @@ func TestAPI5_MessageCarriesTheFirstProblem(t *testing.T) {
 	if r.at("errors.2") != nil {
 		t.Error(r.text)
 	}
-	// Of very many problems the message says how many there are.
+	// With very many problems, the message contains their number.
 	var many []string
 	for i := range 1500 {
 		many = append(many, fmt.Sprintf(`"x%d":1`, i))

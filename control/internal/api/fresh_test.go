@@ -44,13 +44,13 @@ func TestAPI1_prefer_wait(t *testing.T) {
 
 	edges.Applied("e2", snapshot.Cursor{Incarnation: incarnation})
 	if h := make("wait=1"); h.Get("X-Edges") != "1/2" || h.Get("Preference-Applied") != "wait=1" {
-		t.Errorf("with an edge that is behind: %q, %q", h.Get("X-Edges"), h.Get("Preference-Applied"))
+		t.Errorf("with a lagging edge: %q, %q", h.Get("X-Edges"), h.Get("Preference-Applied"))
 	}
 	// A request that changes no link does not wait.
 	h := w.do("GET", "/api/urls", "", as(w.ann), with("Prefer", "wait=10")).want(200).Header
 	refused := w.do("POST", "/api/urls", `{"originalUrl":"nothing"}`, as(w.ann), with("Prefer", "wait=10")).want(400).Header
 	if h.Get("X-Edges") != "" || refused.Get("X-Edges") != "" {
-		t.Errorf("answers that changed nothing say X-Edges: %q, %q", h.Get("X-Edges"), refused.Get("X-Edges"))
+		t.Errorf("responses to requests without an effect have X-Edges: %q, %q", h.Get("X-Edges"), refused.Get("X-Edges"))
 	}
 }
 

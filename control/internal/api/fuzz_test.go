@@ -11,8 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// FuzzRequest: whatever a body, a query or a credential holds, the answer is a success or a refusal in the
-// documented form, never a failure.
+// FuzzRequest sends any body, query or credential. The response is a success or a documented error, never a 5xx.
 func FuzzRequest(f *testing.F) {
 	w := newWorld(f, storetest.Open(f), nil)
 	f.Add(`{"value":{"a":[1,null,"x"]}}`, "search=a&page=1", "")
@@ -85,7 +84,7 @@ func FuzzEndpoint(f *testing.F) {
 	})
 }
 
-// clean removes what no client can send on a request line.
+// clean removes characters that no client can send in a request line.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f || r == '#' {
@@ -113,7 +112,7 @@ func FuzzTime(f *testing.F) {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(text, &again); err != nil || again != v {
-			t.Fatalf("%q is %d, written as %s, read as %d: %v", s, v, text, again, err)
+			t.Fatalf("%q parses to %d, is formatted as %s, and parses again to %d: %v", s, v, text, again, err)
 		}
 		if y := time.UnixMilli(int64(v)).UTC().Year(); s != "" && (y < -1 || y > 10000) {
 			t.Fatalf("%q is in the year %d", s, y)

@@ -19,7 +19,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// secondFactor turns a user's second factor on and returns its secret. The clock moves on, so that the next code is new.
+// secondFactor enables a user's second factor and returns its secret. It advances the clock, so the next code is new.
 func (w *world) secondFactor(token string) string {
 	w.t.Helper()
 	secret := w.do("POST", "/api/auth/2fa/setup", "", as(token)).want(201).str("secret")
@@ -28,7 +28,7 @@ func (w *world) secondFactor(token string) string {
 	return secret
 }
 
-// guess signs in from a thousand addresses and counts the answers.
+// guess tries to sign in from a thousand addresses and counts the responses by status.
 func (w *world) guess(body string, address func(i int) string) map[int]int {
 	w.t.Helper()
 	statuses := map[int]int{}
@@ -43,9 +43,9 @@ func inOne48(i int) string { return fmt.Sprintf("2001:db8:3:%x::1", i) }
 
 func wantCounts(t *testing.T, what string, got map[int]int, refused, locked int) {
 	t.Helper()
-	t.Logf("%s: %d answers 401, %d answers 429", what, got[401], got[429])
+	t.Logf("%s: status 401 %d times, status 429 %d times", what, got[401], got[429])
 	if got[401] != refused || got[429] != locked || len(got) > 2 {
-		t.Errorf("%s: %v, want %d answers 401 and %d answers 429", what, got, refused, locked)
+		t.Errorf("%s: %v, want status 401 %d times and status 429 %d times", what, got, refused, locked)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestH3_PasswordGuesses(t *testing.T) {
 			w.do("POST", "/api/auth/login", wrong, from("[2001:db8:3:7::1:1]:1")).want(401)
 		}
 		w.do("POST", "/api/auth/login", wrong, from("[2001:db8:3:7::2:1]:1")).want(429)
-		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200) // the owner, from elsewhere
+		w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200) // the owner, from another address
 	})
 }
 
@@ -79,7 +79,7 @@ func TestH3_SecondFactorGuesses(t *testing.T) {
 		w.clock.advance(time.Minute)
 		w.do("POST", "/api/auth/login", right(), owner).want(200)
 		w.clock.advance(30 * time.Second)
-		for range 4 { // all is forgotten
+		for range 4 { // a success resets the count
 			w.do("POST", "/api/auth/login", wrong, owner).want(401)
 		}
 		w.do("POST", "/api/auth/login", right(), owner).want(200)
@@ -87,7 +87,7 @@ func TestH3_SecondFactorGuesses(t *testing.T) {
 		var notices int
 		w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM audit_logs WHERE action = 'USER_LOGIN' AND entity_id = ? AND metadata LIKE '%"lockedSeconds":30%'`, w.annID).Scan(&notices))
 		if notices != 1 {
-			t.Errorf("%d notices of the first lock", notices)
+			t.Errorf("%d notices of the first lockout", notices)
 		}
 	})
 }
@@ -105,7 +105,7 @@ func TestH3_SecondFactorGuesses_at_once(t *testing.T) {
 		for range 40 {
 			got[<-answers]++
 		}
-		wantCounts(t, "codes at once", got, 5, 35)
+		wantCounts(t, "concurrent codes", got, 5, 35)
 	})
 }
 
@@ -141,16 +141,16 @@ func TestLow_FailedLoginsAreBounded(t *testing.T) {
 			}
 		}
 		if counted != 1501-exact {
-			t.Errorf("%d failures have rows and %d are counted, of 1,501", exact, counted)
+			t.Errorf("of 1,501 failures, %d have rows of their own and %d are in aggregated rows", exact, counted)
 		}
 	})
 }
 
-// 24 addresses that guess at once must not keep anybody else from signing in. It is not parallel to others, which would
-// take the processor from it: a turn is waited for 5 s at most. On a machine that is busy otherwise, two may miss theirs.
+// Concurrent guesses from 24 addresses must not block sign-ins from other addresses. A request waits at most 5 s for a
+// bcrypt slot, so the test does not run in parallel with others. On a busy machine, two of the sign-ins may time out.
 func TestLow_BcryptSlots(t *testing.T) {
 	w := newWorld(t, storetest.Open(t), func(w *world, _ *api.Config, d *api.Deps) {
-		passwords, err := auth.NewPasswords(bcrypt.DefaultCost) // as in production: a comparison takes its time
+		passwords, err := auth.NewPasswords(bcrypt.DefaultCost) // as in production, where a comparison is slow
 		w.ok(err)
 		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Now: w.clock.now}, w.store, d.Auth, passwords)
 		w.ok(err)
@@ -178,8 +178,8 @@ func TestLow_BcryptSlots(t *testing.T) {
 	}
 	close(stop)
 	flood.Wait()
-	t.Logf("of 10 who sign in during the flood: %v", statuses)
+	t.Logf("statuses of 10 sign-ins during the flood: %v", statuses)
 	if statuses[200] < 8 {
-		t.Errorf("of 10 who sign in during the flood: %v", statuses)
+		t.Errorf("statuses of 10 sign-ins during the flood: %v", statuses)
 	}
 }

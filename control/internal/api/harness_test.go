@@ -33,13 +33,13 @@ const (
 	password  = "correct horse"
 )
 
-// world is an API with an administrator and two users, all with the same password, and their access tokens.
+// world is an API with an administrator and two users, who share one password, and their access tokens.
 type world struct {
 	t                    testing.TB
 	store                *store.Store
 	server               *api.Server
 	clock                *clock
-	breaks               func() // makes a use case fail, if a test sets it
+	breaks               func() // makes a use case fail; nil unless a test sets it
 	logs                 *safeBuffer
 	root, ann, bob       string // access tokens
 	rootID, annID, bobID string
@@ -85,7 +85,7 @@ func newWorld(t testing.TB, st *store.Store, configure func(*world, *api.Config,
 	return w
 }
 
-// replica is a second API on the same store.
+// replica creates a second API on the same store.
 func replica(of *world, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {
 	w := &world{t: of.t, store: st, clock: of.clock, logs: &safeBuffer{}}
 	w.serve(configure)
@@ -116,7 +116,7 @@ func (w *world) serve(configure func(*world, *api.Config, *api.Deps)) *accounts.
 	return users
 }
 
-// limited sets the default limit.
+// limited sets the default rate limit.
 func limited(n int) func(*world, *api.Config, *api.Deps) {
 	return func(_ *world, c *api.Config, _ *api.Deps) { c.Limits.Default = n }
 }
@@ -127,7 +127,7 @@ func each(t *testing.T, f func(t *testing.T, w *world)) {
 	eachWith(t, nil, f)
 }
 
-// small is a world on SQLite, for tests that do not depend on the dialect.
+// small creates a world on SQLite, for tests that do not depend on the dialect.
 func small(t *testing.T, configure func(*world, *api.Config, *api.Deps)) *world {
 	t.Helper()
 	t.Parallel()
@@ -220,7 +220,7 @@ func (r *reply) wantField(fields ...string) *reply {
 	}
 	for _, f := range fields {
 		if !got[f] {
-			r.w.t.Fatalf("%s: no problem with %q: %s", r.what, f, r.text)
+			r.w.t.Fatalf("%s: no problem is reported for %q: %s", r.what, f, r.text)
 		}
 	}
 	return r
@@ -296,7 +296,7 @@ func (r *reply) cookie(name string) *http.Cookie {
 	return nil
 }
 
-// expire makes a key expire, because waiting takes too long.
+// expire sets the expiry of a key to the past, because waiting takes too long.
 func (w *world) expire(keyID string) (int64, error) {
 	var n int64
 	err := w.store.Tx(w.t.Context(), func(tx *store.Tx) (err error) {

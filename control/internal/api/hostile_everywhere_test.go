@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// hostileTexts are texts that somebody may put wherever a text goes.
+// hostileTexts are hostile values for any text field.
 var hostileTexts = []string{
 	"", " ", "\t", "\n", "\x00", "a\x00b", "\x7f", "\x1b[31m", "\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf8\x88\x80\x80\x80", "abc\x80", "\ufeff", "\ufffd", "\uffff",
 	"\u202e\u202dtxt.exe", "\u2066\u2069", "\u200b", "\u200d\u200d", "e" + strings.Repeat("\u0301", 200), "İıſK", "ｆｕｌｌ", "😀", "👩‍👩‍👧‍👦", strings.Repeat("😀", 300), "ﷺ", "௵", "𝕳",
@@ -30,7 +30,7 @@ var hostileTexts = []string{
 // longTexts are for bodies only.
 var longTexts = []string{strings.Repeat("A", 70_000), strings.Repeat("\\\"", 40_000), strings.Repeat("é", 100_000)}
 
-// moreTexts are the hostile texts again, where a first look may take them for something good. They are for long runs.
+// moreTexts returns the hostile texts in disguise: as part of a URL, repeated or surrounded. They are for long runs.
 func moreTexts() (out []string) {
 	for _, text := range hostileTexts {
 		if len(text) < 1000 {
@@ -40,14 +40,14 @@ func moreTexts() (out []string) {
 	return append(out, strings.Repeat("9", 400), strings.Repeat("0x", 400), strings.Repeat("%", 3000), strings.Repeat("\u202e", 500), strings.Repeat("' OR ", 500))
 }
 
-// moreValues are for the bodies of long runs: what is large, and what is deep.
+// moreValues are large and deeply nested values for the bodies of long runs.
 var moreValues = []string{
 	`"` + strings.Repeat("A", 1<<20) + `"`, `"` + strings.Repeat("\\u0000", 20_000) + `"`, strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000),
 	strings.Repeat("[", 100_000), `{"operator":"AND","conditions":` + strings.Repeat(`[{"operator":"OR","conditions":`, 10_000) + "[]" + strings.Repeat("}]", 10_000) + "}", strings.Repeat("9", 100_000), "1e" + strings.Repeat("9", 1000),
 	"[" + strings.Repeat(`"x",`, 30_000) + `"x"]`, "{" + strings.Repeat(`"a":1,`, 30_000) + `"a":1}`,
 }
 
-// asJSON writes a text as a JSON string; bytes that are no UTF-8 stay what they are.
+// asJSON returns a text as a JSON string. Invalid UTF-8 stays unchanged.
 func asJSON(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -66,9 +66,9 @@ func asJSON(s string) string {
 	return b.String()
 }
 
-// For any text in any place of any request, the response is not a 5xx and comes soon, and a rejected request changes
-// nothing. Each place gets a share of the texts, another one than its neighbours;
-// all of them, and more, with HOSTILE=all.
+// For any text in any place of any request, the response is fast and not a 5xx, and a rejected request has no effect.
+// Each place gets some of the texts, and neighbouring places get different ones. With HOSTILE=all, each place gets all
+// texts and additional ones.
 func TestHostile_everywhere(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
 		soon := 5 * time.Second // on a machine that is busy with other tests
@@ -99,7 +99,7 @@ func TestHostile_everywhere(t *testing.T) {
 			t.Helper()
 			for _, k := range r.kinds() {
 				if k != "HOSTILE" && th.ids[k] == "" {
-					th.id(k) // made now, so that it is no part of what is timed
+					th.id(k) // created first, so that the measured time excludes it
 					state = w.trace()
 				}
 			}
@@ -119,16 +119,16 @@ func TestHostile_everywhere(t *testing.T) {
 				t.Errorf("%s with %s %.100q: %d after %v: %s", r.endpoint(), what, value, got.StatusCode, took, got.text)
 			}
 			if got.StatusCode >= 400 && got.str("message") == "" {
-				t.Errorf("%s with %s %.100q: not the error body: %.300s", r.endpoint(), what, value, got.text)
+				t.Errorf("%s with %s %.100q: not the documented error body: %.300s", r.endpoint(), what, value, got.text)
 			}
 			if got.StatusCode < 300 && r.method == "DELETE" {
 				clear(th.ids)
 			}
 			after := w.trace()
-			if got.StatusCode >= 400 && r.who != "P" { // a sign-in that fails is in the audit log
+			if got.StatusCode >= 400 && r.who != "P" { // a failed sign-in adds a row to the audit log
 				refused++
 				if after != state {
-					t.Errorf("%s with %s %.100q: refused with %d, and something changed", r.endpoint(), what, value, got.StatusCode)
+					t.Errorf("%s with %s %.100q: rejected with %d, but it changed the data", r.endpoint(), what, value, got.StatusCode)
 				}
 			}
 			state = after
@@ -138,10 +138,10 @@ func TestHostile_everywhere(t *testing.T) {
 				continue
 			}
 			if strings.HasSuffix(r.endpoint(), "/password") {
-				continue // would be slowed down as guessing, see TestPassword
+				continue // would be rate-limited as guessing, see TestPassword
 			}
-			somebody := w.person("ADMIN") // another one for each row: a user can have only so much
-			th, credential = w.thingsOf(somebody.token), as(somebody.token)
+			user := w.person("ADMIN") // a new user for each row, because the resources of a user are limited
+			th, credential = w.thingsOf(user.token), as(user.token)
 			state = w.trace()
 			pick := func(list []string, salt int) (some []string) {
 				for i := (n + salt) % every; i < len(list); i += every {
@@ -193,12 +193,12 @@ func TestHostile_everywhere(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%d requests, %d of them refused without a change, the slowest took %v; %d sent again since the machine was busy", sent, refused, slowest, busy)
+		t.Logf("%d requests, %d rejected without effect, slowest %v, %d repeated because the machine was busy", sent, refused, slowest, busy)
 		if busy > sent/20 {
-			t.Error("too busy to judge by time")
+			t.Error("the machine is too busy to measure response times")
 		}
 		if busy == 0 && strings.Contains(w.logs.String(), `"level":"ERROR"`) {
-			t.Error("something was logged as an error")
+			t.Error("the log contains an error")
 		}
 		if sent < 50_000/every || every == 1 && sent < 100_000 {
 			t.Errorf("only %d requests", sent)

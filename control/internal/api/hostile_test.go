@@ -10,7 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// hostileValues are JSON values that somebody may put where something else is wanted.
+// hostileValues are JSON values of the wrong type, size or form for most fields.
 var hostileValues = []string{
 	`null`, `true`, `false`, `0`, `-1`, `1.5`, `1e308`, `-9223372036854775809`, `18446744073709551616`, `""`, `" "`, `"x"`, `[]`, `[null]`, `["x"]`, `[[[[]]]]`, `{}`, `{"a":{"b":[]}}`,
 	`"'; DROP TABLE urls; --"`, `"%s%n%d"`, `"../../etc/passwd"`, `"<script>alert(1)</script>"`, `"\r\nX-Evil: 1"`, `"\ud800"`, `"\u202e\u0000"`, `"\ufeff"`, `"` + "\xff\xfe" + `"`,
@@ -20,8 +20,8 @@ var hostileValues = []string{
 	`{"type":"status","status":[]}`, `{"type":"utm","utmSource":{}}`, `{"type":"expiration","expiresAt":[]}`, `{"type":{"type":"status"}}`, `{"__proto__":{"x":1},"constructor":"y"}`,
 }
 
-// For any value in any field: never a 500; a refusal is a 400, 404, 409 or 413 that changes nothing,
-// and a 400 names the field.
+// For any value in any field, the response is never a 500. A rejection is a 400, 404, 409 or 413 and has no effect.
+// A 400 names the field.
 func TestHostile_bodies(t *testing.T) {
 	eachWithLinks(t, func(t *testing.T, w *world) {
 		id := w.create("abc")
@@ -63,30 +63,30 @@ func TestHostile_bodies(t *testing.T) {
 					switch r.StatusCode {
 					case 200, 201:
 						if field == "unknown" {
-							t.Fatalf("%s took an unknown field: %s", r.what, short)
+							t.Fatalf("%s accepted an unknown field: %s", r.what, short)
 						}
 						continue
 					case 400:
 						if !names(r, field) {
-							t.Errorf("%s with %s: no field named: %s", r.what, short, r.text)
+							t.Errorf("%s with %s: the error names no field: %s", r.what, short, r.text)
 						}
 					case 404, 409, 413:
 					default:
 						t.Fatalf("%s with %s: status %d: %s", r.what, short, r.StatusCode, r.text)
 					}
 					if w.trace() != before {
-						t.Errorf("%s with %s was refused and changed something", r.what, short)
+						t.Errorf("%s with %s was rejected but changed the data", r.what, short)
 					}
 				}
 			}
 		}
 		if strings.Contains(w.logs.String(), `"level":"ERROR"`) {
-			t.Error("something was logged as an error")
+			t.Error("the log contains an error")
 		}
 	})
 }
 
-// names reports whether a 400 says what is wrong: with the field, something in it, or the whole body.
+// names reports whether a 400 names the field, a part of it, or the whole body.
 func names(r *reply, field string) bool {
 	list, _ := r.at("errors").([]any)
 	if len(list) == 0 {
@@ -105,11 +105,11 @@ func names(r *reply, field string) bool {
 			return true
 		}
 	}
-	// A value inside an operation is named by the field of the link that it would have become.
+	// An error in an operation names the field of the link that the value is for.
 	return field == "operation" || field == "value"
 }
 
-// trace is a number that changes with every change.
+// trace returns a number that changes with every change of the data.
 func (w *world) trace() (n int) {
 	w.t.Helper()
 	w.ok(w.store.Row(w.t.Context(), `SELECT (SELECT revision FROM config_head) + (SELECT count(*) FROM audit_logs) + (SELECT count(*) FROM urls)`).Scan(&n))
@@ -138,7 +138,7 @@ func TestHostile_addresses(t *testing.T) {
 					t.Errorf("%s: status %d: %s", r.what, r.StatusCode, r.text)
 				}
 				if errs, _ := r.at("errors").([]any); r.StatusCode == 400 && len(errs) == 0 {
-					t.Errorf("%s: no field named: %s", r.what, r.text)
+					t.Errorf("%s: the error names no field: %s", r.what, r.text)
 				}
 			}
 		}
@@ -146,8 +146,7 @@ func TestHostile_addresses(t *testing.T) {
 	})
 }
 
-// FuzzLinks: whatever a body says about a link, a variant or a rule, the answer is a success or a refusal in the
-// documented form, never a failure.
+// FuzzLinks sends any body for a link, a variant or a rule. The response is a success or a documented 4xx.
 func FuzzLinks(f *testing.F) {
 	w := newWorld(f, storetest.Open(f), withLinks)
 	id := w.create("abc")

@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// openapi is what tests read of the OpenAPI document.
+// openapi holds the parts of the OpenAPI document that tests check.
 type openapi struct {
 	OpenAPI    string
 	Info       struct{ Title, Version, Description string }
@@ -97,7 +97,7 @@ func TestEndpoints_are_those_of_the_interface(t *testing.T) {
 	}
 }
 
-// visitorRows are the interface's rows that edges answer.
+// visitorRows returns the rows of the interface's table that edges serve.
 func visitorRows(t *testing.T) (rows []string) {
 	t.Helper()
 	for line := range strings.Lines(interfaceText) {
@@ -106,12 +106,12 @@ func visitorRows(t *testing.T) (rows []string) {
 		}
 	}
 	if len(rows) < 3 {
-		t.Fatalf("only %d rows of visitors", len(rows))
+		t.Fatalf("only %d rows for visitors", len(rows))
 	}
 	return rows
 }
 
-// Every group of operations is described, and none is described that has no operation.
+// Every tag of an operation has a description, and every described tag has an operation.
 func TestOps12_tags_are_described(t *testing.T) {
 	t.Parallel()
 	doc := newWorld(t, storetest.Open(t), whole).openapi()
@@ -132,7 +132,7 @@ func TestOps12_tags_are_described(t *testing.T) {
 	}
 }
 
-// The document describes the body of every event that a webhook can be sent, and says what each property is.
+// The document describes the body of every webhook event, with a description of each property.
 func TestOps12_events_are_described(t *testing.T) {
 	t.Parallel()
 	doc := newWorld(t, storetest.Open(t), whole).openapi()
@@ -149,7 +149,7 @@ func TestOps12_events_are_described(t *testing.T) {
 			Properties map[string]struct{ Description string }
 		}
 		if err := json.Unmarshal(doc.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")], &schema); err != nil || len(schema.Properties) == 0 {
-			t.Errorf("%s: no schema of its data: %v", event, err)
+			t.Errorf("%s: no schema of the data: %v", event, err)
 		}
 		for name, p := range schema.Properties {
 			if p.Description == "" {
@@ -162,7 +162,7 @@ func TestOps12_events_are_described(t *testing.T) {
 	}
 }
 
-// Every operation tells what it does, what it takes, and what may go wrong.
+// Every operation documents its purpose, its parameters and body, and its errors.
 func TestDocument_is_complete(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t), whole)
@@ -191,7 +191,7 @@ func TestDocument_is_complete(t *testing.T) {
 				t.Errorf("%s: summary %q, description %q, tags %q", e, op.Summary, op.Description, op.Tags)
 			}
 			if (access == "P") != (len(op.Security) == 0) {
-				t.Errorf("%s: security %v, but %s may call it", e, op.Security, access)
+				t.Errorf("%s: security %v, but the table allows %s", e, op.Security, access)
 			}
 			want := []string{"400", "429", "500", "503"}
 			switch access {
@@ -217,11 +217,11 @@ func TestDocument_is_complete(t *testing.T) {
 						}
 					}
 				case res.Content["application/json"].Schema["$ref"] != "#/components/schemas/Answer":
-					t.Errorf("%s: %s is not the error body: %v", e, status, res.Content)
+					t.Errorf("%s: %s does not have the documented error body: %v", e, status, res.Content)
 				}
 			}
-			if success != 1 && !visitors { // a link may redirect or show its form
-				t.Errorf("%s: %d successes: %v", e, success, slices.Sorted(maps.Keys(op.Responses)))
+			if success != 1 && !visitors { // a link either redirects or shows its password form
+				t.Errorf("%s: %d success statuses: %v", e, success, slices.Sorted(maps.Keys(op.Responses)))
 			}
 			for _, status := range want {
 				if _, ok := op.Responses[status]; !ok {
@@ -258,7 +258,7 @@ func TestDocument_is_complete(t *testing.T) {
 				w.ok(json.Unmarshal(doc.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")], &schema))
 				for name := range example {
 					if schema.Properties[name] == nil {
-						t.Errorf("%s: the example has %s, which is no property", e, name)
+						t.Errorf("%s: the example has %s, which is not a property", e, name)
 					}
 				}
 				for _, name := range schema.Required {
@@ -271,7 +271,7 @@ func TestDocument_is_complete(t *testing.T) {
 	}
 }
 
-// The document in its other forms is the same document.
+// The document has the same content compressed and as YAML.
 func TestDocument_forms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t), whole)
@@ -285,7 +285,7 @@ func TestDocument_forms(t *testing.T) {
 	text, err := io.ReadAll(r)
 	w.ok(err)
 	if string(text) != plain.text {
-		t.Error("packed, it is another one")
+		t.Error("the compressed document differs")
 	}
 	yaml := w.do("GET", "/api/openapi.yaml", "").want(200)
 	if !strings.Contains(yaml.text, "\n  /api/urls/{id}/explain:\n") || !strings.Contains(yaml.text, "operationId: explainURL") || !strings.Contains(yaml.text, "429") {

@@ -12,7 +12,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 )
 
-// largeLogin is a request that nobody has to sign in for, with a body that takes a turn.
+// largeLogin returns a request without authentication, with a body that is large enough to need a slot.
 func largeLogin() *http.Request {
 	body := `{"email":"a@example.com","password":"x","more":"` + strings.Repeat("x", 70<<10) + `"}`
 	r := httptest.NewRequest(http.MethodPost, "http://sho.rt/api/auth/login", strings.NewReader(body))
@@ -20,29 +20,30 @@ func largeLogin() *http.Request {
 	return r
 }
 
-// Large bodies take turns, since each takes many times its bytes of memory while it is read. Small ones don't wait.
+// Decoding a large body needs many times its size in memory, so a limited number is decoded at a time. Small bodies do
+// not wait.
 func TestLarge_bodies_take_turns(t *testing.T) {
 	w := small(t, func(_ *world, cfg *api.Config, _ *api.Deps) { cfg.Timeout = 500 * time.Millisecond })
-	giveBack := w.server.TakeTurns()
+	release := w.server.TakeTurns()
 	began := time.Now()
 	rec := httptest.NewRecorder()
 	w.server.Handler().ServeHTTP(rec, largeLogin())
 	if d := time.Since(began); rec.Code != http.StatusServiceUnavailable || d < 400*time.Millisecond {
-		t.Errorf("while all places are taken: %d after %v", rec.Code, d)
+		t.Errorf("while all slots are taken: %d after %v", rec.Code, d)
 	}
 	w.do("POST", "/api/auth/login", `{"email":"a@example.com","password":"x"}`).want(401)
-	giveBack()
-	for range 20 { // each gives its place back
+	release()
+	for range 20 { // each request releases its slot
 		rec = httptest.NewRecorder()
 		w.server.Handler().ServeHTTP(rec, largeLogin())
-		if rec.Code != http.StatusBadRequest { // an unknown property
+		if rec.Code != http.StatusBadRequest { // the body has an unknown property
 			t.Fatalf("afterwards: %d %s", rec.Code, rec.Body)
 		}
 	}
 }
 
-// A client that does not read the response to a large body keeps no place.
-func TestLarge_bodies_whose_answer_nobody_reads(t *testing.T) {
+// A client that does not read the response to a large body does not keep its slot.
+func TestLarge_bodies_with_unread_responses(t *testing.T) {
 	w := small(t, func(_ *world, cfg *api.Config, _ *api.Deps) { cfg.Timeout = 2 * time.Second })
 	hold := make(chan struct{})
 	writing := make(chan struct{}, 20)
@@ -57,7 +58,7 @@ func TestLarge_bodies_whose_answer_nobody_reads(t *testing.T) {
 		select {
 		case <-writing:
 		case <-time.After(10 * time.Second):
-			t.Fatalf("%d of 20 are being answered", i)
+			t.Fatalf("only %d of 20 responses have started", i)
 		}
 	}
 	close(hold)
@@ -66,7 +67,7 @@ func TestLarge_bodies_whose_answer_nobody_reads(t *testing.T) {
 	}
 }
 
-// stuck is a response that nobody reads until hold is closed.
+// stuck is a response whose client does not read until hold is closed.
 type stuck struct {
 	*httptest.ResponseRecorder
 	writing chan<- struct{}
@@ -82,7 +83,7 @@ func (s *stuck) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A body with tens of thousands of problems is answered in a thousand of them, and with how many there are.
+// The response to a body with tens of thousands of problems has the first thousand and the total number.
 func TestLarge_lists_of_problems_are_cut(t *testing.T) {
 	w := small(t, nil)
 	var body strings.Builder

@@ -20,14 +20,14 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// lively is a world with a live feed and a real HTTP server.
-type lively struct {
-	*clicked
+// liveWorld is a world with a live feed and a real HTTP server.
+type liveWorld struct {
+	*clickWorld
 	url  string
-	stop func() // stops the feed as the program does
+	stop func() // stops the feed in the same way as the program
 }
 
-func newLively(t *testing.T, st *store.Store, cfg live.Config) *lively {
+func newLiveWorld(t *testing.T, st *store.Store, cfg live.Config) *liveWorld {
 	t.Helper()
 	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
 	if err != nil {
@@ -35,7 +35,7 @@ func newLively(t *testing.T, st *store.Store, cfg live.Config) *lively {
 	}
 	t.Cleanup(func() { _ = clicks.Close() })
 	feed := live.New(cfg, st, clicks)
-	w := &lively{clicked: &clicked{clicks: clicks}}
+	w := &liveWorld{clickWorld: &clickWorld{clicks: clicks}}
 	w.world = newWorld(t, st, func(world *world, cfg *api.Config, deps *api.Deps) {
 		withLinks(world, cfg, deps)
 		deps.Live = feed
@@ -57,7 +57,7 @@ func newLively(t *testing.T, st *store.Store, cfg live.Config) *lively {
 type event struct{ name, id, data string }
 
 // listen opens a stream. The channel is closed when the stream ends.
-func (w *lively) listen(token, query string) (events <-chan event, leave func()) {
+func (w *liveWorld) listen(token, query string) (events <-chan event, leave func()) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	w.t.Cleanup(cancel)
@@ -95,7 +95,7 @@ func (w *lively) listen(token, query string) (events <-chan event, leave func())
 }
 
 // next waits for an event about a link.
-func (w *lively) next(what string, events <-chan event, slug string) {
+func (w *liveWorld) next(what string, events <-chan event, slug string) {
 	w.t.Helper()
 	select {
 	case e, open := <-events:
@@ -108,7 +108,7 @@ func (w *lively) next(what string, events <-chan event, slug string) {
 	}
 }
 
-func (w *lively) quiet(what string, events <-chan event) {
+func (w *liveWorld) quiet(what string, events <-chan event) {
 	w.t.Helper()
 	select {
 	case e, open := <-events:
@@ -117,7 +117,7 @@ func (w *lively) quiet(what string, events <-chan event) {
 	}
 }
 
-func (w *lively) ends(what string, events <-chan event, within time.Duration) {
+func (w *liveWorld) ends(what string, events <-chan event, within time.Duration) {
 	w.t.Helper()
 	for deadline := time.After(within); ; {
 		select {
@@ -126,12 +126,12 @@ func (w *lively) ends(what string, events <-chan event, within time.Duration) {
 				return
 			}
 		case <-deadline:
-			w.t.Fatalf("%s: the stream goes on after %v", what, within)
+			w.t.Fatalf("%s: the stream is still open after %v", what, within)
 		}
 	}
 }
 
-func (w *lively) now(id string, bots bool) {
+func (w *liveWorld) now(id string, bots bool) {
 	w.t.Helper()
 	change := bot
 	if !bots {
@@ -140,12 +140,12 @@ func (w *lively) now(id string, bots bool) {
 	w.click(id, time.Now().UTC().Format(time.RFC3339), 1, change)
 }
 
-func eachLively(t *testing.T, cfg live.Config, f func(w *lively)) {
+func eachLive(t *testing.T, cfg live.Config, f func(w *liveWorld)) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) { f(newLively(t, st, cfg)) })
+	storetest.Each(t, func(t *testing.T, st *store.Store) { f(newLiveWorld(t, st, cfg)) })
 }
 
-func followsClicks(w *lively) {
+func followsClicks(w *liveWorld) {
 	create := func(slug, token string) string {
 		return w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/","customSlug":"`+slug+`"}`, as(token)).want(201).str("id")
 	}
@@ -158,14 +158,14 @@ func followsClicks(w *lively) {
 	all, _ := w.listen(w.root, "?scope=all")
 	watched, _ := w.listen(w.root, "?urlId="+b1)
 	w.now(b1, false)
-	w.next("everybody's", all, "bob-1")
+	w.next("all users", all, "bob-1")
 	w.next("one link, by the administrator", watched, "bob-1")
 	w.now(a1, true)
 	w.next("with bots", bots, "ann-1")
 	w.now(a1, false)
 	w.next("own", ann, "ann-1")
 	w.next("with bots", bots, "ann-1")
-	w.next("everybody's", all, "ann-1")
+	w.next("all users", all, "ann-1")
 	w.now(a2, false)
 	w.next("own", ann, "ann-2")
 	w.next("one link", second, "ann-2")
@@ -179,16 +179,16 @@ func followsClicks(w *lively) {
 	w.do("GET", api.LivePath, "").want(401)
 }
 
-func TestLive_gives_clicks_as_they_are_stored(t *testing.T) {
-	eachLively(t, live.Config{}, followsClicks)
+func TestLive_sends_clicks_as_they_are_stored(t *testing.T) {
+	eachLive(t, live.Config{}, followsClicks)
 }
 
-func TestLive_gives_clicks_that_other_processes_store(t *testing.T) {
-	eachLively(t, live.Config{Poll: 10 * time.Millisecond}, followsClicks)
+func TestLive_sends_clicks_that_other_processes_store(t *testing.T) {
+	eachLive(t, live.Config{Poll: 10 * time.Millisecond}, followsClicks)
 }
 
 func TestLive_ends(t *testing.T) {
-	eachLively(t, live.Config{PerUser: 2}, func(w *lively) {
+	eachLive(t, live.Config{PerUser: 2}, func(w *liveWorld) {
 		token, _ := w.signIn(userMail)
 		leaving, _ := w.listen(token, "")
 		staying, leave := w.listen(w.ann, "")
@@ -211,13 +211,13 @@ func TestLive_ends(t *testing.T) {
 
 func TestLive_is_documented(t *testing.T) {
 	t.Parallel()
-	w := newLively(t, storetest.Open(t), live.Config{})
+	w := newLiveWorld(t, storetest.Open(t), live.Config{})
 	doc := w.do("GET", "/api/openapi.json", "").want(200)
 	op, _ := doc.at("paths").(map[string]any)[api.LivePath].(map[string]any)["get"].(map[string]any)
 	responses, _ := op["responses"].(map[string]any)
 	for _, status := range []string{"200", "400", "401", "429", "503"} {
 		if responses[status] == nil {
-			t.Errorf("no answer %s in %v", status, op)
+			t.Errorf("no response %s in %v", status, op)
 		}
 	}
 	if text, _ := op["description"].(string); !strings.Contains(text, "dropped") {

@@ -10,16 +10,16 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// caller is somebody with a credential of one sort.
+// caller is a client with one kind of credential.
 type caller struct {
 	name       string
 	person     person
 	credential option
-	role       string // of a credential that is good, "" of all others
+	role       string // role of a valid credential; "" for invalid ones
 	isKey      bool
 }
 
-// callers are all sorts of callers.
+// callers returns one caller for each kind of credential.
 func (w *world) callers() []caller {
 	w.t.Helper()
 	ann, bob, root := w.person("USER"), w.person("USER"), w.person("ADMIN")
@@ -28,7 +28,7 @@ func (w *world) callers() []caller {
 		w.t.Fatal(err)
 	}
 	deleted, deletedID := w.newKey(ann.token)
-	w.do("GET", "/api/auth/me", "", with("X-API-Key", deleted)).want(200) // so that it is remembered
+	w.do("GET", "/api/auth/me", "", with("X-API-Key", deleted)).want(200) // so that the cache has the key
 	w.do("DELETE", "/api/api-keys/"+deletedID, "", as(ann.token)).want(204)
 	over, _ := w.signIn(ann.email)
 	w.do("POST", "/api/auth/logout", "", as(over)).want(200)
@@ -44,18 +44,18 @@ func (w *world) callers() []caller {
 		{"an admin's key", root, as(root.key), "ADMIN", true},
 		{"an expired key", none, with("X-API-Key", expired), "", true},
 		{"a deleted key", none, with("X-API-Key", deleted), "", true},
-		{"a session that was ended", none, as(over), "", false},
+		{"an ended session", none, as(over), "", false},
 		{"a deactivated user", none, as(bob.token), "", false},
 		{"a deactivated user's key", none, as(bob.key), "", true},
-		{"a key that nobody has", none, as("sl_" + fresh() + fresh() + "aaaaaaaaa"), "", true},
+		{"an unknown key", none, as("sl_" + fresh() + fresh() + "aaaaaaaaa"), "", true},
 	}
 }
 
 // owned are the kinds of resources that belong to a user.
 var owned = []string{"url", "variant", "rule", "bundle", "bundled", "key", "webhook", "log"}
 
-// may is the interface's rule for a caller and a resource: own, foreign, missing, or own in a path that
-// ends at a foreign one (mixed).
+// may returns the status that the interface prescribes for a caller and a resource. The target is "own", "foreign",
+// "missing" or "mixed", which is a foreign resource in the path of an own one.
 func (r row) may(c caller, target string) int {
 	switch {
 	case r.who == "P":
@@ -72,8 +72,8 @@ func (r row) may(c caller, target string) int {
 	return r.allowed
 }
 
-// Every row of the interface by every sort of caller on every sort of resource. A refusal must change
-// nothing, and no answer to a user may tell of somebody else's.
+// Every kind of caller sends every request of the interface for every kind of resource. A rejected request must have no
+// effect, and no response to a user may show another user's data.
 func TestMatrix(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
 		cells := 0
@@ -99,7 +99,7 @@ func TestMatrix(t *testing.T) {
 					cells++
 					want := r.may(c, target)
 					for _, k := range kinds {
-						id(k) // made now, so that it is no change that the request makes
+						id(k) // created first, so that it does not count as a change by the request
 					}
 					before := w.trace()
 					got := w.send(r, id, credential)
@@ -109,18 +109,18 @@ func TestMatrix(t *testing.T) {
 					if c.role != "ADMIN" && (target == "own" || target == "missing") {
 						for kind, of := range secret {
 							if strings.Contains(got.text, of) {
-								t.Errorf("%s %s by %s shows somebody else's %s: %s", r.endpoint(), target, c.name, kind, got.text)
+								t.Errorf("%s %s by %s shows another user's %s: %s", r.endpoint(), target, c.name, kind, got.text)
 							}
 						}
 					}
 					if c.role == "ADMIN" && r.endpoint() == "GET /api/urls" && !strings.Contains(got.text, secret["url"]) {
-						t.Errorf("%s by %s does not show everybody's: nor would it show a leak", r.endpoint(), c.name)
+						t.Errorf("%s by %s does not show the resources of all users, so the test could not detect a leak", r.endpoint(), c.name)
 					}
 					if want >= 400 && r.who != "P" && w.trace() != before {
-						t.Errorf("%s %s by %s was refused and changed something", r.endpoint(), target, c.name)
+						t.Errorf("%s %s by %s was rejected but changed the data", r.endpoint(), target, c.name)
 					}
 				}
-				// A request that will change something gets resources and, if it is about the account, a user of its own.
+				// A request that changes data gets resources of its own and, if it concerns the account, a user of its own.
 				disposable := func(target string) (th *things, credential option) {
 					th, credential = shared[c.name], c.credential
 					if r.method == "GET" || c.role == "" || r.may(c, target) >= 400 {
@@ -168,9 +168,9 @@ func TestMatrix(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%d cells", cells)
+		t.Logf("%d requests", cells)
 		if cells < 2000 {
-			t.Errorf("only %d cells", cells)
+			t.Errorf("only %d requests", cells)
 		}
 	})
 }

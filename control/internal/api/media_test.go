@@ -31,13 +31,13 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// album is where the images of a world are.
+// album is the image storage of a world.
 type album struct {
 	object.Store
 	dir   string
 	clock *clock
 	use   *media.Service
-	fail  error // of the next Put
+	fail  error // error of the next Put
 }
 
 func (a *album) Put(ctx context.Context, key, contentType string, data []byte) error {
@@ -48,7 +48,7 @@ func (a *album) Put(ctx context.Context, key, contentType string, data []byte) e
 	return a.Store.Put(ctx, key, contentType, data)
 }
 
-// keys lists the images, with spaces between them.
+// keys returns the keys of the images, separated by spaces.
 func (a *album) keys(w *world) string {
 	w.t.Helper()
 	var list []string
@@ -56,7 +56,7 @@ func (a *album) keys(w *world) string {
 	return strings.Join(list, " ")
 }
 
-// withImages adds the use cases of links and of images to a world.
+// withImages adds the use cases of links and images to a world.
 func withImages(a *album) func(*world, *api.Config, *api.Deps) {
 	return func(w *world, c *api.Config, deps *api.Deps) {
 		withLinks(w, c, deps)
@@ -73,7 +73,7 @@ func withImages(a *album) func(*world, *api.Config, *api.Deps) {
 func eachWithImages(t *testing.T, f func(t *testing.T, w *world, a *album)) {
 	t.Helper()
 	if !picture.Available {
-		t.Skip("needs a build with cgo: without it no WebP can be made")
+		t.Skip("encoding WebP needs a build with cgo")
 	}
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -103,7 +103,7 @@ func gifFile() string {
 	return b.String()
 }
 
-// form makes a body of parts: names and contents in turn.
+// form returns a multipart body. parts alternates between names and contents.
 func form(parts ...string) (body string, ct option) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -122,7 +122,7 @@ func form(parts ...string) (body string, ct option) {
 	return b.String(), with("Content-Type", w.FormDataContentType())
 }
 
-// upload sends a form for a link.
+// upload uploads the parts of a form as the image of a link.
 func (w *world) upload(urlID, token string, parts ...string) *reply {
 	w.t.Helper()
 	body, ct := form(parts...)
@@ -138,7 +138,7 @@ func TestImages(t *testing.T) {
 			t.Fatal(r.text)
 		}
 		if rev := r.Header.Get("X-Config-Revision"); rev != "2" {
-			t.Errorf("revision %q: edges must hear of it", rev)
+			t.Errorf("revision %q: edges do not learn of the change", rev)
 		}
 		if row := w.audited("URL_UPDATED", "url", id); !strings.Contains(row.New.String, key) || !strings.Contains(row.Old.String, `"ogImage":null`) {
 			t.Errorf("audit: %s, %s", row.Old.String, row.New.String)
@@ -163,11 +163,11 @@ func TestImages(t *testing.T) {
 				t.Fatalf("%s: %v", path, err)
 			}
 			if again := w.do("GET", path, "", with("If-None-Match", got.Header.Get("ETag"))); again.StatusCode != 304 || again.text != "" {
-				t.Errorf("%s: %d when it is known already", path, again.StatusCode)
+				t.Errorf("%s: %d with If-None-Match", path, again.StatusCode)
 			}
 		}
 
-		// The next one replaces it: no older image is left, and its address is new.
+		// The next image replaces it at a new address, and the old image is deleted.
 		next := w.upload(id, w.ann, "file", gifFile()).want(201)
 		if k := next.str("data.key"); !strings.HasSuffix(k, ".gif") || a.keys(w) != k {
 			t.Errorf("keys %s", a.keys(w))
@@ -177,7 +177,7 @@ func TestImages(t *testing.T) {
 			t.Error(got.StatusCode, got.Header)
 		}
 		if r := w.upload(id, w.root, "file", pngFile(1, 1)).want(201); a.keys(w) != r.str("data.key") {
-			t.Error("an administrator edits all")
+			t.Error("an administrator cannot change the image of another user")
 		}
 	})
 }
@@ -211,9 +211,9 @@ func TestImages_refused(t *testing.T) {
 			}
 		})
 		if a.keys(w) != "" {
-			t.Errorf("left behind: %s", a.keys(w))
+			t.Errorf("images of rejected uploads remain: %s", a.keys(w))
 		}
-		// A length that isn't told is bounded too.
+		// A body without Content-Length is limited, too.
 		r := httptest.NewRequest("POST", "http://sho.rt/api/og-images/upload/"+id, io.LimitReader(endless{}, 100<<20))
 		r.Header.Set("Authorization", "Bearer "+w.ann)
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
@@ -226,7 +226,7 @@ func TestImages_refused(t *testing.T) {
 	})
 }
 
-// endless is a form with one part that doesn't end.
+// endless is a form with one part that does not end.
 type endless struct{}
 
 func (endless) Read(b []byte) (int, error) {
@@ -275,7 +275,7 @@ func TestImages_paths(t *testing.T) {
 	})
 }
 
-func TestImages_that_no_link_has_go(t *testing.T) {
+func TestImages_without_a_link_are_deleted(t *testing.T) {
 	eachWithImages(t, func(t *testing.T, w *world, a *album) {
 		kept, dropped, deleted := w.create("kept"), w.create("dropped"), w.create("deleted")
 		want := w.upload(kept, w.ann, "file", pngFile(1, 1)).want(201).str("data.key")
@@ -286,26 +286,26 @@ func TestImages_that_no_link_has_go(t *testing.T) {
 		w.ok(a.Store.Put(t.Context(), "og-images/"+kept+"/.new-x", "", []byte("x")))
 		w.ok(a.Store.Put(t.Context(), "other/file", "", []byte("x")))
 		if n, err := a.use.Sweep(t.Context()); n != 0 || err != nil {
-			t.Errorf("%d that are young were removed, %v", n, err)
+			t.Errorf("%d recent images were removed, %v", n, err)
 		}
 		a.clock.advance(2 * time.Hour)
 		if n, err := a.use.Sweep(t.Context()); n != 3 || err != nil {
-			t.Errorf("%d were removed, %v", n, err)
+			t.Errorf("%d images were removed, %v", n, err)
 		}
 		if got := a.keys(w); got != want+" other/file" {
-			t.Errorf("left: %s", got)
+			t.Errorf("remaining images: %s", got)
 		}
 		w.do("PUT", "/api/urls/"+kept, `{"ogImage":""}`, as(w.ann)).want(200)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- a.use.Run(ctx) }()
-		testkit.Eventually(w.t, "the image goes", func() bool { return a.keys(w) == "other/file" })
+		testkit.Eventually(w.t, "the image is deleted", func() bool { return a.keys(w) == "other/file" })
 		cancel()
 		w.ok(<-done)
 	})
 }
 
-func TestImages_sent_at_the_same_time(t *testing.T) {
+func TestImages_uploaded_concurrently(t *testing.T) {
 	eachWithImages(t, func(t *testing.T, w *world, a *album) {
 		id := w.create("abc")
 		file := pngFile(600, 400)
@@ -324,7 +324,7 @@ func TestImages_sent_at_the_same_time(t *testing.T) {
 			t.Error(err)
 		}
 		if u := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200); a.keys(w) != u.str("ogImage") {
-			t.Errorf("the link has %s, kept is %s", u.str("ogImage"), a.keys(w))
+			t.Errorf("the link has %s, stored is %s", u.str("ogImage"), a.keys(w))
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// series returns the samples of a metric by labels, such as code=2xx,route=/api; of a histogram, the counts.
+// series returns the samples of a metric by labels, such as code=2xx,route=/api. For a histogram it returns the counts.
 func series(t *testing.T, r *prometheus.Registry, name string) map[string]float64 {
 	t.Helper()
 	families, err := r.Gather()
@@ -52,34 +52,34 @@ func TestMetrics_count_by_route_and_never_by_path(t *testing.T) {
 	}
 	requests := series(t, metrics, "shortline_api_requests_total")
 	if got := requests["code=4xx,method=GET,route=/api/users/{id}"]; got != 3 {
-		t.Errorf("%v unknown users were counted, want 3: %v", got, requests)
+		t.Errorf("%v requests for unknown users were counted, want 3: %v", got, requests)
 	}
 	if got := requests["code=4xx,method=other,route=other"]; got != 6 {
-		t.Errorf("%v made-up requests were counted, want 6: %v", got, requests)
+		t.Errorf("%v requests with invented paths or methods were counted, want 6: %v", got, requests)
 	}
 	for labels := range requests {
 		if strings.Contains(labels, "made-up") || strings.Contains(labels, "BREW") {
-			t.Errorf("a caller chose the label %s", labels)
+			t.Errorf("a label contains text of the request: %s", labels)
 		}
 	}
 	if got := series(t, metrics, "shortline_api_request_duration_seconds")["method=GET,route=/api/users/{id}"]; got != 3 {
 		t.Errorf("%v durations, want 3", got)
 	}
 	if got := series(t, metrics, "shortline_api_rate_limited_total")["limit=api_keys"]; got != 2 {
-		t.Errorf("%v refusals, want 2", got)
+		t.Errorf("%v rejected requests, want 2", got)
 	}
 	if got := series(t, metrics, "shortline_api_requests_in_flight")[""]; got != 0 {
-		t.Errorf("%v in flight when all is done", got)
+		t.Errorf("%v requests in flight after all responses", got)
 	}
 }
 
 // A disconnected caller does not count as an error of the service, because the alert on 5xx would fire.
-func TestMetrics_of_a_caller_that_left(t *testing.T) {
+func TestMetrics_of_a_disconnected_caller(t *testing.T) {
 	metrics := prometheus.NewRegistry()
 	w := small(t, func(_ *world, c *api.Config, _ *api.Deps) { c.Registry = metrics })
-	gone, leave := context.WithCancel(t.Context())
+	canceled, leave := context.WithCancel(t.Context())
 	leave()
-	r := w.do("GET", "/api/users", "", as(w.root), func(r *http.Request) { *r = *r.WithContext(gone) })
+	r := w.do("GET", "/api/users", "", as(w.root), func(r *http.Request) { *r = *r.WithContext(canceled) })
 	requests := series(t, metrics, "shortline_api_requests_total")
 	if got := requests["code=4xx,method=GET,route=/api/users"]; r.StatusCode != 499 || got != 1 {
 		t.Errorf("status %d, counted as %v: %s", r.StatusCode, requests, r.text)
@@ -138,12 +138,12 @@ func TestTraces(t *testing.T) {
 	}
 	for _, want := range []string{"shortline.request_id=asked-for-this", "http.route=/api/users", "http.response.status_code=200", "db.query.text=SELECT"} {
 		if !strings.Contains(all.String(), want) {
-			t.Errorf("no span says %s: %s", want, all.String())
+			t.Errorf("no span contains %s: %s", want, all.String())
 		}
 	}
 	for _, secret := range []string{"hunter2", w.root} {
 		if strings.Contains(all.String(), secret) {
-			t.Errorf("a span says %s", secret)
+			t.Errorf("a span contains %s", secret)
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(w.logs.String()), "\n")

@@ -7,8 +7,8 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 )
 
-// Only an administrator's session may erase a visitor, and only by an address. (What is erased, the tests of standalone and
-// of the click stores see.)
+// Only an administrator's session may erase a visitor, and only by address. The tests of standalone and of the click
+// stores check which data is erased.
 func TestOps6_Erase_permission(t *testing.T) {
 	w := small(t, func(w *world, _ *api.Config, d *api.Deps) { d.Privacy = privacy.New(w.store, nil) })
 	const path, body = "/api/privacy/erase", `{"ip":"203.0.113.77"}`

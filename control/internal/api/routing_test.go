@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// switches fails the test unless the link's switches for A/B testing and smart routing have these values.
+// switches fails the test unless A/B testing and smart routing of the link are on or off as given.
 func (w *world) switches(id string, ab, smart bool) {
 	w.t.Helper()
 	r := w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(200)
@@ -17,7 +17,7 @@ func (w *world) switches(id string, ab, smart bool) {
 	}
 }
 
-// setCount sets a counter like ingest.
+// setCount sets a counter in the database, as package ingest does.
 func (w *world) setCount(table, column, id string, n int) {
 	w.t.Helper()
 	w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
@@ -58,7 +58,7 @@ func TestVariants(t *testing.T) {
 		if r.num("weight") != 100 || r.str("name") != "A" || r.str("targetUrl") != "https://a.example" {
 			t.Error(r.text)
 		}
-		w.unchanged("an update that says nothing new", func() { w.do("PUT", a, `{"weight":100,"name":"A"}`, as(w.ann)).want(200) })
+		w.unchanged("an update without changes", func() { w.do("PUT", a, `{"weight":100,"name":"A"}`, as(w.ann)).want(200) })
 		if r := w.do("PUT", a, `{"weight":null}`, as(w.ann)).want(200); r.num("weight") != 50 {
 			t.Error(r.text)
 		}
@@ -139,7 +139,7 @@ func TestRoutingRules(t *testing.T) {
 		r = w.do("POST", all, `{"name":"second","targetUrl":"https://s.example","priority":10000,"isActive":false,"conditions":`+formB+`}`, as(w.ann)).want(201)
 		second := all + "/" + r.str("id")
 		if r.str("conditions.logicalOperator") != "OR" || r.str("conditions.items.0.value.start") != "22:00" {
-			t.Errorf("conditions come back as they were sent: %s", r.text)
+			t.Errorf("the conditions differ from the request: %s", r.text)
 		}
 		w.do("POST", all, ruleBody("third", formB), as(w.ann)).want(201)
 		w.setCount("routing_rules", "match_count", strings.TrimPrefix(second, all+"/"), 1)
@@ -155,7 +155,7 @@ func TestRoutingRules(t *testing.T) {
 			t.Error(r.text)
 		}
 		w.audited("ROUTING_RULE_UPDATED", "routing_rule", strings.TrimPrefix(first, all+"/"))
-		w.unchanged("an update that says nothing new", func() { w.do("PUT", first, `{"priority":5,"conditions":`+formB+`}`, as(w.ann)).want(200) })
+		w.unchanged("an update without changes", func() { w.do("PUT", first, `{"priority":5,"conditions":`+formB+`}`, as(w.ann)).want(200) })
 
 		// Deleting the last rule turns smart routing off. It stays off if it was turned off by hand.
 		r = w.do("PATCH", all+"/settings", `{"isSmartRouting":false,"defaultUrl":"https://d.example"}`, as(w.ann)).want(200).has("", "isSmartRouting", "defaultUrl")

@@ -8,14 +8,15 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// rules is the path of a link's rules, and bombBody one rule with a group of conditions.
+// rulesOf returns the path of a link's rules.
 func rulesOf(url string) string { return "/api/urls/" + url + "/routing-rules" }
 
+// bombBody returns the body of a rule with the given conditions.
 func bombBody(conditions string) string {
 	return `{"name":"bomb","targetUrl":"https://a.example","conditions":` + conditions + `}`
 }
 
-// needles is a group of conditions that search the referer, each for another text.
+// needles returns a group of conditions that each search the referer for a different text.
 func needles(n, length, from int) string {
 	var all []string
 	for i := range n {
@@ -24,7 +25,7 @@ func needles(n, length, from int) string {
 	return `{"logicalOperator":"OR","items":[` + strings.Join(all, ",") + `]}`
 }
 
-// dictionaries is a group of long lists.
+// dictionaries returns a group of conditions with long lists.
 func dictionaries(n int) string {
 	var all []string
 	for i := range n {
@@ -37,7 +38,7 @@ func dictionaries(n int) string {
 	return `{"logicalOperator":"OR","items":[` + strings.Join(all, ",") + `]}`
 }
 
-// A rule that could cost too much by itself is refused where it is saved, with the condition and the limit.
+// A single rule that is too expensive to evaluate is rejected on save. The error names the condition and the limit.
 func TestH2_ExpensiveRule(t *testing.T) {
 	eachWithLinks(t, func(t *testing.T, w *world) {
 		id := w.create("abc")
@@ -55,8 +56,8 @@ func TestH2_ExpensiveRule(t *testing.T) {
 	})
 }
 
-// Rules that cost too much together are refused, whichever way the last of them comes. Those that are there stay, and can be
-// made cheaper, also if they are from before there was a limit.
+// Rules that are too expensive together are rejected, no matter which endpoint adds the last one. Existing rules stay
+// and can be made cheaper, even if they are older than the limit.
 func TestH2_ExpensiveRulesTogether(t *testing.T) {
 	eachWithLinks(t, func(t *testing.T, w *world) {
 		id := w.create("abc")
@@ -74,14 +75,14 @@ func TestH2_ExpensiveRulesTogether(t *testing.T) {
 			break
 		}
 		if len(rules) < 3 || len(rules) > 20 {
-			t.Fatalf("%d rules of 100 conditions were taken", len(rules))
+			t.Fatalf("%d rules of 100 conditions were accepted", len(rules))
 		}
 		last := rulesOf(id) + "/" + rules[len(rules)-1]
 		w.do("PUT", last, `{"conditions":`+needles(100, 400, 0)+`}`, as(w.ann)).wantField("conditions")
 		w.do("PUT", last, `{"isActive":false}`, as(w.ann)).want(200)
 		w.do("PUT", last, `{"conditions":`+needles(100, 400, 0)+`}`, as(w.ann)).wantField("conditions")
 
-		// As if an older release had taken a bomb.
+		// As if an older release had accepted an expensive rule.
 		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
 			_, err := tx.Exec(t.Context(), `UPDATE routing_rules SET conditions = ? WHERE id = ?`, dictionaries(40), rules[0])
 			return err

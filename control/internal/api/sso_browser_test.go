@@ -72,7 +72,7 @@ func (i *idp) stop() {
 	i.server.Close()
 }
 
-// add sets a provider up that leads to an identity provider.
+// add creates a provider for an identity provider.
 func (w *world) add(slug string, at *idp) {
 	w.t.Helper()
 	w.do("POST", "/api/admin/oidc-providers", providerJSON(slug, at.Issuer, idptest.ClientSecret), as(w.root)).want(201)
@@ -82,26 +82,26 @@ func providerJSON(slug, discovery, secret string) string {
 	return fmt.Sprintf(`{"name":"Corp","slug":%q,"discoveryUrl":%q,"clientId":%q,"clientSecret":%q}`, slug, discovery, idptest.ClientID, secret)
 }
 
-// trip is one sign-in as a browser sees it.
+// trip is one sign-in from the point of view of a browser.
 type trip struct {
 	w      *world
 	slug   string
 	cookie *http.Cookie
-	back   *url.URL // where the provider sent the browser
+	back   *url.URL // redirect target of the provider
 }
 
-// leave begins a sign-in and goes to the provider.
+// leave starts a sign-in and follows the redirect to the provider.
 func (w *world) leave(slug, query string) *trip {
 	w.t.Helper()
 	r := w.do("GET", "/api/auth/sso/"+slug+"/login"+query, "").want(302)
 	c := r.cookie("sso_sign_in")
 	if c == nil {
-		w.t.Fatalf("%s: no cookie, but %s", r.what, r.Header.Get("Location"))
+		w.t.Fatalf("%s: no cookie, redirected to %s", r.what, r.Header.Get("Location"))
 	}
 	return &trip{w, slug, c, w.consent(r.Header.Get("Location"))}
 }
 
-// consent asks the provider, and returns where it sends the browser.
+// consent sends the request to the provider and returns the redirect target.
 func (w *world) consent(at string) *url.URL {
 	w.t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -117,7 +117,7 @@ func (w *world) consent(at string) *url.URL {
 	return back
 }
 
-// arrive comes back from the provider.
+// arrive follows the redirect back from the provider.
 func (t *trip) arrive(options ...option) *reply {
 	t.w.t.Helper()
 	if t.cookie != nil {
@@ -126,32 +126,32 @@ func (t *trip) arrive(options ...option) *reply {
 	return t.w.do("GET", t.back.RequestURI(), "", options...).want(302)
 }
 
-// signOn makes the whole trip.
+// signOn does a complete sign-in.
 func (w *world) signOn(slug string) *reply {
 	w.t.Helper()
 	return w.leave(slug, "").arrive()
 }
 
-// failed fails the test unless the browser is sent back to try again, without a session.
+// failed fails the test unless the browser is redirected to the sign-in page with the error, without a session.
 func (r *reply) failed(code string) *reply {
 	r.w.t.Helper()
 	if got := r.want(302).Header.Get("Location"); got != "/login?error="+code || r.cookie("access_token") != nil {
-		r.w.t.Fatalf("%s: sent to %s, want the error %s; cookies %v", r.what, got, code, r.Cookies())
+		r.w.t.Fatalf("%s: redirected to %s, want the error %s; cookies %v", r.what, got, code, r.Cookies())
 	}
 	return r
 }
 
-// entered fails the test unless a session began, and returns its user's id.
+// entered fails the test unless a session started. It returns the user's id.
 func (r *reply) entered(at string) string {
 	r.w.t.Helper()
 	c := r.want(302).cookie("access_token")
 	if got := r.Header.Get("Location"); got != at || c == nil {
-		r.w.t.Fatalf("%s: sent to %s, want %s; cookies %v", r.what, got, at, r.Cookies())
+		r.w.t.Fatalf("%s: redirected to %s, want %s; cookies %v", r.what, got, at, r.Cookies())
 	}
 	return r.w.do("GET", "/api/auth/me", "", with("Cookie", "access_token="+c.Value)).want(200).str("id")
 }
 
-// rowsOf counts the audit rows of an action, and returns the newest's metadata and values as text.
+// rowsOf returns the number of audit rows of an action, and the metadata and values of the newest as text.
 func (w *world) rowsOf(action string) (n int, newest string) {
 	w.t.Helper()
 	rows, err := w.store.Query(w.t.Context(), `SELECT COALESCE(old_value, '') || COALESCE(new_value, '') || metadata FROM audit_logs WHERE action = ? ORDER BY seq`, action)

@@ -24,7 +24,7 @@ func TestProviders(t *testing.T) {
 			t.Fatal(made.text)
 		}
 		if row, err := w.store.OIDCProviderBySlug(t.Context(), "corp"); err != nil || strings.Contains(row.ClientSecret, "s3cret") || !strings.HasPrefix(row.ClientSecret, "v1.") {
-			t.Fatalf("kept in clear: %+v %v", row, err)
+			t.Fatalf("stored in plain text: %+v %v", row, err)
 		}
 		w.do("POST", path, providerJSON("corp", "https://id.example.com", "x"), as(w.root)).want(409)
 		w.do("POST", path, "", as(w.root)).wantField("name", "slug", "discoveryUrl", "clientId", "clientSecret")
@@ -35,7 +35,7 @@ func TestProviders(t *testing.T) {
 		} {
 			for _, v := range values {
 				body := strings.TrimSuffix(providerJSON("other", "https://id.example.com", "x"), "}") + `,"` + field + `":` + v + `}`
-				if strings.Count(body, `"`+field+`":`) == 2 { // take the first one out
+				if strings.Count(body, `"`+field+`":`) == 2 { // remove the first occurrence
 					_, rest, _ := strings.Cut(body, `"`+field+`":`)
 					_, rest, _ = strings.Cut(rest, ",")
 					body = body[:strings.Index(body, `"`+field+`":`)] + rest
@@ -73,7 +73,7 @@ func TestProviders(t *testing.T) {
 		}
 		for action, want := range map[string]int{"OIDC_PROVIDER_CREATED": 2, "OIDC_PROVIDER_UPDATED": 2, "OIDC_PROVIDER_DELETED": 1} {
 			if n, newest := w.rowsOf(action); n != want || strings.Contains(newest, "v1.") {
-				t.Errorf("%s: %d rows, the newest %s", action, n, newest)
+				t.Errorf("%s: %d rows, newest %s", action, n, newest)
 			}
 		}
 	})
@@ -84,7 +84,7 @@ func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
 		p := startIDP(t, ann)
 		w.add("corp", p)
 		if p.Asked("discovery") != 0 {
-			t.Fatal("the provider was asked before anybody signed in")
+			t.Fatal("requests were sent to the provider before the first sign-in")
 		}
 		trip := w.leave("corp", "?redirect="+url.QueryEscape("/links?page=2#top"))
 		if c := trip.cookie; !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || c.MaxAge != 600 || c.Path != "/api/auth/sso/corp" {
@@ -101,11 +101,11 @@ func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
 			t.Fatalf("%+v", c)
 		}
 		if c := first.cookie("sso_sign_in"); c == nil || c.MaxAge >= 0 || c.Path != trip.cookie.Path {
-			t.Fatalf("the sign-in's cookie stays: %+v", c)
+			t.Fatalf("the cookie of the sign-in is not deleted: %+v", c)
 		}
-		trip.arrive().failed("provider_error") // the code was used
+		trip.arrive().failed("provider_error") // the code was already used
 
-		p.Be(idptest.Person{Subject: "ann-1", Email: "bob@example.com", Verified: true}) // the subject counts, whatever the email
+		p.Be(idptest.Person{Subject: "ann-1", Email: "bob@example.com", Verified: true}) // the subject identifies the user, not the email
 		if id := w.signOn("corp").entered("/"); id != w.annID {
 			t.Fatalf("signed in as %s, not ann", id)
 		}
@@ -135,7 +135,7 @@ func TestSSO_links_by_verified_email_then_by_subject(t *testing.T) {
 	})
 }
 
-func TestSSO_refuses_what_cannot_be_believed(t *testing.T) {
+func TestSSO_rejects_invalid_responses(t *testing.T) {
 	t.Parallel()
 	for fault, code := range map[idptest.Fault]string{
 		idptest.WrongIssuer: "invalid_token", idptest.WrongAudience: "invalid_token", idptest.OtherParty: "invalid_token", idptest.NoParty: "invalid_token", idptest.WrongNonce: "invalid_token", idptest.NoNonce: "invalid_token",
@@ -173,7 +173,7 @@ func TestSSO_refuses_what_cannot_be_believed(t *testing.T) {
 			w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
 			w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
 			if n := p.Asked("discovery"); n != 1 {
-				t.Errorf("asked %d times at once", n)
+				t.Errorf("%d immediate requests", n)
 			}
 			w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
 			p.Fail(idptest.None)
@@ -189,23 +189,23 @@ func TestSSO_people(t *testing.T) {
 		who       idptest.Person
 		fault     idptest.Fault
 		provision bool
-		want      string // an error, or whose session begins
+		want      string // an error code, or the user who is signed in
 	}{
 		"verified":                       {who: ann, want: "ann"},
 		"verified as text":               {who: idptest.Person{Subject: "1", Email: userMail, Verified: "true"}, want: "ann"},
 		"an administrator":               {who: idptest.Person{Subject: "1", Email: adminMail, Verified: true}, want: "link_required"},
-		"told by user info":              {who: ann, fault: idptest.ThinToken, want: "ann"},
+		"email from user info":           {who: ann, fault: idptest.ThinToken, want: "ann"},
 		"the secret in the body":         {who: ann, fault: idptest.PostOnly, want: "ann"},
 		"not verified":                   {who: idptest.Person{Subject: "1", Email: userMail, Verified: false}, want: "no_account"},
 		"verified by the word false":     {who: idptest.Person{Subject: "1", Email: userMail, Verified: "false"}, want: "no_account"},
-		"not said whether verified":      {who: idptest.Person{Subject: "1", Email: userMail}, want: "no_account"},
+		"no information on verification": {who: idptest.Person{Subject: "1", Email: userMail}, want: "no_account"},
 		"no email":                       {who: idptest.Person{Subject: "1", Verified: true}, want: "no_account"},
 		"unknown":                        {who: idptest.Person{Subject: "1", Email: "eve@example.com", Verified: true}, want: "no_account"},
 		"a look-alike":                   {who: idptest.Person{Subject: "1", Email: "\u212Aate@example.com", Verified: true}, want: "no_account"},
 		"two emails":                     {who: idptest.Person{Subject: "1", Email: userMail + "," + otherMail, Verified: true}, want: "no_account"},
 		"provisioned":                    {who: idptest.Person{Subject: "1", Email: "eve@example.com", Verified: true, Name: "Eve"}, provision: true, want: "new"},
 		"provisioned but not verified":   {who: idptest.Person{Subject: "1", Email: "eve@example.com", Name: "Eve"}, provision: true, want: "email_not_verified"},
-		"provisioned with a strange one": {who: idptest.Person{Subject: "1", Email: "e\x00ve@example.com", Verified: true}, provision: true, want: "email_not_verified"},
+		"provisioned with a bad email":   {who: idptest.Person{Subject: "1", Email: "e\x00ve@example.com", Verified: true}, provision: true, want: "email_not_verified"},
 		"known and not verified":         {who: idptest.Person{Subject: "1", Email: userMail}, provision: true, want: "email_not_verified"},
 		"strange subject":                {who: idptest.Person{Subject: "a\x00b", Email: userMail, Verified: true}, want: "invalid_token"},
 		"long subject":                   {who: idptest.Person{Subject: strings.Repeat("x", 256), Email: userMail, Verified: true}, want: "invalid_token"},
@@ -232,7 +232,7 @@ func TestSSO_people(t *testing.T) {
 				w.do("POST", "/api/auth/login", login(c.who.Email, "", "")).want(400)
 				w.do("POST", "/api/auth/login", login(c.who.Email, "x", "")).want(401)
 				if again := w.signOn("corp").entered("/"); again != id {
-					t.Fatal("made twice")
+					t.Fatal("the second sign-in created another user")
 				}
 			default:
 				w.signOn("corp").failed(c.want)
@@ -250,7 +250,7 @@ func TestSSO_inactive(t *testing.T) {
 	w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"ACTIVE"}`, as(w.root)).want(200)
 	w.signOn("corp").entered("/")
 	w.do("PATCH", "/api/users/"+w.annID+"/status", `{"status":"INACTIVE"}`, as(w.root)).want(200)
-	w.signOn("corp").failed("account_inactive") // known by now, and still not let in
+	w.signOn("corp").failed("account_inactive") // already linked, and still rejected
 
 	trip := w.leave("corp", "")
 	w.do("PUT", "/api/admin/oidc-providers/corp", `{"isActive":false}`, as(w.root)).want(200)
@@ -275,10 +275,10 @@ func TestSSO_an_answer_belongs_to_its_sign_in(t *testing.T) {
 
 	trip := w.leave("corp", "")
 	elsewhere := w.leave("corp", "")
-	elsewhere.cookie = trip.cookie // a victim's browser is sent to an attacker's answer
+	elsewhere.cookie = trip.cookie // an attacker redirects a victim's browser to the callback of the attacker's sign-in
 	r := elsewhere.arrive().failed("invalid_state")
 	if r.cookie("sso_sign_in") != nil {
-		t.Error("the victim's own sign-in was ended")
+		t.Error("the victim's own sign-in no longer works")
 	}
 	trip.arrive().entered("/")
 
@@ -319,7 +319,7 @@ func TestSSO_an_answer_belongs_to_its_sign_in(t *testing.T) {
 	w.clock.advance(sso.PendingFor)
 	trip.arrive().failed("expired")
 	w.clock.advance(-time.Second)
-	trip.arrive().failed("invalid_token") // by now the token, which the clock has outrun, is old
+	trip.arrive().failed("invalid_token") // the clock has advanced, so the token is too old
 
 	w.clock.offset.Store(0)
 	trip = w.leave("corp", "")
@@ -328,7 +328,7 @@ func TestSSO_an_answer_belongs_to_its_sign_in(t *testing.T) {
 	trip.arrive().failed("expired") // the same slug, but another provider
 }
 
-func TestSSO_returns_only_to_our_own_pages(t *testing.T) {
+func TestSSO_redirects_only_to_own_pages(t *testing.T) {
 	w := small(t, withSSO(nil))
 	w.add("corp", startIDP(t, ann))
 	for _, bad := range []string{"https://evil.example", "//evil.example", `/\evil.example`, "/\t/evil.example", "evil", "javascript:alert(1)", "/%09/evil.example", "/a\r\nSet-Cookie:x=y"} {
@@ -338,7 +338,7 @@ func TestSSO_returns_only_to_our_own_pages(t *testing.T) {
 	w.leave("corp", "?redirect=").arrive().entered("/")
 }
 
-func TestSSO_keys_are_asked_for_again_once_in_a_while(t *testing.T) {
+func TestSSO_refetches_keys_at_intervals(t *testing.T) {
 	w := small(t, withSSO(nil))
 	p := startIDP(t, ann)
 	w.add("corp", p)
@@ -346,12 +346,12 @@ func TestSSO_keys_are_asked_for_again_once_in_a_while(t *testing.T) {
 		w.signOn("corp").entered("/")
 	}
 	if p.Asked("discovery") != 1 || p.Asked("keys") != 1 {
-		t.Fatalf("asked %d and %d times", p.Asked("discovery"), p.Asked("keys"))
+		t.Fatalf("%d discovery requests and %d key requests", p.Asked("discovery"), p.Asked("keys"))
 	}
-	p.Rotate() // ECDSA by now
+	p.Rotate() // the new key is ECDSA
 	w.signOn("corp").entered("/")
 	if p.Asked("keys") != 2 {
-		t.Fatalf("asked %d times", p.Asked("keys"))
+		t.Fatalf("%d key requests", p.Asked("keys"))
 	}
 	p.Rotate()
 	p.Forget()
@@ -359,7 +359,7 @@ func TestSSO_keys_are_asked_for_again_once_in_a_while(t *testing.T) {
 		w.signOn("corp").failed("invalid_token")
 	}
 	if p.Asked("keys") != 2 {
-		t.Fatalf("an unknown key made us ask %d times", p.Asked("keys")-2)
+		t.Fatalf("an unknown key caused %d key requests", p.Asked("keys")-2)
 	}
 	w.clock.advance(30 * time.Second)
 	w.signOn("corp").entered("/")
@@ -367,7 +367,7 @@ func TestSSO_keys_are_asked_for_again_once_in_a_while(t *testing.T) {
 	p.Fail(idptest.ForeignKey)
 	w.signOn("corp").failed("invalid_token")
 	if p.Asked("keys") != 3 {
-		t.Fatal("a bad signature by a known key made us ask")
+		t.Fatal("a bad signature with a known key caused a key request")
 	}
 }
 
@@ -379,15 +379,15 @@ func TestSSO_provider_down(t *testing.T) {
 	w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
 	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200)
 	p.start()
-	w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable") // not asked again at once
+	w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable") // no new request to the provider yet
 	w.clock.advance(time.Second)
 	trip := w.leave("corp", "")
 	p.stop()
 	trip.arrive().failed("provider_unavailable")
-	w.clock.advance(2 * time.Hour) // what it published is old, but not too old to begin with
+	w.clock.advance(2 * time.Hour) // the cached metadata is old, but recent enough to start a sign-in
 	w.do("GET", "/api/auth/sso/corp/login", "").want(302)
 	if c := w.do("GET", "/api/auth/sso/corp/login", "").cookie("sso_sign_in"); c == nil {
-		t.Fatal("what is remembered of a provider was not used")
+		t.Fatal("the cached metadata of the provider was not used")
 	}
 	w.clock.advance(24 * time.Hour)
 	w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
@@ -396,7 +396,7 @@ func TestSSO_provider_down(t *testing.T) {
 	}
 }
 
-func TestSSO_first_sign_ins_at_once_make_one_user(t *testing.T) {
+func TestSSO_concurrent_first_sign_ins_create_one_user(t *testing.T) {
 	eachWith(t, withSSO(func(c *sso.Config) { c.AutoProvision = true }), func(t *testing.T, w *world) {
 		p := startIDP(t, idptest.Person{Subject: "eve", Email: "eve@example.com", Verified: true})
 		w.add("corp", p)
@@ -409,13 +409,13 @@ func TestSSO_first_sign_ins_at_once_make_one_user(t *testing.T) {
 			wg.Go(func() {
 				r := w.do("GET", trip.back.RequestURI(), "", with("Cookie", trip.cookie.Name+"="+trip.cookie.Value))
 				if r.Header.Get("Location") != "/" {
-					t.Errorf("sent to %s", r.Header.Get("Location"))
+					t.Errorf("redirected to %s", r.Header.Get("Location"))
 				}
 			})
 		}
 		wg.Wait()
 		if linked, _ := w.rowsOf("OIDC_ACCOUNT_LINKED"); linked != 1 {
-			t.Errorf("linked %d times", linked)
+			t.Errorf("%d links in the audit log", linked)
 		}
 		if r := w.do("GET", "/api/users?search=eve", "", as(w.root)).want(200); r.num("total") != 1 {
 			t.Error(r.text)
@@ -426,7 +426,7 @@ func TestSSO_first_sign_ins_at_once_make_one_user(t *testing.T) {
 func TestSSO_enforced(t *testing.T) {
 	w := small(t, withSSO(nil))
 	w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
-	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200) // there is no provider yet
+	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(200) // without a provider, the setting has no effect
 	w.add("corp", startIDP(t, ann))
 	w.do("POST", "/api/auth/login", login(userMail, password, "")).want(403)
 	if r := w.do("GET", "/api/auth/methods", "").want(200); r.at("password") != false {
@@ -444,12 +444,12 @@ func TestSSO_private_addresses_are_out_of_reach(t *testing.T) {
 		w.do("POST", "/api/admin/oidc-providers", providerJSON("corp", at, "x"), as(w.root)).wantField("discoveryUrl")
 	}
 	w.do("POST", "/api/admin/oidc-providers", providerJSON("corp", "https://id.example.com", "x"), as(w.root)).want(201)
-	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error { // as a name would that leads inside later
+	w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error { // simulates a name that later resolves to a private address
 		_, err := tx.Exec(t.Context(), `UPDATE oidc_providers SET discovery_url = ?`, p.Issuer)
 		return err
 	}))
 	w.do("GET", "/api/auth/sso/corp/login", "").failed("provider_unavailable")
 	if p.Asked("discovery") != 0 {
-		t.Fatal("the provider was reached")
+		t.Fatal("a request reached the provider")
 	}
 }

@@ -50,7 +50,7 @@ func TestBulk_create(t *testing.T) {
 			t.Errorf("%v, want %s", got, want)
 		}
 		if strings.Contains(r.text, "topsecret") || strings.Contains(w.logs.String(), "topsecret") {
-			t.Error("a password was told")
+			t.Error("the response contains a password")
 		}
 		if w.revision() != before+1 {
 			t.Errorf("revision %d after %d", w.revision(), before)
@@ -89,7 +89,7 @@ func TestBulk_of_a_thousand(t *testing.T) {
 		r := w.do("POST", "/api/urls/bulk", `{"urls":[`+strings.Join(items, ",")+`]}`, as(w.ann)).want(201)
 		t.Logf("1,000 links in %v", time.Since(start))
 		if r.num("successCount") != 1000 || r.num("succeeded.999.index") != 999 {
-			t.Errorf("%v made", r.num("successCount"))
+			t.Errorf("%v links created", r.num("successCount"))
 		}
 		var ids []string
 		for _, made := range r.at("succeeded").([]any) {
@@ -98,10 +98,10 @@ func TestBulk_of_a_thousand(t *testing.T) {
 		all := `"urlIds":[` + strings.Join(ids, ",") + `]`
 		start = time.Now()
 		w.do("PATCH", "/api/urls/bulk", `{`+all+`,"operation":{"type":"utm","utmSource":"news"}}`, as(w.ann)).want(200)
-		t.Logf("1,000 changed in %v", time.Since(start))
+		t.Logf("1,000 links updated in %v", time.Since(start))
 		start = time.Now()
 		w.do("DELETE", "/api/urls/bulk", `{`+all+`}`, as(w.ann)).want(200)
-		t.Logf("1,000 deleted in %v", time.Since(start))
+		t.Logf("1,000 links deleted in %v", time.Since(start))
 	})
 }
 
@@ -134,7 +134,7 @@ func TestBulk_update(t *testing.T) {
 				}
 			}
 			if rev := w.revision(); rev > before+1 {
-				t.Errorf("%s took %d revisions", body, rev-before)
+				t.Errorf("%s created %d revisions", body, rev-before)
 			} else if rev > before {
 				w.audited("URL_BULK_UPDATED", "url", "")
 			}

@@ -57,7 +57,7 @@ func (w *world) unchanged(what string, f func()) {
 	before := count()
 	f()
 	if after := count(); after != before {
-		w.t.Errorf("%s changed something", what)
+		w.t.Errorf("%s changed the data", what)
 	}
 }
 
@@ -114,10 +114,10 @@ func TestURLs_create(t *testing.T) {
 		u, err := w.store.LinkByID(t.Context(), r.str("id"))
 		w.ok(err)
 		if bcrypt.CompareHashAndPassword([]byte(u.PasswordHash), []byte("pass")) != nil {
-			t.Error("the password was not kept as its hash")
+			t.Error("the stored password is not a hash")
 		}
 		if strings.Contains(row.New.String+w.logs.String()+r.text, u.PasswordHash) || strings.Contains(row.New.String, `"pass"`) {
-			t.Error("a secret went where it does not belong")
+			t.Error("a secret is in the audit log, the logs or the response")
 		}
 		w.do("GET", "/api/urls/"+u.ID, "", as(w.ann)).want(200).has("", urlNames...)
 
@@ -201,7 +201,7 @@ func TestURLs_update(t *testing.T) {
 			if !strings.Contains(row.New.String, title) || !strings.Contains(row.New.String, `"password":"***"`) || strings.Contains(row.New.String, "originalUrl") {
 				t.Errorf("audit: %s to %s", row.Old.String, row.New.String)
 			}
-			w.unchanged("an update that says nothing new", func() {
+			w.unchanged("an update without changes", func() {
 				w.do(method, path, ``, as(w.ann)).want(200)
 				w.do(method, path, fmt.Sprintf(`{"title":%q,"status":"INACTIVE"}`, title), as(w.ann)).want(200)
 			})
@@ -216,7 +216,7 @@ func TestURLs_update(t *testing.T) {
 				t.Error(r.text)
 			}
 		}
-		// An expiry in the past ends a link.
+		// An expiry in the past makes a link expire.
 		if r := w.do("PUT", path, `{"expiresAt":"2020-01-01T00:00:00Z"}`, as(w.ann)).want(200); r.str("status") != "EXPIRED" {
 			t.Error(r.text)
 		}
@@ -263,7 +263,7 @@ func TestURLs_notes(t *testing.T) {
 		l, err := w.store.FullLink(t.Context(), id)
 		w.ok(err)
 		if record := fmt.Sprintf("%+v", publish.Record(&l, baseURL)); strings.Contains(record, "Zoë") {
-			t.Errorf("an edge would get the notes: %s", record)
+			t.Errorf("the record for edges contains the notes: %s", record)
 		}
 
 		if r := w.do("PATCH", path, `{"title":"t"}`, as(w.ann)).want(200); r.at("notes") != shown {
@@ -307,7 +307,7 @@ func TestURLs_delete(t *testing.T) {
 		w.do("GET", "/api/urls/"+id, "", as(w.ann)).want(404)
 		w.do("DELETE", "/api/urls/"+id, "", as(w.ann)).want(404)
 		if again := w.create("abc"); again == id {
-			t.Error("the id was used again")
+			t.Error("the id was reused")
 		}
 	})
 }

@@ -189,7 +189,7 @@ func TestKeys_expired(t *testing.T) {
 			t.Fatal(r.text)
 		}
 		if r := w.do("GET", "/api/api-keys", "", as(w.ann)).want(200); r.num("total") != 1 {
-			t.Fatal("an expired key is not to vanish")
+			t.Fatal("the expired key is missing from the list")
 		}
 	})
 }

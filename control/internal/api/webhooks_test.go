@@ -21,22 +21,22 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// hooked is a world with webhooks and a receiver, which answers with a status that can be set.
-type hooked struct {
+// hookWorld is a world with webhooks and a receiver that responds with a configurable status.
+type hookWorld struct {
 	*world
 	url     string
 	status  *atomic.Int32
-	headers *atomic.Pointer[http.Header] // of the latest delivery
-	service *webhooks.Service            // goes by the world's clock
+	headers *atomic.Pointer[http.Header] // headers of the latest delivery
+	service *webhooks.Service            // uses the world's clock
 }
 
-func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config, *api.Deps)) hooked {
+func withHooks(t *testing.T, st *store.Store, configure func(*world, *api.Config, *api.Deps)) hookWorld {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
 		t.Skipf("needs a second loopback address: %v", err)
 	}
-	h := hooked{status: &atomic.Int32{}, headers: &atomic.Pointer[http.Header]{}}
+	h := hookWorld{status: &atomic.Int32{}, headers: &atomic.Pointer[http.Header]{}}
 	h.status.Store(200)
 	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -189,15 +189,15 @@ func TestWebhooks_limits(t *testing.T) {
 	w.do("POST", "/api/webhooks/"+id+"/logs/"+failed+"/retry", "", ann).want(429)
 }
 
-// deliver sends what is due until the test ends.
-func (h *hooked) deliver() {
+// deliver sends due deliveries until the test ends.
+func (h *hookWorld) deliver() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = h.service.Run(ctx) }()
 	h.t.Cleanup(func() { cancel(); <-done })
 }
 
-// Custom headers carry credentials. A reader of a webhook sees their names, never their values.
+// Custom headers contain credentials. A response shows their names, but never their values.
 func TestLow_WebhookHeadersAreWriteOnly(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -246,14 +246,14 @@ func TestLow_WebhookHeadersAreWriteOnly(t *testing.T) {
 		answers = append(answers, w.do("GET", one+"/logs", "", ann).want(200), w.do("GET", "/api/audit-logs", "", as(w.root)).want(200))
 		for _, r := range answers {
 			if strings.Contains(r.text, "c4n4ry") {
-				t.Errorf("%s shows the header's value: %s", r.what, r.text)
+				t.Errorf("%s contains the header's value: %s", r.what, r.text)
 			}
 		}
 		put(`{"Authorization":"`+canary+`"}`, 200)
 		var stored string
 		w.ok(st.Row(t.Context(), `SELECT headers FROM webhooks`).Scan(&stored))
 		if strings.Contains(stored, "c4n4ry") || strings.Contains(stored, "Authorization") {
-			t.Error("the headers are stored in the clear")
+			t.Error("the headers are stored in plain text")
 		}
 	})
 }

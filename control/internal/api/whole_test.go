@@ -108,7 +108,7 @@ func table(t testing.TB) (rows []row) {
 		method, path, ok := strings.Cut(f[0], " ")
 		allowed, err := strconv.Atoi(f[2])
 		if len(f) < 4 || !ok || !slices.Contains([]string{"P", "U", "S", "A", "AS"}, f[1]) || err != nil {
-			t.Fatalf("not a row: %s", line)
+			t.Fatalf("invalid row: %s", line)
 		}
 		missing, _ := strconv.Atoi(f[3])
 		r := row{method: method, path: path, who: f[1], allowed: allowed, missing: missing}
