@@ -28,7 +28,7 @@ func (p *program) backUp(to string) (string, error) {
 	return string(out), err
 }
 
-// restored starts a standalone on a copy of a backup, as docs/operators/operations.md says.
+// restored starts a standalone on a copy of a backup, as documented in docs/operators/operations.md.
 func restored(t *testing.T, p *program, backup string) *program {
 	t.Helper()
 	r := prepare(t)
@@ -40,8 +40,8 @@ func restored(t *testing.T, p *program, backup string) *program {
 	return r
 }
 
-// private fails the test if other users can read a file in a folder.
-func private(t *testing.T, dir string) {
+// wantPrivate fails the test if other users can read a file in a folder.
+func wantPrivate(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
@@ -80,13 +80,13 @@ func picture(t *testing.T, c *client, id string) string {
 	defer res.Body.Close()
 	var out struct{ Data struct{ ProxyURL string } }
 	if err := json.NewDecoder(res.Body).Decode(&out); err != nil || out.Data.ProxyURL == "" {
-		t.Fatalf("an image: %s, %v", res.Status, err)
+		t.Fatalf("upload of an image: %s, %v", res.Status, err)
 	}
 	return out.Data.ProxyURL
 }
 
-// A backup is written while visitors follow links and the API creates more. A program that starts with the backup has all
-// links, and each click that was answered before the backup began exactly once.
+// A backup is written while visitors follow links and the API creates more links. A program that starts with the backup
+// has all links. It has each click that was answered before the backup began exactly once.
 func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 	p := start(t, "RATE_LIMIT_DEFAULT=0")
 	c := p.Login()
@@ -142,9 +142,9 @@ func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 		if err != nil {
 			t.Fatalf("backup: %v\n%s", err, out)
 		}
-		private(t, to)
+		wantPrivate(t, to)
 		if out, err := p.backUp(to); err == nil || !strings.Contains(out, "exists already") {
-			t.Errorf("a backup over a backup: %v\n%s", err, out)
+			t.Errorf("a backup into a used folder: %v\n%s", err, out)
 		}
 		if round == 1 {
 			stop.Store(true)
@@ -155,14 +155,14 @@ func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 		stored := storedIDs(t, filepath.Join(to, "clicks.duckdb"))
 		missing, twice := compare([]map[string]bool{before}, stored)
 		if missing != 0 || twice != 0 {
-			t.Errorf("round %d: of %d clicks answered before the backup %d are missing, %d are there twice", round, len(before), missing, twice)
+			t.Errorf("round %d: of %d clicks answered before the backup, %d are missing and %d are stored twice", round, len(before), missing, twice)
 		}
 
 		r := restored(t, p, to)
 		rc := r.Login() // with the password and the secrets of the program that was backed up
 		for _, l := range known {
 			if status, location := r.follow(l.Slug, nil); status != 302 || !strings.HasPrefix(location, "https://example.com/") {
-				t.Fatalf("round %d: /%s, made before the backup, answers %d", round, l.Slug, status)
+				t.Fatalf("round %d: /%s, created before the backup, returns %d", round, l.Slug, status)
 			}
 		}
 		if res, err := http.Get(rc.base + image); err != nil || res.StatusCode != 200 {
@@ -170,16 +170,16 @@ func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 		}
 		total := rc.reportTotal(u.ID)
 		if total < int64(len(before)) || total != int64(len(stored)) {
-			t.Errorf("round %d: the report counts %d clicks; %d were answered before, %d are stored", round, total, len(before), len(stored))
+			t.Errorf("round %d: the report has %d clicks; %d were answered before the backup, %d are stored", round, total, len(before), len(stored))
 		}
-		// It goes on: new clicks count.
+		// The restored program counts new clicks.
 		status, _ := r.follow(u.Slug, map[string]string{"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Chrome/141.0.0.0 Safari/537.36"})
 		if status != 302 {
 			t.Errorf("round %d: a visit after the restore: %d", round, status)
 		}
 		testkit.Within(t, 30*time.Second, "a click after the restore is counted", func() bool { return rc.reportTotal(u.ID) == total+1 })
 		r.Stop()
-		t.Logf("round %d: %d clicks answered and %d links made before the backup; it has %d clicks", round, len(before), len(known), len(stored))
+		t.Logf("round %d: %d clicks answered and %d links created before the backup, which has %d clicks", round, len(before), len(known), len(stored))
 	}
 }
 
@@ -213,18 +213,18 @@ func TestOps1_StandaloneBackup_of_a_killed_program(t *testing.T) {
 	if out, err := p.backUp(to); err != nil {
 		t.Fatalf("backup: %v\n%s", err, out)
 	}
-	private(t, to)
+	wantPrivate(t, to)
 	r := restored(t, p, to)
 	rc := r.Login()
 	testkit.Within(t, 30*time.Second, "every click that was answered is counted", func() bool { return rc.reportTotal(u.ID) >= int64(len(acked)) })
 	r.Stop()
 	stored := storedIDs(t, filepath.Join(r.Dir, "clicks.duckdb"))
 	if missing, twice := compare([]map[string]bool{acked}, stored); missing != 0 || twice != 0 {
-		t.Errorf("of %d clicks %d are missing, %d are there twice", len(acked), missing, twice)
+		t.Errorf("of %d clicks, %d are missing and %d are stored twice", len(acked), missing, twice)
 	}
 	// A folder without data cannot be backed up.
 	empty := &program{t: t, Dir: t.TempDir()}
 	if out, err := empty.backUp(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Errorf("a backup of nothing: %s", out)
+		t.Errorf("backup of a folder without data: %s", out)
 	}
 }

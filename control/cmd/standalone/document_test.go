@@ -11,9 +11,9 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// The control plane documents the paths that edges answer, but shares no code with edges. The answer of a real edge must
-// have exactly the documented properties.
-func TestOps12_visitor_paths_answer_as_documented(t *testing.T) {
+// The control plane documents the paths that edges serve, but shares no code with edges. The response of a real edge
+// must have exactly the documented properties.
+func TestOps12_visitor_paths_respond_as_documented(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	c := p.Login()

@@ -10,8 +10,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// The explanation of a visit by the API agrees with the answer of the edge, for random links and random visitors.
-func TestE2E_explain_tells_what_the_edge_does(t *testing.T) {
+// The explanation of a visit by the API agrees with the response of the edge, for random links and random visitors.
+func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 	p := start(t, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0")
 	c := p.Login()
 	const seed = 20260311
@@ -51,7 +51,7 @@ func TestE2E_explain_tells_what_the_edge_does(t *testing.T) {
 			group := map[string]any{"operator": pick([]string{"AND", "OR"}), "conditions": []any{condition(), map[string]any{"operator": "AND", "conditions": []any{condition(), condition()}}}}
 			c.Do("POST", "/api/urls/"+u.ID+"/routing-rules", map[string]any{"name": "r", "targetUrl": fmt.Sprintf("https://rule%d.example/%d", n, i), "priority": r.IntN(3), "conditions": group}, 201, nil)
 		}
-		if i%3 == 1 { // one with a weight: more would be a matter of chance
+		if i%3 == 1 { // one variant with a weight; with more, the choice would be random
 			for _, weight := range []int{0, 7} {
 				c.Do("POST", "/api/urls/"+u.ID+"/variants", map[string]any{"name": "v", "targetUrl": fmt.Sprintf("https://variant.example/%d", weight), "weight": weight}, 201, nil)
 			}
@@ -61,7 +61,7 @@ func TestE2E_explain_tells_what_the_edge_does(t *testing.T) {
 		}
 		links = append(links, u)
 	}
-	last := c.CreateURL("https://example.com/", nil) // when the edge has it, it has all before it
+	last := c.CreateURL("https://example.com/", nil) // when the edge has this link, it has all earlier links
 	testkit.Within(t, 5*time.Second, "the edge has the links", func() bool {
 		status, _ := p.follow(last.Slug, nil)
 		return status == http.StatusFound
@@ -93,7 +93,7 @@ func TestE2E_explain_tells_what_the_edge_does(t *testing.T) {
 				want = ""
 			}
 			if status, location := p.follow(address, header); status != e.Status || location != want {
-				t.Errorf("%s %v: explained %+v, but answered %d %s", address, header, e, status, location)
+				t.Errorf("%s %v: explained %+v, but the edge returned %d %s", address, header, e, status, location)
 			}
 			seen[e.Outcome]++
 			seen[e.Destination.ChosenBy]++
@@ -101,7 +101,7 @@ func TestE2E_explain_tells_what_the_edge_does(t *testing.T) {
 	}
 	for _, what := range []string{"REDIRECT", "GONE", "PASSWORD", "PREVIEW", "RULE", "VARIANT", "DEFAULT", "ORIGINAL"} {
 		if seen[what] == 0 {
-			t.Errorf("%s was not tried: %v", what, seen)
+			t.Errorf("%s did not occur: %v", what, seen)
 		}
 	}
 	t.Logf("%v", seen)

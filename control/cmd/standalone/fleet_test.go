@@ -47,12 +47,12 @@ type fleet struct {
 	clicks  analytics.Store
 	kafka   *kfake.Cluster
 	control *httptest.Server
-	away    atomic.Bool // the control plane
+	down    atomic.Bool // whether the control plane is down
 	intake  *ingest.Ingester
-	raw     atomic.Int64 // clicks that came out of Kafka, repeats included
+	raw     atomic.Int64 // clicks read from Kafka, including repetitions
 
 	mu       sync.Mutex
-	answered map[string]int64 // 302 answers, by slug
+	answered map[string]int64 // 302 responses, by slug
 }
 
 func newFleet(t *testing.T) *fleet {
@@ -68,7 +68,7 @@ func newFleet(t *testing.T) *fleet {
 	api, err := edgeapi.New(edgeapi.Config{Tokens: []string{fleetToken}, Logger: quiet}, edgeapi.Deps{Links: pub, Reports: tracker})
 	f.ok(err)
 	f.control = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if f.away.Load() {
+		if f.down.Load() {
 			panic(http.ErrAbortHandler)
 		}
 		api.ServeHTTP(w, r)
@@ -116,7 +116,7 @@ func (f *fleet) background(run func(context.Context) error) (stop func()) {
 	return stop
 }
 
-// topic returns the settings of the topic for clicks.
+// topic returns the settings of the clicks topic.
 func (f *fleet) topic() kafkaconn.Settings {
 	return kafkaconn.Settings{Brokers: f.kafka.ListenAddrs(), Topic: fleetTopic}
 }
@@ -162,7 +162,7 @@ func (f *fleet) create(slug string) *store.Link {
 	return u
 }
 
-// visit follows a link and returns the status; 0 means that there was no answer.
+// visit follows a link and returns the status, or 0 if there was no response.
 func (f *fleet) visit(e *edge.Edge, slug string) int {
 	req, err := http.NewRequest("GET", "http://"+e.Addr().String()+"/"+slug, nil)
 	if err != nil {
@@ -183,7 +183,7 @@ func (f *fleet) visit(e *edge.Edge, slug string) int {
 	return res.StatusCode
 }
 
-// total returns how many visits were answered.
+// total returns the number of answered visits.
 func (f *fleet) total() (n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,9 +193,9 @@ func (f *fleet) total() (n int64) {
 	return n
 }
 
-// TestFleet runs two edges against a control plane and a Kafka cluster over real connections. Brokers fail, readers join and
-// leave, the control plane fails, and an edge restarts. Each answered visit is stored exactly once, and each change of a
-// link reaches every edge.
+// TestFleet runs two edges against a control plane and a Kafka cluster over real connections. Brokers fail, readers
+// join and leave, the control plane fails, and an edge restarts. Each answered visit is stored exactly once, and each
+// change of a link reaches every edge.
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -238,7 +238,7 @@ func TestFleet(t *testing.T) {
 	// Brokers fail before and after they have stored messages; leaders move.
 	for i, err := range []*kerr.Error{kerr.RequestTimedOut, kerr.NotLeaderForPartition, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut} {
 		h := f.kafka.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: 4})
-		testkit.Within(t, 30*time.Second, "a fault bites", func() bool { return h.Hits() >= 4 })
+		testkit.Within(t, 30*time.Second, "the fault takes effect", func() bool { return h.Hits() >= 4 })
 		if i%2 == 1 {
 			f.kafka.ShufflePartitionLeaders()
 		}
@@ -247,21 +247,21 @@ func TestFleet(t *testing.T) {
 
 	// A link changes while the edges' connections to the control plane are broken.
 	f.control.CloseClientConnections()
-	news := f.create("news")
+	added := f.create("news")
 	for _, e := range *edges.Load() {
-		testkit.Within(t, 30*time.Second, "a new link is everywhere", func() bool { return f.visit(e, "news") == http.StatusFound })
+		testkit.Within(t, 30*time.Second, "the new link is on every edge", func() bool { return f.visit(e, "news") == http.StatusFound })
 	}
 	began := time.Now()
 	f.ok(f.store.Tx(t.Context(), func(tx *store.Tx) error {
-		if err := tx.DeleteLinks(t.Context(), []string{news.ID}); err != nil {
+		if err := tx.DeleteLinks(t.Context(), []string{added.ID}); err != nil {
 			return err
 		}
-		return tx.Touch(t.Context(), news.Num, news.Slug)
+		return tx.Touch(t.Context(), added.Num, added.Slug)
 	}))
 	for _, e := range *edges.Load() {
-		testkit.Within(t, 30*time.Second, "a deleted link is nowhere", func() bool { return f.visit(e, "news") == http.StatusNotFound })
+		testkit.Within(t, 30*time.Second, "the deleted link is on no edge", func() bool { return f.visit(e, "news") == http.StatusNotFound })
 	}
-	t.Logf("a deletion was everywhere after %v", time.Since(began).Round(time.Millisecond))
+	t.Logf("every edge had the deletion after %v", time.Since(began).Round(time.Millisecond))
 
 	// One reader leaves, another joins.
 	stopFirst()
@@ -269,8 +269,8 @@ func TestFleet(t *testing.T) {
 	visits(200)
 	testkit.Within(t, 30*time.Second, "the new reader has partitions", func() bool { return third.Stats().Partitions > 0 })
 
-	// Kafka and the control plane are down, and an edge restarts: it serves its local state.
-	f.away.Store(true)
+	// While Kafka and the control plane are down, an edge restarts and serves its local state.
+	f.down.Store(true)
 	f.control.CloseClientConnections()
 	outage := f.kafka.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.KafkaStorageError, Count: -1})
 	visits(100)
@@ -278,12 +278,12 @@ func TestFleet(t *testing.T) {
 	stopOne()
 	one, stopOne = f.edge(firstDir)
 	if !one.Ready() {
-		t.Error("an edge needs the control plane to start")
+		t.Error("an edge cannot start without the control plane")
 	}
 	edges.Store(&[]*edge.Edge{one, two})
 	visits(200)
 	outage.Remove()
-	f.away.Store(false)
+	f.down.Store(false)
 	visits(200)
 	close(over)
 	visitors.Wait()
@@ -298,14 +298,14 @@ func TestFleet(t *testing.T) {
 	for _, l := range lines {
 		stored[l.Link] = l.Clicks
 	}
-	for _, u := range append(urls, news) {
+	for _, u := range append(urls, added) {
 		if stored[u.Num] != f.answered[u.Slug] {
 			t.Errorf("%s: %d visits were answered, %d clicks are stored", u.Slug, f.answered[u.Slug], stored[u.Num])
 		}
 	}
 	st := f.intake.Stats()
 	if raw := f.raw.Load(); raw <= want || st.Lost != 0 || st.Stored != uint64(want) {
-		t.Errorf("%d clicks came out of Kafka for %d visits (more are expected, or the faults did not bite), %+v", raw, want, st)
+		t.Errorf("%d clicks were read from Kafka for %d visits, want more, because the faults cause repetitions; %+v", raw, want, st)
 	}
-	t.Logf("%d visits, %d clicks out of Kafka, %d of them repeats; reader one had %d generations", want, f.raw.Load(), st.Repeated, first.Stats().Generations)
+	t.Logf("%d visits, %d clicks read from Kafka, %d of them repetitions; the first reader had %d generations", want, f.raw.Load(), st.Repeated, first.Stats().Generations)
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// A used folder that lacks a file is rejected before a new file is created in it. It is accepted when it is complete again.
+// The program rejects a used folder that lacks a file, and creates no new file in it. It accepts the folder when the
+// file is back.
 func TestFolder_that_lost_a_part_is_refused(t *testing.T) {
 	t.Parallel()
 	p := start(t)
@@ -39,7 +40,7 @@ func TestFolder_that_lost_a_part_is_refused(t *testing.T) {
 				t.Errorf("%s %s: %v\n%s", lost, how, err, out)
 			}
 			if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-				t.Errorf("%s %s: there is a new one", lost, how)
+				t.Errorf("%s %s: the program created a new file", lost, how)
 			}
 			if err := os.WriteFile(path, kept, 0o600); err != nil {
 				t.Fatal(err)

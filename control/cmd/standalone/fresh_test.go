@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// freshRounds is how often each kind of change is made and visited. FRESH_ROUNDS overrides it; `make e2e` sets 10,000.
+// freshRounds returns the number of rounds for each kind of change. FRESH_ROUNDS overrides it; `make e2e` sets 10,000.
 func freshRounds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("FRESH_ROUNDS")
@@ -24,13 +24,13 @@ func freshRounds(t *testing.T) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("FRESH_ROUNDS=%q is no count", text)
+		t.Fatalf("FRESH_ROUNDS=%q is not a number of rounds", text)
 	}
 	return n
 }
 
-// fresher changes links from several goroutines, and visits each link right after its change.
-type fresher struct {
+// changer changes links from several goroutines, and visits each link right after its change.
+type changer struct {
 	t      *testing.T
 	base   string
 	token  string
@@ -40,21 +40,21 @@ type fresher struct {
 	first  sync.Once
 
 	mu   sync.Mutex
-	took map[string][]time.Duration // of writes, by what they do
+	took map[string][]time.Duration // durations of writes, by kind
 }
 
-func newFresher(t *testing.T, p *program) *fresher {
+func newChanger(t *testing.T, p *program) *changer {
 	c := p.Login()
 	transport := &http.Transport{MaxIdleConnsPerHost: 16}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &fresher{t: t, base: c.base, token: c.token, took: map[string][]time.Duration{}, http: &http.Client{
+	return &changer{t: t, base: c.base, token: c.token, took: map[string][]time.Duration{}, http: &http.Client{
 		Transport: transport, Timeout: 30 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
 // call makes one change. It records the duration of the write under a name, unless the name is "".
-func (f *fresher) call(does, method, path string, body any, status int, out any) http.Header {
+func (f *changer) call(does, method, path string, body any, status int, out any) http.Header {
 	var b []byte
 	if body != nil {
 		var err error
@@ -98,26 +98,26 @@ func (f *fresher) call(does, method, path string, body any, status int, out any)
 	return res.Header
 }
 
-// visit requests a link once. It counts answers that are older than the last change and logs the first of them.
-func (f *fresher) visit(slug string, status int, location string) {
+// visit requests a link once. It counts responses from before the last change and logs the first of them.
+func (f *changer) visit(slug string, status int, location string) {
 	res, err := f.http.Get(f.base + "/" + slug)
 	if err != nil {
 		f.t.Error(err)
 		return
 	}
-	_, _ = io.Copy(io.Discard, res.Body) // the status and Location are what counts
+	_, _ = io.Copy(io.Discard, res.Body) // only the status and Location matter
 	res.Body.Close()
 	f.rounds.Add(1)
 	if got := res.Header.Get("Location"); res.StatusCode != status || got != location {
 		f.stale.Add(1)
 		f.first.Do(func() {
-			f.t.Errorf("stale: /%s answers %d %q, want %d %q", slug, res.StatusCode, got, status, location)
+			f.t.Errorf("stale: /%s returns %d %q, want %d %q", slug, res.StatusCode, got, status, location)
 		})
 	}
 }
 
-// each runs n rounds in several goroutines, then logs how many answers were stale and how long writes took.
-func (f *fresher) each(n int, round func(worker, i int)) {
+// each runs n rounds in several goroutines. Then it logs the number of stale responses and the durations of writes.
+func (f *changer) each(n int, round func(worker, i int)) {
 	const workers = 4
 	var all sync.WaitGroup
 	for w := range workers {
@@ -130,7 +130,7 @@ func (f *fresher) each(n int, round func(worker, i int)) {
 	all.Wait()
 	f.t.Logf("%d visits, %d stale", f.rounds.Load(), f.stale.Load())
 	if f.stale.Load() > 0 {
-		f.t.Errorf("%d of %d visits were answered as before the change", f.stale.Load(), f.rounds.Load())
+		f.t.Errorf("%d of %d visits got a stale response", f.stale.Load(), f.rounds.Load())
 	}
 	for does, took := range f.took {
 		slices.Sort(took)
@@ -138,7 +138,7 @@ func (f *fresher) each(n int, round func(worker, i int)) {
 	}
 }
 
-func (f *fresher) create(slug, target string) (u created) {
+func (f *changer) create(slug, target string) (u created) {
 	f.call("create", "POST", "/api/urls", map[string]any{"originalUrl": target, "customSlug": slug}, 201, &u)
 	return u
 }
@@ -148,7 +148,7 @@ var unlimited = []string{"RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ROUTING=0", "RATE_L
 var everyRequest = map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "device", "operator": "not_equals", "value": "tablet"}}}
 
 func TestAPI1_create_then_visit(t *testing.T) {
-	f := newFresher(t, start(t, unlimited...))
+	f := newChanger(t, start(t, unlimited...))
 	f.each(freshRounds(t), func(_, i int) {
 		slug, to := fmt.Sprintf("made-%d", i), fmt.Sprintf("https://example.com/%d", i)
 		f.create(slug, to)
@@ -157,7 +157,7 @@ func TestAPI1_create_then_visit(t *testing.T) {
 }
 
 func TestAPI1_change_a_rule_then_visit(t *testing.T) {
-	f := newFresher(t, start(t, unlimited...))
+	f := newChanger(t, start(t, unlimited...))
 	var paths [4]string
 	for w := range paths {
 		u := f.create(fmt.Sprintf("ruled-%d", w), "https://example.com/plain")
@@ -173,7 +173,7 @@ func TestAPI1_change_a_rule_then_visit(t *testing.T) {
 }
 
 func TestAPI1_delete_then_visit(t *testing.T) {
-	f := newFresher(t, start(t, unlimited...))
+	f := newChanger(t, start(t, unlimited...))
 	f.each(freshRounds(t), func(_, i int) {
 		slug := fmt.Sprintf("gone-%d", i)
 		u := f.create(slug, "https://example.com/")
@@ -184,7 +184,7 @@ func TestAPI1_delete_then_visit(t *testing.T) {
 
 // Some rounds for every other endpoint that changes the answers to visitors.
 func TestAPI1_every_change_then_visit(t *testing.T) {
-	f := newFresher(t, start(t, unlimited...))
+	f := newChanger(t, start(t, unlimited...))
 	const a, b = "https://example.com/a", "https://example.com/b"
 	type fields = map[string]any
 	f.each(100, func(_, i int) {

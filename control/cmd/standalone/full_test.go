@@ -58,8 +58,8 @@ func fill(t *testing.T, dir string) string {
 	return f.Name()
 }
 
-// With a full disk the program continues to redirect. It counts each dropped click. When there is space again, the report
-// contains all other clicks, and the databases are intact.
+// With a full disk, the program continues to redirect and counts each dropped click. When there is space again, all
+// other clicks are stored and the databases are intact.
 func TestE2E_disk_full(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to mount a small disk")
@@ -87,7 +87,7 @@ func TestE2E_disk_full(t *testing.T) {
 	p.published(u.Slug)
 	p.Stop()
 
-	// Space for one file of the spool, which would reserve several.
+	// The spool would reserve several files, but there is space for one.
 	out, err := exec.Command("du", "-sm", "--apparent-size", p.Dir).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestE2E_disk_full(t *testing.T) {
 	testkit.Within(t, 3*time.Minute, "dropped clicks", func() bool { return p.metric(droppedClicks) > 1000 })
 	code, where := p.follow(u.Slug, nil)
 	if code != http.StatusFound || where == "" {
-		t.Errorf("the answer with a full disk is %d %s", code, where)
+		t.Errorf("the response with a full disk is %d %s", code, where)
 	}
 	full := p.metric(droppedClicks)
 	mount("-o", "remount,size=3g", p.Dir)
@@ -131,7 +131,7 @@ func TestE2E_disk_full(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Within(t, time.Minute, "the spool accepts clicks again", func() bool { return p.metric("shortline_spool_shedding") == 0 })
-	time.Sleep(500 * time.Millisecond) // more load, whose clicks are stored
+	time.Sleep(500 * time.Millisecond) // continue the load, so that more clicks are stored
 	stop.Store(true)
 	load.Wait()
 	testkit.Within(t, 2*time.Minute, "no pending clicks", func() bool { return p.metric("shortline_spool_clicks_pending") == 0 })
@@ -141,22 +141,22 @@ func TestE2E_disk_full(t *testing.T) {
 	wholeDatabase(t, filepath.Join(p.Dir, "shortline.db"))
 	stored := storedIDs(t, filepath.Join(p.Dir, "clicks.duckdb"))
 	missing, twice := compare(acked[:], stored)
-	answers := 1 // the visit by hand was answered too
+	answers := 1 // the single visit above was answered, too
 	missing += 1 - min(stored[""], 1)
 	for w := range acked {
 		answers += len(acked[w])
 	}
-	t.Logf("%d redirects answered, %d clicks stored, %d dropped (%.0f of them before there was room), %d missing, %d twice", answers, len(stored), dropped, full, missing, twice)
+	t.Logf("%d redirects answered, %d clicks stored, %d dropped (%.0f of them before space was freed), %d missing, %d stored twice", answers, len(stored), dropped, full, missing, twice)
 	if missing != dropped || twice != 0 || missing == 0 || len(stored) == 0 {
-		t.Errorf("%d are missing where %d were dropped, %d twice", missing, dropped, twice)
+		t.Errorf("%d clicks are missing, but %d were dropped; %d are stored twice", missing, dropped, twice)
 	}
 	// verify-clicks fails, because clicks are lost, and reports that exactly these are lost.
 	verify := exec.Command(binary, "verify-clicks")
 	verify.Env = append(cleanEnv(), "DATA_DIR="+p.Dir)
-	said, err := verify.CombinedOutput()
+	report, err := verify.CombinedOutput()
 	for _, want := range []string{"\n0 clicks are missing", fmt.Sprintf("\n%d clicks were lost by edges that had no room", dropped)} {
-		if !strings.Contains(string(said), want) {
-			t.Errorf("verify-clicks does not say %q: %v\n%s", want, err, said)
+		if !strings.Contains(string(report), want) {
+			t.Errorf("verify-clicks does not report %q: %v\n%s", want, err, report)
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// binary is the program under test, built once for all tests of the package.
+// binary is the path of the program under test, built once for all tests of the package.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -73,8 +73,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// start runs a new standalone and waits until it is ready. extra are additional NAME=value settings. Reports have no rate
-// limit, because tests poll them.
+// start runs a new standalone and waits until it is ready. extra are additional NAME=value settings. Reports have no
+// rate limit, because tests poll them.
 func start(t testing.TB, extra ...string) *program {
 	t.Helper()
 	p := prepare(t, extra...)
@@ -122,7 +122,7 @@ func (p *program) Start() {
 	}
 	p.exited = make(chan error, 1)
 	go func() { p.exited <- p.cmd.Wait() }()
-	const most = 2 * time.Minute // on a machine that is busy with other tests; what it takes is for benchmarks to tell
+	const most = 2 * time.Minute // generous for a busy machine; benchmarks measure the start time
 	deadline := time.Now().Add(most)
 	for {
 		res, err := http.Get("http://" + p.Ops + "/readyz")
@@ -134,11 +134,11 @@ func (p *program) Start() {
 		}
 		select {
 		case err := <-p.exited:
-			p.t.Fatalf("standalone ended at its start: %v\n%s", err, p.output.String())
+			p.t.Fatalf("standalone exited during startup: %v\n%s", err, p.output.String())
 		case <-time.After(10 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {
-			_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it says where all of its goroutines are
+			_ = p.cmd.Process.Signal(syscall.SIGQUIT) // prints the stacks of all goroutines
 			<-p.exited
 			p.exited <- nil
 			p.t.Fatalf("standalone is not ready after %s\n%s", most, tail(p.output.String(), 2000))
@@ -151,7 +151,7 @@ var printedPassword = regexp.MustCompile(`(?m)password[: ]+(\S+)\s*$`)
 // Kill ends the program with SIGKILL.
 func (p *program) Kill() {
 	if p.cmd != nil && p.cmd.Process != nil {
-		_ = p.cmd.Process.Kill() // it may have ended already
+		_ = p.cmd.Process.Kill() // it may have exited already
 		<-p.exited
 		p.exited <- nil
 	}
@@ -170,7 +170,7 @@ func (p *program) Stop() {
 			p.t.Fatalf("after SIGTERM: %v\n%s", err, tail(p.output.String(), 40))
 		}
 	case <-time.After(10 * time.Second):
-		p.t.Fatalf("still there 10 s after SIGTERM\n%s", tail(p.output.String(), 40))
+		p.t.Fatalf("still running 10 s after SIGTERM\n%s", tail(p.output.String(), 40))
 	}
 }
 
@@ -204,7 +204,7 @@ func (p *program) Login() *client {
 	return c
 }
 
-// Do makes one call and decodes the answer into out, unless out is nil.
+// Do sends one request and decodes the response into out, unless out is nil.
 func (c *client) Do(method, path string, body any, wantStatus int, out any) {
 	c.t.Helper()
 	var in io.Reader
@@ -277,7 +277,8 @@ func (p *program) follow(slug string, header map[string]string) (int, string) {
 	return res.StatusCode, res.Header.Get("Location")
 }
 
-// published waits until the edge serves a new link, at most one second. It sends HEAD requests, which do not count as clicks.
+// published waits at most one second until the edge serves a new link. It sends HEAD requests, which do not count as
+// clicks.
 func (p *program) published(slug string) {
 	p.t.Helper()
 	testkit.Within(p.t, time.Second, "the edge knows /"+slug, func() bool {

@@ -20,8 +20,8 @@ import (
 	"github.com/shortline/shortline/shared/kafkatest"
 )
 
-// stream connects both Kafka adapters through a real broker: an edge's sink, which gets batches of several lanes as from
-// package ship, and members of a consumer group that deliver to one recorder.
+// stream connects both Kafka adapters through a real broker. The sink of an edge gets batches of several lanes, as from
+// package ship. Members of a consumer group deliver to the stream, which records the clicks.
 type stream struct {
 	*testing.T
 	settings kafkaconn.Settings
@@ -34,7 +34,7 @@ type stream struct {
 
 	mu   sync.Mutex
 	high map[click.Lane]uint64
-	got  int64 // different clicks
+	got  int64 // distinct clicks
 	raw  int64
 }
 
@@ -112,7 +112,7 @@ func (s *stream) Deliver(_ context.Context, b *click.Batch) error {
 			s.high[b.Lane] = e.Seq
 			s.got++
 		case e.Seq > high:
-			s.Errorf("%+v: %d comes after %d", b.Lane, e.Seq, high)
+			s.Errorf("%+v: click %d arrived after %d", b.Lane, e.Seq, high)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (s *stream) wait(what string, ok func() bool) {
 	s.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.Fatalf("waited in vain: %s (%d sent, %d came, %+v)", what, s.sent.Load(), s.count(), s.sink.Stats())
+			s.Fatalf("timeout: %s (%d sent, %d received, %+v)", what, s.sent.Load(), s.count(), s.sink.Stats())
 		}
 	}
 }
@@ -161,13 +161,13 @@ func (s *stream) flows(more int64) {
 	s.wait("clicks flow", func() bool { return s.count() >= now+more })
 }
 
-// finish stops the lanes, waits for the remaining clicks, and compares. It returns how many clicks are in the topic more
-// than once.
+// finish stops the lanes, waits for the remaining clicks, and compares the counts. It returns the number of repetitions
+// in the topic.
 func (s *stream) finish() int64 {
 	s.Helper()
 	close(s.stop)
 	s.lanes.Wait()
-	s.wait("all has come", func() bool { return s.count() == s.sent.Load() })
+	s.wait("all clicks are received", func() bool { return s.count() == s.sent.Load() })
 	client := &kafka.Client{Addr: kafka.TCP(s.settings.Brokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{}}
 	var all []kafka.OffsetRequest
 	for p := range s.settings.Partitions {
@@ -196,7 +196,7 @@ func rounds(few int) int {
 	return few
 }
 
-// While clicks flow, the broker is killed, and hangs for longer than the delivery timeout.
+// Under load, the broker is killed, and later hangs for longer than the delivery timeout.
 func TestKafka_broker_dies_and_hangs(t *testing.T) {
 	t.Parallel()
 	b := kafkatest.Run(t, kafkatest.Config{})
@@ -223,12 +223,12 @@ func TestKafka_broker_dies_and_hangs(t *testing.T) {
 		s.flows(1000)
 	}
 	if s.finish() == 0 {
-		t.Error("nothing was repeated: killing and stopping the broker did not bite")
+		t.Error("no click was repeated, so killing and stopping the broker had no effect")
 	}
 }
 
-// Members join and leave all the time, and one member hangs for longer than the session timeout. A second, slow group reads
-// the same clicks without delaying the first.
+// Members join and leave all the time, and one member hangs for longer than the session timeout. A second, slow group
+// reads the same clicks without delaying the first.
 func TestKafka_members_come_and_go(t *testing.T) {
 	t.Parallel()
 	b := kafkatest.Run(t, kafkatest.Config{})
@@ -247,13 +247,13 @@ func TestKafka_members_come_and_go(t *testing.T) {
 		_, stops[i] = s.member("ingest", s)
 		s.flows(200)
 	}
-	zombie := &stuck{Sink: s, in: make(chan struct{}), out: make(chan struct{})}
-	wake := sync.OnceFunc(func() { close(zombie.out) })
-	t.Cleanup(wake)
-	s.member("ingest", zombie)
-	s.wait("it is stuck", func() bool {
+	hanging := &stuck{Sink: s, in: make(chan struct{}), out: make(chan struct{})}
+	release := sync.OnceFunc(func() { close(hanging.out) })
+	t.Cleanup(release)
+	s.member("ingest", hanging)
+	s.wait("the member is stuck", func() bool {
 		select {
-		case <-zombie.in:
+		case <-hanging.in:
 			return true
 		default:
 			return false
@@ -261,11 +261,11 @@ func TestKafka_members_come_and_go(t *testing.T) {
 	})
 	// For one more member the group rebalances: it waits for the stuck member, removes it, and reassigns its partitions.
 	s.member("ingest", s)
-	s.wait("its partitions are taken over", func() bool { return s.allLanesMove() })
-	wake()
+	s.wait("other members have its partitions", func() bool { return s.allLanesMove() })
+	release()
 	s.flows(1000)
 	if n := hooks.taken.Load(); n > 0 {
-		t.Errorf("the slow group has taken %d batches before it was let", n)
+		t.Errorf("the slow group took %d batches before its gate was open", n)
 	}
 	close(hooks.gate)
 	s.finish()
@@ -329,7 +329,7 @@ func (s *stuck) Deliver(_ context.Context, b *click.Batch) error {
 		<-s.out
 	})
 	if err := s.Sink.Deliver(context.Background(), b); err != nil {
-		return fmt.Errorf("after a long sleep: %w", err)
+		return fmt.Errorf("after the hang: %w", err)
 	}
 	return nil
 }

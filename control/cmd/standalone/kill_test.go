@@ -20,8 +20,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// kill -9 under load, N times (30 by default): each redirect whose answer was read completely has its click exactly once.
-// Each request has its own id in utm_content, so the test keeps its own record of the answers.
+// The test runs kill -9 under load, N times (30 by default). Each redirect whose response was read completely must have
+// exactly one click. Each request has a unique id in utm_content, so the test has its own record of the responses.
 func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 	kills := 30
 	if s := os.Getenv("N"); s != "" {
@@ -94,14 +94,14 @@ func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 	t.Logf("%d kills, %d redirects answered, %d clicks stored (%d in flight at a kill), slowest restart to ready %s",
 		kills, answers, len(stored), int64(len(stored))-answers, worst.Round(time.Millisecond))
 	if lost != 0 || twice != 0 || ghosts != 0 {
-		t.Fatalf("lost %d, twice %d, ghosts %d", lost, twice, ghosts)
+		t.Fatalf("%d clicks lost, %d stored twice, %d never requested", lost, twice, ghosts)
 	}
 	if answers < int64(kills)*10 {
-		t.Fatalf("only %d answers: the load did not bite", answers)
+		t.Fatalf("only %d responses: too little load", answers)
 	}
 }
 
-// compare counts answers without a click, and clicks that are stored more than once.
+// compare counts responses without a click, and clicks that are stored more than once.
 func compare(acked []map[string]bool, stored map[string]int) (missing, twice int) {
 	for w := range acked {
 		for id := range acked[w] {

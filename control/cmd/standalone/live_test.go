@@ -16,8 +16,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// listening is an open stream of live clicks.
-type listening struct {
+// liveStream is an open stream of live clicks.
+type liveStream struct {
 	t     *testing.T
 	name  string
 	lines chan string // closed at the stream's end
@@ -25,7 +25,7 @@ type listening struct {
 }
 
 // listen opens the stream of live clicks at an address, as the admin.
-func listen(t *testing.T, name, addr, token string) *listening {
+func listen(t *testing.T, name, addr, token string) *liveStream {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -42,7 +42,7 @@ func listen(t *testing.T, name, addr, token string) *listening {
 		b, _ := io.ReadAll(res.Body)
 		t.Fatalf("%s: %s %s", name, res.Status, b)
 	}
-	l := &listening{t: t, name: name, lines: make(chan string, 100), leave: cancel}
+	l := &liveStream{t: t, name: name, lines: make(chan string, 100), leave: cancel}
 	go func() {
 		defer close(l.lines)
 		defer res.Body.Close()
@@ -54,13 +54,13 @@ func listen(t *testing.T, name, addr, token string) *listening {
 }
 
 // next waits for a line with a prefix, and skips other lines.
-func (l *listening) next(prefix string, within time.Duration) string {
+func (l *liveStream) next(prefix string, within time.Duration) string {
 	l.t.Helper()
 	for deadline := time.After(within); ; {
 		select {
 		case line, open := <-l.lines:
 			if !open {
-				l.t.Fatalf("%s: the stream has ended; %q was to come", l.name, prefix)
+				l.t.Fatalf("%s: the stream ended before %q", l.name, prefix)
 			}
 			if strings.HasPrefix(line, prefix) {
 				return line
@@ -72,7 +72,7 @@ func (l *listening) next(prefix string, within time.Duration) string {
 }
 
 // ends waits for the end of the stream.
-func (l *listening) ends(within time.Duration) {
+func (l *liveStream) ends(within time.Duration) {
 	l.t.Helper()
 	for deadline := time.After(within); ; {
 		select {
@@ -81,13 +81,13 @@ func (l *listening) ends(within time.Duration) {
 				return
 			}
 		case <-deadline:
-			l.t.Fatalf("%s: the stream goes on %v after the stop", l.name, within)
+			l.t.Fatalf("%s: the stream is still open %v after the stop", l.name, within)
 		}
 	}
 }
 
-// edgeBefore runs the edge program with PROXY_API in front of a standalone. That edge has no links, because a standalone
-// does not serve other edges.
+// edgeBefore runs the edge program with PROXY_API in front of a standalone. That edge has no links, because a
+// standalone does not serve other edges.
 func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "edge")
@@ -107,7 +107,7 @@ func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended already
+		_ = cmd.Process.Kill() // it may have exited already
 		if t.Failed() {
 			t.Logf("output of the edge:\n%s", tail(output.String(), 30))
 		}
@@ -131,14 +131,14 @@ func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 				t.Errorf("the edge after SIGTERM: %v", err)
 			}
 		case <-time.After(10 * time.Second):
-			t.Error("the edge is still there 10 s after SIGTERM")
+			t.Error("the edge is still running 10 s after SIGTERM")
 		}
 	}
 }
 
-// Live clicks arrive through the standalone's own address, where the edge forwards the API in memory, and through another
-// edge in front of it. They arrive without delay, also after pauses longer than any timeout, until the client or the program
-// ends.
+// Live clicks arrive through the address of the standalone, whose edge forwards the API in memory, and through another
+// edge in front of it. They arrive without delay, even after pauses longer than any timeout, until the client
+// disconnects or the program ends.
 func TestLive_streams_through_edges(t *testing.T) {
 	t.Parallel()
 	p := start(t)
@@ -148,11 +148,11 @@ func TestLive_streams_through_edges(t *testing.T) {
 	before, stopEdge := edgeBefore(t, p)
 
 	direct, through := listen(t, "direct", p.Addr, admin.token), listen(t, "through an edge", before, admin.token)
-	readers := []*listening{direct, through}
+	readers := []*liveStream{direct, through}
 	for _, l := range readers {
 		l.next("retry:", 5*time.Second)
 	}
-	click := func(readers ...*listening) {
+	click := func(readers ...*liveStream) {
 		t.Helper()
 		if status, _ := p.follow(link.Slug, map[string]string{"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"}); status != http.StatusFound {
 			t.Fatalf("status %d", status)
@@ -165,7 +165,7 @@ func TestLive_streams_through_edges(t *testing.T) {
 	}
 	click(readers...)
 	click(readers...)
-	for range 4 { // twenty seconds, which is more than an edge gives an answer otherwise
+	for range 4 { // twenty seconds, longer than an edge's timeout for other responses
 		for _, l := range readers {
 			l.next(": still here", 15*time.Second)
 		}
@@ -189,7 +189,7 @@ func TestLive_streams_through_edges(t *testing.T) {
 	began := time.Now()
 	listen(t, "who leaves", p.Addr, admin.token).leave()
 	testkit.Within(t, 20*time.Second, "who left is noticed", func() bool { return open() == "2" })
-	t.Logf("a reader's leaving was noticed after %v", time.Since(began).Round(time.Millisecond))
+	t.Logf("the disconnect of a client was noticed after %v", time.Since(began).Round(time.Millisecond))
 
 	began = time.Now()
 	stopEdge()

@@ -14,8 +14,9 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// answered requests paths over conns keep-alive connections at full speed, each worker until next returns false, and counts
-// complete 302 answers. It calls onAnswer, if not nil, for each of them. After an error a worker connects again.
+// answered requests paths over conns keep-alive connections at full speed and counts complete 302 responses. Each
+// worker runs until next returns false, and reconnects after an error. onAnswer, if not nil, is called for each of
+// them.
 func answered(addr string, conns int, next func(worker int) (path string, ok bool), onAnswer func(worker int, path string)) int64 {
 	var total atomic.Int64
 	var wg sync.WaitGroup
@@ -82,12 +83,12 @@ func (c *client) reportTotal(id string) int64 {
 	}
 	c.Do("GET", "/api/analytics/urls/"+id, nil, 200, &report)
 	if report.TotalClicks != report.Overview.TotalClicks {
-		c.t.Fatalf("the report contradicts itself: %+v", report)
+		c.t.Fatalf("the figures of the report contradict each other: %+v", report)
 	}
 	return report.TotalClicks
 }
 
-// After two hundred thousand redirects at full speed, the report has exactly that number of clicks.
+// After 200,000 redirects at full speed, the report has exactly that number of clicks.
 func TestE2E_full_speed_report_equals_answers(t *testing.T) {
 	n := int64(200_000)
 	if testing.Short() {
@@ -106,18 +107,18 @@ func TestE2E_full_speed_report_equals_answers(t *testing.T) {
 	if got != n {
 		t.Fatalf("%d of %d requests were answered with 302", got, n)
 	}
-	t.Logf("%d redirects in %s: %.0f a second on a shared machine", got, took.Round(time.Millisecond), float64(got)/took.Seconds())
+	t.Logf("%d redirects in %s: %.0f per second on a shared machine", got, took.Round(time.Millisecond), float64(got)/took.Seconds())
 
 	drain := time.Now()
 	testkit.Within(t, 60*time.Second, "the report reaches the number of redirects", func() bool { return c.reportTotal(u.ID) >= n })
 	t.Logf("the report was complete %s after the last redirect", time.Since(drain).Round(time.Millisecond))
 	if total := c.reportTotal(u.ID); total != n {
-		t.Fatalf("the report says %d, %d redirects were answered", total, n)
+		t.Fatalf("the report has %d clicks, but %d redirects were answered", total, n)
 	}
 	var overview struct{ TotalClicks int64 }
 	c.Do("GET", "/api/analytics/overview", nil, 200, &overview)
 	if overview.TotalClicks != n {
-		t.Errorf("the overview says %d of %d", overview.TotalClicks, n)
+		t.Errorf("the overview has %d of %d clicks", overview.TotalClicks, n)
 	}
 	var link struct{ ClickCount int64 }
 	testkit.Within(t, 5*time.Second, fmt.Sprintf("clickCount is %d", n), func() bool {

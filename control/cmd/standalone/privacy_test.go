@@ -13,8 +13,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// traces lists the files below a folder that contain an address as text or in a binary form. For IPv4 that is the form of a
-// click record: tag, length and the four bytes.
+// traces lists the files below a folder that contain an address as text or in a binary form. For IPv4 that is the form
+// of a click record: tag, length and the four bytes.
 func traces(t *testing.T, dir, address string) (files []string) {
 	t.Helper()
 	ip := netip.MustParseAddr(address)
@@ -40,7 +40,7 @@ func (p *program) visit(slug, from string) {
 	p.t.Helper()
 	agent := "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
 	if status, _ := p.follow(slug, map[string]string{"X-Forwarded-For": from, "User-Agent": agent}); status != 302 {
-		p.t.Fatalf("a visit: %d", status)
+		p.t.Fatalf("status of a visit: %d", status)
 	}
 }
 
@@ -73,13 +73,13 @@ func TestOps6_AnonymizeIP(t *testing.T) {
 			p.Stop()
 			found := traces(t, p.Dir, "203.0.113.77")
 			if v6 := traces(t, p.Dir, "2001:db8:1:2::3"); (len(found) > 0) != (setting == "off") || (len(v6) > 0) != (setting == "off") {
-				t.Errorf("the addresses are in %v and %v", found, v6)
+				t.Errorf("files with the IPv4 address: %v, with the IPv6 address: %v", found, v6)
 			}
 			if text := p.output.String(); bytes.Contains([]byte(text), []byte("203.0.113.77")) {
 				t.Error("the address is in the log")
 			}
 			if kept != "" && len(traces(t, p.Dir, kept)) == 0 {
-				t.Errorf("%s is nowhere", kept)
+				t.Errorf("no file contains %s", kept)
 			}
 		})
 	}
@@ -113,7 +113,7 @@ func TestOps6_Erase(t *testing.T) {
 	before := backup()
 	for _, ip := range []string{"203.0.113.77", "2001:db8:1:2::3"} {
 		if len(traces(t, before, ip)) == 0 {
-			t.Errorf("%s is not in the backup before: the search finds nothing", ip)
+			t.Errorf("%s is not in the backup before the erasure, so the search does not work", ip)
 		}
 	}
 	var erased struct{ Clicks, WebhookDeliveries, WebhookLogs int }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The commands of the README and of the beginners' guide are run as written, except for the address and the generated
-// password. Their output must be as documented, apart from ids, times, slugs and tokens.
+// The test runs the commands of the README and of the beginners' guide as written, except for the address and the
+// generated password. The output must be as documented, apart from ids, times, slugs and tokens.
 func TestE2E_readme(t *testing.T) {
 	for page, least := range map[string]int{"README.md": 2, "docs/users/getting-started.md": 4} {
 		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, page, least) })
@@ -43,8 +43,8 @@ func runPage(t *testing.T, page string, least int) {
 		}
 		commands = strings.ReplaceAll(commands, "127.0.0.1:8080", p.Addr)
 		commands = regexp.MustCompile(`(?m)^PASSWORD=.*$`).ReplaceAllLiteralString(commands, "PASSWORD='"+p.Password()+"'")
-		// A reader who types is slower than a change on its way to the edge (a second at most) and a click on its way to
-		// the report (two).
+		// A person types slowly enough for a change to reach the edge (at most one second) and a click to reach the
+		// report (at most two).
 		if strings.Contains(commands, "follow ") || strings.Contains(commands, "/analytics/") {
 			script += "sleep 2\n"
 		}
@@ -68,7 +68,7 @@ func runPage(t *testing.T, page string, least int) {
 		got, want := normal(parts[i], p.Addr), normal(b[2], p.Addr)
 		i++
 		if got != want {
-			t.Errorf("%s shows another output of\n%s\npage:\n%s\n\nprogram:\n%s", page, b[1], b[2], parts[i-1])
+			t.Errorf("%s documents a different output of\n%s\npage:\n%s\n\nprogram:\n%s", page, b[1], b[2], parts[i-1])
 		}
 	}
 }

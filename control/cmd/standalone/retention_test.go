@@ -10,8 +10,8 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// Clicks older than CLICK_RETENTION_DAYS are deleted and disappear from reports. A link's clickCount keeps counting them: it
-// does not decrease, also after restarts, and increases with new clicks.
+// Clicks older than CLICK_RETENTION_DAYS are deleted and disappear from reports. A link's clickCount keeps counting
+// them: it does not decrease, also after restarts, and increases with new clicks.
 func TestOps6_Retention(t *testing.T) {
 	t.Parallel()
 	p := start(t)
@@ -23,7 +23,7 @@ func TestOps6_Retention(t *testing.T) {
 		p.published(u.Slug)
 		for range n {
 			if status, _ := p.follow(u.Slug, agent); status != 302 {
-				t.Fatalf("a visit: %d", status)
+				t.Fatalf("status of a visit: %d", status)
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func TestOps6_Retention(t *testing.T) {
 	counted("before", all, 3, 3)
 	p.Stop()
 
-	// All clicks of one link become old, and the first four of the other.
+	// Backdate all clicks of one link and the first four of the other.
 	clicks := func(statement string) (n int64) {
 		t.Helper()
 		db, err := sql.Open("duckdb", filepath.Join(p.Dir, "clicks.duckdb"))
@@ -56,10 +56,10 @@ func TestOps6_Retention(t *testing.T) {
 	}
 	const old = 40 * 24 * 60 * 60 * 1000
 	if n := clicks(fmt.Sprintf(`UPDATE clicks SET ts = ts - %d WHERE link = (SELECT max(link) FROM clicks) OR rowid IN (SELECT rowid FROM clicks WHERE link = (SELECT min(link) FROM clicks) ORDER BY seq, lane LIMIT 4)`, old)); n != 7 {
-		t.Fatalf("%d clicks became old", n)
+		t.Fatalf("%d clicks were backdated", n)
 	}
 	p.env = append(p.env, "CLICK_RETENTION_DAYS=30")
-	for _, when := range []string{"with a retention", "after a restart"} {
+	for _, when := range []string{"with retention", "after a restart"} {
 		p.Start()
 		c = &client{t: t, base: "http://" + p.Addr, token: c.token}
 		counted(when, some, 5, 1)

@@ -16,20 +16,20 @@ func TestKeepSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(jwt) < 32 || len(key) != 64 || jwt == key {
-		t.Fatalf("drew %d and %d characters", len(jwt), len(key))
+		t.Fatalf("generated %d and %d characters", len(jwt), len(key))
 	}
 	info, err := os.Stat(filepath.Join(dir, "secrets.json"))
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Fatalf("the file is %v, %v", info.Mode(), err)
+		t.Fatalf("mode of the file: %v, %v", info.Mode(), err)
 	}
 
-	t.Run("the same at the next start", func(t *testing.T) {
+	t.Run("a restart keeps them", func(t *testing.T) {
 		var jwt2, key2 config.Secret
 		if err := keepSecrets(dir, &jwt2, &key2); err != nil || jwt2 != jwt || key2 != key {
-			t.Fatalf("changed, or %v", err)
+			t.Fatalf("the secrets changed, or error %v", err)
 		}
 	})
-	t.Run("what is given wins", func(t *testing.T) {
+	t.Run("configured secrets take precedence", func(t *testing.T) {
 		given, key2 := config.Secret("given"), config.Secret("")
 		if err := keepSecrets(dir, &given, &key2); err != nil || given != "given" || key2 != key {
 			t.Fatalf("got %q, %v", given.Reveal(), err)
@@ -42,7 +42,7 @@ func TestKeepSecrets(t *testing.T) {
 		}
 		var a, b config.Secret
 		if err := keepSecrets(bad, &a, &b); err == nil {
-			t.Fatal("new secrets were drawn over a damaged file")
+			t.Fatal("new secrets replaced a damaged file")
 		}
 	})
 }

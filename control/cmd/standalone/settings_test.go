@@ -8,7 +8,7 @@ import (
 	"github.com/shortline/shortline/shared/cli/clitest"
 )
 
-// docs/operators/settings.md is generated from the programs by deploy/dev/settings.
+// deploy/dev/settings generates docs/operators/settings.md from the programs.
 func TestSettings_page_is_generated(t *testing.T) {
 	t.Parallel()
 	table, err := exec.Command(binary, "-settings").Output()
@@ -24,11 +24,11 @@ func TestCheck_lists_every_problem(t *testing.T) {
 	cmd.Env = append(cleanEnv(), "LISTEN_ADDR=nowhere", "JWT_SECRET=short", "ROUTING_TIMEZONE=Mars/Olympus", "TRUSTED_PROXIES=everybody", "LOG_LEVEL=loud")
 	out, err := cmd.CombinedOutput()
 	if err == nil {
-		t.Fatal("bad settings were taken")
+		t.Fatal("invalid settings were accepted")
 	}
 	for _, name := range []string{"LISTEN_ADDR", "JWT_SECRET", "ROUTING_TIMEZONE", "TRUSTED_PROXIES", "LOG_LEVEL"} {
 		if !strings.Contains(string(out), name) {
-			t.Errorf("%s is not named in\n%s", name, out)
+			t.Errorf("the output does not name %s:\n%s", name, out)
 		}
 	}
 	if strings.Contains(string(out), "short\n") {

@@ -15,7 +15,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// receivers are the commands that start the programs of docs/users/webhooks.md.
+// receivers contains the commands that start the programs of docs/users/webhooks.md.
 var receivers = []struct {
 	heading, fence, file string
 	command              func(dir, port string) []string
@@ -44,7 +44,7 @@ func TestGuide_webhook_receivers(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, r.file), []byte(program), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module hooks\n\ngo 1.22\n"), 0o600); err != nil { // for Go alone
+			if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module hooks\n\ngo 1.22\n"), 0o600); err != nil { // only Go needs it
 				t.Fatal(err)
 			}
 			const secret = "a secret that only the two know"
@@ -63,7 +63,7 @@ func TestGuide_webhook_receivers(t *testing.T) {
 				t.Errorf("the receiver answered %d: %s", sent.StatusCode, sent.Error)
 			}
 			for what, signature := range map[string]string{
-				"another body": "sha256=" + strings.Repeat("0", 64), "no signature": "", "a short one": "sha256=",
+				"another body": "sha256=" + strings.Repeat("0", 64), "no signature": "", "a truncated signature": "sha256=",
 			} {
 				if status := post(t, "http://"+addr+"/hooks", `{"event":"url.created"}`, signature); status != http.StatusUnauthorized {
 					t.Errorf("%s: got %d, want 401", what, status)

@@ -96,7 +96,7 @@ func TestE2E_a_restart_keeps_links_sessions_clicks_and_secrets(t *testing.T) {
 		}
 		info, err := d.Info()
 		if err == nil && path != p.Dir && info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s can be read by others: %v", path, info.Mode())
+			t.Errorf("other users can read %s: %v", path, info.Mode())
 		}
 		return err
 	})
@@ -105,7 +105,7 @@ func TestE2E_a_restart_keeps_links_sessions_clicks_and_secrets(t *testing.T) {
 	}
 }
 
-// A protected link by form, as a browser does it, and by JSON.
+// A visitor unlocks a protected link with a form, as in a browser, and with JSON.
 func TestE2E_password(t *testing.T) {
 	p := start(t)
 	c := p.Login()
@@ -141,7 +141,7 @@ func TestE2E_password(t *testing.T) {
 	}
 }
 
-// Invalid requests get a 4xx with the documented body, through the whole program, and change nothing.
+// Invalid requests get a 4xx with the documented body and have no effect.
 func TestE2E_bad_input(t *testing.T) {
 	p := start(t, "RATE_LIMIT_DEFAULT=0")
 	c := p.Login()
@@ -155,7 +155,7 @@ func TestE2E_bad_input(t *testing.T) {
 		"broken JSON":     `{"originalUrl": "https://example.com/"`,
 		"not an object":   `["https://example.com/"]`,
 		"script address":  `{"originalUrl": "javascript:alert(1)"}`,
-		"our own address": `{"originalUrl": "http://` + p.Addr + `/steady"}`,
+		"own address":     `{"originalUrl": "http://` + p.Addr + `/steady"}`,
 		"private address": `{"originalUrl": "http://0x7f.1/"}`,
 		"line break":      `{"originalUrl": "https://example.com/\r\nSet-Cookie: a=b"}`,
 		"deep nesting":    `{"originalUrl": ` + deep + `}`,
@@ -184,9 +184,9 @@ func TestE2E_bad_input(t *testing.T) {
 	var page struct{ Total int }
 	c.Do("GET", "/api/urls", nil, 200, &page)
 	if page.Total != 1 {
-		t.Errorf("%d links where there was one", page.Total)
+		t.Errorf("%d links, want 1", page.Total)
 	}
 	if status, _ := p.follow("steady", map[string]string{"User-Agent": laptop}); status != 302 {
-		t.Errorf("the edge answers %d", status)
+		t.Errorf("the edge returns %d", status)
 	}
 }
