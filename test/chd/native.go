@@ -91,37 +91,25 @@ func (c *session) hello() error {
 	if packet != proto.ClientHello {
 		return fmt.Errorf("the session began with packet %d", packet)
 	}
-	r := fields{in: c.in}
-	r.text() // the client's name
-	r.number()
-	r.number()
-	theirs := r.number()
-	c.database = r.text()
-	r.text() // user and password: the engine has no users
-	r.text()
-	if r.err != nil {
-		return r.err
+	var theirs wire.ClientHello // its user and password are ignored: the engine has no users
+	if err := theirs.Decode(c.in); err != nil {
+		return err
 	}
-	if theirs < revision {
-		return c.refuse(failure(fmt.Sprintf("Code: 99. DB::Exception: the client uses revision %d; the oldest supported one is %d", theirs, revision)))
+	c.database = theirs.Database
+	if theirs.ProtocolVersion < revision {
+		return c.refuse(failure(fmt.Sprintf("Code: 99. DB::Exception: the client uses revision %d; the oldest supported one is %d", theirs.ProtocolVersion, revision)))
 	}
 	if err := c.engine.serve(statement{text: "SELECT 1", database: c.database, format: "Null"}, func([]byte) error { return nil }); err != nil {
 		return c.refuse(err)
 	}
 	ours := proto.ParseVersion(version)
-	c.out.PutByte(proto.ServerHello)
-	c.out.PutString("ClickHouse")
-	c.out.PutUVarInt(ours.Major)
-	c.out.PutUVarInt(ours.Minor)
-	c.out.PutUVarInt(revision)
-	c.out.PutString("UTC")
-	c.out.PutString("chd")
-	c.out.PutUVarInt(ours.Patch)
+	greeting := wire.ServerHello{Name: "ClickHouse", Major: int(ours.Major), Minor: int(ours.Minor), Patch: int(ours.Patch), Revision: revision, Timezone: "UTC", DisplayName: "chd"}
+	greeting.EncodeAware(&c.out, revision)
 	if err := c.flush(); err != nil {
 		return err
 	}
-	r.text() // the addendum: a quota's key
-	return r.err
+	_, err = c.in.Str() // the addendum: a quota's key
+	return err
 }
 
 // refuse reports why a session is rejected, and ends it.
@@ -208,49 +196,28 @@ func (c *session) tell(err error) error {
 }
 
 func (c *session) statement() (st statement, method compress.Method, err error) {
-	r := fields{in: c.in}
-	st = statement{settings: map[string]string{}, params: map[string]string{}, database: c.database, format: "Native"}
-	r.text() // the query's id
-	// Client information.
-	r.byte()
-	r.text()
-	r.text()
-	r.text()
-	r.raw(8) // start time of the initial query
-	r.byte()
-	r.text()
-	r.text()
-	r.text()
-	r.number()
-	r.number()
-	r.number()
-	r.text() // quota key
-	r.number()
-	r.number()
-	if r.byte() == 1 { // trace context
-		r.raw(16 + 8)
-		r.text()
-		r.byte()
+	var q wire.Query
+	if err := q.DecodeAware(c.in, revision); err != nil {
+		return st, compress.None, err
 	}
-	r.number()
-	r.number()
-	r.number()
-
-	r.pairs(func(name, value string) { st.settings[name] = value })
-	r.text() // secret of the cluster's servers
-	r.number()
-	compressed := r.number() == 1
-	st.text = r.text()
-	r.pairs(func(name, value string) { st.params[name] = value })
-
+	st = statement{text: q.Body, settings: map[string]string{}, params: map[string]string{}, database: c.database, format: "Native"}
+	for _, s := range q.Settings {
+		st.settings[s.Key] = s.Value
+		if s.Custom {
+			st.settings[s.Key] = unquote(s.Value)
+		}
+	}
+	for _, p := range q.Parameters {
+		st.params[p.Key] = unquote(p.Value)
+	}
 	method = compress.None
-	if compressed {
+	if q.Compression == wire.CompressionEnabled {
 		method = compress.LZ4
 		if strings.EqualFold(st.settings["network_compression_method"], "zstd") {
 			method = compress.ZSTD
 		}
 	}
-	return st, method, r.err
+	return st, method, nil
 }
 
 // block reads a data packet.
@@ -407,11 +374,7 @@ func (c *session) exception(err error) error {
 		text = m[2]
 	}
 	c.out.PutByte(proto.ServerException)
-	c.out.PutInt32(int32(code))
-	c.out.PutString("DB::Exception")
-	c.out.PutString("DB::Exception: " + text)
-	c.out.PutString("") // no stack trace
-	c.out.PutBool(false)
+	(&wire.Exception{Code: wire.Error(code), Name: "DB::Exception", Message: "DB::Exception: " + text}).EncodeAware(&c.out, revision)
 	return c.flush()
 }
 
@@ -421,59 +384,9 @@ func (c *session) flush() error {
 	return err
 }
 
-// fields reads the parts of a packet one after the other, up to the first error.
-type fields struct {
-	in  *wire.Reader
-	err error
-}
-
-func (r *fields) text() (s string) {
-	if r.err == nil {
-		s, r.err = r.in.Str()
-	}
-	return s
-}
-
-func (r *fields) number() (n uint64) {
-	if r.err == nil {
-		n, r.err = r.in.UVarInt()
-	}
-	return n
-}
-
-func (r *fields) byte() (b byte) {
-	if r.err == nil {
-		b, r.err = r.in.ReadByte()
-	}
-	return b
-}
-
-func (r *fields) raw(n int) {
-	if r.err == nil {
-		_, r.err = r.in.ReadRaw(n)
-	}
-}
-
-// custom is the flag of values that are written as literals of the engine.
-const custom = 2
-
-// pairs reads settings or parameters up to the empty name.
-func (r *fields) pairs(f func(name, value string)) {
-	for {
-		name := r.text()
-		if name == "" || r.err != nil {
-			return
-		}
-		flags, value := r.number(), r.text()
-		if flags&custom != 0 {
-			value = unquote(value)
-		}
-		f(name, value)
-	}
-}
-
 var escapes = strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\0`, "\x00")
 
+// unquote returns the value of a custom setting or a parameter, which clients write as a literal of the engine.
 func unquote(s string) string {
 	if len(s) >= 2 && s[0] == '\'' && s[len(s)-1] == '\'' {
 		s = escapes.Replace(s[1 : len(s)-1])
