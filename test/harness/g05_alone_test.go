@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/test/harness/fleet"
-	"github.com/shortline/shortline/test/harness/inserttap"
 	"github.com/shortline/shortline/test/harness/load"
 )
 
@@ -16,31 +15,31 @@ import (
 // DUR.
 func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 	faults := count(t, 12)
-	tap := inserttap.New()
-	t.Cleanup(tap.Close)
+	tap := newInsertTap()
+	t.Cleanup(tap.close)
 	// Reports cover the last 30 days. On the last two days of a month both clocks are in the same month.
 	day := time.Now().UTC().Day()
 	back := -time.Duration(min(day, 29)) * 24 * time.Hour
 	c := startChain(t, fleet.Config{
 		Edges: 2, Controls: 1, Clocks: []time.Duration{0, back},
-		ControlEnv: []string{"CLICKHOUSE_URL=http://" + tap.Addr() + "/default"},
-		First:      func(f *fleet.Fleet) { tap.Open(f.Store.URL, 0) },
+		ControlEnv: []string{"CLICKHOUSE_URL=http://" + tap.addr() + "/default"},
+		First:      func(f *fleet.Fleet) { tap.open(f.Store.URL, 0) },
 	}, 20)
-	var found inserttap.Doubt
+	var found insertOutcomes
 	judge := func() {
-		d, err := tap.Judge(t.Context(), c.Store)
+		d, err := tap.judge(t.Context(), c.Store)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found.None, found.Partial, found.Full, found.Rows = found.None+d.None, found.Partial+d.Partial, found.Full+d.Full, found.Rows+d.Rows
+		found.none, found.partial, found.full, found.rows = found.none+d.none, found.partial+d.partial, found.full+d.full, found.rows+d.rows
 	}
 	begun := func() {
 		select {
-		case <-tap.Begun(): // may be an old one
+		case <-tap.begun: // may be an old one
 		default:
 		}
 		select {
-		case <-tap.Begun():
+		case <-tap.begun:
 		case <-time.After(time.Minute):
 			t.Error("no insert within a minute")
 		}
@@ -57,20 +56,20 @@ func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 				c.ClickHouse.Resume()
 				stops++
 			case i%6 == 5:
-				tap.Open(c.Store.URL, 1)
+				tap.open(c.Store.URL, 1)
 				begun()
 				pause(300 * time.Millisecond)
-				tap.Hold()
+				tap.hold()
 				judge()
-				tap.Open(c.Store.URL, 0)
+				tap.open(c.Store.URL, 0)
 				lost++
 			default:
 				time.Sleep(rand.N(12 * time.Millisecond))
 				c.ClickHouse.Kill()
-				tap.Hold()
+				tap.hold()
 				c.ClickHouse.Start()
 				judge()
-				tap.Open(c.Store.URL, 0)
+				tap.open(c.Store.URL, 0)
 				kills++
 			}
 			if i%50 == 49 {
@@ -79,11 +78,11 @@ func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 		}
 	})
 	t.Logf("%d kills, %d spells of lost replies, %d stops of 31 s; %d inserts, in doubt: %d with %d rows, of which the server had none %d, a part %d, all %d; load: %v",
-		kills, lost, stops, tap.Inserts(), found.None+found.Partial+found.Full, found.Rows, found.None, found.Partial, found.Full, r)
+		kills, lost, stops, tap.inserts(), found.none+found.partial+found.full, found.rows, found.none, found.partial, found.full, r)
 	c.verdict(crowd, r)
 	// With a few kills, the kinds that occur are random.
 	few, some := kills < 50, kills < 200 || day >= 30
-	if found.None+found.Full == 0 || !few && (found.None == 0 || found.Full == 0) || !some && found.Partial == 0 {
+	if found.none+found.full == 0 || !few && (found.none == 0 || found.full == 0) || !some && found.partial == 0 {
 		t.Errorf("inserts in doubt were not of every kind: %+v", found)
 	}
 }

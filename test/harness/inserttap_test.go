@@ -1,9 +1,4 @@
-// Package inserttap is a proxy for ClickHouse's HTTP interface. It keeps every insert whose outcome the sender cannot know:
-// the server was killed during the insert, the sender gave up, or the proxy dropped the reply on purpose.
-//
-// It keeps the exact bytes of such an insert, so Judge can determine how much of it the server has stored. It forwards
-// everything else unchanged, and knows only the columns that identify a row.
-package inserttap
+package harness_test
 
 import (
 	"bytes"
@@ -23,74 +18,74 @@ import (
 	"github.com/shortline/shortline/test/harness/clickstore"
 )
 
-// Tap is one such proxy. Its methods are safe for concurrent use.
-type Tap struct {
+// insertTap is a proxy for ClickHouse's HTTP interface. It keeps every insert whose outcome the sender cannot know: the
+// server was killed during the insert, the sender gave up, or the proxy dropped the reply on purpose.
+//
+// It keeps the exact bytes of such an insert, so judge can determine how much of it the server has stored. It forwards
+// everything else unchanged, and knows only the columns that identify a row. Its methods are safe for concurrent use.
+type insertTap struct {
 	server *httptest.Server
 	client *http.Client
 
 	mu     sync.Mutex
 	target string // empty: nobody is let through
 	lose   float64
-	doubts []doubt
+	doubts []unsettledInsert
 	sent   int
-	begun  chan struct{} // has room for one: an insert has gone out
+	begun  chan struct{} // receives a value when an insert of clicks is forwarded; it has room for one
 }
 
-type doubt struct {
+type unsettledInsert struct {
 	query  url.Values
 	header http.Header
 	body   []byte
 }
 
-// Doubt counts inserts with an unknown outcome by how much of them the server has stored.
-type Doubt struct {
-	None, Partial, Full int
-	Rows                int // of all of them
+// insertOutcomes counts inserts with an unknown outcome by how much of them the server has stored.
+type insertOutcomes struct {
+	none, partial, full int
+	rows                int // of all of them
 }
 
-// Table is the table of clicks.
-const Table = "clicks"
+const clickTable = "clicks"
 
-// New listens on a free loopback port. It rejects requests until Open is called.
-func New() *Tap {
-	t := &Tap{client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}}, begun: make(chan struct{}, 1)}
+// newInsertTap listens on a free loopback port. It rejects requests until open is called.
+func newInsertTap() *insertTap {
+	t := &insertTap{client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}}, begun: make(chan struct{}, 1)}
 	t.server = httptest.NewServer(t)
 	return t
 }
 
-// Addr returns the address of the listener, host:port.
-func (t *Tap) Addr() string { return t.server.Listener.Addr().String() }
+// addr returns the address of the listener, host:port.
+func (t *insertTap) addr() string { return t.server.Listener.Addr().String() }
 
-// Close closes the proxy and all its connections.
-func (t *Tap) Close() {
-	t.Hold()
+// close closes the proxy and all its connections.
+func (t *insertTap) close() {
+	t.hold()
 	t.server.CloseClientConnections()
 	t.server.Close()
 	t.client.CloseIdleConnections()
 }
 
-// Open forwards requests to the server at target, http://host:port. It drops the share lose of the replies to inserts.
-func (t *Tap) Open(target string, lose float64) {
+// open forwards requests to the server at target, http://host:port. It drops the share lose of the replies to inserts.
+func (t *insertTap) open(target string, lose float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.target, t.lose = target, lose
 }
 
-// Hold rejects requests from now on and breaks connections.
-func (t *Tap) Hold() { t.Open("", 0) }
+// hold rejects requests from now on and breaks connections.
+func (t *insertTap) hold() { t.open("", 0) }
 
-// Begun receives a value when an insert of clicks is forwarded.
-func (t *Tap) Begun() <-chan struct{} { return t.begun }
-
-// Inserts returns the number of forwarded inserts of clicks.
-func (t *Tap) Inserts() int {
+// inserts returns the number of forwarded inserts of clicks.
+func (t *insertTap) inserts() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sent
 }
 
 // ServeHTTP forwards one request.
-func (t *Tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *insertTap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.mu.Lock()
 	target, lose := t.target, t.lose
 	t.mu.Unlock()
@@ -98,8 +93,8 @@ func (t *Tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if target == "" || err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	d := doubt{r.URL.Query(), r.Header.Clone(), body}
-	insert := strings.HasPrefix(d.query.Get("query"), "INSERT INTO "+Table+" ")
+	d := unsettledInsert{r.URL.Query(), r.Header.Clone(), body}
+	insert := strings.HasPrefix(d.query.Get("query"), "INSERT INTO "+clickTable+" ")
 	if insert {
 		t.mu.Lock()
 		t.sent++
@@ -130,7 +125,7 @@ func (t *Tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(reply) // to a sender that may be gone
 }
 
-func (t *Tap) pass(ctx context.Context, target, method string, d *doubt) (status int, header http.Header, reply []byte, err error) {
+func (t *insertTap) pass(ctx context.Context, target, method string, d *unsettledInsert) (status int, header http.Header, reply []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, target+"/?"+d.query.Encode(), bytes.NewReader(d.body))
 	if err != nil {
 		return 0, nil, nil, err
@@ -145,15 +140,15 @@ func (t *Tap) pass(ctx context.Context, target, method string, d *doubt) (status
 	return res.StatusCode, res.Header, reply, err
 }
 
-// Judge determines how much the server has stored of each insert with an unknown outcome since the last call. It inserts
-// the same bytes into a second table and compares. The tap must be on Hold meanwhile, since a retry would change the
+// judge determines how much the server has stored of each insert with an unknown outcome since the last call. It inserts
+// the same bytes into a second table and compares. The tap must be on hold meanwhile, since a retry would change the
 // result.
-func (t *Tap) Judge(ctx context.Context, s clickstore.Store) (found Doubt, err error) {
+func (t *insertTap) judge(ctx context.Context, s clickstore.Store) (found insertOutcomes, err error) {
 	t.mu.Lock()
 	doubts := t.doubts
 	t.doubts = nil
 	t.mu.Unlock()
-	const beside = Table + "_in_doubt"
+	const beside = clickTable + "_in_doubt"
 	ask := func(statement string) (n int) {
 		if err != nil {
 			return 0
@@ -166,34 +161,34 @@ func (t *Tap) Judge(ctx context.Context, s clickstore.Store) (found Doubt, err e
 	}
 	for _, d := range doubts {
 		ask("DROP TABLE IF EXISTS " + beside)
-		ask("CREATE TABLE " + beside + " AS " + Table + " ENGINE = Memory")
+		ask("CREATE TABLE " + beside + " AS " + clickTable + " ENGINE = Memory")
 		if err != nil {
 			return found, err
 		}
-		again := doubt{url.Values{}, d.header, d.body}
+		again := unsettledInsert{url.Values{}, d.header, d.body}
 		for name, values := range d.query {
 			again.query[name] = values
 		}
-		again.query.Set("query", strings.Replace(d.query.Get("query"), Table, beside, 1))
+		again.query.Set("query", strings.Replace(d.query.Get("query"), clickTable, beside, 1))
 		status, _, reply, err2 := t.pass(ctx, s.URL, http.MethodPost, &again)
 		if err2 != nil || status != http.StatusOK {
 			return found, fmt.Errorf("cannot repeat an insert into the second table: %d %.300s %w", status, reply, err2)
 		}
 		const key = "(edge, epoch, lane, seq)"
 		all := ask("SELECT count() FROM " + beside)
-		there := ask("SELECT count() FROM " + beside + " WHERE " + key + " IN (SELECT edge, epoch, lane, seq FROM " + Table +
+		there := ask("SELECT count() FROM " + beside + " WHERE " + key + " IN (SELECT edge, epoch, lane, seq FROM " + clickTable +
 			" WHERE " + key + " IN (SELECT edge, epoch, lane, seq FROM " + beside + "))")
 		if err != nil {
 			return found, err
 		}
-		found.Rows += all
+		found.rows += all
 		switch there {
 		case 0:
-			found.None++
+			found.none++
 		case all:
-			found.Full++
+			found.full++
 		default:
-			found.Partial++
+			found.partial++
 		}
 	}
 	if len(doubts) > 0 {
