@@ -7,7 +7,6 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
-	"github.com/shortline/shortline/test/harness/topic"
 )
 
 // TestG03_brokers kills brokers of a cluster of three, N times or until DUR is over. It kills a broker that leads
@@ -15,19 +14,19 @@ import (
 // and clicks wait at the edges. No click may be lost or duplicated, and redirects continue.
 func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 	rounds := count(t, 2)
-	seen := func(f *fleet.Fleet) topic.Layout {
-		l, err := topic.Find(t.Context(), f.Brokers(), fleet.Topic)
+	seen := func(f *fleet.Fleet) topicLayout {
+		l, err := findLayout(t.Context(), f.Brokers(), fleet.Topic)
 		if err != nil {
-			return topic.Layout{}
+			return topicLayout{}
 		}
 		return *l
 	}
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 1, Ingesters: 1, Brokers: 3, First: func(f *fleet.Fleet) {
 		// The topic gets as many replicas as there are brokers.
-		testkit.Within(t, 2*time.Minute, "the cluster has three brokers", func() bool { l := seen(f); return l.Brokers == 3 })
+		testkit.Within(t, 2*time.Minute, "the cluster has three brokers", func() bool { l := seen(f); return l.brokers == 3 })
 	}}, 10)
 	whole := func() {
-		testkit.Within(t, 3*time.Minute, "every partition is at three brokers", func() bool { l := seen(c.Fleet); return l.Whole(3) })
+		testkit.Within(t, 3*time.Minute, "every partition is at three brokers", func() bool { l := seen(c.Fleet); return l.whole(3) })
 	}
 	whole()
 	waiting := func() (sum float64) {
@@ -45,16 +44,16 @@ func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 			pause(time.Second)
 			victim, now := 0, seen(c.Fleet)
 			for b := range c.Cluster {
-				if now.Led(b+1) > now.Led(victim+1) {
+				if now.led(b+1) > now.led(victim+1) {
 					victim = b
 				}
 			}
-			had := now.Led(victim + 1)
+			had := now.led(victim + 1)
 			c.Cluster[victim].Kill()
 			kills++
 			testkit.Within(t, time.Minute, "others lead what the dead broker led", func() bool {
 				l := seen(c.Fleet)
-				return len(l.Partitions) > 0 && l.Led(victim+1) == 0 && l.Led(-1) == 0
+				return len(l.partitions) > 0 && l.led(victim+1) == 0 && l.led(-1) == 0
 			})
 			moved += had
 			pause(time.Second)

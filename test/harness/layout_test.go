@@ -1,4 +1,4 @@
-package topic
+package harness_test
 
 import (
 	"context"
@@ -10,39 +10,39 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Layout describes the partitions of a topic.
-type Layout struct {
-	Brokers    int // that are alive
-	Partitions []Partition
+// topicLayout describes the partitions of a topic.
+type topicLayout struct {
+	brokers    int // that are alive
+	partitions []partition
 }
 
-// Partition lists the leader and the replicas of a partition by broker number.
-type Partition struct {
-	Leader, Replicas, InSync int // who leads (-1: nobody), how many have it, how many have all of it
+// partition lists the leader and the replicas of a partition by broker number.
+type partition struct {
+	leader, replicas, inSync int // who leads (-1: nobody), how many have it, how many have all of it
 }
 
-// Led returns the number of partitions that a broker leads.
-func (l *Layout) Led(broker int) (n int) {
-	for _, p := range l.Partitions {
-		if p.Leader == broker {
+// led returns the number of partitions that a broker leads.
+func (l *topicLayout) led(broker int) (n int) {
+	for _, p := range l.partitions {
+		if p.leader == broker {
 			n++
 		}
 	}
 	return n
 }
 
-// Whole reports whether every partition has a leader and the given number of in-sync replicas.
-func (l *Layout) Whole(replicas int) bool {
-	for _, p := range l.Partitions {
-		if p.Leader < 0 || p.Replicas != replicas || p.InSync != replicas {
+// whole reports whether every partition has a leader and the given number of in-sync replicas.
+func (l *topicLayout) whole(replicas int) bool {
+	for _, p := range l.partitions {
+		if p.leader < 0 || p.replicas != replicas || p.inSync != replicas {
 			return false
 		}
 	}
-	return len(l.Partitions) > 0
+	return len(l.partitions) > 0
 }
 
-// Find requests the layout from one of the brokers. A missing topic has no partitions.
-func Find(ctx context.Context, brokers []string, name string) (*Layout, error) {
+// findLayout requests the layout from one of the brokers. A missing topic has no partitions.
+func findLayout(ctx context.Context, brokers []string, name string) (*topicLayout, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
@@ -58,13 +58,13 @@ func Find(ctx context.Context, brokers []string, name string) (*Layout, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the layout of topic %s: %w", name, err)
 	}
-	l := &Layout{Brokers: len(meta.Brokers)}
+	l := &topicLayout{brokers: len(meta.Brokers)}
 	for _, t := range meta.Topics {
 		if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
 			continue
 		}
 		for _, p := range t.Partitions {
-			l.Partitions = append(l.Partitions, Partition{int(p.Leader), len(p.Replicas), len(p.ISR)})
+			l.partitions = append(l.partitions, partition{int(p.Leader), len(p.Replicas), len(p.ISR)})
 		}
 	}
 	return l, nil
