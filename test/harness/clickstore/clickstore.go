@@ -91,22 +91,6 @@ func (s Store) Clicks(ctx context.Context) (int, error) {
 	return s.number(ctx, "SELECT count() FROM clicks FINAL")
 }
 
-// PerLink counts the clicks by people for each link number.
-func (s Store) PerLink(ctx context.Context) (map[string]int, error) {
-	lines, err := s.Ask(ctx, "SELECT link, count() FROM clicks FINAL WHERE NOT bot GROUP BY link")
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]int{}
-	for _, line := range lines {
-		link, n, _ := strings.Cut(line, "\t")
-		if found[link], err = strconv.Atoi(n); err != nil {
-			return nil, fmt.Errorf("unexpected line in the result: %q", line)
-		}
-	}
-	return found, nil
-}
-
 // Account audits the stored clicks.
 func (s Store) Account(ctx context.Context) (a Account, err error) {
 	const numbers = `SELECT toInt64(ifNull(sum(top - clicks), 0)) FROM (SELECT max(seq) AS top, uniqExact(seq) AS clicks FROM clicks GROUP BY edge, epoch, lane)`
