@@ -1,8 +1,11 @@
 package harness_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +14,52 @@ import (
 	"github.com/shortline/shortline/test/harness/fleet"
 	"github.com/shortline/shortline/test/harness/load"
 )
+
+// commitHash returns the full hash of a commit of this repository.
+func commitHash(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("git", "rev-parse", "--verify", "--quiet", name+"^{commit}").Output()
+	if err != nil {
+		t.Fatalf("no commit %s in this repository", name)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// release builds the programs of a fleet at a commit of this repository and returns their paths. The folder is removed
+// after the test.
+func release(t *testing.T, commit string) map[fleet.Program]string {
+	t.Helper()
+	dir := t.TempDir()
+	archive := exec.Command("git", "archive", "--format=tar", commit)
+	archive.Dir = "../.."
+	unpack := exec.Command("tar", "-x", "-C", dir)
+	var err error
+	if unpack.Stdin, err = archive.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	archive.Stderr, unpack.Stderr = &said, &said
+	if err := archive.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := unpack.Run(); err != nil {
+		t.Fatalf("unpack %s: %v: %s", commit, err, &said)
+	}
+	if err := archive.Wait(); err != nil {
+		t.Fatalf("unpack %s: %v: %s", commit, err, &said)
+	}
+	paths := map[fleet.Program]string{}
+	for program, cgo := range map[fleet.Program]string{fleet.Control: "1", fleet.Edge: "0"} {
+		paths[program] = filepath.Join(dir, "bin", string(program))
+		cmd := exec.Command("go", "build", "-o", paths[program], "./cmd/"+string(program))
+		cmd.Dir = filepath.Join(dir, string(program))
+		cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false", "CGO_ENABLED="+cgo)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("build %s of %s: %v: %s", program, commit, err, out)
+		}
+	}
+	return paths
+}
 
 // takenBack replaces a new control plane with an old one and reports whether it becomes ready: false if it rejects the
 // schema.
@@ -36,11 +85,8 @@ func TestG30_two_releases(t *testing.T) {
 	if old == "" {
 		t.Skip("name the release to come from: OLD=<commit or tag>")
 	}
-	commit, err := fleet.Commit(old)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, now := fleet.Release(t, commit), fleet.Present(t)
+	commit := commitHash(t, old)
+	before, now := release(t, commit), fleet.Present(t)
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 2, Ingesters: 1, Programs: before}, 20)
 	want := map[string]string{} // by slug
 	for i, l := range c.links {

@@ -9,9 +9,7 @@ package fleet
 import (
 	"bufio"
 	"fmt"
-	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -202,7 +200,7 @@ func (f *Fleet) StoreURL() string {
 }
 
 func (f *Fleet) control(name, roles string) *Node {
-	env := append([]string{"ROLES=" + roles, "DATABASE_URL=" + f.postgresURL(), "CLICKHOUSE_URL=" + f.StoreURL(),
+	env := append([]string{"ROLES=" + roles, "DATABASE_URL=" + f.DatabaseURL(), "CLICKHOUSE_URL=" + f.StoreURL(),
 		"JWT_SECRET=" + strings.Repeat("j", 32), "ENCRYPTION_KEY=" + strings.Repeat("e", 32), "EDGE_TOKENS=" + edgeToken,
 		"ADMIN_EMAIL=" + adminEmail, "ADMIN_PASSWORD=" + adminPassword,
 		"RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ANALYTICS=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0", "RATE_LIMIT_WEBHOOKS=0"}, f.cfg.ControlEnv...)
@@ -273,31 +271,6 @@ func (n *Node) Metric(name string) float64 {
 	return v
 }
 
-// Connections returns the number of client connections on the node's port, including half-closed ones that the node has
-// not closed yet; -1 if it is unknown.
-func (n *Node) Connections() int {
-	_, port, err := net.SplitHostPort(n.Addr)
-	if err != nil {
-		return -1
-	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		return -1
-	}
-	table, err := os.ReadFile("/proc/net/tcp") // proc_net_tcp(5): slot, local address, remote address, state
-	if err != nil {
-		return -1
-	}
-	count := 0
-	for line := range strings.Lines(string(table)) {
-		f := strings.Fields(line)
-		if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", number)) && (f[3] == "01" || f[3] == "08") { // ESTABLISHED or CLOSE_WAIT
-			count++
-		}
-	}
-	return count
-}
-
 // Shipped waits until Kafka has acknowledged all clicks of all edges.
 func (f *Fleet) Shipped(within time.Duration) {
 	f.t.Helper()
@@ -305,6 +278,3 @@ func (f *Fleet) Shipped(within time.Duration) {
 		testkit.Within(f.t, within, e.Name+" has shipped its clicks", func() bool { return e.Metric("shortline_spool_clicks_pending") == 0 })
 	}
 }
-
-// DatabaseURL returns the URL of PostgreSQL.
-func (f *Fleet) DatabaseURL() string { return f.postgresURL() }

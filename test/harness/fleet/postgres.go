@@ -27,8 +27,8 @@ type database struct {
 	who  *syscall.Credential // nil: as we are
 }
 
-// postgresURL returns the URL of the server, or of both servers: clients then connect to the one that accepts writes.
-func (f *Fleet) postgresURL() string {
+// DatabaseURL returns the URL of the server, or of both servers: clients then connect to the one that accepts writes.
+func (f *Fleet) DatabaseURL() string {
 	if f.cfg.Standby {
 		return "postgres://postgres@" + f.primary.addr + "," + f.standby.addr + "/postgres?sslmode=disable&target_session_attrs=read-write"
 	}
