@@ -98,9 +98,6 @@ func (b *Broker) Addr() string { return fmt.Sprintf("127.0.0.1:%d", b.port) }
 // SecureAddr returns host:port for clients with TLS, if the broker has Config.Secure.
 func (b *Broker) SecureAddr() string { return fmt.Sprintf("127.0.0.1:%d", b.secure) }
 
-// Dir returns the folder with the broker's data.
-func (b *Broker) Dir() string { return b.dir }
-
 // Restart starts the broker again after Kill or Stop, with the same data and ports, and returns when it is ready.
 func (b *Broker) Restart(ctx context.Context) error {
 	jars, err := programs()

@@ -64,9 +64,6 @@ func Parse(ua string) Agent {
 	return a
 }
 
-// SocialPreview reports whether ua is a crawler of a social network or a messenger that fetches link previews.
-func SocialPreview(ua string) bool { return Parse(ua).Preview }
-
 // unseen is the rank if no mark of any family was found. A lower rank takes precedence.
 const unseen = 255
 

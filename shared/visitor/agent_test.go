@@ -169,7 +169,7 @@ func TestSocialPreview(t *testing.T) {
 		"Mozilla/5.0 (compatible) SnapURLPreview/1.0; +https://www.snapchat.com",
 		"Synapse (bot; +https://github.com/matrix-org/synapse)",
 	} {
-		if !visitor.SocialPreview(ua) {
+		if !visitor.Parse(ua).Preview {
 			t.Errorf("not recognized as a preview crawler: %q", ua)
 		}
 	}
@@ -179,7 +179,7 @@ func TestSocialPreview(t *testing.T) {
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_6_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/21G93 [Pinterest/iOS]",
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Mattermost/5.9.0 Chrome/126.0.6478.234 Electron/31.4.0 Safari/537.36",
 	} {
-		if visitor.SocialPreview(ua) {
+		if visitor.Parse(ua).Preview {
 			t.Errorf("wrongly recognized as a preview crawler: %q", ua)
 		}
 	}
