@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -63,8 +64,8 @@ func openDisk(dir, program string) (*disk, error) {
 // own locks the folder, so that this process may write to it. changed reports whether another process changed the files
 // since they were read; their content then counts as unknown.
 func (d *disk) own() (changed bool, err error) {
-	if d.lock, err = lockDir(d.dir); err != nil {
-		return false, err
+	if d.lock, err = durable.Lock(d.dir); err != nil {
+		return false, fmt.Errorf("agent: %w", err)
 	}
 	now, err := os.Stat(filepath.Join(d.dir, stateName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +88,7 @@ func (d *disk) own() (changed bool, err error) {
 func (d *disk) close() error {
 	err := d.log.Close()
 	if d.lock != nil {
-		err = errors.Join(err, unlockDir(d.lock))
+		err = errors.Join(err, durable.Unlock(d.lock))
 	}
 	return err
 }
@@ -279,26 +280,13 @@ func (d *disk) append(deltas [][]byte) error {
 
 // replace writes the current table to a new state file and empties the log. It returns the image to write next.
 func (d *disk) replace(ctx context.Context, t *table.Table) (*image, error) {
-	path := filepath.Join(d.dir, stateName)
-	file, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", stateName, err)
-	}
 	still := &image{Image: t.Image()}
-	err = writeState(ctx, file, still.Image)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err == nil {
-		still.bond, err = d.bond(file)
-	}
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err == nil {
-		err = syncDir(d.dir)
-	}
+	err := durable.Replace(filepath.Join(d.dir, stateName), func(file *os.File) (err error) {
+		if err = writeState(ctx, file, still.Image); err == nil {
+			still.bond, err = d.bond(file)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", stateName, err)
 	}
@@ -336,14 +324,6 @@ func writeState(ctx context.Context, file io.Writer, still *table.Image) error {
 		return err
 	}
 	return errors.Join(doc.Close(), buffered.Flush())
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 const (

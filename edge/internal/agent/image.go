@@ -2,13 +2,13 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/snapshot"
 )
@@ -62,24 +62,13 @@ func (d *disk) restore(t *table.Table, bond []byte) error {
 
 // writeImage replaces the image.
 func (d *disk) writeImage(ctx context.Context, i *image) error {
-	path := filepath.Join(d.dir, imageName)
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	err := durable.Replace(filepath.Join(d.dir, imageName), func(file *os.File) error {
+		return i.Write(&paced{ctx: ctx, file: file}, i.bond)
+	})
 	if err != nil {
 		return fmt.Errorf("write %s: %w", imageName, err)
 	}
-	err = i.Write(&paced{ctx: ctx, file: file}, i.bond)
-	if err == nil {
-		err = file.Sync()
-	}
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
-		_ = os.Remove(path + ".new") // a leftover file only uses space
-		return fmt.Errorf("write %s: %w", imageName, err)
-	}
-	return syncDir(d.dir)
+	return nil
 }
 
 // dropImage frees the space of an image whose state was replaced. If deletion fails, the image is rejected later.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/backoff"
 	"github.com/shortline/shortline/shared/link"
@@ -46,11 +47,7 @@ func (l ledger) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, ledgerName)
-	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return durable.WriteUnsynced(filepath.Join(dir, ledgerName), text)
 }
 
 // within reports whether a cursor is of the same incarnation as limit and not newer.
@@ -62,10 +59,10 @@ func within(cur, limit snapshot.Cursor) bool {
 func (a *Agent) load() (found, error) {
 	a.ledger = readLedger(a.cfg.Dir)
 	dead := a.ledger.Dead
-	if lock, err := lockDir(a.cfg.Dir); err == nil { // if another process has the folder, it counts its own starts
+	if lock, err := durable.Lock(a.cfg.Dir); err == nil { // if another process has the folder, it counts its own starts
 		a.ledger.Dead++
 		a.counted = true
-		if err = errors.Join(a.ledger.write(a.cfg.Dir), unlockDir(lock)); err != nil {
+		if err = errors.Join(a.ledger.write(a.cfg.Dir), durable.Unlock(lock)); err != nil {
 			a.cfg.Logger.Warn("start not counted", "error", err)
 		}
 	}
@@ -194,11 +191,7 @@ func (d *disk) setAside() error {
 	if _, err := d.log.ReadAt(log, 0); err != nil {
 		return err
 	}
-	path := filepath.Join(d.dir, otherLog)
-	if err := os.WriteFile(path+".new", log, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return durable.WriteUnsynced(filepath.Join(d.dir, otherLog), log)
 }
 
 // loadProven loads the state on disk up to a cursor. bad is the end of the state on disk, zero if it is not beyond the

@@ -5,14 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -66,29 +64,7 @@ func (a *Agent) noteTwin(twin bool, why error) {
 }
 
 // ErrInUse is wrapped by Run's error if another process has locked the folder.
-var ErrInUse = errors.New("agent: the folder is in use by another process")
-
-// lockDir locks the folder for this process, until the file is closed or the process ends.
-func lockDir(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("agent: %w", err)
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w: %s", ErrInUse, dir)
-		}
-		return nil, fmt.Errorf("agent: lock %s: %w", dir, err)
-	}
-	return f, nil
-}
-
-// unlockDir unlocks the folder at once, even if a child process that is being started has inherited the file.
-func unlockDir(f *os.File) error {
-	err := unix.Flock(int(f.Fd()), unix.LOCK_UN)
-	return errors.Join(err, f.Close())
-}
+var ErrInUse = durable.ErrInUse
 
 // nextRun creates a random name for this start. It returns that name and the name of the previous start, "" if there was
 // none. The new name is on disk before it is used, so the next start knows it.
@@ -104,8 +80,5 @@ func nextRun(dir string) (run, before string, err error) {
 	var b [16]byte
 	rand.Read(b[:])
 	run = hex.EncodeToString(b[:])
-	if err := os.WriteFile(path+".new", []byte(run), 0o600); err != nil {
-		return run, before, err
-	}
-	return run, before, os.Rename(path+".new", path)
+	return run, before, durable.WriteUnsynced(path, []byte(run))
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/shortline/shortline/edge/internal/durable"
 )
 
 // The state on disk has no signature of its own: this program wrote it, checksums detect damage, and an attacker who can
@@ -57,10 +59,7 @@ func (a *Agent) vouch() error {
 	if names == "" {
 		return nil
 	}
-	if err := os.WriteFile(path+".new", []byte(names), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return durable.WriteUnsynced(path, []byte(names))
 }
 
 // noteTrust records that vouch failed. The next start may then need a full document.

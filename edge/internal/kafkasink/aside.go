@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/shared/click"
 )
 
@@ -46,17 +47,7 @@ func (a *aside) put(name string, frame []byte) (path string, err error) {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return "", err
 	}
-	tmp := path + ".new"
-	f, err := os.Create(tmp)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(frame)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(tmp, path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp) // the first error is the relevant one
+	if err := durable.Write(path, frame); err != nil {
 		return "", err
 	}
 	a.files++

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/shared/click"
 )
 
@@ -75,16 +76,7 @@ func openLanes(dir, topic string) (*lanes, error) {
 
 func (l *lanes) shorten(data []byte) error {
 	all := bytes.SplitAfter(data, []byte("\n"))
-	tmp := l.path + ".new"
-	f, err := os.Create(tmp)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(bytes.Join(all[len(all)-maxLines/2:], nil))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp, l.path)
+	return durable.Write(l.path, bytes.Join(all[len(all)-maxLines/2:], nil))
 }
 
 // partition returns the partition of a lane in a topic that currently has present partitions. If it also returns an

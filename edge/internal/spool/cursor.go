@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/shortline/shortline/edge/internal/durable"
 )
 
 // cursors stores how far each lane was acknowledged, in a file of 16-byte records. The record with the highest number
@@ -82,7 +84,7 @@ func (c *cursors) rewrite(wanted func(cursorLane) bool) error {
 		c.f.Close()
 		c.f = nil
 	}
-	werr := replaceFile(c.path, data)
+	werr := durable.Write(c.path, data)
 	f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return errors.Join(werr, err)

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/shortline/shortline/edge/internal/durable"
 )
 
 // disk holds the calls to the operating system whose failures are tested.
@@ -36,63 +37,7 @@ func mapFile(f *os.File, size int64) ([]byte, error) {
 }
 
 // ErrInUse is wrapped by the error of Open if another process uses the directory.
-var ErrInUse = errors.New("spool: the directory is in use by another process")
-
-// lockDir locks the directory for this process. Closing the file or the end of the process releases the lock.
-func lockDir(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w: %s", ErrInUse, dir)
-		}
-		return nil, fmt.Errorf("lock %s: %w", dir, err)
-	}
-	return f, nil
-}
-
-// unlockDir releases the lock at once. Without the explicit unlock, a child process that is just starting could keep
-// the lock a little longer.
-func unlockDir(f *os.File) error {
-	err := unix.Flock(int(f.Fd()), unix.LOCK_UN)
-	return errors.Join(err, f.Close())
-}
-
-// replaceFile replaces the file at path atomically and durably.
-func replaceFile(path string, data []byte) error {
-	temp := path + ".tmp"
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		os.Remove(temp)
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}
+var ErrInUse = durable.ErrInUse
 
 // noRoom reports whether the error means that the disk is full or the quota is used up.
 func noRoom(err error) bool {

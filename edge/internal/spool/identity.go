@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/shortline/shortline/edge/internal/durable"
 )
 
 // loadEdge returns the edge number of this directory. It creates a random one for a new directory and if the file is
@@ -28,7 +30,7 @@ func loadEdge(dir string) (edge uint64, drawn bool, err error) {
 	for edge = 0; edge == 0; edge = binary.LittleEndian.Uint64(b[:]) {
 		rand.Read(b[:])
 	}
-	return edge, true, replaceFile(path, fmt.Appendf(nil, "%016x %08x\n", edge, edgeSum(edge)))
+	return edge, true, durable.Write(path, fmt.Appendf(nil, "%016x %08x\n", edge, edgeSum(edge)))
 }
 
 func edgeSum(edge uint64) uint32 {
@@ -79,5 +81,5 @@ func nextEpoch(dir string, used uint32) (uint32, error) {
 	if err := f.Sync(); err != nil {
 		return 0, err
 	}
-	return epoch, syncDir(dir)
+	return epoch, durable.SyncDir(dir)
 }

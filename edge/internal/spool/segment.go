@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/shared/click"
 )
 
@@ -87,7 +88,7 @@ type segment struct {
 
 // createSegment creates and maps a segment's file with all of its blocks reserved. After an error it leaves no file
 // behind.
-func createSegment(dir string, id segmentID, size int64, d disk, durable bool) (g *segment, err error) {
+func createSegment(dir string, id segmentID, size int64, d disk, survives bool) (g *segment, err error) {
 	path := filepath.Join(dir, segmentName(id))
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -110,12 +111,12 @@ func createSegment(dir string, id segmentID, size int64, d disk, durable bool) (
 	if g.mem, err = mapFile(f, size); err != nil {
 		return nil, fmt.Errorf("map %s: %w", path, err)
 	}
-	if durable {
+	if survives {
 		// The file itself must survive a power cut, else its synced records would be lost with it.
 		if err := f.Sync(); err != nil {
 			return nil, err
 		}
-		if err := syncDir(dir); err != nil {
+		if err := durable.SyncDir(dir); err != nil {
 			return nil, err
 		}
 	}

@@ -29,6 +29,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/shared/click"
 )
 
@@ -165,13 +166,13 @@ func Open(cfg Config) (*Spool, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}
-	lock, err := lockDir(cfg.Dir)
+	lock, err := durable.Lock(cfg.Dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("spool: %w", err)
 	}
 	s.lock = lock
 	if err := s.open(); err != nil {
-		unlockDir(lock)
+		durable.Unlock(lock)
 		return nil, fmt.Errorf("open spool %s: %w", cfg.Dir, err)
 	}
 	return s, nil
@@ -297,7 +298,7 @@ func (s *Spool) Close() error {
 		r.close()
 	}
 	s.cursors.close()
-	errs = append(errs, unlockDir(s.lock))
+	errs = append(errs, durable.Unlock(s.lock))
 	return errors.Join(errs...)
 }
 
