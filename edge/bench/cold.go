@@ -144,27 +144,28 @@ func measureCold(s *settings, dir string, links int) (c coldStart, err error) {
 		if err != nil {
 			return c, err
 		}
-		for {
-			if time.Since(began) > 3*time.Minute {
-				child.stop()
-				return c, fmt.Errorf("no redirect after %v", time.Since(began))
-			}
+		err = await(3*time.Minute, 2*time.Millisecond, func() error {
 			r, err := client.Get("http://" + child.hello["edge"] + "/" + slug)
-			if err == nil {
-				_ = r.Body.Close()
-				if r.StatusCode == http.StatusFound {
-					break
-				}
+			if err != nil {
+				return err
 			}
-			time.Sleep(2 * time.Millisecond)
-		}
+			_ = r.Body.Close()
+			if r.StatusCode != http.StatusFound {
+				return fmt.Errorf("the edge answers %s", r.Status)
+			}
+			return nil
+		})
 		*run.to = time.Since(began).Seconds()
-		if run.document != "" {
+		if err == nil && run.document != "" {
 			// Wait until the edge has stored its links for the next start. It writes the image last.
-			if err := awaitFile(filepath.Join(data, "links", "links.image"), 3*time.Minute); err != nil {
-				child.stop()
-				return c, err
-			}
+			err = await(3*time.Minute, 5*time.Millisecond, func() error {
+				_, err := os.Stat(filepath.Join(data, "links", "links.image"))
+				return err
+			})
+		}
+		if err != nil {
+			child.stop()
+			return c, fmt.Errorf("cold start of an edge: %w", err)
 		}
 		client.CloseIdleConnections()
 		child.ask("rest")
@@ -172,15 +173,4 @@ func measureCold(s *settings, dir string, links int) (c coldStart, err error) {
 		child.stop()
 	}
 	return c, nil
-}
-
-func awaitFile(path string, within time.Duration) error {
-	for end := time.Now().Add(within); ; {
-		if _, err := os.Stat(path); err == nil {
-			return nil
-		} else if time.Now().After(end) {
-			return fmt.Errorf("the edge has not stored its links: %w", err)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
 }

@@ -110,11 +110,7 @@ func generate(s *settings) error {
 		if err != nil {
 			out.Failure = err.Error()
 		}
-		b, err := json.Marshal(out)
-		if err != nil {
-			return err.Error()
-		}
-		return string(b)
+		return asJSON(out)
 	})
 }
 

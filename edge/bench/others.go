@@ -123,7 +123,14 @@ func startOthers(s *settings, dir string) (all []contestant, stop func(), err er
 			return all, stop, err
 		}
 		all = append(all, contestant{scenario: scenario{Name: o.name, What: o.what, class: classPlain, status: "302", links: othersLinks}, server: f})
-		if err := await(f.addr, 20*time.Second); err != nil {
+		accepts := func() error {
+			c, err := net.Dial("tcp4", f.addr)
+			if err != nil {
+				return err
+			}
+			return c.Close()
+		}
+		if err := await(20*time.Second, time.Millisecond, accepts); err != nil {
 			return all, stop, fmt.Errorf("%s: %w: %s", o.what, err, says.String())
 		}
 	}
@@ -140,18 +147,12 @@ func freePort() (string, error) {
 	return port, err
 }
 
-// await waits until a server accepts connections.
-func await(addr string, within time.Duration) error {
-	end := time.Now().Add(within)
-	for {
-		c, err := net.Dial("tcp4", addr)
-		if err == nil {
-			return c.Close()
-		}
-		if time.Now().After(end) {
+// await calls try at intervals until it returns no error, and returns its last error if that takes too long.
+func await(within, interval time.Duration, try func() error) error {
+	for end := time.Now().Add(within); ; time.Sleep(interval) {
+		if err := try(); err == nil || time.Now().After(end) {
 			return err
 		}
-		time.Sleep(time.Millisecond)
 	}
 }
 
