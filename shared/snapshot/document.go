@@ -166,19 +166,7 @@ func (d *Writer) write(b []byte) {
 
 // appendMessageBody appends the length of a record and the record.
 func appendMessageBody(b []byte, r *link.Record) []byte {
-	at := len(b)
-	b = AppendRecord(append(b, 0), r)
-	n := len(b) - at - 1
-	if n < 0x80 {
-		b[at] = byte(n)
-		return b
-	}
-	var prefix [binary.MaxVarintLen64]byte
-	p := binary.PutUvarint(prefix[:], uint64(n))
-	b = append(b, prefix[:p-1]...)
-	copy(b[at+p:], b[at+1:at+1+n])
-	copy(b[at:], prefix[:p])
-	return b
+	return appendSized(b, func(b []byte) []byte { return AppendRecord(b, r) })
 }
 
 // Decode reads a full document and calls fn for each link. The document is verified only when Decode returns nil, so the

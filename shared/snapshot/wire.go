@@ -52,7 +52,11 @@ func appendString[T string | []byte](b []byte, field int, v T) []byte {
 
 // appendMessage appends a nested message, even if it is empty: an element of a list counts even if all its fields are zero.
 func appendMessage(b []byte, field int, write func([]byte) []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(field)<<3|wireBytes)
+	return appendSized(binary.AppendUvarint(b, uint64(field)<<3|wireBytes), write)
+}
+
+// appendSized appends what write appends, after its length.
+func appendSized(b []byte, write func([]byte) []byte) []byte {
 	// The length is not known yet. Most messages are shorter than 128 bytes, so one byte is reserved for the length, and
 	// the content is moved only if it needs more.
 	at := len(b)
