@@ -143,7 +143,7 @@ func TestOps1_StandaloneBackup_under_load(t *testing.T) {
 			t.Fatalf("backup: %v\n%s", err, out)
 		}
 		wantPrivate(t, to)
-		if out, err := p.backUp(to); err == nil || !strings.Contains(out, "exists already") {
+		if out, err := p.backUp(to); err == nil || !strings.Contains(out, "already exists") {
 			t.Errorf("a backup into a used folder: %v\n%s", err, out)
 		}
 		if round == 1 {

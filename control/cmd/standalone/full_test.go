@@ -154,7 +154,7 @@ func TestE2E_disk_full(t *testing.T) {
 	verify := exec.Command(binary, "verify-clicks")
 	verify.Env = append(cleanEnv(), "DATA_DIR="+p.Dir)
 	report, err := verify.CombinedOutput()
-	for _, want := range []string{"\n0 clicks are missing", fmt.Sprintf("\n%d clicks were lost by edges that had no room", dropped)} {
+	for _, want := range []string{"\n0 clicks are missing", fmt.Sprintf("\n%d clicks were lost by edges whose spool was full", dropped)} {
 		if !strings.Contains(string(report), want) {
 			t.Errorf("verify-clicks does not report %q: %v\n%s", want, err, report)
 		}
