@@ -221,7 +221,7 @@ func (w *world) snapshot() string {
 	})
 	w.ok(err)
 	if text := all.String(); !strings.Contains(text, "$2a$") || strings.Contains(text, "secret word") {
-		w.t.Errorf("the snapshot: %s", text)
+		w.t.Errorf("unexpected snapshot: %s", text)
 	}
 	return all.String()
 }

@@ -95,15 +95,15 @@ func TestH3_SecondFactorGuesses(t *testing.T) {
 func TestH3_SecondFactorGuesses_at_once(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.secondFactor(w.ann)
-		answers := make(chan int)
+		responses := make(chan int)
 		for i := range 40 {
 			go func() {
-				answers <- w.do("POST", "/api/auth/login", login(userMail, password, "000000"), from("["+inOne48(i)+"]:1")).StatusCode
+				responses <- w.do("POST", "/api/auth/login", login(userMail, password, "000000"), from("["+inOne48(i)+"]:1")).StatusCode
 			}()
 		}
 		got := map[int]int{}
 		for range 40 {
-			got[<-answers]++
+			got[<-responses]++
 		}
 		wantCounts(t, "concurrent codes", got, 5, 35)
 	})
@@ -155,7 +155,7 @@ func TestLow_BcryptSlots(t *testing.T) {
 		d.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: [][]byte{[]byte(strings.Repeat("e", 32))}, Now: w.clock.now}, w.store, d.Auth, passwords)
 		w.ok(err)
 	})
-	var answers atomic.Int64
+	var responses atomic.Int64
 	var flood sync.WaitGroup
 	stop := make(chan struct{})
 	for i := range 24 * 8 {
@@ -167,11 +167,11 @@ func TestLow_BcryptSlots(t *testing.T) {
 				default:
 				}
 				w.do("POST", "/api/auth/login", login(fmt.Sprintf("nobody-%d-%d@example.com", i, n), "wrong", ""), from(fmt.Sprintf("198.51.100.%d:1", i%24)))
-				answers.Add(1)
+				responses.Add(1)
 			}
 		})
 	}
-	testkit.Eventually(w.t, "the flood has filled the queue", func() bool { return answers.Load() > 24 })
+	testkit.Eventually(w.t, "the flood has filled the queue", func() bool { return responses.Load() > 24 })
 	statuses := map[int]int{}
 	for i := range 10 {
 		statuses[w.do("POST", "/api/auth/login", login(userMail, password, ""), from(fmt.Sprintf("192.0.2.%d:1", i+1))).StatusCode]++

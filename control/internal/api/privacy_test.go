@@ -20,6 +20,6 @@ func TestOps6_Erase_permission(t *testing.T) {
 		w.do("POST", path, bad, as(w.root)).want(400)
 	}
 	if r := w.do("GET", "/api/audit-logs?action=VISITOR_ERASED", "", as(w.root)).want(200); r.num("total") != 0 {
-		t.Errorf("refused requests are in the audit log: %s", r.text)
+		t.Errorf("rejected requests are in the audit log: %s", r.text)
 	}
 }

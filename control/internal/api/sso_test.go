@@ -263,7 +263,7 @@ func TestSSO_inactive(t *testing.T) {
 	}
 }
 
-func TestSSO_an_answer_belongs_to_its_sign_in(t *testing.T) {
+func TestSSO_response_belongs_to_its_sign_in(t *testing.T) {
 	w := small(t, withSSO(nil))
 	p := startIDP(t, ann)
 	w.add("corp", p)

@@ -205,8 +205,8 @@ func TestLow_WebhookHeadersAreWriteOnly(t *testing.T) {
 		w := withHooks(t, st, nil)
 		ann := as(w.ann)
 		key := with("X-API-Key", w.do("POST", "/api/api-keys", `{"name":"k"}`, ann).want(201).str("key"))
-		answers := []*reply{w.do("POST", "/api/webhooks", `{"name":"mine","url":"`+w.url+`","events":["url.created"],"headers":{"Authorization":"`+canary+`","X-Team":"growth"}}`, ann).want(201)}
-		one := "/api/webhooks/" + answers[0].str("id")
+		responses := []*reply{w.do("POST", "/api/webhooks", `{"name":"mine","url":"`+w.url+`","events":["url.created"],"headers":{"Authorization":"`+canary+`","X-Team":"growth"}}`, ann).want(201)}
+		one := "/api/webhooks/" + responses[0].str("id")
 		received := func(want map[string]string) {
 			t.Helper()
 			if r := w.do("POST", one+"/test", "", ann).want(201); r.at("success") != true {
@@ -221,15 +221,15 @@ func TestLow_WebhookHeadersAreWriteOnly(t *testing.T) {
 		}
 		put := func(headers string, status int) *reply {
 			r := w.do("PUT", one, `{"headers":`+headers+`}`, ann).want(status)
-			answers = append(answers, r)
+			responses = append(responses, r)
 			return r
 		}
 		for _, who := range []option{ann, key, as(w.root)} {
-			answers = append(answers, w.do("GET", one, "", who).want(200), w.do("GET", "/api/webhooks", "", who).want(200), w.do("PUT", one, `{"name":"same"}`, who).want(200))
+			responses = append(responses, w.do("GET", one, "", who).want(200), w.do("GET", "/api/webhooks", "", who).want(200), w.do("PUT", one, `{"name":"same"}`, who).want(200))
 		}
 		received(map[string]string{"Authorization": canary, "X-Team": "growth"})
 
-		// Sending back what was read keeps the values, for any letter case of the names.
+		// An update with the headers from a response keeps the values, regardless of the letter case of the names.
 		r := put(`{"authorization":"***","X-Team":"sales","X-New":"n"}`, 200).has("headers", "authorization", "X-Team", "X-New")
 		if r.str("headers.authorization") != "***" || r.str("headers.X-New") != "***" {
 			t.Error(r.text)
@@ -243,8 +243,8 @@ func TestLow_WebhookHeadersAreWriteOnly(t *testing.T) {
 		received(map[string]string{"Authorization": ""})
 		w.do("POST", "/api/webhooks", `{"name":"n","url":"`+w.url+`","events":["url.created"],"headers":{"X-A":"***"}}`, ann).wantField("headers.X-A")
 
-		answers = append(answers, w.do("GET", one+"/logs", "", ann).want(200), w.do("GET", "/api/audit-logs", "", as(w.root)).want(200))
-		for _, r := range answers {
+		responses = append(responses, w.do("GET", one+"/logs", "", ann).want(200), w.do("GET", "/api/audit-logs", "", as(w.root)).want(200))
+		for _, r := range responses {
 			if strings.Contains(r.text, "c4n4ry") {
 				t.Errorf("%s contains the header's value: %s", r.what, r.text)
 			}
