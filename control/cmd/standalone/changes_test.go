@@ -26,7 +26,7 @@ func (p *program) within(what, slug string, header map[string]string, status int
 	var gotStatus int
 	var gotLocation string
 	began := time.Now()
-	testkit.Within(p.t, time.Second, fmt.Sprintf("%s: %s answers %d %s (now %d %s)", what, slug, status, location, gotStatus, gotLocation), func() bool {
+	testkit.Within(p.t, time.Second, fmt.Sprintf("%s: %s returns %d %s (now %d %s)", what, slug, status, location, gotStatus, gotLocation), func() bool {
 		gotStatus, gotLocation = p.follow(slug, header)
 		return gotStatus == status && gotLocation == location
 	})

@@ -52,13 +52,13 @@ func TestFolder_that_lost_a_part_is_refused(t *testing.T) {
 }
 
 // A program whose files were removed is not ready, because it would lose new data on exit.
-func TestFolder_that_is_gone_is_noticed(t *testing.T) {
+func TestFolder_removed_file_is_noticed(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	if err := os.Rename(filepath.Join(p.Dir, "shortline.db"), filepath.Join(p.Dir, "away")); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Within(t, 10*time.Second, "/readyz tells", func() bool {
+	testkit.Within(t, 10*time.Second, "/readyz reports the missing file", func() bool {
 		res, err := http.Get("http://" + p.Ops + "/readyz")
 		if err != nil {
 			t.Fatal(err)

@@ -77,7 +77,7 @@ func (f *changer) call(does, method, path string, body any, status int, out any)
 		return nil
 	}
 	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
+	response, err := io.ReadAll(res.Body)
 	if err != nil {
 		f.t.Error(err)
 	}
@@ -87,12 +87,12 @@ func (f *changer) call(does, method, path string, body any, status int, out any)
 		f.mu.Unlock()
 	}
 	if res.StatusCode != status {
-		f.t.Errorf("%s %s: %d %s", method, path, res.StatusCode, answer)
+		f.t.Errorf("%s %s: %d %s", method, path, res.StatusCode, response)
 		return res.Header
 	}
 	if out != nil {
-		if err := json.Unmarshal(answer, out); err != nil {
-			f.t.Errorf("%s %s: %v in %s", method, path, err, answer)
+		if err := json.Unmarshal(response, out); err != nil {
+			f.t.Errorf("%s %s: %v in %s", method, path, err, response)
 		}
 	}
 	return res.Header
@@ -182,7 +182,7 @@ func TestAPI1_delete_then_visit(t *testing.T) {
 	})
 }
 
-// Some rounds for every other endpoint that changes the answers to visitors.
+// The test runs some rounds for every other endpoint that changes responses to visitors.
 func TestAPI1_every_change_then_visit(t *testing.T) {
 	f := newChanger(t, start(t, unlimited...))
 	const a, b = "https://example.com/a", "https://example.com/b"

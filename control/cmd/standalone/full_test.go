@@ -141,12 +141,12 @@ func TestE2E_disk_full(t *testing.T) {
 	wholeDatabase(t, filepath.Join(p.Dir, "shortline.db"))
 	stored := storedIDs(t, filepath.Join(p.Dir, "clicks.duckdb"))
 	missing, twice := compare(acked[:], stored)
-	answers := 1 // the single visit above was answered, too
+	responses := 1 // the single visit above was answered, too
 	missing += 1 - min(stored[""], 1)
 	for w := range acked {
-		answers += len(acked[w])
+		responses += len(acked[w])
 	}
-	t.Logf("%d redirects answered, %d clicks stored, %d dropped (%.0f of them before space was freed), %d missing, %d stored twice", answers, len(stored), dropped, full, missing, twice)
+	t.Logf("%d redirects answered, %d clicks stored, %d dropped (%.0f of them before space was freed), %d missing, %d stored twice", responses, len(stored), dropped, full, missing, twice)
 	if missing != dropped || twice != 0 || missing == 0 || len(stored) == 0 {
 		t.Errorf("%d clicks are missing, but %d were dropped; %d are stored twice", missing, dropped, twice)
 	}

@@ -67,12 +67,12 @@ func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 	stop.Store(true)
 	load.Wait()
 
-	var answers int64
+	var responses int64
 	for w := range acked {
-		answers += int64(len(acked[w]))
+		responses += int64(len(acked[w]))
 	}
 	c = &client{t: t, base: "http://" + p.Addr, token: c.token}
-	testkit.Within(t, 60*time.Second, "every answered redirect is in the report", func() bool { return c.reportTotal(u.ID) >= answers })
+	testkit.Within(t, 60*time.Second, "every answered redirect is in the report", func() bool { return c.reportTotal(u.ID) >= responses })
 	p.Stop()
 	verify := exec.Command(binary, "verify-clicks")
 	verify.Env = append(cleanEnv(), "DATA_DIR="+p.Dir)
@@ -92,12 +92,12 @@ func TestE2E_kill_9_loses_no_click_and_repeats_none(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills, %d redirects answered, %d clicks stored (%d in flight at a kill), slowest restart to ready %s",
-		kills, answers, len(stored), int64(len(stored))-answers, worst.Round(time.Millisecond))
+		kills, responses, len(stored), int64(len(stored))-responses, worst.Round(time.Millisecond))
 	if lost != 0 || twice != 0 || ghosts != 0 {
 		t.Fatalf("%d clicks lost, %d stored twice, %d never requested", lost, twice, ghosts)
 	}
-	if answers < int64(kills)*10 {
-		t.Fatalf("only %d responses: too little load", answers)
+	if responses < int64(kills)*10 {
+		t.Fatalf("only %d responses: too little load", responses)
 	}
 }
 
