@@ -255,13 +255,13 @@ func (p *parser) condition(f fields, at *path) condition {
 
 	choices := operatorChoices
 	if haveType {
-		choices = c.kind.choices()
+		choices = choicesOf[c.kind]
 	}
 	op, haveOp := p.name(f.operator, "operator", at, choices)
 	if haveOp {
 		if c.op, haveOp = operatorOf(op); !haveOp {
 			p.report(at.child("operator"), "operator '%s' is not known; use one of %s", clip(op), choices)
-		} else if haveType && !slices.Contains(c.kind.operators(), c.op) {
+		} else if haveType && !slices.Contains(kinds[c.kind].operators, c.op) {
 			p.report(at.child("operator"), "operator '%s' cannot be used with type '%s'; use one of %s",
 				operatorNames[c.op], kinds[c.kind].name, choices)
 			haveOp = false
@@ -314,10 +314,15 @@ func operatorOf(name string) (operator, bool) {
 var (
 	kindChoices     = joinKinds()
 	operatorChoices = strings.Join(operatorNames[:], ", ")
-	textChoices     = joinOperators(textOperators)
-	timeChoices     = joinOperators(timeOperators)
-	dayChoices      = joinOperators(dayOperators)
 )
+
+// choicesOf lists the operators of each type.
+var choicesOf = func() (of [len(kinds)]string) {
+	for k := range kinds {
+		of[k] = joinOperators(kinds[k].operators)
+	}
+	return of
+}()
 
 func joinKinds() string {
 	var names []string
@@ -325,18 +330,6 @@ func joinKinds() string {
 		names = append(names, k.name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// choices lists the operators for the type.
-func (k kind) choices() string {
-	switch k {
-	case kindTime:
-		return timeChoices
-	case kindDay:
-		return dayChoices
-	default:
-		return textChoices
-	}
 }
 
 func joinOperators(list []operator) string {

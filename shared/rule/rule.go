@@ -46,27 +46,28 @@ const (
 	kindUTMContent
 )
 
-// kinds gives each type its authored name and, for text, the field that it tests. Region tests two fields; this is the
-// first.
+// kinds gives each type its authored name, for text the field that it tests, and the valid operators. Region tests two
+// fields; this is the first.
 var kinds = [...]struct {
-	name  string
-	field Field
+	name      string
+	field     Field
+	operators []operator
 }{
-	kindDevice:      {"device", FieldDevice},
-	kindOS:          {"os", FieldOS},
-	kindBrowser:     {"browser", FieldBrowser},
-	kindCountry:     {"country", FieldCountry},
-	kindRegion:      {"region", FieldRegionCode},
-	kindCity:        {"city", FieldCity},
-	kindLanguage:    {"language", FieldLanguage},
-	kindTime:        {"time", fieldCount},
-	kindDay:         {"day_of_week", fieldCount},
-	kindReferer:     {"referer", FieldReferer},
-	kindUTMSource:   {"utm_source", FieldUTMSource},
-	kindUTMMedium:   {"utm_medium", FieldUTMMedium},
-	kindUTMCampaign: {"utm_campaign", FieldUTMCampaign},
-	kindUTMTerm:     {"utm_term", FieldUTMTerm},
-	kindUTMContent:  {"utm_content", FieldUTMContent},
+	kindDevice:      {"device", FieldDevice, textOperators},
+	kindOS:          {"os", FieldOS, textOperators},
+	kindBrowser:     {"browser", FieldBrowser, textOperators},
+	kindCountry:     {"country", FieldCountry, textOperators},
+	kindRegion:      {"region", FieldRegionCode, textOperators},
+	kindCity:        {"city", FieldCity, textOperators},
+	kindLanguage:    {"language", FieldLanguage, textOperators},
+	kindTime:        {"time", fieldCount, timeOperators},
+	kindDay:         {"day_of_week", fieldCount, dayOperators},
+	kindReferer:     {"referer", FieldReferer, textOperators},
+	kindUTMSource:   {"utm_source", FieldUTMSource, textOperators},
+	kindUTMMedium:   {"utm_medium", FieldUTMMedium, textOperators},
+	kindUTMCampaign: {"utm_campaign", FieldUTMCampaign, textOperators},
+	kindUTMTerm:     {"utm_term", FieldUTMTerm, textOperators},
+	kindUTMContent:  {"utm_content", FieldUTMContent, textOperators},
 }
 
 // operator is the comparison of a condition.
@@ -105,18 +106,6 @@ var (
 	timeOperators = []operator{opBetween, opBefore, opAfter}
 	dayOperators  = []operator{opIn, opNotIn, opEquals, opNotEquals}
 )
-
-// operators lists the valid operators of a type.
-func (k kind) operators() []operator {
-	switch k {
-	case kindTime:
-		return timeOperators
-	case kindDay:
-		return dayOperators
-	default:
-		return textOperators
-	}
-}
 
 // negative reports whether the operator negates its positive counterpart.
 func (o operator) negative() bool {
