@@ -153,7 +153,7 @@ func TestOps1_FleetBackup_under_load(t *testing.T) {
 	if code, out := call(t, "backup", to); code != 0 || !strings.Contains(out, "clicks") {
 		t.Fatalf("backup: %d\n%s", code, out)
 	}
-	if code, out := call(t, "backup", to); code != 1 || !strings.Contains(out, "exists already") {
+	if code, out := call(t, "backup", to); code != 1 || !strings.Contains(out, "already exists") {
 		t.Errorf("a backup over a backup: %d\n%s", code, out)
 	}
 	mu.Lock()
