@@ -25,6 +25,7 @@ var layers = []archtest.Layer{
 	{Path: "shared/conns", Is: "limits of connections"},
 	{Path: "shared/fairqueue", Is: "slots that clients share fairly"},
 	{Path: "shared/kafkaconn", May: []string{"shared/backoff", "shared/config"}, Is: "the connection to Kafka that both adapters use"},
+	{Path: "shared/metric", Is: "exporting counters as metrics"},
 	{Path: "shared/ops", Is: "the operator's port"},
 	{Path: "shared/peertls", Is: "TLS between edges and control planes"},
 	{Path: "shared/service", Is: "starting and stopping"},
@@ -33,7 +34,7 @@ var layers = []archtest.Layer{
 }
 
 var libraries = []archtest.Library{
-	{Path: "github.com/prometheus/client_golang/prometheus", In: []string{"shared/ops", "shared/tracing"}},
+	{Path: "github.com/prometheus/client_golang/prometheus", In: []string{"shared/metric", "shared/ops", "shared/tracing"}},
 	{Path: "go.opentelemetry.io/otel", In: []string{"shared/tracing"}},
 	{Path: "golang.org/x/sys", In: []string{"shared/visitor"}},
 	{Path: "golang.org/x/net", In: []string{"shared/link"}},

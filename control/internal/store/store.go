@@ -28,6 +28,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // driver of the SQLite dialect
 
+	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/tracing"
 )
 
@@ -45,6 +46,8 @@ type Config struct {
 
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
+	metric.Set // makes it a prometheus.Collector
+
 	Conn     // statements outside a transaction; read-only on SQLite
 	write    *sql.DB
 	read     *sql.DB
@@ -86,6 +89,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.Close()
 		return nil, fmt.Errorf("open store: %w", err)
 	}
+	s.Set = s.metrics()
 	return s, nil
 }
 

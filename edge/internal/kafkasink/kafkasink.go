@@ -30,6 +30,7 @@ import (
 
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/kafkaconn"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // Config holds the settings. Kafka and Dir are required.
@@ -62,6 +63,8 @@ func (c Config) Validate() error {
 
 // Sink is a click.Sink. It is safe for concurrent use.
 type Sink struct {
+	metric.Set // makes it a prometheus.Collector
+
 	cfg    Config
 	topic  string
 	log    *slog.Logger
@@ -94,6 +97,7 @@ func New(cfg Config) (*Sink, error) {
 		return nil, err
 	}
 	s := &Sink{cfg: cfg, topic: cfg.Kafka.FullTopic(), log: cfg.Logger, conn: conn, client: conn.Client(), lanes: known, pending: map[click.Lane]pending{}}
+	s.Set = s.metrics()
 	return s, s.aside.open(cfg.Dir)
 }
 

@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
 
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // reason is why a broker rejected a message. Most failures are not rejections but problems reaching the broker.
@@ -124,42 +124,26 @@ func (s *Sink) Stats() Stats {
 	return st
 }
 
-var (
-	messagesDesc = prometheus.NewDesc("shortline_kafkasink_messages_total", "Messages that all in-sync replicas have acknowledged.", nil, nil)
-	bytesDesc    = prometheus.NewDesc("shortline_kafkasink_message_bytes_total", "Bytes of acknowledged messages, before compression.", nil, nil)
-	errorsDesc   = prometheus.NewDesc("shortline_kafkasink_errors_total", "Deliveries that failed or timed out, each of which is retried, and failed attempts to prepare the topic.", nil, nil)
-	splitsDesc   = prometheus.NewDesc("shortline_kafkasink_split_batches_total", "Batches that the topic rejected because of their content. They are sent in halves.", nil, nil)
-	asidesDesc   = prometheus.NewDesc("shortline_kafkasink_dead_clicks_total", "Single clicks that the topic rejected. They are put aside in files.", nil, nil)
-	refusedDesc  = prometheus.NewDesc("shortline_kafkasink_refusals_total", "Messages rejected by a broker, by reason: too large, invalid, unknown topic, or unauthorized.", []string{"reason"}, nil)
-	readyDesc    = prometheus.NewDesc("shortline_kafkasink_topic_ready", "1 if the topic was found usable since the start.", nil, nil)
-	flightDesc   = prometheus.NewDesc("shortline_kafkasink_in_flight_batches", "Batches waiting for an acknowledgement.", nil, nil)
-	oldestDesc   = prometheus.NewDesc("shortline_kafkasink_oldest_pending_seconds", "Age of the oldest click in a delivery that is not acknowledged; 0 if there is none.", nil, nil)
-)
-
-// Describe and Collect make the Sink a prometheus.Collector.
-func (s *Sink) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{messagesDesc, bytesDesc, errorsDesc, splitsDesc, asidesDesc, refusedDesc, readyDesc, flightDesc, oldestDesc} {
-		ch <- d
+func (s *Sink) metrics() metric.Set {
+	c := &s.stats
+	ready := func() int {
+		if c.ready.Load() {
+			return 1
+		}
+		return 0
 	}
-}
-
-// Collect exports the figures of Stats.
-func (s *Sink) Collect(ch chan<- prometheus.Metric) {
-	st := s.Stats()
-	for _, m := range []struct {
-		desc  *prometheus.Desc
-		value uint64
-	}{{messagesDesc, st.Messages}, {bytesDesc, st.Bytes}, {errorsDesc, st.Failures}, {splitsDesc, st.Splits}, {asidesDesc, st.Asides}} {
-		ch <- prometheus.MustNewConstMetric(m.desc, prometheus.CounterValue, float64(m.value))
+	set := metric.Set{
+		metric.Total("shortline_kafkasink_messages_total", "Messages that all in-sync replicas have acknowledged.", c.messages.Load),
+		metric.Total("shortline_kafkasink_message_bytes_total", "Bytes of acknowledged messages, before compression.", c.bytes.Load),
+		metric.Total("shortline_kafkasink_errors_total", "Deliveries that failed or timed out, each of which is retried, and failed attempts to prepare the topic.", c.failures.Load),
+		metric.Total("shortline_kafkasink_split_batches_total", "Batches that the topic rejected because of their content. They are sent in halves.", c.splits.Load),
+		metric.Total("shortline_kafkasink_dead_clicks_total", "Single clicks that the topic rejected. They are put aside in files.", c.asides.Load),
+		metric.Gauge("shortline_kafkasink_topic_ready", "1 if the topic was found usable since the start.", ready),
+		metric.Gauge("shortline_kafkasink_in_flight_batches", "Batches waiting for an acknowledgement.", func() int { return s.Stats().InFlight }),
+		metric.Gauge("shortline_kafkasink_oldest_pending_seconds", "Age of the oldest click in a delivery that is not acknowledged; 0 if there is none.", func() float64 { return s.Stats().Oldest.Seconds() }),
 	}
 	for r := tooLarge; r < reasons; r++ {
-		ch <- prometheus.MustNewConstMetric(refusedDesc, prometheus.CounterValue, float64(s.stats.refusals[r].Load()), r.String())
+		set = append(set, metric.Total("shortline_kafkasink_refusals_total", "Messages rejected by a broker, by reason: too large, invalid, unknown topic, or unauthorized.", c.refusals[r].Load, "reason", r.String()))
 	}
-	ready := 0.0
-	if st.Ready {
-		ready = 1
-	}
-	ch <- prometheus.MustNewConstMetric(readyDesc, prometheus.GaugeValue, ready)
-	ch <- prometheus.MustNewConstMetric(flightDesc, prometheus.GaugeValue, float64(st.InFlight))
-	ch <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, st.Oldest.Seconds())
+	return set
 }

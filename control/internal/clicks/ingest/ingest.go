@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // Observer receives every click at least once: a delivery is neither stored nor acknowledged before Note returns nil.
@@ -53,6 +54,8 @@ type Config struct {
 
 // Ingester is a click.Sink. Run keeps its counters up to date.
 type Ingester struct {
+	metric.Set // makes it a prometheus.Collector
+
 	cfg    Config
 	store  *store.Store
 	clicks analytics.Store
@@ -89,10 +92,12 @@ func New(cfg Config, s *store.Store, clicks analytics.Store, enrich *Enricher) *
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	return &Ingester{
+	in := &Ingester{
 		cfg: cfg, store: s, clicks: clicks, enrich: enrich,
 		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, wake: make(chan struct{}, 1),
 	}
+	in.Set = in.metrics()
+	return in
 }
 
 // ReloadMarks reads the marks of all lanes again, when this process takes over lanes from another one. It waits for the

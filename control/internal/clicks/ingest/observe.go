@@ -6,14 +6,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // ObserverSink is a click.Sink that stores nothing. It enriches clicks and passes them to an Observer. It belongs to a
 // consumer group of its own, so that a slow Observer does not delay reports.
 type ObserverSink struct {
+	metric.Set // makes it a prometheus.Collector
+
 	observer Observer
 	enrich   *Enricher
 
@@ -26,7 +27,14 @@ var _ click.Sink = (*ObserverSink)(nil)
 // NewObserverSink returns an ObserverSink. The observer receives every click at least once: repeated deliveries are
 // passed on again.
 func NewObserverSink(o Observer, enrich *Enricher) *ObserverSink {
-	return &ObserverSink{observer: o, enrich: enrich}
+	s := &ObserverSink{observer: o, enrich: enrich}
+	s.Set = metric.Set{
+		metric.Total("shortline_hooks_clicks_total", "Clicks passed to webhooks, repetitions included.", s.passed.Load),
+		metric.Total("shortline_hooks_refused_batches_total", "Batches for webhooks rejected because they are not valid clicks.", s.refused.Load),
+		metric.Total("shortline_hooks_errors_total", "Batches that could not be recorded for webhooks. Each is repeated.", s.failed.Load),
+		metric.Time("shortline_hooks_last_success_timestamp_seconds", "Time at which clicks were last passed to webhooks; 0 if never.", s.last.Load),
+	}
+	return s
 }
 
 // Deliver implements click.Sink. When it returns nil, the Observer has recorded the clicks permanently. Bytes that are
@@ -47,26 +55,4 @@ func (s *ObserverSink) Deliver(ctx context.Context, b *click.Batch) error {
 	s.passed.Add(uint64(len(d.rows)))
 	s.last.Store(time.Now().UnixMilli())
 	return nil
-}
-
-var (
-	hooksClicksDesc  = prometheus.NewDesc("shortline_hooks_clicks_total", "Clicks passed to webhooks, repetitions included.", nil, nil)
-	hooksRefusedDesc = prometheus.NewDesc("shortline_hooks_refused_batches_total", "Batches for webhooks rejected because they are not valid clicks.", nil, nil)
-	hooksFailDesc    = prometheus.NewDesc("shortline_hooks_errors_total", "Batches that could not be recorded for webhooks. Each is repeated.", nil, nil)
-	hooksLastDesc    = prometheus.NewDesc("shortline_hooks_last_success_timestamp_seconds", "Time at which clicks were last passed to webhooks; 0 if never.", nil, nil)
-)
-
-// Describe and Collect make the ObserverSink a prometheus.Collector.
-func (s *ObserverSink) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{hooksClicksDesc, hooksRefusedDesc, hooksFailDesc, hooksLastDesc} {
-		ch <- d
-	}
-}
-
-// Collect reads the counters.
-func (s *ObserverSink) Collect(ch chan<- prometheus.Metric) {
-	ch <- prometheus.MustNewConstMetric(hooksClicksDesc, prometheus.CounterValue, float64(s.passed.Load()))
-	ch <- prometheus.MustNewConstMetric(hooksRefusedDesc, prometheus.CounterValue, float64(s.refused.Load()))
-	ch <- prometheus.MustNewConstMetric(hooksFailDesc, prometheus.CounterValue, float64(s.failed.Load()))
-	ch <- prometheus.MustNewConstMetric(hooksLastDesc, prometheus.GaugeValue, float64(s.last.Load())/1000)
 }

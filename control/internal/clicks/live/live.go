@@ -20,13 +20,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // Config has a usable zero value.
@@ -57,6 +56,8 @@ type Ask struct {
 
 // Feed streams clicks to subscriptions. It is safe for concurrent use. Run delivers the clicks.
 type Feed struct {
+	metric.Set // makes it a prometheus.Collector
+
 	cfg    Config
 	store  *store.Store
 	clicks analytics.Store
@@ -107,10 +108,12 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Feed {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	return &Feed{
+	f := &Feed{
 		cfg: cfg, store: st, clicks: clicks, incoming: make(chan []analytics.Row, maxIncoming),
 		subs: map[*Subscription]bool{}, users: map[string]int{}, links: map[uint64]ref{}, polled: map[scope]*window{},
 	}
+	f.Set = f.metrics()
+	return f
 }
 
 // Stored accepts clicks that this process has stored. It does not block and does not keep the rows.
@@ -347,28 +350,18 @@ func (f *Feed) resolve(ctx context.Context, rows []analytics.Row) error {
 	return nil
 }
 
-var (
-	openDesc    = prometheus.NewDesc("shortline_live_subscriptions", "Open live feeds.", nil, nil)
-	givenDesc   = prometheus.NewDesc("shortline_live_clicks_total", "Clicks by result: given (delivered to a live feed) or dropped (the reader was too slow).", []string{"result"}, nil)
-	failedDesc  = prometheus.NewDesc("shortline_live_errors_total", "Failed deliveries of clicks to live feeds.", nil, nil)
-	successDesc = prometheus.NewDesc("shortline_live_last_success_timestamp_seconds", "Time at which clicks were last polled or delivered; 0 if never.", nil, nil)
-)
-
-// Describe and Collect make the Feed a prometheus.Collector.
-func (f *Feed) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{openDesc, givenDesc, failedDesc, successDesc} {
-		ch <- d
+func (f *Feed) metrics() metric.Set {
+	const clicks, clicksHelp = "shortline_live_clicks_total", "Clicks by result: given (delivered to a live feed) or dropped (the reader was too slow)."
+	open := func() int {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return len(f.subs)
 	}
-}
-
-// Collect reads the counters.
-func (f *Feed) Collect(ch chan<- prometheus.Metric) {
-	f.mu.Lock()
-	open := len(f.subs)
-	f.mu.Unlock()
-	ch <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(open))
-	ch <- prometheus.MustNewConstMetric(givenDesc, prometheus.CounterValue, float64(f.given.Load()), "given")
-	ch <- prometheus.MustNewConstMetric(givenDesc, prometheus.CounterValue, float64(f.dropped.Load()), "dropped")
-	ch <- prometheus.MustNewConstMetric(failedDesc, prometheus.CounterValue, float64(f.failed.Load()))
-	ch <- prometheus.MustNewConstMetric(successDesc, prometheus.GaugeValue, float64(f.last.Load())/1000)
+	return metric.Set{
+		metric.Gauge("shortline_live_subscriptions", "Open live feeds.", open),
+		metric.Total(clicks, clicksHelp, f.given.Load, "result", "given"),
+		metric.Total(clicks, clicksHelp, f.dropped.Load, "result", "dropped"),
+		metric.Total("shortline_live_errors_total", "Failed deliveries of clicks to live feeds.", f.failed.Load),
+		metric.Time("shortline_live_last_success_timestamp_seconds", "Time at which clicks were last polled or delivered; 0 if never.", f.last.Load),
+	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // Config has a usable zero value.
@@ -41,6 +42,8 @@ type Config struct {
 
 // Auditor searches for missing clicks. Several replicas may run one at the same time; a gap is still recorded once.
 type Auditor struct {
+	metric.Set // makes it a prometheus.Collector
+
 	cfg    Config
 	store  *store.Store
 	clicks analytics.Store
@@ -70,7 +73,9 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Auditor {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Auditor{cfg: cfg, store: st, clicks: clicks, drifted: map[int64]int64{}}
+	a := &Auditor{cfg: cfg, store: st, clicks: clicks, drifted: map[int64]int64{}}
+	a.Set = a.metrics()
+	return a
 }
 
 // Run audits once per Config.Every until ctx ends.

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/dgraph-io/ristretto/v2"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // CacheConfig has the limits of a Cache. The zero value is usable.
@@ -32,6 +32,8 @@ const SharedTTL = 2 * time.Second
 // Cache keeps reports until a click on their links is stored, or any link changes. A report that was being computed at
 // that moment counts as outdated. Entries are separate for each caller. A Cache is safe for concurrent use.
 type Cache struct {
+	metric.Set // makes it a prometheus.Collector
+
 	ttl     time.Duration
 	reports *ristretto.Cache[string, *remembered]
 
@@ -67,7 +69,14 @@ func NewCache(cfg CacheConfig) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the cache of reports: %w", err)
 	}
-	return &Cache{ttl: cfg.TTL, reports: reports}, nil
+	c := &Cache{ttl: cfg.TTL, reports: reports}
+	const name, help = "shortline_report_cache_lookups_total", "Requested reports by result: cached (hit), not cached (miss), or cached but outdated (stale)."
+	c.Set = metric.Set{
+		metric.Total(name, help, c.hits.Load, "result", "hit"),
+		metric.Total(name, help, c.misses.Load, "result", "miss"),
+		metric.Total(name, help, c.stale.Load, "result", "stale"),
+	}
+	return c, nil
 }
 
 // Close stops the background work of the Cache.
@@ -156,17 +165,4 @@ func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope anal
 // key returns the cache key of a report about a period.
 func key(what string, a Ask, p Period) string {
 	return fmt.Sprint(what, " ", a.Limit, " ", a.open(), " ", int(p.First), " ", int(p.Last), " ", p.Zone)
-}
-
-var cacheDesc = prometheus.NewDesc("shortline_report_cache_lookups_total",
-	"Requested reports by result: cached (hit), not cached (miss), or cached but outdated (stale).", []string{"result"}, nil)
-
-// Describe and Collect make the Cache a prometheus.Collector.
-func (c *Cache) Describe(ch chan<- *prometheus.Desc) { ch <- cacheDesc }
-
-// Collect reads the counters.
-func (c *Cache) Collect(ch chan<- prometheus.Metric) {
-	for result, n := range map[string]*atomic.Uint64{"hit": &c.hits, "miss": &c.misses, "stale": &c.stale} {
-		ch <- prometheus.MustNewConstMetric(cacheDesc, prometheus.CounterValue, float64(n.Load()), result)
-	}
 }

@@ -34,10 +34,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/shared/lockout"
+	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -97,6 +96,8 @@ const (
 
 // Server is an http.Handler for the paths below Prefix.
 type Server struct {
+	metric.Set // makes it a prometheus.Collector
+
 	cfg         Config
 	deps        Deps
 	log         *slog.Logger
@@ -133,6 +134,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		senders: make(chan struct{}, cmp.Or(cfg.Senders, 4)), held: make(chan struct{}, cmp.Or(cfg.Held, 4096)),
 	}
 	s.heldLockout = make(chan struct{}, cap(s.held))
+	s.Set = s.metrics()
 	s.tokens = NewTokens(cfg.Tokens)
 	s.identities = s.tokens.identities()
 	s.mux.HandleFunc("GET "+Prefix+"snapshot", s.route(routeSnapshot, s.snapshot))
@@ -331,28 +333,16 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, operation string, 
 	http.Error(w, "temporarily unavailable", http.StatusServiceUnavailable)
 }
 
-var (
-	answersDesc = prometheus.NewDesc("shortline_edgeapi_answers_total", "Answers to edges.", []string{"route", "code"}, nil)
-	refusedDesc = prometheus.NewDesc("shortline_edgeapi_refused_total", "Requests without a valid token.", nil, nil)
-	sendingDesc = prometheus.NewDesc("shortline_edgeapi_snapshots_sending", "Snapshots being sent now.", nil, nil)
-	heldDesc    = prometheus.NewDesc("shortline_edgeapi_held_requests", "Held requests for link changes.", nil, nil)
-)
-
-// Describe implements prometheus.Collector.
-func (s *Server) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{answersDesc, refusedDesc, sendingDesc, heldDesc} {
-		ch <- d
+func (s *Server) metrics() metric.Set {
+	set := metric.Set{
+		metric.Total("shortline_edgeapi_refused_total", "Requests without a valid token.", s.refused.Load),
+		metric.Gauge("shortline_edgeapi_snapshots_sending", "Snapshots being sent now.", func() int { return len(s.senders) }),
+		metric.Gauge("shortline_edgeapi_held_requests", "Held requests for link changes.", func() int { return len(s.held) }),
 	}
-}
-
-// Collect implements prometheus.Collector.
-func (s *Server) Collect(ch chan<- prometheus.Metric) {
 	for i := range s.answered {
 		for class := 2; class <= 5; class++ {
-			ch <- prometheus.MustNewConstMetric(answersDesc, prometheus.CounterValue, float64(s.answered[i][class].Load()), routeNames[i], strconv.Itoa(class)+"xx")
+			set = append(set, metric.Total("shortline_edgeapi_answers_total", "Answers to edges.", s.answered[i][class].Load, "route", routeNames[i], "code", strconv.Itoa(class)+"xx"))
 		}
 	}
-	ch <- prometheus.MustNewConstMetric(refusedDesc, prometheus.CounterValue, float64(s.refused.Load()))
-	ch <- prometheus.MustNewConstMetric(sendingDesc, prometheus.GaugeValue, float64(len(s.senders)))
-	ch <- prometheus.MustNewConstMetric(heldDesc, prometheus.GaugeValue, float64(len(s.held)))
+	return set
 }

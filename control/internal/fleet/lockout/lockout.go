@@ -18,10 +18,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/lockout"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // Config has a working zero value.
@@ -46,6 +45,8 @@ const (
 // Counter implements lockout.Exchange. It is safe for concurrent use. Run polls for reports that other replicas took, and
 // deletes rows whose failures no longer count.
 type Counter struct {
+	metric.Set // makes it a prometheus.Collector
+
 	cfg     Config
 	store   *store.Store
 	slot    chan struct{} // capacity 1: one report is counted at a time
@@ -83,7 +84,14 @@ func New(cfg Config, st *store.Store) *Counter {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	return &Counter{cfg: cfg, store: st, slot: make(chan struct{}, 1), changed: make(chan struct{}), cache: map[uint64]answer{}}
+	c := &Counter{cfg: cfg, store: st, slot: make(chan struct{}, 1), changed: make(chan struct{}), cache: map[uint64]answer{}}
+	c.Set = metric.Set{
+		metric.Total("shortline_guesses_told_total", "Clients with reported password attempts.", c.reported.Load),
+		metric.Total("shortline_guesses_busy_total", "Reports of password attempts refused because too many were queued.", c.busy.Load),
+		metric.Total("shortline_guesses_errors_total", "Failed database operations of the lockout exchange.", c.failed.Load),
+		metric.Time("shortline_guesses_last_success_timestamp_seconds", "Time of the last report of password attempts that was counted, 0 for never.", c.success.Load),
+	}
+	return c
 }
 
 // ReportAttempts implements lockout.Exchange. The caller has validated the report. The error wraps lockout.ErrBusy if too
@@ -301,29 +309,4 @@ func (c *Counter) Sweep(ctx context.Context) error {
 	clear(c.cache)
 	c.mu.Unlock()
 	return nil
-}
-
-var (
-	reportedDesc = prometheus.NewDesc("shortline_guesses_told_total", "Clients with reported password attempts.", nil, nil)
-	busyDesc     = prometheus.NewDesc("shortline_guesses_busy_total", "Reports of password attempts refused because too many were queued.", nil, nil)
-	failedDesc   = prometheus.NewDesc("shortline_guesses_errors_total", "Failed database operations of the lockout exchange.", nil, nil)
-	lastDesc     = prometheus.NewDesc("shortline_guesses_last_success_timestamp_seconds", "Time of the last report of password attempts that was counted, 0 for never.", nil, nil)
-)
-
-// Describe implements prometheus.Collector.
-func (c *Counter) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{reportedDesc, busyDesc, failedDesc, lastDesc} {
-		ch <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (c *Counter) Collect(ch chan<- prometheus.Metric) {
-	total := func(d *prometheus.Desc, v uint64) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v))
-	}
-	total(reportedDesc, c.reported.Load())
-	total(busyDesc, c.busy.Load())
-	total(failedDesc, c.failed.Load())
-	ch <- prometheus.MustNewConstMetric(lastDesc, prometheus.GaugeValue, float64(c.success.Load())/1000)
 }

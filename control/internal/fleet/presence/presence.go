@@ -17,9 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -49,6 +48,8 @@ type Config struct {
 
 // Tracker implements snapshot.Reporter. It is safe for concurrent use. Run writes the reports that Report deferred.
 type Tracker struct {
+	metric.Set // makes it a prometheus.Collector
+
 	cfg   Config
 	store *store.Store
 
@@ -103,7 +104,9 @@ func New(cfg Config, st *store.Store) *Tracker {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Tracker{cfg: cfg, store: st, edges: map[string]*present{}}
+	t := &Tracker{cfg: cfg, store: st, edges: map[string]*present{}}
+	t.Set = t.metrics()
+	return t
 }
 
 type callerKey struct{}
@@ -368,29 +371,15 @@ func (t *Tracker) sweep(ctx context.Context) {
 	}
 }
 
-var (
-	twinsDesc   = prometheus.NewDesc("shortline_edges_twin_reports_total", "Reports refused because another live edge has the same id.", nil, nil)
-	foreignDesc = prometheus.NewDesc("shortline_edges_foreign_reports_total", "Reports refused because the edge belongs to another token.", nil, nil)
-	unsavedDesc = prometheus.NewDesc("shortline_edges_errors_total", "Failed writes of edge reports.", nil, nil)
-	edgesDesc   = prometheus.NewDesc("shortline_publish_edges", "Edges that reported to this process within five minutes.", nil, nil)
-	behindDesc  = prometheus.NewDesc("shortline_publish_behind_revisions", "Lag of the slowest of these edges: the newest revision minus the revision in its last report.", nil, nil)
-	savedDesc   = prometheus.NewDesc("shortline_edges_last_success_timestamp_seconds", "Time of the last edge report that was saved, 0 for never.", nil, nil)
-)
-
-// Describe implements prometheus.Collector.
-func (t *Tracker) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{edgesDesc, behindDesc, twinsDesc, foreignDesc, unsavedDesc, savedDesc} {
-		ch <- d
+func (t *Tracker) metrics() metric.Set {
+	edges := func() int { n, _ := t.lag(); return n }
+	behind := func() uint64 { _, n := t.lag(); return n }
+	return metric.Set{
+		metric.Gauge("shortline_publish_edges", "Edges that reported to this process within five minutes.", edges),
+		metric.Gauge("shortline_publish_behind_revisions", "Lag of the slowest of these edges: the newest revision minus the revision in its last report.", behind),
+		metric.Total("shortline_edges_twin_reports_total", "Reports refused because another live edge has the same id.", t.twins.Load),
+		metric.Total("shortline_edges_foreign_reports_total", "Reports refused because the edge belongs to another token.", t.foreign.Load),
+		metric.Total("shortline_edges_errors_total", "Failed writes of edge reports.", t.errors.Load),
+		metric.Time("shortline_edges_last_success_timestamp_seconds", "Time of the last edge report that was saved, 0 for never.", t.saved.Load),
 	}
-}
-
-// Collect implements prometheus.Collector.
-func (t *Tracker) Collect(ch chan<- prometheus.Metric) {
-	edges, behind := t.lag()
-	ch <- prometheus.MustNewConstMetric(edgesDesc, prometheus.GaugeValue, float64(edges))
-	ch <- prometheus.MustNewConstMetric(behindDesc, prometheus.GaugeValue, float64(behind))
-	ch <- prometheus.MustNewConstMetric(twinsDesc, prometheus.CounterValue, float64(t.twins.Load()))
-	ch <- prometheus.MustNewConstMetric(foreignDesc, prometheus.CounterValue, float64(t.foreign.Load()))
-	ch <- prometheus.MustNewConstMetric(unsavedDesc, prometheus.CounterValue, float64(t.errors.Load()))
-	ch <- prometheus.MustNewConstMetric(savedDesc, prometheus.GaugeValue, float64(t.saved.Load())/1000)
 }

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // counts holds the counters since the start.
@@ -23,29 +23,11 @@ func (c *counts) built(err error, took time.Duration) {
 	c.took.Add(int64(took))
 }
 
-var (
-	heldDesc   = prometheus.NewDesc("shortline_publish_held_requests", "Requests for link changes that are held now.", nil, nil)
-	buildsDesc = prometheus.NewDesc("shortline_publish_documents_total", "Full documents built.", nil, nil)
-	tookDesc   = prometheus.NewDesc("shortline_publish_documents_seconds_total", "Time spent building them.", nil, nil)
-	failedDesc = prometheus.NewDesc("shortline_publish_errors_total", "Failed builds of full documents.", nil, nil)
-)
-
-// Describe implements prometheus.Collector.
-func (p *Publisher) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{heldDesc, buildsDesc, tookDesc, failedDesc} {
-		ch <- d
+func (c *counts) metrics() metric.Set {
+	return metric.Set{
+		metric.Gauge("shortline_publish_held_requests", "Requests for link changes that are held now.", c.held.Load),
+		metric.Total("shortline_publish_documents_total", "Full documents built.", c.builds.Load),
+		metric.Total("shortline_publish_documents_seconds_total", "Time spent building them.", func() float64 { return time.Duration(c.took.Load()).Seconds() }),
+		metric.Total("shortline_publish_errors_total", "Failed builds of full documents.", c.failed.Load),
 	}
-}
-
-// Collect implements prometheus.Collector.
-func (p *Publisher) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
-	total := func(d *prometheus.Desc, v float64) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v)
-	}
-	c := &p.counts
-	gauge(heldDesc, float64(c.held.Load()))
-	total(buildsDesc, float64(c.builds.Load()))
-	total(tookDesc, time.Duration(c.took.Load()).Seconds())
-	total(failedDesc, float64(c.failed.Load()))
 }

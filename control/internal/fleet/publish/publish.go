@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 
@@ -40,6 +41,8 @@ type Config struct {
 
 // Publisher implements snapshot.Source. It is safe for concurrent use.
 type Publisher struct {
+	metric.Set // makes it a prometheus.Collector
+
 	cfg   Config
 	store *store.Store
 
@@ -68,7 +71,9 @@ func New(s *store.Store, cfg Config) *Publisher {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	return &Publisher{cfg: cfg, store: s, building: make(chan struct{}, 1)}
+	p := &Publisher{cfg: cfg, store: s, building: make(chan struct{}, 1)}
+	p.Set = p.counts.metrics()
+	return p
 }
 
 // Run trims the log of changes regularly until ctx ends, then releases the kept document.

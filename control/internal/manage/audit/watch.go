@@ -8,9 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 const (
@@ -24,6 +23,8 @@ const (
 // the database, so they reveal changes that the chain cannot. It also checks that the previous head still exists. It
 // is a service.
 type Watcher struct {
+	metric.Set // makes it a prometheus.Collector
+
 	store *store.Store
 	log   *slog.Logger
 	every time.Duration
@@ -45,7 +46,14 @@ func NewWatcher(st *store.Store, log *slog.Logger, every time.Duration) *Watcher
 	if every == 0 {
 		every = watchEvery
 	}
-	return &Watcher{store: st, log: log, every: every}
+	w := &Watcher{store: st, log: log, every: every}
+	w.Set = metric.Set{
+		metric.Gauge("shortline_audit_log_head_row", "Number of the newest row of the audit log.", w.row.Load),
+		metric.Gauge("shortline_audit_log_head_hash", "First 12 hex digits of the newest row's hash, as a number.", w.value.Load),
+		metric.Total("shortline_audit_log_changes_total", "Checks that found the previous newest row of the audit log missing or changed.", w.lost.Load),
+		metric.Time("shortline_audit_log_last_success_timestamp_seconds", "Unix time of the last successful read of the audit log's newest row; 0: never.", w.seen.Load),
+	}
+	return w
 }
 
 // Run checks at once and then until ctx ends.
@@ -91,26 +99,4 @@ func (w *Watcher) look(ctx context.Context) {
 	}
 	w.seen.Store(store.Now())
 	w.log.Info("audit log head", "row", seq, "hash", hash, "hmac", mac.String)
-}
-
-var (
-	rowDesc  = prometheus.NewDesc("shortline_audit_log_head_row", "Number of the newest row of the audit log.", nil, nil)
-	hashDesc = prometheus.NewDesc("shortline_audit_log_head_hash", "First 12 hex digits of the newest row's hash, as a number.", nil, nil)
-	lostDesc = prometheus.NewDesc("shortline_audit_log_changes_total", "Checks that found the previous newest row of the audit log missing or changed.", nil, nil)
-	seenDesc = prometheus.NewDesc("shortline_audit_log_last_success_timestamp_seconds", "Unix time of the last successful read of the audit log's newest row; 0: never.", nil, nil)
-)
-
-// Describe and Collect make the Watcher a prometheus.Collector.
-func (w *Watcher) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{rowDesc, hashDesc, lostDesc, seenDesc} {
-		ch <- d
-	}
-}
-
-// Collect exports the result of the last check.
-func (w *Watcher) Collect(ch chan<- prometheus.Metric) {
-	ch <- prometheus.MustNewConstMetric(rowDesc, prometheus.GaugeValue, float64(w.row.Load()))
-	ch <- prometheus.MustNewConstMetric(hashDesc, prometheus.GaugeValue, float64(w.value.Load()))
-	ch <- prometheus.MustNewConstMetric(lostDesc, prometheus.CounterValue, float64(w.lost.Load()))
-	ch <- prometheus.MustNewConstMetric(seenDesc, prometheus.GaugeValue, float64(w.seen.Load())/1000)
 }

@@ -41,6 +41,7 @@ import (
 	conns "github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // Config has the settings of a Store. URL is required.
@@ -63,6 +64,8 @@ type Config struct {
 
 // Store is a connection pool. It implements analytics.Store.
 type Store struct {
+	metric.Set // makes it a prometheus.Collector
+
 	conn    conns.Conn
 	writing conns.Conn // for inserts, see maxWriters
 	dialect dialect
@@ -163,6 +166,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open clicks: %w", errors.Join(err, conn.Close()))
 	}
 	s := &Store{conn: conn, writing: writing, dialect: d, every: cfg.Every, log: cfg.Logger, writer: rand.Uint64()}
+	s.Set = s.stats.metrics()
 	if s.every <= 0 {
 		s.every = 30 * time.Second
 	}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // Stats has the results of Run since the store was opened.
@@ -23,34 +23,18 @@ func (s *Store) Stats() Stats {
 	return st
 }
 
-var (
-	rebuiltDesc = prometheus.NewDesc("shortline_rollup_rebuilt_slots_total", "Quarter hours whose rollups were built or rebuilt.", nil, nil)
-	waitingDesc = prometheus.NewDesc("shortline_rollup_waiting_slots", "Quarter hours that have ended and whose rollups are out of date. Reports read their clicks instead.", nil, nil)
-	replicaDesc = prometheus.NewDesc("shortline_clickhouse_replica_errors_total", "Statements that a replica of a cluster rejected temporarily, by ClickHouse error code: 242 read-only, 286 and 289 quorum. Each is retried.", []string{"code"}, nil)
-	errorsDesc  = prometheus.NewDesc("shortline_rollup_errors_total", "Failed rebuilds of rollups.", nil, nil)
-	successDesc = prometheus.NewDesc("shortline_rollup_last_success_timestamp_seconds", "Time at which rollups were last rebuilt or found up to date; 0 if never.", nil, nil)
-)
-
-// Describe and Collect make the Store a prometheus.Collector for Run. A process that does not call Run does not
-// register it.
-func (s *Store) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{rebuiltDesc, waitingDesc, errorsDesc, successDesc, replicaDesc} {
-		ch <- d
+// metrics are the figures of Run. A process that does not call Run does not register the Store.
+func (c *counts) metrics() metric.Set {
+	set := metric.Set{
+		metric.Total("shortline_rollup_rebuilt_slots_total", "Quarter hours whose rollups were built or rebuilt.", c.rebuilt.Load),
+		metric.Gauge("shortline_rollup_waiting_slots", "Quarter hours that have ended and whose rollups are out of date. Reports read their clicks instead.", c.waiting.Load),
+		metric.Total("shortline_rollup_errors_total", "Failed rebuilds of rollups.", c.failed.Load),
+		metric.Time("shortline_rollup_last_success_timestamp_seconds", "Time at which rollups were last rebuilt or found up to date; 0 if never.", c.at.Load),
 	}
-}
-
-// Collect exports the figures of Stats. It sends no query.
-func (s *Store) Collect(ch chan<- prometheus.Metric) {
-	st := s.Stats()
-	success := 0.0
-	if !st.Success.IsZero() {
-		success = float64(st.Success.UnixMilli()) / 1000
+	for i, code := range replicaCodes {
+		set = append(set, metric.Total("shortline_clickhouse_replica_errors_total",
+			"Statements that a replica of a cluster rejected temporarily, by ClickHouse error code: 242 read-only, 286 and 289 quorum. Each is retried.",
+			c.replica[i].Load, "code", strconv.Itoa(code)))
 	}
-	ch <- prometheus.MustNewConstMetric(rebuiltDesc, prometheus.CounterValue, float64(st.Rebuilt))
-	ch <- prometheus.MustNewConstMetric(waitingDesc, prometheus.GaugeValue, float64(st.Waiting))
-	ch <- prometheus.MustNewConstMetric(errorsDesc, prometheus.CounterValue, float64(st.Failed))
-	ch <- prometheus.MustNewConstMetric(successDesc, prometheus.GaugeValue, success)
-	for i, c := range replicaCodes {
-		ch <- prometheus.MustNewConstMetric(replicaDesc, prometheus.CounterValue, float64(s.stats.replica[i].Load()), strconv.Itoa(c))
-	}
+	return set
 }

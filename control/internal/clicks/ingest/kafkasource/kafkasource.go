@@ -107,8 +107,7 @@ type Source struct {
 	reloaded time.Time     // when Reload was last called for a repair that was too early
 
 	stats   counts
-	metrics []metric
-	perPart partitionMetrics
+	metrics metrics
 }
 
 // New returns a member. It does not connect. The error names all invalid settings.
@@ -128,7 +127,7 @@ func New(cfg Config, to click.Sink) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{cfg: cfg, topic: cfg.Kafka.FullTopic(), log: cfg.Logger, sink: to, conn: conn, client: conn.Client(), at: map[int]place{}}
-	s.metrics, s.perPart = newMetrics(cfg.Group)
+	s.metrics = s.newMetrics()
 	return s, nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/shared/metric"
 )
 
 type counts struct {
@@ -65,72 +67,49 @@ func (p place) age() time.Duration {
 	return max(0, time.Since(p.oldest))
 }
 
-// metric exports one figure of Stats.
-type metric struct {
-	desc  *prometheus.Desc
-	kind  prometheus.ValueType
-	value func(*Stats) float64
+// metrics are labelled with the group of the member, so that members of several groups can share a process.
+type metrics struct {
+	metric.Set
+	lag, age *prometheus.Desc // for each assigned partition
 }
 
-// partitionMetrics are exported for each assigned partition.
-type partitionMetrics struct{ lag, age *prometheus.Desc }
-
-func instant(t time.Time) float64 {
-	if t.IsZero() {
-		return 0
+func (s *Source) newMetrics() metrics {
+	c, group, labels := &s.stats, s.cfg.Group, prometheus.Labels{"group": s.cfg.Group}
+	return metrics{
+		metric.Set{
+			metric.Total("shortline_kafkasource_messages_total", "Messages delivered or put aside.", c.messages.Load, "group", group),
+			metric.Total("shortline_kafkasource_message_bytes_total", "Bytes of messages read, after decompression.", c.bytes.Load, "group", group),
+			metric.Total("shortline_kafkasource_clicks_total", "Clicks delivered, repeats included.", c.clicks.Load, "group", group),
+			metric.Total("shortline_kafkasource_errors_total", "Failed requests and deliveries. Each is retried.", c.failures.Load, "group", group),
+			metric.Total("shortline_kafkasource_dead_messages_total", "Messages put aside because they contain no readable clicks.", c.dead.Load, "group", group),
+			metric.Total("shortline_kafkasource_expired_messages_total", "Messages that the topic deleted before they were read.", c.expired.Load, "group", group),
+			metric.Total("shortline_kafkasource_rewinds_total", "Partitions read again from the start because their log was truncated.", c.rewinds.Load, "group", group),
+			metric.Total("shortline_kafkasource_generations_total", "Assignments of partitions to this member.", c.generations.Load, "group", group),
+			metric.Gauge("shortline_kafkasource_partitions", "Partitions assigned to this member.", func() int { return s.Stats().Partitions }, "group", group),
+			metric.Gauge("shortline_kafkasource_in_flight_messages", "Messages being delivered.", func() int { return s.Stats().InFlight }, "group", group),
+			metric.Time("shortline_kafkasource_last_success_timestamp_seconds", "Time of the last successful delivery of clicks; 0 if there was none.", c.delivered.Load, "group", group),
+			metric.Time("shortline_kafkasource_commit_last_success_timestamp_seconds", "Time of the last successful offset commit; 0 if there was none.", c.committed.Load, "group", group),
+		},
+		prometheus.NewDesc("shortline_kafkasource_lag_messages", "Consumer lag: messages of a partition of this member that are not delivered yet.", []string{"partition"}, labels),
+		prometheus.NewDesc("shortline_kafkasource_lag_seconds", "Age of the oldest message that is not delivered yet, since it was written to the topic.", []string{"partition"}, labels),
 	}
-	return float64(t.UnixMilli()) / 1e3
-}
-
-// newMetrics describes the metrics of a member, labelled with its group, so that members of several groups can share a
-// process.
-func newMetrics(group string) ([]metric, partitionMetrics) {
-	labels := prometheus.Labels{"group": group}
-	total := func(name, help string, value func(*Stats) uint64) metric {
-		return metric{prometheus.NewDesc(name, help, nil, labels), prometheus.CounterValue, func(s *Stats) float64 { return float64(value(s)) }}
-	}
-	gauge := func(name, help string, value func(*Stats) float64) metric {
-		return metric{prometheus.NewDesc(name, help, nil, labels), prometheus.GaugeValue, value}
-	}
-	return []metric{
-			total("shortline_kafkasource_messages_total", "Messages delivered or put aside.", func(s *Stats) uint64 { return s.Messages }),
-			total("shortline_kafkasource_message_bytes_total", "Bytes of messages read, after decompression.", func(s *Stats) uint64 { return s.Bytes }),
-			total("shortline_kafkasource_clicks_total", "Clicks delivered, repeats included.", func(s *Stats) uint64 { return s.Clicks }),
-			total("shortline_kafkasource_errors_total", "Failed requests and deliveries. Each is retried.", func(s *Stats) uint64 { return s.Failures }),
-			total("shortline_kafkasource_dead_messages_total", "Messages put aside because they contain no readable clicks.", func(s *Stats) uint64 { return s.Dead }),
-			total("shortline_kafkasource_expired_messages_total", "Messages that the topic deleted before they were read.", func(s *Stats) uint64 { return s.Expired }),
-			total("shortline_kafkasource_rewinds_total", "Partitions read again from the start because their log was truncated.", func(s *Stats) uint64 { return s.Rewinds }),
-			total("shortline_kafkasource_generations_total", "Assignments of partitions to this member.", func(s *Stats) uint64 { return s.Generations }),
-			gauge("shortline_kafkasource_partitions", "Partitions assigned to this member.", func(s *Stats) float64 { return float64(s.Partitions) }),
-			gauge("shortline_kafkasource_in_flight_messages", "Messages being delivered.", func(s *Stats) float64 { return float64(s.InFlight) }),
-			gauge("shortline_kafkasource_last_success_timestamp_seconds", "Time of the last successful delivery of clicks; 0 if there was none.", func(s *Stats) float64 { return instant(s.LastDelivered) }),
-			gauge("shortline_kafkasource_commit_last_success_timestamp_seconds", "Time of the last successful offset commit; 0 if there was none.", func(s *Stats) float64 { return instant(s.LastCommitted) }),
-		}, partitionMetrics{
-			lag: prometheus.NewDesc("shortline_kafkasource_lag_messages", "Consumer lag: messages of a partition of this member that are not delivered yet.", []string{"partition"}, labels),
-			age: prometheus.NewDesc("shortline_kafkasource_lag_seconds", "Age of the oldest message that is not delivered yet, since it was written to the topic.", []string{"partition"}, labels),
-		}
 }
 
 // Describe and Collect make the Source a prometheus.Collector.
 func (s *Source) Describe(ch chan<- *prometheus.Desc) {
-	for i := range s.metrics {
-		ch <- s.metrics[i].desc
-	}
-	ch <- s.perPart.lag
-	ch <- s.perPart.age
+	s.metrics.Describe(ch)
+	ch <- s.metrics.lag
+	ch <- s.metrics.age
 }
 
 // Collect exports the figures of Stats.
 func (s *Source) Collect(ch chan<- prometheus.Metric) {
-	st := s.Stats()
-	for i := range s.metrics {
-		ch <- prometheus.MustNewConstMetric(s.metrics[i].desc, s.metrics[i].kind, s.metrics[i].value(&st))
-	}
+	s.metrics.Collect(ch)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, p := range s.at {
 		partition := strconv.Itoa(id)
-		ch <- prometheus.MustNewConstMetric(s.perPart.lag, prometheus.GaugeValue, float64(p.end-p.next), partition)
-		ch <- prometheus.MustNewConstMetric(s.perPart.age, prometheus.GaugeValue, p.age().Seconds(), partition)
+		ch <- prometheus.MustNewConstMetric(s.metrics.lag, prometheus.GaugeValue, float64(p.end-p.next), partition)
+		ch <- prometheus.MustNewConstMetric(s.metrics.age, prometheus.GaugeValue, p.age().Seconds(), partition)
 	}
 }
