@@ -26,11 +26,6 @@ type Limits struct {
 	Export       int `env:"RATE_LIMIT_EXPORT" envDefault:"10" help:"analytics exports per minute"`
 }
 
-// DefaultLimits returns the documented defaults.
-func DefaultLimits() Limits {
-	return Limits{Default: 100, APIKeys: 5, Webhooks: 5, WebhookRetry: 5, Routing: 30, Variants: 30, Analytics: 60, Export: 10}
-}
-
 // limitName is one of the rate limits. Each endpoint has exactly one.
 type limitName uint8
 

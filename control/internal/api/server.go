@@ -58,7 +58,7 @@ type Config struct {
 	KeysAdminister bool
 	// TrustedProxies are the networks of proxies whose X-Forwarded-For header is trusted.
 	TrustedProxies []netip.Prefix
-	// Limits are the rate limits; the zero value means no limits. See DefaultLimits.
+	// Limits are the rate limits; the zero value means no limits.
 	Limits Limits
 	// Version is shown in the OpenAPI document; "" means "dev".
 	Version string

@@ -289,11 +289,6 @@ func Distinct[T comparable](list []T) []T {
 }
 
 // LikeContains returns a LIKE pattern (with ESCAPE '\') that matches lower-case text anywhere.
-func LikeContains(text string) string { return "%" + likeLiteral(text) + "%" }
-
-// LikePrefix returns a LIKE pattern (with ESCAPE '\') that matches lower-case text at the start.
-func LikePrefix(text string) string { return likeLiteral(text) + "%" }
-
-func likeLiteral(text string) string {
-	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text))
+func LikeContains(text string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%"
 }

@@ -1,6 +1,7 @@
 package links
 
 import (
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -14,7 +15,7 @@ func Updated(u *store.Link, changes map[string]webhooks.Change) webhooks.Event {
 
 func createdEvent(u *store.Link) webhooks.Event {
 	return webhooks.Event{Name: webhooks.URLCreated, OwnerID: u.UserID, Data: webhooks.LinkCreated{
-		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, Title: orNull(u.Title), UserID: u.UserID, CreatedAt: instant(u.CreatedAt), URLID: u.ID,
+		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, Title: analytics.OrNull(u.Title), UserID: u.UserID, CreatedAt: instant(u.CreatedAt), URLID: u.ID,
 	}}
 }
 
@@ -22,11 +23,4 @@ func deletedEvent(u *store.Link) webhooks.Event {
 	return webhooks.Event{Name: webhooks.URLDeleted, OwnerID: u.UserID, Data: webhooks.LinkDeleted{
 		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, UserID: u.UserID, URLID: u.ID,
 	}}
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

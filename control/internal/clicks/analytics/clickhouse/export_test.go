@@ -1,4 +1,31 @@
 package clickhouse
 
+import "fmt"
+
 // Sweep does what Run does once an hour.
 var Sweep = (*Store).sweep
+
+// Schema returns all statements that create the tables, in order, for a cluster or, if that is "", for a single server.
+func Schema(cluster string) ([]string, error) {
+	d := dialect{cluster}
+	list, err := render(versions, d)
+	if err != nil {
+		return nil, err
+	}
+	files, err := migrations.ReadDir("migrations")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		text, err := migrations.ReadFile("migrations/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		statements, err := render(string(text), d)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		list = append(list, statements...)
+	}
+	return list, nil
+}

@@ -140,32 +140,6 @@ func render(script string, d dialect) ([]string, error) {
 	return list, nil
 }
 
-// Schema returns all statements that create the tables, in order, for a cluster or, if that is "", for a single server.
-// It is for review, and for operators who create tables by hand.
-func Schema(cluster string) ([]string, error) {
-	d := dialect{cluster}
-	list, err := render(versions, d)
-	if err != nil {
-		return nil, err
-	}
-	files, err := migrations.ReadDir("migrations")
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range files {
-		text, err := migrations.ReadFile("migrations/" + f.Name())
-		if err != nil {
-			return nil, err
-		}
-		statements, err := render(string(text), d)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name(), err)
-		}
-		list = append(list, statements...)
-	}
-	return list, nil
-}
-
 // noTTL removes the TTL with which an earlier release deleted old clicks. A TTL deletes clicks whether or not they were
 // counted. Expire is called only after they were counted.
 func noTTL(ctx context.Context, conn driver.Conn, d dialect) error {
