@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -29,9 +30,7 @@ func complete(dir string, secretsGiven bool) error {
 				return fmt.Errorf("DATA_DIR: %s holds %s, but %s is missing or empty: restore it from the same backup, or start with an empty folder", dir, name, lacking)
 			}
 		case err == nil || os.IsNotExist(err):
-			if lacking == "" {
-				lacking = name
-			}
+			lacking = cmp.Or(lacking, name)
 		default:
 			return fmt.Errorf("DATA_DIR: %w", err)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"os"
@@ -45,9 +46,7 @@ func (s *settings) Validate() error {
 func load(s cli.Settings) error {
 	if os.Getenv("BASE_URL") == "" {
 		addr := os.Getenv("LISTEN_ADDR")
-		if addr == "" {
-			addr = "127.0.0.1:8080"
-		}
+		addr = cmp.Or(addr, "127.0.0.1:8080")
 		if host, port, err := net.SplitHostPort(addr); err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
 			addr = net.JoinHostPort("127.0.0.1", port) // the loopback address reaches a listener on all addresses
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -116,10 +117,7 @@ type changePasswordIn struct {
 }
 
 func (s *Server) changePassword(ctx context.Context, in *changePasswordIn) (*body[Message], error) {
-	current := in.Body.CurrentPassword
-	if current == "" {
-		current = in.Body.OldPassword
-	}
+	current := cmp.Or(in.Body.CurrentPassword, in.Body.OldPassword)
 	if err := s.Accounts.ChangePassword(ctx, principal(ctx), current, in.Body.NewPassword, in.Body.RevokeAPIKeys.Value); err != nil {
 		return nil, err
 	}

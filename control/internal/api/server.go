@@ -10,6 +10,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -145,15 +146,9 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if deps.Store == nil || deps.Auth == nil {
 		return nil, errors.New("api: Store and Auth are required")
 	}
-	if cfg.Version == "" {
-		cfg.Version = "dev"
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 10 * time.Second
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Version = cmp.Or(cfg.Version, "dev")
+	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	if cfg.Traces == nil {
 		cfg.Traces = noop.NewTracerProvider()
 	}

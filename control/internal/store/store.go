@@ -11,6 +11,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -66,9 +67,7 @@ type Store struct {
 // Open connects to the database and migrates the schema. It leaves a schema that is newer than this program unchanged.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, changed: make(chan struct{})}
-	if s.log == nil {
-		s.log = slog.Default()
-	}
+	s.log = cmp.Or(s.log, slog.Default())
 	var err error
 	switch {
 	case strings.HasPrefix(cfg.URL, "postgres://"), strings.HasPrefix(cfg.URL, "postgresql://"):
@@ -101,18 +100,14 @@ func (s *Store) openPostgres(cfg Config) error {
 	if err != nil {
 		return fmt.Errorf("parse the Postgres address: %w", redact(err, cfg.URL))
 	}
-	if pc.ConnectTimeout == 0 {
-		pc.ConnectTimeout = 2 * time.Second
-	}
+	pc.ConnectTimeout = cmp.Or(pc.ConnectTimeout, 2*time.Second)
 	if pc.RuntimeParams["statement_timeout"] == "" {
 		pc.RuntimeParams["statement_timeout"] = "10000"
 	}
 	pc.RuntimeParams["application_name"] = "shortline"
 	db := stdlib.OpenDB(*pc)
 	n := cfg.MaxConns
-	if n == 0 {
-		n = 20
-	}
+	n = cmp.Or(n, 20)
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	db.SetConnMaxIdleTime(5 * time.Minute)

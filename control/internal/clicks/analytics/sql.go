@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -103,9 +104,7 @@ func (s Scope) Condition() Statement {
 // OnQuarters reports whether all days of a zone begin and end at quarter hours of UTC, within the scope.
 func (s Scope) OnQuarters(zone *time.Location) bool {
 	to := s.To
-	if to == 0 {
-		to = openEnd
-	}
+	to = cmp.Or(to, openEnd)
 	for _, sh := range shifts(s.From, to, zone) {
 		if sh.until%quarterMillis != 0 || sh.offset%quarterMillis != 0 {
 			return false
@@ -220,9 +219,7 @@ func (s *statement) done() Statement { return Statement{s.text.String(), s.args}
 // day renders the number of the local day. The zone's offsets within the scope are numbers in the text.
 func (s *statement) day(ms string, scope Scope, zone *time.Location) {
 	to := scope.To
-	if to == 0 {
-		to = openEnd
-	}
+	to = cmp.Or(to, openEnd)
 	list := shifts(scope.From, to, zone)
 	s.add("intDiv(" + ms)
 	if last := list[len(list)-1]; len(list) == 1 {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/visitor"
@@ -28,9 +29,7 @@ func NewEnricher(geo *visitor.Geo) *Enricher {
 func (en *Enricher) facts(row *analytics.Row, prefetch bool, version string) {
 	agent, place := en.agents.Lookup(row.UserAgent), en.geo.Lookup(row.IP)
 	row.Country, row.Region, row.City = place.Country, place.RegionName, place.City
-	if row.Region == "" {
-		row.Region = place.RegionCode
-	}
+	row.Region = cmp.Or(row.Region, place.RegionCode)
 	row.Device, row.OS, row.Browser = agent.Device, agent.OS, agent.Browser
 	row.Bot, row.BotName = agent.Bot, agent.BotName
 	if prefetch && !row.Bot {

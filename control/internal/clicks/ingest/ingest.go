@@ -13,6 +13,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -89,9 +90,7 @@ func New(cfg Config, s *store.Store, clicks analytics.Store, enrich *Enricher) *
 	if cfg.HealEvery <= 0 {
 		cfg.HealEvery = 10 * time.Minute
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	in := &Ingester{
 		cfg: cfg, store: s, clicks: clicks, enrich: enrich,
 		turn: make(chan struct{}, 1), dirty: map[uint64]touched{}, wake: make(chan struct{}, 1),

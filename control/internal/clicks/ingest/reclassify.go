@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -50,9 +51,7 @@ func (in *Ingester) Reclassify(ctx context.Context, r Reclassification) (done Re
 			r.Progress(done)
 		}
 		geo := version
-		if geo == "" {
-			geo = row.GeoVersion
-		}
+		geo = cmp.Or(geo, row.GeoVersion)
 		if row.GeoVersion == geo && row.BotList == visitor.BotListVersion {
 			return false
 		}

@@ -12,6 +12,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -105,9 +106,7 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Feed {
 	if cfg.Buffer <= 0 {
 		cfg.Buffer = 256
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	f := &Feed{
 		cfg: cfg, store: st, clicks: clicks, incoming: make(chan []analytics.Row, maxIncoming),
 		subs: map[*Subscription]bool{}, users: map[string]int{}, links: map[uint64]ref{}, polled: map[scope]*window{},

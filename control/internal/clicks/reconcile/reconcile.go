@@ -12,6 +12,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -67,9 +68,7 @@ func New(cfg Config, st *store.Store, clicks analytics.Store) *Auditor {
 	if cfg.Back <= 0 {
 		cfg.Back = 24 * time.Hour
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

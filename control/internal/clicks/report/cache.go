@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,15 +54,11 @@ func NewCache(cfg CacheConfig) (*Cache, error) {
 	if cfg.TTL < 0 || cfg.MaxBytes < 0 {
 		return nil, errors.New("ANALYTICS_CACHE_TTL: must not be negative")
 	}
-	if cfg.TTL == 0 {
-		cfg.TTL = 5 * time.Minute
-	}
+	cfg.TTL = cmp.Or(cfg.TTL, 5*time.Minute)
 	if cfg.Shared {
 		cfg.TTL = min(cfg.TTL, SharedTTL)
 	}
-	if cfg.MaxBytes == 0 {
-		cfg.MaxBytes = 64 << 20
-	}
+	cfg.MaxBytes = cmp.Or(cfg.MaxBytes, 64<<20)
 	const usual = 4 << 10 // assumed size of a report; ristretto wants ten counters per entry
 	reports, err := ristretto.NewCache(&ristretto.Config[string, *remembered]{
 		NumCounters: max(1000, 10*cfg.MaxBytes/usual), MaxCost: cfg.MaxBytes, BufferItems: 64, IgnoreInternalCost: true,

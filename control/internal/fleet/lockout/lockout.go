@@ -10,6 +10,7 @@
 package lockout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -72,18 +73,12 @@ var _ lockout.Exchange = (*Counter)(nil)
 
 // New returns a Counter that keeps its rows in an open store.
 func New(cfg Config, st *store.Store) *Counter {
-	if cfg.Hold == 0 {
-		cfg.Hold = 25 * time.Second
-	}
-	if cfg.MaxRows == 0 {
-		cfg.MaxRows = 100_000
-	}
+	cfg.Hold = cmp.Or(cfg.Hold, 25*time.Second)
+	cfg.MaxRows = cmp.Or(cfg.MaxRows, 100_000)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	c := &Counter{cfg: cfg, store: st, slot: make(chan struct{}, 1), changed: make(chan struct{}), cache: map[uint64]answer{}}
 	c.Set = metric.Set{
 		metric.Total("shortline_guesses_told_total", "Clients with reported password attempts.", c.reported.Load),

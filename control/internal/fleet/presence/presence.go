@@ -8,6 +8,7 @@
 package presence
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,9 +99,7 @@ func Reports(ctx context.Context, st *store.Store, since int64) ([]Reported, err
 
 // New returns a Tracker that keeps reports in an open store.
 func New(cfg Config, st *store.Store) *Tracker {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

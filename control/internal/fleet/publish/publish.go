@@ -7,6 +7,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,21 +57,11 @@ type Publisher struct {
 // New returns a Publisher of an open store.
 func New(s *store.Store, cfg Config) *Publisher {
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
-	if cfg.Hold == 0 {
-		cfg.Hold = 25 * time.Second
-	}
-	if cfg.MaxBehind == 0 {
-		cfg.MaxBehind = 2000
-	}
-	if cfg.MaxDelta == 0 {
-		cfg.MaxDelta = 50_000
-	}
-	if cfg.Keep == 0 {
-		cfg.Keep = 100_000
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Hold = cmp.Or(cfg.Hold, 25*time.Second)
+	cfg.MaxBehind = cmp.Or(cfg.MaxBehind, 2000)
+	cfg.MaxDelta = cmp.Or(cfg.MaxDelta, 50_000)
+	cfg.Keep = cmp.Or(cfg.Keep, 100_000)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	p := &Publisher{cfg: cfg, store: s, building: make(chan struct{}, 1)}
 	p.Set = p.counts.metrics()
 	return p

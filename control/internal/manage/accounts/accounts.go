@@ -8,6 +8,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,9 +55,7 @@ type Service struct {
 
 // New returns the use cases, or an error for invalid settings.
 func New(cfg Config, st *store.Store, a *auth.Authenticator, passwords *auth.Passwords) (*Service, error) {
-	if cfg.Issuer == "" {
-		cfg.Issuer = "Shortline"
-	}
+	cfg.Issuer = cmp.Or(cfg.Issuer, "Shortline")
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

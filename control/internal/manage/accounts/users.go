@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -51,9 +52,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in NewUser) (sto
 }
 
 func (s *Service) create(ctx context.Context, by string, in NewUser) (u store.User, err error) {
-	if in.Role == "" {
-		in.Role = auth.User
-	}
+	in.Role = cmp.Or(in.Role, auth.User)
 	var v problem.Fields
 	in.Email = checkEmail(&v, in.Email)
 	in.Name = checkName(&v, in.Name)

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strconv"
@@ -40,12 +41,8 @@ type Watcher struct {
 
 // NewWatcher returns a Watcher. every is the interval between two checks; 0 means a minute.
 func NewWatcher(st *store.Store, log *slog.Logger, every time.Duration) *Watcher {
-	if log == nil {
-		log = slog.Default()
-	}
-	if every == 0 {
-		every = watchEvery
-	}
+	log = cmp.Or(log, slog.Default())
+	every = cmp.Or(every, watchEvery)
 	w := &Watcher{store: st, log: log, every: every}
 	w.Set = metric.Set{
 		metric.Gauge("shortline_audit_log_head_row", "Number of the newest row of the audit log.", w.row.Load),

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"net/netip"
 	"regexp"
 	"strings"
@@ -75,9 +76,7 @@ func (s *Service) meet(v *Visit) (*guest, []byte, error) {
 	text, _, _ := strings.Cut(strings.TrimPrefix(v.Query, "?"), "#")
 	query := []byte(text)
 	now := v.UnixMilli
-	if now == 0 {
-		now = store.Now()
-	}
+	now = cmp.Or(now, store.Now())
 	utm, _ := link.VisitorUTM(query, nil)
 	g := &guest{ip: v.IP, referer: v.Referer, utm: utm}
 	g.Reset(visitor.Input{

@@ -5,6 +5,7 @@
 package keys
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,9 +35,7 @@ type Service struct {
 
 // New returns a Service. perUser limits the keys of a user; 0 means DefaultPerUser.
 func New(st *store.Store, passwords *auth.Passwords, perUser int) *Service {
-	if perUser == 0 {
-		perUser = DefaultPerUser
-	}
+	perUser = cmp.Or(perUser, DefaultPerUser)
 	return &Service{st, passwords, perUser}
 }
 

@@ -9,6 +9,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,9 +62,7 @@ func New(cfg Config, s *store.Store, l *links.Service, objects object.Store) *Se
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	return &Service{store: s, links: l, objects: objects, now: cfg.Now, log: cfg.Logger, room: make(chan struct{}, uploads), turn: make(chan struct{}, 1)}
 }
 

@@ -16,6 +16,7 @@
 package sso
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -70,12 +71,8 @@ type Service struct {
 
 // New returns the use cases, or an error for invalid settings. It sends no request yet.
 func New(cfg Config, st *store.Store, a *auth.Authenticator, use *settings.Service) (*Service, error) {
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 5 * time.Second
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, 5*time.Second)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package sso
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -93,9 +94,7 @@ func (s *Service) redeem(ctx context.Context, p store.OIDCProvider, m metadata, 
 		} else if c.Email == more.Email {
 			c.Verified = more.Verified
 		}
-		if c.Name == "" {
-			c.Name = more.Name
-		}
+		c.Name = cmp.Or(c.Name, more.Name)
 	}
 	who = person{issuer: m.Issuer, subject: verified.Subject, name: cleanName(c.Name)}
 	if usableEmail(c.Email) {

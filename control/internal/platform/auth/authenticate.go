@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -66,12 +67,8 @@ func NewAuthenticator(cfg Config, st *store.Store, passwords *Passwords) (*Authe
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Lifetime == 0 {
-		cfg.Lifetime = 24 * time.Hour
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
-	}
+	cfg.Lifetime = cmp.Or(cfg.Lifetime, 24*time.Hour)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	return &Authenticator{
 		store: st, passwords: passwords.apart(), tokens: t, lifetime: cfg.Lifetime, log: cfg.Logger, uses: make(chan use, 256),
 		verified: map[string]time.Time{}, noted: map[string]time.Time{},

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,9 +33,7 @@ type Passwords struct {
 // bcrypt; 0 means the default, 10.
 func NewPasswords(cost int) (*Passwords, error) {
 	dummy := []byte(nobody)
-	if cost == 0 {
-		cost = bcrypt.DefaultCost
-	}
+	cost = cmp.Or(cost, bcrypt.DefaultCost)
 	if cost != bcrypt.DefaultCost {
 		var err error
 		if dummy, err = bcrypt.GenerateFromPassword([]byte("nobody's password"), cost); err != nil {

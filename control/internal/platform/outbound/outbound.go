@@ -10,6 +10,7 @@
 package outbound
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -59,12 +60,8 @@ type Client struct {
 
 // New returns a client.
 func New(p Policy) *Client {
-	if p.Timeout == 0 {
-		p.Timeout = defaultTimeout
-	}
-	if p.MaxBody == 0 {
-		p.MaxBody = defaultBody
-	}
+	p.Timeout = cmp.Or(p.Timeout, defaultTimeout)
+	p.MaxBody = cmp.Or(p.MaxBody, defaultBody)
 	if p.Resolver == nil {
 		p.Resolver = net.DefaultResolver
 	}

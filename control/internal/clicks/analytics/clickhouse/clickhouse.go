@@ -27,6 +27,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,13 +138,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if opt.Compression == nil {
 		opt.Compression = &driver.Compression{Method: driver.CompressionLZ4}
 	}
-	if opt.DialTimeout == 0 {
-		opt.DialTimeout = 5 * time.Second
-	}
+	opt.DialTimeout = cmp.Or(opt.DialTimeout, 5*time.Second)
 	opt.MaxOpenConns = cfg.Conns
-	if opt.MaxOpenConns == 0 {
-		opt.MaxOpenConns = 16
-	}
+	opt.MaxOpenConns = cmp.Or(opt.MaxOpenConns, 16)
 	opt.MaxIdleConns = opt.MaxOpenConns
 	opt.FreeBufOnConnRelease = true
 	opt.ClientInfo.Products = append(opt.ClientInfo.Products, struct{ Name, Version string }{"shortline", ""})
@@ -170,9 +167,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if s.every <= 0 {
 		s.every = 30 * time.Second
 	}
-	if s.log == nil {
-		s.log = slog.Default()
-	}
+	s.log = cmp.Or(s.log, slog.Default())
 	return s, nil
 }
 

@@ -9,6 +9,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -96,12 +97,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Path == "" || strings.ContainsAny(cfg.Path, "?#") {
 		return nil, fmt.Errorf("open clicks: the path %q is empty or has a ? or #", cfg.Path)
 	}
-	if cfg.Memory == 0 {
-		cfg.Memory = 256
-	}
-	if cfg.Threads == 0 {
-		cfg.Threads = min(runtime.NumCPU(), 4)
-	}
+	cfg.Memory = cmp.Or(cfg.Memory, 256)
+	cfg.Threads = cmp.Or(cfg.Threads, min(runtime.NumCPU(), 4))
 	dsn := fmt.Sprintf("%s?threads=%d&memory_limit=%dMiB&checkpoint_threshold=%s&autoinstall_known_extensions=false&autoload_known_extensions=false",
 		cfg.Path, cfg.Threads, cfg.Memory, walLimit)
 	connector, err := duck.NewConnector(dsn, func(conn driver.ExecerContext) error {
