@@ -185,11 +185,11 @@ func TestG15_unknown_links(t *testing.T) {
 	c := newCrowd(t)
 	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 2, Rate: 200}
 	before := c.during(cfg, func() { time.Sleep(2 * time.Second) })
-	memory, asked := e.Memory(), p.Asked()
+	memory, asked := e.Memory(), p.Requests()
 	began := time.Now()
 	r := c.during(cfg, func() { scan(n) })
 	grown := e.Memory() - memory
-	t.Logf("%d unknown links in %s; memory %+.1f MiB; %d requests upstream (long polls)", n, time.Since(began).Round(time.Millisecond), float64(grown)/mebibyte, p.Asked()-asked)
+	t.Logf("%d unknown links in %s; memory %+.1f MiB; %d requests upstream (long polls)", n, time.Since(began).Round(time.Millisecond), float64(grown)/mebibyte, p.Requests()-asked)
 	t.Logf("others before: %v; meanwhile: %v", before, r)
 	if answered := e.Metric(`shortline_edge_answers_total{outcome="not_found"}`); int(answered) != n+20_000 {
 		t.Errorf("%.0f links were not found of %d", answered, n+20_000)
@@ -197,7 +197,7 @@ func TestG15_unknown_links(t *testing.T) {
 	if grown > 32*mebibyte {
 		t.Errorf("memory grew by %d MiB", grown/mebibyte)
 	}
-	if more := p.Asked() - asked; more > 2+int(time.Since(began)/(10*time.Second)) {
+	if more := p.Requests() - asked; more > 2+int(time.Since(began)/(10*time.Second)) {
 		t.Errorf("%d requests upstream", more)
 	}
 	if kept := e.Metric("shortline_spool_clicks_appended_total"); int64(kept) != before.Acked+r.Acked {

@@ -28,7 +28,7 @@ type insertTap struct {
 	client *http.Client
 
 	mu     sync.Mutex
-	target string // empty: nobody is let through
+	target string // empty: all requests are rejected
 	lose   float64
 	doubts []unsettledInsert
 	sent   int
@@ -107,7 +107,7 @@ func (t *insertTap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, header, reply, err := t.pass(r.Context(), target, r.Method, &d)
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Op == "dial" {
-		panic(http.ErrAbortHandler) // it never had it
+		panic(http.ErrAbortHandler) // the server did not receive the insert
 	}
 	if insert && (err != nil || rand.Float64() < lose) {
 		t.mu.Lock()
@@ -122,7 +122,7 @@ func (t *insertTap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(reply) // to a sender that may be gone
+	_, _ = w.Write(reply) // the sender may have disconnected
 }
 
 func (t *insertTap) pass(ctx context.Context, target, method string, d *unsettledInsert) (status int, header http.Header, reply []byte, err error) {
@@ -172,7 +172,7 @@ func (t *insertTap) judge(ctx context.Context, s clickstore.Store) (found insert
 		again.query.Set("query", strings.Replace(d.query.Get("query"), clickTable, beside, 1))
 		status, _, reply, err2 := t.pass(ctx, s.URL, http.MethodPost, &again)
 		if err2 != nil || status != http.StatusOK {
-			return found, fmt.Errorf("cannot repeat an insert into the second table: %d %.300s %w", status, reply, err2)
+			return found, fmt.Errorf("repeat an insert into the second table: %d %.300s %w", status, reply, err2)
 		}
 		const key = "(edge, epoch, lane, seq)"
 		all := ask("SELECT count() FROM " + beside)

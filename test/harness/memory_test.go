@@ -22,7 +22,7 @@ func anonymous(n *fleet.Node) int64 {
 	}
 	for line := range strings.Lines(string(text)) {
 		if f := strings.Fields(line); len(f) == 3 && f[0] == "RssAnon:" {
-			kib, _ := strconv.ParseInt(f[1], 10, 64) // the kernel writes numbers
+			kib, _ := strconv.ParseInt(f[1], 10, 64) // the kernel writes decimal numbers
 			return kib << 10
 		}
 	}
@@ -31,18 +31,18 @@ func anonymous(n *fleet.Node) int64 {
 
 // memories samples the anonymous memory of programs during a soak test. Each start of a program is judged separately.
 type memories struct {
-	warm time.Duration // what the first minutes of a run may fill: caches, pools, connections
+	warm time.Duration // warm-up time, in which caches, pools and connections fill
 	runs map[string]*memoryRun
 }
 
 type memoryRun struct {
 	began   time.Time
 	highest int64
-	samples []memorySample // since it was warm
+	samples []memorySample // since the end of the warm-up
 }
 
 type memorySample struct {
-	at    time.Duration // since the run began
+	at    time.Duration // since the start of the run
 	bytes int64
 }
 
@@ -88,24 +88,24 @@ func (m *memories) flat(t *testing.T) {
 	judged := 0
 	for name, r := range m.runs {
 		if len(r.samples) < 2 {
-			continue // it was gone before there was anything to compare
+			continue // the process ended before there were samples to compare
 		}
 		judged++
 		first, last := r.samples[0], r.samples[len(r.samples)-1]
 		lasted := last.at - first.at
 		level, rise := line(r.samples)
-		t.Logf("%s: anonymous memory %d → %d MiB in %s, at most %d; mean %.0f MiB, the line rises by %.1f MiB, which is %+.0f %% a day", name,
+		t.Logf("%s: anonymous memory %d → %d MiB in %s, at most %d; mean %.0f MiB; the regression line rises by %.1f MiB (%+.0f %% per day)", name,
 			first.bytes/mebibyte, last.bytes/mebibyte, lasted.Round(time.Second), r.highest/mebibyte, level/mebibyte, rise/mebibyte,
 			100*rise/level*float64(24*time.Hour)/float64(max(lasted, time.Second)))
 		if limit := first.bytes + first.bytes/2 + roomToCatchUp; r.highest > limit {
 			t.Errorf("%s: anonymous memory grew from %d to %d MiB", name, first.bytes/mebibyte, r.highest/mebibyte)
 		}
 		if lasted >= sloped && rise > level/4+16*mebibyte {
-			t.Errorf("%s: the line through its anonymous memory rises by %.0f MiB in %s, from a mean of %.0f", name, rise/mebibyte, lasted.Round(time.Second), level/mebibyte)
+			t.Errorf("%s: the regression line of anonymous memory rises by %.0f MiB in %s; the mean is %.0f MiB", name, rise/mebibyte, lasted.Round(time.Second), level/mebibyte)
 		}
 	}
 	if judged == 0 {
-		t.Error("no program ran for long enough to judge its memory")
+		t.Error("no program ran long enough to judge its memory")
 	}
 }
 

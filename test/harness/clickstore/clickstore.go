@@ -21,15 +21,15 @@ type Store struct {
 
 // Account is the result of an audit that needs no record of the run.
 type Account struct {
-	Rows    int // as they lie there, repeats included
-	Clicks  int // as readers see them
-	Missing int // sequence numbers of a lane, up to its highest, that neither a click nor a loss marker has
-	Lost    int // that loss markers name
+	Rows    int // stored rows, including duplicates that are not merged yet
+	Clicks  int // distinct clicks, as queries with FINAL count them
+	Missing int // sequence numbers below the highest of a lane with neither a click nor a loss marker
+	Lost    int // sequence numbers in loss markers
 }
 
 // String returns a summary in one line.
 func (a Account) String() string {
-	return fmt.Sprintf("%d rows for %d clicks (%d repeats not merged yet), missing in lanes %d, marked as lost %d", a.Rows, a.Clicks, a.Rows-a.Clicks, a.Missing, a.Lost)
+	return fmt.Sprintf("%d rows, %d clicks (%d duplicates not merged yet), %d missing in lanes, %d marked as lost", a.Rows, a.Clicks, a.Rows-a.Clicks, a.Missing, a.Lost)
 }
 
 // Ask runs a statement and returns the lines of its tab-separated result.
@@ -48,7 +48,7 @@ func (s Store) Ask(ctx context.Context, statement string) ([]string, error) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(res.Body, 1000)) // the status says enough without it
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 1000)) // the body is optional: the status alone makes a useful error
 		return nil, fmt.Errorf("%.60s: %s: %s", statement, res.Status, text)
 	}
 	var lines []string
@@ -65,7 +65,7 @@ func (s Store) number(ctx context.Context, statement string) (int, error) {
 		return 0, err
 	}
 	if len(lines) != 1 {
-		return 0, fmt.Errorf("%.60s: %d lines", statement, len(lines))
+		return 0, fmt.Errorf("%.60s: got %d lines, want 1", statement, len(lines))
 	}
 	return strconv.Atoi(lines[0])
 }

@@ -37,11 +37,11 @@ type Fault struct {
 
 // Stats counts since the start.
 type Stats struct {
-	Connections int64 `json:"connections"` // that were taken
+	Connections int64 `json:"connections"` // accepted connections
 	LostReplies int64 `json:"lostReplies"`
-	Cuts        int64 `json:"cuts"` // connections reset, those of lost replies among them
+	Cuts        int64 `json:"cuts"` // reset connections, including those of lost replies
 	Flips       int64 `json:"flips"`
-	Up, Down    int64 `json:"-"` // bytes passed on
+	Up, Down    int64 `json:"-"` // forwarded bytes
 }
 
 // Proxy is a listener with its connections. Its methods are safe for concurrent use.
@@ -63,7 +63,7 @@ type pair struct{ client, server net.Conn }
 func (p *pair) reset() {
 	for _, c := range []net.Conn{p.client, p.server} {
 		if tcp, ok := c.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0) // the close below then sends a reset; a failure only makes it a polite one
+			_ = tcp.SetLinger(0) // the close below then sends a reset; on failure it sends a FIN instead
 		}
 		c.Close()
 	}
@@ -92,7 +92,7 @@ func (p *Proxy) Set(f Fault) {
 	}
 }
 
-// Fault returns the present fault.
+// Fault returns the current fault.
 func (p *Proxy) Fault() Fault { return *p.fault.Load() }
 
 // Cut resets every connection once and returns their number.
@@ -131,7 +131,7 @@ func (p *Proxy) accept() {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			time.Sleep(10 * time.Millisecond) // out of files, as a rule
+			time.Sleep(10 * time.Millisecond) // usually the process is out of file descriptors
 			continue
 		}
 		p.connections.Add(1)
@@ -188,7 +188,7 @@ func (p *Proxy) pass(c *pair, from, to net.Conn, reply bool) {
 				c.reset()
 				return
 			case reply && f.CutAfter > 0 && passed+int64(n) > f.CutAfter:
-				_, _ = to.Write(buf[:max(0, f.CutAfter-passed)]) // it is cut in any case
+				_, _ = to.Write(buf[:max(0, f.CutAfter-passed)]) // the connection is reset in any case
 				p.cuts.Add(1)
 				c.reset()
 				return

@@ -42,8 +42,8 @@ func echo(t *testing.T) *faultproxy.Proxy {
 	return p
 }
 
-// say sends text and returns the answer that arrives within a second.
-func say(t *testing.T, p *faultproxy.Proxy, text string) (string, error) {
+// roundTrip sends text and returns the answer that arrives within a second.
+func roundTrip(t *testing.T, p *faultproxy.Proxy, text string) (string, error) {
 	t.Helper()
 	c, err := net.Dial("tcp", p.Addr())
 	if err != nil {
@@ -68,7 +68,7 @@ func TestProxy(t *testing.T) {
 	through := func(want string, whole bool) time.Duration {
 		t.Helper()
 		began := time.Now()
-		got, err := say(t, p, text)
+		got, err := roundTrip(t, p, text)
 		if (err == nil) != whole || got != want {
 			t.Errorf("%+v: %q, %v", p.Fault(), got, err)
 		}
@@ -77,35 +77,35 @@ func TestProxy(t *testing.T) {
 	through(text, true)
 	p.Set(faultproxy.Fault{Latency: 100 * time.Millisecond})
 	if d := through(text, true); d < 200*time.Millisecond {
-		t.Errorf("a delay of 100 ms each way takes %v", d)
+		t.Errorf("round trip with 100 ms of latency in each direction: %v", d)
 	}
 	p.Set(faultproxy.Fault{Rate: 250})
 	if d := through(text, true); d < 80*time.Millisecond {
-		t.Errorf("25 bytes at 250 a second take %v", d)
+		t.Errorf("25 bytes at 250 bytes per second: %v", d)
 	}
 	p.Set(faultproxy.Fault{Hole: true})
 	through("", false)
 	p.Set(faultproxy.Fault{LoseReply: 1})
 	through("", false)
 	p.Set(faultproxy.Fault{CutAfter: 4})
-	if got, err := say(t, p, text); err == nil || len(got) > 4 {
+	if got, err := roundTrip(t, p, text); err == nil || len(got) > 4 {
 		t.Errorf("cut after 4 bytes: %q, %v", got, err)
 	}
 	p.Set(faultproxy.Fault{Refuse: true})
 	through("", false)
 	p.Set(faultproxy.Fault{Flip: 1e6})
-	if got, err := say(t, p, text); err != nil || got == text {
-		t.Errorf("flipped: %q, %v", got, err)
+	if got, err := roundTrip(t, p, text); err != nil || got == text {
+		t.Errorf("with flipped bits: got %q, %v", got, err)
 	}
 	p.Set(faultproxy.Fault{})
 	through(text, true)
 	st := p.Stats()
 	if st.LostReplies != 1 || st.Cuts < 2 || st.Flips != int64(len(text)) || st.Connections < 9 {
-		t.Errorf("counted %+v", st)
+		t.Errorf("unexpected counts: %+v", st)
 	}
 }
 
-func TestProxy_cut_meets_connections_that_exist(t *testing.T) {
+func TestProxy_cut_resets_existing_connections(t *testing.T) {
 	t.Parallel()
 	p := echo(t)
 	c, err := net.Dial("tcp", p.Addr())
@@ -120,14 +120,14 @@ func TestProxy_cut_meets_connections_that_exist(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := p.Cut(); n != 1 {
-		t.Errorf("cut %d connections", n)
+		t.Errorf("Cut reset %d connections", n)
 	}
 	if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("after a cut: %v, want a reset", err)
 	}
 }
 
-func TestProxy_takes_orders_by_HTTP(t *testing.T) {
+func TestProxy_is_controlled_over_HTTP(t *testing.T) {
 	t.Parallel()
 	p := echo(t)
 	orders := httptest.NewServer(p)
@@ -154,12 +154,12 @@ func TestProxy_takes_orders_by_HTTP(t *testing.T) {
 		t.Errorf("%d %s", code, text)
 	}
 	if code, _ := do("PUT", "/", `{"lag": 7}`); code != 400 {
-		t.Errorf("an unknown fault: %d", code)
+		t.Errorf("PUT with an unknown field: status %d", code)
 	}
 	if code, _ := do("POST", "/cut", ""); code != 200 {
-		t.Errorf("cut: %d", code)
+		t.Errorf("POST /cut: status %d", code)
 	}
 	if code, _ := do("DELETE", "/", ""); code != 405 {
-		t.Errorf("DELETE: %d", code)
+		t.Errorf("DELETE: status %d", code)
 	}
 }

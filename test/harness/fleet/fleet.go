@@ -235,7 +235,7 @@ func (n *Node) Metrics() (map[string]float64, error) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("metrics of %s: %s", n.Name, res.Status)
+		return nil, fmt.Errorf("read metrics of %s: %s", n.Name, res.Status)
 	}
 	found := map[string]float64{}
 	in := bufio.NewScanner(res.Body)

@@ -124,7 +124,7 @@ func Remove() {
 	built.Lock()
 	defer built.Unlock()
 	for _, p := range built.path {
-		_ = os.Remove(p) // in the cache folder anyway
+		_ = os.Remove(p) // a failure leaves a file in the cache folder only
 	}
 }
 
@@ -147,7 +147,7 @@ func (f *Fleet) startClickHouse() {
 		lib = filepath.Join(cache, engine)
 	}
 	if _, err := os.Stat(lib); err != nil {
-		f.t.Fatalf("no ClickHouse engine (%v): deploy/dev/parts fetches it", err)
+		f.t.Fatalf("ClickHouse engine not found (%v); deploy/dev/parts downloads it", err)
 	}
 	addr, native := testkit.FreeAddr(f.t), testkit.FreeAddr(f.t)
 	f.ClickHouse = process(f.t, f.Dir, "clickhouse", binary(f.t, "chd"), []string{"-listen", addr, "-native", native, "-data", filepath.Join(f.Dir, "clickhouse"), "-lib", lib}, nil, answers("http://"+addr+"/ping"))
@@ -201,5 +201,5 @@ func postgres() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(path), nil
 	}
-	return "", errors.New("no PostgreSQL programs (initdb, postgres): deploy/dev/tools installs them")
+	return "", errors.New("PostgreSQL programs (initdb, postgres) not found; deploy/dev/tools installs them")
 }

@@ -24,7 +24,7 @@ type database struct {
 	dir  string              // holds data and the sockets
 	data string              // PGDATA
 	addr string              // host:port
-	who  *syscall.Credential // nil: as we are
+	who  *syscall.Credential // user to run as; nil: the current user
 }
 
 // DatabaseURL returns the URL of the server, or of both servers: clients then connect to the one that accepts writes.
@@ -42,7 +42,7 @@ func (f *Fleet) startPostgres() {
 	// Not durable across a power failure, which no experiment simulates. A killed server loses nothing.
 	args := []string{"-D", f.primary.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"}
 	if f.cfg.Standby {
-		args = append(args, "--data-checksums") // pg_rewind asks for them
+		args = append(args, "--data-checksums") // pg_rewind requires checksums
 	}
 	if err := f.primary.run(time.Minute, "initdb", args...); err != nil {
 		f.t.Fatal(err)
@@ -82,9 +82,9 @@ func (f *Fleet) database(name string) *database {
 			u, err = user.Lookup("nobody")
 		}
 		if err != nil {
-			f.t.Fatal("no user (postgres, nobody) to run PostgreSQL as")
+			f.t.Fatal("neither user exists to run PostgreSQL as: postgres, nobody")
 		}
-		uid, _ := strconv.Atoi(u.Uid) // on this system they are numbers
+		uid, _ := strconv.Atoi(u.Uid) // user IDs are numbers on Linux
 		gid, _ := strconv.Atoi(u.Gid)
 		if err := os.Chown(dir, uid, gid); err != nil {
 			f.t.Fatal(err)
@@ -96,14 +96,14 @@ func (f *Fleet) database(name string) *database {
 		f.t.Fatal(err)
 	}
 	args := []string{"-D", d.data, "-k", dir, "-h", host, "-p", port, "-c", "fsync=off", "-c", "max_connections=200", "-c", "shared_buffers=32MB"}
-	if f.cfg.Standby { // pg_rewind asks for whole pages
+	if f.cfg.Standby { // pg_rewind requires full page writes
 		args = append(args, "-c", "full_page_writes=on")
 	} else {
 		args = append(args, "-c", "full_page_writes=off")
 	}
 	d.Process = process(f.t, f.Dir, name, filepath.Join(bin, "postgres"), args, []string{"LC_ALL=C.UTF-8"}, nil)
 	d.Process.user = d.who
-	d.Process.end = syscall.SIGINT // SIGTERM would wait until its clients have left
+	d.Process.end = syscall.SIGINT // SIGTERM would wait until all clients have disconnected
 	d.Process.gone = d.abandoned
 	d.Process.ready = func() error { return d.run(5*time.Second, "pg_isready", "-h", host, "-p", port) }
 	return d
@@ -112,7 +112,7 @@ func (f *Fleet) database(name string) *database {
 // abandoned reports whether all processes of the server have ended. Its children notice with a delay that it was killed,
 // and a new server does not start before that.
 func (d *database) abandoned() bool {
-	all, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is right
+	all, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is valid
 	for _, link := range all {
 		if dir, err := os.Readlink(link); err == nil && dir == d.data {
 			return false
@@ -146,7 +146,7 @@ func (d *database) ask(statement string) (string, error) {
 
 // from returns the connection string for other programs.
 func (d *database) from(name string) string {
-	host, port, _ := net.SplitHostPort(d.addr) // it is ours
+	host, port, _ := net.SplitHostPort(d.addr) // Fleet built this address
 	return "host=" + host + " port=" + port + " user=postgres dbname=" + name
 }
 

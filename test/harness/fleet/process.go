@@ -178,7 +178,7 @@ func (p *Process) Kill() {
 	}
 	p.Kills++
 	p.wanted.Store(true)
-	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // it may have ended meanwhile
+	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // the process may have ended already
 	<-p.ended
 	p.stdin.Close()
 	if p.gone != nil {

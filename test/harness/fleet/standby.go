@@ -19,7 +19,7 @@ func (f *Fleet) Promote() error {
 			break
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("promote: the server is still a standby: %q %w", reading, err)
+			return fmt.Errorf("promote: the server is still in recovery: %q %w", reading, err)
 		}
 	}
 	f.primary, f.standby = f.standby, f.primary
@@ -38,12 +38,12 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 			return false, fmt.Errorf("follow: %w", err)
 		}
 		var why error
-		for try := 0; try < 3 && !rewound; try++ { // backends of a killed server may take a moment to be gone
+		for try := 0; try < 3 && !rewound; try++ { // backends of a killed server may need a moment to exit
 			why = s.run(time.Minute, "pg_rewind", "-D", s.data, "--source-server", from, "--no-sync")
 			rewound = why == nil
 		}
 		if !rewound {
-			f.t.Logf("%s is copied as a whole: %v", s.Name, why)
+			f.t.Logf("pg_rewind failed for %s, so its data folder is copied: %v", s.Name, why)
 		}
 	}
 	if !rewound {
@@ -54,7 +54,7 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 			return false, fmt.Errorf("follow: %w", err)
 		}
 	}
-	// Otherwise it would acknowledge nothing after its promotion, until it has a standby.
+	// Otherwise the promoted server would acknowledge no commit until it has a standby of its own.
 	own := "primary_conninfo = '" + from + "'\nrecovery_target_timeline = 'latest'\nsynchronous_standby_names = ''\n"
 	for name, text := range map[string]string{"postgresql.auto.conf": own, "standby.signal": ""} {
 		path := filepath.Join(s.data, name)
@@ -70,8 +70,8 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 	if err := s.start(); err != nil {
 		return rewound, fmt.Errorf("follow: %w\n%s", err, tail(s.logPath, 2<<10))
 	}
-	// Only after it has caught up: earlier commits would wait for it.
-	if err := f.follows("state = 'streaming'"); err != nil {
+	// Enable synchronous commits only after the standby has caught up; earlier commits would wait for it.
+	if err := f.waitForStandby("state = 'streaming'"); err != nil {
 		return rewound, err
 	}
 	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
@@ -79,18 +79,18 @@ func (f *Fleet) Follow() (rewound bool, err error) {
 			return rewound, fmt.Errorf("follow: %w", err)
 		}
 	}
-	return rewound, f.follows("state = 'streaming' AND sync_state = 'sync'")
+	return rewound, f.waitForStandby("state = 'streaming' AND sync_state = 'sync'")
 }
 
-// follows waits until the primary reports this state of its standby.
-func (f *Fleet) follows(how string) error {
+// waitForStandby waits until the primary reports a standby that meets an SQL condition on pg_stat_replication.
+func (f *Fleet) waitForStandby(condition string) error {
 	for deadline := time.Now().Add(time.Minute); ; {
-		got, err := f.primary.ask("SELECT count(*) FROM pg_stat_replication WHERE " + how)
+		got, err := f.primary.ask("SELECT count(*) FROM pg_stat_replication WHERE " + condition)
 		if err == nil && got == "1" {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("follow: no standby within a minute (%s): %q %w", how, got, err)
+			return fmt.Errorf("follow: no standby within a minute (%s): %q %w", condition, got, err)
 		}
 	}
 }

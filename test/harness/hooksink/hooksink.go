@@ -1,5 +1,5 @@
-// Package hooksink receives webhooks. It answers as a script says, verifies signatures with independent code, and records
-// the order and the number of deliveries.
+// Package hooksink receives webhooks. A script chooses its answers. It verifies signatures with independent code, and
+// records the order and the number of deliveries.
 package hooksink
 
 import (
@@ -22,18 +22,18 @@ type Delivery struct {
 	Path    string
 	Body    []byte
 	At      time.Time
-	Signed  bool // X-Webhook-Signature is that of the body
-	Status  int  // what it was answered with; 0 if the connection was cut instead
+	Signed  bool // whether X-Webhook-Signature matches the body
+	Status  int  // status of the answer; 0 if the connection was reset instead
 }
 
 // Answer is the answer to a delivery.
 type Answer struct {
-	Status  int           // 0 is 200
-	After   time.Duration // before the answer
+	Status  int           // 0 means 200
+	After   time.Duration // delay before the answer
 	Body    string
 	Header  map[string]string
 	Cut     bool // no answer: the connection is reset
-	Endless bool // the body never ends, until the client has had enough
+	Endless bool // the body does not end until the client disconnects
 }
 
 // Sink is an http.Handler. It is safe for concurrent use.
@@ -59,11 +59,11 @@ const maxBody = 1 << 20
 func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
-		return // it never came
+		return // an incomplete request is not recorded
 	}
 	mac := hmac.New(sha256.New, s.secret)
 	mac.Write(body)
-	attempt, _ := strconv.Atoi(r.Header.Get("X-Webhook-Attempt")) // 0 shows in the record
+	attempt, _ := strconv.Atoi(r.Header.Get("X-Webhook-Attempt")) // a missing or invalid header is recorded as 0
 	d := Delivery{
 		ID: r.Header.Get("X-Webhook-Delivery-ID"), Event: r.Header.Get("X-Webhook-Event"), Attempt: attempt, Path: r.URL.Path, Body: body, At: time.Now(),
 		Signed: hmac.Equal([]byte(r.Header.Get("X-Webhook-Signature")), []byte("sha256="+hex.EncodeToString(mac.Sum(nil)))),
@@ -92,7 +92,7 @@ func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
 	}
 	w.WriteHeader(a.Status)
-	_, _ = io.WriteString(w, a.Body) // a client that has gone has its answer in the record
+	_, _ = io.WriteString(w, a.Body) // the record has the answer even if the client has disconnected
 	for chunk := make([]byte, 64<<10); a.Endless; {
 		if _, err := w.Write(chunk); err != nil {
 			return
@@ -110,11 +110,11 @@ func (s *Sink) Came() []Delivery {
 // Account summarizes the deliveries.
 type Account struct {
 	Requests   int
-	Deliveries int // distinct ids
-	Done       int // distinct ids that were answered with 2xx at least once
-	Again      int // requests for an id that had been answered with 2xx before
+	Deliveries int // distinct IDs
+	Done       int // distinct IDs that were answered with 2xx at least once
+	Again      int // requests for an ID that had already been answered with 2xx
 	Unsigned   int
-	Disorder   int // requests whose attempt is not one above the one before, of the same id
+	Disorder   int // requests whose attempt does not follow the previous attempt of the same ID
 }
 
 // Account summarizes the deliveries so far.

@@ -13,7 +13,7 @@ import (
 	"github.com/shortline/shortline/test/harness/hooksink"
 )
 
-func TestSink_counts_what_is_wrong(t *testing.T) {
+func TestSink_counts_errors(t *testing.T) {
 	t.Parallel()
 	s := hooksink.New("secret", func(d hooksink.Delivery) hooksink.Answer {
 		return hooksink.Answer{Status: map[bool]int{true: 200, false: 503}[d.Attempt > 1], Cut: d.ID == "cut"}
@@ -42,10 +42,10 @@ func TestSink_counts_what_is_wrong(t *testing.T) {
 	}
 	for i, want := range []int{send("a", 1, "secret") - 503, send("a", 2, "secret") - 200, send("b", 1, "wrong") - 503, send("a", 2, "secret") - 200, send("cut", 1, "secret")} {
 		if want != 0 {
-			t.Errorf("answer %d is off by %d", i, want)
+			t.Errorf("answer %d: the status is off by %d", i, want)
 		}
 	}
 	if got, want := s.Account(), (hooksink.Account{Requests: 5, Deliveries: 3, Done: 1, Again: 1, Unsigned: 1, Disorder: 1}); got != want {
-		t.Errorf("counted %+v, want %+v", got, want)
+		t.Errorf("account %+v, want %+v", got, want)
 	}
 }

@@ -42,18 +42,18 @@ type Config struct {
 
 // Result is the summary of a run.
 type Result struct {
-	Sent    int64         // requests whose bytes may have left
+	Sent    int64         // requests whose bytes may have been sent
 	Acked   int64         // 302 answers
-	Other   map[int]int64 // whole answers of another status
-	Broken  int64         // requests without a whole answer
-	Refused int64         // connections that could not be had
+	Other   map[int]int64 // complete answers with another status, by status
+	Broken  int64         // requests without a complete answer
+	Refused int64         // failed connection attempts
 	Took    time.Duration
 	Slow    Times
 }
 
 // String returns a summary in one line.
 func (r *Result) String() string {
-	return fmt.Sprintf("%d sent, %d redirected (%.0f/s), other answers %v, %d broken off, %d not connected, p50 %s p99 %s max %s",
+	return fmt.Sprintf("%d sent, %d redirected (%.0f/s), other answers %v, %d without an answer, %d connection failures, p50 %s p99 %s max %s",
 		r.Sent, r.Acked, float64(r.Acked)/r.Took.Seconds(), r.Other, r.Broken, r.Refused, r.Slow.Quantile(0.5), r.Slow.Quantile(0.99), r.Slow.Max)
 }
 
@@ -182,11 +182,11 @@ func (c *client) hangUp() {
 	}
 }
 
-var errAnswer = errors.New("not an answer")
+var errAnswer = errors.New("invalid HTTP answer")
 
 // exchange sends the request in out and reads one complete answer.
 func (c *client) exchange() (status int, err error) {
-	_ = c.conn.SetDeadline(time.Now().Add(c.cfg.Timeout)) // a connection that can't have one fails below
+	_ = c.conn.SetDeadline(time.Now().Add(c.cfg.Timeout)) // if this fails, the write below fails too
 	if _, err := c.conn.Write(c.out); err != nil {
 		return 0, err
 	}

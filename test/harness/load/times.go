@@ -11,7 +11,7 @@ type Times struct {
 	Max time.Duration
 
 	count int64
-	steps [256]int64 // step i holds what took up to base·1.1^i
+	steps [256]int64 // step i counts durations of up to base·1.1^i
 }
 
 const base = 10 * time.Microsecond

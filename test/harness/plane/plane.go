@@ -31,7 +31,7 @@ type Plane struct {
 	revision    uint64
 	links       map[string]link.Record
 	gone        []tombstone
-	document    []byte // of the present revision; nil: not built
+	document    []byte // full document of the current revision; nil: not built yet
 	forgeries   [][]byte
 	forgedDelta bool
 	key         snapshot.SigningKey
@@ -65,7 +65,7 @@ func (p *Plane) listen(addr string) error {
 	mux.HandleFunc("POST /edge/v1/status", p.status)
 	p.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+Token {
-			http.Error(w, "who are you?", http.StatusUnauthorized)
+			http.Error(w, "unknown token", http.StatusUnauthorized)
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -151,7 +151,7 @@ func (p *Plane) Document(cur snapshot.Cursor) ([]byte, error) {
 	return p.build(cur)
 }
 
-// Cursor returns the present cursor.
+// Cursor returns the current cursor.
 func (p *Plane) Cursor() snapshot.Cursor {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,8 +172,8 @@ func (p *Plane) Reports() []snapshot.Status {
 	return slices.Clone(p.reports)
 }
 
-// Asked returns the number of requests by edges.
-func (p *Plane) Asked() int {
+// Requests returns the number of requests by edges.
+func (p *Plane) Requests() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.asked
@@ -245,13 +245,13 @@ func (p *Plane) snapshot(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	_, _ = w.Write(doc) // the edge sees whether it got all of it
+	_, _ = w.Write(doc) // the edge detects an incomplete transfer
 }
 
 const hold = 20 * time.Second
 
 func (p *Plane) changes(w http.ResponseWriter, r *http.Request) {
-	incarnation, _ := strconv.ParseUint(r.URL.Query().Get("incarnation"), 10, 64) // a wrong one is another one
+	incarnation, _ := strconv.ParseUint(r.URL.Query().Get("incarnation"), 10, 64) // an invalid value matches no incarnation
 	after, _ := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64)
 	ctx, cancel := context.WithTimeout(r.Context(), hold)
 	defer cancel()
@@ -262,7 +262,7 @@ func (p *Plane) changes(w http.ResponseWriter, r *http.Request) {
 		}
 		if incarnation != p.incarnation || after > p.revision || len(p.forgeries) > 0 && !p.forgedDelta {
 			p.mu.Unlock()
-			http.Error(w, "take a snapshot", http.StatusGone)
+			http.Error(w, "request a snapshot", http.StatusGone)
 			return
 		}
 		wire, ok := p.forged(true)
@@ -272,7 +272,7 @@ func (p *Plane) changes(w http.ResponseWriter, r *http.Request) {
 		changed := p.changed
 		p.mu.Unlock()
 		if ok {
-			_, _ = w.Write(wire) // the edge sees whether it got all of it
+			_, _ = w.Write(wire) // the edge detects an incomplete transfer
 			return
 		}
 		select {

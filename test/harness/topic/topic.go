@@ -18,21 +18,21 @@ import (
 // Account describes the contents of a topic.
 type Account struct {
 	Messages int
-	Raw      int // clicks, repeats included
-	Repeats  int // clicks that were there before: what a sender does when it can't know
+	Raw      int // clicks, including duplicates
+	Repeats  int // duplicates: a sender repeats a batch with an unknown outcome
 	Clicks   int // distinct identities
-	Missing  int // sequence numbers of a lane, from 1 to its highest, that neither a click nor a loss marker has
-	Lost     int // sequence numbers that loss markers name
-	Clashes  int // clicks of one identity that differ
-	Foreign  int // messages that are no frames of clicks
-	Backward int // clicks that are behind one with a higher number of their lane, and were not there before
+	Missing  int // sequence numbers from 1 to the highest of a lane with neither a click nor a loss marker
+	Lost     int // sequence numbers in loss markers
+	Clashes  int // clicks with the same identity and different contents
+	Foreign  int // messages that are not click frames
+	Backward int // new clicks that follow a higher sequence number of their lane
 
 	lanes map[click.Lane]*lane
 	names []string // utm_content of each distinct click
 }
 
 type lane struct {
-	seqs map[uint64]uint64 // to a fingerprint of the click
+	seqs map[uint64]uint64 // sequence number to fingerprint of the click
 	top  uint64
 	lost map[uint64]bool
 }
@@ -50,11 +50,11 @@ func (a *Account) Contents() iter.Seq2[string, int] {
 
 // String returns a summary in one line.
 func (a *Account) String() string {
-	return fmt.Sprintf("%d messages, %d raw clicks, %d of them repeats, %d distinct in %d lanes, missing %d, marked as lost %d, clashes %d, foreign %d, out of order %d",
+	return fmt.Sprintf("%d messages, %d clicks, %d of them duplicates, %d distinct in %d lanes; %d missing, %d marked as lost, %d clashes, %d foreign messages, %d out of order",
 		a.Messages, a.Raw, a.Repeats, a.Clicks, len(a.lanes), a.Missing, a.Lost, a.Clashes, a.Foreign, a.Backward)
 }
 
-// Read reads the present contents of the topic.
+// Read reads the current contents of the topic.
 func Read(ctx context.Context, brokers []string, name string) (*Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -165,14 +165,14 @@ func ends(ctx context.Context, client *kgo.Client, name string) (map[int32]int64
 		return nil, err
 	}
 	if len(meta.Topics) != 1 || meta.Topics[0].ErrorCode != 0 {
-		return nil, errors.New("it is not there")
+		return nil, errors.New("topic not found")
 	}
 	offsets := kmsg.NewPtrListOffsetsRequest()
 	of := kmsg.NewListOffsetsRequestTopic()
 	of.Topic = name
 	for _, p := range meta.Topics[0].Partitions {
 		one := kmsg.NewListOffsetsRequestTopicPartition()
-		one.Partition, one.Timestamp = p.Partition, -1 // the end
+		one.Partition, one.Timestamp = p.Partition, -1 // -1 requests the end offset
 		of.Partitions = append(of.Partitions, one)
 	}
 	offsets.Topics = append(offsets.Topics, of)
@@ -183,12 +183,12 @@ func ends(ctx context.Context, client *kgo.Client, name string) (map[int32]int64
 		}
 		res, ok := shard.Resp.(*kmsg.ListOffsetsResponse)
 		if !ok {
-			return nil, errors.New("the answer is of another kind")
+			return nil, errors.New("unexpected answer type")
 		}
 		for _, t := range res.Topics {
 			for _, p := range t.Partitions {
 				if p.ErrorCode != 0 {
-					return nil, fmt.Errorf("the end of partition %d: error %d", p.Partition, p.ErrorCode)
+					return nil, fmt.Errorf("end offset of partition %d: Kafka error %d", p.Partition, p.ErrorCode)
 				}
 				if p.Offset > 0 {
 					found[p.Partition] = p.Offset

@@ -43,7 +43,7 @@ func ParseID(s string) (ID, bool) {
 type Entry struct {
 	ID         ID
 	Slug       string // a word without spaces
-	Edge       string // host:port, or another word for it
+	Edge       string // host:port, or any other word without spaces
 	Sent, Done time.Time
 	Status     int
 }
@@ -114,7 +114,7 @@ func Read(path string) iter.Seq2[Entry, error] {
 			}
 			e, ok := parse(strings.TrimSuffix(line, "\n"))
 			if !ok {
-				yield(Entry{}, fmt.Errorf("%s:%d: not an entry: %q", path, n, line))
+				yield(Entry{}, fmt.Errorf("%s:%d: invalid entry: %q", path, n, line))
 				return
 			}
 			if !yield(e, nil) {

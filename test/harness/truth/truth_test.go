@@ -9,7 +9,7 @@ import (
 	"github.com/shortline/shortline/test/harness/truth"
 )
 
-func TestJudge_finds_each_kind_of_wrong(t *testing.T) {
+func TestJudge_finds_each_kind_of_error(t *testing.T) {
 	t.Parallel()
 	log, err := truth.Create(filepath.Join(t.TempDir(), "run"))
 	if err != nil {
@@ -31,11 +31,11 @@ func TestJudge_finds_each_kind_of_wrong(t *testing.T) {
 		return v
 	}
 	if v := judge(map[string]int{"c3-1": 1, "c3-2": 1, "c3-3": 1, "c3-4": 1, "": 7}); !v.Exact() || v.Acked != 3 || v.Sent != 6 || v.InDoubt != 1 || v.Stored != 4 {
-		t.Errorf("what is right: %v", v)
+		t.Errorf("correct store: %v", v)
 	}
 	v := judge(map[string]int{"c3-1": 1, "c3-3": 3, "c3-9": 1, "c4-1": 1, "hello": 1})
 	if v.Exact() || v.Lost != 1 || v.Twice != 2 || v.Ghosts != 3 {
-		t.Errorf("what is wrong: %v", v)
+		t.Errorf("faulty store: %v", v)
 	}
 }
 
@@ -43,12 +43,12 @@ func TestParseID(t *testing.T) {
 	t.Parallel()
 	for _, id := range []truth.ID{{Client: 0, N: 1}, {Client: 65535, N: 1<<48 - 1}} {
 		if got, ok := truth.ParseID(id.String()); !ok || got != id {
-			t.Errorf("%v became %v, %v", id, got, ok)
+			t.Errorf("ParseID(%v) = %v, %v", id, got, ok)
 		}
 	}
 	for _, s := range []string{"", "c", "c1", "1-2", "c1-0", "c-1", "c1--2", "c1-2 ", "c70000-1", "c1-1-1"} {
 		if id, ok := truth.ParseID(s); ok {
-			t.Errorf("%q is %v", s, id)
+			t.Errorf("ParseID(%q) = %v, true; want false", s, id)
 		}
 	}
 }

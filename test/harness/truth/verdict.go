@@ -9,14 +9,14 @@ import (
 // Verdict is the result of comparing a run with a store.
 type Verdict struct {
 	Sent    int // requests
-	Acked   int // 302 answers that were read to the end
+	Acked   int // complete 302 answers
 	Stored  int // clicks in the store
-	Lost    int // answered, and not in the store
-	Twice   int // clicks above one for each identity
-	Ghosts  int // identities in the store that nobody sent
-	InDoubt int // in the store without a whole answer: allowed, the client went without one
+	Lost    int // requests that were answered and are not in the store
+	Twice   int // surplus clicks of identities that are stored more than once
+	Ghosts  int // identities in the store that were never sent
+	InDoubt int // stored without a complete answer; allowed, because the client cannot know the outcome
 
-	Examples []string // some identities of what is wrong
+	Examples []string // some of the faulty identities
 }
 
 // Exact reports whether every answered redirect has exactly one click, and no click belongs to no request.
@@ -24,10 +24,10 @@ func (v Verdict) Exact() bool { return v.Lost == 0 && v.Twice == 0 && v.Ghosts =
 
 // String returns a summary in one line.
 func (v Verdict) String() string {
-	s := fmt.Sprintf("sent %d, acked %d, stored %d, lost %d, dup %d, ghost %d, in doubt but stored %d",
+	s := fmt.Sprintf("%d sent, %d answered, %d stored; %d lost, %d duplicates, %d ghosts, %d stored without an answer",
 		v.Sent, v.Acked, v.Stored, v.Lost, v.Twice, v.Ghosts, v.InDoubt)
 	if len(v.Examples) > 0 {
-		s += fmt.Sprintf(", such as %q", v.Examples)
+		s += fmt.Sprintf(", for example %q", v.Examples)
 	}
 	return s
 }
@@ -35,11 +35,12 @@ func (v Verdict) String() string {
 const (
 	wasSent   = 1 << 7
 	wasAcked  = 1 << 6
-	mostTimes = wasAcked - 1 // how often an identity was found, counted no further
+	mostTimes = wasAcked - 1 // maximum count of an identity; further occurrences are not counted
 )
 
 // Judge compares the record of a run with stored, which yields identities in a store with their number of clicks. An
-// identity may occur several times. Text that is no identity is a ghost, except "": those clicks are not from this run.
+// identity may occur several times. Any text that is not an identity counts as a ghost, except "": such clicks are not
+// from this run.
 func Judge(path string, stored iter.Seq2[string, int]) (Verdict, error) {
 	var v Verdict
 	clients := map[int][]byte{}

@@ -29,20 +29,20 @@ func parse(flags *flag.FlagSet, args []string, needed ...string) error {
 	}
 	for _, name := range needed {
 		if flags.Lookup(name).Value.String() == "" {
-			return errors.New("-" + name + " is needed")
+			return errors.New("missing flag -" + name)
 		}
 	}
 	return nil
 }
 
 func loadCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
-	addrs := flags.String("addr", "", "edges, with commas between them")
-	slugs := flags.String("slugs", "", "links to ask for, with commas between them")
-	clients := flags.Int("clients", 8, "connections")
-	first := flags.Int("first", 0, "number of the first client: different for runs that share a file")
-	rate := flags.Float64("rate", 0, "requests a second of all together; 0 is as fast as it goes")
-	long := flags.Duration("for", time.Minute, "how long")
-	path := flags.String("log", "", "file that takes every request")
+	addrs := flags.String("addr", "", "comma-separated edge addresses")
+	slugs := flags.String("slugs", "", "comma-separated slugs to request")
+	clients := flags.Int("clients", 8, "number of connections")
+	first := flags.Int("first", 0, "number of the first client; runs that share a log file need distinct numbers")
+	rate := flags.Float64("rate", 0, "requests per second of all clients together; 0 means as fast as possible")
+	long := flags.Duration("for", time.Minute, "duration of the run")
+	path := flags.String("log", "", "file that records every request")
 	if err := parse(flags, args, "addr", "slugs", "log"); err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func loadCommand(ctx context.Context, flags *flag.FlagSet, args []string) error 
 
 func proxyCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	listen := flags.String("listen", "", "address to listen on")
-	target := flags.String("target", "", "address to pass on to")
-	control := flags.String("control", "127.0.0.1:0", "address that takes orders")
+	target := flags.String("target", "", "upstream address")
+	control := flags.String("control", "127.0.0.1:0", "address of the HTTP control interface")
 	if err := parse(flags, args, "listen", "target"); err != nil {
 		return err
 	}
@@ -73,9 +73,9 @@ func proxyCommand(ctx context.Context, flags *flag.FlagSet, args []string) error
 
 func hooksCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	listen := flags.String("listen", "127.0.0.1:0", "address to listen on")
-	secret := flags.String("secret", "", "the webhook's secret")
-	status := flags.Int("status", http.StatusOK, "what to answer")
-	after := flags.Duration("after", 0, "how long to wait before it")
+	secret := flags.String("secret", "", "signing secret of the webhook")
+	status := flags.Int("status", http.StatusOK, "HTTP status of the answers")
+	after := flags.Duration("after", 0, "delay before each answer")
 	if err := parse(flags, args, "secret"); err != nil {
 		return err
 	}
@@ -116,10 +116,10 @@ func (a advertised) Addr() net.Addr { return a.addr }
 
 func kafkaCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	listen := flags.String("listen", "", "address to listen on")
-	advertise := flags.String("advertise", "", "address that clients are told; none means the same")
-	data := flags.String("data", "", "folder of the log, made if it is missing")
-	name := flags.String("topic", "", "topic that is there")
-	partitions := flags.Int("partitions", 12, "its partitions")
+	advertise := flags.String("advertise", "", "address that clients connect to; default: the address of -listen")
+	data := flags.String("data", "", "data folder; created if it does not exist")
+	name := flags.String("topic", "", "topic to create")
+	partitions := flags.Int("partitions", 12, "number of partitions of the topic")
 	if err := parse(flags, args, "listen", "data", "topic"); err != nil {
 		return err
 	}
@@ -131,11 +131,11 @@ func kafkaCommand(ctx context.Context, flags *flag.FlagSet, args []string) error
 	if err != nil {
 		return err
 	}
-	told := *listen
+	clientAddr := *listen
 	if *advertise != "" {
-		told = *advertise
+		clientAddr = *advertise
 	}
-	addr, err := net.ResolveTCPAddr("tcp", told)
+	addr, err := net.ResolveTCPAddr("tcp", clientAddr)
 	if err != nil {
 		return err
 	}
@@ -154,11 +154,11 @@ func kafkaCommand(ctx context.Context, flags *flag.FlagSet, args []string) error
 }
 
 func checkCommand(ctx context.Context, flags *flag.FlagSet, args []string) error {
-	path := flags.String("log", "", "file that load wrote")
+	path := flags.String("log", "", "log file that \"fire load\" wrote")
 	url := flags.String("clickhouse", "", "URL of ClickHouse's HTTP interface")
-	database := flags.String("database", "default", "the database in it")
-	brokers := flags.String("brokers", "", "Kafka's addresses, with commas between them")
-	name := flags.String("topic", "shortline.clicks", "the topic of clicks")
+	database := flags.String("database", "default", "ClickHouse database")
+	brokers := flags.String("brokers", "", "comma-separated Kafka addresses")
+	name := flags.String("topic", "shortline.clicks", "Kafka topic of clicks")
 	if err := parse(flags, args, "log"); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func checkCommand(ctx context.Context, flags *flag.FlagSet, args []string) error
 		fmt.Println(account)
 		stored = account.Contents()
 	default:
-		return errors.New("-clickhouse or -brokers is needed")
+		return errors.New("missing flag: -clickhouse or -brokers")
 	}
 	v, err := truth.Judge(*path, stored)
 	if err != nil {
@@ -190,7 +190,7 @@ func checkCommand(ctx context.Context, flags *flag.FlagSet, args []string) error
 	}
 	fmt.Println(v)
 	if !v.Exact() {
-		return errors.New("the store does not have what was answered")
+		return errors.New("the stored clicks differ from the answered requests")
 	}
 	return nil
 }

@@ -6,7 +6,7 @@
 //	fire kafka -listen host:port [-advertise host:port] -data DIR -topic T [-partitions 12]
 //	fire check -log FILE (-clickhouse http://host:port | -brokers host:port -topic T)
 //
-// check exits with 1 if a click is missing, stored twice, or belongs to no request.
+// check exits with 1 if a click is missing, is stored twice, or belongs to no request.
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: fire load|proxy|hooks|kafka|check [flags]; fire load -h tells its flags")
+		fmt.Fprintln(os.Stderr, "usage: fire load|proxy|hooks|kafka|check [flags]; fire load -h lists the flags of load")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet("fire "+os.Args[1], flag.ExitOnError)
