@@ -19,24 +19,24 @@ func (in *installation) alone(t *testing.T) {
 	in.Shipped(time.Minute)
 	behind := []*fleet.Process{in.Controls[0].Process, in.Controls[1].Process, in.Postgres, in.Kafka, in.ClickHouse}
 	warm := in.crowd(t, load.Config{Addrs: in.EdgeAddrs(), Slugs: slugs, Clients: 6, Rate: 300})
-	time.Sleep(time.Second) // of load
+	time.Sleep(time.Second) // load before the next step
 	for _, p := range behind {
 		p.Kill()
 	}
-	time.Sleep(lasts / 4) // of load
+	time.Sleep(lasts / 4) // load before the next step
 	before := in.memory()
-	time.Sleep(lasts / 4) // of load
+	time.Sleep(lasts / 4) // load before the next step
 	first, after := warm(), in.memory()
-	t.Logf("everything dead, before the edges' restart: %v", first)
+	t.Logf("everything but the edges is down, before their restart: %v", first)
 	if n := failures(first); n != 0 {
-		t.Errorf("%d visitors were not served: %v", n, first)
+		t.Errorf("%d requests of visitors failed: %v", n, first)
 	}
 	for i, e := range in.Edges {
 		// The Go runtime's own figure. The rest of the process's memory is pages of the spool, which the kernel can
 		// reclaim.
 		t.Logf("%s: %.1f MiB of memory at half time, %.1f MiB at the end", e.Name, before[i]/mebibyte, after[i]/mebibyte)
 		if grown := after[i] - before[i]; grown > 32*mebibyte {
-			t.Errorf("%s has grown by %.1f MiB", e.Name, grown/mebibyte)
+			t.Errorf("the memory of %s has grown by %.1f MiB", e.Name, grown/mebibyte)
 		}
 	}
 	for _, e := range in.Edges {
@@ -46,11 +46,11 @@ func (in *installation) alone(t *testing.T) {
 		t.Logf("%s: cold start in %s", e.Name, ms(e.Start()))
 	}
 	cold := in.crowd(t, load.Config{Addrs: in.EdgeAddrs(), Slugs: slugs, Clients: 6, Rate: 300})
-	time.Sleep(lasts / 2) // of load
+	time.Sleep(lasts / 2) // load before the next step
 	second := cold()
-	t.Logf("everything dead, after it: %v", second)
+	t.Logf("everything but the edges is down, after their restart: %v", second)
 	if n := failures(second); n != 0 {
-		t.Errorf("%d visitors were not served: %v", n, second)
+		t.Errorf("%d requests of visitors failed: %v", n, second)
 	}
 	waiting := 0.0
 	for _, e := range in.Edges {
@@ -58,13 +58,13 @@ func (in *installation) alone(t *testing.T) {
 	}
 	// Clicks of the first second may have been shipped before Kafka ended.
 	if waiting < float64(second.Acked) {
-		t.Errorf("%.0f clicks wait of at least %d: the spools don't have what was answered", waiting, second.Acked)
+		t.Errorf("%.0f clicks wait in the spools, want at least %d: answered clicks are missing", waiting, second.Acked)
 	}
 	began := time.Now()
 	for i := len(behind) - 1; i >= 0; i-- {
 		behind[i].Start()
 	}
-	t.Logf("all back in %s", ms(time.Since(began)))
+	t.Logf("all programs were ready again after %s", ms(time.Since(began)))
 	began = time.Now()
 	in.exact(t, api)
 	t.Logf("%.0f waiting clicks stored in %s", waiting, ms(time.Since(began)))
@@ -89,7 +89,7 @@ func (in *installation) sizes(t *testing.T) {
 		}
 		kafka += info.Size()
 	}
-	t.Logf("of %.0f clicks: %.1f bytes each in %d segments of Kafka", clicks, float64(kafka)/clicks, len(segments))
+	t.Logf("%.0f clicks take %.1f bytes each in %d Kafka segments", clicks, float64(kafka)/clicks, len(segments))
 }
 
 const mebibyte = 1 << 20

@@ -27,7 +27,7 @@ func (in *installation) changes(t *testing.T) {
 	stop := in.crowd(t, load.Config{Addrs: in.EdgeAddrs(), Slugs: slugs, Clients: 6, Rate: 300})
 	var mu sync.Mutex
 	var all, calls []time.Duration
-	late := map[int]bool{} // by the second in which they were asked for
+	late := map[int]bool{} // seconds of the run in which a slow change was requested
 	start := time.Now()
 	var failed, missed int
 	var changing sync.WaitGroup
@@ -54,7 +54,7 @@ func (in *installation) changes(t *testing.T) {
 				t.Errorf("change %d: %v", n, err)
 			case !ok:
 				missed++
-				t.Errorf("change %d is not at all edges after half a minute", n)
+				t.Errorf("change %d did not reach all edges within half a minute", n)
 			default:
 				all, calls = append(all, took), append(calls, acked.Sub(asked))
 				if took > 250*time.Millisecond {
@@ -65,14 +65,14 @@ func (in *installation) changes(t *testing.T) {
 	}
 	changing.Wait()
 	r := stop()
-	t.Logf("%d changes in %s through two control planes, %d failed, %d missed: at the last of three edges after p50 %s p99 %s max %s; the call itself p50 %s p99 %s",
+	t.Logf("%d changes in %s through two control planes, %d failed, %d did not arrive; delay until the last of three edges p50 %s p99 %s max %s; API call p50 %s p99 %s",
 		len(all), lasts, failed, missed, quantile(all, 0.5), quantile(all, 0.99), quantile(all, 1), quantile(calls, 0.5), quantile(calls, 0.99))
-	t.Logf("those that took more than 250 ms were asked for in %d different seconds of them: %v; visitors: %v", len(late), slices.Sorted(maps.Keys(late)), r)
+	t.Logf("changes slower than 250 ms were requested in %d different seconds of the run: %v; load: %v", len(late), slices.Sorted(maps.Keys(late)), r)
 	if p99 := quantile(all, 0.99); p99 > farTooLong {
-		t.Errorf("p99 of a change is %s", p99)
+		t.Errorf("p99 of the delay of a change is %s", p99)
 	}
 	if n := failures(r); n != 0 {
-		t.Errorf("%d visitors were not served: %v", n, r)
+		t.Errorf("%d requests of visitors failed: %v", n, r)
 	}
 	in.exact(t, api)
 	in.allAgree(t, api)

@@ -31,7 +31,7 @@ func environment(t *testing.T, service string) []string {
 	}
 	set := file.Services[service].Environment
 	if len(set) == 0 {
-		t.Fatalf("docker-compose.yml sets nothing of %s", service)
+		t.Fatalf("docker-compose.yml has no settings for %s", service)
 	}
 	var all []string
 	for name, value := range set {
@@ -92,7 +92,7 @@ func TestPreset(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"plain": "plain", "${A_1:-x:y}/z": "x:y/z", "${EMPTY:-}": "", "true": "true"} {
 		if got := preset(t, in); got != want {
-			t.Errorf("%s became %s, want %s", in, got, want)
+			t.Errorf("preset(%s) = %s, want %s", in, got, want)
 		}
 	}
 	env := replace(t, environment(t, "edge-1"), map[string]string{"CONTROL_URL": "http://other"})

@@ -80,9 +80,9 @@ func newerDocument(t *testing.T, b []byte) []byte {
 		out = binary.LittleEndian.AppendUint32(out, uint32(len(chunk)))
 		out = append(out, frame...)
 	}
-	out = append(out, rest[:12]...) // the end of chunks, and how many links
+	out = append(out, rest[:12]...) // the end of the chunks and the number of links
 	out = binary.LittleEndian.AppendUint64(out, total)
-	out = append(out, rest[20:36]...) // the state hash: of slugs, numbers and revisions only
+	out = append(out, rest[20:36]...) // the state hash covers only slugs, numbers and revisions
 	sum := sha256.Sum256(out)
 	return append(append(out, sum[:]...), 0, 0)
 }
@@ -106,12 +106,12 @@ func newerDelta(t *testing.T, b []byte) []byte {
 		case 2:
 			field := append([]byte{}, body[:v]...)
 			body = body[v:]
-			if key>>3 == 4 { // a record to put
+			if key>>3 == 4 { // a record to add or replace
 				field = append(field, unknown()...)
 			}
 			out = append(binary.AppendUvarint(out, uint64(len(field))), field...)
 		default:
-			t.Fatalf("a field of wire type %d", key&7)
+			t.Fatalf("unexpected wire type %d", key&7)
 		}
 	}
 	out = append(out, unknown()...)
@@ -143,14 +143,14 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	e := f.Edges[0]
 	leads := func(slug, to string) {
 		t.Helper()
-		testkit.Within(t, 20*time.Second, slug+" leads to "+to, func() bool {
+		testkit.Within(t, 20*time.Second, slug+" redirects to "+to, func() bool {
 			a, err := visit(e.Addr, "HEAD", slug, laptop)
 			return err == nil && a.status == http.StatusFound && a.location == to
 		})
 	}
 	leads("two", "https://example.com/two")
 	if left := p.Forgeries(); left != 0 {
-		t.Fatal("the newer document was not asked for")
+		t.Fatal("the edge did not request the newer document")
 	}
 
 	if err := p.Close(); err != nil {
@@ -165,7 +165,7 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	}
 	leads("two", "https://example.com/changed")
 	if p.Forgeries() != 0 || e.Metric("shortline_agent_refused_total") != 0 || e.Metric("shortline_edge_revision") != float64(last) || e.Metric("shortline_agent_documents_loaded_total") != 1 {
-		t.Errorf("the newer change was not taken as one: %d left, %v refused, revision %v, %v documents", p.Forgeries(), e.Metric("shortline_agent_refused_total"), e.Metric("shortline_edge_revision"), e.Metric("shortline_agent_documents_loaded_total"))
+		t.Errorf("the edge did not apply the newer delta: %d deltas left, %v rejected, revision %v, %v documents loaded", p.Forgeries(), e.Metric("shortline_agent_refused_total"), e.Metric("shortline_edge_revision"), e.Metric("shortline_agent_documents_loaded_total"))
 	}
 
 	// The state is valid for the same release, so the edge requests nothing again.
@@ -178,13 +178,13 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 		t.Helper()
 		began := float64(time.Now().Unix())
 		next := p.Publish(records[2])
-		testkit.Within(t, 20*time.Second, "the edge hears of a change", func() bool {
+		testkit.Within(t, 20*time.Second, "the edge receives a change", func() bool {
 			return e.Metric("shortline_edge_revision") == float64(next) && e.Metric("shortline_agent_last_success_timestamp_seconds") >= began
 		})
 	}
 	heard()
 	if n := e.Metric("shortline_agent_documents_loaded_total"); n != 1 {
-		t.Errorf("%v documents were taken after a restart, where the one on disk is enough", n)
+		t.Errorf("the edge loaded %v documents after a restart although the one on disk is valid", n)
 	}
 
 	// The same disk as an older release would have left it, without a control plane.
@@ -200,7 +200,7 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	if err := p.Reopen(); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Within(t, 30*time.Second, "the upgraded edge takes a whole document", func() bool { return e.Metric("shortline_agent_documents_loaded_total") == 2 })
+	testkit.Within(t, 30*time.Second, "the upgraded edge loads a full document", func() bool { return e.Metric("shortline_agent_documents_loaded_total") == 2 })
 	leads("two", "https://example.com/changed")
 	heard()
 }
@@ -218,7 +218,7 @@ func aged(t *testing.T, dir string) {
 			return err
 		}
 		if string(b[:8]) != "SLNKEDGE" || binary.LittleEndian.Uint16(b[10:]) != snapshot.Schema {
-			t.Fatalf("a state that begins with %x", b[:16])
+			t.Fatalf("unexpected start of the state file: %x", b[:16])
 		}
 		binary.LittleEndian.PutUint16(b[10:], snapshot.Schema-1)
 		binary.LittleEndian.PutUint32(b[12:], crc32.Checksum(b[:12], castagnoli))
@@ -228,7 +228,7 @@ func aged(t *testing.T, dir string) {
 		return found
 	})
 	if !errors.Is(err, found) {
-		t.Fatalf("no state of links below %s: %v", dir, err)
+		t.Fatalf("no link state below %s: %v", dir, err)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer := append([]byte{}, golden...)
-	newer[4]++ // its version
+	newer[4]++ // the version byte
 	client, err := kgo.NewClient(kgo.SeedBrokers(f.Brokers()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DefaultProduceTopic(fleet.Topic))
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +262,7 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	behind := sound // of another edge, behind the newer frame
+	behind := sound // a frame of another edge, after the newer frame
 	behind.Edge++
 	put(0, newer)
 	put(0, click.AppendBatch(nil, &behind))
@@ -272,14 +272,14 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	put(1, click.AppendBatch(nil, &first))
 	put(1, golden)
 	var account clickstore.Account
-	testkit.Within(t, 30*time.Second, "what the first release wrote is stored: clicks, and one that names a loss", func() (ok bool) {
+	testkit.Within(t, 30*time.Second, "the clicks and the loss marker of the first release are stored", func() (ok bool) {
 		account, err = f.Store.Account(t.Context())
 		return err == nil && account.Clicks+account.Lost == sound.Count && account.Lost == 1
 	})
-	t.Logf("of %d records: %v", sound.Count, account)
+	t.Logf("stored from a frame of %d records: %v", sound.Count, account)
 	c := f.Controls[0]
-	testkit.Within(t, 60*time.Second, "the newer frame is tried again and again", func() bool { return strings.Count(c.Log(), "kafka partition blocked by newer schema") > 2 })
+	testkit.Within(t, 60*time.Second, "ingest retries the newer frame", func() bool { return strings.Count(c.Log(), "kafka partition blocked by newer schema") > 2 })
 	if n, err := f.Store.Clicks(t.Context()); err != nil || n != account.Clicks || c.Metric("shortline_kafkasource_dead_messages_total") != 0 {
-		t.Errorf("%d clicks and not %d (%v), %v messages put aside", n, account.Clicks, err, c.Metric("shortline_kafkasource_dead_messages_total"))
+		t.Errorf("got %d clicks, want %d (%v); %v dead messages", n, account.Clicks, err, c.Metric("shortline_kafkasource_dead_messages_total"))
 	}
 }

@@ -33,7 +33,7 @@ func long(t *testing.T, short time.Duration) time.Duration {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		t.Fatalf("DUR=%s is not a duration", s)
+		t.Fatalf("DUR=%s: want a positive duration, such as 10m", s)
 	}
 	return d
 }
@@ -44,12 +44,12 @@ const adminPassword = "the-admin-of-this-test"
 // installation is a fleet with the settings of docker-compose.yml, and the record of its clicks.
 type installation struct {
 	*fleet.Fleet
-	control *name // of both control planes' ports for edges
+	control *name // name of the edge ports of both control planes
 	ports   []string
 	secrets string
 	log     *truth.Log
-	clients int          // numbers given so far
-	acked   int64        // redirects that the crowd was answered
+	clients int          // client numbers used so far
+	acked   int64        // redirects that the load generator received
 	visited []fleet.Link // all links that the load generator visits
 }
 
@@ -62,7 +62,7 @@ func install(t *testing.T) *installation {
 		a, b := environment(t, same[0]), environment(t, same[1])
 		for i := range min(len(a), len(b)) {
 			if len(a) != len(b) || a[i] != b[i] && !strings.HasPrefix(a[i], "EDGE_TOKEN_FILE=") && !strings.HasPrefix(a[i], "EDGE_NAME=") {
-				t.Fatalf("%s and %s are set differently: %s, %s", same[0], same[1], a[i], b[i])
+				t.Fatalf("the settings of %s and %s differ: %s, %s", same[0], same[1], a[i], b[i])
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func install(t *testing.T) *installation {
 		First: func(f *fleet.Fleet) {
 			in.control.Is(in.ports...)
 			began := time.Now()
-			for range 2 { // it may run again
+			for range 2 { // migrations may run again
 				if err := f.Controls[0].Once(2*time.Minute, "migrate"); err != nil {
 					t.Fatal(err)
 				}
@@ -99,7 +99,7 @@ func install(t *testing.T) *installation {
 					t.Fatal(err)
 				}
 				if err := n.Once(time.Minute, "-healthy"); err == nil {
-					t.Errorf("%s says that it is healthy before it runs", n.Name)
+					t.Errorf("%s reports healthy before it runs", n.Name)
 				}
 			}
 			t.Logf("migrated twice and checked in %s", time.Since(began).Round(time.Millisecond))
@@ -124,7 +124,7 @@ func (in *installation) makeSecrets(t *testing.T, f *fleet.Fleet) {
 	cmd := exec.Command(filepath.Join(root, "deploy", "make-secrets"))
 	cmd.Env = append(os.Environ(), "SECRETS_DIR="+in.secrets)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("make-secrets: %v: %s", err, out)
+		t.Fatalf("deploy/make-secrets: %v: %s", err, out)
 	}
 }
 
@@ -154,7 +154,7 @@ func (in *installation) links(t *testing.T, api *fleet.API, n int) (all []fleet.
 		all, slugs = append(all, l), append(slugs, l.Slug)
 	}
 	for _, e := range in.Edges {
-		testkit.Within(t, 10*time.Second, e.Name+" knows the links", func() bool {
+		testkit.Within(t, 10*time.Second, e.Name+" serves the last link", func() bool {
 			a, err := visit(e.Addr, "HEAD", slugs[n-1], laptop)
 			return err == nil && a.status == 302
 		})
@@ -185,7 +185,7 @@ func (in *installation) exact(t *testing.T, api *fleet.API) truth.Verdict {
 	}
 	t.Logf("stored %s after the last edge had shipped: %v; %v", time.Since(began).Round(time.Millisecond), v, account)
 	if !v.Exact() || v.Acked == 0 || account.Missing != 0 || account.Lost != 0 {
-		t.Errorf("ClickHouse is not what was answered: %v; %v", v, account)
+		t.Errorf("ClickHouse differs from the answered requests: %v; %v", v, account)
 	}
 	told := func() (sum int) {
 		for _, l := range in.visited {
@@ -198,9 +198,9 @@ func (in *installation) exact(t *testing.T, api *fleet.API) truth.Verdict {
 		return sum
 	}
 	want := v.Stored
-	testkit.Within(t, 30*time.Second, fmt.Sprintf("reports say %d", want), func() bool { return told() >= want })
+	testkit.Within(t, 30*time.Second, fmt.Sprintf("the reports show %d clicks", want), func() bool { return told() >= want })
 	if got := told(); got != want {
-		t.Errorf("reports say %d clicks of %d", got, want)
+		t.Errorf("the reports show %d clicks, want %d", got, want)
 	}
 	return v
 }

@@ -20,7 +20,7 @@ func (in *installation) k6(t *testing.T) {
 	}
 	program := filepath.Join(cache, "shortline", "bin", "k6")
 	if _, err := os.Stat(program); err != nil {
-		t.Fatalf("k6 is not here (%v): test/observe/parts builds it", err)
+		t.Fatalf("k6 not found (%v); test/observe/parts builds it", err)
 	}
 	var edges []string
 	for _, e := range in.Edges {
@@ -28,8 +28,8 @@ func (in *installation) k6(t *testing.T) {
 	}
 	for _, run := range []struct {
 		script string
-		least  float64  // checks
-		env    []string // this is no quiet machine: what load.js allows is for one
+		least  float64  // minimum number of passed checks
+		env    []string // wider limits: the defaults of load.js assume a quiet machine
 	}{
 		{"smoke", 60, []string{"DURATION=4s"}},
 		{"load", 400, []string{"DURATION=4s", "RATE=100", "P95=2000", "P99=5000", "DROPPED=300"}},
@@ -64,7 +64,7 @@ func (in *installation) k6(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := summary.Metrics["checks"].Values["passes"]; n < run.least {
-			t.Errorf("%s: %v checks passed, of about %v", run.script, n, run.least)
+			t.Errorf("%s: %v checks passed, want about %v", run.script, n, run.least)
 		}
 		redirects := 0
 		for _, c := range summary.RootGroup.Checks {
@@ -73,12 +73,12 @@ func (in *installation) k6(t *testing.T) {
 			}
 		}
 		if redirects == 0 {
-			t.Fatalf("%s does not say how many redirects there were: %.500s", run.script, text)
+			t.Fatalf("the summary of %s does not have the number of redirects: %.500s", run.script, text)
 		}
 		in.Shipped(time.Minute)
 		testkit.Within(t, time.Minute, "k6's clicks are stored", func() bool { return in.uncounted(t) >= before+redirects })
 		if n := in.uncounted(t) - before; n != redirects {
-			t.Errorf("%s: %d clicks are stored of %d redirects", run.script, n, redirects)
+			t.Errorf("%s: %d clicks were stored for %d redirects", run.script, n, redirects)
 		}
 		t.Logf("%s: %d redirects, each stored once", run.script, redirects)
 	}

@@ -68,7 +68,7 @@ func (n *name) join(from net.Conn) {
 		ended := make(chan struct{}, 2)
 		for _, way := range [][2]net.Conn{{to, from}, {from, to}} {
 			go func() {
-				_, _ = io.Copy(way[0], way[1]) // however it ends, both do
+				_, _ = io.Copy(way[0], way[1]) // when one direction ends, both connections are closed
 				ended <- struct{}{}
 			}()
 		}

@@ -22,7 +22,7 @@ func (in *installation) ordered(t *testing.T) {
 	}
 	t.Logf("topic: %v", account)
 	if account.Missing != 0 || account.Clashes != 0 || account.Foreign != 0 || account.Lost != 0 {
-		t.Errorf("the topic's own audit finds faults: %v", account)
+		t.Errorf("the audit of the topic found errors: %v", account)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -54,11 +54,11 @@ func (in *installation) ordered(t *testing.T) {
 				p = place{r.Partition, 1}
 			}
 			if p.partition != r.Partition {
-				t.Errorf("a lane is in partitions %d and %d", p.partition, r.Partition)
+				t.Errorf("the batches of a lane are in partitions %d and %d", p.partition, r.Partition)
 			}
 			switch {
 			case b.First > p.next:
-				t.Errorf("partition %d, offset %d: a lane goes on with %d where %d is next", r.Partition, r.Offset, b.First, p.next)
+				t.Errorf("partition %d, offset %d: the batch of a lane starts at %d, want %d", r.Partition, r.Offset, b.First, p.next)
 			case b.First < p.next:
 				back++
 			}
@@ -66,5 +66,5 @@ func (in *installation) ordered(t *testing.T) {
 			lanes[b.Lane] = p
 		})
 	}
-	t.Logf("%d batches of %d lanes lie in order, %d of them sent again", account.Messages, len(lanes), back)
+	t.Logf("%d batches of %d lanes are in order; %d were sent again", account.Messages, len(lanes), back)
 }

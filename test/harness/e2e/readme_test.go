@@ -20,10 +20,10 @@ func (in *installation) readme(t *testing.T) {
 	script, shown, found2 := strings.Cut(part, "```\n```text\n")
 	shown, _, found3 := strings.Cut(shown, "```\n<!-- fleet: end -->")
 	if !found || !found2 || !found3 {
-		t.Fatal("the operations guide has no tested part on fleets")
+		t.Fatal("the operations guide lacks the section between the fleet markers")
 	}
 	if shown != "2\n" {
-		t.Errorf("the guide's fleet has two edges, and it shows %q", shown)
+		t.Errorf("the guide shows %q, want two edges", shown)
 	}
 	folder := t.TempDir()
 	if err := os.Symlink(in.secrets, filepath.Join(folder, "secrets")); err != nil {
@@ -33,6 +33,6 @@ func (in *installation) readme(t *testing.T) {
 	cmd.Dir = folder
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "3" {
-		t.Errorf("the guide's commands print %q, want 3 edges: %v", out, err)
+		t.Errorf("the commands of the guide print %q, want 3 edges: %v", out, err)
 	}
 }

@@ -37,7 +37,7 @@ func TestStop_under_full_load(t *testing.T) {
 		done <- load.Run(ctx, load.Config{Addrs: []string{e.Addr}, Slugs: []string{"one"}, Clients: clients, Log: log})
 	}()
 	for range stops {
-		time.Sleep(300 * time.Millisecond) // of load
+		time.Sleep(300 * time.Millisecond) // load before the next step
 		if err := e.Stop(grace); err != nil {
 			t.Error(err)
 		}
@@ -56,9 +56,9 @@ func TestStop_under_full_load(t *testing.T) {
 	}
 	t.Logf("%d stops at %d connections: %v; %v", stops, clients, r, v)
 	if !v.Exact() || len(r.Other) > 0 || account.Missing != 0 {
-		t.Errorf("what was answered is not what was counted: %v; %v; %v", r, v, account)
+		t.Errorf("the counted clicks differ from the answered requests: %v; %v; %v", r, v, account)
 	}
 	if r.Broken > stops*clients || v.InDoubt > 0 {
-		t.Errorf("%d requests were broken off, %d of them counted", r.Broken, v.InDoubt)
+		t.Errorf("%d requests got no complete answer, and %d of them were counted", r.Broken, v.InDoubt)
 	}
 }

@@ -26,18 +26,18 @@ func (in *installation) story(t *testing.T) {
 	proxied := in.Edges[0].Login(t)
 	for _, e := range in.Edges[1:] {
 		if a, err := visit(e.Addr, "GET", "api/edges", laptop); err != nil || a.status != http.StatusNotFound {
-			t.Errorf("%s passes the API on without PROXY_API: %d %v", e.Name, a.status, err)
+			t.Errorf("%s proxies the API without PROXY_API: %d %v", e.Name, a.status, err)
 		}
 	}
 	for i, at := range []*fleet.API{api, api.At(in.Controls[1]), proxied} {
-		in.tellAt(t, at, fmt.Sprintf("app%d", i))
+		in.storyAt(t, at, fmt.Sprintf("app%d", i))
 	}
 	in.allAgree(t, api)
 	in.readme(t)
 }
 
-// tellAt runs the example at one address of the API, with its own slug.
-func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
+// storyAt runs the example at one address of the API, with its own slug.
+func (in *installation) storyAt(t *testing.T, api *fleet.API, slug string) {
 	t.Helper()
 	var key struct{ ID, Key string }
 	api.Must("POST", "/api/api-keys", map[string]any{"name": slug}, 201, &key)
@@ -62,23 +62,23 @@ func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 	variants := []string{"https://example.com/A", "https://example.com/B"}
 	clicks := 0
 	for _, e := range in.Edges {
-		testkit.Within(t, 10*time.Second, e.Name+" knows all of "+slug, func() bool {
+		testkit.Within(t, 10*time.Second, e.Name+" has all parts of "+slug, func() bool {
 			a, err := visit(e.Addr, "HEAD", slug, laptop)
 			b, err2 := visit(e.Addr, "HEAD", locked.Slug, laptop)
 			return err == nil && err2 == nil && slices.Contains(variants, a.location) && b.status == 200
 		})
 		if a, err := visit(e.Addr, "GET", slug, iPhone); err != nil || a.status != 302 || a.location != "https://example.com/ios" {
-			t.Errorf("%s sends an iPhone to %d %s %v", e.Name, a.status, a.location, err)
+			t.Errorf("%s: an iPhone got %d %s %v", e.Name, a.status, a.location, err)
 		}
 		if a, err := visit(e.Addr, "GET", slug, laptop); err != nil || a.status != 302 || !slices.Contains(variants, a.location) {
-			t.Errorf("%s sends a laptop to %d %s %v", e.Name, a.status, a.location, err)
+			t.Errorf("%s: a laptop got %d %s %v", e.Name, a.status, a.location, err)
 		}
 		clicks += 2
 		for password, want := range map[string]string{"wrong": "?error=invalid_password", "open sesame": "https://example.com/secret"} {
 			var status int
 			var to string
 			// An edge checks one password at a time and answers that it is busy if that takes long.
-			testkit.Within(t, time.Minute, e.Name+" has compared a password", func() bool {
+			testkit.Within(t, time.Minute, e.Name+" has checked the password", func() bool {
 				a, err := unlock(e.Addr, locked.Slug, password)
 				if err != nil {
 					t.Fatal(err)
@@ -87,12 +87,12 @@ func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 				return status != http.StatusTooManyRequests
 			})
 			if status != 303 || !strings.HasSuffix(to, want) {
-				t.Errorf("%s answers the password %q with %d %s", e.Name, password, status, to)
+				t.Errorf("%s: the password %q got %d %s", e.Name, password, status, to)
 			}
 		}
 	}
 
-	testkit.Within(t, time.Minute, fmt.Sprintf("the report of %s says %d clicks, and that of the locked link 3", slug, clicks), func() bool {
+	testkit.Within(t, time.Minute, fmt.Sprintf("the report of %s shows %d clicks and the report of the locked link 3", slug, clicks), func() bool {
 		n, err := api.Report(l.ID)
 		m, err2 := api.Report(locked.ID)
 		return err == nil && err2 == nil && n == clicks && m == len(in.Edges)
@@ -102,23 +102,23 @@ func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 	}
 	a := withKey(t, addr, key.Key, "/api/analytics/urls/"+l.ID+"/recent-clicks?limit=50")
 	if err := json.Unmarshal([]byte(a.body), &recent); err != nil || a.status != 200 || len(recent.Clicks) != clicks {
-		t.Errorf("recent clicks: %d %v %.300s", a.status, err, a.body)
+		t.Errorf("recent clicks: got %d %v %.300s", a.status, err, a.body)
 	}
 	for _, c := range recent.Clicks {
 		if (c.OS == "iOS") != (c.RoutingRuleID == rule.ID) {
-			t.Errorf("a click of %s by the rule %q", c.OS, c.RoutingRuleID)
+			t.Errorf("a click from %s has the rule %q", c.OS, c.RoutingRuleID)
 		}
 	}
 	csv := withKey(t, addr, key.Key, "/api/analytics/urls/"+l.ID+"/export?format=csv&includeClicks=true")
 	if csv.status != 200 || !strings.HasPrefix(csv.body, "\ufeff#") || !strings.Contains(csv.body, "Overview") || strings.Count(csv.body, "iOS") < clicks/2 {
-		t.Errorf("the export: %d %.300s", csv.status, csv.body)
+		t.Errorf("export: got %d %.300s", csv.status, csv.body)
 	}
 	if a := withKey(t, addr, "urlsh_not_a_key_at_all", "/api/urls"); a.status != 401 {
-		t.Errorf("another key is answered with %d", a.status)
+		t.Errorf("an unknown key got %d", a.status)
 	}
-	testkit.Within(t, time.Minute, fmt.Sprintf("%d clicks of %s come to the webhook", clicks, slug), func() bool { return countOf(sink, l.ID) == clicks })
+	testkit.Within(t, time.Minute, fmt.Sprintf("the webhook receives %d clicks of %s", clicks, slug), func() bool { return countOf(sink, l.ID) == clicks })
 	if acc := sink.Account(); acc.Unsigned != 0 || acc.Again != 0 {
-		t.Errorf("the webhook: %+v", acc)
+		t.Errorf("webhook deliveries: %+v", acc)
 	}
 	api.Must("DELETE", "/api/webhooks/"+hook.ID, nil, 204, nil)
 	for i, events := range feeds {
@@ -126,16 +126,16 @@ func (in *installation) tellAt(t *testing.T, api *fleet.API, slug string) {
 			select {
 			case e := <-events:
 				if e["slug"] != slug {
-					t.Errorf("feed %d gives a click of %v", i, e["slug"])
+					t.Errorf("live feed %d sent a click of %v", i, e["slug"])
 				}
 			case <-time.After(30 * time.Second):
-				t.Fatalf("live feed %d of %s gave %d of %d clicks", i, slug, n, clicks)
+				t.Fatalf("live feed %d of %s sent %d of %d clicks", i, slug, n, clicks)
 			}
 		}
 	}
 	api.Must("DELETE", "/api/api-keys/"+key.ID, nil, 204, nil)
 	if a := withKey(t, addr, key.Key, "/api/urls"); a.status != 401 {
-		t.Errorf("a deleted key is answered with %d", a.status)
+		t.Errorf("a deleted key got %d", a.status)
 	}
 }
 

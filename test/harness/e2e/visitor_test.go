@@ -83,7 +83,7 @@ func live(t *testing.T, addr, key, id string) <-chan map[string]any {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-API-Key", key)
-	res, err := (&http.Client{}).Do(req) // it goes on and on
+	res, err := (&http.Client{}).Do(req) // no timeout: the stream has no end
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func live(t *testing.T, addr, key, id string) <-chan map[string]any {
 			if data, ok := strings.CutPrefix(in.Text(), "data: "); ok && json.Unmarshal([]byte(data), &e) == nil {
 				select {
 				case events <- e:
-				default: // nobody waits for more than a hundred
+				default: // the channel is full; no test needs more than a hundred events
 				}
 			}
 		}
