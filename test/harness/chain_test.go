@@ -35,7 +35,7 @@ func startChain(t *testing.T, cfg fleet.Config, links int) *chain {
 		c.slugs = append(c.slugs, l.Slug)
 	}
 	for _, e := range c.Edges {
-		testkit.Within(t, 10*time.Second, e.Name+" knows the links", func() bool { return e.Metric("shortline_edge_links") == float64(links) })
+		testkit.Within(t, 10*time.Second, e.Name+" serves all links", func() bool { return e.Metric("shortline_edge_links") == float64(links) })
 	}
 	return c
 }
@@ -57,11 +57,11 @@ func (c *chain) reported() {
 		}
 		return sum
 	}
-	testkit.Within(c.t, 30*time.Second, "the links' own counters reach "+strconv.Itoa(total), func() bool { return counted() >= total })
+	testkit.Within(c.t, 30*time.Second, "the click counters of the links reach "+strconv.Itoa(total), func() bool { return counted() >= total })
 	drift := counted() - total
 	reports := 0
 	for _, l := range c.links {
-		testkit.Within(c.t, time.Minute, "a report of "+l.Slug, func() bool { // what has just come back may still be slow
+		testkit.Within(c.t, time.Minute, "a report of "+l.Slug, func() bool { // a program that has just restarted may still be slow
 			n, err := c.api.Report(l.ID)
 			if err == nil {
 				reports += n
@@ -69,9 +69,9 @@ func (c *chain) reported() {
 			return err == nil
 		})
 	}
-	c.t.Logf("drift: counters %+d, reports %+d, against %d rows", drift, reports-total, total)
+	c.t.Logf("difference to the %[3]d rows: counters %+[1]d, reports %+[2]d", drift, reports-total, total)
 	if drift != 0 || reports != total {
-		c.t.Errorf("counters say %d and reports %d of %d clicks", total+drift, reports, total)
+		c.t.Errorf("the counters show %d clicks and the reports %d, want %d", total+drift, reports, total)
 	}
 }
 
@@ -79,14 +79,14 @@ func (c *chain) reported() {
 func (c *chain) verdict(crowd *crowd, r *load.Result) {
 	c.t.Helper()
 	for status, n := range r.Other {
-		c.t.Errorf("%d answers of %d", n, status)
+		c.t.Errorf("%d answers have the status %d", n, status)
 	}
 	account := inTopic(c.t, c.Fleet, crowd)
 	stored(c.t, c.Fleet, crowd, r.Acked)
 	c.reported()
-	c.t.Logf("raw repeats in the topic: %d", account.Repeats)
+	c.t.Logf("duplicates in the topic: %d", account.Repeats)
 	if !c.t.Failed() {
-		_ = crowd.file() // closed twice is no fault of the run
+		_ = crowd.file() // a second close returns an error, which is not a failure of the run
 	}
 }
 
@@ -139,12 +139,12 @@ func (c *chain) everything() []chaos {
 	add("SIGSTOP clickhouse", c.freeze(c.ClickHouse, 2*time.Second))
 	add("kill -9 kafka", c.killAndRestart(c.Kafka, 500*time.Millisecond))
 	add("SIGSTOP kafka", c.freeze(c.Kafka, 2*time.Second))
-	add("replies of clickhouse lost", c.fault(c.StoreProxy, faultproxy.Fault{LoseReply: 0.3}, 2*time.Second))
-	add("replies of kafka lost", c.fault(c.KafkaProxy, faultproxy.Fault{LoseReply: 0.05}, 2*time.Second))
-	add("kafka far away", c.fault(c.KafkaProxy, faultproxy.Fault{Latency: 300 * time.Millisecond, Rate: 256 << 10}, 2*time.Second))
+	add("clickhouse replies lost", c.fault(c.StoreProxy, faultproxy.Fault{LoseReply: 0.3}, 2*time.Second))
+	add("kafka replies lost", c.fault(c.KafkaProxy, faultproxy.Fault{LoseReply: 0.05}, 2*time.Second))
+	add("kafka slow", c.fault(c.KafkaProxy, faultproxy.Fault{Latency: 300 * time.Millisecond, Rate: 256 << 10}, 2*time.Second))
 	add("kafka swallowed", c.fault(c.KafkaProxy, faultproxy.Fault{Hole: true}, 2*time.Second))
-	add("connections to kafka cut", func() { c.KafkaProxy.Cut() })
-	add("connections of edges to control cut", func() { c.PlaneProxy.Cut() })
+	add("kafka connections reset", func() { c.KafkaProxy.Cut() })
+	add("edge connections to control reset", func() { c.PlaneProxy.Cut() })
 	add("kill -9 postgres", c.killAndRestart(c.Postgres, 500*time.Millisecond))
 	return all
 }

@@ -21,7 +21,7 @@ import (
 // although the control plane still has the link, until the link is fixed.
 func TestCrash_loop(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits a minute for a state to be proven")
+		t.Skip("takes a minute: an edge must run that long before its state counts as proven")
 	}
 	t.Parallel()
 	p, slugs := published(t, 50)
@@ -39,15 +39,15 @@ func TestCrash_loop(t *testing.T) {
 		return err == nil && status == http.StatusFound
 	}
 	testkit.Within(t, 20*time.Second, "the deadly link is served", serves)
-	testkit.Within(t, 20*time.Second, "it is on the disk", func() bool {
+	testkit.Within(t, 20*time.Second, "the edge has stored the deadly link on disk", func() bool {
 		info, err := os.Stat(filepath.Join(e.Dir, "links", "links.log"))
 		return err == nil && info.Size() > 0
 	})
-	e.Kill() // it has lived for long: not yet one of the three
+	e.Kill() // the edge ran long enough, so this crash does not count towards the three
 	for i := range 3 {
 		e.Start()
 		if !serves() {
-			t.Fatalf("start %d does not serve the deadly link: nothing to die of", i+1)
+			t.Fatalf("start %d does not serve the deadly link, so nothing makes the edge crash", i+1)
 		}
 		e.Kill()
 	}
@@ -56,20 +56,20 @@ func TestCrash_loop(t *testing.T) {
 	r := c.during(load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 4, Rate: 500}, func() {
 		for end := time.Now().Add(long(t, 5*time.Second)); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 			if serves() {
-				t.Fatal("it took the deadly link again")
+				t.Fatal("the edge serves the deadly link again after the rollback")
 			}
 		}
 	})
-	t.Logf("the start that went back took %s; load: %v", took.Round(time.Millisecond), r)
+	t.Logf("the start with the rollback took %s; load: %v", took.Round(time.Millisecond), r)
 	if len(r.Other) > 0 || r.Broken > 0 || r.Acked == 0 {
-		t.Errorf("after going back: %v", r)
+		t.Errorf("requests failed after the rollback: %v", r)
 	}
 	if reports := p.Reports(); len(reports) == 0 || !strings.Contains(reports[len(reports)-1].Refused, "starts died with revision") {
-		t.Error("the control plane is not told")
+		t.Error("the edge did not report the rollback to the control plane")
 	}
-	deadly.Destination = "https://example.com/mended"
+	deadly.Destination = "https://example.com/fixed"
 	p.Publish(deadly)
-	testkit.Within(t, 20*time.Second, "the mended link is served", func() bool {
+	testkit.Within(t, 20*time.Second, "the fixed link is served", func() bool {
 		_, to, err := follow(e.Addr, deadly.Slug)
 		return err == nil && to == deadly.Destination
 	})

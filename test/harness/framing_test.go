@@ -35,7 +35,7 @@ func TestM4_Framing(t *testing.T) {
 		t.Logf("%s: %d raw requests", front.name, tried)
 	}
 	if failed := c.Edges[0].Metric("shortline_edge_upstream_errors_total"); failed > 0 {
-		t.Errorf("the edge blames the control plane for %.0f requests", failed)
+		t.Errorf("the edge counts %.0f requests as failures of the control plane", failed)
 	}
 }
 

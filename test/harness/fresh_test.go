@@ -67,7 +67,7 @@ func TestAPI1_fleet(t *testing.T) {
 		slug := "without-" + away.Name
 		change(api.With("Prefer", "wait=1"), "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": slug}, 201, "wait=1", "2/3")
 		visit(slug, http.StatusFound, "https://example.com/", others...)
-		change(api, "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": slug + "-2"}, 201, "", "") // who doesn't ask doesn't wait
+		change(api, "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": slug + "-2"}, 201, "", "") // without Prefer the API does not wait
 		away.Resume()
 		change(patient, "POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": slug + "-3"}, 201, "wait=10", "3/3")
 		visit(slug, http.StatusFound, "https://example.com/", f.Edges...)

@@ -38,13 +38,13 @@ func TestG02_kafka_is_gone(t *testing.T) {
 	drained := time.Since(began)
 	t.Logf("before: %v", before)
 	t.Logf("without Kafka for %v: %v", away, during)
-	t.Logf("%.0f clicks waited, drained in %s (%.0f/s); memory of the edge that lived %+d MiB; p99 ratio %.2f",
+	t.Logf("%.0f clicks waited and were shipped in %s (%.0f/s); memory of the edge that kept running %+d MiB; p99 ratio %.2f",
 		peak, drained.Round(time.Millisecond), peak/drained.Seconds(), grown/mebibyte, float64(during.Slow.Quantile(0.99))/float64(before.Slow.Quantile(0.99)))
 	if grown > 64*mebibyte {
 		t.Errorf("memory grew by %d MiB", grown/mebibyte)
 	}
 	if rate := peak / drained.Seconds(); away >= time.Minute && rate < 3*float64(cfg.Rate) {
-		t.Errorf("drained at %.0f/s, less than three times what comes in", rate)
+		t.Errorf("shipped %.0f clicks/s, less than three times the request rate", rate)
 	}
 	if len(during.Other) > 0 {
 		t.Errorf("answers other than redirects: %v", during.Other)
@@ -71,12 +71,12 @@ func TestG03_kafka_behind_a_bad_network(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("load: %v; the network: %+v", r, f.KafkaProxy.Stats())
+	t.Logf("load: %v; Kafka proxy: %+v", r, f.KafkaProxy.Stats())
 	account := inTopic(t, f, c)
 	if account.Repeats == 0 || f.KafkaProxy.Stats().LostReplies == 0 {
-		t.Error("nothing was sent twice: the faults did not bite")
+		t.Error("no batch was sent twice, so the faults had no effect")
 	}
 	if len(r.Other) > 0 || r.Broken > 0 {
-		t.Errorf("visitors noticed: %v", r)
+		t.Errorf("redirects failed: %v", r)
 	}
 }

@@ -36,7 +36,7 @@ func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 		return sum
 	}
 	const rate = 600
-	kills, spells, moved := 0, 0, 0
+	kills, outages, moved := 0, 0, 0
 	var peak float64
 	crowd := newCrowd(t)
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: rate}, func() {
@@ -51,38 +51,38 @@ func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 			had := now.led(victim + 1)
 			c.Cluster[victim].Kill()
 			kills++
-			testkit.Within(t, time.Minute, "others lead what the dead broker led", func() bool {
+			testkit.Within(t, time.Minute, "other brokers lead the partitions of the dead broker", func() bool {
 				l := seen(c.Fleet)
 				return len(l.partitions) > 0 && l.led(victim+1) == 0 && l.led(-1) == 0
 			})
 			moved += had
 			pause(time.Second)
-			if i%5 == 1 { // and a second one
+			if i%5 == 1 { // kill a second broker
 				other := c.Cluster[(victim+1)%3]
 				other.Kill()
 				kills++
-				pause(2 * time.Second) // what was under way is settled
+				pause(2 * time.Second) // requests in flight finish
 				before := waiting()
 				time.Sleep(6 * time.Second)
 				after := waiting()
 				peak = max(peak, after)
 				if grown := after - before; grown < 6*rate/4 {
-					t.Errorf("with one broker of three, %.0f clicks more wait after 6 s: somebody takes them", grown)
+					t.Errorf("with one broker of three, only %.0f more clicks wait after 6 s, so Kafka still acknowledges clicks", grown)
 				}
 				other.Start()
-				spells++
+				outages++
 			}
 			c.Cluster[victim].Start()
 			whole()
 		}
 		pause(time.Second)
 	})
-	t.Logf("%d kills of brokers, %d partitions got another leader, %d spells with one broker of three, when %.0f clicks waited at the most; load: %v", kills, moved, spells, peak, r)
-	if moved == 0 || spells == 0 {
-		t.Error("the kills did not bite")
+	t.Logf("%d brokers killed, %d partitions with a new leader, %d periods with one broker of three and at most %.0f waiting clicks; load: %v", kills, moved, outages, peak, r)
+	if moved == 0 || outages == 0 {
+		t.Error("the kills had no effect")
 	}
 	if len(r.Other) > 0 || r.Broken > 0 || r.Refused > 0 {
-		t.Errorf("visitors noticed: %v", r)
+		t.Errorf("redirects failed: %v", r)
 	}
 	c.verdict(crowd, r)
 }

@@ -15,7 +15,7 @@ import (
 // zombie stores then must be duplicates of stored clicks.
 func TestG04_consumers_die_and_come_back_as_zombies(t *testing.T) {
 	rounds := count(t, 1)
-	const heard = 3500 * time.Millisecond // until a member has heard from the group that it begins a generation
+	const rebalance = 3500 * time.Millisecond // a member learns of a new group generation within its heartbeat interval
 	c := startChain(t, fleet.Config{Edges: 1, Controls: 1, Ingesters: 2}, 10)
 	ingesting := []*fleet.Node{c.Controls[0], c.Ingesters[0], c.Ingesters[1]}
 	crowd := newCrowd(t)
@@ -33,9 +33,9 @@ func TestG04_consumers_die_and_come_back_as_zombies(t *testing.T) {
 				if err := n.Stop(20 * time.Second); err != nil {
 					t.Error(err)
 				}
-				time.Sleep(heard)
+				time.Sleep(rebalance)
 				n.Start()
-				time.Sleep(heard)
+				time.Sleep(rebalance)
 				left++
 			}
 			for _, n := range others {
@@ -55,9 +55,9 @@ func TestG04_consumers_die_and_come_back_as_zombies(t *testing.T) {
 			generations[m[1]] = true
 		}
 	}
-	t.Logf("%d zombies, %d kills, %d left and came back, %d generations of the group; load: %v", zombies, kills, left, len(generations), r)
+	t.Logf("%d zombies, %d kills, %d graceful restarts, %d group generations; load: %v", zombies, kills, left, len(generations), r)
 	if len(generations) < left {
-		t.Errorf("%d generations: the group was hardly disturbed", len(generations))
+		t.Errorf("only %d group generations, so the faults hardly disturbed the group", len(generations))
 	}
 	c.verdict(crowd, r)
 }

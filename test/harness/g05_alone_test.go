@@ -73,7 +73,7 @@ func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 				kills++
 			}
 			if i%50 == 49 {
-				t.Logf("%s %d faults, in doubt so far: %+v", time.Now().Format("15:04:05"), i+1, found)
+				t.Logf("%s after %d faults, inserts with an unknown outcome: %+v", time.Now().Format("15:04:05"), i+1, found)
 			}
 		}
 	})

@@ -37,7 +37,7 @@ func ask(addr, request string) (status int, header []string, err error) {
 		return 0, nil, err
 	}
 	if f := strings.Fields(first); len(f) > 1 {
-		status, _ = strconv.Atoi(f[1]) // 0 is no status either
+		status, _ = strconv.Atoi(f[1]) // on failure the status is 0
 	}
 	for {
 		line, err := in.ReadString('\n')
@@ -85,7 +85,7 @@ func TestG06_edges_alone(t *testing.T) {
 	expires.ExpiresAt = time.Now().Add(3 * time.Second).UnixMilli()
 	last := p.Publish(changed, expires)
 	for _, e := range f.Edges {
-		testkit.Within(t, 20*time.Second, e.Name+" is current", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
+		testkit.Within(t, 20*time.Second, e.Name+" has the newest revision", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
 	}
 	time.Sleep(300 * time.Millisecond) // a change is served before it is written down
 	if err := p.Close(); err != nil {
@@ -101,9 +101,9 @@ func TestG06_edges_alone(t *testing.T) {
 	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: 1000}
 	r := c.during(cfg, func() { time.Sleep(alone) })
 	if len(r.Other) > 0 || r.Broken > 0 || r.Refused > 0 {
-		t.Errorf("alone: %v", r)
+		t.Errorf("redirects failed during the outage: %v", r)
 	}
-	t.Logf("alone for %v: %v", alone, r)
+	t.Logf("everything else stopped for %v: %v", alone, r)
 
 	var cold []time.Duration
 	for i := range starts {
@@ -125,7 +125,7 @@ func TestG06_edges_alone(t *testing.T) {
 	slices.Sort(cold)
 	t.Logf("%d cold starts with %d links: first redirect after p50 %s, max %s", starts, n, percentile(cold, 0.5).Round(time.Millisecond), cold[len(cold)-1].Round(time.Millisecond))
 	if worst := cold[len(cold)-1]; worst > 2*time.Second {
-		t.Errorf("a cold start took %v", worst)
+		t.Errorf("the slowest cold start took %v", worst)
 	}
 	for _, e := range f.Edges {
 		for i := 0; i < n; i += max(1, n/500) {
@@ -137,11 +137,11 @@ func TestG06_edges_alone(t *testing.T) {
 				want, location = http.StatusGone, ""
 			}
 			if status, to, err := follow(e.Addr, records[i].Slug); err != nil || status != want || to != location {
-				t.Fatalf("%s: %s is answered with %d %s %v, want %d %s", e.Name, records[i].Slug, status, to, err, want, location)
+				t.Fatalf("%s: got %[3]d %[4]s %[5]v for %[2]s, want %[6]d %[7]s", e.Name, records[i].Slug, status, to, err, want, location)
 			}
 		}
 		if contact := e.Metric("shortline_agent_last_success_timestamp_seconds"); contact < 0 {
-			t.Errorf("%s does not say when it last heard of the control plane", e.Name)
+			t.Errorf("%s does not export the time of its last contact with the control plane", e.Name)
 		}
 	}
 	for _, want := range []struct {
@@ -150,7 +150,7 @@ func TestG06_edges_alone(t *testing.T) {
 	}{{"link1", changed.Destination, http.StatusFound}, {"link2", "", http.StatusGone}} {
 		for _, e := range f.Edges {
 			if status, to, err := follow(e.Addr, want.slug); err != nil || status != want.status || to != want.to {
-				t.Errorf("%s: %s is answered with %d %s %v", e.Name, want.slug, status, to, err)
+				t.Errorf("%s: got %[3]d %[4]s %[5]v for %[2]s", e.Name, want.slug, status, to, err)
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func TestG06_edges_alone(t *testing.T) {
 	}
 	back := p.Publish(records[3])
 	for _, e := range f.Edges {
-		testkit.Within(t, 30*time.Second, e.Name+" hears of the control plane again", func() bool { return e.Metric("shortline_edge_revision") == float64(back) })
+		testkit.Within(t, 30*time.Second, e.Name+" receives changes from the control plane again", func() bool { return e.Metric("shortline_edge_revision") == float64(back) })
 	}
 	inTopic(t, f, c)
 }

@@ -53,23 +53,23 @@ func TestG07_disk_full(t *testing.T) {
 	dropped := e.Metric("shortline_spool_clicks_dropped_total")
 	shedding := e.Metric("shortline_spool_shedding")
 	mount("-o", "remount,size=3g", e.Dir)
-	testkit.Within(t, 30*time.Second, "the edge has found the room", func() bool { return e.Metric("shortline_spool_shedding") == 0 })
+	testkit.Within(t, 30*time.Second, "the edge stops shedding after the disk has grown", func() bool { return e.Metric("shortline_spool_shedding") == 0 })
 	cfg.Rate = 2000
 	after := c.during(cfg, func() { time.Sleep(2 * time.Second) })
 	f.KafkaProxy.Set(faultproxy.Fault{})
 	f.Shipped(2 * time.Minute)
 	final := e.Metric("shortline_spool_clicks_dropped_total")
-	t.Logf("full: %v; %.0f dropped, shedding %v; with room again: %v; %.0f dropped in all", r, dropped, shedding == 1, after, final)
+	t.Logf("full disk: %v; %.0f dropped, shedding %v; larger disk: %v; %.0f dropped in total", r, dropped, shedding == 1, after, final)
 	if dropped <= 0 || shedding != 1 || int64(dropped) == r.Acked {
-		t.Error("all or nothing was dropped: the disk did not become full")
+		t.Error("no clicks or all clicks were dropped, so the disk was not full for a part of the run")
 	}
 	for _, run := range []*load.Result{r, after} {
 		if len(run.Other) > 0 || run.Broken > 0 {
-			t.Errorf("visitors noticed: %v", run)
+			t.Errorf("redirects failed: %v", run)
 		}
 	}
 	if e.Starts != 2 || e.Metric("shortline_edge_panics_total") != 0 {
-		t.Errorf("%d starts, %v panics", e.Starts, e.Metric("shortline_edge_panics_total"))
+		t.Errorf("%d starts and %v panics, want 2 and 0", e.Starts, e.Metric("shortline_edge_panics_total"))
 	}
 	account, err := topic.Read(t.Context(), f.Brokers(), fleet.Topic)
 	if err != nil {
@@ -81,6 +81,6 @@ func TestG07_disk_full(t *testing.T) {
 	}
 	t.Logf("topic: %v; %v", account, v)
 	if v.Lost != int(final) || account.Lost != int(final) || account.Missing != 0 || v.Twice != 0 || v.Ghosts != 0 {
-		t.Errorf("acked %d − stored %d = %d, loss markers name %d, the edge counted %.0f", v.Acked, v.Stored, v.Acked-v.Stored, account.Lost, final)
+		t.Errorf("acked %d − stored %d = %d, loss markers contain %d, the edge counted %.0f", v.Acked, v.Stored, v.Acked-v.Stored, account.Lost, final)
 	}
 }

@@ -30,7 +30,7 @@ func TestG09_forged_documents(t *testing.T) {
 	p.Sign(ours)
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p, EdgeEnv: []string{"SNAPSHOT_PUBLIC_KEYS=" + ours.Public()}})
 	e := f.Edges[0]
-	// as builds something like another control plane would: one without a key, or with its own key.
+	// as builds a document or delta like a control plane without a key, or with another key.
 	as := func(key snapshot.SigningKey, build func() []byte) []byte {
 		p.Sign(key)
 		defer p.Sign(ours)
@@ -41,7 +41,7 @@ func TestG09_forged_documents(t *testing.T) {
 		forge func(t *testing.T) []byte
 	}{
 		{"cut", func(t *testing.T) []byte { d := document(t, p.Document, p.Cursor()); return d[:rand.IntN(len(d))] }},
-		{"a bit flipped", func(t *testing.T) []byte {
+		{"with a flipped bit", func(t *testing.T) []byte {
 			d := document(t, p.Document, p.Cursor())
 			d[rand.IntN(len(d))] ^= 1 << rand.IntN(8)
 			return d
@@ -54,16 +54,16 @@ func TestG09_forged_documents(t *testing.T) {
 		{"nearly empty", func(t *testing.T) []byte {
 			return records(t, ours, p.Cursor(), link.Record{Num: 1, Slug: "link1", Destination: "https://evil.test/"})
 		}},
-		{"of a format to come", func(t *testing.T) []byte {
+		{"of a future format", func(t *testing.T) []byte {
 			d := document(t, p.Document, p.Cursor())
 			binary.LittleEndian.PutUint16(d[8:], 99)
 			return d
 		}},
-		{"with something behind it", func(t *testing.T) []byte { return append(document(t, p.Document, p.Cursor()), 0) }},
+		{"with trailing bytes", func(t *testing.T) []byte { return append(document(t, p.Document, p.Cursor()), 0) }},
 		{"not signed", func(t *testing.T) []byte {
 			return as(snapshot.SigningKey{}, func() []byte { return document(t, p.Document, p.Cursor()) })
 		}},
-		{"signed by another key", func(t *testing.T) []byte {
+		{"signed with another key", func(t *testing.T) []byte {
 			return as(theirs, func() []byte { return document(t, p.Document, p.Cursor()) })
 		}},
 		{"with a bad signature", func(t *testing.T) []byte {
@@ -71,13 +71,13 @@ func TestG09_forged_documents(t *testing.T) {
 			d[len(d)-1-rand.IntN(64)] ^= 1 << rand.IntN(8)
 			return d
 		}},
-		{"with the signature of another", func(t *testing.T) []byte {
+		{"with the signature of another document", func(t *testing.T) []byte {
 			d := document(t, p.Document, p.Cursor())
 			at := p.Cursor()
 			at.Revision++
 			return append(d[:len(d)-64], tail(document(t, p.Document, at))...)
 		}},
-		{"no document", func(*testing.T) []byte { return []byte("<html>502 Bad Gateway</html>") }},
+		{"that is HTML", func(*testing.T) []byte { return []byte("<html>502 Bad Gateway</html>") }},
 		{"empty", func(*testing.T) []byte { return nil }},
 	}
 	c := newCrowd(t)
@@ -87,18 +87,18 @@ func TestG09_forged_documents(t *testing.T) {
 			for i, k := range kinds {
 				before := e.Metric("shortline_agent_refused_total")
 				if k.name == "cut" || k.name == "empty" {
-					before = -1 // a transfer that breaks off may count as one that failed instead
+					before = -1 // an incomplete transfer may be counted as failed instead of rejected
 				}
 				p.Forge(k.forge(t))
-				testkit.Within(t, 30*time.Second, "the edge has taken a document "+k.name, func() bool { return p.Forgeries() == 0 })
+				testkit.Within(t, 30*time.Second, "the edge requests the document "+k.name, func() bool { return p.Forgeries() == 0 })
 				if before >= 0 {
-					testkit.Within(t, 10*time.Second, "the edge has refused a document "+k.name, func() bool { return e.Metric("shortline_agent_refused_total") > before })
+					testkit.Within(t, 10*time.Second, "the edge rejects the document "+k.name, func() bool { return e.Metric("shortline_agent_refused_total") > before })
 				}
 				refused++
 				// A valid change ends the backoff of the edge and shows that it still follows.
 				fresh := link.Record{Num: 5000 + uint64(round*len(kinds)+i), Owner: 1, Slug: fmt.Sprintf("fresh%d-%d", round, i), Destination: "https://example.com/fresh"}
 				p.Publish(fresh)
-				testkit.Within(t, 30*time.Second, "the edge takes a sound change after a document "+k.name, func() bool {
+				testkit.Within(t, 30*time.Second, "the edge applies a valid change after the document "+k.name, func() bool {
 					status, _, err := follow(e.Addr, fresh.Slug)
 					return err == nil && status == http.StatusFound
 				})
@@ -111,20 +111,20 @@ func TestG09_forged_documents(t *testing.T) {
 			unsigned, before := e.Metric("shortline_agent_unsigned_total"), p.Cursor().Revision
 			forged := [][]byte{as(snapshot.SigningKey{}, change), as(theirs, change), misused, flipped, wire[:len(wire)/2], []byte("nonsense")}
 			p.ForgeDeltas(forged...)
-			testkit.Within(t, 30*time.Second, "the edge has taken forged changes", func() bool { return p.Forgeries() == 0 })
-			testkit.Within(t, 10*time.Second, "the edge has refused changes for their signature", func() bool { return e.Metric("shortline_agent_unsigned_total") >= unsigned+3 })
+			testkit.Within(t, 30*time.Second, "the edge requests the forged changes", func() bool { return p.Forgeries() == 0 })
+			testkit.Within(t, 10*time.Second, "the edge rejects changes with a bad signature", func() bool { return e.Metric("shortline_agent_unsigned_total") >= unsigned+3 })
 			if at := p.Cursor().Revision; at != before || e.Metric("shortline_edge_revision") != float64(at) {
 				t.Errorf("the edge is at revision %v, the control plane at %d", e.Metric("shortline_edge_revision"), at)
 			}
 			refused += len(forged)
 		}
 	})
-	t.Logf("%d forgeries; load: %v", refused, r)
+	t.Logf("%d forgeries rejected; load: %v", refused, r)
 	if len(r.Other) > 0 || r.Broken > 0 || e.Starts != 1 {
-		t.Errorf("visitors noticed: %v; %d starts", r, e.Starts)
+		t.Errorf("redirects failed or the edge crashed: %v; %d starts", r, e.Starts)
 	}
 	if status, to, err := follow(e.Addr, "link1"); err != nil || status != http.StatusFound || to != "https://example.com/link1" {
-		t.Errorf("link1 is answered with %d %s %v", status, to, err)
+		t.Errorf("link1: got %d %s %v", status, to, err)
 	}
 	inTopic(t, f, c)
 }
@@ -173,8 +173,8 @@ func records(t *testing.T, key snapshot.SigningKey, at snapshot.Cursor, all ...l
 	return b.Bytes()
 }
 
-// TestG10 publishes links that the API would reject. Each must be set aside or answered harmlessly. Valid links are
-// answered as before, and no edge crashes.
+// TestG10 publishes links that the API would reject. An edge must reject each of them or answer it
+// harmlessly. Valid links are answered as before, and no edge crashes.
 func TestG10_poisoned_links(t *testing.T) {
 	n := count(t, 300)
 	p, slugs := published(t, 1000)
@@ -199,18 +199,18 @@ func TestG10_poisoned_links(t *testing.T) {
 		for at := 0; at < len(bad); at += 50 {
 			last := p.Publish(bad[at:min(len(bad), at+50)]...)
 			for _, e := range f.Edges {
-				testkit.Within(t, 30*time.Second, e.Name+" takes poisoned links", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
+				testkit.Within(t, 30*time.Second, e.Name+" has the revision with the poisoned links", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
 			}
 		}
 		for _, e := range f.Edges {
 			for i := range bad {
 				status, header, err := ask(e.Addr, "GET /"+bad[i].Slug+" HTTP/1.1\r\nHost: sho.rt\r\nConnection: close\r\n\r\n")
 				if err != nil || status == 0 || status >= 500 && status != http.StatusLoopDetected {
-					t.Errorf("%s: %s is answered with %d %v", e.Name, bad[i].Slug, status, err)
+					t.Errorf("%s: got %[3]d %[4]v for %[2]s", e.Name, bad[i].Slug, status, err)
 				}
 				for _, line := range header {
 					if strings.HasPrefix(line, "Set-Cookie") {
-						t.Errorf("%s: %s injects %q", e.Name, bad[i].Slug, line)
+						t.Errorf("%s: link %s injects the header %q", e.Name, bad[i].Slug, line)
 					}
 				}
 			}
@@ -218,18 +218,18 @@ func TestG10_poisoned_links(t *testing.T) {
 	})
 	for _, e := range f.Edges {
 		aside, panics := e.Metric("shortline_edge_links_set_aside"), e.Metric("shortline_edge_panics_total")
-		t.Logf("%s: %d hostile links, %.0f set aside, %.0f panics", e.Name, n, aside, panics)
+		t.Logf("%s: %d poisoned links, %.0f rejected, %.0f panics", e.Name, n, aside, panics)
 		if int(aside) != uncompilable || panics != 0 || e.Starts != 1 {
-			t.Errorf("%s: %.0f set aside of %d, %.0f panics, %d starts", e.Name, aside, uncompilable, panics, e.Starts)
+			t.Errorf("%s: %.0f links rejected, want %d; %.0f panics, %d starts", e.Name, aside, uncompilable, panics, e.Starts)
 		}
 		for i, slug := range slugs {
 			if status, to, err := follow(e.Addr, slug); err != nil || status != http.StatusFound || to != fmt.Sprintf("https://example.com/link%d", i) {
-				t.Fatalf("%s: a good link, %s, is answered with %d %s %v", e.Name, slug, status, to, err)
+				t.Fatalf("%s: got %[3]d %[4]s %[5]v for the valid link %[2]s", e.Name, slug, status, to, err)
 			}
 		}
 	}
 	if len(r.Other) > 0 || r.Broken > 0 {
-		t.Errorf("visitors of good links noticed: %v", r)
+		t.Errorf("redirects of valid links failed: %v", r)
 	}
 }
 

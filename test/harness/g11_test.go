@@ -17,19 +17,19 @@ import (
 // earlier nor later.
 func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 	lasts := long(t, 20*time.Second)
-	const most = time.Second // that an edge may be wrong by its own clock
+	const most = time.Second // largest error of an expiry by the clock of the edge
 	clocks := []time.Duration{-10 * time.Minute, 0, 10 * time.Minute}
 	c := startChain(t, fleet.Config{Edges: 3, Controls: 1, Clocks: clocks}, 10)
 	for i, e := range c.Edges {
 		if off := clock(t, e); (off - clocks[i]).Abs() > 3*time.Second {
-			t.Fatalf("the clock of %s is off by %v, it should be by %v: the experiment does not bite", e.Name, off, clocks[i])
+			t.Fatalf("the clock of %s is off by %v, want %v; the experiment proves nothing", e.Name, off, clocks[i])
 		}
 	}
 	crowd := newCrowd(t)
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 9, Rate: 600}, func() {
 		began := time.Now()
 		end := began.Add(lasts / 2)
-		ending := make([]fleet.Link, len(clocks)) // each ends now + lasts/2 by the clock of its edge
+		ending := make([]fleet.Link, len(clocks)) // each expires at now + lasts/2 by the clock of its edge
 		for i, off := range clocks {
 			slug := fmt.Sprintf("ends%d", i)
 			ending[i] = c.api.Create("https://example.com/ends", map[string]any{"customSlug": slug, "expiresAt": began.Add(time.Hour).UTC().Format(time.RFC3339Nano)})
@@ -43,7 +43,7 @@ func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 				if j <= i {
 					continue
 				}
-				testkit.Within(t, 5*time.Second, other.Name+" has ended the link of "+e.Name, func() bool {
+				testkit.Within(t, 5*time.Second, other.Name+" has expired the link of "+e.Name, func() bool {
 					status, _, err := follow(other.Addr, ending[i].Slug)
 					return err == nil && status == http.StatusGone
 				})
@@ -61,30 +61,30 @@ func TestG11_clocks_of_edges_ten_minutes_off(t *testing.T) {
 				}
 			}
 			if time.Since(end) > 10*time.Second {
-				t.Fatalf("links still go on 10 s after their end: %v", ended)
+				t.Fatalf("some links still redirect 10 s after they expired: %v", ended)
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
 		for i, e := range c.Edges {
 			wrong := ended[i].Sub(end)
-			t.Logf("%s, whose clock is off by %v, ended a link %v from its time by the true clock, %v from that by its own", e.Name, clocks[i], ended[i].Sub(end.Add(clocks[i])).Round(time.Millisecond), wrong.Round(time.Millisecond))
+			t.Logf("%s, whose clock is off by %v, expired a link with an error of %v by the true clock and %v by its own clock", e.Name, clocks[i], ended[i].Sub(end.Add(clocks[i])).Round(time.Millisecond), wrong.Round(time.Millisecond))
 			if wrong.Abs() > most {
-				t.Errorf("%s ended a link %v away from its time by its own clock", e.Name, wrong)
+				t.Errorf("%s expired a link with an error of %v by its own clock", e.Name, wrong)
 			}
 			for j := range i {
 				if status, _, err := follow(c.Edges[j].Addr, ending[i].Slug); err != nil || status != http.StatusFound {
-					t.Errorf("%s, whose clock is behind, answers %d %v for a link that has not ended there", c.Edges[j].Name, status, err)
+					t.Errorf("%s, whose clock is behind, answers %d %v for a link that has not expired there", c.Edges[j].Name, status, err)
 				}
 			}
 		}
 		time.Sleep(time.Until(began.Add(lasts)))
 	})
-	t.Logf("%v, load: %v", lasts, r)
+	t.Logf("run of %v; load: %v", lasts, r)
 	for status, n := range r.Other {
-		t.Errorf("%d answers of %d", n, status)
+		t.Errorf("%d answers have the status %d", n, status)
 	}
 	if account := inTopic(t, c.Fleet, crowd); account.Backward != 0 {
-		t.Errorf("%d clicks are out of their lane's order", account.Backward)
+		t.Errorf("%d clicks are out of order in their lane", account.Backward)
 	}
 	stored(t, c.Fleet, crowd, r.Acked)
 	c.reported()

@@ -23,7 +23,7 @@ func TestG12_a_change_is_everywhere_within_a_second(t *testing.T) {
 	crowd := newCrowd(t)
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 24, Rate: float64(rate(t, 600))}, func() {
 		near := makeChanges(c, lasts, "near")
-		near.report("on a sound network", time.Second)
+		near.report("on a fast network", time.Second)
 		c.PlaneProxy.Set(faultproxy.Fault{Latency: 200 * time.Millisecond})
 		over, cut := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -41,7 +41,7 @@ func TestG12_a_change_is_everywhere_within_a_second(t *testing.T) {
 		close(over)
 		<-cut
 		c.PlaneProxy.Set(faultproxy.Fault{})
-		far.report("200 ms away and cut every 2 s", 3*time.Second)
+		far.report("with 200 ms of latency and a disconnect every 2 s", 3*time.Second)
 	})
 	t.Logf("load: %v", r)
 	c.verdict(crowd, r)
@@ -52,8 +52,8 @@ type changes struct {
 	c *chain
 
 	mu    sync.Mutex
-	took  []time.Duration // until the slowest edge behaved accordingly
-	early int64           // times that an edge had the revision and behaved as before
+	took  []time.Duration // delay until the slowest edge served the change
+	early int64           // times that an edge reported the revision and served the old state
 }
 
 func (ch *changes) report(where string, limit time.Duration) {
@@ -61,13 +61,13 @@ func (ch *changes) report(where string, limit time.Duration) {
 	t.Helper()
 	slices.Sort(took)
 	p99 := percentile(took, 0.99)
-	t.Logf("%s: %d changes at the slowest of three edges: p50 %s p99 %s max %s; %d times an edge had the revision and not the change",
+	t.Logf("%s: delay of %d changes at the slowest of three edges: p50 %s p99 %s max %s; %d times an edge reported a revision without serving its change",
 		where, len(took), percentile(took, 0.5).Round(time.Millisecond), p99.Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond), ch.early)
 	if p99 > limit {
-		t.Errorf("%s: p99 of a change is %v", where, p99)
+		t.Errorf("%s: p99 of the delay is %v", where, p99)
 	}
 	if ch.early > 0 {
-		t.Errorf("%s: edges said that they had changes which they had not", where)
+		t.Errorf("%s: edges reported revisions without serving their changes", where)
 	}
 }
 
@@ -95,7 +95,7 @@ func (ch *changes) life(slug string) {
 		header := ch.c.api.Must(method, path, body, status, out)
 		revision, err := strconv.ParseInt(header.Get("X-Config-Revision"), 10, 64)
 		if err != nil {
-			ch.c.t.Errorf("%s %s says no revision: %v", method, path, err)
+			ch.c.t.Errorf("%s %s: the answer has no revision: %v", method, path, err)
 		}
 		took, early := everywhere(ch.c, slug, revision, then, location)
 		ch.mu.Lock()
@@ -109,7 +109,7 @@ func (ch *changes) life(slug string) {
 	step("PATCH", path, fields{"status": "INACTIVE"}, 200, nil, http.StatusGone, "")
 	step("PATCH", path, fields{"status": "ACTIVE"}, 200, nil, http.StatusFound, b)
 
-	step("POST", path+"/variants", fields{"name": "A", "targetUrl": variant, "weight": 100}, 201, &test, http.StatusFound, variant) // which begins the test
+	step("POST", path+"/variants", fields{"name": "A", "targetUrl": variant, "weight": 100}, 201, &test, http.StatusFound, variant) // the first variant starts the test
 	step("PATCH", path, fields{"isABTesting": false}, 200, nil, http.StatusFound, b)
 	step("PATCH", path, fields{"isABTesting": true}, 200, nil, http.StatusFound, variant)
 	step("PUT", path+"/variants/"+test.ID, fields{"weight": 0}, 200, nil, http.StatusFound, b)
@@ -127,7 +127,7 @@ func everywhere(c *chain, slug string, revision int64, status int, location stri
 	began := time.Now()
 	for _, e := range c.Edges {
 		for {
-			has := e.Metric("shortline_edge_revision") // before it is asked for the link
+			has := e.Metric("shortline_edge_revision") // read before the link is requested
 			got, to, err := follow(e.Addr, slug)
 			if err == nil && got == status && to == location {
 				break

@@ -97,20 +97,20 @@ func TestG13_failover_to_a_standby_while_links_change(t *testing.T) {
 	for w := range s.calls {
 		for _, call := range s.calls[w] {
 			d := call.beyond(outages)
-			if !call.meets(outages) { // on a machine that has much else to do, these may be slow too
+			if !call.meets(outages) { // on a busy machine these calls may be slow too
 				otherwise = max(otherwise, d)
 				continue
 			}
 			most = max(most, d)
 			if d > 2*time.Second {
-				t.Errorf("a %s took %v, %v of it with a database that takes changes: %v", call.what, call.end.Sub(call.began), d, call.failed)
+				t.Errorf("a %s call took %v, of which the database was writable for %v: %v", call.what, call.end.Sub(call.began), d, call.failed)
 			}
 		}
 	}
 	if len(outages) == 0 {
 		t.Fatal("there was no failover")
 	}
-	t.Logf("%d failovers, %d old servers rewound; at most %s without a database; the longest call %s beyond that (%s at other times); a change at the other control plane at all edges p50 %s max %s after the promotion; load: %v",
+	t.Logf("%d failovers, %d old servers rewound; longest outage %s; the longest call exceeded its outage by %s (%s outside of outages); a change at the other control plane reached all edges p50 %s max %s after the promotion; load: %v",
 		len(outages), rewound, without.Round(time.Millisecond), most.Round(time.Millisecond), otherwise.Round(time.Millisecond),
 		percentile(published, 0.5).Round(time.Millisecond), published[len(published)-1].Round(time.Millisecond), r)
 	s.verdict()
@@ -124,7 +124,7 @@ func whole(c *chain) {
 	c.t.Helper()
 	got, err := c.Ask("SELECT count(*) FROM (SELECT 1 FROM urls WHERE slug LIKE 'group%-%' GROUP BY split_part(slug, '-', 1) HAVING count(DISTINCT active) > 1) mixed")
 	if err != nil || got != "0" {
-		c.t.Errorf("groups of which a part has changed: %q %v", got, err)
+		c.t.Errorf("groups that were changed partly: %q %v", got, err)
 	}
 }
 
@@ -136,12 +136,12 @@ func everyoneHears(c *chain, slug string) time.Duration {
 	began := time.Now()
 	api := c.api.At(c.Controls[1])
 	for n := 0; ; n++ {
-		name := fmt.Sprintf("%s-%d", slug, n) // one in doubt is not made again under its name
+		name := fmt.Sprintf("%s-%d", slug, n) // a call with an unknown outcome may have used the name
 		if _, _, err := api.Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/heard", "customSlug": name}, nil); err == nil {
 			slug = name
 			break
 		} else if time.Since(began) > 30*time.Second {
-			c.t.Errorf("no link can be made 30 s after a promotion: %v", err)
+			c.t.Errorf("creating a link still fails 30 s after a promotion: %v", err)
 			return time.Since(began)
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -218,12 +218,12 @@ func (r *reports) agree(c *chain) {
 	for line := range strings.Lines(rows) {
 		f := strings.Split(strings.TrimSpace(line), "|")
 		if len(f) != 3 {
-			c.t.Fatalf("not a link: %q", line)
+			c.t.Fatalf("invalid row of a link: %q", line)
 		}
 		num, err1 := strconv.ParseUint(f[1], 10, 64)
 		revision, err2 := strconv.ParseUint(f[2], 10, 64)
 		if err1 != nil || err2 != nil {
-			c.t.Fatalf("not a link: %q", line)
+			c.t.Fatalf("invalid row of a link: %q", line)
 		}
 		hash.Add(f[0], num, revision)
 		links++
@@ -243,8 +243,8 @@ func (r *reports) agree(c *chain) {
 	defer r.mu.Unlock()
 	for edge, s := range r.last {
 		if s.StateHash != hash.String() || s.Links != links {
-			c.t.Errorf("edge %s has %d links with the hash %s, the store %d with %s", edge, s.Links, s.StateHash, links, hash)
+			c.t.Errorf("edge %s has %d links with the hash %s, the database has %d with the hash %s", edge, s.Links, s.StateHash, links, hash)
 		}
 	}
-	c.t.Logf("%d edges have the %d links of revision %s, hash %s", len(r.last), links, head, hash)
+	c.t.Logf("%d edges agree with the database: %d links at revision %s, hash %s", len(r.last), links, head, hash)
 }

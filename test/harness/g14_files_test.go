@@ -29,7 +29,7 @@ func TestG14_more_connections_than_files(t *testing.T) {
 			for {
 				if conn, err := net.DialTimeout("tcp", e.Addr, time.Second); err == nil {
 					if i%2 == 0 {
-						_, _ = conn.Write([]byte("GET /link1 HT")) // whether it is cut is found out below
+						_, _ = conn.Write([]byte("GET /link1 HT")) // an error shows at the read below
 					}
 					_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 					_, _ = conn.Read(make([]byte, 1))
@@ -43,7 +43,7 @@ func TestG14_more_connections_than_files(t *testing.T) {
 			}
 		})
 	}
-	testkit.Within(t, time.Minute, "the edge has no room", func() bool { return e.Metric("shortline_edge_connections_shed_total") > 0 })
+	testkit.Within(t, time.Minute, "the edge sheds connections", func() bool { return e.Metric("shortline_edge_connections_shed_total") > 0 })
 	served, failed, again := 0, 0, 0
 	anew.Go(func() {
 		client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -53,10 +53,10 @@ func TestG14_more_connections_than_files(t *testing.T) {
 			case err == nil && res.StatusCode == http.StatusNotFound:
 				served++
 				tries = 0
-			case err != nil && tries < 3: // a browser asks again where a connection is closed on it
+			case err != nil && tries < 3: // a browser retries when its connection is closed
 				again++
 			default:
-				t.Logf("a new visitor: %v, %v", res, err)
+				t.Logf("a new visitor got: %v, %v", res, err)
 				failed++
 				tries = 0
 			}
@@ -75,15 +75,15 @@ func TestG14_more_connections_than_files(t *testing.T) {
 	close(over)
 	anew.Wait()
 	crowd.Wait()
-	t.Logf("%d clients that say nothing, %.0f were shed, %d of %d files open; new visitors: %d served, %d not, %d times one asked again; load: %v", n, shed, open, files, served, failed, again, r)
+	t.Logf("%d silent clients, %.0f connections shed, %d of %d files open; new visitors: %d served, %d failed, %d retries; load: %v", n, shed, open, files, served, failed, again, r)
 	if failed > 0 || served == 0 {
-		t.Errorf("%d new visitors were not served, %d were", failed, served)
+		t.Errorf("%d new visitors were not served and %d were", failed, served)
 	}
 	if len(r.Other) > 0 || r.Broken > 0 || r.Refused > 0 {
-		t.Errorf("others were not served: %v", r)
+		t.Errorf("visitors with open connections were not served: %v", r)
 	}
 	if open >= files {
-		t.Errorf("all of %d files are open", files)
+		t.Errorf("the edge has reached its limit of %d open files", files)
 	}
 	inTopic(t, f, c)
 }

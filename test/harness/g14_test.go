@@ -32,14 +32,14 @@ func TestG14_slow_clients(t *testing.T) {
 
 	var slow sync.WaitGroup
 	var cut atomic.Int64
-	var longest atomic.Int64 // milliseconds until a byte-a-second request was cut
+	var longest atomic.Int64 // milliseconds until the edge closed a byte-a-second request
 	over := make(chan struct{})
 	// Closed connections reconnect.
 	open := func(times int, f func(net.Conn)) {
 		for range times {
 			slow.Go(func() {
 				for {
-					conn, err := net.DialTimeout("tcp", e.Addr, 5*time.Second) // so many at once overflow a queue of the system
+					conn, err := net.DialTimeout("tcp", e.Addr, 5*time.Second) // fails if the accept queue of the kernel overflows
 					if err == nil {
 						f(conn)
 						conn.Close()
@@ -73,11 +73,11 @@ func TestG14_slow_clients(t *testing.T) {
 			}
 		}
 	})
-	open(n, func(conn net.Conn) { // asks and asks, and reads nothing
+	open(n, func(conn net.Conn) { // sends requests and never reads
 		one := []byte("GET /nobody-has-this-link HTTP/1.1\r\nHost: sho.rt\r\nAccept: text/html\r\n\r\n")
 		many := bytes.Repeat(one, 200)
 		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetReadBuffer(4096) // smaller is only meaner
+			_ = tcp.SetReadBuffer(4096) // on failure the buffer is larger, which is an easier case
 		}
 		for {
 			select {
@@ -93,27 +93,27 @@ func TestG14_slow_clients(t *testing.T) {
 			}
 		}
 	})
-	open(n, func(conn net.Conn) { // says nothing
+	open(n, func(conn net.Conn) { // sends nothing
 		go func() {
 			<-over
 			conn.Close()
 		}()
-		_, _ = conn.Read(make([]byte, 1)) // until it is cut
+		_, _ = conn.Read(make([]byte, 1)) // until the edge closes it
 	})
-	testkit.Within(t, time.Minute, "the slow clients are there", func() bool { return e.Metric("shortline_edge_connections") >= 0.95*float64(dripping+2*n) })
+	testkit.Within(t, time.Minute, "95 % of the slow clients are connected", func() bool { return e.Metric("shortline_edge_connections") >= 0.95*float64(dripping+2*n) })
 	during := c.during(cfg, func() { time.Sleep(long(t, 8*time.Second)) })
 	files, grown := e.Files(), e.Memory()-memory
-	t.Logf("of the edge's memory, heap in use %.0f MiB, stacks %.0f MiB", e.Metric("go_memstats_heap_inuse_bytes")/mebibyte, e.Metric("go_memstats_stack_inuse_bytes")/mebibyte)
+	t.Logf("memory of the edge: heap in use %.0f MiB, stacks %.0f MiB", e.Metric("go_memstats_heap_inuse_bytes")/mebibyte, e.Metric("go_memstats_stack_inuse_bytes")/mebibyte)
 	close(over)
 	slow.Wait()
 	t.Logf("alone: %v", before)
-	t.Logf("among %d, %d and %d slow clients: %v", dripping, n, n, during)
-	t.Logf("%d times one of %d that sent a byte a second was cut, after %.1f s at most; %d files open, memory %+d MiB", cut.Load(), dripping, float64(longest.Load())/1000, files, grown/mebibyte)
+	t.Logf("load beside %d, %d and %d slow clients: %v", dripping, n, n, during)
+	t.Logf("%d of the requests from %d byte-a-second clients were closed, after %.1f s at most; %d files open, memory %+d MiB", cut.Load(), dripping, float64(longest.Load())/1000, files, grown/mebibyte)
 	if len(during.Other) > 0 || during.Broken > 0 || during.Refused > 0 {
-		t.Errorf("others were not served: %v", during)
+		t.Errorf("other visitors were not served: %v", during)
 	}
 	if cut.Load() < int64(dripping) || longest.Load() > 9000 {
-		t.Errorf("%d times one of %d slow requests was cut, after %d ms at most", cut.Load(), dripping, longest.Load())
+		t.Errorf("%d of the requests from %d byte-a-second clients were closed, after %d ms at most", cut.Load(), dripping, longest.Load())
 	}
 	if grown > 128*mebibyte {
 		t.Errorf("memory grew by %d MiB", grown/mebibyte)
@@ -157,7 +157,7 @@ func TestG15_unknown_links(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					kept := 0 // bytes of a status line whose rest comes with the next piece
+					kept := 0 // bytes of a status line that continues in the next read
 					for answers := 0; answers < batch; {
 						m, err := conn.Read(in[kept:])
 						if err != nil {
@@ -166,7 +166,7 @@ func TestG15_unknown_links(t *testing.T) {
 						}
 						piece := in[:kept+m]
 						if bytes.Contains(piece, []byte("HTTP/1.1 5")) {
-							t.Error("a 5xx")
+							t.Error("the edge answered with a 5xx status")
 							return
 						}
 						answers += bytes.Count(piece, missing)
@@ -189,19 +189,19 @@ func TestG15_unknown_links(t *testing.T) {
 	began := time.Now()
 	r := c.during(cfg, func() { scan(n) })
 	grown := e.Memory() - memory
-	t.Logf("%d unknown links in %s; memory %+.1f MiB; %d requests upstream (long polls)", n, time.Since(began).Round(time.Millisecond), float64(grown)/mebibyte, p.Requests()-asked)
-	t.Logf("others before: %v; meanwhile: %v", before, r)
+	t.Logf("%d unknown links in %s; memory %+.1f MiB; %d requests to the control plane (long polls)", n, time.Since(began).Round(time.Millisecond), float64(grown)/mebibyte, p.Requests()-asked)
+	t.Logf("load before: %v; load during the requests for unknown links: %v", before, r)
 	if answered := e.Metric(`shortline_edge_answers_total{outcome="not_found"}`); int(answered) != n+20_000 {
-		t.Errorf("%.0f links were not found of %d", answered, n+20_000)
+		t.Errorf("%.0f answers counted as not found, want %d", answered, n+20_000)
 	}
 	if grown > 32*mebibyte {
 		t.Errorf("memory grew by %d MiB", grown/mebibyte)
 	}
 	if more := p.Requests() - asked; more > 2+int(time.Since(began)/(10*time.Second)) {
-		t.Errorf("%d requests upstream", more)
+		t.Errorf("%d requests to the control plane", more)
 	}
 	if kept := e.Metric("shortline_spool_clicks_appended_total"); int64(kept) != before.Acked+r.Acked {
-		t.Errorf("%.0f clicks are kept of %d redirects", kept, before.Acked+r.Acked)
+		t.Errorf("%.0f clicks were recorded for %d redirects", kept, before.Acked+r.Acked)
 	}
 	inTopic(t, f, c)
 }

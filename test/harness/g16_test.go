@@ -23,7 +23,7 @@ import (
 // header, and no connection that stays open.
 func TestG16_hostile_requests(t *testing.T) {
 	n := count(t, 4000)
-	var unlimited []string // what is refused for its number is not looked at
+	var unlimited []string // rate limits would reject requests before the code under test reads them
 	for _, name := range []string{"DEFAULT", "API_KEYS", "WEBHOOKS", "ROUTING", "VARIANTS", "ANALYTICS"} {
 		unlimited = append(unlimited, "RATE_LIMIT_"+name+"=0")
 	}
@@ -38,7 +38,7 @@ func TestG16_hostile_requests(t *testing.T) {
 	testkit.Within(t, 10*time.Second, "the edge knows the links", func() bool { return e.Metric("shortline_edge_links") == 5 })
 	polls := connections(control)
 	if polls < 1 {
-		t.Fatalf("%d connections to the control plane are known, where an edge is connected", polls)
+		t.Fatalf("the control plane has %d connections although an edge is connected", polls)
 	}
 	slug, one := "/"+c.slugs[0], "/api/urls/"+c.links[0].ID
 	for _, target := range []struct {
@@ -76,7 +76,7 @@ func TestG16_hostile_requests(t *testing.T) {
 				statuses[string(got[9:12])]++
 			}
 			if !bytes.HasPrefix(got, []byte("HTTP/1.")) || failure(got) || bytes.Contains(head, []byte("\nInjected")) {
-				t.Errorf("%s: %q is answered with %.300q", target.name, request, got)
+				t.Errorf("%s: %q got the answer %.300q", target.name, request, got)
 			}
 		}
 		const clients = 8
@@ -96,9 +96,9 @@ func TestG16_hostile_requests(t *testing.T) {
 			})
 		}
 		throwing.Wait()
-		t.Logf("%s: %d requests, %d answered, %d not, %v", target.name, n, answered, silent, statuses)
+		t.Logf("%s: %d requests, %d with an answer, %d without; statuses %v", target.name, n, answered, silent, statuses)
 		if answered < n/2 {
-			t.Errorf("%s answered %d of %d: the corpus is noise", target.name, answered, n)
+			t.Errorf("%s answered only %d of %d requests, so the corpus tests little", target.name, answered, n)
 		}
 	}
 	if panics := e.Metric("shortline_edge_panics_total"); panics != 0 || e.Starts != 1 || control.Starts != 1 {
@@ -107,7 +107,7 @@ func TestG16_hostile_requests(t *testing.T) {
 	testkit.Within(t, 30*time.Second, "no connection is left at the edge", func() bool { return e.Metric("shortline_edge_connections") == 0 })
 	testkit.Within(t, 30*time.Second, "only the edge is connected to the control plane", func() bool { n := connections(control); return n >= 0 && n <= polls+2 })
 	if status, _, err := follow(e.Addr, c.slugs[0]); err != nil || status != http.StatusFound {
-		t.Errorf("afterwards: %d %v", status, err)
+		t.Errorf("a redirect after the run: got %d %v", status, err)
 	}
 }
 
@@ -143,18 +143,18 @@ func throw(addr string, request []byte) (got []byte, err error) {
 	if err := conn.SetWriteDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		return nil, err
 	}
-	_, _ = conn.Write(request) // it may be refused half way
+	_, _ = conn.Write(request) // the server may close the connection early
 	for _, within := range []time.Duration{150 * time.Millisecond, 10 * time.Second} {
 		if err := conn.SetReadDeadline(time.Now().Add(within)); err != nil {
 			return nil, err
 		}
-		more, err := io.ReadAll(io.LimitReader(conn, 1<<20)) // cut off is an answer too
+		more, err := io.ReadAll(io.LimitReader(conn, 1<<20)) // an incomplete answer is judged too
 		got = append(got, more...)
 		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
 			break
 		}
 		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.CloseWrite() // it may be closed already
+			_ = tcp.CloseWrite() // the server may have closed the connection already
 		}
 	}
 	return got, nil
@@ -169,7 +169,7 @@ func failure(got []byte) bool {
 
 // grammar lists the parts from which requests are built.
 type grammar struct {
-	auth  string // a header line that lets in
+	auth  string // header line with valid credentials
 	paths []string
 	posts []posting
 }

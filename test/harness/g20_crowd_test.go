@@ -20,7 +20,7 @@ type receiver struct {
 	sink *hooksink.Sink
 
 	mu   sync.Mutex
-	made map[string]time.Time // by link, when its creation was acknowledged
+	made map[string]time.Time // time of the acknowledgement, by link
 }
 
 // attempts is the default number of attempts per delivery.
@@ -96,7 +96,7 @@ func TestG20_a_crowd_of_receivers(t *testing.T) {
 		}
 		return missing, waits
 	}
-	testkit.Within(t, 3*time.Minute, "all that can arrive has arrived", func() bool {
+	testkit.Within(t, 3*time.Minute, "all deliverable events have arrived", func() bool {
 		for _, r := range all {
 			if missing, _ := arrived(r); missing > 0 && (r.kind == "sound" || r.kind == "flapping") {
 				return false
@@ -104,7 +104,7 @@ func TestG20_a_crowd_of_receivers(t *testing.T) {
 		}
 		return true
 	})
-	t.Logf("%d events to %d receivers in %s, %d kills; the last arrived %s after the last was made", created, users, lasting, kills, time.Since(last).Round(time.Millisecond))
+	t.Logf("%d events for %d receivers in %s, %d kills; all had arrived %s after the last link was created", created, users, lasting, kills, time.Since(last).Round(time.Millisecond))
 	var waits []time.Duration
 	for _, r := range all {
 		ids := 0
@@ -115,7 +115,7 @@ func TestG20_a_crowd_of_receivers(t *testing.T) {
 		}
 		a := r.sink.Account()
 		if ids != 0 || a.Unsigned != 0 {
-			t.Errorf("%s: %d events with more than one id, %d deliveries badly signed", r.kind, ids, a.Unsigned)
+			t.Errorf("%s: %d events with more than one ID, %d deliveries with an invalid signature", r.kind, ids, a.Unsigned)
 		}
 		switch r.kind {
 		case "sound":
@@ -126,16 +126,16 @@ func TestG20_a_crowd_of_receivers(t *testing.T) {
 			for _, d := range r.sink.Came() {
 				most = max(most, d.Attempt)
 			}
-			t.Logf("%s: %d requests for %d deliveries, at most attempt %d", r.kind, a.Requests, a.Deliveries, most)
+			t.Logf("%s: %d requests for %d deliveries; highest attempt %d", r.kind, a.Requests, a.Deliveries, most)
 			if most > attempts {
-				t.Errorf("%s: attempt %d of %d", r.kind, most, attempts)
+				t.Errorf("%s: highest attempt %d exceeds the limit of %d", r.kind, most, attempts)
 			}
 		}
 	}
 	slices.Sort(waits)
-	t.Logf("sound receivers had theirs after p50 %s, p95 %s, at most %s", waits[len(waits)/2].Round(time.Millisecond), waits[len(waits)*95/100].Round(time.Millisecond), waits[len(waits)-1].Round(time.Millisecond))
+	t.Logf("delay at working receivers: p50 %s, p95 %s, max %s", waits[len(waits)/2].Round(time.Millisecond), waits[len(waits)*95/100].Round(time.Millisecond), waits[len(waits)-1].Round(time.Millisecond))
 	if p95 := waits[len(waits)*95/100]; p95 > 2*time.Second {
-		t.Errorf("p95 of sound receivers is %s", p95)
+		t.Errorf("p95 of the delay at working receivers is %s", p95)
 	}
 }
 

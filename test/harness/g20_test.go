@@ -44,7 +44,7 @@ func TestG20_webhooks_through_kills(t *testing.T) {
 	for i := range events {
 		api := c.api.At(c.Controls[i%2])
 		var l fleet.Link
-		for { // an outcome that is not known is not made again under the same name
+		for { // a call with an unknown outcome may have used the name
 			slug := fmt.Sprintf("hook-%d-%d", i, time.Now().UnixNano())
 			if _, _, err := api.Call("POST", "/api/urls", map[string]any{"originalUrl": "https://example.com/", "customSlug": slug}, &l); err == nil {
 				break
@@ -60,7 +60,7 @@ func TestG20_webhooks_through_kills(t *testing.T) {
 	}
 	for _, name := range []string{"sound1", "sound2", "flapping"} {
 		s := sinks[name]
-		testkit.Within(t, 60*time.Second, fmt.Sprintf("%d events are delivered to %s", events, name), func() bool {
+		testkit.Within(t, 60*time.Second, fmt.Sprintf("%d events were delivered to %s", events, name), func() bool {
 			arrived := 0
 			for _, ids := range eventsOf(s) {
 				if ids.done {
@@ -85,12 +85,12 @@ func TestG20_webhooks_through_kills(t *testing.T) {
 			}
 		}
 		if missing != 0 || a.Unsigned != 0 || changing != 0 {
-			t.Errorf("%s: %d events missing, %d badly signed, %d with more than one id", name, missing, a.Unsigned, changing)
+			t.Errorf("%s: %d events missing, %d with an invalid signature, %d with more than one ID", name, missing, a.Unsigned, changing)
 		}
 	}
 	for _, n := range c.Controls {
 		if !n.Alive() {
-			t.Errorf("%s is gone", n.Name)
+			t.Errorf("%s has exited", n.Name)
 		}
 	}
 }
@@ -157,22 +157,22 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 	c.api.Must("POST", "/api/auth/2fa/setup", nil, 201, &totp)
 	// Wrong and right attempts, so that a program that logs its input would log the secret.
 	for _, password := range []string{canary("user"), canary("wrong")} {
-		_, _, _ = c.api.Call("POST", "/api/auth/login", map[string]any{"email": "someone@example.com", "password": password}, nil) // either answer will do
+		_, _, _ = c.api.Call("POST", "/api/auth/login", map[string]any{"email": "someone@example.com", "password": password}, nil) // the status does not matter
 	}
 	e := c.Edges[0]
-	testkit.Within(t, 10*time.Second, "the edge knows the locked link", func() bool {
+	testkit.Within(t, 10*time.Second, "the edge has the locked link", func() bool {
 		status, _, err := follow(e.Addr, "locked")
 		return err == nil && status == http.StatusOK
 	})
 	body := "password=" + canary("link2")
 	if status, _, err := ask(e.Addr, fmt.Sprintf("POST /locked/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)); err != nil || status != http.StatusSeeOther {
-		t.Fatalf("verify: %d %v", status, err)
+		t.Fatalf("submit the link password: got %d %v", status, err)
 	}
-	testkit.Within(t, 20*time.Second, "the webhook was told of a click", func() bool { return len(sink.Came()) >= 2 })
+	testkit.Within(t, 20*time.Second, "the webhook received the click event", func() bool { return len(sink.Came()) >= 2 })
 
 	bin, err := exec.LookPath("pg_dump")
 	if err != nil {
-		t.Fatal("no pg_dump; deploy/dev/tools installs PostgreSQL")
+		t.Fatal("pg_dump not found; deploy/dev/tools installs PostgreSQL")
 	}
 	dump, err := exec.Command(bin, c.DatabaseURL()).Output()
 	if err != nil {
@@ -183,13 +183,13 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 	}
 	secrets := map[string]string{
 		"link password": canary("link"), "changed link password": canary("link2"), "user's password": canary("user"), "wrong password": canary("wrong"), "webhook secret": canary("hook"),
-		"webhook header": canary("header"), "OIDC secret": canary("oidc"), "API key": key.Key, "TOTP secret": totp.Secret, "JWT key": strings.Repeat("j", 32), "sealing key": strings.Repeat("e", 32),
+		"webhook header": canary("header"), "OIDC secret": canary("oidc"), "API key": key.Key, "TOTP secret": totp.Secret, "JWT key": strings.Repeat("j", 32), "encryption key": strings.Repeat("e", 32),
 		"admin's password": "the-admin-of-this-test", "edge token": "a-token-for-edges-of-tests",
 	}
 	files, size := 0, 0
 	if err := filepath.WalkDir(c.Dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
-			return nil // files come and go
+			return nil // files may be deleted during the walk
 		}
 		if info, err := d.Info(); err != nil || info.Size() > 100<<20 {
 			return nil
@@ -202,15 +202,15 @@ func TestG26_secrets_are_nowhere_in_clear(t *testing.T) {
 		size += len(content)
 		for what, secret := range secrets {
 			if len(secret) > 8 && strings.Contains(string(content), secret) {
-				t.Errorf("the %s is in clear in %s", what, strings.TrimPrefix(path, c.Dir))
+				t.Errorf("the %s is stored in clear text in %s", what, strings.TrimPrefix(path, c.Dir))
 			}
 		}
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d secrets looked for in %d files, %d MiB", len(secrets), files, size/mebibyte)
+	t.Logf("searched %[2]d files with %[3]d MiB for %[1]d secrets", len(secrets), files, size/mebibyte)
 	if files < 20 || !strings.Contains(string(dump), "locked") {
-		t.Error("too little was looked at")
+		t.Error("too few files were searched")
 	}
 }

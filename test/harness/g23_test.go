@@ -26,12 +26,12 @@ func TestG23_lockouts_over_replicas(t *testing.T) {
 		case http.StatusTooManyRequests:
 			locked++
 		default:
-			t.Fatalf("a guess is answered with %d %v", status, err)
+			t.Fatalf("a guess got %d %v", status, err)
 		}
 	}
-	t.Logf("login: of %d guesses over two replicas %d were looked at, %d refused", logins, evaluated, locked)
+	t.Logf("login: of %d guesses at two replicas %d were checked and %d rejected", logins, evaluated, locked)
 	if evaluated > 5+2*2 || locked == 0 {
-		t.Errorf("%d guesses were looked at, where 5 are free", evaluated)
+		t.Errorf("%d guesses were checked; the limit is 5", evaluated)
 	}
 
 	guessLinks(t, c)
@@ -46,7 +46,7 @@ func guessLinks(t *testing.T, c *chain) {
 	c.api.Create("https://example.com/", map[string]any{"customSlug": "together", "password": "open sesame"})
 	c.api.Create("https://example.com/", map[string]any{"customSlug": "alone", "password": "open sesame"})
 	for _, e := range c.Edges {
-		testkit.Within(t, 10*time.Second, e.Name+" knows the links", func() bool {
+		testkit.Within(t, 10*time.Second, e.Name+" has the links", func() bool {
 			status, _, err := follow(e.Addr, "alone")
 			return err == nil && status == http.StatusOK
 		})
@@ -61,7 +61,7 @@ func guessLinks(t *testing.T, c *chain) {
 		body := fmt.Sprintf(`{"password":"guess-%d"}`, i)
 		request := fmt.Sprintf("POST /%s/verify HTTP/1.1\r\nHost: sho.rt\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", slug, len(body), body)
 		if status, _, err := ask(c.Edges[i%replicas].Addr, request); err != nil || status != http.StatusUnauthorized && status != http.StatusTooManyRequests {
-			t.Errorf("a guess is answered with %d %v", status, err)
+			t.Errorf("a guess got %d %v", status, err)
 		}
 	}
 	began := time.Now()
@@ -69,9 +69,9 @@ func guessLinks(t *testing.T, c *chain) {
 		try(i, "guarded")
 	}
 	n := checked()
-	t.Logf("link: of %d guesses, one after the other over %d edges, %d were compared with the hash, in %v", guesses, replicas, n, time.Since(began).Round(time.Millisecond))
+	t.Logf("link: of %d sequential guesses at %d edges %d were compared with the hash, in %v", guesses, replicas, n, time.Since(began).Round(time.Millisecond))
 	if n > free+2*replicas || n < free {
-		t.Errorf("%d guesses were compared, where %d are free and 2 more at each edge are bearable", n, free)
+		t.Errorf("%d guesses were compared; the limit is %d, and at most 2 more at each edge", n, free)
 	}
 
 	before := checked()
@@ -85,22 +85,22 @@ func guessLinks(t *testing.T, c *chain) {
 	}
 	all.Wait()
 	n = checked() - before
-	t.Logf("link: of %d guesses, %d at a time, %d were compared", guesses, 6*replicas, n)
+	t.Logf("link: of %d guesses, %d at a time, %d were compared with the hash", guesses, 6*replicas, n)
 	if n > free+2*replicas {
-		t.Errorf("%d guesses were compared, where %d are free and 2 more at each edge are bearable", n, free)
+		t.Errorf("%d guesses were compared; the limit is %d, and at most 2 more at each edge", n, free)
 	}
 
 	// A restarted edge must keep its lockouts.
 	again := c.Edges[replicas-1]
 	again.Kill()
 	again.Start()
-	testkit.Within(t, 5*time.Second, again.Name+" hears of the locks", func() bool { return again.Metric("shortline_edge_locks_learned_total") >= 2 })
+	testkit.Within(t, 5*time.Second, again.Name+" has learned the lockouts", func() bool { return again.Metric("shortline_edge_locks_learned_total") >= 2 })
 	before = checked()
 	for i := range 30 {
 		try(i*replicas+replicas-1, "guarded")
 	}
 	if n := checked() - before; n != 0 {
-		t.Errorf("%d guesses were compared at an edge that was started again", n)
+		t.Errorf("%d guesses were compared at a restarted edge", n)
 	}
 
 	// Without a control plane each edge counts alone.

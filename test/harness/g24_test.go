@@ -22,7 +22,7 @@ func TestG24_limits_are_shared_by_replicas(t *testing.T) {
 	caller := c.Controls[0].LoginAs(t, "caller@example.com", "password-of-caller")
 
 	var mu sync.Mutex
-	var left []int // X-RateLimit-Remaining of what was accepted
+	var left []int // X-RateLimit-Remaining of the accepted requests
 	refused := 0
 	ask := func(i int) {
 		status, header, err := caller.At(c.Controls[i%2]).Call("GET", "/api/urls", nil, nil)
@@ -40,7 +40,7 @@ func TestG24_limits_are_shared_by_replicas(t *testing.T) {
 		case http.StatusTooManyRequests:
 			refused++
 			if again, err := strconv.Atoi(header.Get("Retry-After")); err != nil || again < 1 || again > 60 || remaining != 0 {
-				t.Errorf("refused with %d left and Retry-After %q", remaining, header.Get("Retry-After"))
+				t.Errorf("rejected with %d requests remaining and Retry-After %q", remaining, header.Get("Retry-After"))
 			}
 		default:
 			t.Errorf("%d %v", status, err)
@@ -57,8 +57,8 @@ func TestG24_limits_are_shared_by_replicas(t *testing.T) {
 
 	slices.Sort(left)
 	accepted, numbers := len(left), len(slices.Compact(slices.Clone(left)))
-	t.Logf("of %d requests over two replicas %d were accepted of a limit of %d, %d refused", asks, accepted, limit, refused)
+	t.Logf("of %d requests at two replicas %d were accepted (limit %d) and %d rejected", asks, accepted, limit, refused)
 	if accepted < limit || accepted > limit+2 || numbers < limit || accepted+refused != asks {
-		t.Errorf("%d accepted and %d refused of %d, with these left: %v", accepted, refused, asks, left)
+		t.Errorf("%d accepted and %d rejected of %d; remaining: %v", accepted, refused, asks, left)
 	}
 }

@@ -61,7 +61,7 @@ func TestG29_herd_after_a_restart(t *testing.T) {
 						return
 					case res.StatusCode == http.StatusTooManyRequests && res.Header.Get("Retry-After") != "":
 						refused++
-						wait = rand.N(4 * time.Second) // as edges do: at random around what they are told
+						wait = rand.N(4 * time.Second) // random around Retry-After, like an edge
 					default:
 						down++
 					}
@@ -95,11 +95,11 @@ func TestG29_herd_after_a_restart(t *testing.T) {
 	watching.Wait()
 	slices.Sort(current)
 	if len(current) != herd {
-		t.Fatalf("%d of %d have the document", len(current), herd)
+		t.Fatalf("only %d of %d edges have the document", len(current), herd)
 	}
-	t.Logf("%d edges, document of %d KiB, control ready after %s: all current after %s, %d told to come back, %d tries before it was up; memory %d → %d MiB at most",
+	t.Logf("%d edges, document of %d KiB, control ready after %s: all edges current after %s, %d requests deferred with Retry-After, %d attempts before it was up; memory %d → %d MiB at most",
 		herd, bytes>>10, up.Round(time.Millisecond), current[len(current)-1].Round(time.Millisecond), refused, down, resting/mebibyte, peak/mebibyte)
 	if current[len(current)-1] > 30*time.Second || peak-resting > 256*mebibyte {
-		t.Error("too slow, or too much memory")
+		t.Error("the herd took too long or too much memory")
 	}
 }

@@ -63,14 +63,14 @@ func release(t *testing.T, commit string) map[fleet.Program]string {
 
 // takenBack replaces a new control plane with an old one and reports whether it becomes ready: false if it rejects the
 // schema.
-func takenBack(t *testing.T, n *fleet.Node, path string) (serves bool) {
+func downgrade(t *testing.T, n *fleet.Node, path string) (serves bool) {
 	t.Helper()
 	if err := n.Stop(20 * time.Second); err != nil {
 		t.Fatal(err)
 	}
 	n.Use(path)
 	n.Launch()
-	testkit.Within(t, time.Minute, "the old control plane serves or says why not", func() bool {
+	testkit.Within(t, time.Minute, "the old control plane serves or rejects the schema", func() bool {
 		serves = n.Usable()
 		return serves || strings.Contains(n.Log(), "used by a newer release")
 	})
@@ -83,7 +83,7 @@ func takenBack(t *testing.T, n *fleet.Node, path string) (serves bool) {
 func TestG30_two_releases(t *testing.T) {
 	old := os.Getenv("OLD")
 	if old == "" {
-		t.Skip("name the release to come from: OLD=<commit or tag>")
+		t.Skip("needs the release to upgrade from: OLD=<commit or tag>")
 	}
 	commit := commitHash(t, old)
 	before, now := release(t, commit), fleet.Present(t)
@@ -97,7 +97,7 @@ func TestG30_two_releases(t *testing.T) {
 		t.Helper()
 		for slug, to := range want {
 			for _, e := range c.Edges {
-				testkit.Within(t, 10*time.Second, when+": "+e.Name+" leads from "+slug+" to "+to, func() bool {
+				testkit.Within(t, 10*time.Second, when+": "+e.Name+" redirects "+slug+" to "+to, func() bool {
 					asked++
 					status, location, err := follow(e.Addr, slug)
 					return err == nil && status == 302 && location == to
@@ -132,30 +132,30 @@ func TestG30_two_releases(t *testing.T) {
 	}
 	crowd := newCrowd(t)
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: 500}, func() {
-		change("all are old", c.Controls[0])
+		change("all programs are old", c.Controls[0])
 		become(c.Controls[1], now, fleet.Control)
-		change("one control plane is new, asked the old", c.Controls[0])
-		change("one control plane is new, asked it", c.Controls[1])
+		change("one control plane is new, change at the old one", c.Controls[0])
+		change("one control plane is new, change at the new one", c.Controls[1])
 		become(c.Controls[0], now, fleet.Control)
 		change("the control planes are new", c.Controls[0])
 		become(c.Ingesters[0], now, fleet.Control)
 		become(c.Edges[0], now, fleet.Edge)
 		change("one edge is old", c.Controls[0])
 		become(c.Edges[0], before, fleet.Edge)
-		change("the edge went back", c.Controls[0])
+		change("the edge is downgraded", c.Controls[0])
 		become(c.Edges[0], now, fleet.Edge)
 		become(c.Edges[1], now, fleet.Edge)
-		change("all are new", c.Controls[0])
-		if takenBack(t, c.Controls[0], before[fleet.Control]) {
-			change("a control plane went back", c.Controls[0])
+		change("all programs are new", c.Controls[0])
+		if downgrade(t, c.Controls[0], before[fleet.Control]) {
+			change("a control plane is downgraded", c.Controls[0])
 		} else {
-			t.Log("the old control plane refuses the newer schema, and says so")
+			t.Log("the old control plane rejects the newer schema with the documented message")
 			c.Controls[0].Kill()
 			c.Controls[0].Use(now[fleet.Control])
 			c.Controls[0].Start()
 		}
 		become(c.Controls[0], now, fleet.Control)
-		change("all are new again", c.Controls[0])
+		change("all programs are new again", c.Controls[0])
 	})
 	t.Logf("from %.12s: %d steps, %d links, %d comparisons; load: %v", commit, step, len(want), asked, r)
 	// A client whose connection to a stopped edge ended sends its request again. An edge that is being replaced accepts

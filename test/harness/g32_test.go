@@ -16,13 +16,13 @@ import (
 // that still has them. In the end each click must be there once.
 func TestG32_rows_that_vanish_are_shipped_again(t *testing.T) {
 	if os.Getenv("REPAIR") == "" {
-		t.Skip("takes five minutes, as a gap must be two minutes old before it is ordered: REPAIR=1 runs it")
+		t.Skip("takes five minutes, because the audit waits until a gap is two minutes old; REPAIR=1 runs it")
 	}
 	n, perSecond := count(t, 2500), rate(t, 2000)
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 1}, 10)
 	crowd := newCrowd(t)
 	r := crowd.during(load.Config{Addrs: c.EdgeAddrs(), Slugs: c.slugs, Clients: 8, Rate: float64(perSecond)}, func() {
-		time.Sleep(time.Duration(3*n/perSecond) * time.Second) // a third of them in the middle of the lanes
+		time.Sleep(time.Duration(3*n/perSecond) * time.Second) // three times the rows to delete
 	})
 	stored(t, c.Fleet, crowd, r.Acked)
 	lanes, err := c.Store.Ask(t.Context(), "SELECT edge, epoch, lane FROM clicks GROUP BY edge, epoch, lane")
@@ -37,16 +37,16 @@ func TestG32_rows_that_vanish_are_shipped_again(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d of %d clicks are left", left, r.Acked)
+	t.Logf("%d of %d clicks remain after the deletion", left, r.Acked)
 	if r.Acked-int64(left) < int64(n)*9/10 {
-		t.Fatalf("%d were deleted, not %d", r.Acked-int64(left), n)
+		t.Fatalf("%d rows were deleted, want %d", r.Acked-int64(left), n)
 	}
 	began := time.Now()
 	testkit.Within(t, 8*time.Minute, "the deleted clicks are back", func() bool {
 		n, err := c.Store.Clicks(t.Context())
 		return err == nil && int64(n) >= r.Acked
 	})
-	t.Logf("back after %s", time.Since(began).Round(time.Second))
+	t.Logf("the deleted clicks were back after %s", time.Since(began).Round(time.Second))
 	contents, err := c.Store.Contents(t.Context())
 	if err != nil {
 		t.Fatal(err)

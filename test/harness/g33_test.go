@@ -84,7 +84,7 @@ func slowly(t *testing.T, used *fleet.Node, attacked []*fleet.Node, slug string)
 	cancel()
 	crowd.Wait()
 	<-watching
-	t.Logf("%d clients on %d addresses for %s: %d slow requests, %d answered, %d cut", n, max(n/10, 1), lasting, opened.Load(), refused.Load(), cut.Load())
+	t.Logf("%d clients on %d addresses for %s: %d slow requests, %d answered, %d closed", n, max(n/10, 1), lasting, opened.Load(), refused.Load(), cut.Load())
 	for i, a := range attacked {
 		t.Logf("%s grew by %d MiB at most", a.Name, grown[i]/mebibyte)
 		if grown[i] > 64*mebibyte {
@@ -92,13 +92,13 @@ func slowly(t *testing.T, used *fleet.Node, attacked []*fleet.Node, slug string)
 		}
 	}
 	if opened.Load() < int64(n) || refused.Load()+cut.Load() < int64(n)/2 {
-		t.Errorf("%d slow requests, %d ended by the server: nobody was attacked", opened.Load(), refused.Load()+cut.Load())
+		t.Errorf("%d slow requests, of which the server ended %d; the attack had no effect", opened.Load(), refused.Load()+cut.Load())
 	}
 	for what, u := range under {
-		t.Logf("%s: %d, %d failed; p50 %s, p99 %s, max %s (alone p50 %s, p99 %s)", what, len(u.times)+u.failed, u.failed, percentile(u.times, 0.5).Round(time.Millisecond),
+		t.Logf("%s: %d requests, %d failed; p50 %s, p99 %s, max %s (without the attack p50 %s, p99 %s)", what, len(u.times)+u.failed, u.failed, percentile(u.times, 0.5).Round(time.Millisecond),
 			percentile(u.times, 0.99).Round(time.Millisecond), percentile(u.times, 1).Round(time.Millisecond), percentile(calm[what].times, 0.5).Round(time.Millisecond), percentile(calm[what].times, 0.99).Round(time.Millisecond))
 		if u.failed > 0 || len(u.times) == 0 {
-			t.Errorf("%s: %d failed, the last with %s", what, u.failed, u.last)
+			t.Errorf("%s: %d requests failed, the last with %s", what, u.failed, u.last)
 		}
 		if p99 := percentile(u.times, 0.99); p99 > time.Second {
 			t.Errorf("%s: p99 is %s", what, p99)
@@ -159,7 +159,7 @@ func dribble(ctx context.Context, from net.IP, addr, request string) (status int
 		return 0, err
 	case k >= 12 && string(b[:5]) == "HTTP/":
 		_, _ = fmt.Sscanf(string(b[9:12]), "%d", &status)
-		_, _ = io.Copy(io.Discard, conn) // until it is cut
+		_, _ = io.Copy(io.Discard, conn) // until the server closes it
 	}
 	return status, nil
 }

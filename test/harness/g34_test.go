@@ -36,7 +36,7 @@ func TestG34_rule_bomb(t *testing.T) {
 		link.Record{Num: 1002, Owner: 2, Slug: "bare", Destination: "https://example.com/bare", CreatedAt: 1})
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
 	e := f.Edges[0]
-	testkit.Within(t, time.Minute, "the edge has the link", func() bool { return e.Metric("shortline_edge_links") >= 102 })
+	testkit.Within(t, time.Minute, "the edge has both links", func() bool { return e.Metric("shortline_edge_links") >= 102 })
 	requests := map[string][][]byte{}
 	for _, slug := range []string{"bomb", "bare"} {
 		for range 32 {
@@ -58,7 +58,7 @@ func TestG34_rule_bomb(t *testing.T) {
 			spent[slug] += cpuOf(e) - cpu
 			stop()
 			if len(r.Other) > 0 || r.Broken > 0 || r.Refused > 0 {
-				t.Errorf("others were not served beside %s: %v", slug, r)
+				t.Errorf("other visitors were not served beside %s: %v", slug, r)
 			}
 			p99[slug] = append(p99[slug], r.Slow.Quantile(0.99))
 		}
@@ -69,15 +69,15 @@ func TestG34_rule_bomb(t *testing.T) {
 	}
 	bare, bomb := median(p99["bare"]), median(p99["bomb"])
 	perVisit := func(slug string) time.Duration { return spent[slug] / time.Duration(max(1, visits[slug])) }
-	t.Logf("%d rules of %d µs by the estimate; %d visits of the link without rules at %v of processor each, %d of the bomb at %v; the edge's whole time, others' visits included",
+	t.Logf("%d rules, estimated at %d µs; CPU time of the edge per visit, including the load of other visitors: %[4]v over %[3]d visits without rules, %[6]v over %[5]d visits of the bomb",
 		len(rules), work/1000, visits["bare"], perVisit("bare"), visits["bomb"], perVisit("bomb"))
-	t.Logf("p99 of others: %v beside the link without rules, %v beside the bomb (%+.0f %%); all: %v and %v", bare, bomb, 100*(float64(bomb)/float64(bare)-1), p99["bare"], p99["bomb"])
+	t.Logf("p99 of other visitors: %v beside the link without rules, %v beside the bomb (%+.0f %%); all rounds: %v and %v", bare, bomb, 100*(float64(bomb)/float64(bare)-1), p99["bare"], p99["bomb"])
 	// The short form runs beside other tests, whose load dominates these times.
 	if os.Getenv("N") != "" && float64(bomb) > 1.2*float64(bare) {
-		t.Errorf("others' p99 rose from %v to %v", bare, bomb)
+		t.Errorf("p99 of other visitors rose from %v to %v", bare, bomb)
 	}
 	if extra := perVisit("bomb") - perVisit("bare"); extra > rule.MaxWork*time.Nanosecond {
-		t.Errorf("the rules cost %v of processor time a visit", extra)
+		t.Errorf("the rules cost %v of CPU time per visit", extra)
 	}
 }
 
@@ -174,7 +174,7 @@ func flood(t *testing.T, addr string, requests [][]byte, n *atomic.Int64) (stop 
 					}
 				}
 				if n.Add(1) == 1 && !strings.HasPrefix(string(in[:12]), "HTTP/1.1 302") {
-					t.Errorf("an answer: %q", in[:64])
+					t.Errorf("unexpected answer: %q", in[:64])
 					return
 				}
 			}

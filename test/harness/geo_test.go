@@ -46,12 +46,12 @@ func geoDatabase(t *testing.T, country string) []byte {
 // valid database until there is a complete one again.
 func TestGeo_database_in_place(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for looks at the file, which are 15 s apart")
+		t.Skip("takes long: the edge checks the file every 15 s")
 	}
 	t.Parallel()
 	german, french := geoDatabase(t, "DE"), geoDatabase(t, "FR")
 	path := filepath.Join(t.TempDir(), "geo.mmdb")
-	write := func(content []byte) { // into the file that is there
+	write := func(content []byte) { // overwrites the existing file
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestGeo_database_in_place(t *testing.T) {
 		return ""
 	}
 	if got := place(); got != "DE" {
-		t.Fatalf("before: %s", got)
+		t.Fatalf("place before the first fault: %s", got)
 	}
 	refused := func() int { return strings.Count(e.Log(), "geo database rejected") }
 	c := newCrowd(t)
@@ -92,7 +92,7 @@ func TestGeo_database_in_place(t *testing.T) {
 			t.Helper()
 			testkit.Within(t, 2*time.Minute, what, func() bool {
 				if got := place(); got != "DE" {
-					t.Fatalf("%s: the place is %s", what, got)
+					t.Fatalf("%s: the visitor's place is %s", what, got)
 				}
 				return over()
 			})
@@ -102,21 +102,21 @@ func TestGeo_database_in_place(t *testing.T) {
 			if err := os.Truncate(path, size); err != nil {
 				t.Fatal(err)
 			}
-			stays(fmt.Sprintf("a file of %d bytes is refused", size), func() bool { return refused() > i })
+			stays(fmt.Sprintf("a file of %d bytes is rejected", size), func() bool { return refused() > i })
 		}
 		write(french)
-		testkit.Within(t, 2*time.Minute, "the database that was written over the old one is used", func() bool { return place() == "FR" })
+		testkit.Within(t, 2*time.Minute, "the edge uses the database that was written in place", func() bool { return place() == "FR" })
 		if err := os.WriteFile(path+".new", german, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(path+".new", path); err != nil {
 			t.Fatal(err)
 		}
-		testkit.Within(t, 2*time.Minute, "the database that was put in its place is used", func() bool { return place() == "DE" })
+		testkit.Within(t, 2*time.Minute, "the edge uses the database that was renamed into place", func() bool { return place() == "DE" })
 	})
 	t.Logf("load: %v", res)
 	if len(res.Other) > 0 || res.Broken > 0 || res.Acked == 0 || !e.Alive() || e.Starts != 1 {
-		t.Errorf("visitors noticed: %v; %d starts", res, e.Starts)
+		t.Errorf("redirects failed or the edge crashed: %v; %d starts", res, e.Starts)
 	}
 	inTopic(t, f, c)
 }

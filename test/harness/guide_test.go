@@ -46,7 +46,7 @@ func debian(t *testing.T, name string, more ...string) (program, libraries strin
 		fetch.Args = append(fetch.Args, more...)
 		fetch.Dir = fresh
 		if out, err := fetch.CombinedOutput(); err != nil {
-			t.Fatalf("%s is not here; on Debian or Ubuntu: apt-get install %s (%v: %s)", name, name, err, out)
+			t.Fatalf("%s not found; on Debian or Ubuntu: apt-get install %s (%v: %s)", name, name, err, out)
 		}
 	}
 	for _, dir := range []string{"usr/sbin", "usr/bin"} {
@@ -160,7 +160,7 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 	api := n.Login(t)
 	link := api.Create("https://example.com/", nil)
 	if res, err := get(base + "/" + link.Slug); err != nil || res.StatusCode != 302 || res.Header.Get("Location") != "https://example.com/" {
-		t.Fatalf("a link: %v, %v", res, err)
+		t.Fatalf("redirect through the proxy: %v, %v", res, err)
 	}
 	testkit.Within(t, 10*time.Second, "the click has the visitor's address", func() bool {
 		var recent struct{ Clicks []struct{ IP string } }
@@ -174,7 +174,7 @@ func (p guided) try(t *testing.T, n *fleet.Node, page string) {
 		return
 	}
 	if res, err := get("http://" + plainAddr + "/" + link.Slug); err != nil || res.StatusCode != 308 || res.Header.Get("Location") != "https://sho.rt/"+link.Slug {
-		t.Errorf("plain HTTP: %v, %v", res, err)
+		t.Errorf("redirect from plain HTTP: %v, %v", res, err)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // must be stored.
 func TestIdentity_of_a_copied_folder_is_refused(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for an edge to be taken for gone")
+		t.Skip("takes long: the control plane must first consider an edge as gone")
 	}
 	c := startChain(t, fleet.Config{Edges: 2, Controls: 1}, 5)
 	one, two := c.Edges[0], c.Edges[1]
@@ -30,19 +30,19 @@ func TestIdentity_of_a_copied_folder_is_refused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("cp", "-a", "--sparse=always", one.Dir, two.Dir).CombinedOutput(); err != nil {
-		t.Fatalf("copy a data folder: %v: %s", err, out)
+		t.Fatalf("copy the data folder: %v: %s", err, out)
 	}
 	two.Start()
 	crowd := newCrowd(t)
 	r := crowd.during(load.Config{Addrs: []string{one.Addr}, Slugs: c.slugs, Clients: 4, Rate: 500}, func() {
-		testkit.Within(t, 40*time.Second, "one of the two is told to hold its clicks", func() bool {
+		testkit.Within(t, 40*time.Second, "one of the two edges holds its clicks", func() bool {
 			return held(one) || held(two)
 		})
 	})
 	t.Logf("held: first %v, second %v; load: %v", held(one), held(two), r)
 	// The control plane cannot know which of the two is the copy: a moved folder looks the same.
 	if held(one) == held(two) {
-		t.Error("not exactly one of the two is held")
+		t.Error("want exactly one of the two edges to hold its clicks")
 	}
 	if err := two.Stop(15 * time.Second); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func number(t *testing.T, name string, short int) int {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is not a number from 1 on", name, s)
+		t.Fatalf("%s=%s: want a number of at least 1", name, s)
 	}
 	return n
 }
@@ -47,7 +47,7 @@ func long(t *testing.T, short time.Duration) time.Duration {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		t.Fatalf("DUR=%s is not a duration", s)
+		t.Fatalf("DUR=%s: want a positive duration, such as 10m", s)
 	}
 	return d
 }

@@ -28,7 +28,7 @@ type storm struct {
 // stormLink is the expected state of a link.
 type stormLink struct {
 	id, target string
-	doubt      []string // targets that may have come after it
+	doubt      []string // later targets whose change had an unknown outcome
 }
 
 // call is one requested change.
@@ -81,7 +81,7 @@ func (s *storm) work(w int) {
 			what = "change"
 			l := states[slug]
 			if l == nil {
-				continue // the creation is in doubt, and then so is all
+				continue // the creation had an unknown outcome, so the link cannot be checked
 			}
 			to := fmt.Sprintf("https://example.com/%d", n)
 			if _, _, err = api.Call("PATCH", "/api/urls/"+l.id, map[string]any{"originalUrl": to}, nil); err == nil {
@@ -118,12 +118,12 @@ func (s *storm) verdict() {
 			var now struct{ OriginalURL string }
 			if _, _, err := s.c.api.Call("GET", "/api/urls/"+l.id, nil, &now); err != nil {
 				lost++
-				t.Errorf("%s was acknowledged and is not there: %v", slug, err)
+				t.Errorf("%s was acknowledged and is missing: %v", slug, err)
 				continue
 			}
 			if now.OriginalURL != l.target && !slices.Contains(l.doubt, now.OriginalURL) {
 				lost++
-				t.Errorf("%s leads to %s, acknowledged was %s", slug, now.OriginalURL, l.target)
+				t.Errorf("%s has the target %s, want the acknowledged %s", slug, now.OriginalURL, l.target)
 			}
 			for _, e := range s.c.Edges {
 				ok := false
@@ -135,7 +135,7 @@ func (s *storm) verdict() {
 				}
 				if !ok {
 					wrong++
-					t.Errorf("%s does not lead to where the database says for %s", e.Name, slug)
+					t.Errorf("%s does not redirect %s to the target in the database", e.Name, slug)
 				}
 			}
 		}
@@ -147,11 +147,11 @@ func (s *storm) verdict() {
 		}
 		if len(statuses) != 1 {
 			mixed++
-			t.Errorf("a change of ten links happened to some of them: %v", statuses)
+			t.Errorf("a change of ten links was applied to only some of them: %v", statuses)
 		}
 	}
-	t.Logf("%d acknowledged changes, %d failed; lost %d, half done %d, edges that differ %d", acked, failed, lost, mixed, wrong)
+	t.Logf("%d changes acknowledged, %d failed; %d lost, %d applied partly, %d redirects that differ from the database", acked, failed, lost, mixed, wrong)
 	if acked < 50 || failed == 0 {
-		t.Error("the storm did not bite")
+		t.Error("too few changes succeeded, or none failed, so the experiment proves nothing")
 	}
 }

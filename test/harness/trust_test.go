@@ -79,14 +79,14 @@ func TestM6_ControlSeesTheVisitor(t *testing.T) {
 	edge, control := f.Edges[0].Addr, f.Controls[0].Addr
 	guesser, other := from(t, "127.0.0.2"), from(t, "127.0.0.3")
 
-	for range 6 { // whatever a client claims, the edge says where it comes from
+	for range 6 { // the edge replaces the address that a client claims
 		login(t, guesser, edge, "wrong password", http.Header{"X-Forwarded-For": {"203.0.113.7"}, "Shortline-Edge-Token": {guessed}})
 	}
 	if code := login(t, guesser, edge, "the-admin-of-this-test", nil); code == 200 {
-		t.Error("the visitor who guessed is not locked out")
+		t.Error("the guessing visitor is not locked out")
 	}
 	if code := login(t, other, edge, "the-admin-of-this-test", nil); code != 200 {
-		t.Errorf("another visitor of the same edge is answered %d", code)
+		t.Errorf("another visitor of the same edge got %d", code)
 	}
 
 	// Without the edge, a claimed address without a known token is ignored.
@@ -100,11 +100,11 @@ func TestM6_ControlSeesTheVisitor(t *testing.T) {
 	}
 	ips := failedLogins(f.Controls[0].Login(t))
 	if ips["127.0.0.2"] == 0 || ips["127.0.0.4"] == 0 {
-		t.Errorf("the audit log has failed logins of %v", ips)
+		t.Errorf("the audit log has failed logins from %v only", ips)
 	}
 	for ip := range ips {
 		if strings.HasPrefix(ip, "203.0.113.") || ip == "127.0.0.1" {
-			t.Errorf("the audit log names %s, who nobody was", ip)
+			t.Errorf("the audit log has the forged or edge address %s", ip)
 		}
 	}
 	for _, n := range f.Nodes() {
@@ -113,7 +113,7 @@ func TestM6_ControlSeesTheVisitor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(text) == 0 || bytes.Contains(text, []byte(guessed)) || bytes.Contains(text, []byte(plane.Token)) {
-			t.Errorf("the log of %s is empty or has a token in it", n.Name)
+			t.Errorf("the log of %s is empty or contains a token", n.Name)
 		}
 	}
 }
@@ -137,10 +137,10 @@ func TestM6_RateLimitIsTheVisitors(t *testing.T) {
 		}
 	}
 	if code != 429 {
-		t.Fatalf("40 requests of one visitor end with %d", code)
+		t.Fatalf("the last of 40 requests of one visitor got %d", code)
 	}
 	if code := ask(other); code != 401 {
-		t.Errorf("another visitor is answered %d", code)
+		t.Errorf("another visitor got %d", code)
 	}
 }
 
@@ -177,7 +177,7 @@ func (s secrets) client(with *secrets) *http.Client {
 	s.t.Helper()
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM([]byte(s.read("edge_ca"))) {
-		s.t.Fatal("edge_ca is no certificate")
+		s.t.Fatal("edge_ca is not a certificate")
 	}
 	cfg := &tls.Config{RootCAs: pool}
 	if with != nil {
@@ -218,7 +218,7 @@ func TestM8_EdgesShowCertificates(t *testing.T) {
 		_, _ = io.Copy(io.Discard, res.Body)
 		return res.StatusCode, nil
 	}
-	if code, err := ask(own.client(&own), "https://"+port); err != nil || code != 410 { // of another history
+	if code, err := ask(own.client(&own), "https://"+port); err != nil || code != 410 { // 410: the request has an unknown incarnation
 		t.Errorf("with the right certificate: %d %v", code, err)
 	}
 	if code, err := ask(own.client(nil), "https://"+port); err == nil {
@@ -248,7 +248,7 @@ func TestM8_EdgesShowCertificates(t *testing.T) {
 	// A client that knows a token but has no certificate is not trusted.
 	login(t, from(t, "127.0.0.9"), f.Controls[0].Addr, "wrong password", http.Header{"X-Forwarded-For": {"203.0.113.9"}, "Shortline-Edge-Token": {own.read("edge_token_1")}})
 	if ips := failedLogins(admin); ips["127.0.0.8"] == 0 || ips["127.0.0.9"] == 0 || len(ips) != 2 {
-		t.Errorf("failed logins of %v", ips)
+		t.Errorf("failed logins from unexpected addresses: %v", ips)
 	}
 }
 

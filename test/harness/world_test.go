@@ -75,7 +75,7 @@ func exact(t *testing.T, where string, v truth.Verdict, err error) {
 	}
 	t.Logf("%s: %v", where, v)
 	if !v.Exact() || v.Acked == 0 {
-		t.Errorf("%s is not what was answered: %v", where, v)
+		t.Errorf("%s differs from the answered requests: %v", where, v)
 	}
 }
 
@@ -107,7 +107,7 @@ func inTopic(t *testing.T, f *fleet.Fleet, c *crowd) *topic.Account {
 	}
 	t.Logf("topic: %v", account)
 	if account.Missing != 0 || account.Clashes != 0 || account.Foreign != 0 {
-		t.Errorf("the topic's own audit finds faults: %v", account)
+		t.Errorf("the audit of the topic found errors: %v", account)
 	}
 	v, err := truth.Judge(c.log.Path(), account.Contents())
 	exact(t, "topic", v, err)
