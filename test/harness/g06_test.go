@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +89,12 @@ func TestG06_edges_alone(t *testing.T) {
 	for _, e := range f.Edges {
 		testkit.Within(t, 20*time.Second, e.Name+" has the newest revision", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
 	}
-	time.Sleep(300 * time.Millisecond) // a change is served before it is written down
+	for _, e := range f.Edges { // an edge serves a change before it has stored it
+		testkit.Within(t, 20*time.Second, e.Name+" has stored the change on disk", func() bool {
+			info, err := os.Stat(filepath.Join(e.Dir, "links", "links.log"))
+			return err == nil && info.Size() > 0
+		})
+	}
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,8 @@ func TestG34_rule_bomb(t *testing.T) {
 		for _, slug := range []string{"bare", "bomb"} {
 			n := &atomic.Int64{}
 			stop := flood(t, e.Addr, requests[slug], n)
-			time.Sleep(200 * time.Millisecond) // the plan is compiled, the connections are there
+			// By then the edge has compiled the rules, and all connections are open.
+			testkit.Within(t, 10*time.Second, "the edge answers visits of "+slug, func() bool { return n.Load() >= 256 })
 			from, cpu := n.Load(), cpuOf(e)
 			r := c.during(cfg, func() { time.Sleep(each) })
 			visits[slug] += n.Load() - from
