@@ -144,7 +144,7 @@ func render(t *testing.T, name string) rendered {
 			}
 			fresh, ok := kinds[head.APIVersion+" "+head.Kind]
 			if !ok {
-				t.Errorf("%s: %s: a kind that this test doesn't know: %s %s", name, file, head.APIVersion, head.Kind)
+				t.Errorf("%s: %s: unexpected kind: %s %s", name, file, head.APIVersion, head.Kind)
 				continue
 			}
 			object := fresh()
@@ -153,11 +153,11 @@ func render(t *testing.T, name string) rendered {
 			}
 			key := head.Kind + "/" + head.Metadata.Name
 			if r.objects[key] != nil {
-				t.Errorf("%s: %s is there twice", name, key)
+				t.Errorf("%s: %s is defined twice", name, key)
 			}
 			r.objects[key] = object
 			if head.Metadata.Labels["app.kubernetes.io/instance"] != "go" || len(head.Metadata.Name) > 63 {
-				t.Errorf("%s: %s: labels %v", name, key, head.Metadata.Labels)
+				t.Errorf("%s: %s: wrong labels, or a name over 63 characters: %v", name, key, head.Metadata.Labels)
 			}
 		}
 	}
@@ -210,16 +210,16 @@ func TestChart_renders_what_Kubernetes_knows(t *testing.T) {
 		r := render(t, name)
 		for _, key := range want[name] {
 			if r.objects[key] == nil {
-				t.Errorf("%s: no %s among %v", name, key, slices.Sorted(maps.Keys(r.objects)))
+				t.Errorf("%s: %s is missing in %v", name, key, slices.Sorted(maps.Keys(r.objects)))
 			}
 		}
 		for _, key := range never[name] {
 			if r.objects[key] != nil {
-				t.Errorf("%s: %s is there", name, key)
+				t.Errorf("%s: unexpected object %s", name, key)
 			}
 		}
 		if !strings.Contains(r.notes, "https://sho.rt") {
-			t.Errorf("%s: notes: %s", name, r.notes)
+			t.Errorf("%s: the notes lack the base URL: %s", name, r.notes)
 		}
 	}
 }
@@ -234,7 +234,7 @@ func TestChart_selectors_pick_the_right_pods(t *testing.T) {
 			for pod, template := range pods(r) {
 				picked := labels.SelectorFromSet(selector).Matches(labels.Set(template.Labels))
 				if picked != want(pod) {
-					t.Errorf("%s: %s picks %s: %v", name, what, pod, picked)
+					t.Errorf("%s: %s selects %s: %v", name, what, pod, picked)
 				}
 				if picked && port.StrVal != "" && !slices.ContainsFunc(template.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool { return p.Name == port.StrVal }) {
 					t.Errorf("%s: %s: %s has no port %s", name, what, pod, port.StrVal)
@@ -249,7 +249,7 @@ func TestChart_selectors_pick_the_right_pods(t *testing.T) {
 		for service, s := range all[*corev1.Service](r) {
 			want := map[string]func(string) bool{"go-shortline-edge": isEdge, "go-shortline-edge-pods": isEdge, "go-shortline-control": serves, "go-shortline-control-ops": isControl}[service]
 			if want == nil {
-				t.Errorf("%s: a service that this test doesn't know: %s", name, service)
+				t.Errorf("%s: unexpected service: %s", name, service)
 				continue
 			}
 			picks("service "+service, s.Spec.Selector, s.Spec.Ports[0].TargetPort, want)
@@ -260,7 +260,7 @@ func TestChart_selectors_pick_the_right_pods(t *testing.T) {
 		for pod, set := range all[*appsv1.StatefulSet](r) {
 			picks("set "+pod, set.Spec.Selector.MatchLabels, intstr.IntOrString{}, isEdge)
 			if r.objects["Service/"+set.Spec.ServiceName] == nil {
-				t.Errorf("%s: %s is governed by a service that isn't there: %s", name, pod, set.Spec.ServiceName)
+				t.Errorf("%s: %s names a service that does not exist: %s", name, pod, set.Spec.ServiceName)
 			}
 		}
 		for pod, d := range all[*appsv1.Deployment](r) {
@@ -274,7 +274,7 @@ func TestChart_selectors_pick_the_right_pods(t *testing.T) {
 				}
 			}
 			if n != 2 {
-				t.Errorf("%s: the monitor picks %d services", name, n)
+				t.Errorf("%s: the monitor selects %d services", name, n)
 			}
 		}
 	}
@@ -288,49 +288,49 @@ func TestChart_pods_are_restricted(t *testing.T) {
 			spec := template.Spec
 			s := spec.SecurityContext
 			if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || *s.RunAsUser != 65532 || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
-				t.Errorf("%s: %s: %+v", name, pod, s)
+				t.Errorf("%s: %s: the pod's security context is too weak: %+v", name, pod, s)
 			}
 			if spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken || spec.HostNetwork || spec.HostPID {
-				t.Errorf("%s: %s has a token of the cluster, or the host's network", name, pod)
+				t.Errorf("%s: %s has a service account token or uses the host's network", name, pod)
 			}
 			for _, c := range spec.Containers {
 				sc := c.SecurityContext
 				if *sc.AllowPrivilegeEscalation || !*sc.ReadOnlyRootFilesystem || !slices.Equal(sc.Capabilities.Drop, []corev1.Capability{"ALL"}) {
-					t.Errorf("%s: %s: %+v", name, pod, sc)
+					t.Errorf("%s: %s: the container's security context is too weak: %+v", name, pod, sc)
 				}
 				if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() || c.Resources.Requests.Memory().IsZero() {
-					t.Errorf("%s: %s: resources %+v", name, pod, c.Resources)
+					t.Errorf("%s: %s: incomplete resources: %+v", name, pod, c.Resources)
 				}
 				if strings.HasSuffix(c.Image, ":") || strings.HasSuffix(c.Image, ":latest") {
-					t.Errorf("%s: %s runs %s", name, pod, c.Image)
+					t.Errorf("%s: %s: the image has no fixed tag: %s", name, pod, c.Image)
 				}
 				if len(c.EnvFrom) > 0 || slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.ValueFrom != nil && e.ValueFrom.FieldRef == nil }) {
-					t.Errorf("%s: %s: a secret in the environment", name, pod)
+					t.Errorf("%s: %s: the environment contains a secret", name, pod)
 				}
 				if strings.HasSuffix(pod, "-migrate") {
 					continue
 				}
 				if c.ReadinessProbe == nil || c.LivenessProbe == nil || c.StartupProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.LivenessProbe.HTTPGet.Path != "/healthz" {
-					t.Errorf("%s: %s: probes", name, pod)
+					t.Errorf("%s: %s: a probe is missing or requests the wrong path", name, pod)
 				}
 				// Between its removal from the service and the kill, the program has the ten seconds that it needs to
 				// stop.
 				if *spec.TerminationGracePeriodSeconds < c.Lifecycle.PreStop.Sleep.Seconds+12 {
-					t.Errorf("%s: %s: %d s until it is killed", name, pod, *spec.TerminationGracePeriodSeconds)
+					t.Errorf("%s: %s: the grace period is too short: %d s", name, pod, *spec.TerminationGracePeriodSeconds)
 				}
 				if !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == "/data" && !m.ReadOnly }) {
-					t.Errorf("%s: %s can't write to /data", name, pod)
+					t.Errorf("%s: %s cannot write to /data", name, pod)
 				}
 			}
 			for _, v := range spec.Volumes {
 				if v.HostPath != nil {
-					t.Errorf("%s: %s mounts %s of the host", name, pod, v.HostPath.Path)
+					t.Errorf("%s: %s mounts the host path %s", name, pod, v.HostPath.Path)
 				}
 			}
 			for _, c := range spec.Containers {
 				for _, m := range c.VolumeMounts {
 					if m.Name != "data" && !slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == m.Name }) {
-						t.Errorf("%s: %s mounts %s, which is no volume", name, pod, m.Name)
+						t.Errorf("%s: %s mounts %s, which is not a volume of the pod", name, pod, m.Name)
 					}
 				}
 			}

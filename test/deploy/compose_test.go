@@ -81,7 +81,7 @@ func own(p *types.Project) map[string]string {
 	return out
 }
 
-// Works are services that exit by themselves and therefore have no health check.
+// works lists the services that exit by themselves and therefore have no health check.
 var works = []string{"migrate", "k6", "grafana-postgres", "grafana-clickhouse"}
 
 func TestCompose_every_service_is_confined_bounded_and_watched(t *testing.T) {
@@ -89,7 +89,7 @@ func TestCompose_every_service_is_confined_bounded_and_watched(t *testing.T) {
 	p := project(t, nil)
 	ours := own(p)
 	if len(ours) != 6 {
-		t.Errorf("services of our own: %v", ours)
+		t.Errorf("unexpected services with our images: %v", ours)
 	}
 	for name, s := range p.Services {
 		work := slices.Contains(works, name)
@@ -100,16 +100,16 @@ func TestCompose_every_service_is_confined_bounded_and_watched(t *testing.T) {
 			t.Errorf("%s: the image %s is not pinned", name, s.Image)
 		}
 		if !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || !slices.Equal(s.CapDrop, []string{"ALL"}) || s.Privileged {
-			t.Errorf("%s: %v %v", name, s.SecurityOpt, s.CapDrop)
+			t.Errorf("%s: not confined: security options %v, dropped capabilities %v", name, s.SecurityOpt, s.CapDrop)
 		}
 		if s.Deploy == nil || s.Deploy.Resources.Limits == nil || s.Deploy.Resources.Limits.MemoryBytes == 0 || s.Deploy.Resources.Limits.NanoCPUs == 0 {
-			t.Errorf("%s: no limits", name)
+			t.Errorf("%s: no resource limits", name)
 		}
 		if s.Logging == nil || s.Logging.Options["max-size"] == "" {
-			t.Errorf("%s: its log has no end", name)
+			t.Errorf("%s: the size of the log is not limited", name)
 		}
 		if want := map[bool]string{true: "no", false: "unless-stopped"}[work]; s.Restart != want {
-			t.Errorf("%s: restart %q", name, s.Restart)
+			t.Errorf("%s: restart policy %q, want %q", name, s.Restart, want)
 		}
 		for dependency, d := range s.DependsOn {
 			want := types.ServiceConditionHealthy
@@ -117,7 +117,7 @@ func TestCompose_every_service_is_confined_bounded_and_watched(t *testing.T) {
 				want = types.ServiceConditionCompletedSuccessfully
 			}
 			if d.Condition != want {
-				t.Errorf("%s waits for %s to be %s", name, dependency, d.Condition)
+				t.Errorf("%s waits for the wrong condition of %s: %s", name, dependency, d.Condition)
 			}
 		}
 		if ours[name] == "" {
@@ -153,7 +153,7 @@ func TestCompose_backends_are_not_published(t *testing.T) {
 	for _, name := range []string{"postgres", "clickhouse", "kafka"} {
 		for network := range p.Services[name].Networks {
 			if !p.Networks[network].Internal {
-				t.Errorf("%s is on the network %s, which leads outside", name, network)
+				t.Errorf("%s is on the network %s, which is not internal", name, network)
 			}
 		}
 	}
@@ -173,7 +173,7 @@ func TestCompose_volumes_have_one_owner(t *testing.T) {
 		for _, v := range s.Volumes {
 			if v.Type != types.VolumeTypeVolume || v.Source == "media" {
 				if v.Type == types.VolumeTypeBind && !v.ReadOnly {
-					t.Errorf("%s may write to %s of the host", name, v.Source)
+					t.Errorf("%s can write to the host path %s", name, v.Source)
 				}
 				continue
 			}
@@ -194,7 +194,7 @@ func TestCompose_files_that_are_mounted_exist(t *testing.T) {
 	for name, s := range p.Services {
 		for _, v := range s.Volumes {
 			if v.Type != types.VolumeTypeBind || strings.HasSuffix(v.Source, "data/geo") {
-				continue // docker makes the folder for geo databases
+				continue // Docker creates the folder for geo databases
 			}
 			if _, err := os.Stat(v.Source); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -202,7 +202,7 @@ func TestCompose_files_that_are_mounted_exist(t *testing.T) {
 		}
 		for _, secret := range s.Secrets {
 			if _, err := os.Stat(p.Secrets[secret.Source].File); err != nil {
-				t.Errorf("%s: deploy/make-secrets makes no %s", name, secret.Source)
+				t.Errorf("%s: deploy/make-secrets does not create %s", name, secret.Source)
 			}
 		}
 	}
@@ -223,7 +223,7 @@ func TestCompose_programs_accept_their_environment(t *testing.T) {
 			c := container{where: "docker-compose.yml (" + label + "): " + name, program: which, args: s.Command, env: map[string]string{}, secrets: map[string]string{}}
 			for k, v := range s.Environment {
 				if v == nil {
-					t.Errorf("%s: %s is taken from the shell that starts it", name, k)
+					t.Errorf("%s: %s comes from the environment of the calling shell", name, k)
 					continue
 				}
 				c.env[k] = *v
@@ -271,12 +271,12 @@ func TestCompose_example_shows_every_variable_with_its_default(t *testing.T) {
 			t.Errorf("%s has no default", name)
 		}
 		if value, ok := shown[name]; !ok || value != fallback {
-			t.Errorf("%s: docker-compose.yml defaults to %q, .env.example shows %q (%v)", name, fallback, value, ok)
+			t.Errorf("%s: docker-compose.yml has the default %q, .env.example has %q (present: %v)", name, fallback, value, ok)
 		}
 	}
 	for name := range shown {
 		if !used[name] {
-			t.Errorf(".env.example shows %s, which docker-compose.yml doesn't use", name)
+			t.Errorf(".env.example lists %s, which docker-compose.yml does not use", name)
 		}
 	}
 }
@@ -302,28 +302,28 @@ func TestMakeSecrets(t *testing.T) {
 	}
 	first := files()
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the folder: %v %v", info.Mode(), err)
+		t.Errorf("mode of the secrets folder: %v %v", info.Mode(), err)
 	}
 	if first["edge_tokens"] != first["edge_token_1"]+","+first["edge_token_2"] ||
 		!strings.Contains(first["database_url"], ":"+first["postgres_password"]+"@") ||
 		!strings.Contains(first["clickhouse_url"], ":"+first["clickhouse_password"]+"@") {
-		t.Error("what is put together from other secrets doesn't hold them")
+		t.Error("a secret that is composed of other secrets does not contain them")
 	}
 	seen := map[string]bool{}
 	for name, value := range first {
 		if name != ".gitignore" && (len(value) < 24 || seen[value]) {
-			t.Errorf("%s is short, or another's", name)
+			t.Errorf("%s is too short or equals another secret", name)
 		}
 		seen[value] = true
 	}
 	run := exec.Command(filepath.Join(root, "deploy", "make-secrets"))
 	run.Env = append(os.Environ(), "SECRETS_DIR="+dir)
 	if text, err := run.CombinedOutput(); err != nil || len(text) > 0 {
-		t.Errorf("again: %s %v", text, err)
+		t.Errorf("second run: %s %v", text, err)
 	}
 	for name, value := range files() {
 		if first[name] != value {
-			t.Errorf("%s was changed", name)
+			t.Errorf("the second run changed %s", name)
 		}
 	}
 }

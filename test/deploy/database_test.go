@@ -35,7 +35,7 @@ func startDatabase(t *testing.T) database {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {
-		t.Fatal("no PostgreSQL server programs; deploy/dev/tools installs them")
+		t.Fatal("PostgreSQL server programs not found; deploy/dev/tools installs them")
 	}
 	slices.Sort(found)
 	d := database{t: t, bin: filepath.Dir(found[len(found)-1])}
@@ -49,7 +49,7 @@ func startDatabase(t *testing.T) database {
 		if err != nil {
 			t.Fatal(err)
 		}
-		uid, _ := strconv.Atoi(u.Uid) // numbers, on any system that has PostgreSQL in /usr/lib
+		uid, _ := strconv.Atoi(u.Uid) // user IDs are numbers on Linux
 		gid, _ := strconv.Atoi(u.Gid)
 		if err := os.Chown(d.dir, uid, gid); err != nil {
 			t.Fatal(err)
@@ -65,14 +65,14 @@ func startDatabase(t *testing.T) database {
 	}
 	t.Cleanup(func() {
 		end.Close()
-		_ = run.Wait() // it ends as a killed server does
+		_ = run.Wait() // the supervisor kills the server, so the exit status is an error
 	})
 	for deadline := time.Now().Add(time.Minute); ; {
 		if _, err := d.query("postgres", "SELECT 1"); err == nil {
 			return d
 		} else if time.Now().After(deadline) {
-			text, _ := os.ReadFile(filepath.Join(d.dir, "log")) // for the message, if it is there
-			t.Fatalf("PostgreSQL doesn't start: %v\n%s", err, text)
+			text, _ := os.ReadFile(filepath.Join(d.dir, "log")) // optional detail for the message
+			t.Fatalf("PostgreSQL is not ready after a minute: %v\n%s", err, text)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -125,11 +125,11 @@ func (d database) links(slugs ...string) {
 
 // The backup procedure of docs/operators/operations.md on a real database: dump, make changes, restore the dump, and
 // set the incarnation, which the dump cannot contain.
-func TestOperations_database_is_brought_back(t *testing.T) {
+func TestOperations_database_is_restored(t *testing.T) {
 	t.Parallel()
 	d := startDatabase(t)
 	d.control("migrate")
-	d.control("migrate") // a hook may run twice
+	d.control("migrate") // a Helm hook may run twice
 	d.must("INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'a@example.com', 'a@example.com', 'USER', 1, 1)")
 	d.links("one", "two")
 	dump := filepath.Join(t.TempDir(), "shortline.dump")
@@ -138,27 +138,27 @@ func TestOperations_database_is_brought_back(t *testing.T) {
 	}
 	history := d.must("SELECT incarnation FROM config_head")
 	d.links("three", "four", "five")
-	highest := d.must("SELECT max(num) FROM urls") // as ClickHouse would still know
+	highest := d.must("SELECT max(num) FROM urls") // ClickHouse still has clicks with this number
 
 	if text, err := d.tool("postgres", nil, "pg_restore", "--clean", "--if-exists", "--no-owner", dump); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	if n := d.must("SELECT count(*) FROM urls"); n != "2" {
-		t.Fatalf("%s links after the dump was brought back", n)
+		t.Fatalf("%s links after the restore, want 2", n)
 	}
 	blocks := fenced(t, "docs/operators/operations.md", "sql")
 	if len(blocks) != 2 {
-		t.Fatalf("docs/operators/operations.md has %d statements", len(blocks))
+		t.Fatalf("docs/operators/operations.md has an unexpected number of SQL blocks: %d", len(blocks))
 	}
 	for _, sql := range blocks {
 		d.must(sql, "--set", "highest="+highest)
 	}
 	if now := d.must("SELECT incarnation FROM config_head WHERE incarnation > 0"); now == history || now == "" {
-		t.Errorf("edges would take the history for the one they know: %q", now)
+		t.Errorf("the incarnation must change, or edges would keep links from before the restore: %q", now)
 	}
 	d.links("six")
 	if n := d.must("SELECT num FROM urls WHERE slug = 'six'"); len(n) < len(highest) || n <= highest {
-		t.Errorf("a new link has the number %s, which another had", n)
+		t.Errorf("a new link has the number %s, which a link had before the restore", n)
 	}
 	d.control("migrate")
 	d.control("verify-audit")

@@ -29,12 +29,12 @@ func TestDockerfiles_are_alike_and_confined(t *testing.T) {
 			t.Errorf("%s: %s", image.name, w)
 		}
 		if len(stages) != 2 {
-			t.Errorf("%s: %d stages", image.name, len(stages))
+			t.Errorf("%s: %d build stages", image.name, len(stages))
 			continue
 		}
 		final := stages[1]
 		if image.static != (final.BaseName == "scratch") {
-			t.Errorf("%s: its base is %s", image.name, final.BaseName)
+			t.Errorf("%s: unexpected base image %s", image.name, final.BaseName)
 		}
 		labels, env := map[string]string{}, map[string]string{}
 		var user, health, entry string
@@ -58,10 +58,10 @@ func TestDockerfiles_are_alike_and_confined(t *testing.T) {
 			case *instructions.HealthCheckCommand:
 				health = strings.Join(c.Health.Test, " ")
 			case *instructions.RunCommand:
-				t.Errorf("%s: runs %q in the final stage", image.name, c.CmdLine)
+				t.Errorf("%s: the final stage runs %q", image.name, c.CmdLine)
 			case *instructions.CopyCommand:
 				if c.From != "build" {
-					t.Errorf("%s: copies %q from outside the build stage", image.name, c.SourcePaths)
+					t.Errorf("%s: the final stage copies %q from outside the build stage", image.name, c.SourcePaths)
 				}
 			}
 		}
@@ -76,7 +76,7 @@ func TestDockerfiles_are_alike_and_confined(t *testing.T) {
 		known := append(settings(t, image.name), "PATH")
 		for name := range env {
 			if !slices.Contains(known, name) {
-				t.Errorf("%s: sets %s, which nothing reads", image.name, name)
+				t.Errorf("%s: sets %s, which the program does not read", image.name, name)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func TestDockerfiles_base_images_are_pinned(t *testing.T) {
 	for _, image := range images {
 		found := argument.FindAllStringSubmatch(read(t, "deploy/"+image.name+".Dockerfile"), -1)
 		if len(found) == 0 {
-			t.Errorf("%s: no argument names its base image", image.name)
+			t.Errorf("%s: no ARG names the base image", image.name)
 		}
 		for _, m := range found {
 			if !pinned.MatchString(m[1]) {
@@ -118,9 +118,9 @@ func TestPrograms_fit_their_images(t *testing.T) {
 			if dynamic == image.static || err != nil || image.static && len(libraries) > 0 {
 				t.Errorf("interpreter: %v, libraries: %q, %v", dynamic, libraries, err)
 			}
-			for _, library := range libraries { // those of distroless/cc
+			for _, library := range libraries { // libraries of distroless/cc
 				if !slices.Contains([]string{"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libresolv.so.2"}, library) {
-					t.Errorf("needs %s, which the base image lacks", library)
+					t.Errorf("the program needs %s, which the base image lacks", library)
 				}
 			}
 			info, err := buildinfo.ReadFile(path)
@@ -129,7 +129,7 @@ func TestPrograms_fit_their_images(t *testing.T) {
 			}
 			for _, s := range info.Settings {
 				if s.Key == "-trimpath" && s.Value != "true" || strings.HasPrefix(s.Key, "vcs") {
-					t.Errorf("built with %s=%s", s.Key, s.Value)
+					t.Errorf("unexpected build setting %s=%s", s.Key, s.Value)
 				}
 			}
 			text, err := exec.Command(path, "-version").Output()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// documents are the pages of the repository, as paths below its root.
+// documents returns the pages of the repository as paths below its root.
 func documents(t *testing.T) (pages []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "test/*.md", "deploy/*/*.md"} {
@@ -23,7 +23,7 @@ func documents(t *testing.T) (pages []string) {
 		}
 	}
 	if len(pages) < 20 {
-		t.Fatalf("only %d pages", len(pages))
+		t.Fatalf("found only %d pages", len(pages))
 	}
 	return pages
 }
@@ -34,7 +34,7 @@ var (
 	heading   = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
 )
 
-// anchors are the names that links can give to a page's headings.
+// anchors returns the link anchors of the headings of a page.
 func anchors(text string) (all []string) {
 	for _, m := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
 		name := strings.ToLower(regexp.MustCompile(`\]\([^)]*\)`).ReplaceAllString(m[1], ""))
@@ -63,7 +63,7 @@ func TestDocs_links_lead_somewhere(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
 				t.Errorf("%s: dead link %s", page, to)
 			} else if anchor != "" && !slices.Contains(anchors(read(t, target)), anchor) {
-				t.Errorf("%s: no heading for %s", page, to)
+				t.Errorf("%s: no heading for the anchor in %s", page, to)
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func TestDocs_files_and_tests_exist(t *testing.T) {
 	files, tests := 0, 0
 	for _, page := range documents(t) {
 		if page == "docs/operators/licences.md" || page == "docs/style.md" {
-			continue // names of other people's files; sentences from the past
+			continue // these pages name files of other projects and quote old texts
 		}
 		text := codeBlock.ReplaceAllString(read(t, page), "")
 		for _, span := range codeSpan.FindAllString(text, -1) {
@@ -107,6 +107,6 @@ func TestDocs_files_and_tests_exist(t *testing.T) {
 		}
 	}
 	if files < 60 || tests < 60 {
-		t.Fatalf("only %d files and %d tests were found in the pages", files, tests)
+		t.Fatalf("the pages name only %d files and %d tests, so the search is broken", files, tests)
 	}
 }

@@ -25,7 +25,7 @@ func TestFindings_have_the_tests_that_the_table_names(t *testing.T) {
 		named[m[1]] = true
 	}
 	if len(named) < 40 {
-		t.Fatalf("only %d tests are named", len(named))
+		t.Fatalf("the table names only %d tests, so the search is broken", len(named))
 	}
 	exists := testNames(t)
 	for name := range named {

@@ -34,14 +34,14 @@ func TestLicences_cover_what_is_linked_in(t *testing.T) {
 				name := m.Path + " " + m.Version
 				_, licence, ok := strings.Cut(contents, "\n  "+name+": ")
 				if licence, _, _ = strings.Cut(licence, "\n"); !ok || !strings.Contains(licence, "[") || !strings.HasSuffix(licence, "]") {
-					t.Errorf("%s is linked in and not listed with a text: %q", name, licence)
+					t.Errorf("%s is linked in but has no licence text in the list: %q", name, licence)
 				}
 				if !strings.Contains(texts, name) {
-					t.Errorf("no text is %s's", name)
+					t.Errorf("no licence text belongs to %s", name)
 				}
 			}
 			if linked < 20 {
-				t.Errorf("%d modules are linked in, which can't be all", linked)
+				t.Errorf("found only %d linked modules, so the search is broken", linked)
 			}
 			for _, notice := range map[string][]string{
 				"edge":       {"Copyright 2009 The Go Authors", "Martin Monperrus"},
@@ -49,7 +49,7 @@ func TestLicences_cover_what_is_linked_in(t *testing.T) {
 				"standalone": {"Copyright 2009 The Go Authors", "Stichting DuckDB Foundation", "COPYRIGHT AND PERMISSION NOTICE (ICU", "== zstd"},
 			}[image.name] {
 				if !strings.Contains(texts, notice) {
-					t.Errorf("no text has %q", notice)
+					t.Errorf("no licence text contains %q", notice)
 				}
 			}
 		})

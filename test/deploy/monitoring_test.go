@@ -68,12 +68,12 @@ func TestOps3_Chart_ships_rules_and_dashboards(t *testing.T) {
 		}](t, read(t, "deploy/prometheus/rules/"+name)).Groups {
 			n++
 			if !reflect.DeepEqual(got[g.Name], g) {
-				t.Errorf("the group %s of %s is not the chart's", g.Name, name)
+				t.Errorf("the rule group %s of %s differs from the chart", g.Name, name)
 			}
 		}
 	}
 	if len(got) != n+1 || n < 4 {
-		t.Errorf("%d groups of %d in the files", len(got), n)
+		t.Errorf("the chart has %d rule groups, the files have %d", len(got), n)
 	}
 	expected := map[string]string{}
 	for _, r := range got["shortline-expected"].Rules {
@@ -97,12 +97,12 @@ func TestOps3_Chart_ships_rules_and_dashboards(t *testing.T) {
 			t.Errorf("%s: labels %v, annotations %v", file, m.Labels, m.Annotations)
 		}
 		if want := read(t, "deploy/grafana/dashboards/"+file); strings.TrimSpace(m.Data["shortline-"+file]) != strings.TrimSpace(want) {
-			t.Errorf("%s is not the chart's", file)
+			t.Errorf("%s differs from the chart", file)
 		}
 	}
 	for _, kind := range []string{"PrometheusRule/go-shortline", "ConfigMap/go-shortline-dashboard-edges"} {
 		if render(t, "minimal").objects[kind] != nil {
-			t.Errorf("%s is made without being asked for", kind)
+			t.Errorf("%s is created although it is not enabled", kind)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestOps3_Chart_targets_are_those_of_the_alerts(t *testing.T) {
 	t.Parallel()
 	down := regexp.MustCompile(`expr: up\{job=~"([^"]+)"\} == 0`).FindStringSubmatch(read(t, "deploy/prometheus/rules/alerts.yml"))
 	if down == nil {
-		t.Fatal("no alert for a target that is down")
+		t.Fatal("alerts.yml has no alert for a target that is down")
 	}
 	jobs := regexp.MustCompile("^(" + down[1] + ")$")
 	for _, release := range []string{"go", "links", "shortline", "a-release-with-a-name-that-is-almost-too-long"} {
@@ -141,13 +141,13 @@ func TestOps3_Chart_targets_are_those_of_the_alerts(t *testing.T) {
 			if !labels.SelectorFromSet(monitor.Spec.Selector.MatchLabels).Matches(labels.Set(s.Labels)) {
 				continue
 			}
-			job := s.Name // what the operator calls it without a label of its own
+			job := s.Name // default of the operator without jobLabel
 			if l := s.Labels[monitor.Spec.JobLabel]; l != "" {
 				job = l
 			}
 			found = append(found, job)
 			if !jobs.MatchString(job) {
-				t.Errorf("release %s: the job %s of the service %s is none of %s", release, job, s.Name, jobs)
+				t.Errorf("release %s: the job %s of the service %s does not match %s", release, job, s.Name, jobs)
 			}
 		}
 		slices.Sort(found)
@@ -166,7 +166,7 @@ func TestOps3_Chart_alerts_fire(t *testing.T) {
 	}
 	promtool := filepath.Join(cache, "shortline", "bin", "promtool")
 	if _, err := os.Stat(promtool); err != nil {
-		t.Fatalf("%v: run test/observe/parts, which fetches it", err)
+		t.Fatalf("promtool not found (%v); test/observe/parts builds it", err)
 	}
 	rule, ok := render(t, "full").objects["PrometheusRule/go-shortline"].(*prometheusRule)
 	if !ok {
@@ -201,12 +201,12 @@ func TestOps3_Chart_alerts_fire(t *testing.T) {
 	}
 	whole := up(1, "1x30") + up(2, "1x30") + up(3, "1x30")
 	text := "rule_files: [rules.yml]\nevaluation_interval: 1m\ntests:" +
-		test("all well, Down", whole, "20m", "ShortlineDown", 0) +
-		test("all well, TooFew", whole, "20m", "ShortlineTooFew", 0) +
+		test("all targets answer, Down", whole, "20m", "ShortlineDown", 0) +
+		test("all targets answer, TooFew", whole, "20m", "ShortlineTooFew", 0) +
 		test("one does not answer", up(1, "1x30")+up(2, "1x30")+up(3, "1x10 0x20"), "15m", "ShortlineDown", 1) +
 		test("one has lost its node and its address", up(1, "1x30")+up(2, "1x30")+up(3, "1x10 stale"), "20m", "ShortlineTooFew", 1) +
 		test("all have lost their addresses", up(1, "1x10 stale")+up(2, "1x10 stale")+up(3, "1x10 stale"), "20m", "ShortlineTooFew", 1) +
-		test("nothing is watched", " []", "20m", "ShortlineUnwatched", 1)
+		test("no target exists", " []", "20m", "ShortlineUnwatched", 1)
 	path := filepath.Join(dir, "test.yml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

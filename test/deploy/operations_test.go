@@ -67,11 +67,11 @@ func TestOperations_commands_exist(t *testing.T) {
 				}
 			case "make":
 				if !strings.Contains(makefile, "\n"+words[1]+":") {
-					t.Errorf("%s: %q: no such target", page, line)
+					t.Errorf("%s: %q: the Makefile has no such target", page, line)
 				}
 			case "docker":
 				if words[1] != "compose" {
-					t.Errorf("%s: %q", page, line)
+					t.Errorf("%s: unknown command %q", page, line)
 				}
 				named := 0
 				for _, w := range words[3:] {
@@ -81,20 +81,20 @@ func TestOperations_commands_exist(t *testing.T) {
 					}
 				}
 				if named == 0 && words[2] != "build" {
-					t.Errorf("%s: %q names no service of docker-compose.yml", page, line)
+					t.Errorf("%s: %q does not name a service of docker-compose.yml", page, line)
 				}
 			}
 		}
 	}
 	if checked["control"] < 5 || checked["docker"] < 8 {
-		t.Errorf("the pages were not read right: %v", checked)
+		t.Errorf("too few commands were found in the pages: %v", checked)
 	}
 }
 
 func TestOperations_settings_metrics_and_files_exist(t *testing.T) {
 	t.Parallel()
 	known := append(slices.Clone(runtimeSettings), commandSettings...)
-	known = append(known, "ALLOW_NO_VULN_DB") // of deploy/dev/vulns
+	known = append(known, "ALLOW_NO_VULN_DB") // read by deploy/dev/vulns
 	for _, name := range []string{"edge", "control", "standalone"} {
 		known = append(known, settings(t, name)...)
 	}
@@ -136,7 +136,7 @@ func TestOperations_values_exist(t *testing.T) {
 			n++
 			var at any = all[m[1]]
 			for _, key := range strings.Split(m[2], ".")[1:] {
-				in, _ := at.(map[string]any) // nil holds nothing
+				in, _ := at.(map[string]any) // a nil map has no keys
 				next, ok := in[key]
 				if at = next; !ok {
 					t.Errorf("%s: values.yaml has no %s", page, code)
@@ -146,7 +146,7 @@ func TestOperations_values_exist(t *testing.T) {
 		}
 	}
 	if n < 5 {
-		t.Errorf("only %d values were found in the pages", n)
+		t.Errorf("the pages name only %d values, so the search is broken", n)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestBackends_settings(t *testing.T) {
 		}
 		name, value, ok := strings.Cut(line, "=")
 		if _, twice := kafka[name]; !ok || twice {
-			t.Errorf("deploy/kafka/server.properties: %q", line)
+			t.Errorf("deploy/kafka/server.properties: invalid line %q", line)
 		}
 		kafka[name] = value
 	}

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"edge", "control", "standalone"} {
 		built[name] = sync.OnceValues(func() (string, error) { return build(name) })
 	}
-	log.SetOutput(io.Discard) // Helm's, of each symbolic link in the chart
+	log.SetOutput(io.Discard) // Helm logs each symbolic link in the chart
 	status := m.Run()
 	os.RemoveAll(workshop)
 	os.Exit(status)
@@ -93,7 +93,7 @@ func build(name string) (string, error) {
 			return filepath.Join(out, name), nil
 		}
 	}
-	return "", fmt.Errorf("deploy/%s.Dockerfile: its first stage calls no go build", name)
+	return "", fmt.Errorf("deploy/%s.Dockerfile: the first stage does not run go build", name)
 }
 
 func readDockerfile(name string) (stages []instructions.Stage, warnings []string, err error) {
@@ -184,17 +184,17 @@ func settings(t *testing.T, name string) []string {
 
 // A container is what a deployment would start: a program with arguments, environment and secret files.
 type container struct {
-	where   string // for messages
+	where   string // location for failure messages
 	program string
 	args    []string
 	env     map[string]string
 	secrets map[string]string // path in the container to content
 }
 
-// of single commands, beside those of the program.
+// Settings that only single commands read, in addition to those of the program.
 var commandSettings = []string{"MIGRATE_DATABASE_URL", "AUDIT_UNSIGNED"}
 
-// of Go itself.
+// Variables that the Go runtime reads.
 var runtimeSettings = []string{"GOMEMLIMIT", "GOMAXPROCS", "GOGC"}
 
 // check fails for variables in the environment that the program does not read, and for every problem that the program
@@ -210,7 +210,7 @@ func (c container) check(t *testing.T) {
 	for name, value := range c.env {
 		plain := strings.TrimSuffix(name, "_FILE")
 		if !slices.Contains(known, name) && !slices.Contains(known, plain) {
-			t.Errorf("%s: %s reads no setting %s", c.where, c.program, name)
+			t.Errorf("%s: %s does not read the setting %s", c.where, c.program, name)
 		}
 		if name != plain && value != "" {
 			content, ok := c.secrets[value]
@@ -223,7 +223,7 @@ func (c container) check(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else if looksSecret(name) && value != "" {
-			t.Errorf("%s: %s stands in the environment; it belongs into a file (%s_FILE)", c.where, name, name)
+			t.Errorf("%s: the secret %s is in the environment; pass it in a file with %s_FILE", c.where, name, name)
 		}
 		env = append(env, name+"="+value)
 	}

@@ -30,7 +30,7 @@ var secretContents = map[string]string{
 	"edge-token": strings.Repeat("t", 32), "snapshot-signing-key": strings.Repeat("A", 43) + "=", "admin-password": "a-good-password", "media-s3-secret-key": "s3-secret",
 }
 
-// The certificate authority and certificate between brokers and clients.
+// init creates the certificate and key for the connections between brokers and clients.
 func init() {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -108,7 +108,7 @@ func TestChart_roles(t *testing.T) {
 	for _, name := range examples {
 		var roles []string
 		if name == "region" {
-			continue // it has edges only
+			continue // this example has only edges
 		}
 		for pod, d := range all[*appsv1.Deployment](render(t, name)) {
 			c := d.Spec.Template.Spec.Containers[0]
@@ -120,13 +120,13 @@ func TestChart_roles(t *testing.T) {
 			roles = append(roles, mine...)
 			for secret, role := range map[string]string{"JWT_SECRET_FILE": "api", "EDGE_TOKENS_FILE": "publish"} {
 				if _, has := env[secret]; has != slices.Contains(mine, role) {
-					t.Errorf("%s: %s with the roles %v has %s: %v", name, pod, mine, secret, has)
+					t.Errorf("%s: %s with the roles %v: has the secret %s: %v", name, pod, mine, secret, has)
 				}
 			}
 		}
 		slices.Sort(roles)
 		if !slices.Equal(slices.Compact(roles), []string{"api", "ingest", "publish", "webhooks"}) {
-			t.Errorf("%s: roles %v", name, roles)
+			t.Errorf("%s: the deployments do not cover all roles: %v", name, roles)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestChart_the_click_store_is_the_same_for_all(t *testing.T) {
 			}
 			_, opens := env["CLICKHOUSE_URL_FILE"]
 			if right := env["CLICKHOUSE_CLUSTER"] == cluster && env["CLICK_RETENTION_DAYS"] == days; right != opens {
-				t.Errorf("%s: %s opens the click store: %v; on the cluster %q for %q days", name, pod, opens, env["CLICKHOUSE_CLUSTER"], env["CLICK_RETENTION_DAYS"])
+				t.Errorf("%s: %s opens the click store: %v; its settings are cluster %q and retention %q days", name, pod, opens, env["CLICKHOUSE_CLUSTER"], env["CLICK_RETENTION_DAYS"])
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func TestChart_traces(t *testing.T) {
 					len(rule.To) == 1 && rule.To[0].NamespaceSelector != nil
 			})
 			if want := name == "full" && !strings.HasSuffix(policy, "-migrate"); open != want {
-				t.Errorf("%s: %s lets traces out: %v", name, policy, open)
+				t.Errorf("%s: the policy %s allows traces to leave: %v", name, policy, open)
 			}
 		}
 	}
@@ -202,11 +202,11 @@ func TestChart_network_policies(t *testing.T) {
 				}
 				behind++
 				if len(p.Spec.PolicyTypes) != 2 {
-					t.Errorf("%s: %s is for %v only", name, policy, p.Spec.PolicyTypes)
+					t.Errorf("%s: the policy %s covers only %v", name, policy, p.Spec.PolicyTypes)
 				}
 				for _, rule := range p.Spec.Egress {
 					if len(rule.Ports) == 0 {
-						t.Errorf("%s: %s lets everything out", name, policy)
+						t.Errorf("%s: the policy %s allows all outgoing connections", name, policy)
 					}
 					for _, port := range rule.Ports {
 						ports = append(ports, port.Port.IntValue())
@@ -219,7 +219,7 @@ func TestChart_network_policies(t *testing.T) {
 							t.Errorf("%s: %s: %v", name, policy, err)
 						}
 						if to.IPBlock.CIDR == "0.0.0.0/0" && !slices.Contains(to.IPBlock.Except, "169.254.0.0/16") {
-							t.Errorf("%s: %s lets pods ask the cloud's metadata service", name, policy)
+							t.Errorf("%s: the policy %s allows connections to the metadata service of the cloud", name, policy)
 						}
 					}
 				}
@@ -227,13 +227,13 @@ func TestChart_network_policies(t *testing.T) {
 					for _, port := range rule.Ports {
 						open := len(rule.From) == 0
 						if open && !(strings.HasSuffix(policy, "-edge") && port.Port.IntValue() == 8080) {
-							t.Errorf("%s: %s lets everybody in to %s", name, policy, port.Port.String())
+							t.Errorf("%s: the policy %s allows connections from everywhere to port %s", name, policy, port.Port.String())
 						}
 					}
 				}
 			}
 			if behind != 1 {
-				t.Errorf("%s: %s is behind %d policies", name, pod, behind)
+				t.Errorf("%s: %s is selected by %d policies, want 1", name, pod, behind)
 			}
 			for _, e := range template.Spec.Containers[0].Env {
 				if e.Name != "KAFKA_BROKERS" {
@@ -242,24 +242,24 @@ func TestChart_network_policies(t *testing.T) {
 				for broker := range strings.SplitSeq(e.Value, ",") {
 					_, port, err := net.SplitHostPort(broker)
 					if n, bad := strconv.Atoi(port); err != nil || bad != nil || !slices.Contains(ports, n) {
-						t.Errorf("%s: %s can't reach %s through %v", name, pod, broker, ports)
+						t.Errorf("%s: %s cannot reach %s; its policy allows the ports %v", name, pod, broker, ports)
 					}
 				}
 			}
 			if strings.HasSuffix(pod, "-edge") && slices.Contains(ports, 5432) || strings.Contains(pod, "control") && !slices.Contains(ports, 5432) {
-				t.Errorf("%s: %s and the database: %v", name, pod, ports)
+				t.Errorf("%s: wrong access of %s to the database; its policy allows the ports %v", name, pod, ports)
 			}
 		}
 	}
 }
 
-func TestChart_edge_keeps_what_it_has_not_delivered(t *testing.T) {
+func TestChart_edge_keeps_undelivered_clicks(t *testing.T) {
 	t.Parallel()
 	for _, name := range examples {
 		edge := all[*appsv1.StatefulSet](render(t, name))["go-shortline-edge"]
 		keep := edge.Spec.PersistentVolumeClaimRetentionPolicy
 		if keep == nil || keep.WhenScaled != appsv1.RetainPersistentVolumeClaimRetentionPolicyType || keep.WhenDeleted != keep.WhenScaled {
-			t.Errorf("%s: volumes go with their pods: %+v", name, keep)
+			t.Errorf("%s: volumes are deleted with their pods: %+v", name, keep)
 		}
 		claim := edge.Spec.VolumeClaimTemplates[0]
 		size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
@@ -269,11 +269,11 @@ func TestChart_edge_keeps_what_it_has_not_delivered(t *testing.T) {
 			}
 			limit, err := strconv.ParseInt(e.Value, 10, 64)
 			if err != nil || size.Value() < limit+(1<<30) {
-				t.Errorf("%s: a spool of %s bytes on a volume of %s", name, e.Value, size.String())
+				t.Errorf("%s: the spool limit of %s bytes does not fit the volume of %s", name, e.Value, size.String())
 			}
 		}
 		if (edge.Spec.Replicas == nil) != (name == "full") {
-			t.Errorf("%s: the number of replicas fights the autoscaler", name)
+			t.Errorf("%s: a fixed number of replicas conflicts with the autoscaler", name)
 		}
 	}
 }
@@ -317,10 +317,10 @@ func TestChart_refuses_wrong_values(t *testing.T) {
 		"control.deployments.serve.roles": {[]any{"api", "everything"}, "roles"},
 	} {
 		if _, err := attempt(set(path, c.value)); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s = %v: %v", path, c.value, err)
+			t.Errorf("%s = %v: want a rejection that names the value, got: %v", path, c.value, err)
 		}
 	}
 	if _, err := attempt(map[string]any{}); err == nil {
-		t.Error("nothing at all was enough")
+		t.Error("the chart accepts an installation without values")
 	}
 }

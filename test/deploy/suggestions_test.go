@@ -6,7 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// By default, suggestions for campaign names come only from the own links in all production templates. Each template
+// By default, suggestions for campaign names come only from the user's own links in all production templates. Each template
 // has a setting to share them.
 func TestLow_UTMSuggestionsAreNotSharedInProduction(t *testing.T) {
 	t.Parallel()

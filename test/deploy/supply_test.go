@@ -20,7 +20,7 @@ func TestLow_VulnerabilityCheckWithoutAList(t *testing.T) {
 			run.Env = append(os.Environ(), "GOVULNDB="+list, "ALLOW_NO_VULN_DB="+map[bool]string{true: "1", false: ""}[allowed])
 			text, err := run.CombinedOutput()
 			if (err == nil) != allowed || !strings.Contains(string(text), "NOT CHECKED") {
-				t.Errorf("%s, allowed %v: %v\n%s", list, allowed, err, text)
+				t.Errorf("%s, allowed %v: unexpected result %v\n%s", list, allowed, err, text)
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func TestLow_ImagesCanBePinned(t *testing.T) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		if text, err := pin(run, "--check"); err != nil {
-			t.Errorf("after it was pinned: %v\n%s", err, text)
+			t.Errorf("--check after pinning: %v\n%s", err, text)
 		}
 		for _, name := range names {
 			now, err := os.ReadFile(filepath.Join(dir, name))
@@ -69,14 +69,14 @@ func TestLow_ImagesCanBePinned(t *testing.T) {
 			}
 			plain := digest.ReplaceAllString(string(now), "")
 			if plain != digest.ReplaceAllString(before[name], "") {
-				t.Errorf("%s: more than digests was changed", name)
+				t.Errorf("%s: something other than digests was changed", name)
 			}
 			n := 0
 			for _, pinned := range strings.Fields(text) {
 				n += strings.Count(string(now), pinned)
 			}
 			if n == 0 || n != len(digest.FindAllString(string(now), -1)) {
-				t.Errorf("%s, %s: %d digests of the registry among %d", name, run, n, len(digest.FindAllString(string(now), -1)))
+				t.Errorf("%s, %s: %d of %d digests are those of the registry", name, run, n, len(digest.FindAllString(string(now), -1)))
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func certificateOf(t *testing.T, text string) *x509.Certificate {
 	t.Helper()
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
-		t.Fatalf("no certificate: %.40q", text)
+		t.Fatalf("not a certificate: %.40q", text)
 	}
 	c, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
@@ -47,16 +47,16 @@ func checkTrust(t *testing.T, control string, read func(name string) string) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if c.IsCA || time.Until(c.NotAfter) < 365*24*time.Hour {
-			t.Errorf("%s may sign others (%v), or ends at %v", name, c.IsCA, c.NotAfter)
+			t.Errorf("%s is a CA (%v), or expires too soon: %v", name, c.IsCA, c.NotAfter)
 		}
 		block, _ := pem.Decode([]byte(read(strings.Replace(name, "cert", "key", 1))))
 		if block == nil {
-			t.Errorf("%s has no key", name)
+			t.Errorf("the key of %s is not PEM", name)
 		}
 	}
 	edge := certificateOf(t, read("edge-cert"))
 	if _, err := edge.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err == nil && len(edge.ExtKeyUsage) == 1 {
-		t.Error("an edge's certificate does for a control plane")
+		t.Error("the certificate of an edge is valid for a control plane")
 	}
 
 	var private ed25519.PrivateKey
@@ -68,13 +68,13 @@ func checkTrust(t *testing.T, control string, read func(name string) string) {
 		}
 		private = key.(ed25519.PrivateKey)
 	} else if seed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err != nil || len(seed) != ed25519.SeedSize {
-		t.Fatalf("the signing key: %d bytes, %v", len(seed), err)
+		t.Fatalf("signing key: %d bytes, %v", len(seed), err)
 	} else {
 		private = ed25519.NewKeyFromSeed(seed)
 	}
 	public, err := base64.StdEncoding.DecodeString(strings.TrimSpace(read("snapshot-public-keys")))
 	if err != nil || !bytes.Equal(public, private.Public().(ed25519.PublicKey)) {
-		t.Errorf("edges are given another public key than that of the signing key: %v", err)
+		t.Errorf("the public keys of the edges lack that of the signing key: %v", err)
 	}
 }
 
@@ -112,20 +112,20 @@ func TestM8_Compose(t *testing.T) {
 				"snapshot-signing-key": file(control, "SNAPSHOT_SIGNING_KEY_FILE"), "snapshot-public-keys": file(edge, "SNAPSHOT_PUBLIC_KEYS_FILE")}
 			checkTrust(t, "control", func(name string) string { return from[name] })
 			if file(control, "EDGE_CA_FILE") != from["edge-ca"] {
-				t.Errorf("%s and %s believe different authorities", edge, control)
+				t.Errorf("%s and %s trust different authorities", edge, control)
 			}
 			if e := envOf(p.Services[control]); e["EDGE_PLAIN"] != "false" || !strings.HasSuffix(e["EDGE_LISTEN_ADDR"], ":8443") {
 				t.Errorf("%s answers edges without a certificate: %v", control, e)
 			}
 		}
 		if at := envOf(p.Services[edge])["CONTROL_URL"]; at != "https://control:8443" {
-			t.Errorf("%s asks %s", edge, at)
+			t.Errorf("%s has the wrong CONTROL_URL: %s", edge, at)
 		}
 	}
 	for name, s := range p.Services {
 		for _, secret := range s.Secrets {
 			if strings.Contains(secret.Source, "ca_key") || strings.HasPrefix(name, "edge-") && secret.Source == "control_key" {
-				t.Errorf("%s is given %s", name, secret.Source)
+				t.Errorf("%s can read the secret %s", name, secret.Source)
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func TestM8_MakeSecretsRenews(t *testing.T) {
 	}
 	info, err := os.Stat(filepath.Join(dir, "edge_ca_key"))
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the authority's key: %v %v", info.Mode(), err)
+		t.Errorf("mode of the key of the authority: %v %v", info.Mode(), err)
 	}
 	// A certificate that expires in a month, in place of the control plane's.
 	sign := exec.Command("sh", "-ec", `openssl req -new -key control_key -subj /CN=old | openssl x509 -req -CA edge_ca -CAkey edge_ca_key -set_serial 7 -days 30 -out control_cert`)
@@ -171,14 +171,14 @@ func TestM8_MakeSecretsRenews(t *testing.T) {
 	}
 	c := certificateOf(t, read("control_cert"))
 	if time.Until(c.NotAfter) < 365*24*time.Hour || c.VerifyHostname("control.example.com") != nil || c.VerifyHostname("10.1.2.3") != nil || c.VerifyHostname("control") != nil {
-		t.Errorf("the certificate ends at %v and is for %v %v", c.NotAfter, c.DNSNames, c.IPAddresses)
+		t.Errorf("the certificate expires at %v and has the names %v %v", c.NotAfter, c.DNSNames, c.IPAddresses)
 	}
 	if inode() != mounted {
-		t.Error("the file is another one, and containers go on seeing the old one")
+		t.Error("the file was replaced, so running containers keep the old one")
 	}
 	for name, text := range before {
 		if read(name) != text {
-			t.Errorf("%s was changed", name)
+			t.Errorf("the renewal changed %s", name)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestM8_Chart(t *testing.T) {
 		checkTrust(t, "go-shortline-control", func(key string) string { return string(control.Data[key]) })
 		for key, value := range edge.Data {
 			if key == "control-key" || key == "snapshot-signing-key" || !bytes.Equal(value, control.Data[key]) {
-				t.Errorf("%s: edges are given %s", name, key)
+				t.Errorf("%s: edges can read %s, or its value differs", name, key)
 			}
 		}
 		for pod, template := range pods(r) {
@@ -207,16 +207,16 @@ func TestM8_Chart(t *testing.T) {
 			switch {
 			case pod == "go-shortline-edge":
 				if env["CONTROL_URL"] != "https://go-shortline-control:9443" || env["CONTROL_CERT_FILE"] == "" || env["SNAPSHOT_PUBLIC_KEYS"]+env["SNAPSHOT_PUBLIC_KEYS_FILE"] == "" {
-					t.Errorf("%s: edges: %v", name, env)
+					t.Errorf("%s: wrong settings of the edges: %v", name, env)
 				}
 			case strings.Contains(env["ROLES"], "publish"):
 				if env["EDGE_LISTEN_ADDR"] != ":8443" || env["EDGE_PLAIN"] != "false" || env["SNAPSHOT_SIGNING_KEY_FILE"] == "" {
-					t.Errorf("%s: %s: %v", name, pod, env)
+					t.Errorf("%s: %s: wrong settings: %v", name, pod, env)
 				}
 			}
 			for _, v := range template.Spec.Volumes {
 				if v.Secret != nil && v.Secret.SecretName == "go-shortline-trust-control" && !strings.Contains(env["ROLES"], "publish") {
-					t.Errorf("%s: %s sees %s", name, pod, v.Secret.SecretName)
+					t.Errorf("%s: %s can read %s", name, pod, v.Secret.SecretName)
 				}
 			}
 		}
@@ -227,7 +227,7 @@ func TestM8_Chart(t *testing.T) {
 			}
 		}
 		if port != 9443 {
-			t.Errorf("%s: edges' port of the service is %d", name, port)
+			t.Errorf("%s: the service has the wrong port for edges: %d", name, port)
 		}
 	}
 }
@@ -252,25 +252,25 @@ func change(v map[string]any, path string, value any) map[string]any {
 func TestM6_Chart(t *testing.T) {
 	t.Parallel()
 	if _, err := attempt(change(values(t, "minimal"), "ingress.enabled", true)); err == nil || !strings.Contains(err.Error(), "edge.trustedProxies") {
-		t.Errorf("an ingress that edges don't know: %v", err)
+		t.Errorf("an ingress without edge.trustedProxies: want a rejection, got %v", err)
 	}
 	for _, name := range examples {
 		r := render(t, name)
 		if s := all[*corev1.Service](r)["go-shortline-edge"]; s.Spec.Type != corev1.ServiceTypeClusterIP && s.Spec.ExternalTrafficPolicy != corev1.ServiceExternalTrafficPolicyLocal {
-			t.Errorf("%s: nodes hide visitors' addresses: %s %s", name, s.Spec.Type, s.Spec.ExternalTrafficPolicy)
+			t.Errorf("%s: nodes hide the addresses of visitors: %s %s", name, s.Spec.Type, s.Spec.ExternalTrafficPolicy)
 		}
 	}
 	v := change(values(t, "minimal"), "edge.service", map[string]any{"type": "NodePort"})
 	files, err := attempt(v)
 	if err != nil || !strings.Contains(files["shortline/templates/edge.yaml"], "externalTrafficPolicy: Local") {
-		t.Errorf("a NodePort: %v", err)
+		t.Errorf("service of type NodePort: %v", err)
 	}
 	// Edges authenticate with their token when they forward a client's address, so their networks need not be
 	// configured.
 	p := project(t, nil)
 	for _, control := range []string{"control-1", "control-2"} {
 		if e := envOf(p.Services[control]); e["TRUSTED_PROXIES"] != "" {
-			t.Errorf("%s believes whoever is in %s", control, e["TRUSTED_PROXIES"])
+			t.Errorf("%s trusts the proxies %s", control, e["TRUSTED_PROXIES"])
 		}
 	}
 }
@@ -283,12 +283,12 @@ func TestM8_ChartRefusesHalfATrust(t *testing.T) {
 		"edgePort":                          change(values(t, "minimal"), "control.service.port", 9443),
 	} {
 		if _, err := attempt(v); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("%s: want a rejection with this text, got: %v", says, err)
 		}
 	}
 	files, err := attempt(change(change(change(values(t, "minimal"), "trust.create", false), "trust.controlSecret", "one"), "trust.edgeSecret", "two"))
 	if err != nil || strings.Contains(files["shortline/templates/trust.yaml"], "kind: Secret") || !strings.Contains(files["shortline/templates/edge.yaml"], "secretName: two") {
-		t.Errorf("with secrets of one's own: %v", err)
+		t.Errorf("with existing Secrets: %v", err)
 	}
 }
 
@@ -300,19 +300,19 @@ func TestM9_OwnerIsForMigrationsOnly(t *testing.T) {
 	for name, s := range p.Services {
 		for _, secret := range s.Secrets {
 			if (secret.Source == "database_url" || secret.Source == "postgres_password") && !owners[name] {
-				t.Errorf("compose: %s is given %s", name, secret.Source)
+				t.Errorf("compose: %s can read %s", name, secret.Source)
 			}
 		}
 	}
 	e := envOf(p.Services["migrate"])
 	if e["MIGRATE_DATABASE_URL_FILE"] != "/run/secrets/database_url" || e["DATABASE_URL_FILE"] != "/run/secrets/runtime_database_url" || envOf(p.Services["control-1"])["DATABASE_URL_FILE"] != e["DATABASE_URL_FILE"] {
-		t.Errorf("compose: the migration is given %v", e)
+		t.Errorf("compose: wrong database settings of the migration: %v", e)
 	}
 	for _, name := range examples {
 		for pod, template := range pods(render(t, name)) {
 			for _, e := range template.Spec.Containers[0].Env {
 				if e.Name == "MIGRATE_DATABASE_URL_FILE" && !strings.HasSuffix(pod, "-migrate") {
-					t.Errorf("%s: %s is given the owner of the tables", name, pod)
+					t.Errorf("%s: %s can read the credentials of the owner of the tables", name, pod)
 				}
 			}
 		}
@@ -336,7 +336,7 @@ func TestM9_MigrationMakesTheRole(t *testing.T) {
 		}
 		return string(text)
 	}
-	for range 2 { // as a hook may
+	for range 2 { // a Helm hook may run twice
 		control([]string{"MIGRATE_DATABASE_URL=" + owner, "DATABASE_URL=" + runtime}, "migrate")
 	}
 	said := control([]string{"DATABASE_URL=" + runtime}, "create-admin", "ops@example.com")
@@ -348,11 +348,11 @@ func TestM9_MigrationMakesTheRole(t *testing.T) {
 	}
 	for _, sql := range []string{"UPDATE audit_logs SET action = 'x'", "DELETE FROM audit_logs", "TRUNCATE audit_logs", "ALTER TABLE audit_logs DISABLE TRIGGER ALL", "DROP TABLE audit_logs"} {
 		if _, err := d.query("shortline_runtime", sql); err == nil {
-			t.Errorf("the role may %s", sql)
+			t.Errorf("the runtime role is allowed to run: %s", sql)
 		}
 	}
 	if n := d.must("SELECT count(*) FROM pg_class WHERE pg_get_userbyid(relowner) = 'shortline_runtime'"); n != "0" {
-		t.Errorf("the role owns %s things", n)
+		t.Errorf("the runtime role owns %s relations, want 0", n)
 	}
 }
 
@@ -392,7 +392,7 @@ func TestOps9_FoldersAreTheCallers(t *testing.T) {
 			for _, v := range s.Volumes {
 				if v.Type == types.VolumeTypeBind {
 					if _, err := os.Stat(v.Source); err != nil {
-						t.Errorf("make %s: %s: Docker would make %s: %v", target, name, v.Source, err)
+						t.Errorf("make %s: %s: the folder %s is missing, so Docker would create it: %v", target, name, v.Source, err)
 					}
 				}
 			}
