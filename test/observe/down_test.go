@@ -71,7 +71,7 @@ func ups(t *testing.T, prometheus string) string {
 	t.Helper()
 	res, err := http.Get("http://" + prometheus + `/api/v1/query?query=sum(up%7Bjob%3D%22shortline-edge%22%7D)`)
 	if err != nil {
-		return "" // it is starting
+		return "" // Prometheus is still starting
 	}
 	defer res.Body.Close()
 	var b bytes.Buffer
@@ -108,7 +108,7 @@ func TestOps3_A_stopped_edge_pages(t *testing.T) {
 	swap := func(text string, pairs ...string) string {
 		for i := 0; i < len(pairs); i += 2 {
 			if !strings.Contains(text, pairs[i]) {
-				t.Fatalf("the configuration does not have %q", pairs[i])
+				t.Fatalf("the configuration does not contain %q", pairs[i])
 			}
 		}
 		return strings.NewReplacer(pairs...).Replace(text)
@@ -138,17 +138,17 @@ func TestOps3_A_stopped_edge_pages(t *testing.T) {
 		}
 	})
 
-	testkit.Within(t, 2*time.Minute, "both edges answer", func() bool { return ups(t, listen) == "2" })
+	testkit.Within(t, 2*time.Minute, "Prometheus reaches both edges", func() bool { return ups(t, listen) == "2" })
 	down := func(p *program) string { return "ShortlineDown " + p.Ops }
 	if pages.has(down(stops)) || pages.has(down(stays)) {
-		t.Error("a page for an edge that answers")
+		t.Error("Alertmanager got a page before an edge stopped")
 	}
 	if err := stops.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Within(t, 2*time.Minute, "a page for the edge that was stopped", func() bool { return pages.has(down(stops)) })
+	testkit.Within(t, 2*time.Minute, "Alertmanager gets a page for the stopped edge", func() bool { return pages.has(down(stops)) })
 	if pages.has(down(stays)) {
-		t.Error("a page for the edge that answers")
+		t.Error("Alertmanager got a page for the running edge")
 	}
 }
 

@@ -95,7 +95,7 @@ func expressions(t *testing.T) map[string]string {
 		}
 	}
 	if len(out) < 50 {
-		t.Fatalf("%d expressions were found, which can't be all", len(out))
+		t.Fatalf("found only %d expressions, so the search is broken", len(out))
 	}
 	return out
 }
@@ -111,7 +111,7 @@ func part(t *testing.T, name string) string {
 	}
 	path := filepath.Join(cache, "shortline", "bin", name)
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("no %s (%v): run test/observe/parts, which builds it", name, err)
+		t.Fatalf("%s not found (%v); test/observe/parts builds it", name, err)
 	}
 	return path
 }

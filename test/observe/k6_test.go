@@ -33,18 +33,18 @@ func TestK6_smoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := summary.Metrics["checks"].Values["passes"]; n < 20 {
-		t.Errorf("%v checks passed, of about sixty", n)
+		t.Errorf("%v checks passed, want about sixty", n)
 	}
 	if n := summary.Metrics["http_reqs"].Values["count"]; n > 150 {
-		t.Errorf("%v requests: redirects were followed", n)
+		t.Errorf("%v requests are too many: k6 followed redirects", n)
 	}
 	if left := p.links(t); left != 0 {
-		t.Errorf("%d links were left behind", left)
+		t.Errorf("the smoke test left %d links behind", left)
 	}
 }
 
 // k6 parses every script and computes its execution requirements without an error.
-func TestK6_scripts_are_read(t *testing.T) {
+func TestK6_scripts_parse(t *testing.T) {
 	t.Parallel()
 	for _, path := range glob(t, "deploy/k6/*.js") {
 		if out, err := exec.CommandContext(t.Context(), part(t, "k6"), "inspect", "--execution-requirements", path).CombinedOutput(); err != nil {

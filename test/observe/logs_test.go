@@ -98,7 +98,7 @@ func logMessages(t *testing.T) (messages, faults []string) {
 			}
 			lit, isLiteral := arg.(*ast.BasicLit)
 			if !isLiteral {
-				faults = append(faults, fmt.Sprintf("%s: the log message is no constant string", files.Position(arg.Pos())))
+				faults = append(faults, fmt.Sprintf("%s: the log message is not a constant string", files.Position(arg.Pos())))
 				return true
 			}
 			text, err := strconv.Unquote(lit.Value)
@@ -154,7 +154,7 @@ func TestLogs_messages_are_the_listed_ones(t *testing.T) {
 		}
 	}
 	if t.Failed() {
-		t.Log("if these changes are meant, run in test/observe: go test -run TestLogs -update .")
+		t.Log("if these changes are intended, run in test/observe: go test -run TestLogs -update .")
 	}
 }
 

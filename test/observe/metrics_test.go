@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/operators/metrics.md and testdata/log-messages.txt anew")
+var update = flag.Bool("update", false, "rewrite docs/operators/metrics.md and testdata/log-messages.txt")
 
 // inSource matches declarations of metrics in the source: the name and help arguments of a constructor, or the fields of
 // its options.
@@ -112,7 +112,7 @@ func recorded(t *testing.T) map[string]bool {
 }
 
 // Every metric in a dashboard, rule or alert is exported by a program.
-func TestMetrics_that_are_asked_for_exist(t *testing.T) {
+func TestMetrics_in_queries_exist(t *testing.T) {
 	t.Parallel()
 	asked := expressions(t)
 	for _, d := range dashboards(t) {
@@ -138,9 +138,9 @@ func TestMetrics_that_are_asked_for_exist(t *testing.T) {
 			_, known := all[base]
 			switch {
 			case rules[base], types[base] != "":
-			case known && !here[component(base)]: // neither has such a part: it is a control plane's
+			case known && !here[component(base)]: // a metric of the control plane, which neither program exports
 			default:
-				t.Errorf("%s asks for %s, which no program exports", where, name)
+				t.Errorf("%s queries %s, which no program exports", where, name)
 			}
 		}
 	}
@@ -171,21 +171,21 @@ func TestMetrics_of_running_programs_are_the_documented_ones(t *testing.T) {
 			continue
 		}
 		if all[name] == "" || all[name] != helps[name] {
-			t.Errorf("%s is exported and not documented, or says something else: %q", name, helps[name])
+			t.Errorf("%s is exported, but its documentation is missing or differs: %q", name, helps[name])
 		}
 		if typ != kind(name) {
-			t.Errorf("%s is a %s, and its name says %s", name, typ, kind(name))
+			t.Errorf("%s has the type %s, but its name implies %s", name, typ, kind(name))
 		}
 	}
 	here := components(types)
 	for _, must := range []string{"edge", "agent", "spool", "ship", "ingest", "counters", "api", "store", "webhooks", "kafkasink"} {
 		if !here[must] {
-			t.Errorf("nothing of %s is exported", must)
+			t.Errorf("no metric of the component %s is exported", must)
 		}
 	}
 	for name := range all {
 		if types[name] == "" && here[component(name)] {
-			t.Errorf("%s is documented and not exported, and others of its part are", name)
+			t.Errorf("%s is documented but not exported, unlike other metrics of its component", name)
 		}
 	}
 }

@@ -25,8 +25,8 @@ type program struct {
 	Addr, Ops string
 	dir       string
 	cmd       *exec.Cmd
-	out       bytes.Buffer // read after it has ended only
-	err       error        // why it does not run
+	out       bytes.Buffer // read only after the process has ended
+	err       error        // reason for a failed start
 }
 
 var running struct {
@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	for name, p := range running.programs {
 		if p.cmd != nil && p.cmd.Process != nil {
-			_ = p.cmd.Process.Kill() // it may have ended
-			_ = p.cmd.Wait()         // killed
+			_ = p.cmd.Process.Kill() // the process may have ended already
+			_ = p.cmd.Wait()         // the exit status of a killed process is an error
 		}
 		if code != 0 {
 			fmt.Fprintf(os.Stderr, "output of %s:\n%s", name, p.out.Bytes()[max(0, p.out.Len()-4000):])

@@ -16,7 +16,7 @@ func promtool(t *testing.T, args ...string) {
 	}
 }
 
-func TestRules_are_read_by_Prometheus(t *testing.T) {
+func TestRules_parse(t *testing.T) {
 	t.Parallel()
 	promtool(t, append([]string{"check", "rules", "--lint=all", "--lint-fatal"}, glob(t, "deploy/prometheus/rules/*.yml")...)...)
 	promtool(t, "check", "config", "--syntax-only", filepath.Join(root, "deploy/prometheus/prometheus.yml"))
@@ -27,7 +27,7 @@ func TestRules_fire_when_they_should(t *testing.T) {
 	promtool(t, append([]string{"test", "rules"}, glob(t, "deploy/prometheus/tests/*.yml")...)...)
 }
 
-func TestAlerts_say_what_to_do(t *testing.T) {
+func TestAlerts_have_instructions(t *testing.T) {
 	t.Parallel()
 	tested := ""
 	for _, path := range glob(t, "deploy/prometheus/tests/*.yml") {
