@@ -23,10 +23,10 @@ func totp(t *testing.T, secret string, at time.Time) string {
 	t.Helper()
 	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)
 	if err != nil {
-		t.Fatalf("the secret %q: %v", secret, err)
+		t.Fatalf("decode the secret %q: %v", secret, err)
 	}
 	mac := hmac.New(sha1.New, key)
-	_, _ = mac.Write(binary.BigEndian.AppendUint64(nil, uint64(at.Unix()/30))) // a hash takes everything
+	_, _ = mac.Write(binary.BigEndian.AppendUint64(nil, uint64(at.Unix()/30))) // Write of a hash never fails
 	sum := mac.Sum(nil)
 	n := binary.BigEndian.Uint32(sum[sum[len(sum)-1]&15:]) & 0x7fffffff
 	return fmt.Sprintf("%06d", n%1e6)
@@ -58,7 +58,7 @@ func TestConsole_second_factor_and_roles(t *testing.T) {
 	b.do(chromedp.Text("nav[aria-label=Main]", &menu, chromedp.ByQuery))
 	for _, name := range []string{"Users", "Identity providers", "System settings", "Edges", "Audit log"} {
 		if slices.Contains(strings.Split(menu, "\n"), name) {
-			t.Errorf("the menu of a user who is no administrator has %s", name)
+			t.Errorf("the menu of a normal user contains %s", name)
 		}
 	}
 	for _, name := range []string{"audit", "providers", "settings"} {
@@ -71,7 +71,7 @@ func TestConsole_second_factor_and_roles(t *testing.T) {
 	var scopes int
 	b.eval(`document.querySelectorAll('dialog [name=scope]').length`, &scopes)
 	if scopes > 0 {
-		t.Error("a user who is no administrator is offered everybody's links")
+		t.Error("a normal user is offered a scope for the links of all users")
 	}
 
 	b.visit("/console/account")
@@ -140,7 +140,7 @@ func (b *browser) faultless(path, text string) {
 	}
 }
 
-func TestConsole_on_a_phone_and_without_sight(t *testing.T) {
+func TestConsole_on_a_phone_and_with_a_screen_reader(t *testing.T) {
 	b := open(t, standalone(t))
 	b.do(emulation.SetDeviceMetricsOverride(360, 740, 1, true))
 	b.faultless("/login", "Sign in")
@@ -202,7 +202,7 @@ func TestConsole_opened_at_another_address(t *testing.T) {
 }
 
 // The checks of silent must detect problems: this test causes some.
-func TestBrowser_hears(t *testing.T) {
+func TestBrowser_detects_problems(t *testing.T) {
 	b := open(t, standalone(t))
 	b.visit("/login")
 	b.sees("Sign in")
@@ -214,7 +214,7 @@ func TestBrowser_hears(t *testing.T) {
 		"connect-src":             `fetch('http://192.0.2.1/').catch(() => {})`,
 	} {
 		b.eval(script+", 0", nil)
-		testkit.Within(t, 5*time.Second, "a complaint of "+what, func() bool {
+		testkit.Within(t, 5*time.Second, "the browser reports a problem of the kind "+what, func() bool {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			return slices.ContainsFunc(b.complaints, func(c string) bool { return strings.Contains(c, what) })
@@ -223,7 +223,7 @@ func TestBrowser_hears(t *testing.T) {
 	var ran bool
 	b.eval(`Boolean(window.ran)`, &ran)
 	if ran {
-		t.Error("a script within the page ran")
+		t.Error("an inline script ran")
 	}
 }
 
@@ -237,14 +237,14 @@ func TestConsole_identity_providers(t *testing.T) {
 	b.do(chromedp.Evaluate(fmt.Sprintf(`fetch('/api/admin/oidc-providers', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(
 		{name: %q, slug: 'acme', discoveryUrl: 'https://example.com/', clientId: 'shortline', clientSecret: 'a-secret'})}).then((r) => r.status)`, name), &status, awaited))
 	if status != 201 {
-		t.Fatalf("an identity provider can't be made: %d", status)
+		t.Fatalf("create an identity provider: status %d", status)
 	}
 	b.press("Sign out")
 	b.sees("Sign in with " + name)
 	var address string
 	b.eval(`document.querySelector('.providers a').getAttribute('href')`, &address)
 	if address != "/api/auth/sso/acme/login?redirect=%2Fconsole%2Flinks" {
-		t.Errorf("the button leads to %s", address)
+		t.Errorf("the sign-in button links to %s", address)
 	}
 	for code, says := range map[string]string{"access_denied": "refused access", "email_not_verified": "not verified", "<b>unheard</b>": "Something went wrong. Try again"} {
 		b.visit("/login?error=" + code)

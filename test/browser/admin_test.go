@@ -39,7 +39,7 @@ func identityProvider(t *testing.T) (issuer, client, secret string) {
 		t.Fatal(err)
 	}
 	if _, err := fmt.Sscanf(line, "issuer %s client %q secret %q", &issuer, &client, &secret); err != nil {
-		t.Fatalf("the identity provider said %q: %v", line, err)
+		t.Fatalf("unexpected output of the identity provider %q: %v", line, err)
 	}
 	return issuer, client, secret
 }
@@ -111,7 +111,7 @@ func TestConsole_providers(t *testing.T) {
 	b.press("Sign out")
 	b.sees("Password sign-in is turned off.")
 	b.press("Sign in with Acme & Co")
-	b.sees("No links yet") // by way of the provider, with the secret that was kept
+	b.sees("No links yet") // through the provider; the stored client secret is still valid
 	b.press("Identity providers")
 	b.press("Allow passwords")
 	b.sees("On, in addition to the providers.")
@@ -174,7 +174,7 @@ func TestConsole_settings(t *testing.T) {
 	}
 	b.ask("GET", "/api/settings/system/banner.text", nil, &kept)
 	if kept.Value.Text != "plain" {
-		t.Errorf("the setting is %+v", kept)
+		t.Errorf("unexpected setting %+v", kept)
 	}
 	b.press("Delete banner.text")
 	b.sees("Delete this setting?")

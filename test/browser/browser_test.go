@@ -207,7 +207,7 @@ func (b *browser) sees(text string) {
 			b.eval(`document.body.innerText`, &all)
 			b.shot("failed")
 			b.silent()
-			b.t.Fatalf("the page does not show %q but:\n%s", text, all)
+			b.t.Fatalf("the page does not show %q; it shows:\n%s", text, all)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -241,7 +241,7 @@ func (b *browser) press(name string) {
 		if time.Now().After(deadline) {
 			b.shot("failed")
 			b.silent()
-			b.t.Fatalf("no button or link is named %q", name)
+			b.t.Fatalf("no button or link has the name %q", name)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -251,7 +251,7 @@ func (b *browser) press(name string) {
 func (b *browser) fill(name, text string) {
 	b.t.Helper()
 	quoted, _ := json.Marshal(name)
-	testkit.Within(b.t, 10*time.Second, "there is an input "+name, func() (found bool) {
+	testkit.Within(b.t, 10*time.Second, "the page has an input "+name, func() (found bool) {
 		b.eval(fmt.Sprintf(`(() => {
 			const within = [...document.querySelectorAll('dialog[open]')].pop() ?? document;
 			const e = within.querySelector('[name=' + %s + ']');
@@ -273,7 +273,7 @@ func (b *browser) shot(name string) {
 	}
 	var picture []byte
 	if err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot(&picture)); err != nil {
-		b.t.Logf("no picture of %s: %v", name, err)
+		b.t.Logf("screenshot %s: %v", name, err)
 		return
 	}
 	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600); err != nil {

@@ -107,7 +107,7 @@ func TestConsole_bundles(t *testing.T) {
 	b.do(chromedp.Reload())
 	b.until(`document.querySelectorAll('main .row').length === 3`)
 	if got := b.order(); got != want {
-		t.Errorf("after loading anew the order is %s, want %s", got, want)
+		t.Errorf("the order after a reload is %s, want %s", got, want)
 	}
 
 	follow(t, base+"/slug-One", laptop, "")

@@ -17,7 +17,7 @@ const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script></title
 // follow requests a link with the given User-Agent and Referer, until it redirects.
 func follow(t *testing.T, address, agent, referer string) {
 	t.Helper()
-	testkit.Within(t, 2*time.Second, address+" leads somewhere", func() bool {
+	testkit.Within(t, 2*time.Second, address+" redirects", func() bool {
 		req, err := http.NewRequest("GET", address, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func TestConsole(t *testing.T) {
 	}
 	res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		t.Errorf("the new key is answered with %d", res.StatusCode)
+		t.Errorf("a request with the new key got %d", res.StatusCode)
 	}
 	b.press("Done")
 	b.sees("robot <script>")

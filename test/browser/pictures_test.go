@@ -20,7 +20,7 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-var update = flag.Bool("update", false, "write the README's pictures in docs/images anew")
+var update = flag.Bool("update", false, "rewrite the README's pictures in docs/images")
 
 const pictures = "../../docs/images"
 

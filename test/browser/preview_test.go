@@ -74,18 +74,18 @@ func TestConsole_preview(t *testing.T) {
 
 	const words = `Spring <script>alert(3)</script> sale`
 	b.fill("ogTitle", words)
-	b.until(`document.querySelector('.social.small h3')?.textContent.startsWith('Spring <script>')`) // as it is typed
+	b.until(`document.querySelector('.social.small h3')?.textContent.startsWith('Spring <script>')`) // the preview follows the input
 	b.fill("ogDescription", "Half price until Sunday.")
 	b.eval(`document.querySelector('[name=ogDescription]').removeAttribute('maxlength')`, nil)
 	b.do(chromedp.SetValue("[name=ogDescription]", strings.Repeat("x", 201), chromedp.ByQuery))
 	b.press("Save")
 	b.until(`document.querySelector('[data-field=ogDescription] .wrong')`)
 	b.fill("ogDescription", "Half price until Sunday.")
-	b.do(chromedp.KeyEvent(kb.Tab)) // to the card's kind, and on to what saves
+	b.do(chromedp.KeyEvent(kb.Tab)) // to the card type, then to the save button
 	b.do(chromedp.KeyEvent(kb.Tab))
 	b.do(chromedp.KeyEvent(kb.Enter))
 	b.sees("Saved.")
-	testkit.Within(t, 10*time.Second, "a network reads the words", func() bool {
+	testkit.Within(t, 10*time.Second, "a network gets the title and description", func() bool {
 		page := crawl(t, base+"/shown")
 		return strings.Contains(page, `og:title" content="Spring &lt;script&gt;`) && strings.Contains(page, "Half price until Sunday.") && !strings.Contains(page, "og:image")
 	})
@@ -98,7 +98,7 @@ func TestConsole_preview(t *testing.T) {
 	}
 	b.do(chromedp.SetUploadFiles("[name=file]", []string{text}, chromedp.ByQuery))
 	b.press("Upload")
-	b.until(`/JPEG/.test(document.querySelector('[data-field=file] .wrong')?.textContent)`) // the API's words
+	b.until(`/JPEG/.test(document.querySelector('[data-field=file] .wrong')?.textContent)`) // error text of the API
 	b.looks("51-preview-refused")
 	b.do(chromedp.SetUploadFiles("[name=file]", []string{photo(t, 1600, 900)}, chromedp.ByQuery))
 	b.press("Upload")
@@ -106,7 +106,7 @@ func TestConsole_preview(t *testing.T) {
 	b.until(`document.querySelector('.social:not(.small) img')?.naturalWidth > 1000`)
 	b.until(`document.activeElement.name === 'file'`)
 	b.looks("52-preview")
-	testkit.Within(t, 10*time.Second, "a network reads the image", func() bool { return strings.Contains(crawl(t, base+"/shown"), "og:image") })
+	testkit.Within(t, 10*time.Second, "a network gets the image", func() bool { return strings.Contains(crawl(t, base+"/shown"), "og:image") })
 	b.onPhone("/console/links/"+made.ID+"/preview", "Each network has its own layout")
 	b.eval(`(() => { const e = document.querySelector('[name=twitterCardType]'); e.value = 'summary'; e.dispatchEvent(new Event('input', {bubbles: true})); })()`, nil)
 	b.until(`document.querySelector('.social.small img')`)
@@ -114,6 +114,6 @@ func TestConsole_preview(t *testing.T) {
 	b.press("Remove the image")
 	b.sees("Removed.")
 	b.until(`!document.querySelector('.social img')`)
-	testkit.Within(t, 10*time.Second, "the image is gone from what networks read", func() bool { return !strings.Contains(crawl(t, base+"/shown"), "og:image") })
+	testkit.Within(t, 10*time.Second, "networks no longer get the image", func() bool { return !strings.Contains(crawl(t, base+"/shown"), "og:image") })
 	b.silent()
 }

@@ -18,29 +18,29 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-// receiver is a webhook receiver. It rejects deliveries until takes is set.
+// receiver is a webhook receiver. It rejects deliveries until accepts is set.
 type receiver struct {
-	mu    sync.Mutex
-	takes bool
-	got   []delivered
+	mu      sync.Mutex
+	accepts bool
+	got     []delivered
 }
 
 type delivered struct{ event, signature, custom, body string }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	body, _ := io.ReadAll(q.Body) // a body that is cut off does not match its signature
+	body, _ := io.ReadAll(q.Body) // the signature check detects an incomplete body
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.got = append(r.got, delivered{q.Header.Get("X-Webhook-Event"), q.Header.Get("X-Webhook-Signature"), q.Header.Get("X-Token"), string(body)})
-	if !r.takes {
+	if !r.accepts {
 		http.Error(w, hostile, http.StatusInternalServerError)
 	}
 }
 
-func (r *receiver) take() {
+func (r *receiver) accept() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.takes = true
+	r.accepts = true
 }
 
 func (r *receiver) latest(event string) (out delivered) {
@@ -86,7 +86,7 @@ func TestConsole_webhooks(t *testing.T) {
 	b.press("Create webhook")
 	b.until(`document.querySelector('dialog [data-field=headers] .wrong')`)
 	b.fill("headers", "X-Token: abc:def\nX-Other: 1")
-	b.do(chromedp.KeyEvent(kb.Tab)) // to Cancel, and on to what creates
+	b.do(chromedp.KeyEvent(kb.Tab)) // to the Cancel button, then to the Create button
 	b.do(chromedp.KeyEvent(kb.Tab))
 	b.do(chromedp.KeyEvent(kb.Enter))
 	b.sees("It is not shown again.")
@@ -108,22 +108,22 @@ func TestConsole_webhooks(t *testing.T) {
 	b.sees("The receiver answered 500")
 	b.sees(hostile)
 	b.until(`document.activeElement.textContent === 'Send a test'`)
-	there.take()
+	there.accept()
 	b.press("Send webhook.test again")
 	b.sees("Sent again. Status 200.")
 	b.looks("33-webhook")
 	d := there.latest("webhook.test")
 	mac := hmac.New(sha256.New, []byte(secret))
-	_, _ = mac.Write([]byte(d.body)) // a hash takes everything
+	_, _ = mac.Write([]byte(d.body)) // Write of a hash never fails
 	if want := "sha256=" + hex.EncodeToString(mac.Sum(nil)); d.signature != want || d.custom != "abc:def" {
-		t.Errorf("the delivery is signed %q, want %q, and has the header %q", d.signature, want, d.custom)
+		t.Errorf("the delivery has the signature %q, want %q, and the custom header %q", d.signature, want, d.custom)
 	}
 
 	b.press("Links")
 	b.press("New link")
 	b.fill("originalUrl", "https://example.com/told")
 	b.press("Create link")
-	testkit.Within(t, 20*time.Second, "the receiver hears of the link", func() bool { return strings.Contains(there.latest("url.created").body, "https://example.com/told") })
+	testkit.Within(t, 20*time.Second, "the receiver gets the event of the link", func() bool { return strings.Contains(there.latest("url.created").body, "https://example.com/told") })
 	b.press("Webhooks")
 	b.sees("1 webhook")
 	b.looks("34-webhooks")
