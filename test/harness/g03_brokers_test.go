@@ -26,7 +26,7 @@ func TestG03_brokers_of_a_cluster_die(t *testing.T) {
 		testkit.Within(t, 2*time.Minute, "the cluster has three brokers", func() bool { l := seen(f); return l.brokers == 3 })
 	}}, 10)
 	whole := func() {
-		testkit.Within(t, 3*time.Minute, "every partition is at three brokers", func() bool { l := seen(c.Fleet); return l.whole(3) })
+		testkit.Within(t, 3*time.Minute, "every partition has three in-sync replicas", func() bool { l := seen(c.Fleet); return l.whole(3) })
 	}
 	whole()
 	waiting := func() (sum float64) {

@@ -35,7 +35,7 @@ func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 	}
 	begun := func() {
 		select {
-		case <-tap.begun: // may be an old one
+		case <-tap.begun: // the value may be from an earlier insert
 		default:
 		}
 		select {
@@ -77,12 +77,12 @@ func TestG05_clickhouse_killed_in_inserts(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("%d kills, %d spells of lost replies, %d stops of 31 s; %d inserts, in doubt: %d with %d rows, of which the server had none %d, a part %d, all %d; load: %v",
+	t.Logf("%d kills, %d periods of lost replies, %d pauses of 31 s; %d inserts, %d with an unknown outcome and %d rows: the server stored none of %d, part of %d, all of %d; load: %v",
 		kills, lost, stops, tap.inserts(), found.none+found.partial+found.full, found.rows, found.none, found.partial, found.full, r)
 	c.verdict(crowd, r)
 	// With a few kills, the kinds that occur are random.
 	few, some := kills < 50, kills < 200 || day >= 30
 	if found.none+found.full == 0 || !few && (found.none == 0 || found.full == 0) || !some && found.partial == 0 {
-		t.Errorf("inserts in doubt were not of every kind: %+v", found)
+		t.Errorf("inserts with an unknown outcome did not cover every case: %+v", found)
 	}
 }

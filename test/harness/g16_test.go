@@ -35,7 +35,7 @@ func TestG16_hostile_requests(t *testing.T) {
 	c.api.Must("PATCH", "/api/urls/"+ruled.ID+"/routing-rules/settings", map[string]any{"isSmartRouting": true}, 200, nil)
 	var key struct{ Key string }
 	c.api.Must("POST", "/api/api-keys", map[string]any{"name": "k"}, 201, &key)
-	testkit.Within(t, 10*time.Second, "the edge knows the links", func() bool { return e.Metric("shortline_edge_links") == 5 })
+	testkit.Within(t, 10*time.Second, "the edge has all five links", func() bool { return e.Metric("shortline_edge_links") == 5 })
 	polls := connections(control)
 	if polls < 1 {
 		t.Fatalf("the control plane has %d connections although an edge is connected", polls)

@@ -20,7 +20,7 @@ func commitHash(t *testing.T, name string) string {
 	t.Helper()
 	out, err := exec.Command("git", "rev-parse", "--verify", "--quiet", name+"^{commit}").Output()
 	if err != nil {
-		t.Fatalf("no commit %s in this repository", name)
+		t.Fatalf("commit %s not found in this repository", name)
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -61,7 +61,7 @@ func release(t *testing.T, commit string) map[fleet.Program]string {
 	return paths
 }
 
-// takenBack replaces a new control plane with an old one and reports whether it becomes ready: false if it rejects the
+// downgrade replaces a new control plane with an old one and reports whether it becomes ready: false if it rejects the
 // schema.
 func downgrade(t *testing.T, n *fleet.Node, path string) (serves bool) {
 	t.Helper()

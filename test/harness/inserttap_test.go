@@ -44,7 +44,7 @@ type unsettledInsert struct {
 // insertOutcomes counts inserts with an unknown outcome by how much of them the server has stored.
 type insertOutcomes struct {
 	none, partial, full int
-	rows                int // of all of them
+	rows                int // rows of all these inserts
 }
 
 const clickTable = "clicks"

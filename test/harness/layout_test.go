@@ -12,13 +12,13 @@ import (
 
 // topicLayout describes the partitions of a topic.
 type topicLayout struct {
-	brokers    int // that are alive
+	brokers    int // number of live brokers
 	partitions []partition
 }
 
 // partition lists the leader and the replicas of a partition by broker number.
 type partition struct {
-	leader, replicas, inSync int // who leads (-1: nobody), how many have it, how many have all of it
+	leader, replicas, inSync int // leader (-1: none), number of replicas, number of in-sync replicas
 }
 
 // led returns the number of partitions that a broker leads.

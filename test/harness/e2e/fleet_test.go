@@ -1,12 +1,12 @@
-// Package e2e_test runs a whole installation as its operator has it: the settings of docker-compose.yml with its addresses
+// Package e2e_test runs a whole installation like an operator: the settings of docker-compose.yml with its addresses
 // replaced, secrets of deploy/make-secrets, PostgreSQL, Apache's Kafka, ClickHouse's engine, two control planes behind
 // one name, and three edges.
 //
-// It owns the story of an installation, from the first migration to the restart of each part, and judges by counts:
-// every answered redirect is stored once. What each fault does by itself is for the experiments of package harness;
-// whether something is fast is for the benchmarks, and only printed here.
+// It covers the life of an installation, from the first migration to the restart of each part. It judges by counts:
+// every answered redirect is stored once. The experiments of package harness test each fault separately. The benchmarks
+// judge speed, which this package only prints.
 //
-// go test ./e2e runs it, with DUR for how long edges are alone and links change.
+// Run it with go test ./e2e. DUR sets how long edges are alone and how long links change.
 package e2e_test
 
 import "testing"
