@@ -278,7 +278,7 @@ func TestFormats_edges_of_other_releases_new_ingest(t *testing.T) {
 	})
 	t.Logf("stored from a frame of %d records: %v", sound.Count, account)
 	c := f.Controls[0]
-	testkit.Within(t, 60*time.Second, "ingest retries the newer frame", func() bool { return strings.Count(c.Log(), "kafka partition blocked by newer schema") > 2 })
+	testkit.Within(t, 60*time.Second, "ingest retries the newer frame", func() bool { return strings.Count(c.Log(), "kafka partition blocked by newer format") > 2 })
 	if n, err := f.Store.Clicks(t.Context()); err != nil || n != account.Clicks || c.Metric("shortline_kafkasource_dead_messages_total") != 0 {
 		t.Errorf("got %d clicks, want %d (%v); %v dead messages", n, account.Clicks, err, c.Metric("shortline_kafkasource_dead_messages_total"))
 	}

@@ -81,7 +81,7 @@ func (s *Source) parse(ctx context.Context, m message, at *seat) (click.Batch, b
 func (s *Source) hold(m message, failures int, err error) {
 	s.stats.failures.Add(1)
 	if backoff.LogWorthy(failures) {
-		s.log.Error("kafka partition blocked by newer schema", "partition", m.partition, "offset", m.offset, "error", err)
+		s.log.Error("kafka partition blocked by newer format", "partition", m.partition, "offset", m.offset, "error", err)
 	}
 }
 
