@@ -71,21 +71,13 @@ func (tx *Tx) InsertAudit(ctx context.Context, r AuditRow) error {
 
 // EachAudit calls f for every row in order. It holds one row in memory at a time.
 func (c Conn) EachAudit(ctx context.Context, f func(AuditRow) error) error {
-	rows, err := c.Query(ctx, `SELECT `+auditColumns+` FROM audit_logs ORDER BY seq`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return c.each(ctx, func(rows *sql.Rows) error {
 		r, err := scanAudit(rows)
 		if err != nil {
 			return err
 		}
-		if err := f(r); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		return f(r)
+	}, `SELECT `+auditColumns+` FROM audit_logs ORDER BY seq`)
 }
 
 // AuditFilter selects audit rows. A zero field selects everything.

@@ -133,20 +133,15 @@ func (s *Store) TrimChanges(ctx context.Context, upTo uint64) (removed int64, er
 
 // EachRevision calls f with every link and its revision. It holds one row in memory at a time.
 func (c Conn) EachRevision(ctx context.Context, f func(ref LinkRef, revision uint64)) error {
-	rows, err := c.Query(ctx, `SELECT num, slug, revision FROM urls`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var ref LinkRef
-		var revision uint64
-		if err := rows.Scan(&ref.Num, &ref.Slug, &revision); err != nil {
-			return err
+	var ref LinkRef
+	var revision uint64
+	return c.each(ctx, func(rows *sql.Rows) error {
+		err := rows.Scan(&ref.Num, &ref.Slug, &revision)
+		if err == nil {
+			f(ref, revision)
 		}
-		f(ref, revision)
-	}
-	return rows.Err()
+		return err
+	}, `SELECT num, slug, revision FROM urls`)
 }
 
 // FullLink reads one link with its owner's number, rules and variants, or returns ErrNotFound.

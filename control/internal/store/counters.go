@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 )
@@ -70,22 +71,17 @@ func (tx *Tx) SetRuleCounts(ctx context.Context, list []Counted) error {
 // Counters calls f with every counter that is not 0. Num identifies a link; ID identifies a variant, or a rule if rule
 // is true.
 func (c Conn) Counters(ctx context.Context, f func(counter Counted, rule bool)) error {
-	rows, err := c.Query(ctx, `SELECT num, '', click_count, 0, 0 FROM urls WHERE click_count <> 0
+	var v Counted
+	var rule int
+	return c.each(ctx, func(rows *sql.Rows) error {
+		err := rows.Scan(&v.Num, &v.ID, &v.Count, &v.Last, &rule)
+		if err == nil {
+			f(v, rule == 1)
+		}
+		return err
+	}, `SELECT num, '', click_count, 0, 0 FROM urls WHERE click_count <> 0
 		UNION ALL SELECT 0, id, click_count, 0, 0 FROM variants WHERE click_count <> 0
 		UNION ALL SELECT 0, id, match_count, coalesce(last_matched_at, 0), 1 FROM routing_rules WHERE match_count <> 0`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var v Counted
-		var rule int
-		if err := rows.Scan(&v.Num, &v.ID, &v.Count, &v.Last, &rule); err != nil {
-			return err
-		}
-		f(v, rule == 1)
-	}
-	return rows.Err()
 }
 
 // values returns n rows for a VALUES list.

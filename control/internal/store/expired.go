@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
 	"strconv"
@@ -44,12 +45,7 @@ func (s *Store) ExpiredTotals(ctx context.Context) (e ExpiredTotals, err error) 
 		if e.Through, err = c.ExpiredThrough(ctx); err != nil || e.Through == 0 {
 			return err
 		}
-		rows, err := c.Query(ctx, `SELECT kind, id, clicks, last_at FROM expired_counts`)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		return c.each(ctx, func(rows *sql.Rows) error {
 			var kind string
 			var n Counted
 			if err := rows.Scan(&kind, &n.ID, &n.Count, &n.Last); err != nil {
@@ -67,8 +63,8 @@ func (s *Store) ExpiredTotals(ctx context.Context) (e ExpiredTotals, err error) 
 			default:
 				e.Rules[n.ID] = n
 			}
-		}
-		return rows.Err()
+			return nil
+		}, `SELECT kind, id, clicks, last_at FROM expired_counts`)
 	})
 	return e, err
 }

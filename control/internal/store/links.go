@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,22 +56,17 @@ func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 				args = l.appendValues(args, insertedFields)
 			}
 		}
-		rows, err := tx.Query(ctx, `INSERT INTO urls (`+strings.Join(columnsOf(insertedFields), ", ")+`) VALUES `+
-			values(len(bySlug), "("+In(len(insertedFields))+")")+` ON CONFLICT (slug) DO NOTHING RETURNING num, slug`, args...)
-		if err != nil {
-			return fmt.Errorf("insert links: %w", err)
-		}
-		for rows.Next() {
+		err := tx.each(ctx, func(rows *sql.Rows) error {
 			var num uint64
 			var slug string
-			if err := rows.Scan(&num, &slug); err != nil {
-				rows.Close()
-				return err
+			err := rows.Scan(&num, &slug)
+			if err == nil {
+				bySlug[slug].Num = num
 			}
-			bySlug[slug].Num = num
-		}
-		rows.Close()
-		if err := rows.Err(); err != nil {
+			return err
+		}, `INSERT INTO urls (`+strings.Join(columnsOf(insertedFields), ", ")+`) VALUES `+
+			values(len(bySlug), "("+In(len(insertedFields))+")")+` ON CONFLICT (slug) DO NOTHING RETURNING num, slug`, args...)
+		if err != nil {
 			return fmt.Errorf("insert links: %w", err)
 		}
 	}

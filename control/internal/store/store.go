@@ -223,20 +223,31 @@ func (c Conn) system() string {
 
 // All runs a query and scans every row. The result may be empty but is never nil.
 func All[T any](ctx context.Context, c Conn, scan func(row interface{ Scan(...any) error }) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := c.Query(ctx, query, args...)
+	out := []T{}
+	err := c.each(ctx, func(rows *sql.Rows) error {
+		v, err := scan(rows)
+		out = append(out, v)
+		return err
+	}, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	out := []T{}
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
+	return out, nil
+}
+
+// each runs a query and calls f with every row until f returns an error. It holds one row in memory at a time.
+func (c Conn) each(ctx context.Context, f func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := c.Query(ctx, query, args...)
+	if err != nil {
+		return err
 	}
-	return out, rows.Err()
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // rebind replaces ? by $1, $2, … for Postgres.
