@@ -62,11 +62,7 @@ func ClickOf(r *analytics.Row) Click {
 
 // Recent returns a link's newest clicks, at most a.Limit (default 20). Without a range it covers all time.
 func (s *Service) Recent(ctx context.Context, p auth.Principal, id string, a Ask) (*RecentClicks, error) {
-	u, err := s.link(ctx, p, id)
-	if err != nil {
-		return nil, err
-	}
-	period, err := s.period(a.Range)
+	u, period, err := s.linkAndPeriod(ctx, p, id, a)
 	if err != nil {
 		return nil, err
 	}

@@ -113,11 +113,7 @@ func numsOf(urls []store.Link) []uint64 {
 
 // Test reports on one link's variants, whether or not its test is active.
 func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) (*Test, error) {
-	u, err := s.link(ctx, p, id)
-	if err != nil {
-		return nil, err
-	}
-	period, err := s.period(a.Range)
+	u, period, err := s.linkAndPeriod(ctx, p, id, a)
 	if err != nil {
 		return nil, err
 	}
@@ -210,11 +206,7 @@ type RuleDay struct {
 
 // Routing reports on a link's rules.
 func (s *Service) Routing(ctx context.Context, p auth.Principal, id string, a Ask) (*Routing, error) {
-	u, err := s.link(ctx, p, id)
-	if err != nil {
-		return nil, err
-	}
-	period, err := s.period(a.Range)
+	u, period, err := s.linkAndPeriod(ctx, p, id, a)
 	if err != nil {
 		return nil, err
 	}

@@ -69,6 +69,14 @@ func (s *Service) link(ctx context.Context, p auth.Principal, id string) (store.
 	return u, nil
 }
 
+// linkAndPeriod returns what a report on one link is about.
+func (s *Service) linkAndPeriod(ctx context.Context, p auth.Principal, id string, a Ask) (u store.Link, period Period, err error) {
+	if u, err = s.link(ctx, p, id); err == nil {
+		period, err = s.period(a.Range)
+	}
+	return u, period, err
+}
+
 // linkScope selects the clicks of one link; ownScope selects all clicks that the caller may see.
 func linkScope(u store.Link, a Ask) analytics.Scope {
 	return analytics.Scope{Links: []uint64{u.Num}, Bots: a.bots()}

@@ -85,11 +85,7 @@ type TopLink struct {
 
 // Link reports on one link.
 func (s *Service) Link(ctx context.Context, p auth.Principal, id string, a Ask) (*Report, error) {
-	u, err := s.link(ctx, p, id)
-	if err != nil {
-		return nil, err
-	}
-	period, err := s.period(a.Range)
+	u, period, err := s.linkAndPeriod(ctx, p, id, a)
 	if err != nil {
 		return nil, err
 	}
