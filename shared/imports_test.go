@@ -23,6 +23,7 @@ var layers = []archtest.Layer{
 	{Path: "shared/cli", May: []string{"shared/config", "shared/ops", "shared/service"}, Is: "command lines"},
 	{Path: "shared/config", Is: "settings"},
 	{Path: "shared/conns", Is: "limits of connections"},
+	{Path: "shared/durable", Is: "locked folders and replaced files"},
 	{Path: "shared/fairqueue", Is: "slots that clients share fairly"},
 	{Path: "shared/kafkaconn", May: []string{"shared/backoff", "shared/config"}, Is: "the connection to Kafka that both adapters use"},
 	{Path: "shared/metric", Is: "exporting counters as metrics"},
@@ -36,7 +37,7 @@ var layers = []archtest.Layer{
 var libraries = []archtest.Library{
 	{Path: "github.com/prometheus/client_golang/prometheus", In: []string{"shared/metric", "shared/ops", "shared/tracing"}},
 	{Path: "go.opentelemetry.io/otel", In: []string{"shared/tracing"}},
-	{Path: "golang.org/x/sys", In: []string{"shared/visitor"}},
+	{Path: "golang.org/x/sys", In: []string{"shared/durable", "shared/visitor"}},
 	{Path: "golang.org/x/net", In: []string{"shared/link"}},
 	{Path: "github.com/oschwald/maxminddb-golang/v2", In: []string{"shared/visitor"}},
 	{Path: "github.com/klauspost/compress", In: []string{"shared/snapshot"}},

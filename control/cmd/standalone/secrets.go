@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/durable"
 )
 
 // secretsFile is the name of the file that keepSecrets writes.
@@ -62,20 +63,11 @@ func draw() string {
 	return hex.EncodeToString(b)
 }
 
-// writePrivate writes a file whole or not at all, durable before it has its name.
+// writePrivate replaces a file that only its owner can read.
 func writePrivate(path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return durable.Write(path, append(text, '\n'))
 }

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/durable"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/shortline/shortline/edge/internal/durable"
+	"github.com/shortline/shortline/shared/durable"
 	"github.com/shortline/shortline/shared/snapshot"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shortline/shortline/edge/internal/durable"
+	"github.com/shortline/shortline/shared/durable"
 )
 
 // The state on disk has no signature of its own: this program wrote it, checksums detect damage, and an attacker who can

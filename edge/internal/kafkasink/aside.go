@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/durable"
 )
 
 // maxAside is the maximum number of files with clicks that were put aside.

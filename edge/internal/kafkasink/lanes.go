@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/durable"
 )
 
 // lanes knows over how many partitions the lanes of each epoch are spread.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/shortline/shortline/edge/internal/durable"
+	"github.com/shortline/shortline/shared/durable"
 )
 
 // cursors stores how far each lane was acknowledged, in a file of 16-byte records. The record with the highest number

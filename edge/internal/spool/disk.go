@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/shortline/shortline/edge/internal/durable"
+	"github.com/shortline/shortline/shared/durable"
 )
 
 // disk holds the calls to the operating system whose failures are tested.

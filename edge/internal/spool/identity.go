@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/shortline/shortline/edge/internal/durable"
+	"github.com/shortline/shortline/shared/durable"
 )
 
 // loadEdge returns the edge number of this directory. It creates a random one for a new directory and if the file is

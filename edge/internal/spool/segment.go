@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/durable"
 )
 
 // A segment is a file that consists of a header page and records, all little-endian.

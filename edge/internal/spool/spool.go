@@ -29,8 +29,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/shortline/shortline/edge/internal/durable"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/durable"
 )
 
 // SyncMode decides which clicks a power cut or a crash of the system can lose. The end of the process loses none in any

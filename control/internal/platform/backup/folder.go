@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/shortline/shortline/shared/durable"
 	"github.com/shortline/shortline/shared/ops"
 )
 
@@ -100,11 +101,11 @@ func (f *Folder) Finish(m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(f.Path(ManifestFile), append(text, '\n')); err != nil {
+	if err := durable.Write(f.Path(ManifestFile), append(text, '\n')); err != nil {
 		return err
 	}
 	for _, dir := range folders {
-		if err := syncFolder(dir); err != nil {
+		if err := durable.SyncDir(dir); err != nil {
 			return err
 		}
 	}
@@ -114,7 +115,7 @@ func (f *Folder) Finish(m *Manifest) error {
 	if err := os.Rename(f.temp, f.to); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(f.to))
+	return durable.SyncDir(filepath.Dir(f.to))
 }
 
 // Read reads the manifest of a backup and verifies all files.
@@ -193,8 +194,8 @@ func (f *Folder) Copy(from, name string) error {
 	return errors.Join(err, out.Close())
 }
 
-// measure returns the size and checksum of a file. With durable, it also syncs the file.
-func measure(path string, durable bool) (File, error) {
+// measure returns the size and checksum of a file. With sync, it also syncs the file.
+func measure(path string, sync bool) (File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return File{}, err
@@ -202,28 +203,8 @@ func measure(path string, durable bool) (File, error) {
 	defer f.Close()
 	sum := sha256.New()
 	n, err := io.Copy(sum, f)
-	if err == nil && durable {
+	if err == nil && sync {
 		err = f.Sync()
 	}
 	return File{n, hex.EncodeToString(sum.Sum(nil))}, err
-}
-
-func writeFile(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
