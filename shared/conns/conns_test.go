@@ -82,14 +82,19 @@ func TestShedder_closes_silent_connections_then_idle_ones(t *testing.T) {
 func TestQuota_counts_by_client(t *testing.T) {
 	q := conns.NewQuota(2)
 	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
-	if !q.Take(a) || !q.Take(a) || q.Take(a) || !q.Take(b) || q.Taken() != 3 {
-		t.Errorf("%d taken", q.Taken())
+	for i, want := range []bool{true, true, false} {
+		if got := q.Take(a); got != want {
+			t.Errorf("place %d of the first client: %v, want %v", i+1, got, want)
+		}
+	}
+	if !q.Take(b) || q.Taken() != 3 {
+		t.Errorf("with a place for the second client %d are taken, want 3", q.Taken())
 	}
 	q.Release(a)
 	if !q.Take(a) || q.Take(a) {
 		t.Error("a released place is not free again")
 	}
 	if none := conns.NewQuota(0); !none.Take(a) {
-		t.Error("a quota of nothing keeps everybody out")
+		t.Error("a quota of 0 must not limit anybody")
 	}
 }
