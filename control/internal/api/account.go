@@ -93,7 +93,7 @@ func (s *Server) logout(ctx context.Context, _ *struct{}) (*messageWithCookie, e
 }
 
 func (s *Server) getMe(ctx context.Context, _ *struct{}) (*body[User], error) {
-	return userAnswer(s.Accounts.Me(ctx, principal(ctx)))
+	return respond(userOf)(s.Accounts.Me(ctx, principal(ctx)))
 }
 
 type updateMeIn struct {
@@ -103,7 +103,7 @@ type updateMeIn struct {
 }
 
 func (s *Server) updateMe(ctx context.Context, in *updateMeIn) (*body[User], error) {
-	return userAnswer(s.Accounts.Rename(ctx, principal(ctx), in.Body.Name.Value))
+	return respond(userOf)(s.Accounts.Rename(ctx, principal(ctx), in.Body.Name.Value))
 }
 
 type changePasswordIn struct {

@@ -94,12 +94,8 @@ func ask[In, Out any](s *Server, paths []string, id, summary string, f func(cont
 			id, summary = id+"Alias", summary+" (the same at another path)"
 		}
 		handle(s, endpoint{Method: http.MethodGet, Path: path, ID: id, Summary: summary, Tag: "Analytics", Limit: limitAnalytics},
-			func(ctx context.Context, in *In) (*struct{ Body Out }, error) {
-				out, err := f(ctx, in)
-				if err != nil {
-					return nil, err
-				}
-				return &struct{ Body Out }{*out}, nil
+			func(ctx context.Context, in *In) (*body[Out], error) {
+				return respond(func(out *Out) Out { return *out })(f(ctx, in))
 			})
 	}
 }

@@ -39,7 +39,7 @@ type AuditLogs struct {
 	List[AuditLog]
 }
 
-func auditLogOf(r *audit.Record) AuditLog {
+func auditLogOf(r audit.Record) AuditLog {
 	out := AuditLog{
 		ID: r.ID, UserID: r.UserID, Action: r.Action, EntityType: r.EntityType, EntityID: r.EntityID,
 		OldValue: r.Old, NewValue: r.New, IPAddress: r.IP, UserAgent: r.UserAgent, Metadata: r.Metadata, CreatedAt: Time(r.CreatedAt),
@@ -93,11 +93,7 @@ func (s *Server) listAuditLogs(ctx context.Context, in *listAuditLogsIn) (*body[
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]AuditLog, len(records))
-	for i := range records {
-		rows[i] = auditLogOf(&records[i])
-	}
-	page := listOf(rows, total, in.Paging, auditPage)
+	page := listOf(eachOf(auditLogOf)(records), total, in.Paging, auditPage)
 	return &body[AuditLogs]{AuditLogs{page.Data, page}}, nil
 }
 

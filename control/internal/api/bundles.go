@@ -39,7 +39,7 @@ type BundleURL struct {
 	Order       int     `json:"order" doc:"Position in the bundle, from 0 without gaps."`
 }
 
-func (s *Server) bundleOf(b *bundles.Bundle) Bundle {
+func (s *Server) bundleOf(b bundles.Bundle) Bundle {
 	out := Bundle{
 		ID: b.ID, Name: b.Name, Description: text(b.Description), Color: b.Color, Icon: b.Icon, Status: b.Status(), UserID: b.UserID,
 		URLCount: len(b.URLs), TotalClicks: b.Clicks(), URLs: make([]BundleURL, len(b.URLs)), CreatedAt: Time(b.CreatedAt), UpdatedAt: Time(b.UpdatedAt),
@@ -55,13 +55,6 @@ func (s *Server) bundleOf(b *bundles.Bundle) Bundle {
 	return out
 }
 
-func (s *Server) bundleAnswer(b bundles.Bundle, err error) (*body[Bundle], error) {
-	if err != nil {
-		return nil, err
-	}
-	return &body[Bundle]{s.bundleOf(&b)}, nil
-}
-
 func (s *Server) registerBundles() {
 	declare := func(method, path, id, summary string) endpoint {
 		return endpoint{Method: method, Path: "/api/bundles" + path, ID: id, Summary: summary, Tag: "Bundles"}
@@ -69,17 +62,17 @@ func (s *Server) registerBundles() {
 	handle(s, declare(http.MethodPost, "", "createBundle", "Create a bundle"), s.createBundle)
 	handle(s, declare(http.MethodGet, "", "listBundles", "List bundles"), s.listBundles)
 	handle(s, declare(http.MethodGet, "/{id}", "getBundle", "Get a bundle with its links"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
-		return s.bundleAnswer(s.Bundles.Get(ctx, principal(ctx), in.ID))
+		return respond(s.bundleOf)(s.Bundles.Get(ctx, principal(ctx), in.ID))
 	})
 	handle(s, declare(http.MethodPut, "/{id}", "updateBundle", "Update the given fields of a bundle"), s.updateBundle)
 	handle(s, declare(http.MethodDelete, "/{id}", "deleteBundle", "Delete a bundle; its links stay"), func(ctx context.Context, in *ByID) (*noContent, error) {
 		return nil, s.Bundles.Delete(ctx, principal(ctx), in.ID)
 	})
 	handle(s, declare(http.MethodPost, "/{id}/archive", "archiveBundle", "Archive a bundle, which hides it from lists"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
-		return s.bundleAnswer(s.Bundles.Archive(ctx, principal(ctx), in.ID))
+		return respond(s.bundleOf)(s.Bundles.Archive(ctx, principal(ctx), in.ID))
 	})
 	handle(s, declare(http.MethodPost, "/{id}/restore", "restoreBundle", "Restore an archived bundle"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
-		return s.bundleAnswer(s.Bundles.Restore(ctx, principal(ctx), in.ID))
+		return respond(s.bundleOf)(s.Bundles.Restore(ctx, principal(ctx), in.ID))
 	})
 	stats := declare(http.MethodGet, "/{id}/stats", "bundleStats", "Count the clicks of a bundle's links")
 	stats.Limit = limitAnalytics
@@ -89,7 +82,7 @@ func (s *Server) registerBundles() {
 	remove := declare(http.MethodDelete, "/{id}/urls/{urlId}", "removeFromBundle", "Remove a link from a bundle")
 	remove.Status = http.StatusOK
 	handle(s, remove, func(ctx context.Context, in *BundlePath) (*body[Bundle], error) {
-		return s.bundleAnswer(s.Bundles.Remove(ctx, principal(ctx), in.ID, in.URLID))
+		return respond(s.bundleOf)(s.Bundles.Remove(ctx, principal(ctx), in.ID, in.URLID))
 	})
 	handle(s, declare(http.MethodPatch, "/{id}/urls/{urlId}/order", "moveInBundle", "Move a link within a bundle; the others shift"), s.moveInBundle)
 }
@@ -118,7 +111,7 @@ type createBundle struct {
 }
 
 func (s *Server) createBundle(ctx context.Context, in *struct{ Body createBundle }) (*body[Bundle], error) {
-	return s.bundleAnswer(s.Bundles.Create(ctx, principal(ctx), in.Body.input(in.Body.Name), in.Body.URLIDs.Value))
+	return respond(s.bundleOf)(s.Bundles.Create(ctx, principal(ctx), in.Body.input(in.Body.Name), in.Body.URLIDs.Value))
 }
 
 const bundlePage = 10
@@ -130,17 +123,9 @@ type listBundlesIn struct {
 }
 
 func (s *Server) listBundles(ctx context.Context, in *listBundlesIn) (*body[List[Bundle]], error) {
-	list, total, err := s.Bundles.List(ctx, principal(ctx), bundles.Query{
+	return respondPage(in.Paging, bundlePage, s.bundleOf)(s.Bundles.List(ctx, principal(ctx), bundles.Query{
 		Search: in.Search, Status: in.Status, Offset: in.offset(bundlePage), Limit: in.size(bundlePage),
-	})
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]Bundle, len(list))
-	for i := range list {
-		rows[i] = s.bundleOf(&list[i])
-	}
-	return &body[List[Bundle]]{listOf(rows, total, in.Paging, bundlePage)}, nil
+	}))
 }
 
 type updateBundle struct {
@@ -152,7 +137,7 @@ func (s *Server) updateBundle(ctx context.Context, in *struct {
 	ByID
 	Body updateBundle
 }) (*body[Bundle], error) {
-	return s.bundleAnswer(s.Bundles.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name)))
+	return respond(s.bundleOf)(s.Bundles.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name)))
 }
 
 func (s *Server) addToBundle(ctx context.Context, in *struct {
@@ -161,7 +146,7 @@ func (s *Server) addToBundle(ctx context.Context, in *struct {
 		URLID Opt[string] `json:"urlId" required:"true"`
 	}
 }) (*body[Bundle], error) {
-	return s.bundleAnswer(s.Bundles.Add(ctx, principal(ctx), in.ID, in.Body.URLID.Value))
+	return respond(s.bundleOf)(s.Bundles.Add(ctx, principal(ctx), in.ID, in.Body.URLID.Value))
 }
 
 func (s *Server) addManyToBundle(ctx context.Context, in *struct {
@@ -170,7 +155,7 @@ func (s *Server) addManyToBundle(ctx context.Context, in *struct {
 		URLIDs []string `json:"urlIds" doc:"1 to 1,000 ids; all are added or none."`
 	}
 }) (*body[Bundle], error) {
-	return s.bundleAnswer(s.Bundles.AddMany(ctx, principal(ctx), in.ID, in.Body.URLIDs))
+	return respond(s.bundleOf)(s.Bundles.AddMany(ctx, principal(ctx), in.ID, in.Body.URLIDs))
 }
 
 func (s *Server) moveInBundle(ctx context.Context, in *struct {
@@ -183,7 +168,7 @@ func (s *Server) moveInBundle(ctx context.Context, in *struct {
 	if order == nil {
 		return nil, problem.OfField("order", "is required")
 	}
-	return s.bundleAnswer(s.Bundles.Move(ctx, principal(ctx), in.ID, in.URLID, *order))
+	return respond(s.bundleOf)(s.Bundles.Move(ctx, principal(ctx), in.ID, in.URLID, *order))
 }
 
 // BundleStats are the statistics of a bundle.

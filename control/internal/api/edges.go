@@ -75,7 +75,7 @@ const edgesSince = 24 * time.Hour
 
 func (s *Server) registerEdges() {
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/edges", ID: "listEdges", Summary: "List the edges", Tag: "Edges", Need: admin},
-		func(ctx context.Context, _ *struct{}) (*struct{ Body EdgeList }, error) {
+		func(ctx context.Context, _ *struct{}) (*body[EdgeList], error) {
 			now := store.Now()
 			incarnation, revision, err := s.Store.Head(ctx)
 			if err != nil {
@@ -102,6 +102,6 @@ func (s *Server) registerEdges() {
 				}
 				out.Edges = append(out.Edges, e)
 			}
-			return &struct{ Body EdgeList }{out}, nil
+			return &body[EdgeList]{out}, nil
 		})
 }

@@ -116,20 +116,16 @@ func (s *Server) registerExplain() {
 	handle(s, endpoint{
 		Method: http.MethodPost, Path: "/api/urls/{id}/explain", ID: "explainURL", Summary: "Explain where a short URL leads a visitor, and why", Tag: "URLs",
 		Status: http.StatusOK, Limit: limitRouting,
-	}, func(ctx context.Context, in *explainIn) (*struct{ Body Explanation }, error) {
+	}, func(ctx context.Context, in *explainIn) (*body[Explanation], error) {
 		b := &in.Body
-		e, err := s.Explain.Explain(ctx, principal(ctx), in.ID, explain.Visit{
+		return respond(explanationOf)(s.Explain.Explain(ctx, principal(ctx), in.ID, explain.Visit{
 			UserAgent: b.UserAgent.Value, IP: b.IP.Value, Language: b.Language.Value, Referer: b.Referer.Value, Query: b.Query.Value,
 			UnixMilli: int64(b.Time.Value), Country: b.Country.Value, Region: b.Region.Value, City: b.City.Value,
-		})
-		if err != nil {
-			return nil, err
-		}
-		return &struct{ Body Explanation }{explanationOf(&e)}, nil
+		}))
 	})
 }
 
-func explanationOf(e *explain.Explanation) Explanation {
+func explanationOf(e explain.Explanation) Explanation {
 	v := &e.Visitor
 	out := Explanation{
 		Outcome: e.Outcome, Status: e.Status,

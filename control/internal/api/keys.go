@@ -74,19 +74,12 @@ func (s *Server) listKeys(ctx context.Context, in *Paging) (*body[APIKeyList], e
 		return nil, err
 	}
 	from := min(in.offset(100), len(rows))
-	shown := []APIKey{}
-	for _, k := range rows[from:min(from+in.size(100), len(rows))] {
-		shown = append(shown, keyOf(k))
-	}
+	shown := eachOf(keyOf)(rows[from:min(from+in.size(100), len(rows))])
 	return &body[APIKeyList]{APIKeyList{shown, listOf(shown, len(rows), *in, 100)}}, nil
 }
 
 func (s *Server) getKey(ctx context.Context, in *ByID) (*body[APIKey], error) {
-	k, err := s.Keys.Get(ctx, principal(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &body[APIKey]{keyOf(k)}, nil
+	return respond(keyOf)(s.Keys.Get(ctx, principal(ctx), in.ID))
 }
 
 func (s *Server) deleteKey(ctx context.Context, in *ByID) (*struct{}, error) {

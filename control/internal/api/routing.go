@@ -26,7 +26,7 @@ type RoutingRule struct {
 	UpdatedAt     Time            `json:"updatedAt"`
 }
 
-func ruleOf(r *store.Rule) RoutingRule {
+func ruleOf(r store.Rule) RoutingRule {
 	return RoutingRule{r.ID, r.URLID, r.Name, r.TargetURL, r.Priority, r.Active, json.RawMessage(r.Conditions), r.MatchCount,
 		instant(r.LastMatchedAt), Time(r.CreatedAt), Time(r.UpdatedAt)}
 }
@@ -95,41 +95,32 @@ type RulePath struct {
 	RuleID string `path:"ruleId" doc:"The rule's id."`
 }
 
-type ruleOut struct{ Body RoutingRule }
-
-func answerRule(r store.Rule, err error) (*ruleOut, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &ruleOut{ruleOf(&r)}, nil
-}
-
 func (s *Server) registerRouting() {
 	const tag, all, one = "Routing rules", "/api/urls/{id}/routing-rules", "/api/urls/{id}/routing-rules/{ruleId}"
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/routing-templates", ID: "listRoutingTemplates", Summary: "List condition groups for common purposes", Tag: tag},
-		func(context.Context, *struct{}) (*struct{ Body RoutingTemplates }, error) {
-			return &struct{ Body RoutingTemplates }{RoutingTemplates{rule.Templates()}}, nil
+		func(context.Context, *struct{}) (*body[RoutingTemplates], error) {
+			return &body[RoutingTemplates]{RoutingTemplates{rule.Templates()}}, nil
 		})
 	handle(s, endpoint{Method: http.MethodPost, Path: all, ID: "createRoutingRule", Summary: "Add a routing rule to a short URL", Tag: tag, Limit: limitRouting},
 		func(ctx context.Context, in *struct {
 			URLPath
 			Body createRule
-		}) (*ruleOut, error) {
-			return answerRule(s.Routing.CreateRule(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
+		}) (*body[RoutingRule], error) {
+			return respond(ruleOf)(s.Routing.CreateRule(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
 		})
 	handle(s, endpoint{Method: http.MethodPost, Path: all + "/from-template", ID: "createRoutingRuleFromTemplate", Summary: "Add a routing rule with a template's conditions", Tag: tag, Limit: limitRouting}, s.createRuleFromTemplate)
 	handle(s, endpoint{Method: http.MethodPatch, Path: all + "/settings", ID: "updateRoutingSettings", Summary: "Change the routing settings of a short URL", Tag: tag, Limit: limitRouting}, s.updateRoutingSettings)
 	handle(s, endpoint{Method: http.MethodGet, Path: all, ID: "listRoutingRules", Summary: "List the routing rules of a short URL", Tag: tag, Limit: limitRouting}, s.listRules)
 	handle(s, endpoint{Method: http.MethodGet, Path: one, ID: "getRoutingRule", Summary: "Get a routing rule", Tag: tag, Limit: limitRouting},
-		func(ctx context.Context, in *RulePath) (*ruleOut, error) {
-			return answerRule(s.Routing.Rule(ctx, principal(ctx), in.ID, in.RuleID))
+		func(ctx context.Context, in *RulePath) (*body[RoutingRule], error) {
+			return respond(ruleOf)(s.Routing.Rule(ctx, principal(ctx), in.ID, in.RuleID))
 		})
 	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateRoutingRule", Summary: "Update the given fields of a routing rule", Tag: tag, Limit: limitRouting},
 		func(ctx context.Context, in *struct {
 			RulePath
 			Body updateRule
-		}) (*ruleOut, error) {
-			return answerRule(s.Routing.UpdateRule(ctx, principal(ctx), in.ID, in.RuleID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
+		}) (*body[RoutingRule], error) {
+			return respond(ruleOf)(s.Routing.UpdateRule(ctx, principal(ctx), in.ID, in.RuleID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
 		})
 	handle(s, endpoint{Method: http.MethodDelete, Path: one, ID: "deleteRoutingRule", Summary: "Delete a routing rule", Tag: tag, Limit: limitRouting},
 		func(ctx context.Context, in *RulePath) (*noContent, error) {
@@ -140,7 +131,7 @@ func (s *Server) registerRouting() {
 func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
 	URLPath
 	Body ruleFromTemplate
-}) (*ruleOut, error) {
+}) (*body[RoutingRule], error) {
 	b := &in.Body
 	key := b.TemplateKey
 	if !key.Set {
@@ -148,7 +139,7 @@ func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
 	} else if b.TemplateID.Set && b.TemplateID.Value != key.Value {
 		return nil, problem.OfField("templateId", "has the same meaning as templateKey; give only one of them")
 	}
-	return answerRule(s.Routing.CreateFromTemplate(ctx, principal(ctx), in.ID, key.Value, b.input(b.Name, b.TargetURL, nil)))
+	return respond(ruleOf)(s.Routing.CreateFromTemplate(ctx, principal(ctx), in.ID, key.Value, b.input(b.Name, b.TargetURL, nil)))
 }
 
 func (s *Server) updateRoutingSettings(ctx context.Context, in *struct {
@@ -157,15 +148,14 @@ func (s *Server) updateRoutingSettings(ctx context.Context, in *struct {
 		IsSmartRouting Opt[bool]   `json:"isSmartRouting,omitempty"`
 		DefaultURL     Opt[string] `json:"defaultUrl,omitempty" doc:"Destination if no rule matches; null: originalUrl."`
 	}
-}) (*struct{ Body RoutingSettings }, error) {
-	u, err := s.Routing.Configure(ctx, principal(ctx), in.ID, routing.Settings{SmartRouting: given(in.Body.IsSmartRouting, false), DefaultURL: given(in.Body.DefaultURL, "")})
-	if err != nil {
-		return nil, err
-	}
-	return &struct{ Body RoutingSettings }{RoutingSettings{u.SmartRouting, text(u.DefaultURL)}}, nil
+}) (*body[RoutingSettings], error) {
+	settings := routing.Settings{SmartRouting: given(in.Body.IsSmartRouting, false), DefaultURL: given(in.Body.DefaultURL, "")}
+	return respond(func(u store.Link) RoutingSettings {
+		return RoutingSettings{u.SmartRouting, text(u.DefaultURL)}
+	})(s.Routing.Configure(ctx, principal(ctx), in.ID, settings))
 }
 
-func (s *Server) listRules(ctx context.Context, in *URLPath) (*struct{ Body RoutingRules }, error) {
+func (s *Server) listRules(ctx context.Context, in *URLPath) (*body[RoutingRules], error) {
 	l, err := s.Routing.Rules(ctx, principal(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -173,8 +163,8 @@ func (s *Server) listRules(ctx context.Context, in *URLPath) (*struct{ Body Rout
 	out := RoutingRules{Rules: make([]RoutingRule, len(l.Rules)), TotalMatches: l.TotalMatches, Stats: make([]RoutingStat, len(l.Rules))}
 	for i := range l.Rules {
 		r := &l.Rules[i]
-		out.Rules[i] = ruleOf(r)
+		out.Rules[i] = ruleOf(*r)
 		out.Stats[i] = RoutingStat{r.ID, r.Name, r.MatchCount, l.Shares[i]}
 	}
-	return &struct{ Body RoutingRules }{out}, nil
+	return &body[RoutingRules]{out}, nil
 }

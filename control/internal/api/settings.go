@@ -58,11 +58,7 @@ func (s *Server) registerSettings() {
 }
 
 func (s *Server) listSettings(ctx context.Context, _ *struct{}) (*body[[]Setting], error) {
-	rows, err := s.Settings.List(ctx, principal(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return arrayOf(rows, settingOf), nil
+	return respond(eachOf(settingOf))(s.Settings.List(ctx, principal(ctx)))
 }
 
 // ByKey is embedded in a request about one setting.
@@ -91,11 +87,7 @@ func (s *Server) putSetting(ctx context.Context, in *putSettingIn) (*body[Settin
 	if len(in.Body.Value) == 0 {
 		return nil, problem.OfField("value", "is required")
 	}
-	v, err := s.Settings.Put(ctx, principal(ctx), in.Key, json.RawMessage(in.Body.Value), in.Body.Description.Set, in.Body.Description.Pointer())
-	if err != nil {
-		return nil, err
-	}
-	return &body[Setting]{settingOf(v)}, nil
+	return respond(settingOf)(s.Settings.Put(ctx, principal(ctx), in.Key, json.RawMessage(in.Body.Value), in.Body.Description.Set, in.Body.Description.Pointer()))
 }
 
 func (s *Server) deleteSetting(ctx context.Context, in *ByKey) (*struct{}, error) {

@@ -68,13 +68,6 @@ func providerOf(p sso.Provider) OIDCProvider {
 	return OIDCProvider{p.ID, p.Name, p.Slug, p.DiscoveryURL, p.ClientID, p.HasSecret, p.Scopes, p.Active, strings.Fields(p.Domains), p.CallbackURL, Time(p.CreatedAt), Time(p.UpdatedAt)}
 }
 
-func providerAnswer(p sso.Provider, err error) (*body[OIDCProvider], error) {
-	if err != nil {
-		return nil, err
-	}
-	return &body[OIDCProvider]{providerOf(p)}, nil
-}
-
 func (s *Server) registerSSO() {
 	manage := func(method, path, id, summary string) endpoint {
 		return endpoint{Method: method, Path: "/api/admin/oidc-providers" + path, ID: id, Summary: summary, Tag: "Identity providers", Need: admin, Escalates: method != http.MethodGet}
@@ -104,21 +97,8 @@ func (s *Server) registerSSO() {
 	handle(s, accounts(http.MethodDelete, "/{accountId}", "deleteUserOIDCAccount", "Take an account at an identity provider from a user"), s.deleteAccount)
 }
 
-// arrayOf returns a list without pages.
-func arrayOf[From, To any](rows []From, of func(From) To) *body[[]To] {
-	out := make([]To, len(rows))
-	for i, r := range rows {
-		out[i] = of(r)
-	}
-	return &body[[]To]{out}
-}
-
 func (s *Server) listProviders(ctx context.Context, _ *struct{}) (*body[[]OIDCProvider], error) {
-	rows, err := s.SSO.Providers(ctx, principal(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return arrayOf(rows, providerOf), nil
+	return respond(eachOf(providerOf))(s.SSO.Providers(ctx, principal(ctx)))
 }
 
 // BySlug is embedded in requests about one identity provider.
@@ -127,7 +107,7 @@ type BySlug struct {
 }
 
 func (s *Server) getProvider(ctx context.Context, in *BySlug) (*body[OIDCProvider], error) {
-	return providerAnswer(s.SSO.Provider(ctx, principal(ctx), in.Slug))
+	return respond(providerOf)(s.SSO.Provider(ctx, principal(ctx), in.Slug))
 }
 
 func (s *Server) createProvider(ctx context.Context, in *struct {
@@ -144,7 +124,7 @@ func (s *Server) createProvider(ctx context.Context, in *struct {
 	}
 }) (*body[OIDCProvider], error) {
 	b := &in.Body
-	return providerAnswer(s.SSO.Create(ctx, principal(ctx), sso.Input{
+	return respond(providerOf)(s.SSO.Create(ctx, principal(ctx), sso.Input{
 		Name: given(b.Name, ""), Slug: given(b.Slug, ""), DiscoveryURL: given(b.DiscoveryURL, ""), ClientID: given(b.ClientID, ""), ClientSecret: given(b.ClientSecret, ""),
 		Scopes: given(b.Scopes, ""), Active: given(b.IsActive, true), Domains: given(b.AllowedDomains, nil),
 	}))
@@ -165,7 +145,7 @@ func (s *Server) updateProvider(ctx context.Context, in *struct {
 	}
 }) (*body[OIDCProvider], error) {
 	b := &in.Body
-	return providerAnswer(s.SSO.Update(ctx, principal(ctx), in.Slug, sso.Input{
+	return respond(providerOf)(s.SSO.Update(ctx, principal(ctx), in.Slug, sso.Input{
 		Name: given(b.Name, ""), Slug: given(b.Slug, ""), DiscoveryURL: given(b.DiscoveryURL, ""), ClientID: given(b.ClientID, ""), ClientSecret: b.ClientSecret.Pointer(),
 		Scopes: given(b.Scopes, ""), Active: given(b.IsActive, true), Domains: given(b.AllowedDomains, nil),
 	}))
@@ -176,11 +156,7 @@ func (s *Server) deleteProvider(ctx context.Context, in *BySlug) (*struct{}, err
 }
 
 func (s *Server) listSSO(ctx context.Context, _ *struct{}) (*body[[]SSOProvider], error) {
-	rows, err := s.SSO.Active(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return arrayOf(rows, func(p sso.Provider) SSOProvider { return SSOProvider{p.Slug, p.Name} }), nil
+	return respond(eachOf(func(p sso.Provider) SSOProvider { return SSOProvider{p.Slug, p.Name} }))(s.SSO.Active(ctx))
 }
 
 func (s *Server) listMethods(ctx context.Context, _ *struct{}) (*body[SignInMethods], error) {
@@ -271,11 +247,7 @@ func accountOf(a store.OIDCAccount) OIDCAccount {
 }
 
 func (s *Server) listAccounts(ctx context.Context, in *ByID) (*body[[]OIDCAccount], error) {
-	rows, err := s.SSO.Accounts(ctx, principal(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return arrayOf(rows, accountOf), nil
+	return respond(eachOf(accountOf))(s.SSO.Accounts(ctx, principal(ctx), in.ID))
 }
 
 func (s *Server) deleteAccount(ctx context.Context, in *struct {

@@ -71,12 +71,8 @@ func (s *Server) registerURLBulk() {
 			Body struct {
 				URLIDs []string `json:"urlIds" doc:"1 to 1,000 ids."`
 			}
-		}) (*struct{ Body BulkDeleted }, error) {
-			ids, err := s.Links.DeleteMany(ctx, principal(ctx), in.Body.URLIDs)
-			if err != nil {
-				return nil, err
-			}
-			return &struct{ Body BulkDeleted }{BulkDeleted{len(ids), ids}}, nil
+		}) (*body[BulkDeleted], error) {
+			return respond(func(ids []string) BulkDeleted { return BulkDeleted{len(ids), ids} })(s.Links.DeleteMany(ctx, principal(ctx), in.Body.URLIDs))
 		})
 }
 
@@ -84,7 +80,7 @@ func (s *Server) bulkCreateURLs(ctx context.Context, in *struct {
 	Body struct {
 		URLs []bulkItem `json:"urls" doc:"1 to 1,000 items; each succeeds or fails on its own."`
 	}
-}) (*struct{ Body BulkCreated }, error) {
+}) (*body[BulkCreated], error) {
 	items := make([]links.Creation, len(in.Body.URLs))
 	for i := range items {
 		item := &in.Body.URLs[i]
@@ -96,15 +92,15 @@ func (s *Server) bulkCreateURLs(ctx context.Context, in *struct {
 	}
 	out := BulkCreated{Total: len(items), SuccessCount: len(made), FailureCount: len(failed), Succeeded: make([]BulkSuccess, len(made)), Failed: make([]BulkFailure, len(failed))}
 	for i := range made {
-		out.Succeeded[i] = BulkSuccess{made[i].Index, s.urlOf(&made[i].URL)}
+		out.Succeeded[i] = BulkSuccess{made[i].Index, s.urlOf(made[i].URL)}
 	}
 	for i, f := range failed {
 		out.Failed[i] = BulkFailure{f.Index, f.Message, f.Field}
 	}
-	return &struct{ Body BulkCreated }{out}, nil
+	return &body[BulkCreated]{out}, nil
 }
 
-func (s *Server) bulkUpdateURLs(ctx context.Context, in *struct{ Body bulkUpdate }) (*struct{ Body BulkUpdated }, error) {
+func (s *Server) bulkUpdateURLs(ctx context.Context, in *struct{ Body bulkUpdate }) (*body[BulkUpdated], error) {
 	change, err := in.Body.input()
 	if err != nil {
 		return nil, err
@@ -117,7 +113,7 @@ func (s *Server) bulkUpdateURLs(ctx context.Context, in *struct{ Body bulkUpdate
 	if len(ids) == 1 {
 		noun = "URL"
 	}
-	return &struct{ Body BulkUpdated }{BulkUpdated{len(ids), ids, fmt.Sprintf("%d %s updated.", len(ids), noun)}}, nil
+	return &body[BulkUpdated]{BulkUpdated{len(ids), ids, fmt.Sprintf("%d %s updated.", len(ids), noun)}}, nil
 }
 
 // input unifies the forms of a bulk update: {status}, {operation: "type", value}, {operation: {type, …}}.

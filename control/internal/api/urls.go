@@ -51,7 +51,7 @@ func (s *Server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
 	}
 	out := make([]URL, len(list))
 	for i := range list {
-		out[i] = s.urlOf(&list[i])
+		out[i] = s.urlOf(list[i])
 		if owner, ok := owners[list[i].UserID]; ok {
 			out[i].CreatedByName, out[i].CreatedByEmail = &owner.Name, &owner.Email
 		}
@@ -60,7 +60,7 @@ func (s *Server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
 }
 
 // answerURL converts one link for the caller.
-func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*urlOut, error) {
+func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*body[URL], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -68,19 +68,19 @@ func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*urlOu
 	if err != nil {
 		return nil, err
 	}
-	return &urlOut{shown[0]}, nil
+	return &body[URL]{shown[0]}, nil
 }
 
-func (s *Server) urlOf(l *store.Link) URL {
+func (s *Server) urlOf(l store.Link) URL {
 	out := URL{
 		ID: l.ID, Slug: l.Slug, ShortURL: s.Links.ShortURL(l.Slug), OriginalURL: l.OriginalURL, UserID: l.UserID,
-		Status: links.Status(l, store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "", ExpiresAt: instant(l.ExpiresAt),
+		Status: links.Status(&l, store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "", ExpiresAt: instant(l.ExpiresAt),
 		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
 		OGImageURL: text(s.Links.ImageURL(l.OGImage)), CreatedAt: Time(l.CreatedAt), UpdatedAt: Time(l.UpdatedAt),
 	}
 	texts := out.texts()
 	for _, f := range store.LinkTexts {
-		*texts[f.Name] = text(*f.Text(l))
+		*texts[f.Name] = text(*f.Text(&l))
 	}
 	return out
 }
@@ -202,24 +202,18 @@ type URLPath struct {
 	ID string `path:"id" doc:"The URL's id."`
 }
 
-type urlOut struct{ Body URL }
-
 type noContent struct{}
 
 func (s *Server) registerURLs() {
 	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls", ID: "createURL", Summary: "Create a short URL", Tag: "URLs"},
-		func(ctx context.Context, in *struct{ Body createURL }) (*urlOut, error) {
-			u, err := s.Links.Create(ctx, principal(ctx), in.Body.creation())
-			if err != nil {
-				return nil, err
-			}
-			return &urlOut{s.urlOf(&u)}, nil
+		func(ctx context.Context, in *struct{ Body createURL }) (*body[URL], error) {
+			return respond(s.urlOf)(s.Links.Create(ctx, principal(ctx), in.Body.creation()))
 		})
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls", ID: "listURLs", Summary: "List short URLs", Tag: "URLs"}, s.listURLs)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/stats", ID: "urlStats", Summary: "Count short URLs by status", Tag: "URLs"}, s.urlStats)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/utm-suggestions", ID: "utmSuggestions", Summary: "Suggest values of a campaign field", Tag: "URLs"}, s.utmSuggestions)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/{id}", ID: "getURL", Summary: "Get a short URL", Tag: "URLs"},
-		func(ctx context.Context, in *URLPath) (*urlOut, error) {
+		func(ctx context.Context, in *URLPath) (*body[URL], error) {
 			u, err := s.Links.Get(ctx, principal(ctx), in.ID)
 			return s.answerURL(ctx, u, err)
 		})
@@ -228,7 +222,7 @@ func (s *Server) registerURLs() {
 			func(ctx context.Context, in *struct {
 				URLPath
 				Body updateURL
-			}) (*urlOut, error) {
+			}) (*body[URL], error) {
 				u, err := s.Links.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.OriginalURL))
 				return s.answerURL(ctx, u, err)
 			})
@@ -250,9 +244,7 @@ type listURLsIn struct {
 	Status string `query:"status" doc:"ACTIVE, INACTIVE or EXPIRED."`
 }
 
-type listURLsOut struct{ Body List[URL] }
-
-func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*listURLsOut, error) {
+func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*body[List[URL]], error) {
 	list, total, err := s.Links.List(ctx, principal(ctx), links.Query{
 		Search: in.Search, Status: in.Status, SortBy: in.SortBy, Ascending: in.ascending(), Offset: in.offset(urlPage), Limit: in.size(urlPage),
 	})
@@ -263,7 +255,7 @@ func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*listURLsOut, er
 	if err != nil {
 		return nil, err
 	}
-	return &listURLsOut{listOf(rows, total, in.Paging, urlPage)}, nil
+	return &body[List[URL]]{listOf(rows, total, in.Paging, urlPage)}, nil
 }
 
 // URLStats counts links by status.
@@ -275,12 +267,12 @@ type URLStats struct {
 	TotalClicks  int64 `json:"totalClicks"`
 }
 
-func (s *Server) urlStats(ctx context.Context, _ *struct{}) (*struct{ Body URLStats }, error) {
+func (s *Server) urlStats(ctx context.Context, _ *struct{}) (*body[URLStats], error) {
 	st, err := s.Links.Stats(ctx, principal(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return &struct{ Body URLStats }{URLStats{st.Total, st.Active, st.Inactive, st.Expired, st.Clicks}}, nil
+	return &body[URLStats]{URLStats{st.Total, st.Active, st.Inactive, st.Expired, st.Clicks}}, nil
 }
 
 // UTMSuggestion is one value of a campaign field and the number of links that use it.
@@ -298,7 +290,7 @@ type UTMSuggestions struct {
 func (s *Server) utmSuggestions(ctx context.Context, in *struct {
 	Field  string `query:"field" required:"true" doc:"utmSource, utmMedium, utmCampaign, utmTerm, utmContent, utmId or utmSourcePlatform."`
 	Prefix string `query:"q" doc:"Prefix of the values, case-insensitive; at most 100 characters."`
-}) (*struct{ Body UTMSuggestions }, error) {
+}) (*body[UTMSuggestions], error) {
 	list, err := s.Links.Suggest(ctx, principal(ctx), in.Field, in.Prefix)
 	if err != nil {
 		return nil, err
@@ -307,5 +299,5 @@ func (s *Server) utmSuggestions(ctx context.Context, in *struct {
 	for i, v := range list {
 		out.Suggestions[i] = UTMSuggestion(v)
 	}
-	return &struct{ Body UTMSuggestions }{out}, nil
+	return &body[UTMSuggestions]{out}, nil
 }

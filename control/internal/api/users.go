@@ -37,11 +37,35 @@ type Message struct {
 
 func said(text string) *body[Message] { return &body[Message]{Message{text}} }
 
-func userAnswer(u store.User, err error) (*body[User], error) {
-	if err != nil {
-		return nil, err
+// respond returns a function that makes a response from the results of a call. It returns an error as it is.
+func respond[From, To any](of func(From) To) func(From, error) (*body[To], error) {
+	return func(v From, err error) (*body[To], error) {
+		if err != nil {
+			return nil, err
+		}
+		return &body[To]{of(v)}, nil
 	}
-	return &body[User]{userOf(u)}, nil
+}
+
+// respondPage is like respond for a page of rows.
+func respondPage[From, To any](p Paging, def int, of func(From) To) func([]From, int, error) (*body[List[To]], error) {
+	return func(rows []From, total int, err error) (*body[List[To]], error) {
+		if err != nil {
+			return nil, err
+		}
+		return &body[List[To]]{listOf(eachOf(of)(rows), total, p, def)}, nil
+	}
+}
+
+// eachOf returns a function that converts every row.
+func eachOf[From, To any](of func(From) To) func([]From) []To {
+	return func(rows []From) []To {
+		out := make([]To, len(rows))
+		for i, r := range rows {
+			out[i] = of(r)
+		}
+		return out
+	}
 }
 
 func (s *Server) registerUsers() {
@@ -78,15 +102,7 @@ func (s *Server) listUsers(ctx context.Context, in *listUsersIn) (*body[List[Use
 		active := in.Status == "ACTIVE"
 		f.Active = &active
 	}
-	rows, total, err := s.Accounts.List(ctx, principal(ctx), f, in.size(10), in.offset(10))
-	if err != nil {
-		return nil, err
-	}
-	users := make([]User, len(rows))
-	for i, u := range rows {
-		users[i] = userOf(u)
-	}
-	return &body[List[User]]{listOf(users, total, in.Paging, 10)}, nil
+	return respondPage(in.Paging, 10, userOf)(s.Accounts.List(ctx, principal(ctx), f, in.size(10), in.offset(10)))
 }
 
 type createUserIn struct {
@@ -99,7 +115,7 @@ type createUserIn struct {
 }
 
 func (s *Server) createUser(ctx context.Context, in *createUserIn) (*body[User], error) {
-	return userAnswer(s.Accounts.Create(ctx, principal(ctx), accounts.NewUser{Email: in.Body.Email, Password: in.Body.Password, Name: in.Body.Name, Role: auth.Role(in.Body.Role)}))
+	return respond(userOf)(s.Accounts.Create(ctx, principal(ctx), accounts.NewUser{Email: in.Body.Email, Password: in.Body.Password, Name: in.Body.Name, Role: auth.Role(in.Body.Role)}))
 }
 
 // ByID is embedded in requests about one object.
@@ -108,7 +124,7 @@ type ByID struct {
 }
 
 func (s *Server) getUser(ctx context.Context, in *ByID) (*body[User], error) {
-	return userAnswer(s.Accounts.Get(ctx, principal(ctx), in.ID))
+	return respond(userOf)(s.Accounts.Get(ctx, principal(ctx), in.ID))
 }
 
 func (s *Server) deleteUser(ctx context.Context, in *ByID) (*body[Message], error) {
@@ -126,7 +142,7 @@ type setRoleIn struct {
 }
 
 func (s *Server) setUserRole(ctx context.Context, in *setRoleIn) (*body[User], error) {
-	return userAnswer(s.Accounts.SetRole(ctx, principal(ctx), in.ID, auth.Role(in.Body.Role)))
+	return respond(userOf)(s.Accounts.SetRole(ctx, principal(ctx), in.ID, auth.Role(in.Body.Role)))
 }
 
 type setStatusIn struct {
@@ -151,7 +167,7 @@ func (s *Server) setUserStatus(ctx context.Context, in *setStatusIn) (*body[User
 	default:
 		return nil, problem.OfField("status", "is required")
 	}
-	return userAnswer(s.Accounts.SetActive(ctx, principal(ctx), in.ID, active))
+	return respond(userOf)(s.Accounts.SetActive(ctx, principal(ctx), in.ID, active))
 }
 
 type setNameIn struct {
@@ -162,7 +178,7 @@ type setNameIn struct {
 }
 
 func (s *Server) setUserName(ctx context.Context, in *setNameIn) (*body[User], error) {
-	return userAnswer(s.Accounts.Name(ctx, principal(ctx), in.ID, in.Body.Name.Value))
+	return respond(userOf)(s.Accounts.Name(ctx, principal(ctx), in.ID, in.Body.Name.Value))
 }
 
 type turnOffTOTPIn struct {
@@ -184,7 +200,7 @@ func (s *Server) turnOffUserTOTP(ctx context.Context, in *turnOffTOTPIn) (*body[
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return userAnswer(s.Accounts.TurnOffTOTP(ctx, principal(ctx), in.ID))
+	return respond(userOf)(s.Accounts.TurnOffTOTP(ctx, principal(ctx), in.ID))
 }
 
 type resetPasswordIn struct {

@@ -21,7 +21,7 @@ type Variant struct {
 	UpdatedAt  Time   `json:"updatedAt"`
 }
 
-func variantOf(v *store.Variant) Variant {
+func variantOf(v store.Variant) Variant {
 	return Variant{v.ID, v.URLID, v.Name, v.TargetURL, v.Weight, v.Active, v.ClickCount, Time(v.CreatedAt), Time(v.UpdatedAt)}
 }
 
@@ -67,35 +67,26 @@ type VariantPath struct {
 	VariantID string `path:"variantId" doc:"The variant's id."`
 }
 
-type variantOut struct{ Body Variant }
-
-func answerVariant(v store.Variant, err error) (*variantOut, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &variantOut{variantOf(&v)}, nil
-}
-
 func (s *Server) registerVariants() {
 	const all, one = "/api/urls/{id}/variants", "/api/urls/{id}/variants/{variantId}"
 	handle(s, endpoint{Method: http.MethodPost, Path: all, ID: "createVariant", Summary: "Add a variant to a short URL", Tag: "Variants", Limit: limitVariants},
 		func(ctx context.Context, in *struct {
 			URLPath
 			Body createVariant
-		}) (*variantOut, error) {
-			return answerVariant(s.Routing.CreateVariant(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
+		}) (*body[Variant], error) {
+			return respond(variantOf)(s.Routing.CreateVariant(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
 		})
 	handle(s, endpoint{Method: http.MethodGet, Path: all, ID: "listVariants", Summary: "List the variants of a short URL", Tag: "Variants", Limit: limitVariants}, s.listVariants)
 	handle(s, endpoint{Method: http.MethodGet, Path: one, ID: "getVariant", Summary: "Get a variant", Tag: "Variants", Limit: limitVariants},
-		func(ctx context.Context, in *VariantPath) (*variantOut, error) {
-			return answerVariant(s.Routing.Variant(ctx, principal(ctx), in.ID, in.VariantID))
+		func(ctx context.Context, in *VariantPath) (*body[Variant], error) {
+			return respond(variantOf)(s.Routing.Variant(ctx, principal(ctx), in.ID, in.VariantID))
 		})
 	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateVariant", Summary: "Update the given fields of a variant", Tag: "Variants", Limit: limitVariants},
 		func(ctx context.Context, in *struct {
 			VariantPath
 			Body updateVariant
-		}) (*variantOut, error) {
-			return answerVariant(s.Routing.UpdateVariant(ctx, principal(ctx), in.ID, in.VariantID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
+		}) (*body[Variant], error) {
+			return respond(variantOf)(s.Routing.UpdateVariant(ctx, principal(ctx), in.ID, in.VariantID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
 		})
 	handle(s, endpoint{Method: http.MethodDelete, Path: one, ID: "deleteVariant", Summary: "Delete a variant", Tag: "Variants", Limit: limitVariants},
 		func(ctx context.Context, in *VariantPath) (*noContent, error) {
@@ -103,15 +94,15 @@ func (s *Server) registerVariants() {
 		})
 }
 
-func (s *Server) listVariants(ctx context.Context, in *URLPath) (*struct{ Body Variants }, error) {
+func (s *Server) listVariants(ctx context.Context, in *URLPath) (*body[Variants], error) {
 	l, err := s.Routing.Variants(ctx, principal(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
 	out := Variants{Variants: make([]Variant, len(l.Variants)), TotalWeight: l.TotalWeight, TotalClicks: l.TotalClicks, Stats: make([]VariantStat, len(l.Variants))}
 	for i := range l.Variants {
-		out.Variants[i] = variantOf(&l.Variants[i])
+		out.Variants[i] = variantOf(l.Variants[i])
 		out.Stats[i] = VariantStat{out.Variants[i], l.Shares[i]}
 	}
-	return &struct{ Body Variants }{out}, nil
+	return &body[Variants]{out}, nil
 }

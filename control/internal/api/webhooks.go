@@ -35,7 +35,7 @@ type NewWebhook struct {
 	Secret string `json:"secret" doc:"Shown only in this response."`
 }
 
-func webhookOf(w *webhooks.Webhook) Webhook {
+func webhookOf(w webhooks.Webhook) Webhook {
 	return Webhook{w.ID, w.UserID, w.Name, w.URL, w.Events, w.Masked(), w.Scope(), w.Active, w.HasSecret, w.Sent, w.Succeeded, w.Failed,
 		instant(w.LastSentAt), text(w.LastError), Time(w.CreatedAt), Time(w.UpdatedAt)}
 }
@@ -59,9 +59,9 @@ type WebhookLog struct {
 	SentAt       Time            `json:"sentAt"`
 }
 
-func webhookLogOf(l *store.WebhookLog) WebhookLog {
+func webhookLogOf(l store.WebhookLog) WebhookLog {
 	out := WebhookLog{
-		ID: l.ID, WebhookID: l.WebhookID, Event: l.Event, DeliveryID: l.DeliveryID, Payload: json.RawMessage(l.Payload), Status: "failed", StatusCode: statusOf(l),
+		ID: l.ID, WebhookID: l.WebhookID, Event: l.Event, DeliveryID: l.DeliveryID, Payload: json.RawMessage(l.Payload), Status: "failed", StatusCode: statusOf(&l),
 		Response: text(l.Response), ResponseBody: text(l.Response), Error: text(l.Error), Duration: l.Duration, Attempt: l.Attempt, IsSuccess: l.Success,
 		CreatedAt: Time(l.SentAt), SentAt: Time(l.SentAt),
 	}
@@ -105,7 +105,7 @@ func (s *Server) registerWebhooks() {
 	handle(s, changes(http.MethodPost, "", "createWebhook", "Create a webhook"), s.createWebhook)
 	handle(s, declare(http.MethodGet, "", "listWebhooks", "List webhooks"), s.listWebhooks)
 	handle(s, declare(http.MethodGet, "/{id}", "getWebhook", "Get a webhook"), func(ctx context.Context, in *ByID) (*body[Webhook], error) {
-		return answerWebhook(s.Webhooks.Get(ctx, principal(ctx), in.ID))
+		return respond(webhookOf)(s.Webhooks.Get(ctx, principal(ctx), in.ID))
 	})
 	handle(s, changes(http.MethodPut, "/{id}", "updateWebhook", "Update a webhook"), s.updateWebhook)
 	handle(s, changes(http.MethodDelete, "/{id}", "deleteWebhook", "Delete a webhook and its log"), func(ctx context.Context, in *ByID) (*struct{}, error) {
@@ -135,13 +135,6 @@ func (f *WebhookFields) input(name, url Opt[string], events Opt[[]string]) webho
 	}
 }
 
-func answerWebhook(w webhooks.Webhook, err error) (*body[Webhook], error) {
-	if err != nil {
-		return nil, err
-	}
-	return &body[Webhook]{webhookOf(&w)}, nil
-}
-
 func (s *Server) createWebhook(ctx context.Context, in *struct {
 	Body struct {
 		Name   Opt[string]   `json:"name" required:"true" doc:"1 to 100 characters."`
@@ -154,22 +147,14 @@ func (s *Server) createWebhook(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &body[NewWebhook]{NewWebhook{webhookOf(&w), secret}}, nil
+	return &body[NewWebhook]{NewWebhook{webhookOf(w), secret}}, nil
 }
 
 func (s *Server) listWebhooks(ctx context.Context, in *struct {
 	Paging
 	Search string `query:"search" doc:"Searches name and URL, ignoring case."`
 }) (*body[List[Webhook]], error) {
-	rows, total, err := s.Webhooks.List(ctx, principal(ctx), in.Search, in.size(10), in.offset(10))
-	if err != nil {
-		return nil, err
-	}
-	shown := make([]Webhook, len(rows))
-	for i := range rows {
-		shown[i] = webhookOf(&rows[i])
-	}
-	return &body[List[Webhook]]{listOf(shown, total, in.Paging, 10)}, nil
+	return respondPage(in.Paging, 10, webhookOf)(s.Webhooks.List(ctx, principal(ctx), in.Search, in.size(10), in.offset(10)))
 }
 
 func (s *Server) updateWebhook(ctx context.Context, in *struct {
@@ -181,7 +166,7 @@ func (s *Server) updateWebhook(ctx context.Context, in *struct {
 		WebhookFields
 	}
 }) (*body[Webhook], error) {
-	return answerWebhook(s.Webhooks.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events)))
+	return respond(webhookOf)(s.Webhooks.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events)))
 }
 
 func (s *Server) testWebhook(ctx context.Context, in *ByID) (*body[WebhookTest], error) {
@@ -200,10 +185,7 @@ func (s *Server) listWebhookLogs(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	shown := make([]WebhookLog, len(rows))
-	for i := range rows {
-		shown[i] = webhookLogOf(&rows[i])
-	}
+	shown := eachOf(webhookLogOf)(rows)
 	return &body[WebhookLogList]{WebhookLogList{shown, listOf(shown, total, in.Paging, 20)}}, nil
 }
 
@@ -211,9 +193,5 @@ func (s *Server) retryWebhook(ctx context.Context, in *struct {
 	WebhookID string `path:"webhookId" doc:"The webhook's id."`
 	LogID     string `path:"logId" doc:"The id of the failed attempt's log entry."`
 }) (*body[WebhookLog], error) {
-	l, err := s.Webhooks.Retry(ctx, principal(ctx), in.WebhookID, in.LogID)
-	if err != nil {
-		return nil, err
-	}
-	return &body[WebhookLog]{webhookLogOf(&l)}, nil
+	return respond(webhookLogOf)(s.Webhooks.Retry(ctx, principal(ctx), in.WebhookID, in.LogID))
 }
