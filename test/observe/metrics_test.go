@@ -16,9 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/operators/metrics.md and testdata/log-messages.txt")
 
-// inSource matches declarations of metrics in the source: the name and help arguments of a constructor, or the fields of
+// inSource matches declarations of metrics in the source: the name and help as arguments, as constants, or as the fields of
 // its options.
-var inSource = regexp.MustCompile(`(?:\(|Name:\s*)"(shortline_[a-z0-9_]+)",\s*(?:Help:\s*)?"((?:[^"\\]|\\.)*)"`)
+var inSource = regexp.MustCompile(`(?:\(|=\s|Name:\s*)"(shortline_[a-z0-9_]+)",\s*(?:Help:\s*)?"((?:[^"\\]|\\.)*)"`)
 
 // declared returns the help texts of all metrics in the source, by name.
 func declared(t *testing.T) map[string]string {
