@@ -108,7 +108,9 @@ load: ## run k6 against BASE_URL with API_KEY (deploy/k6): K6=smoke, load, stres
 
 docs: ## build the documentation site with search in bin/docs; fails on dead links
 	@command -v npm >/dev/null || { echo "make docs needs Node.js 18 or later, with npm."; exit 1; }
-	@cd docs && npm ci --silent --no-audit --no-fund && npm run --silent build
+# The lock file pins versions and checksums for npm install, too. npm ci refuses a lock file without the packages for other
+# systems, which not every registry mirror has.
+	@cd docs && npm install --no-save --ignore-scripts --silent --no-audit --no-fund && npm run --silent build
 
 geo: ## download the free geo database (CC BY 4.0, DB-IP) into DATA_DIR
 	@deploy/dev/geo
