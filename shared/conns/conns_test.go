@@ -95,6 +95,6 @@ func TestQuota_counts_by_client(t *testing.T) {
 		t.Error("a released place is not free again")
 	}
 	if none := conns.NewQuota(0); !none.Take(a) {
-		t.Error("a quota of 0 must not limit anybody")
+		t.Error("a quota of 0 must still allow one per client")
 	}
 }
