@@ -8,11 +8,17 @@ type Session struct {
 	UserID    string
 	CreatedAt int64
 	ExpiresAt int64
+
+	LastSeenAt   *int64 // with a precision of one minute; nil: not since CreatedAt
+	IP           string // "": unknown
+	UserAgent    string // "": unknown
+	SecondFactor bool   // whether the sign-in used one
 }
 
 // InsertSession writes a new session.
 func (c Conn) InsertSession(ctx context.Context, s Session) error {
-	_, err := c.Exec(ctx, `INSERT INTO sessions (id, user_id, created_at, expires_at) VALUES (?, ?, ?, ?)`, s.ID, s.UserID, s.CreatedAt, s.ExpiresAt)
+	_, err := c.Exec(ctx, `INSERT INTO sessions (id, user_id, created_at, expires_at, last_seen_at, ip, user_agent, second_factor) VALUES (?, ?, ?, ?, ?, NULLIF(?, ''), NULLIF(?, ''), ?)`,
+		s.ID, s.UserID, s.CreatedAt, s.ExpiresAt, s.LastSeenAt, s.IP, s.UserAgent, s.SecondFactor)
 	return err
 }
 

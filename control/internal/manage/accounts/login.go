@@ -112,7 +112,9 @@ func (s *Service) open(ctx context.Context, userID string, in Credentials, key s
 			}
 		}
 		out.User = u
-		if out.Token, out.Expires, err = s.auth.OpenSession(ctx, tx, u); err != nil {
+		from := audit.OriginOf(ctx)
+		how := auth.SignIn{IP: from.IP, UserAgent: from.UserAgent, SecondFactor: u.TOTPEnabled}
+		if out.Token, out.Expires, err = s.auth.OpenSession(ctx, tx, u, how); err != nil {
 			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: u.ID, Action: "USER_LOGIN", EntityType: "user", EntityID: u.ID, Metadata: meta})

@@ -71,7 +71,8 @@ func (s *Service) enterTx(ctx context.Context, tx *store.Tx, p store.OIDCProvide
 		return out, fmt.Errorf("write account: %w", err)
 	}
 	out.User = u
-	if out.Token, out.Expires, err = s.auth.OpenSession(ctx, tx, u); err != nil {
+	from := audit.OriginOf(ctx)
+	if out.Token, out.Expires, err = s.auth.OpenSession(ctx, tx, u, auth.SignIn{IP: from.IP, UserAgent: from.UserAgent}); err != nil {
 		return out, err
 	}
 	log = append(log, audit.Entry{

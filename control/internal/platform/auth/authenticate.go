@@ -75,17 +75,6 @@ func NewAuthenticator(cfg Config, st *store.Store, passwords *Passwords) (*Authe
 	}, nil
 }
 
-// OpenSession starts a session in the caller's transaction and returns its access token.
-func (a *Authenticator) OpenSession(ctx context.Context, tx *store.Tx, u store.User) (token string, expires time.Time, err error) {
-	now := time.Now().Truncate(time.Second) // tokens have a resolution of seconds
-	s := store.Session{ID: rand.Text(), UserID: u.ID, CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(a.lifetime).UnixMilli()}
-	if err := tx.InsertSession(ctx, s); err != nil {
-		return "", expires, fmt.Errorf("open session: %w", err)
-	}
-	token, err = a.tokens.sign(u.ID, Role(u.Role), s.ID, now, now.Add(a.lifetime))
-	return token, now.Add(a.lifetime), err
-}
-
 // Token verifies an access token, its session and its user.
 func (a *Authenticator) Token(ctx context.Context, raw string) (Principal, error) {
 	bad := problem.New(problem.Unauthorized, "The session is invalid or has ended. Sign in again.")

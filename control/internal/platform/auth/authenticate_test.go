@@ -43,7 +43,7 @@ func setUp(t *testing.T, cost int, secrets ...[]byte) (*store.Store, *auth.Authe
 func session(t *testing.T, st *store.Store, a *auth.Authenticator, u store.User) (token string) {
 	t.Helper()
 	err := st.Tx(t.Context(), func(tx *store.Tx) (err error) {
-		token, _, err = a.OpenSession(t.Context(), tx, u)
+		token, _, err = a.OpenSession(t.Context(), tx, u, auth.SignIn{})
 		return err
 	})
 	if err != nil {

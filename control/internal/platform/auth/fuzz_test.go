@@ -32,7 +32,7 @@ func FuzzToken(f *testing.F) {
 		if u.Num, err = tx.InsertUser(f.Context(), u); err != nil {
 			return err
 		}
-		token, _, err = a.OpenSession(f.Context(), tx, u)
+		token, _, err = a.OpenSession(f.Context(), tx, u, auth.SignIn{})
 		return err
 	}); err != nil {
 		f.Fatal(err)
