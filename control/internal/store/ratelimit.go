@@ -13,13 +13,14 @@ func (c Conn) HitRate(ctx context.Context, key string, now, end int64) (n int, u
 	return n, until, err
 }
 
-// Sweep deletes sessions, account lockouts and rate counts that have ended by now.
+// Sweep deletes sessions, account lockouts, rate counts and ceremonies of passkeys that have ended by now.
 func (s *Store) Sweep(ctx context.Context, now int64) error {
 	return s.Tx(ctx, func(tx *Tx) error {
 		for _, q := range []string{
 			`DELETE FROM sessions WHERE expires_at <= ?`,
 			`DELETE FROM attempt_guards WHERE forget_at <= ?`,
 			`DELETE FROM rate_counts WHERE ends_at <= ?`,
+			`DELETE FROM passkey_ceremonies WHERE expires_at <= ?`,
 		} {
 			if _, err := tx.Exec(ctx, q, now); err != nil {
 				return err
