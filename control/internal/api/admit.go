@@ -64,7 +64,8 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		n := noteOf(r.Context())
 		n.userID, n.keyID = p.UserID, p.KeyID
-		if err := s.take(c, p.UserID, e.Limit); err != nil {
+		p, chosen := s.choose(c, p)
+		if err := s.take(c, limitKey(p), e.Limit); err != nil {
 			return err
 		}
 		if byCookie {
@@ -72,11 +73,11 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 				return err
 			}
 		}
-		switch {
-		case e.Need == admin && !p.IsAdmin():
-			return problem.New(problem.Forbidden, "Only administrators may do this.")
-		case p.KeyID != "" && (e.SessionOnly || e.Escalates && !s.cfg.KeysAdminister):
-			return problem.New(problem.Forbidden, "This can't be done with an API key; sign in instead.")
+		if chosen != nil {
+			return chosen
+		}
+		if err := s.permit(p, e); err != nil {
+			return err
 		}
 		if err := checkAddress(r); err != nil {
 			return err
@@ -85,6 +86,26 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		c.SetRequest(r.WithContext(context.WithValue(r.Context(), principalKey{}, p)))
 		return next(c)
 	}
+}
+
+// choose lets the caller work in the workspace that the request names, if it names one.
+func (s *Server) choose(c echo.Context, p auth.Principal) (auth.Principal, error) {
+	choice := strings.TrimSpace(c.Request().Header.Get(workspaceHeader))
+	if choice == "" {
+		return p, nil
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), lookUp)
+	defer cancel()
+	return s.Auth.Choose(ctx, p, choice)
+}
+
+// limitKey returns the key under which rate limits count a caller. Each workspace of a user is counted apart, so that
+// work in one workspace never stops the work in another.
+func limitKey(p auth.Principal) string {
+	if p.Workspace.Num == p.UserNum {
+		return p.UserID
+	}
+	return p.UserID + " " + p.Workspace.ID
 }
 
 // authenticate checks the first credential of the request. It never skips an invalid one.

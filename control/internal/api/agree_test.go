@@ -172,7 +172,7 @@ func (a *agreeWorld) deliver(in *ingest.Ingester, r *rand.Rand, edge uint64, n i
 	for _, slug := range slugs {
 		l, err := a.store.FullLink(a.t.Context(), a.ids[slug])
 		a.ok(err)
-		nums[slug] = [2]uint64{l.Num, l.Owner}
+		nums[slug] = [2]uint64{l.Num, l.Workspace}
 	}
 	var records []byte
 	first := uint64(1)

@@ -73,7 +73,7 @@ func (w *clickWorld) click(id, at string, host byte, change func(*click.Event)) 
 	when, err := time.Parse(time.RFC3339, at)
 	w.ok(err)
 	w.seq++
-	e := click.Event{Seq: w.seq, Time: when.UnixMilli(), Link: l.Num, Owner: l.Owner, IP: netip.AddrFrom4([4]byte{192, 0, 2, host}), UserAgent: safari}
+	e := click.Event{Seq: w.seq, Time: when.UnixMilli(), Link: l.Num, Owner: l.Workspace, IP: netip.AddrFrom4([4]byte{192, 0, 2, host}), UserAgent: safari}
 	if change != nil {
 		change(&e)
 	}

@@ -32,7 +32,7 @@ func TestArch1_PercentagesAgree(t *testing.T) {
 		add := func(n int, change func(*click.Event)) {
 			for range n {
 				batch.Count++
-				e := click.Event{Seq: uint64(batch.Count), Time: reportDay.UnixMilli(), Link: l.Num, Owner: l.Owner, IP: netip.MustParseAddr("192.0.2.1"), UserAgent: safari}
+				e := click.Event{Seq: uint64(batch.Count), Time: reportDay.UnixMilli(), Link: l.Num, Owner: l.Workspace, IP: netip.MustParseAddr("192.0.2.1"), UserAgent: safari}
 				change(&e)
 				batch.Records = click.AppendRecord(batch.Records, &e)
 			}

@@ -22,20 +22,23 @@ const (
 	admin                  // an ADMIN's session or API key
 )
 
-// endpoint declares one route, who may call it, and its rate limit.
+// endpoint declares one route, who may call it, and its rate limit. What it needs in the workspace comes from permissions,
+// unless it is declared here.
 type endpoint struct {
 	Method, Path string // Path in the form /api/urls/{id}
 	ID           string // operation id, unique: "createURL"
 	Summary      string
 	Tag          string
-	Need         access        // zero: signedIn
-	SessionOnly  bool          // API keys get 403, such as for passwords and second factors
-	Escalates    bool          // API keys get 403 unless Config.KeysAdminister: users, API keys and ways to sign in
-	Status       int           // of success; 0 means 201 for POST, 204 for DELETE, else 200
-	Limit        limitName     // zero: the default limit
-	MaxBody      int64         // bytes; 0 means 1 MiB
-	Raw          bool          // the body is not JSON (an upload), and the function reads it
-	Timeout      time.Duration // 0 means the server's; negative means none (a stream)
+	Need         access             // zero: signedIn
+	Role         auth.WorkspaceRole // least role in the workspace; zero: see permissions
+	Scope        auth.Scopes        // one that an API key with scopes needs; zero: see permissions
+	SessionOnly  bool               // API keys get 403, such as for passwords and second factors
+	Escalates    bool               // API keys get 403 unless Config.KeysAdminister: users, API keys and ways to sign in
+	Status       int                // of success; 0 means 201 for POST, 204 for DELETE, else 200
+	Limit        limitName          // zero: the default limit
+	MaxBody      int64              // bytes; 0 means 1 MiB
+	Raw          bool               // the body is not JSON (an upload), and the function reads it
+	Timeout      time.Duration      // 0 means the server's; negative means none (a stream)
 
 	hasBody bool
 }
@@ -89,6 +92,7 @@ func (s *Server) handleRaw(e endpoint, f echo.HandlerFunc) {
 func (s *Server) describe(op *huma.Operation) { s.huma.OpenAPI().AddOperation(op) }
 
 func (s *Server) declare(e *endpoint) {
+	defaultPermission(e)
 	key := e.Method + " " + echoPath(e.Path)
 	if s.endpoints[key] != nil {
 		panic("BUG: endpoint declared twice: " + key)

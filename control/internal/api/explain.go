@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/shared/rule"
 )
 
@@ -115,6 +116,7 @@ type explainIn struct {
 func (s *Server) registerExplain() {
 	handle(s, endpoint{
 		Method: http.MethodPost, Path: "/api/urls/{id}/explain", ID: "explainURL", Summary: "Explain where a short URL leads a visitor, and why", Tag: "URLs",
+		Role: auth.Viewer, Scope: auth.LinksRead,
 		Status: http.StatusOK, Limit: limitRouting,
 	}, func(ctx context.Context, in *explainIn) (*body[Explanation], error) {
 		b := &in.Body

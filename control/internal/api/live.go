@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/shortline/shortline/control/internal/clicks/live"
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
@@ -75,7 +76,7 @@ func (s *Server) liveClicks(c echo.Context) error {
 		case <-beat.C:
 			err = out.send(": still here\n\n")
 		case <-check.C:
-			err = s.stillMay(c, p.IsAdmin())
+			err = s.stillMay(c, p)
 		case <-sub.Over():
 			return nil
 		case <-c.Request().Context().Done():
@@ -110,13 +111,16 @@ func liveAsk(c echo.Context) (a live.Ask, err error) {
 }
 
 // stillMay authenticates the caller again. A database that is unavailable for a moment does not end the stream.
-func (s *Server) stillMay(c echo.Context, admin bool) error {
+func (s *Server) stillMay(c echo.Context, began auth.Principal) error {
 	p, _, err := s.authenticate(c)
+	if err == nil {
+		p, err = s.choose(c, p)
+	}
 	var refused *problem.Error
 	switch {
 	case errors.As(err, &refused) && refused.Kind != problem.Unavailable && refused.Kind != problem.TooMany:
 		return err
-	case err == nil && p.IsAdmin() != admin:
+	case err == nil && (p.Role != began.Role || p.Workspace != began.Workspace):
 		return errors.New("the caller's role has changed")
 	}
 	return nil

@@ -89,7 +89,7 @@ func TestDatabase_RotateKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	name, url := "hook", "https://example.com/hook"
-	if _, _, err := hooks.Create(t.Context(), auth.Principal{UserID: owner.ID, Role: auth.Admin}, webhooks.Input{
+	if _, _, err := hooks.Create(t.Context(), auth.PrincipalOf(owner), webhooks.Input{
 		Name: &name, URL: &url, Events: &[]string{"url.created"},
 	}); err != nil {
 		t.Fatal(err)

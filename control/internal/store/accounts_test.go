@@ -194,9 +194,9 @@ func TestKeys(t *testing.T) {
 		at := int64(5)
 		k := store.Key{ID: store.NewID(), UserID: u.ID, Name: "CI", Prefix: "sl_abc", Lookup: "lookup", Hash: "hash", ExpiresAt: &at, CreatedAt: 3}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertKey(ctx, k) })
-		got, owner, err := s.KeyUser(ctx, "lookup")
+		got, owner, member, err := s.KeyUser(ctx, "lookup")
 		must(t, err)
-		if got.ID != k.ID || *got.ExpiresAt != 5 || got.LastUsedAt != nil || owner.ID != u.ID || owner.Num != u.Num {
+		if got.ID != k.ID || *got.ExpiresAt != 5 || got.LastUsedAt != nil || owner.ID != u.ID || owner.Num != u.Num || member.Num != u.Num || member.Role != store.RoleOwner {
 			t.Fatalf("%+v %+v", got, owner)
 		}
 		for _, use := range []int64{100, 90} {
@@ -219,7 +219,7 @@ func TestKeys(t *testing.T) {
 				return err
 			})
 		}
-		if _, _, err := s.KeyUser(ctx, "lookup"); !errors.Is(err, store.ErrNotFound) {
+		if _, _, _, err := s.KeyUser(ctx, "lookup"); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("a deleted key: %v", err)
 		}
 	})
@@ -359,7 +359,7 @@ func TestDeleteUser_takes_links_keys_and_sessions_along(t *testing.T) {
 		if _, err := s.SessionUser(ctx, "s", 0); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("session: %v", err)
 		}
-		if _, _, err := s.KeyUser(ctx, "l"); !errors.Is(err, store.ErrNotFound) {
+		if _, _, _, err := s.KeyUser(ctx, "l"); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("key: %v", err)
 		}
 		err := s.Tx(ctx, func(tx *store.Tx) error { _, err := tx.DeleteUser(ctx, "nobody"); return err })

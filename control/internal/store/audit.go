@@ -23,12 +23,13 @@ type AuditRow struct {
 	CreatedAt  int64
 	Hash       string
 	MAC        sql.NullString // NULL: written without a key
+	Workspace  uint64         // number of the workspace that it belongs to; 0: none. The hash does not cover it.
 }
 
-const auditColumns = `seq, id, user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash, mac`
+const auditColumns = `seq, id, user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash, mac, workspace_num`
 
 func scanAudit(row interface{ Scan(...any) error }) (r AuditRow, err error) {
-	err = row.Scan(&r.Seq, &r.ID, &r.UserID, &r.Action, &r.EntityType, &r.EntityID, &r.Old, &r.New, &r.IP, &r.UserAgent, &r.Metadata, &r.CreatedAt, &r.Hash, &r.MAC)
+	err = row.Scan(&r.Seq, &r.ID, &r.UserID, &r.Action, &r.EntityType, &r.EntityID, &r.Old, &r.New, &r.IP, &r.UserAgent, &r.Metadata, &r.CreatedAt, &r.Hash, &r.MAC, orZero(&r.Workspace))
 	return r, err
 }
 
@@ -64,8 +65,8 @@ func (tx *Tx) AuditKeys() [][]byte { return tx.auditKeys }
 
 // InsertAudit appends a row.
 func (tx *Tx) InsertAudit(ctx context.Context, r AuditRow) error {
-	_, err := tx.Exec(ctx, `INSERT INTO audit_logs (`+auditColumns+`) VALUES (`+In(14)+`)`,
-		r.Seq, r.ID, r.UserID, r.Action, r.EntityType, r.EntityID, r.Old, r.New, r.IP, r.UserAgent, r.Metadata, r.CreatedAt, r.Hash, r.MAC)
+	_, err := tx.Exec(ctx, `INSERT INTO audit_logs (`+auditColumns+`) VALUES (`+In(15)+`)`,
+		r.Seq, r.ID, r.UserID, r.Action, r.EntityType, r.EntityID, r.Old, r.New, r.IP, r.UserAgent, r.Metadata, r.CreatedAt, r.Hash, r.MAC, null(r.Workspace))
 	return err
 }
 
@@ -82,6 +83,7 @@ func (c Conn) EachAudit(ctx context.Context, f func(AuditRow) error) error {
 
 // AuditFilter selects audit rows. A zero field selects everything.
 type AuditFilter struct {
+	Workspace                            uint64
 	Action, EntityType, EntityID, UserID string
 	From, To                             int64  // created in [From, To); To 0: no end
 	SortBy                               string // one of AuditSorts; "" means createdAt
@@ -99,6 +101,9 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 		if eq.value != "" {
 			where, args = append(where, eq.column+" = ?"), append(args, eq.value)
 		}
+	}
+	if f.Workspace != 0 {
+		where, args = append(where, "workspace_num = ?"), append(args, f.Workspace)
 	}
 	if f.From > 0 {
 		where, args = append(where, "created_at >= ?"), append(args, f.From)

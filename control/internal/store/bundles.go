@@ -11,7 +11,8 @@ import (
 type Bundle struct {
 	Num         uint64 // dense, assigned by the database
 	ID          string
-	UserID      string
+	UserID      string // who created it
+	Workspace   uint64 // number of the workspace that owns it
 	Name        string
 	Description string // "": none
 	Color, Icon string
@@ -20,11 +21,11 @@ type Bundle struct {
 	UpdatedAt   int64
 }
 
-const bundleColumns = `bundles.num, bundles.id, bundles.user_id, bundles.name, bundles.description, bundles.color, bundles.icon, bundles.archived,
+const bundleColumns = `bundles.num, bundles.id, bundles.user_id, bundles.workspace_num, bundles.name, bundles.description, bundles.color, bundles.icon, bundles.archived,
 	bundles.created_at, bundles.updated_at`
 
 func scanBundle(row interface{ Scan(...any) error }) (b Bundle, err error) {
-	err = row.Scan(&b.Num, &b.ID, &b.UserID, &b.Name, orZero(&b.Description), &b.Color, &b.Icon, &b.Archived, &b.CreatedAt, &b.UpdatedAt)
+	err = row.Scan(&b.Num, &b.ID, &b.UserID, &b.Workspace, &b.Name, orZero(&b.Description), &b.Color, &b.Icon, &b.Archived, &b.CreatedAt, &b.UpdatedAt)
 	return b, err
 }
 
@@ -49,7 +50,7 @@ func (c Conn) bundles(ctx context.Context, ids []string, lock string) ([]Bundle,
 
 // BundleFilter selects bundles. A zero field selects everything.
 type BundleFilter struct {
-	UserID        string
+	Workspace     uint64
 	Search        string // text in name or description, case-insensitive
 	Archived      *bool
 	Offset, Limit int
@@ -58,8 +59,8 @@ type BundleFilter struct {
 // Bundles reads one page of bundles, newest first, and counts all bundles that the filter selects.
 func (c Conn) Bundles(ctx context.Context, f BundleFilter) (list []Bundle, total int, err error) {
 	where, args := []string{"1 = 1"}, []any{}
-	if f.UserID != "" {
-		where, args = append(where, `user_id = ?`), append(args, f.UserID)
+	if f.Workspace != 0 {
+		where, args = append(where, `workspace_num = ?`), append(args, f.Workspace)
 	}
 	if f.Search != "" {
 		where, args = append(where, `search_text LIKE ? ESCAPE '\'`), append(args, LikeContains(f.Search))
@@ -83,16 +84,16 @@ type BundleLink struct {
 	Link     Link
 }
 
-// BundleLinks reads the links of bundles in order. With a userID it reads only that user's links and numbers their
-// Order without the links of others.
-func (c Conn) BundleLinks(ctx context.Context, bundleIDs []string, userID string) (map[string][]BundleLink, error) {
+// BundleLinks reads the links of bundles in order. With a workspace it reads only that workspace's links and numbers
+// their Order without the links of others.
+func (c Conn) BundleLinks(ctx context.Context, bundleIDs []string, workspace uint64) (map[string][]BundleLink, error) {
 	out := map[string][]BundleLink{}
 	if len(bundleIDs) == 0 {
 		return out, nil
 	}
 	where, args := `bundle_urls.bundle_id IN (`+In(len(bundleIDs))+`)`, Args(bundleIDs)
-	if userID != "" {
-		where, args = where+` AND urls.user_id = ?`, append(args, userID)
+	if workspace != 0 {
+		where, args = where+` AND urls.workspace_num = ?`, append(args, workspace)
 	}
 	rows, err := All(ctx, c, func(row interface{ Scan(...any) error }) (m BundleLink, err error) {
 		return m, row.Scan(append([]any{&m.BundleID}, m.Link.targets()...)...)
@@ -134,9 +135,9 @@ func (tx *Tx) LockBundlesOf(ctx context.Context, urlIDs []string) error {
 
 // InsertBundle adds an empty bundle.
 func (tx *Tx) InsertBundle(ctx context.Context, b *Bundle) error {
-	return tx.Row(ctx, `INSERT INTO bundles (id, user_id, name, description, color, icon, archived, search_text, created_at, updated_at)
-		VALUES (`+In(10)+`) RETURNING num`,
-		b.ID, b.UserID, b.Name, null(b.Description), b.Color, b.Icon, b.Archived, b.searchText(), b.CreatedAt, b.UpdatedAt).Scan(&b.Num)
+	return tx.Row(ctx, `INSERT INTO bundles (id, user_id, workspace_num, name, description, color, icon, archived, search_text, created_at, updated_at)
+		VALUES (`+In(11)+`) RETURNING num`,
+		b.ID, b.UserID, null(b.Workspace), b.Name, null(b.Description), b.Color, b.Icon, b.Archived, b.searchText(), b.CreatedAt, b.UpdatedAt).Scan(&b.Num)
 }
 
 // UpdateBundle writes the fields that an owner can change.

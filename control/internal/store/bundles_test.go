@@ -14,15 +14,15 @@ import (
 
 func addBundle(t *testing.T, s *store.Store, owner store.User, name string) *store.Bundle {
 	t.Helper()
-	b := &store.Bundle{ID: store.NewID(), UserID: owner.ID, Name: name, Color: "#3B82F6", Icon: "folder", CreatedAt: store.Now(), UpdatedAt: store.Now()}
+	b := &store.Bundle{ID: store.NewID(), UserID: owner.ID, Workspace: owner.Num, Name: name, Color: "#3B82F6", Icon: "folder", CreatedAt: store.Now(), UpdatedAt: store.Now()}
 	inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.InsertBundle(ctx, b) })
 	return b
 }
 
 // inBundle lists the slugs of a bundle's links. It fails unless their orders are 0, 1, 2, …
-func inBundle(t *testing.T, s *store.Store, id, userID string) string {
+func inBundle(t *testing.T, s *store.Store, id string, workspace uint64) string {
 	t.Helper()
-	list, err := s.BundleLinks(t.Context(), []string{id}, userID)
+	list, err := s.BundleLinks(t.Context(), []string{id}, workspace)
 	must(t, err)
 	var out []string
 	for i, m := range list[id] {
@@ -62,7 +62,7 @@ func TestBundles_keep_every_field(t *testing.T) {
 			want string
 		}{
 			"all":              {store.BundleFilter{}, "Other, SÜMMER 50%"},
-			"of ann":           {store.BundleFilter{UserID: ann.ID}, "SÜMMER 50%"},
+			"of ann":           {store.BundleFilter{Workspace: ann.Num}, "SÜMMER 50%"},
 			"archived":         {store.BundleFilter{Archived: &yes}, "SÜMMER 50%"},
 			"not archived":     {store.BundleFilter{Archived: &no}, "Other"},
 			"by name":          {store.BundleFilter{Search: "süMMer"}, "SÜMMER 50%"},
@@ -126,10 +126,10 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 			}
 			return err
 		})
-		if got := inBundle(t, s, one.ID, ""); got != "ccc aaa foreign bbb" {
+		if got := inBundle(t, s, one.ID, 0); got != "ccc aaa foreign bbb" {
 			t.Errorf("in the bundle: %s", got)
 		}
-		if got := inBundle(t, s, one.ID, ann.ID); got != "ccc aaa bbb" {
+		if got := inBundle(t, s, one.ID, ann.Num); got != "ccc aaa bbb" {
 			t.Errorf("in the bundle, of ann: %s", got)
 		}
 		if n, err := s.CountBundleLinks(ctx, one.ID); err != nil || n != 4 {
@@ -141,7 +141,7 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
 			return tx.OrderBundle(ctx, one.ID, []string{b.ID, foreign.ID, c.ID, a.ID})
 		})
-		if got := inBundle(t, s, one.ID, ""); got != "bbb foreign ccc aaa" {
+		if got := inBundle(t, s, one.ID, 0); got != "bbb foreign ccc aaa" {
 			t.Errorf("after ordering: %s", got)
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
@@ -159,11 +159,11 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 			}
 			return tx.DeleteLinks(ctx, []string{b.ID})
 		})
-		if got := inBundle(t, s, one.ID, ""); got != "foreign aaa" {
+		if got := inBundle(t, s, one.ID, 0); got != "foreign aaa" {
 			t.Errorf("after deletions: %s", got)
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteUser(ctx, bob.ID); return err })
-		if got := inBundle(t, s, one.ID, ""); got != "aaa" {
+		if got := inBundle(t, s, one.ID, 0); got != "aaa" {
 			t.Errorf("after its owner went: %s", got)
 		}
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteBundle(ctx, one.ID) })
@@ -192,7 +192,7 @@ func TestBundles_take_many_links(t *testing.T) {
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.AddToBundle(ctx, b.ID, ids); return err })
 		slices.Reverse(ids)
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.OrderBundle(ctx, b.ID, ids) })
-		list, err := s.BundleLinks(t.Context(), []string{b.ID, "unknown"}, ann.ID)
+		list, err := s.BundleLinks(t.Context(), []string{b.ID, "unknown"}, ann.Num)
 		must(t, err)
 		for i, m := range list[b.ID] {
 			if m.Link.ID != ids[i] || m.Order != i {

@@ -144,7 +144,7 @@ func (c Conn) EachRevision(ctx context.Context, f func(ref LinkRef, revision uin
 	}, `SELECT num, slug, revision FROM urls`)
 }
 
-// FullLink reads one link with its owner's number, rules and variants, or returns ErrNotFound.
+// FullLink reads one link with its rules and variants, or returns ErrNotFound.
 func (c Conn) FullLink(ctx context.Context, id string) (Link, error) {
 	list, err := c.links(ctx, `urls.id = ?`, "", id)
 	if err == nil && len(list) == 0 {
@@ -178,9 +178,7 @@ func (c Conn) FullLinksAfter(ctx context.Context, num uint64, limit int) ([]Link
 // links reads full links in three statements. Rules and variants are selected by the same condition, or by the range
 // of numbers that the first statement returned if there is a limit.
 func (c Conn) links(ctx context.Context, where, limit string, args ...any) ([]Link, error) {
-	list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (l Link, err error) {
-		return l, row.Scan(append(l.targets(), &l.Owner)...)
-	}, `SELECT `+linkColumns+`, users.num FROM urls JOIN users ON users.id = urls.user_id WHERE `+where+` ORDER BY urls.num`+limit, args...)
+	list, err := All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE `+where+` ORDER BY urls.num`+limit, args...)
 	if err != nil || len(list) == 0 {
 		return list, err
 	}

@@ -189,7 +189,7 @@ func TestLinks_are_whole(t *testing.T) {
 			return errors.Join(errs...)
 		})
 		whole := func(l store.Link) string {
-			out := fmt.Sprintf("%s/%d", l.Slug, l.Owner)
+			out := fmt.Sprintf("%s/%d", l.Slug, l.Workspace)
 			for _, r := range l.Rules {
 				out += " " + r.Name
 			}

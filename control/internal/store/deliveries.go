@@ -44,10 +44,14 @@ func (tx *Tx) InsertDeliveries(ctx context.Context, list []Delivery) error {
 }
 
 // DueWebhook is a webhook with deliveries that are due.
-type DueWebhook struct{ ID, UserID, URL string }
+type DueWebhook struct {
+	ID        string
+	Workspace uint64
+	URL       string
+}
 
-// DueWebhooks lists the active webhooks of active users that have deliveries due by now. Deliveries of other webhooks
-// wait until webhook and user are active again, or until they are too old.
+// DueWebhooks lists the enabled webhooks that have deliveries due by now. Deliveries of other webhooks
+// wait until they are enabled again, or until they are too old.
 func (c Conn) DueWebhooks(ctx context.Context, now int64) ([]DueWebhook, error) {
 	// The index answers this cheaply. Usually nothing is due.
 	var some bool
@@ -55,9 +59,10 @@ func (c Conn) DueWebhooks(ctx context.Context, now int64) ([]DueWebhook, error) 
 		return nil, err
 	}
 	return All(ctx, c, func(row interface{ Scan(...any) error }) (w DueWebhook, err error) {
-		err = row.Scan(&w.ID, &w.UserID, &w.URL)
+		err = row.Scan(&w.ID, &w.Workspace, &w.URL)
 		return w, err
-	}, `SELECT webhooks.id, webhooks.user_id, webhooks.url FROM webhooks JOIN users ON users.id = webhooks.user_id WHERE webhooks.active AND users.active
+	}, `SELECT webhooks.id, webhooks.workspace_num, webhooks.url FROM webhooks JOIN users ON users.id = webhooks.user_id
+		JOIN workspaces ON workspaces.num = webhooks.workspace_num WHERE webhooks.active AND `+enabled+`
 		AND EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = webhooks.id AND d.due_at <= ?)`, now)
 }
 

@@ -17,7 +17,7 @@ import (
 // Dumped describes a dump of a PostgreSQL database.
 type Dumped struct {
 	Schema int64         `json:"schema"` // number of the newest applied migration
-	Tables []DumpedTable `json:"tables"` // in order of creation, so no row refers to a later table
+	Tables []DumpedTable `json:"tables"` // no row refers to a later table
 	Links  int64         `json:"-"`
 }
 
@@ -56,6 +56,9 @@ func (s *Store) Dump(ctx context.Context, open func(table string) (io.WriteClose
 	d.Tables, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t DumpedTable, err error) {
 		return t, row.Scan(&t.Name, &t.Columns)
 	})
+	if err == nil {
+		d.Tables, err = byReference(ctx, tx, d.Tables)
+	}
 	for i := 0; err == nil && i < len(d.Tables); i++ {
 		t := &d.Tables[i]
 		var to io.WriteCloser
@@ -73,6 +76,45 @@ func (s *Store) Dump(ctx context.Context, open func(table string) (io.WriteClose
 		return d, fmt.Errorf("dump the database: %w", err)
 	}
 	return d, nil
+}
+
+// byReference orders tables so that a table follows the tables that its foreign keys refer to.
+func byReference(ctx context.Context, tx pgx.Tx, tables []DumpedTable) ([]DumpedTable, error) {
+	rows, err := tx.Query(ctx, `SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint
+		WHERE contype = 'f' AND connamespace = current_schema()::regnamespace AND conrelid <> confrelid ORDER BY 1, 2`)
+	if err != nil {
+		return nil, err
+	}
+	type reference struct{ From, To string }
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[reference])
+	if err != nil {
+		return nil, err
+	}
+	refers := map[string][]string{}
+	for _, r := range list {
+		refers[r.From] = append(refers[r.From], r.To)
+	}
+	at := map[string]DumpedTable{}
+	for _, t := range tables {
+		at[t.Name] = t
+	}
+	var ordered []DumpedTable
+	var place func(name string)
+	place = func(name string) {
+		t, waits := at[name]
+		if !waits {
+			return
+		}
+		delete(at, name) // before its references, so that a cycle ends
+		for _, to := range refers[name] {
+			place(to)
+		}
+		ordered = append(ordered, t)
+	}
+	for _, t := range tables {
+		place(t.Name)
+	}
+	return ordered, nil
 }
 
 // list returns the table and its columns as COPY expects them.
@@ -252,11 +294,12 @@ func renumber(ctx context.Context, tx pgx.Tx, known uint64) error {
 	if err != nil {
 		return err
 	}
+	var workspaces uint64 // their numbers come from the sequence of users
+	if err := tx.QueryRow(ctx, `SELECT coalesce(max(num), 0) FROM workspaces`).Scan(&workspaces); err != nil {
+		return err
+	}
 	for _, c := range list {
-		least := uint64(0)
-		if c.Table == "urls" {
-			least = known
-		}
+		least := map[string]uint64{"urls": known, "users": workspaces}[c.Table]
 		name := pgx.Identifier{c.Name}.Sanitize()
 		if _, err := tx.Exec(ctx, fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest((SELECT coalesce(max(%s), 0) FROM %s), %d) + %d)`,
 			c.Table, c.Name, name, pgx.Identifier{c.Table}.Sanitize(), least, numberGap)); err != nil {

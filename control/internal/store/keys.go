@@ -1,11 +1,15 @@
 package store
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Key is a row of api_keys. The key itself is not stored: Lookup is its SHA-256, Hash is its bcrypt hash.
 type Key struct {
 	ID         string
-	UserID     string
+	UserID     string // who created it, and whose role limits it
+	Workspace  uint64 // number of the workspace that it works in
 	Name       string
 	Prefix     string
 	Lookup     string
@@ -15,10 +19,10 @@ type Key struct {
 	CreatedAt  int64
 }
 
-const keyColumns = `k.id, k.user_id, k.name, k.prefix, k.lookup, k.hash, k.expires_at, k.last_used_at, k.created_at`
+const keyColumns = `k.id, k.user_id, k.workspace_num, k.name, k.prefix, k.lookup, k.hash, k.expires_at, k.last_used_at, k.created_at`
 
 func (k *Key) fields() []any {
-	return []any{&k.ID, &k.UserID, &k.Name, &k.Prefix, &k.Lookup, &k.Hash, &k.ExpiresAt, &k.LastUsedAt, &k.CreatedAt}
+	return []any{&k.ID, &k.UserID, &k.Workspace, &k.Name, &k.Prefix, &k.Lookup, &k.Hash, &k.ExpiresAt, &k.LastUsedAt, &k.CreatedAt}
 }
 
 func scanKey(row interface{ Scan(...any) error }) (k Key, err error) {
@@ -27,16 +31,18 @@ func scanKey(row interface{ Scan(...any) error }) (k Key, err error) {
 
 // InsertKey writes a new key.
 func (c Conn) InsertKey(ctx context.Context, k Key) error {
-	_, err := c.Exec(ctx, `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		k.ID, k.UserID, k.Name, k.Prefix, k.Lookup, k.Hash, k.ExpiresAt, k.CreatedAt)
+	_, err := c.Exec(ctx, `INSERT INTO api_keys (id, user_id, workspace_num, name, prefix, lookup, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		k.ID, k.UserID, null(k.Workspace), k.Name, k.Prefix, k.Lookup, k.Hash, k.ExpiresAt, k.CreatedAt)
 	return err
 }
 
-// KeyUser finds a key by its SHA-256, even if it has expired, and the user who owns it.
-func (c Conn) KeyUser(ctx context.Context, lookup string) (k Key, u User, err error) {
-	err = c.Row(ctx, `SELECT `+keyColumns+`, `+userColumns+` FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.lookup = ?`, lookup).Scan(append(k.fields(),
-		&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep, &u.CreatedAt, &u.UpdatedAt)...)
-	return k, u, err
+// KeyUser finds a key by its SHA-256, even if it has expired, the user who created it, and the membership of this user
+// in the key's workspace.
+func (c Conn) KeyUser(ctx context.Context, lookup string) (k Key, u User, m Membership, err error) {
+	err = c.Row(ctx, `SELECT `+keyColumns+`, `+userColumns+`, `+membershipColumns+` FROM api_keys k JOIN users u ON u.id = k.user_id
+		JOIN workspaces w ON w.num = k.workspace_num LEFT JOIN workspace_members m ON m.workspace_num = w.num AND m.user_id = u.id WHERE k.lookup = ?`,
+		lookup).Scan(slices.Concat(k.fields(), u.fields(), m.fields())...)
+	return k, u, m, err
 }
 
 // Keys lists a user's keys, newest first.

@@ -11,7 +11,8 @@ import (
 type Link struct {
 	Num           uint64 // dense, assigned by the database
 	ID            string
-	UserID        string
+	UserID        string // who created it
+	Workspace     uint64 // number of the workspace that owns it, which is the owner in link records and clicks
 	Slug          string
 	OriginalURL   string
 	Title         string
@@ -34,7 +35,6 @@ type Link struct {
 
 	// Only FullLink, FullLinks and FullLinksAfter set the following fields.
 
-	Owner    uint64    // the owner's number
 	Rules    []Rule    // active rules in evaluation order
 	Variants []Variant // active variants with a weight, oldest first
 }
@@ -68,6 +68,7 @@ var LinkFields = []LinkField{
 	{Column: "num", access: required(func(l *Link) *uint64 { return &l.Num }), writes: never},
 	{Column: "id", access: required(func(l *Link) *string { return &l.ID }), writes: once},
 	{Column: "user_id", access: required(func(l *Link) *string { return &l.UserID }), writes: once},
+	{Column: "workspace_num", access: optional(func(l *Link) *uint64 { return &l.Workspace }), writes: once},
 	{Column: "slug", Name: "slug", access: required(func(l *Link) *string { return &l.Slug }), writes: once},
 	{Column: "original_url", Name: "originalUrl", access: required(func(l *Link) *string { return &l.OriginalURL })},
 	text("default_url", "defaultUrl", 0, func(l *Link) *string { return &l.DefaultURL }),

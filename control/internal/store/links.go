@@ -99,7 +99,7 @@ const (
 
 // LinkFilter selects and orders links. A zero field selects everything.
 type LinkFilter struct {
-	UserID        string
+	Workspace     uint64
 	Search        string // text in title, destination or slug, case-insensitive
 	Status        string // state at the time Now
 	Now           int64
@@ -117,8 +117,8 @@ var LinkSorts = map[string]string{
 
 func (f *LinkFilter) where() (string, []any) {
 	where, args := []string{"1 = 1"}, []any{}
-	if f.UserID != "" {
-		where, args = append(where, `user_id = ?`), append(args, f.UserID)
+	if f.Workspace != 0 {
+		where, args = append(where, `workspace_num = ?`), append(args, f.Workspace)
 	}
 	if f.Search != "" {
 		where, args = append(where, `search_text LIKE ? ESCAPE '\'`), append(args, LikeContains(f.Search))
@@ -169,9 +169,9 @@ type LinkStats struct {
 	Clicks                           int64
 }
 
-// LinkStats counts a user's links at a time. userID "" counts the links of all users.
-func (c Conn) LinkStats(ctx context.Context, userID string, now int64) (s LinkStats, err error) {
-	f := LinkFilter{UserID: userID}
+// LinkStats counts a workspace's links at a time. Workspace 0 counts the links of all workspaces.
+func (c Conn) LinkStats(ctx context.Context, workspace uint64, now int64) (s LinkStats, err error) {
+	f := LinkFilter{Workspace: workspace}
 	where, args := f.where()
 	err = c.Row(ctx, `SELECT count(*), coalesce(sum(CASE WHEN expires_at <= ? THEN 1 ELSE 0 END), 0),
 		coalesce(sum(CASE WHEN active AND (expires_at IS NULL OR expires_at > ?) THEN 1 ELSE 0 END), 0),
@@ -187,16 +187,16 @@ type UTMCount struct {
 }
 
 // UTMValues lists the values of a campaign field that begin with prefix, case-insensitive: most frequent first, then
-// by value, at most limit. userID "" selects the links of all users.
-func (c Conn) UTMValues(ctx context.Context, userID, field, prefix string, limit int) ([]UTMCount, error) {
+// by value, at most limit. Workspace 0 selects the links of all workspaces.
+func (c Conn) UTMValues(ctx context.Context, workspace uint64, field, prefix string, limit int) ([]UTMCount, error) {
 	f := LinkText(field)
 	if f == nil || !f.UTM {
 		return nil, fmt.Errorf("store: no campaign field %q", field)
 	}
 	// The prefix is compared here, because SQLite folds the case of ASCII only.
 	where, args := "", []any{}
-	if userID != "" {
-		where, args = ` AND user_id = ?`, []any{userID}
+	if workspace != 0 {
+		where, args = ` AND workspace_num = ?`, []any{workspace}
 	}
 	rows, err := c.Query(ctx, `SELECT `+f.Column+`, count(*) FROM urls WHERE `+f.Column+` IS NOT NULL`+where+` GROUP BY `+f.Column+` ORDER BY 2 DESC, 1`, args...)
 	if err != nil {

@@ -27,7 +27,7 @@ func BenchmarkURLs(b *testing.B) {
 			ctx := context.Background()
 			ann := crowd(b, s, n)
 			first := func(change func(*store.LinkFilter)) store.LinkFilter {
-				f := store.LinkFilter{UserID: ann, Now: 1_000_000, Limit: 10}
+				f := store.LinkFilter{Workspace: ann, Now: 1_000_000, Limit: 10}
 				change(&f)
 				return f
 			}
@@ -51,9 +51,9 @@ func BenchmarkURLs(b *testing.B) {
 				{"search_all", first(func(f *store.LinkFilter) { f.Search = "example" })},
 				{"search_two_letters", first(func(f *store.LinkFilter) { f.Search = "zq" })},
 				{"search_sorted", first(func(f *store.LinkFilter) { f.Search, f.SortBy = "summer sale", "title" })},
-				{"everybody", first(func(f *store.LinkFilter) { f.UserID = "" })},
-				{"everybody_title", first(func(f *store.LinkFilter) { f.UserID, f.SortBy = "", "title" })},
-				{"everybody_search", first(func(f *store.LinkFilter) { f.UserID, f.Search = "", "summer sale" })},
+				{"everybody", first(func(f *store.LinkFilter) { f.Workspace = 0 })},
+				{"everybody_title", first(func(f *store.LinkFilter) { f.Workspace, f.SortBy = 0, "title" })},
+				{"everybody_search", first(func(f *store.LinkFilter) { f.Workspace, f.Search = 0, "summer sale" })},
 			} {
 				b.Run(q.name, func(b *testing.B) {
 					for b.Loop() {
@@ -72,7 +72,7 @@ func BenchmarkURLs(b *testing.B) {
 			})
 			b.Run("utm_values", func(b *testing.B) {
 				for b.Loop() {
-					if _, err := s.UTMValues(ctx, "", "utmSource", "n", 20); err != nil {
+					if _, err := s.UTMValues(ctx, 0, "utmSource", "n", 20); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -81,14 +81,18 @@ func BenchmarkURLs(b *testing.B) {
 	}
 }
 
-// crowd creates n links of one owner and a fifth as many of others, and returns the owner's id.
-func crowd(b testing.TB, s *store.Store, n int) string {
+// crowd creates n links of one owner and a fifth as many of others, and returns the number of its workspace.
+func crowd(b testing.TB, s *store.Store, n int) (first uint64) {
 	b.Helper()
 	ctx := context.Background()
 	err := s.Tx(ctx, func(tx *store.Tx) error {
 		for i := range 11 {
-			if _, err := tx.InsertUser(ctx, store.User{ID: fmt.Sprintf("user%d", i), Email: fmt.Sprint(i), Role: "USER", Active: true}); err != nil {
+			num, err := tx.InsertUser(ctx, store.User{ID: fmt.Sprintf("user%d", i), Email: fmt.Sprint(i), Role: "USER", Active: true})
+			if err != nil {
 				return err
+			}
+			if i == 0 {
+				first = num
 			}
 		}
 		return nil
@@ -124,5 +128,5 @@ func crowd(b testing.TB, s *store.Store, n int) string {
 			b.Fatal(err)
 		}
 	}
-	return "user0"
+	return first
 }

@@ -15,7 +15,7 @@ import (
 
 // newURL returns a link that can be inserted.
 func newURL(owner store.User, slug string) *store.Link {
-	return &store.Link{ID: store.NewID(), UserID: owner.ID, Slug: slug, OriginalURL: "https://example.com/" + slug, Active: true, CreatedAt: 1000, UpdatedAt: 1000}
+	return &store.Link{ID: store.NewID(), UserID: owner.ID, Workspace: owner.Num, Slug: slug, OriginalURL: "https://example.com/" + slug, Active: true, CreatedAt: 1000, UpdatedAt: 1000}
 }
 
 func addURLs(t *testing.T, s *store.Store, urls ...*store.Link) {
@@ -38,7 +38,7 @@ func TestURLs_keep_every_field(t *testing.T) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		bare := newURL(ann, "bare")
 		full := &store.Link{
-			ID: store.NewID(), UserID: ann.ID, Slug: "full", OriginalURL: "https://example.com/?a=b", PasswordHash: "hash", ExpiresAt: 99,
+			ID: store.NewID(), UserID: ann.ID, Workspace: ann.Num, Slug: "full", OriginalURL: "https://example.com/?a=b", PasswordHash: "hash", ExpiresAt: 99,
 			Active: true, ABTesting: true, SmartRouting: true, CreatedAt: 5, UpdatedAt: 6,
 		}
 		for _, f := range store.LinkTexts {
@@ -159,7 +159,7 @@ func TestURLs_filters_and_sorts(t *testing.T) {
 		addURLs(t, s, newURL(bob, "bobs"))
 
 		f := func(change func(*store.LinkFilter)) store.LinkFilter {
-			v := store.LinkFilter{UserID: ann.ID, Now: 1000, SortBy: "slug", Ascending: true, Limit: 10}
+			v := store.LinkFilter{Workspace: ann.Num, Now: 1000, SortBy: "slug", Ascending: true, Limit: 10}
 			change(&v)
 			return v
 		}
@@ -171,7 +171,7 @@ func TestURLs_filters_and_sorts(t *testing.T) {
 			want   string
 		}{
 			"all of a user":                         {f(func(*store.LinkFilter) {}), "Three five four one two"},
-			"all of everybody":                      {f(func(v *store.LinkFilter) { v.UserID = "" }), "Three bobs five four one two"},
+			"all of everybody":                      {f(func(v *store.LinkFilter) { v.Workspace = 0 }), "Three bobs five four one two"},
 			"active":                                {f(func(v *store.LinkFilter) { v.Status = "ACTIVE" }), "Three two"},
 			"inactive":                              {f(func(v *store.LinkFilter) { v.Status = "INACTIVE" }), "four"},
 			"expired, active or not":                {f(func(v *store.LinkFilter) { v.Status = "EXPIRED" }), "five one"},
@@ -208,12 +208,12 @@ func TestURLs_filters_and_sorts(t *testing.T) {
 				t.Errorf("%s: total %d", name, total)
 			}
 		}
-		st, err := s.LinkStats(ctx, ann.ID, 1000)
+		st, err := s.LinkStats(ctx, ann.Num, 1000)
 		must(t, err)
 		if st != (store.LinkStats{Total: 5, Active: 2, Inactive: 1, Expired: 2, Clicks: 10}) {
 			t.Errorf("%+v", st)
 		}
-		if st, err = s.LinkStats(ctx, "nobody", 1000); err != nil || st != (store.LinkStats{}) {
+		if st, err = s.LinkStats(ctx, 1<<40, 1000); err != nil || st != (store.LinkStats{}) {
 			t.Errorf("of nobody: %+v, %v", st, err)
 		}
 	})
@@ -234,16 +234,16 @@ func TestUTMValues(t *testing.T) {
 		for prefix, want := range map[string]string{
 			"": "[{other 3} {news 2} {News 1} {neo 1} {Älter 1}]", "NE": "[{news 2} {News 1} {neo 1}]", "ä": "[{Älter 1}]", "%": "[]",
 		} {
-			list, err := s.UTMValues(ctx, "", "utmSource", prefix, 20)
+			list, err := s.UTMValues(ctx, 0, "utmSource", prefix, 20)
 			must(t, err)
 			if got := fmt.Sprint(list); got != want {
 				t.Errorf("%q: %s, want %s", prefix, got, want)
 			}
 		}
-		if list, err := s.UTMValues(ctx, "", "utmSource", "", 2); err != nil || len(list) != 2 {
+		if list, err := s.UTMValues(ctx, 0, "utmSource", "", 2); err != nil || len(list) != 2 {
 			t.Errorf("limit: %v, %v", list, err)
 		}
-		if _, err := s.UTMValues(ctx, "", "slug", "", 2); err == nil {
+		if _, err := s.UTMValues(ctx, 0, "slug", "", 2); err == nil {
 			t.Error("a column that is no campaign field was read")
 		}
 	})

@@ -10,20 +10,20 @@ func (c Conn) LinksByNum(ctx context.Context, nums []uint64) (map[uint64]Link, e
 	return found(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE num IN `, nums, func(u *Link) uint64 { return u.Num })
 }
 
-// LinksByClicks lists the links with the highest click counters. userID "" selects the links of all users.
-func (c Conn) LinksByClicks(ctx context.Context, userID string, limit int) ([]Link, error) {
+// LinksByClicks lists the links with the highest click counters. Workspace 0 selects the links of all workspaces.
+func (c Conn) LinksByClicks(ctx context.Context, workspace uint64, limit int) ([]Link, error) {
 	where, args := "", []any{}
-	if userID != "" {
-		where, args = ` WHERE user_id = ?`, []any{userID}
+	if workspace != 0 {
+		where, args = ` WHERE workspace_num = ?`, []any{workspace}
 	}
 	return All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls`+where+` ORDER BY click_count DESC, num DESC LIMIT ?`, append(args, limit)...)
 }
 
-// TestedLinks lists the links whose A/B test is on, newest first. userID "" selects the links of all users.
-func (c Conn) TestedLinks(ctx context.Context, userID string) ([]Link, error) {
+// TestedLinks lists the links whose A/B test is on, newest first. Workspace 0 selects the links of all workspaces.
+func (c Conn) TestedLinks(ctx context.Context, workspace uint64) ([]Link, error) {
 	where, args := "", []any{}
-	if userID != "" {
-		where, args = ` AND user_id = ?`, []any{userID}
+	if workspace != 0 {
+		where, args = ` AND workspace_num = ?`, []any{workspace}
 	}
 	return All(ctx, c, scanLink, `SELECT `+linkColumns+` FROM urls WHERE ab_testing`+where+` ORDER BY num DESC`, args...)
 }

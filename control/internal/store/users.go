@@ -25,8 +25,12 @@ type User struct {
 const userColumns = `u.num, u.id, u.email, u.name, u.role, u.active, u.password_hash, u.totp_secret, u.totp_enabled, u.totp_last_step, u.created_at, u.updated_at`
 
 func scanUser(row interface{ Scan(...any) error }) (u User, err error) {
-	err = row.Scan(&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep, &u.CreatedAt, &u.UpdatedAt)
-	return u, err
+	return u, row.Scan(u.fields()...)
+}
+
+// fields returns where Scan writes userColumns.
+func (u *User) fields() []any {
+	return []any{&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep, &u.CreatedAt, &u.UpdatedAt}
 }
 
 // EmailKey returns the form in which emails are compared.

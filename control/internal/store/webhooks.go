@@ -7,7 +7,8 @@ import (
 
 // Webhook is a subscription to events. The zero value of an optional field means unset.
 type Webhook struct {
-	ID, UserID string
+	ID, UserID string // UserID: who created it
+	Workspace  uint64 // number of the workspace that owns it
 	Name, URL  string
 	Secret     string   // encrypted
 	Headers    string   // encrypted
@@ -24,13 +25,13 @@ type Webhook struct {
 
 func (w *Webhook) searchText() string { return strings.ToLower(w.Name + "\n" + w.URL) }
 
-const webhookColumns = `webhooks.id, webhooks.user_id, webhooks.name, webhooks.url, webhooks.secret, webhooks.headers, webhooks.events,
+const webhookColumns = `webhooks.id, webhooks.user_id, webhooks.workspace_num, webhooks.name, webhooks.url, webhooks.secret, webhooks.headers, webhooks.events,
 	webhooks.every_link, webhooks.active, webhooks.sent, webhooks.succeeded, webhooks.failed, webhooks.last_sent_at, webhooks.last_error,
 	webhooks.created_at, webhooks.updated_at`
 
 func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
 	var events string
-	err = row.Scan(&w.ID, &w.UserID, &w.Name, &w.URL, orZero(&w.Secret), orZero(&w.Headers), &events, &w.EveryLink, &w.Active,
+	err = row.Scan(&w.ID, &w.UserID, &w.Workspace, &w.Name, &w.URL, orZero(&w.Secret), orZero(&w.Headers), &events, &w.EveryLink, &w.Active,
 		&w.Sent, &w.Succeeded, &w.Failed, orZero(&w.LastSentAt), orZero(&w.LastError), &w.CreatedAt, &w.UpdatedAt)
 	w.Events = strings.Split(events, ",")
 	return w, err
@@ -38,8 +39,8 @@ func scanWebhook(row interface{ Scan(...any) error }) (w Webhook, err error) {
 
 // InsertWebhook adds a webhook.
 func (tx *Tx) InsertWebhook(ctx context.Context, w *Webhook) error {
-	_, err := tx.Exec(ctx, `INSERT INTO webhooks (id, user_id, name, url, secret, headers, events, every_link, active, search_text, created_at, updated_at)
-		VALUES (`+In(12)+`)`, w.ID, w.UserID, w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active,
+	_, err := tx.Exec(ctx, `INSERT INTO webhooks (id, user_id, workspace_num, name, url, secret, headers, events, every_link, active, search_text, created_at, updated_at)
+		VALUES (`+In(13)+`)`, w.ID, w.UserID, null(w.Workspace), w.Name, w.URL, null(w.Secret), null(w.Headers), strings.Join(w.Events, ","), w.EveryLink, w.Active,
 		w.searchText(), w.CreatedAt, w.UpdatedAt)
 	return err
 }
@@ -67,18 +68,18 @@ func (tx *Tx) LockWebhook(ctx context.Context, id string) (Webhook, error) {
 	return scanWebhook(tx.Row(ctx, `SELECT `+webhookColumns+` FROM webhooks WHERE id = ?`+tx.forUpdate(), id))
 }
 
-// CountWebhooks counts a user's webhooks.
-func (c Conn) CountWebhooks(ctx context.Context, userID string) (n int, err error) {
-	err = c.Row(ctx, `SELECT count(*) FROM webhooks WHERE user_id = ?`, userID).Scan(&n)
+// CountWebhooks counts a workspace's webhooks.
+func (c Conn) CountWebhooks(ctx context.Context, workspace uint64) (n int, err error) {
+	err = c.Row(ctx, `SELECT count(*) FROM webhooks WHERE workspace_num = ?`, workspace).Scan(&n)
 	return n, err
 }
 
-// Webhooks reads one page of a user's webhooks, newest first, and counts all that match. userID "" selects the
-// webhooks of all users. search matches name and address, case-insensitive.
-func (c Conn) Webhooks(ctx context.Context, userID, search string, limit, offset int) (list []Webhook, total int, err error) {
+// Webhooks reads one page of a workspace's webhooks, newest first, and counts all that match. Workspace 0 selects the
+// webhooks of all workspaces. search matches name and address, case-insensitive.
+func (c Conn) Webhooks(ctx context.Context, workspace uint64, search string, limit, offset int) (list []Webhook, total int, err error) {
 	where, args := "1 = 1", []any{}
-	if userID != "" {
-		where, args = where+` AND user_id = ?`, append(args, userID)
+	if workspace != 0 {
+		where, args = where+` AND workspace_num = ?`, append(args, workspace)
 	}
 	if search != "" {
 		where, args = where+` AND search_text LIKE ? ESCAPE '\'`, append(args, LikeContains(search))
@@ -91,21 +92,24 @@ func (c Conn) Webhooks(ctx context.Context, userID, search string, limit, offset
 	return list, total, err
 }
 
-// Subscription describes which events an active webhook of an active user receives.
+// enabled is the condition under which a webhook works. A personal workspace stops with its user. A team's webhook
+// continues when the user who created it is deactivated.
+const enabled = `(users.active OR workspaces.personal_of IS NULL)`
+
+// Subscription describes which events an active webhook receives.
 type Subscription struct {
 	WebhookID string
-	UserID    string
-	UserNum   uint64
+	Workspace uint64
 	Events    []string
-	EveryLink bool // all users' links; the owner is an ADMIN
+	EveryLink bool // links of all workspaces; the webhook's creator is an ADMIN
 }
 
-const selectSubscriptions = `SELECT webhooks.id, webhooks.user_id, users.num, webhooks.events, webhooks.every_link AND users.role = 'ADMIN'
-	FROM webhooks JOIN users ON users.id = webhooks.user_id WHERE webhooks.active AND users.active`
+const selectSubscriptions = `SELECT webhooks.id, webhooks.workspace_num, webhooks.events, webhooks.every_link AND users.role = 'ADMIN' AND users.active
+	FROM webhooks JOIN users ON users.id = webhooks.user_id JOIN workspaces ON workspaces.num = webhooks.workspace_num WHERE webhooks.active AND ` + enabled
 
 func scanSubscription(row interface{ Scan(...any) error }) (s Subscription, err error) {
 	var events string
-	err = row.Scan(&s.WebhookID, &s.UserID, &s.UserNum, &events, &s.EveryLink)
+	err = row.Scan(&s.WebhookID, &s.Workspace, &events, &s.EveryLink)
 	s.Events = strings.Split(events, ",")
 	return s, err
 }
@@ -115,15 +119,15 @@ func (c Conn) Subscriptions(ctx context.Context) ([]Subscription, error) {
 	return All(ctx, c, scanSubscription, selectSubscriptions)
 }
 
-// SubscriptionsOn reads the subscriptions that may concern links of the owners. It locks the webhooks against deletion
+// SubscriptionsOn reads the subscriptions that may concern links of the workspaces. It locks the webhooks against deletion
 // until the commit, so that deliveries can be added for them.
-func (tx *Tx) SubscriptionsOn(ctx context.Context, ownerIDs []string) ([]Subscription, error) {
+func (tx *Tx) SubscriptionsOn(ctx context.Context, workspaces []uint64) ([]Subscription, error) {
 	lock := ""
 	if tx.pg {
 		lock = ` FOR KEY SHARE OF webhooks`
 	}
-	return All(ctx, tx.Conn, scanSubscription, selectSubscriptions+` AND (webhooks.every_link OR webhooks.user_id IN (`+In(len(ownerIDs))+`))
-		ORDER BY webhooks.id`+lock, Args(ownerIDs)...)
+	return All(ctx, tx.Conn, scanSubscription, selectSubscriptions+` AND (webhooks.every_link OR webhooks.workspace_num IN (`+In(len(workspaces))+`))
+		ORDER BY webhooks.id`+lock, Args(workspaces)...)
 }
 
 // Attempts sums up the attempts of one webhook.

@@ -31,8 +31,8 @@ func TestWebhooks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		ann, bob := addUser(t, s, "ann@example.com", "ADMIN"), addUser(t, s, "bob@example.com", "USER")
-		first := addWebhook(t, s, store.Webhook{UserID: ann.ID, Name: "First", URL: "https://example.com/a%b", Secret: "s", Headers: "h", Events: []string{"url.created", "url.clicked"}, Active: true})
-		second := addWebhook(t, s, store.Webhook{UserID: bob.ID, Name: "Second", URL: "https://example.com/", Events: []string{"url.clicked"}, EveryLink: true})
+		first := addWebhook(t, s, store.Webhook{UserID: ann.ID, Workspace: ann.Num, Name: "First", URL: "https://example.com/a%b", Secret: "s", Headers: "h", Events: []string{"url.created", "url.clicked"}, Active: true})
+		second := addWebhook(t, s, store.Webhook{UserID: bob.ID, Workspace: bob.Num, Name: "Second", URL: "https://example.com/", Events: []string{"url.clicked"}, EveryLink: true})
 		got, err := s.WebhookByID(ctx, first.ID)
 		must(t, err)
 		if fmt.Sprint(got) != fmt.Sprint(first) {
@@ -42,10 +42,11 @@ func TestWebhooks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, q := range []struct {
-			user, search string
-			want         []string
-		}{{"", "", []string{second.ID, first.ID}}, {ann.ID, "", []string{first.ID}}, {"", "FIRST", []string{first.ID}}, {"", "a%b", []string{first.ID}}, {"", "a_b", nil}, {bob.ID, "first", nil}} {
-			list, total, err := s.Webhooks(ctx, q.user, q.search, 10, 0)
+			workspace uint64
+			search    string
+			want      []string
+		}{{0, "", []string{second.ID, first.ID}}, {ann.Num, "", []string{first.ID}}, {0, "FIRST", []string{first.ID}}, {0, "a%b", []string{first.ID}}, {0, "a_b", nil}, {bob.Num, "first", nil}} {
+			list, total, err := s.Webhooks(ctx, q.workspace, q.search, 10, 0)
 			must(t, err)
 			var ids []string
 			for _, w := range list {
@@ -76,7 +77,7 @@ func TestWebhooks(t *testing.T) {
 			}
 			return err
 		})
-		if n, err := s.CountWebhooks(ctx, bob.ID); err != nil || n != 1 {
+		if n, err := s.CountWebhooks(ctx, bob.Num); err != nil || n != 1 {
 			t.Fatal(n, err)
 		}
 		addDelivery(t, s, second.ID, "1", 1)
@@ -106,21 +107,21 @@ func TestSubscriptions_see_all_only_while_the_owner_is_an_active_admin(t *testin
 		all := addWebhook(t, s, store.Webhook{UserID: ann.ID, Events: []string{"url.created"}, Active: true, EveryLink: true})
 		addWebhook(t, s, store.Webhook{UserID: ann.ID, Events: []string{"url.created"}, EveryLink: true}) // inactive
 		own := addWebhook(t, s, store.Webhook{UserID: bob.ID, Events: []string{"url.created", "url.deleted"}, Active: true})
-		check := func(owner string, want ...store.Subscription) {
+		check := func(workspace uint64, want ...store.Subscription) {
 			t.Helper()
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
-				got, err := tx.SubscriptionsOn(ctx, []string{owner})
+				got, err := tx.SubscriptionsOn(ctx, []uint64{workspace})
 				if err == nil && fmt.Sprint(got) != fmt.Sprint(want) {
 					err = fmt.Errorf("got %v, want %v", got, want)
 				}
 				return err
 			})
 		}
-		a := store.Subscription{WebhookID: all.ID, UserID: ann.ID, UserNum: ann.Num, Events: all.Events, EveryLink: true}
-		b := store.Subscription{WebhookID: own.ID, UserID: bob.ID, UserNum: bob.Num, Events: own.Events}
-		check(bob.ID, a, b)
-		check(ann.ID, a)
-		check("nobody", a)
+		a := store.Subscription{WebhookID: all.ID, Workspace: ann.Num, Events: all.Events, EveryLink: true}
+		b := store.Subscription{WebhookID: own.ID, Workspace: bob.Num, Events: own.Events}
+		check(bob.Num, a, b)
+		check(ann.Num, a)
+		check(1<<40, a)
 		change := func(u store.User) {
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateUser(ctx, u) })
 		}
@@ -134,10 +135,10 @@ func TestSubscriptions_see_all_only_while_the_owner_is_an_active_admin(t *testin
 		demoted.Role, deactivated.Active = "USER", false
 		a.EveryLink = false
 		change(demoted)
-		check(ann.ID, a)
+		check(ann.Num, a)
 		count(2)
 		change(deactivated)
-		check(ann.ID)
+		check(ann.Num)
 		count(1)
 	})
 }
@@ -160,7 +161,7 @@ func TestDeliveries_are_claimed_once(t *testing.T) {
 			must(t, err)
 			var ids []string
 			for _, one := range due {
-				if ids = append(ids, one.ID); one.UserID != u.ID {
+				if ids = append(ids, one.ID); one.Workspace != u.Num {
 					t.Errorf("%+v", one)
 				}
 			}

@@ -28,7 +28,7 @@ func (w *world) hooked() (s *webhooks.Service, waiting func() int) {
 	s, err := webhooks.New(webhooks.Config{Settings: webhooks.Settings{Timeout: time.Second, AllowPrivate: true}, EncryptionKeys: [][]byte{make([]byte, 32)}}, w.store)
 	w.ok(err)
 	name, url := "hook", "http://127.0.0.1:1/"
-	hook, _, err := s.Create(w.t.Context(), auth.Principal{UserID: w.link.UserID, UserNum: w.owner, Role: auth.User},
+	hook, _, err := s.Create(w.t.Context(), auth.PrincipalOf(store.User{ID: w.link.UserID, Num: w.owner, Role: "USER"}),
 		webhooks.Input{Name: &name, URL: &url, Events: &[]string{webhooks.URLClicked}})
 	w.ok(err)
 	return s, func() int {

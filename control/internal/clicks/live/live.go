@@ -146,19 +146,19 @@ func (f *Feed) Stored(rows []analytics.Row) {
 func (f *Feed) Subscribe(ctx context.Context, p auth.Principal, a Ask) (*Subscription, error) {
 	s := &Subscription{feed: f, user: p.UserID, bots: a.IncludeBots, news: make(chan struct{}, 1), over: make(chan struct{})}
 	switch {
-	case a.All && !p.IsAdmin():
+	case a.All && !p.SeesAll():
 		return nil, problem.New(problem.Forbidden, "Only administrators may see everybody's clicks.")
 	case a.URLID != "":
 		u, err := f.store.LinkByID(ctx, a.URLID)
 		if err != nil && !isMissing(err) {
 			return nil, fmt.Errorf("find the link of a live feed: %w", err)
 		}
-		if err != nil || !p.Sees(u.UserID) {
+		if err != nil || !p.Sees(u.Workspace) {
 			return nil, problem.Missing("URL")
 		}
 		s.scope.link = u.Num
 	case !a.All:
-		s.scope.owner = p.UserNum
+		s.scope.owner = p.Workspace.Num
 	}
 	f.mu.Lock()
 	var err error

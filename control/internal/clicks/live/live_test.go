@@ -30,11 +30,11 @@ func newFeed(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal, r
 	t.Cleanup(func() { _ = clicks.Close() })
 	u := store.User{ID: store.NewID(), Email: "ann@example.com", Role: "USER", Active: true}
 	l := store.Link{ID: store.NewID(), UserID: u.ID, Slug: "one", OriginalURL: "https://example.com", Active: true}
-	ann = auth.Principal{UserID: u.ID, Role: auth.User}
 	if err := st.Tx(t.Context(), func(tx *store.Tx) (err error) {
-		if ann.UserNum, err = tx.InsertUser(t.Context(), u); err != nil {
+		if u.Num, err = tx.InsertUser(t.Context(), u); err != nil {
 			return err
 		}
+		ann = auth.PrincipalOf(u)
 		return tx.InsertLinks(t.Context(), []*store.Link{&l})
 	}); err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestFeed_polling_gives_each_click_once(t *testing.T) {
 func TestSubscribe_limits(t *testing.T) {
 	t.Parallel()
 	f, ann, _, _ := newFeed(t, live.Config{PerUser: 2, Total: 3})
-	bob := auth.Principal{UserID: "bob", UserNum: 99, Role: auth.User}
+	bob := auth.PrincipalOf(store.User{ID: "bob", Num: 99, Role: "USER"})
 	first := subscribe(t, f, ann)
 	subscribe(t, f, ann)
 	refused := func(p auth.Principal) {

@@ -135,7 +135,7 @@ func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope anal
 	if err != nil {
 		return nil, fmt.Errorf("read the newest revision: %w", err)
 	}
-	key = fmt.Sprint(p.UserID, " ", p.Role, " ", scope.Links, " ", scope.Owner, " ", scope.Bots, " ", key)
+	key = fmt.Sprint(p.Scope(), " ", scope.Links, " ", scope.Owner, " ", scope.Bots, " ", key)
 	now := moment{c.clicks(scope).Load(), revision}
 	at := time.Now()
 	if r, ok := c.reports.Get(key); ok {

@@ -73,11 +73,11 @@ func newWorld(t *testing.T, st *store.Store, cfg report.CacheConfig) *world {
 				role = auth.Admin
 			}
 			u := store.User{ID: store.NewID(), Email: name + "@example.com", Role: string(role), Active: true}
-			num, err := tx.InsertUser(t.Context(), u)
-			if err != nil {
+			var err error
+			if u.Num, err = tx.InsertUser(t.Context(), u); err != nil {
 				return err
 			}
-			w.who[i] = auth.Principal{UserID: u.ID, UserNum: num, Role: role}
+			w.who[i] = auth.PrincipalOf(u)
 			w.links[i] = store.Link{ID: store.NewID(), UserID: u.ID, Slug: name, Title: name, OriginalURL: "https://example.com", Active: true}
 			if err := tx.InsertLinks(t.Context(), []*store.Link{&w.links[i]}); err != nil {
 				return err

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
@@ -56,7 +57,7 @@ func FuzzExport(f *testing.F) {
 			return // the spool rejects such bytes
 		}
 		s := report.New(st, &visited{text: text}, func() time.Time { return time.UnixMilli(1_780_000_000_000) })
-		e, err := s.Export(t.Context(), auth.Principal{UserID: "u", UserNum: 1, Role: auth.User}, "", report.Ask{}, true)
+		e, err := s.Export(t.Context(), auth.PrincipalOf(store.User{ID: "u", Num: 1, Role: "USER"}), "", report.Ask{}, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func (a Ask) bots() analytics.Bots {
 func (s *Service) link(ctx context.Context, p auth.Principal, id string) (store.Link, error) {
 	u, err := s.store.LinkByID(ctx, id)
 	switch {
-	case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(u.UserID):
+	case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(u.Workspace):
 		return store.Link{}, problem.Missing("URL")
 	case err != nil:
 		return store.Link{}, fmt.Errorf("find the link of a report: %w", err)
@@ -83,11 +83,7 @@ func linkScope(u store.Link, a Ask) analytics.Scope {
 }
 
 func ownScope(p auth.Principal, a Ask) analytics.Scope {
-	scope := analytics.Scope{Owner: p.UserNum, Bots: a.bots()}
-	if p.IsAdmin() {
-		scope.Owner = 0
-	}
-	return scope
+	return analytics.Scope{Owner: p.Scope(), Bots: a.bots()}
 }
 
 // growth returns the increase from before to n, in percent with one decimal.

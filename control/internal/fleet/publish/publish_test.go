@@ -48,7 +48,7 @@ func newWorld(t *testing.T, s *store.Store) *world {
 		u.Num, err = tx.InsertUser(t.Context(), u)
 		return err
 	}))
-	w.owner = auth.Principal{UserID: u.ID, UserNum: u.Num, Role: auth.User}
+	w.owner = auth.PrincipalOf(u)
 	return w
 }
 
@@ -262,9 +262,9 @@ func TestRecord(t *testing.T) {
 		Num: 7, Slug: "abc", OriginalURL: "https://example.com", Title: "T", PasswordHash: "h", ExpiresAt: 5, CreatedAt: 4, Revision: 9,
 		UTM: link.UTM{Source: "s"}, Active: false, ABTesting: true, SmartRouting: true, DefaultURL: "https://d.example",
 		OGTitle: "og", OGDescription: "d", OGImage: "og-images/x/1.webp", TwitterCard: "summary",
-		Owner:    3,
-		Rules:    []store.Rule{{ID: rule, Name: "r", TargetURL: "https://r.example", Conditions: "{}"}},
-		Variants: []store.Variant{{ID: variant, TargetURL: "https://v.example", Weight: 20}},
+		Workspace: 3,
+		Rules:     []store.Rule{{ID: rule, Name: "r", TargetURL: "https://r.example", Conditions: "{}"}},
+		Variants:  []store.Variant{{ID: variant, TargetURL: "https://v.example", Weight: 20}},
 	}
 	got := publish.Record(&l, "https://sho.rt")
 	want := link.Record{

@@ -12,7 +12,7 @@ import (
 // Record returns the record of a link for edges. Preview images get addresses below base, which has no trailing slash.
 func Record(l *store.Link, base string) link.Record {
 	r := link.Record{
-		Num: l.Num, Owner: l.Owner, Revision: l.Revision,
+		Num: l.Num, Owner: l.Workspace, Revision: l.Revision,
 		Slug: l.Slug, Destination: l.OriginalURL, Default: l.DefaultURL,
 		Inactive: !l.Active, ExpiresAt: l.ExpiresAt, CreatedAt: l.CreatedAt, Title: l.Title,
 		PasswordHash: l.PasswordHash, UTM: l.UTM,

@@ -27,6 +27,7 @@ type Entry struct {
 	Action     string // such as "URL_CREATED"; see Actions
 	EntityType string // "url", "user", …
 	EntityID   string // "": none
+	Workspace  uint64 // number of the workspace that the entity belongs to; 0: none
 	Old, New   any    // encoded as JSON; nil becomes null
 	Metadata   map[string]any
 }
@@ -73,7 +74,7 @@ func Append(ctx context.Context, tx *store.Tx, entries ...Entry) error {
 	for _, e := range entries {
 		r := store.AuditRow{
 			Seq: seq + 1, ID: store.NewID(), UserID: null(e.UserID), Action: e.Action, EntityType: e.EntityType, EntityID: null(e.EntityID),
-			IP: null(o.IP), UserAgent: null(o.UserAgent), CreatedAt: store.Now(),
+			IP: null(o.IP), UserAgent: null(o.UserAgent), CreatedAt: store.Now(), Workspace: e.Workspace,
 		}
 		if r.Old, err = encode(e.Old); err != nil {
 			return err
@@ -86,6 +87,9 @@ func Append(ctx context.Context, tx *store.Tx, entries ...Entry) error {
 			meta = map[string]any{}
 		}
 		meta["requestId"], meta["method"], meta["path"] = o.RequestID, o.Method, o.Path
+		if e.Workspace != 0 {
+			meta["workspace"] = e.Workspace // the hash covers the metadata, but not the column
+		}
 		m, err := json.Marshal(meta)
 		if err != nil {
 			return fmt.Errorf("audit: encode metadata: %w", err)

@@ -92,7 +92,7 @@ func mutation(rng *rand.Rand, n int) (what string, sql []string, args [][]any) {
 		return fmt.Sprintf("row %d deleted, the last one in its place", seq), []string{`DELETE FROM audit_logs WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = (SELECT max(seq) FROM audit_logs)`},
 			[][]any{{seq}, {seq}}
 	case 6: // insert a row before, after or between the others
-		return one(`INSERT INTO audit_logs SELECT ?, id || 'x', user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash, mac FROM audit_logs WHERE seq = ?`,
+		return one(`INSERT INTO audit_logs SELECT ?, id || 'x', user_id, action, entity_type, entity_id, old_value, new_value, ip_address, user_agent, metadata, created_at, hash, mac, workspace_num FROM audit_logs WHERE seq = ?`,
 			[]int{0, -1, n + 1, n + 2}[rng.IntN(4)], seq)
 	case 7: // swap two rows with their hashes
 		return fmt.Sprintf("rows %d and %d exchanged", seq, other), []string{`UPDATE audit_logs SET seq = -1 WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = ?`, `UPDATE audit_logs SET seq = ? WHERE seq = -1`},

@@ -22,11 +22,13 @@ type Record struct {
 	User                            *store.User // who did it; nil if nobody is known or the user was deleted
 }
 
-// Page reads one page of the log for an ADMIN, and counts all rows that the filter selects.
+// Page reads one page of the log, and counts all rows that the filter selects. An ADMIN reads all rows. In a workspace
+// that the request names, its administrators read what concerns the workspace.
 func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilter) ([]Record, int, error) {
-	if !p.IsAdmin() {
+	if !p.IsAdmin() && !(p.Chosen && p.Workspace.Role >= auth.WorkspaceAdmin) {
 		return nil, 0, problem.New(problem.Forbidden, "Only administrators may do this.")
 	}
+	f.Workspace = p.Scope()
 	var v problem.Fields
 	if f.Action != "" && !slices.Contains(Actions, f.Action) {
 		v.Add("action", "must be one of %s", strings.Join(Actions, ", "))

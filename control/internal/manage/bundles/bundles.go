@@ -1,7 +1,7 @@
 // Package bundles implements the use cases of bundles: named, ordered groups of links with statistics of their own.
 //
 // It validates bundles, checks permissions, decides which links a bundle may contain, and writes the audit entry of
-// every change. A bundle is visible to its owner and to every ADMIN; for anybody else it does not exist. The orders of
+// every change. A bundle is visible in its workspace and to every ADMIN; for anybody else it does not exist. The orders of
 // a bundle's links are always 0, 1, 2 and so on, after any move or deletion. A link may be in several bundles. Bundles
 // never affect where a link leads. Package links creates links and calls Put and Replace to place them in bundles.
 package bundles
@@ -151,7 +151,7 @@ func fields(b *store.Bundle) map[string]any {
 // Create creates a bundle with links in the given order. Repeated ids count once.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs []string) (Bundle, error) {
 	now := store.Now()
-	b := store.Bundle{ID: store.NewID(), UserID: p.UserID, Color: defaultColor, Icon: defaultIcon, CreatedAt: now, UpdatedAt: now}
+	b := store.Bundle{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Color: defaultColor, Icon: defaultIcon, CreatedAt: now, UpdatedAt: now}
 	var v problem.Fields
 	if in.Name == nil {
 		v.Add("name", "is required")
@@ -175,7 +175,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input, urlIDs
 		if _, err := tx.AddToBundle(ctx, b.ID, urlIDs); err != nil {
 			return err
 		}
-		e := audit.Entry{UserID: p.UserID, Action: "BUNDLE_CREATED", EntityType: "bundle", EntityID: b.ID, New: fields(&b)}
+		e := audit.Entry{UserID: p.UserID, Action: "BUNDLE_CREATED", EntityType: "bundle", EntityID: b.ID, Workspace: b.Workspace, New: fields(&b)}
 		if len(urlIDs) > 0 {
 			e.New.(map[string]any)["urlIds"] = urlIDs
 		}
@@ -223,7 +223,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]Bundle
 		return nil, 0, err
 	}
 	archived := q.Status == StatusArchived
-	list, total, err := s.store.Bundles(ctx, store.BundleFilter{UserID: p.Scope(), Search: q.Search, Archived: &archived, Offset: q.Offset, Limit: q.Limit})
+	list, total, err := s.store.Bundles(ctx, store.BundleFilter{Workspace: p.Scope(), Search: q.Search, Archived: &archived, Offset: q.Offset, Limit: q.Limit})
 	if err != nil {
 		return nil, 0, fmt.Errorf("list bundles: %w", err)
 	}
@@ -236,7 +236,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]Bundle
 func visible(p auth.Principal) func(store.Bundle, error) (store.Bundle, error) {
 	return func(b store.Bundle, err error) (store.Bundle, error) {
 		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(b.UserID):
+		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(b.Workspace):
 			return store.Bundle{}, problem.Missing("Bundle")
 		case err != nil:
 			return store.Bundle{}, fmt.Errorf("read bundle: %w", err)
@@ -318,7 +318,7 @@ func (s *Service) change(ctx context.Context, p auth.Principal, what, id string,
 		if out, err = read(ctx, tx.Conn, p, after); err != nil || len(is) == 0 {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_UPDATED", EntityType: "bundle", EntityID: id, Old: was, New: is})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_UPDATED", EntityType: "bundle", EntityID: id, Workspace: before.Workspace, Old: was, New: is})
 	})
 	if err != nil {
 		return Bundle{}, fmt.Errorf("%s: %w", what, err)
@@ -347,7 +347,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if err := tx.DeleteBundle(ctx, id); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_DELETED", EntityType: "bundle", EntityID: id, Old: fields(&b)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "BUNDLE_DELETED", EntityType: "bundle", EntityID: id, Workspace: b.Workspace, Old: fields(&b)})
 	})
 	if err != nil {
 		return fmt.Errorf("delete bundle: %w", err)

@@ -69,7 +69,7 @@ func LockLinks(ctx context.Context, tx *store.Tx, p auth.Principal, field string
 	}
 	seen := make(map[string]bool, len(list))
 	for i := range list {
-		seen[list[i].ID] = p.Sees(list[i].UserID)
+		seen[list[i].ID] = p.Sees(list[i].Workspace)
 	}
 	e := problem.Missing("URL")
 	for _, id := range ids {
@@ -87,10 +87,10 @@ func LockLinks(ctx context.Context, tx *store.Tx, p auth.Principal, field string
 // in the bundle. If it added any, the caller must append the audit entry.
 func insert(ctx context.Context, tx *store.Tx, p auth.Principal, b *store.Bundle, field string, urls []store.Link, order []string) (added []string, e audit.Entry, err error) {
 	for i := range urls {
-		// An administrator's bundle may contain anybody's links. In a user's bundle, links of others would be
-		// invisible to that user.
-		if urls[i].UserID != b.UserID && b.UserID != p.UserID {
-			return nil, e, problem.OfField(field, "the URL %q and the bundle belong to different users", urls[i].Slug)
+		// An administrator's personal bundle may contain links of all workspaces. In other bundles, links of another
+		// workspace would be invisible to the members.
+		if urls[i].Workspace != b.Workspace && b.Workspace != p.UserNum {
+			return nil, e, problem.OfField(field, "the URL %q and the bundle belong to different workspaces", urls[i].Slug)
 		}
 	}
 	if added, err = tx.AddToBundle(ctx, b.ID, order); err != nil || len(added) == 0 {
@@ -107,7 +107,7 @@ func insert(ctx context.Context, tx *store.Tx, p auth.Principal, b *store.Bundle
 }
 
 func updated(p auth.Principal, b *store.Bundle, is any) audit.Entry {
-	return audit.Entry{UserID: p.UserID, Action: "BUNDLE_UPDATED", EntityType: "bundle", EntityID: b.ID, New: is}
+	return audit.Entry{UserID: p.UserID, Action: "BUNDLE_UPDATED", EntityType: "bundle", EntityID: b.ID, Workspace: b.Workspace, New: is}
 }
 
 func touch(ctx context.Context, tx *store.Tx, b *store.Bundle) error {
@@ -196,7 +196,7 @@ func Check(ctx context.Context, c store.Conn, p auth.Principal, field string, id
 	}
 	seen := map[string]bool{}
 	for _, b := range list {
-		seen[b.ID] = p.Sees(b.UserID)
+		seen[b.ID] = p.Sees(b.Workspace)
 	}
 	var v problem.Fields
 	for i, id := range ids {
@@ -285,7 +285,7 @@ func Replace(ctx context.Context, tx *store.Tx, p auth.Principal, field string, 
 			if len(added) > 0 {
 				entries = append(entries, e)
 			}
-		case p.Sees(b.UserID):
+		case p.Sees(b.Workspace):
 			was, err := tx.RemoveFromBundle(ctx, b.ID, u.ID)
 			if err != nil {
 				return nil, err

@@ -58,7 +58,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, name string, exp
 	if err != nil {
 		return "", row, err
 	}
-	row = store.Key{ID: store.NewID(), UserID: p.UserID, Name: name, Prefix: key[:shown], Lookup: auth.KeyLookup(key), Hash: hash, ExpiresAt: expiresAt, CreatedAt: store.Now()}
+	row = store.Key{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Name: name, Prefix: key[:shown], Lookup: auth.KeyLookup(key), Hash: hash, ExpiresAt: expiresAt, CreatedAt: store.Now()}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if _, err := tx.LockUser(ctx, p.UserID); err != nil { // concurrent calls must count each other's keys
 			return fmt.Errorf("lock the user: %w", err)
@@ -73,7 +73,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, name string, exp
 		if err := tx.InsertKey(ctx, row); err != nil {
 			return fmt.Errorf("insert a key: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "API_KEY_CREATED", EntityType: "api_key", EntityID: row.ID, New: logged(row)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "API_KEY_CREATED", EntityType: "api_key", EntityID: row.ID, Workspace: row.Workspace, New: logged(row)})
 	})
 	if err != nil {
 		return "", store.Key{}, err
@@ -105,13 +105,13 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if !was {
 			return problem.Missing("API key")
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "API_KEY_DELETED", EntityType: "api_key", EntityID: id, Old: logged(k)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "API_KEY_DELETED", EntityType: "api_key", EntityID: id, Workspace: k.Workspace, Old: logged(k)})
 	})
 }
 
 func visible(ctx context.Context, c store.Conn, p auth.Principal, id string) (store.Key, error) {
 	k, err := c.KeyByID(ctx, id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && !p.Sees(k.UserID) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && !p.Sees(k.Workspace) {
 		return store.Key{}, problem.Missing("API key")
 	}
 	return k, err

@@ -100,7 +100,7 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 			for i, m := range made {
 				list[i] = map[string]any{"id": m.URL.ID, "slug": m.URL.Slug, "originalUrl": m.URL.OriginalURL}
 			}
-			created := audit.Entry{UserID: p.UserID, Action: "URL_BULK_CREATED", EntityType: "url",
+			created := audit.Entry{UserID: p.UserID, Action: "URL_BULK_CREATED", EntityType: "url", Workspace: p.Workspace.Num,
 				New: map[string]any{"urls": list}, Metadata: map[string]any{"count": len(made), "failed": len(failed)}}
 			return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 		})
@@ -213,7 +213,7 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 		if err := webhooks.Emit(ctx, tx, events...); err != nil {
 			return err
 		}
-		updated := audit.Entry{UserID: p.UserID, Action: "URL_BULK_UPDATED", EntityType: "url",
+		updated := audit.Entry{UserID: p.UserID, Action: "URL_BULK_UPDATED", EntityType: "url", Workspace: common(list),
 			Old: before, New: after, Metadata: map[string]any{"count": len(refs)}}
 		return audit.Append(ctx, tx, append([]audit.Entry{updated}, bundled...)...)
 	})
@@ -221,6 +221,16 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 		return nil, fmt.Errorf("update links: %w", err)
 	}
 	return ids, nil
+}
+
+// common returns the workspace of links, or 0 if an ADMIN has chosen links of several workspaces.
+func common(list []store.Link) uint64 {
+	for i := range list {
+		if list[i].Workspace != list[0].Workspace {
+			return 0
+		}
+	}
+	return list[0].Workspace
 }
 
 // DeleteMany deletes links, all or none. It returns the given ids without duplicates.
@@ -253,7 +263,7 @@ func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string
 		if err := webhooks.Emit(ctx, tx, events...); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_BULK_DELETED", EntityType: "url",
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_BULK_DELETED", EntityType: "url", Workspace: common(list),
 			Old: old, Metadata: map[string]any{"count": len(list)}})
 	})
 	if err != nil {

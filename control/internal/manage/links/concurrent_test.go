@@ -36,7 +36,7 @@ func each(t *testing.T, f func(w *world)) {
 			u.Num, err = tx.InsertUser(t.Context(), u)
 			return err
 		}))
-		w.ann = auth.Principal{UserID: u.ID, UserNum: u.Num, Role: auth.User}
+		w.ann = auth.PrincipalOf(u)
 		f(w)
 	})
 }

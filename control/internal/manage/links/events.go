@@ -8,19 +8,19 @@ import (
 
 // Updated returns the webhook event for a changed link.
 func Updated(u *store.Link, changes map[string]webhooks.Change) webhooks.Event {
-	return webhooks.Event{Name: webhooks.URLUpdated, OwnerID: u.UserID, Data: webhooks.LinkUpdated{
+	return webhooks.Event{Name: webhooks.URLUpdated, Workspace: u.Workspace, Data: webhooks.LinkUpdated{
 		ID: u.ID, Slug: u.Slug, Changes: changes, URLID: u.ID, OriginalURL: u.OriginalURL, UserID: u.UserID,
 	}}
 }
 
 func createdEvent(u *store.Link) webhooks.Event {
-	return webhooks.Event{Name: webhooks.URLCreated, OwnerID: u.UserID, Data: webhooks.LinkCreated{
+	return webhooks.Event{Name: webhooks.URLCreated, Workspace: u.Workspace, Data: webhooks.LinkCreated{
 		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, Title: analytics.OrNull(u.Title), UserID: u.UserID, CreatedAt: instant(u.CreatedAt), URLID: u.ID,
 	}}
 }
 
 func deletedEvent(u *store.Link) webhooks.Event {
-	return webhooks.Event{Name: webhooks.URLDeleted, OwnerID: u.UserID, Data: webhooks.LinkDeleted{
+	return webhooks.Event{Name: webhooks.URLDeleted, Workspace: u.Workspace, Data: webhooks.LinkDeleted{
 		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, UserID: u.UserID, URLID: u.ID,
 	}}
 }

@@ -1,7 +1,7 @@
 // Package links implements the use cases of short links: create, find, update and delete, for one link or many.
 //
 // It validates the fields of a link, checks permissions, and writes the audit entry and the change-log entry of every
-// change. A link is visible to its owner and to every ADMIN; for anybody else it does not exist. A change is one
+// change. A link is visible in its workspace and to every ADMIN; for anybody else it does not exist. A change is one
 // transaction, and a bulk change has one revision. Package routing manages rules and variants; package publish builds
 // the records for edges.
 package links
@@ -26,7 +26,7 @@ type Config struct {
 	BaseURL string
 	// Destinations restricts the destinations of links.
 	Destinations link.Policy
-	// OwnSuggestions limits Suggest to the caller's own links, for an ADMIN too.
+	// OwnSuggestions limits Suggest to the links of the caller's workspace, for an ADMIN too.
 	OwnSuggestions bool
 }
 
@@ -79,7 +79,7 @@ func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.L
 func Visible(p auth.Principal) func(store.Link, error) (store.Link, error) {
 	return func(u store.Link, err error) (store.Link, error) {
 		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(u.UserID):
+		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(u.Workspace):
 			return store.Link{}, problem.Missing("URL")
 		case err != nil:
 			return store.Link{}, fmt.Errorf("read link: %w", err)
@@ -97,7 +97,8 @@ type Query struct {
 	Offset, Limit int
 }
 
-// List reads a page of the caller's links and counts all of them. For an ADMIN it lists the links of all users.
+// List reads a page of the workspace's links and counts all of them. For an ADMIN who chose no workspace it lists the
+// links of all workspaces.
 func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.Link, int, error) {
 	var v problem.Fields
 	if _, ok := store.LinkSorts[q.SortBy]; q.SortBy != "" && !ok {
@@ -115,7 +116,7 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.
 		return nil, 0, err
 	}
 	list, total, err := s.store.Links(ctx, store.LinkFilter{
-		UserID: p.Scope(), Search: q.Search, Status: q.Status, Now: store.Now(),
+		Workspace: p.Scope(), Search: q.Search, Status: q.Status, Now: store.Now(),
 		SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
 	})
 	if err != nil {
@@ -155,7 +156,7 @@ func (s *Service) Owners(ctx context.Context, p auth.Principal, urls []store.Lin
 }
 
 // Suggest returns up to 20 values of a campaign field, such as utmSource, that begin with prefix, case-insensitive,
-// most frequent first. It looks at all links, or with Config.OwnSuggestions at the caller's links.
+// most frequent first. It looks at all links, or with Config.OwnSuggestions at the links of the workspace.
 func (s *Service) Suggest(ctx context.Context, p auth.Principal, field, prefix string) ([]store.UTMCount, error) {
 	var v problem.Fields
 	if f := store.LinkText(field); f == nil || !f.UTM {
@@ -167,11 +168,11 @@ func (s *Service) Suggest(ctx context.Context, p auth.Principal, field, prefix s
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	owner := ""
+	workspace := uint64(0)
 	if s.cfg.OwnSuggestions {
-		owner = p.UserID
+		workspace = p.Workspace.Num
 	}
-	list, err := s.store.UTMValues(ctx, owner, field, prefix, 20)
+	list, err := s.store.UTMValues(ctx, workspace, field, prefix, 20)
 	if err != nil {
 		return nil, fmt.Errorf("suggest campaign values: %w", err)
 	}

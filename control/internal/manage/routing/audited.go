@@ -40,7 +40,7 @@ func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, bef
 	if err := webhooks.Emit(ctx, tx, events...); err != nil {
 		return err
 	}
-	e := audit.Entry{UserID: p.UserID, Action: a.action, EntityType: a.entityType, EntityID: a.id, Metadata: map[string]any{"urlId": after.ID}}
+	e := audit.Entry{UserID: p.UserID, Action: a.action, EntityType: a.entityType, EntityID: a.id, Workspace: after.Workspace, Metadata: map[string]any{"urlId": after.ID}}
 	if a.before != nil {
 		e.Old = a.before
 	}
@@ -76,7 +76,7 @@ func (a audited) events(u *store.Link, switches map[string]webhooks.Change) []we
 	ruleName, _ := fields["name"].(string)
 	target, _ := fields["targetUrl"].(string)
 	priority, _ := fields["priority"].(int)
-	e := webhooks.Event{Name: name, OwnerID: u.UserID, Data: webhooks.RuleChanged{
+	e := webhooks.Event{Name: name, Workspace: u.Workspace, Data: webhooks.RuleChanged{
 		ID: a.id, URLID: u.ID, Name: ruleName, TargetURL: target, Priority: priority, UserID: u.UserID, RuleID: a.id, Changes: switches,
 	}}
 	if len(updated) > 0 {

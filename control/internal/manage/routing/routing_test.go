@@ -34,7 +34,7 @@ func each(t *testing.T, f func(w *world)) {
 			}
 			return tx.InsertLinks(t.Context(), []*store.Link{{ID: w.url, UserID: u.ID, Slug: "abc", OriginalURL: "https://example.com", Active: true, CreatedAt: 1, UpdatedAt: 1}})
 		}))
-		w.ann = auth.Principal{UserID: u.ID, UserNum: u.Num, Role: auth.User}
+		w.ann = auth.PrincipalOf(u)
 		f(w)
 	})
 }

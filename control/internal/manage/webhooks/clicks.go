@@ -85,7 +85,7 @@ func (s *Service) clickSubscriptions(ctx context.Context) ([]store.Subscription,
 
 // wants reports whether a subscription includes a click as the given event.
 func wants(sub store.Subscription, r *analytics.Row, event string) bool {
-	return (sub.EveryLink || sub.UserNum == r.Owner) && slices.Contains(sub.Events, event) && (event != RuleMatched || !r.Rule.IsZero())
+	return (sub.EveryLink || sub.Workspace == r.Owner) && slices.Contains(sub.Events, event) && (event != RuleMatched || !r.Rule.IsZero())
 }
 
 func (s *Service) noteClicks(ctx context.Context, interested []store.Subscription, rows []analytics.Row) error {
@@ -93,14 +93,14 @@ func (s *Service) noteClicks(ctx context.Context, interested []store.Subscriptio
 	if err != nil {
 		return err
 	}
-	var owners []string
+	var workspaces []uint64
 	for _, sub := range interested {
-		owners = append(owners, sub.UserID)
+		workspaces = append(workspaces, sub.Workspace)
 	}
 	lost := 0
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		lost = 0
-		subs, err := tx.SubscriptionsOn(ctx, store.Distinct(owners))
+		subs, err := tx.SubscriptionsOn(ctx, store.Distinct(workspaces))
 		if err != nil {
 			return fmt.Errorf("find webhooks: %w", err)
 		}

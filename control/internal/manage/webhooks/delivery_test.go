@@ -126,7 +126,7 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 			must(t, err)
 			root.Role = "USER"
 			must(t, tx.UpdateUser(ctx, root))
-			return webhooks.Emit(ctx, tx, webhooks.Event{Name: webhooks.URLDeleted, OwnerID: w.ann.UserID}, webhooks.Event{Name: webhooks.URLCreated, OwnerID: bob.UserID})
+			return webhooks.Emit(ctx, tx, webhooks.Event{Name: webhooks.URLDeleted, Workspace: w.ann.UserNum}, webhooks.Event{Name: webhooks.URLCreated, Workspace: bob.UserNum})
 		}))
 		testkit.Eventually(t, "three more", func() bool { return len(w.at("")) == 10 })
 		for path, want := range map[string]int{"/ann": 4, "/ann-deleted": 2, "/bob": 1, "/root-all": 3} {
@@ -135,7 +135,7 @@ func TestDelivery_goes_to_whom_it_concerns(t *testing.T) {
 			}
 		}
 		err := w.store.Tx(ctx, func(tx *store.Tx) error {
-			must(t, webhooks.Emit(ctx, tx, webhooks.Event{Name: webhooks.URLCreated, OwnerID: bob.UserID}))
+			must(t, webhooks.Emit(ctx, tx, webhooks.Event{Name: webhooks.URLCreated, Workspace: bob.UserNum}))
 			return context.Canceled
 		})
 		if err == nil {

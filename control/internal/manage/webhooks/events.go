@@ -33,27 +33,27 @@ var Names = []string{URLCreated, URLUpdated, URLDeleted, URLClicked, RuleCreated
 
 // Event is a change of a link or of one of its rules.
 type Event struct {
-	Name    string // one of Names
-	OwnerID string // the link's owner
-	Data    any    // payload, encoded as JSON
+	Name      string // one of Names
+	Workspace uint64 // number of the link's workspace
+	Data      any    // payload, encoded as JSON
 	// Otherwise is another event for the same action. Webhooks that subscribe to it, but not to Name, get it. A webhook
 	// that subscribes to both gets one delivery.
 	Otherwise *Event
 }
 
-// Emit stores deliveries of events to the subscribed webhooks: active webhooks of the link's owner, and webhooks of
+// Emit stores deliveries of events to the subscribed webhooks: active webhooks of the link's workspace, and webhooks of
 // ADMINs with the scope "all". Call it in the transaction of the change, before its audit entry.
 func Emit(ctx context.Context, tx *store.Tx, events ...Event) error {
-	var owners []string
+	var workspaces []uint64
 	for _, e := range events {
-		if !slices.Contains(owners, e.OwnerID) {
-			owners = append(owners, e.OwnerID)
+		if !slices.Contains(workspaces, e.Workspace) {
+			workspaces = append(workspaces, e.Workspace)
 		}
 	}
-	if len(owners) == 0 {
+	if len(workspaces) == 0 {
 		return nil
 	}
-	subs, err := tx.SubscriptionsOn(ctx, owners)
+	subs, err := tx.SubscriptionsOn(ctx, workspaces)
 	if err != nil {
 		return fmt.Errorf("find webhooks: %w", err)
 	}
@@ -62,7 +62,7 @@ func Emit(ctx context.Context, tx *store.Tx, events ...Event) error {
 	for _, e := range events {
 		id, bodies := store.NewID(), map[string]string{}
 		for _, sub := range subs {
-			if !sub.EveryLink && sub.UserID != e.OwnerID {
+			if !sub.EveryLink && sub.Workspace != e.Workspace {
 				continue
 			}
 			told := &e

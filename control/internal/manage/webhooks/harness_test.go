@@ -166,7 +166,7 @@ func (w *world) user(email string, role auth.Role) auth.Principal {
 		u.Num, err = tx.InsertUser(w.t.Context(), u)
 		return err
 	}))
-	return auth.Principal{UserID: u.ID, UserNum: u.Num, Email: email, Role: role}
+	return auth.PrincipalOf(u)
 }
 
 // run runs the service until the test ends or stop is called.
@@ -207,7 +207,7 @@ func (w *world) emit(name string, data ...any) {
 	must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
 		var events []webhooks.Event
 		for _, d := range data {
-			events = append(events, webhooks.Event{Name: name, OwnerID: w.ann.UserID, Data: d})
+			events = append(events, webhooks.Event{Name: name, Workspace: w.ann.UserNum, Data: d})
 		}
 		return webhooks.Emit(w.t.Context(), tx, events...)
 	}))

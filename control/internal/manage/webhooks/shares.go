@@ -12,38 +12,46 @@ const (
 )
 
 // target identifies where an attempt is counted.
-type target struct{ webhook, user, host string }
+type target struct {
+	webhook   string
+	workspace uint64
+	host      string
+}
 
 func targetOf(w store.DueWebhook) target {
-	t := target{webhook: w.ID, user: w.UserID}
+	t := target{webhook: w.ID, workspace: w.Workspace}
 	if u, err := url.Parse(w.URL); err == nil {
 		t.host = u.Host
 	}
 	return t
 }
 
-type userHost struct{ user, host string }
+type workspaceHost struct {
+	workspace uint64
+	host      string
+}
 
-// shares counts the attempts in flight. It divides the slots among users, and the slots of a user among hosts, without
-// fixed limits. A user can take a slot while they have fewer slots than are free. So n busy users get 1/(n+1) of the
-// slots each, and as many stay free for the next user. The same rule applies to the hosts of a user. Therefore a
-// hanging receiver delays other hosts of the same user a little, and other users not at all.
+// shares counts the attempts in flight. It divides the slots among workspaces, and the slots of a workspace among hosts,
+// without fixed limits. A workspace can take a slot while it has fewer slots than are free. So n busy workspaces get
+// 1/(n+1) of the slots each, and as many stay free for the next workspace. The same rule applies to the hosts of a
+// workspace. Therefore a hanging receiver delays other hosts of the same workspace a little, and other workspaces not
+// at all.
 type shares struct {
-	total    int
-	webhooks map[string]int
-	users    map[string]int
-	hosts    map[userHost]int
+	total      int
+	webhooks   map[string]int
+	workspaces map[uint64]int
+	hosts      map[workspaceHost]int
 }
 
 func newShares() shares {
-	return shares{webhooks: map[string]int{}, users: map[string]int{}, hosts: map[userHost]int{}}
+	return shares{webhooks: map[string]int{}, workspaces: map[uint64]int{}, hosts: map[workspaceHost]int{}}
 }
 
 // open reports whether another attempt may start.
 func (s *shares) open(t target) bool {
-	free, user := inAll-s.total, s.users[t.user]
-	// This also limits the user, because a host's count is never negative.
-	return s.webhooks[t.webhook] < perWebhook && s.hosts[userHost{t.user, t.host}] < free-user
+	free, used := inAll-s.total, s.workspaces[t.workspace]
+	// This also limits the workspace, because a host's count is never negative.
+	return s.webhooks[t.webhook] < perWebhook && s.hosts[workspaceHost{t.workspace, t.host}] < free-used
 }
 
 // take counts as many attempts as may start, and returns their number.
@@ -61,8 +69,8 @@ func (s *shares) leave(t target, n int) { s.add(t, -n) }
 func (s *shares) add(t target, n int) {
 	s.total += n
 	count(s.webhooks, t.webhook, n)
-	count(s.users, t.user, n)
-	count(s.hosts, userHost{t.user, t.host}, n)
+	count(s.workspaces, t.workspace, n)
+	count(s.hosts, workspaceHost{t.workspace, t.host}, n)
 }
 
 func count[K comparable](m map[K]int, key K, n int) {

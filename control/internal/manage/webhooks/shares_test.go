@@ -35,7 +35,7 @@ func TestLow_HangingWebhooksStarveNobody(t *testing.T) {
 		emit := func(p auth.Principal, n int) {
 			var events []webhooks.Event
 			for i := range n {
-				events = append(events, webhooks.Event{Name: webhooks.URLCreated, OwnerID: p.UserID, Data: i})
+				events = append(events, webhooks.Event{Name: webhooks.URLCreated, Workspace: p.UserNum, Data: i})
 			}
 			must(t, st.Tx(t.Context(), func(tx *store.Tx) error { return webhooks.Emit(t.Context(), tx, events...) }))
 		}

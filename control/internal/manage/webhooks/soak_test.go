@@ -64,7 +64,7 @@ func TestMany_receivers_some_of_them_bad(t *testing.T) {
 	for i := range events {
 		<-tick.C
 		must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
-			return webhooks.Emit(t.Context(), tx, webhooks.Event{Name: webhooks.URLCreated, OwnerID: owners[i%100].UserID, Data: time.Now().UnixMilli()})
+			return webhooks.Emit(t.Context(), tx, webhooks.Event{Name: webhooks.URLCreated, Workspace: owners[i%100].UserNum, Data: time.Now().UnixMilli()})
 		}))
 	}
 	healthy := func(i int) bool { return i == endless || i >= flapping }

@@ -125,11 +125,11 @@ type Webhook struct {
 	HasSecret bool
 }
 
-// Create adds a webhook of the caller and returns it with its secret, which cannot be read again. Without a given
+// Create adds a webhook to the workspace and returns it with its secret, which cannot be read again. Without a given
 // secret, one is generated.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webhook, string, error) {
 	now := store.Now()
-	w := Webhook{Webhook: store.Webhook{ID: store.NewID(), UserID: p.UserID, Active: true, CreatedAt: now, UpdatedAt: now}, Headers: map[string]string{}}
+	w := Webhook{Webhook: store.Webhook{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Active: true, CreatedAt: now, UpdatedAt: now}, Headers: map[string]string{}}
 	var v problem.Fields
 	in.required(&v)
 	s.apply(ctx, &in, &w, &v)
@@ -142,24 +142,27 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 	}
 	w.Secret, w.HasSecret = s.box.Seal(secretPlace(w.ID), secret), true
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		owner, err := tx.LockUser(ctx, p.UserID) // so that concurrent calls count each other
+		if err := tx.LockWorkspace(ctx, w.Workspace); err != nil { // so that concurrent calls count each other
+			return fmt.Errorf("lock workspace: %w", err)
+		}
+		owner, err := tx.UserByID(ctx, p.UserID)
 		if err != nil {
-			return fmt.Errorf("lock user: %w", err)
+			return fmt.Errorf("read user: %w", err)
 		}
 		if err := mayHave(&w, owner); err != nil {
 			return err
 		}
-		n, err := tx.CountWebhooks(ctx, p.UserID)
+		n, err := tx.CountWebhooks(ctx, w.Workspace)
 		if err != nil {
 			return fmt.Errorf("count webhooks: %w", err)
 		}
 		if n >= maxWebhooks {
-			return problem.New(problem.Conflict, "You already have %d webhooks, which is the limit. Delete one first.", n)
+			return problem.New(problem.Conflict, "The workspace already has %d webhooks, which is the limit. Delete one first.", n)
 		}
 		if err := tx.InsertWebhook(ctx, &w.Webhook); err != nil {
 			return fmt.Errorf("insert webhook: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_CREATED", EntityType: "webhook", EntityID: w.ID, New: logged(&w)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_CREATED", EntityType: "webhook", EntityID: w.ID, Workspace: w.Workspace, New: logged(&w)})
 	})
 	if err != nil {
 		return Webhook{}, "", err
@@ -168,14 +171,10 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webho
 	return w, secret, nil
 }
 
-// List returns a page of the caller's webhooks, newest first, and the total number. An ADMIN sees the webhooks of all
-// users.
+// List returns a page of the workspace's webhooks, newest first, and the total number. An ADMIN who chose no workspace
+// sees the webhooks of all workspaces.
 func (s *Service) List(ctx context.Context, p auth.Principal, search string, limit, offset int) ([]Webhook, int, error) {
-	owner := p.UserID
-	if p.IsAdmin() {
-		owner = ""
-	}
-	rows, total, err := s.store.Webhooks(ctx, owner, search, limit, offset)
+	rows, total, err := s.store.Webhooks(ctx, p.Scope(), search, limit, offset)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list webhooks: %w", err)
 	}
@@ -247,7 +246,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if err := tx.UpdateWebhook(ctx, &w.Webhook); err != nil {
 			return fmt.Errorf("update webhook: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_UPDATED", EntityType: "webhook", EntityID: id, Old: was, New: is})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_UPDATED", EntityType: "webhook", EntityID: id, Workspace: w.Workspace, Old: was, New: is})
 	})
 	if err != nil {
 		return Webhook{}, err
@@ -266,7 +265,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if err := tx.DeleteWebhook(ctx, id); err != nil {
 			return fmt.Errorf("delete webhook: %w", err)
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_DELETED", EntityType: "webhook", EntityID: id, Old: logged(&w)})
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "WEBHOOK_DELETED", EntityType: "webhook", EntityID: id, Workspace: w.Workspace, Old: logged(&w)})
 	})
 	s.clicks.forget()
 	return err
@@ -276,7 +275,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 func (s *Service) visible(p auth.Principal) func(store.Webhook, error) (Webhook, error) {
 	return func(row store.Webhook, err error) (Webhook, error) {
 		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(row.UserID):
+		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(row.Workspace):
 			return Webhook{}, problem.Missing("Webhook")
 		case err != nil:
 			return Webhook{}, fmt.Errorf("read webhook: %w", err)

@@ -91,13 +91,46 @@ func (a *Authenticator) Token(ctx context.Context, raw string) (Principal, error
 	case !u.Active || u.ID != c.Subject:
 		return Principal{}, bad
 	}
-	p := principalOf(u)
+	p := PrincipalOf(u)
 	p.SessionID, p.SignedInAt = c.SessionID, c.IssuedAt.Time
 	return p, nil
 }
 
-func principalOf(u store.User) Principal {
-	return Principal{UserID: u.ID, UserNum: u.Num, Email: u.Email, Role: Role(u.Role)}
+// PrincipalOf returns a user as a caller who works in the personal workspace.
+func PrincipalOf(u store.User) Principal {
+	return Principal{
+		UserID: u.ID, UserNum: u.Num, Email: u.Email, Role: Role(u.Role),
+		Workspace: Workspace{Num: u.Num, ID: u.ID, Personal: true, Role: Owner},
+	}
+}
+
+// Choose lets a caller work in the workspace with an id or a slug. The error is NotFound if there is no such workspace
+// or the caller is not a member, and Forbidden if an API key belongs to another workspace. An ADMIN may choose every
+// workspace, and has all permissions in it.
+func (a *Authenticator) Choose(ctx context.Context, p Principal, choice string) (Principal, error) {
+	m, err := a.store.WorkspaceFor(ctx, p.UserID, choice)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return p, problem.Missing("Workspace")
+	case err != nil:
+		return p, fmt.Errorf("look up workspace: %w", err)
+	}
+	w := workspaceOf(m)
+	if p.IsAdmin() {
+		w.Role = Owner
+	}
+	switch {
+	case w.Role == NoMember:
+		return p, problem.Missing("Workspace")
+	case p.KeyID != "" && !p.IsAdmin() && w.Num != p.Workspace.Num:
+		return p, problem.New(problem.Forbidden, "This API key belongs to another workspace.")
+	}
+	p.Workspace, p.Chosen = w, true
+	return p, nil
+}
+
+func workspaceOf(m store.Membership) Workspace {
+	return Workspace{Num: m.Num, ID: m.ID, Personal: m.IsPersonal(), Role: ParseWorkspaceRole(m.Role)}
 }
 
 // KeyLookup returns the index of an API key: its SHA-256 in hexadecimal.
@@ -130,7 +163,7 @@ func (a *Authenticator) Key(ctx context.Context, key string) (Principal, error) 
 	if len(key) != len(KeyPrefix)+keyRandom || !strings.HasPrefix(key, KeyPrefix) {
 		return Principal{}, bad
 	}
-	k, u, err := a.store.KeyUser(ctx, KeyLookup(key))
+	k, u, m, err := a.store.KeyUser(ctx, KeyLookup(key))
 	if errors.Is(err, store.ErrNotFound) {
 		return Principal{}, bad
 	}
@@ -162,9 +195,15 @@ func (a *Authenticator) Key(ctx context.Context, key string) (Principal, error) 
 	case !u.Active:
 		return Principal{}, bad
 	}
-	a.noteUse(k.ID, now)
-	p := principalOf(u)
+	p := PrincipalOf(u)
 	p.KeyID = k.ID
+	if k.Workspace != u.Num {
+		// The key of a team reaches nothing else, even if an ADMIN has created it.
+		if p.Workspace, p.Role = workspaceOf(m), User; p.Workspace.Role == NoMember {
+			return Principal{}, bad // its creator has left the workspace
+		}
+	}
+	a.noteUse(k.ID, now)
 	return p, nil
 }
 

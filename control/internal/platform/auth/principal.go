@@ -6,9 +6,13 @@
 // concurrent bcrypt calls applies per process.
 package auth
 
-import "time"
+import (
+	"time"
 
-// Role determines the permissions of a user.
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Role determines the permissions of a user in the whole system.
 type Role string
 
 // The two roles.
@@ -17,30 +21,76 @@ const (
 	User  Role = "USER"
 )
 
+// WorkspaceRole determines the permissions of a member in a workspace. A higher role includes all lower ones.
+type WorkspaceRole uint8
+
+// The roles of members. NoMember is the zero value.
+const (
+	NoMember       WorkspaceRole = iota
+	Viewer                       // reads everything but secrets, and reports
+	Editor                       // changes links and what belongs to them
+	WorkspaceAdmin               // manages members, domains, webhooks and API keys
+	Owner                        // may do everything, such as deleting the workspace
+)
+
+var workspaceRoles = map[string]WorkspaceRole{
+	store.RoleViewer: Viewer, store.RoleEditor: Editor, store.RoleAdmin: WorkspaceAdmin, store.RoleOwner: Owner,
+}
+
+// ParseWorkspaceRole reads a role as the API and the store write it. It returns NoMember for anything else.
+func ParseWorkspaceRole(s string) WorkspaceRole { return workspaceRoles[s] }
+
+// String returns the role as the API and the store write it, or "" for NoMember.
+func (r WorkspaceRole) String() string {
+	for name, role := range workspaceRoles {
+		if role == r {
+			return name
+		}
+	}
+	return ""
+}
+
+// Workspace is the workspace in which a request works.
+type Workspace struct {
+	Num      uint64 // owner of what the caller creates
+	ID       string // UUID
+	Personal bool
+	Role     WorkspaceRole // the caller's
+}
+
 // Principal is a caller whose credential was verified for the present request.
 type Principal struct {
 	UserID    string // UUID
-	UserNum   uint64 // the user's dense number, the owner in link records and clicks
+	UserNum   uint64 // the user's dense number, which is also the number of the user's personal workspace
 	Email     string
-	Role      Role
+	Role      Role   // User for an API key that is limited to a workspace or to scopes
 	SessionID string // set when a session was used
 	KeyID     string // set when an API key was used
+	Scopes    Scopes // what the API key is limited to; 0 means no limit
+
+	// Workspace is the one that the request names, the API key's own, or else the user's personal workspace.
+	Workspace Workspace
+	// Chosen is whether the request named the workspace. An ADMIN who names none reaches all workspaces.
+	Chosen bool
 
 	// SignedInAt is when the session started; zero with an API key.
 	SignedInAt time.Time
 }
 
-// IsAdmin reports whether the caller may read and change everything.
+// IsAdmin reports whether the caller administers the system.
 func (p Principal) IsAdmin() bool { return p.Role == Admin }
 
-// Sees reports whether the caller may read and change objects of the user. To other callers, respond that the object
-// does not exist.
-func (p Principal) Sees(ownerID string) bool { return p.Role == Admin || p.UserID == ownerID }
+// SeesAll reports whether the caller reaches the objects of all workspaces.
+func (p Principal) SeesAll() bool { return p.IsAdmin() && !p.Chosen }
 
-// Scope returns the user whose data the caller may list; "" means all users.
-func (p Principal) Scope() string {
-	if p.IsAdmin() {
-		return ""
+// Sees reports whether the caller reaches the objects of a workspace. To other callers, respond that the object does
+// not exist.
+func (p Principal) Sees(workspace uint64) bool { return p.SeesAll() || p.Workspace.Num == workspace }
+
+// Scope returns the number of the workspace whose data the caller may list; 0 means all workspaces.
+func (p Principal) Scope() uint64 {
+	if p.SeesAll() {
+		return 0
 	}
-	return p.UserID
+	return p.Workspace.Num
 }

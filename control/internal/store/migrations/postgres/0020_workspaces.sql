@@ -1,0 +1,123 @@
+-- +goose NO TRANSACTION
+-- +goose Up
+-- Links, bundles, webhooks and API keys belong to a workspace. Programs of the previous release know only users: the
+-- triggers give each new user a personal workspace, and put what these programs insert into it. Each statement can be
+-- repeated, because a migration that was interrupted starts again.
+SET statement_timeout = 0;
+
+-- A personal workspace has the number and the id of its user. Clicks contain the number of the owner, so the clicks of
+-- earlier releases already name the workspace. The numbers of other workspaces come from the sequence of users.num.
+CREATE TABLE IF NOT EXISTS workspaces (
+	num         BIGINT PRIMARY KEY,
+	id          TEXT   NOT NULL UNIQUE,
+	name        TEXT   NOT NULL,
+	slug        TEXT   COLLATE "C" NOT NULL UNIQUE,
+	personal_of TEXT   UNIQUE REFERENCES users (id) ON DELETE CASCADE, -- NULL: a workspace for a team
+	created_at  BIGINT NOT NULL,
+	updated_at  BIGINT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS workspace_members (
+	workspace_num BIGINT NOT NULL REFERENCES workspaces (num) ON DELETE CASCADE,
+	user_id       TEXT   NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+	role          TEXT   NOT NULL CHECK (role IN ('OWNER', 'ADMIN', 'EDITOR', 'VIEWER')),
+	created_at    BIGINT NOT NULL,
+	PRIMARY KEY (workspace_num, user_id)
+);
+CREATE INDEX IF NOT EXISTS workspace_members_user ON workspace_members (user_id);
+
+-- +goose StatementBegin
+CREATE OR REPLACE FUNCTION users_make_workspace() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO workspaces (num, id, name, slug, personal_of, created_at, updated_at)
+	VALUES (NEW.num, NEW.id, 'Personal', 'u-' || replace(NEW.id, '-', ''), NEW.id, NEW.created_at, NEW.created_at);
+	INSERT INTO workspace_members (workspace_num, user_id, role, created_at) VALUES (NEW.num, NEW.id, 'OWNER', NEW.created_at);
+	RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE OR REPLACE TRIGGER users_workspace AFTER INSERT ON users FOR EACH ROW EXECUTE FUNCTION users_make_workspace();
+INSERT INTO workspaces (num, id, name, slug, personal_of, created_at, updated_at)
+SELECT num, id, 'Personal', 'u-' || replace(id, '-', ''), id, created_at, created_at FROM users ON CONFLICT DO NOTHING;
+INSERT INTO workspace_members (workspace_num, user_id, role, created_at)
+SELECT num, id, 'OWNER', created_at FROM users ON CONFLICT DO NOTHING;
+
+-- Adding a column without a default does not rewrite the table.
+ALTER TABLE urls ADD COLUMN IF NOT EXISTS workspace_num BIGINT;
+ALTER TABLE bundles ADD COLUMN IF NOT EXISTS workspace_num BIGINT;
+ALTER TABLE webhooks ADD COLUMN IF NOT EXISTS workspace_num BIGINT;
+ALTER TABLE api_keys ADD COLUMN IF NOT EXISTS workspace_num BIGINT;
+-- Rows of earlier releases have no workspace. Audit rows never change, so only administrators see those.
+ALTER TABLE audit_logs ADD COLUMN IF NOT EXISTS workspace_num BIGINT;
+
+-- +goose StatementBegin
+CREATE OR REPLACE FUNCTION choose_personal_workspace() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	NEW.workspace_num := (SELECT num FROM users WHERE id = NEW.user_id);
+	RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE OR REPLACE TRIGGER urls_workspace BEFORE INSERT ON urls FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace();
+CREATE OR REPLACE TRIGGER bundles_workspace BEFORE INSERT ON bundles FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace();
+CREATE OR REPLACE TRIGGER webhooks_workspace BEFORE INSERT ON webhooks FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace();
+CREATE OR REPLACE TRIGGER api_keys_workspace BEFORE INSERT ON api_keys FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace();
+
+UPDATE bundles SET workspace_num = (SELECT num FROM users WHERE id = user_id) WHERE workspace_num IS NULL;
+UPDATE webhooks SET workspace_num = (SELECT num FROM users WHERE id = user_id) WHERE workspace_num IS NULL;
+UPDATE api_keys SET workspace_num = (SELECT num FROM users WHERE id = user_id) WHERE workspace_num IS NULL;
+-- Links are moved in short transactions, so that programs of the previous release can keep changing them. Rows that
+-- another transaction has locked are left for a later round.
+-- +goose StatementBegin
+DO $$
+DECLARE
+	moved INTEGER;
+BEGIN
+	LOOP
+		WITH batch AS (SELECT num FROM urls WHERE workspace_num IS NULL LIMIT 10000 FOR NO KEY UPDATE SKIP LOCKED)
+		UPDATE urls SET workspace_num = users.num FROM batch, users WHERE urls.num = batch.num AND users.id = urls.user_id;
+		GET DIAGNOSTICS moved = ROW_COUNT;
+		COMMIT;
+		IF moved = 0 THEN
+			EXIT WHEN NOT EXISTS (SELECT FROM urls WHERE workspace_num IS NULL);
+			PERFORM pg_sleep(0.05);
+		END IF;
+	END LOOP;
+END $$;
+-- +goose StatementEnd
+
+-- A valid constraint lets SET NOT NULL skip its scan of the table under an exclusive lock.
+ALTER TABLE urls DROP CONSTRAINT IF EXISTS urls_workspace_known, DROP CONSTRAINT IF EXISTS urls_workspace_num_fkey;
+ALTER TABLE urls ADD CONSTRAINT urls_workspace_known CHECK (workspace_num IS NOT NULL) NOT VALID,
+	ADD CONSTRAINT urls_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) NOT VALID;
+ALTER TABLE urls VALIDATE CONSTRAINT urls_workspace_known;
+ALTER TABLE urls VALIDATE CONSTRAINT urls_workspace_num_fkey;
+ALTER TABLE urls ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT urls_workspace_known;
+ALTER TABLE bundles ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT IF EXISTS bundles_workspace_num_fkey,
+	ADD CONSTRAINT bundles_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) ON DELETE CASCADE;
+ALTER TABLE webhooks ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT IF EXISTS webhooks_workspace_num_fkey,
+	ADD CONSTRAINT webhooks_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) ON DELETE CASCADE;
+ALTER TABLE api_keys ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT IF EXISTS api_keys_workspace_num_fkey,
+	ADD CONSTRAINT api_keys_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) ON DELETE CASCADE;
+
+-- Lists of a workspace replace lists of a user. An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index, so an
+-- index is dropped before it is built. urls_user_created stays: it finds the links that a user has created.
+DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_created;
+CREATE INDEX CONCURRENTLY urls_workspace_created ON urls (workspace_num, created_at, num);
+DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_updated;
+CREATE INDEX CONCURRENTLY urls_workspace_updated ON urls (workspace_num, updated_at, num);
+DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_clicks;
+CREATE INDEX CONCURRENTLY urls_workspace_clicks ON urls (workspace_num, click_count, num);
+DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_title;
+CREATE INDEX CONCURRENTLY urls_workspace_title ON urls (workspace_num, title, num);
+DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_expires;
+CREATE INDEX CONCURRENTLY urls_workspace_expires ON urls (workspace_num, expires_at, num, active, click_count); -- also counts by state
+DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_slug;
+CREATE INDEX CONCURRENTLY urls_workspace_slug ON urls (workspace_num, slug, num);
+DROP INDEX CONCURRENTLY IF EXISTS urls_user_updated;
+DROP INDEX CONCURRENTLY IF EXISTS urls_user_clicks;
+DROP INDEX CONCURRENTLY IF EXISTS urls_user_title;
+DROP INDEX CONCURRENTLY IF EXISTS urls_user_expires;
+DROP INDEX CONCURRENTLY IF EXISTS urls_user_slug;
+CREATE INDEX IF NOT EXISTS bundles_workspace_created ON bundles (workspace_num, created_at, num);
+CREATE INDEX IF NOT EXISTS webhooks_workspace ON webhooks (workspace_num, created_at);
+CREATE INDEX IF NOT EXISTS api_keys_workspace ON api_keys (workspace_num, created_at);
+CREATE INDEX IF NOT EXISTS audit_logs_workspace ON audit_logs (workspace_num, created_at, seq);
+RESET statement_timeout;
