@@ -21,7 +21,12 @@ type Tx struct {
 	Conn
 	revision  uint64 // reserved by the first Touch
 	auditKeys [][]byte
+	committed []func()
 }
+
+// AfterCommit has f called once the transaction is committed. Nothing calls f after a rollback, or if the process ends
+// before. f must not block.
+func (tx *Tx) AfterCommit(f func()) { tx.committed = append(tx.committed, f) }
 
 // Tx runs f in a transaction and commits if f returns nil. If Tx returns nil, all changes of f are durable. If it
 // returns an error, none are, with one exception: after a connection is lost during the commit, the result is unknown.
@@ -53,6 +58,9 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 		if c, ok := ctx.Value(commitsKey{}).(*Commits); ok {
 			c.note(tx.revision)
 		}
+	}
+	for _, f := range tx.committed {
+		f()
 	}
 	return nil
 }
