@@ -1,0 +1,203 @@
+package mail
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Content is what an e-mail says. Its fields may hold any text: control characters are removed, and long texts are cut.
+// Links are complete addresses of the console, beginning with http:// or https://. They may be secret.
+type Content interface {
+	kind() string       // name in metrics and logs
+	expires() time.Time // when the e-mail becomes useless; zero: not before Lifetime
+	page() page
+}
+
+// Invitation invites an address to a workspace. Link works once, until Expires.
+type Invitation struct {
+	Workspace string // name
+	Inviter   string // name or e-mail address
+	Role      string // such as EDITOR
+	Link      string
+	Expires   time.Time
+}
+
+// PasswordReset lets a user choose a new password. Link works once, until Expires.
+type PasswordReset struct {
+	Link    string
+	IP      string // of the request
+	Expires time.Time
+}
+
+// Event is what happened to an account, for security notices. IP and UserAgent may be empty. Link leads to the page on
+// which the user can undo it: the sessions or the settings of the account.
+type Event struct {
+	At        time.Time
+	IP        string
+	UserAgent string
+	Link      string
+}
+
+// NewDevice tells of a sign-in from a device that the account has not used before.
+type NewDevice struct{ Event }
+
+// PasswordChanged tells of a new password.
+type PasswordChanged struct{ Event }
+
+// SecondFactorLocked tells that codes are not accepted for a while, after too many wrong ones: somebody may know the
+// password. Until is the end of the lockout; zero if unknown.
+type SecondFactorLocked struct {
+	Event
+	Until time.Time
+}
+
+// PasskeyCloned tells that a sign-in was rejected because the passkey's counter went backwards.
+type PasskeyCloned struct {
+	Event
+	Passkey string // name
+}
+
+// FactorChange is a change of an account's second factors.
+type FactorChange string
+
+// The changes.
+const (
+	FactorEnabled  FactorChange = "enabled"  // codes of an authenticator app
+	FactorDisabled FactorChange = "disabled" // likewise
+	PasskeyAdded   FactorChange = "passkey_added"
+	PasskeyRemoved FactorChange = "passkey_removed"
+)
+
+// SecondFactorChanged tells of a change of the second factors.
+type SecondFactorChanged struct {
+	Event
+	Change  FactorChange
+	Passkey string // name; only for passkeys
+}
+
+// kinds are the kinds of e-mails, as in metrics and logs.
+var kinds = []string{"invitation", "password_reset", "new_device", "password_changed", "second_factor_locked", "passkey_cloned", "second_factor_changed"}
+
+func (Invitation) kind() string          { return "invitation" }
+func (PasswordReset) kind() string       { return "password_reset" }
+func (NewDevice) kind() string           { return "new_device" }
+func (PasswordChanged) kind() string     { return "password_changed" }
+func (SecondFactorLocked) kind() string  { return "second_factor_locked" }
+func (PasskeyCloned) kind() string       { return "passkey_cloned" }
+func (SecondFactorChanged) kind() string { return "second_factor_changed" }
+
+func (i Invitation) expires() time.Time    { return i.Expires }
+func (r PasswordReset) expires() time.Time { return r.Expires }
+func (Event) expires() time.Time           { return time.Time{} }
+
+// page is the content of both parts. All texts are clean (see plain and nameOf).
+type page struct {
+	Subject string
+	Lead    []string // paragraphs
+	Facts   []fact
+	Link    string
+	Button  string // what Link does
+	Foot    []string
+}
+
+type fact struct{ Name, Value string }
+
+func (i Invitation) page() page {
+	who, where := nameOf(i.Inviter), nameOf(i.Workspace)
+	return page{
+		Subject: fmt.Sprintf("%s invites you to %s", who, where),
+		Lead:    []string{fmt.Sprintf("%s invites you to join the workspace “%s”.", who, where)},
+		Facts:   []fact{{"Workspace", where}, {"Invited by", who}, {"Your role", plain(strings.ToLower(i.Role), maxName)}},
+		Link:    i.Link, Button: "Accept the invitation",
+		Foot: []string{
+			fmt.Sprintf("The link works once, until %s.", stamp(i.Expires)),
+			"If you did not expect this invitation, ignore this e-mail. Nothing happens without your consent.",
+		},
+	}
+}
+
+func (r PasswordReset) page() page {
+	return page{
+		Subject: "Choose a new password",
+		Lead:    []string{"Somebody asked for a new password for your account. If that was you, choose it on this page:"},
+		Facts:   facts(fact{"Requested from", plain(r.IP, maxName)}),
+		Link:    r.Link, Button: "Choose a new password",
+		Foot: []string{
+			fmt.Sprintf("The link works once, until %s.", stamp(r.Expires)),
+			"If you did not ask for it, ignore this e-mail. Your password stays as it is.",
+		},
+	}
+}
+
+func (n NewDevice) page() page {
+	return n.notice("New sign-in to your account", "Your account was used from a device that it did not know.", "Check your sessions",
+		"If that was not you, end that session, choose a new password, and turn on a second factor.")
+}
+
+func (c PasswordChanged) page() page {
+	return c.notice("Your password was changed", "The password of your account was changed.", "Check your account",
+		"If that was not you, ask for a new password on the sign-in page at once, or tell your administrator.")
+}
+
+func (l SecondFactorLocked) page() page {
+	p := l.notice("Too many wrong codes for your account", "Somebody entered too many wrong codes of your second factor. Codes are not accepted for a while.",
+		"Change your password", "Whoever entered the codes knows your password. If that was not you, choose a new password.")
+	if !l.Until.IsZero() {
+		p.Facts = append(p.Facts, fact{"Locked until", stamp(l.Until)})
+	}
+	return p
+}
+
+func (c PasskeyCloned) page() page {
+	p := c.notice("A copied passkey was rejected", "A sign-in with a passkey of your account was rejected, because the passkey seems to exist twice.",
+		"Check your passkeys", "Remove this passkey and add a new one. If you have not copied it, somebody else may have.")
+	p.Facts = append(facts(fact{"Passkey", nameOf(c.Passkey)}), p.Facts...)
+	return p
+}
+
+func (c SecondFactorChanged) page() page {
+	subject, lead := "A second factor was changed", "A second factor of your account was changed."
+	switch c.Change {
+	case FactorEnabled:
+		subject, lead = "Second factor turned on", "From now on, your account asks for a code when you sign in."
+	case FactorDisabled:
+		subject, lead = "Second factor turned off", "Your account no longer asks for a code when you sign in."
+	case PasskeyAdded:
+		subject, lead = "A passkey was added", "A passkey was added to your account. Whoever has it can sign in."
+	case PasskeyRemoved:
+		subject, lead = "A passkey was removed", "A passkey was removed from your account. It no longer signs in."
+	}
+	p := c.notice(subject, lead, "Check your account", "If that was not you, choose a new password and end all other sessions.")
+	p.Facts = append(facts(fact{"Passkey", nameOf(c.Passkey)}), p.Facts...)
+	return p
+}
+
+// notice is the page of a security notice.
+func (e Event) notice(subject, lead, button, advice string) page {
+	list := facts(fact{"Time", stamp(e.At)}, fact{"Address", plain(e.IP, maxName)}, fact{"Device", isolated(plain(e.UserAgent, maxAgent))})
+	return page{Subject: subject, Lead: []string{lead}, Facts: list, Link: e.Link, Button: button, Foot: []string{advice}}
+}
+
+// facts leaves out those without a value.
+func facts(list ...fact) (out []fact) {
+	for _, f := range list {
+		if f.Value != "" && f.Value != unnamed {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
+
+// checkLink returns an error unless the link is a complete address in one line.
+func checkLink(link string) error {
+	u, err := url.Parse(link)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || plain(link, len(link)) != link {
+		return errors.New("the link is not a complete address") // never the link, which may be secret
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package mail
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+var (
+	waitingDesc = prometheus.NewDesc("shortline_mail_waiting", "E-mails that are still to be sent, all replicas' together, counted to 100,000.", nil, nil)
+	oldestDesc  = prometheus.NewDesc("shortline_mail_oldest_waiting_seconds", "How long the oldest of them has been waiting, 0 if there is none.", nil, nil)
+)
+
+// queue reads the outbox from the store on each scrape. If the store fails, the metrics are missing.
+type queue struct {
+	store *store.Store
+	now   func() time.Time
+}
+
+func (q queue) Describe(ch chan<- *prometheus.Desc) { ch <- waitingDesc; ch <- oldestDesc }
+
+func (q queue) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	n, since, err := q.store.MailQueue(ctx, 100_000)
+	if err != nil {
+		return
+	}
+	var age float64
+	if n > 0 {
+		age = max(0, q.now().Sub(time.UnixMilli(since)).Seconds())
+	}
+	ch <- prometheus.MustNewConstMetric(waitingDesc, prometheus.GaugeValue, float64(n))
+	ch <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, age)
+}
+
+type metrics struct {
+	sent     *prometheus.CounterVec
+	failed   *prometheus.CounterVec
+	retries  prometheus.Counter
+	errors   prometheus.Counter
+	lastTurn prometheus.Gauge
+}
+
+// The reasons of e-mails that are given up.
+const (
+	rejected = "rejected"
+	expired  = "expired"
+)
+
+// newMetrics registers the metrics with r. A nil r registers nothing.
+func newMetrics(r prometheus.Registerer, q queue) (*metrics, error) {
+	m := &metrics{
+		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "shortline_mail_sent_total", Help: "E-mails that the SMTP server has accepted, by kind.",
+		}, []string{"kind"}),
+		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "shortline_mail_failed_total", Help: "E-mails given up, by kind and reason (rejected by the SMTP server, expired before it accepted them).",
+		}, []string{"kind", "reason"}),
+		retries: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "shortline_mail_retries_total", Help: "Failed attempts to send an e-mail that are repeated later.",
+		}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "shortline_mail_errors_total", Help: "Failed reads and writes of the outbox.",
+		}),
+		lastTurn: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "shortline_mail_last_success_timestamp_seconds", Help: "Time of the last successful search for e-mails to send, in Unix seconds; 0 without SMTP_URL.",
+		}),
+	}
+	for _, kind := range kinds { // so that rate() sees the first
+		m.sent.WithLabelValues(kind)
+		m.failed.WithLabelValues(kind, rejected)
+		m.failed.WithLabelValues(kind, expired)
+	}
+	if r == nil {
+		return m, nil
+	}
+	for _, c := range []prometheus.Collector{q, m.sent, m.failed, m.retries, m.errors, m.lastTurn} {
+		if err := r.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
