@@ -70,7 +70,7 @@ type adapter struct {
 // newPlane makes the parts of the roles, in the order in which their services start.
 func (s *settings) newPlane(ctx context.Context, r roles, deps app.Deps) (p *plane, err error) {
 	p = &plane{settings: s, Deps: deps, clicks: analytics.NewLate(), handler: http.NotFoundHandler()}
-	if p.fleet, err = app.NewFleet(app.Config{Settings: s.Settings, DataDir: s.DataDir}, deps); err != nil {
+	if p.fleet, err = app.NewFleet(app.Config{Settings: s.Settings, DataDir: s.DataDir, Brand: s.BrandName}, deps); err != nil {
 		return nil, err
 	}
 	if r.API || r.Ingest {

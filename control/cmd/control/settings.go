@@ -30,6 +30,8 @@ type settings struct {
 	Roles   []string `env:"ROLES" envDefault:"api,publish,ingest,webhooks" help:"roles of this process: a fleet can split them between processes"`
 	DataDir string   `env:"DATA_DIR" envDefault:"./data" help:"folder of snapshots, which can be recreated, of Kafka messages that are not clicks, and of images unless MEDIA_S3_ENDPOINT is set"`
 
+	BrandName string `env:"BRAND_NAME" envDefault:"Shortline" help:"product name in e-mail; edges show the same setting to visitors"`
+
 	DatabaseURL   config.Secret `env:"DATABASE_URL" help:"postgres://USER:PASSWORD@HOST/DATABASE; several hosts are separated by commas"`
 	DatabaseConns int           `env:"DATABASE_MAX_CONNS" envDefault:"20" help:"limit of connections to the database"`
 	ClickHouse    clicksAt

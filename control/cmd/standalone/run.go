@@ -62,7 +62,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 
 	// The edge forwards API requests over in-memory connections, with the visitor's address in a header.
 	within := newInside()
-	cfg := app.Config{Settings: s.Settings, DataDir: s.DataDir}
+	cfg := app.Config{Settings: s.Settings, DataDir: s.DataDir, Brand: s.Edge.BrandName}
 	cfg.TrustedProxies = strings.Trim(cfg.TrustedProxies+","+insideAddr.Addr().String(), ",")
 	objects, err := object.Open(s.Media, s.DataDir)
 	if err != nil {

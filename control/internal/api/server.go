@@ -41,6 +41,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
 )
@@ -117,6 +118,7 @@ type Deps struct {
 	Privacy *privacy.Service
 
 	Webhooks *webhooks.Service
+	Mail     *mail.Service // nil: no e-mail is sent
 }
 
 // Server is the API, ready to serve. It is safe for concurrent use.

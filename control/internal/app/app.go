@@ -25,6 +25,7 @@ import (
 type Config struct {
 	Settings
 	DataDir string // holds snapshots, which can be created again
+	Brand   string // product name in e-mails; "" means Shortline
 }
 
 // Deps are the parts that every control plane needs. The caller closes the store after the services have ended.

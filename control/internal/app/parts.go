@@ -32,6 +32,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -209,6 +210,10 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 	if err := p.register("the audit log", watcher); err != nil {
 		return "", err
 	}
+	if use.Mail, err = mail.New(mail.Config{Settings: p.cfg.Mail, BaseURL: p.cfg.BaseURL, Brand: p.cfg.Brand, EncryptionKeys: secrets, Registry: p.deps.Registry, Logger: log}, st); err != nil {
+		return "", err
+	}
+	p.add("mail", use.Mail)
 	if use.SSO, err = sso.New(sso.Config{Settings: p.cfg.SSO, BaseURL: p.cfg.BaseURL, EncryptionKeys: secrets, Logger: log}, st, use.Auth, use.Settings); err != nil {
 		return "", err
 	}

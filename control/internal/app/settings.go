@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/tracing"
@@ -39,6 +40,7 @@ type Settings struct {
 	Webhooks webhooks.Settings
 	SSO      sso.Settings
 	Media    object.S3Config
+	Mail     smtp.Settings
 	Tracing  tracing.Settings
 
 	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"false" help:"allow API keys to create API keys, and administrators' API keys to change users and identity providers; otherwise these need a session"`
@@ -81,6 +83,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.AnalyticsCacheTTL < 0 {
 		problems = append(problems, errors.New("ANALYTICS_CACHE_TTL: must not be negative"))
+	}
+	if err := s.Mail.Validate(); err != nil {
+		problems = append(problems, err)
 	}
 	if err := s.Media.Validate(); err != nil {
 		problems = append(problems, err)

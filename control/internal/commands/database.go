@@ -15,6 +15,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/config"
 )
@@ -129,10 +130,14 @@ func (o *Database) RotateKeys(ctx context.Context) (n int, err error) {
 		if err != nil {
 			return err
 		}
+		mails, err := mail.New(mail.Config{EncryptionKeys: ring}, st)
+		if err != nil {
+			return err
+		}
 		for _, part := range []struct {
 			name   string
 			reseal func(context.Context) (int, error)
-		}{{"second factors", people.Reseal}, {"identity providers", providers.Reseal}, {"webhooks", hooks.Reseal}} {
+		}{{"second factors", people.Reseal}, {"identity providers", providers.Reseal}, {"webhooks", hooks.Reseal}, {"e-mails", mails.Reseal}} {
 			more, err := part.reseal(ctx)
 			n += more
 			if err != nil {
