@@ -32,11 +32,9 @@ func (s *Server) registerDocument() {
 	encode := sync.OnceValues(func() ([]byte, error) {
 		doc := s.huma.OpenAPI()
 		for path, item := range doc.Paths {
-			for method, op := range map[string]*huma.Operation{
-				http.MethodGet: item.Get, http.MethodPut: item.Put, http.MethodPost: item.Post, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
-			} {
+			for _, op := range []*huma.Operation{item.Get, item.Put, item.Post, item.Patch, item.Delete} {
 				if op != nil {
-					s.complete(op, method, path)
+					s.complete(op, path)
 				}
 			}
 		}
@@ -106,7 +104,7 @@ func decompress(gzipped []byte, err error) (served, error) {
 }
 
 // complete adds to an operation its description, its example and every error that it may return.
-func (s *Server) complete(op *huma.Operation, method, path string) {
+func (s *Server) complete(op *huma.Operation, path string) {
 	words := operations[op.OperationID]
 	if words.about != "" {
 		op.Description = words.about
@@ -123,14 +121,15 @@ func (s *Server) complete(op *huma.Operation, method, path string) {
 		may = append(may, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if len(op.Security) > 0 {
-		may = append(may, http.StatusUnauthorized)
-		// Administrators' endpoints need a role. Other methods than GET also reject a browser's session from another
-		// site.
-		if e := s.endpoints[method+" "+echoPath(path)]; method != http.MethodGet || e != nil && e.Need == admin {
-			may = append(may, http.StatusForbidden)
-		}
+		// Roles, the scopes of API keys and their addresses get 403, and a session that another site uses to change
+		// something. An unknown X-Workspace gets 404.
+		may = append(may, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound)
+		op.Parameters = append(op.Parameters, &huma.Param{
+			Name: workspaceHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+			Description: "Id or slug of the workspace in which the request works. Without it, the caller's personal workspace, or the workspace of the API key.",
+		})
 	}
-	if strings.Contains(path, "{") || bodies != nil && strings.Contains(words.example, "01970000-") {
+	if len(op.Security) == 0 && strings.Contains(path, "{") {
 		may = append(may, http.StatusNotFound)
 	}
 	if words.conflict {
