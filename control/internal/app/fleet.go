@@ -41,7 +41,7 @@ func (f *Fleet) Webhooks() (*Webhooks, error) {
 		return nil, err
 	}
 	f.add("webhooks", hooks)
-	sink := ingest.NewObserverSink(hooks, f.enrich)
+	sink := ingest.NewObserverSink(hooks, f.enrich())
 	return &Webhooks{Sink: sink}, f.register("webhooks", sink)
 }
 

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
@@ -45,7 +46,7 @@ type parts struct {
 	cfg      Config
 	deps     Deps
 	traces   trace.TracerProvider
-	enrich   *ingest.Enricher // shared by the roles that read clicks
+	enrich   func() *ingest.Enricher // made at the first call, shared by the roles that read clicks
 	services []named
 	closers  []func()
 }
@@ -60,7 +61,7 @@ func newParts(cfg Config, deps Deps) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{cfg: cfg, deps: deps, traces: traces.TracerProvider, enrich: ingest.NewEnricher(deps.Geo)}
+	p := &parts{cfg: cfg, deps: deps, traces: traces.TracerProvider, enrich: sync.OnceValue(func() *ingest.Enricher { return ingest.NewEnricher(deps.Geo) })}
 	p.add("traces", traces)
 	p.add("store", deps.Store)
 	return p, p.register("the database", deps.Store)
@@ -120,7 +121,7 @@ func (p *parts) publish(key snapshot.SigningKey, positions *presence.Positions) 
 func (p *parts) ingest(cfg ingest.Config, clicks Clicks) (*Ingest, error) {
 	store := traced.New(clicks.Store, p.traces)
 	cfg.Logger = p.deps.Logger
-	in := ingest.New(cfg, p.deps.Store, store, p.enrich)
+	in := ingest.New(cfg, p.deps.Store, store, p.enrich())
 	auditor := reconcile.New(reconcile.Config{Logger: p.deps.Logger}, p.deps.Store, store)
 	p.add("ingest", onceOpen(clicks.Opened, in))
 	p.add("audit of clicks", onceOpen(clicks.Opened, auditor))
