@@ -31,7 +31,7 @@ type Config struct {
 // Deps are the parts that every control plane needs. The caller closes the store after the services have ended.
 type Deps struct {
 	Store    *store.Store
-	Geo      *visitor.Geo // kept up to date by the caller; nil knows no places
+	Geo      *visitor.Geo // kept up to date by the caller; if nil, places stay unknown
 	Registry prometheus.Registerer
 	Logger   *slog.Logger
 }

@@ -79,7 +79,7 @@ type Ingester struct {
 var _ click.Sink = (*Ingester)(nil)
 
 // New returns an Ingester. It reads nothing from the stores: the first delivery reads the mark of each lane. With a nil
-// Enricher, the Ingester makes one that knows no places.
+// Enricher, the Ingester makes one without a geo database, so places stay unknown.
 func New(cfg Config, s *store.Store, clicks analytics.Store, enrich *Enricher) *Ingester {
 	if enrich == nil {
 		enrich = NewEnricher(nil)
