@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"cmp"
+
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/visitor"
