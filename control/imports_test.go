@@ -127,6 +127,7 @@ var libraries = []archtest.Library{
 	{Path: "github.com/boombuler/barcode", In: []string{"control/internal/manage/links/qr"}},
 	{Path: "github.com/coreos/go-oidc/v3", In: []string{"control/internal/manage/sso"}},
 	{Path: "github.com/go-jose/go-jose/v4", In: []string{"control/internal/manage/sso"}},
+	{Path: "github.com/go-webauthn/webauthn", In: []string{"control/internal/manage/passkeys"}},
 	{Path: "golang.org/x/oauth2", In: []string{"control/internal/manage/sso"}},
 	{Path: "github.com/golang-jwt/jwt/v5", In: []string{"control/internal/platform/auth"}},
 	{Path: "golang.org/x/crypto", In: []string{"control/internal/platform/auth"}},

@@ -26,6 +26,14 @@ var operations = map[string]words{
 	"enable2FA":      {about: "Turns the second factor on with a code, and returns ten recovery codes, which are shown only once. Each replaces one code.", example: `{"code":"123456"}`},
 	"disable2FA":     {about: "Turns the second factor off. Requires the password and a code or recovery code.", example: `{"code":"123456","password":"correct horse"}`},
 
+	// Passkeys
+	"listPasskeys":       {about: "Your passkeys, oldest first. Requires a session, as do the other calls except for signing in."},
+	"deletePasskey":      {about: "The passkey no longer signs in. Your sessions stay. The device may still offer the passkey until you remove it there, too."},
+	"beginPasskey":       {about: "Requires the current password if you signed in more than ten minutes ago (403 otherwise). Pass `publicKey` to navigator.credentials.create() and the result to /api/auth/passkeys/register/finish, within five minutes and in the same session. Passkeys need https or localhost, and a host name (403 otherwise). A user can have 20 (409).", example: `{"password":"correct horse"}`, conflict: true},
+	"finishPasskey":      {about: "Stores the passkey. It must be discoverable and the device must have verified you. Attestations are ignored. A challenge works once.", example: `{"name":"Laptop","credential":{"id":"dGhlIGlk","response":{"clientDataJSON":"e30","attestationObject":"oA"}}}`, conflict: true},
+	"beginPasskeyLogin":  {about: "Pass `publicKey` to navigator.credentials.get() and the result to /api/auth/passkeys/login/finish, within five minutes. No user name is needed. While single sign-on is enforced, passkeys are off, like passwords (403)."},
+	"finishPasskeyLogin": {about: "Same response as signing in with a password. A passkey counts as both factors, so no code is asked for. A signature whose counter did not increase is refused, because the passkey may have been copied. After five failures in ten minutes, a client is locked out of the passkey for an increasing time (429).", example: `{"credential":{"id":"dGhlIGlk","response":{"clientDataJSON":"e30","authenticatorData":"AA","signature":"AA","userHandle":"AA"}}}`},
+
 	// Single sign-on
 	"listSignInMethods": {about: "The available ways to sign in, for a login page: passwords, active identity providers, and passkeys."},
 	"listSSO":           {about: "The active providers, for a login page. A browser signs in at /api/auth/sso/{slug}/login."},
@@ -48,8 +56,8 @@ var operations = map[string]words{
 	"setUserRole":       {about: "Ends the user's sessions. You cannot change your own role or that of the last active administrator.", example: `{"role":"ADMIN"}`},
 	"setUserStatus":     {about: "Deactivation ends the user's sessions and disables their keys immediately. Their links keep working. `isActive` is an alternative to `status`.", example: `{"status":"INACTIVE"}`},
 	"setUserName":       {about: "Sets the user's name, which other users see.", example: `{"name":"Bob"}`},
-	"turnOffUser2FA":    {about: "For users who have lost their authenticator and recovery codes. Only the user can turn the second factor on.", example: `{"enabled":false}`},
-	"resetUserPassword": {about: "Sets another user's password, ends all their sessions and deletes their API keys. Change your own password at /api/auth/password.", example: `{"newPassword":"battery staple"}`},
+	"turnOffUser2FA":    {about: "For users who have lost their devices: turns the authenticator app off and removes all passkeys. The password still works. Only the user can turn the second factor on.", example: `{"enabled":false}`},
+	"resetUserPassword": {about: "Sets another user's password, ends all their sessions, and deletes their API keys and passkeys. Change your own password at /api/auth/password.", example: `{"newPassword":"battery staple"}`},
 	"patchUserPassword": {about: "Same as POST at this path.", example: `{"newPassword":"battery staple"}`},
 
 	// API keys

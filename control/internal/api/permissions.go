@@ -41,6 +41,7 @@ var permissions = map[string]struct{ read, change permission }{
 	"Audit":              {permission{anyRole, 0}, permission{anyRole, 0}},
 	"Edges":              {permission{anyRole, 0}, permission{anyRole, 0}},
 	"Identity providers": {permission{anyRole, 0}, permission{anyRole, 0}},
+	"Passkeys":           {permission{anyRole, 0}, permission{anyRole, 0}},
 	"Privacy":            {permission{anyRole, 0}, permission{anyRole, 0}},
 	"System settings":    {permission{anyRole, 0}, permission{anyRole, 0}},
 	"Users":              {permission{anyRole, 0}, permission{anyRole, 0}},

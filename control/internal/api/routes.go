@@ -7,6 +7,9 @@ func (s *Server) routes() {
 		s.registerAccount()
 		s.registerUsers()
 	}
+	if s.Passkeys != nil {
+		s.registerPasskeys()
+	}
 	if s.Keys != nil {
 		s.registerKeys()
 	}

@@ -35,6 +35,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/media"
+	"github.com/shortline/shortline/control/internal/manage/passkeys"
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/settings"
@@ -102,6 +103,7 @@ type Deps struct {
 
 	Accounts *accounts.Service
 	Keys     *keys.Service
+	Passkeys *passkeys.Service
 	Settings *settings.Service
 	SSO      *sso.Service
 

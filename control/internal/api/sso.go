@@ -43,7 +43,7 @@ type SSOProvider struct {
 type SignInMethods struct {
 	Password bool          `json:"password" doc:"Whether password sign-in is on."`
 	SSO      []SSOProvider `json:"sso" doc:"The providers, as in GET /api/auth/sso."`
-	Passkeys bool          `json:"passkeys"`
+	Passkeys bool          `json:"passkeys" doc:"Whether users can sign in with a passkey: the console's address allows it, and single sign-on is not enforced."`
 }
 
 // OIDCAccount is an account at an identity provider that is linked to a user.
@@ -168,7 +168,13 @@ func (s *Server) listMethods(ctx context.Context, _ *struct{}) (*body[SignInMeth
 	if err != nil {
 		return nil, err
 	}
-	return &body[SignInMethods]{SignInMethods{Password: !off, SSO: providers.Body}}, nil
+	out := SignInMethods{Password: !off, SSO: providers.Body}
+	if s.Passkeys != nil {
+		if out.Passkeys, err = s.Passkeys.Available(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &body[SignInMethods]{out}, nil
 }
 
 func ssoPath(slug string) string { return "/api/auth/sso/" + slug }

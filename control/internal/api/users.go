@@ -18,13 +18,14 @@ type User struct {
 	Role             string `json:"role" enum:"ADMIN,USER"`
 	Status           string `json:"status" enum:"ACTIVE,INACTIVE"`
 	IsActive         bool   `json:"isActive" doc:"Whether status is ACTIVE."`
-	TwoFactorEnabled bool   `json:"twoFactorEnabled"`
+	TwoFactorEnabled bool   `json:"twoFactorEnabled" doc:"Whether an authenticator app is set up."`
+	HasPasskeys      bool   `json:"hasPasskeys" doc:"Whether the user has a passkey, which counts as both factors."`
 	CreatedAt        Time   `json:"createdAt"`
 	UpdatedAt        Time   `json:"updatedAt"`
 }
 
 func userOf(u store.User) User {
-	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, Time(u.CreatedAt), Time(u.UpdatedAt)}
+	return User{u.ID, u.Email, u.Name, u.Role, accounts.Status(u), u.Active, u.TOTPEnabled, u.HasPasskeys, Time(u.CreatedAt), Time(u.UpdatedAt)}
 }
 
 // body is a response with a JSON body.
@@ -84,7 +85,7 @@ func (s *Server) registerUsers() {
 	handle(s, declare(http.MethodPatch, "/{id}/role", "setUserRole", "Change another user's role"), s.setUserRole)
 	handle(s, declare(http.MethodPatch, "/{id}/status", "setUserStatus", "Activate or deactivate a user"), s.setUserStatus)
 	handle(s, declare(http.MethodPatch, "/{id}/name", "setUserName", "Change a user's name"), s.setUserName)
-	handle(s, declare(http.MethodPatch, "/{id}/2fa", "turnOffUser2FA", "Turn off a user's second factor"), s.turnOffUserTOTP)
+	handle(s, declare(http.MethodPatch, "/{id}/2fa", "turnOffUser2FA", "Turn off a user's second factor and remove their passkeys"), s.turnOffUserTOTP)
 	handle(s, declare(http.MethodPost, "/{id}/reset-password", "resetUserPassword", "Set a user's password"), s.resetPassword)
 	handle(s, declare(http.MethodPatch, "/{id}/reset-password", "patchUserPassword", "Set a user's password"), s.resetPassword)
 }
@@ -200,7 +201,7 @@ func (s *Server) turnOffUserTOTP(ctx context.Context, in *turnOffTOTPIn) (*body[
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return respond(userOf)(s.Accounts.TurnOffTOTP(ctx, principal(ctx), in.ID))
+	return respond(userOf)(s.Accounts.TurnOffSecondFactors(ctx, principal(ctx), in.ID))
 }
 
 type resetPasswordIn struct {
@@ -214,5 +215,5 @@ func (s *Server) resetPassword(ctx context.Context, in *resetPasswordIn) (*body[
 	if err := s.Accounts.ResetPassword(ctx, principal(ctx), in.ID, in.Body.NewPassword); err != nil {
 		return nil, err
 	}
-	return said("The password was set. All sessions of the user have ended, and their API keys were deleted."), nil
+	return said("The password was set. All sessions of the user have ended, and their API keys and passkeys were deleted."), nil
 }

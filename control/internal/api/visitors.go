@@ -74,6 +74,7 @@ func (s *Server) documentVisitors() {
 var tags = []*huma.Tag{
 	{Name: visitorTag, Description: "Short links as visitors use them. Edges serve these paths, without credentials."},
 	{Name: "Account", Description: "Sign-in, sign-out, your profile, password and second factor."},
+	{Name: "Passkeys", Description: "Sign-in without a user name, with a passkey (WebAuthn)."},
 	{Name: "Single sign-on", Description: "Sign-in through an identity provider (OpenID Connect)."},
 	{Name: "URLs", Description: "Create, find, update and delete short links, one at a time or in bulk."},
 	{Name: "Routing rules", Description: "Conditions that send some of a link's visitors to other destinations."},

@@ -23,10 +23,12 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/media"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/manage/passkeys"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/passkeytest"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
@@ -53,6 +55,8 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.SSO, err = sso.New(sso.Config{BaseURL: baseURL, EncryptionKeys: secret, Settings: sso.Settings{AllowPrivate: true}, Logger: cfg.Logger}, w.store, deps.Auth, settings.New(w.store))
 	w.ok(err)
 	deps.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: secret, PasswordSignInOff: deps.SSO.PasswordsOff, Now: w.clock.now}, w.store, deps.Auth, passwords)
+	w.ok(err)
+	deps.Passkeys, err = passkeys.New(passkeys.Config{BaseURL: baseURL, Confirm: deps.Accounts.Confirm, Off: deps.SSO.PasswordsOff, Logger: cfg.Logger, Now: w.clock.now}, w.store, deps.Auth)
 	w.ok(err)
 }
 
@@ -157,6 +161,8 @@ func (th *things) id(kind string) string {
 		id = post("/api/bundles", `{"name":"B"}`)
 	case "key":
 		id = post("/api/api-keys", `{"name":"K"}`)
+	case "passkey":
+		id = w.enrol(th.owner, passkeytest.New(baseURL)).str("id")
 	case "webhook":
 		id = post("/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`)
 	case "log":

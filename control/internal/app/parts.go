@@ -27,6 +27,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/media"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/manage/passkeys"
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/settings"
@@ -219,6 +220,11 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 		return "", err
 	}
 	if use.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: secrets, PasswordSignInOff: use.SSO.PasswordsOff}, st, use.Auth, passwords); err != nil {
+		return "", err
+	}
+	if use.Passkeys, err = passkeys.New(passkeys.Config{
+		BaseURL: p.cfg.BaseURL, ConsoleURL: p.cfg.ConsoleURL, Confirm: use.Accounts.Confirm, Off: use.SSO.PasswordsOff, Logger: log,
+	}, st, use.Auth); err != nil {
 		return "", err
 	}
 	use.Keys = keys.New(st, passwords, p.cfg.MaxAPIKeys)

@@ -47,20 +47,6 @@ func (c Conn) CountPasskeys(ctx context.Context, userID string) (n int, err erro
 	return n, err
 }
 
-// PasskeyOwners returns which of the users have a passkey.
-func (c Conn) PasskeyOwners(ctx context.Context, userIDs []string) (map[string]bool, error) {
-	out := map[string]bool{}
-	if len(userIDs) == 0 {
-		return out, nil
-	}
-	list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
-		`SELECT DISTINCT user_id FROM passkeys WHERE user_id IN (`+In(len(userIDs))+`)`, Args(userIDs)...)
-	for _, id := range list {
-		out[id] = true
-	}
-	return out, err
-}
-
 // PasskeyByCredential finds a passkey by the id that its authenticator chose.
 func (c Conn) PasskeyByCredential(ctx context.Context, credentialID string) (Passkey, error) {
 	return scanPasskey(c.Row(ctx, `SELECT `+passkeyColumns+` FROM passkeys WHERE credential_id = ?`, credentialID))

@@ -18,11 +18,13 @@ type User struct {
 	TOTPSecret   *string // encrypted; stored by the set-up, before the second factor is on
 	TOTPEnabled  bool
 	TOTPLastStep int64 // newest time step whose code was used
+	HasPasskeys  bool  // derived, so UpdateUser ignores it
 	CreatedAt    int64
 	UpdatedAt    int64
 }
 
-const userColumns = `u.num, u.id, u.email, u.name, u.role, u.active, u.password_hash, u.totp_secret, u.totp_enabled, u.totp_last_step, u.created_at, u.updated_at`
+const userColumns = `u.num, u.id, u.email, u.name, u.role, u.active, u.password_hash, u.totp_secret, u.totp_enabled, u.totp_last_step,
+	EXISTS (SELECT 1 FROM passkeys pk WHERE pk.user_id = u.id), u.created_at, u.updated_at`
 
 func scanUser(row interface{ Scan(...any) error }) (u User, err error) {
 	return u, row.Scan(u.fields()...)
@@ -30,7 +32,7 @@ func scanUser(row interface{ Scan(...any) error }) (u User, err error) {
 
 // fields returns where Scan writes userColumns.
 func (u *User) fields() []any {
-	return []any{&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep, &u.CreatedAt, &u.UpdatedAt}
+	return []any{&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep, &u.HasPasskeys, &u.CreatedAt, &u.UpdatedAt}
 }
 
 // EmailKey returns the form in which emails are compared.

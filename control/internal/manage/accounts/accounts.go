@@ -96,7 +96,7 @@ func (s *Service) changeAfter(ctx context.Context, p auth.Principal, id string, 
 
 // logged returns the fields of a user for the audit log.
 func logged(u store.User) map[string]any {
-	return map[string]any{"email": u.Email, "name": u.Name, "role": u.Role, "status": Status(u), "twoFactorEnabled": u.TOTPEnabled}
+	return map[string]any{"email": u.Email, "name": u.Name, "role": u.Role, "status": Status(u), "twoFactorEnabled": u.TOTPEnabled, "hasPasskeys": u.HasPasskeys}
 }
 
 // Status returns ACTIVE or INACTIVE.

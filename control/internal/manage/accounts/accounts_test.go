@@ -108,7 +108,7 @@ func TestUseCases_ask_for_the_role_themselves(t *testing.T) {
 		"role":   func() error { _, err := s.SetRole(ctx, p, "y", auth.Admin); return err },
 		"active": func() error { _, err := s.SetActive(ctx, p, "y", true); return err },
 		"reset":  func() error { return s.ResetPassword(ctx, p, "y", "battery staple") },
-		"2fa":    func() error { _, err := s.TurnOffTOTP(ctx, p, "y"); return err },
+		"2fa":    func() error { _, err := s.TurnOffSecondFactors(ctx, p, "y"); return err },
 		"delete": func() error { return s.Delete(ctx, p, "y") },
 	} {
 		if err := do(); !problem.Is(err, problem.Forbidden) {

@@ -92,15 +92,22 @@ type TOTPSetup struct {
 // justSignedIn is how long after a sign-in the setup of a second factor needs no password.
 const justSignedIn = 10 * time.Minute
 
+// Confirm returns an error unless the caller has signed in recently or the password is the caller's. Without a
+// password, "" is passed. Wrong passwords are counted, as in Login.
+func (s *Service) Confirm(ctx context.Context, p auth.Principal, password string) error {
+	if password != "" {
+		return s.confirm(ctx, p, password, "password")
+	}
+	if s.cfg.Now().Sub(p.SignedInAt) > justSignedIn {
+		return problem.New(problem.Forbidden, "Your sign-in is too long ago. Sign in again, or send your current password as \"password\".")
+	}
+	return nil
+}
+
 // SetUpTOTP generates a secret for the caller's second factor. The second factor is off until EnableTOTP. It requires
 // the current password or a recent sign-in, because otherwise the thief of a session could lock the owner out.
 func (s *Service) SetUpTOTP(ctx context.Context, p auth.Principal, password string) (out TOTPSetup, err error) {
-	if password != "" {
-		err = s.confirm(ctx, p, password, "password")
-	} else if s.cfg.Now().Sub(p.SignedInAt) > justSignedIn {
-		err = problem.New(problem.Forbidden, "Your sign-in is too long ago. Sign in again, or send your current password as \"password\".")
-	}
-	if err != nil {
+	if err := s.Confirm(ctx, p, password); err != nil {
 		return out, err
 	}
 	_, err = s.change(ctx, p, p.UserID, func(_ *store.Tx, u *store.User, e *audit.Entry) error {

@@ -145,8 +145,8 @@ func otherAdmin(ctx context.Context, tx *store.Tx, id string) error {
 	return nil
 }
 
-// ResetPassword sets another user's password, ends the user's sessions and deletes the user's API keys. Administrators
-// use it for a compromised account.
+// ResetPassword sets another user's password, ends the user's sessions and deletes the user's API keys and passkeys.
+// Administrators use it for a compromised account, in which a stranger may have registered a passkey.
 func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, password string) error {
 	if err := adminOnly(p); err != nil {
 		return err
@@ -172,14 +172,20 @@ func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, passw
 		if err != nil {
 			return fmt.Errorf("delete API keys: %w", err)
 		}
-		e.Action, e.Metadata = "PASSWORD_CHANGED", map[string]any{"reset": true, "revokedApiKeys": keys}
+		passkeys, err := tx.DeletePasskeys(ctx, u.ID)
+		if err != nil {
+			return fmt.Errorf("delete passkeys: %w", err)
+		}
+		u.HasPasskeys = false
+		e.Action, e.Metadata = "PASSWORD_CHANGED", map[string]any{"reset": true, "revokedApiKeys": keys, "removedPasskeys": passkeys}
 		return endSessions(ctx, tx, u.ID, "")
 	})
 	return err
 }
 
-// TurnOffTOTP turns off the second factor of another user, who has lost it.
-func (s *Service) TurnOffTOTP(ctx context.Context, p auth.Principal, id string) (store.User, error) {
+// TurnOffSecondFactors turns off the authenticator app of another user and removes the user's passkeys, after the user
+// has lost the devices. The password still works.
+func (s *Service) TurnOffSecondFactors(ctx context.Context, p auth.Principal, id string) (store.User, error) {
 	if err := adminOnly(p); err != nil {
 		return store.User{}, err
 	}
@@ -187,9 +193,14 @@ func (s *Service) TurnOffTOTP(ctx context.Context, p auth.Principal, id string) 
 		return store.User{}, problem.New(problem.Invalid, "You cannot turn off your own second factor here. Use POST /api/auth/2fa/disable.")
 	}
 	return s.change(ctx, p, id, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
-		if u.TOTPEnabled {
-			e.Action, e.Metadata = "TWO_FACTOR_DISABLED", map[string]any{"byAdministrator": true}
+		passkeys, err := tx.DeletePasskeys(ctx, u.ID)
+		if err != nil {
+			return fmt.Errorf("delete passkeys: %w", err)
 		}
+		if u.TOTPEnabled || passkeys > 0 {
+			e.Action, e.Metadata = "TWO_FACTOR_DISABLED", map[string]any{"byAdministrator": true, "removedPasskeys": passkeys}
+		}
+		u.HasPasskeys = false
 		return turnOffTOTP(ctx, tx, u)
 	})
 }

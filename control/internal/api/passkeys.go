@@ -1,0 +1,213 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/shortline/shortline/control/internal/manage/passkeys"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// passkeyBody is the limit of a request's body: an attestation may contain certificates, which are ignored.
+const passkeyBody = 64 << 10
+
+// Passkey describes a passkey, without its public key.
+type Passkey struct {
+	ID              string   `json:"id"`
+	Name            string   `json:"name"`
+	AAGUID          *string  `json:"aaguid" doc:"The model of the authenticator, or null if it does not tell."`
+	Transports      []string `json:"transports" doc:"How browsers reach the authenticator."`
+	IsSynced        bool     `json:"isSynced" doc:"Whether the passkey was backed up at its last use, so that other devices of the user have it, too."`
+	CreatedAt       Time     `json:"createdAt"`
+	LastUsedAt      *Time    `json:"lastUsedAt"`
+	CloneDetectedAt *Time    `json:"cloneDetectedAt" doc:"When a sign-in was last refused because the counter of the passkey did not increase. The passkey may have been copied: remove it."`
+}
+
+func passkeyOf(p store.Passkey) Passkey {
+	return Passkey{
+		p.ID, p.Name, text(p.AAGUID), strings.Fields(p.Transports), p.BackedUp, Time(p.CreatedAt), timeOf(p.LastUsedAt), timeOf(p.ClonedAt),
+	}
+}
+
+// PasskeyCreation is the input of PublicKeyCredential.parseCreationOptionsFromJSON.
+type PasskeyCreation struct {
+	PublicKey struct {
+		Challenge string `json:"challenge" doc:"Base64url, like all bytes here."`
+		RP        struct {
+			ID   string `json:"id" doc:"The host of the console's address."`
+			Name string `json:"name"`
+		} `json:"rp"`
+		User struct {
+			ID          string `json:"id"`
+			Name        string `json:"name"`
+			DisplayName string `json:"displayName"`
+		} `json:"user"`
+		PubKeyCredParams       []PasskeyAlgorithm  `json:"pubKeyCredParams"`
+		Timeout                int                 `json:"timeout" doc:"Milliseconds."`
+		ExcludeCredentials     []PasskeyDescriptor `json:"excludeCredentials" doc:"Your passkeys."`
+		AuthenticatorSelection struct {
+			ResidentKey        string `json:"residentKey" enum:"required"`
+			RequireResidentKey bool   `json:"requireResidentKey"`
+			UserVerification   string `json:"userVerification" enum:"required"`
+		} `json:"authenticatorSelection"`
+		Attestation string `json:"attestation" enum:"none"`
+	} `json:"publicKey"`
+}
+
+// PasskeyAlgorithm is an accepted signature algorithm.
+type PasskeyAlgorithm struct {
+	Type string `json:"type" enum:"public-key"`
+	Alg  int    `json:"alg" doc:"A COSE algorithm."`
+}
+
+// PasskeyDescriptor names a passkey for a browser.
+type PasskeyDescriptor struct {
+	Type       string   `json:"type" enum:"public-key"`
+	ID         string   `json:"id"`
+	Transports []string `json:"transports"`
+}
+
+// PasskeyRequest is the input of PublicKeyCredential.parseRequestOptionsFromJSON.
+type PasskeyRequest struct {
+	PublicKey struct {
+		Challenge        string `json:"challenge" doc:"Base64url."`
+		RPID             string `json:"rpId" doc:"The host of the console's address."`
+		Timeout          int    `json:"timeout" doc:"Milliseconds."`
+		UserVerification string `json:"userVerification" enum:"required"`
+	} `json:"publicKey"`
+}
+
+// credentialIn has the members of a browser's credential that both ceremonies use. Browsers add members with newer
+// versions of the standard, so unknown members are allowed.
+type credentialIn struct {
+	ID    string `json:"id" minLength:"1" maxLength:"2000" doc:"Base64url, like all bytes here."`
+	RawID string `json:"rawId,omitempty" maxLength:"2000" doc:"The same as id."`
+	Type  string `json:"type,omitempty" maxLength:"100" doc:"public-key"`
+
+	AuthenticatorAttachment any `json:"authenticatorAttachment,omitempty" doc:"Ignored."`
+	ClientExtensionResults  any `json:"clientExtensionResults,omitempty" doc:"Ignored."`
+}
+
+// PasskeyCreated is a new credential, as PublicKeyCredential.toJSON writes it.
+type PasskeyCreated struct {
+	_ struct{} `additionalProperties:"true"`
+	credentialIn
+	Response struct {
+		_                 struct{} `additionalProperties:"true"`
+		ClientDataJSON    string   `json:"clientDataJSON" maxLength:"8000"`
+		AttestationObject string   `json:"attestationObject" maxLength:"30000"`
+		Transports        []string `json:"transports,omitempty" maxItems:"20" doc:"Unknown transports are ignored."`
+	} `json:"response"`
+}
+
+// PasskeyAsserted is the response of a credential to a challenge, as PublicKeyCredential.toJSON writes it.
+type PasskeyAsserted struct {
+	_ struct{} `additionalProperties:"true"`
+	credentialIn
+	Response struct {
+		_                 struct{} `additionalProperties:"true"`
+		ClientDataJSON    string   `json:"clientDataJSON" maxLength:"8000"`
+		AuthenticatorData string   `json:"authenticatorData" maxLength:"30000"`
+		Signature         string   `json:"signature" maxLength:"4000"`
+		UserHandle        string   `json:"userHandle" maxLength:"200"`
+	} `json:"response"`
+}
+
+func (s *Server) registerPasskeys() {
+	declare := func(method, path, id, summary string) endpoint {
+		return endpoint{Method: method, Path: "/api/auth/passkeys" + path, ID: id, Summary: summary, Tag: "Passkeys", SessionOnly: true, MaxBody: passkeyBody}
+	}
+	handle(s, declare(http.MethodGet, "", "listPasskeys", "List your passkeys"), s.listPasskeys)
+	handle(s, declare(http.MethodDelete, "/{id}", "deletePasskey", "Remove a passkey"), s.deletePasskey)
+	handle(s, declare(http.MethodPost, "/register/begin", "beginPasskey", "Begin to register a passkey"), s.beginPasskey)
+	handle(s, declare(http.MethodPost, "/register/finish", "finishPasskey", "Register the passkey that the browser created"), s.finishPasskey)
+	login := func(path, id, summary string) endpoint {
+		e := declare(http.MethodPost, "/login"+path, id, summary)
+		e.Need, e.SessionOnly, e.Status = public, false, http.StatusOK
+		return e
+	}
+	handle(s, login("/begin", "beginPasskeyLogin", "Begin to sign in with a passkey"), s.beginPasskeyLogin)
+	handle(s, login("/finish", "finishPasskeyLogin", "Sign in with a passkey"), s.finishPasskeyLogin)
+}
+
+func (s *Server) listPasskeys(ctx context.Context, in *Paging) (*body[List[Passkey]], error) {
+	all, err := s.Passkeys.List(ctx, principal(ctx))
+	if err != nil {
+		return nil, err
+	}
+	from := min(in.offset(passkeys.Most), len(all))
+	page := all[from:min(from+in.size(passkeys.Most), len(all))]
+	return respondPage(*in, passkeys.Most, passkeyOf)(page, len(all), nil)
+}
+
+func (s *Server) deletePasskey(ctx context.Context, in *ByID) (*struct{}, error) {
+	return nil, s.Passkeys.Delete(ctx, principal(ctx), in.ID)
+}
+
+func (s *Server) beginPasskey(ctx context.Context, in *struct {
+	Body struct {
+		Password Opt[string] `json:"password,omitempty" maxLength:"1000" doc:"The current password. Required if you signed in more than ten minutes ago."`
+	}
+}) (*body[PasskeyCreation], error) {
+	got, err := s.Passkeys.BeginRegistration(ctx, principal(ctx), in.Body.Password.Value)
+	if err != nil {
+		return nil, err
+	}
+	var out PasskeyCreation
+	k := &out.PublicKey
+	k.Challenge, k.RP.ID, k.RP.Name = got.Challenge, got.Host, "Shortline"
+	k.User.ID, k.User.Name, k.User.DisplayName = got.UserHandle, got.Name, got.DisplayName
+	k.Timeout, k.Attestation = int(passkeys.PendingFor.Milliseconds()), "none"
+	k.AuthenticatorSelection.ResidentKey, k.AuthenticatorSelection.RequireResidentKey = "required", true
+	k.AuthenticatorSelection.UserVerification = "required"
+	for _, a := range passkeys.Algorithms {
+		k.PubKeyCredParams = append(k.PubKeyCredParams, PasskeyAlgorithm{"public-key", a})
+	}
+	k.ExcludeCredentials = []PasskeyDescriptor{}
+	for _, p := range got.Exclude {
+		k.ExcludeCredentials = append(k.ExcludeCredentials, PasskeyDescriptor{"public-key", p.CredentialID, strings.Fields(p.Transports)})
+	}
+	return &body[PasskeyCreation]{out}, nil
+}
+
+func (s *Server) finishPasskey(ctx context.Context, in *struct {
+	Body struct {
+		Name       Opt[string]    `json:"name,omitempty" doc:"At most 100 characters. The default is Passkey."`
+		Credential PasskeyCreated `json:"credential"`
+	}
+}) (*body[Passkey], error) {
+	c := &in.Body.Credential
+	return respond(passkeyOf)(s.Passkeys.FinishRegistration(ctx, principal(ctx), in.Body.Name.Value, passkeys.Credential{
+		ID: c.ID, RawID: c.RawID, Type: c.Type, ClientData: c.Response.ClientDataJSON, Attestation: c.Response.AttestationObject, Transports: c.Response.Transports,
+	}))
+}
+
+func (s *Server) beginPasskeyLogin(ctx context.Context, _ *struct{}) (*body[PasskeyRequest], error) {
+	got, err := s.Passkeys.BeginLogin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out PasskeyRequest
+	k := &out.PublicKey
+	k.Challenge, k.RPID, k.Timeout, k.UserVerification = got.Challenge, got.Host, int(passkeys.PendingFor.Milliseconds()), "required"
+	return &body[PasskeyRequest]{out}, nil
+}
+
+func (s *Server) finishPasskeyLogin(ctx context.Context, in *struct {
+	Body struct {
+		Credential PasskeyAsserted `json:"credential"`
+	}
+}) (*loginOut, error) {
+	c := &in.Body.Credential
+	got, err := s.Passkeys.FinishLogin(ctx, passkeys.Credential{
+		ID: c.ID, RawID: c.RawID, Type: c.Type, ClientData: c.Response.ClientDataJSON,
+		AuthData: c.Response.AuthenticatorData, Signature: c.Response.Signature, UserHandle: c.Response.UserHandle,
+	})
+	if err != nil {
+		return nil, err
+	}
+	noteOf(ctx).userID = got.User.ID
+	u := userOf(got.User)
+	return &loginOut{SetCookie: []http.Cookie{s.setSession(got.Token, got.Expires)}, Body: Login{User: &u, AccessToken: got.Token}}, nil
+}
