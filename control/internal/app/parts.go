@@ -223,7 +223,7 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 		return "", err
 	}
 	if use.Passkeys, err = passkeys.New(passkeys.Config{
-		BaseURL: p.cfg.BaseURL, ConsoleURL: p.cfg.ConsoleURL, Confirm: use.Accounts.Confirm, Off: use.SSO.PasswordsOff, Logger: log,
+		BaseURL: p.cfg.BaseURL, ConsoleURL: p.cfg.ConsoleURL, Confirm: use.Accounts.Confirm, Off: use.SSO.PasswordsOff, Mail: use.Mail, Logger: log,
 	}, st, use.Auth); err != nil {
 		return "", err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -207,11 +208,21 @@ func (s *Service) failed(ctx context.Context, key string, r response, passkey st
 	return why.tell
 }
 
-// noteClone records that a passkey's counter did not increase. Only a holder of its private key can cause that, so the
-// entries are not counted together.
+// noteClone records that a passkey's counter did not increase, and tells the user, at most once an hour. Only a holder
+// of the private key can cause that, so the entries are not counted together.
 func (s *Service) noteClone(ctx context.Context, tx *store.Tx, p store.Passkey) error {
-	if err := tx.NotePasskeyCloned(ctx, p.ID, s.cfg.Now().UnixMilli()); err != nil {
+	now := s.cfg.Now()
+	if err := tx.NotePasskeyCloned(ctx, p.ID, now.UnixMilli()); err != nil {
 		return fmt.Errorf("mark passkey: %w", err)
+	}
+	if p.ClonedAt == nil || now.Sub(time.UnixMilli(*p.ClonedAt)) >= time.Hour {
+		u, err := tx.UserByID(ctx, p.UserID)
+		if err == nil {
+			err = s.cfg.Mail.Send(ctx, tx, u.Email, mail.PasskeyCloned{Event: s.event(ctx), Passkey: p.Name})
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) { // deleted meanwhile
+			return fmt.Errorf("tell the user: %w", err)
+		}
 	}
 	return audit.Append(ctx, tx, audit.Entry{
 		Action: "PASSKEY_CLONED", EntityType: "passkey", EntityID: p.ID,

@@ -24,7 +24,9 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 
+	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -53,6 +55,8 @@ type Config struct {
 	Confirm func(ctx context.Context, p auth.Principal, password string) error
 	// Off reports that users must sign in through an identity provider; nil means never.
 	Off func(ctx context.Context) (bool, error)
+	// Mail tells users of their new, removed and cloned passkeys; nil means that no e-mail is sent.
+	Mail *mail.Service
 	// Logger receives cloned authenticators and the reasons of failed sign-ins; nil means slog.Default().
 	Logger *slog.Logger
 	// Now returns the current time; nil means time.Now.
@@ -136,4 +140,10 @@ func (s *Service) check(ctx context.Context) error {
 		return err
 	}
 	return problem.New(problem.Forbidden, "Passkeys are turned off. Use single sign-on.")
+}
+
+// event describes the present request for an e-mail. Its link leads to the user's list of passkeys.
+func (s *Service) event(ctx context.Context) mail.Event {
+	from := audit.OriginOf(ctx)
+	return mail.Event{At: s.cfg.Now(), IP: from.IP, UserAgent: from.UserAgent, Link: strings.TrimSuffix(cmp.Or(s.cfg.ConsoleURL, s.cfg.BaseURL), "/") + "/console/account"}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -87,7 +88,8 @@ func (s *Service) FinishRegistration(ctx context.Context, p auth.Principal, name
 		Name: name, CreatedAt: now,
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		if _, err := tx.LockUser(ctx, p.UserID); err != nil { // so that concurrent registrations are counted
+		u, err := tx.LockUser(ctx, p.UserID) // so that concurrent registrations are counted
+		if err != nil {
 			return missing(err)
 		}
 		n, err := tx.CountPasskeys(ctx, p.UserID)
@@ -102,6 +104,9 @@ func (s *Service) FinishRegistration(ctx context.Context, p auth.Principal, name
 				return &problem.Error{Kind: problem.Conflict, Message: "This passkey is registered already.", Fields: []problem.Field{{Field: "credential", Message: "is registered already"}}}
 			}
 			return fmt.Errorf("insert passkey: %w", err)
+		}
+		if err := s.cfg.Mail.Send(ctx, tx, u.Email, mail.SecondFactorChanged{Event: s.event(ctx), Change: mail.PasskeyAdded, Passkey: out.Name}); err != nil {
+			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "PASSKEY_ADDED", EntityType: "passkey", EntityID: out.ID, New: logged(out)})
 	})
@@ -140,7 +145,8 @@ func (s *Service) created(userID string, r response) (*webauthn.Credential, erro
 // Delete removes one of the caller's passkeys. Sessions that it opened stay.
 func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
-		if _, err := tx.LockUser(ctx, p.UserID); err != nil { // a sign-in with the passkey holds this lock
+		u, err := tx.LockUser(ctx, p.UserID) // a sign-in with the passkey holds this lock
+		if err != nil {
 			return missing(err)
 		}
 		was, err := tx.DeletePasskey(ctx, p.UserID, id)
@@ -149,6 +155,9 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		}
 		if err != nil {
 			return fmt.Errorf("delete passkey: %w", err)
+		}
+		if err := s.cfg.Mail.Send(ctx, tx, u.Email, mail.SecondFactorChanged{Event: s.event(ctx), Change: mail.PasskeyRemoved, Passkey: was.Name}); err != nil {
+			return err
 		}
 		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "PASSKEY_REMOVED", EntityType: "passkey", EntityID: id, Old: logged(was)})
 	})
