@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -97,6 +98,9 @@ func parseServer(text string) (s server, err error) {
 		s.security = startTLS
 	default:
 		return s, errors.New("SMTP_URL: tls must be none or starttls, with smtp:// only")
+	}
+	if n, err := strconv.ParseUint(s.port, 10, 16); err != nil || n == 0 {
+		return s, errors.New("SMTP_URL: the port must be a number from 1 to 65535")
 	}
 	if u.User != nil {
 		var given bool
