@@ -196,7 +196,7 @@ func stamp(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UT
 // checkLink returns an error unless the link is a complete address in one line.
 func checkLink(link string) error {
 	u, err := url.Parse(link)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || plain(link, len(link)) != link {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || plain(link, len(link)) != link || strings.ContainsAny(link, " <>\"") {
 		return errors.New("the link is not a complete address") // never the link, which may be secret
 	}
 	return nil

@@ -1,0 +1,417 @@
+package mail_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shortline/shortline/control/internal/platform/mail"
+	"github.com/shortline/shortline/control/internal/platform/smtp"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/mailtest"
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// world is a service on a store, with an SMTP server.
+type world struct {
+	*mailtest.Server
+	t       *testing.T
+	store   *store.Store
+	service *mail.Service
+	offset  atomic.Int64 // of the service's clock
+	logs    lockedBuffer
+	metrics *prometheus.Registry
+}
+
+func newWorld(t *testing.T, st *store.Store, cfg mailtest.Config) *world {
+	t.Helper()
+	w := &world{Server: mailtest.StartWith(t, cfg), t: t, store: st, metrics: prometheus.NewRegistry()}
+	var err error
+	w.service, err = mail.New(mail.Config{
+		Settings: smtp.Settings{URL: config.Secret(w.URL()), From: "no-reply@example.com"}, BaseURL: "https://sho.rt", EncryptionKeys: keys, TLS: w.ClientTLS(),
+		Registry: w.metrics, Logger: slog.New(slog.NewTextHandler(&w.logs, nil)), Now: func() time.Time { return time.Now().Add(time.Duration(w.offset.Load())) },
+	}, st)
+	must(t, err)
+	return w
+}
+
+// run runs the service and returns what stops it. The test stops it at its end.
+func (w *world) run() (stop func()) {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := w.service.Run(ctx); err != nil {
+			w.t.Error(err)
+		}
+	}()
+	stop = func() { cancel(); <-ended }
+	w.t.Cleanup(stop)
+	return stop
+}
+
+func (w *world) send(to string, c mail.Content) {
+	w.t.Helper()
+	must(w.t, w.store.Tx(w.t.Context(), func(tx *store.Tx) error { return w.service.Send(w.t.Context(), tx, to, c) }))
+}
+
+func (w *world) waiting() int {
+	w.t.Helper()
+	n, _, err := w.store.MailQueue(w.t.Context(), 10_000)
+	must(w.t, err)
+	return n
+}
+
+func (w *world) count(name string, labels ...string) (sum float64) {
+	w.t.Helper()
+	families, err := w.metrics.Gather()
+	must(w.t, err)
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.Metric {
+			has := 0
+			for _, l := range m.Label {
+				for i := 0; i < len(labels); i += 2 {
+					if l.GetName() == labels[i] && l.GetValue() == labels[i+1] {
+						has++
+					}
+				}
+			}
+			if has == len(labels)/2 {
+				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	return sum
+}
+
+func invitation() mail.Invitation {
+	return mail.Invitation{Workspace: "Acme", Inviter: "Ann", Role: "EDITOR", Link: "https://sho.rt/console/invitation?token=canary-token", Expires: time.Now().Add(7 * 24 * time.Hour)}
+}
+
+func TestService_Run_sends_at_once(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newWorld(t, st, mailtest.Config{TLS: "starttls", User: "ann", Password: "canary-password"})
+		w.run()
+		testkit.Eventually(t, "the first turn", func() bool { return w.count("shortline_mail_last_success_timestamp_seconds") > 0 })
+		began := time.Now()
+		w.send("bob@example.com", invitation())
+		m := w.Wait(t, "bob@example.com")
+		if took := time.Since(began); took > 1500*time.Millisecond {
+			t.Errorf("took %v, so nothing woke the service", took) // it polls every 2 s
+		}
+		if !m.TLS || m.Link != "https://sho.rt/console/invitation?token=canary-token" {
+			t.Errorf("%+v", m)
+		}
+		testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
+		if w.count("shortline_mail_sent_total", "kind", "invitation") != 1 || w.count("shortline_mail_sent_total") != 1 {
+			t.Error("the e-mail is not counted")
+		}
+	})
+}
+
+// The content of a waiting e-mail holds a link that works once, so it must not be readable in the database or in logs.
+func TestService_keeps_links_secret(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newWorld(t, st, mailtest.Config{})
+		w.Answer(mailtest.Answer{Stage: "data", Code: 451, Text: "https://sho.rt/console/invitation?token=canary-token looks strange"})
+		w.run()
+		w.send("bob@example.com", invitation())
+		testkit.Eventually(t, "a failed attempt", func() bool { return w.count("shortline_mail_retries_total") > 0 })
+		rows, err := store.All(t.Context(), st.Conn, func(row interface{ Scan(...any) error }) (s string, err error) {
+			var content, lastError string
+			err = row.Scan(&content, &lastError)
+			return content + lastError, err
+		}, `SELECT content, last_error FROM mail_outbox`)
+		must(t, err)
+		if len(rows) != 1 || !strings.Contains(rows[0], "451") {
+			t.Fatalf("rows %q", rows)
+		}
+		for _, text := range append(rows, w.logs.String()) {
+			if strings.Contains(text, "canary") || strings.Contains(text, "bob@") && text == w.logs.String() {
+				t.Errorf("readable: %s", text)
+			}
+		}
+		if !strings.Contains(w.logs.String(), "e-mail not sent, retrying") {
+			t.Errorf("no log line: %s", w.logs.String())
+		}
+	})
+}
+
+func TestService_Run_repeats_temporary_failures(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newWorld(t, st, mailtest.Config{})
+		w.Answer(mailtest.Answer{Stage: "rcpt", To: "bob@example.com", Code: 451, Text: "greylisted", Times: 2})
+		w.run()
+		w.send("bob@example.com", invitation())
+		w.send("eve@example.com", invitation())
+		w.Wait(t, "eve@example.com") // is not held up
+		m := w.Wait(t, "bob@example.com")
+		if n := w.Seen("rcpt"); n != 4 {
+			t.Errorf("%d attempts", n)
+		}
+		if len(m.Header["Message-Id"]) != 1 {
+			t.Errorf("%q", m.Header)
+		}
+		if n := w.count("shortline_mail_retries_total"); n != 2 {
+			t.Errorf("%v retries are counted", n)
+		}
+	})
+}
+
+func TestService_Run_gives_up_rejected_recipients(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newWorld(t, st, mailtest.Config{})
+		w.Answer(mailtest.Answer{Stage: "rcpt", Code: 550, Text: "no such user"})
+		w.run()
+		w.send("bob@example.com", invitation())
+		w.send("not an address", invitation())
+		testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
+		if n := w.count("shortline_mail_failed_total", "kind", "invitation", "reason", "rejected"); n != 2 {
+			t.Errorf("%v e-mails are counted", n)
+		}
+		if n := w.Seen("rcpt"); n != 1 {
+			t.Errorf("%d attempts", n)
+		}
+	})
+}
+
+// E-mails wait while the server is down, and arrive when it is back. Repeats have the same Message-ID.
+func TestService_Run_waits_for_the_server(t *testing.T) {
+	t.Parallel()
+	st := storetest.Open(t)
+	w := newWorld(t, st, mailtest.Config{TLS: "tls"})
+	stop := w.run()
+	w.Stop()
+	for i := range 3 {
+		w.send(fmt.Sprintf("u%d@example.com", i), invitation())
+	}
+	testkit.Eventually(t, "three failed attempts", func() bool { return w.count("shortline_mail_retries_total") >= 3 })
+	w.offset.Store(int64(2 * time.Minute))
+	if n, age := w.count("shortline_mail_waiting"), w.count("shortline_mail_oldest_waiting_seconds"); n != 3 || age < 119 || age > 300 {
+		t.Errorf("waiting %v, oldest %v s", n, age)
+	}
+	stop()
+	w.Restart()
+	w.run()
+	for i := range 3 {
+		w.Wait(t, fmt.Sprintf("u%d@example.com", i))
+	}
+	testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
+}
+
+func TestService_Run_drops_expired_mail(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newWorld(t, st, mailtest.Config{})
+		reset := mail.PasswordReset{Link: "https://sho.rt/console/reset?token=x", IP: "192.0.2.1", Expires: time.Now().Add(30 * time.Minute)}
+		w.send("expired@example.com", reset)
+		w.send("kept@example.com", invitation())
+		w.offset.Store(int64(31 * time.Minute))
+		stop := w.run()
+		w.Wait(t, "kept@example.com")
+		testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
+		stop()
+		if n := w.count("shortline_mail_failed_total", "kind", "password_reset", "reason", "expired"); n != 1 {
+			t.Errorf("%v e-mails are counted", n)
+		}
+		// Nothing is tried for more than a day, however long its link works.
+		w.send("old@example.com", invitation())
+		w.offset.Add(int64(mail.Lifetime + time.Second))
+		w.run()
+		testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
+		if list := w.All(t, ""); len(list) != 1 {
+			t.Errorf("%d e-mails were sent", len(list))
+		}
+	})
+}
+
+// A service that stops does not wait for a server that hangs, and gives its e-mails back.
+func TestService_Run_stops_in_time(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newWorld(t, st, mailtest.Config{})
+		w.Hang(true)
+		stop := w.run()
+		w.send("bob@example.com", invitation())
+		testkit.Eventually(t, "an attempt", func() bool { return w.Seen("connect") > 0 })
+		began := time.Now()
+		stop()
+		if took := time.Since(began); took > 9*time.Second {
+			t.Errorf("took %v", took)
+		}
+		w.Hang(false)
+		w.run() // at once, without waiting for a lease
+		began = time.Now()
+		w.Wait(t, "bob@example.com")
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+// Replicas on one database share the e-mails: none is sent twice, and none is left.
+func TestService_Run_in_two_replicas(t *testing.T) {
+	t.Parallel()
+	url := storetest.RuntimeURL(t, storetest.PostgresURL(t))
+	server := mailtest.Start(t)
+	const each = 60
+	var services [2]*mail.Service
+	var stores [2]*store.Store
+	var registries [2]*prometheus.Registry
+	for i := range services {
+		st, err := store.Open(t.Context(), store.Config{URL: url, MaxConns: 6})
+		must(t, err)
+		t.Cleanup(func() { st.Close() })
+		registries[i], stores[i] = prometheus.NewRegistry(), st
+		services[i], err = mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(server.URL()), From: mailtest.From}, BaseURL: "https://sho.rt", EncryptionKeys: keys, Registry: registries[i]}, st)
+		must(t, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var runs, senders sync.WaitGroup
+	defer runs.Wait()
+	defer cancel()
+	for i, s := range services {
+		runs.Go(func() { _ = s.Run(ctx) })
+		senders.Go(func() {
+			for n := range each {
+				if err := stores[i].Tx(ctx, func(tx *store.Tx) error {
+					return s.Send(ctx, tx, fmt.Sprintf("u%d-%d@example.com", i, n), invitation())
+				}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	senders.Wait()
+	testkit.Eventually(t, "an empty outbox", func() bool {
+		n, _, err := stores[0].MailQueue(t.Context(), 1000)
+		must(t, err)
+		return n == 0
+	})
+	got := map[string]int{}
+	for _, m := range server.All(t, "") {
+		got[m.To]++
+	}
+	twice := 0
+	for _, n := range got {
+		if n > 1 {
+			twice++
+		}
+	}
+	var shares [2]float64
+	for i, r := range registries {
+		shares[i] = (&world{t: t, metrics: r}).count("shortline_mail_sent_total")
+	}
+	t.Logf("%d e-mails, %d twice, sent by the replicas: %v", len(got), twice, shares)
+	if len(got) != 2*each || twice > 0 || shares[0] == 0 || shares[1] == 0 {
+		t.Fatal("want each e-mail once, and work for both replicas")
+	}
+}
+
+// TestMain runs a process that only sends, if an environment variable is set.
+func TestMain(m *testing.M) {
+	if url := os.Getenv("MAIL_TEST_STORE"); url != "" {
+		fmt.Fprintln(os.Stderr, sendForever(url, os.Getenv("MAIL_TEST_SMTP")))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func sendForever(url, server string) error {
+	st, err := store.Open(context.Background(), store.Config{URL: url})
+	if err != nil {
+		return err
+	}
+	s, err := mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(server), From: mailtest.From}, BaseURL: "https://sho.rt", EncryptionKeys: keys}, st)
+	if err != nil {
+		return err
+	}
+	return s.Run(context.Background())
+}
+
+// Sending processes are killed repeatedly. Every e-mail arrives. Those in flight at a kill may arrive twice, with the same
+// Message-ID.
+func TestService_Run_kill_9(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]string{
+		"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "store.db"), "postgres": storetest.RuntimeURL(t, storetest.PostgresURL(t)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const mails, kills = 200, 6
+			st, err := store.Open(t.Context(), store.Config{URL: url, MaxConns: 6})
+			must(t, err)
+			t.Cleanup(func() { st.Close() })
+			w := newWorld(t, st, mailtest.Config{})
+			for i := range mails {
+				w.send(fmt.Sprintf("u%d@example.com", i), invitation())
+			}
+			for range kills {
+				cmd := exec.Command(os.Args[0])
+				cmd.Env = append(os.Environ(), "MAIL_TEST_STORE="+url, "MAIL_TEST_SMTP="+w.URL())
+				cmd.Stderr = os.Stderr
+				must(t, cmd.Start())
+				before := len(w.All(t, ""))
+				testkit.Eventually(t, "some e-mails by this process", func() bool { return len(w.All(t, "")) > before+3 })
+				must(t, cmd.Process.Kill())
+				_ = cmd.Wait()
+			}
+			left := w.waiting()
+			if left < 4 {
+				t.Fatalf("only %d e-mails are left after %d kills, so the kills came too late", left, kills)
+			}
+			w.offset.Store(int64(2 * time.Minute)) // leases of the killed processes are over
+			w.run()
+			testkit.Eventually(t, "an empty outbox", func() bool { return w.waiting() == 0 })
+			ids, total := map[string]string{}, 0
+			for _, m := range w.All(t, "") {
+				id := m.Header.Get("Message-Id")
+				if was, ok := ids[m.To]; ok && was != id {
+					t.Errorf("the e-mail to %s came as %s and as %s", m.To, was, id)
+				}
+				ids[m.To] = id
+				total++
+			}
+			t.Logf("%d e-mails, %d kills with %d left, %d repeats", len(ids), kills, left, total-len(ids))
+			if len(ids) != mails || total-len(ids) > 4*kills {
+				t.Fatalf("%d of %d e-mails arrived, %d repeats", len(ids), mails, total-len(ids))
+			}
+		})
+	}
+}
