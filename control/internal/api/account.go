@@ -17,6 +17,7 @@ func (s *Server) registerAccount() {
 		return endpoint{Method: method, Path: "/api/auth" + path, ID: id, Summary: summary, Tag: "Account", Status: status}
 	}
 	session := func(e endpoint) endpoint { e.SessionOnly = true; return e }
+	enrolment := func(e endpoint) endpoint { e.Enrolment = true; return e }
 	login := declare(http.MethodPost, "/login", "login", "Sign in", http.StatusOK)
 	login.Need = public
 	handle(s, login, s.login)
@@ -27,8 +28,8 @@ func (s *Server) registerAccount() {
 	handle(s, declare(http.MethodPut, "/me", "updateMe", "Change your name", http.StatusOK), s.updateMe)
 	handle(s, session(declare(http.MethodPost, "/password", "changePassword", "Change your password", http.StatusOK)), s.changePassword)
 	handle(s, session(declare(http.MethodPut, "/password", "putPassword", "Change your password", http.StatusOK)), s.changePassword)
-	handle(s, session(declare(http.MethodPost, "/2fa/setup", "setUp2FA", "Get a secret for an authenticator app", http.StatusCreated)), s.setUpTOTP)
-	handle(s, session(declare(http.MethodPost, "/2fa/enable", "enable2FA", "Turn on two-factor authentication", http.StatusOK)), s.enableTOTP)
+	handle(s, enrolment(session(declare(http.MethodPost, "/2fa/setup", "setUp2FA", "Get a secret for an authenticator app", http.StatusCreated))), s.setUpTOTP)
+	handle(s, enrolment(session(declare(http.MethodPost, "/2fa/enable", "enable2FA", "Turn on two-factor authentication", http.StatusOK))), s.enableTOTP)
 	handle(s, session(declare(http.MethodPost, "/2fa/disable", "disable2FA", "Turn off two-factor authentication", http.StatusOK)), s.disableTOTP)
 }
 

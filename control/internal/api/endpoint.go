@@ -34,6 +34,7 @@ type endpoint struct {
 	Scope        auth.Scopes        // one that an API key with scopes needs; zero: see permissions
 	SessionOnly  bool               // API keys get 403, such as for passwords and second factors
 	Escalates    bool               // API keys get 403 unless Config.KeysAdminister: users, API keys and ways to sign in
+	Enrolment    bool               // sessions without a second factor may call it although the system requires one
 	Status       int                // of success; 0 means 201 for POST, 204 for DELETE, else 200
 	Limit        limitName          // zero: the default limit
 	MaxBody      int64              // bytes; 0 means 1 MiB

@@ -21,7 +21,7 @@ import (
 type answer struct {
 	StatusCode int             `json:"statusCode" doc:"The HTTP status."`
 	Message    string          `json:"message" doc:"The problem in one sentence. If validation failed, the first problem, such as originalUrl: must be an http or https address."`
-	Name       string          `json:"error" doc:"The name of the status, or Key Expired."`
+	Name       string          `json:"error" doc:"The name of the status, Key Expired or Second Factor Required."`
 	Errors     []problem.Field `json:"errors,omitempty" doc:"All problems, if validation failed."`
 	RequestID  string          `json:"requestId,omitempty" doc:"With a 500, the id to quote when asking for help."`
 	retryAfter time.Duration
@@ -48,7 +48,7 @@ func newAnswer(status int, message string) *answer {
 
 var statuses = map[problem.Kind]int{
 	problem.Invalid: http.StatusBadRequest, problem.Unauthorized: http.StatusUnauthorized, problem.Expired: http.StatusUnauthorized,
-	problem.Forbidden: http.StatusForbidden, problem.NotFound: http.StatusNotFound, problem.Conflict: http.StatusConflict, problem.Gone: http.StatusGone,
+	problem.Forbidden: http.StatusForbidden, problem.NoFactor: http.StatusForbidden, problem.NotFound: http.StatusNotFound, problem.Conflict: http.StatusConflict, problem.Gone: http.StatusGone,
 	problem.TooLarge: http.StatusRequestEntityTooLarge, problem.TooMany: http.StatusTooManyRequests, problem.Unavailable: http.StatusServiceUnavailable,
 }
 
@@ -67,8 +67,11 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	case errors.As(err, &p):
 		a = newAnswer(statuses[p.Kind], p.Message)
 		a.Errors, a.retryAfter = p.Fields, p.RetryAfter
-		if p.Kind == problem.Expired {
+		switch p.Kind {
+		case problem.Expired:
 			a.Name = "Key Expired"
+		case problem.NoFactor:
+			a.Name = "Second Factor Required"
 		}
 		return a
 	case errors.As(err, &he) && he.Code < 500:

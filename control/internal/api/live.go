@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -12,7 +11,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/shortline/shortline/control/internal/clicks/live"
-	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 )
@@ -23,9 +21,8 @@ const LivePath = "/api/analytics/live"
 
 // Intervals and timeouts of a stream.
 const (
-	heartbeat    = 5 * time.Second // also the time to notice that a reader behind a proxy has disconnected
-	sessionCheck = 2 * time.Second
-	streamStall  = 10 * time.Second // timeout of one write
+	heartbeat   = 5 * time.Second  // also the time to notice that a reader behind a proxy has disconnected
+	streamStall = 10 * time.Second // timeout of one write
 )
 
 func (s *Server) registerLive() {
@@ -66,17 +63,18 @@ func (s *Server) liveClicks(c echo.Context) error {
 	if err := out.send("retry: 3000\n\n"); err != nil {
 		return nil // the caller has disconnected
 	}
-	beat, check := time.NewTicker(heartbeat), time.NewTicker(sessionCheck)
+	access, stop := s.Auth.Watch(p)
+	defer stop()
+	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
-	defer check.Stop()
 	for {
 		select {
 		case <-sub.News():
 			err = out.events(sub)
 		case <-beat.C:
 			err = out.send(": still here\n\n")
-		case <-check.C:
-			err = s.stillMay(c, p)
+		case <-access:
+			return nil // the caller has lost access; the status was sent long ago
 		case <-sub.Over():
 			return nil
 		case <-c.Request().Context().Done():
@@ -85,7 +83,7 @@ func (s *Server) liveClicks(c echo.Context) error {
 			return nil
 		}
 		if err != nil {
-			return nil // the caller has disconnected or lost access; the status was sent long ago
+			return nil // the caller has disconnected
 		}
 	}
 }
@@ -108,22 +106,6 @@ func liveAsk(c echo.Context) (a live.Ask, err error) {
 		problems.Add("includeBots", "must be true or false")
 	}
 	return a, problems.Err()
-}
-
-// stillMay authenticates the caller again. A database that is unavailable for a moment does not end the stream.
-func (s *Server) stillMay(c echo.Context, began auth.Principal) error {
-	p, _, err := s.authenticate(c)
-	if err == nil {
-		p, err = s.choose(c, p)
-	}
-	var refused *problem.Error
-	switch {
-	case errors.As(err, &refused) && refused.Kind != problem.Unavailable && refused.Kind != problem.TooMany:
-		return err
-	case err == nil && (p.Role != began.Role || p.Workspace != began.Workspace):
-		return errors.New("the caller's role has changed")
-	}
-	return nil
 }
 
 // stream writes server-sent events, each with a timeout.

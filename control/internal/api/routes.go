@@ -5,6 +5,7 @@ func (s *Server) routes() {
 	s.registerDocument()
 	if s.Accounts != nil {
 		s.registerAccount()
+		s.registerSessions()
 		s.registerUsers()
 	}
 	if s.Passkeys != nil {

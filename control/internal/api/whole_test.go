@@ -163,6 +163,8 @@ func (th *things) id(kind string) string {
 		id = post("/api/api-keys", `{"name":"K"}`)
 	case "passkey":
 		id = w.enrol(th.owner, passkeytest.New(baseURL)).str("id")
+	case "session": // the newest one, which a test may end
+		id = w.do("GET", "/api/auth/sessions", "", mine).want(200).str("data.0.id")
 	case "webhook":
 		id = post("/api/webhooks", `{"name":"W","url":"http://127.0.0.1:1/","events":["url.clicked"]}`)
 	case "log":

@@ -202,7 +202,7 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 	if err != nil {
 		return "", err
 	}
-	if use.Auth, err = auth.NewAuthenticator(auth.Config{Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Logger: log}, st, passwords); err != nil {
+	if use.Auth, err = auth.NewAuthenticator(auth.Config{Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Idle: p.cfg.SessionIdle, Logger: log}, st, passwords); err != nil {
 		return "", err
 	}
 	watcher := audit.NewWatcher(st, log, 0)

@@ -23,6 +23,7 @@ type Settings struct {
 	BaseURL       string        `env:"BASE_URL" help:"public address of the service, for visitors and link owners, such as https://sho.rt"`
 	JWTSecret     config.Secret `env:"JWT_SECRET" help:"key that signs sessions, at least 32 bytes; of several, separated by commas, the first signs and all are accepted"`
 	JWTTTL        time.Duration `env:"JWT_TTL" envDefault:"24h" help:"how long a session lasts"`
+	SessionIdle   time.Duration `env:"SESSION_IDLE" envDefault:"0" help:"a session that is not used for this time ends, such as 8h; 0 disables this"`
 	EncryptionKey config.Secret `env:"ENCRYPTION_KEY" help:"key that encrypts secrets in the database, at least 32 bytes; of several, separated by commas, the first encrypts and all decrypt"`
 	AuditKey      config.Secret `env:"AUDIT_KEY" help:"key that signs rows of the audit log (HMAC), at least 32 bytes; of several, separated by commas, the first signs and verify-audit accepts all; empty means ENCRYPTION_KEY. Keep a replaced key in the list as long as its rows must be verified"`
 	AdminEmail    string        `env:"ADMIN_EMAIL" envDefault:"admin@example.com" help:"email of the first administrator, who is created if there are no users"`
@@ -65,6 +66,9 @@ func (s *Settings) Validate() error {
 	problems = append(problems, s.JWTSecret.CheckKeys("JWT_SECRET"), s.EncryptionKey.CheckKeys("ENCRYPTION_KEY"), s.AuditKey.CheckKeys("AUDIT_KEY"))
 	if s.JWTTTL < time.Minute {
 		problems = append(problems, errors.New("JWT_TTL: must be at least 1m"))
+	}
+	if s.SessionIdle != 0 && s.SessionIdle < time.Second {
+		problems = append(problems, errors.New("SESSION_IDLE: must be 0 or at least 1s"))
 	}
 	if n := len(s.AdminPassword); n > 0 && (n < 8 || n > 72) {
 		problems = append(problems, errors.New("ADMIN_PASSWORD: must have 8 to 72 bytes"))

@@ -160,7 +160,7 @@ func TestSessions(t *testing.T) {
 			return nil
 		})
 		alive := func(id string, now int64) bool {
-			got, err := s.SessionUser(ctx, id, now)
+			got, err := s.SessionUser(ctx, id, now, -1)
 			if errors.Is(err, store.ErrNotFound) {
 				return false
 			}
@@ -170,12 +170,29 @@ func TestSessions(t *testing.T) {
 		if !alive("s1", 999) || alive("s1", 1000) || alive("unknown", 0) {
 			t.Fatal("a session lives until it expires")
 		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteSession(ctx, "another", "s1") })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			if _, err := tx.DeleteSession(ctx, "another", "s1"); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("another user's session: %v", err)
+			}
+			return nil
+		})
 		if !alive("s1", 1) {
 			t.Fatal("another user ended the session")
 		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteSession(ctx, u.ID, "s1") })
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.DeleteSessions(ctx, u.ID, "s2") })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			gone, err := tx.DeleteSession(ctx, u.ID, "s1")
+			if gone.ID != "s1" {
+				t.Errorf("%+v", gone)
+			}
+			return err
+		})
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+			n, err := tx.DeleteSessions(ctx, u.ID, "s2")
+			if n != 1 {
+				t.Errorf("%d sessions were ended, want 1", n)
+			}
+			return err
+		})
 		if alive("s1", 1) || !alive("s2", 1) || alive("s3", 1) {
 			t.Fatal("all sessions but s2 should have ended")
 		}
@@ -356,7 +373,7 @@ func TestDeleteUser_takes_links_keys_and_sessions_along(t *testing.T) {
 		if left != 1 || noted != 599 {
 			t.Fatalf("%d links left, %d changes noted", left, noted)
 		}
-		if _, err := s.SessionUser(ctx, "s", 0); !errors.Is(err, store.ErrNotFound) {
+		if _, err := s.SessionUser(ctx, "s", 0, -1); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("session: %v", err)
 		}
 		if _, _, _, err := s.KeyUser(ctx, "l"); !errors.Is(err, store.ErrNotFound) {

@@ -13,11 +13,19 @@ func (c Conn) HitRate(ctx context.Context, key string, now, end int64) (n int, u
 	return n, until, err
 }
 
-// Sweep deletes sessions, account lockouts, rate counts and ceremonies of passkeys that have ended by now.
+// deviceMemory is how long a device stays known after a sign-in, in milliseconds.
+const deviceMemory = 180 * 24 * 3600 * 1000
+
+// Sweep deletes what has ended by now: sessions, account lockouts, rate counts, requests for a new password and
+// ceremonies of passkeys. It also forgets devices that were not used for 180 days.
 func (s *Store) Sweep(ctx context.Context, now int64) error {
 	return s.Tx(ctx, func(tx *Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM known_devices WHERE last_seen_at <= ?`, now-deviceMemory); err != nil {
+			return err
+		}
 		for _, q := range []string{
 			`DELETE FROM sessions WHERE expires_at <= ?`,
+			`DELETE FROM password_resets WHERE expires_at <= ?`,
 			`DELETE FROM attempt_guards WHERE forget_at <= ?`,
 			`DELETE FROM rate_counts WHERE ends_at <= ?`,
 			`DELETE FROM passkey_ceremonies WHERE expires_at <= ?`,

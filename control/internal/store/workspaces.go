@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"strings"
 )
 
 // Roles of members of a workspace, from most to least rights.
@@ -78,4 +80,30 @@ func (tx *Tx) InsertWorkspace(ctx context.Context, w *Workspace, ownerID string)
 func (c Conn) InsertMember(ctx context.Context, workspace uint64, userID, role string, at int64) error {
 	_, err := c.Exec(ctx, `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) VALUES (?, ?, ?, ?)`, workspace, userID, role, at)
 	return err
+}
+
+// MemberRef names a user in a workspace.
+type MemberRef struct {
+	Workspace uint64 // number
+	UserID    string
+}
+
+// MemberRoles returns the roles of those that are members.
+func (c Conn) MemberRoles(ctx context.Context, list []MemberRef) (roles map[MemberRef]string, err error) {
+	roles = map[MemberRef]string{}
+	if len(list) == 0 {
+		return roles, nil
+	}
+	args := make([]any, 0, 2*len(list))
+	for _, m := range list {
+		args = append(args, m.Workspace, m.UserID)
+	}
+	err = c.each(ctx, func(rows *sql.Rows) error {
+		var m MemberRef
+		var role string
+		err := rows.Scan(&m.Workspace, &m.UserID, &role)
+		roles[m] = role
+		return err
+	}, `SELECT workspace_num, user_id, role FROM workspace_members WHERE `+strings.TrimSuffix(strings.Repeat(`workspace_num = ? AND user_id = ? OR `, len(list)), ` OR `), args...)
+	return roles, err
 }

@@ -159,7 +159,7 @@ func bucketOf(email string) string {
 func (s *Service) Logout(ctx context.Context, p auth.Principal) error {
 	return s.store.Tx(ctx, func(tx *store.Tx) error {
 		if p.SessionID != "" {
-			if err := tx.DeleteSession(ctx, p.UserID, p.SessionID); err != nil {
+			if _, err := tx.DeleteSession(ctx, p.UserID, p.SessionID); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return fmt.Errorf("end session: %w", err)
 			}
 		}

@@ -104,7 +104,7 @@ func wrongPassword(field string) error {
 }
 
 func endSessions(ctx context.Context, tx *store.Tx, userID, except string) error {
-	if err := tx.DeleteSessions(ctx, userID, except); err != nil {
+	if _, err := tx.DeleteSessions(ctx, userID, except); err != nil {
 		return fmt.Errorf("end sessions: %w", err)
 	}
 	return nil

@@ -5,6 +5,7 @@ package audit
 var Actions = []string{
 	"URL_CREATED", "URL_UPDATED", "URL_DELETED", "URL_BULK_CREATED", "URL_BULK_UPDATED", "URL_BULK_DELETED",
 	"USER_LOGIN", "USER_LOGOUT", "USER_CREATED", "USER_UPDATED", "USER_DELETED", "PASSWORD_CHANGED", "TWO_FACTOR_ENABLED", "TWO_FACTOR_DISABLED",
+	"SESSION_REVOKED", "PASSWORD_RESET_REQUESTED",
 	"API_KEY_CREATED", "API_KEY_DELETED",
 	"VARIANT_CREATED", "VARIANT_UPDATED", "VARIANT_DELETED",
 	"BUNDLE_CREATED", "BUNDLE_UPDATED", "BUNDLE_DELETED",
@@ -17,5 +18,5 @@ var Actions = []string{
 
 // EntityTypes lists every entity type of an Entry.
 var EntityTypes = []string{
-	"url", "user", "api_key", "bundle", "webhook", "variant", "routing_rule", "settings", "oidc_provider", "oidc_account", "system_setting", "visitor", "passkey",
+	"url", "user", "api_key", "bundle", "webhook", "variant", "routing_rule", "settings", "oidc_provider", "oidc_account", "system_setting", "visitor", "passkey", "session",
 }

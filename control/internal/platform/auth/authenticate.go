@@ -35,6 +35,11 @@ type Config struct {
 	Secrets [][]byte
 	// Lifetime is the lifetime of an access token and its session; 0 means 24 h.
 	Lifetime time.Duration
+	// Idle ends sessions that were not used for this time; 0 means never.
+	Idle time.Duration
+	// NewDevice is called in the transaction of a sign-in from a device from which the user has not signed in before; nil
+	// means that nobody is told.
+	NewDevice func(ctx context.Context, tx *store.Tx, u store.User, how SignIn) error
 	// Logger receives failures of Run; nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -46,13 +51,17 @@ type Authenticator struct {
 	passwords *Passwords
 	tokens    *tokens
 	lifetime  time.Duration
+	idle      time.Duration
+	newDevice func(ctx context.Context, tx *store.Tx, u store.User, how SignIn) error
 	log       *slog.Logger
 	uses      chan use
+	sightings chan seen
 	checks    singleflight.Group
 
 	mu       sync.Mutex
 	verified map[string]time.Time // by lookup and bcrypt hash; when the entry expires
-	noted    map[string]time.Time // by key id; when its use was last passed to Run
+	noted    map[string]time.Time // by id of a key or session; when its use was last passed to Run
+	watches  map[*watch]bool
 }
 
 type use struct {
@@ -70,30 +79,10 @@ func NewAuthenticator(cfg Config, st *store.Store, passwords *Passwords) (*Authe
 	cfg.Lifetime = cmp.Or(cfg.Lifetime, 24*time.Hour)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
 	return &Authenticator{
-		store: st, passwords: passwords.apart(), tokens: t, lifetime: cfg.Lifetime, log: cfg.Logger, uses: make(chan use, 256),
-		verified: map[string]time.Time{}, noted: map[string]time.Time{},
+		store: st, passwords: passwords.apart(), tokens: t, lifetime: cfg.Lifetime, idle: cfg.Idle, newDevice: cfg.NewDevice, log: cfg.Logger,
+		uses: make(chan use, 256), sightings: make(chan seen, 256),
+		verified: map[string]time.Time{}, noted: map[string]time.Time{}, watches: map[*watch]bool{},
 	}, nil
-}
-
-// Token verifies an access token, its session and its user.
-func (a *Authenticator) Token(ctx context.Context, raw string) (Principal, error) {
-	bad := problem.New(problem.Unauthorized, "The session is invalid or has ended. Sign in again.")
-	c, err := a.tokens.parse(raw)
-	if err != nil {
-		return Principal{}, bad
-	}
-	u, err := a.store.SessionUser(ctx, c.SessionID, store.Now())
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return Principal{}, bad
-	case err != nil:
-		return Principal{}, fmt.Errorf("look up session: %w", err)
-	case !u.Active || u.ID != c.Subject:
-		return Principal{}, bad
-	}
-	p := PrincipalOf(u)
-	p.SessionID, p.SignedInAt = c.SessionID, c.IssuedAt.Time
-	return p, nil
 }
 
 // PrincipalOf returns a user as a caller who works in the personal workspace.
@@ -233,8 +222,12 @@ func (a *Authenticator) noteUse(keyID string, now time.Time) {
 	}
 }
 
-// Run stores last uses and deletes expired sessions, until ctx ends.
+// Run stores last uses, checks watched principals and deletes expired sessions, until ctx ends.
 func (a *Authenticator) Run(ctx context.Context) error {
+	var others sync.WaitGroup
+	defer others.Wait()
+	others.Go(func() { a.storeSightings(ctx) })
+	others.Go(func() { a.checkWatches(ctx) })
 	sweep := time.NewTicker(sweepInterval)
 	defer sweep.Stop()
 	for {

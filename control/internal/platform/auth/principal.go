@@ -75,6 +75,9 @@ type Principal struct {
 
 	// SignedInAt is when the session started; zero with an API key.
 	SignedInAt time.Time
+	// MustEnrol reports that the installation requires a second factor and the user of the session has none. Such a
+	// session may only set one up.
+	MustEnrol bool
 }
 
 // IsAdmin reports whether the caller administers the system.

@@ -20,6 +20,7 @@ const (
 	Unauthorized                 // 401
 	Expired                      // 401, error name "Key Expired"
 	Forbidden                    // 403
+	NoFactor                     // 403, error name "Second Factor Required"
 	NotFound                     // 404
 	Conflict                     // 409
 	Gone                         // 410
