@@ -56,6 +56,13 @@ type BulkDeleted struct {
 	DeletedIDs   []string `json:"deletedIds"`
 }
 
+// URLsTransferred lists the links that were moved to another workspace.
+type URLsTransferred struct {
+	TransferredCount int      `json:"transferredCount"`
+	TransferredIDs   []string `json:"transferredIds"`
+	WorkspaceID      string   `json:"workspaceId"`
+}
+
 type bulkUpdate struct {
 	URLIDs    []string        `json:"urlIds" doc:"1 to 1,000 ids; all are changed or none."`
 	Status    Opt[string]     `json:"status,omitempty" doc:"ACTIVE or INACTIVE."`
@@ -73,6 +80,16 @@ func (s *Server) registerURLBulk() {
 			}
 		}) (*body[BulkDeleted], error) {
 			return respond(func(ids []string) BulkDeleted { return BulkDeleted{len(ids), ids} })(s.Links.DeleteMany(ctx, principal(ctx), in.Body.URLIDs))
+		})
+	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/transfer", ID: "transferURLs", Summary: "Move short URLs to another workspace, all or none", Tag: "URLs", Status: http.StatusOK},
+		func(ctx context.Context, in *struct {
+			Body struct {
+				URLIDs      []string `json:"urlIds" doc:"1 to 1,000 ids; all are moved or none."`
+				WorkspaceID string   `json:"workspaceId" doc:"The workspace that is to own the links. The caller needs the role EDITOR there too."`
+			}
+		}) (*body[URLsTransferred], error) {
+			return respond(func(ids []string) URLsTransferred { return URLsTransferred{len(ids), ids, in.Body.WorkspaceID} })(
+				s.Links.Transfer(ctx, principal(ctx), in.Body.URLIDs, in.Body.WorkspaceID))
 		})
 }
 

@@ -20,11 +20,8 @@ func (tx *Tx) TouchAll(ctx context.Context, refs []LinkRef) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	if tx.revision == 0 {
-		// The row lock lasts until the commit, so revisions commit in order.
-		if err := tx.Row(ctx, `UPDATE config_head SET revision = revision + 1 WHERE id = 1 RETURNING revision`).Scan(&tx.revision); err != nil {
-			return fmt.Errorf("reserve a revision: %w", err)
-		}
+	if err := tx.reserve(ctx); err != nil {
+		return err
 	}
 	for part := range slices.Chunk(refs, batch) {
 		nums := make([]any, len(part))
@@ -61,6 +58,18 @@ func (tx *Tx) TouchAll(ctx context.Context, refs []LinkRef) error {
 		if _, err := tx.Exec(ctx, `UPDATE urls SET revision = ? WHERE `+in, append([]any{tx.revision}, nums...)...); err != nil {
 			return fmt.Errorf("log link changes: %w", err)
 		}
+	}
+	return nil
+}
+
+// reserve gives the transaction a revision, unless it has one.
+func (tx *Tx) reserve(ctx context.Context) error {
+	if tx.revision != 0 {
+		return nil
+	}
+	// The row lock lasts until the commit, so revisions commit in order.
+	if err := tx.Row(ctx, `UPDATE config_head SET revision = revision + 1 WHERE id = 1 RETURNING revision`).Scan(&tx.revision); err != nil {
+		return fmt.Errorf("reserve a revision: %w", err)
 	}
 	return nil
 }

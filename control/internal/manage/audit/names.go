@@ -3,7 +3,7 @@ package audit
 // Actions lists every action of an Entry. The API rejects a query for another action instead of returning an empty
 // page, so add new actions here.
 var Actions = []string{
-	"URL_CREATED", "URL_UPDATED", "URL_DELETED", "URL_BULK_CREATED", "URL_BULK_UPDATED", "URL_BULK_DELETED",
+	"URL_CREATED", "URL_UPDATED", "URL_DELETED", "URL_BULK_CREATED", "URL_BULK_UPDATED", "URL_BULK_DELETED", "URL_TRANSFERRED",
 	"USER_LOGIN", "USER_LOGOUT", "USER_CREATED", "USER_UPDATED", "USER_DELETED", "PASSWORD_CHANGED", "TWO_FACTOR_ENABLED", "TWO_FACTOR_DISABLED",
 	"SESSION_REVOKED", "PASSWORD_RESET_REQUESTED",
 	"API_KEY_CREATED", "API_KEY_DELETED",

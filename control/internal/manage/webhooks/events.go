@@ -35,6 +35,7 @@ var Names = []string{URLCreated, URLUpdated, URLDeleted, URLClicked, RuleCreated
 type Event struct {
 	Name      string // one of Names
 	Workspace uint64 // number of the link's workspace
+	Left      uint64 // number of the workspace that the link has left, whose webhooks also get the event; usually 0
 	Data      any    // payload, encoded as JSON
 	// Otherwise is another event for the same action. Webhooks that subscribe to it, but not to Name, get it. A webhook
 	// that subscribes to both gets one delivery.
@@ -46,8 +47,10 @@ type Event struct {
 func Emit(ctx context.Context, tx *store.Tx, events ...Event) error {
 	var workspaces []uint64
 	for _, e := range events {
-		if !slices.Contains(workspaces, e.Workspace) {
-			workspaces = append(workspaces, e.Workspace)
+		for _, w := range []uint64{e.Workspace, e.Left} {
+			if !slices.Contains(workspaces, w) {
+				workspaces = append(workspaces, w)
+			}
 		}
 	}
 	if len(workspaces) == 0 {
@@ -62,7 +65,7 @@ func Emit(ctx context.Context, tx *store.Tx, events ...Event) error {
 	for _, e := range events {
 		id, bodies := store.NewID(), map[string]string{}
 		for _, sub := range subs {
-			if !sub.EveryLink && sub.Workspace != e.Workspace {
+			if !sub.EveryLink && sub.Workspace != e.Workspace && sub.Workspace != e.Left {
 				continue
 			}
 			told := &e

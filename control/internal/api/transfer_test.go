@@ -1,0 +1,224 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// team creates a workspace with ann as its OWNER and returns it.
+func (w *world) team(slug string) store.Workspace {
+	w.t.Helper()
+	t := store.Workspace{ID: store.NewID(), Name: slug, Slug: slug, CreatedAt: store.Now(), UpdatedAt: store.Now()}
+	w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error { return tx.InsertWorkspace(w.t.Context(), &t, w.annID) }))
+	return t
+}
+
+func (w *world) member(of store.Workspace, user, role string) {
+	w.t.Helper()
+	w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
+		return tx.InsertMember(w.t.Context(), of.Num, user, role, store.Now())
+	}))
+}
+
+func in(t store.Workspace) option { return with("X-Workspace", t.Slug) }
+
+func transferring(to string, ids ...string) string {
+	return fmt.Sprintf(`{"urlIds":["%s"],"workspaceId":%q}`, strings.Join(ids, `","`), to)
+}
+
+func (w *world) workspaceOf(link string) uint64 {
+	w.t.Helper()
+	u, err := w.store.LinkByID(w.t.Context(), link)
+	w.ok(err)
+	return u.Workspace
+}
+
+func eachTransfer(t *testing.T, f func(t *testing.T, w *world)) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) { f(t, newWorld(t, st, whole)) })
+}
+
+func TestTransfer(t *testing.T) {
+	eachTransfer(t, func(t *testing.T, w *world) {
+		a, b := w.create("aaa"), w.create("bbb")
+		team := w.team("the-team")
+		bundle := w.do("POST", "/api/bundles", fmt.Sprintf(`{"name":"B","urlIds":[%q,%q]}`, a, b), as(w.ann)).want(201).str("id")
+		rule := w.do("POST", "/api/urls/"+a+"/routing-rules", `{"name":"A","targetUrl":"https://a.example/","conditions":{"operator":"AND","conditions":[{"type":"os","operator":"equals","value":"iOS"}]}}`, as(w.ann)).want(201).str("id")
+		before := w.revision()
+		r := w.do("POST", "/api/urls/transfer", transferring(team.ID, a, a), as(w.ann)).want(200)
+		if r.num("transferredCount") != 1 || fmt.Sprint(r.at("transferredIds")) != "["+a+"]" || r.str("workspaceId") != team.ID {
+			t.Error(r.text)
+		}
+		if w.revision() != before+1 {
+			t.Errorf("revision %d after %d", w.revision(), before)
+		}
+		w.do("GET", "/api/urls/"+a, "", as(w.ann)).want(404)
+		moved := w.do("GET", "/api/urls/"+a, "", as(w.ann), in(team)).want(200)
+		if moved.str("slug") != "aaa" {
+			t.Error(moved.text)
+		}
+		w.do("GET", "/api/urls/"+a+"/routing-rules/"+rule, "", as(w.ann), in(team)).want(200)
+		if held := w.do("GET", "/api/bundles/"+bundle, "", as(w.ann)).want(200); strings.Contains(held.text, a) || !strings.Contains(held.text, b) {
+			t.Error(held.text)
+		}
+		// One entry in each workspace.
+		var entries []store.AuditRow
+		w.ok(w.store.EachAudit(t.Context(), func(r store.AuditRow) error {
+			if r.Action == "URL_TRANSFERRED" {
+				entries = append(entries, r)
+			}
+			return nil
+		}))
+		own, err := w.store.WorkspaceFor(t.Context(), w.annID, w.annID)
+		w.ok(err)
+		if len(entries) != 2 || entries[0].Workspace != own.Num || entries[1].Workspace != team.Num ||
+			!strings.Contains(entries[0].New.String, team.ID) || !strings.Contains(entries[1].Old.String, w.annID) || !strings.Contains(entries[0].Metadata, bundle) || strings.Contains(entries[1].Metadata, bundle) {
+			t.Errorf("%+v", entries)
+		}
+		w.audited("URL_TRANSFERRED", "url", a)
+		// And back, by an administrator who has chosen no workspace, together with another user's link.
+		foreign := w.do("POST", "/api/urls", `{"originalUrl":"https://bob.example"}`, as(w.bob)).want(201).str("id")
+		w.do("POST", "/api/urls/transfer", transferring(w.annID, foreign, a), as(w.root)).want(200)
+		w.do("GET", "/api/urls/"+foreign, "", as(w.ann)).want(200)
+		w.do("GET", "/api/urls/"+foreign, "", as(w.bob)).want(404)
+		w.do("GET", "/api/urls/"+a, "", as(w.ann), in(team)).want(404)
+		list, err := w.store.MovesAfter(t.Context(), 0, 0, 10)
+		w.ok(err)
+		if len(list) != 3 || list[0].From != own.Num || list[0].To != team.Num {
+			t.Errorf("%+v", list)
+		}
+		_, last, err := w.store.LastMove(t.Context(), team.Num)
+		w.ok(err)
+		if last != w.revision() {
+			t.Errorf("the last move is %d, want %d", last, w.revision())
+		}
+	})
+}
+
+func TestTransfer_is_refused(t *testing.T) {
+	eachTransfer(t, func(t *testing.T, w *world) {
+		a, b := w.create("aaa"), w.create("bbb")
+		foreign := w.do("POST", "/api/urls", `{"originalUrl":"https://bob.example"}`, as(w.bob)).want(201).str("id")
+		team, closed := w.team("the-team"), w.team("closed")
+		w.member(team, w.bobID, store.RoleViewer)
+		key, _ := w.newKey(w.ann)
+		adminKey, _ := w.newKey(w.root)
+		missing := "01970000-0000-7000-8000-000000000000"
+		send := func(body string, options ...option) *reply {
+			return w.do("POST", "/api/urls/transfer", body, options...)
+		}
+		w.unchanged("a refused transfer", func() {
+			for body, field := range map[string]string{
+				`{}`: "urlIds", `{"urlIds":[],"workspaceId":"x"}`: "urlIds", transferring("", a): "workspaceId", `{"urlIds":[5],"workspaceId":"x"}`: "urlIds.0",
+				`{"urlIds":[` + strings.Repeat(`"x",`, 1000) + `"x"],"workspaceId":"x"}`: "urlIds", `{"urlIds":["x"],"workspaceId":5}`: "workspaceId",
+				`{"urlIds":["x"],"workspaceId":"x","slug":"y"}`: "slug", transferring(w.annID, a): "workspaceId",
+			} {
+				send(body, as(w.ann)).wantField(field)
+			}
+			for name, r := range map[string]*reply{
+				"a missing workspace": send(transferring(missing, a), as(w.ann)), "a foreign workspace": send(transferring(w.bobID, a), as(w.ann)),
+				"a slug":                           send(transferring(team.Slug, a), as(w.ann)),
+				"a missing workspace for an ADMIN": send(transferring(missing, a), as(w.root)), "a workspace without the member": send(transferring(closed.ID, foreign), as(w.bob)),
+			} {
+				if r.want(404); !strings.Contains(r.text, "workspaceId") {
+					t.Errorf("%s: %s", name, r.text)
+				}
+			}
+			for name, r := range map[string]*reply{
+				"an unknown link": send(transferring(team.ID, a, "unknown"), as(w.ann)), "a foreign link": send(transferring(team.ID, a, foreign), as(w.ann)),
+				"links of another workspace": send(transferring(w.annID, a), as(w.ann), in(team)),
+			} {
+				if r.want(404); !strings.Contains(r.text, "urlIds") {
+					t.Errorf("%s: %s", name, r.text)
+				}
+			}
+			send(transferring(team.ID, foreign), as(w.bob)).want(403)        // VIEWER there
+			send(transferring(w.bobID, a), as(w.bob), in(team)).want(403)    // VIEWER here
+			send(transferring(team.ID, a), with("X-API-Key", key)).want(403) // the key's workspace is another one
+			send(transferring(w.annID, a), with("X-API-Key", key)).want(400) // the key's own workspace
+			send(transferring(w.annID, a), as(w.root)).wantField("urlIds")   // there already
+			send(transferring(w.annID, b, foreign), as(w.root)).want(400)    // one of them is
+			send(transferring(team.ID, a)).want(401)
+		})
+		send(transferring(team.ID, a), with("X-API-Key", adminKey)).want(200)
+		if w.workspaceOf(a) != team.Num || w.workspaceOf(b) == team.Num {
+			t.Error("an ADMIN's key did not move the link")
+		}
+	})
+}
+
+// Of concurrent transfers of the same links to different workspaces, each link is in one workspace at the end, all links
+// of a request are together, and nothing fails but with a documented status. A deadlock would be a 500; 503 means that the
+// machine is busy.
+func TestTransfer_races(t *testing.T) {
+	eachTransfer(t, func(t *testing.T, w *world) {
+		own, err := w.store.WorkspaceFor(t.Context(), w.annID, w.annID)
+		w.ok(err)
+		teams := []store.Workspace{own.Workspace, w.team("team-1"), w.team("team-2"), w.team("team-3")}
+		var ids []string
+		for i := range 6 {
+			ids = append(ids, w.create(fmt.Sprintf("slug-%d", i)))
+		}
+		bundle := w.do("POST", "/api/bundles", `{"name":"B"}`, as(w.ann)).want(201).str("id")
+		reversed := slices.Clone(ids)
+		slices.Reverse(reversed)
+		var mu sync.Mutex
+		statuses := map[string]int{}
+		var wg sync.WaitGroup
+		for i := range 200 {
+			wg.Go(func() {
+				what, r := "transfer", (*reply)(nil)
+				from, to := teams[i%4], teams[(i/4)%4]
+				list := [][]string{ids[:5], reversed[1:]}[i%2]
+				switch {
+				case i == 150:
+					what, r = "delete", w.do("DELETE", "/api/urls/"+ids[5], "", as(w.root))
+				case i%10 == 3:
+					what, r = "update", w.do("PATCH", "/api/urls/bulk", fmt.Sprintf(`{"urlIds":[%q,%q],"operation":{"type":"utm","utmSource":"s%d"}}`, list[1], list[0], i), as(w.root))
+				case i%10 == 7:
+					what, r = "bundle", w.do("POST", "/api/bundles/"+bundle+"/urls", fmt.Sprintf(`{"urlId":%q}`, list[0]), as(w.ann))
+				case i%3 == 0:
+					r = w.do("POST", "/api/urls/transfer", transferring(to.ID, list...), as(w.root))
+				default:
+					r = w.do("POST", "/api/urls/transfer", transferring(to.ID, list...), as(w.ann), in(from))
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				statuses[fmt.Sprint(what, " ", r.StatusCode)]++
+				if !slices.Contains([]int{200, 201, 204, 400, 404, 409, 503}, r.StatusCode) {
+					t.Errorf("%s: %d %s", what, r.StatusCode, r.text)
+				}
+			})
+		}
+		wg.Wait()
+		t.Log(statuses)
+		// The log of moves leads from the first workspace to the present one, without a gap.
+		at := map[uint64]uint64{}
+		moves, err := w.store.MovesAfter(t.Context(), 0, 0, 100_000)
+		w.ok(err)
+		for _, m := range moves {
+			if have, ok := at[m.Link]; ok && have != m.From || !ok && m.From != own.Num {
+				t.Errorf("%+v follows a move to %d", m, have)
+			}
+			at[m.Link] = m.To
+		}
+		for _, id := range ids[:5] {
+			u, err := w.store.LinkByID(t.Context(), id)
+			w.ok(err)
+			if to, moved := at[u.Num]; moved && to != u.Workspace || !moved && u.Workspace != own.Num {
+				t.Errorf("%s is in %d, the log says %d", id, u.Workspace, to)
+			}
+			var strange int
+			w.ok(w.store.Row(t.Context(), `SELECT count(*) FROM bundle_urls m JOIN bundles b ON b.id = m.bundle_id WHERE m.url_id = ? AND b.workspace_num <> ?`, id, u.Workspace).Scan(&strange))
+			if strange > 0 {
+				t.Errorf("%s is in a bundle of a workspace that it has left", id)
+			}
+		}
+	})
+}
