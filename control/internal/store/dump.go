@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 )
 
 // Dumped describes a dump of a PostgreSQL database.
@@ -169,11 +167,10 @@ func Restorable(ctx context.Context, cfg Config, d Dumped, force bool) error {
 }
 
 func connectOnly(cfg Config) (*Store, error) {
-	s := &Store{changed: make(chan struct{})}
-	if !strings.HasPrefix(cfg.URL, "postgres") {
+	if !isPostgres(cfg.URL) {
 		return nil, errors.New("only a PostgreSQL database can be restored")
 	}
-	return s, s.openPostgres(cfg)
+	return connect(cfg)
 }
 
 // state returns the schema number of a database, 0 if it has none, and whether it holds users or links.
@@ -226,17 +223,14 @@ func Restore(ctx context.Context, cfg Config, d Dumped, opt RestoreOptions, open
 	return now.Close()
 }
 
+// migrateTo brings an older schema up to a version.
 func (s *Store) migrateTo(ctx context.Context, schema int64) error {
-	files, err := fs.Sub(migrations, "migrations/postgres")
-	if err != nil {
-		return err
-	}
 	unlock, err := s.lockMigrations(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	p, err := goose.NewProvider(goose.DialectPostgres, stdlib.OpenDB(*s.pgConfig), files)
+	p, err := s.newMigrations(stdlib.OpenDB(*s.pgConfig))
 	if err != nil {
 		return err
 	}
@@ -250,11 +244,16 @@ func (s *Store) migrateTo(ctx context.Context, schema int64) error {
 	return nil
 }
 
-// fill replaces the rows of all tables. It disables triggers for the transaction, because a trigger protects the audit
+// fill replaces the rows of all tables. It orders the tables itself, because earlier releases dumped them in the order of
+// their creation, in which links precede their workspaces. It disables triggers for the transaction, because a trigger protects the audit
 // log against changes.
 func fill(ctx context.Context, tx pgx.Tx, d Dumped, open func(table string) (io.ReadCloser, error)) error {
-	names := make([]string, len(d.Tables))
-	for i, t := range d.Tables {
+	tables, err := byReference(ctx, tx, d.Tables)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(tables))
+	for i, t := range tables {
 		names[i] = pgx.Identifier{t.Name}.Sanitize()
 		if _, err := tx.Exec(ctx, "ALTER TABLE "+names[i]+" DISABLE TRIGGER USER"); err != nil {
 			return err
@@ -263,7 +262,7 @@ func fill(ctx context.Context, tx pgx.Tx, d Dumped, open func(table string) (io.
 	if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(names, ", ")); err != nil {
 		return err
 	}
-	for i, t := range d.Tables {
+	for i, t := range tables {
 		from, err := open(t.Name)
 		if err != nil {
 			return err
@@ -294,9 +293,15 @@ func renumber(ctx context.Context, tx pgx.Tx, known uint64) error {
 	if err != nil {
 		return err
 	}
-	var workspaces uint64 // their numbers come from the sequence of users
-	if err := tx.QueryRow(ctx, `SELECT coalesce(max(num), 0) FROM workspaces`).Scan(&workspaces); err != nil {
+	var workspaces uint64 // their numbers come from the sequence of users; before schema 20 there are none
+	var there bool
+	if err := tx.QueryRow(ctx, `SELECT to_regclass('workspaces') IS NOT NULL`).Scan(&there); err != nil {
 		return err
+	}
+	if there {
+		if err := tx.QueryRow(ctx, `SELECT coalesce(max(num), 0) FROM workspaces`).Scan(&workspaces); err != nil {
+			return err
+		}
 	}
 	for _, c := range list {
 		least := map[string]uint64{"urls": known, "users": workspaces}[c.Table]

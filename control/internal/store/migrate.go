@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"time"
 
 	"github.com/pressly/goose/v3"
 )
@@ -16,22 +18,14 @@ var migrations embed.FS
 // migrate brings the schema up to date. It leaves a newer schema alone if that schema supports this program. So a
 // control plane that crashes during an upgrade can restart, and a release can be rolled back.
 func (s *Store) migrate(ctx context.Context) error {
-	dialect, dir := goose.DialectSQLite3, "migrations/sqlite"
-	if s.pg {
-		dialect, dir = goose.DialectPostgres, "migrations/postgres"
-	}
-	files, err := fs.Sub(migrations, dir)
-	if err != nil {
-		return err
-	}
 	unlock, err := s.lockMigrations(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	p, err := goose.NewProvider(dialect, s.write, files)
+	p, err := s.newMigrations(s.write)
 	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
+		return err
 	}
 	have, err := p.GetDBVersion(ctx)
 	if err != nil {
@@ -56,22 +50,75 @@ func (s *Store) migrate(ctx context.Context) error {
 	return err
 }
 
+// Advisory locks. Their numbers must stay constant.
+const (
+	migrationsLock int64 = 7_305_519_641 // held by the program that migrates
+	statementLock  int64 = 7_305_519_642 // held by the connection that executes the migrations, see sessionLock
+)
+
 // lockMigrations serializes the migrations of replicas that start together.
 func (s *Store) lockMigrations(ctx context.Context) (unlock func(), err error) {
 	if !s.pg {
 		return func() {}, nil
 	}
-	const key = 7_305_519_641 // arbitrary, but must stay constant
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, int64(key)); err != nil {
+	if err := takeLock(ctx, conn, migrationsLock); err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("wait for another migration: %w", err)
+		return nil, err
 	}
 	return func() {
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(key))
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationsLock)
 		conn.Close()
 	}, nil
+}
+
+// newMigrations returns the provider of the migrations.
+func (s *Store) newMigrations(db *sql.DB) (*goose.Provider, error) {
+	var options []goose.ProviderOption
+	dialect, dir := goose.DialectSQLite3, "migrations/sqlite"
+	if s.pg {
+		dialect, dir = goose.DialectPostgres, "migrations/postgres"
+		options = append(options, goose.WithSessionLocker(sessionLock{}))
+	}
+	files, err := fs.Sub(migrations, dir)
+	if err != nil {
+		return nil, err
+	}
+	p, err := goose.NewProvider(dialect, db, files, options...)
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	return p, nil
+}
+
+// sessionLock locks the connection that executes the statements. PostgreSQL completes the statement of a program that
+// was killed. The lock makes the next program wait for the end of that statement.
+type sessionLock struct{}
+
+func (sessionLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
+	return takeLock(ctx, conn, statementLock)
+}
+
+func (sessionLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, statementLock)
+	return err
+}
+
+// takeLock waits for an advisory lock. It asks again and again, because a statement that waits would hold a snapshot,
+// and CREATE INDEX CONCURRENTLY waits for the end of all older snapshots. It would also run into the statement timeout.
+func takeLock(ctx context.Context, conn *sql.Conn, lock int64) error {
+	for {
+		var taken bool
+		if err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, lock).Scan(&taken); err != nil || taken {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for another migration: %w", ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }

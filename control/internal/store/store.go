@@ -66,17 +66,7 @@ type Store struct {
 
 // Open connects to the database and migrates the schema. It leaves a schema that is newer than this program unchanged.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, changed: make(chan struct{})}
-	s.log = cmp.Or(s.log, slog.Default())
-	var err error
-	switch {
-	case strings.HasPrefix(cfg.URL, "postgres://"), strings.HasPrefix(cfg.URL, "postgresql://"):
-		err = s.openPostgres(cfg)
-	case strings.HasPrefix(cfg.URL, "sqlite:"):
-		err = s.openSQLite(strings.TrimPrefix(cfg.URL, "sqlite:"))
-	default:
-		return nil, fmt.Errorf("open store: the address must begin with postgres:// or sqlite: and a path")
-	}
+	s, err := connect(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -90,6 +80,24 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s.Set = s.metrics()
 	return s, nil
+}
+
+// connect returns a store whose schema was neither checked nor migrated.
+func connect(cfg Config) (*Store, error) {
+	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, changed: make(chan struct{})}
+	s.log = cmp.Or(s.log, slog.Default())
+	switch {
+	case isPostgres(cfg.URL):
+		return s, s.openPostgres(cfg)
+	case strings.HasPrefix(cfg.URL, "sqlite:"):
+		return s, s.openSQLite(strings.TrimPrefix(cfg.URL, "sqlite:"))
+	default:
+		return nil, errors.New("the address must begin with postgres:// or sqlite: and a path")
+	}
+}
+
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
 func (s *Store) openPostgres(cfg Config) error {

@@ -24,8 +24,8 @@ type postgres struct {
 	dir   string
 	stdin io.Closer // its end stops the server, even if this process crashes
 
-	mu   sync.Mutex
-	made int
+	mu          sync.Mutex
+	made, empty int // databases
 }
 
 var server = sync.OnceValues(start)

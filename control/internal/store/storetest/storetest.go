@@ -50,7 +50,12 @@ func EachOwner(t *testing.T, f func(t *testing.T, s *store.Store)) {
 
 // PostgresURL creates a database with the current schema and returns its address for the owner. Use it to open more
 // than one store on one database.
-func PostgresURL(t testing.TB) string {
+func PostgresURL(t testing.TB) string { return database(t, (*postgres).create) }
+
+// EmptyPostgresURL creates a database without a schema and returns its address for the owner.
+func EmptyPostgresURL(t testing.TB) string { return database(t, (*postgres).createEmpty) }
+
+func database(t testing.TB, create func(*postgres, context.Context) (name string, err error)) string {
 	t.Helper()
 	s, err := server()
 	if err != nil {
@@ -61,7 +66,7 @@ func PostgresURL(t testing.TB) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	name, err := s.create(ctx)
+	name, err := create(s, ctx)
 	if err != nil {
 		t.Fatalf("create a database: %v", err)
 	}
@@ -126,6 +131,14 @@ func (s *postgres) create(ctx context.Context) (string, error) {
 	s.made++
 	name := fmt.Sprintf("test_%d", s.made)
 	return name, s.exec(ctx, "CREATE DATABASE "+name+" TEMPLATE template_shortline STRATEGY FILE_COPY")
+}
+
+func (s *postgres) createEmpty(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.empty++
+	name := fmt.Sprintf("empty_%d", s.empty)
+	return name, s.exec(ctx, "CREATE DATABASE "+name)
 }
 
 func (s *postgres) exec(ctx context.Context, sql string) error {

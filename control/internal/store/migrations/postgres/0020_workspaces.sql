@@ -5,6 +5,24 @@
 -- repeated, because a migration that was interrupted starts again.
 SET statement_timeout = 0;
 
+-- A statement that waits for an exclusive lock makes all later users of the table wait behind it. So it waits for a
+-- second at most and then lets others pass, such as a backup that reads the table for minutes.
+-- +goose StatementBegin
+CREATE OR REPLACE PROCEDURE migrate_patiently(statement TEXT) LANGUAGE plpgsql AS $$
+BEGIN
+	LOOP
+		BEGIN
+			SET LOCAL lock_timeout = '1s';
+			EXECUTE statement;
+			RETURN;
+		EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+		END;
+		COMMIT;
+		PERFORM pg_sleep(0.5);
+	END LOOP;
+END $$;
+-- +goose StatementEnd
+
 -- A personal workspace has the number and the id of its user. Clicks contain the number of the owner, so the clicks of
 -- earlier releases already name the workspace. The numbers of other workspaces come from the sequence of users.num.
 CREATE TABLE IF NOT EXISTS workspaces (
@@ -34,19 +52,19 @@ BEGIN
 	RETURN NULL;
 END $$;
 -- +goose StatementEnd
-CREATE OR REPLACE TRIGGER users_workspace AFTER INSERT ON users FOR EACH ROW EXECUTE FUNCTION users_make_workspace();
+CALL migrate_patiently('CREATE OR REPLACE TRIGGER users_workspace AFTER INSERT ON users FOR EACH ROW EXECUTE FUNCTION users_make_workspace()');
 INSERT INTO workspaces (num, id, name, slug, personal_of, created_at, updated_at)
 SELECT num, id, 'Personal', 'u-' || replace(id, '-', ''), id, created_at, created_at FROM users ON CONFLICT DO NOTHING;
 INSERT INTO workspace_members (workspace_num, user_id, role, created_at)
 SELECT num, id, 'OWNER', created_at FROM users ON CONFLICT DO NOTHING;
 
 -- Adding a column without a default does not rewrite the table.
-ALTER TABLE urls ADD COLUMN IF NOT EXISTS workspace_num BIGINT;
-ALTER TABLE bundles ADD COLUMN IF NOT EXISTS workspace_num BIGINT;
-ALTER TABLE webhooks ADD COLUMN IF NOT EXISTS workspace_num BIGINT;
-ALTER TABLE api_keys ADD COLUMN IF NOT EXISTS workspace_num BIGINT;
+CALL migrate_patiently('ALTER TABLE urls ADD COLUMN IF NOT EXISTS workspace_num BIGINT');
+CALL migrate_patiently('ALTER TABLE bundles ADD COLUMN IF NOT EXISTS workspace_num BIGINT');
+CALL migrate_patiently('ALTER TABLE webhooks ADD COLUMN IF NOT EXISTS workspace_num BIGINT');
+CALL migrate_patiently('ALTER TABLE api_keys ADD COLUMN IF NOT EXISTS workspace_num BIGINT');
 -- Rows of earlier releases have no workspace. Audit rows never change, so only administrators see those.
-ALTER TABLE audit_logs ADD COLUMN IF NOT EXISTS workspace_num BIGINT;
+CALL migrate_patiently('ALTER TABLE audit_logs ADD COLUMN IF NOT EXISTS workspace_num BIGINT');
 
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION choose_personal_workspace() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -55,47 +73,49 @@ BEGIN
 	RETURN NEW;
 END $$;
 -- +goose StatementEnd
-CREATE OR REPLACE TRIGGER urls_workspace BEFORE INSERT ON urls FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace();
-CREATE OR REPLACE TRIGGER bundles_workspace BEFORE INSERT ON bundles FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace();
-CREATE OR REPLACE TRIGGER webhooks_workspace BEFORE INSERT ON webhooks FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace();
-CREATE OR REPLACE TRIGGER api_keys_workspace BEFORE INSERT ON api_keys FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace();
+CALL migrate_patiently('CREATE OR REPLACE TRIGGER urls_workspace BEFORE INSERT ON urls FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace()');
+CALL migrate_patiently('CREATE OR REPLACE TRIGGER bundles_workspace BEFORE INSERT ON bundles FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace()');
+CALL migrate_patiently('CREATE OR REPLACE TRIGGER webhooks_workspace BEFORE INSERT ON webhooks FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace()');
+CALL migrate_patiently('CREATE OR REPLACE TRIGGER api_keys_workspace BEFORE INSERT ON api_keys FOR EACH ROW WHEN (NEW.workspace_num IS NULL) EXECUTE FUNCTION choose_personal_workspace()');
 
 UPDATE bundles SET workspace_num = (SELECT num FROM users WHERE id = user_id) WHERE workspace_num IS NULL;
 UPDATE webhooks SET workspace_num = (SELECT num FROM users WHERE id = user_id) WHERE workspace_num IS NULL;
 UPDATE api_keys SET workspace_num = (SELECT num FROM users WHERE id = user_id) WHERE workspace_num IS NULL;
 -- Links are moved in short transactions, so that programs of the previous release can keep changing them. Rows that
--- another transaction has locked are left for a later round.
+-- another transaction has locked are left for the next round.
 -- +goose StatementBegin
 DO $$
 DECLARE
-	moved INTEGER;
+	first BIGINT := 0;
+	last  BIGINT;
 BEGIN
 	LOOP
-		WITH batch AS (SELECT num FROM urls WHERE workspace_num IS NULL LIMIT 10000 FOR NO KEY UPDATE SKIP LOCKED)
-		UPDATE urls SET workspace_num = users.num FROM batch, users WHERE urls.num = batch.num AND users.id = urls.user_id;
-		GET DIAGNOSTICS moved = ROW_COUNT;
-		COMMIT;
-		IF moved = 0 THEN
+		SELECT max(num) INTO last FROM (SELECT num FROM urls WHERE num > first ORDER BY num LIMIT 10000) batch;
+		IF last IS NULL THEN
 			EXIT WHEN NOT EXISTS (SELECT FROM urls WHERE workspace_num IS NULL);
+			first := 0;
 			PERFORM pg_sleep(0.05);
+		ELSE
+			WITH batch AS (
+				SELECT num FROM urls WHERE num > first AND num <= last AND workspace_num IS NULL FOR NO KEY UPDATE SKIP LOCKED
+			)
+			UPDATE urls SET workspace_num = users.num FROM batch, users WHERE urls.num = batch.num AND users.id = urls.user_id;
+			first := last;
 		END IF;
+		COMMIT;
 	END LOOP;
 END $$;
 -- +goose StatementEnd
 
 -- A valid constraint lets SET NOT NULL skip its scan of the table under an exclusive lock.
-ALTER TABLE urls DROP CONSTRAINT IF EXISTS urls_workspace_known, DROP CONSTRAINT IF EXISTS urls_workspace_num_fkey;
-ALTER TABLE urls ADD CONSTRAINT urls_workspace_known CHECK (workspace_num IS NOT NULL) NOT VALID,
-	ADD CONSTRAINT urls_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) NOT VALID;
+CALL migrate_patiently('ALTER TABLE urls DROP CONSTRAINT IF EXISTS urls_workspace_known, DROP CONSTRAINT IF EXISTS urls_workspace_num_fkey');
+CALL migrate_patiently('ALTER TABLE urls ADD CONSTRAINT urls_workspace_known CHECK (workspace_num IS NOT NULL) NOT VALID, ADD CONSTRAINT urls_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) NOT VALID');
 ALTER TABLE urls VALIDATE CONSTRAINT urls_workspace_known;
 ALTER TABLE urls VALIDATE CONSTRAINT urls_workspace_num_fkey;
-ALTER TABLE urls ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT urls_workspace_known;
-ALTER TABLE bundles ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT IF EXISTS bundles_workspace_num_fkey,
-	ADD CONSTRAINT bundles_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) ON DELETE CASCADE;
-ALTER TABLE webhooks ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT IF EXISTS webhooks_workspace_num_fkey,
-	ADD CONSTRAINT webhooks_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) ON DELETE CASCADE;
-ALTER TABLE api_keys ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT IF EXISTS api_keys_workspace_num_fkey,
-	ADD CONSTRAINT api_keys_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) ON DELETE CASCADE;
+CALL migrate_patiently('ALTER TABLE urls ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT urls_workspace_known');
+CALL migrate_patiently('ALTER TABLE bundles ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT IF EXISTS bundles_workspace_num_fkey, ADD CONSTRAINT bundles_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) ON DELETE CASCADE');
+CALL migrate_patiently('ALTER TABLE webhooks ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT IF EXISTS webhooks_workspace_num_fkey, ADD CONSTRAINT webhooks_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) ON DELETE CASCADE');
+CALL migrate_patiently('ALTER TABLE api_keys ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT IF EXISTS api_keys_workspace_num_fkey, ADD CONSTRAINT api_keys_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) ON DELETE CASCADE');
 
 -- Lists of a workspace replace lists of a user. An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index, so an
 -- index is dropped before it is built. urls_user_created stays: it finds the links that a user has created.
@@ -119,5 +139,9 @@ DROP INDEX CONCURRENTLY IF EXISTS urls_user_slug;
 CREATE INDEX IF NOT EXISTS bundles_workspace_created ON bundles (workspace_num, created_at, num);
 CREATE INDEX IF NOT EXISTS webhooks_workspace ON webhooks (workspace_num, created_at);
 CREATE INDEX IF NOT EXISTS api_keys_workspace ON api_keys (workspace_num, created_at);
-CREATE INDEX IF NOT EXISTS audit_logs_workspace ON audit_logs (workspace_num, created_at, seq);
+DROP INDEX CONCURRENTLY IF EXISTS audit_logs_workspace;
+CREATE INDEX CONCURRENTLY audit_logs_workspace ON audit_logs (workspace_num, created_at, seq);
+-- Without statistics of the new column, PostgreSQL would choose poor plans until the next automatic ANALYZE.
+ANALYZE urls;
+DROP PROCEDURE migrate_patiently;
 RESET statement_timeout;

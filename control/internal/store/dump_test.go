@@ -1,0 +1,104 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+type buffer struct{ bytes.Buffer }
+
+func (*buffer) Close() error { return nil }
+
+// dump returns a dump of a database without migrating it first.
+func dump(t *testing.T, url string) (store.Dumped, map[string][]byte) {
+	t.Helper()
+	s, err := store.Connect(store.Config{URL: url})
+	must(t, err)
+	defer s.Close()
+	parts := map[string]*buffer{}
+	d, err := s.Dump(t.Context(), func(table string) (io.WriteCloser, error) {
+		parts[table] = &buffer{}
+		return parts[table], nil
+	})
+	must(t, err)
+	content := map[string][]byte{}
+	for name, b := range parts {
+		content[name] = b.Bytes()
+	}
+	return d, content
+}
+
+func restore(ctx context.Context, url string, d store.Dumped, content map[string][]byte) error {
+	return store.Restore(ctx, store.Config{URL: url}, d, store.RestoreOptions{}, func(table string) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(content[table])), nil
+	})
+}
+
+// A backup of the previous release, which knew no workspaces, restores into this one: everything is in the personal
+// workspace of its user.
+func TestRestore_a_backup_without_workspaces(t *testing.T) {
+	t.Parallel()
+	const count = 2000
+	old := storetest.EmptyPostgresURL(t)
+	db := oldDatabase(t, "postgres", old, count)
+	before := map[string]string{"audit_logs": rowsOf(t, db, "audit_logs")}
+	for table := range owners {
+		before[table] = rowsOf(t, db, table)
+	}
+	d, content := dump(t, old)
+	if d.Schema != schemaWithoutWorkspaces {
+		t.Fatalf("schema %d", d.Schema)
+	}
+	into := storetest.EmptyPostgresURL(t)
+	must(t, restore(t.Context(), into, d, content))
+	moved(t, connectTo(t, "postgres", into), "postgres", before, &previous{}, count)
+}
+
+// A restored database gives no number of a workspace to another one. The tables may come in any order, because the
+// previous release dumps them in the order of their creation.
+func TestRestore_workspaces(t *testing.T) {
+	t.Parallel()
+	from, into := storetest.PostgresURL(t), storetest.EmptyPostgresURL(t)
+	s, err := store.Open(t.Context(), store.Config{URL: from})
+	must(t, err)
+	defer s.Close()
+	var team store.Workspace
+	inTx(t, s, func(ctx context.Context, tx *store.Tx) (err error) {
+		if _, err := tx.Exec(ctx, `INSERT INTO users (id, email, email_key, role, created_at, updated_at) VALUES ('u', 'u', 'u', 'USER', 1, 1)`); err != nil {
+			return err
+		}
+		team = store.Workspace{ID: store.NewID(), Name: "Team", Slug: "team", CreatedAt: 1, UpdatedAt: 1}
+		if err := tx.InsertWorkspace(ctx, &team, "u"); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO urls (id, user_id, workspace_num, slug, original_url, created_at, updated_at) VALUES ('l', 'u', ?, 'l', 'https://example.com/', 1, 1)`, team.Num)
+		return err
+	})
+	d, content := dump(t, from)
+	slices.Reverse(d.Tables)
+	must(t, restore(t.Context(), into, d, content))
+	again, err := store.Open(t.Context(), store.Config{URL: into})
+	must(t, err)
+	defer again.Close()
+	inTx(t, again, func(ctx context.Context, tx *store.Tx) error {
+		next := store.Workspace{ID: store.NewID(), Name: "Next", Slug: "next", CreatedAt: 1, UpdatedAt: 1}
+		if err := tx.InsertWorkspace(ctx, &next, "u"); err != nil {
+			return err
+		}
+		if next.Num <= team.Num+1000 {
+			t.Errorf("number %d after %d: a lost workspace may have had it", next.Num, team.Num)
+		}
+		return nil
+	})
+	var n uint64
+	must(t, again.Row(t.Context(), `SELECT workspace_num FROM urls WHERE id = 'l'`).Scan(&n))
+	if n != team.Num {
+		t.Errorf("the link is in workspace %d, want %d", n, team.Num)
+	}
+}
