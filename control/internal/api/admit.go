@@ -64,7 +64,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		n := noteOf(r.Context())
 		n.userID, n.keyID = p.UserID, p.KeyID
-		p, chosen := s.choose(c, p)
+		p, chosen := s.choose(c, e, p)
 		if err := s.take(c, limitKey(p), e.Limit); err != nil {
 			return err
 		}
@@ -89,10 +89,16 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // choose lets the caller work in the workspace that the request names, if it names one.
-func (s *Server) choose(c echo.Context, p auth.Principal) (auth.Principal, error) {
+func (s *Server) choose(c echo.Context, e *endpoint, p auth.Principal) (auth.Principal, error) {
 	choice := strings.TrimSpace(c.Request().Header.Get(workspaceHeader))
+	if e.OfPath {
+		choice = c.Param("id")
+	}
 	if choice == "" {
 		return p, nil
+	}
+	if !workspaceForm.MatchString(choice) {
+		return p, problem.Missing("Workspace") // PostgreSQL rejects some characters
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), lookUp)
 	defer cancel()

@@ -124,10 +124,12 @@ func (s *Server) complete(op *huma.Operation, path string) {
 		// Roles, the scopes of API keys and their addresses get 403, and a session that another site uses to change
 		// something. An unknown X-Workspace gets 404.
 		may = append(may, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound)
-		op.Parameters = append(op.Parameters, &huma.Param{
-			Name: workspaceHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
-			Description: "Id or slug of the workspace in which the request works. Without it, the caller's personal workspace, or the workspace of the API key.",
-		})
+		if !strings.HasPrefix(path, "/api/workspaces/{id}") { // these work in the workspace of the path
+			op.Parameters = append(op.Parameters, &huma.Param{
+				Name: workspaceHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+				Description: "Id or slug of the workspace in which the request works. Without it, the caller's personal workspace, or the workspace of the API key.",
+			})
+		}
 	}
 	if len(op.Security) == 0 && strings.Contains(path, "{") {
 		may = append(may, http.StatusNotFound)

@@ -63,6 +63,16 @@ var operations = map[string]words{
 	"resetUserPassword": {about: "Sets another user's password, ends all their sessions, and deletes their API keys and passkeys. Change your own password at /api/auth/password.", example: `{"newPassword":"battery staple"}`},
 	"patchUserPassword": {about: "Same as POST at this path.", example: `{"newPassword":"battery staple"}`},
 
+	// Workspaces
+	"listWorkspaces":  {about: "The workspaces of which you are a member, your personal one first. Administrators who send no X-Workspace get all workspaces. An API key gets only its own workspace."},
+	"createWorkspace": {about: "Makes a workspace for a team. You become its OWNER. The number of workspaces that a user owns is limited (409). Requires a session: a key cannot create workspaces.", example: `{"name":"Growth team","slug":"growth"}`, conflict: true},
+	"getWorkspace":    {about: "Returns a workspace. This and the following endpoints work in the workspace of the path and ignore X-Workspace."},
+	"updateWorkspace": {about: "Changes the given fields. Requires the role ADMIN in the workspace. A new slug replaces the old one at once, also in X-Workspace.", example: `{"name":"Growth team","slug":"growth"}`, conflict: true},
+	"deleteWorkspace": {about: "Requires the role OWNER. Members, webhooks and API keys of the workspace are deleted with it. A workspace with links or bundles cannot be deleted (409). A personal workspace is deleted only with its user.", conflict: true},
+	"listMembers":     {about: "A page of the members, who joined first."},
+	"setMemberRole":   {about: "Requires the role ADMIN. Only an OWNER can make or demote an OWNER. The last OWNER cannot be demoted (400).", example: `{"role":"EDITOR"}`},
+	"removeMember":    {about: "The member's API keys for the workspace stop working immediately. Every member can leave. To remove another member requires the role ADMIN, and OWNER to remove an OWNER. The last OWNER must stay (400)."},
+
 	// API keys
 	"listAPIKeys":  {about: "Your keys with prefix and last use. The keys themselves are not stored."},
 	"createAPIKey": {about: "Requires a session: a key cannot create keys. Only this response contains the full key. A key has the permissions of its user. The number of keys per user is limited (409).", example: `{"name":"Deployment","expiresAt":"2027-12-31T00:00:00.000Z"}`, conflict: true},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -10,6 +11,9 @@ import (
 
 // workspaceHeader names the workspace in which a request works, by its id or its slug.
 const workspaceHeader = "X-Workspace"
+
+// workspaceForm has the ids and the slugs of workspaces.
+var workspaceForm = regexp.MustCompile(`^[0-9A-Za-z-]{1,40}$`)
 
 // anyRole is for endpoints that concern the caller or the system, not a workspace.
 const anyRole auth.WorkspaceRole = 255
@@ -36,6 +40,7 @@ var permissions = map[string]struct{ read, change permission }{
 	"Analytics":     {permission{auth.Viewer, auth.AnalyticsRead}, permission{auth.Editor, auth.AnalyticsRead}},
 	"Webhooks":      {permission{auth.WorkspaceAdmin, auth.WebhooksScope}, permission{auth.WorkspaceAdmin, auth.WebhooksScope}},
 	"API keys":      {permission{auth.WorkspaceAdmin, 0}, permission{auth.WorkspaceAdmin, 0}},
+	"Workspaces":    {permission{auth.Viewer, anyScope}, permission{auth.WorkspaceAdmin, 0}},
 	// What follows concerns the caller or the system. Endpoints for administrators check the role of the user instead.
 	"Account":            {permission{anyRole, 0}, permission{anyRole, 0}},
 	"Audit":              {permission{anyRole, 0}, permission{anyRole, 0}},

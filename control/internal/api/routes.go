@@ -14,6 +14,9 @@ func (s *Server) routes() {
 	if s.Keys != nil {
 		s.registerKeys()
 	}
+	if s.Workspaces != nil {
+		s.registerWorkspaces()
+	}
 	if s.Settings != nil {
 		s.registerSettings()
 	}

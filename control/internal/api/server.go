@@ -41,6 +41,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/store"
@@ -101,11 +102,12 @@ type Deps struct {
 	Store *store.Store
 	Auth  *auth.Authenticator
 
-	Accounts *accounts.Service
-	Keys     *keys.Service
-	Passkeys *passkeys.Service
-	Settings *settings.Service
-	SSO      *sso.Service
+	Accounts   *accounts.Service
+	Keys       *keys.Service
+	Passkeys   *passkeys.Service
+	Settings   *settings.Service
+	SSO        *sso.Service
+	Workspaces *workspaces.Service
 
 	Links   *links.Service
 	Routing *routing.Service // needs Links

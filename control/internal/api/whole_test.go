@@ -27,6 +27,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/passkeytest"
 	"github.com/shortline/shortline/control/internal/store"
@@ -46,6 +47,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	w.t.Cleanup(func() { _, _ = clicks.Close(), images.Close() })
 
 	deps.Keys = keys.New(w.store, passwords, 1<<20)
+	deps.Workspaces = workspaces.New(w.store, 1<<20)
 	deps.Bundles = bundles.New(w.store, clicks, nil)
 	deps.Reports = report.New(w.store, clicks, nil)
 	deps.Media = media.New(media.Config{Logger: cfg.Logger}, w.store, deps.Links, images)
@@ -171,6 +173,15 @@ func (th *things) id(kind string) string {
 		hook := "/api/webhooks/" + th.id("webhook")
 		w.do("POST", hook+"/test", "", mine).want(201)
 		id = w.do("GET", hook+"/logs", "", mine).want(200).str("logs.0.id")
+	case "workspace":
+		id = post("/api/workspaces", `{"name":"A team"}`)
+	case "member":
+		of := th.id("workspace")
+		id = w.person("USER").id
+		w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(w.t.Context(), `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) SELECT num, ?, 'VIEWER', 1 FROM workspaces WHERE id = ?`, id, of)
+			return err
+		}))
 	case "user":
 		id = w.do("POST", "/api/users", `{"email":"`+fresh()+`@example.com","password":"`+password+`"}`, as(w.root)).want(201).str("id")
 	case "setting":

@@ -33,6 +33,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/shared/ops"
@@ -227,6 +228,7 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 	}, st, use.Auth); err != nil {
 		return "", err
 	}
+	use.Workspaces = workspaces.New(st, p.cfg.MaxWorkspaces)
 	use.Keys = keys.New(st, passwords, p.cfg.MaxAPIKeys)
 	use.Links = links.New(links.Config{BaseURL: p.cfg.BaseURL, Destinations: p.cfg.Destinations(), OwnSuggestions: !p.cfg.UTMSuggestionsShared}, st, passwords)
 	if adminPassword, err = use.Accounts.EnsureAdmin(ctx, p.cfg.AdminEmail, p.cfg.AdminPassword.Reveal()); err != nil {

@@ -46,7 +46,8 @@ type Settings struct {
 
 	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"false" help:"allow API keys to create API keys, and administrators' API keys to change users and identity providers; otherwise these need a session"`
 
-	MaxAPIKeys int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user"`
+	MaxAPIKeys    int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user"`
+	MaxWorkspaces int `env:"MAX_WORKSPACES_PER_USER" envDefault:"20" help:"limit of workspaces that a user owns, besides the personal one"`
 	api.Limits
 
 	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"maximum age of a cached report; a new click or a change invalidates it within two seconds"`
@@ -96,6 +97,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.MaxAPIKeys < 0 {
 		problems = append(problems, errors.New("MAX_API_KEYS_PER_USER: must not be negative"))
+	}
+	if s.MaxWorkspaces < 0 {
+		problems = append(problems, errors.New("MAX_WORKSPACES_PER_USER: must not be negative"))
 	}
 	return errors.Join(problems...)
 }

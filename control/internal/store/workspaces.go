@@ -59,6 +59,67 @@ func (tx *Tx) LockWorkspace(ctx context.Context, num uint64) error {
 	return tx.Row(ctx, `SELECT num FROM workspaces WHERE num = ?`+tx.forUpdate(), num).Scan(&num)
 }
 
+// WorkspaceRow is a workspace as lists show it.
+type WorkspaceRow struct {
+	Membership
+	OwnerEmail     string // of a personal workspace; "": a team's
+	Members, Links int
+}
+
+// WorkspaceFilter selects workspaces.
+type WorkspaceFilter struct {
+	UserID string // whose role the rows contain, and whose workspaces come first
+	All    bool   // also those of which this user is not a member
+	Num    uint64 // only this one; 0: all
+	Search string // text in name, slug or owner's email, case-insensitive; "": all
+}
+
+// Workspaces reads one page of workspaces and counts all that the filter selects. The user's personal workspace comes
+// first, then those of which the user is a member, then the others, each by name.
+func (c Conn) Workspaces(ctx context.Context, f WorkspaceFilter, limit, offset int) (list []WorkspaceRow, total int, err error) {
+	from, where, args := `workspaces w LEFT JOIN workspace_members m ON m.workspace_num = w.num AND m.user_id = ? LEFT JOIN users u ON u.id = w.personal_of`, `1 = 1`, []any{f.UserID}
+	if !f.All {
+		where += ` AND m.role IS NOT NULL`
+	}
+	if f.Num != 0 {
+		where, args = where+` AND w.num = ?`, append(args, f.Num)
+	}
+	if f.Search != "" {
+		like := LikeContains(f.Search)
+		where, args = where+` AND (LOWER(w.name) LIKE ? ESCAPE '\' OR w.slug LIKE ? ESCAPE '\' OR u.email_key LIKE ? ESCAPE '\')`, append(args, like, like, like)
+	}
+	if err := c.Row(ctx, `SELECT count(*) FROM `+from+` WHERE `+where, args...).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	// The page is chosen first, so that members and links are counted only for its rows.
+	const order = ` ORDER BY CASE WHEN w.personal_of = ? THEN 0 WHEN m.role IS NOT NULL THEN 1 ELSE 2 END, LOWER(w.name), w.num`
+	page := `SELECT w.num FROM ` + from + ` WHERE ` + where + order + ` LIMIT ? OFFSET ?`
+	args = append(append([]any{f.UserID}, args...), f.UserID, limit, offset, f.UserID)
+	list, err = All(ctx, c, func(row interface{ Scan(...any) error }) (r WorkspaceRow, err error) {
+		return r, row.Scan(append(r.Membership.fields(), orZero(&r.OwnerEmail), &r.Members, &r.Links)...)
+	}, `SELECT `+membershipColumns+`, u.email, (SELECT count(*) FROM workspace_members x WHERE x.workspace_num = w.num),
+		(SELECT count(*) FROM urls WHERE urls.workspace_num = w.num) FROM `+from+` WHERE w.num IN (`+page+`)`+order, args...)
+	return list, total, err
+}
+
+// WorkspaceRow reads one workspace with the user's role in it, or returns ErrNotFound.
+func (c Conn) WorkspaceRow(ctx context.Context, userID string, num uint64) (WorkspaceRow, error) {
+	list, _, err := c.Workspaces(ctx, WorkspaceFilter{UserID: userID, All: true, Num: num}, 1, 0)
+	if err == nil && len(list) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return WorkspaceRow{}, err
+	}
+	return list[0], nil
+}
+
+// UpdateWorkspace writes name, slug and the time of the update. A slug in use violates the unique constraint on slug.
+func (tx *Tx) UpdateWorkspace(ctx context.Context, w *Workspace) error {
+	_, err := tx.Exec(ctx, `UPDATE workspaces SET name = ?, slug = ?, updated_at = ? WHERE num = ?`, w.Name, w.Slug, w.UpdatedAt, w.Num)
+	return err
+}
+
 // InsertWorkspace adds a workspace for a team, with a number of its own and one OWNER. A slug in use violates the unique
 // constraint on slug.
 func (tx *Tx) InsertWorkspace(ctx context.Context, w *Workspace, ownerID string) error {
@@ -76,9 +137,19 @@ func (tx *Tx) InsertWorkspace(ctx context.Context, w *Workspace, ownerID string)
 	return tx.InsertMember(ctx, w.Num, ownerID, RoleOwner, w.CreatedAt)
 }
 
-// InsertMember adds a user to a workspace.
-func (c Conn) InsertMember(ctx context.Context, workspace uint64, userID, role string, at int64) error {
-	_, err := c.Exec(ctx, `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) VALUES (?, ?, ?, ?)`, workspace, userID, role, at)
+// Contents counts what is lost with workspaces.
+type Contents struct{ Workspaces, Links, Bundles int }
+
+// ContentsOf counts the links and bundles of a workspace.
+func (c Conn) ContentsOf(ctx context.Context, workspace uint64) (n Contents, err error) {
+	err = c.Row(ctx, `SELECT 1, (SELECT count(*) FROM urls WHERE workspace_num = ?), (SELECT count(*) FROM bundles WHERE workspace_num = ?)`,
+		workspace, workspace).Scan(&n.Workspaces, &n.Links, &n.Bundles)
+	return n, err
+}
+
+// DeleteWorkspace removes a workspace that has no links, with its members, bundles, webhooks and API keys.
+func (tx *Tx) DeleteWorkspace(ctx context.Context, num uint64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM workspaces WHERE num = ?`, num)
 	return err
 }
 

@@ -1,0 +1,151 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/manage/workspaces"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Workspace describes a workspace as its caller sees it.
+type Workspace struct {
+	ID          string  `json:"id"`
+	Name        string  `json:"name"`
+	Slug        string  `json:"slug"`
+	IsPersonal  bool    `json:"isPersonal" doc:"Whether it is the workspace of one user, in which requests without X-Workspace work."`
+	OwnerEmail  *string `json:"ownerEmail" nullable:"true" doc:"The user of a personal workspace; null for a team's."`
+	Role        string  `json:"role" enum:"OWNER,ADMIN,EDITOR,VIEWER" doc:"The caller's role. Administrators of the system have the permissions of an OWNER everywhere."`
+	MemberCount int     `json:"memberCount"`
+	URLCount    int     `json:"urlCount"`
+	CreatedAt   Time    `json:"createdAt"`
+	UpdatedAt   Time    `json:"updatedAt"`
+}
+
+func workspaceOf(w workspaces.Row) Workspace {
+	out := Workspace{
+		ID: w.ID, Name: w.Name, Slug: w.Slug, IsPersonal: w.IsPersonal(), Role: w.Role.String(), MemberCount: w.Members, URLCount: w.Links,
+		CreatedAt: Time(w.CreatedAt), UpdatedAt: Time(w.UpdatedAt),
+	}
+	if w.OwnerEmail != "" {
+		out.OwnerEmail = &w.OwnerEmail
+	}
+	return out
+}
+
+// Member describes a user's membership in a workspace.
+type Member struct {
+	UserID   string `json:"userId"`
+	Email    string `json:"email"`
+	Name     string `json:"name"`
+	Role     string `json:"role" enum:"OWNER,ADMIN,EDITOR,VIEWER"`
+	JoinedAt Time   `json:"joinedAt"`
+}
+
+func memberOf(m store.Member) Member {
+	return Member{m.UserID, m.Email, m.Name, m.Role, Time(m.JoinedAt)}
+}
+
+func (s *Server) registerWorkspaces() {
+	declare := func(method, path, id, summary string) endpoint {
+		return endpoint{Method: method, Path: "/api/workspaces" + path, ID: id, Summary: summary, Tag: "Workspaces", OfPath: path != ""}
+	}
+	list := declare(http.MethodGet, "", "listWorkspaces", "List your workspaces")
+	list.Role = anyRole
+	handle(s, list, s.listWorkspaces)
+	create := declare(http.MethodPost, "", "createWorkspace", "Create a workspace")
+	create.Role, create.Escalates = anyRole, true
+	handle(s, create, s.createWorkspace)
+	handle(s, declare(http.MethodGet, "/{id}", "getWorkspace", "Get a workspace"), s.getWorkspace)
+	handle(s, declare(http.MethodPut, "/{id}", "updateWorkspace", "Change a workspace"), s.updateWorkspace)
+	remove := declare(http.MethodDelete, "/{id}", "deleteWorkspace", "Delete a workspace")
+	remove.Role = auth.Owner
+	handle(s, remove, s.deleteWorkspace)
+
+	members := func(method, path, id, summary string) endpoint {
+		e := declare(method, "/{id}/members"+path, id, summary)
+		e.Scope = auth.MembersScope
+		return e
+	}
+	handle(s, members(http.MethodGet, "", "listMembers", "List the members of a workspace"), s.listMembers)
+	handle(s, members(http.MethodPatch, "/{userId}", "setMemberRole", "Change a member's role"), s.setMemberRole)
+	leave := members(http.MethodDelete, "/{userId}", "removeMember", "Remove a member, or leave a workspace")
+	leave.Role = auth.Viewer // who may leave; the use case refuses to remove others
+	handle(s, leave, s.removeMember)
+}
+
+// ByWorkspace is embedded in requests about one workspace. The caller's principal already has the workspace.
+type ByWorkspace struct {
+	ID string `path:"id" doc:"The id or the slug of the workspace."`
+}
+
+type listWorkspacesIn struct {
+	Paging
+	Search string `query:"search" maxLength:"255" doc:"Searches name, slug and the email of a personal workspace's user, ignoring case."`
+}
+
+func (s *Server) listWorkspaces(ctx context.Context, in *listWorkspacesIn) (*body[List[Workspace]], error) {
+	return respondPage(in.Paging, 20, workspaceOf)(s.Workspaces.List(ctx, principal(ctx), in.Search, in.size(20), in.offset(20)))
+}
+
+type createWorkspaceIn struct {
+	Body struct {
+		Name string      `json:"name" doc:"1 to 100 characters."`
+		Slug Opt[string] `json:"slug,omitempty" doc:"3 to 40 lower-case letters, digits and hyphens; unique. By default it is made from the name."`
+	}
+}
+
+func (s *Server) createWorkspace(ctx context.Context, in *createWorkspaceIn) (*body[Workspace], error) {
+	return respond(workspaceOf)(s.Workspaces.Create(ctx, principal(ctx), workspaces.Input{Name: &in.Body.Name, Slug: in.Body.Slug.Pointer()}))
+}
+
+func (s *Server) getWorkspace(ctx context.Context, _ *ByWorkspace) (*body[Workspace], error) {
+	return respond(workspaceOf)(s.Workspaces.Get(ctx, principal(ctx)))
+}
+
+type updateWorkspaceIn struct {
+	ByWorkspace
+	Body struct {
+		Name *string `json:"name,omitempty" doc:"1 to 100 characters."`
+		Slug *string `json:"slug,omitempty" doc:"3 to 40 lower-case letters, digits and hyphens; unique."`
+	}
+}
+
+func (s *Server) updateWorkspace(ctx context.Context, in *updateWorkspaceIn) (*body[Workspace], error) {
+	return respond(workspaceOf)(s.Workspaces.Update(ctx, principal(ctx), workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug}))
+}
+
+func (s *Server) deleteWorkspace(ctx context.Context, _ *ByWorkspace) (*struct{}, error) {
+	return nil, s.Workspaces.Delete(ctx, principal(ctx))
+}
+
+type listMembersIn struct {
+	ByWorkspace
+	Paging
+}
+
+func (s *Server) listMembers(ctx context.Context, in *listMembersIn) (*body[List[Member]], error) {
+	return respondPage(in.Paging, 20, memberOf)(s.Workspaces.Members(ctx, principal(ctx), in.size(20), in.offset(20)))
+}
+
+// ByMember is embedded in requests about one member.
+type ByMember struct {
+	ByWorkspace
+	UserID string `path:"userId" doc:"The id of the user."`
+}
+
+type setMemberRoleIn struct {
+	ByMember
+	Body struct {
+		Role string `json:"role" enum:"OWNER,ADMIN,EDITOR,VIEWER"`
+	}
+}
+
+func (s *Server) setMemberRole(ctx context.Context, in *setMemberRoleIn) (*body[Member], error) {
+	return respond(memberOf)(s.Workspaces.SetRole(ctx, principal(ctx), in.UserID, in.Body.Role))
+}
+
+func (s *Server) removeMember(ctx context.Context, in *ByMember) (*struct{}, error) {
+	return nil, s.Workspaces.Remove(ctx, principal(ctx), in.UserID)
+}

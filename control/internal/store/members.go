@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"errors"
+)
+
+// Member is a user's membership in a workspace.
+type Member struct {
+	UserID, Email, Name string
+	Role                string
+	JoinedAt            int64
+}
+
+const memberRows = `SELECT u.id, u.email, u.name, m.role, m.created_at FROM workspace_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_num = ?`
+
+func scanMember(row interface{ Scan(...any) error }) (m Member, err error) {
+	return m, row.Scan(&m.UserID, &m.Email, &m.Name, &m.Role, &m.JoinedAt)
+}
+
+// InsertMember adds a user to a workspace. A user who is a member already violates the primary key.
+func (c Conn) InsertMember(ctx context.Context, workspace uint64, userID, role string, at int64) error {
+	_, err := c.Exec(ctx, `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) VALUES (?, ?, ?, ?)`, workspace, userID, role, at)
+	return err
+}
+
+// Members reads one page of a workspace's members, who joined first, and counts all.
+func (c Conn) Members(ctx context.Context, workspace uint64, limit, offset int) (list []Member, total int, err error) {
+	if err := c.Row(ctx, `SELECT count(*) FROM workspace_members WHERE workspace_num = ?`, workspace).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	list, err = All(ctx, c, scanMember, memberRows+` ORDER BY m.created_at, u.num LIMIT ? OFFSET ?`, workspace, limit, offset)
+	return list, total, err
+}
+
+// MemberOf reads one membership, or returns ErrNotFound.
+func (c Conn) MemberOf(ctx context.Context, workspace uint64, userID string) (Member, error) {
+	return scanMember(c.Row(ctx, memberRows+` AND m.user_id = ?`, workspace, userID))
+}
+
+// MemberRole returns the role of a user in a workspace, or "" if the user is not a member.
+func (c Conn) MemberRole(ctx context.Context, workspace uint64, userID string) (role string, err error) {
+	err = c.Row(ctx, `SELECT role FROM workspace_members WHERE workspace_num = ? AND user_id = ?`, workspace, userID).Scan(&role)
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return role, err
+}
+
+// Owners lists the ids of a workspace's OWNERs, the longest-standing first.
+func (c Conn) Owners(ctx context.Context, workspace uint64) ([]string, error) {
+	return All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
+		`SELECT user_id FROM workspace_members WHERE workspace_num = ? AND role = 'OWNER' ORDER BY created_at, user_id`, workspace)
+}
+
+// OwnedTeams counts the workspaces of teams of which a user is an OWNER.
+func (c Conn) OwnedTeams(ctx context.Context, userID string) (n int, err error) {
+	err = c.Row(ctx, `SELECT count(*) FROM workspace_members m JOIN workspaces w ON w.num = m.workspace_num
+		WHERE m.user_id = ? AND m.role = 'OWNER' AND w.personal_of IS NULL`, userID).Scan(&n)
+	return n, err
+}
+
+// SetMemberRole changes the role of a member.
+func (tx *Tx) SetMemberRole(ctx context.Context, workspace uint64, userID, role string) error {
+	_, err := tx.Exec(ctx, `UPDATE workspace_members SET role = ? WHERE workspace_num = ? AND user_id = ?`, role, workspace, userID)
+	return err
+}
+
+// DeleteMember removes a member together with the member's API keys for the workspace, and returns the number of keys.
+// The keys would work again if the user joined again.
+func (tx *Tx) DeleteMember(ctx context.Context, workspace uint64, userID string) (keys int64, err error) {
+	if keys, err = tx.Exec(ctx, `DELETE FROM api_keys WHERE workspace_num = ? AND user_id = ?`, workspace, userID); err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM workspace_members WHERE workspace_num = ? AND user_id = ?`, workspace, userID)
+	return keys, err
+}
