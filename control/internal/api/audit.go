@@ -64,7 +64,7 @@ type listAuditLogsIn struct {
 }
 
 func (s *Server) registerAudit() {
-	handle(s, endpoint{Method: http.MethodGet, Path: "/api/audit-logs", ID: "listAuditLogs", Summary: "List the audit log", Tag: "Audit"}, s.listAuditLogs)
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/audit-logs", ID: "listAuditLogs", Summary: "List the audit log", Tag: "Audit", OfChoice: true}, s.listAuditLogs)
 }
 
 func (s *Server) listAuditLogs(ctx context.Context, in *listAuditLogsIn) (*body[AuditLogs], error) {

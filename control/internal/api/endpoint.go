@@ -33,6 +33,7 @@ type endpoint struct {
 	Role         auth.WorkspaceRole // least role in the workspace; zero: see permissions
 	Scope        auth.Scopes        // one that an API key with scopes needs; zero: see permissions
 	OfPath       bool               // works in the workspace that {id} names, and ignores X-Workspace
+	OfChoice     bool               // needs a choice of workspace, except from administrators
 	SessionOnly  bool               // API keys get 403, such as for passwords and second factors
 	Escalates    bool               // API keys get 403 unless Config.KeysAdminister: users, API keys and ways to sign in
 	Enrolment    bool               // sessions without a second factor may call it although the system requires one

@@ -1,6 +1,10 @@
 package api
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Endpoints returns every served route, such as "GET /api/urls/{id}", for tests.
 func (s *Server) Endpoints() []string {
@@ -21,4 +25,46 @@ func (s *Server) TakeTurns() (release func()) {
 			<-s.large
 		}
 	}
+}
+
+// Permission is what an endpoint needs, in the words of the page of permissions.
+type Permission struct{ Tag, Endpoint, Caller, Role, Keys string }
+
+// Permissions returns what every endpoint needs, in the order of the page of permissions.
+func (s *Server) Permissions() (list []Permission) {
+	for _, e := range s.endpoints {
+		p := Permission{Tag: e.Tag, Endpoint: e.Method + " " + strings.ReplaceAll(e.Path, "*", "{key}"), Caller: "user", Role: "–", Keys: "–"}
+		switch {
+		case e.Need == public:
+			p.Caller = "everybody"
+		case e.Need == admin:
+			p.Caller = "administrator"
+		}
+		if e.Need != public && e.Role != anyRole {
+			p.Role = e.Role.String()
+		}
+		session := e.SessionOnly || e.Escalates
+		switch {
+		case session && e.Need == admin:
+			p.Caller = "administrator's session"
+		case session:
+			p.Caller = "session"
+		case e.Need == public:
+		case e.Scope == anyScope:
+			p.Keys = "any"
+		case e.Scope == 0:
+			p.Keys = "no scopes"
+		default:
+			p.Keys = "`" + strings.Join(e.Scope.Names(), "` or `") + "`"
+		}
+		if e.OfChoice {
+			p.Caller = "administrator, or user with `X-Workspace`"
+		}
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b Permission) int {
+		path := func(p Permission) string { _, path, _ := strings.Cut(p.Endpoint, " "); return path }
+		return cmp.Or(cmp.Compare(a.Tag, b.Tag), cmp.Compare(path(a), path(b)), cmp.Compare(a.Endpoint, b.Endpoint))
+	})
+	return list
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/settings"
@@ -39,7 +40,8 @@ type world struct {
 	store                *store.Store
 	server               *api.Server
 	clock                *clock
-	breaks               func() // makes a use case fail; nil unless a test sets it
+	clicks               analytics.Store // of whole
+	breaks               func()          // makes a use case fail; nil unless a test sets it
 	logs                 *safeBuffer
 	root, ann, bob       string // access tokens
 	rootID, annID, bobID string
@@ -155,6 +157,11 @@ func with(name, value string) option {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }
 
+// both applies two options.
+func both(a, b option) option {
+	return func(r *http.Request) { a(r); b(r) }
+}
+
 func from(address string) option {
 	return func(r *http.Request) { r.RemoteAddr = address }
 }
@@ -179,7 +186,9 @@ func (w *world) do(method, path, body string, options ...option) *reply {
 		o(r)
 	}
 	rec := httptest.NewRecorder()
-	w.server.Handler().ServeHTTP(rec, r)
+	ctx, leave := context.WithCancel(r.Context())
+	defer leave()
+	w.server.Handler().ServeHTTP(&brief{rec, leave}, r.WithContext(ctx))
 	res := rec.Result()
 	text, err := io.ReadAll(res.Body)
 	w.ok(err)
@@ -190,6 +199,19 @@ func (w *world) do(method, path, body string, options ...option) *reply {
 		}
 	}
 	return out
+}
+
+// brief records a response. It leaves a stream after its first event.
+type brief struct {
+	*httptest.ResponseRecorder
+	leave func()
+}
+
+func (b *brief) Write(p []byte) (int, error) {
+	if strings.HasPrefix(b.Header().Get("Content-Type"), "text/event-stream") {
+		defer b.leave()
+	}
+	return b.ResponseRecorder.Write(p)
 }
 
 // want fails the test unless the response has the status and, if it is an error, the documented body.

@@ -55,7 +55,7 @@ func (s *Server) registerMedia() {
 		}}},
 	})
 
-	s.handleRaw(endpoint{Method: http.MethodGet, Path: imagePath + "*", ID: "getOGImage", Need: public}, s.showImage)
+	s.handleRaw(endpoint{Method: http.MethodGet, Path: imagePath + "*", ID: "getOGImage", Tag: upload.Tag, Need: public}, s.showImage)
 	s.describe(&huma.Operation{
 		Method: http.MethodGet, Path: imagePath + "{key}", OperationID: "getOGImage", Summary: "Get a preview image", Tags: []string{upload.Tag},
 		Parameters: []*huma.Param{{Name: "key", In: "path", Required: true, Description: "The image's key, URL-encoded.", Schema: str}},

@@ -41,9 +41,9 @@ var permissions = map[string]struct{ read, change permission }{
 	"Webhooks":      {permission{auth.WorkspaceAdmin, auth.WebhooksScope}, permission{auth.WorkspaceAdmin, auth.WebhooksScope}},
 	"API keys":      {permission{auth.WorkspaceAdmin, 0}, permission{auth.WorkspaceAdmin, 0}},
 	"Workspaces":    {permission{auth.Viewer, anyScope}, permission{auth.WorkspaceAdmin, 0}},
-	// What follows concerns the caller or the system. Endpoints for administrators check the role of the user instead.
+	"Audit":         {permission{auth.WorkspaceAdmin, 0}, permission{auth.WorkspaceAdmin, 0}},
+	// The resources below concern the caller or the system. Endpoints for administrators check the role of the user instead.
 	"Account":            {permission{anyRole, 0}, permission{anyRole, 0}},
-	"Audit":              {permission{anyRole, 0}, permission{anyRole, 0}},
 	"Edges":              {permission{anyRole, 0}, permission{anyRole, 0}},
 	"Identity providers": {permission{anyRole, 0}, permission{anyRole, 0}},
 	"Passkeys":           {permission{anyRole, 0}, permission{anyRole, 0}},
@@ -80,6 +80,8 @@ func (s *Server) permit(p auth.Principal, e *endpoint) error {
 	case p.MustEnrol && !e.Enrolment:
 		return problem.New(problem.NoFactor, "This installation requires a second factor. Set up an authenticator app or a passkey first.")
 	case e.Need == admin && !p.IsAdmin():
+		return problem.New(problem.Forbidden, "Only administrators may do this.")
+	case e.OfChoice && !p.Chosen && !p.IsAdmin():
 		return problem.New(problem.Forbidden, "Only administrators may do this.")
 	case p.KeyID != "" && (e.SessionOnly || e.Escalates && !s.cfg.KeysAdminister):
 		return problem.New(problem.Forbidden, "This can't be done with an API key; sign in instead.")

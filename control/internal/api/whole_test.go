@@ -45,6 +45,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	images, err := object.OpenFolder(w.t.TempDir())
 	w.ok(err)
 	w.t.Cleanup(func() { _, _ = clicks.Close(), images.Close() })
+	w.clicks = clicks
 
 	deps.Keys = keys.New(w.store, passwords, 1<<20)
 	deps.Workspaces = workspaces.New(w.store, 1<<20)
@@ -130,10 +131,13 @@ func table(t testing.TB) (rows []row) {
 type things struct {
 	w     *world
 	owner string // access token of the owner
+	team  string // id of the workspace that has the things; "": the owner's personal one
 	ids   map[string]string
 }
 
-func (w *world) thingsOf(token string) *things { return &things{w, token, map[string]string{}} }
+func (w *world) thingsOf(token string) *things {
+	return &things{w: w, owner: token, ids: map[string]string{}}
+}
 
 // fresh returns a unique text.
 func fresh() string { return strings.ToLower(rand.Text()) }
@@ -144,6 +148,9 @@ func (th *things) id(kind string) string {
 		return id
 	}
 	w, mine := th.w, as(th.owner)
+	if th.team != "" {
+		mine = both(mine, with("X-Workspace", th.team))
+	}
 	post := func(path, body string) string {
 		w.t.Helper()
 		return w.do("POST", path, body, mine).want(201).str("id")

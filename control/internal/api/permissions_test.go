@@ -1,0 +1,80 @@
+package api_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/clicks/live"
+	"github.com/shortline/shortline/control/internal/manage/privacy"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+var update = flag.Bool("update", false, "write the page of permissions")
+
+// permissionsPage is the page that shows the table of permissions to users.
+const permissionsPage = "../../../docs/users/permissions.md"
+
+const permissionsIntro = `# Permissions
+
+Every endpoint needs a caller, often a role in the workspace, and from an API key with scopes one of its scopes. The tests
+send every kind of caller to every endpoint and compare the answers with this page, which
+` + "`cd control && go test ./internal/api -run TestPermissions_page -update`" + ` writes.
+
+| Column | Meaning |
+|---|---|
+| Caller | ` + "`everybody`" + `; a signed-in ` + "`user`" + `, with a session or an API key; a ` + "`session`" + `, because API keys get 403; or an ` + "`administrator`" + ` of the installation |
+| Least role | the least role in the workspace in which the request works: VIEWER, EDITOR, ADMIN or OWNER; ` + "`–`" + ` if the endpoint does not concern a workspace |
+| API key | the scope that a key with scopes needs; ` + "`any`" + `: every key; ` + "`no scopes`" + `: only a key without scopes; ` + "`–`" + `: no key |
+
+A request works in the workspace that the header ` + "`X-Workspace`" + ` names, in the workspace of its API key, or in the caller's
+personal workspace, whose OWNER the caller is. An endpoint below ` + "`/api/workspaces/{id}`" + ` works in the workspace of the path.
+A role includes the lower ones. An administrator of the installation has the role OWNER in every workspace and, without
+` + "`X-Workspace`" + `, reaches the objects of all workspaces. An API key never does more than the role of the user who made it.
+The scope ` + "`links:write`" + ` includes ` + "`links:read`" + `.
+
+The API checks a request in this order:
+
+1. The credential is missing or invalid: 401. An API key does not allow the address: 403.
+2. The workspace does not exist, or the caller is no member of it: 404. An API key belongs to another workspace: 403.
+3. The kind of caller, the scope or the role does not suffice: 403.
+4. The input is invalid: 400.
+5. The object does not exist, or it is in another workspace: 404.
+`
+
+// complete adds the use cases that whole leaves out, so that a world has every endpoint of the program.
+func complete(w *world, cfg *api.Config, deps *api.Deps) {
+	whole(w, cfg, deps)
+	deps.Privacy = privacy.New(w.store, w.clicks)
+	deps.Live = live.New(live.Config{Logger: cfg.Logger, PerUser: 1000}, w.store, w.clicks)
+}
+
+// The page of permissions is the table of the program.
+func TestPermissions_page(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t), complete)
+	var page strings.Builder
+	page.WriteString(permissionsIntro)
+	tag := ""
+	for _, e := range w.server.Permissions() {
+		if e.Tag == "" {
+			continue // documentation of the API
+		}
+		if e.Tag != tag {
+			tag = e.Tag
+			fmt.Fprintf(&page, "\n## %s\n\n| Endpoint | Caller | Least role | API key |\n|---|---|---|---|\n", tag)
+		}
+		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", e.Endpoint, e.Caller, e.Role, e.Keys)
+	}
+	if *update {
+		w.ok(os.WriteFile(permissionsPage, []byte(page.String()), 0o644))
+	}
+	have, err := os.ReadFile(permissionsPage)
+	w.ok(err)
+	if string(have) != page.String() {
+		t.Errorf("%s is not the table of the program; update it with -update", permissionsPage)
+	}
+}
