@@ -120,7 +120,7 @@ func (s *Server) authenticate(c echo.Context) (p auth.Principal, byCookie bool, 
 	ctx, cancel := context.WithTimeout(r.Context(), lookUp)
 	defer cancel()
 	if keys := r.Header.Values("X-API-Key"); len(keys) > 0 {
-		p, err = s.Auth.Key(ctx, strings.TrimSpace(keys[0]))
+		p, err = s.Auth.Key(ctx, strings.TrimSpace(keys[0]), c.RealIP())
 		return p, false, err
 	}
 	if header := r.Header.Get("Authorization"); header != "" {
@@ -130,7 +130,7 @@ func (s *Server) authenticate(c echo.Context) (p auth.Principal, byCookie bool, 
 		case !strings.EqualFold(scheme, "Bearer"):
 			return p, false, problem.New(problem.Unauthorized, "Authorization must be a Bearer token or an API key.")
 		case strings.HasPrefix(credential, auth.KeyPrefix):
-			p, err = s.Auth.Key(ctx, credential)
+			p, err = s.Auth.Key(ctx, credential, c.RealIP())
 		default:
 			p, err = s.Auth.Token(ctx, credential)
 		}

@@ -134,7 +134,7 @@ func TestKeys(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		r := w.do("POST", "/api/api-keys", `{"name":" CI ","expiresAt":"2999-01-01"}`, as(w.ann)).want(201).has("", "id", "name", "key", "prefix", "expiresAt", "createdAt")
 		key, id := r.str("key"), r.str("id")
-		if len(key) != 64 || !strings.HasPrefix(key, "sl_") || r.str("prefix") != key[:10] || r.str("expiresAt") != "2999-01-01T00:00:00.000Z" || r.str("name") != "CI" {
+		if len(key) != 63 || !strings.HasPrefix(key, "sl_") || r.str("prefix") != key[:10] || r.str("expiresAt") != "2999-01-01T00:00:00.000Z" || r.str("name") != "CI" {
 			t.Fatal(r.text)
 		}
 		for _, credential := range []option{with("X-API-Key", key), as(key)} {

@@ -217,7 +217,7 @@ func TestKeys(t *testing.T) {
 			t.Fatalf("%+v %+v", got, owner)
 		}
 		for _, use := range []int64{100, 90} {
-			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.NoteKeyUse(ctx, k.ID, use) })
+			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.NoteKeyUse(ctx, k.Lookup, "203.0.113.7", use) })
 		}
 		list, err := s.Keys(ctx, u.ID)
 		must(t, err)

@@ -101,7 +101,8 @@ func (c Conn) DeleteSessions(ctx context.Context, userID, except string) (int64,
 	return c.Exec(ctx, `DELETE FROM sessions WHERE user_id = ? AND id <> ?`, userID, except)
 }
 
-// ValidCredentials returns the role of the user for each session and API key that is still valid, by id.
+// ValidCredentials returns the role of the user for each session and API key that is still valid, by
+// the id of the session or the lookup of the key.
 func (c Conn) ValidCredentials(ctx context.Context, sessions, keys []string, now, seenAfter int64) (roles map[string]string, err error) {
 	var parts []string
 	var args []any
@@ -111,8 +112,8 @@ func (c Conn) ValidCredentials(ctx context.Context, sessions, keys []string, now
 		args = append(append(args, Args(sessions)...), now, seenAfter)
 	}
 	if len(keys) > 0 {
-		parts = append(parts, `SELECT k.id, u.role FROM api_keys k JOIN users u ON u.id = k.user_id
-			WHERE k.id IN (`+In(len(keys))+`) AND (k.expires_at IS NULL OR k.expires_at > ?) AND u.active`)
+		parts = append(parts, `SELECT k.lookup, u.role FROM api_keys k JOIN users u ON u.id = k.user_id
+			WHERE k.lookup IN (`+In(len(keys))+`) AND (k.expires_at IS NULL OR k.expires_at > ?) AND u.active`)
 		args = append(append(args, Args(keys)...), now)
 	}
 	roles = map[string]string{}

@@ -3,13 +3,12 @@ package auth
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -17,13 +16,10 @@ import (
 
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/visitor"
 )
 
-// KeyPrefix is the prefix of every API key, followed by 61 random letters and digits.
-const KeyPrefix = "sl_"
-
 const (
-	keyRandom     = 61
 	keyRemembered = time.Minute // how long the result of bcrypt is cached for the same row
 	useInterval   = time.Minute // how often a key's last use is stored
 	sweepInterval = 10 * time.Minute
@@ -60,13 +56,8 @@ type Authenticator struct {
 
 	mu       sync.Mutex
 	verified map[string]time.Time // by lookup and bcrypt hash; when the entry expires
-	noted    map[string]time.Time // by id of a key or session; when its use was last passed to Run
+	noted    map[string]time.Time // by session, or by key and address; when the use was last passed to Run
 	watches  map[*watch]bool
-}
-
-type use struct {
-	keyID string
-	at    int64
 }
 
 // NewAuthenticator returns an Authenticator, or an error for invalid settings. Run must run, to store last uses and
@@ -128,28 +119,11 @@ func KeyLookup(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// NewKey generates an API key.
-func NewKey() string {
-	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	out := []byte(KeyPrefix)
-	var b [128]byte
-	for {
-		rand.Read(b[:]) // never fails
-		for _, c := range b {
-			if int(c) >= 256-256%len(alphabet) {
-				continue // so that all characters are equally likely
-			}
-			if out = append(out, alphabet[int(c)%len(alphabet)]); len(out) == len(KeyPrefix)+keyRandom {
-				return string(out)
-			}
-		}
-	}
-}
-
-// Key verifies an API key and its user.
-func (a *Authenticator) Key(ctx context.Context, key string) (Principal, error) {
+// Key verifies an API key and its user, for a request from an address. The error is Unauthorized for a key that is invalid
+// or whose user may no longer work in its workspace, Expired, or Forbidden for an address that the key does not allow.
+func (a *Authenticator) Key(ctx context.Context, key, ip string) (Principal, error) {
 	bad := problem.New(problem.Unauthorized, "The API key is invalid.")
-	if len(key) != len(KeyPrefix)+keyRandom || !strings.HasPrefix(key, KeyPrefix) {
+	if !mayBeKey(key) {
 		return Principal{}, bad
 	}
 	k, u, m, err := a.store.KeyUser(ctx, KeyLookup(key))
@@ -178,22 +152,54 @@ func (a *Authenticator) Key(ctx context.Context, key string) (Principal, error) 
 		}
 		a.remember(id, now)
 	}
+	p, ok := principalOfKey(&k, &u, &m)
+	address := clientAddress(ip)
 	switch {
 	case k.ExpiresAt != nil && *k.ExpiresAt <= now.UnixMilli():
 		return Principal{}, problem.New(problem.Expired, "The API key has expired.")
-	case !u.Active:
+	case !u.Active || !ok:
 		return Principal{}, bad
+	case !allows(k.AllowedIPs, address):
+		return Principal{}, problem.New(problem.Forbidden, "This API key can't be used from %s.", ip)
 	}
-	p := PrincipalOf(u)
-	p.KeyID = k.ID
-	if k.Workspace != u.Num {
-		// The key of a team reaches nothing else, even if an ADMIN has created it.
-		if p.Workspace, p.Role = workspaceOf(m), User; p.Workspace.Role == NoMember {
-			return Principal{}, bad // its creator has left the workspace
-		}
+	if address.IsValid() {
+		ip = address.String()
 	}
-	a.noteUse(k.ID, now)
+	a.noteUse(use{k.ID, k.Lookup, ip, now.UnixMilli()}, now)
 	return p, nil
+}
+
+// principalOfKey returns the caller of a key. It returns false if the key's user has left the key's workspace.
+func principalOfKey(k *store.Key, u *store.User, m *store.Membership) (Principal, bool) {
+	p := PrincipalOf(*u)
+	p.KeyID, p.keyLookup, p.Scopes = k.ID, k.Lookup, ParseScopes(k.Scopes)
+	if k.Workspace != u.Num {
+		p.Workspace = workspaceOf(*m)
+	}
+	if k.Workspace != u.Num || p.Scopes != 0 {
+		// The key of a team and a key with scopes reach nothing outside their workspace, even if an ADMIN has created them.
+		p.Role, p.Chosen = User, true
+	}
+	return p, p.Workspace.Role != NoMember
+}
+
+// clientAddress parses the address of a request. IPv4 addresses that are mapped to IPv6 become IPv4. The result is invalid
+// if the address is.
+func clientAddress(ip string) netip.Addr {
+	a, err := netip.ParseAddr(ip)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return a.Unmap().WithZone("")
+}
+
+// allows reports whether a key with these networks may be used from an address. Without networks every address is allowed.
+func allows(networks string, from netip.Addr) bool {
+	if networks == "" {
+		return true
+	}
+	set, err := visitor.ParsePrefixes(networks)
+	return err == nil && from.IsValid() && set.Contains(from)
 }
 
 func (a *Authenticator) remember(id string, now time.Time) {
@@ -203,23 +209,6 @@ func (a *Authenticator) remember(id string, now time.Time) {
 		clear(a.verified) // each key costs one more comparison
 	}
 	a.verified[id] = now.Add(keyRemembered)
-}
-
-// noteUse passes a use to Run, at most once a minute per key.
-func (a *Authenticator) noteUse(keyID string, now time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if now.Sub(a.noted[keyID]) < useInterval {
-		return
-	}
-	select {
-	case a.uses <- use{keyID, now.UnixMilli()}:
-		if len(a.noted) >= 10_000 {
-			clear(a.noted)
-		}
-		a.noted[keyID] = now
-	default: // Run is busy; the next use tries again
-	}
 }
 
 // Run stores last uses, checks watched principals and deletes expired sessions, until ctx ends.
@@ -246,12 +235,5 @@ func (a *Authenticator) Run(ctx context.Context) error {
 				a.log.Warn("session sweep failed", "error", err.Error())
 			}
 		}
-	}
-}
-
-func (a *Authenticator) writeUse(ctx context.Context, u use) {
-	err := a.store.Tx(ctx, func(tx *store.Tx) error { return tx.NoteKeyUse(ctx, u.keyID, u.at) })
-	if err != nil && ctx.Err() == nil {
-		a.log.Warn("last key use not recorded", "key_id", u.keyID, "error", err.Error())
 	}
 }

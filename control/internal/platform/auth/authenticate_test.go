@@ -153,7 +153,7 @@ func TestKey_a_flood_of_passwords_does_not_shut_keys_out(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if got, err := a.Key(t.Context(), key); err != nil || got.KeyID != "k" || got.UserID != u.ID {
+			if got, err := a.Key(t.Context(), key, "192.0.2.1"); err != nil || got.KeyID != "k" || got.UserID != u.ID {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
@@ -170,7 +170,7 @@ func TestKey_a_flood_of_passwords_does_not_shut_keys_out(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Key(t.Context(), key); err == nil {
+	if _, err := a.Key(t.Context(), key, "192.0.2.1"); err == nil {
 		t.Error("a forged row is believed")
 	}
 }

@@ -55,7 +55,7 @@ func FuzzToken(f *testing.F) {
 		} else if !problem.Is(err, problem.Unauthorized) {
 			t.Fatalf("%q: %v", raw, err)
 		}
-		if _, err := a.Key(t.Context(), raw); !problem.Is(err, problem.Unauthorized) {
+		if _, err := a.Key(t.Context(), raw, "192.0.2.1"); !problem.Is(err, problem.Unauthorized) {
 			t.Fatalf("the key %q: %v", raw, err)
 		}
 	})

@@ -66,6 +66,7 @@ type Principal struct {
 	Role      Role   // User for an API key that is limited to a workspace or to scopes
 	SessionID string // set when a session was used
 	KeyID     string // set when an API key was used
+	keyLookup string // the key's SHA-256, which a rotation changes
 	Scopes    Scopes // what the API key is limited to; 0 means no limit
 
 	// Workspace is the one that the request names, the API key's own, or else the user's personal workspace.

@@ -1,6 +1,9 @@
 package auth
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Scopes is a set of permissions to which an API key is limited. The zero value does not limit a key.
 type Scopes uint16
@@ -15,6 +18,9 @@ const (
 	DomainsScope
 	MembersScope
 )
+
+// unknownScope stands for names that this release does not know. A key with only such scopes may do nothing.
+const unknownScope Scopes = 1 << 15
 
 // scopeNames are the names of scopes in the API and in the store, in ascending order of their bits.
 var scopeNames = []string{"links:read", "links:write", "analytics:read", "conversions:write", "webhooks", "domains", "members"}
@@ -32,11 +38,11 @@ func ParseScope(name string) Scopes {
 	return 0
 }
 
-// ParseScopes reads names that are separated by spaces, as the store keeps them. It ignores names that it does not
-// know, which a newer release may have stored.
+// ParseScopes reads names that are separated by spaces, as the store keeps them. A name that it does not know, which a
+// newer release may have stored, permits nothing. It still limits the key.
 func ParseScopes(names string) (s Scopes) {
 	for _, name := range strings.Fields(names) {
-		s |= ParseScope(name)
+		s |= cmp.Or(ParseScope(name), unknownScope)
 	}
 	return s
 }

@@ -197,9 +197,10 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 	_ = bcrypt.CompareHashAndPassword(b, []byte("another"))
 	compare := processor(t) - before
 
-	// swapped returns a valid key with one changed character. A negative position counts from the end.
+	// swapped returns a valid key with one changed random character, and its checksum. A negative position counts from
+	// the end of the random part.
 	swapped := func(i, at int) string {
-		k := []byte(good[i%len(good)])
+		k := []byte(good[i%len(good)][len(auth.KeyPrefix):57])
 		if at < 0 {
 			at += len(k)
 		}
@@ -208,7 +209,7 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 		} else {
 			k[at] = 'y'
 		}
-		return string(k)
+		return checked(string(k))
 	}
 	random := len(auth.KeyPrefix)
 	kinds := []struct {
@@ -218,8 +219,9 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 	}{
 		{name: "unknown", make: func(int) string { return auth.NewKey() }},
 		{name: "wrong at the end", make: func(i int) string { return swapped(i, -1) }},
-		{name: "wrong at the start", make: func(i int) string { return swapped(i, random) }},
-		{name: "wrong anywhere", make: func(i int) string { return swapped(i, random+i/len(good)%(len(key)-random)) }},
+		{name: "wrong at the start", make: func(i int) string { return swapped(i, 0) }},
+		{name: "wrong anywhere", make: func(i int) string { return swapped(i, i/len(good)%54) }},
+		{name: "wrong checksum", make: func(i int) string { return good[i%len(good)][:57] + "000000" }},
 		{name: "wrong prefix", make: func(i int) string { return "SL_" + good[i%len(good)][random:] }},
 		{name: "too short", make: func(i int) string { return good[i%len(good)][:len(key)-1] }},
 	}
@@ -231,7 +233,7 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 		// Use a random order, because each attempt profits from the CPU caches of the one before.
 		for _, k := range rand.Perm(len(kinds)) {
 			before := processor(t)
-			_, err := a.Key(t.Context(), guesses[k])
+			_, err := a.Key(t.Context(), guesses[k], "192.0.2.1")
 			took := processor(t) - before
 			if !problem.Is(err, problem.Unauthorized) || errors.Is(err, store.ErrNotFound) {
 				t.Fatalf("%s: %v", kinds[k].name, err)
@@ -255,7 +257,7 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 			t.Errorf("%s: the median differs by %.1f %% from that of unknown keys", k.name, 100*off)
 		}
 	}
-	if _, err := a.Key(t.Context(), key); err != nil {
+	if _, err := a.Key(t.Context(), key, "192.0.2.1"); err != nil {
 		t.Errorf("the key itself: %v", err)
 	}
 }

@@ -19,8 +19,8 @@ type watch struct {
 	over chan struct{}
 }
 
-// credential returns the id of the session or API key.
-func (w *watch) credential() string { return w.p.SessionID + w.p.KeyID }
+// credential returns the id of the session, or the SHA-256 of the API key.
+func (w *watch) credential() string { return w.p.SessionID + w.p.keyLookup }
 
 // member returns the membership on which the access depends. ok is false if it depends on none.
 func (w *watch) member() (m store.MemberRef, ok bool) {
@@ -81,7 +81,7 @@ func (a *Authenticator) watched() (list []*watch) {
 
 // access is what the database says about watched principals. The zero value permits nothing.
 type access struct {
-	roles   map[string]string          // of users, by the ids of valid credentials
+	roles   map[string]string          // of users, by valid credential
 	members map[store.MemberRef]string // roles in workspaces
 }
 
@@ -92,7 +92,7 @@ func (a *Authenticator) accessOf(ctx context.Context, list []*watch) (out access
 	var members []store.MemberRef
 	for _, w := range list {
 		if w.p.KeyID != "" {
-			keys = append(keys, w.p.KeyID)
+			keys = append(keys, w.p.keyLookup)
 		} else {
 			sessions = append(sessions, w.p.SessionID)
 		}
