@@ -195,7 +195,7 @@ func TestDocument_is_complete(t *testing.T) {
 			}
 			want := []string{"400", "429", "500", "503"}
 			switch access {
-			case "S", "A", "AS":
+			case "S", "OS", "A", "AS":
 				want = append(want, "401", "403")
 			case "U":
 				want = append(want, "401")

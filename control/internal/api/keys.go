@@ -3,28 +3,38 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
+	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
 // APIKey describes an API key without the key itself.
 type APIKey struct {
-	ID         string `json:"id"`
-	Name       string `json:"name"`
-	Prefix     string `json:"prefix" doc:"The key's first characters."`
-	ExpiresAt  *Time  `json:"expiresAt" nullable:"true" doc:"Null means never."`
-	CreatedAt  Time   `json:"createdAt"`
-	LastUsedAt *Time  `json:"lastUsedAt" nullable:"true" doc:"With a precision of one minute."`
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Prefix      string   `json:"prefix" doc:"The key's first characters."`
+	Scopes      []string `json:"scopes" doc:"What the key is limited to. Empty means all that its user may do in the workspace."`
+	AllowedIPs  []string `json:"allowedIps" doc:"Addresses and networks from which the key can be used. Empty means all."`
+	WorkspaceID string   `json:"workspaceId" doc:"The only workspace that the key reaches, unless it is an unlimited key of an administrator."`
+	CreatedBy   KeyUser  `json:"createdBy" doc:"The user as whom the key acts."`
+	IsLegacy    bool     `json:"isLegacy" doc:"Whether the key was created by a release without checksums in keys. Rotate such a key."`
+	ExpiresAt   *Time    `json:"expiresAt" nullable:"true" doc:"Null means never."`
+	CreatedAt   Time     `json:"createdAt"`
+	LastUsedAt  *Time    `json:"lastUsedAt" nullable:"true" doc:"With a precision of one minute."`
+	LastUsedIP  *string  `json:"lastUsedIp" nullable:"true" doc:"The address of the last use. Null if it is unknown."`
+}
+
+// KeyUser is the user who has created an API key.
+type KeyUser struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
 }
 
 // NewAPIKey describes a new API key with the key itself, which is shown only once.
 type NewAPIKey struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Key       string `json:"key" doc:"Shown only in this response."`
-	Prefix    string `json:"prefix"`
-	ExpiresAt *Time  `json:"expiresAt" nullable:"true"`
-	CreatedAt Time   `json:"createdAt"`
+	APIKey
+	Key string `json:"key" doc:"Shown only in this response."`
 }
 
 // APIKeyList has the same rows under two names.
@@ -34,7 +44,11 @@ type APIKeyList struct {
 }
 
 func keyOf(k store.Key) APIKey {
-	return APIKey{k.ID, k.Name, k.Prefix, timeOf(k.ExpiresAt), Time(k.CreatedAt), timeOf(k.LastUsedAt)}
+	return APIKey{
+		ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: strings.Fields(k.Scopes), AllowedIPs: strings.Fields(k.AllowedIPs), WorkspaceID: k.WorkspaceID,
+		CreatedBy: KeyUser{k.UserID, k.Email}, IsLegacy: !k.Checksummed, ExpiresAt: timeOf(k.ExpiresAt), CreatedAt: Time(k.CreatedAt),
+		LastUsedAt: timeOf(k.LastUsedAt), LastUsedIP: text(k.LastUsedIP),
+	}
 }
 
 func (s *Server) registerKeys() {
@@ -44,28 +58,51 @@ func (s *Server) registerKeys() {
 	create := declare(http.MethodPost, "", "createAPIKey", "Create an API key")
 	create.Limit, create.Escalates = limitAPIKeys, true
 	handle(s, create, s.createKey)
-	handle(s, declare(http.MethodGet, "", "listAPIKeys", "List your API keys"), s.listKeys)
+	handle(s, declare(http.MethodGet, "", "listAPIKeys", "List the API keys of the workspace"), s.listKeys)
 	handle(s, declare(http.MethodGet, "/{id}", "getAPIKey", "Get an API key"), s.getKey)
+	rotate := declare(http.MethodPost, "/{id}/rotate", "rotateAPIKey", "Replace the secret of an API key")
+	rotate.Limit, rotate.Escalates, rotate.Status = limitAPIKeys, true, http.StatusOK
+	handle(s, rotate, s.rotateKey)
 	handle(s, declare(http.MethodDelete, "/{id}", "deleteAPIKey", "Delete an API key"), s.deleteKey)
 }
 
 type createKeyIn struct {
 	Body struct {
-		Name      string    `json:"name" doc:"1 to 100 characters."`
-		ExpiresAt Opt[Time] `json:"expiresAt,omitempty" doc:"Must be in the future. Null means never."`
+		Name       string        `json:"name" doc:"1 to 100 characters."`
+		ExpiresAt  Opt[Time]     `json:"expiresAt,omitempty" doc:"Must be in the future. Without it, the key lasts as long as the operator permits, by default forever."`
+		Scopes     Opt[[]string] `json:"scopes,omitempty" doc:"Some of links:read, links:write, analytics:read, conversions:write, webhooks, domains, members. None means all that you may do in the workspace."`
+		AllowedIPs Opt[[]string] `json:"allowedIps,omitempty" doc:"At most 20 addresses or networks (CIDR) from which the key can be used. None means all."`
 	}
 }
 
 func (s *Server) createKey(ctx context.Context, in *createKeyIn) (*body[NewAPIKey], error) {
-	var expires *int64
-	if t := in.Body.ExpiresAt.Pointer(); t != nil {
-		expires = (*int64)(t)
-	}
-	key, k, err := s.Keys.Create(ctx, principal(ctx), in.Body.Name, expires)
+	b := in.Body
+	key, k, err := s.Keys.Create(ctx, principal(ctx), keys.Input{
+		Name: b.Name, ExpiresAt: (*int64)(b.ExpiresAt.Pointer()), Scopes: b.Scopes.Value, AllowedIPs: b.AllowedIPs.Value,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &body[NewAPIKey]{NewAPIKey{k.ID, k.Name, key, k.Prefix, timeOf(k.ExpiresAt), Time(k.CreatedAt)}}, nil
+	return &body[NewAPIKey]{NewAPIKey{keyOf(k), key}}, nil
+}
+
+type rotateKeyIn struct {
+	ByID
+	Body struct {
+		ExpiresAt Opt[Time] `json:"expiresAt,omitempty" doc:"A new expiry, which is required if the key has expired. Null means as long as the operator permits. Without it, the expiry stays."`
+	}
+}
+
+func (s *Server) rotateKey(ctx context.Context, in *rotateKeyIn) (*body[NewAPIKey], error) {
+	var expires *keys.Expiry
+	if in.Body.ExpiresAt.Set {
+		expires = &keys.Expiry{At: (*int64)(in.Body.ExpiresAt.Pointer())}
+	}
+	key, k, err := s.Keys.Rotate(ctx, principal(ctx), in.ID, expires)
+	if err != nil {
+		return nil, err
+	}
+	return &body[NewAPIKey]{NewAPIKey{keyOf(k), key}}, nil
 }
 
 func (s *Server) listKeys(ctx context.Context, in *Paging) (*body[APIKeyList], error) {

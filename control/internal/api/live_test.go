@@ -209,6 +209,21 @@ func TestLive_ends(t *testing.T) {
 	})
 }
 
+// The stream of an API key ends when the key is rotated, but not while the key may be used from the address.
+func TestLive_ends_with_the_key(t *testing.T) {
+	eachLive(t, live.Config{PerUser: 2}, func(w *liveWorld) {
+		key := w.do("POST", "/api/api-keys", `{"name":"k","scopes":["analytics:read"],"allowedIps":["127.0.0.0/8"]}`, as(w.ann)).want(201)
+		events, _ := w.listen(key.str("key"), "")
+		select {
+		case <-events:
+			w.t.Fatal("the stream has ended although the key is valid")
+		case <-time.After(5 * time.Second): // longer than two checks
+		}
+		w.do("POST", "/api/api-keys/"+key.str("id")+"/rotate", "", as(w.ann)).want(200)
+		w.ends("after the rotation", events, 8*time.Second)
+	})
+}
+
 func TestLive_is_documented(t *testing.T) {
 	t.Parallel()
 	w := newLiveWorld(t, storetest.Open(t), live.Config{})

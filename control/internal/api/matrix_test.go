@@ -61,7 +61,8 @@ func (r row) may(c caller, target string) int {
 	case r.who == "P":
 	case c.role == "":
 		return http.StatusUnauthorized
-	case strings.HasPrefix(r.who, "A") && c.role != "ADMIN", strings.HasSuffix(r.who, "S") && c.isKey:
+	case strings.HasPrefix(r.who, "A") && c.role != "ADMIN", strings.HasSuffix(r.who, "S") && c.isKey,
+		r.who == "OS" && c.role == "ADMIN" && target == "foreign":
 		return http.StatusForbidden
 	case target == "mixed", target == "foreign" && c.role != "ADMIN":
 		return http.StatusNotFound

@@ -74,8 +74,9 @@ var operations = map[string]words{
 	"removeMember":    {about: "The member's API keys for the workspace stop working immediately. Every member can leave. To remove another member requires the role ADMIN, and OWNER to remove an OWNER. The last OWNER must stay (400)."},
 
 	// API keys
-	"listAPIKeys":  {about: "Your keys with prefix and last use. The keys themselves are not stored."},
-	"createAPIKey": {about: "Requires a session: a key cannot create keys. Only this response contains the full key. A key has the permissions of its user. The number of keys per user is limited (409).", example: `{"name":"Deployment","expiresAt":"2027-12-31T00:00:00.000Z"}`, conflict: true},
+	"listAPIKeys":  {about: "The keys of the workspace with prefix, limits and last use. In a personal workspace these are your keys. The keys themselves are not stored."},
+	"createAPIKey": {about: "Requires a session: a key cannot create keys. Only this response contains the full key. A key works in the workspace in which it was created. It never does more than the role of its user in the workspace permits, and `scopes` limit it further. An unlimited key of an administrator, created in the personal workspace, reaches everything. The number of keys per user is limited (409).", example: `{"name":"Deployment","expiresAt":"2027-12-31T00:00:00.000Z","scopes":["links:write","analytics:read"],"allowedIps":["203.0.113.0/24"]}`, conflict: true},
+	"rotateAPIKey": {about: "Requires a session. The old secret stops working immediately on all replicas, and only this response contains the new one. Name, scopes and allowed addresses stay. Only the user who has created a key can rotate it.", example: `{"expiresAt":"2027-12-31T00:00:00.000Z"}`, conflict: true},
 	"getAPIKey":    {about: "Returns a key by id, without the full key."},
 	"deleteAPIKey": {about: "The key stops working immediately on all replicas."},
 

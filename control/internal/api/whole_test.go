@@ -47,8 +47,8 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	w.t.Cleanup(func() { _, _ = clicks.Close(), images.Close() })
 	w.clicks = clicks
 
-	deps.Keys = keys.New(w.store, passwords, 1<<20)
 	deps.Workspaces = workspaces.New(w.store, 1<<20)
+	deps.Keys = keys.New(keys.Config{PerUser: 1 << 20}, w.store, passwords)
 	deps.Bundles = bundles.New(w.store, clicks, nil)
 	deps.Reports = report.New(w.store, clicks, nil)
 	deps.Media = media.New(media.Config{Logger: cfg.Logger}, w.store, deps.Links, images)
@@ -114,7 +114,7 @@ func table(t testing.TB) (rows []row) {
 		}
 		method, path, ok := strings.Cut(f[0], " ")
 		allowed, err := strconv.Atoi(f[2])
-		if len(f) < 4 || !ok || !slices.Contains([]string{"P", "U", "S", "A", "AS"}, f[1]) || err != nil {
+		if len(f) < 4 || !ok || !slices.Contains([]string{"P", "U", "S", "OS", "A", "AS"}, f[1]) || err != nil {
 			t.Fatalf("invalid row: %s", line)
 		}
 		missing, _ := strconv.Atoi(f[3])

@@ -229,7 +229,7 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 		return "", err
 	}
 	use.Workspaces = workspaces.New(st, p.cfg.MaxWorkspaces)
-	use.Keys = keys.New(st, passwords, p.cfg.MaxAPIKeys)
+	use.Keys = keys.New(keys.Config{PerUser: p.cfg.MaxAPIKeys, MaxDays: p.cfg.MaxKeyDays}, st, passwords)
 	use.Links = links.New(links.Config{BaseURL: p.cfg.BaseURL, Destinations: p.cfg.Destinations(), OwnSuggestions: !p.cfg.UTMSuggestionsShared}, st, passwords)
 	if adminPassword, err = use.Accounts.EnsureAdmin(ctx, p.cfg.AdminEmail, p.cfg.AdminPassword.Reveal()); err != nil {
 		return "", fmt.Errorf("create the first admin: %w", err)

@@ -18,6 +18,9 @@ import (
 	"github.com/shortline/shortline/shared/visitor"
 )
 
+// maxKeyDays is the largest MAX_KEY_DAYS: a hundred years.
+const maxKeyDays = 36_500
+
 // Settings are the settings that control and standalone share.
 type Settings struct {
 	BaseURL       string        `env:"BASE_URL" help:"public address of the service, for visitors and link owners, such as https://sho.rt"`
@@ -46,8 +49,9 @@ type Settings struct {
 
 	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"false" help:"allow API keys to create API keys, and administrators' API keys to change users and identity providers; otherwise these need a session"`
 
-	MaxAPIKeys    int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user"`
 	MaxWorkspaces int `env:"MAX_WORKSPACES_PER_USER" envDefault:"20" help:"limit of workspaces that a user owns, besides the personal one"`
+	MaxAPIKeys    int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user, in all workspaces together"`
+	MaxKeyDays    int `env:"MAX_KEY_DAYS" envDefault:"0" help:"longest life of an API key in days, for keys that are created or rotated from then on; 0 means no limit"`
 	api.Limits
 
 	AnalyticsCacheTTL    time.Duration `env:"ANALYTICS_CACHE_TTL" envDefault:"5m" help:"maximum age of a cached report; a new click or a change invalidates it within two seconds"`
@@ -100,6 +104,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.MaxWorkspaces < 0 {
 		problems = append(problems, errors.New("MAX_WORKSPACES_PER_USER: must not be negative"))
+	}
+	if s.MaxKeyDays < 0 || s.MaxKeyDays > maxKeyDays {
+		problems = append(problems, fmt.Errorf("MAX_KEY_DAYS: must be 0 to %d", maxKeyDays))
 	}
 	return errors.Join(problems...)
 }

@@ -1,4 +1,4 @@
-// Package keys implements the use cases of API keys: create, list and delete them.
+// Package keys implements the use cases of API keys: create, list, rotate and delete them.
 //
 // A key is shown once and never stored. The store keeps its SHA-256 for lookup, a bcrypt hash, and its first
 // characters. Package auth checks the keys of requests.
@@ -9,8 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode/utf8"
+	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -21,53 +20,63 @@ import (
 // DefaultPerUser is the default limit of keys per user.
 const DefaultPerUser = 10
 
-const (
-	shown   = 10 // characters of a key that remain readable
-	maxName = 100
-)
+// shown is how many characters of a key remain readable.
+const shown = 10
+
+// Config of a Service.
+type Config struct {
+	PerUser int // limit of the keys of a user in all workspaces; 0 means DefaultPerUser
+	MaxDays int // longest life of a key in days; 0 means no limit
+}
 
 // Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	store     *store.Store
 	passwords *auth.Passwords
-	perUser   int
+	cfg       Config
 }
 
-// New returns a Service. perUser limits the keys of a user; 0 means DefaultPerUser.
-func New(st *store.Store, passwords *auth.Passwords, perUser int) *Service {
-	perUser = cmp.Or(perUser, DefaultPerUser)
-	return &Service{st, passwords, perUser}
+// New returns a Service.
+func New(cfg Config, st *store.Store, passwords *auth.Passwords) *Service {
+	cfg.PerUser = cmp.Or(cfg.PerUser, DefaultPerUser)
+	return &Service{st, passwords, cfg}
 }
 
-// Create creates a key for the caller and returns it with its row. expiresAt is in Unix milliseconds; nil means never.
-// It returns a Conflict if the user has reached the limit.
-func (s *Service) Create(ctx context.Context, p auth.Principal, name string, expiresAt *int64) (key string, row store.Key, err error) {
-	var v problem.Fields
-	name = strings.TrimSpace(name)
-	if n := utf8.RuneCountInString(name); n < 1 || n > maxName {
-		v.Add("name", "must have 1 to %d characters", maxName)
-	}
-	if expiresAt != nil && *expiresAt <= store.Now() {
-		v.Add("expiresAt", "must lie ahead")
-	}
-	if err := v.Err(); err != nil {
-		return "", row, err
-	}
-	key = auth.NewKey()
-	hash, err := s.passwords.Hash(ctx, key)
+// longest returns the longest permitted life of a key; 0 means no limit.
+func (s *Service) longest() time.Duration { return time.Duration(s.cfg.MaxDays) * 24 * time.Hour }
+
+// Create creates a key for the caller in the caller's workspace, and returns it with its row. It returns a Conflict if the
+// user has reached the limit, and Forbidden if the caller is an ADMIN who is no member of the workspace.
+func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (key string, row store.Key, err error) {
+	row, err = in.row(store.Now(), s.longest())
 	if err != nil {
 		return "", row, err
 	}
-	row = store.Key{ID: store.NewID(), UserID: p.UserID, Workspace: p.Workspace.Num, Name: name, Prefix: key[:shown], Lookup: auth.KeyLookup(key), Hash: hash, ExpiresAt: expiresAt, CreatedAt: store.Now()}
+	key, err = s.secret(ctx, &row)
+	if err != nil {
+		return "", row, err
+	}
+	row.ID, row.UserID, row.Workspace = store.NewID(), p.UserID, p.Workspace.Num
+	row.WorkspaceID, row.Email = p.Workspace.ID, p.Email
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if _, err := tx.LockUser(ctx, p.UserID); err != nil { // concurrent calls must count each other's keys
 			return fmt.Errorf("lock the user: %w", err)
+		}
+		m, err := tx.WorkspaceFor(ctx, p.UserID, p.Workspace.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			return problem.Missing("Workspace")
+		}
+		if err != nil {
+			return fmt.Errorf("look up workspace: %w", err)
+		}
+		if m.Role == "" { // the role of a key's user limits the key
+			return problem.New(problem.Forbidden, "Only members of a workspace can create API keys for it.")
 		}
 		have, err := tx.Keys(ctx, p.UserID)
 		if err != nil {
 			return fmt.Errorf("count keys: %w", err)
 		}
-		if len(have) >= s.perUser {
+		if len(have) >= s.cfg.PerUser {
 			return problem.New(problem.Conflict, "You have %d API keys already, which is the limit; delete one first.", len(have))
 		}
 		if err := tx.InsertKey(ctx, row); err != nil {
@@ -81,14 +90,67 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, name string, exp
 	return key, row, nil
 }
 
-// List returns the caller's keys, newest first.
+// secret generates a key and stores its prefix, its hashes and its form in the row.
+func (s *Service) secret(ctx context.Context, row *store.Key) (string, error) {
+	key := auth.NewKey()
+	hash, err := s.passwords.Hash(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	row.Prefix, row.Lookup, row.Hash, row.Checksummed = key[:shown], auth.KeyLookup(key), hash, true
+	return key, nil
+}
+
+// List returns the keys of the caller's workspace, newest first. An ADMIN who has chosen no workspace gets the keys that
+// the ADMIN has created.
 func (s *Service) List(ctx context.Context, p auth.Principal) ([]store.Key, error) {
-	return s.store.Keys(ctx, p.UserID)
+	if p.SeesAll() {
+		return s.store.Keys(ctx, p.UserID)
+	}
+	return s.store.WorkspaceKeys(ctx, p.Workspace.Num)
 }
 
 // Get returns a key that the caller may see.
 func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.Key, error) {
 	return visible(ctx, s.store.Conn, p, id)
+}
+
+// Rotate replaces the secret of a key that the caller has created. The old secret is invalid as soon as the change commits.
+// Scopes and networks stay. If expires is nil, the expiry stays, too, but it is never later than the longest permitted
+// life. Concurrent calls for one key get a Conflict, except one.
+func (s *Service) Rotate(ctx context.Context, p auth.Principal, id string, expires *Expiry) (key string, row store.Key, err error) {
+	old, err := visible(ctx, s.store.Conn, p, id)
+	if err != nil {
+		return "", row, err
+	}
+	if old.UserID != p.UserID { // the key acts as its user, whose role may be higher than the caller's
+		return "", row, problem.New(problem.Forbidden, "Only the user who has created an API key can rotate it; you can delete it.")
+	}
+	row = old
+	if row.ExpiresAt, err = renewed(old.ExpiresAt, expires, store.Now(), s.longest()); err != nil {
+		return "", row, err
+	}
+	if key, err = s.secret(ctx, &row); err != nil {
+		return "", row, err
+	}
+	row.LastUsedAt, row.LastUsedIP = nil, ""
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		was, err := tx.ReplaceKey(ctx, row, old.Lookup)
+		if err != nil {
+			return fmt.Errorf("replace a key: %w", err)
+		}
+		if !was {
+			if _, err := visible(ctx, tx.Conn, p, id); err != nil {
+				return err
+			}
+			return problem.New(problem.Conflict, "The API key was rotated by another request.")
+		}
+		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "API_KEY_ROTATED", EntityType: "api_key", EntityID: id, Workspace: row.Workspace, Old: logged(old), New: logged(row)})
+	})
+	if err != nil {
+		return "", store.Key{}, err
+	}
+	return key, row, nil
 }
 
 // Delete removes a key. The key is invalid as soon as the deletion commits.
@@ -118,5 +180,7 @@ func visible(ctx context.Context, c store.Conn, p auth.Principal, id string) (st
 }
 
 func logged(k store.Key) map[string]any {
-	return map[string]any{"name": k.Name, "prefix": k.Prefix, "expiresAt": k.ExpiresAt, "userId": k.UserID}
+	return map[string]any{
+		"name": k.Name, "prefix": k.Prefix, "expiresAt": k.ExpiresAt, "userId": k.UserID, "scopes": k.Scopes, "allowedIps": k.AllowedIPs, "isLegacy": !k.Checksummed,
+	}
 }
