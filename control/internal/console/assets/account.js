@@ -1,11 +1,13 @@
-// The user's own name, password and second factor.
+// The user's own name, password, second factor and passkeys.
 import { h, replace } from './dom.js';
 import { get, post, put } from './api.js';
 import { attempt, button, card, copy, field, form, heading, notify } from './ui.js';
 import { date } from './format.js';
+import { passkeys } from './passkeys.js';
 
 export async function account({ signal, renamed, reload }) {
   let me = await get('/api/auth/me', { signal });
+  const keys = await passkeys({ signal });
   const second = h('div');
 
   function off() {
@@ -62,5 +64,5 @@ export async function account({ signal, renamed, reload }) {
       self.reset();
       notify(got.message);
     }, { kind: '' })),
-    card('Second factor', second))];
+    card('Second factor', second), keys)];
 }

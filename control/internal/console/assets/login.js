@@ -1,7 +1,8 @@
-// The sign-in page: password, second factor if required, and identity providers.
+// The sign-in page: password, second factor if required, passkeys and identity providers.
 import { h } from './dom.js';
 import { get, post } from './api.js';
 import { field, form } from './ui.js';
+import { enter, supported } from './passkeys.js';
 
 const errors = {
   unknown_provider: 'This identity provider is not configured.',
@@ -21,7 +22,7 @@ const errors = {
 };
 
 export async function login({ mark, astray, error, next, done }) {
-  let methods = { password: true, sso: [] };
+  let methods = { password: true, sso: [], passkeys: false };
   try {
     methods = await get('/api/auth/methods', { signIn: true });
   } catch {
@@ -44,10 +45,12 @@ export async function login({ mark, astray, error, next, done }) {
     done(got.user);
   }, { id: 'sign-in' });
   const buttons = methods.sso.map((p) => h('a', { class: 'button', href: `/api/auth/sso/${encodeURIComponent(p.slug)}/login?redirect=${encodeURIComponent(next)}` }, `Sign in with ${p.name}`));
+  // A form, because it shows errors and disables its button meanwhile.
+  const passkey = methods.passkeys && !link && supported() && form(null, 'Sign in with a passkey', async () => done(await enter()), { kind: '' });
   const page = h('main', { id: 'main', class: 'sign-in' }, h('div', { class: 'card' }, h('div', { class: 'brand' }, mark, 'Shortline'),
     h('h1', null, 'Sign in'), astray,
     error && h('p', { class: 'alert', role: 'alert' }, errors[error] ?? errors.internal),
-    passwords, passwords && buttons.length ? h('p', { class: 'or' }, 'or') : null, h('div', { class: 'providers' }, buttons),
+    passwords, passwords && (passkey || buttons.length) ? h('p', { class: 'or' }, 'or') : null, passkey, h('div', { class: 'providers' }, buttons),
     !methods.password && h('p', { class: 'help' }, 'Password sign-in is turned off.')));
   return page;
 }

@@ -64,11 +64,12 @@ export async function users({ user, signal }) {
     }));
     return control;
   }
-  // Users who have lost their phone and recovery codes ask an administrator to turn the second factor off. Only the
-  // user can turn it on.
+  // Users who have lost their devices ask an administrator to turn the second factor off and to remove their passkeys.
+  // Only the user can set them up.
   function second(u, own) {
-    if (!u.twoFactorEnabled || own) return u.twoFactorEnabled ? 'on' : 'off';
-    return ['on ', h('button', { type: 'button', class: 'as-link', 'aria-label': `Turn off the second factor of ${u.email}`, onclick: () => confirm('Turn off the second factor?', `${u.email} can then sign in with the password alone.`, 'Turn off', async () => {
+    const has = [u.twoFactorEnabled && 'app', u.hasPasskeys && 'passkey'].filter(Boolean).join(', ');
+    if (!has || own) return has || 'off';
+    return [`${has} `, h('button', { type: 'button', class: 'as-link', 'aria-label': `Turn off the second factor of ${u.email}`, onclick: () => confirm('Turn off the second factor?', `${u.email} can then sign in with the password alone. Their authenticator app and passkeys no longer work.`, 'Turn off', async () => {
       await patch(`/api/users/${u.id}/2fa`, { enabled: false });
       notify('Turned off.');
       await load();
@@ -76,7 +77,7 @@ export async function users({ user, signal }) {
   }
   const roleName = (role) => roles.find(([value]) => value === role)?.[1] ?? role;
   function reset(u) {
-    dialog('Set a password', (close) => form(field('newPassword', `New password for ${u.email}`, { type: 'password', autocomplete: 'new-password', autofocus: true, help: 'At least 8 characters. All sessions of the user end, and their API keys are deleted.' }), 'Set', async (v) => {
+    dialog('Set a password', (close) => form(field('newPassword', `New password for ${u.email}`, { type: 'password', autocomplete: 'new-password', autofocus: true, help: 'At least 8 characters. All sessions of the user end, and their API keys and passkeys are deleted.' }), 'Set', async (v) => {
       const got = await post(`/api/users/${u.id}/reset-password`, { newPassword: v.newPassword });
       notify(got.message);
       close();
