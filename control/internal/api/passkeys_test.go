@@ -11,7 +11,9 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
+	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/passkeytest"
+	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
@@ -432,6 +434,43 @@ func TestPasskeys_malformed(t *testing.T) {
 	// None of these used the challenges up.
 	w.finish(w.ann, "x", made).want(201)
 	w.answer(signed).want(200)
+}
+
+// E-mails tell the owner of a new, a removed and a copied passkey. A copy that is used again does not cause another one.
+func TestPasskeys_mail(t *testing.T) {
+	eachWith(t, func(w *world, cfg *api.Config, deps *api.Deps) {
+		outbox, err := mail.New(mail.Config{
+			Settings: smtp.Settings{URL: "smtp://127.0.0.1:1", From: "links@sho.rt"}, BaseURL: cfg.BaseURL, EncryptionKeys: [][]byte{[]byte(strings.Repeat("m", 32))}, Logger: cfg.Logger,
+		}, w.store)
+		w.ok(err)
+		deps.Passkeys, err = passkeys.New(passkeys.Config{BaseURL: cfg.BaseURL, Confirm: deps.Accounts.Confirm, Mail: outbox, Logger: cfg.Logger, Now: w.clock.now}, w.store, deps.Auth)
+		w.ok(err)
+	}, func(t *testing.T, w *world) {
+		waiting := func(kind string, want int) {
+			t.Helper()
+			var n int
+			w.ok(w.store.Row(t.Context(), `SELECT COUNT(*) FROM mail_outbox WHERE recipient = ? AND kind = ?`, userMail, kind).Scan(&n))
+			if n != want {
+				t.Errorf("%d e-mails of the kind %s, want %d", n, kind, want)
+			}
+		}
+		d := passkeytest.New(baseURL)
+		made := w.enrol(w.ann, d)
+		waiting("second_factor_changed", 1)
+		clone := d.Copy()
+		w.enter(d).want(200)
+		waiting("passkey_cloned", 0)
+		w.enter(clone).want(401)
+		w.enter(d).want(200)
+		w.enter(clone).want(401)
+		waiting("passkey_cloned", 1)
+		w.clock.advance(time.Hour)
+		clone.Counter = 1
+		w.enter(clone).want(401)
+		waiting("passkey_cloned", 2)
+		w.do("DELETE", "/api/auth/passkeys/"+made.str("id"), "", as(w.ann)).want(204)
+		waiting("second_factor_changed", 2)
+	})
 }
 
 // Failures with a passkey lock a client out of it, but not other clients.

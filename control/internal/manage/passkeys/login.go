@@ -234,5 +234,5 @@ func (s *Service) noteClone(ctx context.Context, tx *store.Tx, p store.Passkey) 
 func bucketOf(credential []byte) string {
 	h := fnv.New32a()
 	_, _ = h.Write(credential) // never fails
-	return "passkey " + strconv.Itoa(int(h.Sum32()%32))
+	return "passkey " + strconv.Itoa(int(h.Sum32()%8))
 }
