@@ -58,6 +58,11 @@ type Store interface {
 	Erase(ctx context.Context, ip netip.Addr) (clicks int64, err error)
 	// Expire deletes clicks whose own time is before a moment. A store may keep some of them for up to a month longer.
 	Expire(ctx context.Context, before time.Time) error
+	// MovesPosition returns how far the store's copy of a log of moves reaches. It is zero if there is no copy.
+	MovesPosition(ctx context.Context, log uint64) (Position, error)
+	// InsertMoves adds moves to the copy of a log, and then records that the copy reaches to a position. The caller adds
+	// moves in the order of the log, from the recorded position on. InsertMoves may be repeated.
+	InsertMoves(ctx context.Context, log uint64, list []Move, to Position) error
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
 	// Close releases the store. Inserted clicks are durable without it.

@@ -85,6 +85,16 @@ func (l *Late) Expire(ctx context.Context, before time.Time) error {
 	return l.get().Expire(ctx, before)
 }
 
+// MovesPosition implements Store.
+func (l *Late) MovesPosition(ctx context.Context, log uint64) (Position, error) {
+	return l.get().MovesPosition(ctx, log)
+}
+
+// InsertMoves implements Store.
+func (l *Late) InsertMoves(ctx context.Context, log uint64, list []Move, to Position) error {
+	return l.get().InsertMoves(ctx, log, list, to)
+}
+
 // Ping implements Store.
 func (l *Late) Ping(ctx context.Context) error { return l.get().Ping(ctx) }
 
@@ -123,6 +133,12 @@ func (unopened) Reclassify(context.Context, Scope, func(*Row) bool) (int, error)
 func (unopened) Erase(context.Context, netip.Addr) (int64, error) { return 0, errNotOpen }
 
 func (unopened) Expire(context.Context, time.Time) error { return errNotOpen }
+
+func (unopened) MovesPosition(context.Context, uint64) (Position, error) {
+	return Position{}, errNotOpen
+}
+
+func (unopened) InsertMoves(context.Context, uint64, []Move, Position) error { return errNotOpen }
 
 func (unopened) Ping(context.Context) error { return errNotOpen }
 

@@ -6,6 +6,7 @@ import "time"
 type Scope struct {
 	Links []uint64 // only these links, unless nil; an empty list selects no clicks
 	Owner uint64   // only this owner's links, including deleted ones; 0 means all owners
+	Moves Moves    // which moves of links count for Owner
 
 	From, To int64 // Unix milliseconds, From inclusive, To exclusive; 0 means no bound
 

@@ -258,7 +258,8 @@ func (s *statement) where(scope Scope) {
 		and("link IN (" + b.String() + ")")
 	}
 	if scope.Owner != 0 {
-		and("owner = ?", int64(scope.Owner))
+		s.owned(word, scope)
+		word = " AND "
 	}
 	// Bounds are never bound as times: drivers cut off milliseconds, and one engine would then skip rows.
 	if scope.From != 0 {

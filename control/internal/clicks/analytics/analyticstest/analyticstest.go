@@ -57,6 +57,7 @@ func run(t *testing.T, open func(t *testing.T) analytics.Store, asked func(n int
 	t.Run("gaps", func(t *testing.T) { gaps(t, fresh(t)) })
 	t.Run("reclassify", func(t *testing.T) { reclassify(t, fresh(t)) })
 	t.Run("erase", func(t *testing.T) { erase(t, fresh(t)) })
+	t.Run("moves", func(t *testing.T) { moves(t, fresh(t)) })
 	t.Run("clicks_stops_when_told", func(t *testing.T) { stop(t, fresh(t)) })
 	t.Run("readers_beside_a_writer", func(t *testing.T) { beside(t, fresh(t)) })
 }

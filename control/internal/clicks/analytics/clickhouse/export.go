@@ -9,10 +9,11 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 )
 
-// truth are the tables with data from edges; derived are the tables computed from them.
+// truth are the tables with data from edges; derived are the tables computed from them, or copied from
+// elsewhere.
 var (
 	truth   = []string{"clicks", "lane_marks", "losses"}
-	derived = []string{"rollup_visits", "rollup_counts", "rollup_owners", "rollup_builds", "rollup_marks"}
+	derived = []string{"rollup_visits", "rollup_counts", "rollup_owners", "rollup_builds", "rollup_marks", "link_moves"}
 )
 
 // Export calls f with every click, one day at a time and in no order within a day. It has no time limit. The row is

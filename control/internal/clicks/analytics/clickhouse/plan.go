@@ -126,8 +126,14 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 	from.Text = fmt.Sprintf("(SELECT %stoInt64(slot) * %d AS ms, toUInt64(clicks) AS n, ms + last AS last_ms FROM %s WHERE %s AND slot >= %d AND slot < %d AND build %s (%s)",
 		list, slotMillis, table, where.Text, p.first, p.end, s.dialect.In(), p.chosen())
 	if scope.Owner != 0 && scope.Links == nil {
-		from.Text += " AND link " + s.dialect.In() + " (SELECT link FROM rollup_owners WHERE owner = ?)"
+		from.Text += " AND link " + s.dialect.In() + " (SELECT link FROM rollup_owners WHERE owner = ?"
 		from.Args = append(from.Args, int64(scope.Owner))
+		if scope.Moves.Through != 0 {
+			moved := scope.OwnedLinks()
+			from.Text += " UNION ALL " + moved.Text
+			from.Args = append(from.Args, moved.Args...)
+		}
+		from.Text += ")"
 	}
 	if len(p.raw) > 0 {
 		from.Text += fmt.Sprintf(" UNION ALL SELECT %stoUnixTimestamp64Milli(ts) AS ms, toUInt64(1) AS n, ms AS last_ms FROM %s WHERE %s AND %s", list, clicks, where.Text, times(p.raw))

@@ -81,6 +81,9 @@ CREATE TABLE IF NOT EXISTS losses (
 	edge UBIGINT NOT NULL, epoch UINTEGER NOT NULL, lane UTINYINT NOT NULL, seq UBIGINT NOT NULL,
 	ts BIGINT NOT NULL, lost_from UBIGINT NOT NULL, lost_to UBIGINT NOT NULL,
 	PRIMARY KEY (edge, epoch, lane, seq)
+);
+CREATE TABLE IF NOT EXISTS link_moves (
+	log BIGINT NOT NULL, workspace BIGINT NOT NULL, link BIGINT NOT NULL, revision BIGINT NOT NULL, inside UTINYINT NOT NULL
 );`
 
 // macros define the functions that the port's SQL uses and DuckDB lacks. ts is a plain number of milliseconds: no

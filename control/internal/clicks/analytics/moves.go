@@ -1,0 +1,88 @@
+package analytics
+
+import (
+	"context"
+	"math"
+)
+
+// A click contains the workspace that owned its link when it happened (Row.Owner). A link can move to another workspace
+// later. Clicks are not rewritten. Instead, a store has a copy of the log of moves, and a scope says which moves to apply.
+
+// Move is one entry of the log: a link moved from one workspace to another.
+type Move struct {
+	Revision uint64 // orders the moves of a link; moves that happened together share it
+	Link     uint64
+	From, To uint64
+}
+
+// Position is how far a copy of the log reaches: up to and including a link of a revision.
+type Position struct{ Revision, Link uint64 }
+
+// AllLinks is the Link of a Position that includes all moves of its revision.
+const AllLinks = math.MaxInt64
+
+// Includes reports whether all moves up to and including a revision are in the copy.
+func (p Position) Includes(revision uint64) bool {
+	return p.Revision > revision || p.Revision == revision && p.Link == AllLinks
+}
+
+// Moves selects the moves that a scope applies to Scope.Owner. The zero value applies none.
+type Moves struct {
+	Log     uint64 // which log
+	Through uint64 // revision of the newest move to apply; the copy must include it
+	Global  bool   // set by adapters: a subquery must be sent to every server of a cluster
+}
+
+// owned renders the condition that a click counts for an owner. The newest move from or to the owner decides about a
+// link. A link without such a move belongs to the owner that its clicks name.
+func (s *statement) owned(word string, scope Scope) {
+	owner := int64(scope.Owner)
+	if scope.Moves.Through == 0 {
+		s.add(word+"owner = ?", owner)
+		return
+	}
+	in := "IN"
+	if scope.Moves.Global {
+		in = "GLOBAL IN"
+	}
+	moved := scope.Moves.concerning(scope.Owner)
+	s.add(word+"(owner = ? AND NOT link "+in+" ("+moved.Text+")", append([]any{owner}, moved.Args...)...)
+	s.add(" OR link "+in+" ("+moved.Text+" GROUP BY link HAVING argMax(inside, revision) = 1))", moved.Args...)
+}
+
+// concerning renders the selection of the links that have moved from or to an owner.
+func (m Moves) concerning(owner uint64) Statement {
+	return Statement{"SELECT link FROM link_moves WHERE log = ? AND workspace = ? AND revision <= ?", []any{int64(m.Log), int64(owner), int64(m.Through)}}
+}
+
+// OwnedLinks renders a selection that contains every link of the scope's owner that has moved, and may contain links
+// that the owner has lost.
+func (s Scope) OwnedLinks() Statement { return s.Moves.concerning(s.Owner) }
+
+// MoveRow is a move as stores keep it: once for each of its two workspaces.
+type MoveRow struct {
+	Workspace, Link, Revision int64
+	Inside                    uint8 // 1: the link moved to the workspace; 0: from it
+}
+
+// MoveRows returns the rows of moves.
+func MoveRows(list []Move) []MoveRow {
+	rows := make([]MoveRow, 0, 2*len(list))
+	for _, m := range list {
+		rows = append(rows, MoveRow{int64(m.From), int64(m.Link), int64(m.Revision), 0}, MoveRow{int64(m.To), int64(m.Link), int64(m.Revision), 1})
+	}
+	return rows
+}
+
+// PositionRow returns the row that records a position. No workspace has the number 0.
+func PositionRow(p Position) MoveRow { return MoveRow{0, int64(p.Link), int64(p.Revision), 0} }
+
+// Position reads the position of a copy; zero if there is none.
+func (read Reader) Position(ctx context.Context, log uint64) (p Position, err error) {
+	var revision, link int64
+	err = read(ctx, Statement{"SELECT revision, link FROM link_moves WHERE log = ? AND workspace = 0 ORDER BY revision DESC, link DESC LIMIT 1", []any{int64(log)}}, func() error {
+		p = Position{uint64(revision), uint64(link)}
+		return nil
+	}, &revision, &link)
+	return p, err
+}
