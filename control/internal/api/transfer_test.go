@@ -93,10 +93,10 @@ func TestTransfer(t *testing.T) {
 		if len(list) != 3 || list[0].From != own.Num || list[0].To != team.Num {
 			t.Errorf("%+v", list)
 		}
-		_, last, err := w.store.LastMove(t.Context(), team.Num)
+		last, err := w.store.LastMove(t.Context(), team.Num)
 		w.ok(err)
-		if last != w.revision() {
-			t.Errorf("the last move is %d, want %d", last, w.revision())
+		if last.Revision != w.revision() {
+			t.Errorf("the last move is %+v, want revision %d", last, w.revision())
 		}
 	})
 }

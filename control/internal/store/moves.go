@@ -30,7 +30,9 @@ func (tx *Tx) HoldWorkspace(ctx context.Context, num uint64) error {
 // LockLinksOf locks up to limit links of a workspace until the commit. It returns them ordered by number, with Num, ID and
 // Slug only.
 func (tx *Tx) LockLinksOf(ctx context.Context, workspace uint64, limit int) ([]Link, error) {
-	return All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (l Link, err error) { return l, row.Scan(&l.Num, &l.ID, &l.Slug) },
+	return All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (l Link, err error) {
+		return l, row.Scan(&l.Num, &l.ID, &l.Slug)
+	},
 		`SELECT num, id, slug FROM urls WHERE workspace_num = ? AND num IN (SELECT num FROM urls WHERE workspace_num = ? ORDER BY created_at, num LIMIT ?) ORDER BY num`+tx.forUpdate(),
 		workspace, workspace, limit)
 }
@@ -122,11 +124,18 @@ func (tx *Tx) MoveBundles(ctx context.Context, from, to uint64) (int64, error) {
 	return n, nil
 }
 
-// LastMove returns the revision of the newest move from or to a workspace, or 0 if there was none. Workspace 0 stands
-// for all. log is the incarnation of the log of changes, which numbers the revisions.
-func (c Conn) LastMove(ctx context.Context, workspace uint64) (log, revision uint64, err error) {
-	err = c.Row(ctx, `SELECT h.incarnation, coalesce(m.revision, 0) FROM config_head h LEFT JOIN workspace_moves m ON m.workspace_num = ? WHERE h.id = 1`, workspace).Scan(&log, &revision)
-	return log, revision, err
+// LastMove is the newest move from or to a workspace.
+type LastMove struct {
+	Log      uint64 // incarnation of the log of changes, which numbers the revisions
+	Head     uint64 // newest revision of the log
+	Revision uint64 // of the move; 0: none
+}
+
+// LastMove reads the newest move from or to a workspace. Workspace 0 stands for all.
+func (c Conn) LastMove(ctx context.Context, workspace uint64) (m LastMove, err error) {
+	err = c.Row(ctx, `SELECT h.incarnation, h.revision, coalesce(m.revision, 0) FROM config_head h LEFT JOIN workspace_moves m ON m.workspace_num = ? WHERE h.id = 1`, workspace).
+		Scan(&m.Log, &m.Head, &m.Revision)
+	return m, err
 }
 
 // MovesAfter reads up to limit moves in the order of revision and link, beginning after a link of a revision.

@@ -57,6 +57,7 @@ type Store struct {
 	path     string          // SQLite file; "" for Postgres
 
 	auditKeys [][]byte
+	owners    Owners
 
 	mu       sync.Mutex
 	revision uint64
@@ -86,6 +87,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 func connect(cfg Config) (*Store, error) {
 	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, changed: make(chan struct{})}
 	s.log = cmp.Or(s.log, slog.Default())
+	s.owners.store = s
 	switch {
 	case isPostgres(cfg.URL):
 		return s, s.openPostgres(cfg)

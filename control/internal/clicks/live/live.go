@@ -83,11 +83,11 @@ type Feed struct {
 // ref identifies a link to its owner; neither part ever changes. The zero ref is a deleted link.
 type ref struct{ id, slug string }
 
-// scope selects clicks of one link, of one owner (by number), or, if both are 0, of everybody.
+// scope selects clicks of one link, of one workspace (by number), of both, or, if both are 0, of everybody.
 type scope struct{ link, owner uint64 }
 
-func (s scope) has(r *analytics.Row) bool {
-	return (s.link == 0 || r.Link == s.link) && (s.owner == 0 || r.Owner == s.owner)
+func (s scope) has(r *analytics.Row, owner uint64) bool {
+	return (s.link == 0 || r.Link == s.link) && (s.owner == 0 || owner == s.owner)
 }
 
 const (
@@ -120,11 +120,17 @@ func (f *Feed) Stored(rows []analytics.Row) {
 	if f.cfg.Poll > 0 || !f.any.Load() {
 		return
 	}
+	owners := f.store.Owners()
+	current := owners.Current() // if not, give reads the owners and filters again
 	f.mu.Lock()
 	var wanted []analytics.Row
 	for i := range rows {
+		owner := owners.Of(rows[i].Link, rows[i].Owner)
 		for s := range f.subs {
-			if s.wants(&rows[i]) {
+			if !current {
+				owner = s.scope.owner
+			}
+			if s.wants(&rows[i], owner) {
 				wanted = append(wanted, rows[i])
 				break
 			}
@@ -156,7 +162,7 @@ func (f *Feed) Subscribe(ctx context.Context, p auth.Principal, a Ask) (*Subscri
 		if err != nil || !p.Sees(u.Workspace) {
 			return nil, problem.Missing("URL")
 		}
-		s.scope.link = u.Num
+		s.scope = scope{u.Num, p.Scope()} // a link that moves to another workspace leaves the subscription
 	case !a.All:
 		s.scope.owner = p.Workspace.Num
 	}
@@ -202,7 +208,10 @@ type Subscription struct {
 	lost    uint64
 }
 
-func (s *Subscription) wants(r *analytics.Row) bool { return (s.bots || !r.Bot) && s.scope.has(r) }
+// wants reports whether the subscription gets a click on a link of a workspace.
+func (s *Subscription) wants(r *analytics.Row, owner uint64) bool {
+	return (s.bots || !r.Bot) && s.scope.has(r, owner)
+}
 
 // News receives a value when Take has clicks to return.
 func (s *Subscription) News() <-chan struct{} { return s.news }
@@ -300,6 +309,10 @@ func (f *Feed) give(ctx context.Context, rows []analytics.Row, missed uint64, to
 	if err := f.resolve(ctx, rows); err != nil {
 		return err
 	}
+	owners := f.store.Owners()
+	if err := owners.Refresh(ctx); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for s := range f.subs {
@@ -309,7 +322,7 @@ func (f *Feed) give(ctx context.Context, rows []analytics.Row, missed uint64, to
 		var mine []LinkClick
 		for i := range rows {
 			r := &rows[i]
-			if l := f.links[r.Link]; l.id != "" && s.wants(r) {
+			if l := f.links[r.Link]; l.id != "" && s.wants(r, owners.Of(r.Link, r.Owner)) {
 				mine = append(mine, LinkClick{report.ClickOf(r), l.id, l.slug})
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/moves"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -93,7 +94,10 @@ func (f *Feed) fresh(ctx context.Context, s scope, w *window) (rows []analytics.
 	now := time.Now()
 	q := analytics.Scope{Owner: s.owner, From: now.Add(-look).UnixMilli(), To: now.Add(ahead).UnixMilli(), Bots: analytics.Everyone}
 	if s.link != 0 {
-		q.Links = []uint64{s.link}
+		q.Links, q.Owner = []uint64{s.link}, 0 // give knows the link's owner
+	}
+	if q, err = moves.Apply(ctx, f.store, f.clicks, q); err != nil {
+		return nil, false, err
 	}
 	err = f.clicks.Clicks(ctx, q, perPoll, func(r *analytics.Row) error {
 		if _, known := w.seen[r.Identity]; !known {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/metric"
 )
 
@@ -43,6 +44,9 @@ type Cache struct {
 	all    atomic.Uint64
 	links  [stripes]atomic.Uint64
 	owners [stripes]atomic.Uint64
+	// unsure counts clicks whose link may have moved to another owner. They change every owner's reports.
+	unsure  atomic.Uint64
+	present atomic.Pointer[store.Owners] // nil before Caching
 
 	hits, misses, stale atomic.Uint64
 }
@@ -85,24 +89,32 @@ func (c *Cache) Clicked(rows []analytics.Row) {
 		return
 	}
 	c.all.Add(1)
+	present := c.present.Load()
+	if present != nil && !present.Current() {
+		c.unsure.Add(1)
+	}
 	for i := range rows {
+		owner := rows[i].Owner
+		if present != nil {
+			owner = present.Of(rows[i].Link, owner)
+		}
 		c.links[stripe(rows[i].Link)].Add(1)
-		c.owners[stripe(rows[i].Owner)].Add(1)
+		c.owners[stripe(owner)].Add(1)
 	}
 }
 
 // stripe returns the counter of a number. Numbers are dense, so they need no hashing.
 func stripe(num uint64) uint64 { return num & (stripes - 1) }
 
-// clicks returns the counter for a scope: of one link, of one owner, or of everything.
-func (c *Cache) clicks(scope analytics.Scope) *atomic.Uint64 {
+// clicks returns a count that rises with the clicks of a scope: of one link, of one owner, or of everything.
+func (c *Cache) clicks(scope analytics.Scope) uint64 {
 	switch {
 	case len(scope.Links) == 1:
-		return &c.links[stripe(scope.Links[0])]
+		return c.links[stripe(scope.Links[0])].Load()
 	case scope.Owner != 0:
-		return &c.owners[stripe(scope.Owner)]
+		return c.owners[stripe(scope.Owner)].Load() + c.unsure.Load()
 	}
-	return &c.all
+	return c.all.Load()
 }
 
 // moment identifies the state of the data from which a report was made.
@@ -117,10 +129,13 @@ type remembered struct {
 	what any
 }
 
-// Caching returns a copy of s that uses the cache. With a nil cache, nothing is cached.
+// Caching returns a copy of s that uses the cache. With a nil cache, nothing is cached. A Cache serves one store.
 func (s *Service) Caching(c *Cache) *Service {
 	again := *s
 	again.cache = c
+	if c != nil {
+		c.present.Store(s.store.Owners())
+	}
 	return &again
 }
 
@@ -135,8 +150,13 @@ func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope anal
 	if err != nil {
 		return nil, fmt.Errorf("read the newest revision: %w", err)
 	}
+	if owners := s.store.Owners(); scope.Owner != 0 && !owners.Cover(revision) {
+		if err := owners.Refresh(ctx); err != nil { // otherwise Clicked counts clicks for former owners
+			return nil, err
+		}
+	}
 	key = fmt.Sprint(p.Scope(), " ", scope.Links, " ", scope.Owner, " ", scope.Bots, " ", key)
-	now := moment{c.clicks(scope).Load(), revision}
+	now := moment{c.clicks(scope), revision}
 	at := time.Now()
 	if r, ok := c.reports.Get(key); ok {
 		if r.of == now && at.Sub(r.at) < c.ttl {

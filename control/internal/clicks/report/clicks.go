@@ -122,7 +122,10 @@ func (s *Service) bots(ctx context.Context, p auth.Principal, scope analytics.Sc
 }
 
 func (s *Service) botTraffic(ctx context.Context, scope analytics.Scope, a Ask, period Period) (*Bots, error) {
-	scope = period.limit(scope)
+	scope, err := s.present(ctx, period.limit(scope))
+	if err != nil {
+		return nil, err
+	}
 	scope.Bots = analytics.OnlyBots
 	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope, By: analytics.BotName, TopFirst: true})
 	if err != nil {

@@ -46,6 +46,9 @@ func (s *Service) Export(ctx context.Context, p auth.Principal, id string, a Ask
 	if e.period, err = s.period(a.Range); err != nil {
 		return nil, err
 	}
+	if scope, err = s.present(ctx, scope); err != nil {
+		return nil, err
+	}
 	if e.report, err = s.report(ctx, scope, e.period, a.limit()); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/moves"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/platform/problem"
@@ -82,8 +83,15 @@ func linkScope(u store.Link, a Ask) analytics.Scope {
 	return analytics.Scope{Links: []uint64{u.Num}, Bots: a.bots()}
 }
 
+// ownScope does not say which moves of links count; see present.
 func ownScope(p auth.Principal, a Ask) analytics.Scope {
 	return analytics.Scope{Owner: p.Scope(), Bots: a.bots()}
+}
+
+// present makes a scope count clicks for the workspaces that own their links now. All figures of a report come from one
+// call, so that they agree even if links move meanwhile.
+func (s *Service) present(ctx context.Context, scope analytics.Scope) (analytics.Scope, error) {
+	return moves.Apply(ctx, s.store, s.clicks, scope)
 }
 
 // growth returns the increase from before to n, in percent with one decimal.

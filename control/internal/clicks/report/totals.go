@@ -104,7 +104,27 @@ func (s *Service) Overview(ctx context.Context, p auth.Principal, a Ask) (*Overv
 }
 
 func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period Period) (*Overview, error) {
-	r, err := s.report(ctx, ownScope(p, a), period, a.limit())
+	for try := 1; ; try++ {
+		scope, err := s.present(ctx, ownScope(p, a))
+		if err != nil {
+			return nil, err
+		}
+		o, err := s.overviewOf(ctx, p, a, scope, period)
+		if err != nil || scope.Owner == 0 || try == overviewTries {
+			return o, err
+		}
+		// The number of links is that of a later moment than the moves.
+		if after, err := s.store.LastMove(ctx, scope.Owner); err != nil || after.Revision == scope.Moves.Through {
+			return o, err
+		}
+	}
+}
+
+// overviewTries limits how often an overview is made again because links moved from or to the workspace meanwhile.
+const overviewTries = 5
+
+func (s *Service) overviewOf(ctx context.Context, p auth.Principal, a Ask, scope analytics.Scope, period Period) (*Overview, error) {
+	r, err := s.report(ctx, scope, period, a.limit())
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +132,7 @@ func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period 
 	if err != nil {
 		return nil, fmt.Errorf("count links for the overview: %w", err)
 	}
-	top, err := s.top(ctx, period.limit(ownScope(p, a)), a.limit())
+	top, err := s.top(ctx, period.limit(scope), a.limit())
 	if err != nil {
 		return nil, err
 	}
@@ -170,6 +190,10 @@ func (s *Service) TopLinks(ctx context.Context, p auth.Principal, a Ask) ([]Coun
 		scope = period.limit(scope)
 	}
 	list, err := recall(ctx, s, p, scope, key("top", a, period), func() (*[]CountedLink, error) {
+		scope, err := s.present(ctx, scope)
+		if err != nil {
+			return nil, err
+		}
 		list, err := s.top(ctx, scope, a.limit())
 		return &list, err
 	})

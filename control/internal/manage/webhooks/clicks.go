@@ -39,8 +39,14 @@ func (s *Service) Note(ctx context.Context, rows []analytics.Row) error {
 	defer cancel()
 	subs, err := s.clickSubscriptions(ctx)
 	if err == nil && len(subs) > 0 {
+		err = s.store.Owners().Refresh(ctx)
+	}
+	if err == nil && len(subs) > 0 {
 		wanted := slices.DeleteFunc(slices.Clone(rows), func(r analytics.Row) bool {
-			return !slices.ContainsFunc(subs, func(sub store.Subscription) bool { return wants(sub, &r, URLClicked) || wants(sub, &r, RuleMatched) })
+			owner := s.store.Owners().Of(r.Link, r.Owner)
+			return !slices.ContainsFunc(subs, func(sub store.Subscription) bool {
+				return wants(sub, owner, &r, URLClicked) || wants(sub, owner, &r, RuleMatched)
+			})
 		})
 		for batch := range slices.Chunk(wanted, noteBatch) {
 			if err = s.noteClicks(ctx, subs, batch); err != nil {
@@ -83,9 +89,9 @@ func (s *Service) clickSubscriptions(ctx context.Context) ([]store.Subscription,
 	return c.subs, nil
 }
 
-// wants reports whether a subscription includes a click as the given event.
-func wants(sub store.Subscription, r *analytics.Row, event string) bool {
-	return (sub.EveryLink || sub.Workspace == r.Owner) && slices.Contains(sub.Events, event) && (event != RuleMatched || !r.Rule.IsZero())
+// wants reports whether a subscription includes a click on a link of a workspace as the given event.
+func wants(sub store.Subscription, workspace uint64, r *analytics.Row, event string) bool {
+	return (sub.EveryLink || sub.Workspace == workspace) && slices.Contains(sub.Events, event) && (event != RuleMatched || !r.Rule.IsZero())
 }
 
 func (s *Service) noteClicks(ctx context.Context, interested []store.Subscription, rows []analytics.Row) error {
@@ -165,7 +171,7 @@ func clickDeliveries(subs []store.Subscription, rows []analytics.Row, known look
 		for _, event := range []string{URLClicked, RuleMatched} {
 			body := ""
 			for _, sub := range subs {
-				if !wants(sub, r, event) {
+				if !wants(sub, url.Workspace, r, event) { // not r.Owner: the link may have moved since
 					continue
 				}
 				id, data := r.ID(), any(nil)
