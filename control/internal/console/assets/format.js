@@ -50,3 +50,12 @@ export function local(t) {
   return new Date(d.getTime() - d.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 }
 export const instant = (value) => (value ? new Date(value).toISOString() : null);
+
+// agent names the browser and the system of a User-Agent.
+export function agent(text) {
+  if (!text) return 'Unknown device';
+  const first = (names_) => names_.find(([pattern]) => pattern.test(text))?.[1];
+  const browser = first([[/Edg/, 'Edge'], [/OPR/, 'Opera'], [/Firefox|FxiOS/, 'Firefox'], [/Chrom|CriOS/, 'Chrome'], [/Safari/, 'Safari']]);
+  const system = first([[/iPhone/, 'iPhone'], [/iPad/, 'iPad'], [/Android/, 'Android'], [/Windows/, 'Windows'], [/Mac OS/, 'Mac'], [/CrOS/, 'ChromeOS'], [/Linux/, 'Linux']]);
+  return browser && system ? `${browser} on ${system}` : browser ?? text.slice(0, 60);
+}
