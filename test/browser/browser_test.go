@@ -142,7 +142,7 @@ func open(t *testing.T, base string, more ...chromedp.ExecAllocatorOption) *brow
 				b.complain("log: " + e.Entry.Text + " " + e.Entry.URL)
 			}
 		case *network.EventRequestWillBeSent:
-			if u := e.Request.URL; !strings.HasPrefix(u, base+"/") && !strings.HasPrefix(u, "data:") {
+			if u := e.Request.URL; !strings.HasPrefix(u, base+"/") && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "blob:"+base+"/") {
 				b.complain("a request to elsewhere: " + u)
 			}
 		case *page.EventJavascriptDialogOpening:

@@ -5,23 +5,43 @@ export class Refused extends Error {
   constructor(status, body) {
     super(body?.message || `The server responded with status ${status}.`);
     this.status = status;
+    this.body = body;
     this.fields = Array.isArray(body?.errors) ? body.errors : [];
     this.requestId = body?.requestId;
+    this.needsFactor = status === 403 && body?.error === 'Second Factor Required';
   }
 }
 
 // wrong returns a field error like those of the API, for checks made in the page.
 export const wrong = (field, message) => new Refused(400, { message: 'Check the marked fields.', errors: [{ field, message }] });
 
-let expired = () => {};
+let expired = () => {}, refused = () => {}, workspace = '';
 
 // onExpired sets the function to call when the session ends while the console is open.
 export function onExpired(f) {
   expired = f;
 }
 
-async function call(method, path, body, { signal, signIn } = {}) {
-  const request = { method, signal, credentials: 'same-origin', headers: { Accept: 'application/json' } };
+// onRefused sets the function to call with an error of the status 403 or 404.
+export function onRefused(f) {
+  refused = f;
+}
+
+// workIn sets the workspace of all further requests. '' names none, which means all workspaces for an administrator.
+export function workIn(id) {
+  workspace = id;
+}
+
+// Requests about the account and about workspaces do not work in a workspace. They must succeed after the user has lost
+// the chosen one.
+const anywhere = /^\/api\/(auth|workspaces|invitations)(\/|\?|$)/;
+
+// ask returns the response to a request, and throws Refused unless it has a status below 400. within is the workspace of
+// this request, if it is not that of all requests.
+async function ask(method, path, body, { signal, signIn, within, accept = 'application/json' } = {}) {
+  const request = { method, signal, credentials: 'same-origin', headers: { Accept: accept } };
+  const chosen = within ?? (anywhere.test(path) ? '' : workspace);
+  if (chosen) request.headers['X-Workspace'] = chosen;
   if (body instanceof FormData) {
     request.body = body; // the browser sets the content type, with the boundary
   } else if (body !== undefined) {
@@ -35,30 +55,78 @@ async function call(method, path, body, { signal, signIn } = {}) {
     if (err.name === 'AbortError') throw err;
     throw new Refused(0, { message: 'The server cannot be reached. Check your connection and try again.' });
   }
-  let out = null;
-  if (answer.status !== 204) {
-    try {
-      out = await answer.json();
-    } catch (err) {
-      if (err.name === 'AbortError') throw err;
-    }
+  if (answer.ok) return answer;
+  let out = await content(answer);
+  if (answer.status === 401 && !signIn) expired();
+  if (answer.status === 429) {
+    const wait = Number(answer.headers.get('Retry-After')) || 0;
+    out = { ...out, message: `Too many requests. Try again ${wait ? `in ${wait} s` : 'in a moment'}.` };
   }
-  if (!answer.ok) {
-    if (answer.status === 401 && !signIn) expired();
-    if (answer.status === 429) {
-      const wait = Number(answer.headers.get('Retry-After')) || 0;
-      out = { ...out, message: `Too many requests. Try again ${wait ? `in ${wait} s` : 'in a moment'}.` };
-    }
-    throw new Refused(answer.status, out);
-  }
-  return out;
+  const err = new Refused(answer.status, out);
+  if (answer.status === 403 || answer.status === 404) refused(err);
+  throw err;
 }
+
+async function content(answer) {
+  if (answer.status === 204) return null;
+  try {
+    return await answer.json();
+  } catch (err) {
+    if (err.name === 'AbortError') throw err;
+    return null;
+  }
+}
+
+const call = async (...request) => content(await ask(...request));
 
 export const get = (path, options) => call('GET', path, undefined, options);
 export const post = (path, body = {}, options) => call('POST', path, body, options);
 export const put = (path, body, options) => call('PUT', path, body, options);
 export const patch = (path, body, options) => call('PATCH', path, body, options);
 export const del = (path, options) => call('DELETE', path, undefined, options);
+
+// file returns a file from the API, with the name that the API gives to it.
+export async function file(path, options) {
+  const answer = await ask('GET', path, undefined, { accept: '*/*', ...options });
+  return { blob: await answer.blob(), name: /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition'))?.[1] };
+}
+
+const retry = 3000; // milliseconds
+
+// listen reads server-sent events until the signal aborts. It connects again after a failure. Unlike EventSource, it can
+// name the workspace. on.open, on.lost and on.ended take no arguments; on.event takes the type and the data of an event.
+// After on.ended, the server does not accept the request any more.
+export async function listen(path, signal, on) {
+  while (!signal.aborted) {
+    try {
+      const answer = await ask('GET', path, undefined, { signal, accept: 'text/event-stream' });
+      on.open();
+      await read(answer.body.pipeThrough(new TextDecoderStream()).getReader(), on.event);
+    } catch (err) {
+      if (signal.aborted) return;
+      if (err.status >= 400 && err.status < 500 && err.status !== 429) return on.ended();
+    }
+    on.lost();
+    await new Promise((done) => setTimeout(done, retry));
+  }
+}
+
+async function read(reader, event) {
+  for (let text = ''; ;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (text + value).split('\n\n');
+    text = blocks.pop();
+    for (const block of blocks) {
+      let type = 'message', data = '';
+      for (const line of block.split('\n')) {
+        if (line.startsWith('event: ')) type = line.slice(7);
+        if (line.startsWith('data: ')) data += line.slice(6);
+      }
+      if (data) event(type, JSON.parse(data));
+    }
+  }
+}
 
 // query returns the query string of an address, without empty values.
 export function query(values) {

@@ -1,4 +1,4 @@
-// The audit log, for administrators.
+// The audit log of a workspace, for its administrators, or of all, for administrators of the system.
 import { h, replace } from './dom.js';
 import { get, query } from './api.js';
 import { card, complain, empty, field, heading, pager, table, turns } from './ui.js';

@@ -1,6 +1,7 @@
 // One bundle: the figures of its links, and the links in order.
 import { h, replace } from './dom.js';
 import { get, post, patch, del, query } from './api.js';
+import { may } from './choice.js';
 import { attempt, badge, bar, button, card, choices, complain, dialog, empty, field, figure, form, iconButton, notify, turns } from './ui.js';
 import { number, bare } from './format.js';
 import { chart } from './chart.js';
@@ -22,7 +23,7 @@ export async function bundle({ id, signal, go }) {
       draw(await get(path, { signal }));
     }), { symbol: b.status === 'ARCHIVED' ? 'restore' : 'archive' });
     replace(top, h('header', { class: 'heading link' }, h('div', null, h('h1', { tabindex: '-1' }, mark(b), b.name), b.status === 'ARCHIVED' && h('p', { class: 'address' }, state(b)), b.description && h('p', { class: 'target' }, b.description)),
-      h('div', { class: 'actions' }, button('Add links', add, { kind: 'primary', symbol: 'plus' }), button('Edit', () => editBundle(b, draw), { symbol: 'edit' }), toggle,
+      may('EDITOR') && h('div', { class: 'actions' }, button('Add links', add, { kind: 'primary', symbol: 'plus' }), button('Edit', () => editBundle(b, draw), { symbol: 'edit' }), toggle,
         button('Delete', () => removeBundle(b, () => go('/console/bundles')), { kind: 'danger-quiet', symbol: 'trash' }))));
     replace(list, b.urls.length ? h('ol', { class: 'rows' }, b.urls.map(row)) : empty('No links yet', 'A link can be in several bundles. Bundles do not change destinations.'));
   }
@@ -56,7 +57,7 @@ export async function bundle({ id, signal, go }) {
     }));
     return h('li', { class: 'row' }, h('div', { class: 'what' }, h('a', { class: 'title', href: `/console/links/${u.id}` }, name), h('div', { class: 'short mono' }, bare(u.shortUrl)), u.title && h('div', { class: 'target' }, u.originalUrl)),
       h('div', { class: 'meta' }, badge(u.status), h('span', { class: 'clicks' }, h('b', null, number(u.clickCount)), u.clickCount === 1 ? ' click' : ' clicks')),
-      h('div', { class: 'tools' }, step('up', 'up', at - 1), step('down', 'down', at + 1), out));
+      h('div', { class: 'tools' }, may('EDITOR') && [step('up', 'up', at - 1), step('down', 'down', at + 1), out]));
   }
 
   function add() {

@@ -1,6 +1,7 @@
 // The list of bundles: search, create, edit, archive, restore and delete.
 import { h, icon, replace } from './dom.js';
 import { get, post, put, del, query } from './api.js';
+import { address, may } from './choice.js';
 import { attempt, badge, button, complain, confirm, dialog, empty, field, form, heading, iconButton, notify, pager, turns } from './ui.js';
 import { number, date } from './format.js';
 
@@ -25,17 +26,18 @@ export async function bundles({ user, signal, go }) {
     replace(count, got.total === 1 ? '1 bundle' : `${number(got.total)} bundles`);
     if (got.data.length) return replace(list, h('ul', { class: 'rows' }, got.data.map((b) => row(b, user, load))), pager(got, (page) => change({ page })));
     replace(list, shown.search || shown.status ? empty('Nothing found', shown.search ? 'No bundle matches your search or filter.' : 'There are no archived bundles.') :
-      empty('No bundles', 'A bundle groups links, for example those of a campaign, and adds up their clicks.', button('New bundle', make, { kind: 'primary', symbol: 'plus' })));
+      empty('No bundles', 'A bundle groups links, for example those of a campaign, and adds up their clicks.', create()));
   }
   function change(what) {
     Object.assign(shown, { page: 1 }, what);
-    history.replaceState(null, '', `/console/bundles${query({ ...shown, page: shown.page > 1 ? shown.page : '' })}`);
+    history.replaceState(null, '', address('/console/bundles', { ...shown, page: shown.page > 1 ? shown.page : '' }));
     load().catch(complain);
   }
   const make = () => editBundle(null, (made) => go(`/console/bundles/${made.id}`));
+  const create = () => may('EDITOR') && button('New bundle', make, { kind: 'primary', symbol: 'plus' });
   let typing;
   await load();
-  return [heading('Bundles', button('New bundle', make, { kind: 'primary', symbol: 'plus' })),
+  return [heading('Bundles', create()),
     h('div', { class: 'filters', role: 'search' }, field('search', 'Search', { type: 'search', value: shown.search, placeholder: 'Name or description', oninput: (e) => {
       clearTimeout(typing);
       typing = setTimeout(() => change({ search: e.target.value.trim() }), 300);
@@ -51,8 +53,8 @@ function row(b, user, load) {
     h('div', { class: 'what' }, h('a', { class: 'title', href: `/console/bundles/${b.id}` }, mark(b), b.name), b.description && h('div', { class: 'target' }, b.description),
       b.userId !== user.id && h('div', { class: 'target' }, 'of another user')),
     h('div', { class: 'meta' }, h('span', null, links(b.urlCount)), h('span', { class: 'clicks' }, h('b', null, number(b.totalClicks)), b.totalClicks === 1 ? ' click' : ' clicks'), h('span', { class: 'when' }, date(b.createdAt))),
-    h('div', { class: 'tools' }, iconButton('edit', `Edit ${b.name}`, () => editBundle(b, load)), toggle,
-      iconButton('trash', `Delete ${b.name}`, () => removeBundle(b, load), 'danger')));
+    h('div', { class: 'tools' }, may('EDITOR') && [iconButton('edit', `Edit ${b.name}`, () => editBundle(b, load)), toggle,
+      iconButton('trash', `Delete ${b.name}`, () => removeBundle(b, load), 'danger')]));
 }
 
 // archive archives a bundle, or restores an archived one.

@@ -1,6 +1,6 @@
 // A link's latest clicks, updated live.
 import { h, replace } from './dom.js';
-import { get, query } from './api.js';
+import { get, listen, query } from './api.js';
 import { card, table, field, complain } from './ui.js';
 import { number, time, country, device } from './format.js';
 
@@ -14,7 +14,7 @@ function cells(c) {
 }
 
 export async function clicks(u, { signal }) {
-  let bots = false, rows = [], stream = null;
+  let bots = false, rows = [], stream = new AbortController();
   const list = h('div'), state = h('p', { class: 'live', role: 'status' });
   const draw = () => replace(list, rows.length ? table('Latest clicks', columns, rows.map(cells)) : h('p', { class: 'none' }, 'No clicks yet. New clicks appear here immediately.'));
 
@@ -26,13 +26,13 @@ export async function clicks(u, { signal }) {
   }
 
   async function begin() {
-    stream?.close();
-    const mine = stream = new EventSource(`/api/analytics/live${query({ urlId: u.id, includeBots: bots })}`);
+    stream.abort();
+    stream = new AbortController();
     say('Connecting\u2026', false);
-    mine.onopen = () => say('Live', true);
-    mine.onerror = () => say(mine.readyState === EventSource.CLOSED ? 'Disconnected by the server. Reload the page.' : 'Reconnecting\u2026', false);
-    mine.onmessage = (event) => add(JSON.parse(event.data));
-    mine.addEventListener('dropped', (event) => say(`Live (${number(JSON.parse(event.data).count)} clicks skipped because they came too fast)`, true));
+    listen(`/api/analytics/live${query({ urlId: u.id, includeBots: bots })}`, stream.signal, {
+      open: () => say('Live', true), lost: () => say('Reconnecting\u2026', false), ended: () => say('Disconnected by the server. Reload the page.', false),
+      event: (type, data) => (type === 'dropped' ? say(`Live (${number(data.count)} clicks skipped because they came too fast)`, true) : add(data)),
+    });
     const got = await get(`/api/analytics/urls/${u.id}/recent-clicks${query({ limit: shown, includeBots: bots })}`, { signal });
     const known = new Set(got.clicks.map((c) => c.id));
     rows = [...rows.filter((c) => !known.has(c.id)), ...got.clicks].slice(0, shown);
@@ -44,7 +44,7 @@ export async function clicks(u, { signal }) {
     replace(state, text);
   }
 
-  signal.addEventListener('abort', () => stream?.close());
+  signal.addEventListener('abort', () => stream.abort());
   await begin();
   return card(null, h('div', { class: 'filters' }, h('h2', null, 'Latest clicks'), state, field('includeBots', 'Show bots', { type: 'checkbox', onchange: (e) => {
     bots = e.target.checked;

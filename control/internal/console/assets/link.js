@@ -1,26 +1,29 @@
 // One link, with tabs for its report, clicks, rules, variants, preview and settings.
 import { h, icon, safeLink } from './dom.js';
 import { get } from './api.js';
-import { badge, button, card, copy, notify } from './ui.js';
+import { may } from './choice.js';
+import { attempt, badge, button, card, copy, notify } from './ui.js';
 import { time, bare } from './format.js';
 import { linkForm } from './linkform.js';
 import { qr, remove } from './links.js';
+import { move } from './move.js';
 import { report } from './report.js';
 import { clicks } from './clicks.js';
 import { rules } from './rules.js';
 import { variants } from './variants.js';
 import { preview } from './preview.js';
 
-const tabs = [[undefined, 'Report'], ['clicks', 'Clicks'], ['rules', 'Rules'], ['variants', 'A/B test'], ['preview', 'Preview'], ['edit', 'Edit']];
+const tabs = [[undefined, 'Report'], ['clicks', 'Clicks'], ['rules', 'Rules'], ['variants', 'A/B test'], ['preview', 'Preview'], ['edit', 'Edit', 'EDITOR']];
 
 export async function link(screen) {
   const { id, tab, signal, go } = screen;
   const u = await get(`/api/urls/${encodeURIComponent(id)}`, { signal });
   const title = u.title || bare(u.originalUrl);
+  const moves = button('Move\u2026', () => attempt(moves, () => move([u.id], () => go('/console/links'))), { symbol: 'move', 'aria-label': 'Move to workspace' });
   document.title = `${title} \u00b7 Shortline`;
   const content = await ({
     clicks: () => clicks(u, screen), rules: () => rules(u, screen), variants: () => variants(u, screen), preview: () => preview(u, screen),
-    edit: () => card('Edit', linkForm(u, async () => {
+    edit: () => card('Edit', !may('EDITOR') ? h('p', { class: 'none' }, 'Your role in this workspace lets you read links, but not change them.') : linkForm(u, async () => {
       notify('Saved. The change is live within a second.');
       await go(`/console/links/${u.id}`);
     }, () => go(`/console/links/${u.id}`))),
@@ -33,8 +36,8 @@ export async function link(screen) {
       h('p', { class: 'target' }, 'leads to ', safeLink(u.originalUrl))),
     h('div', { class: 'actions' }, button('Copy', () => copy(u.shortUrl, `${bare(u.shortUrl)} copied.`), { kind: 'primary', symbol: 'copy' }),
       button('QR code', () => qr(u), { symbol: 'qr' }),
-      button('Delete', () => remove(u, () => go('/console/links')), { kind: 'danger-quiet', symbol: 'trash' }))),
-    h('nav', { class: 'tabs', 'aria-label': 'About this link' }, tabs.map(([name, text]) =>
+      may('EDITOR') && [moves, button('Delete', () => remove(u, () => go('/console/links')), { kind: 'danger-quiet', symbol: 'trash' })])),
+    h('nav', { class: 'tabs', 'aria-label': 'About this link' }, tabs.filter(([, , role]) => !role || may(role)).map(([name, text]) =>
       h('a', { href: `/console/links/${u.id}${name ? `/${name}` : ''}`, 'aria-current': name === tab ? 'page' : null }, text))),
     content,
   ];

@@ -1,9 +1,11 @@
 // The list of links: search, create, copy, enable, disable and delete.
 import { h, icon, replace } from './dom.js';
-import { get, put, del, query } from './api.js';
-import { badge, button, complain, confirm, copy, dialog, empty, field, heading, iconButton, notify, pager, attempt, turns } from './ui.js';
+import { file, get, put, del, query } from './api.js';
+import { address, may } from './choice.js';
+import { badge, button, complain, confirm, copy, dialog, empty, field, heading, iconButton, notify, pager, attempt, save, turns } from './ui.js';
 import { number, date, bare } from './format.js';
 import { linkForm } from './linkform.js';
+import { move } from './move.js';
 
 export async function links({ signal, go }) {
   const asked = new URLSearchParams(location.search);
@@ -12,6 +14,21 @@ export async function links({ signal, go }) {
   const count = h('p', { class: 'count', role: 'status' });
 
   const turn = turns();
+  const bar = h('div', { class: 'selection', hidden: true });
+
+  // drawBar shows what can be done with the selected links.
+  function drawBar() {
+    const boxes = [...list.querySelectorAll('.row input')], ids = boxes.filter((b) => b.checked).map((b) => b.name);
+    bar.hidden = !ids.length;
+    if (!ids.length) return;
+    const set = (checked) => {
+      for (const b of boxes) b.checked = checked;
+      drawBar();
+      (bar.hidden ? boxes[0] : bar.querySelector('button')).focus();
+    };
+    const moves = button('Move to workspace\u2026', () => attempt(moves, () => move(ids, load)), { symbol: 'move' });
+    replace(bar, h('span', { role: 'status' }, `${number(ids.length)} selected`), moves, ids.length < boxes.length && button('Select all on this page', () => set(true)), button('Clear', () => set(false)));
+  }
 
   async function load() {
     const last = turn();
@@ -19,21 +36,24 @@ export async function links({ signal, go }) {
     const got = await get(`/api/urls${query({ page: state.page, limit: 20, search: state.search, status: state.status, sortBy, sortOrder })}`, { signal });
     if (!last()) return;
     const filtered = state.search || state.status;
+    bar.hidden = true;
     replace(count, got.total === 1 ? '1 link' : `${number(got.total)} links`);
     if (!got.data.length) {
       replace(list, filtered ? empty('Nothing found', 'No link matches your search or filter.')
-        : empty('No links yet', 'Create your first link. It works immediately.', button('New link', make, { kind: 'primary', symbol: 'plus' })));
+        : empty('No links yet', may('EDITOR') ? 'Create your first link. It works immediately.' : 'Links of this workspace appear here.', create()));
       return;
     }
-    replace(list, h('ul', { class: 'rows' }, got.data.map((u) => row(u, load))), pager(got, (page) => change({ page })));
+    replace(list, h('ul', { class: 'rows' }, got.data.map((u) => row(u, load, may('EDITOR') && drawBar))), pager(got, (page) => change({ page })));
   }
 
   function change(what) {
     Object.assign(state, { page: 1 }, what);
     const shown = { ...state, sort: state.sort === 'createdAt desc' ? '' : state.sort, page: state.page > 1 ? state.page : '' };
-    history.replaceState(null, '', `/console/links${query(shown)}`);
+    history.replaceState(null, '', address('/console/links', shown));
     load().catch(complain);
   }
+
+  const create = () => may('EDITOR') && button('New link', make, { kind: 'primary', symbol: 'plus' });
 
   function make() {
     dialog('New link', (close) => linkForm(null, async (made) => {
@@ -53,10 +73,11 @@ export async function links({ signal, go }) {
     field('status', 'Status', { value: state.status, options: [['', 'All'], ['ACTIVE', 'Active'], ['INACTIVE', 'Disabled'], ['EXPIRED', 'Expired']], onchange: (e) => change({ status: e.target.value }) }),
     field('sort', 'Sort by', { value: state.sort, options: [['createdAt desc', 'Newest'], ['createdAt asc', 'Oldest'], ['clickCount desc', 'Most clicks'], ['updatedAt desc', 'Last changed'], ['title asc', 'Title'], ['slug asc', 'Slug'], ['expiresAt asc', 'Expiry']], onchange: (e) => change({ sort: e.target.value }) }));
   await load();
-  return [heading('Links', button('New link', make, { kind: 'primary', symbol: 'plus' })), filters, count, list];
+  return [heading('Links', create()), filters, count, bar, list];
 }
 
-function row(u, load) {
+// row returns a link of the list. select is called when the user selects it; without it, links cannot be selected.
+function row(u, load, select) {
   const name = u.title || bare(u.originalUrl);
   const off = u.status === 'INACTIVE';
   const toggle = iconButton(off ? 'play' : 'pause', `${off ? 'Enable' : 'Disable'} ${u.slug}`, () => attempt(toggle, async () => {
@@ -64,7 +85,8 @@ function row(u, load) {
     notify(off ? 'Enabled.' : 'Disabled. Visitors now get the status 410 (Gone).');
     await load();
   }));
-  return h('li', { class: 'row' },
+  return h('li', { class: select ? 'row selectable' : 'row' },
+    select && h('input', { type: 'checkbox', name: u.id, 'aria-label': `Select ${u.slug}`, onchange: select }),
     h('div', { class: 'what' },
       h('a', { class: 'title', href: `/console/links/${u.id}` }, name),
       h('div', { class: 'short' }, h('span', { class: 'mono' }, bare(u.shortUrl)), u.hasPassword && h('span', { class: 'hint', title: 'Has a password' }, icon('lock'), h('span', { class: 'offscreen' }, 'Has a password'))),
@@ -73,8 +95,7 @@ function row(u, load) {
     h('div', { class: 'tools' },
       iconButton('copy', `Copy ${bare(u.shortUrl)}`, () => copy(u.shortUrl, `${bare(u.shortUrl)} copied.`)),
       iconButton('qr', `QR code of ${u.slug}`, () => qr(u)),
-      u.status !== 'EXPIRED' && toggle,
-      iconButton('trash', `Delete ${u.slug}`, () => remove(u, load), 'danger')));
+      may('EDITOR') && [u.status !== 'EXPIRED' && toggle, iconButton('trash', `Delete ${u.slug}`, () => remove(u, load), 'danger')]));
 }
 
 // remove asks for confirmation, deletes the link and then calls done.
@@ -86,10 +107,14 @@ export function remove(u, done) {
   });
 }
 
+// qr shows the QR code of a link. The pictures are loaded by a script, because an image cannot name the workspace.
 export function qr(u) {
-  const address = (format, width) => `/api/urls/${u.id}/qrcode${query({ format, width })}`;
-  dialog(`QR code`, () => h('div', { class: 'body qr' }, h('img', { src: address('svg', 260), width: 260, height: 260, alt: `QR code of ${u.shortUrl}` }),
-    h('p', { class: 'mono' }, bare(u.shortUrl)),
-    h('div', { class: 'actions' }, h('a', { class: 'button', href: address('png', 1024), download: `${u.slug}.png` }, icon('download'), 'PNG'),
-      h('a', { class: 'button', href: address('svg', 1024), download: `${u.slug}.svg` }, icon('download'), 'SVG'))));
+  const path = (format, width) => `/api/urls/${u.id}/qrcode${query({ format, width })}`;
+  const download = (format) => {
+    const control = button(format.toUpperCase(), () => attempt(control, () => save(path(format, 1024), `${u.slug}.${format}`)), { symbol: 'download' });
+    return control;
+  };
+  const place = h('div', { class: 'code-place' });
+  file(path('svg', 260)).then(({ blob }) => blob.text()).then((svg) => replace(place, h('img', { src: `data:image/svg+xml,${encodeURIComponent(svg)}`, width: 260, height: 260, alt: `QR code of ${u.shortUrl}` }))).catch(complain);
+  dialog('QR code', () => h('div', { class: 'body qr' }, place, h('p', { class: 'mono' }, bare(u.shortUrl)), h('div', { class: 'actions' }, download('png'), download('svg'))));
 }

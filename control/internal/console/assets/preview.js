@@ -1,6 +1,7 @@
 // A link's preview: how social networks show it in posts.
 import { h, replace } from './dom.js';
 import { get, post, put, wrong } from './api.js';
+import { may } from './choice.js';
 import { attempt, button, card, field, form, notify } from './ui.js';
 
 const most = 10 * 2 ** 20; // maximum size of an image, in bytes
@@ -52,5 +53,6 @@ export function preview(u, { signal }) {
   }
 
   draw();
+  if (!may('EDITOR')) return card('How it looks', look);
   return h('div', { class: 'columns' }, card('Text', words), h('div', { class: 'list' }, card('How it looks', look), card('Image', picture)));
 }

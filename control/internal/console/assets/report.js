@@ -1,7 +1,7 @@
 // The report of one link or of all links: time range, time zone, figures, days and shares.
-import { h, icon, replace } from './dom.js';
+import { h, replace } from './dom.js';
 import { get, query } from './api.js';
-import { bar, card, complain, empty, field, figure, turns } from './ui.js';
+import { attempt, bar, button, card, complain, empty, field, figure, save, turns } from './ui.js';
 import { number, percent, country, device } from './format.js';
 import { chart } from './chart.js';
 
@@ -22,9 +22,11 @@ export async function ranged(path, { signal, exported }, body) {
   const place = h('div', { class: 'report', 'aria-busy': 'false' }), said = h('p', { class: 'offscreen', role: 'status' });
   const turn = turns();
   const asked = () => (state.timeRange === 'custom' ? { ...state, timeRange: 'custom' } : { ...state, startDate: '', endDate: '' });
-  const files = exported ? ['csv', 'json'].map((format) => h('a', { class: 'button', download: true }, icon('download'), format.toUpperCase())) : [];
+  const files = exported ? ['csv', 'json'].map((format) => {
+    const control = button(format.toUpperCase(), () => attempt(control, () => save(exported + query({ ...asked(), format }), `clicks.${format}`)), { symbol: 'download' });
+    return control;
+  }) : [];
   async function load() {
-    for (const [i, format] of ['csv', 'json'].entries()) files[i]?.setAttribute('href', exported + query({ ...asked(), format }));
     const last = turn();
     place.setAttribute('aria-busy', 'true');
     try {

@@ -1,6 +1,7 @@
 // A link's routing rules in the order of evaluation, and the simulator.
 import { h, replace, safeLink } from './dom.js';
 import { get, post, put, patch, del, wrong } from './api.js';
+import { may } from './choice.js';
 import { attempt, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
 import { number, percent } from './format.js';
 import { explain } from './explain.js';
@@ -38,11 +39,11 @@ export async function rules(u, { signal }) {
     return h('li', { class: r.isActive ? 'rule' : 'rule off' }, h('div', { class: 'what' }, h('h3', null, r.name, ' ', !r.isActive && h('span', { class: 'badge inactive' }, 'Disabled')),
       h('p', { class: 'target' }, '\u2192 ', safeLink(r.targetUrl)), h('p', { class: 'condition' }, sentence(r.conditions))),
     h('div', { class: 'meta' }, h('span', null, `priority ${number(r.priority)}`), h('span', null, `${number(r.matchCount)} matches \u00b7 ${percent(part)}`)),
-    h('div', { class: 'tools' }, iconButton('edit', `Edit ${r.name}`, () => edit(r)), toggle,
+    h('div', { class: 'tools' }, may('EDITOR') && [iconButton('edit', `Edit ${r.name}`, () => edit(r)), toggle,
       iconButton('trash', `Delete ${r.name}`, () => confirm('Delete this rule?', `\u201c${r.name}\u201d stops applying immediately.`, 'Delete', async () => {
         await del(`${path}/${r.id}`);
         await changed('Deleted.');
-      }), 'danger')));
+      }), 'danger')]));
   }
 
   function edit(r) {
@@ -82,6 +83,7 @@ export async function rules(u, { signal }) {
   }
 
   function drawSettings() {
+    if (!may('EDITOR')) return replace(settings, h('p', { class: 'help' }, smart ? 'The rules are in use.' : 'The rules are not in use.', defaultUrl && [' If no rule matches, visitors get ', safeLink(defaultUrl), '.']));
     replace(settings, form([
       field('isSmartRouting', 'Use the rules', { type: 'checkbox', checked: smart }),
       field('defaultUrl', 'If no rule matches', { type: 'url', value: defaultUrl ?? '', placeholder: 'the link\u2019s own destination' }),
@@ -94,6 +96,6 @@ export async function rules(u, { signal }) {
   drawSettings();
   await load();
   const template = button('From a template', () => attempt(template, fromTemplate), { symbol: 'plus' });
-  return [card(null, h('header', { class: 'heading' }, h('h2', null, 'Rules'), h('div', { class: 'actions' }, template, button('New rule', () => edit(null), { kind: 'primary', symbol: 'plus' }))), list, settings),
+  return [card(null, h('header', { class: 'heading' }, h('h2', null, 'Rules'), may('EDITOR') && h('div', { class: 'actions' }, template, button('New rule', () => edit(null), { kind: 'primary', symbol: 'plus' }))), list, settings),
     explain(u)];
 }

@@ -1,6 +1,6 @@
 // Building blocks of screens: notices, dialogs, forms, tables and pagers.
 import { h, s, icon, replace } from './dom.js';
-import { Refused } from './api.js';
+import { file, Refused } from './api.js';
 
 export function notify(text, kind = 'good') {
   const close = h('button', { type: 'button', class: 'plain', 'aria-label': 'Close notice', onclick: () => note.remove() }, icon('close'));
@@ -70,6 +70,13 @@ export async function copy(text, what = 'Copied.') {
     if (!done) return notify('The browser does not allow copying. Select the text instead.', 'bad');
   }
   notify(what);
+}
+
+// save downloads a file from the API.
+export async function save(path, name) {
+  const got = await file(path), address = URL.createObjectURL(got.blob);
+  h('a', { href: address, download: got.name ?? name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000); // the download may begin later
 }
 
 // dialog opens a modal dialog with the content that fill returns. The browser keeps the focus inside and restores it.

@@ -1,6 +1,7 @@
 // Users, for administrators.
 import { h, replace } from './dom.js';
 import { get, post, patch, del, query } from './api.js';
+import { removal } from './removal.js';
 import { attempt, badge, button, card, complain, confirm, dialog, field, form, heading, iconButton, notify, pager, table, turns } from './ui.js';
 import { date, since } from './format.js';
 
@@ -36,10 +37,12 @@ export async function users({ user, signal }) {
     }) }, roles.map(([value, text]) => h('option', { value, selected: u.role === value }, text))),
     badge(u.status), second(u, own), date(u.createdAt),
     own ? h('span', { class: 'tools' }, h('small', null, 'you'), elsewhere(u)) : h('span', { class: 'tools' }, elsewhere(u), iconButton('keys', `Set a password for ${u.email}`, () => reset(u)), toggle,
-      iconButton('trash', `Delete ${u.email}`, () => confirm('Delete this user?', `${u.email} can no longer sign in. Their links, bundles, webhooks and API keys are deleted, and their short links stop working.`, 'Delete', async () => {
-        const got = await del(`/api/users/${u.id}`);
-        notify(got?.message ?? 'Deleted.');
-        await load();
+      iconButton('trash', `Delete ${u.email}`, () => removal({
+        title: 'Delete this user?', text: 'The user can no longer sign in. Their API keys are deleted. This cannot be undone.', word: u.email, label: 'Email of the user', path: `/api/users/${u.id}`, without: u.id,
+        done: async (got) => {
+          notify(got?.message ?? 'Deleted.');
+          await load();
+        },
       }), 'danger'))];
   }
   // elsewhere returns the button that lists a user's accounts at identity providers, if there are any providers.

@@ -1,6 +1,7 @@
 // A link's A/B test: variants, their weights and results.
 import { h, replace, safeLink } from './dom.js';
 import { get, post, put, del } from './api.js';
+import { may } from './choice.js';
 import { attempt, bar, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
 import { number, percent } from './format.js';
 
@@ -39,11 +40,11 @@ export async function variants(u, { signal }) {
       h('div', { class: 'what' }, h('h3', null, v.name, ' ', !v.isActive && h('span', { class: 'badge inactive' }, 'Disabled')), h('p', { class: 'target' }, '\u2192 ', safeLink(v.targetUrl)),
         bar(chance, 100)),
       h('div', { class: 'meta' }, h('span', null, `weight ${v.weight} \u00b7 ${percent(chance)}`), h('span', null, `${number(v.clickCount)} clicks \u00b7 ${percent(share)}`)),
-      h('div', { class: 'tools' }, iconButton('edit', `Edit ${v.name}`, () => edit(v)), pause,
+      h('div', { class: 'tools' }, may('EDITOR') && [iconButton('edit', `Edit ${v.name}`, () => edit(v)), pause,
         iconButton('trash', `Delete ${v.name}`, () => confirm('Delete this variant?', `\u201c${v.name}\u201d gets no more visitors.`, 'Delete', async () => {
           await del(`${path}/${v.id}`);
           await changed('Deleted.');
-        }), 'danger')));
+        }), 'danger')]));
   }
 
   function edit(v) {
@@ -60,5 +61,5 @@ export async function variants(u, { signal }) {
   }
 
   await load();
-  return card(null, h('header', { class: 'heading' }, h('h2', null, 'A/B test'), h('div', { class: 'actions' }, toggle, button('New variant', () => edit(null), { kind: 'primary', symbol: 'plus' }))), state, list);
+  return card(null, h('header', { class: 'heading' }, h('h2', null, 'A/B test'), may('EDITOR') && h('div', { class: 'actions' }, toggle, button('New variant', () => edit(null), { kind: 'primary', symbol: 'plus' }))), state, list);
 }

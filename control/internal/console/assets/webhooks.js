@@ -1,6 +1,7 @@
 // The list of webhooks: search, create, enable, disable and delete. A secret is shown once, after its creation.
 import { h, replace } from './dom.js';
 import { get, post, put, del, query, wrong } from './api.js';
+import { address } from './choice.js';
 import { badge, button, choices, complain, confirm, copy, dialog, empty, field, form, heading, iconButton, notify, pager, attempt, turns } from './ui.js';
 import { number, since } from './format.js';
 
@@ -25,7 +26,7 @@ export async function webhooks({ user, signal, go }) {
   }
   function change(what) {
     Object.assign(state, { page: 1 }, what);
-    history.replaceState(null, '', `/console/webhooks${query({ search: state.search, page: state.page > 1 ? state.page : '' })}`);
+    history.replaceState(null, '', address('/console/webhooks', { search: state.search, page: state.page > 1 ? state.page : '' }));
     load().catch(complain);
   }
   const make = () => editWebhook(null, user, (made) => go(`/console/webhooks/${made.id}`));
