@@ -24,6 +24,7 @@ type Limits struct {
 	Variants     int `env:"RATE_LIMIT_VARIANTS" envDefault:"30" help:"variant requests per minute"`
 	Analytics    int `env:"RATE_LIMIT_ANALYTICS" envDefault:"60" help:"analytics queries per minute"`
 	Export       int `env:"RATE_LIMIT_EXPORT" envDefault:"10" help:"analytics exports per minute"`
+	Reset        int `env:"RATE_LIMIT_PASSWORD_RESET" envDefault:"5" help:"password resets by e-mail per minute and address"`
 }
 
 // limitName is one of the rate limits. Each endpoint has exactly one.
@@ -38,15 +39,16 @@ const (
 	limitVariants
 	limitAnalytics
 	limitExport
+	limitPasswordReset
 	noLimit // for cheap requests, such as documents
 )
 
 func (l Limits) all() [noLimit]int {
-	return [noLimit]int{l.Default, l.APIKeys, l.Webhooks, l.WebhookRetry, l.Routing, l.Variants, l.Analytics, l.Export}
+	return [noLimit]int{l.Default, l.APIKeys, l.Webhooks, l.WebhookRetry, l.Routing, l.Variants, l.Analytics, l.Export, l.Reset}
 }
 
 // limitNames are their names in metrics and, in capitals, in settings.
-var limitNames = [noLimit]string{"default", "api_keys", "webhooks", "webhook_retry", "routing", "variants", "analytics", "export"}
+var limitNames = [noLimit]string{"default", "api_keys", "webhooks", "webhook_retry", "routing", "variants", "analytics", "export", "password_reset"}
 
 func (l Limits) validate() (problems []error) {
 	for i, n := range l.all() {

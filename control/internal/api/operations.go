@@ -16,18 +16,20 @@ var operations = map[string]words{
 	"openLink": {about: "Served by edges. The right password counts as a click. After five wrong passwords in ten minutes, a client is locked out of the link for an increasing time (429).", example: `{"password":"open sesame"}`},
 
 	// Account
-	"login":            {about: "Returns an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity provider after `link_required`. If two-factor authentication is on and the code is missing, the response is `requires2FA: true` without a token; send the request again with the code. After five failures in ten minutes, a client (an IPv4 address or IPv6 /64) is locked out of the account for an increasing time (429). Wrong codes after the right password lock the second factor for all clients.", example: `{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`},
-	"logout":           {about: "Ends the session of the request on all replicas and clears the cookie. API keys stay valid."},
-	"getMe":            {about: "Returns the user of the session or API key."},
-	"updateMe":         {about: "Sets your name, which other users see.", example: `{"name":"Ann"}`},
-	"changePassword":   {about: "Requires the current password and ends all other sessions. `revokeApiKeys: true` also deletes your API keys. Requires a session, not an API key.", example: `{"currentPassword":"correct horse","newPassword":"battery staple"}`},
-	"putPassword":      {about: "Same as POST at this path.", example: `{"oldPassword":"correct horse","newPassword":"battery staple"}`},
-	"listSessions":     {about: "A page of your valid sessions, newest first, each with the address and the user agent of the sign-in. Requires a session, not an API key."},
-	"endSession":       {about: "Ends one of your sessions on all replicas within a second, including streams in progress. Ending the session of the request signs you out. Sessions of other users are not found (404)."},
-	"endOtherSessions": {about: "Ends all your sessions except for that of the request, on all replicas within a second. API keys stay valid."},
-	"setUp2FA":         {about: "Requires the current password if you signed in more than ten minutes ago (403 otherwise). Generates a new secret (RFC 6238, six digits, 30 s), also as a QR code. The secret takes effect after you send a code to /api/auth/2fa/enable. Another request replaces it.", example: `{"password":"correct horse"}`},
-	"enable2FA":        {about: "Turns the second factor on with a code, and returns ten recovery codes, which are shown only once. Each replaces one code.", example: `{"code":"123456"}`},
-	"disable2FA":       {about: "Turns the second factor off. Requires the password and a code or recovery code.", example: `{"code":"123456","password":"correct horse"}`},
+	"login":                  {about: "Returns an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity provider after `link_required`. If two-factor authentication is on and the code is missing, the response is `requires2FA: true` without a token; send the request again with the code. After five failures in ten minutes, a client (an IPv4 address or IPv6 /64) is locked out of the account for an increasing time (429). Wrong codes after the right password lock the second factor for all clients.", example: `{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`},
+	"logout":                 {about: "Ends the session of the request on all replicas and clears the cookie. API keys stay valid."},
+	"getMe":                  {about: "Returns the user of the session or API key."},
+	"updateMe":               {about: "Sets your name, which other users see.", example: `{"name":"Ann"}`},
+	"changePassword":         {about: "Requires the current password and ends all other sessions. `revokeApiKeys: true` also deletes your API keys. Requires a session, not an API key.", example: `{"currentPassword":"correct horse","newPassword":"battery staple"}`},
+	"putPassword":            {about: "Same as POST at this path.", example: `{"oldPassword":"correct horse","newPassword":"battery staple"}`},
+	"forgotPassword":         {about: "Sends an e-mail with a link that works once, for 30 minutes. The response is the same for unknown addresses, and takes the same time. It is 403 for every address if the installation sends no e-mail (an administrator must reset the password) or if passwords are turned off. A client may ask five times an hour for one address, all clients together 20 times (429).", example: `{"email":"ann@example.com"}`},
+	"resetForgottenPassword": {about: "Sets a new password with the token from the e-mail. All sessions of the user end, and the API keys are deleted. The response does not sign in, and a second factor stays on. A token that expired or was used gets 400.", example: `{"token":"VQGJ7WC3L4BTN2K5YF6ZEXRAMH","newPassword":"battery staple"}`},
+	"listSessions":           {about: "A page of your valid sessions, newest first, each with the address and the user agent of the sign-in. Requires a session, not an API key."},
+	"endSession":             {about: "Ends one of your sessions on all replicas within a second, including streams in progress. Ending the session of the request signs you out. Sessions of other users are not found (404)."},
+	"endOtherSessions":       {about: "Ends all your sessions except for that of the request, on all replicas within a second. API keys stay valid."},
+	"setUp2FA":               {about: "Requires the current password if you signed in more than ten minutes ago (403 otherwise). Generates a new secret (RFC 6238, six digits, 30 s), also as a QR code. The secret takes effect after you send a code to /api/auth/2fa/enable. Another request replaces it.", example: `{"password":"correct horse"}`},
+	"enable2FA":              {about: "Turns the second factor on with a code, and returns ten recovery codes, which are shown only once. Each replaces one code.", example: `{"code":"123456"}`},
+	"disable2FA":             {about: "Turns the second factor off. Requires the password and a code or recovery code.", example: `{"code":"123456","password":"correct horse"}`},
 
 	// Passkeys
 	"listPasskeys":       {about: "Your passkeys, oldest first. Requires a session, as do the other calls except for signing in."},
@@ -83,7 +85,7 @@ var operations = map[string]words{
 	// System settings
 	"listSettings":  {about: "All settings, sorted by key."},
 	"getSetting":    {about: "Returns the setting, or null if it is not set."},
-	"putSetting":    {about: "Accepts any JSON value. `sso_enforce` = `{\"enabled\": true}` turns password sign-in off while an identity provider is active.", example: `{"value":{"enabled":true},"description":"Single sign-on only"}`},
+	"putSetting":    {about: "Accepts any JSON value. `sso_enforce` = `{\"enabled\": true}` turns password sign-in off while an identity provider is active. `require_2fa` = `{\"enabled\": true}` requires a second factor of everybody who signs in: a session of a user without one reaches only the set-up (403 with `error` = `Second Factor Required` otherwise), while API keys keep working. You need a second factor yourself to turn it on.", example: `{"value":{"enabled":true},"description":"Single sign-on only"}`},
 	"deleteSetting": {about: "Deletes the setting, so its default applies."},
 
 	// Audit

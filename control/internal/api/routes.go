@@ -6,6 +6,7 @@ func (s *Server) routes() {
 	if s.Accounts != nil {
 		s.registerAccount()
 		s.registerSessions()
+		s.registerPasswordReset()
 		s.registerUsers()
 	}
 	if s.Passkeys != nil {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -203,7 +204,14 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 	if err != nil {
 		return "", err
 	}
-	if use.Auth, err = auth.NewAuthenticator(auth.Config{Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Idle: p.cfg.SessionIdle, Logger: log}, st, passwords); err != nil {
+	if use.Mail, err = mail.New(mail.Config{Settings: p.cfg.Mail, BaseURL: p.cfg.BaseURL, Brand: p.cfg.Brand, EncryptionKeys: secrets, Registry: p.deps.Registry, Logger: log}, st); err != nil {
+		return "", err
+	}
+	p.add("mail", use.Mail)
+	console := cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL)
+	if use.Auth, err = auth.NewAuthenticator(auth.Config{
+		Secrets: p.cfg.JWTSecret.Keys(), Lifetime: p.cfg.JWTTTL, Idle: p.cfg.SessionIdle, NewDevice: accounts.NoticeOfDevices(use.Mail, console), Logger: log,
+	}, st, passwords); err != nil {
 		return "", err
 	}
 	watcher := audit.NewWatcher(st, log, 0)
@@ -213,14 +221,10 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 	if err := p.register("the audit log", watcher); err != nil {
 		return "", err
 	}
-	if use.Mail, err = mail.New(mail.Config{Settings: p.cfg.Mail, BaseURL: p.cfg.BaseURL, Brand: p.cfg.Brand, EncryptionKeys: secrets, Registry: p.deps.Registry, Logger: log}, st); err != nil {
-		return "", err
-	}
-	p.add("mail", use.Mail)
 	if use.SSO, err = sso.New(sso.Config{Settings: p.cfg.SSO, BaseURL: p.cfg.BaseURL, EncryptionKeys: secrets, Logger: log}, st, use.Auth, use.Settings); err != nil {
 		return "", err
 	}
-	if use.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: secrets, PasswordSignInOff: use.SSO.PasswordsOff}, st, use.Auth, passwords); err != nil {
+	if use.Accounts, err = accounts.New(accounts.Config{EncryptionKeys: secrets, PasswordSignInOff: use.SSO.PasswordsOff, Mail: use.Mail, Console: console}, st, use.Auth, passwords); err != nil {
 		return "", err
 	}
 	if use.Passkeys, err = passkeys.New(passkeys.Config{

@@ -12,13 +12,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/mail"
+	netmail "net/mail"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/seal"
 	"github.com/shortline/shortline/control/internal/store"
@@ -39,6 +40,10 @@ type Config struct {
 	Issuer string
 	// PasswordSignInOff reports that users must sign in through an identity provider; nil means never.
 	PasswordSignInOff func(ctx context.Context) (bool, error)
+	// Mail tells users of what happens to their account, and sends the links for a new password. A nil Mail sends nothing.
+	Mail *mail.Service
+	// Console is the address of the console, to which e-mails lead, such as https://sho.rt.
+	Console string
 	// Now returns the current time, for codes and lockouts; nil means time.Now.
 	Now func() time.Time
 }
@@ -130,7 +135,7 @@ func checkPassword(v *problem.Fields, field, password, email string) {
 
 func checkEmail(v *problem.Fields, email string) string {
 	email = strings.TrimSpace(email)
-	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail {
+	if a, err := netmail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail {
 		v.Add("email", "must be an email address")
 	}
 	return email

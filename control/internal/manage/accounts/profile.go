@@ -6,6 +6,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -60,7 +61,7 @@ func (s *Service) ChangePassword(ctx context.Context, p auth.Principal, current,
 			}
 			e.Metadata = map[string]any{"revokedApiKeys": keys}
 		}
-		return endSessions(ctx, tx, u.ID, p.SessionID)
+		return s.passwordChanged(ctx, tx, *u, p.SessionID)
 	})
 	return err
 }
@@ -101,6 +102,30 @@ func (s *Service) confirm(ctx context.Context, p auth.Principal, password, field
 // wrongPassword returns the error for a wrong current password. It does not end the session.
 func wrongPassword(field string) error {
 	return &problem.Error{Kind: problem.Invalid, Message: "The current password is not right.", Fields: []problem.Field{{Field: field, Message: "is not right"}}}
+}
+
+// passwordChanged ends what the old password gave access to, except for one session, and tells the user.
+func (s *Service) passwordChanged(ctx context.Context, tx *store.Tx, u store.User, except string) error {
+	if err := tx.DeletePasswordResets(ctx, u.ID); err != nil {
+		return fmt.Errorf("delete requests for a new password: %w", err)
+	}
+	if err := endSessions(ctx, tx, u.ID, except); err != nil {
+		return err
+	}
+	return s.cfg.Mail.Send(ctx, tx, u.Email, mail.PasswordChanged{Event: s.event(ctx)})
+}
+
+// replacePassword sets the password of a user who may have lost control of the account: it also deletes the API keys. It
+// adds to the entry's metadata, which must not be nil.
+func (s *Service) replacePassword(ctx context.Context, tx *store.Tx, u *store.User, hash string, e *audit.Entry) error {
+	u.PasswordHash = &hash
+	keys, err := tx.DeleteKeys(ctx, u.ID)
+	if err != nil {
+		return fmt.Errorf("delete API keys: %w", err)
+	}
+	e.Action = "PASSWORD_CHANGED"
+	e.Metadata["reset"], e.Metadata["revokedApiKeys"] = true, keys
+	return s.passwordChanged(ctx, tx, *u, "")
 }
 
 func endSessions(ctx context.Context, tx *store.Tx, userID, except string) error {

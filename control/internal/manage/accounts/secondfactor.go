@@ -8,6 +8,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -50,6 +51,9 @@ func (s *Service) logWrongCode(ctx context.Context, tx *store.Tx, u store.User, 
 	if lock > 0 {
 		e.Metadata["notice"] = "The password was right and the second factor was wrong too often; it is locked for everybody."
 		e.Metadata["lockedSeconds"] = int(lock.Seconds())
+		if err := s.factorLocked(ctx, tx, u.Email, lock); err != nil {
+			return err
+		}
 	}
 	return audit.Append(ctx, tx, e)
 }
@@ -155,6 +159,9 @@ func (s *Service) EnableTOTP(ctx context.Context, p auth.Principal, code string)
 				hashes[i] = auth.RecoveryHash(u.ID, c)
 			}
 			e.Action = "TWO_FACTOR_ENABLED"
+			if err := s.factorChanged(ctx, tx, *u, mail.FactorEnabled); err != nil {
+				return err
+			}
 			return tx.SetRecoveryCodes(ctx, u.ID, hashes)
 		})
 		return err
@@ -184,6 +191,9 @@ func (s *Service) DisableTOTP(ctx context.Context, p auth.Principal, code, passw
 				return err
 			}
 			e.Action = "TWO_FACTOR_DISABLED"
+			if err := s.factorChanged(ctx, tx, *u, mail.FactorDisabled); err != nil {
+				return err
+			}
 			return turnOffTOTP(ctx, tx, u)
 		})
 		return err
@@ -213,7 +223,10 @@ func (s *Service) withCode(ctx context.Context, p auth.Principal, f func() error
 		}
 		count := s.store.Tx(ctx, func(tx *store.Tx) error {
 			if wrong {
-				_, err := s.lockout.Fail(ctx, tx, key)
+				locked, err := s.lockout.Fail(ctx, tx, key)
+				if err == nil && locked > 0 {
+					err = s.factorLocked(ctx, tx, p.Email, locked)
+				}
 				return err
 			}
 			return s.lockout.Forget(ctx, tx, key)

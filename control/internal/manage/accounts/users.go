@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -167,18 +168,13 @@ func (s *Service) ResetPassword(ctx context.Context, p auth.Principal, id, passw
 		return err
 	}
 	_, err = s.change(ctx, p, id, func(tx *store.Tx, u *store.User, e *audit.Entry) error {
-		u.PasswordHash = &hash
-		keys, err := tx.DeleteKeys(ctx, u.ID)
-		if err != nil {
-			return fmt.Errorf("delete API keys: %w", err)
-		}
 		passkeys, err := tx.DeletePasskeys(ctx, u.ID)
 		if err != nil {
 			return fmt.Errorf("delete passkeys: %w", err)
 		}
 		u.HasPasskeys = false
-		e.Action, e.Metadata = "PASSWORD_CHANGED", map[string]any{"reset": true, "revokedApiKeys": keys, "removedPasskeys": passkeys}
-		return endSessions(ctx, tx, u.ID, "")
+		e.Metadata = map[string]any{"removedPasskeys": passkeys}
+		return s.replacePassword(ctx, tx, u, hash, e)
 	})
 	return err
 }
@@ -199,6 +195,9 @@ func (s *Service) TurnOffSecondFactors(ctx context.Context, p auth.Principal, id
 		}
 		if u.TOTPEnabled || passkeys > 0 {
 			e.Action, e.Metadata = "TWO_FACTOR_DISABLED", map[string]any{"byAdministrator": true, "removedPasskeys": passkeys}
+			if err := s.factorChanged(ctx, tx, *u, mail.FactorDisabled); err != nil {
+				return err
+			}
 		}
 		u.HasPasskeys = false
 		return turnOffTOTP(ctx, tx, u)

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"context"
+	"net/http"
+)
+
+func (s *Server) registerPasswordReset() {
+	declare := func(path, id, summary string) endpoint {
+		return endpoint{
+			Method: http.MethodPost, Path: "/api/auth/password" + path, ID: id, Summary: summary, Tag: "Account",
+			Need: public, Status: http.StatusOK, Limit: limitPasswordReset,
+		}
+	}
+	handle(s, declare("/forgot", "forgotPassword", "Get a link to choose a new password"), s.forgotPassword)
+	handle(s, declare("/reset", "resetForgottenPassword", "Choose a new password"), s.resetForgotten)
+}
+
+type forgotPasswordIn struct {
+	Body struct {
+		Email string `json:"email" minLength:"1" maxLength:"1000"`
+	}
+}
+
+func (s *Server) forgotPassword(ctx context.Context, in *forgotPasswordIn) (*body[Message], error) {
+	if err := s.Accounts.RequestReset(ctx, in.Body.Email); err != nil {
+		return nil, err
+	}
+	return said("If there is an account with this email, an e-mail with a link is on its way. The link works for 30 minutes."), nil
+}
+
+type resetForgottenIn struct {
+	Body struct {
+		Token       string `json:"token" minLength:"1" maxLength:"1000" doc:"From the link in the e-mail."`
+		NewPassword string `json:"newPassword" doc:"At least 8 characters and at most 72 bytes. Common passwords and your own email are refused."`
+	}
+}
+
+func (s *Server) resetForgotten(ctx context.Context, in *resetForgottenIn) (*body[Message], error) {
+	if err := s.Accounts.Reset(ctx, in.Body.Token, in.Body.NewPassword); err != nil {
+		return nil, err
+	}
+	return said("The password was set. All sessions have ended, and the API keys were deleted. Sign in with the new password."), nil
+}
