@@ -21,10 +21,10 @@ func (s *Server) registerAccount() {
 	login := declare(http.MethodPost, "/login", "login", "Sign in", http.StatusOK)
 	login.Need = public
 	handle(s, login, s.login)
-	handle(s, declare(http.MethodPost, "/logout", "logout", "Sign out", http.StatusOK), s.logout)
+	handle(s, enrolment(declare(http.MethodPost, "/logout", "logout", "Sign out", http.StatusOK)), s.logout)
 	me := declare(http.MethodGet, "/me", "getMe", "Get the current user", http.StatusOK)
 	me.Scope = anyScope // so that every program can check its key
-	handle(s, me, s.getMe)
+	handle(s, enrolment(me), s.getMe)
 	handle(s, declare(http.MethodPut, "/me", "updateMe", "Change your name", http.StatusOK), s.updateMe)
 	handle(s, session(declare(http.MethodPost, "/password", "changePassword", "Change your password", http.StatusOK)), s.changePassword)
 	handle(s, session(declare(http.MethodPut, "/password", "putPassword", "Change your password", http.StatusOK)), s.changePassword)

@@ -73,6 +73,9 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 				return err
 			}
 		}
+		if p.MustEnrol && !e.Enrolment {
+			return problem.New(problem.NoFactor, "This installation requires a second factor. Set up an authenticator app or a passkey first.")
+		}
 		if chosen != nil {
 			return chosen
 		}

@@ -120,8 +120,9 @@ func (s *Server) registerPasskeys() {
 	}
 	handle(s, declare(http.MethodGet, "", "listPasskeys", "List your passkeys"), s.listPasskeys)
 	handle(s, declare(http.MethodDelete, "/{id}", "deletePasskey", "Remove a passkey"), s.deletePasskey)
-	handle(s, declare(http.MethodPost, "/register/begin", "beginPasskey", "Begin to register a passkey"), s.beginPasskey)
-	handle(s, declare(http.MethodPost, "/register/finish", "finishPasskey", "Register the passkey that the browser created"), s.finishPasskey)
+	enrolment := func(e endpoint) endpoint { e.Enrolment = true; return e }
+	handle(s, enrolment(declare(http.MethodPost, "/register/begin", "beginPasskey", "Begin to register a passkey")), s.beginPasskey)
+	handle(s, enrolment(declare(http.MethodPost, "/register/finish", "finishPasskey", "Register the passkey that the browser created")), s.finishPasskey)
 	login := func(path, id, summary string) endpoint {
 		e := declare(http.MethodPost, "/login"+path, id, summary)
 		e.Need, e.SessionOnly, e.Status = public, false, http.StatusOK

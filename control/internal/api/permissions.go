@@ -77,8 +77,6 @@ func defaultPermission(e *endpoint) {
 // case.
 func (s *Server) permit(p auth.Principal, e *endpoint) error {
 	switch {
-	case p.MustEnrol && !e.Enrolment:
-		return problem.New(problem.NoFactor, "This installation requires a second factor. Set up an authenticator app or a passkey first.")
 	case e.Need == admin && !p.IsAdmin():
 		return problem.New(problem.Forbidden, "Only administrators may do this.")
 	case e.OfChoice && !p.Chosen && !p.IsAdmin():

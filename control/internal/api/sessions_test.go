@@ -222,6 +222,12 @@ func TestLive_ends_within_a_second_on_another_replica(t *testing.T) {
 	ends("all others revoked", token, func() { there.do("DELETE", "/api/auth/sessions", "", as(here.ann)).want(204) })
 	token, _ = here.signIn(userMail)
 	ends("signed out", token, func() { there.do("POST", "/api/auth/logout", "", as(token)).want(200) })
+	token, _ = here.signIn(otherMail)
+	here.secondFactor(here.root)
+	ends("second factor required", token, func() {
+		there.do("PUT", "/api/settings/system/require_2fa", `{"value":{"enabled":true}}`, as(here.root)).want(200)
+	})
+	there.do("DELETE", "/api/settings/system/require_2fa", "", as(here.root)).want(204)
 	key, keyID := here.newKey(here.ann)
 	ends("key deleted", key, func() { there.do("DELETE", "/api/api-keys/"+keyID, "", as(here.ann)).want(204) })
 	key, keyID = here.newKey(here.ann)

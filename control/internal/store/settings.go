@@ -40,3 +40,15 @@ func (c Conn) DeleteSetting(ctx context.Context, key string) (bool, error) {
 	n, err := c.Exec(ctx, `DELETE FROM system_settings WHERE key = ?`, key)
 	return n == 1, err
 }
+
+// Requires2FA reports whether the installation requires a second factor.
+func (c Conn) Requires2FA(ctx context.Context) (on bool, err error) {
+	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM system_settings WHERE key = ? AND value = ?)`, Require2FA, Require2FAOn).Scan(&on)
+	return on, err
+}
+
+// HasSecondFactor reports whether a user can prove a second factor: by a code or by a passkey.
+func (c Conn) HasSecondFactor(ctx context.Context, userID string) (has bool, err error) {
+	err = c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM users WHERE id = ? AND totp_enabled) OR EXISTS (SELECT 1 FROM passkeys WHERE user_id = ?)`, userID, userID).Scan(&has)
+	return has, err
+}

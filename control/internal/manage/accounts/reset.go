@@ -116,8 +116,8 @@ func hashOf(token string) string {
 }
 
 // Reset sets the password of the user who got a token by e-mail. It ends all sessions and deletes all API keys of the
-// user, and signs nobody in. The second factor and passkeys stay, because whoever reads the user's e-mail must not be
-// able to remove them. A token works once.
+// user, and signs nobody in. The second factor and passkeys stay, because a stranger who can read the user's e-mail must
+// not be able to remove them. A token works once.
 func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err := s.checkResets(ctx); err != nil {
 		return err

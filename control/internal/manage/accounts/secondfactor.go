@@ -194,7 +194,13 @@ func (s *Service) DisableTOTP(ctx context.Context, p auth.Principal, code, passw
 			if err := s.factorChanged(ctx, tx, *u, mail.FactorDisabled); err != nil {
 				return err
 			}
-			return turnOffTOTP(ctx, tx, u)
+			if err := turnOffTOTP(ctx, tx, u); err != nil {
+				return err
+			}
+			if err := tx.UpdateUser(ctx, *u); err != nil { // so that the check sees the change
+				return fmt.Errorf("update user: %w", err)
+			}
+			return auth.KeepsSecondFactor(ctx, tx, u.ID)
 		})
 		return err
 	})

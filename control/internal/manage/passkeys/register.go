@@ -156,6 +156,9 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 		if err != nil {
 			return fmt.Errorf("delete passkey: %w", err)
 		}
+		if err := auth.KeepsSecondFactor(ctx, tx, p.UserID); err != nil {
+			return err
+		}
 		if err := s.cfg.Mail.Send(ctx, tx, u.Email, mail.SecondFactorChanged{Event: s.event(ctx), Change: mail.PasskeyRemoved, Passkey: was.Name}); err != nil {
 			return err
 		}

@@ -72,6 +72,11 @@ func (s *Service) Put(ctx context.Context, p auth.Principal, key string, value j
 		return out, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		if key == store.Require2FA && text == store.Require2FAOn {
+			if err := ownFactor(ctx, tx, p.UserID); err != nil {
+				return err
+			}
+		}
 		was, err := tx.SettingByKey(ctx, key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("read a setting: %w", err)
@@ -92,6 +97,22 @@ func (s *Service) Put(ctx context.Context, p auth.Principal, key string, value j
 	return out, err
 }
 
+// ownFactor returns a problem if an administrator who wants to require a second factor has none: nobody might be left
+// who can turn the requirement off. It locks the user, so that the factor cannot be turned off meanwhile.
+func ownFactor(ctx context.Context, tx *store.Tx, userID string) error {
+	if _, err := tx.LockUser(ctx, userID); err != nil {
+		return fmt.Errorf("lock the user: %w", err)
+	}
+	has, err := tx.HasSecondFactor(ctx, userID)
+	if err != nil {
+		return fmt.Errorf("look up second factor: %w", err)
+	}
+	if !has {
+		return problem.OfField("value", "requires that you have a second factor yourself: set up an authenticator app or a passkey first")
+	}
+	return nil
+}
+
 func check(key string, value json.RawMessage, description *string) (text string, err error) {
 	var v problem.Fields
 	if !keyForm.MatchString(key) {
@@ -109,12 +130,17 @@ func check(key string, value json.RawMessage, description *string) (text string,
 	if description != nil && utf8.RuneCountInString(*description) > maxDescription {
 		v.Add("description", "must have at most %d characters", maxDescription)
 	}
-	if key == SSOEnforce && v.Err() == nil {
-		if _, err := enabled(compact.String()); err != nil {
+	text = compact.String()
+	if (key == SSOEnforce || key == store.Require2FA) && v.Err() == nil {
+		on, err := enabled(text)
+		if err != nil {
 			v.Add("value", `must be {"enabled": true} or {"enabled": false}`)
 		}
+		if key == store.Require2FA && on { // in the one form that the check of a session knows
+			text = store.Require2FAOn
+		}
 	}
-	return compact.String(), v.Err()
+	return text, v.Err()
 }
 
 // Delete removes a setting.

@@ -99,6 +99,20 @@ func (a *Authenticator) SeenAfter(now time.Time) int64 {
 	return now.Add(-a.idle).UnixMilli()
 }
 
+// KeepsSecondFactor returns an Invalid problem if the installation requires a second factor and the user has none left.
+// Call it in the transaction that removes a factor of the locked user, after the change.
+func KeepsSecondFactor(ctx context.Context, tx *store.Tx, userID string) error {
+	required, err := tx.Requires2FA(ctx)
+	if err != nil || !required {
+		return err
+	}
+	has, err := tx.HasSecondFactor(ctx, userID)
+	if err == nil && !has {
+		err = problem.New(problem.Invalid, "This installation requires a second factor, and this is your last one. Add another one first.")
+	}
+	return err
+}
+
 // seen is the use of a session.
 type seen struct {
 	sessionID string
