@@ -28,6 +28,7 @@ var secretContents = map[string]string{
 	"otlp-headers": "authorization=Bearer otlp", "migrate-database-url": "postgres://owner:x@db:5432/shortline", "snapshot-public-keys": strings.Repeat("A", 43) + "=",
 	"jwt-secret": strings.Repeat("j", 32), "encryption-key": strings.Repeat("e", 32), "edge-tokens": strings.Repeat("t", 32) + "," + strings.Repeat("u", 32),
 	"edge-token": strings.Repeat("t", 32), "snapshot-signing-key": strings.Repeat("A", 43) + "=", "admin-password": "a-good-password", "media-s3-secret-key": "s3-secret",
+	"smtp-url": "smtp://user:password@mail.example.com:587",
 }
 
 // init creates the certificate and key for the connections between brokers and clients.
