@@ -2,6 +2,7 @@ package mail_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -274,5 +275,29 @@ func TestService_Send_rejects_incomplete_links(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%q: %v", link, err)
 		}
+	}
+}
+
+func TestMail_page_lists_every_kind(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../docs/operators/mail.md")
+	must(t, err)
+	w := newWorld(t, storetest.Open(t), mailtest.Config{})
+	families, err := w.metrics.Gather()
+	must(t, err)
+	n := 0
+	for _, f := range families {
+		if f.GetName() != "shortline_mail_sent_total" {
+			continue
+		}
+		for _, m := range f.Metric {
+			n++
+			if kind := m.Label[0].GetValue(); !strings.Contains(string(page), "\n| `"+kind+"` |") {
+				t.Errorf("the page does not list %s", kind)
+			}
+		}
+	}
+	if n != 7 {
+		t.Errorf("%d kinds are counted", n)
 	}
 }

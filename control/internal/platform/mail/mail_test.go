@@ -11,6 +11,8 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/mailtest"
 )
 
 func must(t testing.TB, err error) {
@@ -70,4 +72,30 @@ func TestService_without_a_server_stores_nothing(t *testing.T) {
 	if n, _, err := st.MailQueue(t.Context(), 10); n != 0 || err != nil {
 		t.Errorf("%d e-mails, %v", n, err)
 	}
+}
+
+// After a change of ENCRYPTION_KEY, waiting e-mails can be sent without the old key.
+func TestService_Reseal(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newWorld(t, st, mailtest.Config{})
+		w.send("bob@example.com", invitation())
+		fresh := bytes.Repeat([]byte("n"), 32)
+		open := func(keys ...[]byte) *mail.Service {
+			s, err := mail.New(mail.Config{Settings: smtp.Settings{URL: config.Secret(w.URL()), From: mailtest.From}, BaseURL: "https://sho.rt", EncryptionKeys: keys}, st)
+			must(t, err)
+			return s
+		}
+		both := open(fresh, keys[0])
+		for want := 1; want >= 0; want-- {
+			if n, err := both.Reseal(t.Context()); n != want || err != nil {
+				t.Fatalf("%d e-mails, %v; want %d", n, err, want)
+			}
+		}
+		w.service = open(fresh)
+		w.run()
+		if m := w.Wait(t, "bob@example.com"); m.Link != invitation().Link {
+			t.Errorf("link %q", m.Link)
+		}
+	})
 }
