@@ -29,6 +29,11 @@ func Apply(ctx context.Context, st *store.Store, clicks analytics.Store, scope a
 	if err != nil {
 		return scope, fmt.Errorf("read the newest move of links: %w", err)
 	}
+	return ApplyAt(ctx, st, clicks, scope, last)
+}
+
+// ApplyAt is Apply for the moment at which last was read for the scope's owner.
+func ApplyAt(ctx context.Context, st *store.Store, clicks analytics.Store, scope analytics.Scope, last store.LastMove) (analytics.Scope, error) {
 	scope.Moves = analytics.Moves{}
 	if last.Revision == 0 {
 		return scope, nil

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/moves"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/store"
@@ -104,33 +105,27 @@ func (s *Service) Overview(ctx context.Context, p auth.Principal, a Ask) (*Overv
 }
 
 func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period Period) (*Overview, error) {
-	for try := 1; ; try++ {
-		scope, err := s.present(ctx, ownScope(p, a))
-		if err != nil {
+	// The number of links and the moves of links are those of the same moment.
+	var stats store.LinkStats
+	var last store.LastMove
+	err := s.store.View(ctx, func(c store.Conn) (err error) {
+		if stats, err = c.LinkStats(ctx, p.Scope(), s.now().UnixMilli()); err == nil {
+			last, err = c.LastMove(ctx, p.Scope())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count links for the overview: %w", err)
+	}
+	scope := ownScope(p, a)
+	if scope.Owner != 0 {
+		if scope, err = moves.ApplyAt(ctx, s.store, s.clicks, scope, last); err != nil {
 			return nil, err
 		}
-		o, err := s.overviewOf(ctx, p, a, scope, period)
-		if err != nil || scope.Owner == 0 || try == overviewTries {
-			return o, err
-		}
-		// The number of links is that of a later moment than the moves.
-		if after, err := s.store.LastMove(ctx, scope.Owner); err != nil || after.Revision == scope.Moves.Through {
-			return o, err
-		}
 	}
-}
-
-// overviewTries limits how often an overview is made again because links moved from or to the workspace meanwhile.
-const overviewTries = 5
-
-func (s *Service) overviewOf(ctx context.Context, p auth.Principal, a Ask, scope analytics.Scope, period Period) (*Overview, error) {
 	r, err := s.report(ctx, scope, period, a.limit())
 	if err != nil {
 		return nil, err
-	}
-	stats, err := s.store.LinkStats(ctx, p.Scope(), s.now().UnixMilli())
-	if err != nil {
-		return nil, fmt.Errorf("count links for the overview: %w", err)
 	}
 	top, err := s.top(ctx, period.limit(scope), a.limit())
 	if err != nil {
