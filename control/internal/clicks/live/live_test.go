@@ -22,7 +22,13 @@ import (
 // newFeed returns a running feed, a user with a link, and clicks on it.
 func newFeed(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal, rows func(from, to uint64) []analytics.Row, clicks analytics.Store) {
 	t.Helper()
-	st := storetest.Open(t)
+	f, ann, rows, clicks, _ = newFeedOf(t, cfg)
+	return f, ann, rows, clicks
+}
+
+func newFeedOf(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal, rows func(from, to uint64) []analytics.Row, clicks analytics.Store, st *store.Store) {
+	t.Helper()
+	st = storetest.Open(t)
 	clicks, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +55,7 @@ func newFeed(t *testing.T, cfg live.Config) (f *live.Feed, ann auth.Principal, r
 			list = append(list, analytics.Row{Identity: analytics.Identity{Lane: click.Lane{Edge: 1}, Seq: seq}, Time: time.Now().UnixMilli() + int64(seq), Link: l.Num, Owner: ann.UserNum})
 		}
 		return list
-	}, clicks
+	}, clicks, st
 }
 
 func subscribe(t *testing.T, f *live.Feed, p auth.Principal) *live.Subscription {
@@ -155,4 +161,86 @@ func TestSubscribe_limits(t *testing.T) {
 	first.Close()
 	subscribe(t, f, ann)
 	refused(ann)
+}
+
+// A moved link's clicks go to the feeds of its new workspace only, even if they still name the old one. This holds for a
+// feed of one link too, and whether clicks come from ingest or from polling.
+func TestFeed_follows_a_moved_link(t *testing.T) {
+	t.Parallel()
+	for name, cfg := range map[string]live.Config{"stored": {}, "polled": {Poll: 5 * time.Millisecond}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, ann, rows, clicks, st := newFeedOf(t, cfg)
+			var bob auth.Principal
+			if err := st.Tx(t.Context(), func(tx *store.Tx) (err error) {
+				u := store.User{ID: store.NewID(), Email: "bob@example.com", Role: "USER", Active: true}
+				u.Num, err = tx.InsertUser(t.Context(), u)
+				bob = auth.PrincipalOf(u)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			arrive := func(list []analytics.Row) {
+				t.Helper()
+				if err := clicks.Insert(t.Context(), analytics.Batch{Rows: list}); err != nil {
+					t.Fatal(err)
+				}
+				f.Stored(list)
+			}
+			move := func(to auth.Principal) {
+				t.Helper()
+				if err := st.Tx(t.Context(), func(tx *store.Tx) error { return tx.MoveLinks(t.Context(), []uint64{1}, to.Workspace.Num, 1) }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			one, err := st.LinksByNum(t.Context(), []uint64{1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			annsLink, err := f.Subscribe(t.Context(), ann, live.Ask{URLID: one[1].ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(annsLink.Close)
+			anns, bobs := subscribe(t, f, ann), subscribe(t, f, bob)
+			arrive(rows(1, 3))
+			take(t, anns, 3)
+			take(t, annsLink, 3)
+			move(bob)
+			first := map[string]bool{}
+			for _, r := range rows(1, 3) {
+				first[r.ID()] = true
+			}
+			arrive(rows(4, 6)) // they name ann
+			got := map[string]bool{}
+			for deadline := time.Now().Add(10 * time.Second); len(got) < 3 && time.Now().Before(deadline); {
+				ids, _ := take(t, bobs, 1)
+				for _, id := range ids {
+					if !first[id] {
+						got[id] = true
+					}
+				}
+			}
+			if len(got) < 3 {
+				t.Errorf("%d clicks reached the new workspace, want 3", len(got))
+			}
+			for name, s := range map[string]*live.Subscription{"workspace": anns, "link": annsLink} {
+				if list, _ := s.Take(); len(list) > 0 {
+					t.Errorf("the feed of the old %s got %d clicks after the move", name, len(list))
+				}
+			}
+			move(ann)
+			late := rows(7, 9)
+			for i := range late {
+				late[i].Owner = bob.Workspace.Num
+			}
+			bobs.Take()
+			arrive(late)
+			take(t, anns, 3)
+			take(t, annsLink, 3)
+			if list, _ := bobs.Take(); len(list) > 0 {
+				t.Errorf("%d clicks after the move back", len(list))
+			}
+		})
+	}
 }

@@ -242,3 +242,40 @@ func TestNewCache_refuses_nonsense(t *testing.T) {
 		t.Error("a negative lifetime is accepted")
 	}
 }
+
+// A click that names a former owner of its link outdates the reports of the present one, also if the cache learns of the
+// move from no report.
+func TestCache_late_click_of_a_moved_link(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		w := newWorld(t, st, report.CacheConfig{})
+		total := func(who int) int64 {
+			t.Helper()
+			o, err := w.Overview(t.Context(), w.who[who], report.Ask{})
+			w.ok(err)
+			return o.TotalClicks
+		}
+		move := func(to int) {
+			t.Helper()
+			w.ok(st.Tx(t.Context(), func(tx *store.Tx) error {
+				return tx.MoveLinks(t.Context(), []uint64{w.links[ann].Num}, w.who[to].Workspace.Num, 1)
+			}))
+		}
+		move(bob)
+		for i := range int64(3) {
+			for range 2 {
+				if a, b := total(ann), total(bob); a != 0 || b != 2+i {
+					t.Errorf("ann has %d clicks, bob %d, want 0 and %d", a, b, 2+i)
+				}
+			}
+			w.click(ann, false) // names ann
+		}
+		total(ann)
+		total(bob)
+		move(ann)
+		w.click(ann, false)
+		if a, b := total(ann), total(bob); a != 5 || b != 1 {
+			t.Errorf("ann has %d clicks, bob %d, want 5 and 1", a, b)
+		}
+	})
+}

@@ -189,3 +189,44 @@ func TestAPI6_ClickTellsWhereItLed(t *testing.T) {
 		check(link.ID{}, link.ID{}, "https://default.example.com", nil)
 	})
 }
+
+// Clicks of a moved link go to the webhooks of the workspace that owns it now, whatever workspace the clicks name.
+func TestClicks_follow_a_moved_link(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		u, _ := w.clickable("slug")
+		other, _ := w.clickable("stays")
+		bob := w.user("bob@example.com", "USER")
+		add := func(owner auth.Principal) string {
+			hook, _, err := w.service.Create(t.Context(), owner, webhooks.Input{Name: ptr("n"), URL: ptr(w.URL), Events: &[]string{webhooks.URLClicked, webhooks.URLUpdated}})
+			must(t, err)
+			return hook.ID
+		}
+		anns, bobs := add(w.ann), add(bob)
+		seq := uint64(0)
+		click := func(named auth.Principal, annWants, bobWants int) {
+			t.Helper()
+			seq += 2
+			row, second := w.row(u, seq), w.row(other, seq+1)
+			row.Owner = named.UserNum
+			must(t, w.service.Note(t.Context(), []analytics.Row{row, second}))
+			if a, b := w.backlog(anns), w.backlog(bobs); a != annWants || b != bobWants {
+				t.Errorf("ann has %d events, bob %d, want %d and %d", a, b, annWants, bobWants)
+			}
+		}
+		move := func(from, to auth.Principal) {
+			t.Helper()
+			must(t, w.store.Tx(t.Context(), func(tx *store.Tx) error {
+				if err := tx.MoveLinks(t.Context(), []uint64{u.Num}, to.Workspace.Num, 1); err != nil {
+					return err
+				}
+				return webhooks.Emit(t.Context(), tx, webhooks.Event{Name: webhooks.URLUpdated, Workspace: to.Workspace.Num, Left: from.Workspace.Num, Data: webhooks.LinkUpdated{ID: u.ID}})
+			}))
+		}
+		click(w.ann, 2, 0)
+		move(w.ann, bob) // url.updated goes to both
+		click(w.ann, 4, 2)
+		click(bob, 5, 3)
+		move(bob, w.ann)
+		click(bob, 8, 4)
+	})
+}
