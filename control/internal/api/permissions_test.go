@@ -38,7 +38,8 @@ The scope ` + "`links:write`" + ` includes ` + "`links:read`" + `.
 
 The API checks a request in this order:
 
-1. The credential is missing or invalid: 401. An API key does not allow the address: 403.
+1. The credential is missing or invalid: 401. An API key does not allow the address: 403. The installation requires a second
+   factor, and the user of the session has none: 403, except for the set-up of one.
 2. The workspace does not exist, or the caller is no member of it: 404. An API key belongs to another workspace: 403.
 3. The kind of caller, the scope or the role does not suffice: 403.
 4. The input is invalid: 400.
