@@ -33,6 +33,7 @@ var controlProgram = cli.Program{
 		command("verify-clicks", "", "look for missing clicks and for reports that disagree with the clicks", verifyClicks),
 		command("reclassify", commands.ReclassifyArgs, "enrich clicks again with the current geo database and list of bots", reclassify),
 		command("rotate-keys", "", "encrypt all secrets again with the first key of ENCRYPTION_KEY", rotateKeys),
+		command("keys", commands.KeysArgs, "list the API keys of all users; -legacy lists only those that a release without checksums has created", listKeys),
 		command("backup", "DIR", "write a backup of the database, the clicks and the images into a new folder; the fleet may keep running", backUp),
 		command("restore", "[-force] DIR", "restore a backup into an empty fleet; -force replaces existing data; control planes must be stopped", restore),
 		command("public-key", "", "print the public key of SNAPSHOT_SIGNING_KEY, for SNAPSHOT_PUBLIC_KEYS at edges", publicKey),
@@ -137,6 +138,10 @@ func createAdmin(ctx context.Context, s *operator, args []string, out io.Writer)
 		fmt.Fprintf(out, "%s is an administrator, with the password %s\n", args[0], password)
 	}
 	return nil
+}
+
+func listKeys(ctx context.Context, s *operator, args []string, out io.Writer) error {
+	return s.Keys(ctx, args, out)
 }
 
 func publicKey(_ context.Context, s *signing, _ []string, out io.Writer) error {

@@ -23,18 +23,19 @@ type Key struct {
 	CreatedAt   int64
 
 	// Only read.
-	WorkspaceID string
-	Email       string // of the user
+	WorkspaceID   string
+	WorkspaceSlug string
+	Email         string // of the user
 }
 
 const (
-	keyColumns = `k.id, k.user_id, k.workspace_num, k.name, k.prefix, k.lookup, k.hash, k.scopes, k.allowed_ips, k.checksummed, k.expires_at, k.last_used_at, k.last_used_ip, k.created_at, w.id, u.email`
+	keyColumns = `k.id, k.user_id, k.workspace_num, k.name, k.prefix, k.lookup, k.hash, k.scopes, k.allowed_ips, k.checksummed, k.expires_at, k.last_used_at, k.last_used_ip, k.created_at, w.id, w.slug, u.email`
 	keyTables  = `api_keys k JOIN users u ON u.id = k.user_id JOIN workspaces w ON w.num = k.workspace_num`
 )
 
 func (k *Key) fields() []any {
 	return []any{&k.ID, &k.UserID, &k.Workspace, &k.Name, &k.Prefix, &k.Lookup, &k.Hash, &k.Scopes, &k.AllowedIPs, &k.Checksummed,
-		&k.ExpiresAt, &k.LastUsedAt, &k.LastUsedIP, &k.CreatedAt, &k.WorkspaceID, &k.Email}
+		&k.ExpiresAt, &k.LastUsedAt, &k.LastUsedIP, &k.CreatedAt, &k.WorkspaceID, &k.WorkspaceSlug, &k.Email}
 }
 
 func scanKey(row interface{ Scan(...any) error }) (k Key, err error) {
