@@ -187,14 +187,14 @@ type UTMCount struct {
 }
 
 // UTMValues lists the values of a campaign field that begin with prefix, case-insensitive: most frequent first, then
-// by value, at most limit. Workspace 0 selects the links of all workspaces.
+// by value, at most limit. Workspace 0 selects the links of all personal workspaces.
 func (c Conn) UTMValues(ctx context.Context, workspace uint64, field, prefix string, limit int) ([]UTMCount, error) {
 	f := LinkText(field)
 	if f == nil || !f.UTM {
 		return nil, fmt.Errorf("store: no campaign field %q", field)
 	}
 	// The prefix is compared here, because SQLite folds the case of ASCII only.
-	where, args := "", []any{}
+	where, args := ` AND workspace_num IN (SELECT num FROM workspaces WHERE personal_of IS NOT NULL)`, []any{}
 	if workspace != 0 {
 		where, args = ` AND workspace_num = ?`, []any{workspace}
 	}

@@ -156,7 +156,8 @@ func (s *Service) Owners(ctx context.Context, p auth.Principal, urls []store.Lin
 }
 
 // Suggest returns up to 20 values of a campaign field, such as utmSource, that begin with prefix, case-insensitive,
-// most frequent first. It looks at all links, or with Config.OwnSuggestions at the links of the workspace.
+// most frequent first. In a team's workspace, and with Config.OwnSuggestions, it looks at the links of the workspace only,
+// and otherwise at those of all personal workspaces.
 func (s *Service) Suggest(ctx context.Context, p auth.Principal, field, prefix string) ([]store.UTMCount, error) {
 	var v problem.Fields
 	if f := store.LinkText(field); f == nil || !f.UTM {
@@ -169,7 +170,7 @@ func (s *Service) Suggest(ctx context.Context, p auth.Principal, field, prefix s
 		return nil, err
 	}
 	workspace := uint64(0)
-	if s.cfg.OwnSuggestions {
+	if s.cfg.OwnSuggestions || p.Chosen || !p.Workspace.Personal {
 		workspace = p.Workspace.Num
 	}
 	list, err := s.store.UTMValues(ctx, workspace, field, prefix, 20)
