@@ -59,11 +59,16 @@ type event struct{ name, id, data string }
 // listen opens a stream. The channel is closed when the stream ends.
 func (w *liveWorld) listen(token, query string) (events <-chan event, leave func()) {
 	w.t.Helper()
+	return w.listenAs(query, as(token))
+}
+
+func (w *liveWorld) listenAs(query string, caller option) (events <-chan event, leave func()) {
+	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	w.t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, "GET", w.url+api.LivePath+query, nil)
 	w.ok(err)
-	req.Header.Set("Authorization", "Bearer "+token)
+	caller(req)
 	res, err := http.DefaultClient.Do(req)
 	w.ok(err)
 	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" {

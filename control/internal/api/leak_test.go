@@ -1,0 +1,425 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/api"
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/clicks/ingest"
+	"github.com/shortline/shortline/control/internal/clicks/live"
+	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/link"
+)
+
+// leakWorld has two workspaces with the same members. Everything in a workspace carries the workspace's marker.
+type leakWorld struct {
+	*clickWorld
+	replicas []*world // that requests alternate between
+	hooks    *ingest.ObserverSink
+	a, b     *marked
+	sent     int
+
+	mu        sync.Mutex
+	delivered map[string][]string // bodies of webhook deliveries by path
+}
+
+// marked is a workspace and what it contains.
+type marked struct {
+	workspace, slug, marker string
+	*things
+	links   int
+	clicks  int
+	secrets []string          // texts that must not appear in responses about another workspace
+	callers map[string]option // credentials with a choice of this workspace
+	live    <-chan event
+	liveKey <-chan event
+}
+
+func newLeakWorld(t *testing.T, st *store.Store) *leakWorld {
+	t.Helper()
+	l := &leakWorld{delivered: map[string][]string{}, clickWorld: &clickWorld{}}
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.delivered[r.URL.Path] = append(l.delivered[r.URL.Path], string(body))
+	}))
+	t.Cleanup(receiver.Close)
+	var feeds []*live.Feed
+	configure := func(w *world, cfg *api.Config, deps *api.Deps) {
+		complete(w, cfg, deps)
+		if l.clicks == nil {
+			l.clicks = w.clicks // the replica uses it too
+		}
+		deps.Bundles = bundles.New(st, l.clicks, nil)
+		cache, err := report.NewCache(report.CacheConfig{})
+		w.ok(err)
+		t.Cleanup(cache.Close)
+		deps.Reports = report.New(st, l.clicks, nil).Caching(cache)
+		feed := live.New(live.Config{Logger: cfg.Logger, PerUser: 1000, Poll: 50 * time.Millisecond}, st, l.clicks)
+		deps.Live = feed
+		feeds = append(feeds, feed)
+		if l.hooks == nil {
+			l.hooks = ingest.NewObserverSink(deps.Webhooks, ingest.NewEnricher(nil))
+			l.run(deps.Webhooks.Run)
+		}
+		l.run(feed.Run)
+	}
+	l.world = &world{t: t}
+	w := newWorld(t, st, configure)
+	l.world, l.replicas = w, []*world{w}
+	if st.Shared() {
+		l.replicas = append(l.replicas, replica(w, st, configure))
+	}
+	stored := func(rows []analytics.Row) {
+		for _, f := range feeds[:1] {
+			f.Stored(rows)
+		}
+	}
+	l.in = ingest.New(ingest.Config{Every: time.Millisecond, Stored: []func([]analytics.Row){stored}}, st, l.clicks, nil)
+	l.run(l.in.Run)
+	bob, vi := w.person("USER"), w.person("USER")
+	l.a, l.b = l.newMarked("qqalpha", bob, vi), l.newMarked("qqbeta", bob, vi)
+	l.fill(l.a, receiver.URL, 3)
+	l.fill(l.b, receiver.URL, 2)
+	return l
+}
+
+// run runs a service until the test ends.
+func (l *leakWorld) run(f func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = f(ctx) }()
+	l.t.Cleanup(func() { cancel(); <-done })
+}
+
+// newMarked creates a workspace of ann with the members bob and vi.
+func (l *leakWorld) newMarked(marker string, bob, vi person) *marked {
+	l.t.Helper()
+	r := l.do("POST", "/api/workspaces", fmt.Sprintf(`{"name":%q}`, marker+" <b>\u202eé😀"), as(l.ann)).want(201)
+	m := &marked{workspace: r.str("id"), slug: r.str("slug"), marker: marker, things: l.thingsOf(l.ann)}
+	m.team = m.workspace
+	l.join(m.workspace, bob.id, "EDITOR")
+	l.join(m.workspace, vi.id, "VIEWER")
+	key, _ := l.keyIn(&space{id: m.workspace}, l.ann, "")
+	reader, _ := l.keyIn(&space{id: m.workspace}, l.ann, `,"scopes":["links:read","analytics:read"]`)
+	m.callers = map[string]option{
+		"the OWNER":        both(as(l.ann), within(m.workspace)),
+		"the EDITOR":       both(as(bob.token), within(m.slug)),
+		"the VIEWER":       both(as(vi.token), within(m.workspace)),
+		"a key":            as(key),
+		"a key that reads": with("X-API-Key", reader),
+		"an administrator": both(as(l.root), within(m.workspace)),
+	}
+	m.secrets = []string{marker, m.workspace}
+	return m
+}
+
+// fill creates everything that a workspace can have, with the workspace's marker.
+func (l *leakWorld) fill(m *marked, receiver string, links int) {
+	l.t.Helper()
+	owner := m.callers["the OWNER"]
+	post := func(path, body string) *reply { l.t.Helper(); return l.do("POST", path, body, owner).want(201) }
+	m.ids["workspace"] = m.workspace
+	m.ids["webhook"] = post("/api/webhooks", fmt.Sprintf(`{"name":"%[1]s","url":"%[2]s/%[1]s","headers":{"X-Marker":"%[1]s"},"events":["url.created","url.updated","url.deleted","url.clicked","routing.rule_created"]}`, m.marker, receiver)).str("id")
+	m.ids["key"] = post("/api/api-keys", fmt.Sprintf(`{"name":%q}`, m.marker)).str("id")
+	m.ids["bundle"] = post("/api/bundles", fmt.Sprintf(`{"name":"%[1]s","description":"%[1]s"}`, m.marker)).str("id")
+	for i := range links {
+		r := post("/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/%[1]s-%[2]d","customSlug":"%[1]s-%[2]d","title":"%[1]s","utmSource":"%[1]s","utmCampaign":"%[1]s","ogTitle":"%[1]s","isABTesting":true,"bundleIds":["%[3]s"]}`, m.marker, i, m.ids["bundle"]))
+		m.links++
+		m.secrets = append(m.secrets, r.str("id"))
+		m.ids["url"], m.ids["bundled"] = r.str("id"), r.str("id")
+		for range i + 1 {
+			l.clickIn(m, r.str("id"))
+		}
+	}
+	path := "/api/urls/" + m.ids["url"]
+	m.ids["variant"] = post(path+"/variants", fmt.Sprintf(`{"name":"%[1]s","targetUrl":"https://%[1]s.example/"}`, m.marker)).str("id")
+	m.ids["rule"] = post(path+"/routing-rules", ruleBody(m.marker, formA)).str("id")
+	body, ct := form("file", pngFile(8, 8))
+	if r := l.do("POST", "/api/og-images/upload/"+m.ids["url"], body, owner, ct); r.StatusCode != 201 && r.StatusCode != 501 && r.StatusCode != 503 {
+		l.t.Errorf("upload: %d %s", r.StatusCode, r.text)
+	}
+	l.do("PATCH", path, fmt.Sprintf(`{"title":"%s again"}`, m.marker), owner).want(200)
+	post("/api/webhooks/"+m.ids["webhook"]+"/test", "")
+	m.ids["log"] = l.do("GET", "/api/webhooks/"+m.ids["webhook"]+"/logs", "", owner).want(200).str("logs.0.id")
+	for _, r := range table(l.t) {
+		if r.endpoint() == "POST /api/workspaces/{}/invitations" {
+			m.ids["invitation"] = post("/api/workspaces/"+m.workspace+"/invitations", fmt.Sprintf(`{"email":"%s@example.com","role":"VIEWER"}`, m.marker)).str("id")
+		}
+	}
+	for kind, id := range m.ids {
+		if id == "" {
+			l.t.Fatalf("no %s", kind)
+		}
+		m.secrets = append(m.secrets, id)
+	}
+}
+
+// clickIn delivers one click to ingest and to webhooks. The click's referrer and campaign carry the marker.
+func (l *leakWorld) clickIn(m *marked, id string) {
+	l.t.Helper()
+	full, err := l.store.FullLink(l.t.Context(), id)
+	l.ok(err)
+	l.seq++
+	m.clicks++
+	e := click.Event{Seq: l.seq, Time: time.Now().UnixMilli(), Link: full.Num, Owner: full.Workspace, UserAgent: safari, Referer: "https://" + m.marker + ".example/", UTM: link.UTM{Source: m.marker, Campaign: m.marker}}
+	e.IP = netip.AddrFrom4([4]byte{192, 0, 2, byte(l.seq)})
+	batch := &click.Batch{Lane: click.Lane{Edge: 1}, First: e.Seq, Count: 1, Records: click.AppendRecord(nil, &e)}
+	l.ok(l.in.Deliver(l.t.Context(), batch))
+	l.ok(l.hooks.Deliver(l.t.Context(), batch))
+}
+
+// ask sends a request to one of the replicas.
+func (l *leakWorld) ask(method, path, body string, caller option) *reply {
+	l.t.Helper()
+	l.sent++
+	return l.replicas[l.sent%len(l.replicas)].do(method, path, body, caller)
+}
+
+// clean fails the test if a response shows something of a workspace.
+func (l *leakWorld) clean(r *reply, of *marked, by string, except ...string) {
+	l.t.Helper()
+	for _, secret := range of.secrets {
+		if strings.Contains(r.text, secret) && !slices.Contains(except, secret) {
+			l.t.Errorf("%s by %s shows %q of the other workspace: %.400s", r.what, by, secret, r.text)
+		}
+	}
+}
+
+// Two workspaces with the same members: no response, stream or delivery of one shows anything of the other.
+func TestWorkspaces_do_not_leak(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		l := newLeakWorld(t, st)
+		l.t = t
+		for _, pair := range [][2]*marked{{l.a, l.b}, {l.b, l.a}} {
+			here, there := pair[0], pair[1]
+			for by, caller := range here.callers {
+				l.reads(here, there, by, caller)
+				l.foreign(here, there, by, caller)
+			}
+			l.figures(here)
+		}
+		l.elsewhere()
+		l.streams()
+		l.deliveries()
+		t.Logf("%d requests", l.sent)
+		if l.sent < 3000 {
+			t.Errorf("only %d requests", l.sent)
+		}
+	})
+}
+
+// readRows are the rows of the table that read with a user's credential.
+func readRows(t testing.TB) (rows []row) {
+	t.Helper()
+	for _, r := range append(table(t), moreRows...) {
+		reads := r.method == "GET" || strings.HasSuffix(r.path, "/explain")
+		if reads && strings.HasPrefix(r.who, "U") || r.endpoint() == "GET /api/audit-logs" {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// reads sends every reading request about what is here, also with all query parameters that could select what is there.
+func (l *leakWorld) reads(here, there *marked, by string, caller option) {
+	l.t.Helper()
+	queries := map[string][]string{}
+	for path, methods := range l.openapi().Paths {
+		for method, op := range methods {
+			for _, p := range op.Parameters {
+				if p.In == "query" {
+					e := strings.ToUpper(method) + " " + placeholder.ReplaceAllString(path, "{}")
+					queries[e] = append(queries[e], p.Name)
+				}
+			}
+		}
+	}
+	fill := func(s string) string {
+		return placeholder.ReplaceAllStringFunc(s, func(m string) string { return here.id(strings.Trim(m, "{}")) })
+	}
+	shown := 0
+	for _, r := range readRows(l.t) {
+		path, fixed, _ := strings.Cut(fill(r.path), "?")
+		variants := []string{fixed}
+		for _, name := range queries[r.endpoint()] {
+			for _, value := range []string{there.marker, there.workspace, there.ids["url"], there.ids["bundle"], there.marker + "-0", "csv", "json", "all", "true", "month", "100"} {
+				variants = append(variants, strings.Trim(fixed+"&"+url.QueryEscape(name)+"="+url.QueryEscape(value), "&"))
+			}
+		}
+		for _, query := range variants {
+			got := l.ask(r.method, path+"?"+query, fill(r.body), caller)
+			if got.StatusCode >= 500 {
+				l.t.Errorf("%s?%s by %s: %d %s", got.what, query, by, got.StatusCode, got.text)
+			}
+			if got.StatusCode != 400 && got.StatusCode != 404 { // an error may repeat the parameter
+				var echoed []string // the list of a user's workspaces shows both, because the user is a member of both
+				if r.endpoint() == "GET /api/workspaces" {
+					echoed = there.secrets
+				}
+				l.clean(got, there, by, echoed...)
+			}
+			if strings.Contains(got.text, here.marker) {
+				shown++
+			}
+		}
+	}
+	if shown < 20 {
+		l.t.Errorf("only %d responses to %s show what is here, so the test could not find a leak", shown, by)
+	}
+}
+
+// foreign asks for each thing that is there: it must not exist here.
+func (l *leakWorld) foreign(here, there *marked, by string, caller option) {
+	l.t.Helper()
+	for _, r := range append(table(l.t), moreRows...) {
+		kinds := slices.DeleteFunc(r.kinds(), func(k string) bool { return !slices.Contains(ofWorkspace, k) })
+		if r.inPath() || len(kinds) == 0 {
+			continue // the workspace in the path is the one that the request names
+		}
+		for _, foreign := range kinds { // each of them alone is there
+			got := l.replicas[l.sent%len(l.replicas)].send(r, func(kind string) string {
+				if kind == foreign {
+					return there.id(kind)
+				}
+				return here.id(kind)
+			}, caller)
+			l.sent++
+			if got.StatusCode != 404 && got.StatusCode != 403 || got.StatusCode == 403 && (by == "the OWNER" || by == "an administrator") && r.who == "U" {
+				l.t.Errorf("%s %s with the other's %s by %s: %d %s", r.endpoint(), r.body, foreign, by, got.StatusCode, got.text)
+			}
+			l.clean(got, there, by, there.id(foreign)) // an error may repeat what was sent
+		}
+	}
+}
+
+// figures checks that numbers count only what is here.
+func (l *leakWorld) figures(here *marked) {
+	l.t.Helper()
+	for by, caller := range here.callers {
+		for path, want := range map[string]int{
+			"/api/urls total": here.links, "/api/analytics/overview totalClicks": here.clicks, "/api/bundles total": 1,
+			"/api/bundles/" + here.ids["bundle"] + "/stats totalClicks": here.clicks,
+		} {
+			path, member, _ := strings.Cut(path, " ")
+			if r := l.ask("GET", path, "", caller).want(200); r.num(member) != float64(want) {
+				l.t.Errorf("%s by %s: %s is %v, want %d: %.300s", path, by, member, r.at(member), want, r.text)
+			}
+		}
+	}
+}
+
+// elsewhere checks that a personal workspace shows neither of the two, and that an administrator who names none sees both.
+func (l *leakWorld) elsewhere() {
+	l.t.Helper()
+	seen := map[string]bool{}
+	for _, r := range readRows(l.t) {
+		if strings.Contains(r.path, "{") {
+			continue
+		}
+		got := l.ask(r.method, r.path, r.body, as(l.ann))
+		if r.endpoint() != "GET /api/workspaces" && r.endpoint() != "GET /api/auth/me" {
+			l.clean(got, l.a, "a personal workspace")
+			l.clean(got, l.b, "a personal workspace")
+		}
+		all := l.ask(r.method, r.path, r.body, as(l.root))
+		for _, m := range []*marked{l.a, l.b} {
+			seen[m.marker] = seen[m.marker] || strings.Contains(all.text, m.marker)
+		}
+	}
+	if len(seen) != 2 || !seen[l.a.marker] || !seen[l.b.marker] {
+		l.t.Errorf("an administrator sees %v", seen)
+	}
+}
+
+// streams checks that a stream of clicks has only those of its workspace.
+func (l *leakWorld) streams() {
+	l.t.Helper()
+	for i, rep := range l.replicas {
+		server := httptest.NewServer(rep.server.Handler())
+		l.t.Cleanup(server.CloseClientConnections)
+		lw := &liveWorld{clickWorld: l.clickWorld, url: server.URL}
+		for _, m := range []*marked{l.a, l.b} {
+			m.live, _ = lw.listenAs("", m.callers["the VIEWER"])
+			m.liveKey, _ = lw.listenAs("", m.callers["a key"])
+		}
+		for _, pair := range [][2]*marked{{l.a, l.b}, {l.b, l.a}} {
+			l.clickIn(pair[0], pair[0].ids["url"])
+			slug := fmt.Sprintf("%s-%d", pair[0].marker, pair[0].links-1)
+			lw.next(fmt.Sprintf("replica %d", i), pair[0].live, slug)
+			lw.next(fmt.Sprintf("replica %d, a key", i), pair[0].liveKey, slug)
+			time.Sleep(300 * time.Millisecond)
+			lw.quiet("the stream of the other workspace", pair[1].live)
+			lw.quiet("the stream of the other workspace's key", pair[1].liveKey)
+		}
+	}
+}
+
+// deliveries waits for the webhooks and checks their bodies.
+func (l *leakWorld) deliveries() {
+	l.t.Helper()
+	for _, pair := range [][2]*marked{{l.a, l.b}, {l.b, l.a}} {
+		here, there := pair[0], pair[1]
+		var bodies []string
+		want := 2*here.links + here.clicks // at least created and clicked
+		for deadline := time.Now().Add(30 * time.Second); len(bodies) < want && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			l.mu.Lock()
+			bodies = slices.Clone(l.delivered["/"+here.marker])
+			l.mu.Unlock()
+		}
+		if len(bodies) < here.links+here.clicks {
+			l.t.Errorf("only %d deliveries of %s", len(bodies), here.marker)
+		}
+		for _, body := range bodies {
+			for _, secret := range there.secrets {
+				if strings.Contains(body, secret) {
+					l.t.Errorf("a delivery of %s shows %q: %s", here.marker, secret, body)
+				}
+			}
+		}
+	}
+}
+
+// A user who has used up the rate limit in one workspace may go on in the other, and so may the keys of both.
+func TestWorkspaces_count_rates_apart(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		const limit = 12
+		w := newWorld(t, st, func(w *world, cfg *api.Config, deps *api.Deps) {
+			complete(w, cfg, deps)
+		})
+		a, b := w.newSpace(), w.newSpace()
+		w.enlist(b, a.owner.id, "EDITOR")
+		key, _ := w.keyIn(a, a.owner.token, "")
+		limited := replica(w, st, func(w *world, cfg *api.Config, deps *api.Deps) {
+			complete(w, cfg, deps)
+			cfg.Limits.Default = limit
+		})
+		inA, inB := both(as(a.owner.token), within(a.id)), both(as(a.owner.token), within(b.id))
+		for range limit {
+			limited.do("GET", "/api/urls", "", inA).want(200)
+		}
+		limited.do("GET", "/api/urls", "", inA).want(429)
+		limited.do("GET", "/api/urls", "", as(key)).want(429) // the same user in the same workspace
+		limited.do("GET", "/api/urls", "", inB).want(200)
+		limited.do("GET", "/api/urls", "", as(a.owner.token)).want(200)
+		limited.do("GET", "/api/urls", "", both(as(b.owner.token), within(b.id))).want(200)
+	})
+}
