@@ -2,7 +2,6 @@ package smtp
 
 import (
 	"errors"
-	"net"
 	"net/mail"
 	"net/netip"
 	"net/url"
@@ -49,8 +48,6 @@ type server struct {
 	user, password string
 	security       security
 }
-
-func (s server) address() string { return net.JoinHostPort(s.host, s.port) }
 
 // parseServer parses SMTP_URL. Its errors must not contain the address, because it can hold a password.
 func parseServer(text string) (s server, err error) {
