@@ -32,3 +32,17 @@ func BenchmarkQueries(b *testing.B) {
 	b.Logf("%.0f clicks/s", analyticstest.Load(b, s, 1_000_000, 10_000))
 	analyticstest.Queries(b, s, 0)
 }
+
+// BenchmarkMoved measures reports with rollups after a million links have moved.
+func BenchmarkMoved(b *testing.B) {
+	if testing.Short() {
+		b.Skip("loads a million clicks")
+	}
+	s := open(b, clickhouse.Config{URL: clickhousetest.Database(b)})
+	defer s.Close()
+	analyticstest.Load(b, s, 1_000_000, 10_000)
+	if err := s.Rebuild(b.Context(), distant); err != nil {
+		b.Fatal(err)
+	}
+	analyticstest.Moved(b, s)
+}

@@ -97,3 +97,14 @@ func BenchmarkQueries(b *testing.B) {
 	b.Logf("%.0f clicks/s", analyticstest.Load(b, s, 1_000_000, 10_000))
 	analyticstest.Queries(b, s, 100*time.Millisecond)
 }
+
+// BenchmarkMoved measures reports after a million links have moved.
+func BenchmarkMoved(b *testing.B) {
+	if testing.Short() {
+		b.Skip("loads a million clicks")
+	}
+	s := open(b, filepath.Join(b.TempDir(), "clicks"))
+	defer s.Close()
+	analyticstest.Load(b, s, 1_000_000, 10_000)
+	analyticstest.Moved(b, s)
+}
