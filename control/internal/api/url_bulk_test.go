@@ -180,3 +180,22 @@ func TestBulk_delete(t *testing.T) {
 		w.do("GET", "/api/urls/"+b, "", as(w.ann)).want(200)
 	})
 }
+
+// An ADMIN who changes links of several workspaces at once leaves an audit entry in each of them.
+func TestBulk_of_several_workspaces(t *testing.T) {
+	eachWithLinks(t, func(t *testing.T, w *world) {
+		mine := w.create("one")
+		theirs := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com/"}`, as(w.bob)).want(201).str("id")
+		ids := `{"urlIds":["` + mine + `","` + theirs + `"]`
+		w.do("PATCH", "/api/urls/bulk", ids+`,"status":"INACTIVE"}`, as(w.root)).want(200)
+		w.do("DELETE", "/api/urls/bulk", ids+`}`, as(w.root)).want(200)
+		for workspace, id := range map[string]string{w.annID: mine, w.bobID: theirs} {
+			for _, action := range []string{"URL_BULK_UPDATED", "URL_BULK_DELETED"} {
+				r := w.do("GET", "/api/audit-logs?action="+action, "", as(w.root), with("X-Workspace", workspace)).want(200)
+				if r.num("total") != 1 || r.num("data.0.metadata.count") != 1 || r.at("data.0.oldValue."+id) == nil {
+					t.Errorf("%s of %s: %s", action, id, r.text)
+				}
+			}
+		}
+	})
+}

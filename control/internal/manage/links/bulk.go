@@ -213,9 +213,7 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 		if err := webhooks.Emit(ctx, tx, events...); err != nil {
 			return err
 		}
-		updated := audit.Entry{UserID: p.UserID, Action: "URL_BULK_UPDATED", EntityType: "url", Workspace: common(list),
-			Old: before, New: after, Metadata: map[string]any{"count": len(refs)}}
-		return audit.Append(ctx, tx, append([]audit.Entry{updated}, bundled...)...)
+		return audit.Append(ctx, tx, append(bulkEntries(p, "URL_BULK_UPDATED", list, before, after), bundled...)...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("update links: %w", err)
@@ -223,14 +221,33 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 	return ids, nil
 }
 
-// common returns the workspace of links, or 0 if an ADMIN has chosen links of several workspaces.
-func common(list []store.Link) uint64 {
+// bulkEntries returns the audit entries of a change of many links, one for each workspace: an ADMIN may change links of
+// several. old and is hold the changed links by id; is may be nil.
+func bulkEntries(p auth.Principal, action string, list []store.Link, old, is map[string]any) (entries []audit.Entry) {
+	type sides struct{ old, is map[string]any }
+	of, order := map[uint64]*sides{}, []uint64(nil)
 	for i := range list {
-		if list[i].Workspace != list[0].Workspace {
-			return 0
+		id, workspace := list[i].ID, list[i].Workspace
+		if _, changed := old[id]; !changed {
+			continue
+		}
+		if of[workspace] == nil {
+			of[workspace], order = &sides{map[string]any{}, map[string]any{}}, append(order, workspace)
+		}
+		of[workspace].old[id] = old[id]
+		if is != nil {
+			of[workspace].is[id] = is[id]
 		}
 	}
-	return list[0].Workspace
+	for _, workspace := range order {
+		s := of[workspace]
+		e := audit.Entry{UserID: p.UserID, Action: action, EntityType: "url", Workspace: workspace, Old: s.old, Metadata: map[string]any{"count": len(s.old)}}
+		if is != nil {
+			e.New = s.is
+		}
+		entries = append(entries, e)
+	}
+	return entries
 }
 
 // DeleteMany deletes links, all or none. It returns the given ids without duplicates.
@@ -263,8 +280,7 @@ func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string
 		if err := webhooks.Emit(ctx, tx, events...); err != nil {
 			return err
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_BULK_DELETED", EntityType: "url", Workspace: common(list),
-			Old: old, Metadata: map[string]any{"count": len(list)}})
+		return audit.Append(ctx, tx, bulkEntries(p, "URL_BULK_DELETED", list, old, nil)...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delete links: %w", err)
