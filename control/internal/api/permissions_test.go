@@ -36,8 +36,8 @@ A role includes the lower ones. An administrator of the installation has the rol
 ` + "`X-Workspace`" + `, reaches the objects of all workspaces. An API key never does more than the role of the user who made it.
 The scope ` + "`links:write`" + ` includes ` + "`links:read`" + `.
 
-Three rules are not in the table: only a member of a workspace creates API keys for it, only the user who has created an API
-key replaces its secret, and a VIEWER removes no member but may leave the workspace.
+Three rules are not in the table. Only a member of a workspace creates API keys for it. Only the user who has created an API
+key replaces its secret. A VIEWER removes no member but may leave the workspace.
 
 The API checks a request in this order:
 
