@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/platform/passkeytest"
@@ -57,8 +58,12 @@ func TestRequire2FA(t *testing.T) {
 		// Either kind of second factor opens the session.
 		w.secondFactor(w.ann)
 		other.do("GET", "/api/urls", "", as(w.ann)).want(200)
-		id := w.enrol(w.bob, passkeytest.New(baseURL)).str("id")
+		device := passkeytest.New(baseURL)
+		id := w.enrol(w.bob, device).str("id")
 		other.do("GET", "/api/urls", "", as(w.bob)).want(200)
+		bob := w.do("GET", "/api/auth/me", "", as(w.bob)).want(200).str("email")
+		w.do("POST", "/api/auth/login", fmt.Sprintf(`{"email":%q,"password":%q}`, bob, password)).want(403) // the password alone is one factor
+		w.enter(device).want(200)
 
 		// The last one stays.
 		w.do("DELETE", "/api/auth/passkeys/"+id, "", as(w.bob)).want(400)
@@ -74,6 +79,7 @@ func TestRequire2FA(t *testing.T) {
 		other.do("GET", "/api/urls", "", as(w.ann)).want(403)
 		w.do("DELETE", setting, "", as(w.root)).want(204)
 		other.do("GET", "/api/urls", "", as(w.ann)).want(200)
+		w.do("POST", "/api/auth/login", fmt.Sprintf(`{"email":%q,"password":%q}`, bob, password)).want(200)
 		w.do("DELETE", "/api/auth/passkeys/"+id, "", as(w.bob)).want(204)
 	})
 }

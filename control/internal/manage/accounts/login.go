@@ -90,6 +90,9 @@ func (s *Service) open(ctx context.Context, userID string, in Credentials, key s
 		if !u.Active {
 			return errSignIn
 		}
+		if err := passkeyInstead(ctx, tx, u); err != nil {
+			return err
+		}
 		meta := map[string]any{"success": true}
 		if u.TOTPEnabled {
 			how, not, err := s.signInCode(ctx, tx, u, in.Code)
@@ -126,6 +129,22 @@ func (s *Service) open(ctx context.Context, userID string, in Credentials, key s
 		out = SignedIn{}
 	}
 	return out, err
+}
+
+// passkeyInstead refuses a password alone if the installation requires a second factor and passkeys are the only one that
+// the user has. Otherwise the password would be enough for accounts with passkeys.
+func passkeyInstead(ctx context.Context, tx *store.Tx, u store.User) error {
+	if u.TOTPEnabled || !u.HasPasskeys {
+		return nil
+	}
+	required, err := tx.Requires2FA(ctx)
+	if err != nil {
+		return fmt.Errorf("check whether a second factor is required: %w", err)
+	}
+	if required {
+		return problem.New(problem.Forbidden, "A second factor is required. Sign in with your passkey.")
+	}
+	return nil
 }
 
 // failed counts and logs a wrong email or password, and returns the error for the caller.
