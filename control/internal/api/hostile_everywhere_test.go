@@ -206,3 +206,26 @@ func TestHostile_everywhere(t *testing.T) {
 		}
 	})
 }
+
+// A choice of workspace that no workspace has gets 404, whatever the text is, also from an API key and an administrator.
+func TestHostile_choices_of_workspace(t *testing.T) {
+	eachWhole(t, func(t *testing.T, w *world) {
+		key, _ := w.newKey(w.ann)
+		for _, text := range append(moreTexts(), hostileTexts...) {
+			for who, caller := range map[string]option{"a user": as(w.ann), "a key": as(key), "an administrator": as(w.root)} {
+				want := http.StatusNotFound
+				if strings.TrimSpace(text) == "" {
+					want = http.StatusOK // no choice
+				}
+				for _, path := range []string{"/api/urls", "/api/auth/me"} {
+					if r := w.do("GET", path, "", caller, with("X-Workspace", text)); r.StatusCode != want {
+						t.Errorf("%s by %s in %.60q: %d, want %d: %s", path, who, text, r.StatusCode, want, r.text)
+					}
+				}
+			}
+		}
+		if strings.Contains(w.logs.String(), `"level":"ERROR"`) {
+			t.Error("the log contains an error")
+		}
+	})
+}
