@@ -26,28 +26,13 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, e := c.Request(), s.endpointOf(c)
 		caller := addressKey(c.RealIP())
-		if e == nil || e.Need == public {
-			limit := limitDefault
-			if e != nil {
-				limit = e.Limit
-			}
-			if err := s.take(c, caller, limit); err != nil {
-				return err
-			}
-			if err := checkAddress(r); err != nil {
-				return err
-			}
-			if limit != noLimit && e != nil {
-				ctx, cancel := context.WithTimeout(r.Context(), lookUp)
-				defer cancel()
-				if err := s.Store.Ping(ctx); err != nil {
-					return fmt.Errorf("reach the database: %w", err)
-				}
-			}
-			s.revisionHeader(c)
-			return next(c)
+		if e == nil || e.Need == public || e.Need == anyone && !hasCredential(r) {
+			return s.admitAnyone(c, e, next)
 		}
 		p, byCookie, err := s.authenticate(c)
+		if e.Need == anyone && byCookie && problem.Is(err, problem.Unauthorized) {
+			return s.admitAnyone(c, e, next) // the browser kept the cookie of a session that has ended
+		}
 		if err != nil {
 			var refused *problem.Error
 			if !errors.As(err, &refused) {
@@ -89,6 +74,35 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		c.SetRequest(r.WithContext(context.WithValue(r.Context(), principalKey{}, p)))
 		return next(c)
 	}
+}
+
+// admitAnyone applies the rate limits of a caller without a credential. e is nil for an unknown path.
+func (s *Server) admitAnyone(c echo.Context, e *endpoint, next echo.HandlerFunc) error {
+	r, limit := c.Request(), limitDefault
+	if e != nil {
+		limit = e.Limit
+	}
+	if err := s.take(c, addressKey(c.RealIP()), limit); err != nil {
+		return err
+	}
+	if err := checkAddress(r); err != nil {
+		return err
+	}
+	if limit != noLimit && e != nil {
+		ctx, cancel := context.WithTimeout(r.Context(), lookUp)
+		defer cancel()
+		if err := s.Store.Ping(ctx); err != nil {
+			return fmt.Errorf("reach the database: %w", err)
+		}
+	}
+	s.revisionHeader(c)
+	return next(c)
+}
+
+// hasCredential reports whether authenticate finds a credential, which may be invalid.
+func hasCredential(r *http.Request) bool {
+	cookie, err := r.Cookie(cookieName)
+	return len(r.Header.Values("X-API-Key")) > 0 || r.Header.Get("Authorization") != "" || err == nil && cookie.Value != ""
 }
 
 // choose lets the caller work in the workspace that the request names, if it names one.

@@ -134,6 +134,7 @@ func (s *Server) complete(op *huma.Operation, path string) {
 	if len(op.Security) == 0 && strings.Contains(path, "{") {
 		may = append(may, http.StatusNotFound)
 	}
+	may = append(may, words.also...)
 	if words.conflict {
 		may = append(may, http.StatusConflict)
 	}

@@ -19,6 +19,7 @@ type access uint8
 const (
 	signedIn access = iota // a user's session or API key
 	public                 // everybody; credentials are ignored
+	anyone                 // everybody; a valid credential tells who it is
 	admin                  // an ADMIN's session or API key
 )
 
@@ -72,7 +73,7 @@ func handle[In, Out any](s *Server, e endpoint, f func(context.Context, *In) (*O
 	if e.Raw {
 		op.MaxBodyBytes = e.MaxBody
 	}
-	if e.Need != public {
+	if e.Need != public && e.Need != anyone {
 		op.Security = []map[string][]string{{"bearer": {}}, {"apiKey": {}}, {"cookie": {}}}
 	}
 	huma.Register(s.huma, op, func(ctx context.Context, in *In) (*Out, error) {

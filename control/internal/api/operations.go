@@ -1,10 +1,13 @@
 package api
 
+import "net/http"
+
 // words is the part of an endpoint's documentation that is not in its structs.
 type words struct {
 	about    string
 	example  string // JSON of a request body; "" if there is none
 	conflict bool   // the endpoint can return 409
+	also     []int  // other errors that follow neither from the path nor from the credentials
 }
 
 // operations has the words by operation id. A test requires words for every endpoint.
@@ -74,6 +77,13 @@ var operations = map[string]words{
 	"listMembers":     {about: "A page of the members, who joined first."},
 	"setMemberRole":   {about: "Requires the role ADMIN. Only an OWNER can make or demote an OWNER. The last OWNER cannot be demoted (400).", example: `{"role":"EDITOR"}`},
 	"removeMember":    {about: "The member's API keys for the workspace stop working immediately. Every member can leave. To remove another member requires the role ADMIN, and OWNER to remove an OWNER. The last OWNER must stay (400)."},
+
+	// Invitations
+	"listInvitations":  {about: "The invitations that were not accepted, newest first."},
+	"createInvitation": {about: "Invites an address with a role. Only an OWNER can invite an OWNER. Only this response contains the link, which works once within seven days. If e-mail is configured, the address also gets an e-mail. A second invitation of the address replaces the first. A member of the workspace cannot be invited (409). A workspace can send 100 invitations a day (429).", example: `{"email":"bob@example.com","role":"EDITOR"}`, conflict: true},
+	"revokeInvitation": {about: "The link stops working immediately."},
+	"acceptInvitation": {about: "With the session of the invited address, it joins the workspace; another user gets 403. Without a session, it makes an account with `name` and `password` and opens a session, like a sign-in. If the address has an account, the response is 401: sign in first. A link that was used, revoked or has expired gets 410, an unknown one 404. After five unknown links in ten minutes, a client is locked out for an increasing time (429).", example: `{"token":"XJ3V…","name":"Bob","password":"battery staple"}`, conflict: true,
+		also: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone}},
 
 	// API keys
 	"listAPIKeys":  {about: "The keys of the workspace with prefix, limits and last use. In a personal workspace these are your keys. The keys themselves are not stored."},

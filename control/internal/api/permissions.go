@@ -41,6 +41,7 @@ var permissions = map[string]struct{ read, change permission }{
 	"Webhooks":      {permission{auth.WorkspaceAdmin, auth.WebhooksScope}, permission{auth.WorkspaceAdmin, auth.WebhooksScope}},
 	"API keys":      {permission{auth.WorkspaceAdmin, 0}, permission{auth.WorkspaceAdmin, 0}},
 	"Workspaces":    {permission{auth.Viewer, anyScope}, permission{auth.WorkspaceAdmin, 0}},
+	"Invitations":   {permission{auth.WorkspaceAdmin, auth.MembersScope}, permission{auth.WorkspaceAdmin, auth.MembersScope}},
 	"Audit":         {permission{auth.WorkspaceAdmin, 0}, permission{auth.WorkspaceAdmin, 0}},
 	// The resources below concern the caller or the system. Endpoints for administrators check the role of the user instead.
 	"Account":            {permission{anyRole, 0}, permission{anyRole, 0}},
@@ -54,7 +55,7 @@ var permissions = map[string]struct{ read, change permission }{
 
 // defaultPermission fills in what an endpoint does not declare itself.
 func defaultPermission(e *endpoint) {
-	if e.Need == public {
+	if e.Need == public || e.Need == anyone {
 		return
 	}
 	row, ok := permissions[e.Tag]

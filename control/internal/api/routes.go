@@ -18,6 +18,9 @@ func (s *Server) routes() {
 	if s.Workspaces != nil {
 		s.registerWorkspaces()
 	}
+	if s.Invitations != nil {
+		s.registerInvitations()
+	}
 	if s.Settings != nil {
 		s.registerSettings()
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/media"
@@ -102,12 +103,13 @@ type Deps struct {
 	Store *store.Store
 	Auth  *auth.Authenticator
 
-	Accounts   *accounts.Service
-	Keys       *keys.Service
-	Passkeys   *passkeys.Service
-	Settings   *settings.Service
-	SSO        *sso.Service
-	Workspaces *workspaces.Service
+	Accounts    *accounts.Service
+	Keys        *keys.Service
+	Passkeys    *passkeys.Service
+	Settings    *settings.Service
+	SSO         *sso.Service
+	Workspaces  *workspaces.Service
+	Invitations *invitations.Service // needs Workspaces
 
 	Links   *links.Service
 	Routing *routing.Service // needs Links

@@ -84,6 +84,7 @@ var tags = []*huma.Tag{
 	{Name: "Analytics", Description: "Reports, exports and a live stream of clicks."},
 	{Name: "Webhooks", Description: "HTTP callbacks for events, with delivery log and retries. The section `webhooks` of this document describes the payloads."},
 	{Name: "Workspaces", Description: "Teams that own links together, and their members."},
+	{Name: "Invitations", Description: "Links with which new members join a workspace."},
 	{Name: "API keys", Description: "Credentials for scripts and integrations."},
 	{Name: "Users", Description: "Manage users. Administrators only."},
 	{Name: "Identity providers", Description: "Manage OpenID Connect providers. Administrators only."},

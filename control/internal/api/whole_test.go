@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
+	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/media"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
@@ -61,6 +62,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	w.ok(err)
 	deps.Passkeys, err = passkeys.New(passkeys.Config{BaseURL: baseURL, Confirm: deps.Accounts.Confirm, Off: deps.SSO.PasswordsOff, Logger: cfg.Logger, Now: w.clock.now}, w.store, deps.Auth)
 	w.ok(err)
+	deps.Invitations = invitations.New(invitations.Config{Console: baseURL, PasswordSignInOff: deps.SSO.PasswordsOff, Now: w.clock.now}, w.store, deps.Auth, deps.Accounts)
 }
 
 // eachWhole runs f in a whole world of each dialect.
@@ -189,6 +191,8 @@ func (th *things) id(kind string) string {
 			_, err := tx.Exec(w.t.Context(), `INSERT INTO workspace_members (workspace_num, user_id, role, created_at) SELECT num, ?, 'VIEWER', 1 FROM workspaces WHERE id = ?`, id, of)
 			return err
 		}))
+	case "invitation":
+		id = post("/api/workspaces/"+th.id("workspace")+"/invitations", `{"email":"`+fresh()+`@example.com","role":"EDITOR"}`)
 	case "user":
 		id = w.do("POST", "/api/users", `{"email":"`+fresh()+`@example.com","password":"`+password+`"}`, as(w.root)).want(201).str("id")
 	case "setting":

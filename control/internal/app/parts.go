@@ -24,6 +24,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/explain"
+	"github.com/shortline/shortline/control/internal/manage/invitations"
 	"github.com/shortline/shortline/control/internal/manage/keys"
 	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/media"
@@ -232,6 +233,9 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 	}, st, use.Auth); err != nil {
 		return "", err
 	}
+	use.Invitations = invitations.New(invitations.Config{
+		Console: cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL), SignUpClosed: p.cfg.SignUp == "closed", PasswordSignInOff: use.SSO.PasswordsOff, Mail: use.Mail,
+	}, st, use.Auth, use.Accounts)
 	use.Workspaces = workspaces.New(st, p.cfg.MaxWorkspaces)
 	use.Keys = keys.New(keys.Config{PerUser: p.cfg.MaxAPIKeys, MaxDays: p.cfg.MaxKeyDays}, st, passwords)
 	use.Links = links.New(links.Config{BaseURL: p.cfg.BaseURL, Destinations: p.cfg.Destinations(), OwnSuggestions: !p.cfg.UTMSuggestionsShared}, st, passwords)

@@ -49,6 +49,8 @@ type Settings struct {
 
 	KeysAdminister bool `env:"API_KEYS_ADMINISTER" envDefault:"false" help:"allow API keys to create API keys, and administrators' API keys to change users and identity providers; otherwise these need a session"`
 
+	SignUp string `env:"SIGN_UP" envDefault:"invited" help:"invited: an invitation to a workspace makes the account of an unknown address; closed: only administrators and single sign-on make accounts"`
+
 	MaxAPIKeys    int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user, in all workspaces together"`
 	MaxKeyDays    int `env:"MAX_KEY_DAYS" envDefault:"0" help:"longest life of an API key in days, for keys that are created or rotated from then on; 0 means no limit"`
 	MaxWorkspaces int `env:"MAX_WORKSPACES_PER_USER" envDefault:"20" help:"limit of workspaces that a user owns, besides the personal one"`
@@ -101,6 +103,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.MaxAPIKeys < 0 {
 		problems = append(problems, errors.New("MAX_API_KEYS_PER_USER: must not be negative"))
+	}
+	if s.SignUp != "" && s.SignUp != "invited" && s.SignUp != "closed" {
+		problems = append(problems, fmt.Errorf("SIGN_UP: %q is neither invited nor closed", s.SignUp))
 	}
 	if s.MaxWorkspaces < 0 {
 		problems = append(problems, errors.New("MAX_WORKSPACES_PER_USER: must not be negative"))

@@ -23,6 +23,9 @@ func (s *Store) Sweep(ctx context.Context, now int64) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM known_devices WHERE last_seen_at <= ?`, now-deviceMemory); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, `DELETE FROM invitations WHERE expires_at <= ?`, now-invitationMemory); err != nil {
+			return err
+		}
 		for _, q := range []string{
 			`DELETE FROM sessions WHERE expires_at <= ?`,
 			`DELETE FROM password_resets WHERE expires_at <= ?`,

@@ -8,22 +8,23 @@ import (
 
 // User is a row of users. Optional texts are nil if unset.
 type User struct {
-	Num          uint64
-	ID           string
-	Email        string
-	Name         string
-	Role         string // ADMIN or USER
-	Active       bool
-	PasswordHash *string // nil: no sign-in with a password
-	TOTPSecret   *string // encrypted; stored by the set-up, before the second factor is on
-	TOTPEnabled  bool
-	TOTPLastStep int64 // newest time step whose code was used
-	HasPasskeys  bool  // derived, so UpdateUser ignores it
-	CreatedAt    int64
-	UpdatedAt    int64
+	Num           uint64
+	ID            string
+	Email         string
+	Name          string
+	Role          string // ADMIN or USER
+	Active        bool
+	PasswordHash  *string // nil: no sign-in with a password
+	TOTPSecret    *string // encrypted; stored by the set-up, before the second factor is on
+	TOTPEnabled   bool
+	TOTPLastStep  int64 // newest time step whose code was used
+	EmailUnproven bool  // nobody has proven that the address belongs to the user; UpdateUser ignores it
+	HasPasskeys   bool  // derived, so UpdateUser ignores it
+	CreatedAt     int64
+	UpdatedAt     int64
 }
 
-const userColumns = `u.num, u.id, u.email, u.name, u.role, u.active, u.password_hash, u.totp_secret, u.totp_enabled, u.totp_last_step,
+const userColumns = `u.num, u.id, u.email, u.name, u.role, u.active, u.password_hash, u.totp_secret, u.totp_enabled, u.totp_last_step, NOT u.email_verified,
 	EXISTS (SELECT 1 FROM passkeys pk WHERE pk.user_id = u.id), u.created_at, u.updated_at`
 
 func scanUser(row interface{ Scan(...any) error }) (u User, err error) {
@@ -32,7 +33,7 @@ func scanUser(row interface{ Scan(...any) error }) (u User, err error) {
 
 // fields returns where Scan writes userColumns.
 func (u *User) fields() []any {
-	return []any{&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep, &u.HasPasskeys, &u.CreatedAt, &u.UpdatedAt}
+	return []any{&u.Num, &u.ID, &u.Email, &u.Name, &u.Role, &u.Active, &u.PasswordHash, &u.TOTPSecret, &u.TOTPEnabled, &u.TOTPLastStep, &u.EmailUnproven, &u.HasPasskeys, &u.CreatedAt, &u.UpdatedAt}
 }
 
 // EmailKey returns the form in which emails are compared.
@@ -40,9 +41,9 @@ func EmailKey(email string) string { return strings.ToLower(strings.TrimSpace(em
 
 // InsertUser inserts a user and returns its number. An email in use violates the unique constraint on email_key.
 func (c Conn) InsertUser(ctx context.Context, u User) (num uint64, err error) {
-	err = c.Row(ctx, `INSERT INTO users (id, email, email_key, name, role, active, password_hash, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
-		u.ID, u.Email, EmailKey(u.Email), u.Name, u.Role, u.Active, u.PasswordHash, u.CreatedAt, u.UpdatedAt).Scan(&num)
+	err = c.Row(ctx, `INSERT INTO users (id, email, email_key, name, role, active, password_hash, email_verified, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING num`,
+		u.ID, u.Email, EmailKey(u.Email), u.Name, u.Role, u.Active, u.PasswordHash, !u.EmailUnproven, u.CreatedAt, u.UpdatedAt).Scan(&num)
 	return num, err
 }
 

@@ -133,7 +133,8 @@ func checkPassword(v *problem.Fields, field, password, email string) {
 	}
 }
 
-func checkEmail(v *problem.Fields, email string) string {
+// CheckEmail validates the address of a user and returns it without spaces around it.
+func CheckEmail(v *problem.Fields, email string) string {
 	email = strings.TrimSpace(email)
 	if a, err := netmail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail {
 		v.Add("email", "must be an email address")

@@ -53,9 +53,26 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in NewUser) (sto
 }
 
 func (s *Service) create(ctx context.Context, by string, in NewUser) (u store.User, err error) {
+	if u, err = s.Prepare(ctx, in); err != nil {
+		return u, err
+	}
+	err = s.store.Tx(ctx, func(tx *store.Tx) error {
+		e, err := Insert(ctx, tx, &u)
+		if err != nil {
+			return err
+		}
+		e.UserID = by
+		return audit.Append(ctx, tx, e)
+	})
+	return u, err
+}
+
+// Prepare checks the input for a new user and hashes the password. It does not check whether the email is in use. Call
+// Insert with the result.
+func (s *Service) Prepare(ctx context.Context, in NewUser) (u store.User, err error) {
 	in.Role = cmp.Or(in.Role, auth.User)
 	var v problem.Fields
-	in.Email = checkEmail(&v, in.Email)
+	in.Email = CheckEmail(&v, in.Email)
 	in.Name = checkName(&v, in.Name)
 	checkPassword(&v, "password", in.Password, in.Email)
 	if in.Role != auth.User && in.Role != auth.Admin {
@@ -69,17 +86,19 @@ func (s *Service) create(ctx context.Context, by string, in NewUser) (u store.Us
 		return u, err
 	}
 	now := store.Now()
-	u = store.User{ID: store.NewID(), Email: in.Email, Name: in.Name, Role: string(in.Role), Active: true, PasswordHash: &hash, CreatedAt: now, UpdatedAt: now}
-	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		if u.Num, err = tx.InsertUser(ctx, u); err != nil {
-			if _, taken := store.Unique(err); taken {
-				return &problem.Error{Kind: problem.Conflict, Message: "A user with this email already exists.", Fields: []problem.Field{{Field: "email", Message: "is in use"}}}
-			}
-			return fmt.Errorf("insert user: %w", err)
+	return store.User{ID: store.NewID(), Email: in.Email, Name: in.Name, Role: string(in.Role), Active: true, PasswordHash: &hash, CreatedAt: now, UpdatedAt: now}, nil
+}
+
+// Insert writes a user that Prepare has made, and returns the entry for the audit log, without who did it. If the email
+// is in use, the error is a Conflict.
+func Insert(ctx context.Context, tx *store.Tx, u *store.User) (e audit.Entry, err error) {
+	if u.Num, err = tx.InsertUser(ctx, *u); err != nil {
+		if _, taken := store.Unique(err); taken {
+			return e, &problem.Error{Kind: problem.Conflict, Message: "A user with this email already exists.", Fields: []problem.Field{{Field: "email", Message: "is in use"}}}
 		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: by, Action: "USER_CREATED", EntityType: "user", EntityID: u.ID, New: logged(u)})
-	})
-	return u, err
+		return e, fmt.Errorf("insert user: %w", err)
+	}
+	return audit.Entry{Action: "USER_CREATED", EntityType: "user", EntityID: u.ID, New: logged(*u)}, nil
 }
 
 // Name changes a user's name.

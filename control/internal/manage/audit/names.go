@@ -13,12 +13,13 @@ var Actions = []string{
 	"ROUTING_RULE_CREATED", "ROUTING_RULE_UPDATED", "ROUTING_RULE_DELETED",
 	"PASSKEY_ADDED", "PASSKEY_REMOVED", "PASSKEY_CLONED",
 	"SSO_LOGIN", "SSO_LOGIN_FAILED", "OIDC_PROVIDER_CREATED", "OIDC_PROVIDER_UPDATED", "OIDC_PROVIDER_DELETED", "OIDC_ACCOUNT_LINKED", "OIDC_ACCOUNT_UNLINKED",
-	"WORKSPACE_CREATED", "WORKSPACE_UPDATED", "WORKSPACE_DELETED", "MEMBER_UPDATED", "MEMBER_REMOVED",
+	"WORKSPACE_CREATED", "WORKSPACE_UPDATED", "WORKSPACE_DELETED", "MEMBER_ADDED", "MEMBER_UPDATED", "MEMBER_REMOVED",
+	"INVITATION_CREATED", "INVITATION_REVOKED", "INVITATION_ACCEPTED",
 	"SETTINGS_UPDATED", "VISITOR_ERASED", "SYSTEM_SETTING_UPDATED", "SYSTEM_SETTING_DELETED",
 }
 
 // EntityTypes lists every entity type of an Entry.
 var EntityTypes = []string{
 	"url", "user", "api_key", "bundle", "webhook", "variant", "routing_rule", "settings", "oidc_provider", "oidc_account", "system_setting", "visitor", "passkey", "session",
-	"workspace", "member",
+	"workspace", "member", "invitation",
 }

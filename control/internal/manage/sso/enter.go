@@ -58,7 +58,7 @@ func (s *Service) enterTx(ctx context.Context, tx *store.Tx, p store.OIDCProvide
 	case !u.Active:
 		return out, failed(CodeInactive, nil)
 	}
-	if first && len(log) == 0 && (u.Role == string(auth.Admin) || u.TOTPEnabled || u.HasPasskeys) {
+	if first && len(log) == 0 && (u.EmailUnproven || u.Role == string(auth.Admin) || u.TOTPEnabled || u.HasPasskeys) {
 		return out, s.linkRequired(p, account)
 	}
 	if first {
