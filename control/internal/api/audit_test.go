@@ -59,7 +59,7 @@ func TestAuditLogs(t *testing.T) {
 		if r.at("logs.0.user") != nil || r.at("logs.0.metadata.success") != false {
 			t.Error(r.text)
 		}
-		w.do("DELETE", "/api/users/"+w.annID, "", as(w.root)).want(200)
+		w.do("DELETE", "/api/users/"+w.annID+"?deleteLinks=true", "", as(w.root)).want(200)
 		r = w.do("GET", "/api/audit-logs?entityId="+u, "", as(w.root)).want(200)
 		if r.at("logs.0.user") != nil || r.str("logs.0.userId") != w.annID {
 			t.Error(r.text)

@@ -23,6 +23,7 @@ type answer struct {
 	Message    string          `json:"message" doc:"The problem in one sentence. If validation failed, the first problem, such as originalUrl: must be an http or https address."`
 	Name       string          `json:"error" doc:"The name of the status, Key Expired or Second Factor Required."`
 	Errors     []problem.Field `json:"errors,omitempty" doc:"All problems, if validation failed."`
+	Counts     *problem.Counts `json:"counts,omitempty" doc:"With a 409 of a deletion: the workspaces, links and bundles that would be lost."`
 	RequestID  string          `json:"requestId,omitempty" doc:"With a 500, the id to quote when asking for help."`
 	retryAfter time.Duration
 }
@@ -66,7 +67,7 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 		return a
 	case errors.As(err, &p):
 		a = newAnswer(statuses[p.Kind], p.Message)
-		a.Errors, a.retryAfter = p.Fields, p.RetryAfter
+		a.Errors, a.retryAfter, a.Counts = p.Fields, p.RetryAfter, p.Counts
 		switch p.Kind {
 		case problem.Expired:
 			a.Name = "Key Expired"

@@ -35,10 +35,14 @@ func (s *Server) Permissions() (list []Permission) {
 	for _, e := range s.endpoints {
 		p := Permission{Tag: e.Tag, Endpoint: e.Method + " " + strings.ReplaceAll(e.Path, "*", "{key}"), Caller: "user", Role: "–", Keys: "–"}
 		switch {
-		case e.Need == public:
+		case e.Need == public, e.Need == anyone:
 			p.Caller = "everybody"
 		case e.Need == admin:
 			p.Caller = "administrator"
+		}
+		if e.Need == anyone {
+			list = append(list, p)
+			continue
 		}
 		if e.Need != public && e.Role != anyRole {
 			p.Role = e.Role.String()

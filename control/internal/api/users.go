@@ -81,7 +81,9 @@ func (s *Server) registerUsers() {
 	handle(s, declare(http.MethodGet, "", "listUsers", "List users"), s.listUsers)
 	handle(s, declare(http.MethodPost, "", "createUser", "Create a user"), s.createUser)
 	handle(s, declare(http.MethodGet, "/{id}", "getUser", "Get a user"), s.getUser)
-	handle(s, declare(http.MethodDelete, "/{id}", "deleteUser", "Delete a user and everything they own"), s.deleteUser)
+	remove := declare(http.MethodDelete, "/{id}", "deleteUser", "Delete a user")
+	remove.Timeout = deletion
+	handle(s, remove, s.deleteUser)
 	handle(s, declare(http.MethodPatch, "/{id}/role", "setUserRole", "Change another user's role"), s.setUserRole)
 	handle(s, declare(http.MethodPatch, "/{id}/status", "setUserStatus", "Activate or deactivate a user"), s.setUserStatus)
 	handle(s, declare(http.MethodPatch, "/{id}/name", "setUserName", "Change a user's name"), s.setUserName)
@@ -128,8 +130,13 @@ func (s *Server) getUser(ctx context.Context, in *ByID) (*body[User], error) {
 	return respond(userOf)(s.Accounts.Get(ctx, principal(ctx), in.ID))
 }
 
-func (s *Server) deleteUser(ctx context.Context, in *ByID) (*body[Message], error) {
-	if err := s.Accounts.Delete(ctx, principal(ctx), in.ID); err != nil {
+type deleteUserIn struct {
+	ByID
+	Fate
+}
+
+func (s *Server) deleteUser(ctx context.Context, in *deleteUserIn) (*body[Message], error) {
+	if err := s.Accounts.Delete(ctx, principal(ctx), in.ID, in.fate()); err != nil {
 		return nil, err
 	}
 	return said("The user was deleted."), nil

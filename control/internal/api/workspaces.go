@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -60,7 +61,7 @@ func (s *Server) registerWorkspaces() {
 	handle(s, declare(http.MethodGet, "/{id}", "getWorkspace", "Get a workspace"), s.getWorkspace)
 	handle(s, declare(http.MethodPut, "/{id}", "updateWorkspace", "Change a workspace"), s.updateWorkspace)
 	remove := declare(http.MethodDelete, "/{id}", "deleteWorkspace", "Delete a workspace")
-	remove.Role = auth.Owner
+	remove.Role, remove.Timeout = auth.Owner, deletion
 	handle(s, remove, s.deleteWorkspace)
 
 	members := func(method, path, id, summary string) endpoint {
@@ -116,8 +117,26 @@ func (s *Server) updateWorkspace(ctx context.Context, in *updateWorkspaceIn) (*b
 	return respond(workspaceOf)(s.Workspaces.Update(ctx, principal(ctx), workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug}))
 }
 
-func (s *Server) deleteWorkspace(ctx context.Context, _ *ByWorkspace) (*struct{}, error) {
-	return nil, s.Workspaces.Delete(ctx, principal(ctx))
+// deletion is the timeout of requests that may move or delete all links of a workspace: about 10,000 a second.
+const deletion = 4 * time.Minute
+
+// Fate is embedded in requests that delete workspaces.
+type Fate struct {
+	TransferTo  string `query:"transferTo" maxLength:"100" doc:"The id or slug of the workspace that gets the links and bundles. It excludes deleteLinks."`
+	DeleteLinks bool   `query:"deleteLinks" doc:"Delete the links and bundles."`
+}
+
+func (f Fate) fate() workspaces.Fate {
+	return workspaces.Fate{TransferTo: f.TransferTo, DeleteLinks: f.DeleteLinks}
+}
+
+type deleteWorkspaceIn struct {
+	ByWorkspace
+	Fate
+}
+
+func (s *Server) deleteWorkspace(ctx context.Context, in *deleteWorkspaceIn) (*struct{}, error) {
+	return nil, s.Workspaces.Delete(ctx, principal(ctx), in.fate())
 }
 
 type listMembersIn struct {

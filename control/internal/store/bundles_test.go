@@ -162,7 +162,7 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 		if got := inBundle(t, s, one.ID, 0); got != "foreign aaa" {
 			t.Errorf("after deletions: %s", got)
 		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteUser(ctx, bob.ID); return err })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, bob.ID) })
 		if got := inBundle(t, s, one.ID, 0); got != "aaa" {
 			t.Errorf("after its owner went: %s", got)
 		}
@@ -170,7 +170,7 @@ func TestBundles_hold_links_in_order(t *testing.T) {
 		if _, err := s.LinkByID(ctx, a.ID); err != nil {
 			t.Errorf("a deleted bundle took a link along: %v", err)
 		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteUser(ctx, ann.ID); return err })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, ann.ID) })
 		if _, err := s.BundleByID(ctx, two.ID); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a bundle whose owner went: %v", err)
 		}

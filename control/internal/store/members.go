@@ -75,3 +75,44 @@ func (tx *Tx) DeleteMember(ctx context.Context, workspace uint64, userID string)
 	_, err = tx.Exec(ctx, `DELETE FROM workspace_members WHERE workspace_num = ? AND user_id = ?`, workspace, userID)
 	return keys, err
 }
+
+// LockDoomed locks the workspaces of which a locked user is the only OWNER, and those in which other OWNERs remain. It
+// returns the former, ordered by number: the personal one, and those of teams that would have no OWNER without the user.
+func (tx *Tx) LockDoomed(ctx context.Context, userID string) ([]Workspace, error) {
+	if tx.pg {
+		if _, err := tx.Exec(ctx, `SELECT num FROM workspaces WHERE num IN (SELECT workspace_num FROM workspace_members WHERE user_id = ? AND role = 'OWNER') ORDER BY num FOR UPDATE`, userID); err != nil {
+			return nil, err
+		}
+	}
+	return All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (w Workspace, err error) { return w, row.Scan(w.fields()...) },
+		`SELECT `+workspaceColumns+` FROM workspaces w JOIN workspace_members m ON m.workspace_num = w.num WHERE m.user_id = ? AND m.role = 'OWNER'
+		AND NOT EXISTS (SELECT 1 FROM workspace_members o WHERE o.workspace_num = w.num AND o.role = 'OWNER' AND o.user_id <> ?) ORDER BY w.num`, userID, userID)
+}
+
+// HandOver makes the OWNER who joined first the creator of what a user has created in workspaces with another OWNER. It
+// returns the number of links, bundles and webhooks. A webhook of an administrator no longer gets the events of all links.
+func (tx *Tx) HandOver(ctx context.Context, userID string) (n int64, err error) {
+	for _, table := range []string{"urls", "bundles", "webhooks"} {
+		heir := `(SELECT m.user_id FROM workspace_members m WHERE m.workspace_num = ` + table + `.workspace_num AND m.role = 'OWNER' AND m.user_id <> ? ORDER BY m.created_at, m.user_id LIMIT 1)`
+		mine := `user_id = ? AND EXISTS ` + heir
+		if tx.pg {
+			order := "num"
+			if table == "webhooks" {
+				order = "id"
+			}
+			if _, err := tx.Exec(ctx, `SELECT 1 FROM `+table+` WHERE `+mine+` ORDER BY `+order+` FOR UPDATE`, userID, userID); err != nil {
+				return 0, err
+			}
+		}
+		set := ``
+		if table == "webhooks" {
+			set = `, every_link = FALSE`
+		}
+		changed, err := tx.Exec(ctx, `UPDATE `+table+` SET user_id = `+heir+set+` WHERE `+mine, userID, userID, userID)
+		if err != nil {
+			return 0, err
+		}
+		n += changed
+	}
+	return n, nil
+}

@@ -123,7 +123,7 @@ func TestOIDC(t *testing.T) {
 			t.Fatalf("deleted twice: %v", err)
 		}
 		must(t, tie(store.OIDCAccount{ID: store.NewID(), ProviderID: other.ID, UserID: ann.ID, Subject: "1"}))
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteUser(ctx, ann.ID); return err })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, ann.ID) })
 		if len(of(ann)) != 0 {
 			t.Fatal("accounts outlive their user")
 		}

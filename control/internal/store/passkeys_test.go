@@ -64,8 +64,7 @@ func TestPasskeys(t *testing.T) {
 			return err
 		})
 		inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
-			_, err := tx.DeleteUser(ctx, ann.ID)
-			return err
+			return dropUser(ctx, tx, ann.ID)
 		})
 		if _, err := s.PasskeyByCredential(ctx, "AAAB"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a passkey outlives its user: %v", err)

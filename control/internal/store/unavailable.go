@@ -18,9 +18,9 @@ import (
 func Unavailable(err error) bool {
 	var pe *pgconn.PgError
 	if errors.As(err, &pe) {
-		// Connection errors, exhausted resources, operator intervention, statement timeouts, and a failover to a
-		// standby.
-		for _, class := range []string{"08", "53", "57", "25006"} {
+		// Connection errors, exhausted resources, operator intervention, statement timeouts, a failover to a standby, and
+		// deadlocks.
+		for _, class := range []string{"08", "53", "57", "25006", "40P01"} {
 			if strings.HasPrefix(pe.Code, class) {
 				return true
 			}

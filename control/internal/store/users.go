@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strings"
 )
 
@@ -168,30 +167,12 @@ func (c Conn) UseRecoveryCode(ctx context.Context, userID, hash string) (bool, e
 	return n == 1, err
 }
 
-// DeleteUser removes a user with all links, sessions and keys, and publishes the deletion of the links. Clicks and
-// audit rows stay. It returns the number of deleted links.
-func (tx *Tx) DeleteUser(ctx context.Context, id string) (links int, err error) {
-	if _, err := tx.LockUser(ctx, id); err != nil { // prevents new links of this user
-		return 0, err
+// DeleteUser removes a user with the personal workspace, which has no links, and with sessions and keys. Clicks and audit
+// rows stay. Call HandOver before.
+func (tx *Tx) DeleteUser(ctx context.Context, id string) error {
+	n, err := tx.Exec(ctx, `DELETE FROM users WHERE id = ?`, id)
+	if err == nil && n == 0 {
+		err = ErrNotFound
 	}
-	gone, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (l LinkRef, err error) { return l, row.Scan(&l.Num, &l.Slug) },
-		`SELECT num, slug FROM urls WHERE user_id = ? ORDER BY num`+tx.forUpdate(), id)
-	if err != nil {
-		return 0, fmt.Errorf("lock links: %w", err)
-	}
-	if tx.pg {
-		// An administrator may have added these links to bundles; see LockBundlesOf.
-		if _, err := tx.Exec(ctx, `SELECT num FROM bundles WHERE id IN (SELECT bundle_id FROM bundle_urls JOIN urls ON urls.id = url_id WHERE urls.user_id = ?)
-			ORDER BY num FOR UPDATE`, id); err != nil {
-			return 0, fmt.Errorf("lock bundles: %w", err)
-		}
-	}
-	if err := tx.TouchAll(ctx, gone); err != nil {
-		return 0, err
-	}
-	if _, err := tx.Exec(ctx, `DELETE FROM urls WHERE user_id = ?`, id); err != nil {
-		return 0, fmt.Errorf("delete links: %w", err)
-	}
-	_, err = tx.Exec(ctx, `DELETE FROM users WHERE id = ?`, id)
-	return len(gone), err
+	return err
 }

@@ -92,7 +92,7 @@ func TestWebhooks(t *testing.T) {
 		if left != 0 {
 			t.Fatalf("%d rows are left of a deleted webhook", left)
 		}
-		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { _, err := tx.DeleteUser(ctx, ann.ID); return err })
+		inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return dropUser(ctx, tx, ann.ID) })
 		if _, err := s.WebhookByID(ctx, first.ID); !errors.Is(err, store.ErrNotFound) {
 			t.Fatalf("a deleted user's webhook: %v", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/shortline/shortline/control/internal/manage/accounts"
+	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
@@ -109,7 +110,7 @@ func TestUseCases_ask_for_the_role_themselves(t *testing.T) {
 		"active": func() error { _, err := s.SetActive(ctx, p, "y", true); return err },
 		"reset":  func() error { return s.ResetPassword(ctx, p, "y", "battery staple") },
 		"2fa":    func() error { _, err := s.TurnOffSecondFactors(ctx, p, "y"); return err },
-		"delete": func() error { return s.Delete(ctx, p, "y") },
+		"delete": func() error { return s.Delete(ctx, p, "y", workspaces.Fate{}) },
 	} {
 		if err := do(); !problem.Is(err, problem.Forbidden) {
 			t.Errorf("%s: %v", what, err)

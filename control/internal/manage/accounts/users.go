@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/problem"
@@ -223,29 +224,17 @@ func (s *Service) TurnOffSecondFactors(ctx context.Context, p auth.Principal, id
 	})
 }
 
-// Delete removes another user and everything they own, such as links, keys and sessions.
-func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
+// Delete removes another user with the personal workspace, keys and sessions; see workspaces.RemoveUser. The error is a
+// Conflict with counts if f does not say what becomes of links and bundles.
+func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, f workspaces.Fate) error {
 	if err := adminOnly(p); err != nil {
 		return err
 	}
 	if id == p.UserID {
 		return problem.New(problem.Invalid, "You cannot delete your own account.")
 	}
-	return s.store.Tx(ctx, func(tx *store.Tx) error {
-		if err := otherAdmin(ctx, tx, id); err != nil {
-			return err
-		}
-		u, err := tx.UserByID(ctx, id)
-		if err != nil {
-			return missing(err)
-		}
-		links, err := tx.DeleteUser(ctx, id)
-		if err != nil {
-			return missing(err)
-		}
-		return audit.Append(ctx, tx, audit.Entry{
-			UserID: p.UserID, Action: "USER_DELETED", EntityType: "user", EntityID: id, Old: logged(u), Metadata: map[string]any{"deletedUrls": links},
-		})
+	return workspaces.RemoveUser(ctx, s.store, p, id, f, func(ctx context.Context, tx *store.Tx) error { return otherAdmin(ctx, tx, id) }, func(u store.User) audit.Entry {
+		return audit.Entry{UserID: p.UserID, Action: "USER_DELETED", EntityType: "user", EntityID: id, Old: logged(u)}
 	})
 }
 

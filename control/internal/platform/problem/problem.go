@@ -49,6 +49,14 @@ type Error struct {
 	Message    string // one plain sentence
 	Fields     []Field
 	RetryAfter time.Duration // for TooMany and Unavailable; 0 if unknown
+	Counts     *Counts       // for a Conflict of a deletion; else nil
+}
+
+// Counts is what a refused deletion would lose.
+type Counts struct {
+	Workspaces int `json:"workspaces"`
+	Links      int `json:"links"`
+	Bundles    int `json:"bundles"`
 }
 
 func (e *Error) Error() string {
