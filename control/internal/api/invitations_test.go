@@ -22,10 +22,10 @@ import (
 func (w *world) invite(workspace, email, role string, by string) (id, token string) {
 	w.t.Helper()
 	r := w.do("POST", "/api/workspaces/"+workspace+"/invitations", fmt.Sprintf(`{"email":%q,"role":%q}`, email, role), as(by)).want(201)
-	return r.str("id"), tokenOf(w.t, r.str("link"))
+	return r.str("id"), invitationToken(w.t, r.str("link"))
 }
 
-func tokenOf(t testing.TB, link string) string {
+func invitationToken(t testing.TB, link string) string {
 	t.Helper()
 	token, ok := strings.CutPrefix(link, baseURL+"/login#invitation=")
 	if !ok || len(token) < 26 {
@@ -50,7 +50,7 @@ func TestInvitations(t *testing.T) {
 		if r.str("email") != "Zoe@example.com" || r.str("status") != "PENDING" || r.str("invitedBy.id") != w.annID || r.at("mailed") != false {
 			t.Fatal(r.text)
 		}
-		token := tokenOf(t, r.str("link"))
+		token := invitationToken(t, r.str("link"))
 		var hash string
 		w.ok(w.store.Row(t.Context(), `SELECT shown_hash FROM invitations`).Scan(&hash))
 		if strings.Contains(w.logs.String()+w.do("GET", "/api/audit-logs?limit=100", "", as(w.root)).text, token) || hash == token || len(hash) != 64 {
@@ -205,7 +205,7 @@ func TestInvitations_mail(t *testing.T) {
 			if r.at("mailed") != true || !strings.Contains(m.Text, userMail) || !strings.Contains(m.Text, "Growth") || !strings.Contains(m.HTML, m.Link) || strings.Contains(m.HTML, "<b>&</b>") {
 				t.Fatalf("%s: %s\n%s", r.text, m.Text, m.HTML)
 			}
-			shown, mailed = tokenOf(t, r.str("link")), tokenOf(t, m.Link)
+			shown, mailed = invitationToken(t, r.str("link")), invitationToken(t, m.Link)
 			if shown == mailed {
 				t.Fatal("both links have the same token")
 			}

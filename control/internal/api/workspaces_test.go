@@ -130,7 +130,7 @@ func TestMembers(t *testing.T) {
 		}
 		w.do("GET", path, "", as(eve.token)).want(404)
 
-		// What each role may change.
+		// Each role may change only some members.
 		set := func(who, whom, role string) *reply {
 			t.Helper()
 			return w.do("PATCH", path+"/"+whom, `{"role":"`+role+`"}`, as(who))

@@ -57,7 +57,7 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 		return err
 	}
 	var v problem.Fields
-	if email = checkEmail(&v, email); v.Err() != nil {
+	if email = CheckEmail(&v, email); v.Err() != nil {
 		return v.Err()
 	}
 	over := time.NewTimer(resetTime)

@@ -1,8 +1,8 @@
 // Package invitations brings new members into workspaces.
 //
 // An invitation has an e-mail address, a role, and a link that works once within Lifetime. The link is shown to the
-// inviter, to copy, and sent by e-mail if that is configured. The two links have different tokens: only whoever accepts
-// with the e-mailed one has proven to own the address. An account that the other one makes has an unproven address, so
+// inviter, to copy, and sent by e-mail if that is configured. The two links have different tokens: only a user who
+// accepts with the e-mailed one has proven to own the address. An account that the other one makes has an unproven address, so
 // that an identity provider does not link it without its password. The store keeps hashes of the tokens.
 //
 // An invitation is as good as its inviter: it stops working when the inviter may no longer invite.

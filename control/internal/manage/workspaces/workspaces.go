@@ -17,7 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 )
 
-// DefaultPerUser is the default limit of workspaces that a user owns, besides the personal one.
+// DefaultPerUser is the default limit of workspaces of teams that a user owns.
 const DefaultPerUser = 20
 
 // Service implements the use cases. It is safe for concurrent use.
