@@ -35,12 +35,13 @@ func (s *Server) Permissions() (list []Permission) {
 	for _, e := range s.endpoints {
 		p := Permission{Tag: e.Tag, Endpoint: e.Method + " " + strings.ReplaceAll(e.Path, "*", "{key}"), Caller: "user", Role: "–", Keys: "–"}
 		switch {
-		case e.Need == public, e.Need == anyone:
+		case e.Need == public:
 			p.Caller = "everybody"
 		case e.Need == admin:
 			p.Caller = "administrator"
 		}
 		if e.Need == anyone {
+			p.Caller = "everybody, or session"
 			list = append(list, p)
 			continue
 		}

@@ -58,7 +58,7 @@ var owned = []string{"url", "variant", "rule", "bundle", "bundled", "key", "work
 // "missing" or "mixed", which is a foreign resource in the path of an own one.
 func (r row) may(c caller, target string) int {
 	switch {
-	case r.who == "P":
+	case r.who == "P", r.who == "PS" && c.name == "nobody":
 	case c.role == "":
 		return http.StatusUnauthorized
 	case strings.HasPrefix(r.who, "A") && c.role != "ADMIN", strings.HasSuffix(r.who, "S") && c.isKey,

@@ -215,7 +215,12 @@ func (n need) expect(r row, g guest, target string) int {
 	if target == "missing" {
 		result = r.missing
 	}
-	if n.caller == "everybody" {
+	switch {
+	case n.caller == "everybody", n.caller == "everybody, or session" && g.name == "nobody":
+		return result
+	case n.caller == "everybody, or session" && g.refused == 0 && g.key:
+		return 403
+	case n.caller == "everybody, or session" && g.refused == 0:
 		return result
 	}
 	if g.refused != 0 && !(r.inPath() && (g.refused == 404 || strings.HasPrefix(g.name, "a member of two"))) {

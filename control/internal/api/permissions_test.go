@@ -26,7 +26,7 @@ send every kind of caller to every endpoint and compare the answers with this pa
 
 | Column | Meaning |
 |---|---|
-| Caller | ` + "`everybody`" + `; a signed-in ` + "`user`" + `, with a session or an API key; a ` + "`session`" + `, because API keys get 403; or an ` + "`administrator`" + ` of the installation |
+| Caller | ` + "`everybody`" + `; a signed-in ` + "`user`" + `, with a session or an API key; a ` + "`session`" + `, because API keys get 403; ` + "`everybody, or session`" + `: a valid session tells who it is, and API keys get 403; or an ` + "`administrator`" + ` of the installation |
 | Least role | the least role in the workspace in which the request works: VIEWER, EDITOR, ADMIN or OWNER; ` + "`–`" + ` if the endpoint does not concern a workspace |
 | API key | the scope that a key with scopes needs; ` + "`any`" + `: every key; ` + "`no scopes`" + `: only a key without scopes; ` + "`–`" + `: no key |
 

@@ -116,7 +116,7 @@ func table(t testing.TB) (rows []row) {
 		}
 		method, path, ok := strings.Cut(f[0], " ")
 		allowed, err := strconv.Atoi(f[2])
-		if len(f) < 4 || !ok || !slices.Contains([]string{"P", "U", "S", "OS", "A", "AS"}, f[1]) || err != nil {
+		if len(f) < 4 || !ok || !slices.Contains([]string{"P", "PS", "U", "S", "OS", "A", "AS"}, f[1]) || err != nil {
 			t.Fatalf("invalid row: %s", line)
 		}
 		missing, _ := strconv.Atoi(f[3])
