@@ -15,6 +15,7 @@ import { keys } from './keys.js';
 import { workspaces } from './workspaces.js';
 import { workspace } from './workspace.js';
 import { account } from './account.js';
+import { enrol } from './enrol.js';
 import { users } from './users.js';
 import { providers } from './providers.js';
 import { settings } from './settings.js';
@@ -81,12 +82,17 @@ onExpired(() => {
   signInFirst();
 });
 
-// A refusal may mean that the user was removed from the workspace, or got another role there.
+// A refusal may mean that the user was removed from the workspace, got another role there, or must set up a second
+// factor first.
 let checking = false;
-onRefused(async () => {
+onRefused(async (refusal) => {
   if (!user || checking) return;
   checking = true;
   try {
+    if (refusal.needsFactor) {
+      leave.abort();
+      return enrolFirst();
+    }
     const before = choice.current(), stays = await choice.load(user);
     if (!stays) lost();
     else if (before?.role !== choice.current()?.role) notify(`You are now ${choice.roleName(choice.current().role)} in this workspace.`);
@@ -117,6 +123,7 @@ async function enter(signal) {
   } catch (err) {
     if (err.name === 'AbortError') return false;
     if (err.status === 401) signInFirst();
+    else if (err.needsFactor) enrolFirst();
     else failed(err);
     return false;
   }
@@ -125,6 +132,19 @@ async function enter(signal) {
 // failed shows an error instead of the whole console.
 function failed(err) {
   replace(app, h('main', { id: 'main', class: 'alone' }, h('h1', null, err.status ? 'Something went wrong' : 'The server cannot be reached'), h('p', { role: 'alert' }, err.message), h('button', { type: 'button', class: 'button', onclick: () => show() }, 'Try again')));
+}
+
+// enrolFirst shows the set-up of a second factor instead of the requested page, and that page afterwards.
+async function enrolFirst() {
+  user = null;
+  document.title = 'Second factor \u00b7 Shortline';
+  try {
+    const page = await enrol({ mark: mark(), signOut: () => signOut(), done: () => show() });
+    replace(app, page);
+    page.querySelector('h1').focus();
+  } catch (err) {
+    failed(err);
+  }
 }
 
 // show draws the page of the address. After a step back in the history, an address without a workspace means the
@@ -237,9 +257,9 @@ async function enterBy(signal) {
   const door = Object.hasOwn(doors, name) ? doors[name] : doors[''];
   document.title = `${door.title} \u00b7 Shortline`;
   try {
-    const page = await door.show({ mark: mark(), astray: astray(), token, signOut: () => signOut(location.pathname + location.hash), done: (w) => {
+    const page = await door.show({ mark: mark(), astray: astray(), token, signOut: () => signOut(location.pathname + location.hash), done: (got) => {
       user = null; // read the user and the workspaces again
-      return go(start + query({ workspace: w?.slug }), { instead: true });
+      return go(start + query({ workspace: got?.workspaceId }), { instead: true });
     } });
     if (!page || signal.aborted) return;
     replace(app, page);

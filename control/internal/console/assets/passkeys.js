@@ -52,12 +52,34 @@ async function create(name, password) {
   } });
 }
 
+// addPasskey asks for a name, registers a passkey, and then calls added.
+export function addPasskey(added) {
+  dialog('Add a passkey', (close) => {
+    const password = h('div', { hidden: true }, field('password', 'Password', { type: 'password', autocomplete: 'current-password', help: 'You signed in more than ten minutes ago. Confirm with your password.' }));
+    return form([h('p', null, 'Your browser asks for your fingerprint, face, PIN or security key.'),
+      field('name', 'Name', { maxlength: 100, autofocus: true, autocomplete: 'off', placeholder: 'such as Laptop', help: 'To recognise it in this list.' }), password,
+    ], 'Continue', async (v) => {
+      try {
+        await create(v.name, v.password);
+      } catch (err) {
+        if (err.status !== 403 || !password.hidden) throw err;
+        password.hidden = false;
+        password.querySelector('input').focus();
+        return;
+      }
+      close();
+      notify('Passkey added.');
+      await added();
+    }, { cancel: close, class: 'body' });
+  });
+}
+
 // passkeys returns the card of the account page.
 export async function passkeys({ signal }) {
   const list = h('div');
   const methods = await get('/api/auth/methods', { signal });
   const possible = methods.passkeys && supported();
-  const add = possible && h('div', { class: 'actions start' }, button('Add a passkey', make, { symbol: 'plus' }));
+  const add = possible && h('div', { class: 'actions start' }, button('Add a passkey', () => addPasskey(load), { symbol: 'plus' }));
 
   async function load() {
     const { data } = await get('/api/auth/passkeys', { signal });
@@ -72,26 +94,6 @@ export async function passkeys({ signal }) {
       notify('Removed.');
       await load();
     }), 'danger')));
-  }
-  function make() {
-    dialog('Add a passkey', (close) => {
-      const password = h('div', { hidden: true }, field('password', 'Password', { type: 'password', autocomplete: 'current-password', help: 'You signed in more than ten minutes ago. Confirm with your password.' }));
-      return form([h('p', null, 'Your browser asks for your fingerprint, face, PIN or security key.'),
-        field('name', 'Name', { maxlength: 100, autofocus: true, autocomplete: 'off', placeholder: 'such as Laptop', help: 'To recognise it in this list.' }), password,
-      ], 'Continue', async (v) => {
-        try {
-          await create(v.name, v.password);
-        } catch (err) {
-          if (err.status !== 403 || !password.hidden) throw err;
-          password.hidden = false;
-          password.querySelector('input').focus();
-          return;
-        }
-        close();
-        notify('Passkey added.');
-        await load();
-      }, { cancel: close, class: 'body' });
-    });
   }
   await load();
   return card('Passkeys', h('p', null, possible ? 'Sign in with your fingerprint, face, PIN or a security key. A passkey replaces your password and your code, and resists phishing.'
