@@ -2,9 +2,14 @@ package browser_test
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/shortline/shortline/shared/mailtest"
 )
 
 const annPassword = "long-enough-too"
@@ -21,6 +26,13 @@ func (b *browser) user(email string) (id string) {
 func (b *browser) as(email, password string) {
 	b.t.Helper()
 	b.ask("POST", "/api/auth/login", map[string]string{"email": email, "password": password}, nil)
+}
+
+// also lets the browser report responses with a status that the test causes on purpose.
+func (b *browser) also(status string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expected = regexp.MustCompile(b.expected.String() + "|" + regexp.QuoteMeta(status))
 }
 
 func TestConsole_sessions(t *testing.T) {
@@ -54,6 +66,120 @@ func TestConsole_sessions(t *testing.T) {
 	elsewhere.sees("Sign in")
 	b.silent()
 	elsewhere.silent()
+}
+
+func TestConsole_requires_a_second_factor(t *testing.T) {
+	b := open(t, standalone(t))
+	b.also("403 (Forbidden)")
+	b.visit("/console/settings")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("Optional. Each user decides.")
+	b.user("ann@example.com")
+	b.looks("101-second-factor-optional")
+	b.press("Require it")
+	b.sees("You need one yourself first.")
+	b.press("Require it")
+	b.sees("second factor yourself") // message of the API
+	b.looks("102-second-factor-refused")
+	b.press("Cancel")
+	b.visit("/console/account")
+	b.enrol()
+	b.visit("/console/settings")
+	b.press("Require it")
+	b.press("Require it")
+	b.sees("Required of everybody who signs in.")
+	b.onPhone("/console/settings", "Required of everybody")
+	b.press("Sign out")
+	b.sees("Sign in")
+
+	// Ann gets to her page through the set-up, also if she was there before.
+	b.visit("/console/bundles")
+	b.signIn("ann@example.com", annPassword)
+	b.sees("Your administrators require a second factor.")
+	b.looks("103-enrol")
+	b.onPhone("/console/bundles", "Your administrators require")
+	b.enrol()
+	b.sees("No bundles")
+	b.silent()
+}
+
+// enrol sets up codes of an authenticator app on the present page.
+func (b *browser) enrol() {
+	b.t.Helper()
+	b.press("Set up")
+	b.sees("Code from the app")
+	var secret string
+	b.do(chromedp.Text("code.secret", &secret, chromedp.ByQuery))
+	b.fill("code", totp(b.t, secret, time.Now()))
+	b.press("Turn on")
+	b.sees("recovery codes")
+	b.press("Done")
+}
+
+func TestConsole_forgotten_password(t *testing.T) {
+	server := mailtest.Start(t)
+	base := standalone(t, server.Env()...)
+	b := open(t, base)
+	b.visit("/login")
+	b.press("Forgot your password?")
+	b.sees("you get a message with a link")
+	b.looks("104-forgot")
+	b.onPhone("/login#forgot", "you get a message with a link")
+	b.do(chromedp.Reload())
+	b.press("Send the link")
+	b.until(`document.querySelector('.wrong')`)
+	b.fill("email", "admin@example.com")
+	b.press("Send the link")
+	b.sees("If an account has the email admin@example.com")
+	b.looks("105-forgot-sent")
+
+	link := server.Wait(t, "admin@example.com").Link
+	b.visit(strings.TrimPrefix(link, base))
+	b.sees("Choose a new password")
+	b.fill("newPassword", "password")
+	b.fill("again", "passwort")
+	b.press("Set the password")
+	b.until(`document.querySelector('[data-field=again] .wrong')`)
+	b.fill("again", "password")
+	b.press("Set the password")
+	b.until(`document.querySelector('[data-field=newPassword] .wrong')`) // a common one
+	b.looks("106-reset-refused")
+	b.fill("newPassword", "correct horse battery")
+	b.fill("again", "correct horse battery")
+	b.press("Set the password")
+	b.sees("Your password is changed.")
+	b.press("Sign in")
+	b.signIn("admin@example.com", "correct horse battery")
+	b.sees("No links yet")
+	b.press("Sign out")
+
+	// The link works once.
+	b.visit("/console/edges")
+	b.sees("Sign in")
+	b.visit(strings.TrimPrefix(link, base))
+	b.sees("New password again")
+	b.fill("newPassword", "another long password")
+	b.fill("again", "another long password")
+	b.press("Set the password")
+	b.sees("was used already or has expired")
+	b.looks("107-reset-used")
+	b.press("Ask for a new link")
+	b.sees("you get a message with a link")
+	b.silent()
+}
+
+func TestConsole_offers_no_reset_without_mail(t *testing.T) {
+	b := open(t, standalone(t))
+	b.visit("/login")
+	b.sees("Password")
+	var offered bool
+	b.eval(`document.body.innerText.includes('Forgot')`, &offered)
+	if offered {
+		t.Error("the sign-in page offers to reset a password although the installation sends no e-mail")
+	}
+	b.visit("/login#reset=")
+	b.sees("The address is incomplete.")
+	b.silent()
 }
 
 func TestConsole_moves_links(t *testing.T) {

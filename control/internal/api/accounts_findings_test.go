@@ -139,7 +139,7 @@ func TestAPI2_ShortListsAreArrays(t *testing.T) {
 				t.Errorf("%s: %d", path, n)
 			}
 		}
-		if r := w.do("GET", "/api/auth/methods", "").want(200).has("", "password", "sso", "passkeys"); strings.TrimSpace(r.text) != `{"password":true,"sso":[],"passkeys":false}` {
+		if r := w.do("GET", "/api/auth/methods", "").want(200).has("", "password", "sso", "passkeys", "passwordReset"); strings.TrimSpace(r.text) != `{"password":true,"sso":[],"passkeys":false,"passwordReset":false}` {
 			t.Error(r.text)
 		}
 		p := startIDP(t, ann)
@@ -161,7 +161,7 @@ func TestAPI2_ShortListsAreArrays(t *testing.T) {
 			t.Error(r.text)
 		}
 		w.do("PUT", "/api/settings/system/sso_enforce", `{"value":{"enabled":true}}`, as(w.root)).want(200)
-		if r := w.do("GET", "/api/auth/methods", ""); strings.TrimSpace(r.text) != `{"password":false,"sso":[{"slug":"corp","name":"Corp"}],"passkeys":false}` {
+		if r := w.do("GET", "/api/auth/methods", ""); strings.TrimSpace(r.text) != `{"password":false,"sso":[{"slug":"corp","name":"Corp"}],"passkeys":false,"passwordReset":false}` {
 			t.Error(r.text)
 		}
 	})

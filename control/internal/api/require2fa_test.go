@@ -49,7 +49,7 @@ func TestRequire2FA(t *testing.T) {
 		if refused < 80 || reached != len(open) {
 			t.Errorf("%d endpoints refused, %d reached", refused, reached)
 		}
-		w.do("GET", "/api/auth/methods", "", as(w.ann)).want(200).has("", "password", "sso", "passkeys")
+		w.do("GET", "/api/auth/methods", "", as(w.ann)).want(200).has("", "password", "sso", "passkeys", "passwordReset")
 		w.do("GET", "/api/urls", "", as(key)).want(200) // API keys are not affected
 		out, _ := w.signIn(userMail)
 		w.do("GET", "/api/urls", "", as(out)).want(403)

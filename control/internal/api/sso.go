@@ -44,6 +44,8 @@ type SignInMethods struct {
 	Password bool          `json:"password" doc:"Whether password sign-in is on."`
 	SSO      []SSOProvider `json:"sso" doc:"The providers, as in GET /api/auth/sso."`
 	Passkeys bool          `json:"passkeys" doc:"Whether users can sign in with a passkey: the console's address allows it, and single sign-on is not enforced."`
+
+	PasswordReset bool `json:"passwordReset" doc:"Whether a user who forgot the password can get a link by e-mail: the installation sends e-mail, and password sign-in is on."`
 }
 
 // OIDCAccount is an account at an identity provider that is linked to a user.
@@ -168,7 +170,7 @@ func (s *Server) listMethods(ctx context.Context, _ *struct{}) (*body[SignInMeth
 	if err != nil {
 		return nil, err
 	}
-	out := SignInMethods{Password: !off, SSO: providers.Body}
+	out := SignInMethods{Password: !off, SSO: providers.Body, PasswordReset: !off && s.Accounts.ResetsPasswords()}
 	if s.Passkeys != nil {
 		if out.Passkeys, err = s.Passkeys.Available(ctx); err != nil {
 			return nil, err

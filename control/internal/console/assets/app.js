@@ -4,6 +4,7 @@ import { get, post, query, onExpired, onRefused } from './api.js';
 import { complain, notify } from './ui.js';
 import * as choice from './choice.js';
 import { login } from './login.js';
+import { forgot, reset } from './password.js';
 import { links } from './links.js';
 import { link } from './link.js';
 import { overview } from './overview.js';
@@ -250,6 +251,8 @@ async function signOut(then = '/login') {
 // The fragment of the address names the page and has its token: browsers do not send fragments to servers.
 const doors = {
   '': { title: 'Sign in', show: signIn },
+  forgot: { title: 'Forgot your password?', show: forgot },
+  reset: { title: 'Choose a new password', show: reset },
 };
 
 async function enterBy(signal) {

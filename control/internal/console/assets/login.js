@@ -50,7 +50,7 @@ export async function login({ mark, astray, error, next, done }) {
   const page = h('main', { id: 'main', class: 'sign-in' }, h('div', { class: 'card' }, h('div', { class: 'brand' }, mark, 'Shortline'),
     h('h1', null, 'Sign in'), astray,
     error && h('p', { class: 'alert', role: 'alert' }, errors[error] ?? errors.internal),
-    passwords, passwords && (passkey || buttons.length) ? h('p', { class: 'or' }, 'or') : null, passkey, h('div', { class: 'providers' }, buttons),
+    passwords, passwords && methods.passwordReset && h('p', { class: 'or' }, h('a', { href: '/login#forgot' }, 'Forgot your password?')), passwords && (passkey || buttons.length) ? h('p', { class: 'or' }, 'or') : null, passkey, h('div', { class: 'providers' }, buttons),
     !methods.password && h('p', { class: 'help' }, 'Password sign-in is turned off.')));
   return page;
 }

@@ -46,11 +46,14 @@ func (s *Service) checkResets(ctx context.Context) error {
 	return nil
 }
 
+// ResetsPasswords reports whether the installation sends e-mail, which RequestReset needs.
+func (s *Service) ResetsPasswords() bool { return s.cfg.Mail.Enabled() }
+
 // RequestReset sends the user with an email a link to choose a new password. The result and its time are the same
 // whether the user exists or not. Users who are inactive or have no password get no e-mail. The error is Forbidden if no
 // e-mail is ever sent, and TooMany after too many requests for one email.
 func (s *Service) RequestReset(ctx context.Context, email string) error {
-	if !s.cfg.Mail.Enabled() {
+	if !s.ResetsPasswords() {
 		return problem.New(problem.Forbidden, "This installation sends no e-mail. Ask an administrator to reset your password.")
 	}
 	if err := s.checkResets(ctx); err != nil {
