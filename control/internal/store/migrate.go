@@ -50,10 +50,10 @@ func (s *Store) migrate(ctx context.Context) error {
 	return err
 }
 
-// Advisory locks. Their numbers must stay constant.
+// Advisory locks. Their numbers must stay constant, and differ from those of the audit log (…642) and of roles (…643).
 const (
 	migrationsLock int64 = 7_305_519_641 // held by the program that migrates
-	statementLock  int64 = 7_305_519_642 // held by the connection that executes the migrations, see sessionLock
+	statementLock  int64 = 7_305_519_644 // held by the connection that executes the migrations, see sessionLock
 )
 
 // lockMigrations serializes the migrations of replicas that start together.
