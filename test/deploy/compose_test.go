@@ -311,6 +311,12 @@ func TestMakeSecrets(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for name, value := range first {
+		if name == "smtp_url" { // only the operator knows it; empty sends no e-mail
+			if value != "" {
+				t.Errorf("%s has a value", name)
+			}
+			continue
+		}
 		if name != ".gitignore" && (len(value) < 24 || seen[value]) {
 			t.Errorf("%s is too short or equals another secret", name)
 		}
