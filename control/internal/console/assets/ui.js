@@ -93,13 +93,24 @@ export function dialog(title, fill, { wide } = {}) {
   return close;
 }
 
+// confirm asks before it calls f. It stays open and shows the error if f fails.
 export function confirm(title, text, action, f) {
   dialog(title, (close) => {
-    const yes = button(action, () => attempt(yes, async () => {
-      await f();
-      close();
-    }), { kind: 'danger' });
-    return h('div', { class: 'body' }, h('p', null, text), h('div', { class: 'actions' }, button('Cancel', close, { autofocus: true }), yes));
+    const alert = h('p', { class: 'alert', role: 'alert', hidden: true });
+    const yes = button(action, async () => {
+      yes.disabled = true;
+      try {
+        await f();
+        close();
+      } catch (err) {
+        if (!(err instanceof Refused)) throw err;
+        replace(alert, summary(err, err.fields));
+        alert.hidden = false;
+      } finally {
+        yes.disabled = false;
+      }
+    }, { kind: 'danger' });
+    return h('div', { class: 'body' }, h('p', null, text), alert, h('div', { class: 'actions' }, button('Cancel', close, { autofocus: true }), yes));
   });
 }
 
