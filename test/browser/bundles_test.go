@@ -21,8 +21,8 @@ func (b *browser) ask(method, path string, body, out any) {
 		b.t.Fatal(err)
 	}
 	var answer string
-	b.do(chromedp.Evaluate(fmt.Sprintf(`fetch(%q, {method: %q, headers: {'Content-Type': 'application/json'}, body: %q === 'GET' ? undefined : %q}).then(async (r) => r.status + ' ' + await r.text())`,
-		path, method, method, sent), &answer, awaited))
+	b.do(chromedp.Evaluate(fmt.Sprintf(`fetch(%q, {method: %q, headers: {'Content-Type': 'application/json'}, body: %q === 'null' ? undefined : %q}).then(async (r) => r.status + ' ' + await r.text())`,
+		path, method, sent, sent), &answer, awaited))
 	status, text, _ := strings.Cut(answer, " ")
 	if status[0] != '2' {
 		b.t.Fatalf("%s %s: %s", method, path, answer)

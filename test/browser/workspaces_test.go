@@ -9,6 +9,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/shortline/shortline/shared/mailtest"
 )
 
 // choose selects a workspace in the menu.
@@ -31,6 +33,7 @@ func TestConsole_workspaces(t *testing.T) {
 	b.signIn("admin@example.com", adminPassword)
 	b.sees("No links yet")
 	b.user("ann@example.com")
+	b.user("bob@example.com")
 	b.press("Sign out")
 	b.sees("Sign in")
 
@@ -58,7 +61,7 @@ func TestConsole_workspaces(t *testing.T) {
 	b.eval(`document.querySelector('dialog [name=slug]').value = ''`, nil)
 	b.fill("slug", "growth")
 	b.press("Create workspace")
-	b.sees("Members")
+	b.sees("No invitation is pending.")
 	b.sees(hostile)
 	b.until(`document.querySelector('.side select').selectedOptions[0].text.startsWith('<img')`)
 	b.until(`new URLSearchParams(location.search).get('workspace') === 'growth'`)
@@ -98,10 +101,69 @@ func TestConsole_workspaces(t *testing.T) {
 	follow(t, base+"/ours", laptop, "https://live.example/")
 	b.sees("https://live.example/")
 
+	// Ann invites Bob, who sees what the role permits. The tests of the API check that it refuses the rest.
+	b.visit("/console/workspaces")
+	b.press("Growth team")
+	b.press("Invite")
+	b.fill("email", "no address")
+	b.press("Invite")
+	b.until(`document.querySelector('dialog [data-field=email] .wrong')`)
+	b.fill("email", "bob@example.com")
+	b.eval(`document.querySelector('dialog [name=role]').value = 'VIEWER'`, nil)
+	b.press("Invite")
+	b.sees("Send this link to bob@example.com:")
+	b.looks("94-invited")
+	var link string
+	b.do(chromedp.Text("#invitation", &link, chromedp.ByQuery))
+	b.press("Done")
+	b.sees("bob@example.com")
+	b.looks("94-members")
+	b.onPhone("/console/workspaces?workspace=growth", "2 workspaces")
+	b.as("bob@example.com", annPassword)
+	b.visit(strings.TrimPrefix(link, base))
+	b.sees("bob@example.com")
+	b.looks("95-invitation")
+	b.press("Accept")
+	b.sees("/ours")
+	b.until(`document.querySelector('.side select').selectedOptions[0].text === 'Growth team'`)
+	b.until(`![...document.querySelectorAll('main button')].some((e) => /^(New|Delete|Disable)/.test(e.ariaLabel ?? e.textContent))`)
+	b.until(`![...document.querySelectorAll('.side a')].some((e) => ['Webhooks', 'API keys', 'Audit log'].includes(e.textContent))`)
+	b.looks("95-viewer")
+	b.visit("/console/webhooks")
+	b.sees("In this workspace, you are Viewer. This page needs the role Admin.")
+	b.visit("/console/links")
+	b.press("example.com/ours")
+	b.sees("Clicks per day")
+	b.until(`![...document.querySelectorAll('main a, main button')].some((e) => ['Edit', 'Delete', 'Move to workspace'].includes(e.ariaLabel ?? e.textContent))`)
+	for _, tab := range []string{"Rules", "A/B test", "Preview"} {
+		b.press(tab)
+		b.until(`document.querySelector('.tabs [aria-current]')?.textContent === '` + tab + `' && !document.querySelector('.loading')`)
+		b.until(`![...document.querySelectorAll('main button')].some((e) => /^(New|From|Start|Save|Upload)/.test(e.textContent))`)
+	}
+
+	// A member who is removed while the console is open falls back to the personal workspace.
+	b.visit("/console/links")
+	b.sees("/ours")
+	b.as("ann@example.com", annPassword)
+	var bob struct {
+		Data []struct{ UserID, Email string }
+	}
+	b.ask("GET", "/api/workspaces/growth/members", nil, &bob)
+	for _, m := range bob.Data {
+		if m.Email == "bob@example.com" {
+			b.ask("DELETE", "/api/workspaces/growth/members/"+m.UserID, nil, nil)
+		}
+	}
+	b.as("bob@example.com", annPassword)
+	b.also("404 (Not Found)")
+	b.fill("search", "x")
+	b.sees("You are not in that workspace any more")
+	b.sees("No links yet")
+	b.until(`!document.querySelector('.side select')`)
 	b.silent()
 }
 
-// A slow network, a long name, and a name from right to left.
+// A long name, a name from right to left, and a hostile one.
 func TestConsole_workspaces_with_any_name(t *testing.T) {
 	b := open(t, standalone(t))
 	b.visit("/login")
@@ -125,5 +187,107 @@ func TestConsole_workspaces_with_any_name(t *testing.T) {
 	b.eval(`document.querySelector('.side select').focus()`, nil)
 	b.do(chromedp.KeyEvent(kb.ArrowDown))
 	b.until(`document.querySelector('.side select').selectedIndex === 1 && document.activeElement === document.querySelector('.side select')`)
+	b.silent()
+}
+
+// Somebody without an account accepts an invitation that was sent by e-mail. It works once.
+func TestConsole_invitation_of_a_stranger(t *testing.T) {
+	server := mailtest.Start(t)
+	base := standalone(t, server.Env()...)
+	b := open(t, base)
+	b.visit("/login")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	var w struct{ ID string }
+	b.ask("POST", "/api/workspaces", map[string]string{"name": "Growth", "slug": "growth"}, &w)
+	b.visit("/console/workspaces/" + w.ID)
+	b.press("Invite")
+	b.fill("email", "carla@example.com")
+	b.press("Invite")
+	b.sees("The invitation was sent by e-mail to carla@example.com.")
+	b.press("Done")
+	link := strings.TrimPrefix(server.Wait(t, "carla@example.com").Link, base)
+
+	b.also("403 (Forbidden)")
+	b.also("410 (Gone)")
+	b.visit(link)
+	b.sees("You are signed in as admin@example.com.")
+	b.press("Accept")
+	b.sees("This invitation is for carla@example.com.") // message of the API
+	b.looks("97-wrong-account")
+	b.press("Use another account")
+	b.sees("New account")
+	b.fill("name", "Carla \u202e<b>")
+	b.fill("password", "password")
+	b.press("Create account")
+	b.until(`document.querySelector('[data-field=password] .wrong')`)
+	b.looks("98-new-account-refused")
+	b.onPhone(link, "New account")
+	b.do(chromedp.Reload())
+	b.fill("password", "correct horse battery")
+	b.press("Create account")
+	b.sees("No links yet")
+	b.until(`document.querySelector('.side select').selectedOptions[0].text === 'Growth'`)
+	b.visit(link)
+	b.do(chromedp.Reload())
+	b.sees("You are signed in as carla@example.com.")
+	b.press("Accept")
+	b.sees("used already")
+	b.looks("99-invitation-used")
+	b.press("To the console")
+	b.sees("No links yet")
+	b.press("Sign out")
+	b.visit("/login#invitation=")
+	b.do(chromedp.Reload())
+	b.sees("The address is incomplete.")
+	b.silent()
+}
+
+// Links are never lost silently with a user or a workspace.
+func TestConsole_deletes_owners_of_links(t *testing.T) {
+	b := open(t, standalone(t))
+	b.also("409 (Conflict)")
+	b.visit("/login")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	b.user("ann@example.com")
+	b.as("ann@example.com", annPassword)
+	b.ask("POST", "/api/urls", map[string]string{"originalUrl": "https://example.com/", "customSlug": "kept"}, nil)
+	b.as("admin@example.com", adminPassword)
+	b.ask("POST", "/api/workspaces", map[string]string{"name": "Archive", "slug": "archive"}, nil)
+
+	b.visit("/console/users")
+	b.press("Delete ann@example.com")
+	b.fill("confirmation", "ann")
+	b.press("Delete")
+	b.until(`document.querySelector('dialog [data-field=confirmation] .wrong')`)
+	b.fill("confirmation", "ann@example.com")
+	b.press("Delete")
+	b.sees("Not deleted yet: this would also delete 1 workspace and 1 link.")
+	b.press("Delete")
+	b.until(`document.querySelector('dialog [data-field=fate] .wrong')`)
+	b.looks("120-delete-user")
+	b.eval(`(() => { const s = document.querySelector('dialog [name=fate]'); s.value = 'transfer'; s.dispatchEvent(new Event('change')); })()`, nil)
+	b.press("Delete")
+	b.until(`document.querySelector('dialog [data-field=transferTo] .wrong')`)
+	b.eval(`(() => { const s = document.querySelector('dialog [name=transferTo]'); s.selectedIndex = [...s.options].findIndex((o) => o.text === 'Archive'); })()`, nil)
+	b.press("Delete")
+	b.until(`!document.querySelector('dialog') && !document.querySelector('main').innerText.includes('ann@example.com')`)
+	b.visit("/console/links?workspace=archive")
+	b.sees("/kept")
+
+	b.visit("/console/workspaces?workspace=archive")
+	b.press("Archive")
+	b.press("Delete")
+	b.fill("confirmation", "archive")
+	b.press("Delete")
+	b.sees("this would also delete")
+	b.eval(`document.querySelector('dialog [name=fate]').value = 'delete'`, nil)
+	b.looks("121-delete-workspace")
+	b.press("Delete")
+	b.sees("The workspace was deleted.")
+	b.until(`document.querySelector('.side select').selectedOptions[0].text === 'All workspaces'`)
+	b.press("Links")
+	b.sees("No links yet")
 	b.silent()
 }

@@ -5,6 +5,7 @@ import { complain, notify } from './ui.js';
 import * as choice from './choice.js';
 import { login } from './login.js';
 import { forgot, reset } from './password.js';
+import { invitation } from './invitation.js';
 import { links } from './links.js';
 import { link } from './link.js';
 import { overview } from './overview.js';
@@ -253,6 +254,7 @@ const doors = {
   '': { title: 'Sign in', show: signIn },
   forgot: { title: 'Forgot your password?', show: forgot },
   reset: { title: 'Choose a new password', show: reset },
+  invitation: { title: 'You are invited', show: invitation },
 };
 
 async function enterBy(signal) {

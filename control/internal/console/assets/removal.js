@@ -2,7 +2,7 @@
 import { h, replace } from './dom.js';
 import { del, get, query, wrong } from './api.js';
 import { dialog, field, form } from './ui.js';
-import { nameOf } from './choice.js';
+import { has, nameOf } from './choice.js';
 import { number } from './format.js';
 
 const most = 100; // workspaces per request
@@ -21,8 +21,8 @@ export function removal({ title, text, word, label, path, without, done }) {
       try {
         got = await del(path + query({ transferTo: v.fate === 'transfer' && v.transferTo, deleteLinks: v.fate === 'delete' }));
       } catch (err) {
-        if (err.status !== 409 || err.body?.links === undefined) throw err;
-        await ask(err.body);
+        if (err.status !== 409 || !err.body?.counts) throw err;
+        await ask(err.body.counts);
         return;
       }
       close();
@@ -30,9 +30,9 @@ export function removal({ title, text, word, label, path, without, done }) {
     }, { cancel: close, kind: 'danger', class: 'body' });
 
     async function ask(counts) {
-      const targets = (await get(`/api/workspaces${query({ limit: most })}`)).data.filter((w) => w.id !== without);
+      const targets = (await get(`/api/workspaces${query({ limit: most })}`)).data.filter((w) => w.id !== without && has(w, 'EDITOR'));
       const target = h('div', { hidden: true }, field('transferTo', 'Workspace', { options: [['', 'Choose\u2026'], ...targets.map((w) => [w.id, nameOf(w)])] }));
-      replace(fate, h('p', { class: 'alert', role: 'alert' }, said(counts)),
+      replace(fate, h('p', { class: 'alert', role: 'alert' }, said(path.startsWith('/api/users/') ? counts : { ...counts, workspaces: 0 })),
         field('fate', 'What becomes of the links?', { options: [['', 'Choose\u2026'], ['transfer', 'Move them to another workspace'], ['delete', 'Delete them; they stop working']], onchange: (e) => { target.hidden = e.target.value !== 'transfer'; } }), target);
       fate.querySelector('select').focus();
     }

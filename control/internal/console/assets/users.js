@@ -38,7 +38,7 @@ export async function users({ user, signal }) {
     badge(u.status), second(u, own), date(u.createdAt),
     own ? h('span', { class: 'tools' }, h('small', null, 'you'), elsewhere(u)) : h('span', { class: 'tools' }, elsewhere(u), iconButton('keys', `Set a password for ${u.email}`, () => reset(u)), toggle,
       iconButton('trash', `Delete ${u.email}`, () => removal({
-        title: 'Delete this user?', text: 'The user can no longer sign in. Their API keys are deleted. This cannot be undone.', word: u.email, label: 'Email of the user', path: `/api/users/${u.id}`, without: u.id,
+        title: 'Delete this user?', text: 'The user can no longer sign in. Their personal workspace and workspaces without another owner are deleted, with webhooks and API keys. This cannot be undone.', word: u.email, label: 'Email of the user', path: `/api/users/${u.id}`, without: u.id,
         done: async (got) => {
           notify(got?.message ?? 'Deleted.');
           await load();

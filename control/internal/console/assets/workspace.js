@@ -1,9 +1,10 @@
-// One workspace: its name, members, and its deletion.
+// One workspace: its name, members and invitations, and its deletion.
 import { h } from './dom.js';
 import { get, put } from './api.js';
-import { address, current, has, nameOf, roleName } from './choice.js';
+import { address, current, follow, has, nameOf, roleName } from './choice.js';
 import { badge, button, card, field, form, notify } from './ui.js';
 import { members } from './members.js';
+import { invitations } from './invitations.js';
 import { enter, slugHelp } from './workspaces.js';
 import { removal } from './removal.js';
 
@@ -15,6 +16,7 @@ export async function workspace({ id, user, signal, go, reload, workspacesChange
 
   async function gone(text) {
     notify(text);
+    if (current()?.id === w.id) await follow('');
     await workspacesChanged();
     await go('/console/workspaces');
   }
@@ -32,6 +34,7 @@ export async function workspace({ id, user, signal, go, reload, workspacesChange
 
   const about = { w, path, user, signal, reload, workspacesChanged, gone: () => gone('You have left the workspace.') };
   const member = w.isPersonal ? null : await members(about);
+  const invited = !w.isPersonal && has(w, 'ADMIN') ? await invitations(about) : null;
   const remove = () => removal({
     title: 'Delete this workspace?', text: 'Its members lose access, and its webhooks and API keys are deleted. This cannot be undone.', word: w.slug, label: 'Slug of the workspace', path, without: w.id,
     done: () => gone('The workspace was deleted.'),
@@ -42,5 +45,5 @@ export async function workspace({ id, user, signal, go, reload, workspacesChange
       h('div', { class: 'actions' }, current()?.id === w.id ? null : button('Work here', () => enter(w, go), { kind: 'primary' }),
         has(w, 'OWNER') && !w.isPersonal && button('Delete', remove, { kind: 'danger-quiet', symbol: 'trash' }))),
     w.isPersonal && h('p', { class: 'lead' }, 'A personal workspace has no other members. Create another workspace to share links.'),
-    member, settings()];
+    member, invited, settings()];
 }
