@@ -10,6 +10,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
+	"github.com/shortline/shortline/control/internal/platform/idptest"
 	"github.com/shortline/shortline/control/internal/platform/mail"
 	"github.com/shortline/shortline/control/internal/platform/smtp"
 	"github.com/shortline/shortline/control/internal/store"
@@ -238,6 +239,27 @@ func TestInvitations_mail(t *testing.T) {
 		w.accept(late, newcomer).want(410)
 		if got := w.accept(late, newcomer); got.StatusCode != http.StatusGone {
 			t.Error(got.text)
+		}
+	})
+}
+
+// Whoever copied an invitation's link may have made the account of another person's address. Single sign-on must not let
+// both into it: the link needs the account's password.
+func TestInvitations_unproven_address_is_not_linked(t *testing.T) {
+	configure := func(w *world, cfg *api.Config, deps *api.Deps) {
+		teams(w, cfg, deps)
+		withSSO(nil)(w, cfg, deps)
+		deps.Invitations = invitations.New(invitations.Config{Console: baseURL}, w.store, deps.Auth, deps.Accounts)
+	}
+	eachWith(t, configure, func(t *testing.T, w *world) {
+		w.add("corp", startIDP(t, idptest.Person{Subject: "z", Email: "zoe@example.com", Verified: true}))
+		_, token := w.invite(w.newTeam("Growth"), "zoe@example.com", "EDITOR", w.ann)
+		id := w.accept(token, newcomer).want(200).str("user.id")
+		left := w.signOn("corp").failed("link_required")
+		w.link(left, "zoe@example.com", "wrong", "").want(401)
+		w.link(left, "zoe@example.com", "battery staple", "").want(200)
+		if got := w.signOn("corp").entered("/"); got != id {
+			t.Errorf("signed in as %s", got)
 		}
 	})
 }

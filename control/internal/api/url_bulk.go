@@ -109,7 +109,9 @@ func (s *Server) bulkCreateURLs(ctx context.Context, in *struct {
 	}
 	out := BulkCreated{Total: len(items), SuccessCount: len(made), FailureCount: len(failed), Succeeded: make([]BulkSuccess, len(made)), Failed: make([]BulkFailure, len(failed))}
 	for i := range made {
-		out.Succeeded[i] = BulkSuccess{made[i].Index, s.urlOf(made[i].URL)}
+		u := s.urlOf(made[i].URL)
+		u.WorkspaceID = principal(ctx).Workspace.ID
+		out.Succeeded[i] = BulkSuccess{made[i].Index, u}
 	}
 	for i, f := range failed {
 		out.Failed[i] = BulkFailure{f.Index, f.Message, f.Field}

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/shortline/shortline/control/internal/manage/links"
@@ -16,6 +18,7 @@ type URL struct {
 	OriginalURL       string  `json:"originalUrl"`
 	Title             *string `json:"title"`
 	UserID            string  `json:"userId"`
+	WorkspaceID       string  `json:"workspaceId" doc:"The workspace that owns the link."`
 	Status            string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED" doc:"EXPIRED once expiresAt has passed."`
 	ClickCount        int64   `json:"clickCount" doc:"Clicks by people; bots are not counted."`
 	HasPassword       bool    `json:"hasPassword"`
@@ -49,14 +52,38 @@ func (s *Server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
 	if err != nil {
 		return nil, err
 	}
+	workspaces, err := s.workspaceIDs(ctx, list)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]URL, len(list))
 	for i := range list {
 		out[i] = s.urlOf(list[i])
+		out[i].WorkspaceID = workspaces[list[i].Workspace]
 		if owner, ok := owners[list[i].UserID]; ok {
 			out[i].CreatedByName, out[i].CreatedByEmail = &owner.Name, &owner.Email
 		}
 	}
 	return out, nil
+}
+
+// workspaceIDs returns the ids of the workspaces of links by their numbers. It asks the store only if there are others than
+// the caller's.
+func (s *Server) workspaceIDs(ctx context.Context, list []store.Link) (map[uint64]string, error) {
+	p := principal(ctx)
+	ids := map[uint64]string{p.Workspace.Num: p.Workspace.ID}
+	var others []uint64
+	for i := range list {
+		if num := list[i].Workspace; num != p.Workspace.Num {
+			others = append(others, num)
+		}
+	}
+	found, err := s.Store.WorkspaceIDs(ctx, store.Distinct(others))
+	if err != nil {
+		return nil, fmt.Errorf("find the workspaces of links: %w", err)
+	}
+	maps.Copy(ids, found)
+	return ids, nil
 }
 
 // answerURL converts one link for the caller.

@@ -117,7 +117,7 @@ func (s *Server) updateWorkspace(ctx context.Context, in *updateWorkspaceIn) (*b
 	return respond(workspaceOf)(s.Workspaces.Update(ctx, principal(ctx), workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug}))
 }
 
-// deletion is the timeout of requests that may move or delete all links of a workspace: about 10,000 a second.
+// deletion is the timeout of requests that may move or delete all links of a workspace: 3,500 to 10,000 a second were measured.
 const deletion = 4 * time.Minute
 
 // Fate is embedded in requests that delete workspaces.

@@ -87,6 +87,15 @@ func TestWorkspaces(t *testing.T) {
 		w.do("PUT", "/api/workspaces/growth", `{"slug":"t"}`, as(w.ann)).wantField("slug")
 		w.do("GET", "/api/urls", "", as(w.ann), within("equipe-ueber-1")).want(404)
 
+		for _, token := range []string{w.ann, w.root} {
+			if r := w.do("GET", "/api/urls", "", as(token), within("growth")).want(200); r.str("data.0.workspaceId") != id {
+				t.Fatal(r.text)
+			}
+		}
+		if r := w.do("GET", "/api/urls", "", as(w.root)).want(200); r.str("data.0.workspaceId") != id {
+			t.Fatal(r.text)
+		}
+
 		// The order is: personal, own, others. Only an administrator without a choice sees others.
 		r = w.do("GET", "/api/workspaces", "", as(w.ann)).want(200)
 		if r.num("total") != 4 || r.str("data.0.id") != w.annID || r.str("data.1.slug") != "growth" {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // Member is a user's membership in a workspace.
@@ -90,29 +91,24 @@ func (tx *Tx) LockDoomed(ctx context.Context, userID string) ([]Workspace, error
 }
 
 // HandOver makes the OWNER who joined first the creator of what a user has created in workspaces with another OWNER. It
-// returns the number of links, bundles and webhooks. A webhook of an administrator no longer gets the events of all links.
-func (tx *Tx) HandOver(ctx context.Context, userID string) (n int64, err error) {
-	for _, table := range []string{"urls", "bundles", "webhooks"} {
-		heir := `(SELECT m.user_id FROM workspace_members m WHERE m.workspace_num = ` + table + `.workspace_num AND m.role = 'OWNER' AND m.user_id <> ? ORDER BY m.created_at, m.user_id LIMIT 1)`
-		mine := `user_id = ? AND EXISTS ` + heir
-		if tx.pg {
-			order := "num"
-			if table == "webhooks" {
-				order = "id"
-			}
-			if _, err := tx.Exec(ctx, `SELECT 1 FROM `+table+` WHERE `+mine+` ORDER BY `+order+` FOR UPDATE`, userID, userID); err != nil {
-				return 0, err
-			}
-		}
-		set := ``
-		if table == "webhooks" {
-			set = `, every_link = FALSE`
-		}
-		changed, err := tx.Exec(ctx, `UPDATE `+table+` SET user_id = `+heir+set+` WHERE `+mine, userID, userID, userID)
+// changes up to limit links, and bundles and webhooks once no links are left; call it until it returns less than limit. A
+// webhook of an administrator no longer gets the events of all links.
+func (tx *Tx) HandOver(ctx context.Context, userID string, limit int) (int, error) {
+	for _, t := range []struct{ name, key, also string }{{"urls", "num", ""}, {"bundles", "num", ""}, {"webhooks", "id", ", every_link = FALSE"}} {
+		heir := `(SELECT m.user_id FROM workspace_members m WHERE m.workspace_num = ` + t.name + `.workspace_num AND m.role = 'OWNER' AND m.user_id <> ? ORDER BY m.created_at, m.user_id LIMIT 1)`
+		keys, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (k any, err error) { return k, row.Scan(&k) },
+			`SELECT `+t.key+` FROM `+t.name+` WHERE user_id = ? AND EXISTS `+heir+` ORDER BY `+t.key+` LIMIT ?`+tx.forUpdate(), userID, userID, limit)
 		if err != nil {
 			return 0, err
 		}
-		n += changed
+		for part := range slices.Chunk(keys, batch) {
+			if _, err := tx.Exec(ctx, `UPDATE `+t.name+` SET user_id = `+heir+t.also+` WHERE `+t.key+` IN (`+In(len(part))+`)`, append([]any{userID}, part...)...); err != nil {
+				return 0, err
+			}
+		}
+		if len(keys) == limit {
+			return limit, nil
+		}
 	}
-	return n, nil
+	return 0, nil
 }

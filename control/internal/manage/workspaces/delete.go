@@ -193,14 +193,16 @@ func RemoveUser(ctx context.Context, st *store.Store, p auth.Principal, userID s
 	}
 	for range rounds {
 		var full []store.Workspace
-		err = st.Tx(ctx, func(tx *store.Tx) error {
-			u, doomed, err := begin(ctx, tx)
-			if err != nil {
+		for more := true; more && err == nil; {
+			err = st.Tx(ctx, func(tx *store.Tx) error {
+				u, doomed, err := begin(ctx, tx)
+				if err != nil {
+					return err
+				}
+				full, more, err = removeUser(ctx, tx, p.UserID, u, doomed, f, gone)
 				return err
-			}
-			full, err = removeUser(ctx, tx, p.UserID, u, doomed, f, gone)
-			return err
-		})
+			})
+		}
 		if !errors.Is(err, errFull) {
 			return err
 		}
@@ -216,6 +218,7 @@ func RemoveUser(ctx context.Context, st *store.Store, p auth.Principal, userID s
 				return err
 			}
 		}
+		err = nil
 	}
 	return problem.New(problem.Conflict, "Links are being created in workspaces of the user. Try again.")
 }
@@ -229,13 +232,14 @@ func contains(list []store.Workspace, w store.Workspace) bool {
 	return false
 }
 
-// removeUser deletes a locked user with locked workspaces, or returns errFull and those that are not empty.
-func removeUser(ctx context.Context, tx *store.Tx, by string, u store.User, doomed []store.Workspace, f Fate, gone func(store.User) audit.Entry) (full []store.Workspace, err error) {
+// removeUser deletes a locked user with locked workspaces, or returns errFull and those that are not empty. If more is true,
+// it has only handed over a part of what the user has created.
+func removeUser(ctx context.Context, tx *store.Tx, by string, u store.User, doomed []store.Workspace, f Fate, gone func(store.User) audit.Entry) (full []store.Workspace, more bool, err error) {
 	var lost store.Contents
 	for _, w := range doomed {
 		has, err := tx.ContentsOf(ctx, w.Num)
 		if err != nil {
-			return nil, fmt.Errorf("count links and bundles: %w", err)
+			return nil, false, fmt.Errorf("count links and bundles: %w", err)
 		}
 		if has.Links+has.Bundles > 0 {
 			full = append(full, w)
@@ -243,11 +247,14 @@ func removeUser(ctx context.Context, tx *store.Tx, by string, u store.User, doom
 		}
 	}
 	if full, err = f.judge(lost, full); err != nil {
-		return full, err
+		return full, false, err
 	}
-	given, err := tx.HandOver(ctx, u.ID)
+	n, err := tx.HandOver(ctx, u.ID, portion)
 	if err != nil {
-		return nil, fmt.Errorf("hand over what the user has created: %w", err)
+		return nil, false, fmt.Errorf("hand over what the user has created: %w", err)
+	}
+	if n == portion {
+		return nil, true, nil
 	}
 	var log []audit.Entry
 	for _, w := range doomed {
@@ -255,16 +262,16 @@ func removeUser(ctx context.Context, tx *store.Tx, by string, u store.User, doom
 			log = append(log, deleted(by, w))
 		}
 		if err := tx.DeleteWorkspace(ctx, w.Num); err != nil {
-			return nil, fmt.Errorf("delete a workspace: %w", err)
+			return nil, false, fmt.Errorf("delete a workspace: %w", err)
 		}
 	}
 	if err := tx.DeleteUser(ctx, u.ID); err != nil {
-		return nil, fmt.Errorf("delete the user: %w", err)
+		return nil, false, fmt.Errorf("delete the user: %w", err)
 	}
 	e := gone(u)
-	e.Metadata = map[string]any{"deletedWorkspaces": len(doomed), "handedOver": given}
+	e.Metadata = map[string]any{"deletedWorkspaces": len(doomed)}
 	if f.TransferTo != "" {
 		e.Metadata["transferTo"] = f.TransferTo
 	}
-	return nil, audit.Append(ctx, tx, append(log, e)...)
+	return nil, false, audit.Append(ctx, tx, append(log, e)...)
 }
