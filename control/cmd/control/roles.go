@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
@@ -179,7 +180,7 @@ func (p *plane) consume(group string, sink click.Sink, reload func(context.Conte
 
 // openClicks opens the click store as soon as it is available. A process that stores clicks also maintains the rollups.
 func (p *plane) openClicks(ctx context.Context, maintain bool) error {
-	clicks := await(ctx, p.Logger, nil, "ClickHouse", func(ctx context.Context) (*clickhouse.Store, error) { return p.ClickHouse.open(ctx, p.Logger) })
+	clicks := await(ctx, p.Logger, nil, "ClickHouse", time.Minute, func(ctx context.Context) (*clickhouse.Store, error) { return p.ClickHouse.open(ctx, p.Logger) })
 	if clicks == nil {
 		return nil
 	}

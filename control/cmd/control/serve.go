@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -58,7 +59,9 @@ func serve(ctx context.Context, s *settings, op *ops.Server, ln net.Listener, lo
 		return err
 	}
 	deps := app.Deps{Registry: op.Registry, Logger: log}
-	deps.Store = await(ctx, log, &started, "the database", func(ctx context.Context) (*store.Store, error) {
+	// Opening the database may take minutes, because it migrates the schema or waits for a replica that does. Connecting
+	// and other statements have timeouts of their own.
+	deps.Store = await(ctx, log, &started, "the database", noTimeout, func(ctx context.Context) (*store.Store, error) {
 		return store.Open(ctx, store.Config{URL: s.DatabaseURL.Reveal(), MaxConns: s.DatabaseConns, AuditKeys: s.AuditKeys(), Logger: log})
 	})
 	if deps.Store == nil {
@@ -106,11 +109,17 @@ func (s *settings) openGeo() (*visitor.Geo, error) {
 	return visitor.OpenGeoWith(visitor.GeoConfig{Path: s.GeoDB, Cache: cache})
 }
 
-// await calls open until it succeeds, and returns nil if ctx ends first. The gate may be nil.
-func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logger, started *gate, what string, open func(context.Context) (*T, error)) *T {
+// noTimeout is for attempts to open a store that may last.
+const noTimeout = time.Duration(math.MaxInt64)
+
+// await calls open until it succeeds, and returns nil if ctx ends first. Each call has a timeout. The gate may be nil.
+func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logger, started *gate, what string, timeout time.Duration, open func(context.Context) (*T, error)) *T {
+	if started != nil {
+		started.waitFor(what)
+	}
 	retries := backoff.Policy{First: 200 * time.Millisecond, Most: 5 * time.Second}
 	for tries := 1; ; tries++ {
-		attempt, cancel := context.WithTimeout(ctx, time.Minute)
+		attempt, cancel := context.WithTimeout(ctx, timeout)
 		part, err := open(attempt)
 		cancel()
 		if err == nil {
@@ -118,9 +127,6 @@ func await[T store.Store | clickhouse.Store](ctx context.Context, log *slog.Logg
 		}
 		if ctx.Err() != nil {
 			return nil
-		}
-		if started != nil {
-			started.waitFor(what)
 		}
 		if backoff.LogWorthy(tries) {
 			log.Warn("waiting for a store", "store", what, "tries", tries, "error", err.Error())

@@ -117,20 +117,26 @@ CALL migrate_patiently('ALTER TABLE bundles ALTER COLUMN workspace_num SET NOT N
 CALL migrate_patiently('ALTER TABLE webhooks ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT IF EXISTS webhooks_workspace_num_fkey, ADD CONSTRAINT webhooks_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) ON DELETE CASCADE');
 CALL migrate_patiently('ALTER TABLE api_keys ALTER COLUMN workspace_num SET NOT NULL, DROP CONSTRAINT IF EXISTS api_keys_workspace_num_fkey, ADD CONSTRAINT api_keys_workspace_num_fkey FOREIGN KEY (workspace_num) REFERENCES workspaces (num) ON DELETE CASCADE');
 
--- Lists of a workspace replace lists of a user. An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index, so an
--- index is dropped before it is built. urls_user_created stays: it finds the links that a user has created.
-DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_created;
-CREATE INDEX CONCURRENTLY urls_workspace_created ON urls (workspace_num, created_at, num);
-DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_updated;
-CREATE INDEX CONCURRENTLY urls_workspace_updated ON urls (workspace_num, updated_at, num);
-DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_clicks;
-CREATE INDEX CONCURRENTLY urls_workspace_clicks ON urls (workspace_num, click_count, num);
-DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_title;
-CREATE INDEX CONCURRENTLY urls_workspace_title ON urls (workspace_num, title, num);
-DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_expires;
-CREATE INDEX CONCURRENTLY urls_workspace_expires ON urls (workspace_num, expires_at, num, active, click_count); -- also counts by state
-DROP INDEX CONCURRENTLY IF EXISTS urls_workspace_slug;
-CREATE INDEX CONCURRENTLY urls_workspace_slug ON urls (workspace_num, slug, num);
+-- Lists of a workspace replace lists of a user. An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index, which
+-- is dropped here and built again. urls_user_created stays: it finds the links that a user has created.
+-- +goose StatementBegin
+DO $$
+DECLARE
+	name TEXT;
+BEGIN
+	FOR name IN SELECT indexrelid::regclass::text FROM pg_index
+		WHERE NOT indisvalid AND indrelid IN ('urls'::regclass, 'audit_logs'::regclass)
+	LOOP
+		CALL migrate_patiently('DROP INDEX ' || name);
+	END LOOP;
+END $$;
+-- +goose StatementEnd
+CREATE INDEX CONCURRENTLY IF NOT EXISTS urls_workspace_created ON urls (workspace_num, created_at, num);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS urls_workspace_updated ON urls (workspace_num, updated_at, num);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS urls_workspace_clicks ON urls (workspace_num, click_count, num);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS urls_workspace_title ON urls (workspace_num, title, num);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS urls_workspace_expires ON urls (workspace_num, expires_at, num, active, click_count); -- also counts by state
+CREATE INDEX CONCURRENTLY IF NOT EXISTS urls_workspace_slug ON urls (workspace_num, slug, num);
 DROP INDEX CONCURRENTLY IF EXISTS urls_user_updated;
 DROP INDEX CONCURRENTLY IF EXISTS urls_user_clicks;
 DROP INDEX CONCURRENTLY IF EXISTS urls_user_title;
@@ -139,8 +145,7 @@ DROP INDEX CONCURRENTLY IF EXISTS urls_user_slug;
 CREATE INDEX IF NOT EXISTS bundles_workspace_created ON bundles (workspace_num, created_at, num);
 CREATE INDEX IF NOT EXISTS webhooks_workspace ON webhooks (workspace_num, created_at);
 CREATE INDEX IF NOT EXISTS api_keys_workspace ON api_keys (workspace_num, created_at);
-DROP INDEX CONCURRENTLY IF EXISTS audit_logs_workspace;
-CREATE INDEX CONCURRENTLY audit_logs_workspace ON audit_logs (workspace_num, created_at, seq);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS audit_logs_workspace ON audit_logs (workspace_num, created_at, seq);
 -- Without statistics of the new column, PostgreSQL would choose poor plans until the next automatic ANALYZE.
 ANALYZE urls;
 DROP PROCEDURE migrate_patiently;
