@@ -243,7 +243,7 @@ func TestInvitations_mail(t *testing.T) {
 	})
 }
 
-// Whoever copied an invitation's link may have made the account of another person's address. Single sign-on must not let
+// A person who copied an invitation's link may have made the account of another person's address. Single sign-on must not let
 // both into it: the link needs the account's password.
 func TestInvitations_unproven_address_is_not_linked(t *testing.T) {
 	configure := func(w *world, cfg *api.Config, deps *api.Deps) {
