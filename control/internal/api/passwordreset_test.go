@@ -230,6 +230,29 @@ func TestPasswordReset_keeps_the_second_factor(t *testing.T) {
 	})
 }
 
+// Somebody who copied an invitation may have made the account of another person's address, with a passkey and an
+// authenticator app. The owner of the address gets the account without them.
+func TestPasswordReset_takes_over_an_account_of_an_unproven_address(t *testing.T) {
+	eachMail(t, func(t *testing.T, w *world, server *mailtest.Server) {
+		w.secondFactor(w.ann)
+		server.Wait(t, userMail) // second factor turned on
+		w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error {
+			if _, err := tx.Exec(t.Context(), `UPDATE users SET email_verified = FALSE WHERE id = ?`, w.annID); err != nil {
+				return err
+			}
+			return tx.InsertPasskey(t.Context(), store.Passkey{ID: store.NewID(), UserID: w.annID, CredentialID: "AAAA", PublicKey: "AAAA", Name: "stranger's", CreatedAt: 1})
+		}))
+		w.do("POST", "/api/auth/password/forgot", forgot(userMail)).want(200)
+		w.do("POST", "/api/auth/password/reset", reset(tokenOf(t, server.Wait(t, userMail)), fresher)).want(200)
+		w.do("POST", "/api/auth/login", login(userMail, fresher, "")).want(200).has("", "user", "accessToken", "requires2FA")
+		u, err := w.store.UserByID(t.Context(), w.annID)
+		w.ok(err)
+		if u.HasPasskeys || u.TOTPEnabled || u.EmailUnproven {
+			t.Errorf("%+v", u)
+		}
+	})
+}
+
 const macSafari = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15"
 
 func TestNotices(t *testing.T) {

@@ -120,7 +120,7 @@ func hashOf(token string) string {
 
 // Reset sets the password of the user who got a token by e-mail. It ends all sessions and deletes all API keys of the
 // user, and signs nobody in. The second factor and passkeys stay, because a stranger who can read the user's e-mail must
-// not be able to remove them. A token works once.
+// not be able to remove them; see takeOver for the exception. A token works once.
 func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err := s.checkResets(ctx); err != nil {
 		return err
@@ -155,10 +155,35 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 			return fmt.Errorf("reset failures: %w", err)
 		}
 		e.Metadata = map[string]any{"byEmail": true}
+		if u.EmailUnproven {
+			if err := takeOver(ctx, tx, u); err != nil {
+				return err
+			}
+			e.Metadata["addressProven"] = true
+		}
 		return s.replacePassword(ctx, tx, u, hashed, e)
 	})
 	if problem.Is(err, problem.NotFound) { // the user was deleted meanwhile
 		return errResetToken
 	}
 	return err
+}
+
+// takeOver gives an account to the owner of its address. Whoever created the account with a copied invitation may have
+// been somebody else, whose second factor and passkeys must not outlive the proof of the address. UpdateUser writes the
+// changed user.
+func takeOver(ctx context.Context, tx *store.Tx, u *store.User) error {
+	u.TOTPSecret, u.TOTPEnabled, u.TOTPLastStep = nil, false, 0
+	if err := tx.SetRecoveryCodes(ctx, u.ID, nil); err != nil {
+		return fmt.Errorf("delete recovery codes: %w", err)
+	}
+	if _, err := tx.DeletePasskeys(ctx, u.ID); err != nil {
+		return fmt.Errorf("delete passkeys: %w", err)
+	}
+	u.HasPasskeys = false
+	if err := tx.VerifyEmail(ctx, u.ID); err != nil {
+		return fmt.Errorf("note the proof of the address: %w", err)
+	}
+	u.EmailUnproven = false
+	return nil
 }
