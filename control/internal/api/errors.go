@@ -88,6 +88,9 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	if noteOf(ctx).gone() && (errors.Is(err, context.Canceled) || store.Unavailable(err)) {
 		return &answer{StatusCode: statusClientClosed, Message: "The client closed the request.", Name: "Client Closed Request"}
 	}
+	if store.WorkspaceGone(err) {
+		return newAnswer(http.StatusConflict, "The workspace was deleted meanwhile.")
+	}
 	if store.Unavailable(err) || errors.Is(err, context.DeadlineExceeded) {
 		a = newAnswer(http.StatusServiceUnavailable, "The service is not available at the moment, try again shortly.")
 		a.retryAfter = time.Second

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/shortline/shortline/shared/backoff"
 )
@@ -164,6 +165,17 @@ func (s *Store) Run(ctx context.Context) error {
 
 // ErrNotFound is sql.ErrNoRows under a name for use cases.
 var ErrNotFound = sql.ErrNoRows
+
+// WorkspaceGone reports whether err says that a row names a workspace that does not exist, because it was deleted after
+// the request had chosen it. SQLite does not tell which reference is broken; no other one breaks by concurrent requests.
+func WorkspaceGone(err error) bool {
+	var pe *pgconn.PgError
+	if errors.As(err, &pe) {
+		return pe.Code == "23503" && strings.HasSuffix(pe.ConstraintName, "_workspace_num_fkey")
+	}
+	var se *sqlite.Error
+	return errors.As(err, &se) && se.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+}
 
 // Unique reports whether err is the violation of a unique constraint. The returned text is the constraint's name
 // (Postgres) or its columns (SQLite); both contain the column's name.
