@@ -81,6 +81,12 @@ CALL migrate_patiently('CREATE OR REPLACE TRIGGER api_keys_workspace BEFORE INSE
 UPDATE bundles SET workspace_num = (SELECT num FROM users WHERE id = user_id) WHERE workspace_num IS NULL;
 UPDATE webhooks SET workspace_num = (SELECT num FROM users WHERE id = user_id) WHERE workspace_num IS NULL;
 UPDATE api_keys SET workspace_num = (SELECT num FROM users WHERE id = user_id) WHERE workspace_num IS NULL;
+-- The old indexes go first: every index makes the move of links slower. Programs of the previous release sort instead.
+DROP INDEX CONCURRENTLY IF EXISTS urls_user_updated;
+DROP INDEX CONCURRENTLY IF EXISTS urls_user_clicks;
+DROP INDEX CONCURRENTLY IF EXISTS urls_user_title;
+DROP INDEX CONCURRENTLY IF EXISTS urls_user_expires;
+DROP INDEX CONCURRENTLY IF EXISTS urls_user_slug;
 -- Links are moved in short transactions, so that programs of the previous release can keep changing them. Rows that
 -- another transaction has locked are left for the next round.
 -- +goose StatementBegin
@@ -137,11 +143,6 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS urls_workspace_clicks ON urls (workspace
 CREATE INDEX CONCURRENTLY IF NOT EXISTS urls_workspace_title ON urls (workspace_num, title, num);
 CREATE INDEX CONCURRENTLY IF NOT EXISTS urls_workspace_expires ON urls (workspace_num, expires_at, num, active, click_count); -- also counts by state
 CREATE INDEX CONCURRENTLY IF NOT EXISTS urls_workspace_slug ON urls (workspace_num, slug, num);
-DROP INDEX CONCURRENTLY IF EXISTS urls_user_updated;
-DROP INDEX CONCURRENTLY IF EXISTS urls_user_clicks;
-DROP INDEX CONCURRENTLY IF EXISTS urls_user_title;
-DROP INDEX CONCURRENTLY IF EXISTS urls_user_expires;
-DROP INDEX CONCURRENTLY IF EXISTS urls_user_slug;
 CREATE INDEX IF NOT EXISTS bundles_workspace_created ON bundles (workspace_num, created_at, num);
 CREATE INDEX IF NOT EXISTS webhooks_workspace ON webhooks (workspace_num, created_at);
 CREATE INDEX IF NOT EXISTS api_keys_workspace ON api_keys (workspace_num, created_at);

@@ -1,4 +1,9 @@
 -- +goose Up
+-- FALSE: nobody has proven that the address belongs to the user. Identity providers do not link such accounts by it.
+-- This locks users before workspaces, as a program of the previous release does that creates a user. The other order could
+-- deadlock.
+ALTER TABLE users ADD COLUMN email_verified BOOLEAN NOT NULL DEFAULT TRUE;
+
 -- Invitations to workspaces. Rows stay for a while after they were accepted or revoked, so that their links can say why
 -- they do not work. Programs of the previous release do not know the table.
 CREATE TABLE invitations (
@@ -17,5 +22,3 @@ CREATE TABLE invitations (
 CREATE INDEX invitations_workspace ON invitations (workspace_num, created_at);
 CREATE INDEX invitations_inviter ON invitations (invited_by);
 CREATE INDEX invitations_expires ON invitations (expires_at);
--- FALSE: nobody has proven that the address belongs to the user. Identity providers do not link such accounts by it.
-ALTER TABLE users ADD COLUMN email_verified BOOLEAN NOT NULL DEFAULT TRUE;
