@@ -5,14 +5,15 @@
 -- repeated, because a migration that was interrupted starts again.
 SET statement_timeout = 0;
 
--- A statement that waits for an exclusive lock makes all later users of the table wait behind it. So it waits for a
--- second at most and then lets others pass, such as a backup that reads the table for minutes.
+-- A statement that waits for an exclusive lock makes all later users of the table wait behind it. So it waits for
+-- half a second at most and then lets others pass, such as a backup that reads the table for minutes. That is less than
+-- deadlock_timeout, so in a deadlock the migration gives way, not a program of the previous release.
 -- +goose StatementBegin
 CREATE OR REPLACE PROCEDURE migrate_patiently(statement TEXT) LANGUAGE plpgsql AS $$
 BEGIN
 	LOOP
 		BEGIN
-			SET LOCAL lock_timeout = '1s';
+			SET LOCAL lock_timeout = '500ms';
 			EXECUTE statement;
 			RETURN;
 		EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
