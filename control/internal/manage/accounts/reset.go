@@ -169,9 +169,9 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	return err
 }
 
-// takeOver gives an account to the owner of its address. Whoever created the account with a copied invitation may have
-// been somebody else, whose second factor and passkeys must not outlive the proof of the address. UpdateUser writes the
-// changed user.
+// takeOver gives an account to the owner of its address. A stranger with a copied invitation may have created the
+// account, and the second factor and passkeys of the stranger must not outlive the proof of the address. UpdateUser
+// writes the changed user.
 func takeOver(ctx context.Context, tx *store.Tx, u *store.User) error {
 	u.TOTPSecret, u.TOTPEnabled, u.TOTPLastStep = nil, false, 0
 	if err := tx.SetRecoveryCodes(ctx, u.ID, nil); err != nil {
