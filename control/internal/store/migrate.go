@@ -4,12 +4,16 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
+
+	"github.com/shortline/shortline/shared/backoff"
 )
 
 //go:embed migrations
@@ -42,13 +46,34 @@ func (s *Store) migrate(ctx context.Context) error {
 		s.log.Warn("database schema is newer than this release", "schema", have, "known", newest)
 		return nil
 	}
-	if _, err := p.Up(ctx); err != nil {
+	if err := upPatiently(ctx, p); err != nil {
 		return fmt.Errorf("migrate the schema: %w", err)
 	}
 	_, err = s.write.ExecContext(ctx, Conn{pg: s.pg}.rebind(
 		`INSERT INTO config_head (id, incarnation, revision) VALUES (1, ?, 0) ON CONFLICT DO NOTHING`), rand.Int64N(1<<62)+1)
 	return err
 }
+
+// upPatiently runs the missing migrations. A migration that had to give way to other programs starts again: its
+// transaction was rolled back, or its statements can be repeated.
+func upPatiently(ctx context.Context, p *goose.Provider) error {
+	for {
+		_, err := p.Up(ctx)
+		var pe *pgconn.PgError
+		if !errors.As(err, &pe) || pe.Code != lockNotAvailable && pe.Code != deadlockDetected {
+			return err
+		}
+		if !backoff.Sleep(ctx, 500*time.Millisecond) {
+			return err
+		}
+	}
+}
+
+// Codes of PostgreSQL's errors.
+const (
+	lockNotAvailable = "55P03"
+	deadlockDetected = "40P01"
+)
 
 // Advisory locks. Their numbers must stay constant, and differ from those of the audit log (…642) and of roles (…643).
 const (
@@ -96,15 +121,23 @@ func (s *Store) newMigrations(db *sql.DB) (*goose.Provider, error) {
 
 // sessionLock locks the connection that executes the statements. PostgreSQL completes the statement of a program that
 // was killed. The lock makes the next program wait for the end of that statement.
+//
+// On this connection, statements wait at most 400 ms for a lock. That is less than deadlock_timeout, so that in a
+// deadlock the migration gives way, and never a program of the previous release.
 type sessionLock struct{}
 
 func (sessionLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
-	return takeLock(ctx, conn, statementLock)
+	if err := takeLock(ctx, conn, statementLock); err != nil {
+		return err
+	}
+	_, err := conn.ExecContext(ctx, `SET lock_timeout = '400ms'`)
+	return err
 }
 
 func (sessionLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
+	_, reset := conn.ExecContext(ctx, `RESET lock_timeout`)
 	_, err := conn.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, statementLock)
-	return err
+	return errors.Join(reset, err)
 }
 
 // takeLock waits for an advisory lock. It asks again and again, because a statement that waits would hold a snapshot,

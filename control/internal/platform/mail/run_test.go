@@ -151,6 +151,11 @@ func TestService_keeps_links_secret(t *testing.T) {
 		w.run()
 		w.send("bob@example.com", invitation())
 		testkit.Eventually(t, "a failed attempt", func() bool { return w.count("shortline_mail_retries_total") > 0 })
+		testkit.Eventually(t, "its error in the database", func() bool {
+			var stored bool
+			must(t, st.Row(t.Context(), `SELECT EXISTS (SELECT 1 FROM mail_outbox WHERE last_error <> '')`).Scan(&stored))
+			return stored
+		})
 		rows, err := store.All(t.Context(), st.Conn, func(row interface{ Scan(...any) error }) (s string, err error) {
 			var content, lastError string
 			err = row.Scan(&content, &lastError)

@@ -4,16 +4,17 @@
 -- triggers give each new user a personal workspace, and put what these programs insert into it. Each statement can be
 -- repeated, because a migration that was interrupted starts again.
 SET statement_timeout = 0;
+SET lock_timeout = 0; -- for CREATE INDEX CONCURRENTLY, which waits for other transactions without blocking anybody
 
 -- A statement that waits for an exclusive lock makes all later users of the table wait behind it. So it waits for
--- half a second at most and then lets others pass, such as a backup that reads the table for minutes. That is less than
+-- 400 ms at most and then lets others pass, such as a backup that reads the table for minutes. That is less than
 -- deadlock_timeout, so in a deadlock the migration gives way, not a program of the previous release.
 -- +goose StatementBegin
 CREATE OR REPLACE PROCEDURE migrate_patiently(statement TEXT) LANGUAGE plpgsql AS $$
 BEGIN
 	LOOP
 		BEGIN
-			SET LOCAL lock_timeout = '500ms';
+			SET LOCAL lock_timeout = '400ms';
 			EXECUTE statement;
 			RETURN;
 		EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
@@ -151,4 +152,5 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS audit_logs_workspace ON audit_logs (work
 -- Without statistics of the new column, PostgreSQL would choose poor plans until the next automatic ANALYZE.
 ANALYZE urls;
 DROP PROCEDURE migrate_patiently;
+SET lock_timeout = '400ms';
 RESET statement_timeout;

@@ -121,3 +121,12 @@ ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_region 
 ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_name LowCardinality(String) AFTER bot_list;
 
 ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS edge_region LowCardinality(String) AFTER edge_name;
+
+-- A copy of the log of links' moves between workspaces, one row for each workspace of a move. The row of workspace 0 says
+-- how far the copy reaches. A row may occur twice. Reports read the rows of one workspace.
+CREATE TABLE IF NOT EXISTS link_moves_local ON CLUSTER `main` (log Int64, workspace Int64, link Int64, revision Int64, inside UInt8)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+ORDER BY (log, workspace, link, revision)
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE IF NOT EXISTS link_moves ON CLUSTER `main` AS link_moves_local ENGINE = Distributed(`main`, currentDatabase(), 'link_moves_local', intHash64(link));

@@ -97,3 +97,10 @@ INSERT INTO rollup_marks (slot, writer, n) SELECT DISTINCT toUInt32(intDiv(toUni
 ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_name LowCardinality(String) AFTER bot_list;
 
 ALTER TABLE clicks ADD COLUMN IF NOT EXISTS edge_region LowCardinality(String) AFTER edge_name;
+
+-- A copy of the log of links' moves between workspaces, one row for each workspace of a move. The row of workspace 0 says
+-- how far the copy reaches. A row may occur twice. Reports read the rows of one workspace.
+CREATE TABLE IF NOT EXISTS link_moves (log Int64, workspace Int64, link Int64, revision Int64, inside UInt8)
+ENGINE = ReplacingMergeTree()
+ORDER BY (log, workspace, link, revision)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
