@@ -116,10 +116,10 @@ func (p *Plan) Compact() Plan {
 }
 
 // recordTexts returns the record's own texts, without those of rules and variants.
-func recordTexts(r *link.Record) [16]*string {
+func recordTexts(r *link.Record) [17]*string {
 	u, v := &r.UTM, &r.Preview
 	return [...]*string{
-		&r.Slug, &r.Destination, &r.Default, &r.Title, &r.PasswordHash,
+		&r.Slug, &r.Destination, &r.Default, &r.Title, &r.PasswordHash, &r.ExpiredURL,
 		&u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform,
 		&v.Title, &v.Description, &v.ImageURL, &v.TwitterCard,
 	}

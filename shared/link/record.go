@@ -37,7 +37,11 @@ type Record struct {
 	Default     string // destination of a smart-routed link if no rule matches; "": Destination
 
 	Inactive     bool
+	StartsAt     int64 // before it, the link does not exist for visitors
 	ExpiresAt    int64
+	Limit        Limit
+	ExpiredURL   string // where visitors go after expiry or exhaustion; "": nowhere
+	Code         uint16 // status of the redirect: 301, 307 or 308; 0: 302
 	CreatedAt    int64
 	Title        string
 	PasswordHash string // bcrypt; "": no password
@@ -49,6 +53,15 @@ type Record struct {
 	Variants     []Variant // active variants
 
 	Preview Preview
+}
+
+// Limit is the number of clicks after which a link stops to lead anywhere. The zero Limit is none.
+//
+// Edges count the clicks of people for each link and Since. An owner who takes the limit away and sets it again starts a
+// new count with a new Since. Clicks that were counted before Since are already subtracted from Clicks.
+type Limit struct {
+	Since  int64  // when the limit was set; 0: the link has no limit
+	Clicks uint64 // how many clicks may follow; 0: none
 }
 
 // Rule is one routing rule in a Record.

@@ -10,7 +10,7 @@ import (
 // Schema is the number of the set of record fields that this build knows. Each added field increases it by one. State that
 // was written with a lower number may lack fields. An edge serves such a state, but loads a full document before it
 // applies deltas.
-const Schema = 1
+const Schema = 2
 
 // MaxSlug is the maximum length of a slug in a document or delta, in bytes. The control plane allows fewer.
 const MaxSlug = 100
@@ -18,6 +18,7 @@ const MaxSlug = 100
 const (
 	maxFanOut = 1000 // rules or variants in one record: ten times what the control plane allows
 	maxWeight = 1 << 31
+	maxCode   = 599
 )
 
 // Field numbers of a record. A number is never reused.
@@ -39,6 +40,12 @@ const (
 	fieldRule      = 15
 	fieldVariant   = 16
 	fieldPreview   = 17
+	fieldStarts    = 18 // schema 2, with the fields that follow
+	fieldExpired   = 19 // the URL after expiry
+	fieldCode      = 20
+	fieldSince     = 21 // of the limit
+	fieldClicks    = 22
+	lastField      = fieldClicks
 )
 
 // MaxRecord is the maximum size of all texts of a record in bytes. It keeps the wire form within the default limit of
@@ -48,7 +55,7 @@ const MaxRecord = 4 << 20
 // Check reports why a record cannot be sent. The publisher checks each link and reduces or omits those that fail, because
 // readers reject a document or delta as a whole: one bad record would stop all changes.
 func Check(r *link.Record) error {
-	size := len(r.Destination) + len(r.Default) + len(r.Title) + len(r.PasswordHash)
+	size := len(r.Destination) + len(r.Default) + len(r.Title) + len(r.PasswordHash) + len(r.ExpiredURL)
 	for _, s := range utmFields(&r.UTM) {
 		size += len(*s)
 	}
@@ -123,7 +130,11 @@ func AppendRecord(b []byte, r *link.Record) []byte {
 			return b
 		})
 	}
-	return b
+	b = appendUint(b, fieldStarts, uint64(r.StartsAt))
+	b = appendString(b, fieldExpired, r.ExpiredURL)
+	b = appendUint(b, fieldCode, uint64(r.Code))
+	b = appendUint(b, fieldSince, uint64(r.Limit.Since))
+	return appendUint(b, fieldClicks, r.Limit.Clicks)
 }
 
 // DecodeRecord decodes a record into r and overwrites all of r. It skips unknown fields and rejects a record without a
@@ -140,7 +151,7 @@ func decodeRecord(s string, r *link.Record) error {
 		if f.kind == wireFixed4 || f.kind == wireFixed8 {
 			continue // only unknown fields have these types
 		}
-		if isVarint := f.kind == wireVarint; isVarint != varintField(f.number) && f.number <= fieldPreview {
+		if isVarint := f.kind == wireVarint; isVarint != varintField(f.number) && f.number <= lastField {
 			return corrupt("record field %d has wire type %d", f.number, f.kind)
 		}
 		switch f.number {
@@ -186,6 +197,19 @@ func decodeRecord(s string, r *link.Record) error {
 		case fieldPreview:
 			into := previewFields(&r.Preview)
 			decodeStrings(&f, into[:])
+		case fieldStarts:
+			r.StartsAt = int64(f.value)
+		case fieldExpired:
+			r.ExpiredURL = f.bytes
+		case fieldCode:
+			if f.value > maxCode {
+				return corrupt("redirect with status %d", f.value)
+			}
+			r.Code = uint16(f.value)
+		case fieldSince:
+			r.Limit.Since = int64(f.value)
+		case fieldClicks:
+			r.Limit.Clicks = f.value
 		}
 	}
 	if f.err != nil {
@@ -199,7 +223,7 @@ func decodeRecord(s string, r *link.Record) error {
 
 func varintField(number int) bool {
 	switch number {
-	case fieldNum, fieldOwner, fieldRevision, fieldInactive, fieldExpires, fieldCreated, fieldSmart, fieldABTesting:
+	case fieldNum, fieldOwner, fieldRevision, fieldInactive, fieldExpires, fieldCreated, fieldSmart, fieldABTesting, fieldStarts, fieldCode, fieldSince, fieldClicks:
 		return true
 	}
 	return false
