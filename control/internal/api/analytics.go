@@ -8,7 +8,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/shortline/shortline/control/internal/clicks/report"
-	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -61,7 +60,7 @@ func (s *Server) registerAnalytics() {
 		}
 		out := make([]TopURL, len(list))
 		for i, u := range list {
-			out[i] = TopURL{u.ID, u.Slug, text(u.Title), u.OriginalURL, u.Clicks, links.Status(&u.Link, store.Now()), Time(u.CreatedAt)}
+			out[i] = TopURL{u.ID, u.Slug, text(u.Title), u.OriginalURL, u.Clicks, u.Link.Status(store.Now()), Time(u.CreatedAt)}
 		}
 		return &out, nil
 	})

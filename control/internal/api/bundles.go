@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/shortline/shortline/control/internal/manage/bundles"
-	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -49,7 +48,7 @@ func (s *Server) bundleOf(b bundles.Bundle) Bundle {
 		u := &b.URLs[i].Link
 		out.URLs[i] = BundleURL{
 			ID: u.ID, Slug: u.Slug, ShortURL: s.Links.ShortURL(u.Slug), OriginalURL: u.OriginalURL, Title: text(u.Title), ClickCount: u.ClickCount,
-			Status: links.Status(u, now), CreatedAt: Time(u.CreatedAt), Order: b.URLs[i].Order,
+			Status: u.Status(now), CreatedAt: Time(u.CreatedAt), Order: b.URLs[i].Order,
 		}
 	}
 	return out

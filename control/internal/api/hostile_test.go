@@ -28,7 +28,7 @@ func TestHostile_bodies(t *testing.T) {
 		base := "/api/urls/" + id
 		variant := w.do("POST", base+"/variants", `{"name":"A","targetUrl":"https://a.example"}`, as(w.ann)).want(201).str("id")
 		rule := w.do("POST", base+"/routing-rules", ruleBody("r", formA), as(w.ann)).want(201).str("id")
-		link := []string{"originalUrl", "title", "password", "expiresAt", "utmSource", "utmId", "status", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl", "ogTitle", "ogDescription", "ogImage", "twitterCardType", "bundleIds"}
+		link := []string{"originalUrl", "title", "password", "startsAt", "expiresAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "utmSource", "utmId", "status", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl", "ogTitle", "ogDescription", "ogImage", "twitterCardType", "bundleIds"}
 		for _, e := range []struct {
 			method, path string
 			valid        map[string]string

@@ -24,12 +24,13 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 	if o.Null = bytes.Equal(b, []byte("null")) || bytes.Equal(b, []byte(`""`)); o.Null {
 		return nil
 	}
-	if n, ok := any(&o.Value).(*int); ok {
+	number := reflect.ValueOf(&o.Value).Elem()
+	if number.CanInt() && number.Type().PkgPath() == "" {
 		// JSON Schema accepts 1e2 as an integer, but encoding/json does not. A value that is too large stays too
 		// large, so that the use case reports it with the other problems.
 		var f float64
 		if err := json.Unmarshal(b, &f); err == nil && f == math.Trunc(f) {
-			*n = int(max(-1<<53, min(1<<53, f)))
+			number.SetInt(int64(max(-1<<53, min(1<<53, f))))
 			return nil
 		}
 	}

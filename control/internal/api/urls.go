@@ -19,10 +19,16 @@ type URL struct {
 	Title             *string `json:"title"`
 	UserID            string  `json:"userId"`
 	WorkspaceID       string  `json:"workspaceId" doc:"The workspace that owns the link."`
-	Status            string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED" doc:"EXPIRED once expiresAt has passed."`
+	Status            string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED,SCHEDULED,EXHAUSTED,SUSPENDED" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks."`
+	SuspendedReason   *string `json:"suspendedReason" doc:"Why an administrator suspended the link."`
 	ClickCount        int64   `json:"clickCount" doc:"Clicks by people; bots are not counted."`
 	HasPassword       bool    `json:"hasPassword"`
+	StartsAt          *Time   `json:"startsAt"`
 	ExpiresAt         *Time   `json:"expiresAt"`
+	ExpiredURL        *string `json:"expiredUrl" doc:"Where visitors go after expiry or exhaustion."`
+	MaxClicks         *int64  `json:"maxClicks" doc:"Clicks by people after which the link is exhausted."`
+	RedirectCode      int64   `json:"redirectCode" enum:"301,302,307,308"`
+	ExternalID        *string `json:"externalId" doc:"Your own key for the link, unique in the workspace."`
 	UTMSource         *string `json:"utmSource"`
 	UTMMedium         *string `json:"utmMedium"`
 	UTMCampaign       *string `json:"utmCampaign"`
@@ -101,9 +107,13 @@ func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*body[
 func (s *Server) urlOf(l store.Link) URL {
 	out := URL{
 		ID: l.ID, Slug: l.Slug, ShortURL: s.Links.ShortURL(l.Slug), OriginalURL: l.OriginalURL, UserID: l.UserID,
-		Status: links.Status(&l, store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "", ExpiresAt: instant(l.ExpiresAt),
+		Status: l.Status(store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "",
+		StartsAt: instant(l.StartsAt), ExpiresAt: instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l), SuspendedReason: text(l.SuspendReason),
 		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
 		OGImageURL: text(s.Links.ImageURL(l.OGImage)), CreatedAt: Time(l.CreatedAt), UpdatedAt: Time(l.UpdatedAt),
+	}
+	if l.MaxClicks != 0 {
+		out.MaxClicks = &l.MaxClicks
 	}
 	texts := out.texts()
 	for _, f := range store.LinkTexts {
@@ -115,7 +125,7 @@ func (s *Server) urlOf(l store.Link) URL {
 // texts returns the optional texts by their names in store.LinkTexts.
 func (u *URL) texts() map[string]**string {
 	return map[string]**string{
-		"title": &u.Title, "defaultUrl": &u.DefaultURL,
+		"title": &u.Title, "defaultUrl": &u.DefaultURL, "expiredUrl": &u.ExpiredURL, "externalId": &u.ExternalID,
 		"utmSource": &u.UTMSource, "utmMedium": &u.UTMMedium, "utmCampaign": &u.UTMCampaign, "utmTerm": &u.UTMTerm,
 		"utmContent": &u.UTMContent, "utmId": &u.UTMID, "utmSourcePlatform": &u.UTMSourcePlatform,
 		"ogTitle": &u.OGTitle, "ogDescription": &u.OGDescription, "ogImage": &u.OGImage, "twitterCardType": &u.TwitterCardType,
@@ -154,7 +164,12 @@ func given[T any](o Opt[T], cleared T) *T {
 type URLFields struct {
 	Title             Opt[string]   `json:"title,omitempty" doc:"At most 255 characters."`
 	Password          Opt[string]   `json:"password,omitempty" doc:"4 to 72 bytes; null removes it."`
+	StartsAt          Opt[Time]     `json:"startsAt,omitempty" doc:"When the link starts to work. Before that, visitors get 404."`
 	ExpiresAt         Opt[Time]     `json:"expiresAt,omitempty" doc:"When the link stops working."`
+	ExpiredURL        Opt[string]   `json:"expiredUrl,omitempty" doc:"Where visitors go after expiry or exhaustion, instead of 410."`
+	MaxClicks         Opt[int64]    `json:"maxClicks,omitempty" doc:"Clicks by people after which the link stops working."`
+	RedirectCode      Opt[int64]    `json:"redirectCode,omitempty" doc:"301, 302 (default), 307 or 308."`
+	ExternalID        Opt[string]   `json:"externalId,omitempty" doc:"Your own key for the link; at most 255 characters."`
 	UTMSource         Opt[string]   `json:"utmSource,omitempty"`
 	UTMMedium         Opt[string]   `json:"utmMedium,omitempty"`
 	UTMCampaign       Opt[string]   `json:"utmCampaign,omitempty"`
@@ -183,6 +198,7 @@ func (f *URLFields) input(originalURL Opt[string]) links.Input {
 	in := links.Input{
 		OriginalURL: given(originalURL, ""), Password: given(f.Password, ""), Status: given(f.Status, ""),
 		ABTesting: given(ab, false), SmartRouting: given(f.IsSmartRouting, false), BundleIDs: given(f.BundleIDs, nil),
+		MaxClicks: given(f.MaxClicks, 0), RedirectCode: given(f.RedirectCode, 0),
 		Texts: map[string]string{},
 	}
 	texts := f.texts()
@@ -191,17 +207,24 @@ func (f *URLFields) input(originalURL Opt[string]) links.Input {
 			in.Texts[field.Name] = o.Value
 		}
 	}
-	if at := given(f.ExpiresAt, 0); at != nil {
-		ms := int64(*at)
-		in.ExpiresAt = &ms
-	}
+	in.StartsAt, in.ExpiresAt = millis(f.StartsAt), millis(f.ExpiresAt)
 	return in
+}
+
+// millis converts an optional time: nil if it was left out, 0 if it is to be cleared.
+func millis(o Opt[Time]) *int64 {
+	at := given(o, 0)
+	if at == nil {
+		return nil
+	}
+	ms := int64(*at)
+	return &ms
 }
 
 // texts returns the optional texts by their names in store.LinkTexts.
 func (f *URLFields) texts() map[string]*Opt[string] {
 	return map[string]*Opt[string]{
-		"title": &f.Title, "defaultUrl": &f.DefaultURL,
+		"title": &f.Title, "defaultUrl": &f.DefaultURL, "expiredUrl": &f.ExpiredURL, "externalId": &f.ExternalID,
 		"utmSource": &f.UTMSource, "utmMedium": &f.UTMMedium, "utmCampaign": &f.UTMCampaign, "utmTerm": &f.UTMTerm,
 		"utmContent": &f.UTMContent, "utmId": &f.UTMID, "utmSourcePlatform": &f.UTMSourcePlatform,
 		"ogTitle": &f.OGTitle, "ogDescription": &f.OGDescription, "ogImage": &f.OGImage, "twitterCardType": &f.TwitterCardType,
@@ -234,7 +257,8 @@ type noContent struct{}
 func (s *Server) registerURLs() {
 	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls", ID: "createURL", Summary: "Create a short URL", Tag: "URLs"},
 		func(ctx context.Context, in *struct{ Body createURL }) (*body[URL], error) {
-			return respond(s.urlOf)(s.Links.Create(ctx, principal(ctx), in.Body.creation()))
+			u, err := s.Links.Create(ctx, principal(ctx), in.Body.creation())
+			return s.answerURL(ctx, u, err)
 		})
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls", ID: "listURLs", Summary: "List short URLs", Tag: "URLs"}, s.listURLs)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/stats", ID: "urlStats", Summary: "Count short URLs by status", Tag: "URLs"}, s.urlStats)
@@ -268,7 +292,7 @@ type listURLsIn struct {
 	Paging
 	Sorting
 	Search string `query:"search" doc:"Text in title, destination or slug, case-insensitive."`
-	Status string `query:"status" doc:"ACTIVE, INACTIVE or EXPIRED."`
+	Status string `query:"status" doc:"ACTIVE, INACTIVE, EXPIRED, SCHEDULED, EXHAUSTED or SUSPENDED."`
 }
 
 func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*body[List[URL]], error) {
@@ -287,11 +311,14 @@ func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*body[List[URL]]
 
 // URLStats counts links by status.
 type URLStats struct {
-	TotalURLs    int   `json:"totalUrls"`
-	ActiveURLs   int   `json:"activeUrls"`
-	InactiveURLs int   `json:"inactiveUrls"`
-	ExpiredURLs  int   `json:"expiredUrls"`
-	TotalClicks  int64 `json:"totalClicks"`
+	TotalURLs     int   `json:"totalUrls"`
+	ActiveURLs    int   `json:"activeUrls"`
+	InactiveURLs  int   `json:"inactiveUrls"`
+	ExpiredURLs   int   `json:"expiredUrls"`
+	ScheduledURLs int   `json:"scheduledUrls"`
+	ExhaustedURLs int   `json:"exhaustedUrls"`
+	SuspendedURLs int   `json:"suspendedUrls"`
+	TotalClicks   int64 `json:"totalClicks"`
 }
 
 func (s *Server) urlStats(ctx context.Context, _ *struct{}) (*body[URLStats], error) {
@@ -299,7 +326,7 @@ func (s *Server) urlStats(ctx context.Context, _ *struct{}) (*body[URLStats], er
 	if err != nil {
 		return nil, err
 	}
-	return &body[URLStats]{URLStats{st.Total, st.Active, st.Inactive, st.Expired, st.Clicks}}, nil
+	return &body[URLStats]{URLStats{st.Total, st.Active, st.Inactive, st.Expired, st.Scheduled, st.Exhausted, st.Suspended, st.Clicks}}, nil
 }
 
 // UTMSuggestion is one value of a campaign field and the number of links that use it.

@@ -38,6 +38,7 @@ func eachWithLinks(t *testing.T, f func(t *testing.T, w *world)) {
 }
 
 var urlNames = []string{"id", "slug", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount", "hasPassword", "expiresAt",
+	"startsAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "suspendedReason",
 	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl",
 	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "notes", "createdAt", "updatedAt"}
 
@@ -84,7 +85,8 @@ func TestURLs_create(t *testing.T) {
 		if slug := r.str("slug"); !link.ValidSlug(slug) || len(slug) != 7 || r.str("shortUrl") != baseURL+"/"+slug {
 			t.Errorf("generated slug: %s", r.text)
 		}
-		if r.str("originalUrl") != "https://example.com/a%2Fb?x=1#f" || r.str("status") != "ACTIVE" || r.str("userId") != w.annID || r.at("clickCount") != 0.0 || r.at("hasPassword") != false {
+		if r.str("originalUrl") != "https://example.com/a%2Fb?x=1#f" || r.str("status") != "ACTIVE" || r.str("userId") != w.annID || r.at("clickCount") != 0.0 || r.at("hasPassword") != false ||
+			r.at("redirectCode") != 302.0 || r.str("workspaceId") != w.annID {
 			t.Error(r.text)
 		}
 		for _, name := range []string{"title", "expiresAt", "utmSource", "defaultUrl", "ogTitle", "ogImage", "ogImageUrl", "twitterCardType"} {
@@ -346,7 +348,7 @@ func TestURLs_list(t *testing.T) {
 		} {
 			w.do("GET", "/api/urls?"+query, "", as(w.ann)).wantField(field)
 		}
-		r = w.do("GET", "/api/urls/stats", "", as(w.ann)).want(200).has("", "totalUrls", "activeUrls", "inactiveUrls", "expiredUrls", "totalClicks")
+		r = w.do("GET", "/api/urls/stats", "", as(w.ann)).want(200).has("", "totalUrls", "activeUrls", "inactiveUrls", "expiredUrls", "scheduledUrls", "exhaustedUrls", "suspendedUrls", "totalClicks")
 		if r.num("totalUrls") != 14 || r.num("activeUrls") != 12 || r.num("inactiveUrls") != 1 || r.num("expiredUrls") != 1 {
 			t.Error(r.text)
 		}

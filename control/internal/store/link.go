@@ -17,7 +17,15 @@ type Link struct {
 	OriginalURL   string
 	Title         string
 	PasswordHash  string // bcrypt
+	StartsAt      int64
 	ExpiresAt     int64
+	ExpiredURL    string // where visitors go after expiry or exhaustion
+	RedirectCode  int64  // 301, 307 or 308; 0: 302
+	MaxClicks     int64  // clicks of people after which the link is exhausted
+	LimitSince    int64  // when MaxClicks was set on a link without a limit; edges count from then on
+	LimitBase     int64  // clicks that were counted before LimitSince
+	ExhaustedAt   int64  // when the clicks of all edges reached the limit
+	ExternalID    string // unique in the workspace
 	UTM           link.UTM
 	Active        bool
 	ABTesting     bool
@@ -28,6 +36,8 @@ type Link struct {
 	OGImage       string // object key
 	TwitterCard   string
 	Notes         string // for owners; never published to edges
+	SuspendedAt   int64  // when an ADMIN suspended the link
+	SuspendReason string // why
 	ClickCount    int64  // written by ingest only
 	Revision      uint64
 	CreatedAt     int64
@@ -37,6 +47,24 @@ type Link struct {
 
 	Rules    []Rule    // active rules in evaluation order
 	Variants []Variant // active variants with a weight, oldest first
+}
+
+// Status returns the link's state at a time in Unix milliseconds, one of LinkStatuses. EXPIRED and SCHEDULED follow from the
+// time and are not stored.
+func (l *Link) Status(now int64) string {
+	switch {
+	case l.SuspendedAt != 0:
+		return StatusSuspended
+	case l.ExpiredAt(now):
+		return StatusExpired
+	case l.ExhaustedAt != 0:
+		return StatusExhausted
+	case !l.Active:
+		return StatusInactive
+	case l.StartsAt > now:
+		return StatusScheduled
+	}
+	return StatusActive
 }
 
 // ExpiredAt reports whether the link no longer leads anywhere at a time in Unix milliseconds.
@@ -53,6 +81,10 @@ type LinkField struct {
 	Max int
 	// UTM marks the campaign parameters.
 	UTM bool
+	// Destination marks the texts that are addresses for visitors.
+	Destination bool
+	// Time marks instants in Unix milliseconds.
+	Time bool
 
 	access access
 	writes writes
@@ -71,10 +103,18 @@ var LinkFields = []LinkField{
 	{Column: "workspace_num", access: optional(func(l *Link) *uint64 { return &l.Workspace }), writes: once},
 	{Column: "slug", Name: "slug", access: required(func(l *Link) *string { return &l.Slug }), writes: once},
 	{Column: "original_url", Name: "originalUrl", access: required(func(l *Link) *string { return &l.OriginalURL })},
-	text("default_url", "defaultUrl", 0, func(l *Link) *string { return &l.DefaultURL }),
+	destination("default_url", "defaultUrl", func(l *Link) *string { return &l.DefaultURL }),
 	text("title", "title", 255, func(l *Link) *string { return &l.Title }),
 	{Column: "password_hash", access: optional(func(l *Link) *string { return &l.PasswordHash })},
-	{Column: "expires_at", Name: "expiresAt", access: optional(func(l *Link) *int64 { return &l.ExpiresAt })},
+	instant("starts_at", "startsAt", func(l *Link) *int64 { return &l.StartsAt }),
+	instant("expires_at", "expiresAt", func(l *Link) *int64 { return &l.ExpiresAt }),
+	destination("expired_url", "expiredUrl", func(l *Link) *string { return &l.ExpiredURL }),
+	{Column: "max_clicks", Name: "maxClicks", access: optional(func(l *Link) *int64 { return &l.MaxClicks })},
+	{Column: "limit_since", access: optional(func(l *Link) *int64 { return &l.LimitSince })},
+	{Column: "limit_base", access: optional(func(l *Link) *int64 { return &l.LimitBase })},
+	{Column: "exhausted_at", access: optional(func(l *Link) *int64 { return &l.ExhaustedAt })},
+	{Column: "redirect_code", Name: "redirectCode", access: optional(func(l *Link) *int64 { return &l.RedirectCode })},
+	text("external_id", "externalId", 255, func(l *Link) *string { return &l.ExternalID }),
 	utm("utm_source", "utmSource", func(u *link.UTM) *string { return &u.Source }),
 	utm("utm_medium", "utmMedium", func(u *link.UTM) *string { return &u.Medium }),
 	utm("utm_campaign", "utmCampaign", func(u *link.UTM) *string { return &u.Campaign }),
@@ -90,6 +130,8 @@ var LinkFields = []LinkField{
 	text("twitter_card", "twitterCardType", 0, func(l *Link) *string { return &l.TwitterCard }),
 	text("og_image", "ogImage", 0, func(l *Link) *string { return &l.OGImage }),
 	text("notes", "notes", 2000, func(l *Link) *string { return &l.Notes }),
+	{Column: "suspended_at", access: optional(func(l *Link) *int64 { return &l.SuspendedAt })},
+	{Column: "suspended_reason", access: optional(func(l *Link) *string { return &l.SuspendReason })},
 	{Column: "search_text", access: access{value: func(l *Link) any { return strings.ToLower(l.Title + "\n" + l.OriginalURL + "\n" + l.Slug) }}},
 	{Column: "click_count", access: required(func(l *Link) *int64 { return &l.ClickCount }), writes: never},
 	{Column: "revision", access: required(func(l *Link) *uint64 { return &l.Revision }), writes: never},
@@ -142,6 +184,16 @@ func optional[T comparable](member func(*Link) *T) access {
 
 func text(column, name string, max int, member func(*Link) *string) LinkField {
 	return LinkField{Column: column, Name: name, Max: max, Text: member, access: optional(member)}
+}
+
+func destination(column, name string, member func(*Link) *string) LinkField {
+	f := text(column, name, 0, member)
+	f.Destination = true
+	return f
+}
+
+func instant(column, name string, member func(*Link) *int64) LinkField {
+	return LinkField{Column: column, Name: name, Time: true, access: optional(member)}
 }
 
 func utm(column, name string, member func(*link.UTM) *string) LinkField {

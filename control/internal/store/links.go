@@ -90,12 +90,18 @@ func (tx *Tx) DeleteLinks(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// States of a link in a filter.
+// States of a link, see Link.Status.
 const (
-	StatusActive   = "ACTIVE"
-	StatusInactive = "INACTIVE"
-	StatusExpired  = "EXPIRED"
+	StatusActive    = "ACTIVE"
+	StatusInactive  = "INACTIVE"
+	StatusExpired   = "EXPIRED"
+	StatusScheduled = "SCHEDULED" // active, but before StartsAt
+	StatusExhausted = "EXHAUSTED" // has had MaxClicks clicks
+	StatusSuspended = "SUSPENDED" // by an ADMIN
 )
+
+// LinkStatuses are the states that Link.Status returns.
+var LinkStatuses = []string{StatusActive, StatusInactive, StatusExpired, StatusScheduled, StatusExhausted, StatusSuspended}
 
 // LinkFilter selects and orders links. A zero field selects everything.
 type LinkFilter struct {
@@ -115,6 +121,9 @@ var LinkSorts = map[string]string{
 	"title": "title", "expiresAt": "expires_at", "slug": "slug",
 }
 
+// standing selects links that are neither suspended nor expired.
+const standing = `suspended_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`
+
 func (f *LinkFilter) where() (string, []any) {
 	where, args := []string{"1 = 1"}, []any{}
 	if f.Workspace != 0 {
@@ -125,11 +134,17 @@ func (f *LinkFilter) where() (string, []any) {
 	}
 	switch f.Status {
 	case StatusActive:
-		where, args = append(where, `active AND (expires_at IS NULL OR expires_at > ?)`), append(args, f.Now)
+		where, args = append(where, standing, `exhausted_at IS NULL AND active AND (starts_at IS NULL OR starts_at <= ?)`), append(args, f.Now, f.Now)
+	case StatusScheduled:
+		where, args = append(where, standing, `exhausted_at IS NULL AND active AND starts_at > ?`), append(args, f.Now, f.Now)
 	case StatusInactive:
-		where, args = append(where, `NOT active AND (expires_at IS NULL OR expires_at > ?)`), append(args, f.Now)
+		where, args = append(where, standing, `exhausted_at IS NULL AND NOT active`), append(args, f.Now)
+	case StatusExhausted:
+		where, args = append(where, standing, `exhausted_at IS NOT NULL`), append(args, f.Now)
 	case StatusExpired:
-		where, args = append(where, `expires_at <= ?`), append(args, f.Now)
+		where, args = append(where, `suspended_at IS NULL AND expires_at <= ?`), append(args, f.Now)
+	case StatusSuspended:
+		where = append(where, `suspended_at IS NOT NULL`)
 	}
 	return strings.Join(where, " AND "), args
 }
@@ -165,18 +180,23 @@ func (c Conn) Links(ctx context.Context, f LinkFilter) (list []Link, total int, 
 
 // LinkStats counts links by state, and their clicks.
 type LinkStats struct {
-	Total, Active, Inactive, Expired int
-	Clicks                           int64
+	Total, Active, Inactive, Expired, Scheduled, Exhausted, Suspended int
+	Clicks                                                            int64
 }
 
 // LinkStats counts a workspace's links at a time. Workspace 0 counts the links of all workspaces.
 func (c Conn) LinkStats(ctx context.Context, workspace uint64, now int64) (s LinkStats, err error) {
 	f := LinkFilter{Workspace: workspace}
 	where, args := f.where()
-	err = c.Row(ctx, `SELECT count(*), coalesce(sum(CASE WHEN expires_at <= ? THEN 1 ELSE 0 END), 0),
-		coalesce(sum(CASE WHEN active AND (expires_at IS NULL OR expires_at > ?) THEN 1 ELSE 0 END), 0),
-		coalesce(sum(click_count), 0) FROM urls WHERE `+where, append([]any{now, now}, args...)...).Scan(&s.Total, &s.Expired, &s.Active, &s.Clicks)
-	s.Inactive = s.Total - s.Active - s.Expired
+	err = c.Row(ctx, `SELECT count(*), coalesce(sum(click_count), 0),
+		count(CASE WHEN suspended_at IS NOT NULL THEN 1 END),
+		count(CASE WHEN suspended_at IS NULL AND expires_at <= ? THEN 1 END),
+		count(CASE WHEN `+standing+` AND exhausted_at IS NOT NULL THEN 1 END),
+		count(CASE WHEN `+standing+` AND exhausted_at IS NULL AND active AND starts_at > ? THEN 1 END),
+		count(CASE WHEN `+standing+` AND exhausted_at IS NULL AND active AND (starts_at IS NULL OR starts_at <= ?) THEN 1 END)
+		FROM urls WHERE `+where, append([]any{now, now, now, now, now, now}, args...)...).
+		Scan(&s.Total, &s.Clicks, &s.Suspended, &s.Expired, &s.Exhausted, &s.Scheduled, &s.Active)
+	s.Inactive = s.Total - s.Suspended - s.Expired - s.Exhausted - s.Scheduled - s.Active
 	return s, err
 }
 

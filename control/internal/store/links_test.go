@@ -38,7 +38,8 @@ func TestURLs_keep_every_field(t *testing.T) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		bare := newURL(ann, "bare")
 		full := &store.Link{
-			ID: store.NewID(), UserID: ann.ID, Workspace: ann.Num, Slug: "full", OriginalURL: "https://example.com/?a=b", PasswordHash: "hash", ExpiresAt: 99,
+			ID: store.NewID(), UserID: ann.ID, Workspace: ann.Num, Slug: "full", OriginalURL: "https://example.com/?a=b", PasswordHash: "hash", StartsAt: 98, ExpiresAt: 99,
+			RedirectCode: 308, MaxClicks: 7, LimitSince: 3, LimitBase: 2, ExhaustedAt: 4, SuspendedAt: 8, SuspendReason: "why",
 			Active: true, ABTesting: true, SmartRouting: true, CreatedAt: 5, UpdatedAt: 6,
 		}
 		for _, f := range store.LinkTexts {
@@ -67,7 +68,7 @@ func TestURLs_keep_every_field(t *testing.T) {
 		// Every field that can be changed, set and cleared.
 		changed := *full
 		changed.ID, changed.Num, changed.Slug = bare.ID, bare.Num, bare.Slug
-		changed.CreatedAt = bare.CreatedAt
+		changed.CreatedAt, changed.ExternalID = bare.CreatedAt, "of another link"
 		emptied := *bare
 		emptied.ID, emptied.Num, emptied.Slug, emptied.CreatedAt, emptied.Active = full.ID, full.Num, full.Slug, full.CreatedAt, false
 		for _, want := range []store.Link{changed, emptied} {

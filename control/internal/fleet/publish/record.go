@@ -14,10 +14,14 @@ func Record(l *store.Link, base string) link.Record {
 	r := link.Record{
 		Num: l.Num, Owner: l.Workspace, Revision: l.Revision,
 		Slug: l.Slug, Destination: l.OriginalURL, Default: l.DefaultURL,
-		Inactive: !l.Active, ExpiresAt: l.ExpiresAt, CreatedAt: l.CreatedAt, Title: l.Title,
+		Inactive: !l.Active || l.SuspendedAt != 0, CreatedAt: l.CreatedAt, Title: l.Title,
+		StartsAt: l.StartsAt, ExpiresAt: l.ExpiresAt, ExpiredURL: l.ExpiredURL, Code: uint16(l.RedirectCode),
 		PasswordHash: l.PasswordHash, UTM: l.UTM,
 		SmartRouting: l.SmartRouting, ABTesting: l.ABTesting,
 		Preview: link.Preview{Title: l.OGTitle, Description: l.OGDescription, ImageURL: links.ImageURL(base, l.OGImage), TwitterCard: l.TwitterCard},
+	}
+	if l.MaxClicks != 0 {
+		r.Limit = link.Limit{Since: l.LimitSince, Clicks: uint64(max(0, l.MaxClicks-l.LimitBase))}
 	}
 	for i := range l.Rules {
 		rule := &l.Rules[i]

@@ -105,7 +105,7 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 			return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 		})
 		if err != nil {
-			return nil, nil, fmt.Errorf("create links: %w", err)
+			return nil, nil, fmt.Errorf("create links: %w", externalIDTaken(err))
 		}
 	}
 	slices.SortFunc(failed, func(a, b Failed) int { return cmp.Compare(a.Index, b.Index) })

@@ -1,6 +1,7 @@
 package links
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
@@ -44,17 +45,20 @@ func Fields(l *store.Link) map[string]any {
 			if l.Active {
 				out[f.Name] = store.StatusActive
 			}
-		case "expiresAt":
-			out[f.Name] = nil
-			if l.ExpiresAt != 0 {
-				out[f.Name] = instant(l.ExpiresAt)
-			}
+		case "redirectCode":
+			out[f.Name] = RedirectCode(l)
 		default:
 			out[f.Name] = f.Value(l)
+			if at, ok := out[f.Name].(int64); ok && f.Time {
+				out[f.Name] = instant(at)
+			}
 		}
 	}
 	return out
 }
+
+// RedirectCode returns the status with which a link redirects.
+func RedirectCode(l *store.Link) int64 { return cmp.Or(l.RedirectCode, defaultCode) }
 
 // instant formats Unix milliseconds like the API.
 func instant(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }

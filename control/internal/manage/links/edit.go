@@ -3,6 +3,7 @@ package links
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
@@ -46,7 +47,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 		return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 	})
 	if err != nil {
-		return store.Link{}, fmt.Errorf("create link: %w", err)
+		return store.Link{}, fmt.Errorf("create link: %w", externalIDTaken(err))
 	}
 	return u, nil
 }
@@ -54,6 +55,15 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 func slugTaken(slug string) error {
 	return &problem.Error{Kind: problem.Conflict, Message: "This slug is already taken.",
 		Fields: []problem.Field{{Field: "customSlug", Message: fmt.Sprintf("%q is already taken", slug)}}}
+}
+
+// externalIDTaken replaces the error of a transaction that gave a link an external id of another link of its workspace.
+func externalIDTaken(err error) error {
+	if constraint, broken := store.Unique(err); broken && strings.Contains(constraint, "external_id") {
+		return &problem.Error{Kind: problem.Conflict, Message: "Another link of the workspace has this externalId.",
+			Fields: []problem.Field{{Field: "externalId", Message: "is in use"}}}
+	}
+	return err
 }
 
 // draft validates a creation and builds the link without password and number.
@@ -154,7 +164,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		return save(ctx, tx, p, &before, &after, bundled...)
 	})
 	if err != nil {
-		return store.Link{}, fmt.Errorf("update link: %w", err)
+		return store.Link{}, fmt.Errorf("update link: %w", externalIDTaken(err))
 	}
 	return after, nil
 }

@@ -1,6 +1,7 @@
 package links
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +16,9 @@ import (
 // missing; an existing link keeps its value. A pointer to a zero value clears the field, where that is possible.
 type Input struct {
 	OriginalURL, Password   *string
-	ExpiresAt               *int64  // Unix milliseconds; 0 clears
+	StartsAt, ExpiresAt     *int64  // Unix milliseconds; 0 clears
+	MaxClicks               *int64  // 0 clears
+	RedirectCode            *int64  // 301, 302, 307 or 308; 0: 302
 	Status                  *string // ACTIVE or INACTIVE
 	ABTesting, SmartRouting *bool
 	// Texts holds optional texts by the names of store.LinkTexts; "" clears one.
@@ -35,7 +38,12 @@ const (
 	maxPassword    = 72 // bcrypt ignores the rest
 	maxBulk        = 1000
 	generatedTries = 10
+
+	defaultCode = 302
+	mostClicks  = 1_000_000_000_000
 )
+
+var redirectCodes = []int64{301, defaultCode, 307, 308}
 
 // apply writes the input to u, except for the password, and adds every problem to v. now is the current time for a new
 // link and 0 for an existing one.
@@ -52,12 +60,7 @@ func (s *Service) apply(in *Input, u *store.Link, v *problem.Fields, now int64) 
 		}
 	}
 	s.applyTexts(in.Texts, u, v)
-	if in.ExpiresAt != nil {
-		if now != 0 && *in.ExpiresAt != 0 && *in.ExpiresAt <= now {
-			v.Add("expiresAt", "must lie in the future")
-		}
-		u.ExpiresAt = *in.ExpiresAt
-	}
+	s.applyLifetime(in, u, v, now)
 	if in.Status != nil {
 		switch *in.Status {
 		case store.StatusActive, store.StatusInactive:
@@ -79,6 +82,55 @@ func (s *Service) apply(in *Input, u *store.Link, v *problem.Fields, now int64) 
 	}
 }
 
+// applyLifetime writes the fields that decide when the link leads anywhere, and how.
+func (s *Service) applyLifetime(in *Input, u *store.Link, v *problem.Fields, now int64) {
+	if in.StartsAt != nil {
+		u.StartsAt = *in.StartsAt
+	}
+	if in.ExpiresAt != nil {
+		if now != 0 && *in.ExpiresAt != 0 && *in.ExpiresAt <= now {
+			v.Add("expiresAt", "must lie in the future")
+		}
+		u.ExpiresAt = *in.ExpiresAt
+	}
+	switch never := u.StartsAt != 0 && u.ExpiresAt != 0 && u.StartsAt >= u.ExpiresAt; {
+	case never && in.StartsAt != nil:
+		v.Add("startsAt", "must lie before expiresAt")
+	case never && in.ExpiresAt != nil:
+		v.Add("expiresAt", "must lie after startsAt")
+	}
+	if in.MaxClicks != nil {
+		if *in.MaxClicks < 0 || *in.MaxClicks > mostClicks {
+			v.Add("maxClicks", "must be a number from 1 to %d, or null for no limit", int64(mostClicks))
+		}
+		limit(u, *in.MaxClicks)
+	}
+	if in.RedirectCode != nil {
+		code := cmp.Or(*in.RedirectCode, defaultCode)
+		if !slices.Contains(redirectCodes, code) {
+			v.Add("redirectCode", "must be 301, 302, 307 or 308")
+		}
+		if u.RedirectCode = code; code == defaultCode {
+			u.RedirectCode = 0
+		}
+	}
+}
+
+// limit sets or clears the number of clicks after which a link is exhausted. A link that had no limit starts a new count.
+// Clicks until now are taken from the counter, which may lack those of the last seconds.
+func limit(u *store.Link, clicks int64) {
+	switch {
+	case clicks == u.MaxClicks:
+		return
+	case clicks == 0:
+		u.LimitSince, u.LimitBase = 0, 0
+	case u.MaxClicks == 0:
+		u.LimitSince, u.LimitBase = store.Now(), u.ClickCount
+	}
+	// Whether the new limit is reached is decided when edges report their counts.
+	u.MaxClicks, u.ExhaustedAt = clicks, 0
+}
+
 // applyTexts writes the optional texts to u and adds every problem to v.
 func (s *Service) applyTexts(texts map[string]string, u *store.Link, v *problem.Fields) {
 	for _, f := range store.LinkTexts {
@@ -89,13 +141,13 @@ func (s *Service) applyTexts(texts map[string]string, u *store.Link, v *problem.
 		switch to, trimmed := f.Text(u), strings.TrimSpace(given); {
 		case f.Max > 0 && utf8.RuneCountInString(trimmed) > f.Max:
 			v.Add(f.Name, "must be at most %d characters long", f.Max)
-		case f.Name == "defaultUrl" && trimmed != "":
+		case f.Destination && trimmed != "":
 			s.destination(f.Name, trimmed, to, v)
 		case f.Name == "ogImage" && given != "" && !ownImage(given, u.ID):
 			v.Add(f.Name, "must be the key of an image that was uploaded for this link")
 		case f.Name == "twitterCardType" && !slices.Contains([]string{"", "summary", "summary_large_image"}, given):
 			v.Add(f.Name, "must be summary or summary_large_image")
-		case f.Max > 0, f.Name == "defaultUrl":
+		case f.Max > 0, f.Destination:
 			*to = trimmed
 		default:
 			*to = given

@@ -57,18 +57,6 @@ func ImageURL(base, key string) string {
 // ImageURL returns the public address of a preview image.
 func (s *Service) ImageURL(key string) string { return ImageURL(s.cfg.BaseURL, key) }
 
-// Status returns a link's state at a time in Unix milliseconds: ACTIVE, INACTIVE or EXPIRED. EXPIRED is computed, not
-// stored.
-func Status(u *store.Link, now int64) string {
-	switch {
-	case u.ExpiredAt(now):
-		return store.StatusExpired
-	case u.Active:
-		return store.StatusActive
-	}
-	return store.StatusInactive
-}
-
 // Get reads one link.
 func (s *Service) Get(ctx context.Context, p auth.Principal, id string) (store.Link, error) {
 	return Visible(p)(s.store.LinkByID(ctx, id))
@@ -91,7 +79,7 @@ func Visible(p auth.Principal) func(store.Link, error) (store.Link, error) {
 // Query selects a page of links.
 type Query struct {
 	Search        string // text in title, destination or slug, case-insensitive
-	Status        string // ACTIVE, INACTIVE, EXPIRED; "": all
+	Status        string // one of store.LinkStatuses; "": all
 	SortBy        string // a key of store.LinkSorts; "": createdAt
 	Ascending     bool
 	Offset, Limit int
@@ -104,10 +92,8 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.
 	if _, ok := store.LinkSorts[q.SortBy]; q.SortBy != "" && !ok {
 		v.Add("sortBy", "must be one of createdAt, updatedAt, clickCount, title, expiresAt, slug")
 	}
-	switch q.Status {
-	case "", store.StatusActive, store.StatusInactive, store.StatusExpired:
-	default:
-		v.Add("status", "must be ACTIVE, INACTIVE or EXPIRED")
+	if q.Status != "" && !slices.Contains(store.LinkStatuses, q.Status) {
+		v.Add("status", "must be one of %s", strings.Join(store.LinkStatuses, ", "))
 	}
 	if len(q.Search) > maxSearch {
 		v.Add("search", "must be at most %d bytes long", maxSearch)

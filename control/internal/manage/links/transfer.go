@@ -43,7 +43,7 @@ func (s *Service) Transfer(ctx context.Context, p auth.Principal, ids []string, 
 		return transfer(ctx, tx, p, list, to)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("transfer links: %w", err)
+		return nil, fmt.Errorf("transfer links: %w", externalIDTaken(err))
 	}
 	return ids, nil
 }
@@ -141,7 +141,7 @@ func transfer(ctx context.Context, tx *store.Tx, p auth.Principal, list []store.
 func MoveSome(ctx context.Context, tx *store.Tx, userID string, from, to store.Workspace, limit int) (int, error) {
 	list, err := tx.LockLinksOf(ctx, from.Num, limit)
 	if err != nil {
-		return 0, fmt.Errorf("move the links of a workspace: %w", err)
+		return 0, fmt.Errorf("move the links of a workspace: %w", externalIDTaken(err))
 	}
 	bundles := int64(0)
 	if len(list) < limit {
