@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -37,6 +38,8 @@ func (s *Server) registerLive() {
 			{In: "query", Name: "urlId", Description: "Only this short URL.", Schema: str},
 			{In: "query", Name: "scope", Description: "own (default), or all: the clicks of all users, for administrators.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"own", "all"}}},
 			{In: "query", Name: "includeBots", Description: "Include clicks of bots.", Schema: yes},
+			{In: "header", Name: "Last-Event-ID", Description: "The id of the last event that you have got. The stream then begins with the clicks that were stored since. Browsers send it by themselves.", Schema: str},
+			{In: "query", Name: "lastEventId", Description: "The same as Last-Event-ID, for clients that can't set headers.", Schema: str},
 		},
 		Responses: map[string]*huma.Response{"200": {Description: "Server-sent events.", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: click}}}},
 	})
@@ -60,7 +63,7 @@ func (s *Server) liveClicks(c echo.Context) error {
 	h.Set("X-Accel-Buffering", "no") // otherwise nginx buffers the response
 	out := stream{c.Response(), http.NewResponseController(c.Response())}
 	c.Response().WriteHeader(http.StatusOK)
-	if err := out.send("retry: 3000\n\n"); err != nil {
+	if err := out.send("retry: 3000\nid: " + sub.Cursor() + "\n\n"); err != nil {
 		return nil // the caller has disconnected
 	}
 	access, stop := s.Auth.Watch(p)
@@ -90,7 +93,7 @@ func (s *Server) liveClicks(c echo.Context) error {
 
 func liveAsk(c echo.Context) (a live.Ask, err error) {
 	var problems problem.Fields
-	a.URLID = c.QueryParam("urlId")
+	a.URLID, a.Resume = c.QueryParam("urlId"), cmp.Or(c.Request().Header.Get("Last-Event-ID"), c.QueryParam("lastEventId"))
 	switch v := c.QueryParam("scope"); v {
 	case "", "own":
 	case "all":
@@ -126,17 +129,17 @@ func (o stream) send(text string) error {
 
 // events writes the waiting clicks, preceded by the number of dropped ones, if any.
 func (o stream) events(sub *live.Subscription) error {
-	clicks, dropped := sub.Take()
+	events, dropped := sub.Take()
 	var b []byte
 	if dropped > 0 {
 		b = fmt.Appendf(b, "event: dropped\ndata: {\"count\":%d}\n\n", dropped)
 	}
-	for i := range clicks {
-		text, err := json.Marshal(&clicks[i])
+	for i := range events {
+		text, err := json.Marshal(&events[i].LinkClick)
 		if err != nil {
 			return err
 		}
-		b = fmt.Appendf(b, "id: %s\ndata: %s\n\n", clicks[i].ID, text)
+		b = fmt.Appendf(b, "id: %s\ndata: %s\n\n", events[i].Cursor, text)
 	}
 	if len(b) == 0 {
 		return nil

@@ -2,7 +2,8 @@
 //
 // It owns the subscriptions, the buffer of each, and the limits. It delivers a click to each subscription at most once,
 // soon after it is stored. A slow subscriber loses the oldest clicks and learns how many. A subscriber never delays
-// ingest or other subscribers. Package api sends the clicks to browsers and checks that the session is still valid.
+// ingest or other subscribers. A reader that was disconnected continues where it was, also at another process, by the cursor
+// of its last event. Package api sends the clicks to browsers and checks that the session is still valid.
 //
 // Clicks come from the ingester in the same process (Stored). Where other processes also ingest, they come from polling
 // the store (Config.Poll).
@@ -53,6 +54,16 @@ type Ask struct {
 	URLID       string // clicks of one link; "" means all links of the caller
 	All         bool   // clicks of all users; requires the role ADMIN
 	IncludeBots bool
+	// Resume is the cursor of the last event that the caller has got from an earlier subscription, in this process or in
+	// another one. The subscription then begins with the clicks that were stored meanwhile. Any other text, such as "",
+	// begins with the next click.
+	Resume string
+}
+
+// Event is a click for one subscription.
+type Event struct {
+	LinkClick
+	Cursor string // for Ask.Resume, if this is the last event that arrives
 }
 
 // Feed streams clicks to subscriptions. It is safe for concurrent use. Run delivers the clicks.
@@ -72,15 +83,17 @@ type Feed struct {
 	users map[string]int // number of subscriptions by user
 	ended bool
 
-	// Only used by Run.
-	links  map[uint64]ref
 	polled map[scope]*window
+
+	linksMu sync.Mutex
+	links   map[uint64]ref
+	linksAt time.Time // when links was last empty
 
 	given, dropped, failed atomic.Uint64
 	last                   atomic.Int64
 }
 
-// ref identifies a link to its owner; neither part ever changes. The zero ref is a deleted link.
+// ref identifies a link to its owner. The zero ref is a deleted link. The slug can change if the link is deleted and restored.
 type ref struct{ id, slug string }
 
 // scope selects clicks of one link, of one workspace (by number), of both, or, if both are 0, of everybody.
@@ -93,6 +106,7 @@ func (s scope) has(r *analytics.Row, owner uint64) bool {
 const (
 	maxIncoming = 64 // batches from ingest
 	maxLinks    = 50_000
+	maxLinkAge  = time.Minute
 )
 
 // New returns a Feed on open stores.
@@ -186,10 +200,14 @@ func (f *Feed) Subscribe(ctx context.Context, p auth.Principal, a Ask) (*Subscri
 	}
 	if f.cfg.Poll > 0 {
 		// Clicks that are stored already are not news. Subscriptions of the same scope share its window.
-		if err := f.open(ctx, s.scope); err != nil {
-			s.Close()
-			return nil, fmt.Errorf("begin a live feed: %w", err)
-		}
+		err = f.open(ctx, s.scope)
+	}
+	if err == nil {
+		err = f.begin(ctx, s, a.Resume)
+	}
+	if err != nil {
+		s.Close()
+		return nil, fmt.Errorf("begin a live feed: %w", err)
 	}
 	return s, nil
 }
@@ -206,6 +224,8 @@ type Subscription struct {
 	mu      sync.Mutex
 	waiting []LinkClick // at most Config.Buffer
 	lost    uint64
+	known   map[string]bool // ids of clicks that were stored when the subscription began
+	cursor  cursor          // of the clicks that Take has returned
 }
 
 // wants reports whether the subscription gets a click on a link of a workspace.
@@ -219,25 +239,44 @@ func (s *Subscription) News() <-chan struct{} { return s.news }
 // Over is closed when the feed ends because the program stops.
 func (s *Subscription) Over() <-chan struct{} { return s.over }
 
-// Take returns the waiting clicks, oldest first, and how many earlier clicks were dropped because the buffer was full.
-func (s *Subscription) Take() (clicks []LinkClick, dropped uint64) {
+// Cursor returns the cursor of the clicks that Take has returned so far.
+func (s *Subscription) Cursor() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clicks, dropped = s.waiting, s.lost
-	s.waiting, s.lost = nil, 0
-	return clicks, dropped
+	return s.cursor.String()
 }
 
-// put adds clicks and counts those that did not fit.
+// Take returns the waiting clicks, oldest first, and how many earlier clicks were dropped because the buffer was full.
+func (s *Subscription) Take() (events []Event, dropped uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.waiting {
+		s.cursor.add(seenOf(&s.waiting[i]))
+		events = append(events, Event{s.waiting[i], s.cursor.String()})
+	}
+	dropped = s.lost
+	s.waiting, s.lost = nil, 0
+	return events, dropped
+}
+
+// put adds news and counts clicks that did not fit.
 func (s *Subscription) put(clicks []LinkClick, missed uint64) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.add(slices.DeleteFunc(clicks, func(c LinkClick) bool { return s.known[c.ID] }), missed)
+}
+
+// add adds clicks and counts those that did not fit. The caller holds s.mu.
+func (s *Subscription) add(clicks []LinkClick, missed uint64) {
+	if len(clicks) == 0 && missed == 0 {
+		return
+	}
 	s.waiting = append(s.waiting, clicks...)
 	if n := len(s.waiting) - s.feed.cfg.Buffer; n > 0 {
 		s.waiting = slices.Clone(s.waiting[n:])
 		missed += uint64(n)
 	}
 	s.lost += missed
-	s.mu.Unlock()
 	if missed > 0 {
 		s.feed.dropped.Add(missed)
 	}
@@ -306,7 +345,8 @@ func (f *Feed) end() {
 // give delivers rows, oldest first, to the subscriptions for which to returns true and that want them. missed is the
 // number of clicks that were lost before this call.
 func (f *Feed) give(ctx context.Context, rows []analytics.Row, missed uint64, to func(*Subscription) bool) error {
-	if err := f.resolve(ctx, rows); err != nil {
+	links, err := f.resolve(ctx, rows)
+	if err != nil {
 		return err
 	}
 	owners := f.store.Owners()
@@ -319,13 +359,7 @@ func (f *Feed) give(ctx context.Context, rows []analytics.Row, missed uint64, to
 		if !to(s) {
 			continue
 		}
-		var mine []LinkClick
-		for i := range rows {
-			r := &rows[i]
-			if l := f.links[r.Link]; l.id != "" && s.wants(r, owners.Of(r.Link, r.Owner)) {
-				mine = append(mine, LinkClick{report.ClickOf(r), l.id, l.slug})
-			}
-		}
+		mine := s.pick(rows, links, owners)
 		if len(mine) > 0 || missed > 0 {
 			s.put(mine, missed)
 			f.given.Add(uint64(len(mine)))
@@ -334,10 +368,37 @@ func (f *Feed) give(ctx context.Context, rows []analytics.Row, missed uint64, to
 	return nil
 }
 
-// resolve looks up the links of clicks that are not cached yet. Clicks of deleted links are not delivered.
-func (f *Feed) resolve(ctx context.Context, rows []analytics.Row) error {
-	if len(f.links) > maxLinks {
+// clicksFor returns the clicks among rows that a subscription gets.
+func (f *Feed) clicksFor(ctx context.Context, s *Subscription, rows []analytics.Row) ([]LinkClick, error) {
+	links, err := f.resolve(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	owners := f.store.Owners()
+	if err := owners.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	return s.pick(rows, links, owners), nil
+}
+
+// pick returns the clicks among rows that the subscription wants, except those of deleted links.
+func (s *Subscription) pick(rows []analytics.Row, links []ref, owners *store.Owners) (mine []LinkClick) {
+	for i := range rows {
+		r := &rows[i]
+		if l := links[i]; l.id != "" && s.wants(r, owners.Of(r.Link, r.Owner)) {
+			mine = append(mine, LinkClick{report.ClickOf(r), l.id, l.slug})
+		}
+	}
+	return mine
+}
+
+// resolve returns the link of each click. It looks up those that are not cached yet.
+func (f *Feed) resolve(ctx context.Context, rows []analytics.Row) ([]ref, error) {
+	f.linksMu.Lock()
+	defer f.linksMu.Unlock()
+	if now := time.Now(); len(f.links) > maxLinks || now.Sub(f.linksAt) > maxLinkAge {
 		clear(f.links)
+		f.linksAt = now
 	}
 	var unknown []uint64
 	for i := range rows {
@@ -346,20 +407,27 @@ func (f *Feed) resolve(ctx context.Context, rows []analytics.Row) error {
 			unknown = append(unknown, rows[i].Link)
 		}
 	}
-	if len(unknown) == 0 {
-		return nil
-	}
-	found, err := f.store.LinksByNum(ctx, unknown)
-	if err != nil {
-		for _, num := range unknown {
-			delete(f.links, num)
+	if len(unknown) > 0 {
+		found, err := f.store.LinksByNum(ctx, unknown)
+		if err != nil {
+			for _, num := range unknown {
+				delete(f.links, num)
+			}
+			return nil, fmt.Errorf("find the links of clicks: %w", err)
 		}
-		return fmt.Errorf("find the links of clicks: %w", err)
+		for _, num := range unknown {
+			if u, ok := found[num]; ok {
+				f.links[num] = ref{u.ID, u.Slug}
+			} else {
+				delete(f.links, num) // a deleted link may be restored
+			}
+		}
 	}
-	for num, u := range found {
-		f.links[num] = ref{u.ID, u.Slug}
+	of := make([]ref, len(rows))
+	for i := range rows {
+		of[i] = f.links[rows[i].Link]
 	}
-	return nil
+	return of, nil
 }
 
 func (f *Feed) metrics() metric.Set {

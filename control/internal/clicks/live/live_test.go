@@ -74,8 +74,8 @@ func take(t *testing.T, s *live.Subscription, n int) (ids []string, dropped uint
 	for deadline := time.After(10 * time.Second); len(ids)+int(dropped) < n; {
 		select {
 		case <-s.News():
-			clicks, lost := s.Take()
-			for _, c := range clicks {
+			events, lost := s.Take()
+			for _, c := range events {
 				ids = append(ids, c.ID)
 			}
 			dropped += lost

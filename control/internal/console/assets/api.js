@@ -38,8 +38,8 @@ const anywhere = /^\/api\/(auth|workspaces|invitations)(\/|\?|$)/;
 
 // ask returns the response to a request, and throws Refused unless it has a status below 400. within is the workspace of
 // this request, if it is not that of all requests.
-async function ask(method, path, body, { signal, signIn, within, accept = 'application/json' } = {}) {
-  const request = { method, signal, credentials: 'same-origin', headers: { Accept: accept } };
+async function ask(method, path, body, { signal, signIn, within, accept = 'application/json', headers } = {}) {
+  const request = { method, signal, credentials: 'same-origin', headers: { Accept: accept, ...headers } };
   const chosen = within ?? (anywhere.test(path) ? '' : workspace);
   if (chosen) request.headers['X-Workspace'] = chosen;
   if (body instanceof FormData) {
@@ -93,15 +93,16 @@ export async function file(path, options) {
 
 const retry = 3000; // milliseconds
 
-// listen reads server-sent events until the signal aborts. It connects again after a failure. Unlike EventSource, it can
-// name the workspace. on.open, on.lost and on.ended take no arguments; on.event takes the type and the data of an event.
+// listen reads server-sent events until the signal aborts. It connects again after a failure, and continues after the last
+// event that it has got. Unlike EventSource, it can name the workspace. on.open, on.lost and on.ended take no arguments; on.event takes the type and the data of an event.
 // After on.ended, the server does not accept the request any more.
 export async function listen(path, signal, on) {
+  const last = { id: '' };
   while (!signal.aborted) {
     try {
-      const answer = await ask('GET', path, undefined, { signal, accept: 'text/event-stream' });
+      const answer = await ask('GET', path, undefined, { signal, accept: 'text/event-stream', headers: last.id && { 'Last-Event-ID': last.id } });
       on.open();
-      await read(answer.body.pipeThrough(new TextDecoderStream()).getReader(), on.event);
+      await read(answer.body.pipeThrough(new TextDecoderStream()).getReader(), on.event, last);
     } catch (err) {
       if (signal.aborted) return;
       if (err.status >= 400 && err.status < 500 && err.status !== 429) return on.ended();
@@ -111,7 +112,7 @@ export async function listen(path, signal, on) {
   }
 }
 
-async function read(reader, event) {
+async function read(reader, event, last) {
   for (let text = ''; ;) {
     const { value, done } = await reader.read();
     if (done) return;
@@ -122,6 +123,7 @@ async function read(reader, event) {
       for (const line of block.split('\n')) {
         if (line.startsWith('event: ')) type = line.slice(7);
         if (line.startsWith('data: ')) data += line.slice(6);
+        if (line.startsWith('id: ')) last.id = line.slice(4);
       }
       if (data) event(type, JSON.parse(data));
     }

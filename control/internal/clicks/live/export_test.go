@@ -1,0 +1,4 @@
+package live
+
+// ParseCursor gives tests the parser of cursors.
+var ParseCursor = parseCursor
