@@ -28,7 +28,7 @@ func TestHostile_bodies(t *testing.T) {
 		base := "/api/urls/" + id
 		variant := w.do("POST", base+"/variants", `{"name":"A","targetUrl":"https://a.example"}`, as(w.ann)).want(201).str("id")
 		rule := w.do("POST", base+"/routing-rules", ruleBody("r", formA), as(w.ann)).want(201).str("id")
-		link := []string{"originalUrl", "title", "password", "startsAt", "expiresAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "utmSource", "utmId", "status", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl", "ogTitle", "ogDescription", "ogImage", "twitterCardType", "bundleIds"}
+		link := []string{"originalUrl", "title", "password", "startsAt", "expiresAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "utmSource", "utmId", "status", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl", "ogTitle", "ogDescription", "ogImage", "twitterCardType", "bundleIds", "tags"}
 		for _, e := range []struct {
 			method, path string
 			valid        map[string]string
@@ -41,6 +41,7 @@ func TestHostile_bodies(t *testing.T) {
 			{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"expiration"`}, []string{"value"}},
 			{"DELETE", "/api/urls/bulk", map[string]string{}, []string{"urlIds"}},
 			{"POST", "/api/urls/bulk", map[string]string{}, []string{"urls"}},
+			{"PATCH", "/api/urls/bulk", map[string]string{"urlIds": `["` + id + `"]`, "operation": `"tags"`}, []string{"value"}},
 			{"POST", base + "/variants", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`}, []string{"name", "targetUrl", "weight", "isActive"}},
 			{"PUT", base + "/variants/" + variant, map[string]string{}, []string{"name", "targetUrl", "weight", "isActive"}},
 			{"POST", base + "/routing-rules", map[string]string{"name": `"x"`, "targetUrl": `"https://x.example"`, "conditions": formB}, []string{"name", "targetUrl", "priority", "isActive", "conditions"}},

@@ -139,8 +139,10 @@ func (l *leakWorld) fill(m *marked, receiver string, links int) {
 	m.ids["webhook"] = post("/api/webhooks", fmt.Sprintf(`{"name":"%[1]s","url":"%[2]s/%[1]s","headers":{"X-Marker":"%[1]s"},"events":["url.created","url.updated","url.deleted","url.clicked","routing.rule_created"]}`, m.marker, receiver)).str("id")
 	m.ids["key"] = post("/api/api-keys", fmt.Sprintf(`{"name":%q}`, m.marker)).str("id")
 	m.ids["bundle"] = post("/api/bundles", fmt.Sprintf(`{"name":"%[1]s","description":"%[1]s"}`, m.marker)).str("id")
+	m.ids["tag"] = post("/api/tags", fmt.Sprintf(`{"name":"%[1]s"}`, m.marker)).str("id")
+	m.ids["template"] = post("/api/utm-templates", fmt.Sprintf(`{"name":"%[1]s","utmSource":"%[1]s"}`, m.marker)).str("id")
 	for i := range links {
-		r := post("/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/%[1]s-%[2]d","customSlug":"%[1]s-%[2]d","title":"%[1]s","utmSource":"%[1]s","utmCampaign":"%[1]s","ogTitle":"%[1]s","isABTesting":true,"bundleIds":["%[3]s"]}`, m.marker, i, m.ids["bundle"]))
+		r := post("/api/urls", fmt.Sprintf(`{"originalUrl":"https://example.com/%[1]s-%[2]d","customSlug":"%[1]s-%[2]d","title":"%[1]s","utmSource":"%[1]s","utmCampaign":"%[1]s","ogTitle":"%[1]s","isABTesting":true,"tags":["%[1]s"],"bundleIds":["%[3]s"]}`, m.marker, i, m.ids["bundle"]))
 		m.links++
 		m.secrets = append(m.secrets, r.str("id"))
 		m.ids["url"], m.ids["bundled"] = r.str("id"), r.str("id")
@@ -315,7 +317,7 @@ func (l *leakWorld) figures(here *marked) {
 	l.t.Helper()
 	for by, caller := range here.callers {
 		for path, want := range map[string]int{
-			"/api/urls total": here.links, "/api/analytics/overview totalClicks": here.clicks, "/api/bundles total": 1,
+			"/api/urls total": here.links, "/api/analytics/overview totalClicks": here.clicks, "/api/bundles total": 1, "/api/tags total": 1, "/api/utm-templates total": 1,
 			"/api/bundles/" + here.ids["bundle"] + "/stats totalClicks": here.clicks,
 		} {
 			path, member, _ := strings.Cut(path, " ")

@@ -118,9 +118,9 @@ var operations = map[string]words{
 		"Nothing is counted. All fields are optional.", example: `{"userAgent":"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1","country":"DE","language":"de-DE,de;q=0.9","query":"utm_source=mail","time":"2027-01-31T12:00:00.000Z"}`},
 	"urlQRCode":      {},
 	"bulkCreateURLs": {about: "1 to 1,000 links. Each is created independently: the response lists failed links with index and reason.", example: `{"urls":[{"originalUrl":"https://example.com/a"},{"originalUrl":"https://example.com/b","customSlug":"launch-b"}]}`},
-	"bulkUpdateURLs": {about: "1 to 1,000 links: `status`; or `operation: \"bundle\"` with the bundle's id as `value`; or `operation` as an object of type status, bundle, expiration or utm. If a link does not exist, the response is 404 and nothing changes.", example: `{"urlIds":["01970000-0000-7000-8000-000000000000"],"status":"INACTIVE"}`},
+	"bulkUpdateURLs": {about: "1 to 1,000 links: `status`; or `operation: \"bundle\"` with the bundle's id as `value`; or `operation: \"tags\"` with a list of names as `value`, which adds the tags; or `operation` as an object of type status, bundle, tags, expiration or utm. If a link does not exist, the response is 404 and nothing changes.", example: `{"urlIds":["01970000-0000-7000-8000-000000000000"],"status":"INACTIVE"}`},
 	"bulkDeleteURLs": {about: "1 to 1,000 links. If a link does not exist, the response is 404 and nothing is deleted.", example: `{"urlIds":["01970000-0000-7000-8000-000000000000"]}`},
-	"transferURLs":   {about: "1 to 1,000 links, with their rules, variants and clicks. They keep their slugs and leave the bundles of their old workspace. The caller needs the role EDITOR in both workspaces. If a link or the workspace does not exist, the response is 404 and nothing changes. Webhooks of both workspaces that subscribe to `url.updated` get it, with the change `workspaceId`.", example: `{"urlIds":["01970000-0000-7000-8000-000000000000"],"workspaceId":"01970000-0000-7000-8000-000000000000"}`},
+	"transferURLs":   {about: "1 to 1,000 links, with their rules, variants and clicks. They keep their slugs and leave the bundles and tags of their old workspace. The caller needs the role EDITOR in both workspaces. If a link or the workspace does not exist, the response is 404 and nothing changes. Webhooks of both workspaces that subscribe to `url.updated` get it, with the change `workspaceId`.", example: `{"urlIds":["01970000-0000-7000-8000-000000000000"],"workspaceId":"01970000-0000-7000-8000-000000000000"}`},
 
 	// Variants
 	"createVariant": {about: "The first variant turns A/B testing on. The probability of a variant is its weight divided by the sum of the weights of all active variants.", example: `{"name":"B","targetUrl":"https://example.com/b","weight":30}`},
@@ -163,6 +163,18 @@ var operations = map[string]words{
 	"liveClicks": {about: "Server-sent events until the connection closes: each click of your links soon after it is stored. The event's `id` is the click's id, and `data` is the JSON of a click as in recent clicks, with `urlId` and `slug`. " +
 		"A client that reads too slowly loses the oldest clicks and gets an event `dropped` with their `count`. A comment is sent every 5 seconds. The stream ends within seconds after the session. " +
 		"Earlier clicks are not repeated: fetch recent clicks for them. A user can have 5 open streams (429)."},
+
+	// Tags
+	"listTags":  {about: "A page of tags in the order of their names, with the number of links that have each."},
+	"createTag": {about: "Creates a tag. Links can also name tags that do not exist yet. If the workspace has a tag of this name, the response is 409.", example: `{"name":"Spring","color":"#10B981"}`, conflict: true},
+	"updateTag": {about: "Changes the given fields. All links with the tag show its new name. If another tag has the name, the response is 409.", example: `{"name":"Spring 2027"}`, conflict: true},
+	"deleteTag": {about: "Takes the tag from all links and deletes it. The links stay."},
+
+	// UTM templates
+	"listUTMTemplates":  {about: "A page of templates in the order of their names."},
+	"createUTMTemplate": {about: "A named set of campaign fields, for clients to copy into links. If the workspace has a template of this name, the response is 409.", example: `{"name":"Newsletter","utmSource":"newsletter","utmMedium":"email"}`, conflict: true},
+	"updateUTMTemplate": {about: "Changes the given fields: missing fields are kept, null or an empty string clears a field. Links keep their fields.", example: `{"utmCampaign":"spring"}`, conflict: true},
+	"deleteUTMTemplate": {about: "Deletes only the template. Links keep their fields."},
 
 	// Bundles
 	"createBundle":     {about: "A named, ordered group of links. It does not change their destinations.", example: `{"name":"Launch","color":"#3B82F6","icon":"folder","urlIds":["01970000-0000-7000-8000-000000000000"]}`},

@@ -36,6 +36,8 @@ var permissions = map[string]struct{ read, change permission }{
 	"Variants":      {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
 	"Routing rules": {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
 	"Bundles":       {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
+	"Tags":          {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
+	"UTM templates": {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
 	"Images":        {permission{auth.Viewer, auth.LinksRead}, permission{auth.Editor, auth.LinksWrite}},
 	"Analytics":     {permission{auth.Viewer, auth.AnalyticsRead}, permission{auth.Editor, auth.AnalyticsRead}},
 	"Webhooks":      {permission{auth.WorkspaceAdmin, auth.WebhooksScope}, permission{auth.WorkspaceAdmin, auth.WebhooksScope}},

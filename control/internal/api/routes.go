@@ -41,6 +41,12 @@ func (s *Server) routes() {
 	if s.Bundles != nil {
 		s.registerBundles()
 	}
+	if s.Tags != nil {
+		s.registerTags()
+	}
+	if s.UTMTemplates != nil {
+		s.registerUTMTemplates()
+	}
 	if s.Media != nil {
 		s.registerMedia()
 	}

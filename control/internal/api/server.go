@@ -41,6 +41,8 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
+	"github.com/shortline/shortline/control/internal/manage/tags"
+	"github.com/shortline/shortline/control/internal/manage/utmtemplates"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -111,11 +113,13 @@ type Deps struct {
 	Workspaces  *workspaces.Service
 	Invitations *invitations.Service // needs Workspaces
 
-	Links   *links.Service
-	Routing *routing.Service // needs Links
-	Bundles *bundles.Service // needs Links
-	Media   *media.Service
-	Explain *explain.Service // needs Links
+	Links        *links.Service
+	Routing      *routing.Service // needs Links
+	Bundles      *bundles.Service // needs Links
+	Media        *media.Service
+	Tags         *tags.Service // needs Links
+	UTMTemplates *utmtemplates.Service
+	Explain      *explain.Service // needs Links
 
 	Edges *presence.Positions // if nil, responses do not wait for edges
 
@@ -210,7 +214,7 @@ func (s *Server) openAPI() huma.Config {
 					"With the header Prefer: wait=N (seconds, at most 10) the response waits for the edges, and X-Edges: 2/3 counts those that have the change and those that are connected.",
 			},
 			Servers: []*huma.Server{{URL: s.cfg.BaseURL}},
-			Tags:    tags,
+			Tags:    tagGroups,
 			Components: &huma.Components{
 				Schemas: registry,
 				SecuritySchemes: map[string]*huma.SecurityScheme{

@@ -66,7 +66,7 @@ type URLsTransferred struct {
 type bulkUpdate struct {
 	URLIDs    []string        `json:"urlIds" doc:"1 to 1,000 ids; all are changed or none."`
 	Status    Opt[string]     `json:"status,omitempty" doc:"ACTIVE or INACTIVE."`
-	Operation json.RawMessage `json:"operation,omitempty" doc:"status, bundle, expiration or utm, together with value; or an object {type, …} that contains status, bundleId, expiresAt, the utm fields, or value."`
+	Operation json.RawMessage `json:"operation,omitempty" doc:"status, bundle, tags, expiration or utm, together with value; or an object {type, …} that contains status, bundleId, tags, expiresAt, the utm fields, or value."`
 	Value     json.RawMessage `json:"value,omitempty" doc:"New value for the operation."`
 }
 
@@ -166,14 +166,14 @@ func (b *bulkUpdate) input() (links.Input, error) {
 	}
 	var name string
 	if err := json.Unmarshal(members["type"], &name); err != nil {
-		return links.Input{}, problem.OfField("operation.type", "must be one of status, bundle, expiration, utm")
+		return links.Input{}, problem.OfField("operation.type", "must be one of status, bundle, tags, expiration, utm")
 	}
 	delete(members, "type")
 	if name == "utm" && members["value"] == nil {
 		rest, _ := json.Marshal(members) // cannot fail: the values are valid JSON
 		return operation("operation", name, nil, rest)
 	}
-	own := map[string]string{"status": "status", "bundle": "bundleId", "expiration": "expiresAt", "utm": "value"}[name]
+	own := map[string]string{"status": "status", "bundle": "bundleId", "tags": "tags", "expiration": "expiresAt", "utm": "value"}[name]
 	value := members["value"]
 	if v := members[own]; v != nil {
 		value = v
@@ -205,6 +205,12 @@ func operation(path, name string, value, utm json.RawMessage) (in links.Input, e
 			return in, problem.OfField(path, "must be the id of a bundle")
 		}
 		in.BundleIDs = &[]string{s}
+	case "tags":
+		var names []string
+		if null || json.Unmarshal(value, &names) != nil {
+			return in, problem.OfField(path, "must be a list of names")
+		}
+		in.Tags = &names
 	case "expiration":
 		var at Time
 		if value == nil {
@@ -235,7 +241,7 @@ func operation(path, name string, value, utm json.RawMessage) (in links.Input, e
 		}
 		return in, v.Err()
 	default:
-		return in, problem.OfField("operation", "must be one of status, bundle, expiration, utm")
+		return in, problem.OfField("operation", "must be one of status, bundle, tags, expiration, utm")
 	}
 	return in, nil
 }

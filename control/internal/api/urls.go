@@ -12,48 +12,52 @@ import (
 
 // URL is a short link as its owner sees it.
 type URL struct {
-	ID                string  `json:"id"`
-	Slug              string  `json:"slug"`
-	ShortURL          string  `json:"shortUrl"`
-	OriginalURL       string  `json:"originalUrl"`
-	Title             *string `json:"title"`
-	UserID            string  `json:"userId"`
-	WorkspaceID       string  `json:"workspaceId" doc:"The workspace that owns the link."`
-	Status            string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED,SCHEDULED,EXHAUSTED,SUSPENDED" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks."`
-	SuspendedReason   *string `json:"suspendedReason" doc:"Why an administrator suspended the link."`
-	ClickCount        int64   `json:"clickCount" doc:"Clicks by people; bots are not counted."`
-	HasPassword       bool    `json:"hasPassword"`
-	StartsAt          *Time   `json:"startsAt"`
-	ExpiresAt         *Time   `json:"expiresAt"`
-	ExpiredURL        *string `json:"expiredUrl" doc:"Where visitors go after expiry or exhaustion."`
-	MaxClicks         *int64  `json:"maxClicks" doc:"Clicks by people after which the link is exhausted."`
-	RedirectCode      int64   `json:"redirectCode" enum:"301,302,307,308"`
-	ExternalID        *string `json:"externalId" doc:"Your own key for the link, unique in the workspace."`
-	UTMSource         *string `json:"utmSource"`
-	UTMMedium         *string `json:"utmMedium"`
-	UTMCampaign       *string `json:"utmCampaign"`
-	UTMTerm           *string `json:"utmTerm"`
-	UTMContent        *string `json:"utmContent"`
-	UTMID             *string `json:"utmId"`
-	UTMSourcePlatform *string `json:"utmSourcePlatform"`
-	IsABTesting       bool    `json:"isABTesting"`
-	IsAbTest          bool    `json:"isAbTest" doc:"The same as isABTesting."`
-	IsSmartRouting    bool    `json:"isSmartRouting"`
-	DefaultURL        *string `json:"defaultUrl"`
-	OGTitle           *string `json:"ogTitle"`
-	OGDescription     *string `json:"ogDescription"`
-	OGImage           *string `json:"ogImage" doc:"Key of an uploaded image."`
-	OGImageURL        *string `json:"ogImageUrl"`
-	TwitterCardType   *string `json:"twitterCardType"`
-	Notes             *string `json:"notes" doc:"For owners only; visitors never see it."`
-	CreatedAt         Time    `json:"createdAt"`
-	UpdatedAt         Time    `json:"updatedAt"`
-	CreatedByName     *string `json:"createdByName,omitempty" doc:"Name of the owner. Only an ADMIN sees it, on links of other users."`
-	CreatedByEmail    *string `json:"createdByEmail,omitempty" doc:"Like createdByName."`
+	ID                string   `json:"id"`
+	Slug              string   `json:"slug"`
+	ShortURL          string   `json:"shortUrl"`
+	OriginalURL       string   `json:"originalUrl"`
+	Title             *string  `json:"title"`
+	UserID            string   `json:"userId"`
+	WorkspaceID       string   `json:"workspaceId" doc:"The workspace that owns the link."`
+	Status            string   `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED,SCHEDULED,EXHAUSTED,SUSPENDED" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks."`
+	SuspendedReason   *string  `json:"suspendedReason" doc:"Why an administrator suspended the link."`
+	ClickCount        int64    `json:"clickCount" doc:"Clicks by people; bots are not counted."`
+	HasPassword       bool     `json:"hasPassword"`
+	StartsAt          *Time    `json:"startsAt"`
+	ExpiresAt         *Time    `json:"expiresAt"`
+	ExpiredURL        *string  `json:"expiredUrl" doc:"Where visitors go after expiry or exhaustion."`
+	MaxClicks         *int64   `json:"maxClicks" doc:"Clicks by people after which the link is exhausted."`
+	RedirectCode      int64    `json:"redirectCode" enum:"301,302,307,308"`
+	ExternalID        *string  `json:"externalId" doc:"Your own key for the link, unique in the workspace."`
+	UTMSource         *string  `json:"utmSource"`
+	UTMMedium         *string  `json:"utmMedium"`
+	UTMCampaign       *string  `json:"utmCampaign"`
+	UTMTerm           *string  `json:"utmTerm"`
+	UTMContent        *string  `json:"utmContent"`
+	UTMID             *string  `json:"utmId"`
+	UTMSourcePlatform *string  `json:"utmSourcePlatform"`
+	IsABTesting       bool     `json:"isABTesting"`
+	IsAbTest          bool     `json:"isAbTest" doc:"The same as isABTesting."`
+	IsSmartRouting    bool     `json:"isSmartRouting"`
+	DefaultURL        *string  `json:"defaultUrl"`
+	OGTitle           *string  `json:"ogTitle"`
+	OGDescription     *string  `json:"ogDescription"`
+	OGImage           *string  `json:"ogImage" doc:"Key of an uploaded image."`
+	OGImageURL        *string  `json:"ogImageUrl"`
+	TwitterCardType   *string  `json:"twitterCardType"`
+	Notes             *string  `json:"notes" doc:"For owners only; visitors never see it."`
+	Tags              []string `json:"tags" doc:"Names of the link's tags, sorted."`
+	CreatedAt         Time     `json:"createdAt"`
+	UpdatedAt         Time     `json:"updatedAt"`
+	CreatedByName     *string  `json:"createdByName,omitempty" doc:"Name of the owner. Only an ADMIN sees it, on links of other users."`
+	CreatedByEmail    *string  `json:"createdByEmail,omitempty" doc:"Like createdByName."`
 }
 
 // urlsOf converts links for the caller.
 func (s *Server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
+	if err := s.Store.ReadTags(ctx, list); err != nil {
+		return nil, err
+	}
 	owners, err := s.Links.Owners(ctx, principal(ctx), list)
 	if err != nil {
 		return nil, err
@@ -110,6 +114,7 @@ func (s *Server) urlOf(l store.Link) URL {
 		Status: l.Status(store.Now()), ClickCount: l.ClickCount, HasPassword: l.PasswordHash != "",
 		StartsAt: instant(l.StartsAt), ExpiresAt: instant(l.ExpiresAt), RedirectCode: links.RedirectCode(&l), SuspendedReason: text(l.SuspendReason),
 		IsABTesting: l.ABTesting, IsAbTest: l.ABTesting, IsSmartRouting: l.SmartRouting,
+		Tags:       append([]string{}, l.Tags...),
 		OGImageURL: text(s.Links.ImageURL(l.OGImage)), CreatedAt: Time(l.CreatedAt), UpdatedAt: Time(l.UpdatedAt),
 	}
 	if l.MaxClicks != 0 {
@@ -187,6 +192,7 @@ type URLFields struct {
 	OGImage           Opt[string]   `json:"ogImage,omitempty" doc:"Key of an image uploaded for this link."`
 	TwitterCardType   Opt[string]   `json:"twitterCardType,omitempty" doc:"summary or summary_large_image."`
 	Notes             Opt[string]   `json:"notes,omitempty" doc:"For owners only; at most 2,000 characters."`
+	Tags              Opt[[]string] `json:"tags,omitempty" doc:"Names of the link's tags, at most 20 of at most 40 characters. Unknown tags are created. A request that changes many links adds them."`
 	BundleIDs         Opt[[]string] `json:"bundleIds,omitempty" doc:"Bundles that contain the link; at most 100."`
 }
 
@@ -197,7 +203,7 @@ func (f *URLFields) input(originalURL Opt[string]) links.Input {
 	}
 	in := links.Input{
 		OriginalURL: given(originalURL, ""), Password: given(f.Password, ""), Status: given(f.Status, ""),
-		ABTesting: given(ab, false), SmartRouting: given(f.IsSmartRouting, false), BundleIDs: given(f.BundleIDs, nil),
+		ABTesting: given(ab, false), SmartRouting: given(f.IsSmartRouting, false), BundleIDs: given(f.BundleIDs, nil), Tags: given(f.Tags, nil),
 		MaxClicks: given(f.MaxClicks, 0), RedirectCode: given(f.RedirectCode, 0),
 		Texts: map[string]string{},
 	}

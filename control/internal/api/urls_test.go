@@ -38,7 +38,7 @@ func eachWithLinks(t *testing.T, f func(t *testing.T, w *world)) {
 }
 
 var urlNames = []string{"id", "slug", "shortUrl", "originalUrl", "title", "userId", "workspaceId", "status", "clickCount", "hasPassword", "expiresAt",
-	"startsAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "suspendedReason",
+	"startsAt", "expiredUrl", "maxClicks", "redirectCode", "externalId", "suspendedReason", "tags",
 	"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "utmId", "utmSourcePlatform", "isABTesting", "isAbTest", "isSmartRouting", "defaultUrl",
 	"ogTitle", "ogDescription", "ogImage", "ogImageUrl", "twitterCardType", "notes", "createdAt", "updatedAt"}
 

@@ -70,8 +70,8 @@ func (s *Server) documentVisitors() {
 		}, http.StatusUnauthorized)
 }
 
-// tags are the groups of the OpenAPI document, in their order.
-var tags = []*huma.Tag{
+// tagGroups are the groups of the OpenAPI document, in their order.
+var tagGroups = []*huma.Tag{
 	{Name: visitorTag, Description: "Short links as visitors use them. Edges serve these paths, without credentials."},
 	{Name: "Account", Description: "Sign-in, sign-out, your profile, password and second factor."},
 	{Name: "Passkeys", Description: "Sign-in without a user name, with a passkey (WebAuthn)."},
@@ -80,6 +80,8 @@ var tags = []*huma.Tag{
 	{Name: "Routing rules", Description: "Conditions that send some of a link's visitors to other destinations."},
 	{Name: "Variants", Description: "A/B tests: destinations among which a link's visitors are split by weight."},
 	{Name: "Bundles", Description: "Ordered groups of links with combined statistics."},
+	{Name: "Tags", Description: "Coloured labels of links."},
+	{Name: "UTM templates", Description: "Named sets of campaign fields to copy into links."},
 	{Name: "Images", Description: "Images for previews in social networks."},
 	{Name: "Analytics", Description: "Reports, exports and a live stream of clicks."},
 	{Name: "Webhooks", Description: "HTTP callbacks for events, with delivery log and retries. The section `webhooks` of this document describes the payloads."},

@@ -27,6 +27,8 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
+	"github.com/shortline/shortline/control/internal/manage/tags"
+	"github.com/shortline/shortline/control/internal/manage/utmtemplates"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -51,6 +53,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	deps.Workspaces = workspaces.New(w.store, 1<<20)
 	deps.Keys = keys.New(keys.Config{PerUser: 1 << 20}, w.store, passwords)
 	deps.Bundles = bundles.New(w.store, clicks, nil)
+	deps.Tags, deps.UTMTemplates = tags.New(w.store), utmtemplates.New(w.store)
 	deps.Reports = report.New(w.store, clicks, nil)
 	deps.Media = media.New(media.Config{Logger: cfg.Logger}, w.store, deps.Links, images)
 	// No server listens at port 1, so requests to it fail immediately.
@@ -170,6 +173,10 @@ func (th *things) id(kind string) string {
 		id = post("/api/urls/"+th.id("url")+"/routing-rules", ruleBody("R", formA))
 	case "bundle":
 		id = post("/api/bundles", `{"name":"B"}`)
+	case "tag":
+		id = post("/api/tags", `{"name":"T`+fresh()+`"}`)
+	case "template":
+		id = post("/api/utm-templates", `{"name":"U`+fresh()+`","utmSource":"mail"}`)
 	case "key":
 		id = post("/api/api-keys", `{"name":"K"}`)
 	case "passkey":

@@ -34,6 +34,8 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
+	"github.com/shortline/shortline/control/internal/manage/tags"
+	"github.com/shortline/shortline/control/internal/manage/utmtemplates"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -160,7 +162,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	clicks = traced.New(clicks, p.traces)
 	use := api.Deps{
 		Store: st, Edges: positions, Webhooks: hooks,
-		Settings: settings.New(st), Routing: routing.New(p.cfg.Destinations(), st), Bundles: bundles.New(st, clicks, nil), Privacy: privacy.New(st, clicks),
+		Settings: settings.New(st), Routing: routing.New(p.cfg.Destinations(), st), Bundles: bundles.New(st, clicks, nil), Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), Privacy: privacy.New(st, clicks),
 	}
 	admin, err := p.people(ctx, &use)
 	if err != nil {

@@ -121,16 +121,19 @@ func (tx *Tx) LockBundles(ctx context.Context, ids []string) ([]Bundle, error) {
 	return tx.bundles(ctx, ids, tx.forUpdate())
 }
 
-// LockBundlesOf locks the bundles that contain any of the links. The caller has locked the links. Deleting a link also
-// removes it from its bundles, so a caller locks these bundles before Touch; otherwise two transactions that change
-// one bundle could deadlock.
+// LockBundlesOf locks the bundles that contain any of the links, and keeps the tags of the links from being deleted. The
+// caller has locked the links. Deleting a link also removes it from its bundles and its tags, so a caller locks these
+// before Touch; otherwise two transactions that change one bundle or tag could deadlock.
 func (tx *Tx) LockBundlesOf(ctx context.Context, urlIDs []string) error {
 	if !tx.pg || len(urlIDs) == 0 {
 		return nil
 	}
 	_, err := tx.Exec(ctx, `SELECT num FROM bundles WHERE id IN (SELECT bundle_id FROM bundle_urls WHERE url_id IN (`+In(len(urlIDs))+`)) ORDER BY num FOR UPDATE`,
 		Args(urlIDs)...)
-	return err
+	if err != nil {
+		return err
+	}
+	return tx.holdTagsOf(ctx, `SELECT num FROM urls WHERE id IN (`+In(len(urlIDs))+`)`, Args(urlIDs))
 }
 
 // InsertBundle adds an empty bundle.

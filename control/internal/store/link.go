@@ -43,6 +43,10 @@ type Link struct {
 	CreatedAt     int64
 	UpdatedAt     int64
 
+	// Tags are names in the order of their keys. Only LockLink, LockLinks and ReadTags set them, and only SetTags writes
+	// them.
+	Tags []string
+
 	// Only FullLink, FullLinks and FullLinksAfter set the following fields.
 
 	Rules    []Rule    // active rules in evaluation order

@@ -22,14 +22,18 @@ func (c Conn) LinkBySlug(ctx context.Context, slug string) (Link, error) {
 	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE slug = ?`, slug))
 }
 
-// LockLinks reads the links that exist, ordered by number, and locks them until the commit. Every transaction that
+// LockLinks reads the links that exist with their tags, ordered by number, and locks them until the commit. Every transaction that
 // locks several links uses this order, so transactions cannot deadlock. It uses a single statement, which limits it to
 // 30,000 links.
 func (tx *Tx) LockLinks(ctx context.Context, ids []string) ([]Link, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return All(ctx, tx.Conn, scanLink, `SELECT `+linkColumns+` FROM urls WHERE id IN (`+In(len(ids))+`) ORDER BY num`+tx.forUpdate(), Args(ids)...)
+	list, err := All(ctx, tx.Conn, scanLink, `SELECT `+linkColumns+` FROM urls WHERE id IN (`+In(len(ids))+`) ORDER BY num`+tx.forUpdate(), Args(ids)...)
+	if err != nil {
+		return nil, err
+	}
+	return list, tx.ReadTags(ctx, list)
 }
 
 // LockLink is LockLinks for one link. It returns ErrNotFound if there is none.

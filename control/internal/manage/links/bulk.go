@@ -68,6 +68,15 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 			if err != nil {
 				return err
 			}
+			tagged := map[*store.Link][]string{}
+			for i, u := range drafts {
+				if u != nil && u.Num != 0 {
+					tagged[u] = items[i].tags()
+				}
+			}
+			if err := setTags(ctx, tx, tagged); err != nil {
+				return err
+			}
 			var refs []store.LinkRef
 			var events []webhooks.Event
 			var placements []bundles.Placement
@@ -177,6 +186,10 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 		for i, id := range ids {
 			place[id] = i
 		}
+		was := slices.Clone(list)
+		if err := addTags(ctx, tx, list, in.tags()); err != nil {
+			return err
+		}
 		given := slices.SortedFunc(slices.Values(list), func(a, b store.Link) int { return cmp.Compare(place[a.ID], place[b.ID]) })
 		bundled, err := bundles.Put(ctx, tx, p, bundleField, bundles.Placement{BundleIDs: in.bundleIDs(), URLs: given})
 		if err != nil {
@@ -186,13 +199,13 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 		var events []webhooks.Event
 		before, after := map[string]any{}, map[string]any{}
 		for i := range list {
-			was, is := list[i], &list[i]
+			is := &list[i]
 			var v problem.Fields
 			s.apply(&in, is, &v, 0)
 			if err := v.Err(); err != nil {
 				return err
 			}
-			changes := Changes(&was, is)
+			changes := Changes(&was[i], is)
 			if len(changes) == 0 {
 				continue
 			}

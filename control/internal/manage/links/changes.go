@@ -2,6 +2,7 @@ package links
 
 import (
 	"cmp"
+	"reflect"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
@@ -14,7 +15,7 @@ func Changes(before, after *store.Link) map[string]webhooks.Change {
 	out := map[string]webhooks.Change{}
 	was, is := Fields(before), Fields(after)
 	for name, v := range is {
-		if was[name] != v {
+		if !reflect.DeepEqual(was[name], v) {
 			out[name] = webhooks.Change{Old: was[name], New: v}
 		}
 	}
@@ -33,10 +34,10 @@ func sides(changes map[string]webhooks.Change) (before, after map[string]any) {
 	return before, after
 }
 
-// Fields returns the fields that an owner can set, by the API's names, without the password. Unset fields are nil.
-// Values are comparable.
+// Fields returns the fields that an owner can set, by the API's names, without the password. Unset fields are nil. tags
+// is a []string; the other values are comparable.
 func Fields(l *store.Link) map[string]any {
-	out := map[string]any{}
+	out := map[string]any{"tags": append([]string{}, l.Tags...)}
 	for i := range store.LinkFields {
 		switch f := &store.LinkFields[i]; f.Name {
 		case "": // the control plane sets it

@@ -33,6 +33,9 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 		if u.Num == 0 {
 			return slugTaken(in.CustomSlug)
 		}
+		if err := setTags(ctx, tx, map[*store.Link][]string{&u: in.tags()}); err != nil {
+			return err
+		}
 		bundled, err := bundles.Put(ctx, tx, p, bundleField, bundles.Placement{BundleIDs: in.bundleIDs(), URLs: []store.Link{u}})
 		if err != nil {
 			return err
@@ -154,6 +157,11 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		}
 		if err := v.Err(); err != nil {
 			return err
+		}
+		if in.Tags != nil {
+			if err := setTags(ctx, tx, map[*store.Link][]string{&after: in.tags()}); err != nil {
+				return err
+			}
 		}
 		var bundled []audit.Entry
 		if in.BundleIDs != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/shortline/shortline/control/internal/manage/tags"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
@@ -23,6 +24,8 @@ type Input struct {
 	ABTesting, SmartRouting *bool
 	// Texts holds optional texts by the names of store.LinkTexts; "" clears one.
 	Texts map[string]string
+	// Tags are the names of the link's tags. An update of many links adds them to the tags that the links have.
+	Tags *[]string
 	// BundleIDs are the bundles of the link. An update of many links adds the links to these bundles.
 	BundleIDs *[]string
 }
@@ -61,6 +64,9 @@ func (s *Service) apply(in *Input, u *store.Link, v *problem.Fields, now int64) 
 	}
 	s.applyTexts(in.Texts, u, v)
 	s.applyLifetime(in, u, v, now)
+	if in.Tags != nil {
+		tags.Check(tagField, *in.Tags, v)
+	}
 	if in.Status != nil {
 		switch *in.Status {
 		case store.StatusActive, store.StatusInactive:

@@ -16,7 +16,7 @@ import (
 )
 
 // Transfer moves links to another workspace, all or none, with their rules, variants and clicks. They leave the bundles
-// of their old workspace. The caller needs the role EDITOR in both workspaces; the caller of Transfer has checked the
+// and tags of their old workspace. The caller needs the role EDITOR in both workspaces; the caller of Transfer has checked the
 // role in the present one. It returns the given ids without duplicates.
 func (s *Service) Transfer(ctx context.Context, p auth.Principal, ids []string, workspaceID string) ([]string, error) {
 	ids, err := bulkIDs(ids)
@@ -99,10 +99,16 @@ func transfer(ctx context.Context, tx *store.Tx, p auth.Principal, list []store.
 		u := &list[i]
 		from := u.Workspace
 		told := map[string]any{"id": u.ID, "slug": u.Slug}
+		if len(u.Tags) > 0 {
+			told["tags"], u.Tags = u.Tags, nil
+		}
 		sides[from], urls = append(sides[from], told), append(urls, told)
 		u.Workspace, u.UpdatedAt = to.Num, now
 		events[i] = Updated(u, map[string]webhooks.Change{"workspaceId": {Old: names[from], New: to.ID}})
 		events[i].Left = from
+	}
+	if err := tx.LeaveTags(ctx, nums); err != nil {
+		return err
 	}
 	if err := tx.MoveLinks(ctx, nums, to.Num, now); err != nil {
 		return err
@@ -152,6 +158,9 @@ func MoveSome(ctx context.Context, tx *store.Tx, userID string, from, to store.W
 	nums := make([]uint64, len(list))
 	for i := range list {
 		nums[i] = list[i].Num
+	}
+	if err := tx.LeaveTags(ctx, nums); err != nil {
+		return 0, err
 	}
 	if err := tx.MoveLinks(ctx, nums, to.Num, store.Now()); err != nil {
 		return 0, err

@@ -1,0 +1,85 @@
+package links
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/shortline/shortline/control/internal/manage/tags"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// tagField is the field for a link's tags in requests.
+const tagField = "tags"
+
+// tags returns the names of the tags that the input sets. The input was checked.
+func (in *Input) tags() []string {
+	if in.Tags == nil {
+		return nil
+	}
+	var ignored problem.Fields
+	return tags.Check(tagField, *in.Tags, &ignored)
+}
+
+// setTags replaces the tags of links that are locked or new, in the database and in the links. It writes nothing for a
+// link whose tags stay. Call it before locking bundles.
+func setTags(ctx context.Context, tx *store.Tx, of map[*store.Link][]string) error {
+	byWorkspace := map[uint64]map[uint64][]string{}
+	for u, names := range of {
+		if sameTags(u.Tags, names) {
+			continue
+		}
+		if byWorkspace[u.Workspace] == nil {
+			byWorkspace[u.Workspace] = map[uint64][]string{}
+		}
+		byWorkspace[u.Workspace][u.Num] = names
+	}
+	for _, workspace := range slices.Sorted(maps.Keys(byWorkspace)) { // always in this order, against deadlocks
+		if err := tx.SetTags(ctx, workspace, byWorkspace[workspace]); err != nil {
+			return err
+		}
+	}
+	for u := range of {
+		if set, ok := byWorkspace[u.Workspace][u.Num]; ok {
+			u.Tags = set
+		}
+	}
+	return nil
+}
+
+// addTags is setTags that keeps the tags that the links have.
+func addTags(ctx context.Context, tx *store.Tx, list []store.Link, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	of := map[*store.Link][]string{}
+	for i := range list {
+		u := &list[i]
+		all := slices.Clone(u.Tags)
+		for _, name := range names {
+			if !slices.ContainsFunc(all, func(have string) bool { return store.TagKey(have) == store.TagKey(name) }) {
+				all = append(all, name)
+			}
+		}
+		if len(all) > tags.MaxOfLink {
+			return problem.OfField(tagField, "the URL %q would have more than %d tags", u.Slug, tags.MaxOfLink)
+		}
+		of[u] = all
+	}
+	return setTags(ctx, tx, of)
+}
+
+// sameTags reports whether two lists name the same tags.
+func sameTags(a, b []string) bool {
+	keys := func(list []string) []string {
+		out := make([]string, len(list))
+		for i, name := range list {
+			out[i] = store.TagKey(name)
+		}
+		slices.SortFunc(out, cmp.Compare)
+		return out
+	}
+	return slices.Equal(keys(a), keys(b))
+}
