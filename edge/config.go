@@ -91,6 +91,8 @@ type Config struct {
 	SpoolSegmentBytes int64
 	// ShipDelay is how long a click waits for others before a batch is shipped; 0 means 25 ms, a negative value no delay.
 	ShipDelay time.Duration
+	// MissingEvery is how often counts of slugs that do not exist are reported; 0 means once a minute.
+	MissingEvery time.Duration
 }
 
 // Validate reports all problems in one error. It names the environment settings.

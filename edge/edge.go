@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/agent"
 	"github.com/shortline/shortline/edge/internal/listen"
 	edgelockout "github.com/shortline/shortline/edge/internal/lockout"
+	"github.com/shortline/shortline/edge/internal/missing"
 	"github.com/shortline/shortline/edge/internal/proxy"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/ship"
@@ -83,6 +84,7 @@ type Edge struct {
 	geo      *visitor.Geo
 	ownGeo   bool
 	table    *table.Table
+	missing  *missing.Table // slugs that do not exist
 	spool    *spool.Spool
 	agent    *agent.Agent
 	lockout  *edgelockout.Table
@@ -119,6 +121,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if e.table, err = table.New(table.Config{Zone: cfg.RoutingZone}); err != nil {
 		return nil, err
 	}
+	e.missing = missing.New(missing.Config{Every: cfg.MissingEvery})
 	spoolCfg := cfg.spool()
 	spoolCfg.Logger = e.log
 	if e.spool, err = spool.Open(spoolCfg); err != nil {
@@ -134,14 +137,14 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	if e.agent, err = agent.New(agent.Config{
 		Dir: filepath.Join(cfg.DataDir, "links"), Source: deps.Links, Reports: deps.Reports, Table: e.table, Logger: e.log,
 		Edge: fmt.Sprintf("%016x", e.spool.Edge()), Version: ops.Version, Fill: e.fill, AllowLoss: cfg.AllowLoss, Keys: keys,
-		Twin: e.ship.Hold, Repair: e.ship.Repair,
+		Twin: e.ship.Hold, Repair: e.ship.Repair, Missing: e.missing,
 	}); err != nil {
 		return nil, err
 	}
 	e.lockout = edgelockout.New(edgelockout.Config{Exchange: deps.Lockout, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Logger: e.log})
 	parts := redirect.Deps{
 		Table: e.table, Spool: e.spool, Lockout: e.lockout, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
-		Ready: e.agent.Ready, Tracer: deps.Tracer, Logger: e.log,
+		Ready: e.agent.Ready, Missing: e.missing, Tracer: deps.Tracer, Logger: e.log,
 	}
 	if deps.Upstream != nil {
 		if e.proxy, err = newProxy(cfg, deps, e.log); err != nil {
@@ -348,6 +351,7 @@ type Stats struct {
 	Ship        ship.Stats
 	Agent       agent.Stats
 	Lockout     edgelockout.Stats
+	Missing     missing.Stats
 	ClockAhead  time.Duration // offset to the control plane's clock, 0 if unknown
 }
 
@@ -357,6 +361,7 @@ func (e *Edge) Stats() Stats {
 	s := Stats{
 		Ready: e.Ready(), Links: e.table.Len(), LinkBytes: e.table.Bytes(), SetAside: aside, Connections: e.listener.Open(), Shed: e.listener.Shed(),
 		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(), Lockout: e.lockout.Stats(),
+		Missing: e.missing.Stats(),
 	}
 	if e.proxy != nil {
 		s.Proxy = e.proxy.Stats()

@@ -66,6 +66,8 @@ var metrics = []metric{
 	total("shortline_edge_locks_told_total", "Clients whose password attempts were reported to the control plane.", func(s *Stats) uint64 { return s.Lockout.Reported }),
 	total("shortline_edge_locks_learned_total", "Lockout states received from other edges.", func(s *Stats) uint64 { return s.Lockout.Received }),
 	total("shortline_edge_locks_errors_total", "Failed calls to share lockouts with other edges; they are retried.", func(s *Stats) uint64 { return s.Lockout.Failed }),
+	total("shortline_edge_missing_counted_total", "Requests for slugs that do not exist that were counted for the report of missing slugs.", func(s *Stats) uint64 { return s.Missing.Counted }),
+	total("shortline_edge_missing_skipped_total", "Such requests that were not counted because another one was being counted.", func(s *Stats) uint64 { return s.Missing.Dropped }),
 	total("shortline_edge_limited_total", "Requests refused by the rate limit.", func(s *Stats) uint64 { return s.Redirect.Limited }),
 	total("shortline_edge_errors_total", "Requests answered with a 5xx status, including forwarded requests. 508, a link that leads to itself, is not counted.", func(s *Stats) uint64 { return s.Redirect.Errors }),
 	total("shortline_edge_panics_total", "Requests whose handler panicked.", func(s *Stats) uint64 { return s.Redirect.Panics }),

@@ -8,9 +8,12 @@ package snapshot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/link"
 )
 
 // Cursor is a position in the log of changes of one control plane. The zero Cursor is before all changes.
@@ -75,7 +78,49 @@ type Status struct {
 	SetAsideReasons map[string]string `json:"setAsideReasons,omitempty"`
 	// Repairs are the results of orders since the last report that arrived, at most MaxOrders.
 	Repairs []Repair `json:"repairs,omitempty"`
+	// Missing are counts of slugs that do not exist. nil: nothing to report.
+	Missing *Missing `json:"missing,omitempty"`
 }
+
+// MaxMissing is the maximum number of slugs in one Missing.
+const MaxMissing = 1000
+
+// Missing is a batch of counts of requests for slugs that do not exist.
+type Missing struct {
+	// Seq numbers the batches of one run of an edge, from 1. A batch that is sent again has the same number and the same
+	// content, so the control plane counts it once.
+	Seq   uint64        `json:"seq"`
+	Slugs []MissingSlug `json:"slugs"`
+}
+
+// MissingSlug counts the requests for a slug since the previous batch.
+type MissingSlug struct {
+	Host  string `json:"host,omitempty"` // "" is the host of BASE_URL
+	Slug  string `json:"slug"`
+	Count uint64 `json:"count"`
+}
+
+// Validate returns an error for a batch that no edge sends.
+func (m *Missing) Validate() error {
+	if m.Seq == 0 || m.Seq > math.MaxInt64 || len(m.Slugs) == 0 || len(m.Slugs) > MaxMissing {
+		return fmt.Errorf("missing slugs: batch %d of %d slugs", m.Seq, len(m.Slugs))
+	}
+	seen := make(map[MissingSlug]bool, len(m.Slugs))
+	for _, s := range m.Slugs {
+		if !link.ValidSlug(s.Slug) || len(s.Host) > 253 || s.Count == 0 || s.Count > maxMissingCount {
+			return errors.New("missing slugs: an entry is not valid")
+		}
+		name := MissingSlug{Host: s.Host, Slug: s.Slug}
+		if seen[name] {
+			return errors.New("missing slugs: an entry is repeated")
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// maxMissingCount is above what an edge can count while a batch waits.
+const maxMissingCount = 1 << 48
 
 // MaxOrders is the maximum number of orders in one answer.
 const MaxOrders = 64
@@ -93,6 +138,8 @@ type Repair struct {
 // Answer is the control plane's answer to a report.
 type Answer struct {
 	Orders []click.Range `json:"orders,omitempty"`
+	// MissingTaken is the number of the report's batch of missing slugs if it was counted, now or before; 0 otherwise.
+	MissingTaken uint64 `json:"missingTaken,omitempty"`
 }
 
 // ErrTwin is wrapped by a Reporter's error if another live edge has the same id. The edge must not ship clicks until a

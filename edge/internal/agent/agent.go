@@ -46,6 +46,8 @@ type Config struct {
 	Edge, Version string
 	// Fill, if set, adds to a report what the agent does not know, such as the address and the spool.
 	Fill func(*snapshot.Status)
+	// Missing, if set, counts slugs that do not exist, for reports.
+	Missing MissingSlugs
 	// Twin, if set, is called with an error that wraps snapshot.ErrTwin when another live edge has this edge's id, and
 	// with nil when this is over. It must not block.
 	Twin func(why error)
@@ -69,6 +71,12 @@ type Config struct {
 	// LogBytes is the size at which the log of deltas is replaced by a new state file. 0: 8 MiB, or 1/32 of the memory of
 	// the links if that is more.
 	LogBytes int64
+}
+
+// MissingSlugs hands out counts of slugs that do not exist. A batch is repeated until it is acknowledged.
+type MissingSlugs interface {
+	Batch() *snapshot.Missing // nil: nothing to report now
+	Acknowledge(seq uint64)
 }
 
 func (c *Config) complete() error {

@@ -20,6 +20,9 @@ func (a *Agent) tell(ctx context.Context) error {
 	defer cancel()
 	s := a.Status()
 	s.Repairs = a.repairs
+	if a.cfg.Missing != nil && s.Run != "" { // without a name of this start, batches could be counted twice
+		s.Missing = a.cfg.Missing.Batch()
+	}
 	answer, err := a.cfg.Reports.Report(ctx, s)
 	twin := errors.Is(err, snapshot.ErrTwin)
 	if err == nil || twin {
@@ -29,6 +32,9 @@ func (a *Agent) tell(ctx context.Context) error {
 		return err
 	}
 	a.repairs = nil
+	if s.Missing != nil && answer.MissingTaken == s.Missing.Seq {
+		a.cfg.Missing.Acknowledge(s.Missing.Seq)
+	}
 	if a.cfg.Repair == nil {
 		return nil
 	}

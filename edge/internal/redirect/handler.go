@@ -35,6 +35,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/apierror"
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/lockout"
+	"github.com/shortline/shortline/edge/internal/missing"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/click"
@@ -84,6 +85,8 @@ type Deps struct {
 	Geo      *visitor.Geo
 	Lockout  *lockout.Table
 	Upstream Upstream
+	// Missing counts requests for slugs that do not exist; nil counts none.
+	Missing *missing.Table
 	// Tracer creates a span for one in sixteen answers, except those of the upstream. nil means no spans.
 	Tracer trace.Tracer
 	Ready  func() bool // whether the table may be used for answers; nil means always
@@ -211,6 +214,9 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 		}
 	}
 	h.missing(ctx)
+	if h.deps.Missing != nil && t.slug != nil && len(t.rest) == 0 && ctx.IsGet() && ctx.Response.StatusCode() == fasthttp.StatusNotFound {
+		h.deps.Missing.Add(t.slug)
+	}
 }
 
 // missing answers 404. An edge that has not loaded its links yet answers 503, because it does not know all links.
