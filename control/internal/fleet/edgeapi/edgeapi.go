@@ -4,9 +4,9 @@
 //	GET  /edge/v1/changes?incarnation=&after=   the delta after a revision, held until there is one. 204: ask again.
 //	                                            410: too old, take a snapshot. The header Shortline-Edge names the edge
 //	                                            that asks, which has applied that revision.
-//	POST /edge/v1/status                        the status of an edge as JSON. 204, or 200 with orders as JSON.
-//	                                            409: another live edge has the same id. 403: the edge belongs to another
-//	                                            token.
+//	POST /edge/v1/status                        the status of an edge as JSON. 204, or 200 with orders and
+//	                                            acknowledgements as JSON. 409: another live edge has the same id. 403: the
+//	                                            edge belongs to another token.
 //	POST /edge/v1/guesses                       password attempts since the last report as JSON; 200 with the failures of
 //	                                            those clients at all edges as JSON
 //	GET  /edge/v1/guesses?after=                the failures of all clients that changed after a version, held until there
@@ -308,6 +308,12 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "a status must name its edge, and at most 100 links and 64 repairs", http.StatusBadRequest)
 		return
 	}
+	if st.Missing != nil {
+		if err := st.Missing.Validate(); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+	}
 	answer, err := s.deps.Reports.Report(r.Context(), st)
 	switch {
 	case errors.Is(err, snapshot.ErrTwin):
@@ -316,7 +322,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusForbidden)
 	case err != nil:
 		s.fail(w, r, "record a status", err)
-	case len(answer.Orders) == 0:
+	case len(answer.Orders) == 0 && answer.MissingTaken == 0:
 		w.WriteHeader(http.StatusNoContent)
 	default:
 		w.Header().Set("Content-Type", "application/json")

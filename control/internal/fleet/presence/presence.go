@@ -58,6 +58,7 @@ type Tracker struct {
 	edges map[string]*present // by id
 
 	twins, foreign, errors atomic.Uint64
+	missingErrors          atomic.Uint64
 	saved                  atomic.Int64
 }
 
@@ -132,8 +133,8 @@ var ErrForeign = errors.New("this edge reports with another edge's token")
 // Report implements snapshot.Reporter. A run that does not follow the live run of the same edge is refused with
 // snapshot.ErrTwin. A report with the token of another edge is refused with ErrForeign.
 func (t *Tracker) Report(ctx context.Context, s snapshot.Status) (answer snapshot.Answer, err error) {
-	repairs := s.Repairs
-	s.Repairs = nil
+	repairs, missing := s.Repairs, s.Missing
+	s.Repairs, s.Missing = nil, nil
 	text, err := json.Marshal(s)
 	if err != nil {
 		return answer, err
@@ -156,7 +157,10 @@ func (t *Tracker) Report(ctx context.Context, s snapshot.Status) (answer snapsho
 	if err := t.repaired(ctx, s.Edge, repairs, now); err != nil {
 		return answer, err
 	}
-	return t.orders(ctx, s.Edge, now)
+	if answer, err = t.orders(ctx, s.Edge, now); err == nil {
+		answer.MissingTaken = t.countMissing(ctx, s.Edge, s.Run, missing, now)
+	}
+	return answer, err
 }
 
 // note remembers the time of a report and the revision in it.
@@ -306,15 +310,18 @@ func (t *Tracker) orders(ctx context.Context, edge string, now time.Time) (answe
 // Run writes deferred reports and deletes the rows of edges that were not seen for a week. When ctx ends, it writes the
 // remaining reports and returns nil.
 func (t *Tracker) Run(ctx context.Context) error {
-	flush, sweep := time.NewTicker(flushEvery), time.NewTicker(sweepEvery)
+	flush, sweep, prune := time.NewTicker(flushEvery), time.NewTicker(sweepEvery), time.NewTicker(pruneEvery)
 	defer flush.Stop()
 	defer sweep.Stop()
+	defer prune.Stop()
 	for {
 		select {
 		case <-flush.C:
 			t.flush(ctx, false)
 		case <-sweep.C:
 			t.sweep(ctx)
+		case <-prune.C:
+			t.pruneMissing(ctx)
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 			defer cancel()
@@ -378,6 +385,7 @@ func (t *Tracker) metrics() metric.Set {
 		metric.Gauge("shortline_publish_behind_revisions", "Lag of the slowest of these edges: the newest revision minus the revision in its last report.", behind),
 		metric.Total("shortline_edges_twin_reports_total", "Reports refused because another live edge has the same id.", t.twins.Load),
 		metric.Total("shortline_edges_foreign_reports_total", "Reports refused because the edge belongs to another token.", t.foreign.Load),
+		metric.Total("shortline_edges_missing_errors_total", "Batches of missing slugs that could not be counted; edges send them again.", t.missingErrors.Load),
 		metric.Total("shortline_edges_errors_total", "Failed writes of edge reports.", t.errors.Load),
 		metric.Time("shortline_edges_last_success_timestamp_seconds", "Time of the last edge report that was saved, 0 for never.", t.saved.Load),
 	}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"strings"
+)
+
+// Missing counts the requests for a slug that does not exist.
+type Missing struct {
+	Host    string // "": the host of BASE_URL
+	Slug    string
+	Count   uint64
+	FirstAt int64 // Unix milliseconds of the first report of it in the period
+	LastAt  int64
+}
+
+// keptMissing is the number of slugs per day that PruneMissing keeps.
+const keptMissing = 2000
+
+// missingRows is the number of rows in one statement of CountMissing.
+const missingRows = 200
+
+// CountMissing adds the counts of one batch of an edge to a day, once: a batch with a number that was counted before in the
+// same run of the edge changes nothing. list must be sorted by host and slug, so that two edges take their locks in the
+// same order.
+func (tx *Tx) CountMissing(ctx context.Context, edge, run string, seq uint64, day, now int64, list []Missing) error {
+	n, err := tx.Exec(ctx, `INSERT INTO missing_marks (edge, run, seq, seen_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (edge) DO UPDATE SET run = excluded.run, seq = excluded.seq, seen_at = excluded.seen_at
+		WHERE missing_marks.run <> excluded.run OR missing_marks.seq < excluded.seq`, edge, run, int64(seq), now)
+	if err != nil || n == 0 {
+		return err
+	}
+	for len(list) > 0 {
+		part := list[:min(len(list), missingRows)]
+		list = list[len(part):]
+		args := make([]any, 0, 6*len(part))
+		for _, m := range part {
+			args = append(args, day, m.Host, m.Slug, int64(m.Count), now, now)
+		}
+		rows := strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, ?, ?),`, len(part)), ",")
+		if _, err := tx.Exec(ctx, `INSERT INTO missing_slugs (day, host, slug, count, first_at, last_at) VALUES `+rows+`
+			ON CONFLICT (day, host, slug) DO UPDATE SET count = missing_slugs.count + excluded.count, last_at = excluded.last_at`, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PruneMissing bounds the table: it deletes days before keepFrom, the marks of edges not seen since that day, and all but
+// the most frequent slugs of each day since from.
+func (tx *Tx) PruneMissing(ctx context.Context, keepFrom, from int64) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM missing_slugs WHERE day < ?`, keepFrom); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM missing_marks WHERE seen_at < ?`, keepFrom*dayMs); err != nil {
+		return err
+	}
+	days, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (d int64, err error) { return d, row.Scan(&d) },
+		`SELECT day FROM missing_slugs WHERE day >= ? GROUP BY day HAVING count(*) > ? ORDER BY day`, from, keptMissing)
+	if err != nil {
+		return err
+	}
+	for _, day := range days {
+		if _, err := tx.Exec(ctx, `DELETE FROM missing_slugs WHERE day = ? AND (host, slug) IN (
+			SELECT host, slug FROM missing_slugs WHERE day = ? ORDER BY count DESC, last_at DESC, host, slug LIMIT 1000000 OFFSET ?)`, day, day, keptMissing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dayMs is the length of a day in milliseconds.
+const dayMs = 24 * 60 * 60 * 1000
+
+// MissingSlugs lists the slugs that were asked for on the days from first to last, both included, and that do not exist
+// now, most frequent first. total counts them up to most.
+func (c Conn) MissingSlugs(ctx context.Context, first, last int64, most, offset, limit int) (list []Missing, total int, err error) {
+	// The slugs of other hosts than BASE_URL's cannot be links yet.
+	const rows = ` FROM missing_slugs m WHERE m.day >= ? AND m.day <= ? AND (m.host <> '' OR NOT EXISTS (SELECT 1 FROM urls u WHERE u.slug = m.slug)) GROUP BY m.host, m.slug`
+	if err := c.Row(ctx, `SELECT count(*) FROM (SELECT 1 AS one`+rows+` LIMIT ?) AS found`, first, last, most).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	if limit = min(limit, most-offset); limit <= 0 {
+		return nil, total, nil
+	}
+	list, err = All(ctx, c, func(row interface{ Scan(...any) error }) (m Missing, err error) {
+		return m, row.Scan(&m.Host, &m.Slug, &m.Count, &m.FirstAt, &m.LastAt)
+	}, `SELECT m.host, m.slug, CAST(sum(m.count) AS BIGINT), min(m.first_at), max(m.last_at)`+rows+` ORDER BY sum(m.count) DESC, max(m.last_at) DESC, m.host, m.slug LIMIT ? OFFSET ?`,
+		first, last, limit, offset)
+	return list, total, err
+}
