@@ -147,6 +147,7 @@ var operations = map[string]words{
 	// Analytics
 	"linkReport":        {about: "Totals, figures per day, and shares by location, device, browser, referrer and campaign. Bots are excluded unless `includeBots` is true."},
 	"overview":          {about: "The same figures over all your links (for administrators, over the links of all users), and the links with most clicks."},
+	"listMissingSlugs":  {about: "Slugs that visitors asked for and that do not exist, most frequent first, at most 1,000. Edges count the 1,000 most frequent ones and report them once a minute; counts are kept for 90 days. Slugs that are links by now are left out. Administrators only, because the slugs of the shared domain belong to nobody.", also: []int{http.StatusBadRequest}},
 	"topURLs":           {about: "Links by clicks in the range, most clicks first."},
 	"recentClicks":      {about: "Single clicks, newest first. At most 100."},
 	"recentClicksAlias": {about: "Same as /api/analytics/urls/{id}/recent-clicks."},

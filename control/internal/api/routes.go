@@ -65,4 +65,7 @@ func (s *Server) routes() {
 	if s.Live != nil {
 		s.registerLive()
 	}
+	if s.Abuse != nil {
+		s.registerMissing()
+	}
 }

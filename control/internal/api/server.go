@@ -29,6 +29,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/live"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
+	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/explain"
@@ -126,6 +127,7 @@ type Deps struct {
 	Reports *report.Service
 	Live    *live.Feed
 	Privacy *privacy.Service
+	Abuse   *abuse.Service // needs Links
 
 	Webhooks *webhooks.Service
 	Mail     *mail.Service // nil: no e-mail is sent
@@ -140,6 +142,7 @@ type Server struct {
 	huma      huma.API
 	endpoints map[string]*endpoint // by method and echo path
 	origin    string               // of BaseURL
+	host      string               // likewise
 	origins   map[string]bool      // allowed origins of other sites
 	secure    bool                 // BaseURL is https
 	console   string               // ConsoleURL without a slash at its end; "" if it is BaseURL
@@ -167,7 +170,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	base, _ := link.ParseBaseURL(cfg.BaseURL) // Validate has parsed it
 	s := &Server{
 		Deps: deps, cfg: cfg, log: cfg.Logger, echo: echo.New(), endpoints: map[string]*endpoint{},
-		origin: originOf(base), origins: map[string]bool{}, secure: base.Scheme == "https",
+		origin: originOf(base), host: base.Host, origins: map[string]bool{}, secure: base.Scheme == "https",
 		limiter: newLimiter(deps.Store, cfg.Limits), tracer: cfg.Traces.Tracer("github.com/shortline/shortline/control/internal/api"),
 		large: make(chan struct{}, largeBodies),
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/invitations"
@@ -65,6 +66,7 @@ func whole(w *world, cfg *api.Config, deps *api.Deps) {
 	w.ok(err)
 	deps.Passkeys, err = passkeys.New(passkeys.Config{BaseURL: baseURL, Confirm: deps.Accounts.Confirm, Off: deps.SSO.PasswordsOff, Logger: cfg.Logger, Now: w.clock.now}, w.store, deps.Auth)
 	w.ok(err)
+	deps.Abuse = abuse.New(abuse.Config{Logger: cfg.Logger}, w.store)
 	deps.Invitations = invitations.New(invitations.Config{Console: baseURL, PasswordSignInOff: deps.SSO.PasswordsOff, Now: w.clock.now}, w.store, deps.Auth, deps.Accounts)
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/fleet/lockout"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
+	"github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/manage/accounts"
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
@@ -163,6 +164,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	use := api.Deps{
 		Store: st, Edges: positions, Webhooks: hooks,
 		Settings: settings.New(st), Routing: routing.New(p.cfg.Destinations(), st), Bundles: bundles.New(st, clicks, nil), Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), Privacy: privacy.New(st, clicks),
+		Abuse: abuse.New(abuse.Config{Logger: log}, st),
 	}
 	admin, err := p.people(ctx, &use)
 	if err != nil {

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/shortline/shortline/edge/internal/agent"
+	"github.com/shortline/shortline/edge/internal/missing"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/testkit"
@@ -161,4 +163,36 @@ func TestRun_refuses_a_folder_in_use(t *testing.T) {
 		t.Errorf("at %v instead of %v", again.Applied(), s.cur)
 	}
 	again.close(t)
+}
+
+// A batch of missing slugs goes out again until the control plane has taken it.
+func TestAgent_reports_missing_slugs_until_taken(t *testing.T) {
+	t.Parallel()
+	r := &reporter{source: newSource(), answer: nothing}
+	table := missing.New(missing.Config{Every: time.Nanosecond})
+	table.Add([]byte("summer"))
+	heard := make(chan snapshot.Missing, 100)
+	r.says(func(s snapshot.Status) (answer snapshot.Answer, err error) {
+		if s.Missing == nil {
+			return answer, nil
+		}
+		heard <- *s.Missing
+		switch len(heard) {
+		case 1:
+			return answer, errors.New("not now")
+		case 2: // an older control plane, or one that could not count
+			return answer, nil
+		}
+		return snapshot.Answer{MissingTaken: s.Missing.Seq}, nil
+	})
+	start(t, t.TempDir(), r, func(c *agent.Config) { c.Missing, c.ReportEvery = table, time.Millisecond })
+	testkit.Eventually(t, "the batch is taken", func() bool { return len(heard) >= 3 })
+	table.Add([]byte("winter"))
+	testkit.Eventually(t, "the next batch is taken", func() bool { return len(heard) >= 4 })
+	for i, want := range []snapshot.MissingSlug{{Slug: "summer", Count: 1}, {Slug: "summer", Count: 1}, {Slug: "summer", Count: 1}, {Slug: "winter", Count: 1}} {
+		m := <-heard
+		if m.Seq != uint64(1+i/3) || len(m.Slugs) != 1 || m.Slugs[0] != want {
+			t.Errorf("report %d: %+v", i, m)
+		}
+	}
 }

@@ -1,0 +1,6 @@
+package presence
+
+import "context"
+
+// Prune prunes the table of missing slugs, as Run does every minute.
+func Prune(t *Tracker, ctx context.Context) { t.pruneMissing(ctx) }

@@ -1,0 +1,93 @@
+// Package abuse implements what administrators do against abuse, and the list of missing slugs: the queue of reported
+// links, suspending links, and the checks of all destinations.
+//
+// A case in the queue belongs to one link and one source: visitors who reported it, the list of blocked hosts, or the check
+// service. A link has at most one open case per source, which counts further reports. A suspended link answers visitors
+// with 410. Its owners see why, and only administrators lift the suspension. A suspension by a check is lifted by the check
+// itself once the destination is no longer blocked, unless an administrator has confirmed it.
+package abuse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// Config has a working zero value.
+type Config struct {
+	// Logger is nil for slog.Default().
+	Logger *slog.Logger
+	// Now returns the time; nil means time.Now.
+	Now func() time.Time
+}
+
+// Service implements the use cases. It is safe for concurrent use.
+type Service struct {
+	cfg   Config
+	store *store.Store
+}
+
+// New returns a Service.
+func New(cfg Config, st *store.Store) *Service {
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Service{cfg: cfg, store: st}
+}
+
+func adminOnly(p auth.Principal) error {
+	if p.IsAdmin() {
+		return nil
+	}
+	return problem.New(problem.Forbidden, "Only administrators may do this.")
+}
+
+// MostMissing is the number of missing slugs that can be listed.
+const MostMissing = 1000
+
+const (
+	missingDays    = 30  // the default period
+	maxMissingDays = 366 // more than are kept
+)
+
+// MissingQuery selects a page of missing slugs. From and To are days as Unix milliseconds, both included; 0 means the last
+// 30 days.
+type MissingQuery struct {
+	From, To      int64
+	Offset, Limit int
+}
+
+// Missing lists the slugs that visitors asked for and that do not exist, most frequent first, at most MostMissing. The slugs
+// of the shared domain belong to nobody, and what others look for is nobody's business, so only administrators may see them.
+func (s *Service) Missing(ctx context.Context, p auth.Principal, q MissingQuery) ([]store.Missing, int, error) {
+	if err := adminOnly(p); err != nil {
+		return nil, 0, err
+	}
+	const day = 24 * 60 * 60 * 1000
+	last := s.cfg.Now().UnixMilli() / day
+	if q.To != 0 {
+		last = q.To / day
+	}
+	first := last - missingDays + 1
+	if q.From != 0 {
+		first = q.From / day
+	}
+	switch {
+	case first > last:
+		return nil, 0, problem.OfField("from", "must not be after to")
+	case last-first >= maxMissingDays:
+		return nil, 0, problem.OfField("from", "must be at most %d days before to", maxMissingDays)
+	}
+	list, total, err := s.store.MissingSlugs(ctx, first, last, MostMissing, q.Offset, q.Limit)
+	if err != nil {
+		return nil, 0, fmt.Errorf("list missing slugs: %w", err)
+	}
+	return list, total, nil
+}
