@@ -15,6 +15,7 @@ var layers = []archtest.Layer{
 	{Path: "shared/decision", May: []string{"shared/link", "shared/rule"}, Is: "where a visit goes, from facts that the caller has"},
 	{Path: "shared/visitor", May: []string{"shared/click", "shared/link", "shared/rule"}, Is: "what is known of a visitor from a request"},
 	{Path: "shared/snapshot", May: []string{"shared/click", "shared/link"}, Is: "how links reach edges"},
+	{Path: "shared/limit", Is: "how edges share the clicks of links with a limit"},
 	{Path: "shared/lockout", May: []string{"shared/client"}, Is: "the rules of throttling, and how edges share them"},
 	{Path: "shared/client", Is: "the name under which a client is counted"},
 	{Path: "shared/framing", Is: "which HTTP requests are accepted"},

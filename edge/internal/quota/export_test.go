@@ -1,0 +1,4 @@
+package quota
+
+// Sweep runs a sweep now.
+func (t *Table) Sweep() { t.sweep() }
