@@ -25,12 +25,14 @@ import (
 	edgelockout "github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/edge/internal/missing"
 	"github.com/shortline/shortline/edge/internal/proxy"
+	"github.com/shortline/shortline/edge/internal/quota"
 	"github.com/shortline/shortline/edge/internal/redirect"
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/config"
+	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/ops"
@@ -52,6 +54,8 @@ type Deps struct {
 	Reports snapshot.Reporter
 	// Lockout shares failed link passwords with other edges. If it is nil, this edge counts for itself.
 	Lockout lockout.Exchange
+	// Limits shares the clicks of links with a limit with other edges. If it is nil, this edge counts for itself.
+	Limits limit.Exchange
 	// ClockAhead returns by how much this machine's clock is ahead of the control plane's, and whether that is known. It
 	// is nil if both have one clock.
 	ClockAhead func() (ahead time.Duration, known bool)
@@ -88,6 +92,7 @@ type Edge struct {
 	spool    *spool.Spool
 	agent    *agent.Agent
 	lockout  *edgelockout.Table
+	quota    *quota.Table
 	ship     *ship.Shipper
 	proxy    *proxy.Proxy // nil without an upstream
 	redirect *redirect.Handler
@@ -142,8 +147,13 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 		return nil, err
 	}
 	e.lockout = edgelockout.New(edgelockout.Config{Exchange: deps.Lockout, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Logger: e.log})
+	if e.quota, err = quota.Open(quota.Config{
+		Dir: filepath.Join(cfg.DataDir, "limits"), Exchange: deps.Limits, Edge: fmt.Sprintf("%016x", e.spool.Edge()), Limited: e.table.Limited, Logger: e.log,
+	}); err != nil {
+		return nil, err
+	}
 	parts := redirect.Deps{
-		Table: e.table, Spool: e.spool, Lockout: e.lockout, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
+		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
 		Ready: e.agent.Ready, Missing: e.missing, Tracer: deps.Tracer, Logger: e.log,
 	}
 	if deps.Upstream != nil {
@@ -239,6 +249,7 @@ func (e *Edge) Run(ctx context.Context) error {
 	g.Add("ship", service.Func(e.shipAll))
 	g.AddReady("agent", e.agent, e.agent.Begun()) // the server starts only after the agent has locked the data folder
 	g.Add("lockout", e.lockout)
+	g.Add("limits", e.quota)
 	g.Add("deadlines", e.listener)
 	g.Add("server", service.Func(e.serve))
 	return errors.Join(g.Run(ctx), e.release())
@@ -306,6 +317,9 @@ func (e *Edge) release() error {
 	if e.spool != nil {
 		problems = append(problems, e.spool.Close())
 	}
+	if e.quota != nil {
+		problems = append(problems, e.quota.Close())
+	}
 	if e.table != nil {
 		e.table.Close()
 	}
@@ -352,6 +366,7 @@ type Stats struct {
 	Agent       agent.Stats
 	Lockout     edgelockout.Stats
 	Missing     missing.Stats
+	Quota       quota.Stats
 	ClockAhead  time.Duration // offset to the control plane's clock, 0 if unknown
 }
 
@@ -361,7 +376,7 @@ func (e *Edge) Stats() Stats {
 	s := Stats{
 		Ready: e.Ready(), Links: e.table.Len(), LinkBytes: e.table.Bytes(), SetAside: aside, Connections: e.listener.Open(), Shed: e.listener.Shed(),
 		Applied: e.Applied(), Redirect: e.redirect.Stats(), Spool: e.spool.Stats(), Ship: e.ship.Stats(), Agent: e.agent.Stats(), Lockout: e.lockout.Stats(),
-		Missing: e.missing.Stats(),
+		Missing: e.missing.Stats(), Quota: e.quota.Stats(),
 	}
 	if e.proxy != nil {
 		s.Proxy = e.proxy.Stats()

@@ -68,6 +68,13 @@ var metrics = []metric{
 	total("shortline_edge_locks_errors_total", "Failed calls to share lockouts with other edges; they are retried.", func(s *Stats) uint64 { return s.Lockout.Failed }),
 	total("shortline_edge_missing_counted_total", "Requests for slugs that do not exist that were counted for the report of missing slugs.", func(s *Stats) uint64 { return s.Missing.Counted }),
 	total("shortline_edge_missing_skipped_total", "Such requests that were not counted because another one was being counted.", func(s *Stats) uint64 { return s.Missing.Dropped }),
+	total("shortline_edge_limit_granted_total", "Clicks counted against the limit of their link.", func(s *Stats) uint64 { return s.Quota.Granted }),
+	total("shortline_edge_limit_spent_total", "Visits of links whose limit, or the share of this edge in it, is used up.", func(s *Stats) uint64 { return s.Quota.Spent }),
+	total("shortline_edge_limit_unknown_total", "Clicks of limited links refused with 503 because this edge could not decide.", func(s *Stats) uint64 { return s.Quota.Unknown }),
+	gauge("shortline_edge_limit_counters", "Limited links with a counter at this edge.", func(s *Stats) float64 { return float64(s.Quota.Counters) }),
+	total("shortline_edge_limit_exchanges_total", "Exchanges of counts of limited links with the control plane.", func(s *Stats) uint64 { return s.Quota.Exchanges }),
+	total("shortline_edge_limit_errors_total", "Failed exchanges of counts of limited links; they are retried.", func(s *Stats) uint64 { return s.Quota.Failed }),
+	gauge("shortline_edge_limit_exchange_age_seconds", "Time since the last successful exchange of counts of limited links, 0 for an edge that counts alone.", func(s *Stats) float64 { return s.Quota.Age.Seconds() }),
 	total("shortline_edge_limited_total", "Requests refused by the rate limit.", func(s *Stats) uint64 { return s.Redirect.Limited }),
 	total("shortline_edge_errors_total", "Requests answered with a 5xx status, including forwarded requests. 508, a link that leads to itself, is not counted.", func(s *Stats) uint64 { return s.Redirect.Errors }),
 	total("shortline_edge_panics_total", "Requests whose handler panicked.", func(s *Stats) uint64 { return s.Redirect.Panics }),
@@ -126,7 +133,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	r := &s.Redirect
 	for outcome, n := range map[string]uint64{
 		"redirect": r.Redirects - min(r.Redirects, r.Verified), "preview": r.Previews, "password_form": r.Forms, "info": r.Infos, "verified": r.Verified, "wrong_password": r.Wrong,
-		"locked": r.Locked, "busy": r.Busy, "not_found": r.Missing, "gone": r.Gone, "loop": r.Loops, "refused": r.Refused, "proxied": r.Proxied, "panic": r.Panics,
+		"locked": r.Locked, "busy": r.Busy, "not_found": r.Missing, "gone": r.Gone, "ended": r.Ended, "loop": r.Loops, "refused": r.Refused, "proxied": r.Proxied, "panic": r.Panics,
 		"limited": r.Limited, "unavailable": r.Unavailable,
 	} {
 		to <- prometheus.MustNewConstMetric(answers, prometheus.CounterValue, float64(n), outcome)

@@ -20,22 +20,26 @@ type Outcome uint8
 // Outcomes.
 const (
 	Follow      Outcome = iota // redirect to the destination
-	Gone                       // the link is inactive or has expired
+	Absent                     // the link has not started; visitors get the answer for a missing link
+	Gone                       // the link is inactive
+	Ended                      // the link has expired or is exhausted; visitors go to its ExpiredURL if it has one
 	Preview                    // preview page for social crawlers
 	AskPassword                // password form
 )
 
 // Barrier is the data of a link that can stop a visit before the destination.
 type Barrier struct {
+	StartsAt    int64 // Unix milliseconds; 0: from the beginning
 	ExpiresAt   int64 // Unix milliseconds; 0: never
 	Inactive    bool
+	Exhausted   bool // the clicks of people have reached the link's limit
 	HasPassword bool
 	HasPreview  bool
 }
 
-// BarrierOf returns the barrier of a record.
+// BarrierOf returns the barrier of a record. Exhausted is not set, because it depends on the clicks so far.
 func BarrierOf(r *link.Record) Barrier {
-	return Barrier{ExpiresAt: r.ExpiresAt, Inactive: r.Inactive, HasPassword: r.PasswordHash != "", HasPreview: !r.Preview.IsZero()}
+	return Barrier{StartsAt: r.StartsAt, ExpiresAt: r.ExpiresAt, Inactive: r.Inactive, HasPassword: r.PasswordHash != "", HasPreview: !r.Preview.IsZero()}
 }
 
 // Visit is the data of a visitor that a barrier needs.
@@ -49,8 +53,12 @@ type Visit interface {
 // Meet returns the barrier that stops the visitor, or Follow if none does.
 func (b Barrier) Meet(v Visit) Outcome {
 	switch {
-	case b.Inactive || b.ExpiresAt != 0 && v.UnixMilli() >= b.ExpiresAt:
+	case b.StartsAt != 0 && v.UnixMilli() < b.StartsAt:
+		return Absent
+	case b.Inactive:
 		return Gone
+	case b.ExpiresAt != 0 && v.UnixMilli() >= b.ExpiresAt, b.Exhausted:
+		return Ended
 	case b.HasPassword:
 		return AskPassword
 	case b.HasPreview && v.Crawler():

@@ -39,7 +39,10 @@ func TestBarrier_order(t *testing.T) {
 	}{
 		"nothing":                     {link.Record{}, true, decision.Follow},
 		"inactive":                    {link.Record{Inactive: true, PasswordHash: "x", Preview: preview}, true, decision.Gone},
-		"expires now":                 {link.Record{ExpiresAt: 1000, PasswordHash: "x"}, false, decision.Gone},
+		"expires now":                 {link.Record{ExpiresAt: 1000, PasswordHash: "x"}, false, decision.Ended},
+		"inactive and expired":        {link.Record{Inactive: true, ExpiresAt: 1000}, false, decision.Gone},
+		"starts now":                  {link.Record{StartsAt: 1000}, false, decision.Follow},
+		"starts next":                 {link.Record{StartsAt: 1001, Inactive: true, PasswordHash: "x"}, false, decision.Absent},
 		"expires next":                {link.Record{ExpiresAt: 1001}, false, decision.Follow},
 		"password before the preview": {link.Record{PasswordHash: "x", Preview: preview}, true, decision.AskPassword},
 		"preview":                     {link.Record{Preview: preview}, true, decision.Preview},
@@ -53,6 +56,21 @@ func TestBarrier_order(t *testing.T) {
 		if asked && (q.r.Preview.IsZero() || q.r.PasswordHash != "") {
 			t.Errorf("%s: Crawler was called without need", name)
 		}
+	}
+}
+
+func TestBarrier_exhausted_links_have_ended_for_everybody(t *testing.T) {
+	t.Parallel()
+	for name, b := range map[string]decision.Barrier{
+		"password": {Exhausted: true, HasPassword: true},
+		"preview":  {Exhausted: true, HasPreview: true},
+	} {
+		if got := b.Meet(visitor{now: 1000, crawler: true}); got != decision.Ended {
+			t.Errorf("%s: %d, want Ended", name, got)
+		}
+	}
+	if got := (decision.Barrier{Exhausted: true, Inactive: true}).Meet(visitor{}); got != decision.Gone {
+		t.Errorf("inactive and exhausted: %d, want Gone", got)
 	}
 }
 

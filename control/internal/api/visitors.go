@@ -52,8 +52,12 @@ func (s *Server) documentVisitors() {
 			Method: method, Path: path, OperationID: id, Summary: summary, Tags: []string{visitorTag}, Parameters: slug, RequestBody: body, Responses: ok,
 		})
 	}
+	const redirect = "Redirect to the destination for this visitor, after rules, variants and UTM presets. The link's redirectCode selects the status."
 	describe(http.MethodGet, "/{slug}", "followLink", "Follow a short link", nil, map[string]*huma.Response{
-		"302": {Description: "Redirect to the destination for this visitor, after rules, variants and UTM presets.", Headers: location},
+		"301": {Description: redirect, Headers: location},
+		"302": {Description: redirect + " After a link has expired or had its maxClicks, this is the redirect to its expiredUrl.", Headers: location},
+		"307": {Description: redirect, Headers: location},
+		"308": {Description: redirect, Headers: location},
 		"200": {Description: "The password form of a protected link, or the preview page for the crawler of a social network.", Content: map[string]*huma.MediaType{"text/html": {Schema: str}}},
 	})
 	describe(http.MethodGet, "/{slug}/info", "linkInfo", "Read what is public about a short link", nil, map[string]*huma.Response{
@@ -66,6 +70,7 @@ func (s *Server) documentVisitors() {
 		}},
 		map[string]*huma.Response{
 			"200": {Description: "The password of a JSON request is right.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[linkOpened]())}}},
+			"302": {Description: "Response to a form for a link that has expired or had its maxClicks: redirect to its expiredUrl.", Headers: location},
 			"303": {Description: "Response to a form: redirect to the destination, or back to the form with `?error=invalid_password`.", Headers: location},
 		}, http.StatusUnauthorized)
 }

@@ -36,6 +36,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/listen"
 	"github.com/shortline/shortline/edge/internal/lockout"
 	"github.com/shortline/shortline/edge/internal/missing"
+	"github.com/shortline/shortline/edge/internal/quota"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
 	"github.com/shortline/shortline/shared/click"
@@ -77,13 +78,14 @@ type Upstream interface {
 }
 
 // Deps are the dependencies of a Handler. Geo, Agents, Upstream and Ready may be nil. If Lockout is nil, the handler
-// creates its own table.
+// creates its own table. If Quota is nil, limits of clicks are not enforced.
 type Deps struct {
 	Table    *table.Table
 	Spool    *spool.Spool
 	Agents   *visitor.Agents
 	Geo      *visitor.Geo
 	Lockout  *lockout.Table
+	Quota    *quota.Table
 	Upstream Upstream
 	// Missing counts requests for slugs that do not exist; nil counts none.
 	Missing *missing.Table
@@ -207,7 +209,7 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {
 		if t.slug != nil && len(t.rest) == 0 {
-			if _, ok := h.deps.Table.Lookup(t.slug); ok {
+			if e, ok := h.deps.Table.Lookup(t.slug); ok && h.begun(ctx, &e) {
 				h.refuseMethod(ctx, "GET, HEAD")
 				return
 			}
@@ -259,9 +261,11 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	}
 	d := decision.Choice{Target: e.Destination()}
 	var presets link.UTM
+	var terms table.Terms
 	if !e.Plain() {
 		h.meet(ctx, w, f)
-		if k := standing(e).Meet(w); k != decision.Follow {
+		terms = e.Terms()
+		if k := standing(e, &terms, h.exhausted(e, &terms)).Meet(w); k != decision.Follow {
 			if h.limiter != nil && h.cfg.FreeRedirects && h.overAt(ctx, h.limiter, w.event.IP) {
 				return
 			}
@@ -282,31 +286,19 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 	if header.IsHead() {
 		ctx.Response.Header.SetContentLength(0) // otherwise the server omits the field
 	} else {
+		if terms.Limit.Since != 0 && !h.take(ctx, w, e, &terms, t) {
+			return
+		}
 		h.click(ctx, w, e.Num(), e.Owner(), d, presets)
 	}
-	ctx.Response.SetStatusCode(fasthttp.StatusFound)
-	ctx.Response.Header.SetCanonical(nameLocation, w.locate(d.Target, presets, t.query))
-}
-
-// standing returns the properties of a link that can prevent a redirect. It reads the table's entry, which is in the
-// processor's cache, and not the compiled link, which may not be.
-func standing(e *table.Entry) decision.Barrier {
-	return decision.Barrier{ExpiresAt: e.ExpiresAt(), Inactive: e.Inactive(), HasPassword: e.HasPassword(), HasPreview: e.HasPreview()}
-}
-
-// stop answers a visit without a redirect: the link is gone, asks for a password, or shows a preview.
-func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outcome, t target) {
-	if k == decision.Gone {
-		h.gone(ctx)
-		return
+	status, name := fasthttp.StatusFound, nameLocation
+	if terms.Code != 0 {
+		if status = int(terms.Code); status == fasthttp.StatusMovedPermanently || status == fasthttp.StatusPermanentRedirect {
+			name = nameLasting
+		}
 	}
-	r := &h.deps.Table.Compiled(e).Record
-	if k == decision.AskPassword {
-		h.form(ctx, r, view(t.query))
-		return
-	}
-	h.tally.add(ctx.ConnID(), cPreviews)
-	h.page(ctx, h.pages.previewPage(r, h.base+"/"+r.Slug), h.policy)
+	ctx.Response.SetStatusCode(status)
+	ctx.Response.Header.SetCanonical(name, w.locate(d.Target, presets, t.query))
 }
 
 // read fills w.event with the request's values for a click.

@@ -9,7 +9,7 @@ import (
 // info answers GET /{slug}/info with the public properties of a link. The destination is not among them.
 func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.deps.Table.Lookup(t.slug)
-	if !ok {
+	if !ok || !h.begun(ctx, &e) {
 		h.missing(ctx)
 		return
 	}
@@ -18,8 +18,7 @@ func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 		return
 	}
 	r := &h.deps.Table.Compiled(&e).Record
-	if r.Inactive || r.ExpiresAt != 0 && h.now(ctx).UnixMilli() >= r.ExpiresAt {
-		h.gone(ctx)
+	if !h.open(ctx, &e, t) {
 		return
 	}
 	h.tally.add(ctx.ConnID(), cInfos)

@@ -65,6 +65,9 @@ var (
 	typeJSON     = []byte("application/json")
 	nameID       = []byte("X-Request-ID")
 	nameLocation = []byte("Cache-Control: private, no-store\r\nLocation")
+	// nameLasting is for 301 and 308. Browsers may keep such a redirect, but must ask again before each use, so every
+	// visit is counted and a change of the link takes effect.
+	nameLasting = []byte("Cache-Control: private, max-age=0\r\nLocation")
 )
 
 // refuse answers with the refusal of a status, as HTML or JSON, whichever the client prefers.

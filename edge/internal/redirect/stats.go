@@ -22,6 +22,7 @@ const (
 	cBusy
 	cMissing
 	cGone
+	cEnded
 	cLoops
 	cRefused
 	cProxied
@@ -59,6 +60,7 @@ type Stats struct {
 	Busy     uint64 // attempts refused because too many were being checked
 	Missing  uint64 // 404
 	Gone     uint64 // 410
+	Ended    uint64 // redirects to the address after expiry or exhaustion
 	Loops    uint64 // destinations on this very host, refused
 	Refused  uint64 // malformed, oversized or unsupported requests
 	Proxied  uint64 // forwarded to the upstream
@@ -78,7 +80,7 @@ func (h *Handler) Stats() Stats {
 		Redirects: h.tally.sum(cRedirects), Rules: h.tally.sum(cRules), Variants: h.tally.sum(cVariants),
 		Previews: h.tally.sum(cPreviews), Forms: h.tally.sum(cForms), Infos: h.tally.sum(cInfos),
 		Verified: h.tally.sum(cVerified), Wrong: h.tally.sum(cWrong), Locked: h.tally.sum(cLocked), Busy: h.tally.sum(cBusy),
-		Missing: h.tally.sum(cMissing), Gone: h.tally.sum(cGone), Loops: h.tally.sum(cLoops), Refused: h.tally.sum(cRefused),
+		Missing: h.tally.sum(cMissing), Gone: h.tally.sum(cGone), Ended: h.tally.sum(cEnded), Loops: h.tally.sum(cLoops), Refused: h.tally.sum(cRefused),
 		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Limited: h.tally.sum(cLimited),
 		Unavailable: h.tally.sum(cUnavailable), Errors: h.tally.sum(cErrors), Hashes: h.hasher.done.Load(), LockoutClients: h.deps.Lockout.Stats().Clients,
 	}

@@ -50,7 +50,7 @@ func withoutMark(query string) (own string, marked bool) {
 // verify answers POST /{slug}/verify. It checks the password and, if it is correct, answers with the destination.
 func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 	e, ok := h.deps.Table.Lookup(t.slug)
-	if !ok {
+	if !ok || !h.begun(ctx, &e) {
 		h.missing(ctx)
 		return
 	}
@@ -61,8 +61,7 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 	plan := h.deps.Table.Compiled(&e)
 	r := &plan.Record
 	now := h.now(ctx)
-	if r.Inactive || r.ExpiresAt != 0 && now.UnixMilli() >= r.ExpiresAt {
-		h.gone(ctx)
+	if !h.open(ctx, &e, t) {
 		return
 	}
 	g, status := readAttempt(ctx)
@@ -91,7 +90,7 @@ func (h *Handler) verify(ctx *fasthttp.RequestCtx, t target) {
 		h.wrong(ctx, r, t, g.fromForm)
 		return
 	}
-	h.admit(ctx, plan, t, g.fromForm)
+	h.admit(ctx, &e, plan, t, g.fromForm)
 }
 
 // check reports whether a password is correct. If it refuses the request without checking the password, it sends the
@@ -151,7 +150,7 @@ func (h *Handler) wrong(ctx *fasthttp.RequestCtx, r *link.Record, t target, from
 }
 
 // admit answers a visitor with the correct password: it records a click and sends the destination.
-func (h *Handler) admit(ctx *fasthttp.RequestCtx, plan *table.Plan, t target, fromForm bool) {
+func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Plan, t target, fromForm bool) {
 	w := h.pool.Get().(*work)
 	defer h.pool.Put(w)
 	r := &plan.Record
@@ -159,6 +158,9 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, plan *table.Plan, t target, fr
 	d := plan.Choose(w, mrand.Uint64())
 	if h.own.Has(d.Target) {
 		h.loop(ctx)
+		return
+	}
+	if terms := e.Terms(); terms.Limit.Since != 0 && !h.take(ctx, w, e, &terms, t) {
 		return
 	}
 	if h.own.Has(w.event.Referer) {

@@ -11,7 +11,7 @@ import (
 // The form of a link in the arena, with numbers as varints:
 //
 //	flags u8, slug length u8, slug, destination length, destination, number, owner, revision, created
-//	expires         if hasExpiry
+//	terms           if hasTerms: a mask of terms, then a number for each of its bits
 //	length, rest    if hasRest: the record's other fields in snapshot's wire form
 //
 // A tombstone has the top bit of the slug length set and ends after the slug. Images contain this form. Only the
@@ -23,7 +23,7 @@ const (
 
 const (
 	isInactive byte = 1 << iota
-	hasExpiry
+	hasTerms
 	hasPassword
 	isSmart
 	isABTest
@@ -31,6 +31,75 @@ const (
 	hasUTM
 	hasRest // fields beyond the fixed ones, such as a title; a link with only this flag is still plain
 )
+
+// Bits of the mask of terms. The numbers follow in this order.
+const (
+	termExpires = 1 << iota
+	termStarts
+	termCode
+	termSince  // with the number of clicks
+	knownTerms = 1<<iota - 1
+)
+
+// Terms are the numbers that decide when a link leads anywhere, and how. The zero value is a link that always does, with 302.
+// See link.Record for the fields.
+type Terms struct {
+	ExpiresAt, StartsAt int64
+	Code                uint16
+	Limit               link.Limit
+}
+
+func termsOf(r *link.Record) Terms {
+	return Terms{ExpiresAt: r.ExpiresAt, StartsAt: r.StartsAt, Code: r.Code, Limit: r.Limit}
+}
+
+// appendTerms appends the mask and the numbers of terms that are not zero.
+func appendTerms(b []byte, t *Terms) []byte {
+	mask := uint64(0)
+	set := func(bit uint64, on bool) {
+		if on {
+			mask |= bit
+		}
+	}
+	set(termExpires, t.ExpiresAt != 0)
+	set(termStarts, t.StartsAt != 0)
+	set(termCode, t.Code != 0)
+	set(termSince, t.Limit != link.Limit{})
+	b = binary.AppendUvarint(b, mask)
+	for _, n := range [...]uint64{uint64(t.ExpiresAt), uint64(t.StartsAt), uint64(t.Code)} {
+		if n != 0 {
+			b = binary.AppendUvarint(b, n)
+		}
+	}
+	if mask&termSince != 0 {
+		b = binary.AppendUvarint(b, uint64(t.Limit.Since))
+		b = binary.AppendUvarint(b, t.Limit.Clicks)
+	}
+	return b
+}
+
+// readTerms reads what appendTerms has written.
+func readTerms(b []byte) (t Terms, rest []byte) {
+	mask, b := uvarint(b)
+	next := func() (n uint64) {
+		n, b = uvarint(b)
+		return n
+	}
+	if mask&termExpires != 0 {
+		t.ExpiresAt = int64(next())
+	}
+	if mask&termStarts != 0 {
+		t.StartsAt = int64(next())
+	}
+	if mask&termCode != 0 {
+		t.Code = uint16(next())
+	}
+	if mask&termSince != 0 {
+		t.Limit.Since = int64(next())
+		t.Limit.Clicks = next()
+	}
+	return t, b
+}
 
 // restSlug is the slug in the rest of a record, because the wire form requires one.
 const restSlug = "-"
@@ -50,8 +119,8 @@ func entrySize(b []byte) int {
 	for range 4 {
 		_, rest = uvarint(rest)
 	}
-	if b[0]&hasExpiry != 0 {
-		_, rest = uvarint(rest)
+	if b[0]&hasTerms != 0 {
+		_, rest = readTerms(rest)
 	}
 	if b[0]&hasRest != 0 {
 		n, rest = uvarint(rest)
@@ -75,13 +144,14 @@ func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
 		}
 	}
 	set(isInactive, r.Inactive)
-	set(hasExpiry, r.ExpiresAt != 0)
+	terms := termsOf(r)
+	set(hasTerms, terms != Terms{})
 	set(hasPassword, r.PasswordHash != "")
 	set(isSmart, r.SmartRouting)
 	set(isABTest, r.ABTesting)
 	set(hasPreview, !r.Preview.IsZero())
 	set(hasUTM, !r.UTM.IsZero())
-	set(hasRest, flags&(hasPassword|hasPreview|hasUTM) != 0 || r.Title != "" || r.Default != "" || len(r.Rules)+len(r.Variants) != 0)
+	set(hasRest, flags&(hasPassword|hasPreview|hasUTM) != 0 || r.Title != "" || r.Default != "" || r.ExpiredURL != "" || len(r.Rules)+len(r.Variants) != 0)
 
 	b = append(b, flags, byte(len(r.Slug)))
 	b = append(b, r.Slug...)
@@ -91,13 +161,14 @@ func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
 	b = binary.AppendUvarint(b, r.Owner)
 	b = binary.AppendUvarint(b, r.Revision)
 	b = binary.AppendUvarint(b, uint64(r.CreatedAt))
-	if flags&hasExpiry != 0 {
-		b = binary.AppendUvarint(b, uint64(r.ExpiresAt))
+	if flags&hasTerms != 0 {
+		b = appendTerms(b, &terms)
 	}
 	if flags&hasRest != 0 {
 		rest := *r
 		rest.Slug, rest.Destination = restSlug, ""
-		rest.Num, rest.Owner, rest.Revision, rest.CreatedAt, rest.ExpiresAt = 0, 0, 0, 0, 0
+		rest.Num, rest.Owner, rest.Revision, rest.CreatedAt = 0, 0, 0, 0
+		rest.ExpiresAt, rest.StartsAt, rest.Code, rest.Limit = 0, 0, 0, link.Limit{}
 		rest.Inactive, rest.SmartRouting, rest.ABTesting = false, false, false
 		scratch = snapshot.AppendRecord(scratch[:0], &rest)
 		b = binary.AppendUvarint(b, uint64(len(scratch)))
@@ -149,7 +220,7 @@ func (e *Entry) Slug() string { return e.slug }
 func (e *Entry) Destination() string { return e.destination }
 
 // Plain reports whether every visitor is always redirected to Destination with the visitor's query merged in. The
-// link is then active and has no expiry, password, rules, variants, preview or UTM presets.
+// link is then active and has no terms, password, rules, variants, preview or UTM presets.
 func (e *Entry) Plain() bool { return e.flags&^hasRest == 0 }
 
 // Inactive reports whether the owner has turned the link off.
@@ -176,14 +247,27 @@ func (e *Entry) CreatedAt() int64 {
 	return int64(v)
 }
 
-// ExpiresAt returns the expiry time in Unix milliseconds, or 0 if the link does not expire.
-func (e *Entry) ExpiresAt() int64 {
-	if e.flags&hasExpiry == 0 {
-		return 0
+// Terms returns the numbers that decide when the link leads anywhere, and how.
+func (e *Entry) Terms() (t Terms) {
+	if e.flags&hasTerms == 0 {
+		return t
 	}
 	_, rest := uvarint(e.tail)
-	v, _ := uvarint(rest)
-	return int64(v)
+	t, _ = readTerms(rest)
+	return t
+}
+
+// Limited calls yield for every link with a limit of clicks.
+func (t *Table) Limited(yield func(link uint64, since int64)) error {
+	return t.Image().each(func(b []byte) error {
+		if b[0]&hasTerms != 0 {
+			e := readEntry(b, 0)
+			if limit := e.Terms().Limit; limit.Since != 0 {
+				yield(e.num, limit.Since)
+			}
+		}
+		return nil
+	})
 }
 
 // Record returns the whole link. The record shares no memory with the table. Record allocates; on the hot path use the
@@ -198,8 +282,9 @@ func (e *Entry) Record() link.Record {
 
 func (e *Entry) record() (r link.Record, err error) {
 	created, rest := uvarint(e.tail)
-	if e.flags&hasExpiry != 0 {
-		_, rest = uvarint(rest)
+	var terms Terms
+	if e.flags&hasTerms != 0 {
+		terms, rest = readTerms(rest)
 	}
 	if e.flags&hasRest != 0 {
 		n, rest := uvarint(rest)
@@ -210,7 +295,7 @@ func (e *Entry) record() (r link.Record, err error) {
 	both := e.slug + e.destination
 	r.Slug, r.Destination = both[:len(e.slug)], both[len(e.slug):]
 	r.Num, r.Owner, r.Revision = e.num, e.owner, e.revision
-	r.CreatedAt, r.ExpiresAt = int64(created), e.ExpiresAt()
+	r.CreatedAt, r.ExpiresAt, r.StartsAt, r.Code, r.Limit = int64(created), terms.ExpiresAt, terms.StartsAt, terms.Code, terms.Limit
 	r.Inactive, r.SmartRouting, r.ABTesting = e.Inactive(), e.SmartRouting(), e.ABTesting()
 	return r, nil
 }

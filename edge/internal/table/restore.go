@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math/bits"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -171,22 +172,29 @@ func (c *entryCheck) size(b []byte) (n int, ok bool) {
 	if rest, ok = skip(rest); !ok {
 		return 0, false
 	}
-	numbers := 4
-	if b[0]&hasExpiry != 0 {
-		numbers++
+	if rest, ok = skipNumbers(rest, 4); !ok {
+		return 0, false
 	}
-	for range numbers {
-		_, k := binary.Uvarint(rest)
-		if k <= 0 {
+	if b[0]&hasTerms != 0 {
+		mask, k := binary.Uvarint(rest)
+		if k <= 0 || mask > knownTerms {
 			return 0, false
 		}
-		rest = rest[k:]
+		numbers := bits.OnesCount64(mask)
+		if mask&termSince != 0 {
+			numbers++
+		}
+		if rest, ok = skipNumbers(rest[k:], numbers); !ok {
+			return 0, false
+		}
 	}
-	if b[0]&hasRest == 0 {
+	if b[0]&hasRest == 0 && b[0]&hasTerms == 0 {
 		return len(b) - len(rest), b[0]&(hasPassword|hasPreview|hasUTM) == 0
 	}
-	if rest, ok = skip(rest); !ok {
-		return 0, false
+	if b[0]&hasRest != 0 {
+		if rest, ok = skip(rest); !ok {
+			return 0, false
+		}
 	}
 	// The flags must agree with the record: without its flag, a password would not be asked for.
 	n = len(b) - len(rest)
@@ -197,6 +205,18 @@ func (c *entryCheck) size(b []byte) (n int, ok bool) {
 	}
 	c.entry, c.scratch = appendEntry(c.entry[:0], c.scratch, &r)
 	return n, string(c.entry) == string(b[:n])
+}
+
+// skipNumbers skips varints.
+func skipNumbers(b []byte, count int) (rest []byte, ok bool) {
+	for range count {
+		_, k := binary.Uvarint(b)
+		if k <= 0 {
+			return nil, false
+		}
+		b = b[k:]
+	}
+	return b, true
 }
 
 // skip skips a length and that many bytes.

@@ -28,8 +28,9 @@ func plain(i int) link.Record {
 func everything() link.Record {
 	return link.Record{
 		Num: 1 << 40, Owner: 300, Revision: 77, Slug: "full-Of_it", Destination: "https://example.com/a?b=c#d",
-		Default: "https://example.com/other", Inactive: true, ExpiresAt: 1893456000123, CreatedAt: 1700000000000,
+		Default: "https://example.com/other", Inactive: true, StartsAt: 5, ExpiresAt: 1893456000123, CreatedAt: 1700000000000,
 		Title: "title", PasswordHash: "$2a$10$x", UTM: link.UTM{Source: "s", SourcePlatform: "p"},
+		Code: 308, Limit: link.Limit{Since: 1700000000001, Clicks: 1 << 40}, ExpiredURL: "https://example.com/over",
 		SmartRouting: true, ABTesting: true,
 		Rules:    []link.Rule{{ID: link.ID{1}, Name: "one", Target: "https://one.example", Conditions: []byte(onlyUTM)}},
 		Variants: []link.Variant{{ID: link.ID{5}, Target: "https://a.example", Weight: 100}},
@@ -110,13 +111,13 @@ func TestLookup_every_field_comes_back(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if e.Plain() || !e.Inactive() || !e.HasPassword() || !e.SmartRouting() || !e.ABTesting() || !e.HasPreview() || !e.HasUTM() ||
-		e.Num() != want.Num || e.Owner() != 300 || e.Revision() != 77 || e.ExpiresAt() != want.ExpiresAt ||
+		e.Num() != want.Num || e.Owner() != 300 || e.Revision() != 77 || e.Terms() != (table.Terms{ExpiresAt: want.ExpiresAt, StartsAt: 5, Code: 308, Limit: want.Limit}) ||
 		e.CreatedAt() != want.CreatedAt || e.Destination() != want.Destination || e.Slug() != want.Slug {
 		t.Errorf("accessors differ: %+v", e)
 	}
 	for _, r := range []link.Record{simple, titled} {
 		e, _ := tab.Lookup([]byte(r.Slug))
-		if !e.Plain() || e.ExpiresAt() != 0 || !reflect.DeepEqual(e.Record(), r) {
+		if !e.Plain() || e.Terms() != (table.Terms{}) || !reflect.DeepEqual(e.Record(), r) {
 			t.Errorf("%+v", e.Record())
 		}
 	}
@@ -345,7 +346,7 @@ func TestHotPath_does_not_allocate(t *testing.T) {
 	if n := testing.AllocsPerRun(2000, func() {
 		for _, slug := range slugs {
 			if e, ok := tab.Lookup(slug); ok {
-				sum += e.Num() + uint64(len(e.Destination())) + uint64(e.ExpiresAt())
+				sum += e.Num() + uint64(len(e.Destination())) + uint64(e.Terms().ExpiresAt)
 				if !e.Plain() {
 					p := tab.Compiled(&e)
 					sum += uint64(p.Variants.Draw(sum)) + uint64(len(p.Choose(nobody, sum).Target))

@@ -14,7 +14,8 @@ const agents = [
   ['This browser', navigator.userAgent],
 ];
 const outcomes = {
-  REDIRECT: 'The visitor is redirected.', GONE: 'The visitor gets the status 410 (Gone).', PREVIEW: 'A crawler gets the preview page.',
+  REDIRECT: 'The visitor is redirected.', GONE: 'The visitor gets the status 410 (Gone).',
+  ABSENT: 'The link has not started. The visitor gets the status 404 (Not Found).', ENDED: 'The link has ended. The visitor goes to its address for afterwards.', PREVIEW: 'A crawler gets the preview page.',
   PASSWORD: 'The visitor must enter the password first.', LOOP: 'The visit is stopped, because the destination leads back to this link.',
 };
 const reasons = { RULE: 'a rule', VARIANT: 'a variant, chosen by weight', DEFAULT: 'the default, because no rule matches', ORIGINAL: 'the link\u2019s own destination' };

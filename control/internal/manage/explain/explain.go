@@ -6,6 +6,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -52,7 +53,9 @@ func New(cfg Config, s *store.Store, geo *visitor.Geo) (*Service, error) {
 // Outcomes of a visit.
 const (
 	Redirect = "REDIRECT"
-	Gone     = "GONE"     // the link is inactive or has expired
+	Absent   = "ABSENT"   // the link has not started, so visitors get 404
+	Gone     = "GONE"     // the link is inactive, or has expired or is exhausted without an address for afterwards
+	Ended    = "ENDED"    // the link has expired or is exhausted; the visitor goes to its expiredUrl
 	Preview  = "PREVIEW"  // preview page for social crawlers
 	Password = "PASSWORD" // password form; the decision after a correct password is explained too
 	Loop     = "LOOP"     // the destination is this service
@@ -128,7 +131,9 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 		return string(link.AppendLocation(nil, target, record.UTM, query))
 	}
 	e := Explanation{Visitor: who.seen(), TargetURL: choice.Target, Location: lead(choice.Target)}
-	e.Outcome, e.Status = s.outcome(decision.BarrierOf(&record).Meet(who), choice.Target)
+	barrier := decision.BarrierOf(&record)
+	barrier.Exhausted = l.ExhaustedAt != 0
+	e.Outcome, e.Status = s.outcome(barrier.Meet(who), &record, choice.Target)
 
 	traces, err := s.traces(record, who)
 	if err != nil {
@@ -187,8 +192,15 @@ func (s *Service) traces(record link.Record, who rule.Facts) ([]rule.Trace, erro
 	return traces, nil
 }
 
-func (s *Service) outcome(o decision.Outcome, target string) (outcome string, status int) {
+func (s *Service) outcome(o decision.Outcome, r *link.Record, target string) (outcome string, status int) {
 	switch o {
+	case decision.Absent:
+		return Absent, http.StatusNotFound
+	case decision.Ended:
+		if r.ExpiredURL != "" && !s.home.Has(r.ExpiredURL) {
+			return Ended, http.StatusFound
+		}
+		return Gone, http.StatusGone
 	case decision.Gone:
 		return Gone, http.StatusGone
 	case decision.AskPassword:
@@ -199,5 +211,5 @@ func (s *Service) outcome(o decision.Outcome, target string) (outcome string, st
 	if s.home.Has(target) {
 		return Loop, http.StatusLoopDetected
 	}
-	return Redirect, http.StatusFound
+	return Redirect, cmp.Or(int(r.Code), http.StatusFound)
 }
