@@ -11,7 +11,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -70,7 +69,7 @@ func StartWith(t testing.TB, cfg Config) *Server {
 // Restart starts a stopped server again at its address. It keeps its e-mails, but forgets Answer and Hang.
 func (s *Server) Restart() {
 	s.t.Helper()
-	program, err := build()
+	program, err := testkit.Program("control/internal/platform/mail/mailtest")
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -264,52 +263,4 @@ func (s *Server) read(t testing.TB, name string) Message {
 		t.Fatalf("%v in this e-mail:\n%s", err, raw)
 	}
 	return m
-}
-
-// build builds the server's program once per process. Later processes find it in the build cache.
-var build = sync.OnceValues(func() (string, error) {
-	source, err := folder()
-	if err != nil {
-		return "", err
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(cache, "shortline", "bin")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	fresh, err := os.CreateTemp(dir, "mailtest-*") // other processes may be running theirs
-	if err != nil {
-		return "", err
-	}
-	fresh.Close()
-	defer os.Remove(fresh.Name())
-	cmd := exec.Command("go", "build", "-o", fresh.Name(), ".")
-	cmd.Dir = source
-	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w: %s", source, err, out)
-	}
-	program := filepath.Join(dir, "mailtest")
-	return program, os.Rename(fresh.Name(), program)
-})
-
-// folder returns the folder of the program's source, above the test's folder.
-func folder() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		source := filepath.Join(dir, "control", "internal", "platform", "mail", "mailtest")
-		if _, err := os.Stat(filepath.Join(source, "main.go")); err == nil {
-			return source, nil
-		}
-		if filepath.Dir(dir) == dir {
-			return "", errors.New("no folder above this test has the source of the SMTP server")
-		}
-		dir = filepath.Dir(dir)
-	}
 }

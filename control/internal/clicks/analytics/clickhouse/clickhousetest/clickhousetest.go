@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // library is where deploy/dev/parts puts the engine, below the user's cache folder.
@@ -147,7 +149,7 @@ func path() string {
 }
 
 func (s *Server) start() error {
-	program, err := build()
+	program, err := testkit.Program("test/chd")
 	if err != nil {
 		return err
 	}
@@ -183,50 +185,4 @@ func (s *Server) start() error {
 	}
 	s.url, s.native = strings.TrimSpace(urls[0]), strings.TrimSpace(urls[1])
 	return nil
-}
-
-// build builds the server's program once per process. Later processes find it in the build cache.
-var build = sync.OnceValues(func() (string, error) {
-	source, err := folder()
-	if err != nil {
-		return "", err
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(cache, "shortline", "bin")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	fresh, err := os.CreateTemp(dir, "chd-*") // other processes may be running theirs
-	if err != nil {
-		return "", err
-	}
-	fresh.Close()
-	defer os.Remove(fresh.Name())
-	cmd := exec.Command("go", "build", "-o", fresh.Name(), ".")
-	cmd.Dir = source
-	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w: %s", source, err, out)
-	}
-	program := filepath.Join(dir, "chd")
-	return program, os.Rename(fresh.Name(), program)
-})
-
-// folder returns the folder of the program's source, above the test's folder.
-func folder() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if source := filepath.Join(dir, "test", "chd"); filepath.Dir(dir) == dir {
-			return "", errors.New("no folder above this test has test/chd")
-		} else if _, err := os.Stat(filepath.Join(source, "go.mod")); err == nil {
-			return source, nil
-		}
-		dir = filepath.Dir(dir)
-	}
 }

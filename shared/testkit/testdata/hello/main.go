@@ -1,0 +1,6 @@
+// Command hello is built by the test of testkit.Program.
+package main
+
+import "fmt"
+
+func main() { fmt.Println("hello") }
