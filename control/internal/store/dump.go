@@ -54,9 +54,6 @@ func (s *Store) Dump(ctx context.Context, open func(table string) (io.WriteClose
 	d.Tables, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t DumpedTable, err error) {
 		return t, row.Scan(&t.Name, &t.Columns)
 	})
-	if err == nil {
-		d.Tables, err = byReference(ctx, tx, d.Tables)
-	}
 	for i := 0; err == nil && i < len(d.Tables); i++ {
 		t := &d.Tables[i]
 		var to io.WriteCloser
@@ -244,9 +241,9 @@ func (s *Store) migrateTo(ctx context.Context, schema int64) error {
 	return nil
 }
 
-// fill replaces the rows of all tables. It orders the tables itself, because earlier releases dumped them in the order of
-// their creation, in which links precede their workspaces. It disables triggers for the transaction, because a trigger protects the audit
-// log against changes.
+// fill replaces the rows of all tables. A dump has them in the order of their creation, in which links precede their
+// workspaces, so fill orders them by their references. It disables triggers for the transaction, because a trigger
+// protects the audit log against changes.
 func fill(ctx context.Context, tx pgx.Tx, d Dumped, open func(table string) (io.ReadCloser, error)) error {
 	tables, err := byReference(ctx, tx, d.Tables)
 	if err != nil {
