@@ -114,9 +114,6 @@ func (s *Server) choose(c echo.Context, e *endpoint, p auth.Principal) (auth.Pri
 	if choice == "" {
 		return p, nil
 	}
-	if !workspaceForm.MatchString(choice) {
-		return p, problem.Missing("Workspace") // PostgreSQL rejects some characters
-	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), lookUp)
 	defer cancel()
 	return s.Auth.Choose(ctx, p, choice)

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -11,9 +10,6 @@ import (
 
 // workspaceHeader names the workspace in which a request works, by its id or its slug.
 const workspaceHeader = "X-Workspace"
-
-// workspaceForm has the ids and the slugs of workspaces.
-var workspaceForm = regexp.MustCompile(`^[0-9A-Za-z-]{1,40}$`)
 
 // anyRole is for endpoints that concern the caller or the system, not a workspace.
 const anyRole auth.WorkspaceRole = 255

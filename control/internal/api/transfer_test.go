@@ -101,6 +101,15 @@ func TestTransfer(t *testing.T) {
 	})
 }
 
+func TestTransfer_to_a_workspace_by_its_slug(t *testing.T) {
+	eachTransfer(t, func(t *testing.T, w *world) {
+		team := w.team("the-team")
+		if r := w.do("POST", "/api/urls/transfer", transferring(team.Slug, w.create("aaa")), as(w.ann)).want(200); r.str("workspaceId") != team.ID {
+			t.Error(r.text)
+		}
+	})
+}
+
 func TestTransfer_is_refused(t *testing.T) {
 	eachTransfer(t, func(t *testing.T, w *world) {
 		a, b := w.create("aaa"), w.create("bbb")
@@ -123,7 +132,6 @@ func TestTransfer_is_refused(t *testing.T) {
 			}
 			for name, r := range map[string]*reply{
 				"a missing workspace": send(transferring(missing, a), as(w.ann)), "a foreign workspace": send(transferring(w.bobID, a), as(w.ann)),
-				"a slug":                           send(transferring(team.Slug, a), as(w.ann)),
 				"a missing workspace for an ADMIN": send(transferring(missing, a), as(w.root)), "a workspace without the member": send(transferring(closed.ID, foreign), as(w.bob)),
 			} {
 				if r.want(404); !strings.Contains(r.text, "workspaceId") {

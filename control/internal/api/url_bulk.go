@@ -85,11 +85,14 @@ func (s *Server) registerURLBulk() {
 		func(ctx context.Context, in *struct {
 			Body struct {
 				URLIDs      []string `json:"urlIds" doc:"1 to 1,000 ids; all are moved or none."`
-				WorkspaceID string   `json:"workspaceId" doc:"The workspace that is to own the links. The caller needs the role EDITOR there too."`
+				WorkspaceID string   `json:"workspaceId" doc:"Id or slug of the workspace that is to own the links. The caller needs the role EDITOR there too."`
 			}
 		}) (*body[URLsTransferred], error) {
-			return respond(func(ids []string) URLsTransferred { return URLsTransferred{len(ids), ids, in.Body.WorkspaceID} })(
-				s.Links.Transfer(ctx, principal(ctx), in.Body.URLIDs, in.Body.WorkspaceID))
+			ids, to, err := s.Links.Transfer(ctx, principal(ctx), in.Body.URLIDs, in.Body.WorkspaceID)
+			if err != nil {
+				return nil, err
+			}
+			return &body[URLsTransferred]{URLsTransferred{len(ids), ids, to}}, nil
 		})
 }
 

@@ -17,62 +17,58 @@ import (
 
 // Transfer moves links to another workspace, all or none, with their rules, variants and clicks. They leave the bundles
 // and tags of their old workspace. The caller needs the role EDITOR in both workspaces; the caller of Transfer has checked the
-// role in the present one. It returns the given ids without duplicates.
-func (s *Service) Transfer(ctx context.Context, p auth.Principal, ids []string, workspaceID string) ([]string, error) {
-	ids, err := bulkIDs(ids)
+// role in the present one. workspace is an id or a slug. It returns the given ids without duplicates, and the id of the
+// workspace.
+func (s *Service) Transfer(ctx context.Context, p auth.Principal, ids []string, workspace string) (moved []string, to string, err error) {
+	ids, err = bulkIDs(ids)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if workspaceID == "" {
-		return nil, problem.OfField("workspaceId", "is required")
+	if workspace == "" {
+		return nil, "", problem.OfField("workspaceId", "is required")
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		to, err := receiver(ctx, tx, p, workspaceID)
+		w, err := receiver(ctx, tx, p, workspace)
 		if err != nil {
 			return err
 		}
+		to = w.ID
 		list, err := bundles.LockLinks(ctx, tx, p, "urlIds", ids)
 		if err != nil {
 			return err
 		}
 		for i := range list {
-			if list[i].Workspace == to.Num {
+			if list[i].Workspace == w.Num {
 				return problem.OfField("urlIds", "the URL %q is in this workspace already", list[i].ID)
 			}
 		}
-		return transfer(ctx, tx, p, list, to)
+		return transfer(ctx, tx, p, list, w)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("transfer links: %w", externalIDTaken(err))
+		return nil, "", fmt.Errorf("transfer links: %w", externalIDTaken(err))
 	}
-	return ids, nil
+	return ids, to, nil
 }
 
 // receiver returns the workspace that the caller wants to move links to, and keeps it from being deleted.
-func receiver(ctx context.Context, tx *store.Tx, p auth.Principal, id string) (store.Workspace, error) {
-	missing := problem.Missing("Workspace")
-	missing.Fields = []problem.Field{{Field: "workspaceId", Message: fmt.Sprintf("there is no workspace %q", problem.Clip(id))}}
-	m, err := tx.WorkspaceFor(ctx, p.UserID, id)
-	if err == nil && m.ID == id { // WorkspaceFor also finds a slug
-		err = tx.HoldWorkspace(ctx, m.Num)
+func receiver(ctx context.Context, tx *store.Tx, p auth.Principal, name string) (store.Workspace, error) {
+	here := problem.OfField("workspaceId", "is the workspace in which the URLs are already")
+	if name == p.Workspace.ID && !p.SeesAll() {
+		return store.Workspace{}, here
 	}
-	role := auth.ParseWorkspaceRole(m.Role)
-	if p.IsAdmin() {
-		role = auth.Owner
-	}
+	w, err := auth.Receiver(ctx, tx.Conn, p, "workspaceId", name)
 	switch {
-	case errors.Is(err, store.ErrNotFound), err == nil && (m.ID != id || role == auth.NoMember):
-		return m.Workspace, missing
 	case err != nil:
-		return m.Workspace, fmt.Errorf("find the workspace: %w", err)
-	case m.Num == p.Workspace.Num && !p.SeesAll():
-		return m.Workspace, problem.OfField("workspaceId", "is the workspace in which the URLs are already")
-	case p.KeyID != "" && !p.IsAdmin():
-		return m.Workspace, problem.New(problem.Forbidden, "This API key belongs to one workspace and can't move URLs to another.")
-	case role < auth.Editor:
-		return m.Workspace, problem.New(problem.Forbidden, "This needs the role %s in the other workspace; you are %s.", auth.Editor, role)
+		return w, err
+	case w.Num == p.Workspace.Num && !p.SeesAll():
+		return w, here
 	}
-	return m.Workspace, nil
+	if err := tx.HoldWorkspace(ctx, w.Num); errors.Is(err, store.ErrNotFound) {
+		return w, problem.Missing("Workspace") // it was deleted meanwhile
+	} else if err != nil {
+		return w, fmt.Errorf("hold the workspace: %w", err)
+	}
+	return w, nil
 }
 
 // transfer moves locked links to a workspace that is held, and tells both sides.

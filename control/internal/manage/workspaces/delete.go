@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/links"
@@ -40,28 +41,11 @@ func (f Fate) receiver(ctx context.Context, c store.Conn, p auth.Principal) (*st
 	if f.DeleteLinks {
 		return nil, problem.OfField("transferTo", "contradicts deleteLinks")
 	}
-	m := store.Membership{}
-	err := store.ErrNotFound
-	if idOrSlug.MatchString(f.TransferTo) { // PostgreSQL rejects some characters
-		m, err = c.WorkspaceFor(ctx, p.UserID, f.TransferTo)
+	w, err := auth.Receiver(ctx, c, p, "transferTo", f.TransferTo)
+	if err != nil {
+		return nil, err
 	}
-	role := auth.ParseWorkspaceRole(m.Role)
-	if p.IsAdmin() {
-		role = auth.Owner
-	}
-	switch {
-	case errors.Is(err, store.ErrNotFound), err == nil && role == auth.NoMember:
-		e := problem.Missing("Workspace")
-		e.Fields = []problem.Field{{Field: "transferTo", Message: "is not a workspace of yours"}}
-		return nil, e
-	case err != nil:
-		return nil, fmt.Errorf("look up workspace: %w", err)
-	case p.KeyID != "" && !p.IsAdmin():
-		return nil, problem.New(problem.Forbidden, "This API key belongs to one workspace and can't move URLs to another.")
-	case role < auth.Editor:
-		return nil, problem.New(problem.Forbidden, "This needs the role %s in the other workspace; you are %s.", auth.Editor, role)
-	}
-	return &m.Workspace, nil
+	return &w, nil
 }
 
 // Delete removes the workspace of the request with its webhooks and API keys. It requires the role OWNER. The error is a
@@ -209,7 +193,7 @@ func RemoveUser(ctx context.Context, st *store.Store, p auth.Principal, userID s
 		for _, w := range full {
 			still := func(ctx context.Context, tx *store.Tx) error {
 				_, doomed, err := begin(ctx, tx)
-				if err == nil && !contains(doomed, w) {
+				if err == nil && !slices.ContainsFunc(doomed, func(d store.Workspace) bool { return d.Num == w.Num }) {
 					err = problem.New(problem.Conflict, "A workspace of the user has got another OWNER meanwhile. Try again.")
 				}
 				return err
@@ -221,15 +205,6 @@ func RemoveUser(ctx context.Context, st *store.Store, p auth.Principal, userID s
 		err = nil
 	}
 	return problem.New(problem.Conflict, "Links are being created in workspaces of the user. Try again.")
-}
-
-func contains(list []store.Workspace, w store.Workspace) bool {
-	for _, x := range list {
-		if x.Num == w.Num {
-			return true
-		}
-	}
-	return false
 }
 
 // removeUser deletes a locked user with locked workspaces, or returns errFull and those that are not empty. If more is true,

@@ -19,9 +19,6 @@ const (
 	minSlug = 3
 )
 
-// idOrSlug has the ids and the slugs of workspaces.
-var idOrSlug = regexp.MustCompile(`^[0-9A-Za-z-]{1,40}$`)
-
 var slugForm = regexp.MustCompile(`^[a-z0-9-]{3,40}$`)
 
 // apply checks the input and writes it to w.

@@ -84,31 +84,6 @@ func PrincipalOf(u store.User) Principal {
 	}
 }
 
-// Choose lets a caller work in the workspace with an id or a slug. The error is NotFound if there is no such workspace
-// or the caller is not a member, and Forbidden if an API key belongs to another workspace. An ADMIN may choose every
-// workspace, and has all permissions in it.
-func (a *Authenticator) Choose(ctx context.Context, p Principal, choice string) (Principal, error) {
-	m, err := a.store.WorkspaceFor(ctx, p.UserID, choice)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return p, problem.Missing("Workspace")
-	case err != nil:
-		return p, fmt.Errorf("look up workspace: %w", err)
-	}
-	w := workspaceOf(m)
-	if p.IsAdmin() {
-		w.Role = Owner
-	}
-	switch {
-	case w.Role == NoMember:
-		return p, problem.Missing("Workspace")
-	case p.KeyID != "" && !p.IsAdmin() && w.Num != p.Workspace.Num:
-		return p, problem.New(problem.Forbidden, "This API key belongs to another workspace.")
-	}
-	p.Workspace, p.Chosen = w, true
-	return p, nil
-}
-
 func workspaceOf(m store.Membership) Workspace {
 	return Workspace{Num: m.Num, ID: m.ID, Personal: m.IsPersonal(), Role: ParseWorkspaceRole(m.Role)}
 }

@@ -1,0 +1,68 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// workspaceForm has the ids and the slugs of workspaces. PostgreSQL rejects some characters of other texts.
+var workspaceForm = regexp.MustCompile(`^[0-9A-Za-z-]{1,40}$`)
+
+// named returns the workspace with an id or a slug, and the caller's role in it. The error is NotFound if there is no such
+// workspace or the caller is not a member. An ADMIN has all permissions in every workspace.
+func named(ctx context.Context, c store.Conn, p Principal, name string) (store.Workspace, WorkspaceRole, error) {
+	if !workspaceForm.MatchString(name) {
+		return store.Workspace{}, NoMember, problem.Missing("Workspace")
+	}
+	m, err := c.WorkspaceFor(ctx, p.UserID, name)
+	role := ParseWorkspaceRole(m.Role)
+	if p.IsAdmin() {
+		role = Owner
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && role == NoMember:
+		return store.Workspace{}, NoMember, problem.Missing("Workspace")
+	case err != nil:
+		return store.Workspace{}, NoMember, fmt.Errorf("look up workspace: %w", err)
+	}
+	return m.Workspace, role, nil
+}
+
+// Choose lets a caller work in the workspace with an id or a slug. The error is NotFound if there is no such workspace
+// or the caller is not a member, and Forbidden if an API key belongs to another workspace. An ADMIN may choose every
+// workspace, and has all permissions in it.
+func (a *Authenticator) Choose(ctx context.Context, p Principal, choice string) (Principal, error) {
+	w, role, err := named(ctx, a.store.Conn, p, choice)
+	if err != nil {
+		return p, err
+	}
+	if p.KeyID != "" && !p.IsAdmin() && w.Num != p.Workspace.Num {
+		return p, problem.New(problem.Forbidden, "This API key belongs to another workspace.")
+	}
+	p.Workspace, p.Chosen = Workspace{Num: w.Num, ID: w.ID, Personal: w.IsPersonal(), Role: role}, true
+	return p, nil
+}
+
+// Receiver returns the workspace with an id or a slug, to which a caller wants to move links. field is its name in the
+// request. The error is NotFound as in Choose, and Forbidden if the caller may not change links in that workspace.
+func Receiver(ctx context.Context, c store.Conn, p Principal, field, name string) (store.Workspace, error) {
+	w, role, err := named(ctx, c, p, name)
+	var missing *problem.Error
+	switch {
+	case errors.As(err, &missing) && missing.Kind == problem.NotFound:
+		missing.Fields = []problem.Field{{Field: field, Message: "is not a workspace of yours"}}
+		return w, missing
+	case err != nil:
+		return w, err
+	case p.KeyID != "" && !p.IsAdmin():
+		return w, problem.New(problem.Forbidden, "This API key belongs to one workspace and can't move URLs to another.")
+	case role < Editor:
+		return w, problem.New(problem.Forbidden, "This needs the role %s in the other workspace; you are %s.", Editor, role)
+	}
+	return w, nil
+}
