@@ -188,6 +188,12 @@ func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *st
 	if err := tx.UpdateLink(ctx, after); err != nil {
 		return err
 	}
+	if after.MaxClicks != 0 && after.ExhaustedAt == 0 { // a lower limit may be reached already
+		var err error
+		if after.ExhaustedAt, err = tx.ExhaustLink(ctx, after.Num); err != nil {
+			return err
+		}
+	}
 	if err := tx.Touch(ctx, after.Num, after.Slug); err != nil {
 		return err
 	}
