@@ -16,6 +16,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/click"
+	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/snapshot"
 	"github.com/shortline/shortline/shared/visitor"
@@ -58,6 +59,7 @@ type Publish struct {
 	Links   snapshot.Source
 	Reports snapshot.Reporter
 	Lockout lockout.Exchange
+	Limits  limit.Exchange
 }
 
 // Ingest is the role that stores clicks.

@@ -17,6 +17,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/reconcile"
 	"github.com/shortline/shortline/control/internal/clicks/report"
 	"github.com/shortline/shortline/control/internal/console"
+	"github.com/shortline/shortline/control/internal/fleet/limits"
 	"github.com/shortline/shortline/control/internal/fleet/lockout"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
@@ -119,10 +120,12 @@ func (p *parts) publish(key snapshot.SigningKey, positions *presence.Positions) 
 	publisher := publish.New(p.deps.Store, publish.Config{BaseURL: p.cfg.BaseURL, Dir: p.cfg.DataDir, Key: key, Logger: p.deps.Logger})
 	reports := presence.New(presence.Config{Logger: p.deps.Logger, Positions: positions}, p.deps.Store)
 	lockouts := lockout.New(lockout.Config{Logger: p.deps.Logger}, p.deps.Store)
+	ledger := limits.New(limits.Config{Logger: p.deps.Logger}, p.deps.Store)
 	p.add("publish", publisher)
 	p.add("edges' reports", reports)
 	p.add("lockout", lockouts)
-	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts}, p.register("publishing", publisher, reports, lockouts)
+	p.add("limits", ledger)
+	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger}, p.register("publishing", publisher, reports, lockouts, ledger)
 }
 
 func (p *parts) ingest(cfg ingest.Config, clicks Clicks) (*Ingest, error) {

@@ -11,6 +11,7 @@
 //	                                            those clients at all edges as JSON
 //	GET  /edge/v1/guesses?after=                the failures of all clients that changed after a version, held until there
 //	                                            is a change. 204: ask again.
+//	POST /edge/v1/limits                        clicks of limited links as JSON; 200 with the totals that changed as JSON
 //
 // It authenticates edges: an edge presents one of the tokens as a bearer token, and cannot report for an edge that belongs
 // to another token. It limits concurrent requests of each kind. Tokens are compared in constant time and never logged.
@@ -35,6 +36,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/fleet/presence"
+	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/metric"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -83,6 +85,7 @@ type Deps struct {
 	Links   snapshot.Source
 	Reports snapshot.Reporter // presence.ErrForeign is answered with 403
 	Lockout lockout.Exchange
+	Limits  limit.Exchange
 }
 
 // Limits of one request. They replace the write timeout of the HTTP server.
@@ -118,10 +121,11 @@ const (
 	routeStatus
 	routeAttempts
 	routeStates
+	routeLimits
 	routes
 )
 
-var routeNames = [routes]string{"snapshot", "changes", "status", "told", "guesses"}
+var routeNames = [routes]string{"snapshot", "changes", "status", "told", "guesses", "limits"}
 
 // New returns a Server. The error names all problems of the settings.
 func New(cfg Config, deps Deps) (*Server, error) {
@@ -141,6 +145,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.mux.HandleFunc("GET "+Prefix+"changes", s.route(routeChanges, s.changes))
 	s.mux.HandleFunc("POST "+Prefix+"status", s.route(routeStatus, s.status))
 	s.mux.HandleFunc("POST "+Prefix+"guesses", s.route(routeAttempts, s.reportAttempts))
+	s.mux.HandleFunc("POST "+Prefix+"limits", s.route(routeLimits, s.shareCounts))
 	s.mux.HandleFunc("GET "+Prefix+"guesses", s.route(routeStates, s.stateChanges))
 	return s, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/lockout"
 )
 
@@ -25,14 +26,19 @@ func (s *Server) reportAttempts(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	states, err := s.deps.Lockout.ReportAttempts(r.Context(), report)
+	s.counted(w, r, "count password attempts", lockout.Changes{States: states}, err)
+}
+
+// counted answers a report that was counted, or could not be.
+func (s *Server) counted(w http.ResponseWriter, r *http.Request, operation string, answer any, err error) {
 	switch {
-	case errors.Is(err, lockout.ErrBusy):
+	case errors.Is(err, lockout.ErrBusy), errors.Is(err, limit.ErrBusy):
 		w.Header().Set("Retry-After", retryAfter)
 		http.Error(w, "too many reports are being counted", http.StatusTooManyRequests)
 	case err != nil:
-		s.fail(w, r, "count password attempts", err)
+		s.fail(w, r, operation, err)
 	default:
-		sendStates(w, lockout.Changes{States: states})
+		sendJSON(w, answer)
 	}
 }
 
@@ -56,11 +62,11 @@ func (s *Server) stateChanges(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		s.fail(w, r, "read lockout states", err)
 	default:
-		sendStates(w, changes)
+		sendJSON(w, changes)
 	}
 }
 
-func sendStates(w http.ResponseWriter, changes lockout.Changes) {
+func sendJSON(w http.ResponseWriter, answer any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(changes) // the edge retries if it does not arrive
+	_ = json.NewEncoder(w).Encode(answer) // the edge retries if it does not arrive
 }
