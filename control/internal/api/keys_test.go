@@ -320,7 +320,7 @@ func TestKeys_legacy(t *testing.T) {
 			hash, err := passwords.Hash(t.Context(), key)
 			w.ok(err)
 			w.ok(w.store.Tx(t.Context(), func(tx *store.Tx) error { // as a program of that release inserts it
-				_, err := tx.Exec(t.Context(), `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at) VALUES (?, ?, 'old', ?, ?, ?, NULL, 1)`, id, p.id, key[:10], auth.KeyLookup(key), hash)
+				_, err := tx.Exec(t.Context(), `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at) VALUES (?, ?, 'old', ?, ?, ?, NULL, 1)`, id, p.id, key[:10], auth.Digest(key), hash)
 				return err
 			}))
 			rights := func(key option) {

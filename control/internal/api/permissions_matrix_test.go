@@ -65,7 +65,7 @@ func (w *world) oldKey(userID string) string {
 	w.ok(err)
 	w.ok(w.store.Tx(w.t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Exec(w.t.Context(), `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, created_at) VALUES (?, ?, 'old', ?, ?, ?, 1)`,
-			store.NewID(), userID, key[:10], auth.KeyLookup(key), hash)
+			store.NewID(), userID, key[:10], auth.Digest(key), hash)
 		return err
 	}))
 	return key

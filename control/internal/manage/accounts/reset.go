@@ -2,9 +2,6 @@ package accounts
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -98,8 +95,8 @@ func (s *Service) requestReset(ctx context.Context, tx *store.Tx, email string) 
 	}
 	sent := err == nil && u.Active && u.PasswordHash != nil
 	if sent {
-		token, expires := rand.Text()+rand.Text(), now.Add(ResetFor)
-		if err := tx.InsertPasswordReset(ctx, hashOf(token), u.ID, expires.UnixMilli()); err != nil {
+		token, expires := auth.NewToken(), now.Add(ResetFor)
+		if err := tx.InsertPasswordReset(ctx, auth.Digest(token), u.ID, expires.UnixMilli()); err != nil {
 			return fmt.Errorf("store request for a new password: %w", err)
 		}
 		// Browsers do not send the part after # to servers, so no log of a proxy contains the token.
@@ -113,11 +110,6 @@ func (s *Service) requestReset(ctx context.Context, tx *store.Tx, email string) 
 	})
 }
 
-func hashOf(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
-
 // Reset sets the password of the user who got a token by e-mail. It ends all sessions and deletes all API keys of the
 // user, and signs nobody in. The second factor and passkeys stay, because a stranger who can read the user's e-mail must
 // not be able to remove them; see takeOver for the exception. A token works once.
@@ -125,7 +117,7 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err := s.checkResets(ctx); err != nil {
 		return err
 	}
-	hash := hashOf(token)
+	hash := auth.Digest(token)
 	u, err := s.store.PasswordResetUser(ctx, hash, s.cfg.Now().UnixMilli())
 	if errors.Is(err, store.ErrNotFound) || err == nil && !u.Active {
 		return errResetToken

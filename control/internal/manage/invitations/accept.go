@@ -46,7 +46,7 @@ func (s *Service) Accept(ctx context.Context, p auth.Principal, in Answer) (out 
 	} else if out.User, err = s.newUser(ctx, i, in); err != nil {
 		return Accepted{}, err
 	}
-	err = s.store.Tx(ctx, func(tx *store.Tx) error { return s.accept(ctx, tx, p, i.ID, hashOf(in.Token), &out) })
+	err = s.store.Tx(ctx, func(tx *store.Tx) error { return s.accept(ctx, tx, p, i.ID, auth.Digest(in.Token), &out) })
 	if err != nil {
 		return Accepted{}, err
 	}
@@ -59,7 +59,7 @@ func (s *Service) find(ctx context.Context, token string) (i store.Invitation, e
 	if _, err := s.lockout.Check(ctx, key); err != nil {
 		return i, err
 	}
-	i, err = s.store.InvitationByHash(ctx, hashOf(token))
+	i, err = s.store.InvitationByHash(ctx, auth.Digest(token))
 	if errors.Is(err, store.ErrNotFound) {
 		if err := s.store.Tx(ctx, func(tx *store.Tx) error { _, err := s.lockout.Fail(ctx, tx, key); return err }); err != nil {
 			return i, fmt.Errorf("count failure: %w", err)
@@ -120,7 +120,7 @@ func (s *Service) newUser(ctx context.Context, i store.Invitation, in Answer) (u
 	if u, err = s.accounts.Prepare(ctx, accounts.NewUser{Email: i.Email, Password: in.Password, Name: in.Name}); err != nil {
 		return u, err
 	}
-	u.EmailUnproven = hashOf(in.Token) != i.MailedHash
+	u.EmailUnproven = auth.Digest(in.Token) != i.MailedHash
 	return u, nil
 }
 

@@ -10,9 +10,6 @@ package invitations
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -104,13 +101,13 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, email, role stri
 		return out, problem.New(problem.Invalid, "A personal workspace has one member. Create a workspace for a team.")
 	}
 	now := s.cfg.Now()
-	shown, mailed := token(), token()
+	shown, mailed := auth.NewToken(), auth.NewToken()
 	out = Created{Link: s.link(shown), Mailed: s.cfg.Mail.Enabled(), Invitation: store.Invitation{
-		ID: store.NewID(), Workspace: p.Workspace.Num, Email: email, Role: role, InvitedBy: p.UserID, ShownHash: hashOf(shown), State: store.InvitationPending,
+		ID: store.NewID(), Workspace: p.Workspace.Num, Email: email, Role: role, InvitedBy: p.UserID, ShownHash: auth.Digest(shown), State: store.InvitationPending,
 		CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(Lifetime).UnixMilli(),
 	}}
 	if out.Mailed {
-		out.MailedHash = hashOf(mailed)
+		out.MailedHash = auth.Digest(mailed)
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := tx.LockWorkspace(ctx, p.Workspace.Num); err != nil {
@@ -227,13 +224,6 @@ func (s *Service) mayInvite(ctx context.Context, tx *store.Tx, workspace uint64,
 // link returns the address of the console's page for an invitation. Browsers do not send the part after # to servers, so
 // no log contains the token.
 func (s *Service) link(token string) string { return s.cfg.Console + "/login#invitation=" + token }
-
-func token() string { return rand.Text() + rand.Text() }
-
-func hashOf(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
 
 func nameOf(u store.User) string {
 	if u.Name != "" {

@@ -97,7 +97,7 @@ func (s *Service) secret(ctx context.Context, row *store.Key) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	row.Prefix, row.Lookup, row.Hash, row.Checksummed = key[:shown], auth.KeyLookup(key), hash, true
+	row.Prefix, row.Lookup, row.Hash, row.Checksummed = key[:shown], auth.Digest(key), hash, true
 	return key, nil
 }
 

@@ -2,9 +2,7 @@ package passkeys
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 	"github.com/go-webauthn/webauthn/webauthn"
 
+	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
@@ -89,7 +88,7 @@ func (s *Service) begin(ctx context.Context, userID, sessionID string) (challeng
 	challenge = drawn.String()
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
 		return tx.InsertPasskeyCeremony(ctx, store.PasskeyCeremony{
-			Challenge: hashOf(challenge), UserID: userID, SessionID: sessionID, ExpiresAt: s.cfg.Now().Add(PendingFor).UnixMilli(),
+			Challenge: auth.Digest(challenge), UserID: userID, SessionID: sessionID, ExpiresAt: s.cfg.Now().Add(PendingFor).UnixMilli(),
 		})
 	})
 	if err != nil {
@@ -102,18 +101,13 @@ func (s *Service) begin(ctx context.Context, userID, sessionID string) (challeng
 // the response is refused.
 func (s *Service) take(ctx context.Context, challenge, userID, sessionID string) (known bool, err error) {
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {
-		known, err = tx.TakePasskeyCeremony(ctx, hashOf(challenge), userID, sessionID, s.cfg.Now().UnixMilli())
+		known, err = tx.TakePasskeyCeremony(ctx, auth.Digest(challenge), userID, sessionID, s.cfg.Now().UnixMilli())
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("look up challenge: %w", err)
 	}
 	return known, nil
-}
-
-func hashOf(challenge string) string {
-	sum := sha256.Sum256([]byte(challenge))
-	return hex.EncodeToString(sum[:])
 }
 
 // session is a ceremony in the library's terms. The challenge has been taken.

@@ -3,8 +3,6 @@ package auth
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -88,12 +86,6 @@ func workspaceOf(m store.Membership) Workspace {
 	return Workspace{Num: m.Num, ID: m.ID, Personal: m.IsPersonal(), Role: ParseWorkspaceRole(m.Role)}
 }
 
-// KeyLookup returns the index of an API key: its SHA-256 in hexadecimal.
-func KeyLookup(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return hex.EncodeToString(sum[:])
-}
-
 // Key verifies an API key and its user, for a request from an address. The error is Unauthorized for a key that is invalid
 // or whose user may no longer work in its workspace, Expired, or Forbidden for an address that the key does not allow.
 func (a *Authenticator) Key(ctx context.Context, key, ip string) (Principal, error) {
@@ -101,7 +93,7 @@ func (a *Authenticator) Key(ctx context.Context, key, ip string) (Principal, err
 	if !mayBeKey(key) {
 		return Principal{}, bad
 	}
-	k, u, m, err := a.store.KeyUser(ctx, KeyLookup(key))
+	k, u, m, err := a.store.KeyUser(ctx, Digest(key))
 	if errors.Is(err, store.ErrNotFound) {
 		return Principal{}, bad
 	}

@@ -133,7 +133,7 @@ func TestKey_a_flood_of_passwords_does_not_shut_keys_out(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = st.Tx(t.Context(), func(tx *store.Tx) error {
-		return tx.InsertKey(t.Context(), store.Key{ID: "k", UserID: u.ID, Lookup: auth.KeyLookup(key), Hash: hash})
+		return tx.InsertKey(t.Context(), store.Key{ID: "k", UserID: u.ID, Lookup: auth.Digest(key), Hash: hash})
 	})
 	if err != nil {
 		t.Fatal(err)

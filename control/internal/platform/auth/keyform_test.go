@@ -44,7 +44,7 @@ func addKey(t *testing.T, st *store.Store, p *auth.Passwords, k store.Key, key s
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.ID, k.Lookup, k.Hash = store.NewID(), auth.KeyLookup(key), hash
+	k.ID, k.Lookup, k.Hash = store.NewID(), auth.Digest(key), hash
 	if err := st.Tx(t.Context(), func(tx *store.Tx) error { return tx.InsertKey(t.Context(), k) }); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestKey_of_an_earlier_release(t *testing.T) {
 			if _, err := tx.InsertUser(t.Context(), u); err != nil {
 				return err
 			}
-			_, err := tx.Exec(t.Context(), `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at) VALUES ('k', ?, 'CI', 'sl_Zz9Zz9Z', ?, ?, NULL, 1)`, u.ID, auth.KeyLookup(key), hash)
+			_, err := tx.Exec(t.Context(), `INSERT INTO api_keys (id, user_id, name, prefix, lookup, hash, expires_at, created_at) VALUES ('k', ?, 'CI', 'sl_Zz9Zz9Z', ?, ?, NULL, 1)`, u.ID, auth.Digest(key), hash)
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -176,7 +176,7 @@ func TestKey_near_misses_cost_a_look_up(t *testing.T) {
 	}
 	add := func(key string, hash []byte) {
 		if err := st.Tx(t.Context(), func(tx *store.Tx) error {
-			return tx.InsertKey(t.Context(), store.Key{ID: store.NewID(), UserID: u.ID, Name: "k", Prefix: key[:8], Lookup: auth.KeyLookup(key), Hash: string(hash)})
+			return tx.InsertKey(t.Context(), store.Key{ID: store.NewID(), UserID: u.ID, Name: "k", Prefix: key[:8], Lookup: auth.Digest(key), Hash: string(hash)})
 		}); err != nil {
 			t.Fatal(err)
 		}
