@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -51,26 +50,9 @@ type program struct {
 	Ops      string
 	env      []string
 	cmd      *exec.Cmd
-	output   *lockedBuffer
+	output   *testkit.Buffer
 	exited   chan error
 	password string
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // start runs a new standalone and waits until it is ready. extra are additional NAME=value settings. Reports have no
@@ -113,7 +95,7 @@ func cleanEnv() []string {
 // Start starts the program again on the same data and waits until it is ready.
 func (p *program) Start() {
 	p.t.Helper()
-	p.output = &lockedBuffer{}
+	p.output = &testkit.Buffer{}
 	p.cmd = exec.Command(binary)
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.env, p.output, p.output
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -95,7 +95,7 @@ func edgeBefore(t *testing.T, p *program) (addr string, stop func()) {
 		t.Fatalf("build edge: %v\n%s", err, out)
 	}
 	addr = testkit.FreeAddr(t)
-	output := &lockedBuffer{}
+	output := &testkit.Buffer{}
 	cmd := exec.Command(file)
 	cmd.Env = append(cleanEnv(), "LISTEN_ADDR="+addr, "OPS_ADDR="+testkit.FreeAddr(t), "BASE_URL=http://"+addr, "DATA_DIR="+t.TempDir(), "CONTROL_URL=http://"+p.Addr,
 		"EDGE_TOKEN=a-token-that-nobody-knows", "KAFKA_BROKERS="+testkit.FreeAddr(t), "PROXY_API=true")

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 const (
@@ -42,7 +42,7 @@ type world struct {
 	clock                *clock
 	clicks               analytics.Store // of whole
 	breaks               func()          // makes a use case fail; nil unless a test sets it
-	logs                 *safeBuffer
+	logs                 *testkit.Buffer
 	root, ann, bob       string // access tokens
 	rootID, annID, bobID string
 }
@@ -53,27 +53,10 @@ type clock struct{ offset atomic.Int64 }
 func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.offset.Load())) }
 func (c *clock) advance(d time.Duration) { c.offset.Add(int64(d)) }
 
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 // newWorld creates a world on an empty store. configure, if not nil, may change the settings and add use cases.
 func newWorld(t testing.TB, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {
 	t.Helper()
-	w := &world{t: t, store: st, clock: &clock{}, logs: &safeBuffer{}}
+	w := &world{t: t, store: st, clock: &clock{}, logs: &testkit.Buffer{}}
 	users := w.serve(configure)
 	if _, err := users.EnsureAdmin(t.Context(), adminMail, password); err != nil {
 		t.Fatal(err)
@@ -89,7 +72,7 @@ func newWorld(t testing.TB, st *store.Store, configure func(*world, *api.Config,
 
 // replica creates a second API on the same store.
 func replica(of *world, st *store.Store, configure func(*world, *api.Config, *api.Deps)) *world {
-	w := &world{t: of.t, store: st, clock: of.clock, logs: &safeBuffer{}}
+	w := &world{t: of.t, store: st, clock: of.clock, logs: &testkit.Buffer{}}
 	w.serve(configure)
 	return w
 }

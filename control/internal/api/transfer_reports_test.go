@@ -100,7 +100,7 @@ func TestTransfer_reports_follow(t *testing.T) {
 		check("before", "6 6 3 6 1 6", "0 0 0 0 0 0")
 		w.do("POST", "/api/urls/transfer", transferring(team.ID, a, b), as(w.ann)).want(200)
 		check("after", "1 1 1 1 0 1", "5 5 2 5 1 5")
-		// An edge that was offline ships a click that names the old workspace; another one knows the new one already.
+		// An edge that was offline ships a click that names the old workspace. An edge that has got the change names the new one.
 		w.click(a, "2026-03-09T12:00:00Z", 20, func(e *click.Event) { e.Owner = own.Num })
 		check("a late click", "1 1 1 1 0 1", "6 6 2 6 1 6")
 		w.click(a, "2026-03-10T12:00:00Z", 21, nil)

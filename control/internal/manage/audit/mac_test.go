@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 var (
@@ -201,28 +201,9 @@ func TestM9_AuditKeysAreReplaced(t *testing.T) {
 	})
 }
 
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) until(t *testing.T, text string) {
+func until(t *testing.T, log *testkit.Buffer, text string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		s.mu.Lock()
-		has := strings.Contains(s.b.String(), text)
-		s.mu.Unlock()
-		if has {
-			return
-		}
-	}
-	t.Fatalf("the log does not say %q:\n%s", text, s.b.String())
+	testkit.Within(t, 30*time.Second, "the log does not say "+text, func() bool { return strings.Contains(log.String(), text) })
 }
 
 // The head is logged even if nothing happens, and a missing head is an error.
@@ -238,12 +219,12 @@ func TestM9_HeadIsLogged(t *testing.T) {
 			if err != nil || !mac.Valid {
 				l.Fatal(mac, err)
 			}
-			out := &safeBuffer{}
+			out := &testkit.Buffer{}
 			w := audit.NewWatcher(st, slog.New(slog.NewTextHandler(out, nil)), 10*time.Millisecond)
 			go w.Run(l.Context())
-			out.until(l.T, `msg="audit log head" row=2 hash=`+hash+" hmac="+mac.String)
+			until(l.T, out, `msg="audit log head" row=2 hash=`+hash+" hmac="+mac.String)
 			l.exec(`DELETE FROM audit_logs WHERE seq = 2`)
-			out.until(l.T, `level=ERROR msg="audit log row missing or changed" row=2`)
+			until(l.T, out, `level=ERROR msg="audit log row missing or changed" row=2`)
 		})
 	})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 func must(t testing.TB, err error) {
@@ -104,32 +105,15 @@ type world struct {
 	service *webhooks.Service
 	cfg     webhooks.Config
 	offset  atomic.Int64 // of the service's clock from the system's
-	logs    *safeBuffer
+	logs    *testkit.Buffer
 	metrics *prometheus.Registry
 
 	ann, root auth.Principal
 }
 
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 func newWorld(t testing.TB, st *store.Store, change func(*webhooks.Config)) *world {
 	t.Helper()
-	w := &world{receiver: newReceiver(t), t: t, store: st, logs: &safeBuffer{}, metrics: prometheus.NewRegistry()}
+	w := &world{receiver: newReceiver(t), t: t, store: st, logs: &testkit.Buffer{}, metrics: prometheus.NewRegistry()}
 	w.cfg = webhooks.Config{
 		Settings:       webhooks.Settings{AllowCIDRs: "127.0.0.2/32", Timeout: 5 * time.Second},
 		EncryptionKeys: [][]byte{bytes.Repeat([]byte("e"), 32)}, Registry: w.metrics,

@@ -24,23 +24,6 @@ import (
 	"github.com/shortline/shortline/shared/testkit"
 )
 
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // world is a service on a store, with an SMTP server.
 type world struct {
 	*mailtest.Server
@@ -48,7 +31,7 @@ type world struct {
 	store   *store.Store
 	service *mail.Service
 	offset  atomic.Int64 // of the service's clock
-	logs    lockedBuffer
+	logs    testkit.Buffer
 	metrics *prometheus.Registry
 }
 
