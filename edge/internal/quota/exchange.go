@@ -108,6 +108,7 @@ func (t *Table) failure(ctx context.Context, err error, failures int) time.Durat
 		if !t.alone.Swap(true) {
 			t.cfg.Logger.Info("limit exchange unsupported", "effect", "this edge counts the clicks of limited links alone")
 		}
+		t.meet(fleet{edges: 1}) // a restart does not need to ask again
 		return retryIfUnsupported
 	}
 	t.failed.Add(1)

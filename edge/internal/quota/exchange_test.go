@@ -207,12 +207,18 @@ func TestExchange_older_control_plane(t *testing.T) {
 	t.Parallel()
 	l := newLedger("a")
 	l.fail(limit.ErrUnsupported)
-	q := open(t, t.TempDir(), l, "a")
-	run(t, q)
+	dir := t.TempDir()
+	q := open(t, dir, l, "a")
+	stop := run(t, q)
 	lim := link.Limit{Since: 5, Clicks: 9}
 	eventually(t, "the edge does not count for itself", func() bool { return q.Take(7, lim) == quota.Granted })
-	if n := granted(q, 7, lim); n != 8 {
-		t.Errorf("%d more clicks granted, want 8", n)
+	for range 3 {
+		q.Take(7, lim)
+	}
+	stop()
+	q = open(t, dir, l, "a") // without contact
+	if n := granted(q, 7, lim); n != 5 {
+		t.Errorf("%d more clicks granted, want 5", n)
 	}
 }
 

@@ -203,7 +203,7 @@ func (s *slot) take(file, num, since uint64) {
 	atomic.StoreUint64(&s.seal, seal)
 }
 
-// drop frees a slot. Its count becomes invalid, so whoever still uses it notices.
+// drop frees a slot. Its count becomes invalid, so a request that still uses it notices.
 func (s *slot) drop() {
 	atomic.StoreUint64(&s.seal, 0)
 	atomic.StoreUint64(&s.own, 0)
