@@ -85,7 +85,17 @@ func TestG06_edges_alone(t *testing.T) {
 	changed, expires := records[1], records[2]
 	changed.Destination = "https://example.com/changed"
 	expires.ExpiresAt = time.Now().Add(3 * time.Second).UnixMilli()
-	last := p.Publish(changed, expires)
+	// The starts, limits and codes of links must hold as well. Plane knows no exchange of limits, so each edge counts alone.
+	own := []link.Record{
+		{Slug: "scheduled", StartsAt: time.Now().Add(time.Hour).UnixMilli()},
+		{Slug: "ended", ExpiresAt: 1, ExpiredURL: "https://example.com/over"},
+		{Slug: "limited", Limit: link.Limit{Since: 1, Clicks: 3}, ExpiredURL: "https://example.com/over"},
+		{Slug: "permanent", Code: http.StatusPermanentRedirect},
+	}
+	for i := range own {
+		own[i].Num, own[i].Owner, own[i].CreatedAt, own[i].Destination = uint64(n+1+i), 1, 1, "https://example.com/own"
+	}
+	last := p.Publish(append(own, changed, expires)...)
 	for _, e := range f.Edges {
 		testkit.Within(t, 20*time.Second, e.Name+" has the newest revision", func() bool { return e.Metric("shortline_edge_revision") == float64(last) })
 	}
@@ -135,6 +145,31 @@ func TestG06_edges_alone(t *testing.T) {
 		t.Errorf("the slowest cold start took %v", worst)
 	}
 	for _, e := range f.Edges {
+		visit := func(slug, browser string) int {
+			status, _, err := ask(e.Addr, "GET /"+slug+" HTTP/1.1\r\nHost: sho.rt\r\nUser-Agent: "+browser+"\r\nConnection: close\r\n\r\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return status
+		}
+		const person = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
+		for range 2 {
+			visit("limited", person)
+		}
+		e.Kill()
+		e.Start()
+		visit("limited", person)
+		for _, q := range []struct {
+			slug, to string
+			status   int
+		}{
+			{"scheduled", "", http.StatusNotFound}, {"ended", "https://example.com/over", http.StatusFound},
+			{"limited", "https://example.com/over", http.StatusFound}, {"permanent", "https://example.com/own", http.StatusPermanentRedirect},
+		} {
+			if status, to, err := follow(e.Addr, q.slug); err != nil || status != q.status || to != q.to {
+				t.Errorf("%s: got %d %s %v for %s, want %d %s", e.Name, status, to, err, q.slug, q.status, q.to)
+			}
+		}
 		for i := 0; i < n; i += max(1, n/500) {
 			want, location := http.StatusFound, records[i].Destination
 			switch i {

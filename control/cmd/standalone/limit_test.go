@@ -155,3 +155,68 @@ func TestE2E_maxClicks_is_exact(t *testing.T) {
 		t.Errorf("a visit of a link whose limit was lowered gets %d", code)
 	}
 }
+
+func TestE2E_explain_agrees_about_the_life_of_links(t *testing.T) {
+	p := start(t)
+	c := p.Login()
+	const over = "https://example.com/over"
+	now := time.Now()
+	instant := func(d time.Duration) string { return now.Add(d).UTC().Format(time.RFC3339) }
+	past := map[string]any{"expiresAt": instant(-time.Hour)}
+	type explained struct {
+		Outcome string
+		Status  int
+	}
+	explain := func(u created, at string) (e explained) {
+		t.Helper()
+		body := map[string]any{"userAgent": browser}
+		if at != "" {
+			body["time"] = at
+		}
+		c.Do("POST", "/api/urls/"+u.ID+"/explain", body, 200, &e)
+		return e
+	}
+	links := map[string]created{}
+	for name, q := range map[string]struct {
+		fields, change map[string]any
+		want           explained
+		location       string
+	}{
+		"scheduled":               {map[string]any{"startsAt": instant(time.Hour)}, nil, explained{"ABSENT", 404}, ""},
+		"expired":                 {nil, past, explained{"GONE", 410}, ""},
+		"expired with an address": {map[string]any{"expiredUrl": over, "redirectCode": 301}, past, explained{"ENDED", 302}, over},
+		"permanent":               {map[string]any{"redirectCode": 308}, nil, explained{"REDIRECT", 308}, destination},
+		"limited":                 {map[string]any{"maxClicks": 1, "expiredUrl": over}, nil, explained{"REDIRECT", 302}, destination},
+	} {
+		u := c.CreateURL(destination, q.fields)
+		if q.change != nil {
+			c.Do("PUT", "/api/urls/"+u.ID, q.change, 200, nil)
+		}
+		links[name] = u
+		if e := explain(u, ""); e != q.want {
+			t.Errorf("%s: explained as %v, want %v", name, e, q.want)
+		}
+		if status, location := p.follow(u.Slug, map[string]string{"User-Agent": browser}); status != q.want.Status || location != q.location {
+			t.Errorf("%s: the edge answers %d %s, want %v %s", name, status, location, q.want, q.location)
+		}
+	}
+	if e := explain(links["scheduled"], instant(2*time.Hour)); e != (explained{"REDIRECT", 302}) {
+		t.Errorf("after the start: %v", e)
+	}
+	testkit.Within(t, 5*time.Second, "the limit is explained", func() bool { return explain(links["limited"], "") == explained{"ENDED", 302} })
+	if status, location := p.follow(links["limited"].Slug, map[string]string{"User-Agent": browser}); status != 302 || location != over {
+		t.Errorf("after the limit the edge answers %d %s", status, location)
+	}
+	p.Kill() // everything above must come back from the disk
+	p.Start()
+	for name, want := range map[string]int{"scheduled": 404, "expired": 410, "permanent": 308} {
+		if status, _ := p.follow(links[name].Slug, map[string]string{"User-Agent": browser}); status != want {
+			t.Errorf("%s after a restart: %d, want %d", name, status, want)
+		}
+	}
+	for _, name := range []string{"limited", "expired with an address"} {
+		if _, location := p.follow(links[name].Slug, map[string]string{"User-Agent": browser}); location != over {
+			t.Errorf("%s after a restart leads to %q", name, location)
+		}
+	}
+}
