@@ -22,7 +22,14 @@ type Policy struct {
 	// AllowPrivate permits hosts that exist only inside a network: private, loopback, link-local and other special
 	// addresses, localhost, names without a dot, and names under .local, .internal and similar domains.
 	AllowPrivate bool
+
+	// Blocked, if set, reports whether destinations at a host are refused. The host is in the form that Host returns.
+	// Blocked must be safe for concurrent use and must not block.
+	Blocked func(host string) bool
 }
+
+// ErrBlockedHost is returned by CheckDestination for an address at a host for which Policy.Blocked is true.
+var ErrBlockedHost = errors.New("must not lead to this host, which the operator of this service has blocked")
 
 // ErrOwnHost is returned by CheckDestination for an address at one of Policy.Hosts.
 var ErrOwnHost = errors.New("must not be one of this service's own short links")
@@ -90,6 +97,9 @@ func CheckDestination(raw string, p Policy) (canonical string, err error) {
 	}
 	if !p.AllowPrivate && h.private() {
 		return "", errDestinationPrivate
+	}
+	if p.Blocked != nil && p.Blocked(h.String()) {
+		return "", ErrBlockedHost
 	}
 
 	canonical = u.scheme + "://" + escapeNonASCII(u.user) + host + u.port + escapeNonASCII(u.rest)

@@ -12,6 +12,44 @@ type host struct {
 	name string
 }
 
+// String returns an IP address in its usual form without brackets, or the name.
+func (h host) String() string {
+	if h.addr.IsValid() {
+		return h.addr.String()
+	}
+	return h.name
+}
+
+// Host returns the one form in which hosts are compared: an IP address without brackets, or a name in ASCII and lower case
+// without the trailing dot.
+func Host(raw string) (string, error) {
+	if strings.Count(raw, ":") > 1 && !strings.HasPrefix(raw, "[") {
+		raw = "[" + raw + "]" // an IPv6 address without brackets
+	}
+	ascii, err := asciiHost(raw)
+	if err != nil {
+		return "", err
+	}
+	h, err := readHost(ascii)
+	if err != nil {
+		return "", err
+	}
+	return h.String(), nil
+}
+
+// DestinationHost returns the host of a stored destination in the form that Host returns, or "" if it has none.
+func DestinationHost(destination string) string {
+	u, err := splitURL(destination)
+	if err != nil {
+		return ""
+	}
+	name, err := Host(u.host)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
 func readHost(s string) (host, error) {
 	if inner, ok := strings.CutPrefix(s, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
