@@ -9,6 +9,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/api"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
+	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/smtp"
@@ -40,6 +41,8 @@ type Settings struct {
 	AllowPrivateDestinations bool   `env:"ALLOW_PRIVATE_DESTINATIONS" envDefault:"false" help:"allow links to private addresses"`
 	UTMSuggestionsShared     bool   `env:"UTM_SUGGESTIONS_SHARED" envDefault:"true" help:"suggest campaign values from the links of all users; false suggests only those of a user's own links"`
 	RoutingTimezone          string `env:"ROUTING_TIMEZONE" envDefault:"UTC" help:"IANA time zone of time conditions that have none"`
+
+	Screening screening.Settings
 
 	Webhooks webhooks.Settings
 	SSO      sso.Settings
@@ -90,6 +93,9 @@ func (s *Settings) Validate() error {
 		problems = append(problems, fmt.Errorf("TRUSTED_PROXIES: %w", err))
 	}
 	if err := s.Tracing.Validate(); err != nil {
+		problems = append(problems, err)
+	}
+	if err := s.Screening.Validate(); err != nil {
 		problems = append(problems, err)
 	}
 	if s.AnalyticsCacheTTL < 0 {

@@ -149,7 +149,7 @@ func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creat
 		slugs[slug] = true
 		drafts[i] = &u
 	}
-	return drafts, nil
+	return drafts, s.screenMany(ctx, items, drafts, fail)
 }
 
 // hashOnce is hash with a cache of the hashes that the request needed before.
@@ -175,6 +175,9 @@ func (s *Service) hashOnce(ctx context.Context, password *string, done map[strin
 func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string, in Input) ([]string, error) {
 	ids, err := bulkIDs(ids)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.screen(ctx, &in, &store.Link{}); err != nil {
 		return nil, err
 	}
 	err = s.store.Tx(ctx, func(tx *store.Tx) error {

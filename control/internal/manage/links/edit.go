@@ -23,6 +23,9 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 	if err := bundles.Check(ctx, s.store.Conn, p, bundleField, in.bundleIDs()); err != nil {
 		return store.Link{}, err
 	}
+	if err := s.screen(ctx, &in.Input, &store.Link{}); err != nil {
+		return store.Link{}, err
+	}
 	if u.PasswordHash, err = s.hash(ctx, in.Password); err != nil {
 		return store.Link{}, err
 	}
@@ -125,9 +128,13 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 	}
 	// Validate before the transaction, because hashing a password is slow. Checks that depend on the row are repeated
 	// inside.
+	stored := now
 	var v problem.Fields
 	s.apply(&in, &now, &v, 0)
 	if err := v.Err(); err != nil {
+		return store.Link{}, err
+	}
+	if err := s.screen(ctx, &in, &stored); err != nil {
 		return store.Link{}, err
 	}
 	hash, err := s.hash(ctx, in.Password)

@@ -26,6 +26,8 @@ type Config struct {
 	BaseURL string
 	// Destinations restricts the destinations of links.
 	Destinations link.Policy
+	// Screen asks the operator's check service about destinations; nil allows all.
+	Screen Screen
 	// OwnSuggestions limits Suggest to the links of the caller's workspace, for an ADMIN too.
 	OwnSuggestions bool
 }

@@ -35,12 +35,30 @@ const (
 // Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	destinations link.Policy
+	screen       links.Screen
 	store        *store.Store
 }
 
 // New returns a Service for an open store. destinations restricts the targets of rules and variants.
 func New(destinations link.Policy, s *store.Store) *Service {
 	return &Service{destinations: destinations, store: s}
+}
+
+// Screening makes the service ask about the targets of rules and variants. Call it before the service is used.
+func (s *Service) Screening(f links.Screen) *Service {
+	s.screen = f
+	return s
+}
+
+// check asks about a destination of a request for a link that the caller may see.
+func (s *Service) check(ctx context.Context, p auth.Principal, urlID, field string, url *string) error {
+	if s.screen == nil || url == nil {
+		return nil
+	}
+	if _, err := s.visible(ctx, p, urlID); err != nil {
+		return err
+	}
+	return s.screen.Check(ctx, s.destinations, links.Target{Field: field, URL: url})
 }
 
 // change runs f in a transaction that locks the caller's link until the commit. f writes its own rows and returns the

@@ -134,6 +134,9 @@ func (c conditions) MarshalJSON() ([]byte, error) { return []byte(c), nil }
 
 // CreateRule adds a rule to a link. The first rule turns smart routing on.
 func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string, in RuleInput) (store.Rule, error) {
+	if err := s.check(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
+		return store.Rule{}, err
+	}
 	now := store.Now()
 	r := store.Rule{ID: store.NewID(), URLID: urlID, Active: true, CreatedAt: now, UpdatedAt: now}
 	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
@@ -188,6 +191,9 @@ func (s *Service) CreateFromTemplate(ctx context.Context, p auth.Principal, urlI
 
 // UpdateRule changes the fields that the input sets.
 func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id string, in RuleInput) (store.Rule, error) {
+	if err := s.check(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
+		return store.Rule{}, err
+	}
 	var r store.Rule
 	err := s.change(ctx, p, urlID, func(tx *store.Tx, _ *store.Link) (audited, error) {
 		var err error
@@ -294,6 +300,9 @@ type Settings struct {
 
 // Configure changes a link's routing settings.
 func (s *Service) Configure(ctx context.Context, p auth.Principal, urlID string, in Settings) (store.Link, error) {
+	if err := s.check(ctx, p, urlID, "defaultUrl", in.DefaultURL); err != nil {
+		return store.Link{}, err
+	}
 	var after store.Link
 	err := s.change(ctx, p, urlID, func(_ *store.Tx, u *store.Link) (audited, error) {
 		before := settingsFields(u)

@@ -46,6 +46,9 @@ func variantFields(v *store.Variant) map[string]any {
 // CreateVariant adds a variant to a link. A link's first variant turns A/B testing on, unless it is
 // inactive.
 func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID string, in VariantInput) (store.Variant, error) {
+	if err := s.check(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
+		return store.Variant{}, err
+	}
 	now := store.Now()
 	variant := store.Variant{ID: store.NewID(), URLID: urlID, Weight: DefaultWeight, Active: true, CreatedAt: now, UpdatedAt: now}
 	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
@@ -73,6 +76,9 @@ func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID str
 
 // UpdateVariant changes what the input speaks of. When it leaves no active variant, A/B testing goes off.
 func (s *Service) UpdateVariant(ctx context.Context, p auth.Principal, urlID, id string, in VariantInput) (store.Variant, error) {
+	if err := s.check(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
+		return store.Variant{}, err
+	}
 	var variant store.Variant
 	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
 		var err error
