@@ -17,6 +17,7 @@ var layers = []archtest.Layer{
 	{Path: "shared/snapshot", May: []string{"shared/click", "shared/link"}, Is: "how links reach edges"},
 	{Path: "shared/limit", Is: "how edges share the clicks of links with a limit"},
 	{Path: "shared/lockout", May: []string{"shared/client"}, Is: "the rules of throttling, and how edges share them"},
+	{Path: "shared/abuse", Is: "reports of visitors about links, and how they travel"},
 	{Path: "shared/client", Is: "the name under which a client is counted"},
 	{Path: "shared/framing", Is: "which HTTP requests are accepted"},
 

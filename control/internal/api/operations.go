@@ -34,6 +34,13 @@ var operations = map[string]words{
 	"enable2FA":              {about: "Turns the second factor on with a code, and returns ten recovery codes, which are shown only once. Each replaces one code.", example: `{"code":"123456"}`},
 	"disable2FA":             {about: "Turns the second factor off. Requires the password and a code or recovery code.", example: `{"code":"123456","password":"correct horse"}`},
 
+	// Abuse
+	"listAbuseReports":   {about: "The queue of reported links, the latest report first. A link has at most one open report per source, which counts further reports. Resolved reports are kept for 180 days.", also: []int{http.StatusBadRequest}},
+	"getAbuseReport":     {about: "One report."},
+	"resolveAbuseReport": {about: "`dismiss` closes the report. If a check suspended the link, dismissing lifts the suspension, and the check does not suspend the link for the same destination again. `suspend` suspends the link and closes all its open reports. A report that was resolved already gets 409.", example: `{"action":"suspend","reason":"Phishing"}`, conflict: true},
+	"suspendURL":         {about: "Visitors get 410. The owners see the reason, get the webhook `url.updated`, and cannot lift the suspension. Suspending a suspended link replaces the reason. All open reports of the link are closed.", example: `{"reason":"Phishing"}`},
+	"liftSuspension":     {about: "The link works again as its other fields say. All open reports of the link are dismissed. Without a suspension nothing changes."},
+
 	// Passkeys
 	"listPasskeys":       {about: "Your passkeys, oldest first. Requires a session, as do the other calls except for signing in."},
 	"deletePasskey":      {about: "The passkey no longer signs in. Your sessions stay. The device may still offer the passkey until you remove it there, too."},

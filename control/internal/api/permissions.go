@@ -42,6 +42,7 @@ var permissions = map[string]struct{ read, change permission }{
 	"Invitations":   {permission{auth.WorkspaceAdmin, auth.MembersScope}, permission{auth.WorkspaceAdmin, auth.MembersScope}},
 	"Audit":         {permission{auth.WorkspaceAdmin, 0}, permission{auth.WorkspaceAdmin, 0}},
 	// The resources below concern the caller or the system. Endpoints for administrators check the role of the user instead.
+	"Abuse":              {permission{anyRole, 0}, permission{anyRole, 0}},
 	"Account":            {permission{anyRole, 0}, permission{anyRole, 0}},
 	"Edges":              {permission{anyRole, 0}, permission{anyRole, 0}},
 	"Identity providers": {permission{anyRole, 0}, permission{anyRole, 0}},

@@ -67,5 +67,6 @@ func (s *Server) routes() {
 	}
 	if s.Abuse != nil {
 		s.registerMissing()
+		s.registerAbuse()
 	}
 }

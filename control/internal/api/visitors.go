@@ -93,6 +93,7 @@ var tagGroups = []*huma.Tag{
 	{Name: "Workspaces", Description: "Teams that own links together, and their members."},
 	{Name: "Invitations", Description: "Links with which new members join a workspace."},
 	{Name: "API keys", Description: "Credentials for scripts and integrations."},
+	{Name: "Abuse", Description: "Reported links, and suspending links. Administrators only."},
 	{Name: "Users", Description: "Manage users. Administrators only."},
 	{Name: "Identity providers", Description: "Manage OpenID Connect providers. Administrators only."},
 	{Name: "System settings", Description: "Settings of the installation. Administrators only."},

@@ -36,6 +36,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/passkeytest"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
+	visitors "github.com/shortline/shortline/shared/abuse"
 )
 
 // whole adds every use case to a world.
@@ -207,6 +208,13 @@ func (th *things) id(kind string) string {
 	case "setting":
 		id = "k" + fresh()
 		w.do("PUT", "/api/settings/system/"+id, `{"value":1}`, as(w.root)).want(200)
+	case "report":
+		u, err := w.store.LinkByID(w.t.Context(), th.id("url"))
+		w.ok(err)
+		w.ok(abuse.New(abuse.Config{}, w.store).Accept(w.t.Context(), visitors.Report{Link: u.Num, Reason: "SPAM", Text: "It is spam."}))
+		list, _, err := w.store.Cases(w.t.Context(), store.CaseFilter{URLID: u.ID, Limit: 1})
+		w.ok(err)
+		id = list[0].ID
 	case "provider":
 		id = "p" + fresh()
 		w.do("POST", "/api/admin/oidc-providers", `{"name":"P","slug":"`+id+`","discoveryUrl":"http://127.0.0.1:1/","clientId":"id","clientSecret":"secret"}`, as(w.root)).want(201)

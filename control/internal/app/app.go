@@ -15,6 +15,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/lockout"
@@ -60,6 +61,7 @@ type Publish struct {
 	Reports snapshot.Reporter
 	Lockout lockout.Exchange
 	Limits  limit.Exchange
+	Abuse   abuse.Desk
 }
 
 // Ingest is the role that stores clicks.

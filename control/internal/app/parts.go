@@ -34,6 +34,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/passkeys"
 	"github.com/shortline/shortline/control/internal/manage/privacy"
 	"github.com/shortline/shortline/control/internal/manage/routing"
+	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/manage/settings"
 	"github.com/shortline/shortline/control/internal/manage/sso"
 	"github.com/shortline/shortline/control/internal/manage/tags"
@@ -42,6 +43,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/workspaces"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/mail"
+	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
 	"github.com/shortline/shortline/shared/snapshot"
@@ -55,6 +57,8 @@ type parts struct {
 	deps     Deps
 	traces   trace.TracerProvider
 	enrich   func() *ingest.Enricher // made at the first call, shared by the roles that read clicks
+	screen   func() *screening.Service
+	abuse    func() *abuse.Service
 	services []named
 	closers  []func()
 }
@@ -70,6 +74,12 @@ func newParts(cfg Config, deps Deps) (*parts, error) {
 		return nil, err
 	}
 	p := &parts{cfg: cfg, deps: deps, traces: traces.TracerProvider, enrich: sync.OnceValue(func() *ingest.Enricher { return ingest.NewEnricher(deps.Geo) })}
+	p.screen = sync.OnceValue(func() *screening.Service {
+		return screening.New(screening.Config{Settings: cfg.Screening, Logger: deps.Logger})
+	})
+	p.abuse = sync.OnceValue(func() *abuse.Service {
+		return abuse.New(abuse.Config{Screening: p.screen(), Logger: deps.Logger}, deps.Store)
+	})
 	p.add("traces", traces)
 	p.add("store", deps.Store)
 	return p, p.register("the database", deps.Store)
@@ -125,7 +135,7 @@ func (p *parts) publish(key snapshot.SigningKey, positions *presence.Positions) 
 	p.add("edges' reports", reports)
 	p.add("lockout", lockouts)
 	p.add("limits", ledger)
-	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger}, p.register("publishing", publisher, reports, lockouts, ledger)
+	return &Publish{Links: positions.Observe(publisher), Reports: reports, Lockout: lockouts, Limits: ledger, Abuse: p.abuse()}, p.register("publishing", publisher, reports, lockouts, ledger)
 }
 
 func (p *parts) ingest(cfg ingest.Config, clicks Clicks) (*Ingest, error) {
@@ -166,11 +176,16 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	clicks = traced.New(clicks, p.traces)
 	use := api.Deps{
 		Store: st, Edges: positions, Webhooks: hooks,
-		Settings: settings.New(st), Routing: routing.New(p.cfg.Destinations(), st), Bundles: bundles.New(st, clicks, nil), Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), Privacy: privacy.New(st, clicks),
-		Abuse: abuse.New(abuse.Config{Logger: log}, st),
+		Settings: settings.New(st), Routing: routing.New(p.destinations(), st).Screening(p.screening()), Bundles: bundles.New(st, clicks, nil), Tags: tags.New(st), UTMTemplates: utmtemplates.New(st), Privacy: privacy.New(st, clicks),
+		Abuse: p.abuse(),
 	}
 	admin, err := p.people(ctx, &use)
 	if err != nil {
+		return nil, err
+	}
+	p.add("blocked destinations", p.screen())
+	p.add("check of destinations", p.abuse())
+	if err := p.register("abuse", p.screen(), p.abuse()); err != nil {
 		return nil, err
 	}
 	use.Media = media.New(media.Config{Logger: log}, st, use.Links, objects)
@@ -202,6 +217,21 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		Handler: console.Handler(p.cfg.BaseURL, server.Handler()), AdminPassword: admin,
 		Stored: []func([]analytics.Row){cache.Clicked, use.Live.Stored},
 	}, nil
+}
+
+// destinations returns the rules for destinations, with the list of blocked hosts.
+func (p *parts) destinations() link.Policy {
+	policy := p.cfg.Destinations()
+	policy.Blocked = p.screen().Blocks
+	return policy
+}
+
+// screening returns what asks the check service; nil if there is none.
+func (p *parts) screening() links.Screen {
+	if !p.screen().Asks() {
+		return nil
+	}
+	return p.screen().Screen
 }
 
 // people makes the use cases of users and their links. It creates the first administrator, and returns the password if
@@ -245,7 +275,7 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 	}, st, use.Auth, use.Accounts)
 	use.Workspaces = workspaces.New(st, p.cfg.MaxWorkspaces)
 	use.Keys = keys.New(keys.Config{PerUser: p.cfg.MaxAPIKeys, MaxDays: p.cfg.MaxKeyDays}, st, passwords)
-	use.Links = links.New(links.Config{BaseURL: p.cfg.BaseURL, Destinations: p.cfg.Destinations(), OwnSuggestions: !p.cfg.UTMSuggestionsShared}, st, passwords)
+	use.Links = links.New(links.Config{BaseURL: p.cfg.BaseURL, Destinations: p.destinations(), Screen: p.screening(), OwnSuggestions: !p.cfg.UTMSuggestionsShared}, st, passwords)
 	if adminPassword, err = use.Accounts.EnsureAdmin(ctx, p.cfg.AdminEmail, p.cfg.AdminPassword.Reveal()); err != nil {
 		return "", fmt.Errorf("create the first admin: %w", err)
 	}

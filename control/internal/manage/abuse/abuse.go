@@ -12,15 +12,22 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
+	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/metric"
 )
 
 // Config has a working zero value.
 type Config struct {
+	// Screening checks all destinations; nil checks none.
+	Screening *screening.Service
+	// Every is how often Run looks whether a check is due; 0 means 30 s.
+	Every time.Duration
 	// Logger is nil for slog.Default().
 	Logger *slog.Logger
 	// Now returns the time; nil means time.Now.
@@ -29,8 +36,16 @@ type Config struct {
 
 // Service implements the use cases. It is safe for concurrent use.
 type Service struct {
-	cfg   Config
-	store *store.Store
+	metric.Set // makes it a prometheus.Collector
+
+	cfg    Config
+	store  *store.Store
+	holder string // of leases
+
+	reports, lost     atomic.Uint64
+	suspended, lifted atomic.Uint64
+	failed            atomic.Uint64 // runs of checks
+	checked           atomic.Int64  // Unix milliseconds of the last finished check
 }
 
 // New returns a Service.
@@ -39,7 +54,16 @@ func New(cfg Config, st *store.Store) *Service {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Service{cfg: cfg, store: st}
+	s := &Service{cfg: cfg, store: st, holder: store.NewID()}
+	s.Set = metric.Set{
+		metric.Total("shortline_abuse_reports_total", "Reports of links by visitors that were stored.", s.reports.Load),
+		metric.Total("shortline_abuse_reports_failed_total", "Reports of links that could not be stored; the visitor was told.", s.lost.Load),
+		metric.Total("shortline_destinations_suspended_total", "Links that a check of all destinations suspended.", s.suspended.Load),
+		metric.Total("shortline_destinations_released_total", "Links whose suspension a check of all destinations lifted.", s.lifted.Load),
+		metric.Total("shortline_destinations_errors_total", "Checks of all destinations that were interrupted by an error; they continue later.", s.failed.Load),
+		metric.Time("shortline_destinations_last_success_timestamp_seconds", "Time when this process last finished a check of all destinations, 0 for never.", s.checked.Load),
+	}
+	return s
 }
 
 func adminOnly(p auth.Principal) error {

@@ -3,7 +3,8 @@ package audit
 // Actions lists every action of an Entry. The API rejects a query for another action instead of returning an empty
 // page, so add new actions here.
 var Actions = []string{
-	"URL_CREATED", "URL_UPDATED", "URL_DELETED", "URL_BULK_CREATED", "URL_BULK_UPDATED", "URL_BULK_DELETED", "URL_TRANSFERRED",
+	"URL_CREATED", "URL_UPDATED", "URL_DELETED", "URL_BULK_CREATED", "URL_BULK_UPDATED", "URL_BULK_DELETED", "URL_TRANSFERRED", "URL_SUSPENDED", "URL_UNSUSPENDED",
+	"ABUSE_REPORTED", "ABUSE_REPORT_DISMISSED", "ABUSE_REPORT_ACTIONED",
 	"USER_LOGIN", "USER_LOGOUT", "USER_CREATED", "USER_UPDATED", "USER_DELETED", "PASSWORD_CHANGED", "TWO_FACTOR_ENABLED", "TWO_FACTOR_DISABLED",
 	"SESSION_REVOKED", "PASSWORD_RESET_REQUESTED",
 	"API_KEY_CREATED", "API_KEY_ROTATED", "API_KEY_DELETED",
@@ -22,5 +23,5 @@ var Actions = []string{
 // EntityTypes lists every entity type of an Entry.
 var EntityTypes = []string{
 	"url", "tag", "utm_template", "user", "api_key", "bundle", "webhook", "variant", "routing_rule", "settings", "oidc_provider", "oidc_account", "system_setting", "visitor", "passkey", "session",
-	"workspace", "member", "invitation",
+	"workspace", "member", "invitation", "abuse_report",
 }

@@ -1,0 +1,140 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// AbuseReport is a link in the queue of administrators, with all reports from one source.
+type AbuseReport struct {
+	ID          string             `json:"id"`
+	Status      string             `json:"status" enum:"OPEN,DISMISSED,ACTIONED"`
+	Source      string             `json:"source" enum:"VISITOR,BLOCKLIST,CHECK" doc:"Who found the link: visitors, the list of blocked destinations, or the check service."`
+	URLID       string             `json:"urlId"`
+	Slug        string             `json:"slug"`
+	ShortURL    string             `json:"shortUrl"`
+	OriginalURL *string            `json:"originalUrl" doc:"Null if the link was deleted."`
+	URLStatus   *string            `json:"urlStatus" doc:"Status of the link; null if it was deleted."`
+	Detail      *string            `json:"detail" doc:"The blocked host or address; null for reports of visitors."`
+	ReportCount int64              `json:"reportCount" doc:"How often the link was reported."`
+	Reasons     map[string]int64   `json:"reasons" doc:"How many reports gave each reason."`
+	Messages    []AbuseMessageView `json:"messages" doc:"The first 20 reports."`
+	CreatedAt   Time               `json:"createdAt" doc:"When the link was first reported."`
+	LastAt      Time               `json:"lastAt" doc:"When it was last reported."`
+	ResolvedAt  *Time              `json:"resolvedAt"`
+	ResolvedBy  *string            `json:"resolvedBy" doc:"Id of the administrator; null if the report is open or the service resolved it."`
+}
+
+// AbuseMessageView is the text of one report.
+type AbuseMessageView struct {
+	Reason string  `json:"reason" enum:"PHISHING,MALWARE,SPAM,ILLEGAL,OTHER"`
+	Text   *string `json:"text"`
+	Email  *string `json:"email" doc:"Not verified. Removed when the report is resolved."`
+	At     Time    `json:"at"`
+}
+
+const abusePage = 20
+
+type listReportsIn struct {
+	Paging
+	Status string `query:"status" doc:"OPEN, DISMISSED or ACTIONED. Default: all."`
+	Source string `query:"source" doc:"VISITOR, BLOCKLIST or CHECK. Default: all."`
+	URLID  string `query:"urlId" doc:"Id of a link."`
+}
+
+type reportPath struct {
+	ID string `path:"id" doc:"The report's id."`
+}
+
+type resolveReportIn struct {
+	reportPath
+	Body struct {
+		Action string `json:"action" enum:"dismiss,suspend" doc:"dismiss closes the report; suspend also suspends the link."`
+		Reason string `json:"reason,omitempty" maxLength:"500" doc:"Why the link is suspended, for its owners. Required for suspend."`
+	}
+}
+
+type suspendIn struct {
+	URLPath
+	Body struct {
+		Reason string `json:"reason" maxLength:"500" doc:"Why the link is suspended, for its owners."`
+	}
+}
+
+func (s *Server) registerAbuse() {
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/admin/reports", ID: "listAbuseReports", Summary: "List reported short URLs", Tag: "Abuse", Need: admin}, s.listReports)
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/admin/reports/{id}", ID: "getAbuseReport", Summary: "Get a report", Tag: "Abuse", Need: admin},
+		func(ctx context.Context, in *reportPath) (*body[AbuseReport], error) {
+			return s.answerReport(s.Abuse.Case(ctx, principal(ctx), in.ID))
+		})
+	handle(s, endpoint{Method: http.MethodPatch, Path: "/api/admin/reports/{id}", ID: "resolveAbuseReport", Summary: "Dismiss a report or suspend its short URL", Tag: "Abuse", Need: admin},
+		func(ctx context.Context, in *resolveReportIn) (*body[AbuseReport], error) {
+			if in.Body.Action == "suspend" {
+				return s.answerReport(s.Abuse.SuspendCase(ctx, principal(ctx), in.ID, in.Body.Reason))
+			}
+			return s.answerReport(s.Abuse.Dismiss(ctx, principal(ctx), in.ID))
+		})
+	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/suspend", ID: "suspendURL", Summary: "Suspend a short URL", Tag: "Abuse", Need: admin, Status: http.StatusOK},
+		func(ctx context.Context, in *suspendIn) (*body[URL], error) {
+			u, err := s.Abuse.Suspend(ctx, principal(ctx), in.ID, in.Body.Reason)
+			return s.answerURL(ctx, u, err)
+		})
+	handle(s, endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}/suspend", ID: "liftSuspension", Summary: "Lift the suspension of a short URL", Tag: "Abuse", Need: admin},
+		func(ctx context.Context, in *URLPath) (*noContent, error) {
+			_, err := s.Abuse.Lift(ctx, principal(ctx), in.ID)
+			return &noContent{}, err
+		})
+}
+
+func (s *Server) listReports(ctx context.Context, in *listReportsIn) (*body[List[AbuseReport]], error) {
+	var v problem.Fields
+	oneOf := func(field, value string, allowed ...string) {
+		for _, a := range append(allowed, "") {
+			if value == a {
+				return
+			}
+		}
+		v.Add(field, "must be one of %v", allowed)
+	}
+	oneOf("status", in.Status, store.CaseOpen, store.CaseDismissed, store.CaseActioned)
+	oneOf("source", in.Source, store.SourceVisitor, store.SourceBlocklist, store.SourceCheck)
+	if len(in.URLID) > 100 {
+		v.Add("urlId", "must be the id of a link")
+	}
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	list, total, err := s.Abuse.Cases(ctx, principal(ctx), store.CaseFilter{Status: in.Status, Source: in.Source, URLID: in.URLID, Offset: in.offset(abusePage), Limit: in.size(abusePage)})
+	if err != nil {
+		return nil, err
+	}
+	return &body[List[AbuseReport]]{listOf(eachOf(s.reportOf)(list), total, in.Paging, abusePage)}, nil
+}
+
+func (s *Server) answerReport(c store.AbuseCase, err error) (*body[AbuseReport], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &body[AbuseReport]{s.reportOf(c)}, nil
+}
+
+func (s *Server) reportOf(c store.AbuseCase) AbuseReport {
+	out := AbuseReport{
+		ID: c.ID, Status: c.Status, Source: c.Source, URLID: c.URLID, Slug: c.Slug, ShortURL: s.Links.ShortURL(c.Slug), Detail: text(c.Detail),
+		ReportCount: c.Reports, Reasons: c.Reasons, Messages: make([]AbuseMessageView, len(c.Messages)),
+		CreatedAt: Time(c.CreatedAt), LastAt: Time(c.LastAt), ResolvedAt: instant(c.ResolvedAt), ResolvedBy: text(c.ResolvedBy),
+	}
+	if out.Reasons == nil {
+		out.Reasons = map[string]int64{}
+	}
+	if c.Link != nil {
+		out.OriginalURL, out.URLStatus = text(c.Link.OriginalURL), text(c.Link.Status(store.Now()))
+	}
+	for i, m := range c.Messages {
+		out.Messages[i] = AbuseMessageView{m.Reason, text(m.Text), text(m.Email), Time(m.At)}
+	}
+	return out
+}

@@ -1,0 +1,309 @@
+package abuse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/manage/audit"
+	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/manage/screening"
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/shared/link"
+)
+
+const (
+	checkEvery = 24 * time.Hour
+	lease      = 2 * time.Minute
+	renewEvery = 20 * time.Second
+	remembered = 200_000 // verdicts of one run of the check service
+	giveUp     = 5       // questions without an answer in a row
+)
+
+// Run checks the destinations of all links: with the list of blocked hosts whenever the list changes and daily, and with the
+// check service daily. One process of a fleet does so at a time. A check that was interrupted continues where it was.
+func (s *Service) Run(ctx context.Context) error {
+	every := s.cfg.Every
+	if every == 0 {
+		every = 30 * time.Second
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		s.CheckAll(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// CheckAll runs the checks that are due.
+func (s *Service) CheckAll(ctx context.Context) {
+	var problems []error
+	if sc := s.cfg.Screening; sc != nil {
+		if sc.ListKnown() {
+			problems = append(problems, s.run(ctx, &pass{source: store.SourceBlocklist, version: "list " + sc.Hosts().Version(), page: 500, judge: s.byList, idle: sc.Hosts() == nil}))
+		}
+		asker := &asker{service: sc, seen: map[uint64]string{}, seed: maphash.MakeSeed()}
+		problems = append(problems, s.run(ctx, &pass{source: store.SourceCheck, version: fmt.Sprint("service ", sc.Asks()), page: 50, judge: asker.judge, idle: !sc.Asks()}))
+	}
+	before := s.cfg.Now().Add(-keepCases).UnixMilli()
+	problems = append(problems, s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ForgetCases(ctx, before) }))
+	if err := errors.Join(problems...); err != nil && ctx.Err() == nil {
+		s.failed.Add(1)
+		s.cfg.Logger.Error("destinations not checked", "error", err.Error())
+	}
+}
+
+// pass is one check of all destinations.
+type pass struct {
+	source  string
+	version string // of what it compares with
+	page    int    // links at a time
+	// judge returns why a destination is blocked, for administrators and for the owner; "" if it is allowed. known is false if
+	// there is no verdict.
+	judge func(ctx context.Context, url string) (detail, reason string, known bool, err error)
+	idle  bool // blocks nothing, so it only has to lift its own suspensions
+
+	renewed time.Time
+}
+
+func (s *Service) byList(_ context.Context, url string) (detail, reason string, known bool, err error) {
+	entry := s.cfg.Screening.Hosts().Match(link.DestinationHost(url))
+	if entry == "" {
+		return "", "", true, nil
+	}
+	return entry, "The link leads to " + entry + ", which the operator of this service has blocked.", true, nil
+}
+
+// asker asks the check service, once about each destination and at a limited rate.
+type asker struct {
+	service *screening.Service
+	seen    map[uint64]string // reason, or "" if allowed, by the hash of the destination
+	seed    maphash.Seed
+	silent  int
+}
+
+func (a *asker) judge(ctx context.Context, url string) (detail, reason string, known bool, err error) {
+	key := maphash.String(a.seed, url)
+	why, ok := a.seen[key]
+	if !ok {
+		if a.service.Asks() {
+			select {
+			case <-ctx.Done():
+				return "", "", false, ctx.Err()
+			case <-time.After(time.Second / time.Duration(a.service.Rate())):
+			}
+		}
+		verdict, text, err := a.service.Ask(ctx, url, screening.OccasionDaily)
+		switch verdict {
+		case screening.Unknown:
+			if a.silent++; a.silent >= giveUp {
+				return "", "", false, fmt.Errorf("no answers of the check service: %w", err)
+			}
+			return "", "", false, nil // one address that the service cannot judge must not stop the check
+		case screening.Blocked:
+			if why = "The operator's check refuses an address to which the link leads."; text != "" {
+				why = "The operator's check refuses an address to which the link leads: " + text
+			}
+		}
+		a.silent = 0
+		if len(a.seen) < remembered {
+			a.seen[key] = why
+		}
+	}
+	if why == "" {
+		return "", "", true, nil
+	}
+	return url, why, true, nil
+}
+
+// run continues a check if it is due.
+func (s *Service) run(ctx context.Context, p *pass) error {
+	if p.idle {
+		if n, err := s.store.CountOpenCases(ctx, p.source); err != nil || n == 0 {
+			return err
+		}
+	}
+	d, held, err := s.claim(ctx, p)
+	now := s.cfg.Now().UnixMilli()
+	if err != nil || !held || d.Version == p.version && d.FinishedAt != 0 && now-d.StartedAt < checkEvery.Milliseconds() {
+		return err
+	}
+	if d.FinishedAt != 0 || d.Version != p.version {
+		d = store.DestinationCheck{Name: p.source, Version: p.version, StartedAt: now}
+	}
+	for {
+		list, err := s.store.TargetsAfter(ctx, d.After, p.page)
+		if err != nil {
+			return fmt.Errorf("read destinations: %w", err)
+		}
+		for i := range list {
+			if err := s.judge(ctx, p, &list[i]); err != nil {
+				return err
+			}
+			if s.cfg.Now().Sub(p.renewed) > renewEvery {
+				if _, held, err := s.claim(ctx, p); err != nil || !held {
+					return err
+				}
+			}
+		}
+		if len(list) > 0 {
+			d.After = list[len(list)-1].Num
+		}
+		if len(list) < p.page {
+			d.FinishedAt = s.cfg.Now().UnixMilli()
+		}
+		if held, err := s.save(ctx, d); err != nil || !held {
+			return err
+		}
+		if d.FinishedAt != 0 {
+			s.checked.Store(d.FinishedAt)
+			return nil
+		}
+		select { // leave the database to others
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (s *Service) claim(ctx context.Context, p *pass) (d store.DestinationCheck, held bool, err error) {
+	p.renewed = s.cfg.Now()
+	err = s.store.Tx(ctx, func(tx *store.Tx) (err error) {
+		d, held, err = tx.ClaimCheck(ctx, p.source, s.holder, p.renewed.UnixMilli(), p.renewed.Add(lease).UnixMilli())
+		return err
+	})
+	return d, held, err
+}
+
+func (s *Service) save(ctx context.Context, d store.DestinationCheck) (held bool, err error) {
+	err = s.store.Tx(ctx, func(tx *store.Tx) (err error) {
+		held, err = tx.SaveCheck(ctx, d, s.holder)
+		return err
+	})
+	return held, err
+}
+
+// judge suspends one link or lifts its suspension.
+func (s *Service) judge(ctx context.Context, p *pass, t *store.LinkTargets) error {
+	sure := true
+	for _, url := range t.URLs {
+		detail, reason, known, err := p.judge(ctx, url)
+		if err != nil {
+			return err
+		}
+		if detail != "" {
+			return s.block(ctx, p.source, t, detail, reason)
+		}
+		sure = sure && known
+	}
+	if t.Suspended && sure {
+		return s.release(ctx, p.source, t)
+	}
+	return nil
+}
+
+// block suspends a link and opens a case, unless an administrator has excused it.
+func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets, detail, reason string) error {
+	changed := false
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		changed = false
+		u, err := tx.LockLink(ctx, t.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		open, err := tx.OpenCases(ctx, u.ID)
+		if err != nil {
+			return err
+		}
+		excused, err := tx.Excused(ctx, u.ID, source, detail)
+		if err != nil || excused || u.SuspendedAt != 0 && byCheck(open) == nil { // suspended by an administrator
+			return err
+		}
+		for _, c := range open {
+			if c.Source == source && u.SuspendedAt != 0 {
+				return nil
+			}
+		}
+		now := s.cfg.Now().UnixMilli()
+		c := store.AbuseCase{ID: store.NewID(), URLID: u.ID, Workspace: u.Workspace, Slug: u.Slug, Source: source, Status: store.CaseOpen, Detail: detail, CreatedAt: now, LastAt: now, Reports: 1}
+		for _, o := range open {
+			if o.Source == source {
+				c.ID, c.CreatedAt = o.ID, o.CreatedAt
+			}
+		}
+		if err := tx.SaveCase(ctx, c); err != nil {
+			return err
+		}
+		entry := audit.Entry{Action: "ABUSE_REPORTED", EntityType: "abuse_report", EntityID: c.ID, Metadata: map[string]any{"urlId": u.ID, "slug": u.Slug, "reason": source, "detail": detail}}
+		if u.SuspendedAt != 0 {
+			return audit.Append(ctx, tx, entry)
+		}
+		changed = true
+		return links.Suspend(ctx, tx, "", &u, reason, entry)
+	})
+	if err != nil {
+		return fmt.Errorf("suspend a link: %w", err)
+	}
+	if changed {
+		s.suspended.Add(1)
+		s.cfg.Logger.Warn("link suspended by check", "url_id", t.ID, "source", source)
+	}
+	return nil
+}
+
+// release closes the case of a check, and lifts the suspension if no other check has one.
+func (s *Service) release(ctx context.Context, source string, t *store.LinkTargets) error {
+	changed := false
+	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+		changed = false
+		u, err := tx.LockLink(ctx, t.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		open, err := tx.OpenCases(ctx, u.ID)
+		if err != nil {
+			return err
+		}
+		var mine *store.AbuseCase
+		others := false
+		for i := range open {
+			if open[i].Source == source {
+				mine = &open[i]
+			} else if open[i].Source != store.SourceVisitor {
+				others = true
+			}
+		}
+		if mine == nil {
+			return nil
+		}
+		mine.Status, mine.ResolvedAt = store.CaseDismissed, s.cfg.Now().UnixMilli()
+		if err := tx.SaveCase(ctx, *mine); err != nil {
+			return err
+		}
+		entry := audit.Entry{Action: "ABUSE_REPORT_DISMISSED", EntityType: "abuse_report", EntityID: mine.ID, Metadata: map[string]any{"urlId": u.ID, "slug": u.Slug}}
+		if others || u.SuspendedAt == 0 {
+			return audit.Append(ctx, tx, entry)
+		}
+		changed = true
+		return links.Suspend(ctx, tx, "", &u, "", entry)
+	})
+	if err != nil {
+		return fmt.Errorf("lift a suspension: %w", err)
+	}
+	if changed {
+		s.lifted.Add(1)
+		s.cfg.Logger.Info("link released by check", "url_id", t.ID, "source", source)
+	}
+	return nil
+}
