@@ -45,12 +45,13 @@ type listReportsIn struct {
 	URLID  string `query:"urlId" doc:"Id of a link."`
 }
 
-type reportPath struct {
+// AbuseReportPath is embedded in requests about one report.
+type AbuseReportPath struct {
 	ID string `path:"id" doc:"The report's id."`
 }
 
 type resolveReportIn struct {
-	reportPath
+	AbuseReportPath
 	Body struct {
 		Action string `json:"action" enum:"dismiss,suspend" doc:"dismiss closes the report; suspend also suspends the link."`
 		Reason string `json:"reason,omitempty" maxLength:"500" doc:"Why the link is suspended, for its owners. Required for suspend."`
@@ -67,7 +68,7 @@ type suspendIn struct {
 func (s *Server) registerAbuse() {
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/admin/reports", ID: "listAbuseReports", Summary: "List reported short URLs", Tag: "Abuse", Need: admin}, s.listReports)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/admin/reports/{id}", ID: "getAbuseReport", Summary: "Get a report", Tag: "Abuse", Need: admin},
-		func(ctx context.Context, in *reportPath) (*body[AbuseReport], error) {
+		func(ctx context.Context, in *AbuseReportPath) (*body[AbuseReport], error) {
 			return s.answerReport(s.Abuse.Case(ctx, principal(ctx), in.ID))
 		})
 	handle(s, endpoint{Method: http.MethodPatch, Path: "/api/admin/reports/{id}", ID: "resolveAbuseReport", Summary: "Dismiss a report or suspend its short URL", Tag: "Abuse", Need: admin},
