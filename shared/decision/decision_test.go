@@ -2,6 +2,7 @@ package decision_test
 
 import (
 	"math"
+	"net/netip"
 	"reflect"
 	"runtime"
 	"strings"
@@ -22,6 +23,9 @@ type visitor struct {
 
 func (v visitor) Fact(f rule.Field) string { return v.facts[f] }
 func (v visitor) UnixMilli() int64         { return v.now }
+func (v visitor) Address() netip.Addr      { return netip.Addr{} }
+func (v visitor) Param(string) string      { return "" }
+func (v visitor) Share() uint64            { return 0 }
 func (v visitor) Crawler() bool {
 	if v.asked != nil {
 		*v.asked = true

@@ -23,7 +23,8 @@ type Program struct {
 	fail   []uint16 // failure tables, at the offsets of the constants they belong to
 	table  []span   // lists
 	zones  []*zone
-	source string // authored group, for Explain
+	more   *extras // nil if no test needs it
+	source string  // authored group, for Explain
 }
 
 // test is one condition and the tests that follow it. Tests are stored in the order of the authored tree.
@@ -52,12 +53,22 @@ const (
 	codeOneOf                  // hash table of spans at a, with b+1 places
 	codeMinutes                // from minute a%minuteBase for a/minuteBase more minutes, past midnight if needed, in zone b
 	codeDays                   // days in the bits of a, in zone b
-	codeNever
-	codeScanned // in a Set only: bit a of the scanner's result
+	codeNever                  // the same result for everybody: negate
+	codeScanned                // in a Set only: bit a of the scanner's result
+	codeAddress                // b ranges of addresses, whose numbers are at a
+	codeInstant                // from the first number at a until before the second one
+	codeShare                  // a of shareWhole visitors
+	codeParam                  // parameter a
 )
 
 // span is a range of Program.text. Length 0 marks a free place of a hash table.
 type span struct{ at, length uint32 }
+
+// extras holds operands that few programs need.
+type extras struct {
+	numbers []uint64
+	params  []param
+}
 
 // few is the maximum number of values for which separate comparisons are faster than hashing the visitor's value.
 const few = 8
@@ -88,17 +99,46 @@ func (c *compiler) finish() {
 		return
 	}
 	c.p.fail = make([]uint16, len(c.text))
-	for i := range c.p.code {
-		if t := &c.p.code[i]; t.code == codeContains {
+	search := func(t *test) {
+		if t.code == codeContains {
 			failures(c.p.text[t.a:t.a+t.b], c.p.fail[t.a:t.a+t.b])
 		}
 	}
+	for i := range c.p.code {
+		search(&c.p.code[i])
+	}
+	if c.p.more != nil {
+		for i := range c.p.more.params {
+			search(&c.p.more.params[i].test)
+		}
+	}
+}
+
+func (c *compiler) extras() *extras {
+	if c.p.more == nil {
+		c.p.more = new(extras)
+	}
+	return c.p.more
+}
+
+// numbers appends operands and returns the place of the first one.
+func (c *compiler) numbers(n ...uint64) uint32 {
+	more := c.extras()
+	more.numbers = append(more.numbers, n...)
+	return uint32(len(more.numbers) - len(n))
 }
 
 // Size returns the approximate memory of the program in bytes, for caches.
 func (p *Program) Size() int {
 	return int(unsafe.Sizeof(*p)) + len(p.code)*int(unsafe.Sizeof(test{})) + len(p.text) + 2*len(p.fail) +
-		len(p.table)*int(unsafe.Sizeof(span{})) + 8*len(p.zones) + len(p.source)
+		len(p.table)*int(unsafe.Sizeof(span{})) + 8*len(p.zones) + p.more.size() + len(p.source)
+}
+
+func (m *extras) size() int {
+	if m == nil {
+		return 0
+	}
+	return int(unsafe.Sizeof(*m)) + 8*len(m.numbers) + len(m.params)*int(unsafe.Sizeof(param{}))
 }
 
 type compiler struct {
@@ -149,36 +189,50 @@ func (c *compiler) test(l *condition, onTrue, onFalse uint16) test {
 		t.a, t.b = from+more*minuteBase, c.zoneIndex(l.zone)
 	case kindDay:
 		t.code, t.a, t.b = codeDays, uint32(l.days), c.zoneIndex(l.zone)
+	case kindIP:
+		t.code = codeAddress
+		t.a, t.b = c.addresses(l.networks)
+	case kindDate:
+		c.date(l, &t)
+	case kindPercentage:
+		shareTest(l.share, &t)
+	case kindQuery:
+		c.param(l, &t)
 	default:
-		switch l.op {
-		case opContains, opNotContains:
-			t.code = codeContains
-			c.searches = true
-		case opStartsWith:
-			t.code = codePrefix
-		case opEndsWith:
-			t.code = codeSuffix
-		default:
-			switch n := len(l.texts); {
-			case n == 1:
-				t.code = codeEquals
-			case n <= few:
-				t.code = codeFew
-				t.a, t.b = uint32(len(c.p.table)), uint32(n)
-				for _, s := range l.texts {
-					c.p.table = append(c.p.table, c.constant(s))
-				}
-				return t
-			default:
-				t.code = codeOneOf
-				t.a, t.b = c.set(l.texts)
-				return t
-			}
-		}
-		s := c.constant(l.texts[0])
-		t.a, t.b = s.at, s.length
+		c.comparison(l, &t)
 	}
 	return t
+}
+
+// comparison completes the test of a text.
+func (c *compiler) comparison(l *condition, t *test) {
+	switch l.op {
+	case opContains, opNotContains:
+		t.code = codeContains
+		c.searches = true
+	case opStartsWith:
+		t.code = codePrefix
+	case opEndsWith:
+		t.code = codeSuffix
+	default:
+		switch n := len(l.texts); {
+		case n == 1:
+			t.code = codeEquals
+		case n <= few:
+			t.code = codeFew
+			t.a, t.b = uint32(len(c.p.table)), uint32(n)
+			for _, s := range l.texts {
+				c.p.table = append(c.p.table, c.constant(s))
+			}
+			return
+		default:
+			t.code = codeOneOf
+			t.a, t.b = c.set(l.texts)
+			return
+		}
+	}
+	s := c.constant(l.texts[0])
+	t.a, t.b = s.at, s.length
 }
 
 // minutes returns the minutes of the day that a condition on the time covers. HH:MM means that whole minute. between

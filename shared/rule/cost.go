@@ -18,6 +18,11 @@ const (
 	directWork = 20 // one byte of a visitor's value in a direct comparison
 	scanWork   = 60 // one byte of a visitor's value in a scanner; a byte that is not UTF-8 folds to three
 	textWork   = 6  // one byte of a scanner's texts: about 17 bytes of memory, too much for the caches
+
+	addressWork  = 300    // one condition on the address
+	paramWork    = 4_000  // one condition on a query parameter, without the comparison
+	queryWork    = 25_000 // once, if any condition is on a query parameter
+	identityWork = 25_000 // once, if any condition needs to recognise the visitor
 )
 
 // longest is the maximum length of a visitor's value in bytes. Package visitor truncates what a visitor sends; the
@@ -40,7 +45,12 @@ var longest = func() (l [fieldCount]int) {
 type Work struct {
 	leaves int // conditions on a text
 	clocks int // conditions on the time or the day
-	fields [fieldCount]fieldWork
+	places int // conditions on the address
+	params int // conditions on query parameters
+	// compared is the number of bytes of query parameters, summed over the conditions.
+	compared int
+	needs    Needs
+	fields   [fieldCount]fieldWork
 }
 
 // fieldWork is the work of the text conditions on one field.
@@ -58,7 +68,13 @@ func (w *fieldWork) cost(f Field) int { return min(directWork*w.direct, w.scanCo
 
 // Nanoseconds returns the estimate.
 func (w *Work) Nanoseconds() int {
-	sum := leafWork*w.leaves + clockWork*w.clocks
+	sum := leafWork*w.leaves + clockWork*w.clocks + addressWork*w.places + paramWork*w.params + directWork*w.compared
+	if w.needs&NeedsQuery != 0 {
+		sum += queryWork
+	}
+	if w.needs&(NeedsShare|NeedsVisitor) != 0 {
+		sum += identityWork
+	}
 	for f := range w.fields {
 		sum += w.fields[f].cost(Field(f))
 	}
@@ -67,12 +83,27 @@ func (w *Work) Nanoseconds() int {
 
 // add adds one condition of a program.
 func (w *Work) add(p *Program, t *test) {
-	if t.field >= fieldCount {
+	w.needs |= t.needs()
+	switch t.code {
+	case codeMinutes, codeDays, codeNever:
 		w.clocks++
-		return
+	case codeAddress:
+		w.places++
+	case codeInstant, codeShare:
+		w.leaves++
+	case codeParam:
+		var f fieldWork
+		f.add(p, &p.more.params[t.a].test, maxParam)
+		w.params++
+		w.compared += f.direct
+	default:
+		w.leaves++
+		w.fields[t.field].add(p, t, longest[t.field])
 	}
-	w.leaves++
-	f, most := &w.fields[t.field], longest[t.field]
+}
+
+// add adds one comparison with a value of at most the given length.
+func (f *fieldWork) add(p *Program, t *test, most int) {
 	switch t.code {
 	case codeFew:
 		for _, s := range p.table[t.a : t.a+t.b] {

@@ -2,6 +2,7 @@ package rule_test
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -45,17 +46,28 @@ func TestEval_allocates_nothing(t *testing.T) {
 	for _, typ := range allTypes {
 		for _, op := range textOps {
 			switch typ {
-			case "time", "day_of_week":
+			case "time", "day_of_week", "ip", "date", "visitor", "percentage":
 			case "device":
 				programs = append(programs, compile(t, leaf(typ, op, `"TABLET"`), nil))
 			case "country":
 				programs = append(programs, compile(t, leaf(typ, op, `"TW"`), nil))
+			case "continent":
+				programs = append(programs, compile(t, leaf(typ, op, `"EU"`), nil))
+			case "query":
+				programs = append(programs, compile(t, leaf(typ, op, `{"name":"ref","value":"PAULO ö ß"}`), nil))
 			default:
 				programs = append(programs, compile(t, leaf(typ, op, `"PAULO ö ß"`), nil))
 			}
 		}
 	}
 	programs = append(programs, compile(t, leaf("city", "in", `["são paulo x","Ö","SÃO PAULO"]`), nil))
+	for _, src := range []string{
+		leaf("ip", "in", `["10.0.0.0/8","2001:db8::/32"]`), leaf("date", "between", `{"start":"2026-12-24","end":"2026-12-26"}`),
+		leaf("visitor", "equals", `"new"`), leaf("percentage", "less_than", `12.5`),
+	} {
+		programs = append(programs, compile(t, src, nil))
+	}
+	v.ip, v.params = netip.MustParseAddr("192.0.2.1"), map[string]string{"ref": "São Paulo"}
 	past := *v
 	past.now = -5_000_000_000_000 // outside the zones' tables
 	for _, v := range []*visitor{v, &past} {

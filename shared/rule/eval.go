@@ -57,13 +57,33 @@ func (p *Program) holds(t *test, f Facts, now *wallClock) bool {
 		now.in(p.zones[t.b], f)
 		return t.a>>now.day&1 != 0 != t.negate
 	case codeNever:
-		return false
+		return t.negate
+	}
+	if t.code >= codeAddress {
+		return p.meets(t, f) != t.negate
 	}
 	ok := p.compares(t, f.Fact(t.field))
 	if !ok && t.field == FieldRegionCode {
 		ok = p.compares(t, f.Fact(FieldRegionName))
 	}
 	return ok != t.negate
+}
+
+// meets reports whether the positive form of a test with operands in p.more holds.
+func (p *Program) meets(t *test, f Facts) bool {
+	switch t.code {
+	case codeAddress:
+		return within(p.more.numbers[t.a:t.a+numbersPerRange*t.b], f.Address())
+	case codeInstant:
+		now := f.UnixMilli()
+		return int64(p.more.numbers[t.a]) <= now && now < int64(p.more.numbers[t.a+1])
+	case codeShare:
+		return shareOf(f) < t.a
+	case codeParam:
+		q := &p.more.params[t.a]
+		return p.compares(&q.test, f.Param(p.text[q.name.at:q.name.at+q.name.length]))
+	}
+	panic("BUG: unknown opcode in a rule's program")
 }
 
 // compares reports whether a known value satisfies the positive form of the operator. An unknown value never does.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Trace explains how a group or a condition was decided for one visitor. It mirrors the authored tree.
@@ -16,7 +17,8 @@ type Trace struct {
 	Operator string          `json:"operator,omitempty"` // in lower case
 	Value    json.RawMessage `json:"value,omitempty"`    // as authored
 	// VisitorValue is the visitor's value in the comparison; "" if unknown. A region is shown as code and name, a time
-	// as "14:05 Europe/Berlin", a day as "3 Europe/Berlin".
+	// as "14:05 Europe/Berlin", a day as "3 Europe/Berlin", a date in UTC. For a percentage it is the visitor's place
+	// among all visitors of the link, from 0.0000 to 99.9999: the condition holds for the lower places.
 	VisitorValue string `json:"visitorValue,omitempty"`
 
 	Matched   bool `json:"matched"`
@@ -86,6 +88,18 @@ func (p *Program) seen(k kind, t *test, f Facts) string {
 		return fmt.Sprintf("%02d:%02d %s", minute/60, minute%60, z.name)
 	case kindRegion:
 		return strings.TrimSpace(f.Fact(FieldRegionCode) + " " + f.Fact(FieldRegionName))
+	case kindIP:
+		if a := f.Address(); a.IsValid() {
+			return a.String()
+		}
+		return ""
+	case kindQuery:
+		q := &p.more.params[t.a]
+		return strings.Clone(f.Param(p.text[q.name.at : q.name.at+q.name.length]))
+	case kindDate:
+		return time.UnixMilli(f.UnixMilli()).UTC().Format("2006-01-02T15:04:05.000Z")
+	case kindPercentage:
+		return strconv.FormatFloat(float64(shareOf(f))*100/shareWhole, 'f', 4, 64)
 	default:
 		return strings.Clone(f.Fact(t.field))
 	}

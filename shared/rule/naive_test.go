@@ -40,13 +40,24 @@ func naive(n map[string]any, v *visitor, zone *time.Location) bool {
 	if typ == "time" || typ == "day_of_week" {
 		return naiveClock(typ, op, n["value"], v, zone)
 	}
-	seen := []string{v.facts[textFields[typ]]}
+	if decide, ok := naiveTypes[typ]; ok {
+		return decide(op, n["value"], v, zone)
+	}
+	field := textFields[typ]
+	if typ == "visitor" {
+		field = rule.FieldVisitor
+	}
+	return naiveTexts(typ, op, n["value"], v.facts[field], v)
+}
+
+func naiveTexts(typ, op string, value any, fact string, v *visitor) bool {
+	seen := []string{fact}
 	if typ == "region" {
 		seen = append(seen, v.facts[rule.FieldRegionName])
 	}
-	list, ok := n["value"].([]any)
+	list, ok := value.([]any)
 	if !ok {
-		list = []any{n["value"]}
+		list = []any{value}
 	}
 	positive, negated := strings.CutPrefix(op, "not_")
 	found := false
@@ -153,6 +164,10 @@ func (a author) leaf() map[string]any {
 			return pick(a, "MOBILE", "desktop", "Tablet ")
 		case "country":
 			return pick(a, "TW", "us", " jp")
+		case "continent":
+			return pick(a, "EU", "na", " As ")
+		case "visitor":
+			return pick(a, "new", "Returning", "NEW ")
 		}
 		return pick(a, "", " ", "\t") + a.word() + pick(a, "", " ")
 	}
@@ -182,7 +197,12 @@ func (a author) leaf() map[string]any {
 		if len(days) == 1 && a.IntN(2) == 0 {
 			n["value"] = days[0]
 		}
+	case "ip", "date", "percentage":
+		op, n["value"] = a.special(typ)
 	default:
+		if typ == "visitor" {
+			op = pick(a, dayOps...)
+		}
 		n["value"] = value()
 		if strings.HasSuffix(op, "in") && a.IntN(4) > 0 {
 			list := make([]any, 1+a.IntN(14))
@@ -191,6 +211,9 @@ func (a author) leaf() map[string]any {
 			}
 			n["value"] = list
 		}
+	}
+	if typ == "query" {
+		n["value"] = map[string]any{"name": pick(a, a.param(), a.param()+" "), "value": n["value"]}
 	}
 	n["operator"] = pick(a, op, strings.ToUpper(op))
 	return n
@@ -220,10 +243,15 @@ func (a author) visitor() *visitor {
 			v.facts[i] = pick(a, "MOBILE", "DESKTOP", "TABLET")
 		case i == int(rule.FieldCountry):
 			v.facts[i] = pick(a, "TW", "US", "JP")
+		case i == int(rule.FieldContinent):
+			v.facts[i] = pick(a, "EU", "NA", "AS")
+		case i == int(rule.FieldVisitor):
+			v.facts[i] = pick(a, rule.NewVisitor, rule.ReturningVisitor)
 		default:
 			v.facts[i] = a.word() + pick(a, "", "", "\xff", "\xe2\x82")
 		}
 	}
+	a.describe(v)
 	return v
 }
 

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,6 +59,11 @@ type condition struct {
 	days     uint8    // bit 1 Monday … bit 7 Sunday
 	from, to int      // minutes of the day; before and after use from
 	zone     *zone    // nil: the compiler's default
+
+	name     string // of the query parameter
+	networks []netip.Prefix
+	dates    [2]date // before and after use the first
+	share    uint32  // of shareWhole
 }
 
 // Parse parses an authored condition group. The forms {operator, conditions} and {logicalOperator, items} may be

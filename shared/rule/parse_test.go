@@ -11,16 +11,17 @@ import (
 
 var (
 	allTypes = []string{"device", "os", "browser", "country", "region", "city", "language", "time", "day_of_week", "referer",
-		"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"}
+		"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "ip", "continent", "query", "date", "visitor", "percentage"}
 	textOps = []string{"equals", "not_equals", "contains", "not_contains", "in", "not_in", "starts_with", "ends_with"}
 	timeOps = []string{"between", "before", "after"}
 	dayOps  = []string{"in", "not_in", "equals", "not_equals"}
+	allOps  = append(append(slices.Clone(textOps), timeOps...), "less_than")
 )
 
 func TestParse_which_operator_goes_with_which_type(t *testing.T) {
 	t.Parallel()
 	for _, typ := range allTypes {
-		for _, op := range append(slices.Clone(textOps), timeOps...) {
+		for _, op := range allOps {
 			allowed, value := textOps, `"TW"`
 			switch typ {
 			case "device":
@@ -32,6 +33,21 @@ func TestParse_which_operator_goes_with_which_type(t *testing.T) {
 				}
 			case "day_of_week":
 				allowed, value = dayOps, `1`
+			case "ip":
+				allowed, value = []string{"in", "not_in"}, `"192.0.2.1"`
+			case "continent":
+				value = `"eu"`
+			case "query":
+				value = `{"name":"ref","value":"x"}`
+			case "date":
+				allowed, value = timeOps, `{"start":"2026-12-24","end":"2026-12-25"}`
+				if op != "between" {
+					value = `"2026-12-24T18:00:00Z"`
+				}
+			case "visitor":
+				allowed, value = dayOps, `"New"`
+			case "percentage":
+				allowed, value = []string{"less_than"}, `12.5`
 			}
 			src := leaf(typ, op, value)
 			if slices.Contains(allowed, op) {
@@ -71,7 +87,7 @@ func TestParse_names_every_problem_and_its_place(t *testing.T) {
 				"conditions.items.2.value.1", "value must be a two-letter country code (ISO 3166-1), such as US",
 				"conditions.items.2.value.2", "value must be a string",
 				"conditions.items.3.conditions.0.type", "type 'planet' is not known; use one of " + strings.Join(allTypes, ", "),
-				"conditions.items.3.conditions.0.operator", "operator 'is' is not known; use one of " + strings.Join(append(slices.Clone(textOps), timeOps...), ", "),
+				"conditions.items.3.conditions.0.operator", "operator 'is' is not known; use one of " + strings.Join(allOps, ", "),
 			}},
 		{`[]`, []string{"conditions", "must be a group: {operator: AND or OR, conditions: […]}"}},
 		{`null`, []string{"conditions", "must be a group: {operator: AND or OR, conditions: […]}"}},

@@ -22,6 +22,7 @@ const (
 	maxLeaves   = 100     // conditions in the whole group
 	maxValues   = 300     // entries of one list
 	maxString   = 512     // bytes of one value, after trimming
+	maxName     = 100     // bytes of the name of a query parameter; link.MaxParamName has the same value
 	maxDocument = 1 << 20 // size of the whole group in bytes
 )
 
@@ -44,6 +45,12 @@ const (
 	kindUTMCampaign
 	kindUTMTerm
 	kindUTMContent
+	kindIP
+	kindContinent
+	kindQuery
+	kindDate
+	kindVisitor
+	kindPercentage
 )
 
 // kinds gives each type its authored name, for text the field that it tests, and the valid operators. Region tests two
@@ -68,6 +75,12 @@ var kinds = [...]struct {
 	kindUTMCampaign: {"utm_campaign", FieldUTMCampaign, textOperators},
 	kindUTMTerm:     {"utm_term", FieldUTMTerm, textOperators},
 	kindUTMContent:  {"utm_content", FieldUTMContent, textOperators},
+	kindIP:          {"ip", fieldCount, addressOperators},
+	kindContinent:   {"continent", FieldContinent, textOperators},
+	kindQuery:       {"query", fieldCount, textOperators},
+	kindDate:        {"date", fieldCount, timeOperators},
+	kindVisitor:     {"visitor", FieldVisitor, dayOperators},
+	kindPercentage:  {"percentage", fieldCount, shareOperators},
 }
 
 // operator is the comparison of a condition.
@@ -85,6 +98,7 @@ const (
 	opBetween
 	opBefore
 	opAfter
+	opLessThan
 )
 
 var operatorNames = [...]string{
@@ -99,12 +113,16 @@ var operatorNames = [...]string{
 	opBetween:     "between",
 	opBefore:      "before",
 	opAfter:       "after",
+	opLessThan:    "less_than",
 }
 
 var (
 	textOperators = []operator{opEquals, opNotEquals, opContains, opNotContains, opIn, opNotIn, opStartsWith, opEndsWith}
 	timeOperators = []operator{opBetween, opBefore, opAfter}
 	dayOperators  = []operator{opIn, opNotIn, opEquals, opNotEquals}
+
+	addressOperators = []operator{opIn, opNotIn}
+	shareOperators   = []operator{opLessThan}
 )
 
 // negative reports whether the operator negates its positive counterpart.

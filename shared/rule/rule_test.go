@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -13,12 +14,18 @@ import (
 
 // visitor is a fixed set of facts.
 type visitor struct {
-	facts [rule.FieldUTMContent + 1]string
-	now   int64
+	facts  [rule.FieldVisitor + 1]string
+	now    int64
+	ip     netip.Addr
+	params map[string]string
+	share  uint64
 }
 
 func (v *visitor) Fact(f rule.Field) string { return v.facts[f] }
 func (v *visitor) UnixMilli() int64         { return v.now }
+func (v *visitor) Address() netip.Addr      { return v.ip }
+func (v *visitor) Param(name string) string { return v.params[name] }
+func (v *visitor) Share() uint64            { return v.share }
 
 func at(t testing.TB, s string) int64 {
 	t.Helper()
@@ -50,7 +57,7 @@ var textFields = map[string]rule.Field{
 	"device": rule.FieldDevice, "os": rule.FieldOS, "browser": rule.FieldBrowser, "country": rule.FieldCountry,
 	"region": rule.FieldRegionCode, "city": rule.FieldCity, "language": rule.FieldLanguage, "referer": rule.FieldReferer,
 	"utm_source": rule.FieldUTMSource, "utm_medium": rule.FieldUTMMedium, "utm_campaign": rule.FieldUTMCampaign,
-	"utm_term": rule.FieldUTMTerm, "utm_content": rule.FieldUTMContent,
+	"utm_term": rule.FieldUTMTerm, "utm_content": rule.FieldUTMContent, "continent": rule.FieldContinent,
 }
 
 func TestEval_every_text_type_with_every_operator(t *testing.T) {
@@ -61,7 +68,7 @@ func TestEval_every_text_type_with_every_operator(t *testing.T) {
 		"region": {"US-CA", "US-NY"}, "city": {"São Paulo", "Lima"}, "language": {"zh-TW", "ja"},
 		"referer":    {"https://news.example.com/a?b=c", "https://other.example/"},
 		"utm_source": {"newsletter", "ads"}, "utm_medium": {"e-mail", "cpc"}, "utm_campaign": {"Été 2026", "winter"},
-		"utm_term": {"shoes", "hats"}, "utm_content": {"top", "side"},
+		"utm_term": {"shoes", "hats"}, "utm_content": {"top", "side"}, "continent": {"EU", "NA"},
 	}
 	for typ, field := range textFields {
 		has, other := values[typ][0], values[typ][1]

@@ -133,7 +133,10 @@ func (s *Set) gather(programs []*Program, total int) []uint16 {
 }
 
 // adopt copies one test of another program.
-func (c *compiler) adopt(from *Program, t *test) {
+func (c *compiler) adopt(from *Program, t *test) { c.p.code = append(c.p.code, c.copied(from, t)) }
+
+// copied returns a test of another program whose data is copied.
+func (c *compiler) copied(from *Program, t *test) test {
 	own := *t
 	text := func(at, n uint32) uint32 {
 		c.text = append(c.text, from.text[at:at+n]...)
@@ -147,12 +150,20 @@ func (c *compiler) adopt(from *Program, t *test) {
 		for _, w := range from.table[t.a : t.a+t.spans()] {
 			c.p.table = append(c.p.table, span{text(w.at, w.length), w.length})
 		}
-	case codeNever:
+	case codeNever, codeShare:
+	case codeAddress, codeInstant:
+		own.a = c.numbers(from.more.numbers[t.a : t.a+t.numbers()]...)
+	case codeParam:
+		q := &from.more.params[t.a]
+		one := param{name: span{text(q.name.at, q.name.length), q.name.length}, test: c.copied(from, &q.test)}
+		more := c.extras()
+		own.a = uint32(len(more.params))
+		more.params = append(more.params, one)
 	default:
 		own.a = text(t.a, t.b)
 		c.searches = c.searches || t.code == codeContains
 	}
-	c.p.code = append(c.p.code, own)
+	return own
 }
 
 // spans returns the number of table entries of a list test.
@@ -161,6 +172,14 @@ func (t *test) spans() uint32 {
 		return t.b + 1 // b is the size of the hash table less one
 	}
 	return t.b
+}
+
+// numbers returns how many numbers of Program.more a test has.
+func (t *test) numbers() uint32 {
+	if t.code == codeInstant {
+		return 2
+	}
+	return numbersPerRange * t.b
 }
 
 // past returns the first step from at on whose result is not known yet. Steps only lead forward.
@@ -418,7 +437,7 @@ func (s *Set) scan(field Field, f Facts, found *scanned) {
 func (t *test) constant() (is, holds bool) {
 	switch t.code {
 	case codeNever:
-		return true, false
+		return true, t.negate
 	case codeMinutes:
 		return t.a/minuteBase == minutesPerDay-1, true
 	}
@@ -446,6 +465,17 @@ func (p *Program) key(t *test) leafKey {
 			b = append(b, p.text[s.at:s.at+s.length]...)
 		}
 	case codeNever:
+	case codeShare:
+		b = binary.LittleEndian.AppendUint32(b, t.a)
+	case codeAddress, codeInstant:
+		for _, n := range p.more.numbers[t.a : t.a+t.numbers()] {
+			b = binary.LittleEndian.AppendUint64(b, n)
+		}
+	case codeParam:
+		q := &p.more.params[t.a]
+		b = binary.AppendUvarint(b, uint64(q.name.length))
+		b = append(b, p.text[q.name.at:q.name.at+q.name.length]...)
+		b = append(b, p.key(&q.test).test...)
 	default:
 		b = append(b, p.text[t.a:t.a+t.b]...)
 	}

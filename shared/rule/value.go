@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,6 +13,14 @@ func (p *parser) value(c *condition, v *value, at *path) {
 		p.timeValue(c, v, at)
 	case kindDay:
 		p.dayValue(c, v, at)
+	case kindIP:
+		p.addressValue(c, v, at)
+	case kindQuery:
+		p.paramValue(c, v, at)
+	case kindDate:
+		p.dateValue(c, v, at)
+	case kindPercentage:
+		p.shareValue(c, v, at)
 	default:
 		p.textValue(c, v, at)
 	}
@@ -74,9 +83,19 @@ func (p *parser) text(c *condition, v *value, at *path) string {
 		if len(s) != 2 || !letter(s[0]) || !letter(s[1]) {
 			p.report(at, "value must be a two-letter country code (ISO 3166-1), such as US")
 		}
+	case c.kind == kindContinent:
+		if !slices.ContainsFunc(continents, func(code string) bool { return strings.EqualFold(s, code) }) {
+			p.report(at, "value must be one of %s", strings.Join(continents, ", "))
+		}
+	case c.kind == kindVisitor:
+		if !strings.EqualFold(s, NewVisitor) && !strings.EqualFold(s, ReturningVisitor) {
+			p.report(at, "value must be %s or %s", NewVisitor, ReturningVisitor)
+		}
 	}
 	return s
 }
+
+var continents = []string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"}
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 

@@ -163,6 +163,7 @@ func attacks() map[string]attack {
 			return []*visitor{v}
 		}},
 	}
+	addSpecial(all)
 	for i, alphabet := range alphabets {
 		for _, length := range []int{3, 40, 120} {
 			all[fmt.Sprintf("contains, letters of %d bytes, %d of them", i+1, length)] = attack{contains(alphabet, length), wandering}

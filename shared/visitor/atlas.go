@@ -24,8 +24,9 @@ type sheet struct {
 
 // placeText locates the four texts of a Place in atlas.names.
 type placeText struct {
-	at   [4]uint32
-	size [4]uint8
+	at        [4]uint32
+	size      [4]uint8
+	continent uint8 // index in continents
 }
 
 func (a *atlas) lookup(addr netip.Addr) Place {
@@ -44,7 +45,7 @@ func (a *atlas) lookup(addr netip.Addr) Place {
 		}
 		if place != 0 {
 			p := &a.places[place]
-			return Place{Country: a.text(p, 0), RegionCode: a.text(p, 1), RegionName: a.text(p, 2), City: a.text(p, 3)}
+			return Place{Country: a.text(p, 0), RegionCode: a.text(p, 1), RegionName: a.text(p, 2), City: a.text(p, 3), Continent: continents[p.continent&7]}
 		}
 	}
 	return Place{}

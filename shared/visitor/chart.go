@@ -29,7 +29,7 @@ type chartHead struct {
 	Length uint64 // of all that follows
 }
 
-const chartMagic = 0x31_5452_4843_4c53 // "SLCHRT1"
+const chartMagic = 0x32_5452_4843_4c53 // "SLCHRT2"; the last digit changes with the layout
 
 const chartHeadSize = int(unsafe.Sizeof(chartHead{}))
 

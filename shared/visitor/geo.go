@@ -22,6 +22,7 @@ type Place struct {
 	RegionCode string // ISO 3166-2, such as "US-CA"; RegionCode[3:] is the code within the country
 	RegionName string // English
 	City       string // English
+	Continent  string // AF, AN, AS, EU, NA, OC or SA; that of the country if the database has no continents
 }
 
 // Geo looks up places in databases of the MaxMind DB format. It supports the layout of GeoIP2 (country.iso_code,

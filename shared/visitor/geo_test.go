@@ -18,6 +18,7 @@ import (
 	"github.com/maxmind/mmdbwriter"
 	"github.com/maxmind/mmdbwriter/mmdbtype"
 
+	"github.com/shortline/shortline/shared/rule"
 	"github.com/shortline/shortline/shared/visitor"
 )
 
@@ -109,16 +110,20 @@ func open(t testing.TB, content ...[]byte) *visitor.Geo {
 	return g
 }
 
+// wantPlaces compares places. A place without a continent is wanted with that of its country.
 func wantPlaces(t *testing.T, g *visitor.Geo, want map[string]visitor.Place) {
 	t.Helper()
 	for addr, place := range want {
+		if place.Continent == "" {
+			place.Continent = visitor.ContinentOf(place.Country)
+		}
 		if got := g.Lookup(netip.MustParseAddr(addr)); got != place {
 			t.Errorf("%s: got %+v, want %+v", addr, got, place)
 		}
 	}
 }
 
-var california = visitor.Place{Country: "US", RegionCode: "US-CA", RegionName: "California", City: "San José"}
+var california = visitor.Place{Country: "US", RegionCode: "US-CA", RegionName: "California", City: "San José", Continent: "NA"}
 
 func TestGeo_nested_layout(t *testing.T) {
 	t.Parallel()
@@ -167,6 +172,48 @@ func TestGeo_flat_layout(t *testing.T) {
 	})
 	g = open(t, database(t, "country", map[string]mmdbtype.Map{"1.0.0.0/8": {"country_code": mmdbtype.String("AU")}}, 24))
 	wantPlaces(t, g, map[string]visitor.Place{"1.2.3.4": {Country: "AU"}})
+}
+
+func TestGeo_continents(t *testing.T) {
+	t.Parallel()
+	record := func(continent, country string) mmdbtype.Map {
+		return mmdbtype.Map{"continent": mmdbtype.Map{"code": mmdbtype.String(continent)}, "country": mmdbtype.Map{"iso_code": mmdbtype.String(country)}}
+	}
+	g := open(t, database(t, "GeoIP2-Country", map[string]mmdbtype.Map{
+		"1.0.0.0/16": record("EU", "DE"), "1.1.0.0/16": record("EU", ""), "1.2.0.0/16": record("AS", "RU"), "1.3.0.0/16": record("", "RU"),
+		"1.4.0.0/16": record("eu", "BR"), "1.5.0.0/16": record("??", "??"), "1.6.0.0/16": record("AN", "AQ"),
+	}, 24))
+	for addr, want := range map[string]string{
+		"1.0.0.1": "EU", "1.1.0.1": "EU", "1.2.0.1": "AS", "1.3.0.1": "EU", "1.4.0.1": "SA", "1.5.0.1": "", "1.6.0.1": "AN", "9.9.9.9": "",
+	} {
+		var v visitor.Visitor
+		v.Reset(visitor.Input{IP: netip.MustParseAddr(addr)}, g, nil)
+		if got := v.Fact(rule.FieldContinent); got != want {
+			t.Errorf("%s: %q, want %q", addr, got, want)
+		}
+	}
+}
+
+func TestContinentOf(t *testing.T) {
+	t.Parallel()
+	for country, want := range map[string]string{
+		"US": "NA", "de": "EU", "BR": "SA", "JP": "AS", "NZ": "OC", "ZA": "AF", "AQ": "AN", "TR": "AS", "XX": "", "": "", "D": "", "O ": "", "USA": "",
+	} {
+		if got := visitor.ContinentOf(country); got != want {
+			t.Errorf("%q: %q, want %q", country, got, want)
+		}
+	}
+	known := 0
+	for a := 'A'; a <= 'Z'; a++ {
+		for b := 'A'; b <= 'Z'; b++ {
+			if visitor.ContinentOf(string(a)+string(b)) != "" {
+				known++
+			}
+		}
+	}
+	if known != 250 { // ISO 3166-1 has 249, and Kosovo uses XK
+		t.Errorf("%d countries", known)
+	}
 }
 
 func TestGeo_several_files_the_first_that_knows(t *testing.T) {

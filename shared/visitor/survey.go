@@ -145,6 +145,7 @@ func (s *surveyor) number(p Place) (uint32, error) {
 		}
 		t.at[i], t.size[i] = at, uint8(len(name))
 	}
+	t.continent = uint8(slices.Index(continents[:], p.Continent))
 	n := uint32(len(s.atlas.places))
 	s.atlas.places = append(s.atlas.places, t)
 	s.places[p] = n
@@ -183,7 +184,7 @@ func decodeFlat(r maxminddb.Result) (Place, error) {
 	if err := r.Decode(&rec); err != nil {
 		return Place{}, err
 	}
-	return Place{Country: rec.Country, RegionName: rec.State, City: rec.City}, nil
+	return Place{Country: rec.Country, RegionName: rec.State, City: rec.City, Continent: ContinentOf(rec.Country)}, nil
 }
 
 func decodeNested(r maxminddb.Result) (Place, error) {
@@ -191,6 +192,9 @@ func decodeNested(r maxminddb.Result) (Place, error) {
 		English string `maxminddb:"en"`
 	}
 	var rec struct {
+		Continent struct {
+			Code string `maxminddb:"code"`
+		} `maxminddb:"continent"`
 		Country struct {
 			Code string `maxminddb:"iso_code"`
 		} `maxminddb:"country"`
@@ -205,7 +209,10 @@ func decodeNested(r maxminddb.Result) (Place, error) {
 	if err := r.Decode(&rec); err != nil {
 		return Place{}, err
 	}
-	p := Place{Country: rec.Country.Code, City: rec.City.Names.English}
+	p := Place{Country: rec.Country.Code, City: rec.City.Names.English, Continent: rec.Continent.Code}
+	if !slices.Contains(continents[:], p.Continent) || p.Continent == "" {
+		p.Continent = ContinentOf(p.Country)
+	}
 	if len(rec.Subdivisions) > 0 {
 		p.RegionName = rec.Subdivisions[0].Names.English
 		if code := rec.Subdivisions[0].Code; code != "" && p.Country != "" {

@@ -46,12 +46,19 @@ type Visitor struct {
 	agent    Agent
 	place    Place
 	language string
+
+	extras   Extras
+	identity uint64
+	params   link.Params
 }
 
 const (
 	knowsAgent = 1 << iota
 	knowsPlace
 	knowsLanguage
+	knowsExtras
+	knowsParams
+	knowsIdentity
 )
 
 var _ rule.Facts = (*Visitor)(nil)
@@ -127,6 +134,16 @@ func (v *Visitor) Fact(f rule.Field) string {
 		return cutUTM(v.in.UTM.Term)
 	case rule.FieldUTMContent:
 		return cutUTM(v.in.UTM.Content)
+	case rule.FieldContinent:
+		return v.Place().Continent
+	case rule.FieldVisitor:
+		switch {
+		case v.known&knowsExtras == 0:
+			return ""
+		case v.extras.Known:
+			return rule.ReturningVisitor
+		}
+		return rule.NewVisitor
 	}
 	return ""
 }

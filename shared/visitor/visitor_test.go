@@ -35,7 +35,7 @@ func TestVisitor_facts(t *testing.T) {
 	want := map[rule.Field]string{
 		rule.FieldDevice: "MOBILE", rule.FieldOS: "iOS", rule.FieldBrowser: "Safari", rule.FieldCountry: "US", rule.FieldRegionCode: "US-CA",
 		rule.FieldRegionName: "California", rule.FieldCity: "San José", rule.FieldLanguage: "zh-TW", rule.FieldReferer: "https://news.example/item?id=1",
-		rule.FieldUTMSource: "s", rule.FieldUTMMedium: "m", rule.FieldUTMCampaign: "c", rule.FieldUTMTerm: "t", rule.FieldUTMContent: "o",
+		rule.FieldUTMSource: "s", rule.FieldUTMMedium: "m", rule.FieldUTMCampaign: "c", rule.FieldUTMTerm: "t", rule.FieldUTMContent: "o", rule.FieldContinent: "NA",
 	}
 	var v visitor.Visitor
 	for range 2 { // the second round uses the cache

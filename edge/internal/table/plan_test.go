@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"fmt"
+	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -87,6 +88,9 @@ type facts map[rule.Field]string
 
 func (f facts) Fact(field rule.Field) string { return f[field] }
 func (f facts) UnixMilli() int64             { return 0 }
+func (f facts) Address() netip.Addr          { return netip.Addr{} }
+func (f facts) Param(string) string          { return "" }
+func (f facts) Share() uint64                { return 0 }
 
 func TestCompiled_follows_the_revision(t *testing.T) {
 	t.Parallel()
