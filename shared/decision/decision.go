@@ -84,7 +84,7 @@ func (p *Plan) Choose(f rule.Facts, draw uint64) Choice {
 		}
 	}
 	if i := p.Variants.Draw(draw); i >= 0 {
-		e := &p.ends[p.routed+i]
+		e := &p.ends[int(p.routed)+i]
 		return Choice{Target: p.target(e), Variant: e.id}
 	}
 	r := &p.Record

@@ -168,6 +168,41 @@ func TestCompact_is_few_pieces_of_memory(t *testing.T) {
 	runtime.KeepAlive(plans)
 }
 
+// Links whose rules need nothing special must not pay for those that do.
+func TestPlan_Needs(t *testing.T) {
+	t.Parallel()
+	conditions := func(typ, op, value string) []byte {
+		return []byte(`{"operator":"AND","conditions":[{"type":"` + typ + `","operator":"` + op + `","value":` + value + `}]}`)
+	}
+	for _, c := range []struct {
+		conditions []byte
+		want       rule.Needs
+	}{
+		{[]byte(fromDE), 0},
+		{conditions("ip", "in", `"192.0.2.1"`), 0},
+		{conditions("query", "equals", `{"name":"a","value":"b"}`), rule.NeedsQuery},
+		{conditions("visitor", "equals", `"new"`), rule.NeedsVisitor},
+		{conditions("percentage", "less_than", `50`), rule.NeedsShare},
+		{conditions("percentage", "less_than", `100`), 0},
+	} {
+		r := link.Record{SmartRouting: true, Rules: []link.Rule{{Conditions: []byte(fromDE)}, {Conditions: c.conditions}}}
+		for _, on := range []bool{true, false} {
+			r.SmartRouting = on
+			p, err := decision.Compile(&r, rule.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := c.want
+			if !on {
+				want = 0
+			}
+			if compact := p.Compact(); p.Needs() != want || compact.Needs() != want {
+				t.Errorf("%s, in use %v: %b and %b, want %b", c.conditions, on, p.Needs(), compact.Needs(), want)
+			}
+		}
+	}
+}
+
 func TestCompile_refuses_what_is_no_rule(t *testing.T) {
 	t.Parallel()
 	r := record()

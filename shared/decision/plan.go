@@ -18,7 +18,8 @@ type Plan struct {
 	Variants Arms
 	ends     []end    // destinations of the rules in order, then of the variants
 	text     string   // backing text of ends
-	routed   int      // number of ends that belong to rules
+	routed   int32    // number of ends that belong to rules
+	needs    rule.Needs
 	joined   rule.Set // compiled rules
 	// Record is the record; in a Compact plan without rules and variants.
 	Record link.Record
@@ -40,6 +41,9 @@ type end struct {
 	id         link.ID
 	at, length uint32
 }
+
+// Needs returns the facts that Choose may ask for. They depend on the compiled rules only.
+func (p *Plan) Needs() rule.Needs { return p.needs }
 
 func (p *Plan) target(e *end) string { return p.text[e.at : e.at+e.length] }
 
@@ -78,8 +82,9 @@ func Compile(r *link.Record, opts rule.Options) (p Plan, err error) {
 	}
 	for i := range p.Rules {
 		add(p.Rules[i].ID, p.Rules[i].Target)
+		p.needs |= p.Rules[i].Program.Needs()
 	}
-	if p.routed = len(p.ends); r.ABTesting {
+	if p.routed = int32(len(p.ends)); r.ABTesting {
 		for i := range r.Variants {
 			add(r.Variants[i].ID, r.Variants[i].Target)
 		}

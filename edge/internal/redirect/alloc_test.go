@@ -21,6 +21,14 @@ const tenRules = `{"operator":"AND","conditions":[{"type":"device","operator":"e
 	{"type":"country","operator":"in","value":["DE","AT","CH"]},{"type":"language","operator":"contains","value":"%s"}]},
 	{"type":"time","operator":"between","value":{"start":"00:00","end":"23:59"}}]}`
 
+// known is a link whose rules need everything that only some links need.
+var known = link.Record{Slug: "known", Destination: "https://example.com/", SmartRouting: true, Rules: []link.Rule{
+	ruleFor(1, "https://example.com/r", one("query", "equals", `{"name":"ref","value":"a b"}`)),
+	ruleFor(2, "https://example.com/r", one("ip", "in", `["203.0.113.0/24"]`)),
+	ruleFor(3, "https://example.com/r", one("percentage", "less_than", `0.0001`)),
+	ruleFor(4, "https://example.com/r", one("visitor", "equals", `"returning"`)),
+}}
+
 func hotLinks() []link.Record {
 	var rules []link.Rule
 	for i := range 9 {
@@ -37,6 +45,7 @@ func hotLinks() []link.Record {
 		{Slug: "split", Destination: "https://example.com/", ABTesting: true, Variants: variants},
 		{Slug: "presets", Destination: "https://example.com/?a=1", UTM: link.UTM{Source: "news", Medium: "mail"}},
 		{Slug: "off", Destination: "https://example.com/", Inactive: true},
+		known,
 	}
 }
 
@@ -119,7 +128,7 @@ var hot = []struct {
 	status       int
 }{
 	{"plain", "/plain", 302}, {"plain_query", "/plain?utm_source=a%20b&x=1", 302}, {"rules", "/routed", 302}, {"variants", "/split", 302},
-	{"presets", "/presets", 302}, {"missing", "/nothing", 404}, {"gone", "/off", 410},
+	{"presets", "/presets", 302}, {"recognised", "/known?ref=a%20c", 302}, {"missing", "/nothing", 404}, {"gone", "/off", 410},
 }
 
 func TestServe_does_not_allocate(t *testing.T) {

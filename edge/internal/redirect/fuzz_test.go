@@ -33,13 +33,14 @@ func FuzzServe(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: trusted}, redirect.Deps{Table: newTable(f, samples()), Spool: s})
+	h, err := redirect.New(redirect.Config{BaseURL: "https://sho.rt", Trusted: trusted}, redirect.Deps{Table: newTable(f, append(samples(), known)), Spool: s})
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, seed := range []string{
 		"GET /plain?a=1&utm_source=%41 HTTP/1.1\r\nHost: x\r\nReferer: r\r\nAccept-Language: de\r\nX-Forwarded-For: 1.2.3.4, ::1\r\nSec-Purpose: prefetch\r\n\r\n",
 		"GET /hidden?error=invalid_password&x=\"> HTTP/1.1\r\nHost: x\r\nAccept: text/html;q=0.5,application/json;q=0.4\r\n\r\n",
+		"GET /known?ref=a+b&%72ef=%&%zz=1 HTTP/1.1\r\nHost: x\r\nCookie: a=b; sl_v=0123456789abcdef\r\nDNT: 1\r\n\r\n",
 		"POST /hidden/verify?x=1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{\"password\":\"x\"}",
 		"POST /hidden/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\npassword=x",
 		"GET http://h/routed?# HTTP/1.1\r\nHost: x\r\nUser-Agent: " + phone + "\r\nX-Real-IP: 2001:db8::1\r\n\r\n",
@@ -84,6 +85,10 @@ func FuzzServe(f *testing.F) {
 			if !strings.HasPrefix(to, "https://example.com/") && !strings.HasPrefix(to, "https://m.example.com/") && !strings.HasPrefix(to, "https://v.example.com/") {
 				t.Fatalf("%q leads to %q", request, to)
 			}
+			if cookie := resp.Header.Values("Set-Cookie"); len(cookie) > 1 || len(cookie) == 1 && !cookieForm.MatchString(cookie[0]) {
+				t.Fatalf("%q: cookies %q", request, cookie)
+			}
+			resp.Header.Del("Set-Cookie")
 			if len(resp.Header) != 3 { // Date is one; Content-Length is not in the map
 				if resp.Header.Del("Content-Length"); len(resp.Header) != 3 {
 					t.Fatalf("%q: header %v", request, resp.Header)

@@ -22,7 +22,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	mrand "math/rand/v2"
 	"net"
 	"net/netip"
 	"runtime/debug"
@@ -65,6 +64,8 @@ type Config struct {
 	VerifyLimit int
 	// Anonymize is the part of a visitor's address that is removed from clicks. The zero value removes nothing.
 	Anonymize visitor.Anonymize
+	// HonorDNT neither sets nor reads the visitor's cookie if the request has "DNT: 1" or "Sec-GPC: 1".
+	HonorDNT bool
 	// Now is the clock for lockouts and expiry. nil means the time at which the server received the request.
 	Now func() time.Time
 }
@@ -97,21 +98,22 @@ type Deps struct {
 
 // Handler answers requests. It is safe for concurrent use.
 type Handler struct {
-	cfg      Config
-	deps     Deps
-	own      decision.Home
-	base     string // BaseURL without a trailing slash
-	idBase   uint64
-	pages    *pages
-	policy   []byte
-	refusals map[int]*refusal
-	tally    *tally
-	latency  *latency
-	hasher   *hasher
-	limiter  *limiter // nil without a limit
-	attempts *limiter // limits password comparisons; nil without a limit
-	tooMany  *refusal
-	pool     sync.Pool
+	cfg        Config
+	deps       Deps
+	own        decision.Home
+	base       string // BaseURL without a trailing slash
+	cookieRest string // attributes of the visitor's cookie
+	idBase     uint64
+	pages      *pages
+	policy     []byte
+	refusals   map[int]*refusal
+	tally      *tally
+	latency    *latency
+	hasher     *hasher
+	limiter    *limiter // nil without a limit
+	attempts   *limiter // limits password comparisons; nil without a limit
+	tooMany    *refusal
+	pool       sync.Pool
 }
 
 // New returns a Handler. The error names every problem of the configuration.
@@ -130,7 +132,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	h := &Handler{
-		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), idBase: binary.LittleEndian.Uint64(seed[:]),
+		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), cookieRest: cookieAttributes(cfg.BaseURL), idBase: binary.LittleEndian.Uint64(seed[:]),
 		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(),
 		limiter: newLimiter(cfg.RateLimit), attempts: newLimiter(cfg.VerifyLimit), tooMany: newTooMany(p),
 	}
@@ -145,6 +147,7 @@ type work struct {
 	location  []byte
 	decoded   []byte // the visitor's UTM values, if they were escaped
 	forwarded [][]byte
+	cookie    []byte // the value of Set-Cookie
 }
 
 // Crawler reports whether the visitor is a preview crawler, for decision.Barrier.
@@ -273,7 +276,7 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 			return
 		}
 		if e.SmartRouting() || e.ABTesting() {
-			d = h.deps.Table.Compiled(e).Choose(w, mrand.Uint64())
+			d = h.choose(ctx, w, h.deps.Table.Compiled(e), t.query)
 		}
 		if e.HasUTM() {
 			presets = h.deps.Table.Compiled(e).Record.UTM

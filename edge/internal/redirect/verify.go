@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	mrand "math/rand/v2"
 	"mime"
 	"net/url"
 	"strings"
@@ -155,7 +154,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 	defer h.pool.Put(w)
 	r := &plan.Record
 	h.meet(ctx, w, h.read(ctx, w, t.query, h.now(ctx).UnixMilli()))
-	d := plan.Choose(w, mrand.Uint64())
+	d := h.choose(ctx, w, plan, t.query)
 	if h.own.Has(d.Target) {
 		h.loop(ctx)
 		return
