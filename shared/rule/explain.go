@@ -99,7 +99,7 @@ func (p *Program) seen(k kind, t *test, f Facts) string {
 	case kindDate:
 		return time.UnixMilli(f.UnixMilli()).UTC().Format("2006-01-02T15:04:05.000Z")
 	case kindPercentage:
-		return strconv.FormatFloat(float64(shareOf(f))*100/shareWhole, 'f', 4, 64)
+		return strconv.FormatFloat(Percentile(f), 'f', shareDecimals, 64)
 	default:
 		return strings.Clone(f.Fact(t.field))
 	}

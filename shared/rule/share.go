@@ -21,6 +21,10 @@ func shareOf(f Facts) uint32 {
 	return uint32(place)
 }
 
+// Percentile returns the visitor's place among all visitors of the link in percent, from 0 to below 100. A condition on the
+// percentage holds for the lower places.
+func Percentile(f Facts) float64 { return float64(shareOf(f)) / shareOne }
+
 func (p *parser) shareValue(c *condition, v *value, at *path) {
 	if v.shape == shapeNumber || v.shape == shapeText {
 		if share, ok := parseShare(strings.TrimSpace(v.text)); ok {

@@ -32,6 +32,12 @@ func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 			{"type": "country", "operator": pick([]string{"equals", "not_equals"}), "value": "DE"},
 			{"type": "time", "operator": "between", "value": map[string]any{"start": "00:00", "end": "23:59"}},
 			{"type": "day_of_week", "operator": "in", "value": []int{1, 2, 3, 4, 5, 6, 7}},
+			{"type": "ip", "operator": pick([]string{"in", "not_in"}), "value": []string{"127.0.0.0/8", "2001:db8::/32"}},
+			{"type": "continent", "operator": "not_equals", "value": "EU"},
+			{"type": "query", "operator": pick([]string{"equals", "not_equals"}), "value": map[string]any{"name": "x", "value": "1"}},
+			{"type": "date", "operator": pick([]string{"before", "after"}), "value": "2026-01-01T00:00:00Z"},
+			{"type": "visitor", "operator": "equals", "value": pick([]string{"new", "returning"})},
+			{"type": "percentage", "operator": "less_than", "value": r.IntN(101)},
 		}
 		return one[r.IntN(len(one))]
 	}

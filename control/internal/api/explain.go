@@ -41,6 +41,7 @@ type ExplainedVisitor struct {
 	RegionCode  *string `json:"regionCode"`
 	Region      *string `json:"region"`
 	City        *string `json:"city"`
+	Continent   *string `json:"continent" doc:"AF, AN, AS, EU, NA, OC or SA."`
 	Language    *string `json:"language"`
 	IP          *string `json:"ip"`
 	Referer     *string `json:"referer"`
@@ -49,6 +50,8 @@ type ExplainedVisitor struct {
 	UTMCampaign *string `json:"utmCampaign"`
 	UTMTerm     *string `json:"utmTerm"`
 	UTMContent  *string `json:"utmContent"`
+	IsReturning bool    `json:"isReturning" doc:"Whether the visitor has been here before, for conditions of the type visitor."`
+	Percentile  float64 `json:"percentile" doc:"The visitor's place among all visitors of this link, from 0 to below 100. Conditions of the type percentage hold for lower places."`
 	Time        Time    `json:"time"`
 }
 
@@ -72,7 +75,7 @@ type ExplainedCondition struct {
 	Type            *string              `json:"type" doc:"Condition type. For a group, type, operator, value and visitorValue are null."`
 	Operator        *string              `json:"operator"`
 	Value           json.RawMessage      `json:"value" doc:"Value as sent."`
-	VisitorValue    *string              `json:"visitorValue" doc:"Visitor's value in the comparison; null if unknown."`
+	VisitorValue    *string              `json:"visitorValue" doc:"Visitor's value in the comparison; null if unknown. For a percentage it is the visitor's percentile."`
 	Matched         bool                 `json:"matched"`
 	Evaluated       bool                 `json:"evaluated" doc:"false if the result did not depend on it."`
 }
@@ -102,14 +105,16 @@ type explainIn struct {
 	URLPath
 	Body struct {
 		UserAgent Opt[string] `json:"userAgent,omitempty" doc:"The User-Agent header." example:"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1"`
-		IP        Opt[string] `json:"ip,omitempty" doc:"IP address of the visitor." example:"203.0.113.7"`
+		IP        Opt[string] `json:"ip,omitempty" doc:"IP address of the visitor. Places and conditions of the type ip use it." example:"203.0.113.7"`
 		Language  Opt[string] `json:"language,omitempty" doc:"The Accept-Language header." example:"de-DE,de;q=0.9"`
 		Referer   Opt[string] `json:"referer,omitempty" doc:"The Referer header." example:"https://news.example/story"`
-		Query     Opt[string] `json:"query,omitempty" doc:"Query string of the short URL." example:"utm_source=mail"`
+		Query     Opt[string] `json:"query,omitempty" doc:"Query string of the short URL. Conditions of the type query use it." example:"utm_source=mail"`
 		Time      Opt[Time]   `json:"time,omitempty" doc:"Time of the visit; now if left out."`
 		Country   Opt[string] `json:"country,omitempty" doc:"ISO 3166-1 code; overrides the location of the IP address." example:"DE"`
 		Region    Opt[string] `json:"region,omitempty" doc:"ISO 3166-2 code or English name." example:"DE-BE"`
 		City      Opt[string] `json:"city,omitempty" doc:"English name." example:"Berlin"`
+		Cookie    Opt[string] `json:"cookie,omitempty" doc:"Value of the visitor's cookie sl_v. It makes the visitor a returning one and determines the place of the visitor for percentages." example:"0123456789abcdef"`
+		Returning Opt[bool]   `json:"returning,omitempty" doc:"Whether the visitor has been here before. A cookie implies it."`
 	}
 }
 
@@ -123,6 +128,7 @@ func (s *Server) registerExplain() {
 		return respond(explanationOf)(s.Explain.Explain(ctx, principal(ctx), in.ID, explain.Visit{
 			UserAgent: b.UserAgent.Value, IP: b.IP.Value, Language: b.Language.Value, Referer: b.Referer.Value, Query: b.Query.Value,
 			UnixMilli: int64(b.Time.Value), Country: b.Country.Value, Region: b.Region.Value, City: b.City.Value,
+			Cookie: b.Cookie.Value, Returning: b.Returning.Value,
 		}))
 	})
 }
@@ -136,7 +142,7 @@ func explanationOf(e explain.Explanation) Explanation {
 			Country: text(v.Country), RegionCode: text(v.RegionCode), Region: text(v.RegionName), City: text(v.City),
 			Language: text(v.Language), IP: text(v.IP), Referer: text(v.Referer),
 			UTMSource: text(v.UTM.Source), UTMMedium: text(v.UTM.Medium), UTMCampaign: text(v.UTM.Campaign), UTMTerm: text(v.UTM.Term), UTMContent: text(v.UTM.Content),
-			Time: Time(v.UnixMilli),
+			Continent: text(v.Continent), IsReturning: v.Returning, Percentile: v.Percentile, Time: Time(v.UnixMilli),
 		},
 		Rules: make([]ExplainedRule, len(e.Rules)), Variants: make([]ExplainedVariant, len(e.Variants)),
 		Destination: Destination{e.ChosenBy, text(e.RuleID), text(e.VariantID), e.TargetURL, e.Location},

@@ -45,7 +45,7 @@ func TestExplain(t *testing.T) {
 		r := explained(`{}`, "ORIGINAL", "https://own.example/?utm_source=preset&utm_medium=mail#f")
 		r.has("", "outcome", "status", "visitor", "rules", "variants", "destination").has("destination", "chosenBy", "ruleId", "variantId", "targetUrl", "location")
 		r.has("visitor", "device", "os", "browser", "isBot", "botName", "isPreviewCrawler", "country", "regionCode", "region", "city", "language", "ip", "referer",
-			"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "time")
+			"utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "time", "continent", "isReturning", "percentile")
 		if r.at("visitor.country") != nil || r.at("visitor.isBot") != true {
 			t.Error(r.text)
 		}
@@ -111,6 +111,69 @@ func TestExplain(t *testing.T) {
 		}
 		if r = why(`{"region":"Bavaria"}`); r.at("visitor.regionCode") != nil || r.str("visitor.region") != "Bavaria" {
 			t.Error(r.text)
+		}
+	})
+}
+
+func TestExplain_special_conditions(t *testing.T) {
+	eachWith(t, withExplain, func(t *testing.T, w *world) {
+		ann := as(w.ann)
+		base := "/api/urls/" + w.do("POST", "/api/urls", `{"originalUrl":"https://own.example/","customSlug":"abc"}`, ann).want(201).str("id")
+		w.do("POST", base+"/routing-rules", `{"name":"all","targetUrl":"https://all.example/","conditions":{"operator":"OR","conditions":[
+			{"type":"ip","operator":"in","value":["203.0.113.0/24","2001:db8::/32"]},
+			{"type":"continent","operator":"equals","value":"EU"},
+			{"type":"query","operator":"equals","value":{"name":"ref","value":"a b"}},
+			{"type":"date","operator":"between","value":{"start":"2026-12-24","end":"2026-12-26"}},
+			{"type":"visitor","operator":"equals","value":"returning"},
+			{"type":"percentage","operator":"less_than","value":0.0001}]}}`, ann).want(201)
+		const visit = `"ip":"198.51.100.1","userAgent":"curl/8","time":"2026-12-23T22:59:59Z"`
+		for _, c := range []struct {
+			visit     string
+			condition int // that matches; -1: none
+			seen      string
+		}{
+			{`{` + visit + `}`, -1, ""},
+			{`{"ip":"::ffff:203.0.113.7","userAgent":"curl/8","time":"2026-01-01T00:00:00Z"}`, 0, "203.0.113.7"},
+			{`{` + visit + `,"country":"fr"}`, 1, "EU"},
+			{`{` + visit + `,"query":"?ref=a+b"}`, 2, "a b"},
+			{`{"time":"2026-12-23T23:00:00Z"}`, 3, "2026-12-23T23:00:00.000Z"}, // midnight in Berlin
+			{`{` + visit + `,"returning":true}`, 4, "returning"},
+			{`{` + visit + `,"cookie":"0123456789abcdef"}`, 4, "returning"},
+		} {
+			r := w.do("POST", base+"/explain", c.visit, ann).want(200)
+			for i := range 6 {
+				path := fmt.Sprint("rules.0.trace.children.", i)
+				if r.at(path+".matched") != (i == c.condition) || i == c.condition && r.str(path+".visitorValue") != c.seen {
+					t.Errorf("%s: condition %d: %s", c.visit, i, r.text)
+				}
+			}
+			if wins := r.str("destination.chosenBy") == "RULE"; wins != (c.condition >= 0) {
+				t.Errorf("%s: %s", c.visit, r.text)
+			}
+		}
+		r := w.do("POST", base+"/explain", `{`+visit+`,"country":"JP"}`, ann).want(200)
+		place := r.num("visitor.percentile")
+		if r.str("visitor.continent") != "AS" || r.at("visitor.isReturning") != false || place <= 0 || place >= 100 ||
+			r.str("rules.0.trace.children.5.visitorValue") != fmt.Sprintf("%.4f", place) || r.str("rules.0.trace.children.4.visitorValue") != "new" {
+			t.Error(r.text)
+		}
+		// The same network and browser have the same place, and another cookie has another one.
+		if again := w.do("POST", base+"/explain", `{"ip":"198.51.100.99","userAgent":"curl/8","returning":true}`, ann).want(200); again.num("visitor.percentile") != place {
+			t.Errorf("%v, then %s", place, again.text)
+		}
+		if other := w.do("POST", base+"/explain", `{`+visit+`,"cookie":"0123456789abcdef"}`, ann).want(200); other.num("visitor.percentile") == place {
+			t.Error(other.text)
+		}
+		for _, bad := range []string{`"x"`, `"0123456789ABCDEF"`, `"0123456789abcdef0"`} {
+			w.do("POST", base+"/explain", `{"cookie":`+bad+`}`, ann).wantField("cookie")
+		}
+		for _, field := range []string{"userAgent", "ip", "language", "referer", "query", "time", "country", "region", "city", "cookie", "returning", "unknown"} {
+			for _, value := range hostileValues {
+				r := w.do("POST", base+"/explain", fmt.Sprintf("{%q:%s}", field, value), ann)
+				if r.StatusCode != 200 && r.StatusCode != 413 && (r.StatusCode != 400 || !names(r, field)) || r.StatusCode == 200 && field == "unknown" {
+					t.Errorf("%s: %.100s: %d %s", field, value, r.StatusCode, r.text)
+				}
+			}
 		}
 	})
 }

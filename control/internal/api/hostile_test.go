@@ -17,6 +17,8 @@ var hostileValues = []string{
 	`"javascript:alert(1)"`, `"https://sho.rt/x"`, `"http://127.0.0.1"`, `"2026-13-45"`, `"9999-12-31T23:59:59Z"`, `"0001-01-01"`, `"ACTIVE "`, `"00000000-0000-0000-0000-000000000000"`,
 	`"` + strings.Repeat("A", 70_000) + `"`, `"` + strings.Repeat("😀", 300) + `"`, `[` + strings.Repeat(`1,`, 20_000) + `1]`, strings.Repeat("[", 25) + strings.Repeat("]", 25),
 	`{"operator":"AND","conditions":null}`, `{"operator":"AND","conditions":[null,1,"x",[]]}`, `{"operator":{},"conditions":{}}`, `{"logicalOperator":"AND","items":[{"type":[],"operator":{},"value":null}]}`,
+	`{"operator":"AND","conditions":[{"type":"ip","operator":"in","value":["10.0.0.0/33",{},"::1%e"]},{"type":"continent","operator":"equals","value":7},{"type":"query","operator":"in","value":{"name":[],"value":{}}},
+		{"type":"date","operator":"between","value":{"start":"0000-00-00","end":1e308}},{"type":"visitor","operator":"in","value":[null]},{"type":"percentage","operator":"less_than","value":1e308}]}`,
 	`{"type":"status","status":[]}`, `{"type":"utm","utmSource":{}}`, `{"type":"expiration","expiresAt":[]}`, `{"type":{"type":"status"}}`, `{"__proto__":{"x":1},"constructor":"y"}`,
 }
 

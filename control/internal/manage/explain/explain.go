@@ -109,6 +109,9 @@ type Seen struct {
 	Referer   string
 	UTM       link.UTM
 	UnixMilli int64
+	Returning bool
+	// Percentile is the visitor's place among all visitors of the link, from 0 to below 100.
+	Percentile float64
 }
 
 // Explain decides one visit of the caller's link without counting it.
@@ -126,6 +129,7 @@ func (s *Service) Explain(ctx context.Context, p auth.Principal, urlID string, v
 	if err != nil {
 		return Explanation{}, fmt.Errorf("explain: %w", err)
 	}
+	who.visit(record.Num)
 	choice := plan.Choose(who, rand.Uint64())
 	lead := func(target string) string {
 		return string(link.AppendLocation(nil, target, record.UTM, query))

@@ -21,6 +21,8 @@ type Visit struct {
 	Referer   string
 	Query     string // query of the short URL, with or without the question mark
 	UnixMilli int64  // 0: now
+	Cookie    string // value of the cookie sl_v; a visitor who sends it is a returning one
+	Returning bool   // whether the visitor has been here before; only the cookie tells with which identity
 
 	// Country overrides the location of IP, including region and city. Region and City each override only themselves.
 	Country, Region, City string
@@ -42,6 +44,7 @@ type guest struct {
 	ip, referer string
 	utm         link.UTM
 	place       visitor.Place
+	extras      visitor.Extras
 }
 
 // meet builds the visitor and returns the raw query that is passed on to the destination.
@@ -62,6 +65,10 @@ func (s *Service) meet(v *Visit) (*guest, []byte, error) {
 		problems.Add("country", "must be an ISO 3166-1 code of two letters, such as DE")
 	}
 	var ip netip.Addr
+	identity, known := visitor.ParseIdentity(v.Cookie)
+	if v.Cookie != "" && !known {
+		problems.Add("cookie", "must be the value of the cookie %s: 16 hexadecimal digits in lower case", visitor.Cookie)
+	}
 	if v.IP != "" {
 		var err error
 		if ip, err = netip.ParseAddr(v.IP); err != nil {
@@ -82,9 +89,13 @@ func (s *Service) meet(v *Visit) (*guest, []byte, error) {
 	g.Reset(visitor.Input{
 		UserAgent: []byte(v.UserAgent), AcceptLanguage: []byte(v.Language), Referer: []byte(v.Referer), UTM: utm, IP: ip, UnixMilli: now,
 	}, s.geo, nil)
+	if v.Returning && !known {
+		identity, known = g.Identity(), true // as if the visitor had come from the same network, with the same browser
+	}
+	g.extras = visitor.Extras{Query: query, Known: known, Identity: identity}
 	g.place = *g.Place()
 	if v.Country != "" {
-		g.place = visitor.Place{Country: strings.ToUpper(v.Country)}
+		g.place = visitor.Place{Country: strings.ToUpper(v.Country), Continent: visitor.ContinentOf(v.Country)}
 	}
 	if v.Region != "" {
 		g.place.RegionCode, g.place.RegionName = "", v.Region
@@ -98,6 +109,12 @@ func (s *Service) meet(v *Visit) (*guest, []byte, error) {
 	return g, query, nil
 }
 
+// visit makes g a visitor of the link with a number.
+func (g *guest) visit(number uint64) {
+	g.extras.Link = number
+	g.Extend(g.extras)
+}
+
 // Fact returns a fact about the visitor. It overrides the location of the embedded visitor.
 func (g *guest) Fact(f rule.Field) string {
 	switch f {
@@ -109,6 +126,8 @@ func (g *guest) Fact(f rule.Field) string {
 		return g.place.RegionName
 	case rule.FieldCity:
 		return g.place.City
+	case rule.FieldContinent:
+		return g.place.Continent
 	}
 	return g.Visitor.Fact(f)
 }
@@ -117,5 +136,6 @@ func (g *guest) Fact(f rule.Field) string {
 func (g *guest) Crawler() bool { return g.Agent().Preview }
 
 func (g *guest) seen() Seen {
-	return Seen{Agent: *g.Agent(), Place: g.place, Language: g.Language(), IP: g.ip, Referer: g.referer, UTM: g.utm, UnixMilli: g.UnixMilli()}
+	return Seen{Agent: *g.Agent(), Place: g.place, Language: g.Language(), IP: g.ip, Referer: g.referer, UTM: g.utm, UnixMilli: g.UnixMilli(),
+		Returning: g.extras.Known, Percentile: rule.Percentile(g)}
 }
