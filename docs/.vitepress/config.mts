@@ -48,6 +48,7 @@ export default defineConfig({
         items: [
           page("Getting started", "/users/getting-started"),
           page("The console", "/users/console"),
+          page("Routing rules", "/users/rules"),
           page("Using the API", "/users/api"),
           page("Webhooks", "/users/webhooks"),
           page("Glossary", "/glossary"),

@@ -154,7 +154,7 @@ func (a author) special(typ string) (op string, value any) {
 
 func (a author) param() string { return pick(a, "ref", "REF", "a b", "é") }
 
-// describe sets what a visitor has besides texts.
+// describe sets the facts of a visitor that are not texts.
 func (a author) describe(v *visitor) {
 	if a.IntN(5) > 0 {
 		v.ip = a.address()

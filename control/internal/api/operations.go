@@ -138,7 +138,7 @@ var operations = map[string]words{
 
 	// Routing rules
 	"listRoutingTemplates": {about: "Predefined conditions, which can be copied to a rule by their key."},
-	"createRoutingRule": {about: "The first rule turns smart routing on. Active rules are evaluated from the highest priority down, and the first match wins. A condition is `{type, operator, value}`; groups can be nested up to 8 levels.",
+	"createRoutingRule": {about: "The first rule turns smart routing on. Active rules are evaluated from the highest priority down, and the first match wins. A condition is `{type, operator, value}`; groups can be nested up to 8 levels. Types: device, os, browser, country, continent, region, city, language, referer, utm_source, utm_medium, utm_campaign, utm_term, utm_content, `query` (value `{name, value}`), `ip` (in, not_in: addresses and networks), `time`, `day_of_week`, `date` (before, after, between: RFC 3339, or `{start, end, timezone}`), `visitor` (new, returning) and `percentage` (less_than, 0 to 100).",
 		example: `{"name":"Phones in Germany","targetUrl":"https://example.com/de/m","priority":10,"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]},{"type":"device","operator":"equals","value":"MOBILE"}]}}`},
 	"createRoutingRuleFromTemplate": {about: "Copies a template's conditions to a new rule. `templateId` is an alternative to `templateKey`.", example: `{"templateKey":"MOBILE_ONLY","targetUrl":"https://example.com/m"}`},
 	"listRoutingRules":              {about: "Rules in the order of evaluation, with their numbers of matches."},
