@@ -14,7 +14,7 @@ import (
 func TestE2E_explain_agrees_with_the_edge(t *testing.T) {
 	p := start(t, "RATE_LIMIT_DEFAULT=0", "RATE_LIMIT_ROUTING=0", "RATE_LIMIT_VARIANTS=0")
 	c := p.Login()
-	const seed = 20260311
+	const seed = 20260312
 	r := rand.New(rand.NewPCG(seed, 0))
 	agents := []string{iPhone, laptop, "facebookexternalhit/1.1", "curl/8.9", "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36"}
 	languages := []string{"", "de-DE,de;q=0.9", "en;q=0.5, zh-TW", "fr"}
