@@ -290,6 +290,7 @@ func (h *Handler) follow(ctx *fasthttp.RequestCtx, e *table.Entry, t target) {
 		ctx.Response.Header.SetContentLength(0) // otherwise the server omits the field
 	} else {
 		if terms.Limit.Since != 0 && !h.take(ctx, w, e, &terms, t) {
+			ctx.Response.Header.DelAllCookies()
 			return
 		}
 		h.click(ctx, w, e.Num(), e.Owner(), d, presets)

@@ -160,6 +160,7 @@ func (h *Handler) admit(ctx *fasthttp.RequestCtx, e *table.Entry, plan *table.Pl
 		return
 	}
 	if terms := e.Terms(); terms.Limit.Since != 0 && !h.take(ctx, w, e, &terms, t) {
+		ctx.Response.Header.DelAllCookies()
 		return
 	}
 	if h.own.Has(w.event.Referer) {
