@@ -40,7 +40,7 @@ const (
 	maxQueued  = 64 // reports with counts that wait for the one that is being counted
 )
 
-// Ledger implements limit.Exchange. It is safe for concurrent use. Run deletes counts of links that have no limit any more.
+// Ledger implements limit.Exchange. It is safe for concurrent use. Run deletes counts of links that do not exist any more.
 type Ledger struct {
 	metric.Set // makes it a prometheus.Collector
 
@@ -199,8 +199,8 @@ func (l *Ledger) Run(ctx context.Context) error {
 	}
 }
 
-// Sweep deletes counts of limits that no link has any more. It also marks links whose limit was lowered below the clicks
-// so far by another way than an update.
+// Sweep deletes counts of links that do not exist any more. It also marks links whose limit was lowered below the clicks
+// so far by another way than an update, such as a rollback.
 func (l *Ledger) Sweep(ctx context.Context) error {
 	return l.store.Tx(ctx, func(tx *store.Tx) error {
 		if err := tx.ForgetLimitCounts(ctx, sweepRows); err != nil {
