@@ -70,3 +70,14 @@ func isLanguageTag(s string) bool {
 	}
 	return true
 }
+
+// Language returns the language that an Accept-Language header prefers, without script and region, in lower case, such
+// as "de". It returns "" if the header prefers none, or one that is not a code of two or three letters.
+func Language(header string) string {
+	tag, _, _ := strings.Cut(Preferred(header), "-")
+	tag = strings.ToLower(tag)
+	if len(tag) != 2 && len(tag) != 3 || strings.Trim(tag, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return ""
+	}
+	return tag
+}
