@@ -336,7 +336,7 @@ func TestBundles_stats(t *testing.T) {
 		if len(r.at("clickTrend").([]any)) != 7 || r.str("clickTrend.0.date") != "2027-03-04" || r.num("clickTrend.0.clicks") != 0 || r.num("clickTrend.1.clicks") != 3 || r.str("clickTrend.6.date") != "2027-03-10" || r.num("clickTrend.6.clicks") != 4 {
 			t.Error(r.text)
 		}
-		if q := clicks.query; len(q.Links) != 12 || q.Bots != analytics.People || !q.ByDay || q.To-q.From != 7*24*3600*1000 {
+		if q := clicks.query; len(q.Links) != 12 || q.Bots != analytics.People || q.Every != analytics.Days || q.To-q.From != 7*24*3600*1000 {
 			t.Errorf("query %+v", q)
 		}
 		// In Tokyo the next day has begun.

@@ -139,6 +139,8 @@ type Row struct {
 	BotList    string // version of the list that Bot and BotName are from
 
 	EdgeName, EdgeRegion string // of the edge that answered; "" if it has none, or if the click is older than these columns
+
+	Language string // that the visitor prefers, without region, such as "de"; "" also if the click is older than this column
 }
 
 // Enrich copies the results of enrichment from another version of the same click.

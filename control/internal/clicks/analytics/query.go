@@ -13,6 +13,15 @@ type Scope struct {
 	Bots Bots
 	// Routed and Drawn select only clicks that a rule, or a variant, decided.
 	Routed, Drawn bool
+	// Match selects only clicks that satisfy every Match.
+	Match []Match
+}
+
+// Match selects clicks whose value of a dimension is one of Values. "" selects clicks whose value is unknown. Without
+// values, it selects no clicks.
+type Match struct {
+	By     Dimension
+	Values []string
 }
 
 // Bots selects clicks of people, of bots, or both.
@@ -46,21 +55,48 @@ const (
 	BotName
 	Variant // UUID text
 	Rule    // UUID text
+	Language
+	Site // the site that Referer belongs to, see SiteOf
 	dimensions
 )
 
 // columns are the names of the dimensions in the tables of both engines.
 var columns = [dimensions]string{"", "country", "region", "city", "device", "os", "browser", "referer",
-	"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "bot_name", "variant", "rule"}
+	"utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "bot_name", "variant", "rule", "language", "site"}
 
+// String returns the name of the dimension's column in a Source.
 func (d Dimension) String() string { return columns[d] }
+
+// expression renders the dimension's value in a table of clicks.
+func (d Dimension) expression() string {
+	if d == Site {
+		return siteSQL
+	}
+	return columns[d]
+}
+
+// Column renders the dimension's value in a table of clicks as a column with the dimension's name.
+func (d Dimension) Column() string {
+	if d == Site {
+		return siteSQL + " AS " + columns[d]
+	}
+	return columns[d]
+}
+
+// Stored returns the name of the column of clicks on which the dimension depends.
+func (d Dimension) Stored() string {
+	if d == Site {
+		return columns[Referer]
+	}
+	return columns[d]
+}
 
 // Query asks for figures about the clicks in a scope, with one line for each group. Without a grouping there is one
 // line.
 type Query struct {
 	Scope
-	ByDay  bool
-	Zone   *time.Location // the zone of the days; nil means UTC
+	Every  Interval
+	Zone   *time.Location // the zone of Every; nil means UTC
 	ByLink bool
 	By     Dimension
 
@@ -68,16 +104,16 @@ type Query struct {
 	Last     bool // compute Line.Last
 
 	// TopFirst orders groups by clicks, most first. Otherwise, and among groups with equal clicks, the order is
-	// ascending by day, link and value.
+	// ascending by period, link and value.
 	TopFirst bool
 	Limit    int // maximum number of lines; 0 means all
 }
 
 // Line has the figures of one group.
 type Line struct {
-	Day   Day // set with ByDay
-	Link  uint64
-	Value string // set with By; "" is the group of clicks whose value is unknown
+	Period // set with Every
+	Link   uint64
+	Value  string // set with By; "" is the group of clicks whose value is unknown
 
 	Clicks   int64
 	Visitors int64 // distinct addresses

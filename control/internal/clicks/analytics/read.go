@@ -42,10 +42,10 @@ func (read Reader) Gaps(ctx context.Context, since time.Time, limit int) ([]Gap,
 func (read Reader) Lines(ctx context.Context, st Statement, q Query) ([]Line, error) {
 	list := []Line{}
 	var l Line
-	var day, number int64
+	var period, number int64
 	var into []any
-	if q.ByDay {
-		into = append(into, &day)
+	if q.Every != NoInterval {
+		into = append(into, &period)
 	}
 	if q.ByLink {
 		into = append(into, &number)
@@ -55,7 +55,7 @@ func (read Reader) Lines(ctx context.Context, st Statement, q Query) ([]Line, er
 	}
 	into = append(into, &l.Clicks, &l.Visitors, &l.Last)
 	err := read(ctx, st, func() error {
-		l.Day, l.Link = Day(day), uint64(number)
+		l.Period, l.Link = q.Every.period(period), uint64(number)
 		list = append(list, l)
 		return nil
 	}, into...)
@@ -88,7 +88,7 @@ func (read Reader) Rows(ctx context.Context, st Statement, f func(*Row) error) e
 		r.IP, _ = netip.ParseAddr(ip) // "" is no address
 		return f(&r)
 	}, &r.Edge, &r.Epoch, &r.Lane.Lane, &r.Seq, &r.Time, &number, &owner, &variant, &rule, &ip, &r.Country, &r.Region, &r.City, &r.Device, &r.OS, &r.Browser,
-		&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion, &r.BotList, &r.EdgeName, &r.EdgeRegion)
+		&r.Referer, &r.UserAgent, &r.Bot, &r.BotName, &u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform, &r.GeoVersion, &r.BotList, &r.EdgeName, &r.EdgeRegion, &r.Language)
 }
 
 func idOf(text string) link.ID {

@@ -3,8 +3,8 @@ package analytics
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 )
 
 // Statement is a SQL query with the values of its ? placeholders. Values are strings and int64s only, because every
@@ -13,7 +13,7 @@ import (
 //
 // A table of clicks has the columns edge, epoch, lane, seq, ts, link, owner, variant, rule, ip, visitor, country,
 // region, city, device, os, browser, referer, user_agent, bot, bot_name, the seven utm_*, geo_version, bot_list,
-// edge_name and edge_region. Text columns are never NULL.
+// edge_name, edge_region and language. Text columns are never NULL.
 type Statement struct {
 	Text string
 	Args []any
@@ -35,14 +35,14 @@ type Source struct {
 	Last     string    // aggregate: time of the newest click in Unix milliseconds, 0 if there is none
 }
 
-// SQL renders the query for a table. Its columns are those of Line that the query asks for, in this order: day, link,
+// SQL renders the query for a table. Its columns are those of Line that the query asks for, in this order: period, link,
 // value, clicks, visitors, last. Figures that the query does not ask for are 0.
 func (q Query) SQL(table string) Statement {
 	var from statement
 	from.add(table)
 	from.where(q.Scope)
 	return q.Render(Source{
-		From: from.done(), Time: "toUnixTimestamp64Milli(ts)", Value: columns[q.By], Clicks: "count(*)", Visitors: "uniqExact(visitor)",
+		From: from.done(), Time: "toUnixTimestamp64Milli(ts)", Value: q.By.expression(), Clicks: "count(*)", Visitors: "uniqExact(visitor)",
 		// Without rows, DuckDB's maximum is NULL and ClickHouse's is 0.
 		Last: "coalesce(max(toUnixTimestamp64Milli(ts)), 0)",
 	})
@@ -53,10 +53,11 @@ func (q Query) Render(source Source) Statement {
 	var s statement
 	var keys []string
 	s.add("SELECT ")
-	if q.ByDay {
-		keys = append(keys, "day")
-		s.day(source.Time, q.Scope, q.Zone)
-		s.add(" AS day, ")
+	if q.Every != NoInterval {
+		keys = append(keys, "period")
+		s.add("CAST(")
+		s.periodNumber(source.Time, q.Every, q.Scope, q.Zone)
+		s.add(" AS BIGINT) AS period, ")
 	}
 	if q.ByLink {
 		keys = append(keys, "link")
@@ -101,11 +102,15 @@ func (s Scope) Condition() Statement {
 	return st
 }
 
-// OnQuarters reports whether all days of a zone begin and end at quarter hours of UTC, within the scope.
-func (s Scope) OnQuarters(zone *time.Location) bool {
-	to := s.To
-	to = cmp.Or(to, openEnd)
-	for _, sh := range shifts(s.From, to, zone) {
+// OnQuarters reports whether all periods of the query begin and end at quarter hours of UTC, within its scope.
+func (q Query) OnQuarters() bool {
+	switch q.Every {
+	case NoInterval:
+		return true
+	case Minutes:
+		return false
+	}
+	for _, sh := range shifts(q.From, cmp.Or(q.To, openEnd), q.Zone) {
 		if sh.until%quarterMillis != 0 || sh.offset%quarterMillis != 0 {
 			return false
 		}
@@ -122,15 +127,37 @@ func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statem
 	return RenderBreakdown(Source{From: from.done(), Clicks: "count(*)"}, dims, limit)
 }
 
-// RenderBreakdown is like BreakdownSQL, for any source. It uses only the source's From and Clicks.
+// RenderBreakdown is like BreakdownSQL, for any source. It uses only the source's From and Clicks. The source has the
+// columns on which the dimensions depend (Dimension.Stored).
 func RenderBreakdown(source Source, dims []Dimension, limit int) Statement {
 	counts := breakdown(source, dims)
 	return Statement{"SELECT dim, value, clicks FROM (SELECT dim, value, clicks, row_number() OVER (PARTITION BY dim ORDER BY clicks DESC, value) AS place FROM (" +
 		counts.Text + fmt.Sprintf(") AS named) AS placed WHERE place <= %d ORDER BY dim, clicks DESC, value", limit), counts.Args}
 }
 
-// breakdown renders the breakdown without limit and order.
+// breakdown renders the breakdown without limit and order. Sites are computed from the counts of referrers, because
+// there are fewer referrers than clicks.
 func breakdown(source Source, dims []Dimension) Statement {
+	if !slices.Contains(dims, Site) {
+		return storedBreakdown(source, dims)
+	}
+	stored := slices.DeleteFunc(slices.Clone(dims), func(d Dimension) bool { return d == Site })
+	from, kept := "1 = copy", ""
+	if slices.Contains(stored, Referer) {
+		kept = "copy = 0 OR "
+	} else {
+		stored = append(stored, Referer)
+		kept = fmt.Sprintf("copy = 0 AND dim <> %d OR ", Referer)
+	}
+	counts := storedBreakdown(source, stored)
+	return Statement{fmt.Sprintf("SELECT kind AS dim, named AS value, CAST(sum(clicks) AS BIGINT) AS clicks FROM ("+
+		"SELECT CASE WHEN copy = 1 THEN %d ELSE dim END AS kind, CASE WHEN copy = 1 THEN %s ELSE value END AS named, clicks FROM ("+
+		"SELECT dim, value AS referer, value, clicks FROM (%s) AS stored) AS counted CROSS JOIN (SELECT 0 AS copy UNION ALL SELECT 1 AS copy) AS copies"+
+		" WHERE %s%s AND dim = %d) AS doubled GROUP BY kind, named", Site, siteSQL, counts.Text, kept, from, Referer), counts.Args}
+}
+
+// storedBreakdown renders the breakdown by columns of the source.
+func storedBreakdown(source Source, dims []Dimension) Statement {
 	var s statement
 	var names, sets, kind, value []string
 	all := 1<<len(dims) - 1
@@ -151,7 +178,7 @@ func breakdown(source Source, dims []Dimension) Statement {
 
 // clickColumns are the columns that ClicksSQL selects.
 const clickColumns = `edge, epoch, lane, seq, toUnixTimestamp64Milli(ts) AS ts_ms, link, owner, variant, rule, CAST(ip AS VARCHAR) AS ip_text, country, region, city, device, os, browser,
-	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version, bot_list, edge_name, edge_region`
+	referer, user_agent, bot, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, utm_id, utm_source_platform, geo_version, bot_list, edge_name, edge_region, language`
 
 // ClicksSQL renders the newest clicks of a scope for a table, or those that follow a given click (nil: from the start).
 // Columns and order are those that an adapter's scan expects: the fields of Row, with UTM in the order of link.UTM.
@@ -216,24 +243,6 @@ func (s *statement) add(text string, args ...any) {
 
 func (s *statement) done() Statement { return Statement{s.text.String(), s.args} }
 
-// day renders the number of the local day. The zone's offsets within the scope are numbers in the text.
-func (s *statement) day(ms string, scope Scope, zone *time.Location) {
-	to := scope.To
-	to = cmp.Or(to, openEnd)
-	list := shifts(scope.From, to, zone)
-	s.add("intDiv(" + ms)
-	if last := list[len(list)-1]; len(list) == 1 {
-		s.add(fmt.Sprintf(" + %d", last.offset))
-	} else {
-		s.add(" + CASE")
-		for _, sh := range list[:len(list)-1] {
-			s.add(fmt.Sprintf(" WHEN %s < %d THEN %d", ms, sh.until, sh.offset))
-		}
-		s.add(fmt.Sprintf(" ELSE %d END", last.offset))
-	}
-	s.add(fmt.Sprintf(", %d)", dayMillis))
-}
-
 func (s *statement) where(scope Scope) {
 	word := " WHERE "
 	and := func(text string, args ...any) {
@@ -279,5 +288,16 @@ func (s *statement) where(scope Scope) {
 	}
 	if scope.Drawn {
 		and("variant <> ''")
+	}
+	for _, m := range scope.Match {
+		if len(m.Values) == 0 {
+			and("1 = 0")
+			continue
+		}
+		args := make([]any, len(m.Values))
+		for i, v := range m.Values {
+			args[i] = v
+		}
+		and(m.By.expression()+" IN ("+strings.Repeat("?, ", len(args)-1)+"?)", args...)
 	}
 }

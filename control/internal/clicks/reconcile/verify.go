@@ -27,7 +27,7 @@ func (r Report) Clean() bool { return len(r.Gaps) == 0 && len(r.Drift.Hours) == 
 
 // VerifyClicks checks all clicks of a store, day by day. It changes nothing.
 func VerifyClicks(ctx context.Context, clicks analytics.Store) (r Report, err error) {
-	days, err := clicks.Lines(ctx, analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}, ByDay: true})
+	days, err := clicks.Lines(ctx, analytics.Query{Scope: analytics.Scope{Bots: analytics.Everyone}, Every: analytics.Days})
 	if err != nil {
 		return r, fmt.Errorf("count clicks: %w", err)
 	}

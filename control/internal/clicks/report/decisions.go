@@ -221,7 +221,7 @@ func (s *Service) routing(ctx context.Context, u store.Link, a Ask, period Perio
 	scope := period.limit(linkScope(u, a))
 	routed := scope
 	routed.Routed = true
-	days, err := s.clicks.Lines(ctx, analytics.Query{Scope: routed, ByDay: true, Zone: period.Zone, By: analytics.Rule})
+	days, err := s.clicks.Lines(ctx, analytics.Query{Scope: routed, Every: analytics.Days, Zone: period.Zone, By: analytics.Rule})
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type visited struct {
 }
 
 func (s *visited) Lines(_ context.Context, q analytics.Query) ([]analytics.Line, error) {
-	if q.ByDay {
+	if q.Every != analytics.NoInterval {
 		return nil, nil
 	}
 	return []analytics.Line{{Visitors: 1}}, nil

@@ -272,7 +272,7 @@ func (s *Service) report(ctx context.Context, scope analytics.Scope, period Peri
 
 // series returns every day of the period with its figures.
 func (s *Service) series(ctx context.Context, within analytics.Scope, period Period) ([]DayFigures, error) {
-	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: within, ByDay: true, Zone: period.Zone, Visitors: true})
+	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: within, Every: analytics.Days, Zone: period.Zone, Visitors: true})
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,8 @@ func run(t *testing.T, open func(t *testing.T) analytics.Store, asked func(n int
 	}
 	t.Run("empty", func(t *testing.T) { empty(t, fresh(t)) })
 	t.Run("answers", func(t *testing.T) { answers(t, fresh(t), asked) })
+	t.Run("intervals", func(t *testing.T) { intervals(t, fresh(t)) })
+	t.Run("matches", func(t *testing.T) { matching(t, fresh(t)) })
 	t.Run("insert_is_idempotent", func(t *testing.T) { idempotent(t, fresh(t)) })
 	t.Run("insert_keeps_everything", func(t *testing.T) { roundTrip(t, fresh(t)) })
 	t.Run("marks_only_rise", func(t *testing.T) { marks(t, fresh(t)) })
@@ -76,9 +78,10 @@ func Clicks(seed uint64, n int, start time.Time, days int) []analytics.Row {
 			Link:    1 + uint64(r.Float64()*r.Float64()*40),
 			Country: pick("US", "TW", "", "DE", "GB", "BR"), Region: pick("", "California", "Taipei", "Bayern"), City: pick("London", "", "Taipei", "São Paulo", "München"),
 			Device: pick("MOBILE", "DESKTOP", "TABLET", ""), OS: pick("iOS", "Android", "Windows", "macOS"), Browser: pick("Chrome", "Safari", "Firefox"),
-			Referer:   pick("", "https://example.com/", "https://news.example/a,b", `https://q.example/?q="x"`),
+			Referer:   referers[int(float64(len(referers))*r.Float64()*r.Float64())],
 			UserAgent: "Mozilla/5.0", UTM: link.UTM{Source: pick("", "mail", "social"), Medium: pick("", "cpc"), Campaign: pick("", "spring", "Spring"), Term: pick("", "x"), Content: pick("", "y"), ID: pick("", "7"), SourcePlatform: pick("", "p")},
 			GeoVersion: "test", BotList: "list", EdgeName: []string{"", "fra-1"}[i%2], EdgeRegion: []string{"", "eu-central", "us-east"}[i%3],
+			Language: []string{"en", "", "de", "zh", "pt"}[r.IntN(5)],
 		}
 		row.Owner = 1 + row.Link%3
 		if r.IntN(8) > 0 {
@@ -140,7 +143,7 @@ func empty(t *testing.T, s analytics.Store) {
 	if want := []analytics.Line{{}}; !slices.Equal(lines, want) {
 		t.Errorf("Lines = %v, want %v", lines, want)
 	}
-	lines, err = s.Lines(ctx(), analytics.Query{ByDay: true})
+	lines, err = s.Lines(ctx(), analytics.Query{Every: analytics.Days})
 	must(t, err)
 	if len(lines) != 0 {
 		t.Errorf("Lines by day = %v, want none", lines)
@@ -176,9 +179,9 @@ func answers(t *testing.T, s analytics.Store, asked func(n int) bool) {
 	}
 	for i, scope := range scopes {
 		for j, q := range []analytics.Query{
-			{Visitors: true, Last: true}, {ByDay: true, Visitors: true}, {ByDay: true, Zone: newYork}, {ByDay: true, Zone: taipei, Last: true}, {ByDay: true, Zone: kathmandu, Visitors: true},
-			{ByDay: true, Zone: santiago}, {ByLink: true, Last: true}, {ByLink: true, TopFirst: true, Limit: 5}, {By: analytics.Country, TopFirst: true}, {By: analytics.City, TopFirst: true, Limit: 2},
-			{By: analytics.BotName}, {By: analytics.Variant, Visitors: true}, {ByLink: true, By: analytics.Variant}, {ByDay: true, By: analytics.Rule, Zone: newYork, Last: true}, {By: analytics.UTMCampaign},
+			{Visitors: true, Last: true}, {Every: analytics.Days, Visitors: true}, {Every: analytics.Days, Zone: newYork}, {Every: analytics.Days, Zone: taipei, Last: true}, {Every: analytics.Days, Zone: kathmandu, Visitors: true},
+			{Every: analytics.Days, Zone: santiago}, {ByLink: true, Last: true}, {ByLink: true, TopFirst: true, Limit: 5}, {By: analytics.Country, TopFirst: true}, {By: analytics.City, TopFirst: true, Limit: 2},
+			{By: analytics.BotName}, {By: analytics.Variant, Visitors: true}, {ByLink: true, By: analytics.Variant}, {Every: analytics.Days, By: analytics.Rule, Zone: newYork, Last: true}, {By: analytics.UTMCampaign},
 		} {
 			if !asked(i + j) {
 				continue
@@ -238,11 +241,20 @@ func filter(rows []analytics.Row, s analytics.Scope) []analytics.Row {
 		if (s.Links == nil || slices.Contains(s.Links, r.Link)) && (s.Owner == 0 || s.Owner == r.Owner) &&
 			(s.From == 0 || r.Time >= s.From) && (s.To == 0 || r.Time < s.To) &&
 			(s.Bots == analytics.Everyone || r.Bot == (s.Bots == analytics.OnlyBots)) &&
-			(!s.Routed || !r.Rule.IsZero()) && (!s.Drawn || !r.Variant.IsZero()) {
+			(!s.Routed || !r.Rule.IsZero()) && (!s.Drawn || !r.Variant.IsZero()) && matches(r, s.Match) {
 			out = append(out, r)
 		}
 	}
 	return out
+}
+
+func matches(r analytics.Row, list []analytics.Match) bool {
+	for _, m := range list {
+		if !slices.Contains(m.Values, value(r, m.By)) {
+			return false
+		}
+	}
+	return true
 }
 
 func value(r analytics.Row, d analytics.Dimension) string {
@@ -252,21 +264,30 @@ func value(r analytics.Row, d analytics.Dimension) string {
 		}
 		return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 	}
-	return map[analytics.Dimension]string{analytics.None: "", analytics.Country: r.Country, analytics.Region: r.Region, analytics.City: r.City, analytics.Device: r.Device,
+	switch d {
+	case analytics.None:
+		return ""
+	case analytics.Variant:
+		return id(r.Variant)
+	case analytics.Rule:
+		return id(r.Rule)
+	case analytics.Site:
+		return Sites[r.Referer]
+	}
+	return map[analytics.Dimension]string{analytics.Country: r.Country, analytics.Region: r.Region, analytics.City: r.City, analytics.Device: r.Device,
 		analytics.OS: r.OS, analytics.Browser: r.Browser, analytics.Referer: r.Referer, analytics.UTMSource: r.UTM.Source, analytics.UTMMedium: r.UTM.Medium,
-		analytics.UTMCampaign: r.UTM.Campaign, analytics.UTMTerm: r.UTM.Term, analytics.UTMContent: r.UTM.Content, analytics.BotName: r.BotName,
-		analytics.Variant: id(r.Variant), analytics.Rule: id(r.Rule)}[d]
+		analytics.UTMCampaign: r.UTM.Campaign, analytics.UTMTerm: r.UTM.Term, analytics.UTMContent: r.UTM.Content, analytics.BotName: r.BotName, analytics.Language: r.Language}[d]
 }
 
-// expect answers a query from rows in memory. Days come from the calendar of package time, not from Day.
+// expect answers a query from rows in memory. Periods come from the calendar of package time.
 func expect(rows []analytics.Row, q analytics.Query) []analytics.Line {
 	type key struct {
-		day   analytics.Day
-		link  uint64
-		value string
+		period analytics.Period
+		link   uint64
+		value  string
 	}
 	lines, visitors := map[key]*analytics.Line{}, map[key]map[netip.Addr]bool{}
-	if !q.ByDay && !q.ByLink && q.By == analytics.None {
+	if q.Every == analytics.NoInterval && !q.ByLink && q.By == analytics.None {
 		lines[key{}] = &analytics.Line{}
 	}
 	for _, r := range filter(rows, q.Scope) {
@@ -274,16 +295,14 @@ func expect(rows []analytics.Row, q analytics.Query) []analytics.Line {
 		if q.ByLink {
 			k.link = r.Link
 		}
-		if q.ByDay {
-			z := q.Zone
-			if z == nil {
-				z = time.UTC
-			}
-			k.day = analytics.DayOn(time.UnixMilli(r.Time).In(z).Date())
+		z := q.Zone
+		if z == nil {
+			z = time.UTC
 		}
+		k.period = PeriodOf(q.Every, r.Time, z)
 		l := lines[k]
 		if l == nil {
-			l = &analytics.Line{Day: k.day, Link: k.link, Value: k.value}
+			l = &analytics.Line{Period: k.period, Link: k.link, Value: k.value}
 			lines[k] = l
 		}
 		if visitors[k] == nil {
@@ -307,7 +326,7 @@ func expect(rows []analytics.Row, q analytics.Query) []analytics.Line {
 		if q.TopFirst {
 			top = cmp.Compare(b.Clicks, a.Clicks)
 		}
-		return cmp.Or(top, cmp.Compare(a.Day, b.Day), cmp.Compare(a.Link, b.Link), cmp.Compare(a.Value, b.Value))
+		return cmp.Or(top, cmp.Compare(a.Day, b.Day), cmp.Compare(a.At, b.At), cmp.Compare(a.Hour, b.Hour), cmp.Compare(a.Link, b.Link), cmp.Compare(a.Value, b.Value))
 	})
 	if q.Limit > 0 && len(out) > q.Limit {
 		out = out[:q.Limit]

@@ -54,10 +54,10 @@ func Queries(b *testing.B, s analytics.Store, budget time.Duration) {
 		f    func() error
 	}{
 		{"totals", lines(analytics.Query{Scope: scope, Visitors: true})},
-		{"days", lines(analytics.Query{Scope: scope, ByDay: true, Zone: zone, Visitors: true})},
+		{"days", lines(analytics.Query{Scope: scope, Every: analytics.Days, Zone: zone, Visitors: true})},
 		{"breakdown", func() error { _, err := s.Breakdown(ctx, scope, dims, 11); return err }},
 		{"top_links", lines(analytics.Query{Scope: scope, ByLink: true, TopFirst: true, Limit: 10})},
-		{"one_link_days", lines(analytics.Query{Scope: one, ByDay: true, Zone: zone, Visitors: true})},
+		{"one_link_days", lines(analytics.Query{Scope: one, Every: analytics.Days, Zone: zone, Visitors: true})},
 		{"counters", lines(analytics.Query{ByLink: true})},
 		{"recent", newest(20)},
 		{"export_10000", newest(10_000)},

@@ -132,7 +132,7 @@ func compareOwners(t *testing.T, s analytics.Store, l *ledger, all []analytics.R
 	for owner := uint64(1); owner <= owners; owner++ {
 		m := l.at(owner, revision)
 		for i, q := range []analytics.Query{
-			{Visitors: true, Last: true}, {ByDay: true, Visitors: true}, {ByDay: true, Zone: newYork}, {ByLink: true, TopFirst: true, Limit: 7}, {By: analytics.Country, TopFirst: true},
+			{Visitors: true, Last: true}, {Every: analytics.Days, Visitors: true}, {Every: analytics.Days, Zone: newYork}, {ByLink: true, TopFirst: true, Limit: 7}, {By: analytics.Country, TopFirst: true},
 			{By: analytics.BotName, Scope: analytics.Scope{Bots: analytics.OnlyBots}}, {ByLink: true, By: analytics.Variant, Scope: analytics.Scope{Drawn: true}},
 			{ByLink: true, Scope: analytics.Scope{From: day.Start(newYork) + 1234, To: (day + 3).Start(nil)}}, {Scope: analytics.Scope{Links: []uint64{1, 2, 3}}},
 		} {

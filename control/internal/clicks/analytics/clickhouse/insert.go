@@ -100,6 +100,7 @@ func rowFields(rows []analytics.Row) []field {
 		{"bot_list", text(func(r *analytics.Row) string { return r.BotList })},
 		{"edge_name", text(func(r *analytics.Row) string { return r.EdgeName })},
 		{"edge_region", text(func(r *analytics.Row) string { return r.EdgeRegion })},
+		{"language", text(func(r *analytics.Row) string { return r.Language })},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
@@ -112,8 +113,12 @@ func (p plan) chosen() string {
 
 // source describes what a report reads. columns are the columns of clicks by which it groups or counts, except time.
 func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analytics.Source {
+	needed := slices.Clone(columns)
+	for _, m := range scope.Match {
+		needed = append(needed, m.By.Stored())
+	}
 	table := "rollup_counts"
-	for _, c := range columns {
+	for _, c := range needed {
 		if c != "link" && c != "variant" && c != "rule" {
 			table = "rollup_visits"
 		}
@@ -122,7 +127,7 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 	bare := scope
 	bare.From, bare.To = 0, 0
 	where := bare.Condition()
-	from := analytics.Statement{Args: where.Args}
+	from := analytics.Statement{Args: slices.Clone(where.Args)}
 	from.Text = fmt.Sprintf("(SELECT %stoInt64(slot) * %d AS ms, toUInt64(clicks) AS n, ms + last AS last_ms FROM %s WHERE %s AND slot >= %d AND slot < %d AND build %s (%s)",
 		list, slotMillis, table, where.Text, p.first, p.end, s.dialect.In(), p.chosen())
 	if scope.Owner != 0 && scope.Links == nil {
@@ -145,7 +150,7 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 
 // lines renders a query; breakdown renders a breakdown.
 func (s *Store) lines(ctx context.Context, q analytics.Query) (analytics.Statement, error) {
-	if q.ByDay && !q.OnQuarters(q.Zone) {
+	if !q.OnQuarters() {
 		return q.SQL(clicks), nil
 	}
 	p, err := s.plan(ctx, q.Scope)
@@ -157,7 +162,7 @@ func (s *Store) lines(ctx context.Context, q analytics.Query) (analytics.Stateme
 		columns = append(columns, "link")
 	}
 	if q.By != analytics.None {
-		columns = append(columns, q.By.String())
+		columns = append(columns, q.By.Column())
 	}
 	if q.Visitors {
 		columns = append(columns, "visitor")
@@ -172,9 +177,11 @@ func (s *Store) breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 	if err != nil || !p.clean {
 		return analytics.BreakdownSQL(clicks, scope, dims, limit), err
 	}
-	columns := make([]string, len(dims))
-	for i, d := range dims {
-		columns[i] = d.String()
+	var columns []string
+	for _, d := range dims {
+		if c := d.Stored(); !slices.Contains(columns, c) {
+			columns = append(columns, c)
+		}
 	}
 	return analytics.RenderBreakdown(s.source(scope, p, columns...), dims, limit), nil
 }

@@ -179,7 +179,7 @@ func (s *Store) build(ctx context.Context, list []uint32) error {
 }
 
 // visitKeys are the columns in which the clicks of one rollup row agree.
-const visitKeys = `link, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content`
+const visitKeys = `link, owner, bot, variant, rule, visitor, country, region, city, device, os, browser, referer, bot_name, utm_source, utm_medium, utm_campaign, utm_term, utm_content, language`
 
 const countKeys = `link, owner, bot, variant, rule`
 

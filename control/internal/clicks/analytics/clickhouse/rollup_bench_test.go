@@ -99,7 +99,7 @@ func BenchmarkReports(b *testing.B) {
 			hand, raw string
 		}{
 			{"totals", line(analytics.Query{Scope: c.scope, Visitors: true}), "SELECT sum(clicks), uniqExact(visitor) FROM rollup_visits WHERE %s AND %s", "SELECT count(), uniqExact(visitor) FROM clicks FINAL WHERE %s AND %s"},
-			{"days", line(analytics.Query{Scope: c.scope, ByDay: true, Visitors: true}), "SELECT intDiv(slot, 96) AS d, sum(clicks), uniqExact(visitor) FROM rollup_visits WHERE %s AND %s GROUP BY d ORDER BY d", "SELECT toDate(ts) AS d, count(), uniqExact(visitor) FROM clicks FINAL WHERE %s AND %s GROUP BY d ORDER BY d"},
+			{"days", line(analytics.Query{Scope: c.scope, Every: analytics.Days, Visitors: true}), "SELECT intDiv(slot, 96) AS d, sum(clicks), uniqExact(visitor) FROM rollup_visits WHERE %s AND %s GROUP BY d ORDER BY d", "SELECT toDate(ts) AS d, count(), uniqExact(visitor) FROM clicks FINAL WHERE %s AND %s GROUP BY d ORDER BY d"},
 			{"count", line(analytics.Query{Scope: c.scope}), "SELECT sum(clicks) FROM rollup_counts WHERE %s AND %s", "SELECT count() FROM clicks FINAL WHERE %s AND %s"},
 			{"top_links", line(analytics.Query{Scope: c.scope, ByLink: true, TopFirst: true, Limit: 10}), "SELECT link, sum(clicks) AS n FROM rollup_counts WHERE %s AND %s GROUP BY link ORDER BY n DESC LIMIT 10", "SELECT link, count() AS n FROM clicks FINAL WHERE %s AND %s GROUP BY link ORDER BY n DESC LIMIT 10"},
 			{"breakdown", func() error { _, err := s.Breakdown(b.Context(), c.scope, dims, 11); return err },

@@ -20,8 +20,8 @@ import (
 func answers(t *testing.T, s *clickhouse.Store, scope analytics.Scope, zone *time.Location) (list []any) {
 	t.Helper()
 	for _, q := range []analytics.Query{
-		{Visitors: true}, {ByDay: true, Zone: zone, Visitors: true}, {ByLink: true, TopFirst: true, Limit: 5}, {ByLink: true, By: analytics.Variant, Visitors: true},
-		{ByDay: true, Zone: zone, By: analytics.Rule}, {By: analytics.Rule, Last: true}, {By: analytics.BotName, TopFirst: true}, {By: analytics.Country, Visitors: true, Last: true},
+		{Visitors: true}, {Every: analytics.Days, Zone: zone, Visitors: true}, {ByLink: true, TopFirst: true, Limit: 5}, {ByLink: true, By: analytics.Variant, Visitors: true},
+		{Every: analytics.Days, Zone: zone, By: analytics.Rule}, {By: analytics.Rule, Last: true}, {By: analytics.BotName, TopFirst: true}, {By: analytics.Country, Visitors: true, Last: true},
 	} {
 		q.Scope = scope
 		lines, err := s.Lines(t.Context(), q)

@@ -28,7 +28,7 @@ func TestOps7_Clicks_keep_their_edge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, column := range []string{"edge_name", "edge_region"} {
+	for _, column := range []string{"edge_name", "edge_region", "language"} {
 		if _, err := db.ExecContext(t.Context(), "ALTER TABLE clicks DROP COLUMN "+column); err != nil {
 			t.Fatal(err)
 		}
@@ -40,17 +40,22 @@ func TestOps7_Clicks_keep_their_edge(t *testing.T) {
 	s := open(t, path)
 	defer s.Close()
 	rows[2].EdgeName, rows[2].EdgeRegion, rows[3].EdgeName, rows[3].EdgeRegion = "fra-1", "eu-central", "", ""
+	rows[2].Language = "fr"
 	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[2:]}); err != nil {
 		t.Fatal(err)
 	}
-	got := map[uint64]string{}
-	if err := s.Clicks(t.Context(), analytics.Scope{}, 10, func(r *analytics.Row) error {
+	got, languages := map[uint64]string{}, map[uint64]string{}
+	if err := s.Clicks(t.Context(), analytics.Scope{Bots: analytics.Everyone}, 10, func(r *analytics.Row) error {
 		got[r.Seq] = strings.TrimSpace(r.EdgeName + " " + r.EdgeRegion)
+		languages[r.Seq] = r.Language
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	if len(got) != 4 || got[1] != "" || got[2] != "" || got[3] != "fra-1 eu-central" || got[4] != "" {
 		t.Errorf("edges of the clicks: %v", got)
+	}
+	if languages[1] != "" || languages[2] != "" || languages[3] != "fr" {
+		t.Errorf("languages of the clicks: %v", languages)
 	}
 }

@@ -149,8 +149,13 @@ func (s *Store) storedAlready(ctx context.Context, b analytics.Batch) (map[analy
 	return stored, nil
 }
 
+// rowColumns are the columns that appendRows fills. A later release may have added more.
+var rowColumns = []string{"edge", "epoch", "lane", "seq", "ts", "link", "owner", "variant", "rule", "ip", "visitor", "country", "region", "city", "device", "os", "browser",
+	"referer", "user_agent", "bot", "bot_name", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id", "utm_source_platform",
+	"geo_version", "bot_list", "edge_name", "edge_region", "language"}
+
 func appendRows(conn driver.Conn, rows []analytics.Row, skip map[analytics.Identity]bool) (err error) {
-	a, err := duck.NewAppenderFromConn(conn, "", "clicks")
+	a, err := duck.NewAppenderWithColumns(conn, "", "", "clicks", rowColumns)
 	if err != nil {
 		return err
 	}
@@ -172,7 +177,7 @@ func appendRows(conn driver.Conn, rows []analytics.Row, skip map[analytics.Ident
 		}
 		err = a.AppendRow(r.Edge, r.Epoch, r.Lane.Lane, r.Seq, r.Time, int64(r.Link), int64(r.Owner), ids.Of(r.Variant), ids.Of(r.Rule), ip, analytics.Visitor(r.IP),
 			analytics.Plain(r.Country), analytics.Plain(r.Region), analytics.Plain(r.City), analytics.Plain(r.Device), analytics.Plain(r.OS), analytics.Plain(r.Browser), analytics.Plain(r.Referer), analytics.Plain(r.UserAgent), r.Bot, analytics.Plain(r.BotName),
-			analytics.Plain(r.UTM.Source), analytics.Plain(r.UTM.Medium), analytics.Plain(r.UTM.Campaign), analytics.Plain(r.UTM.Term), analytics.Plain(r.UTM.Content), analytics.Plain(r.UTM.ID), analytics.Plain(r.UTM.SourcePlatform), analytics.Plain(r.GeoVersion), analytics.Plain(r.BotList), analytics.Plain(r.EdgeName), analytics.Plain(r.EdgeRegion))
+			analytics.Plain(r.UTM.Source), analytics.Plain(r.UTM.Medium), analytics.Plain(r.UTM.Campaign), analytics.Plain(r.UTM.Term), analytics.Plain(r.UTM.Content), analytics.Plain(r.UTM.ID), analytics.Plain(r.UTM.SourcePlatform), analytics.Plain(r.GeoVersion), analytics.Plain(r.BotList), analytics.Plain(r.EdgeName), analytics.Plain(r.EdgeRegion), analytics.Plain(r.Language))
 		if err != nil {
 			return err
 		}

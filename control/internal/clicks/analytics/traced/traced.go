@@ -49,7 +49,7 @@ func (s *store) Insert(ctx context.Context, b analytics.Batch) error {
 
 // Lines implements analytics.Store.
 func (s *store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
-	ctx, end := s.start(ctx, "lines", attribute.Bool("shortline.visitors", q.Visitors), attribute.Bool("shortline.by_day", q.ByDay))
+	ctx, end := s.start(ctx, "lines", attribute.Bool("shortline.visitors", q.Visitors), attribute.Bool("shortline.by_period", q.Every != analytics.NoInterval))
 	list, err := s.Store.Lines(ctx, q)
 	end(err)
 	return list, err

@@ -130,3 +130,12 @@ ORDER BY (log, workspace, link, revision)
 SETTINGS index_granularity = 8192;
 
 CREATE TABLE IF NOT EXISTS link_moves ON CLUSTER `main` AS link_moves_local ENGINE = Distributed(`main`, currentDatabase(), 'link_moves_local', intHash64(link));
+
+-- Clicks that are older than this column have no language, so existing rollups are right without it.
+ALTER TABLE clicks_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER edge_region;
+
+ALTER TABLE clicks ON CLUSTER `main` ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER edge_region;
+
+ALTER TABLE rollup_visits_local ON CLUSTER `main` ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER utm_content;
+
+ALTER TABLE rollup_visits ON CLUSTER `main` ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER utm_content;

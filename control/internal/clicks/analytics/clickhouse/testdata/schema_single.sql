@@ -104,3 +104,8 @@ CREATE TABLE IF NOT EXISTS link_moves (log Int64, workspace Int64, link Int64, r
 ENGINE = ReplacingMergeTree()
 ORDER BY (log, workspace, link, revision)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- Clicks that are older than this column have no language, so existing rollups are right without it.
+ALTER TABLE clicks ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER edge_region;
+
+ALTER TABLE rollup_visits ADD COLUMN IF NOT EXISTS language LowCardinality(String) AFTER utm_content;
