@@ -325,7 +325,7 @@ func TestBundles_stats(t *testing.T) {
 		empty := "/api/bundles/" + w.do("POST", "/api/bundles", `{"name":"empty"}`, as(w.ann)).want(201).str("id") + "/stats"
 		id := w.do("POST", "/api/bundles", `{"name":"x","urlIds":[`+strings.Join(ids, ",")+`]}`, as(w.ann)).want(201).str("id")
 		path := "/api/bundles/" + id + "/stats"
-		clicks.lines = []analytics.Line{{Day: analytics.DayOn(2027, 3, 5), Clicks: 3}, {Day: analytics.DayOn(2027, 3, 10), Clicks: 4}}
+		clicks.lines = []analytics.Line{{Period: analytics.Period{Day: analytics.DayOn(2027, 3, 5)}, Clicks: 3}, {Period: analytics.Period{Day: analytics.DayOn(2027, 3, 10)}, Clicks: 4}}
 		r := w.do("GET", path, "", as(w.ann)).want(200).has("", "bundleId", "urlCount", "totalClicks", "topUrls", "topUrl", "clickTrend").has("topUrls.0", "id", "slug", "clickCount").has("clickTrend.0", "date", "clicks")
 		if r.str("bundleId") != id || r.num("urlCount") != 12 || r.num("totalClicks") != 78 || len(r.at("topUrls").([]any)) != 10 || r.str("topUrls.0.slug") != "s11" || r.num("topUrls.0.clickCount") != 12 {
 			t.Error(r.text)
