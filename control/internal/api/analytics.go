@@ -13,25 +13,93 @@ import (
 
 // Period is embedded in every request about clicks.
 type Period struct {
-	StartDate   string `query:"startDate" doc:"The first day: a date, or an instant, which stands for its day in the time zone. Default: 30 days ago."`
-	EndDate     string `query:"endDate" doc:"The last day, inclusive. Default: today. The range is at most 365 days."`
-	TimeRange   string `query:"timeRange" doc:"last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate."`
+	StartDate   string `query:"startDate" doc:"The first day: a date, or an instant, which stands for its day in the time zone. Default: 30 days ago. If interval is minute or hour, an instant stands for itself."`
+	EndDate     string `query:"endDate" doc:"The last day, inclusive. Default: today. The range is at most 365 days. If interval is minute or hour, an instant ends the range."`
+	TimeRange   string `query:"timeRange" doc:"last_7_days, last_30_days, last_90_days, last_365_days, or custom for startDate and endDate. If interval is minute or hour also last_hour, last_6_hours, last_24_hours."`
 	Timezone    string `query:"timezone" doc:"IANA time zone of the days. Default: UTC."`
 	IncludeBots bool   `query:"includeBots" doc:"Include bots."`
 	Limit       int    `query:"limit" minimum:"1" maximum:"100" doc:"Rows in each list. Default: 10, or 20 for clicks."`
 }
 
-func (p Period) ask() report.Ask {
+// ClickFilters is embedded in every request about clicks. Each parameter can be repeated: a click counts if it has one of
+// the values of each parameter. Package report checks the values.
+type ClickFilters struct {
+	Country   []string `query:"country,explode" doc:"ISO 3166-1 codes, or Unknown. All filters can be repeated, with at most 20 values: clicks with any of the values count. Of several filters, all apply."`
+	Device    []string `query:"device,explode" doc:"MOBILE, DESKTOP, TABLET or Unknown."`
+	OS        []string `query:"os,explode" doc:"Operating systems as reports name them."`
+	Browser   []string `query:"browser,explode" doc:"Browsers as reports name them."`
+	Referer   []string `query:"referer,explode" doc:"Referring sites, such as instagram.com, or Direct."`
+	Language  []string `query:"language,explode" doc:"Language codes, such as de, or Unknown."`
+	VariantID []string `query:"variantId,explode" doc:"Ids of variants, or none for clicks that no variant decided."`
+	RuleID    []string `query:"ruleId,explode" doc:"Ids of routing rules, or none for clicks that no rule decided."`
+	Domain    []string `query:"domain,explode" doc:"Hosts of short URLs."`
+	Tag       []string `query:"tag,explode" doc:"Names of tags: clicks on links that have any of the tags now."`
+	Bot       []string `query:"bot,explode" doc:"true for bots only, false for people only, or names of bots. Replaces includeBots."`
+}
+
+func (f ClickFilters) filters() report.Filters {
+	return report.Filters{Country: f.Country, Device: f.Device, OS: f.OS, Browser: f.Browser, Referer: f.Referer, Language: f.Language,
+		VariantID: f.VariantID, RuleID: f.RuleID, Domain: f.Domain, Tag: f.Tag, Bot: f.Bot}
+}
+
+// ClicksQuery is the part that all requests about clicks have.
+type ClicksQuery struct {
+	Period
+	ClickFilters
+}
+
+func (p ClicksQuery) ask() report.Ask {
 	return report.Ask{
 		Range:       report.Range{Start: p.StartDate, End: p.EndDate, Name: p.TimeRange, Zone: p.Timezone},
-		IncludeBots: p.IncludeBots, Limit: p.Limit,
+		IncludeBots: p.IncludeBots, Limit: p.Limit, Filters: p.filters(),
 	}
 }
 
-// linkPeriod is the request of a report on one link.
-type linkPeriod struct {
+// ReportQuery is embedded in the requests of reports.
+type ReportQuery struct {
+	ClicksQuery
+	Interval string `query:"interval" doc:"minute (ranges up to 6 hours), hour (up to 31 days), day, week or month. Default: day."`
+	Compare  string `query:"compare" doc:"previous: add the figures of the preceding period of the same length. year: add those of the same period one year earlier."`
+}
+
+func (p ReportQuery) ask() report.Ask {
+	a := p.ClicksQuery.ask()
+	a.Interval, a.Compare = p.Interval, p.Compare
+	return a
+}
+
+// SeriesQuery is embedded in the requests of reports with a series of all clicks.
+type SeriesQuery struct {
+	ReportQuery
+	Series string `query:"series" doc:"people, bots or people,bots: add separate series of people and bots."`
+}
+
+func (p SeriesQuery) ask() report.Ask {
+	a := p.ReportQuery.ask()
+	a.Series = p.Series
+	return a
+}
+
+// linkClicks, linkReport and linkSeries are the requests of reports on one link.
+type linkClicks struct {
 	URLPath
-	Period
+	ClicksQuery
+}
+
+type linkReport struct {
+	URLPath
+	ReportQuery
+}
+
+type linkSeries struct {
+	URLPath
+	SeriesQuery
+}
+
+// groupsIn is the request of the report by groups of links.
+type groupsIn struct {
+	ReportQuery
+	By string `query:"by" doc:"tag, bundle or domain." default:"tag"`
 }
 
 // TopURL is a link in the list of links with the most clicks.
@@ -43,45 +111,56 @@ type TopURL struct {
 	ClickCount  int64   `json:"clickCount" doc:"In the period, or in total if no period is given."`
 	Status      string  `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED"`
 	CreatedAt   Time    `json:"createdAt"`
+
+	ComparedClickCount *int64 `json:"comparedClickCount,omitempty" doc:"In the period that compare names."`
 }
 
 func (s *Server) registerAnalytics() {
 	r := s.Reports
-	ask(s, []string{"/api/analytics/urls/{id}"}, "linkReport", "Report on a short URL", func(ctx context.Context, in *linkPeriod) (*report.Report, error) {
+	ask(s, []string{"/api/analytics/urls/{id}"}, "linkReport", "Report on a short URL", func(ctx context.Context, in *linkSeries) (*report.Report, error) {
 		return r.Link(ctx, principal(ctx), in.ID, in.ask())
 	})
-	ask(s, []string{"/api/analytics/overview"}, "overview", "Report on all short URLs", func(ctx context.Context, in *Period) (*report.Overview, error) {
+	ask(s, []string{"/api/analytics/overview"}, "overview", "Report on all short URLs", func(ctx context.Context, in *SeriesQuery) (*report.Overview, error) {
 		return r.Overview(ctx, principal(ctx), in.ask())
 	})
-	ask(s, []string{"/api/analytics/top-urls"}, "topURLs", "List the short URLs with most clicks", func(ctx context.Context, in *Period) (*[]TopURL, error) {
+	ask(s, []string{"/api/analytics/top-urls"}, "topURLs", "List the short URLs with most clicks", func(ctx context.Context, in *ReportQuery) (*[]TopURL, error) {
 		list, err := r.TopLinks(ctx, principal(ctx), in.ask())
 		if err != nil {
 			return nil, err
 		}
 		out := make([]TopURL, len(list))
 		for i, u := range list {
-			out[i] = TopURL{u.ID, u.Slug, text(u.Title), u.OriginalURL, u.Clicks, u.Link.Status(store.Now()), Time(u.CreatedAt)}
+			out[i] = TopURL{u.ID, u.Slug, text(u.Title), u.OriginalURL, u.Clicks, u.Link.Status(store.Now()), Time(u.CreatedAt), u.Compared}
 		}
 		return &out, nil
 	})
 	ask(s, []string{"/api/analytics/urls/{id}/recent-clicks", "/api/analytics/urls/{id}/clicks/recent"}, "recentClicks", "List the newest clicks of a short URL",
-		func(ctx context.Context, in *linkPeriod) (*report.RecentClicks, error) {
+		func(ctx context.Context, in *linkClicks) (*report.RecentClicks, error) {
 			return r.Recent(ctx, principal(ctx), in.ID, in.ask())
 		})
-	ask(s, []string{"/api/analytics/urls/{id}/bots"}, "linkBots", "Report on the bots that visited a short URL", func(ctx context.Context, in *linkPeriod) (*report.Bots, error) {
+	ask(s, []string{"/api/analytics/urls/{id}/bots"}, "linkBots", "Report on the bots that visited a short URL", func(ctx context.Context, in *linkReport) (*report.Bots, error) {
 		return r.LinkBots(ctx, principal(ctx), in.ID, in.ask())
 	})
-	ask(s, []string{"/api/analytics/bots", "/api/analytics/bots/overview"}, "bots", "Report on the bots that visited any short URL", func(ctx context.Context, in *Period) (*report.Bots, error) {
+	ask(s, []string{"/api/analytics/bots", "/api/analytics/bots/overview"}, "bots", "Report on the bots that visited any short URL", func(ctx context.Context, in *ReportQuery) (*report.Bots, error) {
 		return r.AllBots(ctx, principal(ctx), in.ask())
 	})
-	ask(s, []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"}, "abTests", "Report on all A/B tests", func(ctx context.Context, in *Period) (*report.Tests, error) {
+	ask(s, []string{"/api/analytics/ab-tests", "/api/analytics/ab-test"}, "abTests", "Report on all A/B tests", func(ctx context.Context, in *ReportQuery) (*report.Tests, error) {
 		return r.Tests(ctx, principal(ctx), in.ask())
 	})
-	ask(s, []string{"/api/analytics/urls/{id}/ab-test"}, "abTest", "Report on the A/B test of a short URL", func(ctx context.Context, in *linkPeriod) (*report.Test, error) {
+	ask(s, []string{"/api/analytics/urls/{id}/ab-test"}, "abTest", "Report on the A/B test of a short URL", func(ctx context.Context, in *linkReport) (*report.Test, error) {
 		return r.Test(ctx, principal(ctx), in.ID, in.ask())
 	})
-	ask(s, []string{"/api/analytics/urls/{id}/routing"}, "routingReport", "Report on the routing rules of a short URL", func(ctx context.Context, in *linkPeriod) (*report.Routing, error) {
+	ask(s, []string{"/api/analytics/urls/{id}/routing"}, "routingReport", "Report on the routing rules of a short URL", func(ctx context.Context, in *linkReport) (*report.Routing, error) {
 		return r.Routing(ctx, principal(ctx), in.ID, in.ask())
+	})
+	ask(s, []string{"/api/analytics/heatmap"}, "heatmap", "Count clicks by weekday and hour", func(ctx context.Context, in *ReportQuery) (*report.Heatmap, error) {
+		return r.Heatmap(ctx, principal(ctx), "", in.ask())
+	})
+	ask(s, []string{"/api/analytics/urls/{id}/heatmap"}, "linkHeatmap", "Count clicks on a short URL by weekday and hour", func(ctx context.Context, in *linkReport) (*report.Heatmap, error) {
+		return r.Heatmap(ctx, principal(ctx), in.ID, in.ask())
+	})
+	ask(s, []string{"/api/analytics/groups"}, "groupsReport", "Report on short URLs by tag, bundle or domain", func(ctx context.Context, in *groupsIn) (*report.Groups, error) {
+		return r.Groups(ctx, principal(ctx), in.By, in.ask())
 	})
 	s.registerExports()
 }
@@ -107,12 +186,12 @@ type ExportForm struct {
 
 type exportLinkIn struct {
 	URLPath
-	Period
+	ReportQuery
 	ExportForm
 }
 
 type exportIn struct {
-	Period
+	ReportQuery
 	ExportForm
 	URLID string `query:"urlId" doc:"Only this short URL."`
 }
@@ -123,16 +202,16 @@ const exportTime = 2 * time.Minute
 func (s *Server) registerExports() {
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/analytics/urls/{id}/export", ID: "exportLink", Summary: "Export the analytics of a short URL as a file", Tag: "Analytics",
 		Limit: limitExport, Timeout: exportTime}, func(ctx context.Context, in *exportLinkIn) (*huma.StreamResponse, error) {
-		return s.export(ctx, in.ID, in.Period, in.ExportForm)
+		return s.export(ctx, in.ID, in.ask(), in.ExportForm)
 	})
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/analytics/export", ID: "export", Summary: "Export the analytics of all short URLs as a file", Tag: "Analytics",
 		Limit: limitExport, Timeout: exportTime}, func(ctx context.Context, in *exportIn) (*huma.StreamResponse, error) {
-		return s.export(ctx, in.URLID, in.Period, in.ExportForm)
+		return s.export(ctx, in.URLID, in.ask(), in.ExportForm)
 	})
 }
 
-func (s *Server) export(ctx context.Context, id string, period Period, form ExportForm) (*huma.StreamResponse, error) {
-	e, err := s.Reports.Export(ctx, principal(ctx), id, period.ask(), form.IncludeClicks)
+func (s *Server) export(ctx context.Context, id string, a report.Ask, form ExportForm) (*huma.StreamResponse, error) {
+	e, err := s.Reports.Export(ctx, principal(ctx), id, a, form.IncludeClicks)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func TestAnalytics_shapes_and_figures(t *testing.T) {
 
 		r := w.do("GET", "/api/analytics/urls/"+id, "", as(w.ann)).want(200)
 		r.has("", "overview", "totalClicks", "uniqueVisitors", "timeSeries", "countries", "regions", "cities", "browsers", "operatingSystems", "devices", "referers",
-			"utmSources", "utmMediums", "utmCampaigns", "utmTerms", "utmContents")
+			"utmSources", "utmMediums", "utmCampaigns", "utmTerms", "utmContents", "languages", "sites")
 		r.has("overview", "totalClicks", "uniqueVisitors", "averageClicksPerDay", "growthRate").has("timeSeries.0", "date", "clicks", "uniqueVisitors")
 		r.has("browsers.0", "name", "clicks", "percentage").has("referers.0", "referer", "clicks", "percentage").has("utmSources.0", "value", "clicks", "percentage")
 		for path, want := range map[string]any{

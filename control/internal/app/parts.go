@@ -199,7 +199,11 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 		return nil, err
 	}
 	p.closers = append(p.closers, cache.Close)
-	use.Reports = report.New(st, clicks, nil).Caching(cache)
+	base, err := link.ParseBaseURL(p.cfg.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	use.Reports = report.New(st, clicks, nil).On(base.Host).Caching(cache)
 	cfg.feed.Logger = log
 	use.Live = live.New(cfg.feed, st, clicks)
 	p.add("live feed", use.Live)

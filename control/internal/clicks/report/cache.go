@@ -155,7 +155,10 @@ func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope anal
 			return nil, err
 		}
 	}
-	key = fmt.Sprint(p.Scope(), " ", scope.Links, " ", scope.Owner, " ", scope.Bots, " ", key)
+	if len(scope.Links) == 1 { // the key of other reports contains the filters that chose the links
+		key = fmt.Sprint(scope.Links[0], " ", key)
+	}
+	key = fmt.Sprint(p.Scope(), " ", len(scope.Links), " ", scope.Owner, " ", scope.Bots, " ", key)
 	now := moment{c.clicks(scope), revision}
 	at := time.Now()
 	if r, ok := c.reports.Get(key); ok {
@@ -181,5 +184,6 @@ func recall[T any](ctx context.Context, s *Service, p auth.Principal, scope anal
 
 // key returns the cache key of a report about a period.
 func key(what string, a Ask, p Period) string {
-	return fmt.Sprint(what, " ", a.Limit, " ", a.open(), " ", int(p.First), " ", int(p.Last), " ", p.Zone)
+	return fmt.Sprint(what, " ", a.Limit, " ", a.open(), " ", int(p.First), " ", int(p.Last), " ", p.Zone, " ", p.From, " ", p.To, " ", p.Every, " ",
+		a.Compare, " ", a.ofPeople, " ", a.ofBots, " ", a.selected.key)
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
@@ -62,7 +63,7 @@ func ClickOf(r *analytics.Row) Click {
 
 // Recent returns a link's newest clicks, at most a.Limit (default 20). Without a range it covers all time.
 func (s *Service) Recent(ctx context.Context, p auth.Principal, id string, a Ask) (*RecentClicks, error) {
-	u, period, err := s.linkAndPeriod(ctx, p, id, a)
+	u, period, err := s.linkAndPeriod(ctx, p, id, &a)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +91,8 @@ type Bots struct {
 	TotalBotClicks int64     `json:"totalBotClicks"`
 	BotPercentage  float64   `json:"botPercentage" doc:"Of all clicks, those of people included."`
 	BotTypes       []BotType `json:"botTypes"`
+
+	Comparison *Compared[Bots] `json:"comparison,omitempty" doc:"Only with compare."`
 }
 
 // BotType is one kind of bot.
@@ -101,42 +104,55 @@ type BotType struct {
 
 // LinkBots reports on the bots that visited a link.
 func (s *Service) LinkBots(ctx context.Context, p auth.Principal, id string, a Ask) (*Bots, error) {
-	u, err := s.link(ctx, p, id)
+	u, period, err := s.linkAndPeriod(ctx, p, id, &a)
 	if err != nil {
 		return nil, err
 	}
-	return s.bots(ctx, p, linkScope(u, a), a)
+	return s.bots(ctx, p, linkScope(u, a), a, period)
 }
 
 // AllBots reports on the bots that visited any of the caller's links.
 func (s *Service) AllBots(ctx context.Context, p auth.Principal, a Ask) (*Bots, error) {
-	return s.bots(ctx, p, ownScope(p, a), a)
-}
-
-func (s *Service) bots(ctx context.Context, p auth.Principal, scope analytics.Scope, a Ask) (*Bots, error) {
-	period, err := s.period(a.Range)
+	period, err := s.prepare(ctx, p, &a)
 	if err != nil {
 		return nil, err
 	}
-	return recall(ctx, s, p, scope, key("bots", a, period), func() (*Bots, error) { return s.botTraffic(ctx, scope, a, period) })
+	return s.bots(ctx, p, ownScope(p, a), a, period)
+}
+
+func (s *Service) bots(ctx context.Context, p auth.Principal, scope analytics.Scope, a Ask, period Period) (*Bots, error) {
+	return recall(ctx, s, p, scope, key("bots", a, period), func() (*Bots, error) {
+		scope, err := s.present(ctx, scope)
+		if err != nil {
+			return nil, err
+		}
+		of := func(period Period) (*Bots, error) { return s.botTraffic(ctx, scope, a, period) }
+		b, err := of(period)
+		if err == nil {
+			b.Comparison, err = compare(a, period, of)
+		}
+		return b, err
+	})
 }
 
 func (s *Service) botTraffic(ctx context.Context, scope analytics.Scope, a Ask, period Period) (*Bots, error) {
-	scope, err := s.present(ctx, period.limit(scope))
-	if err != nil {
-		return nil, err
+	b := &Bots{BotTypes: []BotType{}}
+	if len(a.Bot) > 0 && scope.Bots == analytics.People {
+		return b, nil
 	}
+	scope = period.limit(scope)
 	scope.Bots = analytics.OnlyBots
 	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope, By: analytics.BotName, TopFirst: true})
 	if err != nil {
 		return nil, err
 	}
 	scope.Bots = analytics.People
+	// A filter by the names of bots must not remove people, of whom the bots are a share.
+	scope.Match = slices.DeleteFunc(slices.Clone(scope.Match), func(m analytics.Match) bool { return m.By == analytics.BotName })
 	people, err := s.count(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
-	b := &Bots{BotTypes: []BotType{}}
 	for _, l := range lines {
 		b.TotalBotClicks += l.Clicks
 	}

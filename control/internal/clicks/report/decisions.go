@@ -25,6 +25,8 @@ type Tests struct {
 	ControlGroupPercentage float64      `json:"controlGroupPercentage" doc:"Of controlGroupClicks and variantClicks together."`
 	VariantPercentage      float64      `json:"variantPercentage"`
 	TopPerformingVariants  []TopVariant `json:"topPerformingVariants" doc:"Variants with clicks, most first; limit bounds them."`
+
+	Comparison *Compared[Tests] `json:"comparison,omitempty" doc:"Only with compare."`
 }
 
 // TopVariant is a variant in the list of variants with the most clicks.
@@ -42,6 +44,8 @@ type Test struct {
 	TotalClicks int64         `json:"totalClicks" doc:"Clicks that went to one of the variants."`
 	StartDate   *string       `json:"startDate" format:"date-time" doc:"When the first variant was created."`
 	Variants    []TestVariant `json:"variants"`
+
+	Comparison *Compared[Test] `json:"comparison,omitempty" doc:"Only with compare."`
 }
 
 // TestVariant is one variant of a test.
@@ -57,11 +61,18 @@ type TestVariant struct {
 
 // Tests reports on all of the caller's links with an active A/B test.
 func (s *Service) Tests(ctx context.Context, p auth.Principal, a Ask) (*Tests, error) {
-	period, err := s.period(a.Range)
+	period, err := s.prepare(ctx, p, &a)
 	if err != nil {
 		return nil, err
 	}
-	return recall(ctx, s, p, ownScope(p, a), key("tests", a, period), func() (*Tests, error) { return s.allTests(ctx, p, a, period) })
+	return recall(ctx, s, p, ownScope(p, a), key("tests", a, period), func() (*Tests, error) {
+		of := func(period Period) (*Tests, error) { return s.allTests(ctx, p, a, period) }
+		t, err := of(period)
+		if err == nil {
+			t.Comparison, err = compare(a, period, of)
+		}
+		return t, err
+	})
 }
 
 func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period Period) (*Tests, error) {
@@ -69,6 +80,7 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 	if err != nil {
 		return nil, fmt.Errorf("list tested links: %w", err)
 	}
+	urls = slices.DeleteFunc(urls, func(u store.Link) bool { return !a.selected.has(u.Num) })
 	list, drawn, err := s.tests(ctx, urls, a, period)
 	if err != nil {
 		return nil, err
@@ -85,7 +97,7 @@ func (s *Service) allTests(ctx context.Context, p auth.Principal, a Ask, period 
 	slices.SortStableFunc(t.TopPerformingVariants, func(a, b TopVariant) int { return cmp.Compare(b.Clicks, a.Clicks) })
 	t.TopPerformingVariants = t.TopPerformingVariants[:min(a.limit(), len(t.TopPerformingVariants))]
 
-	scope := period.limit(analytics.Scope{Links: numsOf(urls), Bots: a.bots()})
+	scope := period.limit(a.selected.in(analytics.Scope{Links: numsOf(urls)}))
 	all, err := s.count(ctx, scope)
 	if err != nil {
 		return nil, err
@@ -113,16 +125,23 @@ func numsOf(urls []store.Link) []uint64 {
 
 // Test reports on one link's variants, whether or not its test is active.
 func (s *Service) Test(ctx context.Context, p auth.Principal, id string, a Ask) (*Test, error) {
-	u, period, err := s.linkAndPeriod(ctx, p, id, a)
+	u, period, err := s.linkAndPeriod(ctx, p, id, &a)
 	if err != nil {
 		return nil, err
 	}
 	return recall(ctx, s, p, linkScope(u, a), key("test", a, period), func() (*Test, error) {
-		list, _, err := s.tests(ctx, []store.Link{u}, a, period)
-		if err != nil {
-			return nil, err
+		of := func(period Period) (*Test, error) {
+			list, _, err := s.tests(ctx, []store.Link{u}, a, period)
+			if err != nil {
+				return nil, err
+			}
+			return &list[0], nil
 		}
-		return &list[0], nil
+		t, err := of(period)
+		if err == nil {
+			t.Comparison, err = compare(a, period, of)
+		}
+		return t, err
 	})
 }
 
@@ -137,7 +156,7 @@ func (s *Service) tests(ctx context.Context, urls []store.Link, a Ask, period Pe
 		return nil, 0, fmt.Errorf("find the variants of a report: %w", err)
 	}
 	lines, err := s.clicks.Lines(ctx, analytics.Query{
-		Scope:  period.limit(analytics.Scope{Links: numsOf(urls), Bots: a.bots(), Drawn: true}),
+		Scope:  period.limit(a.selected.in(analytics.Scope{Links: numsOf(urls), Drawn: true})),
 		ByLink: true, By: analytics.Variant, Visitors: true,
 	})
 	if err != nil {
@@ -181,9 +200,11 @@ type Routing struct {
 	TotalClicks        int64         `json:"totalClicks"`
 	MatchRate          float64       `json:"matchRate" doc:"Percent of the clicks that a rule decided."`
 	Rules              []RuleFigures `json:"rules" doc:"In the order of evaluation."`
-	TimeSeries         []RuleDay     `json:"timeSeries" doc:"Days on which a rule matched."`
+	TimeSeries         []RuleDay     `json:"timeSeries" doc:"Days, or other periods, in which a rule matched."`
 	GeoDistribution    []Named       `json:"geoDistribution" doc:"All clicks by country."`
 	DeviceDistribution []Named       `json:"deviceDistribution" doc:"All clicks by device."`
+
+	Comparison *Compared[Routing] `json:"comparison,omitempty" doc:"Only with compare."`
 }
 
 // RuleFigures has the matches of one rule.
@@ -196,9 +217,10 @@ type RuleFigures struct {
 	IsActive        bool    `json:"isActive"`
 }
 
-// RuleDay has the matches of one rule on one day.
+// RuleDay has the matches of one rule on one day, or in another period.
 type RuleDay struct {
 	Date     string `json:"date" format:"date"`
+	At       string `json:"at,omitempty" format:"date-time" doc:"When the minute or hour begins. Only if interval is minute or hour."`
 	RuleID   string `json:"ruleId"`
 	RuleName string `json:"ruleName"`
 	Matches  int64  `json:"matches"`
@@ -206,11 +228,18 @@ type RuleDay struct {
 
 // Routing reports on a link's rules.
 func (s *Service) Routing(ctx context.Context, p auth.Principal, id string, a Ask) (*Routing, error) {
-	u, period, err := s.linkAndPeriod(ctx, p, id, a)
+	u, period, err := s.linkAndPeriod(ctx, p, id, &a)
 	if err != nil {
 		return nil, err
 	}
-	return recall(ctx, s, p, linkScope(u, a), key("routing", a, period), func() (*Routing, error) { return s.routing(ctx, u, a, period) })
+	return recall(ctx, s, p, linkScope(u, a), key("routing", a, period), func() (*Routing, error) {
+		of := func(period Period) (*Routing, error) { return s.routing(ctx, u, a, period) }
+		r, err := of(period)
+		if err == nil {
+			r.Comparison, err = compare(a, period, of)
+		}
+		return r, err
+	})
 }
 
 func (s *Service) routing(ctx context.Context, u store.Link, a Ask, period Period) (*Routing, error) {
@@ -221,7 +250,7 @@ func (s *Service) routing(ctx context.Context, u store.Link, a Ask, period Perio
 	scope := period.limit(linkScope(u, a))
 	routed := scope
 	routed.Routed = true
-	days, err := s.clicks.Lines(ctx, analytics.Query{Scope: routed, Every: analytics.Days, Zone: period.Zone, By: analytics.Rule})
+	days, err := s.clicks.Lines(ctx, analytics.Query{Scope: routed, Every: period.Every, Zone: period.Zone, By: analytics.Rule})
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +272,8 @@ func (s *Service) routing(ctx context.Context, u store.Link, a Ask, period Perio
 		r.TotalMatches += l.Clicks
 		matches[l.Value] += l.Clicks
 		if name, exists := names[l.Value]; exists {
-			r.TimeSeries = append(r.TimeSeries, RuleDay{l.Day.String(), l.Value, name, l.Clicks})
+			date, at := period.label(l.Period)
+			r.TimeSeries = append(r.TimeSeries, RuleDay{date, at, l.Value, name, l.Clicks})
 		}
 	}
 	for _, rule := range rules {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
 	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/store"
 )
 
 // MaxExportClicks is the maximum number of click records in one export.
@@ -34,22 +35,24 @@ type Export struct {
 // Export prepares the export of one link. With an empty id it covers all links that the caller may see.
 func (s *Service) Export(ctx context.Context, p auth.Principal, id string, a Ask, includeClicks bool) (*Export, error) {
 	e := &Export{made: s.now()}
-	scope := ownScope(p, a)
+	var u store.Link
+	var err error
 	if id != "" {
-		u, err := s.link(ctx, p, id)
-		if err != nil {
+		if u, err = s.link(ctx, p, id); err != nil {
 			return nil, err
 		}
-		scope, e.slug = linkScope(u, a), u.Slug
 	}
-	var err error
-	if e.period, err = s.period(a.Range); err != nil {
+	if e.period, err = s.prepare(ctx, p, &a); err != nil {
 		return nil, err
+	}
+	scope := ownScope(p, a)
+	if id != "" {
+		scope, e.slug = linkScope(u, a), u.Slug
 	}
 	if scope, err = s.present(ctx, scope); err != nil {
 		return nil, err
 	}
-	if e.report, err = s.report(ctx, scope, e.period, a.limit()); err != nil {
+	if e.report, err = s.report(ctx, scope, a, e.period); err != nil {
 		return nil, err
 	}
 	if includeClicks {

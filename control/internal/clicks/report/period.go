@@ -13,8 +13,12 @@ type Range struct {
 	// Start and End are dates (2026-01-31) or instants; of an instant, the day in the zone counts. Without an end the
 	// range ends today. Without a start it has 30 days.
 	Start, End string
-	// Name is last_7_days, last_30_days, last_90_days or last_365_days. "custom" and "" mean that Start and End apply.
+	// Name is last_7_days, last_30_days, last_90_days or last_365_days; with Interval minute or hour also last_hour,
+	// last_6_hours or last_24_hours. "custom" and "" mean that Start and End apply.
 	Name string
+	// Interval is minute, hour, day, week or month; "" means day. With minute and hour, instants mean themselves and
+	// not their day, and End is exclusive.
+	Interval string
 	// Zone is an IANA name; "" means UTC.
 	Zone string
 }
@@ -31,10 +35,13 @@ const (
 
 var namedDays = map[string]int{"last_7_days": 7, "last_30_days": 30, "last_90_days": 90, "last_365_days": 365}
 
-// Period is a range of whole days in a zone, both ends included.
+// Period is a range of whole days in a zone, both ends included, or a part of these days.
 type Period struct {
 	First, Last analytics.Day
 	Zone        *time.Location
+	// From and To limit the period if To is not 0: Unix milliseconds, To exclusive.
+	From, To int64
+	Every    analytics.Interval // of series
 }
 
 // Days returns the number of days in the period.
@@ -42,13 +49,45 @@ func (p Period) Days() int { return int(p.Last-p.First) + 1 }
 
 // limit returns the scope, limited to the period.
 func (p Period) limit(s analytics.Scope) analytics.Scope {
-	s.From, s.To = p.First.Start(p.Zone), (p.Last + 1).Start(p.Zone)
+	s.From, s.To = p.From, p.To
+	if p.To == 0 {
+		s.From, s.To = p.First.Start(p.Zone), (p.Last + 1).Start(p.Zone)
+	}
 	return s
 }
 
-// before returns the preceding period with the same number of days.
+// before returns the preceding period with the same number of days, or of the same length.
 func (p Period) before() Period {
-	return Period{p.First - analytics.Day(p.Days()), p.First - 1, p.Zone}
+	if p.To != 0 {
+		return p.between(p.From-(p.To-p.From), p.From)
+	}
+	p.First, p.Last = p.First-analytics.Day(p.Days()), p.First-1
+	return p
+}
+
+// between returns the period with other limits.
+func (p Period) between(from, to int64) Period {
+	p.From, p.To = from, to
+	p.First, p.Last = analytics.DayOf(from, p.Zone), analytics.DayOf(to-1, p.Zone)
+	return p
+}
+
+// yearBefore returns the same period one year earlier. 28 February stands for 29 February.
+func (p Period) yearBefore() Period {
+	if p.To != 0 {
+		start := lastYear(p.First).Start(p.Zone) + p.From - p.First.Start(p.Zone)
+		return p.between(start, start+p.To-p.From)
+	}
+	p.First, p.Last = lastYear(p.First), lastYear(p.Last)
+	return p
+}
+
+func lastYear(d analytics.Day) analytics.Day {
+	y, m, n := time.UnixMilli(d.Start(nil)).UTC().Date()
+	if m == time.February && n == 29 {
+		n = 28
+	}
+	return analytics.DayOn(y-1, m, n)
 }
 
 // period parses a range. Its error is a *problem.Error.
@@ -62,6 +101,16 @@ func (s *Service) period(r Range) (Period, error) {
 		} else {
 			p.Zone = zone
 		}
+	}
+	p.Every = intervals[r.Interval]
+	switch p.Every {
+	case analytics.NoInterval:
+		p.Every = analytics.Days
+		if r.Interval != "" {
+			problems.Add("interval", "must be minute, hour, day, week or month")
+		}
+	case analytics.Minutes, analytics.Hours:
+		return s.exact(r, p, problems)
 	}
 	today := analytics.DayOf(s.now().UnixMilli(), p.Zone)
 	if days, ok := namedDays[r.Name]; ok {
@@ -97,6 +146,88 @@ func (s *Service) period(r Range) (Period, error) {
 		}
 	}
 	return p, problems.Err()
+}
+
+var intervals = map[string]analytics.Interval{"minute": analytics.Minutes, "hour": analytics.Hours, "day": analytics.Days, "week": analytics.Weeks, "month": analytics.Months}
+
+const (
+	minute = 60 * 1000
+	hour   = 60 * minute
+
+	maxMinutes  = 6 * hour
+	maxHourDays = 31
+)
+
+var namedHours = map[string]int64{"last_hour": 1, "last_6_hours": 6, "last_24_hours": 24}
+
+// exact parses the range of a report by minutes or hours, in which instants mean themselves. Without a range, these
+// are the last hour or the last 24 hours.
+func (s *Service) exact(r Range, p Period, problems problem.Fields) (Period, error) {
+	hours, named := namedHours[r.Name]
+	if r.open() {
+		hours, named = 24, true
+		if p.Every == analytics.Minutes {
+			hours = 1
+		}
+	}
+	days := int64(namedDays[r.Name])
+	now := s.now().UnixMilli()
+	switch {
+	case named:
+		end := now - now%minute + minute
+		p = p.between(end-hours*hour, end)
+	case days > 0:
+		today := analytics.DayOf(now, p.Zone)
+		p = p.between((today - analytics.Day(days) + 1).Start(p.Zone), (today + 1).Start(p.Zone))
+	case r.Name != "" && r.Name != "custom":
+		problems.Add("timeRange", "must be last_hour, last_6_hours, last_24_hours, last_7_days, last_30_days or custom")
+	default:
+		from, fromOK := instant(r.Start, p.Zone, 0)
+		to, toOK := instant(r.End, p.Zone, 1)
+		if !fromOK {
+			problems.Add("startDate", "must be a date or a time in ISO 8601")
+		}
+		if !toOK {
+			problems.Add("endDate", "must be a date or a time in ISO 8601")
+		}
+		if r.End == "" {
+			to = now - now%minute + minute
+		}
+		if r.Start == "" {
+			from = to - 24*hour
+			if p.Every == analytics.Minutes {
+				from = to - hour
+			}
+		}
+		if fromOK && toOK && from >= to {
+			problems.Add("endDate", "must be after startDate")
+		}
+		p = p.between(from, max(to, from+1))
+	}
+	switch {
+	case p.Every == analytics.Minutes && p.To-p.From > maxMinutes:
+		problems.Add("interval", "must not be minute for a range of more than 6 hours")
+	case p.To > time.UnixMilli(p.From).In(p.Zone).AddDate(0, 0, maxHourDays).UnixMilli():
+		problems.Add("interval", "must not be hour for a range of more than %d days", maxHourDays)
+	}
+	if p.From == p.First.Start(p.Zone) && p.To == (p.Last+1).Start(p.Zone) {
+		p.From, p.To = 0, 0 // whole days are compared with whole days, which may be longer or shorter
+	}
+	return p, problems.Err()
+}
+
+// instant parses an instant, a time in the zone, or a date, to which it adds days. It returns Unix milliseconds.
+func instant(text string, zone *time.Location, days analytics.Day) (ms int64, ok bool) {
+	d, at, ok := day(text, zone)
+	if !ok || at != 0 || text == "" {
+		return at, ok
+	}
+	for _, layout := range wallClocks {
+		if t, err := time.ParseInLocation(layout, strings.TrimSpace(text), zone); err == nil {
+			return t.UnixMilli(), true
+		}
+	}
+	return (d + days).Start(zone), true
 }
 
 var instants = []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999999Z0700", "2006-01-02 15:04:05Z07:00"}

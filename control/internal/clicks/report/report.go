@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
@@ -27,6 +28,7 @@ type Service struct {
 	clicks analytics.Store
 	now    func() time.Time
 	cache  *Cache // nil disables caching
+	host   string // of all links
 }
 
 // New returns a Service. A nil clock means time.Now.
@@ -37,11 +39,87 @@ func New(s *store.Store, clicks analytics.Store, clock func() time.Time) *Servic
 	return &Service{store: s, clicks: clicks, now: clock}
 }
 
+// On returns a copy of s that knows the host of all links, without a port unless it is unusual.
+func (s *Service) On(host string) *Service {
+	again := *s
+	again.host = host
+	return &again
+}
+
 // Ask has the parameters that most reports share.
 type Ask struct {
 	Range
 	IncludeBots bool
 	Limit       int // maximum values in each list, 1 to 100; 0 means 10
+	Filters
+	Compare string // previous or year; "" compares with nothing
+	Series  string // people, bots or both, separated by a comma: series of their own; "" means none
+
+	selected         selected // set by prepare
+	ofPeople, ofBots bool
+}
+
+// prepare checks what a caller asks for. It completes a, and returns the period. Its error is a *problem.Error, or one
+// of the database.
+func (s *Service) prepare(ctx context.Context, p auth.Principal, a *Ask) (Period, error) {
+	var problems problem.Fields
+	period, err := s.period(a.Range)
+	if e := (*problem.Error)(nil); errors.As(err, &e) {
+		problems = e.Fields
+	} else if err != nil {
+		return Period{}, err
+	}
+	if a.selected, err = s.selects(ctx, p, *a, &problems); err != nil {
+		return Period{}, err
+	}
+	if a.Compare != "" && a.Compare != "previous" && a.Compare != "year" {
+		problems.Add("compare", "must be previous or year")
+	}
+	for part := range strings.SplitSeq(a.Series, ",") {
+		switch part {
+		case "":
+		case "people":
+			a.ofPeople = true
+		case "bots":
+			a.ofBots = true
+		default:
+			problems.Add("series", "must be people, bots or people,bots")
+		}
+	}
+	return period, problems.Err()
+}
+
+// Compared has the figures of the period with which a report is compared.
+type Compared[T any] struct {
+	StartDate string `json:"startDate" doc:"First day of that period, or its first instant if the interval is minute or hour."`
+	EndDate   string `json:"endDate" doc:"Last day of that period, or the instant at which it ends if the interval is minute or hour."`
+	Figures   T      `json:"figures" doc:"The same figures of that period."`
+}
+
+// compare makes the same figures for the period that the caller compares with. It returns nil if there is none.
+func compare[T any](a Ask, period Period, figures func(Period) (*T, error)) (*Compared[T], error) {
+	switch a.Compare {
+	case "":
+		return nil, nil
+	case "year":
+		period = period.yearBefore()
+	default:
+		period = period.before()
+	}
+	made, err := figures(period)
+	if err != nil {
+		return nil, err
+	}
+	c := &Compared[T]{period.First.String(), period.Last.String(), *made}
+	if period.To != 0 {
+		c.StartDate, c.EndDate = clock(period.From, period.Zone), clock(period.To, period.Zone)
+	}
+	return c, nil
+}
+
+// clock returns an instant with the offset of a zone.
+func clock(ms int64, zone *time.Location) string {
+	return time.UnixMilli(ms).In(zone).Format(time.RFC3339)
 }
 
 func (a Ask) limit() int {
@@ -71,21 +149,21 @@ func (s *Service) link(ctx context.Context, p auth.Principal, id string) (store.
 }
 
 // linkAndPeriod returns what a report on one link is about.
-func (s *Service) linkAndPeriod(ctx context.Context, p auth.Principal, id string, a Ask) (u store.Link, period Period, err error) {
+func (s *Service) linkAndPeriod(ctx context.Context, p auth.Principal, id string, a *Ask) (u store.Link, period Period, err error) {
 	if u, err = s.link(ctx, p, id); err == nil {
-		period, err = s.period(a.Range)
+		period, err = s.prepare(ctx, p, a)
 	}
 	return u, period, err
 }
 
 // linkScope selects the clicks of one link; ownScope selects all clicks that the caller may see.
 func linkScope(u store.Link, a Ask) analytics.Scope {
-	return analytics.Scope{Links: []uint64{u.Num}, Bots: a.bots()}
+	return a.selected.in(analytics.Scope{Links: []uint64{u.Num}})
 }
 
 // ownScope does not say which moves of links count; see present.
 func ownScope(p auth.Principal, a Ask) analytics.Scope {
-	return analytics.Scope{Owner: p.Scope(), Bots: a.bots()}
+	return a.selected.in(analytics.Scope{Owner: p.Scope()})
 }
 
 // present makes a scope count clicks for the workspaces that own their links now. All figures of a report come from one

@@ -10,6 +10,7 @@ import (
 	"github.com/shortline/shortline/control/internal/clicks/moves"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/percent"
+	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -21,9 +22,10 @@ type Summary struct {
 	GrowthRate          float64 `json:"growthRate" doc:"In percent, compared with the preceding period of the same length."`
 }
 
-// DayFigures has the figures of one day.
+// DayFigures has the figures of one day, or of another period.
 type DayFigures struct {
-	Date           string `json:"date" format:"date"`
+	Date           string `json:"date" format:"date" doc:"The day. With interval week or month: the first day of the week or month, which may be before startDate."`
+	At             string `json:"at,omitempty" format:"date-time" doc:"When the minute or hour begins. Only if interval is minute or hour."`
 	Clicks         int64  `json:"clicks"`
 	UniqueVisitors int64  `json:"uniqueVisitors"`
 }
@@ -54,7 +56,7 @@ type Report struct {
 	Overview         Summary      `json:"overview"`
 	TotalClicks      int64        `json:"totalClicks"`
 	UniqueVisitors   int64        `json:"uniqueVisitors"`
-	TimeSeries       []DayFigures `json:"timeSeries" doc:"Every day of the period."`
+	TimeSeries       []DayFigures `json:"timeSeries" doc:"Every day of the period, or every other interval."`
 	Countries        []Named      `json:"countries"`
 	Regions          []Named      `json:"regions"`
 	Cities           []Named      `json:"cities"`
@@ -67,6 +69,25 @@ type Report struct {
 	UTMCampaigns     []Valued     `json:"utmCampaigns"`
 	UTMTerms         []Valued     `json:"utmTerms"`
 	UTMContents      []Valued     `json:"utmContents"`
+	Languages        []Named      `json:"languages" doc:"Preferred languages of visitors. Clicks of earlier releases have none."`
+	Sites            []SiteClicks `json:"sites" doc:"Referrers, grouped by site: l.instagram.com and www.instagram.com are instagram.com."`
+
+	Series     *Split            `json:"series,omitempty" doc:"Only with series."`
+	Comparison *Compared[Report] `json:"comparison,omitempty" doc:"Only with compare."`
+}
+
+// SiteClicks has the clicks that came from one site.
+type SiteClicks struct {
+	Site       string  `json:"site" doc:"Its domain. Direct: without a referrer. Unknown: the referrer has no host."`
+	Name       string  `json:"name" doc:"What people call the site, such as X for x.com."`
+	Clicks     int64   `json:"clicks"`
+	Percentage float64 `json:"percentage"`
+}
+
+// Split has separate series of people and of bots, whether or not the other figures include bots.
+type Split struct {
+	People []DayFigures `json:"people,omitempty"`
+	Bots   []DayFigures `json:"bots,omitempty"`
 }
 
 // Overview is the report about everything that the caller may see.
@@ -86,18 +107,18 @@ type TopLink struct {
 
 // Link reports on one link.
 func (s *Service) Link(ctx context.Context, p auth.Principal, id string, a Ask) (*Report, error) {
-	u, period, err := s.linkAndPeriod(ctx, p, id, a)
+	u, period, err := s.linkAndPeriod(ctx, p, id, &a)
 	if err != nil {
 		return nil, err
 	}
 	scope := linkScope(u, a)
-	return recall(ctx, s, p, scope, key("link", a, period), func() (*Report, error) { return s.report(ctx, scope, period, a.limit()) })
+	return recall(ctx, s, p, scope, key("link", a, period), func() (*Report, error) { return s.report(ctx, scope, a, period) })
 }
 
 // Overview reports on all links of the caller; for an ADMIN, on all links. Its totals include clicks on links that were
 // deleted since.
 func (s *Service) Overview(ctx context.Context, p auth.Principal, a Ask) (*Overview, error) {
-	period, err := s.period(a.Range)
+	period, err := s.prepare(ctx, p, &a)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +144,7 @@ func (s *Service) overview(ctx context.Context, p auth.Principal, a Ask, period 
 			return nil, err
 		}
 	}
-	r, err := s.report(ctx, scope, period, a.limit())
+	r, err := s.report(ctx, scope, a, period)
 	if err != nil {
 		return nil, err
 	}
@@ -158,26 +179,52 @@ func (s *Service) Trend(ctx context.Context, links []uint64, r Range) ([]DayFigu
 // CountedLink is a link and its clicks in the requested period.
 type CountedLink struct {
 	store.Link
-	Clicks int64
+	Clicks   int64
+	Compared *int64 // clicks in the period that the caller compares with; nil if there is none
+}
+
+// compareTop adds the clicks of the period with which a list is compared.
+func (s *Service) compareTop(ctx context.Context, scope analytics.Scope, a Ask, period Period, list []CountedLink) error {
+	before := map[uint64]int64{}
+	_, err := compare(a, period, func(other Period) (*int, error) {
+		scope := other.limit(scope)
+		scope.Links = make([]uint64, len(list))
+		for i := range list {
+			scope.Links[i] = list[i].Num
+		}
+		lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: scope, ByLink: true})
+		for _, l := range lines {
+			before[l.Link] = l.Clicks
+		}
+		return new(int), err
+	})
+	for i := range list {
+		n := before[list[i].Num]
+		list[i].Compared = &n
+	}
+	return err
 }
 
 // TopLinks returns the caller's links with the most clicks. Without a range and without bots, these are the links'
 // counters, which cover all time.
 func (s *Service) TopLinks(ctx context.Context, p auth.Principal, a Ask) ([]CountedLink, error) {
-	period, err := s.period(a.Range)
+	period, err := s.prepare(ctx, p, &a)
 	if err != nil {
 		return nil, err
 	}
 	scope := ownScope(p, a)
 	if a.open() {
-		if !a.IncludeBots {
+		if a.Compare != "" {
+			return nil, problem.OfField("compare", "needs a range: startDate, endDate or timeRange")
+		}
+		if !a.IncludeBots && !a.narrowed() {
 			list, err := s.store.LinksByClicks(ctx, p.Scope(), a.limit())
 			if err != nil {
 				return nil, fmt.Errorf("list links by clicks: %w", err)
 			}
 			out := make([]CountedLink, 0, len(list))
 			for _, u := range list {
-				out = append(out, CountedLink{u, u.ClickCount})
+				out = append(out, CountedLink{Link: u, Clicks: u.ClickCount})
 			}
 			return out, nil
 		}
@@ -190,6 +237,9 @@ func (s *Service) TopLinks(ctx context.Context, p auth.Principal, a Ask) ([]Coun
 			return nil, err
 		}
 		list, err := s.top(ctx, scope, a.limit())
+		if err == nil && a.Compare != "" {
+			err = s.compareTop(ctx, scope, a, period, list)
+		}
 		return &list, err
 	})
 	if err != nil {
@@ -218,7 +268,7 @@ func (s *Service) top(ctx context.Context, scope analytics.Scope, limit int) ([]
 		out = out[:0]
 		for _, l := range lines {
 			if u, ok := urls[l.Link]; ok && len(out) < limit {
-				out = append(out, CountedLink{u, l.Clicks})
+				out = append(out, CountedLink{Link: u, Clicks: l.Clicks})
 			}
 		}
 		if len(out) == limit || len(lines) < page {
@@ -231,9 +281,50 @@ func (s *Service) top(ctx context.Context, scope analytics.Scope, limit int) ([]
 var reported = []analytics.Dimension{
 	analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
 	analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent,
+	analytics.Language, analytics.Site,
 }
 
-func (s *Service) report(ctx context.Context, scope analytics.Scope, period Period, limit int) (*Report, error) {
+// report makes all figures of a scope, and those of the period with which the caller compares.
+func (s *Service) report(ctx context.Context, scope analytics.Scope, a Ask, period Period) (*Report, error) {
+	of := func(period Period) (*Report, error) {
+		r, err := s.figures(ctx, scope, period, a.limit())
+		if err == nil && (a.ofPeople || a.ofBots) {
+			r.Series, err = s.split(ctx, scope, a, period)
+		}
+		return r, err
+	}
+	r, err := of(period)
+	if err == nil {
+		r.Comparison, err = compare(a, period, of)
+	}
+	return r, err
+}
+
+// split makes the series of people and of bots. A filter on bots applies to them too.
+func (s *Service) split(ctx context.Context, scope analytics.Scope, a Ask, period Period) (*Split, error) {
+	split := &Split{}
+	for _, part := range []struct {
+		asked bool
+		bots  analytics.Bots
+		into  *[]DayFigures
+	}{{a.ofPeople, analytics.People, &split.People}, {a.ofBots, analytics.OnlyBots, &split.Bots}} {
+		if !part.asked {
+			continue
+		}
+		within := period.limit(scope)
+		if len(a.Bot) > 0 && within.Bots != analytics.Everyone && within.Bots != part.bots {
+			within.Links = []uint64{}
+		}
+		within.Bots = part.bots
+		var err error
+		if *part.into, err = s.series(ctx, within, period); err != nil {
+			return nil, err
+		}
+	}
+	return split, nil
+}
+
+func (s *Service) figures(ctx context.Context, scope analytics.Scope, period Period, limit int) (*Report, error) {
 	within := period.limit(scope)
 	series, err := s.series(ctx, within, period)
 	if err != nil {
@@ -263,6 +354,14 @@ func (s *Service) report(ctx context.Context, scope analytics.Scope, period Peri
 		Browsers: names(analytics.Browser), OperatingSystems: names(analytics.OS), Devices: names(analytics.Device), Referers: []Referred{},
 		UTMSources: values(analytics.UTMSource), UTMMediums: values(analytics.UTMMedium), UTMCampaigns: values(analytics.UTMCampaign),
 		UTMTerms: values(analytics.UTMTerm), UTMContents: values(analytics.UTMContent),
+		Languages: names(analytics.Language), Sites: []SiteClicks{},
+	}
+	for _, c := range found[analytics.Site][:min(limit, len(found[analytics.Site]))] {
+		site := c.Value
+		if site == "" || site == analytics.OtherSite {
+			site = analytics.SiteName(site)
+		}
+		r.Sites = append(r.Sites, SiteClicks{site, analytics.SiteName(c.Value), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks)})
 	}
 	for _, c := range found[analytics.Referer][:min(limit, len(found[analytics.Referer]))] {
 		r.Referers = append(r.Referers, Referred{cmp.Or(c.Value, "Direct"), c.Clicks, percent.Of(c.Clicks, sum.TotalClicks)})
@@ -270,21 +369,38 @@ func (s *Service) report(ctx context.Context, scope analytics.Scope, period Peri
 	return r, nil
 }
 
-// series returns every day of the period with its figures.
+// series returns every day of the period with its figures, or every other interval.
 func (s *Service) series(ctx context.Context, within analytics.Scope, period Period) ([]DayFigures, error) {
-	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: within, Every: analytics.Days, Zone: period.Zone, Visitors: true})
+	lines, err := s.clicks.Lines(ctx, analytics.Query{Scope: within, Every: period.Every, Zone: period.Zone, Visitors: true})
 	if err != nil {
 		return nil, err
 	}
-	series := make([]DayFigures, period.Days())
-	for i := range series {
-		series[i].Date = (period.First + analytics.Day(i)).String()
+	periods := analytics.PeriodsOf(period.Every, within.From, within.To, period.Zone)
+	if period.To == 0 && period.Every == analytics.Days {
+		periods = make([]analytics.Period, period.Days()) // also if a zone skipped the last day
+		for i := range periods {
+			periods[i].Day = period.First + analytics.Day(i)
+		}
+	}
+	series, at := make([]DayFigures, len(periods)), make(map[analytics.Period]int, len(periods))
+	for i, of := range periods {
+		series[i].Date, series[i].At = period.label(of)
+		at[of] = i
 	}
 	for _, l := range lines {
-		d := &series[l.Day-period.First]
-		d.Clicks, d.UniqueVisitors = l.Clicks, l.Visitors
+		if i, ok := at[l.Period]; ok {
+			series[i].Clicks, series[i].UniqueVisitors = l.Clicks, l.Visitors
+		}
 	}
 	return series, nil
+}
+
+// label returns the day of an entry in a series and, for minutes and hours, when it begins.
+func (p Period) label(of analytics.Period) (date, at string) {
+	if p.Every == analytics.Minutes || p.Every == analytics.Hours {
+		return analytics.DayOf(of.At, p.Zone).String(), clock(of.At, p.Zone)
+	}
+	return of.Day.String(), ""
 }
 
 // summary sums the days, so that both agree even if clicks arrive in between.
@@ -301,7 +417,7 @@ func (s *Service) summary(ctx context.Context, scope analytics.Scope, period Per
 		sum.TotalClicks += d.Clicks
 	}
 	sum.UniqueVisitors = lines[0].Visitors
-	sum.AverageClicksPerDay = math.Round(float64(sum.TotalClicks)/float64(len(series))*100) / 100
+	sum.AverageClicksPerDay = math.Round(float64(sum.TotalClicks)/float64(period.Days())*100) / 100
 	sum.GrowthRate = growth(sum.TotalClicks, before)
 	return sum, nil
 }

@@ -1,0 +1,249 @@
+package report
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+	"github.com/shortline/shortline/control/internal/platform/auth"
+	"github.com/shortline/shortline/control/internal/platform/problem"
+)
+
+// Filters select clicks by their properties. A click counts if it has one of the values of every filter that has
+// values. The names that reports show for missing values, Unknown and Direct, select clicks without a value.
+type Filters struct {
+	Country, Device, OS, Browser, Language []string
+
+	// Referer has sites, such as instagram.com, or complete referrers, which stand for their site.
+	Referer []string
+
+	VariantID, RuleID []string // "none" selects clicks that no variant or rule decided
+
+	Domain, Tag []string // hosts of links, and names of tags; clicks on links with any of them count
+
+	// Bot has "true" for bots, "false" for people, or the names of bots. It replaces Ask.IncludeBots.
+	Bot []string
+}
+
+// limits of filters.
+const (
+	maxFilterValues = 20
+	maxFilterLength = 255
+	maxTaggedLinks  = 100_000
+)
+
+// Selected is what filters select, after they were checked.
+type selected struct {
+	match  []analytics.Match
+	bots   analytics.Bots
+	tagged []uint64 // links with one of the tags; nil if tags do not matter
+	key    string   // identifies the filters in the cache
+}
+
+var (
+	countryCode  = regexp.MustCompile(`^[A-Za-z]{2}$`)
+	languageCode = regexp.MustCompile(`^[A-Za-z]{2,3}$`)
+	hostName     = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
+)
+
+// property is a filter on a dimension. value returns the stored form of a value, and a problem if it has none.
+type property struct {
+	field  string
+	by     analytics.Dimension
+	values []string
+	value  func(string) (stored, problem string)
+}
+
+func (f Filters) properties() []property {
+	return []property{
+		{"country", analytics.Country, f.Country, func(v string) (string, string) {
+			if !countryCode.MatchString(v) {
+				return "", "must be an ISO 3166-1 code of two letters, such as DE, or Unknown"
+			}
+			return strings.ToUpper(v), ""
+		}},
+		{"device", analytics.Device, f.Device, func(v string) (string, string) {
+			if v = strings.ToUpper(v); v != "MOBILE" && v != "DESKTOP" && v != "TABLET" {
+				return "", "must be MOBILE, DESKTOP, TABLET or Unknown"
+			}
+			return v, ""
+		}},
+		{"os", analytics.OS, f.OS, plain}, {"browser", analytics.Browser, f.Browser, plain},
+		{"language", analytics.Language, f.Language, func(v string) (string, string) {
+			if !languageCode.MatchString(v) {
+				return "", "must be a language code of two or three letters, such as de, or Unknown"
+			}
+			return strings.ToLower(v), ""
+		}},
+		{"referer", analytics.Site, f.Referer, func(v string) (string, string) {
+			if strings.EqualFold(v, "Direct") {
+				return "", ""
+			}
+			if !strings.Contains(v, "://") {
+				v = "https://" + v
+			}
+			site := analytics.SiteOf(v)
+			if site == analytics.OtherSite {
+				return "", "must be a site, such as instagram.com, or Direct or Unknown"
+			}
+			return site, ""
+		}},
+		{"variantId", analytics.Variant, f.VariantID, identifier}, {"ruleId", analytics.Rule, f.RuleID, identifier},
+	}
+}
+
+func plain(v string) (string, string) { return analytics.Plain(v), "" }
+
+func identifier(v string) (string, string) {
+	if v == "none" {
+		return "", ""
+	}
+	id, err := uuid.Parse(v)
+	if err != nil || len(v) != 36 {
+		return "", "must be an id or none"
+	}
+	return id.String(), ""
+}
+
+// selects checks the filters of a. Its problems name the fields.
+func (s *Service) selects(ctx context.Context, p auth.Principal, a Ask, problems *problem.Fields) (sel selected, err error) {
+	sel.bots = a.bots()
+	for _, c := range append(a.Filters.properties(), property{field: "domain", values: a.Domain}, property{field: "tag", values: a.Tag}, property{field: "bot", values: a.Bot}) {
+		bounded(c.field, c.values, problems)
+		if len(c.values) == 0 || c.value == nil {
+			continue
+		}
+		m := analytics.Match{By: c.by}
+		for _, v := range c.values {
+			if v == "" {
+				continue
+			}
+			stored, wrong := "", ""
+			switch {
+			case strings.EqualFold(v, "Unknown") && c.by == analytics.Site:
+				stored = analytics.OtherSite
+			case !strings.EqualFold(v, "Unknown"):
+				stored, wrong = c.value(v)
+			}
+			if wrong != "" {
+				problems.Add(c.field, "%s", wrong)
+				break
+			}
+			m.Values = append(m.Values, stored)
+		}
+		sel.match = append(sel.match, m)
+	}
+	sel.selectBots(a.Bot, problems)
+	for _, host := range a.Domain {
+		if !hostName.MatchString(host) {
+			problems.Add("domain", "must be a host name, such as sho.rt")
+			break
+		}
+	}
+	if len(a.Domain) > 0 && !slices.ContainsFunc(a.Domain, func(host string) bool { return strings.EqualFold(host, s.host) }) {
+		sel.tagged = []uint64{} // every link is on the host of BASE_URL
+	}
+	if len(*problems) > 0 || len(a.Tag) == 0 {
+		sel.key = fmt.Sprintf("%q %d %t", sel.match, sel.bots, sel.tagged != nil)
+		return sel, nil
+	}
+	links, err := s.store.LinkNumsOfTags(ctx, p.Scope(), a.Tag)
+	if err != nil {
+		return sel, fmt.Errorf("find the links of tags: %w", err)
+	}
+	if len(links) > maxTaggedLinks {
+		problems.Add("tag", "has %d links; reports filter by tags with at most %d links", len(links), maxTaggedLinks)
+	}
+	if sel.tagged == nil {
+		sel.tagged = append([]uint64{}, links...)
+	}
+	sum := sha256.New()
+	for _, n := range sel.tagged {
+		sum.Write(strconv.AppendUint(nil, n, 36))
+		sum.Write([]byte{' '})
+	}
+	sel.key = fmt.Sprintf("%q %d %x", sel.match, sel.bots, sum.Sum(nil))
+	return sel, nil
+}
+
+// bounded checks the number and the length of a filter's values.
+func bounded(field string, values []string, problems *problem.Fields) {
+	if len(values) > maxFilterValues {
+		problems.Add(field, "must have at most %d values", maxFilterValues)
+	}
+	for _, v := range values {
+		if v == "" || len(v) > maxFilterLength {
+			problems.Add(field, "must have values of 1 to %d bytes", maxFilterLength)
+			return
+		}
+	}
+}
+
+func (sel *selected) selectBots(values []string, problems *problem.Fields) {
+	if len(values) == 0 {
+		return
+	}
+	people, bots, names := slices.Contains(values, "false"), slices.Contains(values, "true"), []string{}
+	for _, v := range values {
+		switch {
+		case v == "true" || v == "false":
+		case strings.EqualFold(v, "Unknown"):
+			names = append(names, "")
+		default:
+			names = append(names, analytics.Plain(v))
+		}
+	}
+	switch {
+	case len(names) > 0 && (people || bots):
+		problems.Add("bot", "must be true, false or the names of bots, but not both")
+	case len(names) > 0:
+		sel.bots = analytics.OnlyBots
+		sel.match = append(sel.match, analytics.Match{By: analytics.BotName, Values: names})
+	case people && bots:
+		sel.bots = analytics.Everyone
+	case people:
+		sel.bots = analytics.People
+	default:
+		sel.bots = analytics.OnlyBots
+	}
+}
+
+// in returns the part of a scope that the filters select.
+func (sel selected) in(scope analytics.Scope) analytics.Scope {
+	scope.Bots, scope.Match = sel.bots, append(slices.Clone(scope.Match), sel.match...)
+	switch {
+	case sel.tagged == nil:
+	case scope.Links == nil:
+		// All clicks of a link count for the workspace that has the link, and the tag, now.
+		scope.Links, scope.Owner = sel.tagged, 0
+	default:
+		scope.Links = slices.DeleteFunc(slices.Clone(scope.Links), func(n uint64) bool { return !sel.has(n) })
+	}
+	return scope
+}
+
+// has reports whether the filters on links admit a link.
+func (sel selected) has(link uint64) bool {
+	if sel.tagged == nil {
+		return true
+	}
+	_, found := slices.BinarySearch(sel.tagged, link)
+	return found
+}
+
+// narrowed reports whether any filter is set.
+func (f Filters) narrowed() bool {
+	for _, c := range f.properties() {
+		if len(c.values) > 0 {
+			return true
+		}
+	}
+	return len(f.Domain)+len(f.Tag)+len(f.Bot) > 0
+}
