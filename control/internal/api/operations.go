@@ -112,9 +112,10 @@ var operations = map[string]words{
 	"listEdges": {about: "The last report of each edge within the last day: its revision and lag, links with unusable rules and the reasons, and clicks to deliver. All replicas return the same."},
 
 	// URLs
-	"createURL": {about: "Without `customSlug`, a slug of seven characters is generated. The link works at all edges within a second. Destinations are stored as ASCII: non-ASCII host names are converted to IDNA (`bücher.example` becomes `xn--bcher-kva.example`), and other non-ASCII characters are percent-encoded as UTF-8. ASCII URLs are stored unchanged.", example: `{"originalUrl":"https://example.com/a/long/path","customSlug":"launch","title":"Launch","utmSource":"newsletter"}`, conflict: true},
-	"listURLs":  {about: "A page of your links; administrators get the links of all users. `sortBy` is createdAt, updatedAt, clickCount, title, expiresAt or slug."},
-	"urlStats":  {about: "Numbers of your links; administrators get the numbers of all users."},
+	"createURL":  {about: "Without `customSlug`, a slug of seven characters is generated. The link works at all edges within a second. Destinations are stored as ASCII: non-ASCII host names are converted to IDNA (`bücher.example` becomes `xn--bcher-kva.example`), and other non-ASCII characters are percent-encoded as UTF-8. ASCII URLs are stored unchanged.", example: `{"originalUrl":"https://example.com/a/long/path","customSlug":"launch","title":"Launch","utmSource":"newsletter"}`, conflict: true},
+	"listURLs":   {about: "A page of your links; administrators get the links of all users. Parameters that select links can be combined. An unknown tag, bundle, domain or user selects nothing. `total` counts up to 10,000; with more links it is 10000, `totalIsExact` is false, and pages after `totalPages` exist. `sortBy` is createdAt, updatedAt, clickCount, title, expiresAt or slug."},
+	"exportURLs": {about: "The links that the same parameters select in the list, newest first, without a limit. The columns of CSV and the members of JSON are those of the list. In CSV, tags are separated by commas, and text that a spreadsheet could take for a formula begins with an apostrophe."},
+	"urlStats":   {about: "Numbers of your links; administrators get the numbers of all users."},
 	"utmSuggestions": {about: "Up to 20 values of a campaign field, most frequent first, for autocompletion. " +
 		"They come from the links of all users, so that a team uses the same names."},
 	"getURL":    {about: "Returns a link. `status` is EXPIRED after `expiresAt`."},

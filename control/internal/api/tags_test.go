@@ -125,7 +125,7 @@ func TestTags_lifecycle(t *testing.T) {
 			t.Errorf("tags after deletion: %s", got)
 		}
 
-		// A link that moves leaves its tags, whoever moves it.
+		// A link that moves leaves its tags. The previous release moves links without regard to tags.
 		team := w.team("the-team")
 		w.do("POST", "/api/urls/transfer", transferring(team.ID, id), as(w.ann)).want(200)
 		if got := w.tagsOf(id, in(team)); got != "" {

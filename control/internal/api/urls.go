@@ -288,31 +288,9 @@ func (s *Server) registerURLs() {
 		func(ctx context.Context, in *URLPath) (*noContent, error) {
 			return nil, s.Links.Delete(ctx, principal(ctx), in.ID)
 		})
+	s.registerURLExport()
 	s.registerURLBulk()
 	s.registerQRCode()
-}
-
-const urlPage = 10
-
-type listURLsIn struct {
-	Paging
-	Sorting
-	Search string `query:"search" doc:"Text in title, destination or slug, case-insensitive."`
-	Status string `query:"status" doc:"ACTIVE, INACTIVE, EXPIRED, SCHEDULED, EXHAUSTED or SUSPENDED."`
-}
-
-func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*body[List[URL]], error) {
-	list, total, err := s.Links.List(ctx, principal(ctx), links.Query{
-		Search: in.Search, Status: in.Status, SortBy: in.SortBy, Ascending: in.ascending(), Offset: in.offset(urlPage), Limit: in.size(urlPage),
-	})
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.urlsOf(ctx, list)
-	if err != nil {
-		return nil, err
-	}
-	return &body[List[URL]]{listOf(rows, total, in.Paging, urlPage)}, nil
 }
 
 // URLStats counts links by status.

@@ -57,7 +57,7 @@ func BenchmarkURLs(b *testing.B) {
 			} {
 				b.Run(q.name, func(b *testing.B) {
 					for b.Loop() {
-						if _, _, err := s.Links(ctx, q.f); err != nil {
+						if _, _, _, err := s.Links(ctx, q.f); err != nil {
 							b.Fatal(err)
 						}
 					}

@@ -200,7 +200,7 @@ func TestURLs_filters_and_sorts(t *testing.T) {
 			"past the end":                          {f(func(v *store.LinkFilter) { v.Offset = 5 }), ""},
 			"injection is a name":                   {f(by("slug; DROP TABLE urls", false)), "five four two one Three"},
 		} {
-			list, total, err := s.Links(ctx, q.filter)
+			list, total, _, err := s.Links(ctx, q.filter)
 			must(t, err)
 			if got := slugsOf(list); got != q.want {
 				t.Errorf("%s: %q, want %q", name, got, q.want)

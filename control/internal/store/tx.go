@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -147,13 +148,16 @@ func (s *Store) advance(rev uint64) {
 	}
 }
 
-// Run keeps the known revision up to date when other processes write to Postgres. It listens for notifications and
-// also polls, because notifications can get lost.
+// Run keeps the known revision up to date when other processes write to Postgres, and calls FoldCounts once a minute. It
+// listens for notifications and also polls, because notifications can get lost.
 func (s *Store) Run(ctx context.Context) error {
 	if !s.pg {
 		<-ctx.Done()
 		return nil
 	}
+	var folding sync.WaitGroup
+	defer folding.Wait()
+	folding.Go(func() { s.fold(ctx) })
 	for ctx.Err() == nil {
 		if err := s.listen(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("listening for revisions failed", "error", err.Error())
@@ -161,6 +165,15 @@ func (s *Store) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// fold calls FoldCounts until ctx ends.
+func (s *Store) fold(ctx context.Context) {
+	for backoff.Sleep(ctx, time.Minute) {
+		if err := s.FoldCounts(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("folding counts of links failed", "error", err.Error())
+		}
+	}
 }
 
 // ErrNotFound is sql.ErrNoRows under a name for use cases.

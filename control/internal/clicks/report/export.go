@@ -145,7 +145,7 @@ func (c *sheet) row(cells ...any) error {
 	for i, cell := range cells {
 		switch v := cell.(type) {
 		case string:
-			texts[i] = inert(v)
+			texts[i] = Inert(v)
 		case int64:
 			texts[i] = strconv.FormatInt(v, 10)
 		case float64:
@@ -157,9 +157,9 @@ func (c *sheet) row(cells ...any) error {
 	return c.Write(texts)
 }
 
-// inert puts an apostrophe before text that a spreadsheet could evaluate. It checks the characters that start a formula
+// Inert puts an apostrophe before text that a spreadsheet could evaluate. It checks the characters that start a formula
 // and their full-width forms, also after leading space, which an import may trim.
-func inert(text string) string {
+func Inert(text string) string {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, unicode.IsSpace))
 	if text != "" && (strings.ContainsRune("=+-@＝＋－＠", first) || strings.ContainsRune("\t\r\n", rune(text[0]))) {
 		return "'" + text

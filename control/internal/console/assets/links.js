@@ -37,7 +37,7 @@ export async function links({ signal, go }) {
     if (!last()) return;
     const filtered = state.search || state.status;
     bar.hidden = true;
-    replace(count, got.total === 1 ? '1 link' : `${number(got.total)} links`);
+    replace(count, got.total === 1 ? '1 link' : `${number(got.total)}${got.totalIsExact === false ? '+' : ''} links`);
     if (!got.data.length) {
       replace(list, filtered ? empty('Nothing found', 'No link matches your search or filter.')
         : empty('No links yet', may('EDITOR') ? 'Create your first link. It works immediately.' : 'Links of this workspace appear here.', create()));

@@ -229,12 +229,14 @@ export function figure(name, value, note) {
   return h('div', { class: 'figure' }, h('dt', null, name), h('dd', null, value, note && h('small', null, note)));
 }
 
-// pager returns the buttons that page through a list, or null for a single page.
+// pager returns the buttons that page through a list, or null for a single page. A list without an exact total has pages
+// after its last one.
 export function pager(list, go) {
   if (list.totalPages <= 1) return null;
-  const step = (text, page) => button(text, () => go(page), { disabled: page < 1 || page > list.totalPages });
+  const more = list.totalIsExact === false && list.data.length === list.pageSize;
+  const step = (text, page) => button(text, () => go(page), { disabled: page < 1 || (page > list.totalPages && !more) });
   return h('nav', { class: 'pager', 'aria-label': 'Pages' }, step('Previous', list.page - 1),
-    h('span', null, `Page ${list.page} of ${list.totalPages}`), step('Next', list.page + 1));
+    h('span', null, list.totalIsExact === false ? `Page ${list.page}` : `Page ${list.page} of ${list.totalPages}`), step('Next', list.page + 1));
 }
 
 export function heading(title, ...actions) {

@@ -135,7 +135,7 @@ func (e *edge) hash() (h snapshot.StateHash) {
 
 // mutate does one random thing to random links; things that are refused do no harm.
 func (w *world) mutate(ctx context.Context, r *rand.Rand, n int) error {
-	list, _, err := w.links.List(ctx, w.owner, links.Query{Limit: 50, SortBy: "slug", Offset: r.IntN(5)})
+	list, _, _, err := w.links.List(ctx, w.owner, links.Query{Limit: 50, SortBy: "slug", Offset: r.IntN(5)})
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func TestBulk_changes_at_once(t *testing.T) {
 		}
 		wg.Wait()
 		// Each update ran as a whole, so all links are equal at the end.
-		list, _, err := w.links.List(w.Context(), w.ann, links.Query{Limit: 100})
+		list, _, _, err := w.links.List(w.Context(), w.ann, links.Query{Limit: 100})
 		w.ok(err)
 		for _, u := range list {
 			if u.Title != list[0].Title || u.Revision != list[0].Revision {
@@ -163,7 +163,7 @@ func TestUpdate_while_deleted(t *testing.T) {
 			})
 			wg.Wait()
 		}
-		if _, total, err := w.links.List(w.Context(), w.ann, links.Query{Limit: 1}); err != nil || total != 0 {
+		if _, total, _, err := w.links.List(w.Context(), w.ann, links.Query{Limit: 1}); err != nil || total != 0 {
 			w.Errorf("%d links left, %v", total, err)
 		}
 	})

@@ -13,7 +13,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/shortline/shortline/control/internal/manage/tags"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
@@ -35,6 +37,7 @@ type Config struct {
 // Service implements the use cases. It is safe for concurrent use.
 type Service struct {
 	cfg       Config
+	host      string // of BaseURL
 	store     *store.Store
 	passwords *auth.Passwords
 }
@@ -42,7 +45,11 @@ type Service struct {
 // New returns a Service for an open store. passwords hashes the passwords of links.
 func New(cfg Config, s *store.Store, passwords *auth.Passwords) *Service {
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
-	return &Service{cfg: cfg, store: s, passwords: passwords}
+	out := &Service{cfg: cfg, store: s, passwords: passwords}
+	if base, err := url.Parse(cfg.BaseURL); err == nil {
+		out.host = base.Hostname()
+	}
+	return out
 }
 
 // ShortURL returns the public address of a slug.
@@ -80,16 +87,49 @@ func Visible(p auth.Principal) func(store.Link, error) (store.Link, error) {
 
 // Query selects a page of links.
 type Query struct {
-	Search        string // text in title, destination or slug, case-insensitive
-	Status        string // one of store.LinkStatuses; "": all
+	Search        string   // text in title, destination or slug, case-insensitive
+	Status        string   // one of store.LinkStatuses; "": all
+	Domain        string   // host name of the short links; "": all
+	Tags          []string // names, all of which a link has
+	BundleID      string
+	CreatedBy     string // id of a user
+	UTMCampaign   string // exactly this value
 	SortBy        string // a key of store.LinkSorts; "": createdAt
 	Ascending     bool
 	Offset, Limit int
 }
 
-// List reads a page of the workspace's links and counts all of them. For an ADMIN who chose no workspace it lists the
-// links of all workspaces.
-func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.Link, int, error) {
+// List reads a page of the workspace's links. It counts all of them up to store.MaxTotal; exact is false if there are
+// more. For an ADMIN who chose no workspace it lists the links of all workspaces.
+func (s *Service) List(ctx context.Context, p auth.Principal, q Query) (list []store.Link, total int, exact bool, err error) {
+	f, possible, err := s.filter(ctx, p, &q)
+	if err != nil || !possible {
+		return nil, 0, true, err
+	}
+	list, total, exact, err = s.store.Links(ctx, f)
+	if err != nil {
+		return nil, 0, false, fmt.Errorf("list links: %w", err)
+	}
+	return list, total, exact, nil
+}
+
+// Export checks a query and returns a function that reads the selected links in parts, newest first. It ignores the order
+// and the page of the query. One part is in memory at a time.
+func (s *Service) Export(ctx context.Context, p auth.Principal, q Query) (each func(context.Context, func([]store.Link) error) error, err error) {
+	filter, possible, err := s.filter(ctx, p, &q)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, f func([]store.Link) error) error {
+		if !possible {
+			return nil
+		}
+		return s.store.EachLink(ctx, filter, f)
+	}, nil
+}
+
+// filter checks a query. possible is false if no link can match.
+func (s *Service) filter(ctx context.Context, p auth.Principal, q *Query) (f store.LinkFilter, possible bool, err error) {
 	var v problem.Fields
 	if _, ok := store.LinkSorts[q.SortBy]; q.SortBy != "" && !ok {
 		v.Add("sortBy", "must be one of createdAt, updatedAt, clickCount, title, expiresAt, slug")
@@ -97,21 +137,42 @@ func (s *Service) List(ctx context.Context, p auth.Principal, q Query) ([]store.
 	if q.Status != "" && !slices.Contains(store.LinkStatuses, q.Status) {
 		v.Add("status", "must be one of %s", strings.Join(store.LinkStatuses, ", "))
 	}
-	if len(q.Search) > maxSearch {
-		v.Add("search", "must be at most %d bytes long", maxSearch)
+	for _, limit := range []struct {
+		name, value string
+		max         int
+	}{{"search", q.Search, maxSearch}, {"domain", q.Domain, 253}, {"bundleId", q.BundleID, maxID}, {"createdBy", q.CreatedBy, maxID}, {"utmCampaign", q.UTMCampaign, maxSearch}} {
+		if len(limit.value) > limit.max {
+			v.Add(limit.name, "must be at most %d bytes long", limit.max)
+		}
+		if !utf8.ValidString(limit.value) || strings.ContainsRune(limit.value, 0) {
+			v.Add(limit.name, "must be text in UTF-8 without NUL")
+		}
 	}
+	names := tags.Check("tag", q.Tags, &v)
 	if err := v.Err(); err != nil {
-		return nil, 0, err
+		return f, false, err
 	}
-	list, total, err := s.store.Links(ctx, store.LinkFilter{
-		Workspace: p.Scope(), Search: q.Search, Status: q.Status, Now: store.Now(),
-		SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
-	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("list links: %w", err)
+	f = store.LinkFilter{
+		Workspace: p.Scope(), Search: q.Search, Status: q.Status, Tags: names, Bundle: q.BundleID, CreatedBy: q.CreatedBy, Campaign: q.UTMCampaign,
+		Now: store.Now(), SortBy: q.SortBy, Ascending: q.Ascending, Offset: q.Offset, Limit: q.Limit,
 	}
-	return list, total, nil
+	if q.Domain != "" && !strings.EqualFold(q.Domain, s.host) {
+		return f, false, nil
+	}
+	if q.BundleID != "" {
+		b, err := s.store.BundleByID(ctx, q.BundleID)
+		switch {
+		case errors.Is(err, store.ErrNotFound), err == nil && !p.Sees(b.Workspace):
+			return f, false, nil
+		case err != nil:
+			return f, false, fmt.Errorf("read bundle: %w", err)
+		}
+	}
+	return f, true, nil
 }
+
+// maxID is the length of an id in bytes that a filter may have. Ids are shorter.
+const maxID = 100
 
 const maxSearch = 2048
 

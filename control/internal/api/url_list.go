@@ -1,0 +1,191 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shortline/shortline/control/internal/clicks/report"
+	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+const urlPage = 10
+
+// URLFilter is embedded in the requests that select short URLs. A URL must match all parameters.
+type URLFilter struct {
+	Search      string   `query:"search" doc:"Text in title, destination or slug, case-insensitive."`
+	Status      string   `query:"status" doc:"ACTIVE, INACTIVE, EXPIRED, SCHEDULED, EXHAUSTED or SUSPENDED."`
+	Tag         []string `query:"tag,explode" doc:"Name of a tag, case-insensitive. If repeated, a URL must have all of the tags."`
+	Domain      string   `query:"domain" doc:"Host name of the short URLs."`
+	BundleID    string   `query:"bundleId" doc:"A bundle that contains the URLs."`
+	CreatedBy   string   `query:"createdBy" doc:"Id of the user who created the URLs."`
+	UTMCampaign string   `query:"utmCampaign" doc:"The exact value of utmCampaign."`
+}
+
+func (f *URLFilter) query() links.Query {
+	return links.Query{Search: f.Search, Status: f.Status, Tags: f.Tag, Domain: f.Domain, BundleID: f.BundleID, CreatedBy: f.CreatedBy, UTMCampaign: f.UTMCampaign}
+}
+
+type listURLsIn struct {
+	Paging
+	Sorting
+	URLFilter
+}
+
+// URLList is one page of short URLs.
+type URLList struct {
+	List[URL]
+	TotalIsExact bool `json:"totalIsExact" doc:"False if there are more than 10,000 URLs; total is 10000 then."`
+}
+
+func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*body[URLList], error) {
+	q := in.query()
+	q.SortBy, q.Ascending, q.Offset, q.Limit = in.SortBy, in.ascending(), in.offset(urlPage), in.size(urlPage)
+	list, total, exact, err := s.Links.List(ctx, principal(ctx), q)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.urlsOf(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	return &body[URLList]{URLList{listOf(rows, total, in.Paging, urlPage), exact}}, nil
+}
+
+// urlExportTime is the timeout of an export of URLs, including writing it. It holds a thousand URLs in memory at a time.
+const urlExportTime = 10 * time.Minute
+
+type exportURLsIn struct {
+	URLFilter
+	Format string `query:"format" enum:"csv,json" default:"csv" doc:"Format of the file."`
+}
+
+func (s *Server) registerURLExport() {
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/export", ID: "exportURLs", Summary: "Export short URLs as a file", Tag: "URLs",
+		Limit: limitExport, Timeout: urlExportTime}, s.exportURLs)
+}
+
+func (s *Server) exportURLs(ctx context.Context, in *exportURLsIn) (*huma.StreamResponse, error) {
+	each, err := s.Links.Export(ctx, principal(ctx), in.query())
+	if err != nil {
+		return nil, err
+	}
+	media, write := "text/csv; charset=utf-8", writeURLsCSV
+	if in.Format == "json" {
+		media, write = "application/json", writeURLsJSON
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", media)
+		hc.SetHeader("Content-Disposition", `attachment; filename="urls.`+in.Format+`"`)
+		hc.SetStatus(http.StatusOK)
+		err := write(hc.BodyWriter(), func(f func(*URL) error) error {
+			return each(ctx, func(part []store.Link) error {
+				rows, err := s.urlsOf(ctx, part)
+				for i := 0; err == nil && i < len(rows); i++ {
+					err = f(&rows[i])
+				}
+				return err
+			})
+		})
+		if err != nil {
+			noteOf(ctx).err = err
+			panic(http.ErrAbortHandler) // the caller must notice that the file is truncated
+		}
+	}}, nil
+}
+
+// writeURLsJSON writes URLs as one JSON array. After an error the output is incomplete and not valid JSON.
+func writeURLsJSON(w io.Writer, each func(func(*URL) error) error) error {
+	b := bufio.NewWriterSize(w, 32<<10)
+	separator := "[\n"
+	err := each(func(u *URL) error {
+		record, err := json.Marshal(u)
+		if err != nil {
+			return err
+		}
+		b.WriteString(separator)
+		separator = ",\n"
+		_, err = b.Write(record)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("export URLs: %w", err)
+	}
+	if separator == "[\n" {
+		b.WriteString("[")
+	}
+	b.WriteString("]\n")
+	return b.Flush()
+}
+
+// urlColumns are the names of the columns of a CSV file of URLs, which are those of the API.
+var urlColumns = func() (names []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[URL]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}()
+
+// writeURLsCSV writes URLs as CSV (RFC 4180) after a byte-order mark and a line of names. After an error the file is
+// incomplete and must be discarded. Cells are inert: a spreadsheet does not interpret them as formulas.
+func writeURLsCSV(w io.Writer, each func(func(*URL) error) error) error {
+	b := bufio.NewWriterSize(w, 32<<10)
+	b.WriteString("\uFEFF")
+	c := csv.NewWriter(b)
+	c.UseCRLF = true
+	_ = c.Write(urlColumns) // csv.Writer keeps its first error
+	cells := make([]string, len(urlColumns))
+	err := each(func(u *URL) error {
+		record, err := json.Marshal(u)
+		if err != nil {
+			return err
+		}
+		var members map[string]any
+		d := json.NewDecoder(bytes.NewReader(record))
+		d.UseNumber()
+		if err := d.Decode(&members); err != nil {
+			return err
+		}
+		for i, name := range urlColumns {
+			cells[i] = cell(members[name])
+		}
+		return c.Write(cells)
+	})
+	if err != nil {
+		return fmt.Errorf("export URLs: %w", err)
+	}
+	c.Flush()
+	if err := c.Error(); err != nil {
+		return fmt.Errorf("export URLs: %w", err)
+	}
+	return b.Flush()
+}
+
+// cell returns the text of a JSON value in a CSV file. Null is empty, and the members of a list are separated by commas.
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return report.Inert(v)
+	case []any:
+		texts := make([]string, len(v))
+		for i, member := range v {
+			texts[i] = fmt.Sprint(member)
+		}
+		return report.Inert(strings.Join(texts, ", "))
+	}
+	return fmt.Sprint(v) // a number or a boolean
+}

@@ -1,0 +1,233 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// metropolis creates n links in the workspace of the user ann, whose number it returns, and a fifth as many in another.
+// Tags, campaigns and states have many sizes; some depend on the age of a link.
+func metropolis(b testing.TB, s *store.Store, n int) (ann uint64) {
+	b.Helper()
+	ctx := context.Background()
+	exec := func(tx *store.Tx, query string, args ...any) {
+		b.Helper()
+		if _, err := tx.Exec(ctx, query, args...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	err := s.Tx(ctx, func(tx *store.Tx) error {
+		for _, name := range []string{"ann", "bob", "cem"} {
+			num, err := tx.InsertUser(ctx, store.User{ID: name, Email: name, Role: "USER", Active: true})
+			if err != nil {
+				return err
+			}
+			if name == "ann" {
+				ann = num
+			}
+		}
+		for _, t := range []string{"half", "tenth", "other tenth", "percent", "few", "young", "old"} {
+			exec(tx, `INSERT INTO tags (id, workspace_num, name, name_key, color, created_at, updated_at) VALUES (?, ?, ?, ?, '#000', 0, 0)`, t, ann, t, t)
+		}
+		exec(tx, `INSERT INTO bundles (id, user_id, workspace_num, name, color, icon, search_text, created_at, updated_at) VALUES ('bundle', 'ann', ?, 'B', '#000', 'x', 'b', 0, 0)`, ann)
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const numbers = `WITH RECURSIVE numbers (i) AS (SELECT CAST(? AS BIGINT) UNION ALL SELECT i + 1 FROM numbers WHERE i + 1 < ?) `
+	const chunk = 20_000
+	for from := 0; from < n+n/5; from += chunk {
+		to := min(from+chunk, n+n/5)
+		err := s.Tx(ctx, func(tx *store.Tx) error {
+			// Hashes of the number i stand for chance.
+			exec(tx, numbers+`INSERT INTO urls (id, user_id, workspace_num, slug, original_url, title, search_text, active, expires_at, starts_at, exhausted_at, suspended_at, max_clicks,
+				utm_source, utm_campaign, click_count, created_at, updated_at)
+			SELECT 'link-' || i, CASE WHEN i % 6 = 5 THEN 'cem' WHEN i * 7 % 10 < 6 THEN 'ann' ELSE 'bob' END, CASE WHEN i % 6 = 5 THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END,
+				's' || (i * 7919 % 19999999), 'https://www.example.com/campaigns/' || (i % 97) || '/page-' || i || '?ref=' || (i * 31),
+				CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN 'spring launch ' || (i * 17 % 1000003) WHEN 2 THEN 'summer sale ' || (i * 17 % 1000003) ELSE 'newsletter ' || (i * 17 % 1000003) END,
+				CASE i % 5 WHEN 0 THEN '' WHEN 1 THEN 'spring launch ' || (i * 17 % 1000003) WHEN 2 THEN 'summer sale ' || (i * 17 % 1000003) ELSE 'newsletter ' || (i * 17 % 1000003) END
+					|| chr10 || 'https://www.example.com/campaigns/' || (i % 97) || '/page-' || i || '?ref=' || (i * 31) || chr10 || 's' || (i * 7919 % 19999999),
+				i * 13 % 10 <> 3, CASE WHEN i % 4 = 0 THEN 1 + i * 11 % 2000000 END, CASE WHEN i * 3 % 100 = 7 THEN 1 + i * 19 % 4000000 END, CASE WHEN i % 100 = 9 THEN 5 END, CASE WHEN i % 1000 = 11 THEN 5 END,
+				CASE WHEN i % 50 = 9 THEN 10 END,
+				CASE i % 4 WHEN 1 THEN 'newsletter' WHEN 2 THEN 'twitter' WHEN 3 THEN 'partner-' || (i % 1000) END,
+				CASE WHEN i * 23 % 100 < 20 THEN 'summer' WHEN i * 23 % 100 < 30 THEN 'autumn' WHEN i * 23 % 100 < 31 THEN 'winter' WHEN i * 23 % 100 < 60 THEN 'c-' || (i % 5003) END,
+				i * 29 % 100003, i, i * 37 % 1000003
+			FROM numbers, (SELECT CAST('
+' AS TEXT) AS chr10) AS newline`, from, to, ann+1, ann)
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	err = s.Tx(ctx, func(tx *store.Tx) error {
+		for tag, which := range map[string]string{"half": `num * 41 % 100 < 50`, "tenth": `num * 43 % 100 < 10`, "other tenth": `num * 47 % 101 < 10`, "percent": `num * 53 % 1000 < 10`,
+			"few": `num * 59 % 10000 < 5`, "young": `num > ` + fmt.Sprint(n+n/5-3*n/10), "old": `num < ` + fmt.Sprint(3*n/10)} {
+			exec(tx, `INSERT INTO url_tags (tag_num, url_num) SELECT (SELECT num FROM tags WHERE id = ?), num FROM urls WHERE workspace_num = ? AND `+which, tag, ann)
+		}
+		exec(tx, `INSERT INTO bundle_urls (bundle_id, url_id, position) SELECT 'bundle', id, num FROM urls WHERE workspace_num = ? AND num % 1009 = 5 LIMIT 1000`, ann)
+		if s.Shared() {
+			exec(tx, `ANALYZE urls`)
+			exec(tx, `ANALYZE url_tags`)
+			exec(tx, `ANALYZE bundle_urls`)
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return ann
+}
+
+// cityFilters are filters of the links of metropolis by kind and size.
+var cityFilters = map[string]func(*store.LinkFilter){
+	"tag half":         func(f *store.LinkFilter) { f.Tags = append(f.Tags, "half") },
+	"tag tenth":        func(f *store.LinkFilter) { f.Tags = append(f.Tags, "tenth") },
+	"tag other tenth":  func(f *store.LinkFilter) { f.Tags = append(f.Tags, "Other Tenth") },
+	"tag percent":      func(f *store.LinkFilter) { f.Tags = append(f.Tags, "percent") },
+	"tag few":          func(f *store.LinkFilter) { f.Tags = append(f.Tags, "few") },
+	"tag young":        func(f *store.LinkFilter) { f.Tags = append(f.Tags, "young") },
+	"tag old":          func(f *store.LinkFilter) { f.Tags = append(f.Tags, "old") },
+	"bundle":           func(f *store.LinkFilter) { f.Bundle = "bundle" },
+	"creator ann":      func(f *store.LinkFilter) { f.CreatedBy = "ann" },
+	"creator bob":      func(f *store.LinkFilter) { f.CreatedBy = "bob" },
+	"campaign summer":  func(f *store.LinkFilter) { f.Campaign = "summer" },
+	"campaign autumn":  func(f *store.LinkFilter) { f.Campaign = "autumn" },
+	"campaign c-17":    func(f *store.LinkFilter) { f.Campaign = "c-17" },
+	"search many":      func(f *store.LinkFilter) { f.Search = "summer sale" },
+	"search all":       func(f *store.LinkFilter) { f.Search = "example" },
+	"search few":       func(f *store.LinkFilter) { f.Search = "page-1234" },
+	"status ACTIVE":    func(f *store.LinkFilter) { f.Status = store.StatusActive },
+	"status INACTIVE":  func(f *store.LinkFilter) { f.Status = store.StatusInactive },
+	"status EXPIRED":   func(f *store.LinkFilter) { f.Status = store.StatusExpired },
+	"status SCHEDULED": func(f *store.LinkFilter) { f.Status = store.StatusScheduled },
+	"status EXHAUSTED": func(f *store.LinkFilter) { f.Status = store.StatusExhausted },
+	"status SUSPENDED": func(f *store.LinkFilter) { f.Status = store.StatusSuspended },
+	"":                 func(*store.LinkFilter) {},
+}
+
+// cityPairs calls f with every pair of filters of different kinds, every pair of tags, and every sort. now is a time at
+// which about half of the links with an expiry have expired.
+func cityPairs(workspace uint64, f func(name string, filter store.LinkFilter)) {
+	names := slices.Sorted(maps.Keys(cityFilters))
+	for i, a := range names {
+		for _, b := range names[i+1:] {
+			kind, _, _ := strings.Cut(a, " ")
+			if other, _, _ := strings.Cut(b, " "); kind == other && kind != "tag" {
+				continue
+			}
+			for _, sort := range slices.Sorted(maps.Keys(store.LinkSorts)) {
+				for _, up := range []bool{false, true} {
+					filter := store.LinkFilter{Workspace: workspace, Now: 1_000_000, SortBy: sort, Ascending: up, Limit: 10}
+					cityFilters[a](&filter)
+					cityFilters[b](&filter)
+					f(fmt.Sprintf("%s + %s by %s %v", a, b, sort, up), filter)
+				}
+			}
+		}
+	}
+}
+
+// cityEnv is the address of a database that metropolis has filled, to measure without filling another one.
+const cityEnv = "SHORTLINE_CITY"
+
+// BenchmarkLists measures every pair of filters in every order over SHORTLINE_LINKS links, by default 100,000, in one
+// workspace and over all workspaces. It reports the 95th percentile and the maximum over all of them, and logs the worst.
+func BenchmarkLists(b *testing.B) {
+	n := 100_000
+	if v, err := strconv.Atoi(os.Getenv(linksEnv)); err == nil {
+		n = v
+	}
+	eachCity(b, n, func(b *testing.B, s *store.Store, ann uint64) {
+		for name, workspace := range map[string]uint64{"workspace": ann, "everybody": 0} {
+			b.Run(name, func(b *testing.B) {
+				type run struct {
+					name string
+					took time.Duration
+				}
+				for b.Loop() {
+					var runs []run
+					cityPairs(workspace, func(name string, f store.LinkFilter) {
+						// The second of two: the first one may have to read from the disk.
+						var took time.Duration
+						for range 2 {
+							at := time.Now()
+							if _, _, _, err := s.Links(b.Context(), f); err != nil {
+								b.Fatal(err)
+							}
+							took = time.Since(at)
+						}
+						runs = append(runs, run{name, took})
+					})
+					slices.SortFunc(runs, func(a, b run) int { return int(b.took - a.took) })
+					for _, r := range runs[:15] {
+						b.Logf("%7.1f ms  %s", float64(r.took.Microseconds())/1000, r.name)
+					}
+					ms := func(part int) float64 { return float64(runs[len(runs)*part/100].took.Microseconds()) / 1000 }
+					b.ReportMetric(ms(0), "max-ms")
+					b.ReportMetric(ms(1), "p99-ms")
+					b.ReportMetric(ms(5), "p95-ms")
+					b.ReportMetric(ms(50), "p50-ms")
+				}
+			})
+		}
+		b.Run("stats", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := s.LinkStats(b.Context(), 0, 1_000_000); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("utm_values", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := s.UTMValues(b.Context(), 0, "utmCampaign", "c", 20); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("deep_page", func(b *testing.B) {
+			for b.Loop() {
+				if _, _, _, err := s.Links(b.Context(), store.LinkFilter{Workspace: ann, Offset: n - 100, Limit: 10}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	})
+}
+
+// eachCity runs f on a metropolis of n links in each dialect, or on the one of cityEnv.
+func eachCity(b *testing.B, n int, f func(b *testing.B, s *store.Store, ann uint64)) {
+	if url := os.Getenv(cityEnv); url != "" {
+		s, err := store.Open(b.Context(), store.Config{URL: url})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer s.Close()
+		f(b, s, 1)
+		return
+	}
+	b.Run("sqlite", func(b *testing.B) { s := storetest.Open(b); f(b, s, metropolis(b, s, n)) })
+	b.Run("postgres", func(b *testing.B) { s := owned(b); f(b, s, metropolis(b, s, n)) })
+}
+
+// owned opens a store as the owner of the tables, whom ANALYZE requires.
+func owned(b testing.TB) *store.Store {
+	b.Helper()
+	s, err := store.Open(context.Background(), store.Config{URL: storetest.PostgresURL(b), MaxConns: 8})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	return s
+}

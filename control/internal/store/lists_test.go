@@ -1,0 +1,192 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/shortline/shortline/control/internal/store"
+	"github.com/shortline/shortline/control/internal/store/storetest"
+)
+
+// expected computes a list by one plain statement and Link.Status.
+func expected(t *testing.T, s *store.Store, f store.LinkFilter) (nums []uint64) {
+	t.Helper()
+	where, args := `1 = 1`, []any{}
+	if f.Workspace != 0 {
+		where, args = `workspace_num = ?`, append(args, f.Workspace)
+	}
+	for _, tag := range f.Tags {
+		where, args = where+` AND num IN (SELECT url_num FROM url_tags m JOIN tags t ON t.num = m.tag_num WHERE t.name_key = ?)`, append(args, store.TagKey(tag))
+	}
+	if f.Bundle != "" {
+		where, args = where+` AND id IN (SELECT url_id FROM bundle_urls WHERE bundle_id = ?)`, append(args, f.Bundle)
+	}
+	for column, v := range map[string]string{"user_id": f.CreatedBy, "utm_campaign": f.Campaign} {
+		if v != "" {
+			where, args = where+` AND `+column+` = ?`, append(args, v)
+		}
+	}
+	if f.Search != "" {
+		where, args = where+` AND search_text LIKE ?`, append(args, "%"+f.Search+"%")
+	}
+	column, dir, nulls := store.LinkSorts[f.SortBy], "DESC", "FIRST"
+	if f.Ascending {
+		dir, nulls = "ASC", "LAST"
+	}
+	list, err := store.All(t.Context(), s.Conn, func(row interface{ Scan(...any) error }) (l store.Link, err error) {
+		return l, row.Scan(&l.Num, &l.Active, &l.ExpiresAt, &l.StartsAt, &l.ExhaustedAt, &l.SuspendedAt)
+	}, fmt.Sprintf(`SELECT num, active, coalesce(expires_at, 0), coalesce(starts_at, 0), coalesce(exhausted_at, 0), coalesce(suspended_at, 0) FROM urls
+		WHERE %s ORDER BY %s %s NULLS %s, num %s`, where, column, dir, nulls, dir), args...)
+	must(t, err)
+	for _, l := range list {
+		if f.Status == "" || l.Status(f.Now) == f.Status {
+			nums = append(nums, l.Num)
+		}
+	}
+	return nums
+}
+
+// With enough links to need every way of reading a list, each way returns what a plain statement returns.
+func TestLinks_of_any_two_filters(t *testing.T) {
+	t.Parallel()
+	storetest.EachOwner(t, func(t *testing.T, s *store.Store) { // PostgreSQL's ANALYZE needs the owner
+		ann := metropolis(t, s, 40_000)
+		r := rand.New(rand.NewPCG(1, 2))
+		all, large := 0, 0
+		for _, workspace := range []uint64{ann, 0} {
+			cityPairs(workspace, func(name string, f store.LinkFilter) {
+				if r.IntN(40) != 0 {
+					return
+				}
+				all++
+				want := expected(t, s, f)
+				f.Offset, f.Limit = r.IntN(min(len(want), 12_000)+1), 1+r.IntN(30)
+				list, total, exact, err := s.Links(t.Context(), f)
+				if err != nil {
+					t.Fatalf("%s in %d: %v", name, workspace, err)
+				}
+				if len(want) > store.MaxTotal {
+					large++
+				}
+				if total != min(len(want), store.MaxTotal) || exact != (len(want) <= store.MaxTotal) {
+					t.Errorf("%s in %d: total %d, exact %v, want %d", name, workspace, total, exact, len(want))
+				}
+				var got []uint64
+				for _, l := range list {
+					got = append(got, l.Num)
+				}
+				if page := want[min(f.Offset, len(want)):min(f.Offset+f.Limit, len(want))]; !slices.Equal(got, page) {
+					t.Fatalf("%s in %d from %d: %d, want %d", name, workspace, f.Offset, got, page)
+				}
+			})
+		}
+		if large == 0 || large == all {
+			t.Errorf("%d of %d lists are long", large, all)
+		}
+	})
+}
+
+// The kept figures equal a count of the links, whatever changes the links.
+func TestKept_figures_equal_a_count(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		const hour = 3_600_000
+		ann, bob := newUser(t, s, "ann"), newUser(t, s, "bob")
+		r := rand.New(rand.NewPCG(3, 4))
+		now := int64(100*hour + hour/2)
+		at := func() int64 {
+			return []int64{0, now, now + 1, now - 1, now + hour, now - hour, 98 * hour, 105*hour + 3}[r.IntN(8)]
+		}
+		text := func() string { return []string{"", "a", "B", "é"}[r.IntN(4)] }
+		var links []*store.Link
+		for round := range 60 {
+			inTx(t, s, func(ctx context.Context, tx *store.Tx) error {
+				if round%3 == 0 {
+					var made []*store.Link
+					for i := range 10 {
+						u := ann
+						if i%2 == 0 {
+							u = bob
+						}
+						made = append(made, &store.Link{ID: store.NewID(), UserID: u.ID, Workspace: u.Num, Slug: fmt.Sprintf("s%d-%d", round, i), Active: r.IntN(2) == 0, ExpiresAt: at(), StartsAt: at()})
+						made[i].UTM.Source, made[i].UTM.SourcePlatform = text(), text()
+					}
+					links = append(links, made...)
+					if err := tx.InsertLinks(ctx, made); err != nil {
+						return err
+					}
+				}
+				for range 5 {
+					l := links[r.IntN(len(links))]
+					l.Active, l.ExpiresAt, l.StartsAt, l.ExhaustedAt, l.SuspendedAt = r.IntN(2) == 0, at(), at(), int64(r.IntN(2)), int64(r.IntN(2))
+					l.UTM.Source, l.UTM.Campaign = text(), text()
+					if err := tx.UpdateLink(ctx, l); err != nil {
+						return err
+					}
+				}
+				var counted []store.Counted
+				for range 5 {
+					counted = append(counted, store.Counted{Num: links[r.IntN(len(links))].Num, Count: r.Int64N(100)})
+				}
+				if err := tx.SetClickCounts(ctx, counted); err != nil {
+					return err
+				}
+				if err := tx.MoveLinks(ctx, []uint64{links[r.IntN(len(links))].Num}, []uint64{ann.Num, bob.Num}[r.IntN(2)], now); err != nil {
+					return err
+				}
+				gone := r.IntN(len(links))
+				err := tx.DeleteLinks(ctx, []string{links[gone].ID})
+				links = slices.Delete(links, gone, gone+1)
+				return err
+			})
+			if round%10 == 9 {
+				must(t, s.FoldCounts(t.Context()))
+			}
+			for _, workspace := range []uint64{0, ann.Num, bob.Num} {
+				var want store.LinkStats
+				values := map[string]int{}
+				must(t, s.EachLink(t.Context(), store.LinkFilter{Workspace: workspace}, func(part []store.Link) error {
+					for i := range part {
+						l := &part[i]
+						want.Total++
+						want.Clicks += l.ClickCount
+						*map[string]*int{store.StatusActive: &want.Active, store.StatusInactive: &want.Inactive, store.StatusExpired: &want.Expired, store.StatusScheduled: &want.Scheduled,
+							store.StatusExhausted: &want.Exhausted, store.StatusSuspended: &want.Suspended}[l.Status(now)]++
+						values[l.UTM.Source]++
+					}
+					return nil
+				}))
+				delete(values, "")
+				got, err := s.LinkStats(t.Context(), workspace, now)
+				must(t, err)
+				if got != want {
+					t.Fatalf("round %d, workspace %d: %+v, want %+v", round, workspace, got, want)
+				}
+				list, err := s.UTMValues(t.Context(), workspace, "utmSource", "", 20)
+				must(t, err)
+				for _, v := range list {
+					if values[v.Value] != v.Count {
+						t.Fatalf("round %d, workspace %d: %q is on %d links, want %d", round, workspace, v.Value, v.Count, values[v.Value])
+					}
+				}
+				if len(list) != len(values) {
+					t.Fatalf("round %d: %v, want %v", round, list, values)
+				}
+			}
+		}
+	})
+}
+
+// newUser creates a user. Num is also the number of the personal workspace.
+func newUser(t *testing.T, s *store.Store, name string) (u store.User) {
+	t.Helper()
+	u = store.User{ID: name, Email: name, Role: "USER", Active: true}
+	inTx(t, s, func(ctx context.Context, tx *store.Tx) (err error) {
+		u.Num, err = tx.InsertUser(ctx, u)
+		return err
+	})
+	return u
+}
