@@ -120,6 +120,24 @@ func TestConsole(t *testing.T) {
 	b.eval(`document.querySelector('dialog [name=conditions]').value = '{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE","AT"]},{"type":"device","operator":"equals","value":"DESKTOP"}]}'`, nil)
 	b.press("Save")
 	b.sees("country in")
+	b.press("New rule")
+	b.fill("name", "Added")
+	b.fill("targetUrl", "https://example.com/added")
+	for _, c := range [][]string{
+		{"query", "in", "newName", "ref", "newValue", "mail, post"}, {"ip", "not_in", "newValue", "198.51.100.0/24,2001:db8::/32"}, {"continent", "equals", "newValue", "EU"},
+		{"date", "between", "newValue", "2026-12-24T18:00", "newEnd", "2026-12-26T18:00"}, {"visitor", "equals", "newValue", "returning"}, {"percentage", "less_than", "newValue", "12.5"},
+	} {
+		for i, name := range []string{"newType", "newOperator"} {
+			b.eval(fmt.Sprintf(`(() => { const s = document.querySelector('dialog [name=%s]'); s.value = %q; s.dispatchEvent(new Event('change')) })()`, name, c[i]), nil)
+		}
+		for i := 2; i < len(c); i += 2 {
+			b.eval(fmt.Sprintf(`document.querySelector('dialog [name=%s]').value = %q`, c[i], c[i+1]), nil)
+		}
+		b.press("Add condition")
+	}
+	b.shot("08-rule-editor")
+	b.press("Save")
+	b.sees("ref in mail, post and ip not in 198.51.100.0/24, 2001:db8::/32 and continent equals EU and date between 2026-12-24T18:00 and 2026-12-26T18:00 and visitor equals returning and percentage less than 12.5")
 	b.press("Explain")
 	b.sees("wins")
 	b.looks("09-rules")

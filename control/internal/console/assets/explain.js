@@ -28,9 +28,11 @@ export function explain(u) {
     field('language', 'Language', { placeholder: 'de-DE', autocomplete: 'off' }),
     field('referer', 'Referrer', { placeholder: 'https://news.example/', autocomplete: 'off' }),
     field('query', 'Parameters', { placeholder: 'utm_source=mail', autocomplete: 'off' }),
+    field('ip', 'IP address', { placeholder: '203.0.113.7', autocomplete: 'off' }),
+    field('returning', 'Has been here before', { type: 'checkbox' }),
     field('time', 'Time', { type: 'datetime-local', help: 'Leave empty for now.' })), 'Explain', async (v) => {
     const body = {};
-    for (const [name, value] of Object.entries(v)) if (value) body[name] = name === 'time' ? new Date(value).toISOString() : value.trim();
+    for (const [name, value] of Object.entries(v)) if (value) body[name] = name === 'time' ? new Date(value).toISOString() : value === true || value.trim();
     const e = await post(`/api/urls/${u.id}/explain`, body);
     const d = e.destination;
     replace(answer, h('p', null, h('b', null, outcomes[e.outcome] ?? e.outcome), ` Destination from: ${reasons[d.chosenBy] ?? d.chosenBy}.`), h('p', { class: 'target' }, '\u2192 ', safeLink(d.location)),

@@ -5,7 +5,7 @@ import { may } from './choice.js';
 import { attempt, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
 import { number, percent } from './format.js';
 import { explain } from './explain.js';
-import { sentence } from './conditions.js';
+import { adder, sentence } from './conditions.js';
 
 const example = { operator: 'AND', conditions: [{ type: 'device', operator: 'equals', value: 'MOBILE' }, { type: 'country', operator: 'in', value: ['DE', 'AT', 'CH'] }] };
 
@@ -47,19 +47,20 @@ export async function rules(u, { signal }) {
   }
 
   function edit(r) {
+    const conditions = field('conditions', 'Conditions', { rows: 12, class: 'code', value: JSON.stringify(r?.conditions ?? example, null, 2), help: 'JSON: a group with AND or OR. Groups can contain groups.' });
     dialog(r ? 'Edit rule' : 'New rule', (close) => form([
       field('name', 'Name', { value: r?.name ?? '', maxlength: 100, autofocus: true }),
       field('targetUrl', 'Destination', { type: 'url', value: r?.targetUrl ?? '', placeholder: 'https://example.com/mobile' }),
       field('priority', 'Priority', { type: 'number', min: 0, max: 10000, value: r?.priority ?? 0, help: 'The highest priority is evaluated first.' }),
-      field('conditions', 'Conditions', { rows: 12, class: 'code', value: JSON.stringify(r?.conditions ?? example, null, 2), help: 'JSON: a group with AND or OR. Groups can contain groups.' }),
+      conditions, adder(conditions.querySelector('textarea')),
     ], 'Save', async (v) => {
-      let conditions;
+      let group;
       try {
-        conditions = JSON.parse(v.conditions);
+        group = JSON.parse(v.conditions);
       } catch (err) {
         throw wrong('conditions', `Invalid JSON: ${err.message}`);
       }
-      const body = { name: v.name, targetUrl: v.targetUrl.trim(), priority: Number(v.priority), conditions };
+      const body = { name: v.name, targetUrl: v.targetUrl.trim(), priority: Number(v.priority), conditions: group };
       await (r ? put(`${path}/${r.id}`, body) : post(path, body));
       close();
       await changed('Saved. The rule applies within a second.');
