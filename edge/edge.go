@@ -30,6 +30,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/ship"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/config"
 	"github.com/shortline/shortline/shared/limit"
@@ -56,6 +57,8 @@ type Deps struct {
 	Lockout lockout.Exchange
 	// Limits shares the clicks of links with a limit with other edges. If it is nil, this edge counts for itself.
 	Limits limit.Exchange
+	// Abuse takes visitors' reports of links. If it is nil, there is no form for them.
+	Abuse abuse.Desk
 	// ClockAhead returns by how much this machine's clock is ahead of the control plane's, and whether that is known. It
 	// is nil if both have one clock.
 	ClockAhead func() (ahead time.Duration, known bool)
@@ -154,7 +157,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}
 	parts := redirect.Deps{
 		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
-		Ready: e.agent.Ready, Missing: e.missing, Tracer: deps.Tracer, Logger: e.log,
+		Ready: e.agent.Ready, Missing: e.missing, Desk: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
 	}
 	if deps.Upstream != nil {
 		if e.proxy, err = newProxy(cfg, deps, e.log); err != nil {

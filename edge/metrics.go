@@ -134,6 +134,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	for outcome, n := range map[string]uint64{
 		"redirect": r.Redirects - min(r.Redirects, r.Verified), "preview": r.Previews, "password_form": r.Forms, "info": r.Infos, "verified": r.Verified, "wrong_password": r.Wrong,
 		"locked": r.Locked, "busy": r.Busy, "not_found": r.Missing, "gone": r.Gone, "ended": r.Ended, "loop": r.Loops, "refused": r.Refused, "proxied": r.Proxied, "panic": r.Panics,
+		"report_form": r.ReportForms, "report": r.Reports, "report_failed": r.ReportsFailed,
 		"limited": r.Limited, "unavailable": r.Unavailable,
 	} {
 		to <- prometheus.MustNewConstMetric(answers, prometheus.CounterValue, float64(n), outcome)

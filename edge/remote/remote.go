@@ -12,7 +12,7 @@ import (
 // Control configures the connection to the control plane.
 type Control = controlclient.Config
 
-// Source is the control plane for edge.Deps: Links, Reports, Lockout, Limits and ClockAhead.
+// Source is the control plane for edge.Deps: Links, Reports, Lockout, Limits, Abuse and ClockAhead.
 type Source = controlclient.Client
 
 // NewSource returns a client of the control plane. It does not connect yet.

@@ -18,6 +18,9 @@ var operations = map[string]words{
 	"linkInfo": {about: "Served by edges. It never contains the destination of a link."},
 	"openLink": {about: "Served by edges. The right password counts as a click. After five wrong passwords in ten minutes, a client is locked out of the link for an increasing time (429).", example: `{"password":"open sesame"}`},
 
+	"reportForm": {about: "Served by edges, also for links that expired or were suspended. The form works without JavaScript."},
+	"reportLink": {about: "Served by edges. The report goes to the administrators' queue. 503: the control plane could not store it, so send it again. A client can send five reports a minute and ten an hour (429). Requests from pages of other sites get 403.", example: `{"reason":"PHISHING","text":"It asks for my password."}`},
+
 	// Account
 	"login":                  {about: "Returns an access token and sets it as an HttpOnly cookie. `linkAccount: true` confirms the link to an account at an identity provider after `link_required`. If two-factor authentication is on and the code is missing, the response is `requires2FA: true` without a token; send the request again with the code. After five failures in ten minutes, a client (an IPv4 address or IPv6 /64) is locked out of the account for an increasing time (429). Wrong codes after the right password lock the second factor for all clients.", example: `{"email":"ann@example.com","password":"correct horse","twoFactorCode":"123456"}`},
 	"logout":                 {about: "Ends the session of the request on all replicas and clears the cookie. API keys stay valid."},

@@ -29,6 +29,18 @@ type linkPassword struct {
 	Password string `json:"password" minLength:"1" maxLength:"72" doc:"The link's password; at most 72 bytes."`
 }
 
+// abuseForm is the request of POST /{slug}/report, as JSON or as a form.
+type abuseForm struct {
+	Reason string `json:"reason" enum:"PHISHING,MALWARE,SPAM,ILLEGAL,OTHER"`
+	Text   string `json:"text,omitempty" maxLength:"1000" doc:"Details, as plain text."`
+	Email  string `json:"email,omitempty" maxLength:"254" doc:"Where the administrators can reach you."`
+}
+
+// abuseFormSent is the JSON response to a report.
+type abuseFormSent struct {
+	Success bool `json:"success" doc:"Always true."`
+}
+
 // linkOpened is the JSON response to the right password.
 type linkOpened struct {
 	Success     bool   `json:"success" doc:"Always true."`
@@ -73,6 +85,24 @@ func (s *Server) documentVisitors() {
 			"302": {Description: "Response to a form for a link that has expired or had its maxClicks: redirect to its expiredUrl.", Headers: location},
 			"303": {Description: "Response to a form: redirect to the destination, or back to the form with `?error=invalid_password`.", Headers: location},
 		}, http.StatusUnauthorized)
+	s.documentReports(describe, schema)
+}
+
+// documentReports adds the form with which visitors report a link.
+func (s *Server) documentReports(describe func(method, path, id, summary string, body *huma.RequestBody, ok map[string]*huma.Response, errors ...int), schema func(reflect.Type) *huma.Schema) {
+	str := &huma.Schema{Type: huma.TypeString}
+	describe(http.MethodGet, "/{slug}/report", "reportForm", "Show the form for reports of a short link", nil, map[string]*huma.Response{
+		"200": {Description: "The form.", Content: map[string]*huma.MediaType{"text/html": {Schema: str}}},
+	})
+	report := schema(reflect.TypeFor[abuseForm]())
+	describe(http.MethodPost, "/{slug}/report", "reportLink", "Report a short link to the administrators",
+		&huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			"application/json": {Schema: report}, "application/x-www-form-urlencoded": {Schema: report},
+		}},
+		map[string]*huma.Response{
+			"202": {Description: "The control plane has stored the report of a JSON request.", Content: map[string]*huma.MediaType{"application/json": {Schema: schema(reflect.TypeFor[abuseFormSent]())}}},
+			"303": {Description: "Response to a form whose report was stored.", Headers: map[string]*huma.Param{"Location": {Description: "A page that says thank you.", Schema: str}}},
+		}, http.StatusBadRequest, http.StatusForbidden, http.StatusServiceUnavailable)
 }
 
 // tagGroups are the groups of the OpenAPI document, in their order.

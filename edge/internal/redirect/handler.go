@@ -38,6 +38,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/quota"
 	"github.com/shortline/shortline/edge/internal/spool"
 	"github.com/shortline/shortline/edge/internal/table"
+	"github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/click"
 	"github.com/shortline/shortline/shared/decision"
 	"github.com/shortline/shortline/shared/link"
@@ -90,6 +91,8 @@ type Deps struct {
 	Upstream Upstream
 	// Missing counts requests for slugs that do not exist; nil counts none.
 	Missing *missing.Table
+	// Desk takes reports of links; nil: there is no form for them.
+	Desk abuse.Desk
 	// Tracer creates a span for one in sixteen answers, except those of the upstream. nil means no spans.
 	Tracer trace.Tracer
 	Ready  func() bool // whether the table may be used for answers; nil means always
@@ -110,8 +113,11 @@ type Handler struct {
 	tally      *tally
 	latency    *latency
 	hasher     *hasher
-	limiter    *limiter // nil without a limit
-	attempts   *limiter // limits password comparisons; nil without a limit
+	limiter    *limiter      // nil without a limit
+	attempts   *limiter      // limits password comparisons; nil without a limit
+	reports    *limiter      // limits reports of links; nil without a desk
+	desks      chan struct{} // one element for each report that waits for the control plane
+	origin     string        // of BaseURL
 	tooMany    *refusal
 	pool       sync.Pool
 }
@@ -135,6 +141,9 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 		cfg: cfg, deps: deps, own: own, base: strings.TrimRight(cfg.BaseURL, "/"), cookieRest: cookieAttributes(cfg.BaseURL), idBase: binary.LittleEndian.Uint64(seed[:]),
 		pages: p, policy: []byte(p.policy), refusals: newRefusals(p), tally: new(tally), latency: new(latency), hasher: newHasher(),
 		limiter: newLimiter(cfg.RateLimit), attempts: newLimiter(cfg.VerifyLimit), tooMany: newTooMany(p),
+	}
+	if deps.Desk != nil {
+		h.reports, h.desks, h.origin = newLimiter(reportsAMinute), make(chan struct{}, reportsAtOnce), originOf(cfg.BaseURL)
 	}
 	h.pool.New = func() any { return new(work) }
 	return h, nil
@@ -196,11 +205,21 @@ func (h *Handler) others(ctx *fasthttp.RequestCtx, t target) {
 				h.verify(ctx, t)
 			}
 			return
+		case action == "/report" && ctx.IsPost():
+			if h.framed(ctx, maxReportBody) && !h.over(ctx) {
+				h.report(ctx, t)
+			}
+			return
 		case !h.framed(ctx, maxIdleBody):
 			return
 		case action == "/info":
 			if !h.over(ctx) {
 				h.info(ctx, t)
+			}
+			return
+		case action == "/report":
+			if !h.over(ctx) {
+				h.report(ctx, t)
 			}
 			return
 		}
@@ -392,7 +411,7 @@ func peer(ctx *fasthttp.RequestCtx) netip.Addr {
 // framed reports whether the request's body is acceptable. If it is not, framed refuses the request.
 func (h *Handler) framed(ctx *fasthttp.RequestCtx, limit int) bool {
 	status := framing(&ctx.Request.Header, limit)
-	if status == 0 && limit <= maxVerifyBody {
+	if status == 0 && limit <= maxReportBody {
 		status = readBody(ctx, limit)
 	}
 	if status == 0 {

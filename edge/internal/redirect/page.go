@@ -48,8 +48,8 @@ const style = `:root{color-scheme:light dark;--ink:#16202e;--soft:#5b6878;--pape
 main{width:100%;max-width:26rem;padding:2rem;background:var(--card);border:1px solid var(--line);border-radius:14px}
 header{display:flex;align-items:center;gap:.6rem;margin-bottom:1.4rem;color:var(--soft);font-weight:600}header img{height:28px}
 h1{margin:0 0 .4rem;font-size:1.3rem;overflow-wrap:anywhere}p{margin:0 0 1rem;color:var(--soft);overflow-wrap:anywhere}
-label{display:block;margin-bottom:.3rem;font-weight:600}input,button{width:100%;padding:.7rem .8rem;font:inherit;border-radius:9px}
-input{margin-bottom:.9rem;border:1px solid var(--line);background:var(--paper);color:inherit}button{border:0;background:var(--act);color:var(--card);font-weight:600;cursor:pointer}
+label{display:block;margin-bottom:.3rem;font-weight:600}input,select,textarea,button{width:100%;padding:.7rem .8rem;font:inherit;border-radius:9px}
+input,select,textarea{margin-bottom:.9rem;border:1px solid var(--line);background:var(--paper);color:inherit}button{border:0;background:var(--act);color:var(--card);font-weight:600;cursor:pointer}
 .bad{color:var(--bad)}a{color:var(--act)}`
 
 const layout = `{{define "top"}}<!doctype html>
@@ -84,6 +84,8 @@ type page struct {
 	Wrong  bool
 
 	URL, Image, Card string // values of the preview
+
+	Report *reportForm
 }
 
 // pages renders all HTML pages of the edge. html/template escapes every value for its context, except the style,
@@ -91,8 +93,10 @@ type page struct {
 type pages struct {
 	brand                 Brand
 	notice, form, preview *template.Template
-	policy                string // the content security policy of all pages except the form
+	report                *template.Template
+	policy                string // the content security policy of all pages except the forms
 	formPolicy            string
+	reportPolicy          string
 }
 
 func newPages(b Brand) (*pages, error) {
@@ -110,11 +114,12 @@ func newPages(b Brand) (*pages, error) {
 		return template.Must(template.Must(template.New("page").Parse(layout)).Parse(text))
 	}
 	return &pages{
-		brand: b, notice: parse(noticeText), form: parse(formText), preview: parse(previewText),
+		brand: b, notice: parse(noticeText), form: parse(formText), preview: parse(previewText), report: parse(reportText),
 		policy: policy + "; form-action 'none'",
 		// Browsers also apply form-action to redirects after a form. A correct password redirects to any host, so the
 		// policy of the form cannot be limited to this host.
-		formPolicy: policy + "; form-action 'self' https: http:",
+		formPolicy:   policy + "; form-action 'self' https: http:",
+		reportPolicy: policy + "; form-action 'self'",
 	}, nil
 }
 

@@ -38,8 +38,8 @@ func NewServer(h *Handler, l *listen.Listener) *fasthttp.Server {
 		ReadBufferSize:  maxHeader,
 		WriteBufferSize: 4 << 10,
 		// With streaming this is how much of a body is read before the handler is called, else the maximum size of a
-		// body. Only an upstream accepts larger bodies than a password.
-		MaxRequestBodySize:           maxVerifyBody,
+		// body. Only an upstream accepts larger bodies than a report.
+		MaxRequestBodySize:           maxReportBody,
 		StreamRequestBody:            h.deps.Upstream != nil,
 		DisablePreParseMultipartForm: true,
 

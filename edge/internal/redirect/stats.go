@@ -30,6 +30,9 @@ const (
 	cLimited
 	cUnavailable
 	cErrors
+	cReportForms
+	cReports
+	cReportsFailed
 	counters
 )
 
@@ -66,6 +69,9 @@ type Stats struct {
 	Proxied  uint64 // forwarded to the upstream
 	Panics   uint64 // requests that caused a panic; 0 in a healthy edge
 	Limited  uint64 // refused by the rate limit
+	// ReportForms counts forms for reports of links, Reports the reports that the control plane has, and ReportsFailed those
+	// that it could not take.
+	ReportForms, Reports, ReportsFailed uint64
 	// Unavailable counts 503 answers of an edge that has no links yet.
 	Unavailable uint64
 	// Errors counts answers with a 5xx status, including those of the upstream, but not 508, which a link causes.
@@ -82,6 +88,7 @@ func (h *Handler) Stats() Stats {
 		Verified: h.tally.sum(cVerified), Wrong: h.tally.sum(cWrong), Locked: h.tally.sum(cLocked), Busy: h.tally.sum(cBusy),
 		Missing: h.tally.sum(cMissing), Gone: h.tally.sum(cGone), Ended: h.tally.sum(cEnded), Loops: h.tally.sum(cLoops), Refused: h.tally.sum(cRefused),
 		Proxied: h.tally.sum(cProxied), Panics: h.tally.sum(cPanics), Limited: h.tally.sum(cLimited),
+		ReportForms: h.tally.sum(cReportForms), Reports: h.tally.sum(cReports), ReportsFailed: h.tally.sum(cReportsFailed),
 		Unavailable: h.tally.sum(cUnavailable), Errors: h.tally.sum(cErrors), Hashes: h.hasher.done.Load(), LockoutClients: h.deps.Lockout.Stats().Clients,
 	}
 }

@@ -7,6 +7,8 @@
 //	POST /edge/v1/status                        the status of an edge as JSON. 204, or 200 with orders and
 //	                                            acknowledgements as JSON. 409: another live edge has the same id. 403: the
 //	                                            edge belongs to another token.
+//	POST /edge/v1/reports                       a visitor's report of a link as JSON. 204: stored. 410: no such link. 429: too
+//	                                            many reports came from the client.
 //	POST /edge/v1/guesses                       password attempts since the last report as JSON; 200 with the failures of
 //	                                            those clients at all edges as JSON
 //	GET  /edge/v1/guesses?after=                the failures of all clients that changed after a version, held until there
@@ -36,6 +38,7 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/fleet/presence"
+	"github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/metric"
@@ -86,6 +89,7 @@ type Deps struct {
 	Reports snapshot.Reporter // presence.ErrForeign is answered with 403
 	Lockout lockout.Exchange
 	Limits  limit.Exchange
+	Abuse   abuse.Desk // nil: reports of links get 404
 }
 
 // Limits of one request. They replace the write timeout of the HTTP server.
@@ -122,10 +126,11 @@ const (
 	routeAttempts
 	routeStates
 	routeLimits
+	routeAbuse
 	routes
 )
 
-var routeNames = [routes]string{"snapshot", "changes", "status", "told", "guesses", "limits"}
+var routeNames = [routes]string{"snapshot", "changes", "status", "told", "guesses", "limits", "reports"}
 
 // New returns a Server. The error names all problems of the settings.
 func New(cfg Config, deps Deps) (*Server, error) {
@@ -144,6 +149,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	s.mux.HandleFunc("GET "+Prefix+"snapshot", s.route(routeSnapshot, s.snapshot))
 	s.mux.HandleFunc("GET "+Prefix+"changes", s.route(routeChanges, s.changes))
 	s.mux.HandleFunc("POST "+Prefix+"status", s.route(routeStatus, s.status))
+	s.mux.HandleFunc("POST "+Prefix+"reports", s.route(routeAbuse, s.abuseReport))
 	s.mux.HandleFunc("POST "+Prefix+"guesses", s.route(routeAttempts, s.reportAttempts))
 	s.mux.HandleFunc("POST "+Prefix+"limits", s.route(routeLimits, s.shareCounts))
 	s.mux.HandleFunc("GET "+Prefix+"guesses", s.route(routeStates, s.stateChanges))

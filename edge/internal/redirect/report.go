@@ -1,0 +1,220 @@
+package redirect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"mime"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/shortline/shortline/edge/internal/apierror"
+	"github.com/shortline/shortline/shared/abuse"
+	"github.com/shortline/shortline/shared/link"
+	"github.com/valyala/fasthttp"
+)
+
+const (
+	maxReportBody  = 16 << 10 // a text of the longest kind, percent-encoded
+	reportsAMinute = 5        // of one client
+	reportsAtOnce  = 16       // that wait for the control plane
+	reportWait     = 5 * time.Second
+	sentMark       = "sent=1"
+)
+
+// reasonNames are what the form shows for abuse.Reasons.
+var reasonNames = map[string]string{
+	"PHISHING": "It asks for passwords or other secrets", "MALWARE": "It spreads malware", "SPAM": "It is spam",
+	"ILLEGAL": "Its content is illegal", "OTHER": "Something else",
+}
+
+// reportForm holds the values of the form with which visitors report a link.
+type reportForm struct {
+	Slug, Trouble string
+	Reasons       []reasonOption
+	Text, Email   string
+	MaxText       int
+	MaxEmail      int
+	Wrong         map[string]string // problems by field
+}
+
+type reasonOption struct {
+	Value, Name string
+	Chosen      bool
+}
+
+const reportText = `{{template "top" .}}{{with .Report}}<p>Tell the operator of this service what is wrong with the link /{{.Slug}}.</p>
+{{if .Trouble}}<p class="bad" role="alert">{{.Trouble}}</p>{{end}}<form method="post" action="/{{.Slug}}/report">
+<label for="reason">What is wrong?</label><select id="reason" name="reason" required{{if .Wrong.reason}} aria-invalid="true"{{end}}>
+<option value="">Choose a reason</option>{{range .Reasons}}<option value="{{.Value}}"{{if .Chosen}} selected{{end}}>{{.Name}}</option>{{end}}</select>
+{{with .Wrong.reason}}<p class="bad">{{.}}</p>{{end}}<label for="text">Details (optional)</label><textarea id="text" name="text" rows="4" maxlength="{{.MaxText}}">{{.Text}}</textarea>
+{{with .Wrong.text}}<p class="bad">{{.}}</p>{{end}}<label for="email">Your e-mail address (optional)</label><input id="email" name="email" type="email" maxlength="{{.MaxEmail}}" autocomplete="email" value="{{.Email}}">
+{{with .Wrong.email}}<p class="bad">{{.}}</p>{{end}}<button type="submit">Send the report</button></form>{{end}}{{template "end" .}}`
+
+// fieldTexts are the problems of the form's fields in words for visitors.
+var fieldTexts = map[string]string{
+	"reason": "Choose a reason.", "text": "Use at most 1,000 characters of plain text.", "email": "This is not an e-mail address.",
+}
+
+// report answers /{slug}/report: a form on GET, and a report of the link on POST.
+func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
+	e, ok := h.deps.Table.Lookup(t.slug)
+	if !ok || h.deps.Desk == nil || !h.begun(ctx, &e) {
+		h.missing(ctx)
+		return
+	}
+	r := &h.deps.Table.Compiled(&e).Record
+	switch {
+	case ctx.IsGet(), ctx.IsHead():
+		h.tally.add(ctx.ConnID(), cReportForms)
+		if view(t.query) == sentMark {
+			h.page(ctx, h.pages.render(h.pages.notice, page{Heading: "Thank you", Text: "The report was received. The operator of this service will look at the link."}), h.policy)
+			return
+		}
+		h.showReport(ctx, fasthttp.StatusOK, r.Slug, abuse.Report{}, "", nil)
+	case ctx.IsPost():
+		h.takeReport(ctx, r)
+	default:
+		h.refuseMethod(ctx, "GET, HEAD, POST")
+	}
+}
+
+// takeReport passes a report on and answers when the control plane has it.
+func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record) {
+	if h.foreign(ctx) {
+		h.tally.add(ctx.ConnID(), cRefused)
+		h.refuseWith(ctx, fasthttp.StatusForbidden, "Send the report from the form of this site.")
+		return
+	}
+	report, fromForm, status := readReport(ctx)
+	if status != 0 {
+		h.tally.add(ctx.ConnID(), cRefused)
+		h.refuse(ctx, status)
+		return
+	}
+	ip := h.clientIP(ctx)
+	report.Link, report.Client = r.Num, h.cfg.Anonymize.Address(ip)
+	if problems := report.Clean(); len(problems) > 0 {
+		h.tally.add(ctx.ConnID(), cRefused)
+		h.refuseReport(ctx, fromForm, r.Slug, report, problems)
+		return
+	}
+	if h.overAt(ctx, h.reports, ip) {
+		return
+	}
+	err := h.pass(ctx, report)
+	switch {
+	case errors.Is(err, abuse.ErrBusy):
+		h.tally.add(ctx.ConnID(), cLimited)
+		h.answer(ctx, h.tooMany)
+		ctx.Response.Header.Set("Retry-After", "3600")
+	case errors.Is(err, abuse.ErrUnknown): // deleted a moment ago
+		h.missing(ctx)
+	case err != nil:
+		h.tally.add(ctx.ConnID(), cReportsFailed)
+		h.deps.Logger.Warn("abuse report not delivered", "error", err.Error())
+		const text = "The report could not be sent. Try again in a few minutes."
+		if fromForm {
+			h.showReport(ctx, fasthttp.StatusServiceUnavailable, r.Slug, report, text, nil)
+		} else {
+			h.refuseWith(ctx, fasthttp.StatusServiceUnavailable, text)
+		}
+		ctx.Response.Header.Set("Retry-After", "60")
+	default:
+		h.tally.add(ctx.ConnID(), cReports)
+		if fromForm {
+			seeOther(ctx, []byte("/"+r.Slug+"/report?"+sentMark))
+			return
+		}
+		h.json(ctx, map[string]bool{"success": true})
+		ctx.Response.SetStatusCode(fasthttp.StatusAccepted)
+	}
+}
+
+var errDeskFull = errors.New("too many reports wait for the control plane")
+
+// pass gives a report to the control plane. Few reports wait for it at a time, so that they cannot use up the connections.
+func (h *Handler) pass(ctx *fasthttp.RequestCtx, r abuse.Report) error {
+	select {
+	case h.desks <- struct{}{}:
+		defer func() { <-h.desks }()
+	default:
+		return errDeskFull
+	}
+	limited, cancel := context.WithTimeout(ctx, reportWait)
+	defer cancel()
+	return h.deps.Desk.Accept(limited, r)
+}
+
+// foreign reports whether a browser says that the request comes from a page of another site.
+func (h *Handler) foreign(ctx *fasthttp.RequestCtx) bool {
+	raw := ctx.Request.Header.RawHeaders()
+	if site := string(first(raw, "sec-fetch-site")); site != "" {
+		return site != "same-origin" && site != "none"
+	}
+	if origin := string(first(raw, "origin")); origin != "" {
+		return origin != h.origin
+	}
+	return false
+}
+
+// originOf returns scheme and host of a URL as browsers send them in Origin.
+func originOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Scheme + "://" + u.Host)
+}
+
+// readReport reads a form or a JSON object. If status is not 0, the caller must refuse the request with it.
+func readReport(ctx *fasthttp.RequestCtx) (r abuse.Report, fromForm bool, status int) {
+	body := ctx.Request.Body()
+	media, _, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
+	switch {
+	case err == nil && media == "application/x-www-form-urlencoded":
+		values, err := url.ParseQuery(string(body))
+		if err != nil {
+			return r, true, fasthttp.StatusBadRequest
+		}
+		r.Reason, r.Text, r.Email = values.Get("reason"), values.Get("text"), values.Get("email")
+		return r, true, 0
+	case err == nil && media == "application/json":
+		var in struct{ Reason, Text, Email string }
+		dec := json.NewDecoder(strings.NewReader(string(body)))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&in); err != nil || dec.More() {
+			return r, false, fasthttp.StatusBadRequest
+		}
+		r.Reason, r.Text, r.Email = in.Reason, in.Text, in.Email
+		return r, false, 0
+	}
+	return r, false, fasthttp.StatusUnsupportedMediaType
+}
+
+func (h *Handler) refuseReport(ctx *fasthttp.RequestCtx, fromForm bool, slug string, r abuse.Report, problems []abuse.Problem) {
+	if fromForm {
+		wrong := map[string]string{}
+		for _, p := range problems {
+			wrong[p.Field] = fieldTexts[p.Field]
+		}
+		h.showReport(ctx, fasthttp.StatusBadRequest, slug, r, "The report was not sent.", wrong)
+		return
+	}
+	fields := make([]apierror.Field, len(problems))
+	for i, p := range problems {
+		fields[i] = apierror.Field{Field: p.Field, Message: p.Field + " " + p.Message}
+	}
+	h.refuseWith(ctx, fasthttp.StatusBadRequest, "The request is invalid.", fields...)
+}
+
+// showReport shows the form with what the visitor has entered.
+func (h *Handler) showReport(ctx *fasthttp.RequestCtx, status int, slug string, r abuse.Report, trouble string, wrong map[string]string) {
+	f := &reportForm{Slug: slug, Trouble: trouble, Text: strings.ToValidUTF8(r.Text, "\uFFFD"), Email: strings.ToValidUTF8(r.Email, "\uFFFD"), MaxText: abuse.MaxText, MaxEmail: abuse.MaxEmail, Wrong: wrong}
+	for _, value := range abuse.Reasons {
+		f.Reasons = append(f.Reasons, reasonOption{value, reasonNames[value], value == r.Reason})
+	}
+	h.page(ctx, h.pages.render(h.pages.report, page{Heading: "Report this link", Report: f}), []byte(h.pages.reportPolicy))
+	ctx.Response.SetStatusCode(status)
+}
