@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/store"
@@ -52,7 +53,7 @@ func (s *folder) with(ctx context.Context, f func(*opened) error) (err error) {
 		return fmt.Errorf("%w (is standalone still running?)", err)
 	}
 	defer func() { err = errors.Join(err, clicks.Close()) }()
-	links, err := openLinks(ctx, s.DataDir, nil, slog.Default())
+	links, err := openLinks(ctx, s.DataDir, nil, 0, slog.Default())
 	if err != nil {
 		return err
 	}
@@ -64,8 +65,8 @@ func (s *folder) with(ctx context.Context, f func(*opened) error) (err error) {
 	return f(&opened{links, clicks, geo})
 }
 
-func openLinks(ctx context.Context, dir string, auditKeys [][]byte, log *slog.Logger) (*store.Store, error) {
-	return store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(dir, linksFile), AuditKeys: auditKeys, Logger: log})
+func openLinks(ctx context.Context, dir string, auditKeys [][]byte, trash time.Duration, log *slog.Logger) (*store.Store, error) {
+	return store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(dir, linksFile), AuditKeys: auditKeys, Trash: trash, Logger: log})
 }
 
 func openClicks(ctx context.Context, dir string, memory int) (*duckdb.Store, error) {

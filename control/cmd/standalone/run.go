@@ -45,7 +45,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	links, err := openLinks(ctx, s.DataDir, s.AuditKeys(), log)
+	links, err := openLinks(ctx, s.DataDir, s.AuditKeys(), s.Trash(), log)
 	if err != nil {
 		return err
 	}

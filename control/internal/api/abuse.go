@@ -79,7 +79,7 @@ func (s *Server) registerAbuse() {
 			return s.answerReport(s.Abuse.Dismiss(ctx, principal(ctx), in.ID))
 		})
 	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/suspend", ID: "suspendURL", Summary: "Suspend a short URL", Tag: "Abuse", Need: admin, Status: http.StatusOK},
-		func(ctx context.Context, in *suspendIn) (*body[URL], error) {
+		func(ctx context.Context, in *suspendIn) (*versioned[URL], error) {
 			u, err := s.Abuse.Suspend(ctx, principal(ctx), in.ID, in.Body.Reason)
 			return s.answerURL(ctx, u, err)
 		})

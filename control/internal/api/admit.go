@@ -71,7 +71,11 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		s.revisionHeader(c)
-		c.SetRequest(r.WithContext(context.WithValue(r.Context(), principalKey{}, p)))
+		ctx, err := expected(context.WithValue(r.Context(), principalKey{}, p), e, r.Header)
+		if err != nil {
+			return err
+		}
+		c.SetRequest(r.WithContext(ctx))
 		return next(c)
 	}
 }

@@ -58,32 +58,37 @@ func (s *Server) registerBundles() {
 	declare := func(method, path, id, summary string) endpoint {
 		return endpoint{Method: method, Path: "/api/bundles" + path, ID: id, Summary: summary, Tag: "Bundles"}
 	}
+	conditional := func(method, path, id, summary string) endpoint {
+		e := declare(method, path, id, summary)
+		e.Conditional = true
+		return e
+	}
 	handle(s, declare(http.MethodPost, "", "createBundle", "Create a bundle"), s.createBundle)
 	handle(s, declare(http.MethodGet, "", "listBundles", "List bundles"), s.listBundles)
-	handle(s, declare(http.MethodGet, "/{id}", "getBundle", "Get a bundle with its links"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
-		return respond(s.bundleOf)(s.Bundles.Get(ctx, principal(ctx), in.ID))
+	handle(s, declare(http.MethodGet, "/{id}", "getBundle", "Get a bundle with its links"), func(ctx context.Context, in *ByID) (*versioned[Bundle], error) {
+		return s.respondBundle(s.Bundles.Get(ctx, principal(ctx), in.ID))
 	})
-	handle(s, declare(http.MethodPut, "/{id}", "updateBundle", "Update the given fields of a bundle"), s.updateBundle)
-	handle(s, declare(http.MethodDelete, "/{id}", "deleteBundle", "Delete a bundle; its links stay"), func(ctx context.Context, in *ByID) (*noContent, error) {
+	handle(s, conditional(http.MethodPut, "/{id}", "updateBundle", "Update the given fields of a bundle"), s.updateBundle)
+	handle(s, conditional(http.MethodDelete, "/{id}", "deleteBundle", "Delete a bundle; its links stay"), func(ctx context.Context, in *ByID) (*noContent, error) {
 		return nil, s.Bundles.Delete(ctx, principal(ctx), in.ID)
 	})
-	handle(s, declare(http.MethodPost, "/{id}/archive", "archiveBundle", "Archive a bundle, which hides it from lists"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
-		return respond(s.bundleOf)(s.Bundles.Archive(ctx, principal(ctx), in.ID))
+	handle(s, conditional(http.MethodPost, "/{id}/archive", "archiveBundle", "Archive a bundle, which hides it from lists"), func(ctx context.Context, in *ByID) (*versioned[Bundle], error) {
+		return s.respondBundle(s.Bundles.Archive(ctx, principal(ctx), in.ID))
 	})
-	handle(s, declare(http.MethodPost, "/{id}/restore", "restoreBundle", "Restore an archived bundle"), func(ctx context.Context, in *ByID) (*body[Bundle], error) {
-		return respond(s.bundleOf)(s.Bundles.Restore(ctx, principal(ctx), in.ID))
+	handle(s, conditional(http.MethodPost, "/{id}/restore", "restoreBundle", "Restore an archived bundle"), func(ctx context.Context, in *ByID) (*versioned[Bundle], error) {
+		return s.respondBundle(s.Bundles.Restore(ctx, principal(ctx), in.ID))
 	})
 	stats := declare(http.MethodGet, "/{id}/stats", "bundleStats", "Count the clicks of a bundle's links")
 	stats.Limit = limitAnalytics
 	handle(s, stats, s.bundleStats)
-	handle(s, declare(http.MethodPost, "/{id}/urls", "addToBundle", "Add a link to the end of a bundle"), s.addToBundle)
-	handle(s, declare(http.MethodPost, "/{id}/urls/batch", "addManyToBundle", "Add links to the end of a bundle; links already in it are skipped"), s.addManyToBundle)
-	remove := declare(http.MethodDelete, "/{id}/urls/{urlId}", "removeFromBundle", "Remove a link from a bundle")
+	handle(s, conditional(http.MethodPost, "/{id}/urls", "addToBundle", "Add a link to the end of a bundle"), s.addToBundle)
+	handle(s, conditional(http.MethodPost, "/{id}/urls/batch", "addManyToBundle", "Add links to the end of a bundle; links already in it are skipped"), s.addManyToBundle)
+	remove := conditional(http.MethodDelete, "/{id}/urls/{urlId}", "removeFromBundle", "Remove a link from a bundle")
 	remove.Status = http.StatusOK
-	handle(s, remove, func(ctx context.Context, in *BundlePath) (*body[Bundle], error) {
-		return respond(s.bundleOf)(s.Bundles.Remove(ctx, principal(ctx), in.ID, in.URLID))
+	handle(s, remove, func(ctx context.Context, in *BundlePath) (*versioned[Bundle], error) {
+		return s.respondBundle(s.Bundles.Remove(ctx, principal(ctx), in.ID, in.URLID))
 	})
-	handle(s, declare(http.MethodPatch, "/{id}/urls/{urlId}/order", "moveInBundle", "Move a link within a bundle; the others shift"), s.moveInBundle)
+	handle(s, conditional(http.MethodPatch, "/{id}/urls/{urlId}/order", "moveInBundle", "Move a link within a bundle; the others shift"), s.moveInBundle)
 }
 
 // BundlePath is embedded in requests about a link in a bundle.
@@ -109,8 +114,8 @@ type createBundle struct {
 	URLIDs Opt[[]string] `json:"urlIds,omitempty" doc:"Ids of the links in the bundle, at most 1,000."`
 }
 
-func (s *Server) createBundle(ctx context.Context, in *struct{ Body createBundle }) (*body[Bundle], error) {
-	return respond(s.bundleOf)(s.Bundles.Create(ctx, principal(ctx), in.Body.input(in.Body.Name), in.Body.URLIDs.Value))
+func (s *Server) createBundle(ctx context.Context, in *struct{ Body createBundle }) (*versioned[Bundle], error) {
+	return s.respondBundle(s.Bundles.Create(ctx, principal(ctx), in.Body.input(in.Body.Name), in.Body.URLIDs.Value))
 }
 
 const bundlePage = 10
@@ -135,8 +140,8 @@ type updateBundle struct {
 func (s *Server) updateBundle(ctx context.Context, in *struct {
 	ByID
 	Body updateBundle
-}) (*body[Bundle], error) {
-	return respond(s.bundleOf)(s.Bundles.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name)))
+}) (*versioned[Bundle], error) {
+	return s.respondBundle(s.Bundles.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name)))
 }
 
 func (s *Server) addToBundle(ctx context.Context, in *struct {
@@ -144,8 +149,8 @@ func (s *Server) addToBundle(ctx context.Context, in *struct {
 	Body struct {
 		URLID Opt[string] `json:"urlId" required:"true"`
 	}
-}) (*body[Bundle], error) {
-	return respond(s.bundleOf)(s.Bundles.Add(ctx, principal(ctx), in.ID, in.Body.URLID.Value))
+}) (*versioned[Bundle], error) {
+	return s.respondBundle(s.Bundles.Add(ctx, principal(ctx), in.ID, in.Body.URLID.Value))
 }
 
 func (s *Server) addManyToBundle(ctx context.Context, in *struct {
@@ -153,8 +158,8 @@ func (s *Server) addManyToBundle(ctx context.Context, in *struct {
 	Body struct {
 		URLIDs []string `json:"urlIds" doc:"1 to 1,000 ids; all are added or none."`
 	}
-}) (*body[Bundle], error) {
-	return respond(s.bundleOf)(s.Bundles.AddMany(ctx, principal(ctx), in.ID, in.Body.URLIDs))
+}) (*versioned[Bundle], error) {
+	return s.respondBundle(s.Bundles.AddMany(ctx, principal(ctx), in.ID, in.Body.URLIDs))
 }
 
 func (s *Server) moveInBundle(ctx context.Context, in *struct {
@@ -162,12 +167,12 @@ func (s *Server) moveInBundle(ctx context.Context, in *struct {
 	Body struct {
 		Order Opt[int] `json:"order" required:"true" doc:"New position; 0 is the first, and a position past the end means the last."`
 	}
-}) (*body[Bundle], error) {
+}) (*versioned[Bundle], error) {
 	order := in.Body.Order.Pointer()
 	if order == nil {
 		return nil, problem.OfField("order", "is required")
 	}
-	return respond(s.bundleOf)(s.Bundles.Move(ctx, principal(ctx), in.ID, in.URLID, *order))
+	return s.respondBundle(s.Bundles.Move(ctx, principal(ctx), in.ID, in.URLID, *order))
 }
 
 // BundleStats are the statistics of a bundle.

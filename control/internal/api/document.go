@@ -134,6 +134,10 @@ func (s *Server) complete(op *huma.Operation, path string) {
 	if len(op.Security) == 0 && strings.Contains(path, "{") {
 		may = append(may, http.StatusNotFound)
 	}
+	if e := s.endpoints[op.Method+" "+echoPath(path)]; e != nil && e.Conditional {
+		documentVersions(op)
+		may = append(may, http.StatusPreconditionFailed)
+	}
 	may = append(may, words.also...)
 	if words.conflict {
 		may = append(may, http.StatusConflict)

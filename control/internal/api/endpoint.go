@@ -37,6 +37,7 @@ type endpoint struct {
 	OfChoice     bool               // needs a choice of workspace, except from administrators
 	SessionOnly  bool               // API keys get 403, such as for passwords and second factors
 	Escalates    bool               // API keys get 403 unless Config.KeysAdminister: users, API keys and ways to sign in
+	Conditional  bool               // checks If-Match; the use case calls version.Check
 	Enrolment    bool               // sessions without a second factor may call it although the system requires one
 	Status       int                // of success; 0 means 201 for POST, 204 for DELETE, else 200
 	Limit        limitName          // zero: the default limit

@@ -24,8 +24,10 @@ type answer struct {
 	Name       string          `json:"error" doc:"The name of the status, Key Expired or Second Factor Required."`
 	Errors     []problem.Field `json:"errors,omitempty" doc:"All problems, if validation failed."`
 	Counts     *problem.Counts `json:"counts,omitempty" doc:"With a 409 of a deletion: the workspaces, links and bundles that would be lost."`
+	Current    any             `json:"current,omitempty" doc:"With a 412, the present object."`
 	RequestID  string          `json:"requestId,omitempty" doc:"With a 500, the id to quote when asking for help."`
 	retryAfter time.Duration
+	etag       string // of Current
 }
 
 // Error, GetStatus and GetHeaders implement huma.StatusError and huma.HeadersError.
@@ -34,11 +36,14 @@ func (a *answer) Error() string { return a.Message }
 // GetStatus returns the HTTP status.
 func (a *answer) GetStatus() int { return a.StatusCode }
 
-// GetHeaders returns Retry-After, in whole seconds rounded up.
+// GetHeaders returns Retry-After, in whole seconds rounded up, and the ETag of the present object.
 func (a *answer) GetHeaders() http.Header {
 	h := http.Header{}
 	if a.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(a.retryAfter.Seconds()))))
+	}
+	if a.etag != "" {
+		h.Set("ETag", a.etag)
 	}
 	return h
 }
@@ -49,7 +54,7 @@ func newAnswer(status int, message string) *answer {
 
 var statuses = map[problem.Kind]int{
 	problem.Invalid: http.StatusBadRequest, problem.Unauthorized: http.StatusUnauthorized, problem.Expired: http.StatusUnauthorized,
-	problem.Forbidden: http.StatusForbidden, problem.NoFactor: http.StatusForbidden, problem.NotFound: http.StatusNotFound, problem.Conflict: http.StatusConflict, problem.Gone: http.StatusGone,
+	problem.Forbidden: http.StatusForbidden, problem.NoFactor: http.StatusForbidden, problem.NotFound: http.StatusNotFound, problem.Conflict: http.StatusConflict, problem.Gone: http.StatusGone, problem.Stale: http.StatusPreconditionFailed,
 	problem.TooLarge: http.StatusRequestEntityTooLarge, problem.TooMany: http.StatusTooManyRequests, problem.Unavailable: http.StatusServiceUnavailable,
 }
 
@@ -68,6 +73,7 @@ func (s *Server) answerOf(ctx context.Context, err error) *answer {
 	case errors.As(err, &p):
 		a = newAnswer(statuses[p.Kind], p.Message)
 		a.Errors, a.retryAfter, a.Counts = p.Fields, p.RetryAfter, p.Counts
+		a.Current, a.etag = s.present(ctx, p.Current)
 		switch p.Kind {
 		case problem.Expired:
 			a.Name = "Key Expired"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/routing"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/store"
@@ -101,28 +102,28 @@ func (s *Server) registerRouting() {
 		func(context.Context, *struct{}) (*body[RoutingTemplates], error) {
 			return &body[RoutingTemplates]{RoutingTemplates{rule.Templates()}}, nil
 		})
-	handle(s, endpoint{Method: http.MethodPost, Path: all, ID: "createRoutingRule", Summary: "Add a routing rule to a short URL", Tag: tag, Limit: limitRouting},
+	handle(s, endpoint{Method: http.MethodPost, Path: all, ID: "createRoutingRule", Summary: "Add a routing rule to a short URL", Tag: tag, Limit: limitRouting, Conditional: true},
 		func(ctx context.Context, in *struct {
 			URLPath
 			Body createRule
-		}) (*body[RoutingRule], error) {
-			return respond(ruleOf)(s.Routing.CreateRule(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
+		}) (*versioned[RoutingRule], error) {
+			return respondRule(s.Routing.CreateRule(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
 		})
-	handle(s, endpoint{Method: http.MethodPost, Path: all + "/from-template", ID: "createRoutingRuleFromTemplate", Summary: "Add a routing rule with a template's conditions", Tag: tag, Limit: limitRouting}, s.createRuleFromTemplate)
-	handle(s, endpoint{Method: http.MethodPatch, Path: all + "/settings", ID: "updateRoutingSettings", Summary: "Change the routing settings of a short URL", Tag: tag, Limit: limitRouting}, s.updateRoutingSettings)
+	handle(s, endpoint{Method: http.MethodPost, Path: all + "/from-template", ID: "createRoutingRuleFromTemplate", Summary: "Add a routing rule with a template's conditions", Tag: tag, Limit: limitRouting, Conditional: true}, s.createRuleFromTemplate)
+	handle(s, endpoint{Method: http.MethodPatch, Path: all + "/settings", ID: "updateRoutingSettings", Summary: "Change the routing settings of a short URL", Tag: tag, Limit: limitRouting, Conditional: true}, s.updateRoutingSettings)
 	handle(s, endpoint{Method: http.MethodGet, Path: all, ID: "listRoutingRules", Summary: "List the routing rules of a short URL", Tag: tag, Limit: limitRouting}, s.listRules)
 	handle(s, endpoint{Method: http.MethodGet, Path: one, ID: "getRoutingRule", Summary: "Get a routing rule", Tag: tag, Limit: limitRouting},
-		func(ctx context.Context, in *RulePath) (*body[RoutingRule], error) {
-			return respond(ruleOf)(s.Routing.Rule(ctx, principal(ctx), in.ID, in.RuleID))
+		func(ctx context.Context, in *RulePath) (*versioned[RoutingRule], error) {
+			return respondRule(s.Routing.Rule(ctx, principal(ctx), in.ID, in.RuleID))
 		})
-	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateRoutingRule", Summary: "Update the given fields of a routing rule", Tag: tag, Limit: limitRouting},
+	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateRoutingRule", Summary: "Update the given fields of a routing rule", Tag: tag, Limit: limitRouting, Conditional: true},
 		func(ctx context.Context, in *struct {
 			RulePath
 			Body updateRule
-		}) (*body[RoutingRule], error) {
-			return respond(ruleOf)(s.Routing.UpdateRule(ctx, principal(ctx), in.ID, in.RuleID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
+		}) (*versioned[RoutingRule], error) {
+			return respondRule(s.Routing.UpdateRule(ctx, principal(ctx), in.ID, in.RuleID, in.Body.input(in.Body.Name, in.Body.TargetURL, in.Body.Conditions)))
 		})
-	handle(s, endpoint{Method: http.MethodDelete, Path: one, ID: "deleteRoutingRule", Summary: "Delete a routing rule", Tag: tag, Limit: limitRouting},
+	handle(s, endpoint{Method: http.MethodDelete, Path: one, ID: "deleteRoutingRule", Summary: "Delete a routing rule", Tag: tag, Limit: limitRouting, Conditional: true},
 		func(ctx context.Context, in *RulePath) (*noContent, error) {
 			return nil, s.Routing.DeleteRule(ctx, principal(ctx), in.ID, in.RuleID)
 		})
@@ -131,7 +132,7 @@ func (s *Server) registerRouting() {
 func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
 	URLPath
 	Body ruleFromTemplate
-}) (*body[RoutingRule], error) {
+}) (*versioned[RoutingRule], error) {
 	b := &in.Body
 	key := b.TemplateKey
 	if !key.Set {
@@ -139,7 +140,7 @@ func (s *Server) createRuleFromTemplate(ctx context.Context, in *struct {
 	} else if b.TemplateID.Set && b.TemplateID.Value != key.Value {
 		return nil, problem.OfField("templateId", "has the same meaning as templateKey; give only one of them")
 	}
-	return respond(ruleOf)(s.Routing.CreateFromTemplate(ctx, principal(ctx), in.ID, key.Value, b.input(b.Name, b.TargetURL, nil)))
+	return respondRule(s.Routing.CreateFromTemplate(ctx, principal(ctx), in.ID, key.Value, b.input(b.Name, b.TargetURL, nil)))
 }
 
 func (s *Server) updateRoutingSettings(ctx context.Context, in *struct {
@@ -148,14 +149,14 @@ func (s *Server) updateRoutingSettings(ctx context.Context, in *struct {
 		IsSmartRouting Opt[bool]   `json:"isSmartRouting,omitempty"`
 		DefaultURL     Opt[string] `json:"defaultUrl,omitempty" doc:"Destination if no rule matches; null: originalUrl."`
 	}
-}) (*body[RoutingSettings], error) {
+}) (*versioned[RoutingSettings], error) {
 	settings := routing.Settings{SmartRouting: given(in.Body.IsSmartRouting, false), DefaultURL: given(in.Body.DefaultURL, "")}
-	return respond(func(u store.Link) RoutingSettings {
+	return respondVersion(func(u store.Link) RoutingSettings {
 		return RoutingSettings{u.SmartRouting, text(u.DefaultURL)}
-	})(s.Routing.Configure(ctx, principal(ctx), in.ID, settings))
+	}, links.Version)(s.Routing.Configure(ctx, principal(ctx), in.ID, settings))
 }
 
-func (s *Server) listRules(ctx context.Context, in *URLPath) (*body[RoutingRules], error) {
+func (s *Server) listRules(ctx context.Context, in *URLPath) (*versioned[RoutingRules], error) {
 	l, err := s.Routing.Rules(ctx, principal(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -166,5 +167,5 @@ func (s *Server) listRules(ctx context.Context, in *URLPath) (*body[RoutingRules
 		out.Rules[i] = ruleOf(*r)
 		out.Stats[i] = RoutingStat{r.ID, r.Name, r.MatchCount, l.Shares[i]}
 	}
-	return &body[RoutingRules]{out}, nil
+	return &versioned[RoutingRules]{l.Version, out}, nil
 }

@@ -25,7 +25,7 @@ const urlPage = 10
 // URLFilter is embedded in the requests that select short URLs. A URL must match all parameters.
 type URLFilter struct {
 	Search      string   `query:"search" doc:"Text in title, destination or slug, case-insensitive."`
-	Status      string   `query:"status" doc:"ACTIVE, INACTIVE, EXPIRED, SCHEDULED, EXHAUSTED or SUSPENDED."`
+	Status      string   `query:"status" doc:"ACTIVE, INACTIVE, EXPIRED, SCHEDULED, EXHAUSTED or SUSPENDED. A list can also have DELETED, the trash, with search only."`
 	Tag         []string `query:"tag,explode" doc:"Name of a tag, case-insensitive. If repeated, a URL must have all of the tags."`
 	Domain      string   `query:"domain" doc:"Host name of the short URLs."`
 	BundleID    string   `query:"bundleId" doc:"A bundle that contains the URLs."`
@@ -50,6 +50,9 @@ type URLList struct {
 }
 
 func (s *Server) listURLs(ctx context.Context, in *listURLsIn) (*body[URLList], error) {
+	if in.Status == links.StatusDeleted {
+		return s.listTrash(ctx, in)
+	}
 	q := in.query()
 	q.SortBy, q.Ascending, q.Offset, q.Limit = in.SortBy, in.ascending(), in.offset(urlPage), in.size(urlPage)
 	list, total, exact, err := s.Links.List(ctx, principal(ctx), q)

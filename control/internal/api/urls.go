@@ -19,7 +19,7 @@ type URL struct {
 	Title             *string  `json:"title"`
 	UserID            string   `json:"userId"`
 	WorkspaceID       string   `json:"workspaceId" doc:"The workspace that owns the link."`
-	Status            string   `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED,SCHEDULED,EXHAUSTED,SUSPENDED" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks."`
+	Status            string   `json:"status" enum:"ACTIVE,INACTIVE,EXPIRED,SCHEDULED,EXHAUSTED,SUSPENDED,DELETED" doc:"EXPIRED once expiresAt has passed, SCHEDULED before startsAt, EXHAUSTED after maxClicks clicks, DELETED in the trash."`
 	SuspendedReason   *string  `json:"suspendedReason" doc:"Why an administrator suspended the link."`
 	ClickCount        int64    `json:"clickCount" doc:"Clicks by people; bots are not counted."`
 	HasPassword       bool     `json:"hasPassword"`
@@ -49,6 +49,9 @@ type URL struct {
 	Tags              []string `json:"tags" doc:"Names of the link's tags, sorted."`
 	CreatedAt         Time     `json:"createdAt"`
 	UpdatedAt         Time     `json:"updatedAt"`
+	DeletedAt         *Time    `json:"deletedAt,omitempty" doc:"Only of a link in the trash."`
+	PurgeAt           *Time    `json:"purgeAt,omitempty" doc:"When a link in the trash is deleted for good."`
+	DeletedBy         *string  `json:"deletedBy,omitempty" doc:"Id of the user who deleted a link in the trash."`
 	CreatedByName     *string  `json:"createdByName,omitempty" doc:"Name of the owner. Only an ADMIN sees it, on links of other users."`
 	CreatedByEmail    *string  `json:"createdByEmail,omitempty" doc:"Like createdByName."`
 }
@@ -58,6 +61,11 @@ func (s *Server) urlsOf(ctx context.Context, list []store.Link) ([]URL, error) {
 	if err := s.Store.ReadTags(ctx, list); err != nil {
 		return nil, err
 	}
+	return s.taggedURLs(ctx, list)
+}
+
+// taggedURLs is urlsOf for links that have their tags.
+func (s *Server) taggedURLs(ctx context.Context, list []store.Link) ([]URL, error) {
 	owners, err := s.Links.Owners(ctx, principal(ctx), list)
 	if err != nil {
 		return nil, err
@@ -96,8 +104,8 @@ func (s *Server) workspaceIDs(ctx context.Context, list []store.Link) (map[uint6
 	return ids, nil
 }
 
-// answerURL converts one link for the caller.
-func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*body[URL], error) {
+// answerURL converts one link for the caller, with its version.
+func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*versioned[URL], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +113,7 @@ func (s *Server) answerURL(ctx context.Context, u store.Link, err error) (*body[
 	if err != nil {
 		return nil, err
 	}
-	return &body[URL]{shown[0]}, nil
+	return &versioned[URL]{links.Version(&u), shown[0]}, nil
 }
 
 func (s *Server) urlOf(l store.Link) URL {
@@ -262,7 +270,7 @@ type noContent struct{}
 
 func (s *Server) registerURLs() {
 	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls", ID: "createURL", Summary: "Create a short URL", Tag: "URLs"},
-		func(ctx context.Context, in *struct{ Body createURL }) (*body[URL], error) {
+		func(ctx context.Context, in *struct{ Body createURL }) (*versioned[URL], error) {
 			u, err := s.Links.Create(ctx, principal(ctx), in.Body.creation())
 			return s.answerURL(ctx, u, err)
 		})
@@ -270,26 +278,23 @@ func (s *Server) registerURLs() {
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/stats", ID: "urlStats", Summary: "Count short URLs by status", Tag: "URLs"}, s.urlStats)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/utm-suggestions", ID: "utmSuggestions", Summary: "Suggest values of a campaign field", Tag: "URLs"}, s.utmSuggestions)
 	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/{id}", ID: "getURL", Summary: "Get a short URL", Tag: "URLs"},
-		func(ctx context.Context, in *URLPath) (*body[URL], error) {
+		func(ctx context.Context, in *URLPath) (*versioned[URL], error) {
 			u, err := s.Links.Get(ctx, principal(ctx), in.ID)
 			return s.answerURL(ctx, u, err)
 		})
 	for method, id := range map[string]string{http.MethodPut: "updateURL", http.MethodPatch: "patchURL"} {
-		handle(s, endpoint{Method: method, Path: "/api/urls/{id}", ID: id, Summary: "Update the given fields of a short URL", Tag: "URLs"},
+		handle(s, endpoint{Method: method, Path: "/api/urls/{id}", ID: id, Summary: "Update the given fields of a short URL", Tag: "URLs", Conditional: true},
 			func(ctx context.Context, in *struct {
 				URLPath
 				Body updateURL
-			}) (*body[URL], error) {
+			}) (*versioned[URL], error) {
 				u, err := s.Links.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.OriginalURL))
 				return s.answerURL(ctx, u, err)
 			})
 	}
-	handle(s, endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL", Tag: "URLs"},
-		func(ctx context.Context, in *URLPath) (*noContent, error) {
-			return nil, s.Links.Delete(ctx, principal(ctx), in.ID)
-		})
 	s.registerURLExport()
 	s.registerURLBulk()
+	s.registerURLLife()
 	s.registerQRCode()
 }
 

@@ -69,32 +69,32 @@ type VariantPath struct {
 
 func (s *Server) registerVariants() {
 	const all, one = "/api/urls/{id}/variants", "/api/urls/{id}/variants/{variantId}"
-	handle(s, endpoint{Method: http.MethodPost, Path: all, ID: "createVariant", Summary: "Add a variant to a short URL", Tag: "Variants", Limit: limitVariants},
+	handle(s, endpoint{Method: http.MethodPost, Path: all, ID: "createVariant", Summary: "Add a variant to a short URL", Tag: "Variants", Limit: limitVariants, Conditional: true},
 		func(ctx context.Context, in *struct {
 			URLPath
 			Body createVariant
-		}) (*body[Variant], error) {
-			return respond(variantOf)(s.Routing.CreateVariant(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
+		}) (*versioned[Variant], error) {
+			return respondVariant(s.Routing.CreateVariant(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
 		})
 	handle(s, endpoint{Method: http.MethodGet, Path: all, ID: "listVariants", Summary: "List the variants of a short URL", Tag: "Variants", Limit: limitVariants}, s.listVariants)
 	handle(s, endpoint{Method: http.MethodGet, Path: one, ID: "getVariant", Summary: "Get a variant", Tag: "Variants", Limit: limitVariants},
-		func(ctx context.Context, in *VariantPath) (*body[Variant], error) {
-			return respond(variantOf)(s.Routing.Variant(ctx, principal(ctx), in.ID, in.VariantID))
+		func(ctx context.Context, in *VariantPath) (*versioned[Variant], error) {
+			return respondVariant(s.Routing.Variant(ctx, principal(ctx), in.ID, in.VariantID))
 		})
-	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateVariant", Summary: "Update the given fields of a variant", Tag: "Variants", Limit: limitVariants},
+	handle(s, endpoint{Method: http.MethodPut, Path: one, ID: "updateVariant", Summary: "Update the given fields of a variant", Tag: "Variants", Limit: limitVariants, Conditional: true},
 		func(ctx context.Context, in *struct {
 			VariantPath
 			Body updateVariant
-		}) (*body[Variant], error) {
-			return respond(variantOf)(s.Routing.UpdateVariant(ctx, principal(ctx), in.ID, in.VariantID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
+		}) (*versioned[Variant], error) {
+			return respondVariant(s.Routing.UpdateVariant(ctx, principal(ctx), in.ID, in.VariantID, in.Body.input(in.Body.Name, in.Body.TargetURL)))
 		})
-	handle(s, endpoint{Method: http.MethodDelete, Path: one, ID: "deleteVariant", Summary: "Delete a variant", Tag: "Variants", Limit: limitVariants},
+	handle(s, endpoint{Method: http.MethodDelete, Path: one, ID: "deleteVariant", Summary: "Delete a variant", Tag: "Variants", Limit: limitVariants, Conditional: true},
 		func(ctx context.Context, in *VariantPath) (*noContent, error) {
 			return nil, s.Routing.DeleteVariant(ctx, principal(ctx), in.ID, in.VariantID)
 		})
 }
 
-func (s *Server) listVariants(ctx context.Context, in *URLPath) (*body[Variants], error) {
+func (s *Server) listVariants(ctx context.Context, in *URLPath) (*versioned[Variants], error) {
 	l, err := s.Routing.Variants(ctx, principal(ctx), in.ID)
 	if err != nil {
 		return nil, err
@@ -104,5 +104,5 @@ func (s *Server) listVariants(ctx context.Context, in *URLPath) (*body[Variants]
 		out.Variants[i] = variantOf(l.Variants[i])
 		out.Stats[i] = VariantStat{out.Variants[i], l.Shares[i]}
 	}
-	return &body[Variants]{out}, nil
+	return &versioned[Variants]{l.Version, out}, nil
 }

@@ -102,13 +102,18 @@ func (s *Server) registerWebhooks() {
 		e.Limit = limitWebhooks
 		return e
 	}
+	conditional := func(method, path, id, summary string) endpoint {
+		e := changes(method, path, id, summary)
+		e.Conditional = true
+		return e
+	}
 	handle(s, changes(http.MethodPost, "", "createWebhook", "Create a webhook"), s.createWebhook)
 	handle(s, declare(http.MethodGet, "", "listWebhooks", "List webhooks"), s.listWebhooks)
-	handle(s, declare(http.MethodGet, "/{id}", "getWebhook", "Get a webhook"), func(ctx context.Context, in *ByID) (*body[Webhook], error) {
-		return respond(webhookOf)(s.Webhooks.Get(ctx, principal(ctx), in.ID))
+	handle(s, declare(http.MethodGet, "/{id}", "getWebhook", "Get a webhook"), func(ctx context.Context, in *ByID) (*versioned[Webhook], error) {
+		return respondWebhook(s.Webhooks.Get(ctx, principal(ctx), in.ID))
 	})
-	handle(s, changes(http.MethodPut, "/{id}", "updateWebhook", "Update a webhook"), s.updateWebhook)
-	handle(s, changes(http.MethodDelete, "/{id}", "deleteWebhook", "Delete a webhook and its log"), func(ctx context.Context, in *ByID) (*struct{}, error) {
+	handle(s, conditional(http.MethodPut, "/{id}", "updateWebhook", "Update a webhook"), s.updateWebhook)
+	handle(s, conditional(http.MethodDelete, "/{id}", "deleteWebhook", "Delete a webhook and its log"), func(ctx context.Context, in *ByID) (*struct{}, error) {
 		return nil, s.Webhooks.Delete(ctx, principal(ctx), in.ID)
 	})
 	test := changes(http.MethodPost, "/{id}/test", "testWebhook", "Send a test event")
@@ -139,15 +144,15 @@ func (s *Server) createWebhook(ctx context.Context, in *struct {
 	Body struct {
 		Name   Opt[string]   `json:"name" required:"true" doc:"1 to 100 characters."`
 		URL    Opt[string]   `json:"url" required:"true" doc:"A public https URL."`
-		Events Opt[[]string] `json:"events" required:"true" doc:"At least one of url.created, url.updated, url.deleted, url.clicked, routing.rule_created, routing.rule_updated, routing.rule_deleted, routing.rule_matched."`
+		Events Opt[[]string] `json:"events" required:"true" doc:"At least one of url.created, url.updated, url.deleted, url.restored, url.clicked, routing.rule_created, routing.rule_updated, routing.rule_deleted, routing.rule_matched."`
 		WebhookFields
 	}
-}) (*body[NewWebhook], error) {
+}) (*versioned[NewWebhook], error) {
 	w, secret, err := s.Webhooks.Create(ctx, principal(ctx), in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events))
 	if err != nil {
 		return nil, err
 	}
-	return &body[NewWebhook]{NewWebhook{webhookOf(w), secret}}, nil
+	return &versioned[NewWebhook]{w.Version(), NewWebhook{webhookOf(w), secret}}, nil
 }
 
 func (s *Server) listWebhooks(ctx context.Context, in *struct {
@@ -165,8 +170,8 @@ func (s *Server) updateWebhook(ctx context.Context, in *struct {
 		Events Opt[[]string] `json:"events,omitempty"`
 		WebhookFields
 	}
-}) (*body[Webhook], error) {
-	return respond(webhookOf)(s.Webhooks.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events)))
+}) (*versioned[Webhook], error) {
+	return respondWebhook(s.Webhooks.Update(ctx, principal(ctx), in.ID, in.Body.input(in.Body.Name, in.Body.URL, in.Body.Events)))
 }
 
 func (s *Server) testWebhook(ctx context.Context, in *ByID) (*body[WebhookTest], error) {

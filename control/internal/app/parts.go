@@ -183,6 +183,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err != nil {
 		return nil, err
 	}
+	p.add("trash", use.Links)
 	p.add("blocked destinations", p.screen())
 	p.add("check of destinations", p.abuse())
 	if err := p.register("abuse", p.screen(), p.abuse()); err != nil {
@@ -279,7 +280,7 @@ func (p *parts) people(ctx context.Context, use *api.Deps) (adminPassword string
 	}, st, use.Auth, use.Accounts)
 	use.Workspaces = workspaces.New(st, p.cfg.MaxWorkspaces)
 	use.Keys = keys.New(keys.Config{PerUser: p.cfg.MaxAPIKeys, MaxDays: p.cfg.MaxKeyDays}, st, passwords)
-	use.Links = links.New(links.Config{BaseURL: p.cfg.BaseURL, Destinations: p.destinations(), Screen: p.screening(), OwnSuggestions: !p.cfg.UTMSuggestionsShared}, st, passwords)
+	use.Links = links.New(links.Config{BaseURL: p.cfg.BaseURL, Destinations: p.destinations(), Screen: p.screening(), OwnSuggestions: !p.cfg.UTMSuggestionsShared, Logger: p.deps.Logger}, st, passwords)
 	if adminPassword, err = use.Accounts.EnsureAdmin(ctx, p.cfg.AdminEmail, p.cfg.AdminPassword.Reveal()); err != nil {
 		return "", fmt.Errorf("create the first admin: %w", err)
 	}

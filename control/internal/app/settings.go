@@ -22,6 +22,9 @@ import (
 // maxKeyDays is the largest MAX_KEY_DAYS: a hundred years.
 const maxKeyDays = 36_500
 
+// maxTrashDays is the largest TRASH_DAYS: ten years.
+const maxTrashDays = 3650
+
 // Settings are the settings that control and standalone share.
 type Settings struct {
 	BaseURL       string        `env:"BASE_URL" help:"public address of the service, for visitors and link owners, such as https://sho.rt"`
@@ -56,6 +59,7 @@ type Settings struct {
 
 	MaxAPIKeys    int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user, in all workspaces together"`
 	MaxKeyDays    int `env:"MAX_KEY_DAYS" envDefault:"0" help:"longest life of an API key in days, for keys that are created or rotated from then on; 0 means no limit"`
+	TrashDays     int `env:"TRASH_DAYS" envDefault:"30" help:"days for which deleted links can be restored; 0 deletes them for good at once"`
 	MaxWorkspaces int `env:"MAX_WORKSPACES_PER_USER" envDefault:"20" help:"limit of workspaces of teams that a user owns"`
 	api.Limits
 
@@ -116,6 +120,9 @@ func (s *Settings) Validate() error {
 	if s.MaxWorkspaces < 0 {
 		problems = append(problems, errors.New("MAX_WORKSPACES_PER_USER: must not be negative"))
 	}
+	if s.TrashDays < 0 || s.TrashDays > maxTrashDays {
+		problems = append(problems, fmt.Errorf("TRASH_DAYS: must be 0 to %d", maxTrashDays))
+	}
 	if s.MaxKeyDays < 0 || s.MaxKeyDays > maxKeyDays {
 		problems = append(problems, fmt.Errorf("MAX_KEY_DAYS: must be 0 to %d", maxKeyDays))
 	}
@@ -147,6 +154,9 @@ func (s *Settings) trusted() []netip.Prefix {
 	}
 	return p
 }
+
+// Trash returns how long deleted links can be restored.
+func (s *Settings) Trash() time.Duration { return time.Duration(s.TrashDays) * 24 * time.Hour }
 
 // AuditKeys are the keys that sign the audit log. The first one signs, all are accepted.
 func (s *Settings) AuditKeys() [][]byte { return append(s.AuditKey.Keys(), s.EncryptionKey.Keys()...) }

@@ -290,18 +290,16 @@ func renumber(ctx context.Context, tx pgx.Tx, known uint64) error {
 	if err != nil {
 		return err
 	}
-	var workspaces uint64 // their numbers come from the sequence of users; before schema 20 there are none
-	var there bool
-	if err := tx.QueryRow(ctx, `SELECT to_regclass('workspaces') IS NOT NULL`).Scan(&there); err != nil {
+	trashed, err := highest(ctx, tx, "link_trash") // before schema 28 there is none
+	if err != nil {
 		return err
 	}
-	if there {
-		if err := tx.QueryRow(ctx, `SELECT coalesce(max(num), 0) FROM workspaces`).Scan(&workspaces); err != nil {
-			return err
-		}
+	workspaces, err := highest(ctx, tx, "workspaces") // their numbers come from the sequence of users; before schema 20 there are none
+	if err != nil {
+		return err
 	}
 	for _, c := range list {
-		least := map[string]uint64{"urls": known, "users": workspaces}[c.Table]
+		least := map[string]uint64{"urls": max(known, trashed), "users": workspaces}[c.Table]
 		name := pgx.Identifier{c.Name}.Sanitize()
 		if _, err := tx.Exec(ctx, fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest((SELECT coalesce(max(%s), 0) FROM %s), %d) + %d)`,
 			c.Table, c.Name, name, pgx.Identifier{c.Table}.Sanitize(), least, numberGap)); err != nil {
@@ -310,4 +308,14 @@ func renumber(ctx context.Context, tx pgx.Tx, known uint64) error {
 	}
 	_, err = tx.Exec(ctx, `UPDATE config_head SET incarnation = $1 WHERE id = 1`, rand.Int64N(1<<62)+1)
 	return err
+}
+
+// highest returns the highest number in a table, or 0 if there is no such table.
+func highest(ctx context.Context, tx pgx.Tx, table string) (num uint64, err error) {
+	var there bool
+	if err := tx.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, table).Scan(&there); err != nil || !there {
+		return 0, err
+	}
+	err = tx.QueryRow(ctx, `SELECT coalesce(max(num), 0) FROM `+table).Scan(&num)
+	return num, err
 }

@@ -136,7 +136,7 @@ var LinkFields = []LinkField{
 	text("notes", "notes", 2000, func(l *Link) *string { return &l.Notes }),
 	{Column: "suspended_at", access: optional(func(l *Link) *int64 { return &l.SuspendedAt })},
 	{Column: "suspended_reason", access: optional(func(l *Link) *string { return &l.SuspendReason })},
-	{Column: "search_text", access: access{value: func(l *Link) any { return strings.ToLower(l.Title + "\n" + l.OriginalURL + "\n" + l.Slug) }}},
+	{Column: "search_text", access: access{value: func(l *Link) any { return l.searchText() }}},
 	{Column: "click_count", access: required(func(l *Link) *int64 { return &l.ClickCount }), writes: never},
 	{Column: "revision", access: required(func(l *Link) *uint64 { return &l.Revision }), writes: never},
 	{Column: "created_at", access: required(func(l *Link) *int64 { return &l.CreatedAt }), writes: once},
@@ -263,6 +263,9 @@ func (z zeroForNull[T]) Scan(v any) error {
 	*z.to = n.V
 	return err
 }
+
+// target returns where Scan writes.
+func (z zeroForNull[T]) target() any { return z.to }
 
 // orZero returns a target for Scan that reads NULL as the zero value.
 func orZero[T any](to *T) sql.Scanner { return zeroForNull[T]{to} }

@@ -48,7 +48,35 @@ func (tx *Tx) LockLink(ctx context.Context, id string) (Link, error) {
 	return list[0], nil
 }
 
-// InsertLinks inserts links and sets their Num. A link whose slug is taken is not inserted and keeps Num 0. Sort links
+// LinkByExternalID reads the link of a workspace with an external id, or returns ErrNotFound.
+func (c Conn) LinkByExternalID(ctx context.Context, workspace uint64, externalID string) (Link, error) {
+	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE workspace_num = ? AND external_id = ?`, workspace, externalID))
+}
+
+// ExternalIDs returns those of the external ids that links of a workspace have, in their order.
+func (c Conn) ExternalIDs(ctx context.Context, workspace uint64, ids []string) (taken []string, err error) {
+	for part := range slices.Chunk(ids, batch) {
+		list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
+			`SELECT external_id FROM urls WHERE workspace_num = ? AND external_id IN (`+In(len(part))+`) ORDER BY external_id`, append([]any{workspace}, Args(part)...)...)
+		if err != nil {
+			return nil, err
+		}
+		taken = append(taken, list...)
+	}
+	return taken, nil
+}
+
+// LockExternalIDs makes transactions wait for each other that insert many links with external ids into a workspace.
+// Otherwise they could deadlock, because the links are sorted by slug. It does not delay other inserts.
+func (tx *Tx) LockExternalIDs(ctx context.Context, workspace uint64) error {
+	if !tx.pg {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `SELECT num FROM workspaces WHERE num = ? FOR NO KEY UPDATE`, workspace)
+	return err
+}
+
+// InsertLinks inserts links and sets their Num. A link whose slug or external id is taken is not inserted and keeps Num 0. Sort links
 // with chosen slugs by slug, so that concurrent transactions cannot deadlock.
 func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 	for part := range slices.Chunk(links, batch) {
@@ -69,7 +97,7 @@ func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 			}
 			return err
 		}, `INSERT INTO urls (`+strings.Join(columnsOf(insertedFields), ", ")+`) VALUES `+
-			values(len(bySlug), "("+In(len(insertedFields))+")")+` ON CONFLICT (slug) DO NOTHING RETURNING num, slug`, args...)
+			values(len(bySlug), "("+In(len(insertedFields))+")")+` ON CONFLICT DO NOTHING RETURNING num, slug`, args...)
 		if err != nil {
 			return fmt.Errorf("insert links: %w", err)
 		}
@@ -82,16 +110,6 @@ func (tx *Tx) UpdateLink(ctx context.Context, l *Link) error {
 	_, err := tx.Exec(ctx, `UPDATE urls SET `+strings.Join(columnsOf(updatedFields), " = ?, ")+` = ? WHERE id = ?`,
 		append(l.appendValues(nil, updatedFields), l.ID)...)
 	return err
-}
-
-// DeleteLinks removes links with their variants and rules.
-func (tx *Tx) DeleteLinks(ctx context.Context, ids []string) error {
-	for part := range slices.Chunk(ids, batch) {
-		if _, err := tx.Exec(ctx, `DELETE FROM urls WHERE id IN (`+In(len(part))+`)`, Args(part)...); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // States of a link, see Link.Status.

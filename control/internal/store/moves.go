@@ -27,14 +27,14 @@ func (tx *Tx) HoldWorkspace(ctx context.Context, num uint64) error {
 	return tx.Row(ctx, `SELECT num FROM workspaces WHERE num = ?`+lock, num).Scan(&num)
 }
 
-// LockLinksOf locks up to limit links of a workspace until the commit. It returns them ordered by number, with Num, ID and
-// Slug only.
+// LockLinksOf locks up to limit links of a workspace until the commit. It returns them with their tags, ordered by number.
 func (tx *Tx) LockLinksOf(ctx context.Context, workspace uint64, limit int) ([]Link, error) {
-	return All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (l Link, err error) {
-		return l, row.Scan(&l.Num, &l.ID, &l.Slug)
-	},
-		`SELECT num, id, slug FROM urls WHERE workspace_num = ? AND num IN (SELECT num FROM urls WHERE workspace_num = ? ORDER BY created_at, num LIMIT ?) ORDER BY num`+tx.forUpdate(),
+	list, err := All(ctx, tx.Conn, scanLink, `SELECT `+linkColumns+` FROM urls WHERE workspace_num = ? AND num IN (SELECT num FROM urls WHERE workspace_num = ? ORDER BY created_at, num LIMIT ?) ORDER BY num`+tx.forUpdate(),
 		workspace, workspace, limit)
+	if err != nil {
+		return nil, err
+	}
+	return list, tx.ReadTags(ctx, list)
 }
 
 // MoveLinks moves links to a workspace. It includes Touch, records the moves, and leaves the links in their bundles. The
@@ -62,6 +62,11 @@ func (tx *Tx) MoveLinks(ctx context.Context, nums []uint64, to uint64, at int64)
 			}
 		}
 	}
+	return tx.newestMoves(ctx, to)
+}
+
+// newestMoves records the moves of this transaction as the newest ones of their workspaces. All go to one workspace.
+func (tx *Tx) newestMoves(ctx context.Context, to uint64) error {
 	// The head of the log of changes is locked, so the rows below need no order.
 	_, err := tx.Exec(ctx, `INSERT INTO workspace_moves (workspace_num, revision)
 		SELECT from_num, max(revision) FROM link_moves WHERE revision = ? GROUP BY from_num
@@ -74,6 +79,17 @@ func (tx *Tx) MoveLinks(ctx context.Context, nums []uint64, to uint64, at int64)
 		return fmt.Errorf("move links: %w", err)
 	}
 	return nil
+}
+
+// LogMove records the move of a link that was not in a workspace at the time, such as one in the trash.
+func (tx *Tx) LogMove(ctx context.Context, num, from, to uint64) error {
+	if err := tx.reserve(ctx); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `INSERT INTO link_moves (revision, link_num, from_num, to_num) VALUES (?, ?, ?, ?)`, tx.revision, num, from, to); err != nil {
+		return fmt.Errorf("log the move of a link: %w", err)
+	}
+	return tx.newestMoves(ctx, to)
 }
 
 // LeaveBundles removes links from the bundles of their own workspaces. It returns the ids of these bundles by the number

@@ -41,6 +41,8 @@ type Config struct {
 	MaxConns int
 	// AuditKeys sign the rows of the audit log. The first key signs; empty means that rows carry no HMAC.
 	AuditKeys [][]byte
+	// Trash is how long deleted links can be restored; 0 means that they are deleted for good.
+	Trash time.Duration
 	// Logger is used by Run; nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -57,6 +59,7 @@ type Store struct {
 	path     string          // SQLite file; "" for Postgres
 
 	auditKeys [][]byte
+	trash     time.Duration
 	owners    Owners
 
 	mu       sync.Mutex
@@ -85,7 +88,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 
 // connect returns a store whose schema was neither checked nor migrated.
 func connect(cfg Config) (*Store, error) {
-	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, changed: make(chan struct{})}
+	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, trash: cfg.Trash, changed: make(chan struct{})}
 	s.log = cmp.Or(s.log, slog.Default())
 	s.owners.store = s
 	switch {

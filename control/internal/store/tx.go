@@ -23,6 +23,7 @@ type Tx struct {
 	Conn
 	revision  uint64 // reserved by the first Touch
 	auditKeys [][]byte
+	trash     bool // deleted links go to the trash
 	committed []func()
 }
 
@@ -43,7 +44,7 @@ func (s *Store) Tx(ctx context.Context, f func(tx *Tx) error) (err error) {
 			_ = raw.Rollback() // fails if the connection is lost, which also ends the transaction
 		}
 	}()
-	tx := &Tx{Conn: Conn{db: raw, pg: s.pg}, auditKeys: s.auditKeys}
+	tx := &Tx{Conn: Conn{db: raw, pg: s.pg}, auditKeys: s.auditKeys, trash: s.trash > 0}
 	if err := f(tx); err != nil {
 		return err
 	}

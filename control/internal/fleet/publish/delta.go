@@ -72,10 +72,10 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 			return err
 		}
 		delta := snapshot.Delta{Incarnation: incarnation, From: after, To: to}
-		alive := make(map[uint64]bool, len(list))
+		slugs := make(map[uint64]string, len(list)) // of the links that exist
 		size := 0
 		for i := range list {
-			alive[list[i].Num] = true
+			slugs[list[i].Num] = list[i].Slug
 			r := p.record(&list[i])
 			delta.Upserts = append(delta.Upserts, r)
 			if size += weight(&r); size > maxBytes {
@@ -83,7 +83,8 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 			}
 		}
 		for _, ch := range changes {
-			if !alive[ch.Num] {
+			// A link that was deleted and restored may have another slug than the one that edges know.
+			if slugs[ch.Num] != ch.Slug {
 				delta.Deletes = append(delta.Deletes, snapshot.Tombstone{Num: ch.Num, Slug: ch.Slug})
 			}
 		}

@@ -155,7 +155,7 @@ func (w *world) mutate(ctx context.Context, r *rand.Rand, n int) error {
 	flag := r.IntN(2) == 0
 	switch r.IntN(9) {
 	case 0:
-		return w.links.Delete(ctx, w.owner, u.ID)
+		return w.links.Delete(ctx, w.owner, u.ID, false)
 	case 1:
 		_, _, err = w.links.CreateMany(ctx, w.owner, []links.Creation{creation(1), creation(2), creation(3)})
 	case 2:
@@ -368,7 +368,7 @@ func (w *world) plane() snapshottest.Plane {
 			return revision()
 		},
 		Delete: func(slug string) uint64 {
-			w.ok(w.links.Delete(w.Context(), w.owner, ids[slug]))
+			w.ok(w.links.Delete(w.Context(), w.owner, ids[slug], false))
 			return revision()
 		},
 		Applied: func(revision uint64) (applied, known int) {

@@ -20,6 +20,7 @@ import (
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -75,6 +76,28 @@ func status(b *store.Bundle) string {
 		return StatusArchived
 	}
 	return StatusActive
+}
+
+// Version returns the version of a bundle: of its fields, and of its links in order. Counters and fields of links are not
+// part of it.
+func (b *Bundle) Version() string {
+	ids := make([]string, len(b.URLs))
+	for i := range b.URLs {
+		ids[i] = b.URLs[i].Link.ID
+	}
+	return version.Hash(b.ID, b.Name, b.Description, b.Color, b.Icon, b.Archived, ids)
+}
+
+// checkVersion returns a problem unless a locked bundle has a version that the caller expects.
+func checkVersion(ctx context.Context, tx *store.Tx, p auth.Principal, b store.Bundle) error {
+	if !version.Given(ctx) {
+		return nil
+	}
+	present, err := read(ctx, tx.Conn, p, b)
+	if err != nil {
+		return err
+	}
+	return version.Check(ctx, present.Version(), present)
 }
 
 // Clicks returns the sum of the links' click counters.
@@ -298,6 +321,9 @@ func (s *Service) change(ctx context.Context, p auth.Principal, what, id string,
 		if err != nil {
 			return err
 		}
+		if err := checkVersion(ctx, tx, p, before); err != nil {
+			return err
+		}
 		after := before
 		if err := f(&after); err != nil {
 			return err
@@ -342,6 +368,9 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		b, err := lock(ctx, tx, p, id)
 		if err != nil {
+			return err
+		}
+		if err := checkVersion(ctx, tx, p, b); err != nil {
 			return err
 		}
 		if err := tx.DeleteBundle(ctx, id); err != nil {

@@ -43,6 +43,9 @@ func (s *Service) add(ctx context.Context, p auth.Principal, id, field string, u
 		if err != nil {
 			return err
 		}
+		if err := checkVersion(ctx, tx, p, b); err != nil {
+			return err
+		}
 		added, entry, err := insert(ctx, tx, p, &b, field, urls, urlIDs)
 		if err != nil {
 			return err
@@ -159,6 +162,9 @@ func (s *Service) inside(ctx context.Context, p auth.Principal, what, id string,
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		b, err := lock(ctx, tx, p, id)
 		if err != nil {
+			return err
+		}
+		if err := checkVersion(ctx, tx, p, b); err != nil {
 			return err
 		}
 		told, err := f(tx, &b)

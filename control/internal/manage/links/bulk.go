@@ -64,6 +64,11 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 	made := []Made{}
 	if len(good) > 0 {
 		err := s.store.Tx(ctx, func(tx *store.Tx) error {
+			if slices.ContainsFunc(good, func(u *store.Link) bool { return u.ExternalID != "" }) {
+				if err := tx.LockExternalIDs(ctx, p.Workspace.Num); err != nil {
+					return err
+				}
+			}
 			err := insert(ctx, tx, good, func(u *store.Link) bool { return items[place[u]].CustomSlug != "" })
 			if err != nil {
 				return err
@@ -84,7 +89,11 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 				switch {
 				case u == nil:
 				case u.Num == 0:
-					fail(i, slugTaken(u.Slug))
+					taken := notInserted(ctx, tx, u)
+					if !problem.Is(taken, problem.Conflict) {
+						return taken
+					}
+					fail(i, taken)
 				default:
 					refs = append(refs, store.LinkRef{Num: u.Num, Slug: u.Slug})
 					made = append(made, Made{i, *u})
@@ -114,7 +123,7 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 			return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 		})
 		if err != nil {
-			return nil, nil, fmt.Errorf("create links: %w", externalIDTaken(err))
+			return nil, nil, fmt.Errorf("create links: %w", err)
 		}
 	}
 	slices.SortFunc(failed, func(a, b Failed) int { return cmp.Compare(a.Index, b.Index) })
@@ -126,12 +135,15 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creation, fail func(int, error)) ([]*store.Link, error) {
 	drafts := make([]*store.Link, len(items))
 	hashes := map[string]string{} // by password, so equal passwords are hashed once
-	slugs := map[string]bool{}
+	slugs, externalIDs := map[string]bool{}, map[string]bool{}
 	for i := range items {
 		u, err := s.draft(p, &items[i])
 		slug := items[i].CustomSlug
 		if err == nil && slug != "" && slugs[slug] {
 			err = slugTaken(slug)
+		}
+		if err == nil && u.ExternalID != "" && externalIDs[u.ExternalID] {
+			err = problem.OfField("externalId", "%q occurs twice in the request", problem.Clip(u.ExternalID))
 		}
 		if err == nil {
 			err = bundles.Check(ctx, s.store.Conn, p, bundleField, items[i].bundleIDs())
@@ -146,7 +158,7 @@ func (s *Service) draftMany(ctx context.Context, p auth.Principal, items []Creat
 		case err != nil:
 			return nil, err
 		}
-		slugs[slug] = true
+		slugs[slug], externalIDs[u.ExternalID] = true, true
 		drafts[i] = &u
 	}
 	return drafts, s.screenMany(ctx, items, drafts, fail)
@@ -200,6 +212,11 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 		}
 		var refs []store.LinkRef
 		var events []webhooks.Event
+		states, err := tx.StatesOf(ctx, was)
+		if err != nil {
+			return err
+		}
+		var changed []store.LinkState
 		before, after := map[string]any{}, map[string]any{}
 		for i := range list {
 			is := &list[i]
@@ -216,7 +233,7 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 			if err := tx.UpdateLink(ctx, is); err != nil {
 				return err
 			}
-			refs = append(refs, store.LinkRef{Num: is.Num, Slug: is.Slug})
+			refs, changed = append(refs, store.LinkRef{Num: is.Num, Slug: is.Slug}), append(changed, states[i])
 			before[is.ID], after[is.ID] = sides(changes)
 			events = append(events, Updated(is, changes))
 		}
@@ -224,6 +241,9 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 			return audit.Append(ctx, tx, bundled...)
 		}
 		if err := tx.TouchAll(ctx, refs); err != nil {
+			return err
+		}
+		if err := tx.WriteHistory(ctx, p.UserID, "URL_BULK_UPDATED", changed); err != nil {
 			return err
 		}
 		if err := webhooks.Emit(ctx, tx, events...); err != nil {
@@ -266,7 +286,7 @@ func bulkEntries(p auth.Principal, action string, list []store.Link, old, is map
 	return entries
 }
 
-// DeleteMany deletes links, all or none. It returns the given ids without duplicates.
+// DeleteMany deletes links like Delete, all or none. It returns the given ids without duplicates.
 func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string) ([]string, error) {
 	ids, err := bulkIDs(ids)
 	if err != nil {
@@ -290,7 +310,7 @@ func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string
 		if err := tx.TouchAll(ctx, refs); err != nil {
 			return err
 		}
-		if err := tx.DeleteLinks(ctx, ids); err != nil {
+		if err := tx.RemoveLinks(ctx, p.UserID, list); err != nil {
 			return err
 		}
 		if err := webhooks.Emit(ctx, tx, events...); err != nil {

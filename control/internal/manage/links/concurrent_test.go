@@ -157,7 +157,7 @@ func TestUpdate_while_deleted(t *testing.T) {
 				})
 			}
 			wg.Go(func() { // not w.ok: Fatal must not run outside the test's goroutine
-				if err := w.links.Delete(w.Context(), w.ann, u.ID); err != nil {
+				if err := w.links.Delete(w.Context(), w.ann, u.ID, false); err != nil {
 					w.Error(err)
 				}
 			})

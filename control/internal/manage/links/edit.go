@@ -3,18 +3,18 @@ package links
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/manage/bundles"
 	"github.com/shortline/shortline/control/internal/manage/webhooks"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
 )
 
-// Create creates a link. A slug that is taken is a Conflict.
+// Create creates a link. A slug or an external id that is taken is a Conflict.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (store.Link, error) {
 	u, err := s.draft(p, &in)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 			return err
 		}
 		if u.Num == 0 {
-			return slugTaken(in.CustomSlug)
+			return notInserted(ctx, tx, &u)
 		}
 		if err := setTags(ctx, tx, map[*store.Link][]string{&u: in.tags()}); err != nil {
 			return err
@@ -46,6 +46,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 		if err := tx.Touch(ctx, u.Num, u.Slug); err != nil {
 			return err
 		}
+		u.Revision = tx.Revision()
 		if err := webhooks.Emit(ctx, tx, createdEvent(&u)); err != nil {
 			return err
 		}
@@ -53,7 +54,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 		return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 	})
 	if err != nil {
-		return store.Link{}, fmt.Errorf("create link: %w", externalIDTaken(err))
+		return store.Link{}, fmt.Errorf("create link: %w", err)
 	}
 	return u, nil
 }
@@ -63,15 +64,6 @@ func slugTaken(slug string) error {
 		Fields: []problem.Field{{Field: "customSlug", Message: fmt.Sprintf("%q is already taken", slug)}}}
 }
 
-// externalIDTaken replaces the error of a transaction that gave a link an external id of another link of its workspace.
-func externalIDTaken(err error) error {
-	if constraint, broken := store.Unique(err); broken && strings.Contains(constraint, "external_id") {
-		return &problem.Error{Kind: problem.Conflict, Message: "Another link of the workspace has this externalId.",
-			Fields: []problem.Field{{Field: "externalId", Message: "is in use"}}}
-	}
-	return err
-}
-
 // draft validates a creation and builds the link without password and number.
 func (s *Service) draft(p auth.Principal, in *Creation) (store.Link, error) {
 	now := store.Now()
@@ -79,7 +71,7 @@ func (s *Service) draft(p auth.Principal, in *Creation) (store.Link, error) {
 	var v problem.Fields
 	s.apply(&in.Input, &u, &v, now)
 	if in.CustomSlug != "" {
-		checkSlug(in.CustomSlug, &v)
+		checkSlug("customSlug", in.CustomSlug, &v)
 	} else {
 		u.Slug = link.NewSlug()
 	}
@@ -98,8 +90,8 @@ func (s *Service) hash(ctx context.Context, password *string) (string, error) {
 	return h, nil
 }
 
-// insert inserts links. It draws a new slug for a link whose generated slug is taken. A link whose chosen slug is
-// taken is not inserted and keeps Num 0.
+// insert inserts links. It draws a new slug for a link whose generated slug is taken. A link whose chosen slug or external
+// id is taken is not inserted and keeps Num 0.
 func insert(ctx context.Context, tx *store.Tx, urls []*store.Link, chosen func(*store.Link) bool) error {
 	for range generatedTries {
 		if err := tx.InsertLinks(ctx, urls); err != nil {
@@ -107,10 +99,20 @@ func insert(ctx context.Context, tx *store.Tx, urls []*store.Link, chosen func(*
 		}
 		var again []*store.Link
 		for _, u := range urls {
-			if u.Num == 0 && !chosen(u) {
-				u.Slug = link.NewSlug()
-				again = append(again, u)
+			if u.Num != 0 || chosen(u) {
+				continue
 			}
+			if u.ExternalID != "" {
+				taken, err := tx.ExternalIDs(ctx, u.Workspace, []string{u.ExternalID})
+				if err != nil {
+					return err
+				}
+				if len(taken) > 0 {
+					continue
+				}
+			}
+			u.Slug = link.NewSlug()
+			again = append(again, u)
 		}
 		if len(again) == 0 {
 			return nil
@@ -147,6 +149,9 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if err != nil {
 			return err
 		}
+		if err := version.Check(ctx, Version(&before), before); err != nil {
+			return err
+		}
 		after = before
 		var v problem.Fields
 		s.apply(&in, &after, &v, 0)
@@ -179,7 +184,7 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		return save(ctx, tx, p, &before, &after, bundled...)
 	})
 	if err != nil {
-		return store.Link{}, fmt.Errorf("update link: %w", externalIDTaken(err))
+		return store.Link{}, fmt.Errorf("update link: %w", externalIDTaken(err, after.ExternalID))
 	}
 	return after, nil
 }
@@ -191,17 +196,18 @@ func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *st
 	if len(changes) == 0 {
 		return audit.Append(ctx, tx, more...)
 	}
+	state, err := tx.StateOf(ctx, *before)
+	if err != nil {
+		return err
+	}
 	after.UpdatedAt = store.Now()
 	if err := tx.UpdateLink(ctx, after); err != nil {
 		return err
 	}
-	if after.MaxClicks != 0 && after.ExhaustedAt == 0 { // a lower limit may be reached already
-		var err error
-		if after.ExhaustedAt, err = tx.ExhaustLink(ctx, after.Num); err != nil {
-			return err
-		}
+	if err := exhaust(ctx, tx, after); err != nil { // a lower limit may be reached already
+		return err
 	}
-	if err := tx.Touch(ctx, after.Num, after.Slug); err != nil {
+	if err := Written(ctx, tx, p, "URL_UPDATED", after, state); err != nil {
 		return err
 	}
 	if err := webhooks.Emit(ctx, tx, Updated(after, changes)); err != nil {
@@ -214,30 +220,3 @@ func save(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *st
 
 // bundleField is the field for a link's bundles in requests.
 const bundleField = "bundleIds"
-
-// Delete removes a link with its rules and variants. Its clicks stay in the analytics store.
-func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error {
-	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		u, err := Visible(p)(tx.LockLink(ctx, id))
-		if err != nil {
-			return err
-		}
-		if err := tx.LockBundlesOf(ctx, []string{id}); err != nil {
-			return err
-		}
-		if err := tx.Touch(ctx, u.Num, u.Slug); err != nil {
-			return err
-		}
-		if err := tx.DeleteLinks(ctx, []string{id}); err != nil {
-			return err
-		}
-		if err := webhooks.Emit(ctx, tx, deletedEvent(&u)); err != nil {
-			return err
-		}
-		return audit.Append(ctx, tx, audit.Entry{UserID: p.UserID, Action: "URL_DELETED", EntityType: "url", EntityID: id, Workspace: u.Workspace, Old: Fields(&u)})
-	})
-	if err != nil {
-		return fmt.Errorf("delete link: %w", err)
-	}
-	return nil
-}

@@ -19,6 +19,12 @@ func createdEvent(u *store.Link) webhooks.Event {
 	}}
 }
 
+func restoredEvent(u *store.Link) webhooks.Event {
+	return webhooks.Event{Name: webhooks.URLRestored, Workspace: u.Workspace, Data: webhooks.LinkRestored{
+		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, UserID: u.UserID, URLID: u.ID,
+	}}
+}
+
 func deletedEvent(u *store.Link) webhooks.Event {
 	return webhooks.Event{Name: webhooks.URLDeleted, Workspace: u.Workspace, Data: webhooks.LinkDeleted{
 		ID: u.ID, Slug: u.Slug, OriginalURL: u.OriginalURL, UserID: u.UserID, URLID: u.ID,

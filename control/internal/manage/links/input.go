@@ -184,12 +184,3 @@ func ownImage(key, id string) bool {
 	m := imageKey.FindStringSubmatch(key)
 	return m != nil && m[1] == id
 }
-
-func checkSlug(slug string, v *problem.Fields) {
-	switch {
-	case !link.ValidSlug(slug):
-		v.Add("customSlug", "must be 3 to 50 letters, digits, hyphens or underscores")
-	case link.Reserved(slug):
-		v.Add("customSlug", "is a reserved word")
-	}
-}

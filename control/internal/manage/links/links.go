@@ -7,12 +7,15 @@
 package links
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/shortline/shortline/control/internal/manage/tags"
@@ -32,6 +35,10 @@ type Config struct {
 	Screen Screen
 	// OwnSuggestions limits Suggest to the links of the caller's workspace, for an ADMIN too.
 	OwnSuggestions bool
+	// Logger receives failures of Run; nil means slog.Default().
+	Logger *slog.Logger
+	// Now returns the time at which Purge works; nil means time.Now.
+	Now func() time.Time
 }
 
 // Service implements the use cases. It is safe for concurrent use.
@@ -45,6 +52,10 @@ type Service struct {
 // New returns a Service for an open store. passwords hashes the passwords of links.
 func New(cfg Config, s *store.Store, passwords *auth.Passwords) *Service {
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
 	out := &Service{cfg: cfg, store: s, passwords: passwords}
 	if base, err := url.Parse(cfg.BaseURL); err == nil {
 		out.host = base.Hostname()

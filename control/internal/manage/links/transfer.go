@@ -42,10 +42,13 @@ func (s *Service) Transfer(ctx context.Context, p auth.Principal, ids []string, 
 				return problem.OfField("urlIds", "the URL %q is in this workspace already", list[i].ID)
 			}
 		}
+		if err := fitExternalIDs(ctx, tx, list, w.Num); err != nil {
+			return err
+		}
 		return transfer(ctx, tx, p, list, w)
 	})
 	if err != nil {
-		return nil, "", fmt.Errorf("transfer links: %w", externalIDTaken(err))
+		return nil, "", fmt.Errorf("transfer links: %w", externalIDTaken(err, ""))
 	}
 	return ids, to, nil
 }
@@ -84,6 +87,10 @@ func transfer(ctx context.Context, tx *store.Tx, p auth.Principal, list []store.
 	if err != nil {
 		return fmt.Errorf("find the workspaces of links: %w", err)
 	}
+	states, err := tx.StatesOf(ctx, list)
+	if err != nil {
+		return err
+	}
 	now := store.Now()
 	left, err := tx.LeaveBundles(ctx, ids, now)
 	if err != nil {
@@ -107,6 +114,9 @@ func transfer(ctx context.Context, tx *store.Tx, p auth.Principal, list []store.
 		return err
 	}
 	if err := tx.MoveLinks(ctx, nums, to.Num, now); err != nil {
+		return err
+	}
+	if err := tx.WriteHistory(ctx, p.UserID, "URL_TRANSFERRED", states); err != nil {
 		return err
 	}
 	if err := webhooks.Emit(ctx, tx, events...); err != nil {
@@ -136,20 +146,30 @@ func transfer(ctx context.Context, tx *store.Tx, p auth.Principal, list []store.
 }
 
 // MoveSome moves up to limit links of a workspace to another, for a workspace that is about to be deleted. If it returns
-// less than limit, no link is left, and the bundles have moved too. Call it in transactions of their own with a limit of
+// less than limit, no link is left, and the bundles and the trash have moved too. Call it in transactions of their own with a limit of
 // 10,000 until it returns less, so that other changes need not wait, and at last in the transaction that deletes the
 // workspace. The caller has locked both workspaces and checked the rights. It writes an audit entry in each workspace,
 // so no statement that locks other rows may follow. It sends no webhook events.
 func MoveSome(ctx context.Context, tx *store.Tx, userID string, from, to store.Workspace, limit int) (int, error) {
 	list, err := tx.LockLinksOf(ctx, from.Num, limit)
 	if err != nil {
-		return 0, fmt.Errorf("move the links of a workspace: %w", externalIDTaken(err))
+		return 0, fmt.Errorf("move the links of a workspace: %w", err)
+	}
+	if err := fitExternalIDs(ctx, tx, list, to.Num); err != nil {
+		return 0, err
 	}
 	bundles := int64(0)
 	if len(list) < limit {
 		if bundles, err = tx.MoveBundles(ctx, from.Num, to.Num); err != nil {
 			return 0, err
 		}
+		if err := tx.MoveTrash(ctx, from.Num, to.Num); err != nil {
+			return 0, fmt.Errorf("move the trash of a workspace: %w", err)
+		}
+	}
+	states, err := tx.StatesOf(ctx, list)
+	if err != nil {
+		return 0, err
 	}
 	nums := make([]uint64, len(list))
 	for i := range list {
@@ -159,7 +179,12 @@ func MoveSome(ctx context.Context, tx *store.Tx, userID string, from, to store.W
 		return 0, err
 	}
 	if err := tx.MoveLinks(ctx, nums, to.Num, store.Now()); err != nil {
-		return 0, err
+		return 0, externalIDTaken(err, "")
+	}
+	if len(list) > 0 {
+		if err := tx.WriteHistory(ctx, userID, "URL_TRANSFERRED", states); err != nil {
+			return 0, err
+		}
 	}
 	if len(list) == 0 && bundles == 0 {
 		return 0, nil
@@ -171,7 +196,7 @@ func MoveSome(ctx context.Context, tx *store.Tx, userID string, from, to store.W
 	return len(list), audit.Append(ctx, tx, e, into)
 }
 
-// DeleteSome deletes up to limit links of a workspace that is about to be deleted. If it returns less than limit, no link
+// DeleteSome deletes up to limit links of a workspace that is about to be deleted, like Delete. If it returns less than limit, no link
 // is left. Call it like MoveSome. Bundles are deleted with the workspace.
 func DeleteSome(ctx context.Context, tx *store.Tx, userID string, from store.Workspace, limit int) (int, error) {
 	list, err := tx.LockLinksOf(ctx, from.Num, limit)
@@ -191,7 +216,7 @@ func DeleteSome(ctx context.Context, tx *store.Tx, userID string, from store.Wor
 	if err := tx.TouchAll(ctx, refs); err != nil {
 		return 0, err
 	}
-	if err := tx.DeleteLinks(ctx, ids); err != nil {
+	if err := tx.RemoveLinks(ctx, userID, list); err != nil {
 		return 0, fmt.Errorf("delete the links of a workspace: %w", err)
 	}
 	return len(list), audit.Append(ctx, tx, audit.Entry{UserID: userID, Action: "URL_BULK_DELETED", EntityType: "url", Workspace: from.Num,

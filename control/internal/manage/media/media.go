@@ -192,7 +192,8 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// Sweep removes unused images that are older than an hour, and returns their number.
+// Sweep removes unused images that are older than an hour, and returns their number. The image of a link in
+// the trash is in use.
 func (s *Service) Sweep(ctx context.Context) (removed int, err error) {
 	young := s.now().Add(-sweepAge)
 	err = s.objects.List(ctx, func(i object.Item) error {
@@ -200,11 +201,8 @@ func (s *Service) Sweep(ctx context.Context) (removed int, err error) {
 			return nil
 		}
 		if m := keys.FindStringSubmatch(i.Key); m != nil {
-			u, err := s.store.LinkByID(ctx, m[1])
-			switch {
-			case err == nil && u.OGImage == i.Key:
-				return nil
-			case err != nil && !errors.Is(err, store.ErrNotFound):
+			needed, err := s.store.ImageNeeded(ctx, m[1], i.Key)
+			if err != nil || needed {
 				return err
 			}
 		} else if !strings.HasPrefix(i.Key, "og-images/") {

@@ -17,10 +17,10 @@ type audited struct {
 	before, after          map[string]any // nil: created or deleted
 }
 
-// finish ends a transaction. It writes the link's row if its switches changed, the change-log entry, the webhook
+// finish ends a transaction. It writes the link's row if its switches changed, the change-log entry, the history, the webhook
 // events, and the audit row, which includes the switches.
-func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, before, after *store.Link) error {
-	switches := links.Changes(before, after)
+func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, before store.LinkState, after *store.Link) error {
+	switches := links.Changes(&before.Link, after)
 	events := a.events(after, switches)
 	if a.before != nil && a.after != nil {
 		a.before, a.after = differences(a.before, a.after)
@@ -34,7 +34,7 @@ func (a audited) finish(ctx context.Context, tx *store.Tx, p auth.Principal, bef
 			return err
 		}
 	}
-	if err := tx.Touch(ctx, after.Num, after.Slug); err != nil {
+	if err := links.Written(ctx, tx, p, a.action, after, before); err != nil {
 		return err
 	}
 	if err := webhooks.Emit(ctx, tx, events...); err != nil {

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
 	"github.com/shortline/shortline/shared/rule"
@@ -122,16 +124,6 @@ func costsMore(before, after *store.Rule) (bool, error) {
 	return len(after.Conditions) > len(before.Conditions) || is.Nanoseconds() > was.Nanoseconds(), nil
 }
 
-func ruleFields(r *store.Rule) map[string]any {
-	// The conditions are compared as text and shown as JSON.
-	return map[string]any{"name": r.Name, "targetUrl": r.TargetURL, "priority": r.Priority, "isActive": r.Active, "conditions": conditions(r.Conditions)}
-}
-
-type conditions string
-
-// MarshalJSON writes the group itself, not a string that contains it.
-func (c conditions) MarshalJSON() ([]byte, error) { return []byte(c), nil }
-
 // CreateRule adds a rule to a link. The first rule turns smart routing on.
 func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string, in RuleInput) (store.Rule, error) {
 	if err := s.check(ctx, p, urlID, "targetUrl", in.TargetURL); err != nil {
@@ -140,6 +132,9 @@ func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string
 	now := store.Now()
 	r := store.Rule{ID: store.NewID(), URLID: urlID, Active: true, CreatedAt: now, UpdatedAt: now}
 	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
+		if err := version.Check(ctx, links.Version(u), *u); err != nil {
+			return audited{}, err
+		}
 		var v problem.Fields
 		need("name", in.Name, &v)
 		need("targetUrl", in.TargetURL, &v)
@@ -163,7 +158,7 @@ func (s *Service) CreateRule(ctx context.Context, p auth.Principal, urlID string
 		if len(others) == 0 {
 			u.SmartRouting = true
 		}
-		return audited{"ROUTING_RULE_CREATED", "routing_rule", r.ID, nil, ruleFields(&r)}, tx.InsertRule(ctx, &r)
+		return audited{"ROUTING_RULE_CREATED", "routing_rule", r.ID, nil, links.RuleFields(&r)}, tx.InsertRule(ctx, &r)
 	})
 	return r, wrap("create routing rule", err)
 }
@@ -200,13 +195,16 @@ func (s *Service) UpdateRule(ctx context.Context, p auth.Principal, urlID, id st
 		if r, err = foundRule(tx.Rule(ctx, urlID, id)); err != nil {
 			return audited{}, err
 		}
+		if err := version.Check(ctx, RuleVersion(&r), r); err != nil {
+			return audited{}, err
+		}
 		before := r
 		var v problem.Fields
 		s.applyRule(&in, &r, &v)
 		if err := v.Err(); err != nil {
 			return audited{}, err
 		}
-		entry := audited{"ROUTING_RULE_UPDATED", "routing_rule", id, ruleFields(&before), ruleFields(&r)}
+		entry := audited{"ROUTING_RULE_UPDATED", "routing_rule", id, links.RuleFields(&before), links.RuleFields(&r)}
 		if r == before {
 			return entry, nil
 		}
@@ -237,6 +235,9 @@ func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, urlID, id st
 		if err != nil {
 			return audited{}, err
 		}
+		if err := version.Check(ctx, RuleVersion(&r), r); err != nil {
+			return audited{}, err
+		}
 		if err := tx.DeleteRule(ctx, id); err != nil {
 			return audited{}, err
 		}
@@ -247,7 +248,7 @@ func (s *Service) DeleteRule(ctx context.Context, p auth.Principal, urlID, id st
 		if n == 0 {
 			u.SmartRouting = false
 		}
-		return audited{"ROUTING_RULE_DELETED", "routing_rule", id, ruleFields(&r), nil}, nil
+		return audited{"ROUTING_RULE_DELETED", "routing_rule", id, links.RuleFields(&r), nil}, nil
 	}))
 }
 
@@ -259,8 +260,14 @@ func (s *Service) Rule(ctx context.Context, p auth.Principal, urlID, id string) 
 	return foundRule(s.store.Rule(ctx, urlID, id))
 }
 
+// RuleVersion returns the version of a rule. Counters are not part of it.
+func RuleVersion(r *store.Rule) string {
+	return version.Hash(r.ID, r.Name, r.TargetURL, r.Priority, r.Active, r.Conditions, r.UpdatedAt)
+}
+
 // RuleList is a link's rules in evaluation order, with their statistics.
 type RuleList struct {
+	Version      string // of the link
 	Rules        []store.Rule
 	Shares       []float64 // percentage of all matches, per rule
 	TotalMatches int64
@@ -269,10 +276,11 @@ type RuleList struct {
 // Rules reads all rules of a link.
 func (s *Service) Rules(ctx context.Context, p auth.Principal, urlID string) (RuleList, error) {
 	var l RuleList
-	if _, err := s.visible(ctx, p, urlID); err != nil {
+	u, err := s.visible(ctx, p, urlID)
+	if err != nil {
 		return l, err
 	}
-	var err error
+	l.Version = links.Version(&u)
 	if l.Rules, err = s.store.Rules(ctx, urlID); err != nil {
 		return l, fmt.Errorf("list routing rules: %w", err)
 	}
@@ -305,6 +313,9 @@ func (s *Service) Configure(ctx context.Context, p auth.Principal, urlID string,
 	}
 	var after store.Link
 	err := s.change(ctx, p, urlID, func(_ *store.Tx, u *store.Link) (audited, error) {
+		if err := version.Check(ctx, links.Version(u), *u); err != nil {
+			return audited{}, err
+		}
 		before := settingsFields(u)
 		if in.SmartRouting != nil {
 			u.SmartRouting = *in.SmartRouting
@@ -320,9 +331,8 @@ func (s *Service) Configure(ctx context.Context, p auth.Principal, urlID string,
 			}
 			u.DefaultURL = raw
 		}
-		after = *u
 		return audited{"URL_UPDATED", "url", urlID, before, settingsFields(u)}, nil
-	})
+	}, &after)
 	return after, wrap("change routing settings", err)
 }
 

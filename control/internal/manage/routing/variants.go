@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/platform/auth"
 	"github.com/shortline/shortline/control/internal/platform/percent"
 	"github.com/shortline/shortline/control/internal/platform/problem"
+	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -39,10 +41,6 @@ func (s *Service) applyVariant(in *VariantInput, to *store.Variant, v *problem.F
 	}
 }
 
-func variantFields(v *store.Variant) map[string]any {
-	return map[string]any{"name": v.Name, "targetUrl": v.TargetURL, "weight": v.Weight, "isActive": v.Active}
-}
-
 // CreateVariant adds a variant to a link. A link's first variant turns A/B testing on, unless it is
 // inactive.
 func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID string, in VariantInput) (store.Variant, error) {
@@ -52,6 +50,9 @@ func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID str
 	now := store.Now()
 	variant := store.Variant{ID: store.NewID(), URLID: urlID, Weight: DefaultWeight, Active: true, CreatedAt: now, UpdatedAt: now}
 	err := s.change(ctx, p, urlID, func(tx *store.Tx, u *store.Link) (audited, error) {
+		if err := version.Check(ctx, links.Version(u), *u); err != nil {
+			return audited{}, err
+		}
 		var v problem.Fields
 		need("name", in.Name, &v)
 		need("targetUrl", in.TargetURL, &v)
@@ -69,7 +70,7 @@ func (s *Service) CreateVariant(ctx context.Context, p auth.Principal, urlID str
 		if len(others) == 0 && variant.Active {
 			u.ABTesting = true
 		}
-		return audited{"VARIANT_CREATED", "variant", variant.ID, nil, variantFields(&variant)}, tx.InsertVariant(ctx, &variant)
+		return audited{"VARIANT_CREATED", "variant", variant.ID, nil, links.VariantFields(&variant)}, tx.InsertVariant(ctx, &variant)
 	})
 	return variant, wrap("create variant", err)
 }
@@ -85,13 +86,16 @@ func (s *Service) UpdateVariant(ctx context.Context, p auth.Principal, urlID, id
 		if variant, err = foundVariant(tx.Variant(ctx, urlID, id)); err != nil {
 			return audited{}, err
 		}
+		if err := version.Check(ctx, VariantVersion(&variant), variant); err != nil {
+			return audited{}, err
+		}
 		before := variant
 		var v problem.Fields
 		s.applyVariant(&in, &variant, &v)
 		if err := v.Err(); err != nil {
 			return audited{}, err
 		}
-		entry := audited{"VARIANT_UPDATED", "variant", id, variantFields(&before), variantFields(&variant)}
+		entry := audited{"VARIANT_UPDATED", "variant", id, links.VariantFields(&before), links.VariantFields(&variant)}
 		if variant != before {
 			variant.UpdatedAt = store.Now()
 			if err := tx.UpdateVariant(ctx, &variant); err != nil {
@@ -110,10 +114,13 @@ func (s *Service) DeleteVariant(ctx context.Context, p auth.Principal, urlID, id
 		if err != nil {
 			return audited{}, err
 		}
+		if err := version.Check(ctx, VariantVersion(&variant), variant); err != nil {
+			return audited{}, err
+		}
 		if err := tx.DeleteVariant(ctx, id); err != nil {
 			return audited{}, err
 		}
-		return audited{"VARIANT_DELETED", "variant", id, variantFields(&variant), nil}, offIfNoneActive(ctx, tx, u)
+		return audited{"VARIANT_DELETED", "variant", id, links.VariantFields(&variant), nil}, offIfNoneActive(ctx, tx, u)
 	}))
 }
 
@@ -137,8 +144,14 @@ func (s *Service) Variant(ctx context.Context, p auth.Principal, urlID, id strin
 	return foundVariant(s.store.Variant(ctx, urlID, id))
 }
 
+// VariantVersion returns the version of a variant. Counters are not part of it.
+func VariantVersion(v *store.Variant) string {
+	return version.Hash(v.ID, v.Name, v.TargetURL, v.Weight, v.Active, v.UpdatedAt)
+}
+
 // VariantList is a link's variants, the oldest first, with their figures.
 type VariantList struct {
+	Version     string // of the link
 	Variants    []store.Variant
 	Shares      []float64 // of all clicks on variants, in percent, by variant
 	TotalWeight int       // of the active ones
@@ -148,10 +161,11 @@ type VariantList struct {
 // Variants reads all variants of a link.
 func (s *Service) Variants(ctx context.Context, p auth.Principal, urlID string) (VariantList, error) {
 	var l VariantList
-	if _, err := s.visible(ctx, p, urlID); err != nil {
+	u, err := s.visible(ctx, p, urlID)
+	if err != nil {
 		return l, err
 	}
-	var err error
+	l.Version = links.Version(&u)
 	if l.Variants, err = s.store.Variants(ctx, urlID); err != nil {
 		return l, fmt.Errorf("list variants: %w", err)
 	}

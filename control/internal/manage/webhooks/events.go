@@ -18,6 +18,7 @@ const (
 	URLCreated  = "url.created"
 	URLUpdated  = "url.updated"
 	URLDeleted  = "url.deleted"
+	URLRestored = "url.restored"
 	URLClicked  = "url.clicked"
 	RuleCreated = "routing.rule_created"
 	RuleUpdated = "routing.rule_updated"
@@ -29,7 +30,7 @@ const (
 const tested = "webhook.test"
 
 // Names lists all events that webhooks can subscribe to.
-var Names = []string{URLCreated, URLUpdated, URLDeleted, URLClicked, RuleCreated, RuleUpdated, RuleDeleted, RuleMatched}
+var Names = []string{URLCreated, URLUpdated, URLDeleted, URLRestored, URLClicked, RuleCreated, RuleUpdated, RuleDeleted, RuleMatched}
 
 // Event is a change of a link or of one of its rules.
 type Event struct {

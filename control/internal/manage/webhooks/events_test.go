@@ -100,7 +100,7 @@ func TestEvents_of_links_and_rules(t *testing.T) {
 		must(t, err)
 		want(updated(on))
 
-		must(t, urls.Delete(ctx, w.ann, u.ID))
+		must(t, urls.Delete(ctx, w.ann, u.ID, false))
 		want(`url.deleted {"id":"` + u.ID + `","slug":"first","originalUrl":"` + to + `","userId":"` + w.ann.UserID + `","urlId":"` + u.ID + `"}`)
 
 		made, failed, err := urls.CreateMany(ctx, w.ann, []links.Creation{{Input: links.Input{OriginalURL: &to}}, {Input: links.Input{OriginalURL: ptr("bad")}}, {Input: links.Input{OriginalURL: &to}}})

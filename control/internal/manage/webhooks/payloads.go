@@ -41,6 +41,15 @@ type LinkDeleted struct {
 	URLID       string `json:"urlId" doc:"The same as id."`
 }
 
+// LinkRestored is the payload of url.restored.
+type LinkRestored struct {
+	ID          string `json:"id" doc:"The link's id."`
+	Slug        string `json:"slug" doc:"The link's slug, which may differ from the one before the deletion."`
+	OriginalURL string `json:"originalUrl" doc:"Where the link leads."`
+	UserID      string `json:"userId" doc:"The link's owner."`
+	URLID       string `json:"urlId" doc:"The same as id."`
+}
+
 // RuleChanged is the payload of routing.rule_created, routing.rule_updated and routing.rule_deleted.
 type RuleChanged struct {
 	ID        string            `json:"id" doc:"The rule's id."`
@@ -81,6 +90,6 @@ type Tested struct {
 
 // Payloads has an empty payload of every event, by the event's name, for the OpenAPI document.
 var Payloads = map[string]any{
-	URLCreated: LinkCreated{}, URLUpdated: LinkUpdated{}, URLDeleted: LinkDeleted{}, URLClicked: LinkClicked{},
+	URLCreated: LinkCreated{}, URLUpdated: LinkUpdated{}, URLDeleted: LinkDeleted{}, URLRestored: LinkRestored{}, URLClicked: LinkClicked{},
 	RuleCreated: RuleChanged{}, RuleUpdated: RuleChanged{}, RuleDeleted: RuleChanged{}, RuleMatched: MatchedRule{}, tested: Tested{},
 }

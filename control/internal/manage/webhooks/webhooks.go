@@ -30,6 +30,7 @@ import (
 	"github.com/shortline/shortline/control/internal/platform/outbound"
 	"github.com/shortline/shortline/control/internal/platform/problem"
 	"github.com/shortline/shortline/control/internal/platform/seal"
+	"github.com/shortline/shortline/control/internal/platform/version"
 	"github.com/shortline/shortline/control/internal/store"
 )
 
@@ -125,6 +126,11 @@ type Webhook struct {
 	HasSecret bool
 }
 
+// Version returns the version of a webhook. Counters are not part of it. A new encryption key of the service makes new ones.
+func (w *Webhook) Version() string {
+	return version.Hash(w.ID, w.Name, w.URL, w.Events, w.Webhook.Headers, w.Secret, w.EveryLink, w.Active, w.UpdatedAt)
+}
+
 // Create adds a webhook to the workspace and returns it with its secret, which cannot be read again. Without a given
 // secret, one is generated.
 func (s *Service) Create(ctx context.Context, p auth.Principal, in Input) (Webhook, string, error) {
@@ -209,6 +215,9 @@ func (s *Service) Update(ctx context.Context, p auth.Principal, id string, in In
 		if w, err = s.visible(p)(tx.LockWebhook(ctx, id)); err != nil {
 			return err
 		}
+		if err := version.Check(ctx, w.Version(), w); err != nil {
+			return err
+		}
 		before := logged(&w)
 		in.checked(&draft, &w)
 		if in.Headers != nil {
@@ -260,6 +269,9 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string) error
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		w, err := s.visible(p)(tx.LockWebhook(ctx, id))
 		if err != nil {
+			return err
+		}
+		if err := version.Check(ctx, w.Version(), w); err != nil {
 			return err
 		}
 		if err := tx.DeleteWebhook(ctx, id); err != nil {

@@ -24,6 +24,7 @@ const (
 	NotFound                     // 404
 	Conflict                     // 409
 	Gone                         // 410
+	Stale                        // 412
 	TooLarge                     // 413
 	TooMany                      // 429
 	Unavailable                  // 503
@@ -50,6 +51,7 @@ type Error struct {
 	Fields     []Field
 	RetryAfter time.Duration // for TooMany and Unavailable; 0 if unknown
 	Counts     *Counts       // for a Conflict of a deletion; else nil
+	Current    any           // for Stale: the present object of the use case; nil if there is none
 }
 
 // Counts is what a refused deletion would lose.

@@ -1,0 +1,153 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shortline/shortline/control/internal/manage/links"
+	"github.com/shortline/shortline/control/internal/manage/webhooks"
+	"github.com/shortline/shortline/control/internal/store"
+)
+
+// URLChange is one change of a link in its history.
+type URLChange struct {
+	Revision     uint64                     `json:"revision" doc:"A rollback to it restores the state right after the change."`
+	At           *Time                      `json:"at" doc:"Null if it is not known."`
+	User         *ChangeUser                `json:"user" doc:"Who made the change. Null for the system, or if it is not known."`
+	Action       string                     `json:"action" doc:"As in the audit log. EARLIER is the oldest known state if it is not known how it came about."`
+	Changes      map[string]webhooks.Change `json:"changes" doc:"Fields of the link, by name. Passwords are always ***."`
+	RoutingRules []PartChange               `json:"routingRules" doc:"Rules that the change has added, changed or removed."`
+	Variants     []PartChange               `json:"variants" doc:"Variants that the change has added, changed or removed."`
+}
+
+// ChangeUser is who made a change.
+type ChangeUser struct {
+	ID   string  `json:"id"`
+	Name *string `json:"name" doc:"Null if the user was deleted."`
+}
+
+// PartChange is a change of a rule or a variant.
+type PartChange struct {
+	ID      string                     `json:"id"`
+	Name    string                     `json:"name"`
+	Changes map[string]webhooks.Change `json:"changes" doc:"Fields by name. All old values of a new part are null, and all new values of a removed one."`
+}
+
+func urlChangeOf(e links.Entry) URLChange {
+	out := URLChange{Revision: e.Revision, At: instant(e.At), Action: e.Action, Changes: e.Changes, RoutingRules: partsOf(e.Rules), Variants: partsOf(e.Variants)}
+	if e.User != nil {
+		out.User = &ChangeUser{e.User.ID, text(e.User.Name)}
+	}
+	return out
+}
+
+func partsOf(list []links.PartChange) []PartChange {
+	return eachOf(func(c links.PartChange) PartChange { return PartChange(c) })(list)
+}
+
+// deleteURLIn asks for the deletion of a link.
+type deleteURLIn struct {
+	URLPath
+	Permanently bool `query:"permanently" doc:"Delete the link for good, also from the trash."`
+}
+
+// ExternalIDPath is embedded in requests about the link with an external id.
+type ExternalIDPath struct {
+	ExternalID string `path:"externalId" doc:"The externalId of a link of the workspace, URL-encoded."`
+}
+
+type putURL struct {
+	OriginalURL Opt[string] `json:"originalUrl,omitempty" doc:"Required to create a link."`
+	CustomSlug  Opt[string] `json:"customSlug,omitempty" doc:"Only for a new link: slugs cannot be changed."`
+	URLFields
+}
+
+// putURLOut is the response of an operation that creates or updates a link.
+type putURLOut struct {
+	Status int
+	ETag   string `header:"ETag" doc:"Version of the link, for If-Match."`
+	Body   URL
+}
+
+func (s *Server) registerURLLife() {
+	handle(s, endpoint{Method: http.MethodDelete, Path: "/api/urls/{id}", ID: "deleteURL", Summary: "Delete a short URL", Tag: "URLs", Conditional: true},
+		func(ctx context.Context, in *deleteURLIn) (*noContent, error) {
+			return nil, s.Links.Delete(ctx, principal(ctx), in.ID, in.Permanently)
+		})
+	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/restore", ID: "restoreURL", Summary: "Restore a short URL from the trash", Tag: "URLs", Status: http.StatusOK}, s.restoreURL)
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/{id}/history", ID: "urlHistory", Summary: "List the changes of a short URL", Tag: "URLs"}, s.urlHistory)
+	handle(s, endpoint{Method: http.MethodPost, Path: "/api/urls/{id}/rollback", ID: "rollBackURL", Summary: "Restore an earlier state of a short URL", Tag: "URLs", Status: http.StatusOK, Conditional: true},
+		func(ctx context.Context, in *struct {
+			URLPath
+			Body struct {
+				Revision uint64 `json:"revision" doc:"A revision in the history of the link."`
+			}
+		}) (*versioned[URL], error) {
+			u, err := s.Links.Rollback(ctx, principal(ctx), in.ID, in.Body.Revision)
+			return s.answerURL(ctx, u, err)
+		})
+	handle(s, endpoint{Method: http.MethodGet, Path: "/api/urls/by-external-id/{externalId}", ID: "getURLByExternalID", Summary: "Get the short URL with an external id", Tag: "URLs"},
+		func(ctx context.Context, in *ExternalIDPath) (*versioned[URL], error) {
+			u, err := s.Links.GetByExternalID(ctx, principal(ctx), in.ExternalID)
+			return s.answerURL(ctx, u, err)
+		})
+	handle(s, endpoint{Method: http.MethodPut, Path: "/api/urls/by-external-id/{externalId}", ID: "putURLByExternalID", Summary: "Create or update the short URL with an external id", Tag: "URLs", Conditional: true}, s.putURL)
+}
+
+func (s *Server) putURL(ctx context.Context, in *struct {
+	ExternalIDPath
+	Body putURL
+}) (*putURLOut, error) {
+	u, created, err := s.Links.Put(ctx, principal(ctx), in.ExternalID, links.Creation{Input: in.Body.input(in.Body.OriginalURL), CustomSlug: in.Body.CustomSlug.Value})
+	out, err := s.answerURL(ctx, u, err)
+	if err != nil {
+		return nil, err
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return &putURLOut{status, out.ETag, out.Body}, nil
+}
+
+func (s *Server) restoreURL(ctx context.Context, in *struct {
+	URLPath
+	Body struct {
+		Slug       Opt[string] `json:"slug,omitempty" doc:"Another slug, if the old one was taken meanwhile."`
+		ExternalID Opt[string] `json:"externalId,omitempty" doc:"Another externalId, if the old one was taken meanwhile; null for none."`
+	}
+}) (*versioned[URL], error) {
+	u, err := s.Links.Restore(ctx, principal(ctx), in.ID, links.Restoration{Slug: in.Body.Slug.Value, ExternalID: given(in.Body.ExternalID, "")})
+	return s.answerURL(ctx, u, err)
+}
+
+const historyPage = 20
+
+func (s *Server) urlHistory(ctx context.Context, in *struct {
+	URLPath
+	Paging
+}) (*body[List[URLChange]], error) {
+	return respondPage(in.Paging, historyPage, urlChangeOf)(s.Links.History(ctx, principal(ctx), in.ID, in.size(historyPage), in.offset(historyPage)))
+}
+
+// listTrash lists deleted links in the form of a list of links.
+func (s *Server) listTrash(ctx context.Context, in *listURLsIn) (*body[URLList], error) {
+	list, total, err := s.Links.Trash(ctx, principal(ctx), links.Query{
+		Search: in.Search, SortBy: in.SortBy, Ascending: in.ascending(), Offset: in.offset(urlPage), Limit: in.size(urlPage),
+	})
+	if err != nil {
+		return nil, err
+	}
+	bare := make([]store.Link, len(list))
+	for i := range list {
+		bare[i] = list[i].Link
+	}
+	rows, err := s.taggedURLs(ctx, bare)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		rows[i].Status, rows[i].DeletedAt, rows[i].PurgeAt, rows[i].DeletedBy = links.StatusDeleted, instant(list[i].DeletedAt), instant(list[i].PurgeAt), text(list[i].DeletedBy)
+	}
+	return &body[URLList]{URLList{listOf(rows, total, in.Paging, urlPage), true}}, nil
+}
