@@ -277,12 +277,15 @@ func TestImages_paths(t *testing.T) {
 
 func TestImages_without_a_link_are_deleted(t *testing.T) {
 	eachWithImages(t, func(t *testing.T, w *world, a *album) {
-		kept, dropped, deleted := w.create("kept"), w.create("dropped"), w.create("deleted")
+		kept, dropped, deleted, trashed := w.create("kept"), w.create("dropped"), w.create("deleted"), w.create("trashed")
+		restorable := w.upload(trashed, w.ann, "file", pngFile(1, 1)).want(201).str("data.key")
+		w.do("DELETE", "/api/urls/"+trashed, "", as(w.ann)).want(204)
 		want := w.upload(kept, w.ann, "file", pngFile(1, 1)).want(201).str("data.key")
 		w.upload(dropped, w.ann, "file", pngFile(1, 1)).want(201)
 		w.upload(deleted, w.ann, "file", pngFile(1, 1)).want(201)
 		w.do("PUT", "/api/urls/"+dropped, `{"ogImage":null}`, as(w.ann)).want(200)
 		w.do("DELETE", "/api/urls/"+deleted, "", as(w.ann)).want(204)
+		w.do("DELETE", "/api/urls/"+deleted+"?permanently=true", "", as(w.ann)).want(204)
 		w.ok(a.Store.Put(t.Context(), "og-images/"+kept+"/.new-x", "", []byte("x")))
 		w.ok(a.Store.Put(t.Context(), "other/file", "", []byte("x")))
 		if n, err := a.use.Sweep(t.Context()); n != 0 || err != nil {
@@ -292,14 +295,14 @@ func TestImages_without_a_link_are_deleted(t *testing.T) {
 		if n, err := a.use.Sweep(t.Context()); n != 3 || err != nil {
 			t.Errorf("%d images were removed, %v", n, err)
 		}
-		if got := a.keys(w); got != want+" other/file" {
+		if got := a.keys(w); got != want+" "+restorable+" other/file" {
 			t.Errorf("remaining images: %s", got)
 		}
 		w.do("PUT", "/api/urls/"+kept, `{"ogImage":""}`, as(w.ann)).want(200)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- a.use.Run(ctx) }()
-		testkit.Eventually(w.t, "the image is deleted", func() bool { return a.keys(w) == "other/file" })
+		testkit.Eventually(w.t, "the image is deleted", func() bool { return a.keys(w) == restorable+" other/file" })
 		cancel()
 		w.ok(<-done)
 	})

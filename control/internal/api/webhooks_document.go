@@ -11,7 +11,7 @@ import (
 
 // eventWords describes when each event is sent.
 var eventWords = map[string]string{
-	webhooks.URLCreated: "A link was created.", webhooks.URLUpdated: "A link was changed.", webhooks.URLDeleted: "A link was deleted.",
+	webhooks.URLCreated: "A link was created.", webhooks.URLUpdated: "A link was changed.", webhooks.URLDeleted: "A link was deleted.", webhooks.URLRestored: "A link was restored from the trash.",
 	webhooks.URLClicked: "Somebody followed a link.", webhooks.RuleCreated: "A routing rule was created.", webhooks.RuleUpdated: "A routing rule was changed.",
 	webhooks.RuleDeleted: "A routing rule was deleted.", webhooks.RuleMatched: "A routing rule decided where a visitor went.",
 	"webhook.test": "Somebody asked for a test delivery.",

@@ -6,7 +6,7 @@ import { badge, button, choices, complain, confirm, copy, dialog, empty, field, 
 import { number, since } from './format.js';
 
 const events = [
-  ['url.created', 'a link is created'], ['url.updated', 'a link is updated'], ['url.deleted', 'a link is deleted'], ['url.clicked', 'a link is clicked'],
+  ['url.created', 'a link is created'], ['url.updated', 'a link is updated'], ['url.deleted', 'a link is deleted'], ['url.restored', 'a link is restored'], ['url.clicked', 'a link is clicked'],
   ['routing.rule_created', 'a rule is created'], ['routing.rule_updated', 'a rule is updated'], ['routing.rule_deleted', 'a rule is deleted'], ['routing.rule_matched', 'a rule matches a visitor'],
 ];
 
