@@ -19,7 +19,6 @@ import (
 type shown struct {
 	fields          map[string]any
 	password        string
-	since, base     int64
 	rules, variants []string
 }
 
@@ -31,7 +30,7 @@ func (w *world) show(id string) shown {
 	w.ok(w.store.ReadTags(w.Context(), list))
 	s, err := w.store.StateOf(w.Context(), list[0])
 	w.ok(err)
-	out := shown{fields: links.Fields(&list[0]), password: u.PasswordHash, since: u.LimitSince, base: u.LimitBase}
+	out := shown{fields: links.Fields(&list[0]), password: u.PasswordHash}
 	for i := range s.Rules {
 		r := s.Rules[i]
 		r.MatchCount, r.LastMatchedAt = 0, 0
