@@ -48,7 +48,7 @@ func withClicks(t *testing.T, f func(t *testing.T, w *clickWorld)) {
 		w := &clickWorld{clicks: clicks}
 		w.world = newWorld(t, st, func(world *world, cfg *api.Config, deps *api.Deps) {
 			withLinks(world, cfg, deps)
-			deps.Reports = report.New(st, clicks, func() time.Time { return reportDay })
+			deps.Reports = report.New(st, clicks, func() time.Time { return reportDay }).On("sho.rt")
 		})
 		w.in = ingest.New(ingest.Config{Every: time.Millisecond}, st, clicks, nil)
 		ctx, cancel := context.WithCancel(context.Background())

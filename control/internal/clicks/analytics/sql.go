@@ -40,7 +40,7 @@ type Source struct {
 func (q Query) SQL(table string) Statement {
 	var from statement
 	from.add(table)
-	from.where(q.Scope)
+	from.where(q.Scope, table)
 	return q.Render(Source{
 		From: from.done(), Time: "toUnixTimestamp64Milli(ts)", Value: q.By.expression(), Clicks: "count(*)", Visitors: "uniqExact(visitor)",
 		// Without rows, DuckDB's maximum is NULL and ClickHouse's is 0.
@@ -90,10 +90,11 @@ func (q Query) Render(source Source) Statement {
 	return s.done()
 }
 
-// Condition renders the scope as the condition after WHERE.
-func (s Scope) Condition() Statement {
+// Condition renders the scope as the condition after WHERE. referers is the table whose column referer has all referrers
+// that the condition can meet; a WHERE may follow its name.
+func (s Scope) Condition(referers string) Statement {
 	var c statement
-	c.where(s)
+	c.where(s, referers)
 	st := c.done()
 	if st.Text == "" {
 		return Statement{Text: "1 = 1"}
@@ -123,7 +124,7 @@ func (q Query) OnQuarters() bool {
 func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statement {
 	var from statement
 	from.add(table)
-	from.where(scope)
+	from.where(scope, table)
 	return RenderBreakdown(Source{From: from.done(), Clicks: "count(*)"}, dims, limit)
 }
 
@@ -189,7 +190,7 @@ func ClicksSQL(table string, scope Scope, after *Row, limit int) Statement {
 	if after != nil && (scope.To == 0 || scope.To > after.Time) {
 		scope.To = after.Time + 1 // lets engines skip newer clicks
 	}
-	s.where(scope)
+	s.where(scope, table)
 	if after != nil {
 		// The edge is a number in the text, because drivers cannot bind the upper half of its range.
 		s.add(fmt.Sprintf(" AND (ts < fromUnixTimestamp64Milli(?) OR edge < %[1]d OR edge = %[1]d AND (epoch < %[2]d OR epoch = %[2]d AND (lane < %[3]d OR lane = %[3]d AND seq < %[4]d)))",
@@ -203,7 +204,7 @@ func ClicksSQL(table string, scope Scope, after *Row, limit int) Statement {
 func ExportSQL(table string, scope Scope) Statement {
 	var s statement
 	s.add("SELECT " + clickColumns + " FROM " + table)
-	s.where(scope)
+	s.where(scope, table)
 	return s.done()
 }
 
@@ -243,7 +244,7 @@ func (s *statement) add(text string, args ...any) {
 
 func (s *statement) done() Statement { return Statement{s.text.String(), s.args} }
 
-func (s *statement) where(scope Scope) {
+func (s *statement) where(scope Scope, referers string) {
 	word := " WHERE "
 	and := func(text string, args ...any) {
 		s.add(word+text, args...)
@@ -298,6 +299,17 @@ func (s *statement) where(scope Scope) {
 		for i, v := range m.Values {
 			args[i] = v
 		}
-		and(m.By.expression()+" IN ("+strings.Repeat("?, ", len(args)-1)+"?)", args...)
+		list := " IN (" + strings.Repeat("?, ", len(args)-1) + "?)"
+		if m.By == Site {
+			// Only once for each referrer, because there are fewer referrers than clicks. Without the LIMIT, engines would
+			// move the condition into the inner selection and compute it for each click.
+			in := " IN "
+			if scope.Moves.Global {
+				in = " GLOBAL IN "
+			}
+			and("referer"+in+"(SELECT referer FROM (SELECT DISTINCT referer FROM "+referers+" LIMIT 1000000000000) AS referers WHERE "+siteSQL+list+")", args...)
+			continue
+		}
+		and(m.By.expression()+list, args...)
 	}
 }

@@ -40,8 +40,11 @@ func Queries(b *testing.B, s analytics.Store, budget time.Duration) {
 	scope := analytics.Scope{From: time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC).UnixMilli(), To: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()}
 	one := scope
 	one.Links = []uint64{1}
+	german, instagram := scope, scope
+	german.Match = []analytics.Match{{By: analytics.Country, Values: []string{"DE"}}}
+	instagram.Match = []analytics.Match{{By: analytics.Site, Values: []string{"instagram.com"}}}
 	dims := []analytics.Dimension{analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
-		analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent}
+		analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent, analytics.Language, analytics.Site}
 	ctx := context.Background()
 	lines := func(q analytics.Query) func() error {
 		return func() error { _, err := s.Lines(ctx, q); return err }
@@ -58,6 +61,11 @@ func Queries(b *testing.B, s analytics.Store, budget time.Duration) {
 		{"breakdown", func() error { _, err := s.Breakdown(ctx, scope, dims, 11); return err }},
 		{"top_links", lines(analytics.Query{Scope: scope, ByLink: true, TopFirst: true, Limit: 10})},
 		{"one_link_days", lines(analytics.Query{Scope: one, Every: analytics.Days, Zone: zone, Visitors: true})},
+		{"hours_of_the_week", lines(analytics.Query{Scope: scope, Every: analytics.WeekHours, Zone: zone})},
+		{"months", lines(analytics.Query{Scope: scope, Every: analytics.Months, Zone: zone, Visitors: true})},
+		{"country_days", lines(analytics.Query{Scope: german, Every: analytics.Days, Zone: zone, Visitors: true})},
+		{"site_days", lines(analytics.Query{Scope: instagram, Every: analytics.Days, Zone: zone})},
+		{"country_breakdown", func() error { _, err := s.Breakdown(ctx, german, dims, 11); return err }},
 		{"counters", lines(analytics.Query{ByLink: true})},
 		{"recent", newest(20)},
 		{"export_10000", newest(10_000)},

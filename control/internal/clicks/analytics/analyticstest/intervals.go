@@ -184,5 +184,12 @@ func matching(t *testing.T, s analytics.Store) {
 		if want := len(filter(rows, scope)); n != want {
 			t.Errorf("%+v: %d clicks, want %d", scope.Match, n, want)
 		}
+	} // As many links as the tags of a filter can have.
+	many := analytics.Scope{Bots: analytics.Everyone, Links: make([]uint64, 100_000), Match: []analytics.Match{{By: analytics.Language, Values: []string{"de"}}}}
+	for i := range many.Links {
+		many.Links[i] = 10 + uint64(i)*7_000_000
+	}
+	if got, want := total(t, s, many), int64(len(filter(rows, analytics.Scope{Bots: analytics.Everyone, Links: []uint64{10}, Match: many.Match}))); got != want || want == 0 {
+		t.Errorf("%d clicks on many links, want %d", got, want)
 	}
 }

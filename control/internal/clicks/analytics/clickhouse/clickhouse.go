@@ -98,6 +98,8 @@ var settings = driver.Settings{
 	"async_insert":       0,
 	// A repetition is always in the partition of the first row, because it has the same time.
 	"do_not_merge_across_partitions_select_final": 1,
+	// A scope has the numbers of up to 100,000 links in the text of its statement, twice.
+	"max_query_size": 8 << 20,
 }
 
 // clustered settings apply to every statement on a cluster. "auto" is a majority of a shard's replicas; of two

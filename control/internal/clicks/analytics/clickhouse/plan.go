@@ -126,10 +126,11 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 	list := strings.Join(append(columns, ""), ", ")
 	bare := scope
 	bare.From, bare.To = 0, 0
-	where := bare.Condition()
+	period := fmt.Sprintf("slot >= %d AND slot < %d", p.first, p.end)
+	where := bare.Condition(table + " WHERE " + period)
 	from := analytics.Statement{Args: slices.Clone(where.Args)}
-	from.Text = fmt.Sprintf("(SELECT %stoInt64(slot) * %d AS ms, toUInt64(clicks) AS n, ms + last AS last_ms FROM %s WHERE %s AND slot >= %d AND slot < %d AND build %s (%s)",
-		list, slotMillis, table, where.Text, p.first, p.end, s.dialect.In(), p.chosen())
+	from.Text = fmt.Sprintf("(SELECT %stoInt64(slot) * %d AS ms, toUInt64(clicks) AS n, ms + last AS last_ms FROM %s WHERE %s AND %s AND build %s (%s)",
+		list, slotMillis, table, where.Text, period, s.dialect.In(), p.chosen())
 	if scope.Owner != 0 && scope.Links == nil {
 		from.Text += " AND link " + s.dialect.In() + " (SELECT link FROM rollup_owners WHERE owner = ?"
 		from.Args = append(from.Args, int64(scope.Owner))
@@ -141,6 +142,7 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 		from.Text += ")"
 	}
 	if len(p.raw) > 0 {
+		where = bare.Condition("clicks WHERE " + times(p.raw))
 		from.Text += fmt.Sprintf(" UNION ALL SELECT %stoUnixTimestamp64Milli(ts) AS ms, toUInt64(1) AS n, ms AS last_ms FROM %s WHERE %s AND %s", list, clicks, where.Text, times(p.raw))
 		from.Args = append(from.Args, where.Args...)
 	}

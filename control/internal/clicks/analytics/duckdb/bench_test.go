@@ -3,6 +3,7 @@ package duckdb_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -86,6 +87,9 @@ func copyFile(b *testing.B, from, to string) {
 	}
 }
 
+// clicksEnv sets the number of clicks in BenchmarkQueries.
+const clicksEnv = "SHORTLINE_CLICKS"
+
 // BenchmarkQueries measures the queries of reports on a million clicks, all in the period, against a budget of 100 ms
 // each.
 func BenchmarkQueries(b *testing.B) {
@@ -94,7 +98,11 @@ func BenchmarkQueries(b *testing.B) {
 	}
 	s := open(b, filepath.Join(b.TempDir(), "clicks"))
 	defer s.Close()
-	b.Logf("%.0f clicks/s", analyticstest.Load(b, s, 1_000_000, 10_000))
+	n := 1_000_000
+	if v, err := strconv.Atoi(os.Getenv(clicksEnv)); err == nil {
+		n = v
+	}
+	b.Logf("%.0f clicks/s", analyticstest.Load(b, s, n, 10_000))
 	analyticstest.Queries(b, s, 100*time.Millisecond)
 }
 
