@@ -68,7 +68,7 @@ type condition struct {
 	// is no such index.
 	source     string
 	sourceArgs []any
-	loose      bool // the source also has links without the condition
+	ordered    bool // the source is read in the order of the numbers, so that two of them can be merged
 	size       int  // of the source, at most MaxTotal + 1
 }
 
@@ -77,27 +77,36 @@ const standing = `suspended_at IS NULL AND (expires_at IS NULL OR expires_at > ?
 
 // status returns the condition on the state of a link.
 func (f *LinkFilter) status() (c condition) {
+	var index string
 	switch f.Status {
 	case StatusActive:
 		// Most links are active, so no index of its own would help.
 		return condition{where: standing + ` AND exhausted_at IS NULL AND active AND (starts_at IS NULL OR starts_at <= ?)`, args: []any{f.Now, f.Now}}
 	case StatusScheduled:
+		index = "scheduled"
 		c.where, c.args = standing+` AND exhausted_at IS NULL AND active AND starts_at > ?`, []any{f.Now, f.Now}
 	case StatusInactive:
+		index, c.ordered = "inactive", true
 		c.where, c.args = standing+` AND exhausted_at IS NULL AND NOT active`, []any{f.Now}
 	case StatusExhausted:
+		index, c.ordered = "exhausted", true
 		c.where, c.args = standing+` AND exhausted_at IS NOT NULL`, []any{f.Now}
 	case StatusExpired:
+		if index = "expires"; f.Workspace != 0 {
+			index = "workspace_expires"
+		}
 		c.where, c.args = `suspended_at IS NULL AND expires_at <= ?`, []any{f.Now}
 	case StatusSuspended:
+		index, c.ordered = "suspended", true
 		c.where = `suspended_at IS NOT NULL`
 	}
-	return f.ownSource(c)
+	return f.ownSource(c, index)
 }
 
-// ownSource gives a condition a source whose rows come from an index of the same condition and the workspace.
-func (f *LinkFilter) ownSource(c condition) condition {
-	c.source, c.sourceArgs = `SELECT num AS link FROM urls WHERE `+c.where, c.args
+// ownSource gives a condition a source whose rows come from an index of the same condition and the workspace. SQLite has no
+// statistics and would choose another index. PostgreSQL uses no sources.
+func (f *LinkFilter) ownSource(c condition, index string) condition {
+	c.source, c.sourceArgs = `SELECT num AS link FROM urls INDEXED BY urls_`+index+` WHERE `+c.where, c.args
 	if f.Workspace != 0 {
 		c.source, c.sourceArgs = c.source+` AND workspace_num = ?`, append(slices.Clone(c.args), f.Workspace)
 	}
@@ -115,7 +124,7 @@ func (c Conn) tagged(ctx context.Context, workspace uint64, name string) (t cond
 	} else {
 		err = c.Row(ctx, `SELECT num FROM tags WHERE workspace_num = ? AND name_key = ?`, workspace, TagKey(name)).Scan(&num)
 		args := []any{num}
-		t = condition{`EXISTS (SELECT 1 FROM url_tags WHERE tag_num = ? AND url_num = urls.num)`, args, `SELECT url_num AS link FROM url_tags WHERE tag_num = ?`, args, false, 0}
+		t = condition{`EXISTS (SELECT 1 FROM url_tags WHERE tag_num = ? AND url_num = urls.num)`, args, `SELECT url_num AS link FROM url_tags WHERE tag_num = ?`, args, true, 0}
 	}
 	if err == sql.ErrNoRows {
 		return t, false, nil
@@ -138,10 +147,10 @@ func (c Conn) conditions(ctx context.Context, f *LinkFilter) (list []condition, 
 			`SELECT members.num AS link FROM bundle_urls JOIN urls members ON members.id = bundle_urls.url_id WHERE bundle_id = ?`, args, false, 0})
 	}
 	if f.CreatedBy != "" {
-		list = append(list, f.ownSource(condition{where: `user_id = ?`, args: []any{f.CreatedBy}}))
+		list = append(list, f.ownSource(condition{where: `user_id = ?`, args: []any{f.CreatedBy}, ordered: f.Workspace != 0}, "creator"))
 	}
 	if f.Campaign != "" {
-		list = append(list, f.ownSource(condition{where: `utm_campaign = ?`, args: []any{f.Campaign}}))
+		list = append(list, f.ownSource(condition{where: `utm_campaign = ?`, args: []any{f.Campaign}, ordered: f.Workspace != 0}, "campaign"))
 	}
 	if f.Search != "" {
 		list = append(list, c.searched(f))
@@ -221,7 +230,13 @@ func (c Conn) Links(ctx context.Context, f LinkFilter) (list []Link, total int, 
 	case sources[0].size <= MaxTotal:
 		sources = sources[:1]
 	default:
-		others = slices.DeleteFunc(slices.Clone(all), func(c condition) bool { return c.source != "" && !c.loose })
+		merged := slices.DeleteFunc(slices.Clone(sources), func(c condition) bool { return !c.ordered })
+		if len(merged) > 1 {
+			others = slices.DeleteFunc(slices.Clone(all), func(c condition) bool { return c.source != "" && c.ordered })
+		} else if len(merged) == 0 {
+			merged = sources[:1]
+		}
+		sources = merged
 	}
 	s := f.selection(sources, others)
 	if total, err = c.count(ctx, MaxTotal, `SELECT 1`+s.from+s.where, s.args); err != nil {
@@ -263,6 +278,9 @@ func (c Conn) walk(ctx context.Context, f *LinkFilter, all []condition) (list []
 	scope, args := ``, []any{}
 	if f.Workspace != 0 {
 		scope, args = ` WHERE workspace_num = ?`, []any{f.Workspace}
+	}
+	if f.Status == StatusExpired && f.SortBy == "expiresAt" { // links that never expire come first otherwise
+		scope, args = cmp.Or(scope, ` WHERE 1 = 1`)+` AND expires_at <= ?`, append(args, f.Now)
 	}
 	if !c.pg && index != "urls_slug" { // the unique index of the slug has no name
 		scope = ` INDEXED BY ` + index + scope

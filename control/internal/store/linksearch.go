@@ -13,7 +13,6 @@ func (c Conn) searched(f *LinkFilter) condition {
 	wild := strings.NewReplacer(`\`, `_`, `%`, `_`).Replace(strings.ToLower(f.Search))
 	if longestRun(wild) >= trigram {
 		s.source, s.sourceArgs = `SELECT rowid AS link FROM urls_search WHERE search_text LIKE ?`, []any{"%" + wild + "%"}
-		s.loose = strings.Contains(wild, `_`)
 	}
 	return s
 }
