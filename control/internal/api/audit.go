@@ -37,6 +37,7 @@ type AuditUser struct {
 type AuditLogs struct {
 	Logs []AuditLog `json:"logs"`
 	List[AuditLog]
+	TotalIsExact bool `json:"totalIsExact" doc:"False if the parameters select more than 10,000 entries; total is 10000 then."`
 }
 
 func auditLogOf(r audit.Record) AuditLog {
@@ -89,12 +90,12 @@ func (s *Server) listAuditLogs(ctx context.Context, in *listAuditLogsIn) (*body[
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	records, total, err := audit.Page(ctx, principal(ctx), s.Store.Conn, f)
+	records, total, exact, err := audit.Page(ctx, principal(ctx), s.Store.Conn, f)
 	if err != nil {
 		return nil, err
 	}
 	page := listOf(eachOf(auditLogOf)(records), total, in.Paging, auditPage)
-	return &body[AuditLogs]{AuditLogs{page.Data, page}}, nil
+	return &body[AuditLogs]{AuditLogs{page.Data, page, exact}}, nil
 }
 
 // dateOrTime parses a date or time to Unix milliseconds. "" is 0.

@@ -303,7 +303,7 @@ func TestAuditLogs_filters_and_sorts(t *testing.T) {
 			if c.f.Limit == 0 {
 				c.f.Limit = 10
 			}
-			rows, total, err := s.AuditLogs(ctx, c.f)
+			rows, total, _, err := s.AuditLogs(ctx, c.f)
 			must(t, err)
 			var got []string
 			for _, r := range rows {

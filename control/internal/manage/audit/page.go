@@ -22,11 +22,11 @@ type Record struct {
 	User                            *store.User // who did it; nil if nobody is known or the user was deleted
 }
 
-// Page reads one page of the log, and counts all rows that the filter selects. An ADMIN reads all rows. In a workspace
+// Page reads one page of the log, and counts the rows that the filter selects like Conn.AuditLogs. An ADMIN reads all rows. In a workspace
 // that the request names, its administrators read what concerns the workspace.
-func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilter) ([]Record, int, error) {
+func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilter) (list []Record, total int, exact bool, err error) {
 	if !p.IsAdmin() && !(p.Chosen && p.Workspace.Role >= auth.WorkspaceAdmin) {
-		return nil, 0, problem.New(problem.Forbidden, "Only administrators may do this.")
+		return nil, 0, false, problem.New(problem.Forbidden, "Only administrators may do this.")
 	}
 	f.Workspace = p.Scope()
 	var v problem.Fields
@@ -43,11 +43,11 @@ func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilt
 		v.Add("endDate", "must not be before startDate")
 	}
 	if err := v.Err(); err != nil {
-		return nil, 0, err
+		return nil, 0, false, err
 	}
-	rows, total, err := c.AuditLogs(ctx, f)
+	rows, total, exact, err := c.AuditLogs(ctx, f)
 	if err != nil {
-		return nil, 0, fmt.Errorf("list the audit log: %w", err)
+		return nil, 0, false, fmt.Errorf("list the audit log: %w", err)
 	}
 	var ids []string
 	asked := map[string]bool{}
@@ -59,7 +59,7 @@ func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilt
 	}
 	users, err := c.UsersByID(ctx, ids)
 	if err != nil {
-		return nil, 0, fmt.Errorf("list the users of the audit log: %w", err)
+		return nil, 0, false, fmt.Errorf("list the users of the audit log: %w", err)
 	}
 	out := make([]Record, len(rows))
 	for i, r := range rows {
@@ -72,7 +72,7 @@ func Page(ctx context.Context, p auth.Principal, c store.Conn, f store.AuditFilt
 			out[i].User = &u
 		}
 	}
-	return out, total, nil
+	return out, total, exact, nil
 }
 
 func pointer(s sql.NullString) *string {
