@@ -153,9 +153,20 @@ func (w *world) mutate(ctx context.Context, r *rand.Rand, n int) error {
 	}
 	u := list[r.IntN(len(list))]
 	flag := r.IntN(2) == 0
-	switch r.IntN(9) {
+	switch r.IntN(10) {
 	case 0:
 		return w.links.Delete(ctx, w.owner, u.ID, false)
+	case 9:
+		trash, _, err := w.links.Trash(ctx, w.owner, links.Query{Limit: 5})
+		if err != nil || len(trash) == 0 {
+			return err
+		}
+		// The link may get another slug, which another link may have had or has.
+		_, err = w.links.Restore(ctx, w.owner, trash[r.IntN(len(trash))].ID, links.Restoration{Slug: fmt.Sprintf("slug%d", r.IntN(30))})
+		if problem.Is(err, problem.Conflict) {
+			err = nil
+		}
+		return err
 	case 1:
 		_, _, err = w.links.CreateMany(ctx, w.owner, []links.Creation{creation(1), creation(2), creation(3)})
 	case 2:
