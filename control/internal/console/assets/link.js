@@ -3,7 +3,7 @@ import { h, icon, safeLink } from './dom.js';
 import { get } from './api.js';
 import { may } from './choice.js';
 import { attempt, badge, button, card, copy, notify } from './ui.js';
-import { time, bare } from './format.js';
+import { number, time, bare } from './format.js';
 import { linkForm } from './linkform.js';
 import { qr, remove } from './links.js';
 import { move } from './move.js';
@@ -12,6 +12,7 @@ import { clicks } from './clicks.js';
 import { rules } from './rules.js';
 import { variants } from './variants.js';
 import { preview } from './preview.js';
+import { chips } from './tags.js';
 
 const tabs = [[undefined, 'Report'], ['clicks', 'Clicks'], ['rules', 'Rules'], ['variants', 'A/B test'], ['preview', 'Preview'], ['edit', 'Edit', 'EDITOR']];
 
@@ -31,14 +32,26 @@ export async function link(screen) {
   return [
     h('nav', { 'aria-label': 'Back', class: 'back' }, h('a', { href: '/console/links' }, '\u2190 All links')),
     h('header', { class: 'heading link' }, h('div', null, h('h1', { tabindex: '-1' }, title),
-      h('p', { class: 'address' }, safeLink(u.shortUrl, { class: 'mono' }), badge(u.status),
-        u.hasPassword && h('span', { class: 'badge' }, icon('lock'), 'Password'), u.expiresAt && h('span', { class: 'badge' }, icon('clock'), `${u.status === 'EXPIRED' ? 'Expired' : 'Expires'} ${time(u.expiresAt)}`)),
-      h('p', { class: 'target' }, 'leads to ', safeLink(u.originalUrl))),
+      h('p', { class: 'address' }, safeLink(u.shortUrl, { class: 'mono' }), badge(u.status), facts(u)),
+      h('p', { class: 'target' }, 'leads to ', safeLink(u.originalUrl)), chips(u.tags)),
     h('div', { class: 'actions' }, button('Copy', () => copy(u.shortUrl, `${bare(u.shortUrl)} copied.`), { kind: 'primary', symbol: 'copy' }),
       button('QR code', () => qr(u), { symbol: 'qr' }),
       may('EDITOR') && [moves, button('Delete', () => remove(u, () => go('/console/links')), { kind: 'danger-quiet', symbol: 'trash' })])),
+    u.status === 'SUSPENDED' && h('p', { class: 'alert', role: 'note' }, h('b', null, 'An administrator suspended this link.'), u.suspendedReason && [' ', h('span', { dir: 'auto' }, u.suspendedReason)]),
     h('nav', { class: 'tabs', 'aria-label': 'About this link' }, tabs.filter(([, , role]) => !role || may(role)).map(([name, text]) =>
       h('a', { href: `/console/links/${u.id}${name ? `/${name}` : ''}`, 'aria-current': name === tab ? 'page' : null }, text))),
     content,
+  ];
+}
+
+// facts returns what limits a link, as badges.
+function facts(u) {
+  const fact = (symbol, text) => h('span', { class: 'badge' }, icon(symbol), text);
+  return [
+    u.hasPassword && fact('lock', 'Password'),
+    u.startsAt && fact('clock', `${new Date(u.startsAt) > new Date() ? 'Starts' : 'Started'} ${time(u.startsAt)}`),
+    u.expiresAt && fact('clock', `${u.status === 'EXPIRED' ? 'Expired' : 'Expires'} ${time(u.expiresAt)}`),
+    u.maxClicks && fact('flag', u.maxClicks === 1 ? 'At most 1 click' : `At most ${number(u.maxClicks)} clicks`),
+    u.redirectCode !== 302 && fact('send', `Redirect ${u.redirectCode}`),
   ];
 }

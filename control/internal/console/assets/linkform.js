@@ -3,37 +3,66 @@ import { h } from './dom.js';
 import { post, put } from './api.js';
 import { field, form } from './ui.js';
 import { local, instant } from './format.js';
+import { campaign, parameters } from './campaign.js';
+import { tagField } from './tags.js';
 
-const campaign = [['utmSource', 'Source'], ['utmMedium', 'Medium'], ['utmCampaign', 'Campaign'], ['utmTerm', 'Term'], ['utmContent', 'Content'], ['utmId', 'Campaign id'], ['utmSourcePlatform', 'Source platform']];
+export const redirects = [['302', '302 \u2013 temporary (default)'], ['301', '301 \u2013 permanent'], ['307', '307 \u2013 temporary, keeps the method'], ['308', '308 \u2013 permanent, keeps the method']];
+
+// part returns a part of the form that is closed as long as the link has none of its fields.
+const part = (title, open, ...content) => h('details', { open }, h('summary', null, title), h('div', { class: 'inside' }, content));
 
 // linkForm creates a link if u is null. It calls done with the link that the API returns.
 export function linkForm(u, done, cancel) {
-  const tagged = u && campaign.some(([name]) => u[name]);
+  const tags = tagField(u?.tags ?? []);
+  const status = u?.status === 'INACTIVE' ? 'INACTIVE' : 'ACTIVE';
   const content = [
     field('originalUrl', 'Destination', { type: 'url', value: u?.originalUrl ?? '', placeholder: 'https://example.com/a/long/address', required: true, autofocus: !u, autocomplete: 'off' }),
     h('div', { class: 'pair' },
       u ? null : field('customSlug', 'Slug', { placeholder: 'generated', maxlength: 50, autocomplete: 'off', autocapitalize: 'none', help: 'Letters, digits, - and _. It cannot be changed later.' }),
       field('title', 'Title', { value: u?.title ?? '', maxlength: 255, placeholder: 'optional', autocomplete: 'off' }),
-      u ? field('status', 'Status', { value: u.status === 'INACTIVE' ? 'INACTIVE' : 'ACTIVE', options: [['ACTIVE', 'Active'], ['INACTIVE', 'Disabled']] }) : null),
-    h('div', { class: 'pair' },
-      field('expiresAt', 'Expires', { type: 'datetime-local', value: local(u?.expiresAt), help: 'In your time zone. Leave empty for no expiry.' }),
-      field('password', 'Password', { type: 'password', autocomplete: 'new-password', help: u?.hasPassword ? 'A password is set. Leave empty to keep it.' : 'Visitors must enter it. At least 4 characters.' })),
-    u?.hasPassword ? field('noPassword', 'Remove the password', { type: 'checkbox' }) : null,
-    h('details', { open: tagged }, h('summary', null, 'Campaign parameters'), h('p', { class: 'help' }, 'Added to the destination as utm_\u2026 parameters. Parameters in the visitor\u2019s address take precedence.'),
-      h('div', { class: 'pair' }, campaign.map(([name, label]) => field(name, label, { value: u?.[name] ?? '', maxlength: 255, autocomplete: 'off' })))),
+      u ? field('status', 'Status', { value: status, options: [['ACTIVE', 'Active'], ['INACTIVE', 'Disabled']] }) : null),
+    tags.element,
+    part('Schedule and limits', u && (u.startsAt || u.expiresAt || u.maxClicks || u.expiredUrl),
+      h('div', { class: 'pair' },
+        field('startsAt', 'Starts', { type: 'datetime-local', value: local(u?.startsAt), help: 'In your time zone. Before, visitors get the status 404.' }),
+        field('expiresAt', 'Expires', { type: 'datetime-local', value: local(u?.expiresAt), help: 'Leave empty for no expiry.' }),
+        field('maxClicks', 'Maximum clicks', { type: 'number', min: 1, step: 1, inputmode: 'numeric', value: u?.maxClicks ?? '', placeholder: 'no limit', help: 'Clicks by people. Bots do not count.' }),
+        field('expiredUrl', 'Afterwards', { type: 'url', value: u?.expiredUrl ?? '', placeholder: 'https://example.com/over', autocomplete: 'off', help: 'Where visitors go after the end or the last click. Without it, they get the status 410.' }))),
+    campaign(u),
+    part('Password and more', u && (u.hasPassword || u.redirectCode !== 302 || u.externalId || u.notes),
+      h('div', { class: 'pair' },
+        field('password', 'Password', { type: 'password', autocomplete: 'new-password', help: u?.hasPassword ? 'A password is set. Leave empty to keep it.' : 'Visitors must enter it. At least 4 characters.' }),
+        field('redirectCode', 'Redirect', { value: String(u?.redirectCode ?? 302), options: redirects })),
+      u?.hasPassword ? field('noPassword', 'Remove the password', { type: 'checkbox' }) : null,
+      field('externalId', 'External id', { value: u?.externalId ?? '', maxlength: 255, autocomplete: 'off', help: 'Your own key for the link, unique in the workspace.' }),
+      field('notes', 'Notes', { rows: 3, maxlength: 2000, value: u?.notes ?? '', help: 'Visitors never see them.' })),
   ];
   return form(content, u ? 'Save' : 'Create link', async (v) => {
-    const body = { originalUrl: v.originalUrl.trim(), title: v.title || null };
-    for (const [name] of campaign) if (u || v[name]) body[name] = v[name] || null;
-    if (v.password) body.password = v.password;
-    if (u) {
-      if (v.noPassword && !v.password) body.password = null;
-      if (v.expiresAt !== local(u.expiresAt)) body.expiresAt = instant(v.expiresAt);
-      if (v.status !== u.status && !(u.status === 'EXPIRED' && v.status === 'ACTIVE')) body.status = v.status;
-      return done(await put(`/api/urls/${u.id}`, body));
-    }
-    if (v.customSlug) body.customSlug = v.customSlug.trim();
-    if (v.expiresAt) body.expiresAt = instant(v.expiresAt);
-    return done(await post('/api/urls', body));
+    const body = changes(u, v, tags.chosen());
+    if (u && v.status !== status) body.status = v.status;
+    return done(await (u ? put(`/api/urls/${u.id}`, body) : post('/api/urls', body)));
   }, { cancel, class: 'body' });
+}
+
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+// changes returns the fields of a form that differ from those of the link, as the API names them. It sends no others, so
+// that a change by somebody else at the same time stays.
+function changes(u, v, tags) {
+  const body = {};
+  const set = (name, value, before) => {
+    if (!same(value, before)) body[name] = value;
+  };
+  set('originalUrl', v.originalUrl.trim(), u?.originalUrl);
+  for (const name of ['title', 'expiredUrl', 'externalId', 'notes', ...parameters.map(([name_]) => name_)]) set(name, v[name].trim() || null, u?.[name] ?? null);
+  for (const name of ['startsAt', 'expiresAt']) {
+    if (v[name] !== local(u?.[name])) body[name] = instant(v[name]); // the input has no seconds
+  }
+  set('maxClicks', v.maxClicks ? Number(v.maxClicks) : null, u?.maxClicks ?? null);
+  set('redirectCode', Number(v.redirectCode), u?.redirectCode ?? 302);
+  set('tags', [...tags].sort(), [...(u?.tags ?? [])].sort());
+  if (v.password) body.password = v.password;
+  else if (v.noPassword) body.password = null;
+  if (v.customSlug) body.customSlug = v.customSlug.trim();
+  return body;
 }

@@ -2,10 +2,11 @@
 import { h, icon, replace } from './dom.js';
 import { file, get, put, del, query } from './api.js';
 import { address, may } from './choice.js';
-import { badge, button, complain, confirm, copy, dialog, empty, field, heading, iconButton, notify, pager, attempt, save, turns } from './ui.js';
+import { badge, button, complain, confirm, copy, dialog, empty, field, heading, iconButton, notify, pager, attempt, save, statuses, turns } from './ui.js';
 import { number, date, bare } from './format.js';
 import { linkForm } from './linkform.js';
 import { move } from './move.js';
+import { chips } from './tags.js';
 
 export async function links({ signal, go }) {
   const asked = new URLSearchParams(location.search);
@@ -70,7 +71,7 @@ export async function links({ signal, go }) {
     typing = setTimeout(() => change({ search: e.target.value.trim() }), 300);
   } });
   const filters = h('div', { class: 'filters', role: 'search' }, search,
-    field('status', 'Status', { value: state.status, options: [['', 'All'], ['ACTIVE', 'Active'], ['INACTIVE', 'Disabled'], ['EXPIRED', 'Expired']], onchange: (e) => change({ status: e.target.value }) }),
+    field('status', 'Status', { value: state.status, options: [['', 'All'], ...Object.entries(statuses)], onchange: (e) => change({ status: e.target.value }) }),
     field('sort', 'Sort by', { value: state.sort, options: [['createdAt desc', 'Newest'], ['createdAt asc', 'Oldest'], ['clickCount desc', 'Most clicks'], ['updatedAt desc', 'Last changed'], ['title asc', 'Title'], ['slug asc', 'Slug'], ['expiresAt asc', 'Expiry']], onchange: (e) => change({ sort: e.target.value }) }));
   await load();
   return [heading('Links', create()), filters, count, bar, list];
@@ -90,12 +91,12 @@ function row(u, load, select) {
     h('div', { class: 'what' },
       h('a', { class: 'title', href: `/console/links/${u.id}` }, name),
       h('div', { class: 'short' }, h('span', { class: 'mono' }, bare(u.shortUrl)), u.hasPassword && h('span', { class: 'hint', title: 'Has a password' }, icon('lock'), h('span', { class: 'offscreen' }, 'Has a password'))),
-      u.title && h('div', { class: 'target' }, u.originalUrl)),
-    h('div', { class: 'meta' }, badge(u.status), h('span', { class: 'clicks' }, h('b', null, number(u.clickCount)), u.clickCount === 1 ? ' click' : ' clicks'), h('span', { class: 'when' }, date(u.createdAt))),
+      u.title && h('div', { class: 'target' }, u.originalUrl), chips(u.tags)),
+    h('div', { class: 'meta' }, badge(u.status, u.suspendedReason), h('span', { class: 'clicks' }, h('b', null, number(u.clickCount)), u.clickCount === 1 ? ' click' : ' clicks'), h('span', { class: 'when' }, date(u.createdAt))),
     h('div', { class: 'tools' },
       iconButton('copy', `Copy ${bare(u.shortUrl)}`, () => copy(u.shortUrl, `${bare(u.shortUrl)} copied.`)),
       iconButton('qr', `QR code of ${u.slug}`, () => qr(u)),
-      may('EDITOR') && [u.status !== 'EXPIRED' && toggle, iconButton('trash', `Delete ${u.slug}`, () => remove(u, load), 'danger')]));
+      may('EDITOR') && [(off || u.status === 'ACTIVE' || u.status === 'SCHEDULED') && toggle, iconButton('trash', `Delete ${u.slug}`, () => remove(u, load), 'danger')]));
 }
 
 // remove asks for confirmation, deletes the link and then calls done.

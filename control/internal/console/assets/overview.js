@@ -9,7 +9,9 @@ import { figures, ranged, shares } from './report.js';
 export async function overview({ signal }) {
   const stats = await get('/api/urls/stats', { signal });
   const links = h('dl', { class: 'figures' }, figure('Links', number(stats.totalUrls)), figure('Active', number(stats.activeUrls)),
-    figure('Disabled', number(stats.inactiveUrls)), figure('Expired', number(stats.expiredUrls)), figure('Total clicks', number(stats.totalClicks)));
+    figure('Disabled', number(stats.inactiveUrls)), figure('Expired', number(stats.expiredUrls)),
+    // Few workspaces have such links, and releases before this one count none.
+    [['Scheduled', stats.scheduledUrls], ['Used up', stats.exhaustedUrls], ['Suspended', stats.suspendedUrls]].filter(([, n]) => n).map(([name, n]) => figure(name, number(n))), figure('Total clicks', number(stats.totalClicks)));
   const content = await ranged('/api/analytics/overview', { signal, exported: '/api/analytics/export' }, (r) => [
     figures(r), card('Clicks per day', chart(r.timeSeries, signal)),
     r.totalClicks === 0 ? empty('No clicks in this range', 'New clicks appear here within seconds.') : h('div', { class: 'grid' },

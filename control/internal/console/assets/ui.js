@@ -214,9 +214,12 @@ export function card(title, ...content) {
   return h('section', { class: 'card' }, title && h('h2', null, title), content);
 }
 
-export function badge(status) {
-  const names = { ACTIVE: 'Active', INACTIVE: 'Disabled', EXPIRED: 'Expired', ARCHIVED: 'Archived' };
-  return h('span', { class: `badge ${String(status).toLowerCase()}` }, names[status] ?? status);
+// statuses names the statuses of links.
+export const statuses = { ACTIVE: 'Active', SCHEDULED: 'Scheduled', INACTIVE: 'Disabled', EXPIRED: 'Expired', EXHAUSTED: 'Used up', SUSPENDED: 'Suspended' };
+const others = { ARCHIVED: 'Archived', DELETED: 'Deleted' };
+
+export function badge(status, title) {
+  return h('span', { class: `badge ${String(status).toLowerCase()}`, title }, statuses[status] ?? others[status] ?? status);
 }
 
 // bar draws a share as a bar. It is decoration: the figures are beside it.
