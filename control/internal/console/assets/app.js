@@ -11,6 +11,8 @@ import { link } from './link.js';
 import { overview } from './overview.js';
 import { bundles } from './bundles.js';
 import { bundle } from './bundle.js';
+import { tagPage } from './tagpage.js';
+import { templates } from './templates.js';
 import { webhooks } from './webhooks.js';
 import { webhook } from './webhook.js';
 import { keys } from './keys.js';
@@ -30,6 +32,8 @@ const menu = [
     { path: '/console/links', title: 'Links', symbol: 'links', show: links },
     { path: '/console/overview', title: 'Overview', symbol: 'overview', show: overview },
     { path: '/console/bundles', title: 'Bundles', symbol: 'folder', show: bundles },
+    { path: '/console/tags', title: 'Tags', symbol: 'tag', show: tagPage },
+    { path: '/console/templates', title: 'UTM templates', symbol: 'book', show: templates },
     { path: '/console/webhooks', title: 'Webhooks', symbol: 'webhooks', show: webhooks, role: 'ADMIN' },
     { path: '/console/keys', title: 'API keys', symbol: 'keys', show: keys, role: 'ADMIN' },
     { path: '/console/audit', title: 'Audit log', symbol: 'audit', show: audit, role: 'ADMIN' },

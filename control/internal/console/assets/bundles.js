@@ -3,7 +3,7 @@ import { h, icon, replace } from './dom.js';
 import { get, post, put, del, query } from './api.js';
 import { address, may } from './choice.js';
 import { attempt, badge, button, complain, confirm, dialog, empty, field, form, heading, iconButton, notify, pager, turns } from './ui.js';
-import { number, date } from './format.js';
+import { number, date, sixDigits } from './format.js';
 
 // The icons that the console draws. The API accepts any name; unknown names are drawn as a folder.
 const symbols = ['folder', 'star', 'heart', 'flag', 'tag', 'mail', 'book', 'calendar', 'globe'];
@@ -73,16 +73,13 @@ export function removeBundle(b, done) {
   });
 }
 
-// sixDigits returns a colour with six digits, as inputs need it. The API also accepts three.
-const sixDigits = (color) => (color.length === 4 ? `#${[...color.slice(1)].map((c) => c + c).join('')}` : color);
-
 // editBundle creates a bundle if b is null. It calls done with the bundle that the API returns.
 export function editBundle(b, done) {
   const known = b && !symbols.includes(b.icon) ? [b.icon, ...symbols] : symbols;
   dialog(b ? 'Edit bundle' : 'New bundle', (close) => form([
     field('name', 'Name', { value: b?.name ?? '', maxlength: 100, autofocus: true, autocomplete: 'off' }),
     field('description', 'Description', { rows: 3, maxlength: 1000, value: b?.description ?? '' }),
-    h('div', { class: 'pair' }, field('color', 'Colour', { type: 'color', value: sixDigits(b?.color ?? '#3B82F6').toLowerCase() }),
+    h('div', { class: 'pair' }, field('color', 'Colour', { type: 'color', value: sixDigits(b?.color ?? '#3B82F6') }),
       field('icon', 'Icon', { value: b?.icon ?? 'folder', options: known.map((name) => [name, name]) })),
   ], b ? 'Save' : 'Create bundle', async (v) => {
     const body = { name: v.name, description: v.description || null, color: v.color, icon: v.icon };

@@ -59,3 +59,6 @@ export function agent(text) {
   const system = first([[/iPhone/, 'iPhone'], [/iPad/, 'iPad'], [/Android/, 'Android'], [/Windows/, 'Windows'], [/Mac OS/, 'Mac'], [/CrOS/, 'ChromeOS'], [/Linux/, 'Linux']]);
   return browser && system ? `${browser} on ${system}` : browser ?? text.slice(0, 60);
 }
+
+// sixDigits returns a colour with six digits, as inputs need it. The API also accepts three.
+export const sixDigits = (color) => (color.length === 4 ? `#${[...color.slice(1)].map((c) => c + c).join('')}` : color).toLowerCase();

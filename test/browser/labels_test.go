@@ -1,0 +1,90 @@
+package browser_test
+
+import "testing"
+
+func TestConsole_pages_of_tags_and_templates(t *testing.T) {
+	b := open(t, standalone(t))
+	b.visit("/console/tags")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No tags")
+	b.press("New tag")
+	b.press("Create tag")
+	b.until(`document.querySelector('dialog [data-field=name] .wrong')`)
+	b.fill("name", "Spring")
+	b.set("color", "#16a34a")
+	b.press("Create tag")
+	b.sees("1 tag")
+	b.made(map[string]any{"originalUrl": "https://example.com/", "title": "Tagged", "tags": []string{"spring", "<img src=x onerror=alert(5)>"}})
+	b.visit("/console/tags")
+	b.sees("2 tags")
+	b.looks("80-tags")
+	b.onPhone("/console/tags", "2 tags")
+	b.press("Edit Spring")
+	b.fill("name", "Summer")
+	b.press("Save")
+	b.sees("Summer")
+	b.press("Links with the tag Summer")
+	b.sees("1 link")
+	b.press("Tags")
+	b.press("Delete Summer")
+	b.sees("is removed from 1 link")
+	b.press("Delete")
+	b.sees("1 tag")
+
+	b.press("UTM templates")
+	b.sees("No UTM templates")
+	b.press("New template")
+	b.fill("name", "Newsletter")
+	b.fill("utmSource", "newsletter")
+	b.fill("utmMedium", "email")
+	b.looks("81-new-template")
+	b.press("Create template")
+	b.sees("Source: newsletter")
+	b.looks("82-templates")
+	b.onPhone("/console/templates", "Source: newsletter")
+	b.press("Edit Newsletter")
+	b.fill("utmMedium", "")
+	b.fill("utmCampaign", "may")
+	b.press("Save")
+	b.sees("Campaign: may")
+	b.until(`!document.querySelector('main').innerText.includes('Medium')`)
+
+	// A viewer may read, and change nothing.
+	b.user("ann@example.com")
+	var team struct{ ID, Slug string }
+	b.ask("POST", "/api/workspaces", map[string]string{"name": "Team", "slug": "team"}, &team)
+	var invited struct{ Link string }
+	b.ask("POST", "/api/workspaces/"+team.ID+"/invitations", map[string]string{"email": "ann@example.com", "role": "VIEWER"}, &invited)
+	b.visit("/console/templates?workspace=team")
+	b.sees("No UTM templates")
+	b.press("New template")
+	b.fill("name", "Of the team")
+	b.fill("utmSource", "team")
+	b.press("Create template")
+	b.sees("Of the team")
+	b.press("Links")
+	b.sees("No links yet")
+	b.press("New link")
+	b.fill("originalUrl", "https://example.com/team")
+	b.fill("title", "Of the team")
+	b.press("Create link")
+	b.sees("1 link")
+	b.press("Of the team")
+	b.sees("leads to")
+	var id string
+	b.eval(`location.pathname.split('/').pop()`, &id)
+	b.as("ann@example.com", annPassword)
+	b.eval(`location.href = `+"`"+invited.Link+"`", nil)
+	b.press("Accept")
+	b.sees("1 link")
+	for path, text := range map[string]string{"templates": "Of the team", "tags": "No tags", "links": "1 link", "links/" + id + "/edit": "not change them"} {
+		b.visit("/console/" + path + "?workspace=team")
+		b.sees(text)
+		var editing int
+		b.eval(`[...document.querySelectorAll('main button')].filter((e) => /^(New|Edit|Delete|Create|Restore|Save|Disable)/.test(e.ariaLabel ?? e.textContent)).length`, &editing)
+		if editing > 0 {
+			t.Errorf("%s offers a viewer %d changes", path, editing)
+		}
+	}
+	b.silent()
+}
