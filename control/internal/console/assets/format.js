@@ -39,6 +39,13 @@ export function country(code) {
   return regions.of(code) ?? code;
 }
 
+let tongues;
+export function language(code) {
+  if (!/^[a-z]{2,3}$/i.test(code ?? '')) return code || 'Unknown';
+  tongues ??= new Intl.DisplayNames(undefined, { type: 'language' });
+  return tongues.of(code) ?? code;
+}
+
 const names = { MOBILE: 'Phone', DESKTOP: 'Desktop', TABLET: 'Tablet', UNKNOWN: 'Unknown' };
 export const device = (d) => names[d] ?? d;
 export const bare = (address) => address.replace(/^https?:\/\//, '');

@@ -2,9 +2,9 @@
 import { h } from './dom.js';
 import { get } from './api.js';
 import { bar, card, empty, figure, heading } from './ui.js';
-import { number, country, device } from './format.js';
-import { chart } from './chart.js';
-import { figures, ranged, shares } from './report.js';
+import { number } from './format.js';
+import { heatmap } from './heatmap.js';
+import { breakdowns, figures, ranged, series } from './report.js';
 
 export async function overview({ signal }) {
   const stats = await get('/api/urls/stats', { signal });
@@ -12,13 +12,12 @@ export async function overview({ signal }) {
     figure('Disabled', number(stats.inactiveUrls)), figure('Expired', number(stats.expiredUrls)),
     // Few workspaces have such links, and releases before this one count none.
     [['Scheduled', stats.scheduledUrls], ['Used up', stats.exhaustedUrls], ['Suspended', stats.suspendedUrls]].filter(([, n]) => n).map(([name, n]) => figure(name, number(n))), figure('Total clicks', number(stats.totalClicks)));
-  const content = await ranged('/api/analytics/overview', { signal, exported: '/api/analytics/export' }, (r) => [
-    figures(r), card('Clicks per day', chart(r.timeSeries, signal)),
-    r.totalClicks === 0 ? empty('No clicks in this range', 'New clicks appear here within seconds.') : h('div', { class: 'grid' },
+  const content = await ranged('/api/analytics/overview', { signal, exported: '/api/analytics/export', heat: '/api/analytics/heatmap' }, (r, map, asked) => [
+    figures(r), series(r, asked, signal),
+    r.totalClicks === 0 ? empty('No clicks in this range', 'New clicks appear here within seconds.') : [heatmap(map, signal), h('div', { class: 'grid' },
       card('Most clicked', h('ol', { class: 'shares' }, r.topUrls.map((u) => h('li', null, h('a', { class: 'name', href: `/console/links/${u.id}` }, u.title || u.slug), h('span', { class: 'part' }, number(u.clicks)),
         bar(u.clicks, r.topUrls[0].clicks))))),
-      shares('Countries', r.countries, (x) => country(x.name)), shares('Devices', r.devices, (x) => device(x.name)),
-      shares('Browsers', r.browsers, (x) => x.name), shares('Operating systems', r.operatingSystems, (x) => x.name), shares('Referrers', r.referers, (x) => x.referer)),
+      breakdowns(r))],
   ]);
   return [heading('Overview'), links, content];
 }
