@@ -25,6 +25,7 @@ func TestConsole_pages_of_tags_and_templates(t *testing.T) {
 	b.sees("Summer")
 	b.press("Links with the tag Summer")
 	b.sees("1 link")
+	b.until(`document.querySelector('[name=tag]').value === 'Summer'`)
 	b.press("Tags")
 	b.press("Delete Summer")
 	b.sees("is removed from 1 link")

@@ -185,7 +185,7 @@ func TestConsole_tags_and_templates_of_a_link(t *testing.T) {
 	b.until(`[...document.querySelectorAll('dialog')].pop().querySelector('[data-field=name] .wrong')`) // the name is taken
 	b.fill("name", "Newsletter, May")
 	b.press("Save template")
-	b.sees("Template saved.")
+	b.sees("Saved as the template")
 	b.until(`document.querySelectorAll('[name=template] option').length === 3`)
 	b.looks("66-templates")
 	b.press("Create link")

@@ -130,11 +130,24 @@ async function read(reader, event, last) {
   }
 }
 
-// query returns the query string of an address, without empty values.
+// all reads a list of the API completely, at most a thousand rows. path has no query.
+export async function all(path, options) {
+  const rows = [];
+  for (let page = 1, pages = 1; page <= Math.min(pages, 10); page++) {
+    const got = await get(path + query({ page, limit: 100 }), options);
+    rows.push(...got.data);
+    pages = got.totalPages;
+  }
+  return rows;
+}
+
+// query returns the query string of an address, without empty values. A list repeats its name.
 export function query(values) {
   const q = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined && value !== null && value !== '' && value !== false) q.set(name, value);
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== null && one !== '' && one !== false) q.append(name, one);
+    }
   }
   const text = q.toString();
   return text ? `?${text}` : '';

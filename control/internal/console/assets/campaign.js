@@ -2,7 +2,7 @@
 import { h, replace } from './dom.js';
 import { get, post, query } from './api.js';
 import { may } from './choice.js';
-import { button, complain, dialog, field, form, notify } from './ui.js';
+import { button, complain, dialog, field, form } from './ui.js';
 
 export const parameters = [['utmSource', 'Source'], ['utmMedium', 'Medium'], ['utmCampaign', 'Campaign'], ['utmTerm', 'Term'], ['utmContent', 'Content'], ['utmId', 'Campaign id'], ['utmSourcePlatform', 'Source platform']];
 
@@ -33,10 +33,10 @@ export function campaign(u) {
 
   function save() {
     dialog('Save as a template', (close) => form(field('name', 'Name', { maxlength: 100, autofocus: true, autocomplete: 'off', help: 'Everybody in this workspace can use the template.' }), 'Save template', async (v) => {
-      await post('/api/utm-templates', { name: v.name.trim(), ...Object.fromEntries(inputs().filter((i) => i.value).map((i) => [i.name, i.value])) });
+      const made = await post('/api/utm-templates', { name: v.name.trim(), ...Object.fromEntries(inputs().filter((i) => i.value).map((i) => [i.name, i.value])) });
       close();
-      notify('Template saved.');
       await load();
+      replace(said, `Saved as the template \u201c${made.name}\u201d.`); // a notice would be outside the dialog of the link
     }, { cancel: close, class: 'body' }));
   }
 

@@ -6,7 +6,7 @@ import { local, instant } from './format.js';
 import { campaign, parameters } from './campaign.js';
 import { tagField } from './tags.js';
 
-export const redirects = [['302', '302 \u2013 temporary (default)'], ['301', '301 \u2013 permanent'], ['307', '307 \u2013 temporary, keeps the method'], ['308', '308 \u2013 permanent, keeps the method']];
+export const redirects = [['302', '302 \u2013 temporary (default)'], ['301', '301 \u2013 permanent'], ['307', '307 \u2013 temporary, same method'], ['308', '308 \u2013 permanent, same method']];
 
 // part returns a part of the form that is closed as long as the link has none of its fields.
 const part = (title, open, ...content) => h('details', { open }, h('summary', null, title), h('div', { class: 'inside' }, content));

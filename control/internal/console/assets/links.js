@@ -1,6 +1,6 @@
-// The list of links: search, create, copy, enable, disable and delete.
+// The list of links: find, create, copy, export, enable, disable and delete.
 import { h, icon, replace } from './dom.js';
-import { file, get, put, del, query } from './api.js';
+import { all, file, get, put, del, query } from './api.js';
 import { address, may } from './choice.js';
 import { badge, button, complain, confirm, copy, dialog, empty, field, heading, iconButton, notify, pager, attempt, save, statuses, turns } from './ui.js';
 import { number, date, bare } from './format.js';
@@ -10,7 +10,9 @@ import { chips } from './tags.js';
 
 export async function links({ signal, go }) {
   const asked = new URLSearchParams(location.search);
-  const state = { search: asked.get('search') ?? '', status: asked.get('status') ?? '', sort: asked.get('sort') ?? 'createdAt desc', page: Number(asked.get('page')) || 1 };
+  const state = { search: asked.get('search') ?? '', status: asked.get('status') ?? '', tag: asked.get('tag') ?? '', bundle: asked.get('bundle') ?? '', sort: asked.get('sort') ?? 'createdAt desc', page: Number(asked.get('page')) || 1 };
+  const [tags, bundles] = await Promise.all([all('/api/tags', { signal }), all('/api/bundles', { signal })]);
+  const colors = new Map(tags.map((t) => [t.name, t.color]));
   const list = h('div', { class: 'list' });
   const count = h('p', { class: 'count', role: 'status' });
 
@@ -34,18 +36,22 @@ export async function links({ signal, go }) {
   async function load() {
     const last = turn();
     const [sortBy, sortOrder] = state.sort.split(' ');
-    const got = await get(`/api/urls${query({ page: state.page, limit: 20, search: state.search, status: state.status, sortBy, sortOrder })}`, { signal });
+    const got = await get(`/api/urls${query({ ...selected(), page: state.page, limit: 20, sortBy, sortOrder })}`, { signal });
     if (!last()) return;
-    const filtered = state.search || state.status;
+    const filtered = state.search || state.status || state.tag || state.bundle;
     bar.hidden = true;
-    replace(count, got.total === 1 ? '1 link' : `${number(got.total)}${got.totalIsExact === false ? '+' : ''} links`);
+    const total = `${number(got.total)}${got.totalIsExact === false ? '+' : ''} ${got.total === 1 ? 'link' : 'links'}`;
+    replace(count, total);
     if (!got.data.length) {
       replace(list, filtered ? empty('Nothing found', 'No link matches your search or filter.')
         : empty('No links yet', may('EDITOR') ? 'Create your first link. It works immediately.' : 'Links of this workspace appear here.', create()));
       return;
     }
-    replace(list, h('ul', { class: 'rows' }, got.data.map((u) => row(u, load, may('EDITOR') && drawBar))), pager(got, (page) => change({ page })));
+    replace(list, h('ul', { class: 'rows' }, got.data.map((u) => row(u, load, colors, may('EDITOR') && drawBar))), pager(got, (page) => change({ page })));
   }
+
+  // selected returns the parameters of the API that select links.
+  const selected = () => ({ search: state.search, status: state.status, tag: state.tag, bundleId: state.bundle });
 
   function change(what) {
     Object.assign(state, { page: 1 }, what);
@@ -65,20 +71,25 @@ export async function links({ signal, go }) {
     }, close), { wide: true });
   }
 
+  const exported = button('Export', () => attempt(exported, () => save(`/api/urls/export${query({ ...selected(), format: 'csv' })}`, 'links.csv')), { symbol: 'download', 'aria-label': 'Export these links as CSV' });
   let typing;
   const search = field('search', 'Search', { type: 'search', value: state.search, placeholder: 'Title, address or slug', oninput: (e) => {
     clearTimeout(typing);
     typing = setTimeout(() => change({ search: e.target.value.trim() }), 300);
   } });
-  const filters = h('div', { class: 'filters', role: 'search' }, search,
-    field('status', 'Status', { value: state.status, options: [['', 'All'], ...Object.entries(statuses)], onchange: (e) => change({ status: e.target.value }) }),
-    field('sort', 'Sort by', { value: state.sort, options: [['createdAt desc', 'Newest'], ['createdAt asc', 'Oldest'], ['clickCount desc', 'Most clicks'], ['updatedAt desc', 'Last changed'], ['title asc', 'Title'], ['slug asc', 'Slug'], ['expiresAt asc', 'Expiry']], onchange: (e) => change({ sort: e.target.value }) }));
+  // choose returns a filter by one of the objects of a list, or null if there are none.
+  const choose = (name, label, options) => (options.length ? field(name, label, { value: state[name], options: [['', 'All'], ...options], onchange: (e) => change({ [name]: e.target.value }) }) : null);
+  if (state.tag && !colors.has(state.tag)) colors.set(state.tag, undefined);
+  const more = [choose('tag', 'Tag', [...colors.keys()].map((name) => [name, name])), choose('bundle', 'Bundle', bundles.map((b) => [b.id, b.name])),
+    field('sort', 'Sort by', { value: state.sort, options: [['createdAt desc', 'Newest'], ['createdAt asc', 'Oldest'], ['clickCount desc', 'Most clicks'], ['updatedAt desc', 'Last changed'], ['title asc', 'Title'], ['slug asc', 'Slug'], ['expiresAt asc', 'Expiry']], onchange: (e) => change({ sort: e.target.value }) })];
+  const filters = h('div', { class: 'filters many', role: 'search' }, search,
+    field('status', 'Status', { value: state.status, options: [['', 'All'], ...Object.entries(statuses)], onchange: (e) => change({ status: e.target.value }) }), more);
   await load();
-  return [heading('Links', create()), filters, count, bar, list];
+  return [heading('Links', exported, create()), filters, count, bar, list];
 }
 
 // row returns a link of the list. select is called when the user selects it; without it, links cannot be selected.
-function row(u, load, select) {
+function row(u, load, colors, select) {
   const name = u.title || bare(u.originalUrl);
   const off = u.status === 'INACTIVE';
   const toggle = iconButton(off ? 'play' : 'pause', `${off ? 'Enable' : 'Disable'} ${u.slug}`, () => attempt(toggle, async () => {
@@ -91,7 +102,7 @@ function row(u, load, select) {
     h('div', { class: 'what' },
       h('a', { class: 'title', href: `/console/links/${u.id}` }, name),
       h('div', { class: 'short' }, h('span', { class: 'mono' }, bare(u.shortUrl)), u.hasPassword && h('span', { class: 'hint', title: 'Has a password' }, icon('lock'), h('span', { class: 'offscreen' }, 'Has a password'))),
-      u.title && h('div', { class: 'target' }, u.originalUrl), chips(u.tags)),
+      u.title && h('div', { class: 'target' }, u.originalUrl), chips(u.tags, colors)),
     h('div', { class: 'meta' }, badge(u.status, u.suspendedReason), h('span', { class: 'clicks' }, h('b', null, number(u.clickCount)), u.clickCount === 1 ? ' click' : ' clicks'), h('span', { class: 'when' }, date(u.createdAt))),
     h('div', { class: 'tools' },
       iconButton('copy', `Copy ${bare(u.shortUrl)}`, () => copy(u.shortUrl, `${bare(u.shortUrl)} copied.`)),
