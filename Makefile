@@ -98,6 +98,10 @@ chaos-%: ## run an experiment of docs/developers/reliability.md, such as make ch
 	@deploy/dev/parts
 	@deploy/dev/chaos $*
 
+combinations: ## compare every combination of a report's parameters with a count of two million clicks in memory
+	@deploy/dev/parts
+	@cd control && SHORTLINE_COMBINATIONS=1 $(GO) test -count=1 -timeout 180m -v -run TestReports_equal_a_count_in_memory ./internal/clicks/report
+
 bound-%: ## run a package's experiment at the size of a release, such as make bound-G05
 	@deploy/dev/parts
 	@deploy/dev/bounds $*
@@ -131,4 +135,4 @@ compiler:
 	  echo "The embedded click store needs a C and a C++ compiler (gcc and g++)."; \
 	  echo "On Debian or Ubuntu:  apt-get install -y gcc g++"; exit 1; }
 
-.PHONY: help run build build-standalone test check prose bench guard fuzz e2e load docs geo up up-fleet down compiler
+.PHONY: help run build build-standalone test check prose bench guard fuzz e2e combinations load docs geo up up-fleet down compiler
