@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,10 +20,16 @@ func (c Conn) LinkStats(ctx context.Context, workspace uint64, now int64) (s Lin
 	const length = int64(time.Hour / time.Millisecond)
 	hour := now / length
 	from, to := hour*length, (hour+1)*length
-	scope, args, read := ``, []any{hour, hour, hour, hour}, []any{now, now, from, to, from, to}
+	scope, scheduled, here := ``, ``, []any{}
 	if workspace != 0 {
-		scope, args, read = ` AND workspace_num = ?`, append(args, workspace), append(read, workspace)
+		scope, here = ` AND workspace_num = ?`, []any{workspace}
 	}
+	if !c.pg { // without statistics it would read all links
+		scheduled = ` INDEXED BY urls_scheduled`
+	}
+	args := slices.Concat([]any{hour, hour, hour, hour}, here, []any{now, now, from, to}, here, []any{now, now, from, to, from, to}, here)
+	const read = `SELECT CASE WHEN suspended_at IS NOT NULL THEN 3 WHEN exhausted_at IS NOT NULL THEN 2 WHEN NOT active THEN 1 ELSE 0 END,
+		CASE WHEN expires_at <= ? THEN 1 ELSE 0 END, CASE WHEN starts_at > ? THEN 1 ELSE 0 END, 1, click_count FROM urls`
 	err = c.Row(ctx, `SELECT coalesce(sum(links), 0), coalesce(sum(clicks), 0),
 		coalesce(sum(CASE WHEN state = 3 THEN links END), 0),
 		coalesce(sum(CASE WHEN state <> 3 AND expired = 1 THEN links END), 0),
@@ -32,11 +39,9 @@ func (c Conn) LinkStats(ctx context.Context, workspace uint64, now int64) (s Lin
 		FROM (
 			SELECT state, CASE WHEN expires_hour >= 0 AND expires_hour < ? THEN 1 ELSE 0 END AS expired, CASE WHEN starts_hour > ? THEN 1 ELSE 0 END AS early, links, clicks
 			FROM link_counts WHERE expires_hour <> ? AND starts_hour <> ?`+scope+`
-			UNION ALL
-			SELECT CASE WHEN suspended_at IS NOT NULL THEN 3 WHEN exhausted_at IS NOT NULL THEN 2 WHEN NOT active THEN 1 ELSE 0 END,
-				CASE WHEN expires_at <= ? THEN 1 ELSE 0 END, CASE WHEN starts_at > ? THEN 1 ELSE 0 END, 1, click_count
-			FROM urls WHERE (expires_at >= ? AND expires_at < ? OR starts_at >= ? AND starts_at < ?)`+scope+`
-		) AS counted`, append(args, read...)...).
+			UNION ALL `+read+` WHERE expires_at >= ? AND expires_at < ?`+scope+`
+			UNION ALL `+read+scheduled+` WHERE starts_at >= ? AND starts_at < ? AND NOT coalesce(expires_at >= ? AND expires_at < ?, FALSE)`+scope+`
+		) AS counted`, args...).
 		Scan(&s.Total, &s.Clicks, &s.Suspended, &s.Expired, &s.Exhausted, &s.Inactive, &s.Scheduled)
 	s.Active = s.Total - s.Suspended - s.Expired - s.Exhausted - s.Inactive - s.Scheduled
 	return s, err
