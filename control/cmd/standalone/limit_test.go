@@ -220,3 +220,29 @@ func TestE2E_explain_agrees_about_the_life_of_links(t *testing.T) {
 		}
 	}
 }
+
+func TestE2E_maxClicks_survives_the_trash(t *testing.T) {
+	p := start(t)
+	c := p.Login()
+	u := c.CreateURL(destination, map[string]any{"maxClicks": 3})
+	p.published(u.Slug)
+	follow := func() int {
+		status, _ := p.follow(u.Slug, map[string]string{"User-Agent": browser})
+		return status
+	}
+	for range 2 {
+		if status := follow(); status != http.StatusFound {
+			t.Fatalf("a visit before the limit gets %d", status)
+		}
+	}
+	c.Do("DELETE", "/api/urls/"+u.ID, nil, 204, nil)
+	testkit.Within(t, 5*time.Second, "the link is gone", func() bool { return follow() == http.StatusNotFound })
+	c.Do("POST", "/api/urls/"+u.ID+"/restore", map[string]any{}, 200, nil)
+	p.published(u.Slug)
+	if status := follow(); status != http.StatusFound {
+		t.Errorf("the third visit gets %d after the restore", status)
+	}
+	if status := follow(); status != http.StatusGone {
+		t.Errorf("the fourth visit gets %d", status)
+	}
+}

@@ -154,12 +154,12 @@ func (tx *Tx) ExhaustLinks(ctx context.Context) error {
 	return err
 }
 
-// ForgetLimitCounts deletes the counts of links that do not exist any more, at most limit rows of each table. It keeps the
-// counts of earlier limits of a link, because a rollback may bring such a limit back.
+// ForgetLimitCounts deletes the counts of links that neither exist nor are in the trash, at most limit rows of each table. It
+// keeps the counts of earlier limits of a link, because a rollback may bring such a limit back.
 func (tx *Tx) ForgetLimitCounts(ctx context.Context, limit int) error {
 	for _, table := range []string{"limit_counts", "limit_totals"} {
 		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE (link, since) IN (SELECT link, since FROM `+table+` t
-			WHERE NOT EXISTS (SELECT 1 FROM urls u WHERE u.num = t.link) LIMIT ?)`, limit); err != nil {
+			WHERE NOT EXISTS (SELECT 1 FROM urls u WHERE u.num = t.link) AND NOT EXISTS (SELECT 1 FROM link_trash d WHERE d.num = t.link) LIMIT ?)`, limit); err != nil {
 			return err
 		}
 	}

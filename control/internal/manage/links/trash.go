@@ -203,9 +203,6 @@ func rehome(ctx context.Context, tx *store.Tx, p auth.Principal, t *store.Trashe
 	if in.ExternalID != nil {
 		u.ExternalID = strings.TrimSpace(*in.ExternalID)
 	}
-	if u.MaxClicks != 0 {
-		u.LimitSince, u.LimitBase = store.Now(), u.ClickCount // counts of deleted links may be gone
-	}
 	u.Workspace = t.Workspace
 	err := tx.HoldWorkspace(ctx, u.Workspace)
 	if errors.Is(err, store.ErrNotFound) { // only an ADMIN gets here
