@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -23,7 +24,7 @@ type URLChange struct {
 // ChangeUser is who made a change.
 type ChangeUser struct {
 	ID   string  `json:"id"`
-	Name *string `json:"name" doc:"Null if the user was deleted."`
+	Name *string `json:"name" doc:"The e-mail address of a user without a name. Null if the user was deleted."`
 }
 
 // PartChange is a change of a rule or a variant.
@@ -36,7 +37,7 @@ type PartChange struct {
 func urlChangeOf(e links.Entry) URLChange {
 	out := URLChange{Revision: e.Revision, At: instant(e.At), Action: e.Action, Changes: e.Changes, RoutingRules: partsOf(e.Rules), Variants: partsOf(e.Variants)}
 	if e.User != nil {
-		out.User = &ChangeUser{e.User.ID, text(e.User.Name)}
+		out.User = &ChangeUser{e.User.ID, text(cmp.Or(e.User.Name, e.User.Email))}
 	}
 	return out
 }
