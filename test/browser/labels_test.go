@@ -78,7 +78,7 @@ func TestConsole_pages_of_tags_and_templates(t *testing.T) {
 	b.eval(`location.href = `+"`"+invited.Link+"`", nil)
 	b.press("Accept")
 	b.sees("1 link")
-	for path, text := range map[string]string{"templates": "Of the team", "tags": "No tags", "links": "1 link", "links/" + id + "/edit": "not change them"} {
+	for path, text := range map[string]string{"templates": "Of the team", "tags": "No tags", "links": "1 link", "links/" + id + "/history": "Created", "links/" + id + "/edit": "not change them"} {
 		b.visit("/console/" + path + "?workspace=team")
 		b.sees(text)
 		var editing int

@@ -74,3 +74,131 @@ func TestConsole_filters_and_export_of_links(t *testing.T) {
 	b.onPhone("/console/links?tag=Spring", "2 links")
 	b.silent()
 }
+
+func TestConsole_trash(t *testing.T) {
+	base := standalone(t)
+	b := open(t, base)
+	b.visit("/login")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	b.made(map[string]any{"originalUrl": "https://example.com/old", "customSlug": "spring", "title": "Old spring", "tags": []string{"Spring"}})
+	b.made(map[string]any{"originalUrl": "https://example.com/other", "customSlug": "other", "title": "Other"})
+	b.visit("/console/links")
+	for _, slug := range []string{"spring", "other"} {
+		b.press("Delete " + slug)
+		b.sees("stays in the trash")
+		b.press("Delete")
+		b.until(`!document.querySelector('dialog[open]')`)
+	}
+	b.sees("No links yet")
+	b.made(map[string]any{"originalUrl": "https://example.com/new", "customSlug": "spring", "title": "New spring"})
+
+	b.set("status", "DELETED")
+	b.sees("2 links in the trash")
+	b.sees("Kept until")
+	b.until(`document.querySelector('[data-field=sort]').hidden`)
+	b.looks("71-trash")
+	b.onPhone("/console/links?status=DELETED", "2 links in the trash")
+	b.fill("search", "old")
+	b.sees("1 link in the trash")
+
+	b.also("409 (Conflict)")
+	b.press("Restore spring") // another link has the slug now
+	b.sees("Another link uses")
+	b.looks("72-restore")
+	b.fill("slug", "no slug")
+	b.press("Restore")
+	b.until(`document.querySelector('dialog [data-field=slug] .wrong')`)
+	b.fill("slug", "spring-2")
+	b.press("Restore")
+	b.sees("/spring-2 works again.")
+	b.sees("0 links in the trash")
+	follow(t, base+"/spring-2", laptop, "")
+
+	b.set("search", "")
+	b.sees("1 link in the trash")
+	b.press("Delete other for good")
+	b.sees("This cannot be undone.")
+	b.press("Delete for good")
+	b.sees("Nothing in the trash")
+	b.set("status", "")
+	b.sees("2 links")
+	b.silent()
+}
+
+func TestConsole_change_by_somebody_else(t *testing.T) {
+	b := open(t, standalone(t))
+	b.visit("/login")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	u := b.made(map[string]any{"originalUrl": "https://example.com/", "title": "First"})
+	path := "/api/urls/" + u.ID
+	b.also("412 (Precondition Failed)")
+
+	b.visit("/console/links/" + u.ID + "/edit")
+	b.sees("Destination")
+	b.ask("PUT", path, map[string]any{"title": "Theirs", "tags": []string{"theirs"}}, nil)
+	b.fill("title", "Mine")
+	b.press("Save")
+	b.sees("This link has changed meanwhile")
+	b.until(`['First', 'Theirs', 'Mine'].every((text) => document.querySelector('dialog table').innerText.includes(text))`)
+	b.looks("73-conflict")
+	b.press("Keep editing")
+	b.until(`!document.querySelector('dialog[open]') && document.querySelector('[name=title]').value === 'Mine'`)
+	if got := b.read(u.ID); got.Title != "Theirs" {
+		t.Errorf("the title is %q before the user has decided", got.Title)
+	}
+	b.press("Save")
+	b.press("Drop my changes")
+	b.until(`!document.querySelector('dialog[open]') && document.querySelector('[name=title]')?.value === 'Theirs'`)
+
+	b.ask("PUT", path, map[string]any{"title": "Theirs again", "notes": "Keep me."}, nil)
+	b.fill("title", "Mine")
+	b.press("Save")
+	b.press("Save all the same")
+	b.sees("Saved.")
+	if got := b.read(u.ID); got.Title != "Mine" || got.Notes == nil || *got.Notes != "Keep me." || strings.Join(got.Tags, " ") != "theirs" {
+		t.Errorf("after the decision the link is %+v", got)
+	}
+	b.silent()
+}
+
+func TestConsole_history(t *testing.T) {
+	b := open(t, standalone(t))
+	b.visit("/login")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	u := b.made(map[string]any{"originalUrl": "https://example.com/1", "title": "One"})
+	path := "/api/urls/" + u.ID
+	b.ask("PUT", path, map[string]any{"title": hostile, "maxClicks": 1000, "tags": []string{"Spring"}}, nil)
+	b.ask("POST", path+"/routing-rules", map[string]any{"name": "German", "targetUrl": "https://example.com/de", "priority": 1,
+		"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "language", "operator": "equals", "value": "de"}}}}, nil)
+	b.ask("POST", path+"/variants", map[string]any{"name": "B", "targetUrl": "https://example.com/b", "weight": 50}, nil)
+
+	b.visit("/console/links/" + u.ID)
+	b.press("History")
+	b.sees("“German” added")
+	b.sees("“B” added")
+	b.sees("1,000")
+	b.until(`document.querySelector('.history header').innerText.includes('admin@example.com')`)
+	b.looks("74-history")
+	b.onPhone("/console/links/"+u.ID+"/history", "“German” added")
+	var entries int
+	b.eval(`document.querySelectorAll('.history > li').length`, &entries)
+	if entries < 4 {
+		t.Errorf("the history has %d entries", entries)
+	}
+	b.eval(`[...document.querySelectorAll('.history button')].at(-1).click()`, nil) // the link as it was made
+	b.sees("Restore this version?")
+	b.shot("75-rollback")
+	b.press("Restore")
+	b.sees("Restored. The change is live")
+	b.until(`document.querySelector('h1')?.textContent === 'One'`)
+	b.sees("“German” removed")
+	var rules struct{ Total int }
+	b.ask("GET", path+"/routing-rules", nil, &rules)
+	if got := b.read(u.ID); got.Title != "One" || got.MaxClicks != nil || len(got.Tags) != 0 {
+		t.Errorf("after the rollback the link is %+v", got)
+	}
+	b.silent()
+}

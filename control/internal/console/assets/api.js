@@ -67,10 +67,21 @@ async function ask(method, path, body, { signal, signIn, within, accept = 'appli
   throw err;
 }
 
+// versions has the ETags of objects that the API returned.
+const versions = new WeakMap();
+
+// version returns the version of an object, for the header If-Match. It is undefined if the API gave none.
+export const version = (object) => versions.get(object);
+
+// matching returns the options of a request that changes an object only if it still is the given one.
+export const matching = (object) => (version(object) ? { headers: { 'If-Match': version(object) } } : {});
+
 async function content(answer) {
   if (answer.status === 204) return null;
   try {
-    return await answer.json();
+    const out = await answer.json(), tag = answer.headers.get('ETag');
+    if (tag && out && typeof out === 'object') versions.set(out.current ?? out, tag); // current: of a change that came too late
+    return out;
   } catch (err) {
     if (err.name === 'AbortError') throw err;
     return null;

@@ -1,4 +1,4 @@
-// One link, with tabs for its report, clicks, rules, variants, preview and settings.
+// One link, with tabs for its report, clicks, rules, variants, preview, history and settings.
 import { h, icon, safeLink } from './dom.js';
 import { get } from './api.js';
 import { may } from './choice.js';
@@ -12,9 +12,10 @@ import { clicks } from './clicks.js';
 import { rules } from './rules.js';
 import { variants } from './variants.js';
 import { preview } from './preview.js';
+import { history } from './history.js';
 import { chips } from './tags.js';
 
-const tabs = [[undefined, 'Report'], ['clicks', 'Clicks'], ['rules', 'Rules'], ['variants', 'A/B test'], ['preview', 'Preview'], ['edit', 'Edit', 'EDITOR']];
+const tabs = [[undefined, 'Report'], ['clicks', 'Clicks'], ['rules', 'Rules'], ['variants', 'A/B test'], ['preview', 'Preview'], ['history', 'History'], ['edit', 'Edit', 'EDITOR']];
 
 export async function link(screen) {
   const { id, tab, signal, go } = screen;
@@ -23,11 +24,11 @@ export async function link(screen) {
   const moves = button('Move\u2026', () => attempt(moves, () => move([u.id], () => go('/console/links'))), { symbol: 'move', 'aria-label': 'Move to workspace' });
   document.title = `${title} \u00b7 Shortline`;
   const content = await ({
-    clicks: () => clicks(u, screen), rules: () => rules(u, screen), variants: () => variants(u, screen), preview: () => preview(u, screen),
+    clicks: () => clicks(u, screen), rules: () => rules(u, screen), variants: () => variants(u, screen), preview: () => preview(u, screen), history: () => history(u, screen),
     edit: () => card('Edit', !may('EDITOR') ? h('p', { class: 'none' }, 'Your role in this workspace lets you read links, but not change them.') : linkForm(u, async () => {
       notify('Saved. The change is live within a second.');
       await go(`/console/links/${u.id}`);
-    }, () => go(`/console/links/${u.id}`))),
+    }, () => go(`/console/links/${u.id}`), () => go(`/console/links/${u.id}/edit`))),
   }[tab] ?? (() => report(u, screen)))();
   return [
     h('nav', { 'aria-label': 'Back', class: 'back' }, h('a', { href: '/console/links' }, '\u2190 All links')),

@@ -1,9 +1,10 @@
 // The form to create or edit a link.
 import { h } from './dom.js';
-import { post, put } from './api.js';
+import { matching, post, put } from './api.js';
 import { field, form } from './ui.js';
 import { local, instant } from './format.js';
 import { campaign, parameters } from './campaign.js';
+import { conflict } from './conflict.js';
 import { tagField } from './tags.js';
 
 export const redirects = [['302', '302 \u2013 temporary (default)'], ['301', '301 \u2013 permanent'], ['307', '307 \u2013 temporary, same method'], ['308', '308 \u2013 permanent, same method']];
@@ -11,8 +12,9 @@ export const redirects = [['302', '302 \u2013 temporary (default)'], ['301', '30
 // part returns a part of the form that is closed as long as the link has none of its fields.
 const part = (title, open, ...content) => h('details', { open }, h('summary', null, title), h('div', { class: 'inside' }, content));
 
-// linkForm creates a link if u is null. It calls done with the link that the API returns.
-export function linkForm(u, done, cancel) {
+// linkForm creates a link if u is null. It calls done with the link that the API returns. If somebody else has changed
+// the link meanwhile and the user drops the own changes, it calls reload.
+export function linkForm(u, done, cancel, reload) {
   const tags = tagField(u?.tags ?? []);
   const status = u?.status === 'INACTIVE' ? 'INACTIVE' : 'ACTIVE';
   const content = [
@@ -40,8 +42,23 @@ export function linkForm(u, done, cancel) {
   return form(content, u ? 'Save' : 'Create link', async (v) => {
     const body = changes(u, v, tags.chosen());
     if (u && v.status !== status) body.status = v.status;
-    return done(await (u ? put(`/api/urls/${u.id}`, body) : post('/api/urls', body)));
+    if (!u) return done(await post('/api/urls', body));
+    const saved = await save(u, body);
+    return saved ? done(saved) : undefined;
   }, { cancel, class: 'body' });
+
+  // save returns the saved link, or undefined if the user decides otherwise after a change by somebody else.
+  async function save(seen, body) {
+    try {
+      return await put(`/api/urls/${u.id}`, body, matching(seen));
+    } catch (err) {
+      const now = err.body?.current;
+      if (err.status !== 412 || !now) throw err;
+      const choice = await conflict(u, now, body);
+      if (choice === 'load') await reload();
+      return choice === 'save' ? save(now, body) : undefined;
+    }
+  }
 }
 
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);

@@ -1,4 +1,4 @@
-// The list of links: find, create, copy, export, enable, disable and delete.
+// The list of links: find, create, copy, export, enable, disable and delete. It also shows the trash.
 import { h, icon, replace } from './dom.js';
 import { all, file, get, put, del, query } from './api.js';
 import { address, may } from './choice.js';
@@ -7,6 +7,7 @@ import { number, date, bare } from './format.js';
 import { linkForm } from './linkform.js';
 import { move } from './move.js';
 import { chips } from './tags.js';
+import { trashed } from './trash.js';
 
 export async function links({ signal, go }) {
   const asked = new URLSearchParams(location.search);
@@ -35,13 +36,18 @@ export async function links({ signal, go }) {
 
   async function load() {
     const last = turn();
-    const [sortBy, sortOrder] = state.sort.split(' ');
-    const got = await get(`/api/urls${query({ ...selected(), page: state.page, limit: 20, sortBy, sortOrder })}`, { signal });
+    const [sortBy, sortOrder] = state.sort.split(' '), trash = state.status === 'DELETED';
+    const got = await get(`/api/urls${query({ ...selected(), page: state.page, limit: 20, ...(!trash && { sortBy, sortOrder }) })}`, { signal });
     if (!last()) return;
     const filtered = state.search || state.status || state.tag || state.bundle;
     bar.hidden = true;
+    for (const part of live) part.hidden = trash;
     const total = `${number(got.total)}${got.totalIsExact === false ? '+' : ''} ${got.total === 1 ? 'link' : 'links'}`;
-    replace(count, total);
+    replace(count, trash ? `${total} in the trash` : total);
+    if (trash) {
+      replace(list, got.data.length ? h('ul', { class: 'rows' }, got.data.map((u) => trashed(u, load, colors))) : empty('Nothing in the trash', state.search ? 'No deleted link matches your search.' : 'Deleted links appear here until they are deleted for good.'), pager(got, (page) => change({ page })));
+      return;
+    }
     if (!got.data.length) {
       replace(list, filtered ? empty('Nothing found', 'No link matches your search or filter.')
         : empty('No links yet', may('EDITOR') ? 'Create your first link. It works immediately.' : 'Links of this workspace appear here.', create()));
@@ -51,7 +57,7 @@ export async function links({ signal, go }) {
   }
 
   // selected returns the parameters of the API that select links.
-  const selected = () => ({ search: state.search, status: state.status, tag: state.tag, bundleId: state.bundle });
+  const selected = () => (state.status === 'DELETED' ? { status: state.status, search: state.search } : { search: state.search, status: state.status, tag: state.tag, bundleId: state.bundle });
 
   function change(what) {
     Object.assign(state, { page: 1 }, what);
@@ -80,10 +86,10 @@ export async function links({ signal, go }) {
   // choose returns a filter by one of the objects of a list, or null if there are none.
   const choose = (name, label, options) => (options.length ? field(name, label, { value: state[name], options: [['', 'All'], ...options], onchange: (e) => change({ [name]: e.target.value }) }) : null);
   if (state.tag && !colors.has(state.tag)) colors.set(state.tag, undefined);
-  const more = [choose('tag', 'Tag', [...colors.keys()].map((name) => [name, name])), choose('bundle', 'Bundle', bundles.map((b) => [b.id, b.name])),
-    field('sort', 'Sort by', { value: state.sort, options: [['createdAt desc', 'Newest'], ['createdAt asc', 'Oldest'], ['clickCount desc', 'Most clicks'], ['updatedAt desc', 'Last changed'], ['title asc', 'Title'], ['slug asc', 'Slug'], ['expiresAt asc', 'Expiry']], onchange: (e) => change({ sort: e.target.value }) })];
+  const live = [choose('tag', 'Tag', [...colors.keys()].map((name) => [name, name])), choose('bundle', 'Bundle', bundles.map((b) => [b.id, b.name])),
+    field('sort', 'Sort by', { value: state.sort, options: [['createdAt desc', 'Newest'], ['createdAt asc', 'Oldest'], ['clickCount desc', 'Most clicks'], ['updatedAt desc', 'Last changed'], ['title asc', 'Title'], ['slug asc', 'Slug'], ['expiresAt asc', 'Expiry']], onchange: (e) => change({ sort: e.target.value }) }), exported].filter(Boolean);
   const filters = h('div', { class: 'filters many', role: 'search' }, search,
-    field('status', 'Status', { value: state.status, options: [['', 'All'], ...Object.entries(statuses)], onchange: (e) => change({ status: e.target.value }) }), more);
+    field('status', 'Status', { value: state.status, options: [['', 'All'], ...Object.entries(statuses), ['DELETED', 'In the trash']], onchange: (e) => change({ status: e.target.value }) }), live.filter((part) => part !== exported));
   await load();
   return [heading('Links', exported, create()), filters, count, bar, list];
 }
@@ -112,7 +118,7 @@ function row(u, load, colors, select) {
 
 // remove asks for confirmation, deletes the link and then calls done.
 export function remove(u, done) {
-  confirm('Delete this link?', `${bare(u.shortUrl)} stops working immediately, and its reports are deleted. This cannot be undone.`, 'Delete', async () => {
+  confirm('Delete this link?', `${bare(u.shortUrl)} stops working immediately. The link stays in the trash for 30 days, unless the operator of this server has set another time, and can be restored from there with its reports.`, 'Delete', async () => {
     await del(`/api/urls/${u.id}`);
     notify('Deleted.');
     await done();

@@ -80,11 +80,13 @@ export async function save(path, name) {
 }
 
 // dialog opens a modal dialog with the content that fill returns. The browser keeps the focus inside and restores it.
-export function dialog(title, fill, { wide } = {}) {
+// closed is called after it was closed.
+export function dialog(title, fill, { wide, closed } = {}) {
   const name = `dialog-${Math.random().toString(36).slice(2)}`;
   const box = h('dialog', { class: wide ? 'wide' : '', 'aria-labelledby': name, onclose: () => {
     box.remove();
     if (document.activeElement === document.body) document.querySelector('h1')?.focus(); // the element that opened the dialog is gone
+    closed?.();
   } });
   const close = () => box.close();
   replace(box, h('header', null, h('h2', { id: name }, title), iconButton('close', 'Close', close)), fill(close));
@@ -216,10 +218,9 @@ export function card(title, ...content) {
 
 // statuses names the statuses of links.
 export const statuses = { ACTIVE: 'Active', SCHEDULED: 'Scheduled', INACTIVE: 'Disabled', EXPIRED: 'Expired', EXHAUSTED: 'Used up', SUSPENDED: 'Suspended' };
-const others = { ARCHIVED: 'Archived', DELETED: 'Deleted' };
 
 export function badge(status, title) {
-  return h('span', { class: `badge ${String(status).toLowerCase()}`, title }, statuses[status] ?? others[status] ?? status);
+  return h('span', { class: `badge ${String(status).toLowerCase()}`, title }, { ...statuses, ARCHIVED: 'Archived' }[status] ?? status);
 }
 
 // bar draws a share as a bar. It is decoration: the figures are beside it.
