@@ -130,6 +130,13 @@ func TestConsole_schedule_and_limits(t *testing.T) {
 	}
 	b.set("status", "SCHEDULED")
 	b.sees("Nothing found")
+
+	b.ask("POST", "/api/urls/"+id+"/suspend", map[string]string{"reason": "Phishing <b>here</b>"}, nil)
+	b.set("status", "SUSPENDED")
+	b.until(`document.querySelector('main .row .badge')?.textContent === 'Suspended'`)
+	b.press("Launch")
+	b.sees("An administrator suspended this link. Phishing <b>here</b>")
+	b.looks("68-suspended")
 	b.silent()
 }
 
