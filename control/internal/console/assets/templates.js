@@ -22,7 +22,7 @@ export async function templates({ signal }) {
     Object.assign(state, { page: 1 }, what);
     load().catch(complain);
   }
-  const row = (t) => [h('b', { dir: 'auto' }, t.name), parameters.filter(([name]) => t[name]).map(([name, label]) => h('span', { class: 'chip' }, h('span', { dir: 'auto' }, `${label}: ${t[name]}`))), h('time', { datetime: t.updatedAt }, date(t.updatedAt)),
+  const row = (t) => [h('b', { dir: 'auto' }, t.name), h('div', { class: 'chips' }, parameters.filter(([name]) => t[name]).map(([name, label]) => h('span', { class: 'chip', dir: 'auto' }, `${label}: ${t[name]}`))), h('time', { datetime: t.updatedAt }, date(t.updatedAt)),
     may('EDITOR') ? [iconButton('edit', `Edit ${t.name}`, () => edit(t)), iconButton('trash', `Delete ${t.name}`, () => confirm('Delete this template?', `\u201c${t.name}\u201d can no longer be chosen. Links keep their parameters.`, 'Delete', async () => {
       await del(`/api/utm-templates/${t.id}`);
       notify('Deleted.');
