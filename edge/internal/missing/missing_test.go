@@ -149,7 +149,7 @@ func TestTable_batch_stays_until_it_is_acknowledged(t *testing.T) {
 	}
 }
 
-// A slug that nobody asks for any more leaves the table, so that it does not keep its place for ever.
+// A slug that nobody asks for any more leaves the table, and another one gets its place.
 func TestTable_forgets(t *testing.T) {
 	t.Parallel()
 	table, clock := newTable()
@@ -193,7 +193,7 @@ func TestTable_does_not_wait(t *testing.T) {
 	}
 }
 
-// Whatever is added in whatever order, no batch has more slugs than the table, an invalid or repeated slug, or more
+// A caller may add anything in any order. No batch has more slugs than the table, an invalid or repeated slug, or more
 // requests than were made.
 func FuzzTable(f *testing.F) {
 	f.Add([]byte("abc/abd/abc"), uint16(1))

@@ -19,8 +19,8 @@ type Target struct {
 	URL   *string
 }
 
-// Check asks about the valid ones among targets, and returns a problem with every field that is refused. Invalid ones are
-// reported by whoever writes them.
+// Check asks about the valid ones among targets, and returns a problem with every field that is refused. The
+// use case that writes invalid ones reports them.
 func (f Screen) Check(ctx context.Context, policy link.Policy, targets ...Target) error {
 	if f == nil {
 		return nil
