@@ -87,6 +87,14 @@ func TestDeleteUser(t *testing.T) {
 		del(w.bobID, "?deleteLinks=true").want(200)
 		w.do("GET", "/api/urls/"+moved, "", root).want(404)
 		link("stays", root) // the slug is free again
+		// The trash of a workspace that was deleted is the administrators'. They restore links into their own workspace.
+		if r := w.do("GET", "/api/urls?status=DELETED", "", root).want(200); r.num("total") != 3 {
+			t.Error(r.text)
+		}
+		w.do("POST", "/api/urls/"+handed+"/restore", `{}`, root).want(409)
+		if r := w.do("POST", "/api/urls/"+handed+"/restore", `{"slug":"stays-2"}`, root).want(200); r.str("workspaceId") != w.rootID || r.str("userId") != w.rootID {
+			t.Error(r.text)
+		}
 		del(w.person("USER").id, "").want(200)
 	})
 }
