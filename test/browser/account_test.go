@@ -155,7 +155,7 @@ func TestConsole_on_a_phone_and_with_a_screen_reader(t *testing.T) {
 	b.eval(`document.querySelector('.row .title').pathname`, &id)
 	for path, text := range map[string]string{
 		"/console/links": "Links", id: "Clicks per day", id + "/clicks": "Live", id + "/rules": "Where does", id + "/variants": "No test", id + "/preview": "How it looks", id + "/edit": "Save",
-		"/console/overview": "Overview", "/console/bundles": "No bundles", "/console/webhooks": "No webhooks", "/console/keys": "API keys", "/console/account": "Second factor", "/console/users": "Users", "/console/providers": "No identity providers", "/console/settings": "No settings", "/console/edges": "Online", "/console/audit": "Audit log",
+		"/console/overview": "Overview", "/console/bundles": "No bundles", "/console/webhooks": "No webhooks", "/console/keys": "API keys", "/console/account": "Second factor", "/console/users": "Users", "/console/providers": "No identity providers", "/console/settings": "No settings", "/console/edges": "Online", "/console/audit": "Audit log", "/console/abuse": "No reports",
 	} {
 		b.faultless(path, text)
 	}

@@ -25,6 +25,7 @@ import { providers } from './providers.js';
 import { settings } from './settings.js';
 import { edges } from './edges.js';
 import { audit } from './audit.js';
+import { abuse } from './abuse.js';
 
 // A screen needs a role in the chosen workspace, or the role of an administrator of the system (admin).
 const menu = [
@@ -44,6 +45,7 @@ const menu = [
   ] },
   { name: 'System', screens: [
     { path: '/console/users', title: 'Users', symbol: 'users', show: users, admin: true },
+    { path: '/console/abuse', title: 'Abuse', symbol: 'flag', show: abuse, admin: true },
     { path: '/console/providers', title: 'Identity providers', symbol: 'providers', show: providers, admin: true },
     { path: '/console/settings', title: 'System settings', symbol: 'settings', show: settings, admin: true },
     { path: '/console/edges', title: 'Edges', symbol: 'edges', show: edges, admin: true },

@@ -26,7 +26,7 @@ import (
 type Config struct {
 	// Screening checks all destinations; nil checks none.
 	Screening *screening.Service
-	// Every is how often Run looks whether a check is due; 0 means 30 s.
+	// Every is how often Run looks whether a check is due; 0 means 10 s.
 	Every time.Duration
 	// Logger is nil for slog.Default().
 	Logger *slog.Logger

@@ -27,7 +27,7 @@ const (
 func (s *Service) Run(ctx context.Context) error {
 	every := s.cfg.Every
 	if every == 0 {
-		every = 30 * time.Second
+		every = 10 * time.Second
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -72,7 +72,7 @@ type Config struct {
 	Settings
 	// Logger is nil for slog.Default().
 	Logger *slog.Logger
-	// Every is how often a list at an address is read again; 0 means 5 minutes. A file is looked at ten times as often.
+	// Every is how often a list at an address is read again; 0 means 5 minutes. A file is looked at 30 times as often.
 	Every time.Duration
 }
 
@@ -140,7 +140,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	every := s.cfg.Every
 	if !isAddress(s.cfg.Blocked) {
-		every /= 10
+		every /= 30
 	}
 	for {
 		wait := every

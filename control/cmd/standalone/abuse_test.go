@@ -1,0 +1,96 @@
+package main_test
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// A visitor asks for a slug that does not exist and reports one that does. The administrator sees both, suspends the link,
+// and blocks its destination's host.
+func TestAbuse_from_visitor_to_administrator(t *testing.T) {
+	t.Parallel()
+	list := filepath.Join(t.TempDir(), "blocked")
+	if err := os.WriteFile(list, []byte("evil.example\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "BLOCKED_DESTINATIONS="+list)
+	admin := p.Login()
+	for range 3 {
+		if status, _ := p.follow("no-such-slug", nil); status != http.StatusNotFound {
+			t.Fatalf("a slug that does not exist: %d", status)
+		}
+	}
+	u := admin.CreateURL("https://example.com/", map[string]any{"customSlug": "reported"})
+	p.published("reported")
+	admin.Do("POST", "/api/urls", map[string]any{"originalUrl": "https://www.evil.example/"}, 400, nil)
+
+	report := func() int {
+		res, err := http.DefaultTransport.RoundTrip(form(t, "http://"+p.Addr+"/reported/report", url.Values{"reason": {"PHISHING"}, "text": {"It asks for my password."}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode
+	}
+	if status := report() + report(); status != 2*http.StatusSeeOther {
+		t.Fatalf("two reports: %d", status)
+	}
+	var queue struct {
+		Data []struct {
+			ID, URLID   string
+			ReportCount int
+		}
+		Total int
+	}
+	admin.Do("GET", "/api/admin/reports?status=OPEN", nil, 200, &queue)
+	if queue.Total != 1 || queue.Data[0].URLID != u.ID || queue.Data[0].ReportCount != 2 {
+		t.Fatalf("%+v", queue)
+	}
+	admin.Do("PATCH", "/api/admin/reports/"+queue.Data[0].ID, map[string]any{"action": "suspend", "reason": "Phishing"}, 200, nil)
+	if status, _ := p.follow("reported", nil); status != http.StatusGone {
+		t.Errorf("a suspended link: %d", status)
+	}
+	admin.Do("DELETE", "/api/urls/"+u.ID+"/suspend", nil, 204, nil)
+	if status, to := p.follow("reported", nil); status != http.StatusFound || to != "https://example.com/" {
+		t.Errorf("a link whose suspension was lifted: %d %q", status, to)
+	}
+	if err := os.WriteFile(list, []byte("evil.example\nexample.com\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Within(t, 100*time.Second, "the link is suspended by the list", func() bool {
+		time.Sleep(500 * time.Millisecond)
+		status, _ := p.follow("reported", nil)
+		return status == http.StatusGone
+	})
+	var missing struct {
+		Data []struct {
+			Host, Slug string
+			Count      int
+		}
+	}
+	testkit.Within(t, 30*time.Second, "the missing slug is listed", func() bool {
+		admin.Do("GET", "/api/analytics/missing", nil, 200, &missing)
+		return len(missing.Data) == 1
+	})
+	if m := missing.Data[0]; m.Slug != "no-such-slug" || m.Count != 3 || m.Host == "" {
+		t.Errorf("%+v", m)
+	}
+}
+
+func form(t *testing.T, to string, values url.Values) *http.Request {
+	t.Helper()
+	req, err := http.NewRequest("POST", to, strings.NewReader(values.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Accept", "text/html")
+	return req
+}
