@@ -53,8 +53,11 @@ func TestConsole_abuse(t *testing.T) {
 	b.press("Suspend")
 	b.sees("No reports")
 	b.visit("/console/links/" + made.ID)
-	b.sees("Suspended by an administrator: It asks for passwords.")
+	b.sees("It asks for passwords.")
 	b.looks("98-suspended-link")
+	b.press("Lift suspension")
+	b.sees("The suspension was lifted.")
+	b.until(`document.querySelector('.badge.active')`)
 
 	b.visit("/console/abuse")
 	b.press("Create the link no-such-slug")

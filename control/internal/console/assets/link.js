@@ -1,6 +1,6 @@
 // One link, with tabs for its report, clicks, rules, variants, preview, history and settings.
 import { h, icon, safeLink } from './dom.js';
-import { get } from './api.js';
+import { get, del } from './api.js';
 import { may } from './choice.js';
 import { attempt, badge, button, card, copy, notify } from './ui.js';
 import { number, time, bare } from './format.js';
@@ -22,6 +22,11 @@ export async function link(screen) {
   const u = await get(`/api/urls/${encodeURIComponent(id)}`, { signal });
   const title = u.title || bare(u.originalUrl);
   const moves = button('Move\u2026', () => attempt(moves, () => move([u.id], () => go('/console/links'))), { symbol: 'move', 'aria-label': 'Move to workspace' });
+  const lift = button('Lift suspension', () => attempt(lift, async () => {
+    await del(`/api/urls/${u.id}/suspend`);
+    notify('The suspension was lifted.');
+    await go(`/console/links/${u.id}`);
+  }));
   document.title = `${title} \u00b7 Shortline`;
   const content = await ({
     clicks: () => clicks(u, screen), rules: () => rules(u, screen), variants: () => variants(u, screen), preview: () => preview(u, screen), history: () => history(u, screen),
@@ -37,8 +42,9 @@ export async function link(screen) {
       h('p', { class: 'target' }, 'leads to ', safeLink(u.originalUrl)), chips(u.tags)),
     h('div', { class: 'actions' }, button('Copy', () => copy(u.shortUrl, `${bare(u.shortUrl)} copied.`), { kind: 'primary', symbol: 'copy' }),
       button('QR code', () => qr(u), { symbol: 'qr' }),
+      u.suspendedReason && screen.user.role === 'ADMIN' && lift,
       may('EDITOR') && [moves, button('Delete', () => remove(u, () => go('/console/links')), { kind: 'danger-quiet', symbol: 'trash' })])),
-    u.status === 'SUSPENDED' && h('p', { class: 'alert', role: 'note' }, h('b', null, 'An administrator suspended this link.'), u.suspendedReason && [' ', h('span', { dir: 'auto' }, u.suspendedReason)]),
+    u.status === 'SUSPENDED' && h('p', { class: 'alert', role: 'note' }, h('b', null, 'This link is suspended.'), u.suspendedReason && [' ', h('span', { dir: 'auto' }, u.suspendedReason)]),
     h('nav', { class: 'tabs', 'aria-label': 'About this link' }, tabs.filter(([, , role]) => !role || may(role)).map(([name, text]) =>
       h('a', { href: `/console/links/${u.id}${name ? `/${name}` : ''}`, 'aria-current': name === tab ? 'page' : null }, text))),
     content,
