@@ -2,7 +2,7 @@ package browser_test
 
 import (
 	"net/http"
-	"net/url"
+	neturl "net/url"
 	"testing"
 	"time"
 
@@ -35,7 +35,7 @@ func TestConsole_abuse(t *testing.T) {
 	b.visit("/reported/report")
 	b.sees("Report this link")
 	b.looks("95-report-form")
-	res, err := http.PostForm(base+"/reported/report", url.Values{"reason": {"PHISHING"}, "text": {hostile}, "email": {"visitor@example.com"}})
+	res, err := http.PostForm(base+"/reported/report", neturl.Values{"reason": {"PHISHING"}, "text": {hostile}, "email": {"visitor@example.com"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,7 +135,7 @@ func TestConsole_schedule_and_limits(t *testing.T) {
 	b.set("status", "SUSPENDED")
 	b.until(`document.querySelector('main .row .badge')?.textContent === 'Suspended'`)
 	b.press("Launch")
-	b.sees("An administrator suspended this link. Phishing <b>here</b>")
+	b.sees("This link is suspended. Phishing <b>here</b>")
 	b.looks("68-suspended")
 	b.silent()
 }
