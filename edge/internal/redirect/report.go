@@ -103,7 +103,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record) {
 	if h.overAt(ctx, h.reports, ip) {
 		return
 	}
-	err := h.pass(ctx, report)
+	err := h.pass(report)
 	switch {
 	case errors.Is(err, abuse.ErrBusy):
 		h.tally.add(ctx.ConnID(), cLimited)
@@ -135,14 +135,15 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record) {
 var errDeskFull = errors.New("too many reports wait for the control plane")
 
 // pass gives a report to the control plane. Few reports wait for it at a time, so that they cannot use up the connections.
-func (h *Handler) pass(ctx *fasthttp.RequestCtx, r abuse.Report) error {
+func (h *Handler) pass(r abuse.Report) error {
 	select {
 	case h.desks <- struct{}{}:
 		defer func() { <-h.desks }()
 	default:
 		return errDeskFull
 	}
-	limited, cancel := context.WithTimeout(ctx, reportWait)
+	// Not the request's context: fasthttp uses it for the next request, while a goroutine may still wait for its end.
+	limited, cancel := context.WithTimeout(context.Background(), reportWait)
 	defer cancel()
 	return h.deps.Desk.Accept(limited, r)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,20 @@ func (d *desk) Accept(_ context.Context, r abuse.Report) error {
 	}
 	d.got = append(d.got, r)
 	return nil
+}
+
+// reports returns the reports that were accepted.
+func (d *desk) reports() []abuse.Report {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.got)
+}
+
+// fail makes Accept return an error; nil lets it accept reports.
+func (d *desk) fail(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fault = err
 }
 
 func reportWorld(t *testing.T) (*world, *desk) {
@@ -68,9 +83,10 @@ func TestReport_form(t *testing.T) {
 	if a := w.ask("GET", "/abc/report?sent=1", "", "Accept", browser); a.StatusCode != 200 || !strings.Contains(a.body, "Thank you") {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
-	want := abuse.Report{Link: 1, Reason: "PHISHING", Text: "asks for <b>passwords</b>\nand more", Email: "me@example.com", Client: d.got[0].Client}
-	if len(d.got) != 1 || d.got[0] != want || !want.Client.IsLoopback() {
-		t.Errorf("%+v", d.got)
+	got := d.reports()
+	want := abuse.Report{Link: 1, Reason: "PHISHING", Text: "asks for <b>passwords</b>\nand more", Email: "me@example.com", Client: got[0].Client}
+	if len(got) != 1 || got[0] != want || !want.Client.IsLoopback() {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -102,8 +118,8 @@ func TestReport_refused(t *testing.T) {
 	if a := post(w, "/abc/report", "reason=SPAM&text="+strings.Repeat("%F0%9F%98%80", 1000)); a.StatusCode != 303 {
 		t.Errorf("the longest text: %d", a.StatusCode)
 	}
-	if len(d.got) != 1 {
-		t.Errorf("%d reports arrived", len(d.got))
+	if n := len(d.reports()); n != 1 {
+		t.Errorf("%d reports arrived", n)
 	}
 }
 
@@ -112,13 +128,13 @@ func TestReport_limits_and_faults(t *testing.T) {
 	t.Parallel()
 	w, d := reportWorld(t)
 	for fault, want := range map[error]int{errors.New("down"): 503, abuse.ErrUnsupported: 503, fmt.Errorf("x: %w", abuse.ErrBusy): 429, abuse.ErrUnknown: 404} {
-		d.fault = fault
+		d.fail(fault)
 		a := post(w, "/abc/report", "reason=SPAM&text=keep+this")
 		if a.StatusCode != want || want == 503 && (!strings.Contains(a.body, "keep this") || !strings.Contains(a.body, "could not be sent") || a.Header.Get("Retry-After") == "") {
 			t.Errorf("%v: %d %s", fault, a.StatusCode, a.body)
 		}
 	}
-	d.fault = nil
+	d.fail(nil)
 	if a := w.ask("POST", "/abc/report", `{"reason":"SPAM"}`, "Content-Type", "application/json"); a.StatusCode != http.StatusAccepted {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
