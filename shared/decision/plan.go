@@ -16,9 +16,9 @@ import (
 type Plan struct {
 	// Variants draws an index into the record's variants. It draws nothing unless A/B testing is on.
 	Variants Arms
-	ends     []end    // destinations of the rules in order, then of the variants
-	text     string   // backing text of ends
-	routed   int32    // number of ends that belong to rules
+	ends     []end  // destinations of the rules in order, then of the variants
+	text     string // backing text of ends
+	routed   int32  // number of ends that belong to rules
 	needs    rule.Needs
 	joined   rule.Set // compiled rules
 	// Record is the record; in a Compact plan without rules and variants.
