@@ -171,8 +171,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}
 	if e.redirect, err = redirect.New(redirect.Config{
 		Anonymize: anonymize, HonorDNT: cfg.HonorDNT,
-		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects,
-		VerifyLimit: cfg.VerifyLimit,
+		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects, VerifyLimit: cfg.VerifyLimit,
 	}, parts); err != nil {
 		return nil, err
 	}

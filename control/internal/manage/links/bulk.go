@@ -64,63 +64,12 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 	made := []Made{}
 	if len(good) > 0 {
 		err := s.store.Tx(ctx, func(tx *store.Tx) error {
-			if slices.ContainsFunc(good, func(u *store.Link) bool { return u.ExternalID != "" }) {
-				if err := tx.LockExternalIDs(ctx, p.Workspace.Num); err != nil {
-					return err
-				}
-			}
-			err := insert(ctx, tx, good, func(u *store.Link) bool { return items[place[u]].CustomSlug != "" })
-			if err != nil {
+			list, err := insertMany(ctx, tx, p, items, drafts, good, fail)
+			if err != nil || len(list) == 0 {
 				return err
 			}
-			tagged := map[*store.Link][]string{}
-			for i, u := range drafts {
-				if u != nil && u.Num != 0 {
-					tagged[u] = items[i].tags()
-				}
-			}
-			if err := setTags(ctx, tx, tagged); err != nil {
-				return err
-			}
-			var refs []store.LinkRef
-			var events []webhooks.Event
-			var placements []bundles.Placement
-			for i, u := range drafts {
-				switch {
-				case u == nil:
-				case u.Num == 0:
-					taken := notInserted(ctx, tx, u)
-					if !problem.Is(taken, problem.Conflict) {
-						return taken
-					}
-					fail(i, taken)
-				default:
-					refs = append(refs, store.LinkRef{Num: u.Num, Slug: u.Slug})
-					made = append(made, Made{i, *u})
-					events = append(events, createdEvent(u))
-					placements = append(placements, bundles.Placement{BundleIDs: items[i].bundleIDs(), URLs: []store.Link{*u}})
-				}
-			}
-			if len(made) == 0 {
-				return nil
-			}
-			bundled, err := bundles.Put(ctx, tx, p, bundleField, placements...)
-			if err != nil {
-				return err
-			}
-			if err := tx.TouchAll(ctx, refs); err != nil {
-				return err
-			}
-			if err := webhooks.Emit(ctx, tx, events...); err != nil {
-				return err
-			}
-			list := make([]map[string]any, len(made))
-			for i, m := range made {
-				list[i] = map[string]any{"id": m.URL.ID, "slug": m.URL.Slug, "originalUrl": m.URL.OriginalURL}
-			}
-			created := audit.Entry{UserID: p.UserID, Action: "URL_BULK_CREATED", EntityType: "url", Workspace: p.Workspace.Num,
-				New: map[string]any{"urls": list}, Metadata: map[string]any{"count": len(made), "failed": len(failed)}}
-			return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
+			made = list
+			return logMany(ctx, tx, p, items, made, len(failed))
 		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("create links: %w", err)
@@ -128,6 +77,71 @@ func (s *Service) CreateMany(ctx context.Context, p auth.Principal, items []Crea
 	}
 	slices.SortFunc(failed, func(a, b Failed) int { return cmp.Compare(a.Index, b.Index) })
 	return made, failed, nil
+}
+
+// insertMany inserts the valid drafts of items, which good holds in the order of InsertLinks, with their tags. It returns
+// the links that were created, in the order of the items. The others, whose slug or external id is taken, go to fail.
+func insertMany(ctx context.Context, tx *store.Tx, p auth.Principal, items []Creation, drafts, good []*store.Link, fail func(int, error)) (made []Made, err error) {
+	chosen, tagged := map[*store.Link]bool{}, map[*store.Link][]string{}
+	for i, u := range drafts {
+		chosen[u] = items[i].CustomSlug != ""
+	}
+	if slices.ContainsFunc(good, func(u *store.Link) bool { return u.ExternalID != "" }) {
+		if err := tx.LockExternalIDs(ctx, p.Workspace.Num); err != nil {
+			return nil, err
+		}
+	}
+	if err := insert(ctx, tx, good, func(u *store.Link) bool { return chosen[u] }); err != nil {
+		return nil, err
+	}
+	for i, u := range drafts {
+		if u != nil && u.Num != 0 {
+			tagged[u] = items[i].tags()
+		}
+	}
+	if err := setTags(ctx, tx, tagged); err != nil {
+		return nil, err
+	}
+	for i, u := range drafts {
+		switch {
+		case u == nil:
+		case u.Num == 0:
+			taken := notInserted(ctx, tx, u)
+			if !problem.Is(taken, problem.Conflict) {
+				return nil, taken
+			}
+			fail(i, taken)
+		default:
+			made = append(made, Made{i, *u})
+		}
+	}
+	return made, nil
+}
+
+// logMany puts created links into their bundles and logs them for edges, for webhooks and in the audit log. failed is the
+// number of the other items.
+func logMany(ctx context.Context, tx *store.Tx, p auth.Principal, items []Creation, made []Made, failed int) error {
+	refs, events, placements := make([]store.LinkRef, len(made)), make([]webhooks.Event, len(made)), make([]bundles.Placement, len(made))
+	list := make([]map[string]any, len(made))
+	for i, m := range made {
+		refs[i] = store.LinkRef{Num: m.URL.Num, Slug: m.URL.Slug}
+		events[i] = createdEvent(&m.URL)
+		placements[i] = bundles.Placement{BundleIDs: items[m.Index].bundleIDs(), URLs: []store.Link{m.URL}}
+		list[i] = map[string]any{"id": m.URL.ID, "slug": m.URL.Slug, "originalUrl": m.URL.OriginalURL}
+	}
+	bundled, err := bundles.Put(ctx, tx, p, bundleField, placements...)
+	if err != nil {
+		return err
+	}
+	if err := tx.TouchAll(ctx, refs); err != nil {
+		return err
+	}
+	if err := webhooks.Emit(ctx, tx, events...); err != nil {
+		return err
+	}
+	created := audit.Entry{UserID: p.UserID, Action: "URL_BULK_CREATED", EntityType: "url", Workspace: p.Workspace.Num,
+		New: map[string]any{"urls": list}, Metadata: map[string]any{"count": len(made), "failed": failed}}
+	return audit.Append(ctx, tx, append([]audit.Entry{created}, bundled...)...)
 }
 
 // draftMany returns a draft of each item's link, in the order of the items. The draft of an invalid item is nil, and its
