@@ -100,7 +100,7 @@ func parseCursor(text string) (c cursor, ok bool) {
 	c.since = int64(since)
 	for last := int64(0); len(b) > 0; {
 		after, rest := number(b)
-		if rest == nil || len(rest) < 4 || int64(after) < last || len(c.recent) == maxRecent {
+		if len(rest) < 4 || int64(after) < last || len(c.recent) == maxRecent {
 			return cursor{}, false
 		}
 		last = int64(after)
