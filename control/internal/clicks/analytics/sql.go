@@ -33,14 +33,20 @@ type Source struct {
 	Clicks   string    // aggregate: number of clicks
 	Visitors string    // aggregate: number of distinct visitors
 	Last     string    // aggregate: time of the newest click in Unix milliseconds, 0 if there is none
+	// Counts, unless nil, adds precomputed figures to a breakdown by stored columns. It gets the dimensions and the
+	// statement for the source, and returns a statement with the same columns: dim, value and clicks.
+	Counts func(dims []Dimension, source Statement) Statement
 }
 
 // SQL renders the query for a table. Its columns are those of Line that the query asks for, in this order: period, link,
 // value, clicks, visitors, last. Figures that the query does not ask for are 0.
-func (q Query) SQL(table string) Statement {
+func (q Query) SQL(table string) Statement { return q.SQLWith(table, table) }
+
+// SQLWith is like SQL. referers is a smaller table with the column referer, which has all referrers in the scope.
+func (q Query) SQLWith(table, referers string) Statement {
 	var from statement
 	from.add(table)
-	from.where(q.Scope, table)
+	from.where(q.Scope, referers)
 	return q.Render(Source{
 		From: from.done(), Time: "toUnixTimestamp64Milli(ts)", Value: q.By.expression(), Clicks: "count(*)", Visitors: "uniqExact(visitor)",
 		// Without rows, DuckDB's maximum is NULL and ClickHouse's is 0.
@@ -111,8 +117,25 @@ func (q Query) OnQuarters() bool {
 	case Minutes:
 		return false
 	}
+	return q.shiftedBy(quarterMillis)
+}
+
+// OnDays reports whether all periods of the query begin and end with days of UTC, within its scope.
+func (q Query) OnDays() bool {
+	switch q.Every {
+	case NoInterval:
+		return true
+	case Minutes, Hours, WeekHours:
+		return false
+	}
+	return q.shiftedBy(dayMillis)
+}
+
+// shiftedBy reports whether the zone's offsets within the scope, and the times of their changes, are multiples of a
+// number of milliseconds.
+func (q Query) shiftedBy(millis int64) bool {
 	for _, sh := range shifts(q.From, cmp.Or(q.To, openEnd), q.Zone) {
-		if sh.until%quarterMillis != 0 || sh.offset%quarterMillis != 0 {
+		if sh.until%millis != 0 || sh.offset%millis != 0 {
 			return false
 		}
 	}
@@ -122,13 +145,19 @@ func (q Query) OnQuarters() bool {
 // BreakdownSQL renders a breakdown for a table. Its columns are the number of a dimension, a value of it, and the
 // number of clicks.
 func BreakdownSQL(table string, scope Scope, dims []Dimension, limit int) Statement {
+	return BreakdownWith(table, table, scope, dims, limit)
+}
+
+// BreakdownWith is like BreakdownSQL. referers is a smaller table with the column referer, which has all referrers in
+// the scope.
+func BreakdownWith(table, referers string, scope Scope, dims []Dimension, limit int) Statement {
 	var from statement
 	from.add(table)
-	from.where(scope, table)
+	from.where(scope, referers)
 	return RenderBreakdown(Source{From: from.done(), Clicks: "count(*)"}, dims, limit)
 }
 
-// RenderBreakdown is like BreakdownSQL, for any source. It uses only the source's From and Clicks. The source has the
+// RenderBreakdown is like BreakdownSQL, for any source. It uses only the source's From, Clicks and Counts. The source has the
 // columns on which the dimensions depend (Dimension.Stored).
 func RenderBreakdown(source Source, dims []Dimension, limit int) Statement {
 	counts := breakdown(source, dims)
@@ -174,6 +203,9 @@ func storedBreakdown(source Source, dims []Dimension) Statement {
 	s.add("SELECT dim, CAST(CASE dim " + strings.Join(value, " ") + " END AS VARCHAR) AS value, clicks FROM (")
 	s.add("SELECT CAST(CASE GROUPING("+list+") "+strings.Join(kind, " ")+" END AS BIGINT) AS dim, "+list+", CAST("+source.Clicks+" AS BIGINT) AS clicks FROM "+source.From.Text, source.From.Args...)
 	s.add(" GROUP BY GROUPING SETS (" + strings.Join(sets, ", ") + ")) AS grouped")
+	if source.Counts != nil {
+		return source.Counts(dims, s.done())
+	}
 	return s.done()
 }
 

@@ -96,13 +96,29 @@ func BenchmarkQueries(b *testing.B) {
 	if testing.Short() {
 		b.Skip("loads a million clicks")
 	}
-	s := open(b, filepath.Join(b.TempDir(), "clicks"))
+	path := filepath.Join(b.TempDir(), "clicks")
+	s := open(b, path)
 	defer s.Close()
 	n := 1_000_000
 	if v, err := strconv.Atoi(os.Getenv(clicksEnv)); err == nil {
 		n = v
 	}
 	b.Logf("%.0f clicks/s", analyticstest.Load(b, s, n, 10_000))
+	size := func() float64 {
+		if err := s.Run(b.Context(), "CHECKPOINT"); err != nil {
+			b.Fatal(err)
+		}
+		file, err := os.Stat(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return float64(file.Size()) / 1e6
+	}
+	before, start := size(), time.Now()
+	if err := s.Rebuild(b.Context(), distant); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("rollup built in %s; the file grew from %.0f to %.0f MB", time.Since(start).Round(time.Millisecond), before, size())
 	analyticstest.Queries(b, s, 100*time.Millisecond)
 }
 

@@ -5,7 +5,8 @@
 // process therefore loses nothing that it acknowledged, and nothing is stored twice. There is one writer; readers run
 // concurrently on committed data. The file is locked: a second process cannot open it. The package needs cgo.
 //
-// Distinct visitors are counted exactly. Every report reads the raw rows, which is fast enough for a few million.
+// Distinct visitors are counted exactly, from the raw rows. Other figures of days that have ended come from a rollup
+// where possible.
 package duckdb
 
 import (
@@ -15,6 +16,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"strings"
 	"sync"
@@ -33,6 +35,8 @@ type Config struct {
 	Memory int
 	// Threads limits how many cores one query uses; 0 means all, but at most 4.
 	Threads int
+	// Log is where a failure to build the rollup is reported; nil means nowhere. Reports then read the raw rows.
+	Log *slog.Logger
 }
 
 // Store is an open file. It implements analytics.Store.
@@ -45,6 +49,11 @@ type Store struct {
 	write  *sql.Conn
 	marks  map[click.Lane]uint64 // committed marks; nil if unknown
 	closed bool
+
+	rollup   rollup
+	building sync.Mutex // held while days are built; before mu
+	stop     context.CancelFunc
+	stopped  sync.WaitGroup // the builder
 }
 
 var _ analytics.Store = (*Store)(nil)
@@ -116,10 +125,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open clicks %s: %w", cfg.Path, err)
 	}
-	s := &Store{db: sql.OpenDB(connector), path: cfg.Path}
-	s.db.SetMaxOpenConns(9) // the writer and eight concurrent queries
-	s.db.SetMaxIdleConns(9)
-	if _, err = s.db.ExecContext(ctx, schema); err == nil {
+	s := &Store{db: sql.OpenDB(connector), path: cfg.Path, stop: func() {}, rollup: rollup{dirty: map[int64]dirty{}}}
+	s.db.SetMaxOpenConns(10) // the writer, the builder and eight concurrent queries
+	s.db.SetMaxIdleConns(10)
+	if _, err = s.db.ExecContext(ctx, schema+rollupSchema); err == nil {
 		if s.write, err = s.db.Conn(ctx); err == nil {
 			err = s.loadMarks(ctx)
 		}
@@ -128,11 +137,18 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.Close()
 		return nil, fmt.Errorf("open clicks %s: %w", cfg.Path, err)
 	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.stopped.Go(func() { s.run(ctx, cfg.Log) })
 	return s, nil
 }
 
 // Close moves the log into the file, so that the next Open is fast, and closes the file.
 func (s *Store) Close() error {
+	s.stop()
+	s.stopped.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// Expire implements analytics.Store. Freed space in the file is reused, but the file does not shrink.
+// Expire implements analytics.Store. It deletes the figures of the clicks as well; a day that keeps some of its clicks is
+// built again. Freed space in the file is reused, but the file does not shrink.
 func (s *Store) Expire(ctx context.Context, before time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return errors.New("delete expired clicks: the store is closed")
 	}
-	if _, err := s.write.ExecContext(ctx, `DELETE FROM clicks WHERE ts < ?`, before.UnixMilli()); err != nil {
+	if err := s.expire(ctx, before.UnixMilli()); err != nil {
 		return fmt.Errorf("delete expired clicks: %w", err)
 	}
 	s.shorten(ctx)

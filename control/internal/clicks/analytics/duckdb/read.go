@@ -34,13 +34,13 @@ func (s *Store) Drift(context.Context, time.Time, time.Time) (analytics.Drift, e
 
 // Lines implements analytics.Store.
 func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
-	list, err := analytics.Reader(s.each).Lines(ctx, q.SQL("clicks"), q)
+	list, err := analytics.Reader(s.each).Lines(ctx, s.lines(q), q)
 	return list, wrap("query clicks", err)
 }
 
 // Breakdown implements analytics.Store.
 func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (map[analytics.Dimension][]analytics.Count, error) {
-	found, err := analytics.Reader(s.each).Breakdown(ctx, analytics.BreakdownSQL("clicks", scope, dims, limit))
+	found, err := analytics.Reader(s.each).Breakdown(ctx, s.breakdown(scope, dims, limit))
 	return found, wrap("break clicks down", err)
 }
 

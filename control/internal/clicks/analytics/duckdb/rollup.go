@@ -1,0 +1,337 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+)
+
+// The rollup has the figures of whole days of UTC: rollup_counts by quarter hour and link, and rollup_values by link
+// and value of each dimension. rollup_days lists the days that were built, each with a checksum of the clicks that it
+// was built from.
+//
+// Which days are clean, so that reports may read them from the rollup, is known only in memory. A day becomes clean when
+// the builder has compared the checksum with the clicks, and rebuilt the day if they differ. Every write makes the days
+// of its clicks dirty before it commits. After a start all days are dirty. Therefore a kill, or another release that
+// writes to the file and knows no rollup, cannot make a report wrong.
+const rollupSchema = `
+CREATE TABLE IF NOT EXISTS rollup_counts (
+	slot BIGINT NOT NULL, link BIGINT NOT NULL, owner BIGINT NOT NULL, bot BOOLEAN NOT NULL, clicks BIGINT NOT NULL, last BIGINT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS rollup_values (
+	day BIGINT NOT NULL, dim UTINYINT NOT NULL, link BIGINT NOT NULL, owner BIGINT NOT NULL, bot BOOLEAN NOT NULL, value VARCHAR NOT NULL,
+	clicks BIGINT NOT NULL, last BIGINT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS rollup_days (
+	day BIGINT NOT NULL, version INTEGER NOT NULL, clicks BIGINT NOT NULL, checksum UBIGINT NOT NULL
+);`
+
+// rollupVersion rises when the meaning of the rollup changes, for example when it gets another dimension. Days of
+// another version are rebuilt.
+const rollupVersion = 1
+
+const (
+	slotMillis = 15 * 60 * 1000
+	daySlots   = 96
+	dayMillis  = daySlots * slotMillis
+)
+
+// firstDay and lastDay bound the days that have rollups. Outside, reports read the clicks. The first day of the epoch is
+// outside because the engine's division would round earlier times into it.
+const (
+	firstDay = 1
+	lastDay  = 100_000_000_000
+)
+
+// grace is how long after the end of a day it is built first, and quiet is how long a day must be without writes.
+const (
+	grace = 10 * time.Minute
+	quiet = time.Minute
+)
+
+// settleEvery is how often the builder looks for dirty days. It first waits that long after Open, so that commands that
+// open the file only briefly do not start it.
+const settleEvery = 5 * time.Second
+
+// rollup knows which days of the rollup are clean.
+type rollup struct {
+	mu    sync.Mutex
+	known bool            // whether dirty has all days with clicks or rollups that are not clean
+	dirty map[int64]dirty // by day
+	n     uint64          // rises with each write
+}
+
+// dirty is the state of a day that must not be read from the rollup.
+type dirty struct {
+	write uint64    // the newest write to the day
+	at    time.Time // when that was
+	wrong bool      // the rollup must be rebuilt even if its checksum is right
+}
+
+// touch makes days dirty. Writers call it before they commit.
+func (r *rollup) touch(days map[int64]bool, wrong bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+	for day := range days {
+		r.dirty[day] = dirty{r.n, time.Now(), wrong || r.dirty[day].wrong}
+	}
+}
+
+// daysOf returns the days of clicks.
+func daysOf(rows []analytics.Row) map[int64]bool {
+	days := map[int64]bool{}
+	for i := range rows {
+		if day := rows[i].Time / dayMillis; day >= firstDay && day < lastDay {
+			days[day] = true
+		}
+	}
+	return days
+}
+
+// settled removes a day that had no write since the given one from the dirty days.
+func (r *rollup) settled(day int64, write uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dirty[day].write != write {
+		return false
+	}
+	delete(r.dirty, day)
+	return true
+}
+
+// run settles days until ctx ends.
+func (s *Store) run(ctx context.Context, log *slog.Logger) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(settleEvery):
+		}
+		now := time.Now()
+		if err := s.settle(ctx, now.Add(-grace), now.Add(-quiet)); err != nil && ctx.Err() == nil {
+			log.Error("rollup rebuild failed", "error", err.Error())
+		}
+	}
+}
+
+// Rebuild verifies or builds every dirty day that ended before a time.
+func (s *Store) Rebuild(ctx context.Context, before time.Time) error {
+	return wrap("rebuild the rollup", s.settle(ctx, before, time.Now()))
+}
+
+// settle verifies or builds the dirty days that ended before a time and had no write since another, newest first. One
+// day at a time bounds the memory and the time for which writers wait.
+func (s *Store) settle(ctx context.Context, ended, written time.Time) error {
+	s.building.Lock()
+	defer s.building.Unlock()
+	if err := s.find(ctx); err != nil {
+		return err
+	}
+	// Writers hold the lock from touch to commit. Whatever the list contains is therefore committed, and the queries of
+	// prepare see it.
+	s.mu.Lock()
+	s.rollup.mu.Lock()
+	days := maps.Clone(s.rollup.dirty)
+	s.rollup.mu.Unlock()
+	s.mu.Unlock()
+	list := slices.Sorted(maps.Keys(days))
+	slices.Reverse(list)
+	for _, day := range list {
+		state := days[day]
+		if (day+1)*dayMillis > ended.UnixMilli() || state.at.After(written) {
+			continue
+		}
+		if err := s.settleDay(ctx, day, state); err != nil {
+			return fmt.Errorf("day %s: %w", analytics.Day(day), err)
+		}
+	}
+	return nil
+}
+
+// find makes all days dirty that have clicks or rollups when the file is opened.
+func (s *Store) find(ctx context.Context) error {
+	r := &s.rollup
+	r.mu.Lock()
+	known := r.known
+	r.mu.Unlock()
+	if known {
+		return nil
+	}
+	// Clicks that are committed after this query starts belong to days that their writer has made dirty.
+	var days []int64
+	var day int64
+	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT ts // %d AS day FROM clicks WHERE ts >= %d AND ts < %d UNION SELECT day FROM rollup_days`,
+		dayMillis, firstDay*dayMillis, int64(lastDay)*dayMillis)}, func() error {
+		days = append(days, day)
+		return nil
+	}, &day)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, day := range days {
+		if _, ok := r.dirty[day]; !ok {
+			r.dirty[day] = dirty{}
+		}
+	}
+	r.known = true
+	return nil
+}
+
+// rolled are the dimensions in rollup_values.
+var rolled = []analytics.Dimension{
+	analytics.Country, analytics.Region, analytics.City, analytics.Device, analytics.OS, analytics.Browser, analytics.Referer,
+	analytics.UTMSource, analytics.UTMMedium, analytics.UTMCampaign, analytics.UTMTerm, analytics.UTMContent, analytics.BotName,
+	analytics.Variant, analytics.Rule, analytics.Language,
+}
+
+// within renders the condition that a click is of a day.
+func within(day int64) string {
+	return fmt.Sprintf("ts >= %d AND ts < %d", day*dayMillis, (day+1)*dayMillis)
+}
+
+// built describes the clicks of a day.
+type built struct {
+	clicks   int64
+	checksum uint64
+}
+
+// checksum renders the query for the clicks of a day and their checksum.
+func checksum(day int64) string {
+	columns := make([]string, len(rolled))
+	for i, d := range rolled {
+		columns[i] = d.String()
+	}
+	return `SELECT count(*), coalesce(bit_xor(hash(edge, epoch, lane, seq, ts, link, owner, bot, ` + strings.Join(columns, ", ") + `)), 0) FROM clicks WHERE ` + within(day)
+}
+
+// settleDay makes a day clean, unless it is written to meanwhile. Only writing the new figures blocks writers.
+func (s *Store) settleDay(ctx context.Context, day int64, state dirty) (err error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, table := range []string{"built_counts", "built_values"} {
+			_, dropped := conn.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS temp."+table)
+			err = errors.Join(err, dropped)
+		}
+		err = errors.Join(err, conn.Close())
+	}()
+	now, same, err := s.prepare(ctx, conn, day, state.wrong)
+	if err != nil {
+		return err
+	}
+	if same {
+		s.rollup.settled(day, state.write)
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.New("the store is closed")
+	}
+	s.rollup.mu.Lock()
+	written := s.rollup.dirty[day].write != state.write
+	s.rollup.mu.Unlock()
+	if written {
+		return nil
+	}
+	list := deleteRollup(fmt.Sprintf("= %d", day), fmt.Sprintf("BETWEEN %d AND %d", day*daySlots, (day+1)*daySlots-1))
+	if now.clicks > 0 {
+		list = append(list, "INSERT INTO rollup_counts SELECT * FROM built_counts", "INSERT INTO rollup_values SELECT * FROM built_values",
+			fmt.Sprintf("INSERT INTO rollup_days VALUES (%d, %d, %d, %d)", day, rollupVersion, now.clicks, now.checksum))
+	}
+	if err := transact(context.WithoutCancel(ctx), conn, list); err != nil {
+		return err
+	}
+	s.rollup.settled(day, state.write)
+	s.shorten(ctx)
+	return nil
+}
+
+// deleteRollup renders the deletion of days from the rollup.
+func deleteRollup(days, slots string) []string {
+	return []string{"DELETE FROM rollup_days WHERE day " + days, "DELETE FROM rollup_values WHERE day " + days, "DELETE FROM rollup_counts WHERE slot " + slots}
+}
+
+// expire deletes the clicks before a time, and the figures of their days. The caller holds s.mu.
+func (s *Store) expire(ctx context.Context, before int64) error {
+	days := map[int64]bool{}
+	var day int64
+	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT day FROM rollup_days WHERE day * %d < %d", dayMillis, before)}, func() error {
+		days[day] = true
+		return nil
+	}, &day)
+	if err != nil {
+		return err
+	}
+	s.rollup.touch(days, false)
+	end := (before + dayMillis - 1) / dayMillis
+	return transact(ctx, s.write, append(deleteRollup(fmt.Sprintf("< %d", end), fmt.Sprintf("< %d", end*daySlots)), fmt.Sprintf("DELETE FROM clicks WHERE ts < %d", before)))
+}
+
+// transact runs statements in one transaction.
+func transact(ctx context.Context, conn *sql.Conn, list []string) error {
+	for _, text := range slices.Concat([]string{"BEGIN TRANSACTION"}, list, []string{"COMMIT"}) {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") // the transaction may have ended already
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare compares the rollup of a day with its clicks. If they differ, it computes the figures into temporary tables
+// of the connection. All of it sees the same clicks.
+func (s *Store) prepare(ctx context.Context, conn *sql.Conn, day int64, wrong bool) (now built, same bool, err error) {
+	s.asked.RLock()
+	defer s.asked.RUnlock()
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return now, false, err
+	}
+	defer func() {
+		if err != nil {
+			_ = tx.Rollback() // the first error says more
+			return
+		}
+		err = tx.Commit()
+	}()
+	if err := tx.QueryRowContext(ctx, checksum(day)).Scan(&now.clicks, &now.checksum); err != nil {
+		return now, false, err
+	}
+	var matching, rows int64
+	if err := tx.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*) FILTER (version = %d AND clicks = %d AND checksum = %d), count(*) FROM rollup_days WHERE day = %d",
+		rollupVersion, now.clicks, now.checksum, day)).Scan(&matching, &rows); err != nil {
+		return now, false, err
+	}
+	if !wrong && (matching == 1 && rows == 1 || now.clicks == 0 && rows == 0) {
+		return now, true, nil
+	}
+	list := []string{
+		"CREATE OR REPLACE TEMP TABLE built_values AS SELECT * FROM rollup_values WHERE 1 = 0",
+		fmt.Sprintf("CREATE OR REPLACE TEMP TABLE built_counts AS SELECT ts // %d, link, owner, bot, count(*), max(ts) FROM clicks WHERE %s GROUP BY ALL ORDER BY ALL", slotMillis, within(day)),
+	}
+	// One dimension at a time, because the groups of all would need much memory at once.
+	for _, d := range rolled {
+		list = append(list, fmt.Sprintf("INSERT INTO built_values SELECT %d, %d, link, owner, bot, %s, count(*), max(ts) FROM clicks WHERE %s GROUP BY ALL ORDER BY ALL", day, d, d, within(day)))
+	}
+	for _, text := range list {
+		if _, err := tx.ExecContext(ctx, text); err != nil {
+			return now, false, err
+		}
+	}
+	return now, false, nil
+}
