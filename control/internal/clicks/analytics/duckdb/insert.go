@@ -67,7 +67,7 @@ func (s *Store) insert(ctx context.Context, b analytics.Batch) (err error) {
 		return err
 	}
 	if len(b.Rows) > len(stored) {
-		s.rollup.touch(daysOf(b.Rows), false)
+		s.rollup.touch(daysOf(b.Rows))
 		err = s.write.Raw(func(conn any) error { return appendRows(conn.(driver.Conn), b.Rows, stored) })
 		if err != nil {
 			return err

@@ -44,7 +44,7 @@ func (s *Store) change(ctx context.Context, rows []analytics.Row) (err error) {
 	if err = s.write.Raw(func(conn any) error { return appendChanges(conn.(driver.Conn), rows) }); err != nil {
 		return err
 	}
-	s.rollup.touch(daysOf(rows), false)
+	s.rollup.touch(daysOf(rows))
 	// Rows are sorted, newest first.
 	if _, err = s.write.ExecContext(ctx, fmt.Sprintf(change, rows[len(rows)-1].Time, rows[0].Time)); err != nil {
 		return err

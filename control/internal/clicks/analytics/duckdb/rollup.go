@@ -74,16 +74,15 @@ type rollup struct {
 type dirty struct {
 	write uint64    // the newest write to the day
 	at    time.Time // when that was
-	wrong bool      // the rollup must be rebuilt even if its checksum is right
 }
 
 // touch makes days dirty. Writers call it before they commit.
-func (r *rollup) touch(days map[int64]bool, wrong bool) {
+func (r *rollup) touch(days map[int64]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.n++
 	for day := range days {
-		r.dirty[day] = dirty{r.n, time.Now(), wrong || r.dirty[day].wrong}
+		r.dirty[day] = dirty{r.n, time.Now()}
 	}
 }
 
@@ -137,8 +136,8 @@ func (s *Store) settle(ctx context.Context, ended, written time.Time) error {
 	if err := s.find(ctx); err != nil {
 		return err
 	}
-	// Writers hold the lock from touch to commit. Whatever the list contains is therefore committed, and the queries of
-	// prepare see it.
+	// Writers hold the lock from touch to commit. The clicks of all days in the list are therefore committed, and the
+	// queries of prepare see them.
 	s.mu.Lock()
 	s.rollup.mu.Lock()
 	days := maps.Clone(s.rollup.dirty)
@@ -146,16 +145,20 @@ func (s *Store) settle(ctx context.Context, ended, written time.Time) error {
 	s.mu.Unlock()
 	list := slices.Sorted(maps.Keys(days))
 	slices.Reverse(list)
+	var errs []error
 	for _, day := range list {
 		state := days[day]
 		if (day+1)*dayMillis > ended.UnixMilli() || state.at.After(written) {
 			continue
 		}
 		if err := s.settleDay(ctx, day, state); err != nil {
-			return fmt.Errorf("day %s: %w", analytics.Day(day), err)
+			errs = append(errs, fmt.Errorf("day %s: %w", analytics.Day(day), err))
+			if ctx.Err() != nil {
+				break
+			}
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // find makes all days dirty that have clicks or rollups when the file is opened.
@@ -229,7 +232,7 @@ func (s *Store) settleDay(ctx context.Context, day int64, state dirty) (err erro
 		}
 		err = errors.Join(err, conn.Close())
 	}()
-	now, same, err := s.prepare(ctx, conn, day, state.wrong)
+	now, same, err := s.prepare(ctx, conn, day)
 	if err != nil {
 		return err
 	}
@@ -266,7 +269,7 @@ func deleteRollup(days, slots string) []string {
 	return []string{"DELETE FROM rollup_days WHERE day " + days, "DELETE FROM rollup_values WHERE day " + days, "DELETE FROM rollup_counts WHERE slot " + slots}
 }
 
-// expire deletes the clicks before a time, and the figures of their days. The caller holds s.mu.
+// expire deletes the clicks before a time, and the figures of days that have ended by then. The caller holds s.mu.
 func (s *Store) expire(ctx context.Context, before int64) error {
 	days := map[int64]bool{}
 	var day int64
@@ -277,8 +280,10 @@ func (s *Store) expire(ctx context.Context, before int64) error {
 	if err != nil {
 		return err
 	}
-	s.rollup.touch(days, false)
-	end := (before + dayMillis - 1) / dayMillis
+	s.rollup.touch(days)
+	// A day that keeps some clicks keeps its old figures until it is built again: a report that has just been planned may
+	// read them.
+	end := max(before, 0) / dayMillis
 	return transact(ctx, s.write, append(deleteRollup(fmt.Sprintf("< %d", end), fmt.Sprintf("< %d", end*daySlots)), fmt.Sprintf("DELETE FROM clicks WHERE ts < %d", before)))
 }
 
@@ -295,7 +300,7 @@ func transact(ctx context.Context, conn *sql.Conn, list []string) error {
 
 // prepare compares the rollup of a day with its clicks. If they differ, it computes the figures into temporary tables
 // of the connection. All of it sees the same clicks.
-func (s *Store) prepare(ctx context.Context, conn *sql.Conn, day int64, wrong bool) (now built, same bool, err error) {
+func (s *Store) prepare(ctx context.Context, conn *sql.Conn, day int64) (now built, same bool, err error) {
 	s.asked.RLock()
 	defer s.asked.RUnlock()
 	tx, err := conn.BeginTx(ctx, nil)
@@ -317,7 +322,7 @@ func (s *Store) prepare(ctx context.Context, conn *sql.Conn, day int64, wrong bo
 		rollupVersion, now.clicks, now.checksum, day)).Scan(&matching, &rows); err != nil {
 		return now, false, err
 	}
-	if !wrong && (matching == 1 && rows == 1 || now.clicks == 0 && rows == 0) {
+	if matching == 1 && rows == 1 || now.clicks == 0 && rows == 0 {
 		return now, true, nil
 	}
 	list := []string{
