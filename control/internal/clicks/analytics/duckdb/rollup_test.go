@@ -125,7 +125,7 @@ func TestRollup_equals_the_clicks(t *testing.T) {
 			for i := range 4 {
 				rows[i].Time = int64(i*i-2) * 40_000_000 // around 1970
 			}
-			for step := range 24 {
+			for step := range 16 {
 				switch act := r.IntN(8); act {
 				case 0, 1, 2: // some are late, and some were stored before
 					from := r.IntN(len(rows) - 300)
@@ -141,7 +141,7 @@ func TestRollup_equals_the_clicks(t *testing.T) {
 						t.Fatal(err)
 					}
 				case 4:
-					if step > 12 {
+					if step > 8 {
 						if err := s.Expire(t.Context(), start.Add(time.Duration(r.IntN(60))*time.Hour)); err != nil {
 							t.Fatal(err)
 						}
