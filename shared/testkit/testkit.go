@@ -2,10 +2,6 @@
 package testkit
 
 import (
-	"math/rand/v2"
-	"net"
-	"strconv"
-	"sync"
 	"testing"
 	"time"
 )
@@ -33,33 +29,4 @@ func Within(t testing.TB, limit time.Duration, what string, f func() bool) {
 		}
 		time.Sleep(min(max(waited/20, time.Millisecond), 20*time.Millisecond))
 	}
-}
-
-var ports = struct {
-	sync.Mutex
-	given map[int]bool
-}{given: map[int]bool{}}
-
-// FreeAddr returns a loopback address, host:port, on which nothing listens. It returns each address once per process.
-// The port lies below the range that the system uses for outgoing connections, so a program that a test has killed can
-// listen on it again.
-func FreeAddr(t testing.TB) string {
-	t.Helper()
-	ports.Lock()
-	defer ports.Unlock()
-	for range 1000 {
-		n := 15000 + rand.IntN(17000)
-		if ports.given[n] {
-			continue
-		}
-		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(n))
-		if err != nil {
-			continue
-		}
-		l.Close()
-		ports.given[n] = true
-		return l.Addr().String()
-	}
-	t.Fatal("no free port between 15000 and 32000 in 1000 attempts")
-	return ""
 }

@@ -2,7 +2,6 @@ package testkit_test
 
 import (
 	"fmt"
-	"net"
 	"runtime"
 	"strings"
 	"testing"
@@ -40,22 +39,5 @@ func TestWithin(t *testing.T) {
 	<-ended
 	if !strings.Contains(r.failure, "30ms") || !strings.Contains(r.failure, "pigs fly") {
 		t.Errorf("the failure does not name the limit and the condition: %q", r.failure)
-	}
-}
-
-func TestFreeAddr(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for range 100 {
-		addr := testkit.FreeAddr(t)
-		if seen[addr] {
-			t.Fatalf("%s was returned twice", addr)
-		}
-		seen[addr] = true
-		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.Close()
 	}
 }
