@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -233,9 +234,18 @@ func (tx *Tx) ClaimCheck(ctx context.Context, name, holder string, now, until in
 	if err != nil || n == 0 {
 		return d, false, err
 	}
-	d.Name = name
-	err = tx.Row(ctx, `SELECT version, after_num, started_at, finished_at FROM destination_checks WHERE name = ?`, name).Scan(&d.Version, &d.After, &d.StartedAt, &d.FinishedAt)
+	d, err = tx.Check(ctx, name)
 	return d, true, err
+}
+
+// Check reads how far a check is. A check that never ran is a zero DestinationCheck with its name.
+func (c Conn) Check(ctx context.Context, name string) (DestinationCheck, error) {
+	d := DestinationCheck{Name: name}
+	err := c.Row(ctx, `SELECT version, after_num, started_at, finished_at FROM destination_checks WHERE name = ?`, name).Scan(&d.Version, &d.After, &d.StartedAt, &d.FinishedAt)
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, nil
+	}
+	return d, err
 }
 
 // SaveCheck writes how far a check is, if holder still has its lease.

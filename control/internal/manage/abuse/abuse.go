@@ -46,6 +46,8 @@ type Service struct {
 	suspended, lifted atomic.Uint64
 	failed            atomic.Uint64 // runs of checks
 	checked           atomic.Int64  // Unix milliseconds of the last finished check
+
+	forgot time.Time // when CheckAll deleted old cases
 }
 
 // New returns a Service.

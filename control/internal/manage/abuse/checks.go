@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	checkEvery = 24 * time.Hour
-	lease      = 2 * time.Minute
-	renewEvery = 20 * time.Second
-	remembered = 200_000 // verdicts of one run of the check service
-	giveUp     = 5       // questions without an answer in a row
+	checkEvery  = 24 * time.Hour
+	forgetEvery = time.Hour
+	lease       = 2 * time.Minute
+	renewEvery  = 20 * time.Second
+	remembered  = 200_000 // verdicts of one run of the check service
+	giveUp      = 5       // questions without an answer in a row
 )
 
 // Run checks the destinations of all links: with the list of blocked hosts whenever the list changes and daily, and with the
@@ -41,7 +42,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// CheckAll runs the checks that are due.
+// CheckAll runs the checks that are due. Only one goroutine may call it.
 func (s *Service) CheckAll(ctx context.Context) {
 	var problems []error
 	if sc := s.cfg.Screening; sc != nil {
@@ -51,12 +52,24 @@ func (s *Service) CheckAll(ctx context.Context) {
 		asker := &asker{service: sc, seen: map[uint64]string{}, seed: maphash.MakeSeed()}
 		problems = append(problems, s.run(ctx, &pass{source: store.SourceCheck, version: fmt.Sprint("service ", sc.Asks()), page: 50, judge: asker.judge, idle: !sc.Asks()}))
 	}
-	before := s.cfg.Now().Add(-keepCases).UnixMilli()
-	problems = append(problems, s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ForgetCases(ctx, before) }))
+	problems = append(problems, s.forget(ctx))
 	if err := errors.Join(problems...); err != nil && ctx.Err() == nil {
 		s.failed.Add(1)
 		s.cfg.Logger.Error("destinations not checked", "error", err.Error())
 	}
+}
+
+// forget deletes old closed cases, once an hour.
+func (s *Service) forget(ctx context.Context) error {
+	now := s.cfg.Now()
+	if now.Sub(s.forgot) < forgetEvery {
+		return nil
+	}
+	err := s.store.Tx(ctx, func(tx *store.Tx) error { return tx.ForgetCases(ctx, now.Add(-keepCases).UnixMilli()) })
+	if err == nil {
+		s.forgot = now
+	}
+	return err
 }
 
 // pass is one check of all destinations.
@@ -70,6 +83,11 @@ type pass struct {
 	idle  bool // blocks nothing, so it only has to lift its own suspensions
 
 	renewed time.Time
+}
+
+// due reports whether a check has work to do.
+func (p *pass) due(d store.DestinationCheck, now int64) bool {
+	return d.Version != p.version || d.FinishedAt == 0 || now-d.StartedAt >= checkEvery.Milliseconds()
 }
 
 func (s *Service) byList(_ context.Context, url string) (detail, reason string, known bool, err error) {
@@ -129,9 +147,14 @@ func (s *Service) run(ctx context.Context, p *pass) error {
 			return err
 		}
 	}
-	d, held, err := s.claim(ctx, p)
 	now := s.cfg.Now().UnixMilli()
-	if err != nil || !held || d.Version == p.version && d.FinishedAt != 0 && now-d.StartedAt < checkEvery.Milliseconds() {
+	// Reading first spares the database a write every few seconds.
+	d, err := s.store.Check(ctx, p.source)
+	if err != nil || !p.due(d, now) {
+		return err
+	}
+	d, held, err := s.claim(ctx, p)
+	if err != nil || !held || !p.due(d, now) {
 		return err
 	}
 	if d.FinishedAt != 0 || d.Version != p.version {
@@ -209,12 +232,10 @@ func (s *Service) judge(ctx context.Context, p *pass, t *store.LinkTargets) erro
 	return nil
 }
 
-// block suspends a link and opens a case, unless an administrator has excused it.
-func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets, detail, reason string) error {
-	changed := false
-	err := s.store.Tx(ctx, func(tx *store.Tx) error {
-		changed = false
-		u, err := tx.LockLink(ctx, t.ID)
+// change calls f in a transaction with a locked link and its open cases. It does nothing if the link is gone.
+func (s *Service) change(ctx context.Context, linkID string, f func(tx *store.Tx, u *store.Link, open []store.AbuseCase) error) error {
+	return s.store.Tx(ctx, func(tx *store.Tx) error {
+		u, err := tx.LockLink(ctx, linkID)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		} else if err != nil {
@@ -224,6 +245,15 @@ func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets
 		if err != nil {
 			return err
 		}
+		return f(tx, &u, open)
+	})
+}
+
+// block suspends a link and opens a case, unless an administrator has excused it.
+func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets, detail, reason string) error {
+	changed := false
+	err := s.change(ctx, t.ID, func(tx *store.Tx, u *store.Link, open []store.AbuseCase) error {
+		changed = false
 		excused, err := tx.Excused(ctx, u.ID, source, detail)
 		if err != nil || excused || u.SuspendedAt != 0 && byCheck(open) == nil { // suspended by an administrator
 			return err
@@ -248,7 +278,7 @@ func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets
 			return audit.Append(ctx, tx, entry)
 		}
 		changed = true
-		return links.Suspend(ctx, tx, "", &u, reason, entry)
+		return links.Suspend(ctx, tx, "", u, reason, entry)
 	})
 	if err != nil {
 		return fmt.Errorf("suspend a link: %w", err)
@@ -263,18 +293,8 @@ func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets
 // release closes the case of a check, and lifts the suspension if no other check has one.
 func (s *Service) release(ctx context.Context, source string, t *store.LinkTargets) error {
 	changed := false
-	err := s.store.Tx(ctx, func(tx *store.Tx) error {
+	err := s.change(ctx, t.ID, func(tx *store.Tx, u *store.Link, open []store.AbuseCase) error {
 		changed = false
-		u, err := tx.LockLink(ctx, t.ID)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		open, err := tx.OpenCases(ctx, u.ID)
-		if err != nil {
-			return err
-		}
 		var mine *store.AbuseCase
 		others := false
 		for i := range open {
@@ -296,7 +316,7 @@ func (s *Service) release(ctx context.Context, source string, t *store.LinkTarge
 			return audit.Append(ctx, tx, entry)
 		}
 		changed = true
-		return links.Suspend(ctx, tx, "", &u, "", entry)
+		return links.Suspend(ctx, tx, "", u, "", entry)
 	})
 	if err != nil {
 		return fmt.Errorf("lift a suspension: %w", err)
