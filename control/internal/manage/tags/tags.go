@@ -9,9 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
 	"github.com/shortline/shortline/control/internal/platform/auth"
@@ -40,7 +37,7 @@ var hexColor = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$`)
 
 func (in *Input) apply(t *store.Tag, v *problem.Fields) {
 	if in.Name != nil {
-		t.Name = checkName("name", *in.Name, v)
+		t.Name = v.Name("name", *in.Name, maxName)
 	}
 	if in.Color != nil {
 		switch {
@@ -54,20 +51,6 @@ func (in *Input) apply(t *store.Tag, v *problem.Fields) {
 	}
 }
 
-// checkName returns a name without surrounding space, and adds its problems to v.
-func checkName(field, name string, v *problem.Fields) string {
-	name = strings.TrimSpace(name)
-	switch {
-	case name == "":
-		v.Add(field, "is required")
-	case utf8.RuneCountInString(name) > maxName:
-		v.Add(field, "must be at most %d characters long", maxName)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		v.Add(field, "must not contain control characters")
-	}
-	return name
-}
-
 // Check returns names of tags without surrounding space and without repetitions. It adds their problems to v. field is
 // the name of the list; the problems name positions, such as tags.0.
 func Check(field string, given []string, v *problem.Fields) []string {
@@ -77,7 +60,7 @@ func Check(field string, given []string, v *problem.Fields) []string {
 	seen := map[string]bool{}
 	var names []string
 	for i, name := range given {
-		name = checkName(fmt.Sprintf("%s.%d", field, i), name, v)
+		name = v.Name(fmt.Sprintf("%s.%d", field, i), name, maxName)
 		if key := store.TagKey(name); !seen[key] {
 			seen[key] = true
 			names = append(names, name)

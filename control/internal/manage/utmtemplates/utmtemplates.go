@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
@@ -59,15 +58,7 @@ func Values(t *store.UTMTemplate) map[string]string {
 
 func (in *Input) apply(t *store.UTMTemplate, v *problem.Fields) {
 	if in.Name != nil {
-		t.Name = strings.TrimSpace(*in.Name)
-		switch {
-		case t.Name == "":
-			v.Add("name", "is required")
-		case utf8.RuneCountInString(t.Name) > maxName:
-			v.Add("name", "must be at most %d characters long", maxName)
-		case strings.ContainsFunc(t.Name, unicode.IsControl):
-			v.Add("name", "must not contain control characters")
-		}
+		t.Name = v.Name("name", *in.Name, maxName)
 	}
 	u := store.Link{UTM: t.UTM}
 	for _, f := range campaign() {

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 	"time"
 )
 
@@ -96,6 +98,21 @@ type Fields []Field
 // Add adds a problem.
 func (v *Fields) Add(field, format string, args ...any) {
 	*v = append(*v, Field{field, fmt.Sprintf(format, args...)})
+}
+
+// Name returns a name that people gave to something, without surrounding space. It adds a problem if the name is empty,
+// longer than most characters, or contains control characters.
+func (v *Fields) Name(field, given string, most int) string {
+	name := strings.TrimSpace(given)
+	switch {
+	case name == "":
+		v.Add(field, "is required")
+	case utf8.RuneCountInString(name) > most:
+		v.Add(field, "must be at most %d characters long", most)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		v.Add(field, "must not contain control characters")
+	}
+	return name
 }
 
 // Under adds the problems of err, which may be an *Error with fields, with a path prefix.
