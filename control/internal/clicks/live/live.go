@@ -345,12 +345,8 @@ func (f *Feed) end() {
 // give delivers rows, oldest first, to the subscriptions for which to returns true and that want them. missed is the
 // number of clicks that were lost before this call.
 func (f *Feed) give(ctx context.Context, rows []analytics.Row, missed uint64, to func(*Subscription) bool) error {
-	links, err := f.resolve(ctx, rows)
+	links, owners, err := f.resolve(ctx, rows)
 	if err != nil {
-		return err
-	}
-	owners := f.store.Owners()
-	if err := owners.Refresh(ctx); err != nil {
 		return err
 	}
 	f.mu.Lock()
@@ -370,12 +366,8 @@ func (f *Feed) give(ctx context.Context, rows []analytics.Row, missed uint64, to
 
 // clicksFor returns the clicks among rows that a subscription gets.
 func (f *Feed) clicksFor(ctx context.Context, s *Subscription, rows []analytics.Row) ([]LinkClick, error) {
-	links, err := f.resolve(ctx, rows)
+	links, owners, err := f.resolve(ctx, rows)
 	if err != nil {
-		return nil, err
-	}
-	owners := f.store.Owners()
-	if err := owners.Refresh(ctx); err != nil {
 		return nil, err
 	}
 	return s.pick(rows, links, owners), nil
@@ -392,8 +384,18 @@ func (s *Subscription) pick(rows []analytics.Row, links []ref, owners *store.Own
 	return mine
 }
 
-// resolve returns the link of each click. It looks up those that are not cached yet.
-func (f *Feed) resolve(ctx context.Context, rows []analytics.Row) ([]ref, error) {
+// resolve returns the link of each click, and the present owners of links.
+func (f *Feed) resolve(ctx context.Context, rows []analytics.Row) ([]ref, *store.Owners, error) {
+	links, err := f.linksOf(ctx, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	owners := f.store.Owners()
+	return links, owners, owners.Refresh(ctx)
+}
+
+// linksOf returns the link of each click. It looks up those that are not cached yet.
+func (f *Feed) linksOf(ctx context.Context, rows []analytics.Row) ([]ref, error) {
 	f.linksMu.Lock()
 	defer f.linksMu.Unlock()
 	if now := time.Now(); len(f.links) > maxLinks || now.Sub(f.linksAt) > maxLinkAge {

@@ -88,15 +88,23 @@ func (f *Feed) poll(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
+// selects completes a query for the clicks of a scope. A query for one link names no owner, because pick compares the
+// link's present owner.
+func (f *Feed) selects(ctx context.Context, s scope, q analytics.Scope) (analytics.Scope, error) {
+	if s.link != 0 {
+		q.Links = []uint64{s.link}
+	} else {
+		q.Owner = s.owner
+	}
+	return moves.Apply(ctx, f.store, f.clicks, q)
+}
+
 // fresh returns the clicks of a scope that were not seen before, oldest first. full reports that there may be more than
 // those returned. The caller holds the window's lock.
 func (f *Feed) fresh(ctx context.Context, s scope, w *window) (rows []analytics.Row, full bool, err error) {
 	now := time.Now()
-	q := analytics.Scope{Owner: s.owner, From: now.Add(-look).UnixMilli(), To: now.Add(ahead).UnixMilli(), Bots: analytics.Everyone}
-	if s.link != 0 {
-		q.Links, q.Owner = []uint64{s.link}, 0 // give knows the link's owner
-	}
-	if q, err = moves.Apply(ctx, f.store, f.clicks, q); err != nil {
+	q, err := f.selects(ctx, s, analytics.Scope{From: now.Add(-look).UnixMilli(), To: now.Add(ahead).UnixMilli(), Bots: analytics.Everyone})
+	if err != nil {
 		return nil, false, err
 	}
 	err = f.clicks.Clicks(ctx, q, perPoll, func(r *analytics.Row) error {

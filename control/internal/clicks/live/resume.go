@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
-	"github.com/shortline/shortline/control/internal/clicks/moves"
 )
 
 const (
@@ -154,14 +153,11 @@ func (f *Feed) begin(ctx context.Context, s *Subscription, resume string) error 
 
 // stored reads the newest clicks of a subscription in a range of time, oldest first, and counts all of them.
 func (f *Feed) stored(ctx context.Context, s *Subscription, from, to int64) (rows []analytics.Row, total int, err error) {
-	q := analytics.Scope{Owner: s.scope.owner, From: from, To: to}
+	q := analytics.Scope{From: from, To: to}
 	if s.bots {
 		q.Bots = analytics.Everyone
 	}
-	if s.scope.link != 0 {
-		q.Links, q.Owner = []uint64{s.scope.link}, 0 // clicksFor knows the link's owner
-	}
-	if q, err = moves.Apply(ctx, f.store, f.clicks, q); err != nil {
+	if q, err = f.selects(ctx, s.scope, q); err != nil {
 		return nil, 0, err
 	}
 	limit := f.cfg.Buffer + maxRecent
