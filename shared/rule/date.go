@@ -45,38 +45,11 @@ func (c *compiler) date(l *condition, t *test) {
 	t.code, t.a = codeInstant, c.numbers(uint64(from), uint64(to))
 }
 
-// dateValue parses the same forms as timeValue, with dates instead of times.
 func (p *parser) dateValue(c *condition, v *value, at *path) {
-	var start, end, zone *value
-	switch {
-	case v.shape == shapeObject:
-		p.object(v, at, keyed{"start", &start}, keyed{"end", &end}, keyed{"timezone", &zone})
-		c.zone = p.timeZone(zone, at.child("timezone"))
-	case v.shape == shapeText && c.op != opBetween:
-		c.dates[0] = p.date(v, at, "value")
-		return
-	case c.op == opBetween:
-		p.report(at, "value must be {start, end} with dates")
-		return
-	default:
-		p.report(at, "value must be a date, or {start} with one")
-		return
-	}
-
-	switch {
-	case c.op == opBetween:
-		c.dates = [2]date{p.date(start, at.child("start"), "start"), p.date(end, at.child("end"), "end")}
-		first, last := &c.dates[0], &c.dates[1]
-		if first.set && last.set && first.local == last.local && !first.Before(last.Time) {
-			p.report(at.child("end"), "end must be later than start")
-		}
-	case c.op == opBefore && start == nil && end != nil: // the end of an open range
-		c.dates[0] = p.date(end, at.child("end"), "end")
-	default:
-		c.dates[0] = p.date(start, at.child("start"), "start")
-		if end != nil {
-			p.report(at.child("end"), "operator '%s' takes one date; leave out end, or use 'between'", operatorNames[c.op])
-		}
+	c.dates[0], c.dates[1] = moments(p, c, v, at, "date", "", p.date)
+	first, last := &c.dates[0], &c.dates[1]
+	if first.set && last.set && first.local == last.local && !first.Before(last.Time) {
+		p.report(at.child("end"), "end must be later than start")
 	}
 }
 

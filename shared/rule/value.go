@@ -132,36 +132,39 @@ next:
 }
 
 func (p *parser) timeValue(c *condition, v *value, at *path) {
+	c.from, c.to = moments(p, c, v, at, "time", " as HH:MM", p.requiredClock)
+}
+
+// moments parses a value that is one moment, or an object with start, end and timezone. read parses a moment; it reports
+// a missing one. last is the zero value unless the operator is between.
+func moments[T any](p *parser, c *condition, v *value, at *path, noun, form string, read func(v *value, at *path, name string) T) (first, last T) {
 	var start, end, zone *value
 	switch {
 	case v.shape == shapeObject:
 		p.object(v, at, keyed{"start", &start}, keyed{"end", &end}, keyed{"timezone", &zone})
 		c.zone = p.timeZone(zone, at.child("timezone"))
 	case v.shape == shapeText && c.op != opBetween:
-		c.from = p.clock(v, at, "value")
-		return
+		return read(v, at, "value"), last
 	case c.op == opBetween:
-		p.report(at, "value must be {start, end} with times as HH:MM")
-		return
+		p.report(at, "value must be {start, end} with %ss%s", noun, form)
+		return first, last
 	default:
-		p.report(at, "value must be a time as HH:MM, or {start} with one")
-		return
+		p.report(at, "value must be a %s%s, or {start} with one", noun, form)
+		return first, last
 	}
 
 	if c.op == opBetween {
-		c.from = p.requiredClock(start, at.child("start"), "start")
-		c.to = p.requiredClock(end, at.child("end"), "end")
-		return
+		return read(start, at.child("start"), "start"), read(end, at.child("end"), "end")
 	}
 	// "before 18:00" may be written as {end: "18:00"}, the end of an open range.
 	if c.op == opBefore && start == nil && end != nil {
-		c.from = p.clock(end, at.child("end"), "end")
-		return
+		return read(end, at.child("end"), "end"), last
 	}
-	c.from = p.requiredClock(start, at.child("start"), "start")
+	first = read(start, at.child("start"), "start")
 	if end != nil {
-		p.report(at.child("end"), "operator '%s' takes one time; leave out end, or use 'between'", operatorNames[c.op])
+		p.report(at.child("end"), "operator '%s' takes one %s; leave out end, or use 'between'", operatorNames[c.op], noun)
 	}
+	return first, last
 }
 
 func (p *parser) requiredClock(v *value, at *path, name string) int {
