@@ -116,10 +116,6 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 			e.release()
 		}
 	}()
-	trusted, err := visitor.ParsePrefixes(cfg.TrustedProxies)
-	if err != nil {
-		return nil, err
-	}
 	if e.geo == nil {
 		e.ownGeo = true
 		if e.geo, err = visitor.OpenGeo(cfg.GeoPath); err != nil {
@@ -155,24 +151,7 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	parts := redirect.Deps{
-		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
-		Ready: e.agent.Ready, Missing: e.missing, Desk: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
-	}
-	if deps.Upstream != nil {
-		if e.proxy, err = newProxy(cfg, deps, e.log); err != nil {
-			return nil, err
-		}
-		parts.Upstream = e.proxy
-	}
-	anonymize, err := visitor.ParseAnonymize(cfg.AnonymizeIP)
-	if err != nil {
-		return nil, err
-	}
-	if e.redirect, err = redirect.New(redirect.Config{
-		Anonymize: anonymize, HonorDNT: cfg.HonorDNT,
-		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects, VerifyLimit: cfg.VerifyLimit,
-	}, parts); err != nil {
+	if err := e.openRedirect(cfg, deps); err != nil {
 		return nil, err
 	}
 	ln, err := net.Listen("tcp", cfg.ListenAddr)
@@ -187,6 +166,35 @@ func New(cfg Config, deps Deps) (_ *Edge, err error) {
 		}
 	}
 	return e, nil
+}
+
+// openRedirect makes the handler of visits, and the proxy for all other requests, from the parts that New has opened.
+func (e *Edge) openRedirect(cfg Config, deps Deps) error {
+	parts := redirect.Deps{
+		Table: e.table, Spool: e.spool, Lockout: e.lockout, Quota: e.quota, Agents: visitor.NewAgents(visitor.DefaultAgents), Geo: e.geo,
+		Ready: e.agent.Ready, Missing: e.missing, Desk: deps.Abuse, Tracer: deps.Tracer, Logger: e.log,
+	}
+	if deps.Upstream != nil {
+		proxy, err := newProxy(cfg, deps, e.log)
+		if err != nil {
+			return err
+		}
+		e.proxy = proxy
+		parts.Upstream = e.proxy
+	}
+	trusted, err := visitor.ParsePrefixes(cfg.TrustedProxies)
+	if err != nil {
+		return err
+	}
+	anonymize, err := visitor.ParseAnonymize(cfg.AnonymizeIP)
+	if err != nil {
+		return err
+	}
+	e.redirect, err = redirect.New(redirect.Config{
+		Anonymize: anonymize, HonorDNT: cfg.HonorDNT,
+		BaseURL: cfg.BaseURL, Brand: cfg.brand(), Trusted: trusted, RateLimit: cfg.RateLimit, FreeRedirects: cfg.FreeRedirects, VerifyLimit: cfg.VerifyLimit,
+	}, parts)
+	return err
 }
 
 func (d Deps) validate() error {
