@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxReportBody  = 16 << 10 // a text of the longest kind, percent-encoded
+	maxReportBody  = 16 << 10 // holds a form with the longest accepted text, in which every byte is percent-encoded
 	reportsAMinute = 5        // of one client
 	reportsAtOnce  = 16       // that wait for the control plane
 	reportWait     = 5 * time.Second

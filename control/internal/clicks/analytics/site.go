@@ -17,13 +17,13 @@ import (
 const (
 	// hostExpression finds the host of an absolute URL, or the package of android-app://, in group 2.
 	hostExpression = `^[A-Za-z][A-Za-z0-9+.-]*://([^/#\x3f]*@){0,1}([A-Za-z0-9._-]+)([:/#\x3f]|$)`
-	// prefixExpression finds a host without prefixes of its mobile and link pages in group 3.
+	// prefixExpression matches a host that begins with labels such as www or m. Group 3 is the host without them.
 	prefixExpression = `^((www|m|mobile|l|lm|amp)[.])+([^.]+[.].+)$`
-	// countryExpression finds the name of a site that has a domain in each country in group 1.
+	// countryExpression matches hosts such as google.co.uk of sites that have a domain in each country. Group 1 is the name.
 	countryExpression = `^(google|pinterest)[.](com[.]|co[.]){0,1}[a-z]{2}$`
 )
 
-// OtherSite is the site of referrers without a host.
+// OtherSite is the site of a referrer that is not an absolute URL, so that no host can be read from it.
 const OtherSite = "unknown"
 
 // sites are the sites of hosts and Android packages.
