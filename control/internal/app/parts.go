@@ -183,6 +183,7 @@ func (p *parts) api(ctx context.Context, cfg apiConfig, clicks analytics.Store, 
 	if err != nil {
 		return nil, err
 	}
+	p.abuse().Mail(use.Mail, p.cfg.BaseURL, cmp.Or(p.cfg.ConsoleURL, p.cfg.BaseURL))
 	p.add("trash", use.Links)
 	p.add("blocked destinations", p.screen())
 	p.add("check of destinations", p.abuse())

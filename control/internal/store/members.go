@@ -54,6 +54,22 @@ func (c Conn) Owners(ctx context.Context, workspace uint64) ([]string, error) {
 		`SELECT user_id FROM workspace_members WHERE workspace_num = ? AND role = 'OWNER' ORDER BY created_at, user_id`, workspace)
 }
 
+// Notified lists the e-mail addresses of those who learn what happens to a link of a workspace: its OWNERs and ADMINs, and
+// the user who created the link if still a member. It leaves out deactivated users and the user who caused the event, lists
+// OWNERs first, and returns at most limit.
+func (c Conn) Notified(ctx context.Context, workspace uint64, creator, cause string, limit int) ([]string, error) {
+	return All(ctx, c, func(row interface{ Scan(...any) error }) (email string, err error) { return email, row.Scan(&email) },
+		`SELECT u.email FROM workspace_members m JOIN users u ON u.id = m.user_id
+		WHERE m.workspace_num = ? AND u.active AND u.id <> ? AND (m.role IN ('OWNER', 'ADMIN') OR u.id = ?)
+		ORDER BY CASE m.role WHEN 'OWNER' THEN 0 ELSE 1 END, m.created_at, u.num LIMIT ?`, workspace, cause, creator, limit)
+}
+
+// WorkspaceName reads the id and the name of a workspace.
+func (c Conn) WorkspaceName(ctx context.Context, num uint64) (id, name string, err error) {
+	err = c.Row(ctx, `SELECT id, name FROM workspaces WHERE num = ?`, num).Scan(&id, &name)
+	return id, name, err
+}
+
 // OwnedTeams counts the workspaces of teams of which a user is an OWNER.
 func (c Conn) OwnedTeams(ctx context.Context, userID string) (n int, err error) {
 	err = c.Row(ctx, `SELECT count(*) FROM workspace_members m JOIN workspaces w ON w.num = m.workspace_num

@@ -38,9 +38,10 @@ type Config struct {
 type Service struct {
 	metric.Set // makes it a prometheus.Collector
 
-	cfg    Config
-	store  *store.Store
-	holder string // of leases
+	cfg     Config
+	store   *store.Store
+	holder  string // of leases
+	notices notices
 
 	reports, lost     atomic.Uint64
 	suspended, lifted atomic.Uint64

@@ -61,7 +61,7 @@ func (s *Service) Dismiss(ctx context.Context, p auth.Principal, id string) (sto
 		if byCheck(open) != nil { // another check still suspends it
 			return audit.Append(ctx, tx, entry)
 		}
-		return links.Suspend(ctx, tx, p.UserID, u, "", entry)
+		return s.suspend(ctx, tx, p.UserID, u, "", entry)
 	}, store.CaseDismissed)
 }
 
@@ -77,7 +77,7 @@ func (s *Service) SuspendCase(ctx context.Context, p auth.Principal, id, reason 
 		if err := s.closeAll(ctx, tx, p, u.ID, store.CaseActioned); err != nil {
 			return err
 		}
-		return links.Suspend(ctx, tx, p.UserID, u, reason, entry)
+		return s.suspend(ctx, tx, p.UserID, u, reason, entry)
 	}, store.CaseActioned)
 }
 
@@ -182,7 +182,7 @@ func (s *Service) setSuspended(ctx context.Context, p auth.Principal, urlID, rea
 		if err := s.closeAll(ctx, tx, p, urlID, cases); err != nil {
 			return err
 		}
-		return links.Suspend(ctx, tx, p.UserID, &u, reason)
+		return s.suspend(ctx, tx, p.UserID, &u, reason)
 	})
 	return u, err
 }

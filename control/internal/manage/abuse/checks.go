@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/shortline/shortline/control/internal/manage/audit"
-	"github.com/shortline/shortline/control/internal/manage/links"
 	"github.com/shortline/shortline/control/internal/manage/screening"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/shared/link"
@@ -278,7 +277,7 @@ func (s *Service) block(ctx context.Context, source string, t *store.LinkTargets
 			return audit.Append(ctx, tx, entry)
 		}
 		changed = true
-		return links.Suspend(ctx, tx, "", u, reason, entry)
+		return s.suspend(ctx, tx, "", u, reason, entry)
 	})
 	if err != nil {
 		return fmt.Errorf("suspend a link: %w", err)
@@ -316,7 +315,7 @@ func (s *Service) release(ctx context.Context, source string, t *store.LinkTarge
 			return audit.Append(ctx, tx, entry)
 		}
 		changed = true
-		return links.Suspend(ctx, tx, "", u, "", entry)
+		return s.suspend(ctx, tx, "", u, "", entry)
 	})
 	if err != nil {
 		return fmt.Errorf("lift a suspension: %w", err)

@@ -78,8 +78,32 @@ type SecondFactorChanged struct {
 	Passkey string // name; only for passkeys
 }
 
+// LinkEvent is what the operator did to a link of a workspace. Link is the page of the link in the console.
+type LinkEvent struct {
+	At        time.Time
+	Workspace string // name
+	Address   string // of the short link, without a scheme
+	Link      string
+	// Last tells that no e-mails about further links of the workspace follow for a while.
+	Last bool
+}
+
+// LinkSuspended tells members of a workspace that a link of theirs was suspended.
+type LinkSuspended struct {
+	LinkEvent
+	Reason string // at most 500 characters are shown
+}
+
+// LinkReleased tells members of a workspace that a suspension was lifted.
+type LinkReleased struct {
+	LinkEvent
+	Status string // of the link from now on, such as ACTIVE
+}
+
 // kinds are the kinds of e-mails, as in metrics and logs.
-var kinds = []string{"invitation", "password_reset", "new_device", "password_changed", "second_factor_locked", "passkey_cloned", "second_factor_changed"}
+var kinds = []string{
+	"invitation", "password_reset", "new_device", "password_changed", "second_factor_locked", "passkey_cloned", "second_factor_changed", "link_suspended", "link_released",
+}
 
 func (Invitation) kind() string          { return "invitation" }
 func (PasswordReset) kind() string       { return "password_reset" }
@@ -88,10 +112,13 @@ func (PasswordChanged) kind() string     { return "password_changed" }
 func (SecondFactorLocked) kind() string  { return "second_factor_locked" }
 func (PasskeyCloned) kind() string       { return "passkey_cloned" }
 func (SecondFactorChanged) kind() string { return "second_factor_changed" }
+func (LinkSuspended) kind() string       { return "link_suspended" }
+func (LinkReleased) kind() string        { return "link_released" }
 
 func (i Invitation) expires() time.Time    { return i.Expires }
 func (r PasswordReset) expires() time.Time { return r.Expires }
 func (Event) expires() time.Time           { return time.Time{} }
+func (LinkEvent) expires() time.Time       { return time.Time{} }
 
 // page is the content of both parts. All texts are clean (see plain and nameOf).
 type page struct {
@@ -172,6 +199,28 @@ func (c SecondFactorChanged) page() page {
 	}
 	p := c.notice(subject, lead, "Check your account", "If that was not you, choose a new password and end all other sessions.")
 	p.Facts = append(facts(fact{"Passkey", nameOf(c.Passkey)}), p.Facts...)
+	return p
+}
+
+func (l LinkSuspended) page() page {
+	return l.notice(nameOf(l.Address)+" was suspended", "The operator of this service has suspended a link of your workspace. Visitors no longer reach its destination.",
+		fact{"Reason", isolated(plain(l.Reason, maxReason))}, "If you think that this is a mistake, write to the operator of this service.")
+}
+
+func (l LinkReleased) page() page {
+	return l.notice(nameOf(l.Address)+" is no longer suspended", "The operator of this service has lifted the suspension of a link of your workspace.",
+		fact{"Status", plain(strings.ToLower(l.Status), maxName)}, "The link works as it did before the suspension.")
+}
+
+// notice is the page of a notice about a link. what is the fact that matters.
+func (l LinkEvent) notice(subject, lead string, what fact, foot string) page {
+	p := page{
+		Subject: subject, Lead: []string{lead}, Link: l.Link, Button: "Open the link in the console", Foot: []string{foot},
+		Facts: facts(fact{"Link", nameOf(l.Address)}, fact{"Workspace", nameOf(l.Workspace)}, what, fact{"Time", stamp(l.At)}),
+	}
+	if l.Last {
+		p.Foot = append(p.Foot, "There are many such changes in your workspace. For an hour, you get no e-mails about further ones. The console shows all suspended links.")
+	}
 	return p
 }
 

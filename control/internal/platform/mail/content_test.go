@@ -30,6 +30,8 @@ func contents(text string) map[string]mail.Content {
 		"password_changed":     mail.PasswordChanged{Event: event},
 		"second_factor_locked": mail.SecondFactorLocked{Event: event, Until: testTime.Add(time.Hour)},
 		"passkey_cloned":       mail.PasskeyCloned{Event: event, Passkey: text},
+		"link_suspended":       mail.LinkSuspended{LinkEvent: mail.LinkEvent{At: testTime, Workspace: text, Address: text, Link: testLink, Last: true}, Reason: text},
+		"link_released":        mail.LinkReleased{LinkEvent: mail.LinkEvent{At: testTime, Workspace: text, Address: text, Link: testLink}, Status: text},
 	}
 	for _, change := range []mail.FactorChange{mail.FactorEnabled, mail.FactorDisabled, mail.PasskeyAdded, mail.PasskeyRemoved, mail.FactorChange(text)} {
 		out[fmt.Sprintf("second_factor_changed %.20q", change)] = mail.SecondFactorChanged{Event: event, Change: change, Passkey: text}
@@ -229,6 +231,7 @@ func TestContent_says_what_happened(t *testing.T) {
 	w := newWorld(t, storetest.Open(t), mailtest.Config{})
 	w.run()
 	event := mail.Event{At: testTime, IP: "192.0.2.7", UserAgent: "Mozilla/5.0 (X11; Linux x86_64)", Link: testLink}
+	ofLink := mail.LinkEvent{At: testTime, Workspace: "Acme", Address: "sho.rt/sale", Link: testLink}
 	until := time.Now().Add(20 * time.Hour).UTC()
 	untilText := until.Format("2 January 2006, 15:04 UTC")
 	for i, c := range []struct {
@@ -249,6 +252,11 @@ func TestContent_says_what_happened(t *testing.T) {
 		{mail.SecondFactorChanged{Event: event, Change: mail.FactorDisabled}, "Second factor turned off", []string{"no longer asks"}},
 		{mail.SecondFactorChanged{Event: event, Change: mail.PasskeyAdded, Passkey: "Phone"}, "A passkey was added", []string{"Phone", "192.0.2.7"}},
 		{mail.SecondFactorChanged{Event: event, Change: mail.PasskeyRemoved, Passkey: "Phone"}, "A passkey was removed", []string{"Phone", "no longer signs in"}},
+		{
+			mail.LinkSuspended{LinkEvent: ofLink, Reason: "It asks for passwords."}, "sho.rt/sale was suspended",
+			[]string{"sho.rt/sale", "Acme", "It asks for passwords.", "22 November 2026, 11:25 UTC", "no longer reach"},
+		},
+		{mail.LinkReleased{LinkEvent: ofLink, Status: "ACTIVE"}, "sho.rt/sale is no longer suspended", []string{"Acme", "lifted the suspension", "active"}},
 	} {
 		to := fmt.Sprintf("u%d@example.com", i)
 		w.send(to, c.content)
@@ -297,7 +305,7 @@ func TestMail_page_lists_every_kind(t *testing.T) {
 			}
 		}
 	}
-	if n != 7 {
+	if n != 9 {
 		t.Errorf("%d kinds are counted", n)
 	}
 }

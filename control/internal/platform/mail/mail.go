@@ -1,4 +1,4 @@
-// Package mail sends e-mails to users: invitations, password resets and security notices.
+// Package mail sends e-mails to users: invitations, password resets, security notices and notices of suspended links.
 //
 // A use case calls Send inside the transaction that causes the e-mail. The e-mail then exists if and only if the change
 // was committed, also if the process is killed. Run sends what waits, at least once and with the same Message-ID in each

@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	maxName  = 80  // characters of a name
-	maxAgent = 200 // characters of a User-Agent
-	unnamed  = "(no name)"
-	joiners  = "\u200c\u200d\u2068\u2069" // alone they show nothing
+	maxName   = 80  // characters of a name
+	maxAgent  = 200 // characters of a User-Agent
+	maxReason = 500 // characters of the reason of a suspension
+	unnamed   = "(no name)"
+	joiners   = "\u200c\u200d\u2068\u2069" // alone they show nothing
 )
 
 //go:embed mail.html
