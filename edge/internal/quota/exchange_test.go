@@ -11,6 +11,7 @@ import (
 	"github.com/shortline/shortline/edge/internal/quota"
 	"github.com/shortline/shortline/shared/limit"
 	"github.com/shortline/shortline/shared/link"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // ledger is a limit.Exchange in memory that can be cut off.
@@ -94,15 +95,6 @@ func run(t testing.TB, q *quota.Table) (stop func()) {
 	return stop
 }
 
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(what)
-		}
-	}
-}
-
 func inContact(q *quota.Table) func() bool {
 	return func() bool { return q.Stats().Exchanges > 0 }
 }
@@ -119,7 +111,7 @@ func TestExchange_edges_share_a_limit(t *testing.T) {
 		edges = append(edges, q)
 	}
 	for _, q := range edges {
-		eventually(t, "no exchange", inContact(q))
+		testkit.Eventually(t, "an exchange", inContact(q))
 	}
 	// 500 clicks a second at each edge, for two seconds.
 	var total atomic.Int64
@@ -138,7 +130,7 @@ func TestExchange_edges_share_a_limit(t *testing.T) {
 	if n := total.Load(); n < 1500 || n > 1500+1500 {
 		t.Errorf("%d clicks granted of 1500", n)
 	}
-	eventually(t, "not all clicks are reported", func() bool { return l.sum(key) == uint64(total.Load()) })
+	testkit.Eventually(t, "all clicks are reported", func() bool { return l.sum(key) == uint64(total.Load()) })
 	for i, q := range edges {
 		if !q.Spent(7, lim) {
 			t.Errorf("edge %d still follows the link", i)
@@ -158,7 +150,7 @@ func TestExchange_shares(t *testing.T) {
 	for i, name := range names {
 		q := open(t, dirs[i], l, name)
 		stop := run(t, q)
-		eventually(t, "no exchange", inContact(q))
+		testkit.Eventually(t, "an exchange", inContact(q))
 		if i == 0 {
 			for num := uint64(2); num <= links; num++ {
 				q.Take(num, lim(num))
@@ -200,7 +192,7 @@ func TestExchange_never_in_contact(t *testing.T) {
 		t.Errorf("verdict %d, want Unknown", v)
 	}
 	l.fail(nil)
-	eventually(t, "the edge does not follow the link when it is in contact", func() bool { return q.Take(7, lim) == quota.Granted })
+	testkit.Eventually(t, "the edge follows the link when it is in contact", func() bool { return q.Take(7, lim) == quota.Granted })
 }
 
 func TestExchange_older_control_plane(t *testing.T) {
@@ -211,7 +203,7 @@ func TestExchange_older_control_plane(t *testing.T) {
 	q := open(t, dir, l, "a")
 	stop := run(t, q)
 	lim := link.Limit{Since: 5, Clicks: 9}
-	eventually(t, "the edge does not count for itself", func() bool { return q.Take(7, lim) == quota.Granted })
+	testkit.Eventually(t, "the edge counts for itself", func() bool { return q.Take(7, lim) == quota.Granted })
 	for range 3 {
 		q.Take(7, lim)
 	}
@@ -236,27 +228,27 @@ func TestExchange_counts_once(t *testing.T) {
 	}
 	q = open(t, dir, l, "a")
 	stop := run(t, q)
-	eventually(t, "nothing is reported", func() bool { return l.sum(key) == 20 })
+	testkit.Eventually(t, "all clicks are reported", func() bool { return l.sum(key) == 20 })
 	l.swallow.Store(false)
-	eventually(t, "no exchange", inContact(q))
+	testkit.Eventually(t, "an exchange", inContact(q))
 	stop()
 
 	// The control plane loses its state; the edge reports again.
 	q = open(t, dir, l, "a")
 	stop = run(t, q)
-	eventually(t, "no exchange", inContact(q))
+	testkit.Eventually(t, "an exchange", inContact(q))
 	l.mu.Lock()
 	l.counts, l.marks, l.mark = map[limit.Key]map[uint64]uint64{}, map[limit.Key]uint64{}, 0
 	l.mu.Unlock()
 	q.Take(7, lim)
-	eventually(t, "the total does not come back", func() bool { return l.sum(key) == 21 })
+	testkit.Eventually(t, "the total comes back", func() bool { return l.sum(key) == 21 })
 	stop()
 
 	// The edge loses its file; the clicks still count.
 	damage(t, dir, 0)
 	q = open(t, dir, l, "a")
 	stop = run(t, q)
-	eventually(t, "no exchange", inContact(q))
+	testkit.Eventually(t, "an exchange", inContact(q))
 	if n := granted(q, 7, lim); n != 79 {
 		t.Errorf("%d clicks granted after the file was lost, want 79", n)
 	}
