@@ -291,8 +291,9 @@ func (l *leakWorld) reads(here, there *marked, by string, caller option) {
 // filters are the parameters of reports that select clicks by a value, of which there are many.
 var filters = []string{"country", "device", "os", "browser", "referer", "language", "variantId", "ruleId", "domain", "bot"}
 
-// values returns the values of a query parameter to try. One caller of each kind of permission tries all of them; the others
-// try only the name of what is there, because permissions are checked before parameters are read.
+// values returns the values to try in a query parameter. The VIEWER, a key and an administrator try many values. All other
+// callers try one, the marker of the other workspace: what a caller may see does not depend on the values, because the API
+// decides it before it reads them.
 func (l *leakWorld) values(there *marked, by, endpoint, name string) []string {
 	switch {
 	case by != "the VIEWER" && by != "a key that reads" && by != "an administrator":
