@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
-	"time"
 )
 
 // Kind is the kind of a problem. Package api maps each kind to one status.
