@@ -147,7 +147,7 @@ func TestAbuse_blocked_destinations_are_refused(t *testing.T) {
 		w.block("evil.example")
 		u := "/api/urls/" + w.create("abc")
 		const to = `"https://www.evil.example/x"`
-		rule := `{"name":"R","targetUrl":` + to + `,"conditions":{"logic":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]}]}}`
+		rule := `{"name":"R","targetUrl":` + to + `,"conditions":{"operator":"AND","conditions":[{"type":"country","operator":"in","value":["DE"]}]}}`
 		for _, c := range []struct{ method, path, body, field string }{
 			{"POST", "/api/urls", `{"originalUrl":` + to + `}`, "originalUrl"},
 			{"POST", "/api/urls", `{"originalUrl":"https://example.com","expiredUrl":` + to + `}`, "expiredUrl"},
