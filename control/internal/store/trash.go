@@ -128,9 +128,16 @@ func (c Conn) Trash(ctx context.Context, f LinkFilter) (list []TrashedLink, tota
 	return list, total, err
 }
 
-// LockTrashed reads a link in the trash and locks it until the commit, or returns ErrNotFound.
+const trashedByID = `SELECT ` + trashColumns + ` FROM link_trash WHERE id = ?`
+
+// TrashedByID reads a link in the trash, or returns ErrNotFound.
+func (c Conn) TrashedByID(ctx context.Context, id string) (TrashedLink, error) {
+	return scanTrashed(c.Row(ctx, trashedByID, id))
+}
+
+// LockTrashed is TrashedByID, and locks the link until the commit.
 func (tx *Tx) LockTrashed(ctx context.Context, id string) (TrashedLink, error) {
-	return scanTrashed(tx.Row(ctx, `SELECT `+trashColumns+` FROM link_trash WHERE id = ?`+tx.forUpdate(), id))
+	return scanTrashed(tx.Row(ctx, trashedByID+tx.forUpdate(), id))
 }
 
 // DeleteTrashed removes links from the trash. If forGood is set, it removes their history too.

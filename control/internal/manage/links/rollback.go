@@ -87,8 +87,13 @@ func (s *Service) screenState(ctx context.Context, p auth.Principal, id string, 
 	if err != nil {
 		return fmt.Errorf("read an earlier state of a link: %w", err)
 	}
+	return s.screenAll(ctx, &state)
+}
+
+// screenAll asks the operator's check service about all destinations of a state.
+func (s *Service) screenAll(ctx context.Context, state *store.LinkState) error {
 	var list []Target
-	eachDestination(&state.Link, &state, func(field, url string) { list = append(list, Target{field, &url}) })
+	eachDestination(&state.Link, state, func(field, url string) { list = append(list, Target{field, &url}) })
 	return s.cfg.Screen.Check(ctx, s.cfg.Destinations, list...)
 }
 

@@ -132,7 +132,8 @@ type Restoration struct {
 
 // Restore brings a link back from the trash with its number, so that clicks and counters come back too. A slug or external
 // id that another link has is a Conflict; the caller can choose another. A link of a workspace that was deleted goes to
-// the caller's workspace. If the creator was deleted, the caller becomes the creator.
+// the caller's workspace. If the creator was deleted, the caller becomes the creator. A destination that is not allowed
+// today is Invalid.
 func (s *Service) Restore(ctx context.Context, p auth.Principal, id string, in Restoration) (store.Link, error) {
 	var v problem.Fields
 	if in.Slug != "" {
@@ -144,10 +145,16 @@ func (s *Service) Restore(ctx context.Context, p auth.Principal, id string, in R
 	if err := v.Err(); err != nil {
 		return store.Link{}, err
 	}
+	if err := s.screenTrashed(ctx, p, id); err != nil {
+		return store.Link{}, err
+	}
 	var u store.Link
 	err := s.store.Tx(ctx, func(tx *store.Tx) error {
 		t, err := trashed(p)(tx.LockTrashed(ctx, id))
 		if err != nil {
+			return err
+		}
+		if err := s.allowed(&t.Link, &t.LinkState); err != nil {
 			return err
 		}
 		before := t.LinkState
@@ -192,6 +199,18 @@ func (s *Service) Restore(ctx context.Context, p auth.Principal, id string, in R
 		return store.Link{}, fmt.Errorf("restore link: %w", err)
 	}
 	return u, nil
+}
+
+// screenTrashed asks the operator's check service about the destinations of a link in the trash. They do not change there.
+func (s *Service) screenTrashed(ctx context.Context, p auth.Principal, id string) error {
+	if s.cfg.Screen == nil {
+		return nil
+	}
+	t, err := trashed(p)(s.store.TrashedByID(ctx, id))
+	if err != nil {
+		return err
+	}
+	return s.screenAll(ctx, &t.LinkState)
 }
 
 // rehome gives a link from the trash the chosen slug and external id, and a workspace and a creator that exist.
