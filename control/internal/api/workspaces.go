@@ -20,14 +20,15 @@ type Workspace struct {
 	Role        string  `json:"role" enum:"OWNER,ADMIN,EDITOR,VIEWER" doc:"The caller's role. Administrators of the system have the permissions of an OWNER everywhere."`
 	MemberCount int     `json:"memberCount"`
 	URLCount    int     `json:"urlCount"`
+	TrashDays   int     `json:"trashDays" doc:"Days for which deleted links can be restored, the setting TRASH_DAYS. 0: every deletion is for good."`
 	CreatedAt   Time    `json:"createdAt"`
 	UpdatedAt   Time    `json:"updatedAt"`
 }
 
-func workspaceOf(w workspaces.Row) Workspace {
+func (s *Server) workspaceOf(w workspaces.Row) Workspace {
 	out := Workspace{
 		ID: w.ID, Name: w.Name, Slug: w.Slug, IsPersonal: w.IsPersonal(), Role: w.Role.String(), MemberCount: w.Members, URLCount: w.Links,
-		CreatedAt: Time(w.CreatedAt), UpdatedAt: Time(w.UpdatedAt),
+		TrashDays: int(s.Store.TrashTime() / (24 * time.Hour)), CreatedAt: Time(w.CreatedAt), UpdatedAt: Time(w.UpdatedAt),
 	}
 	if w.OwnerEmail != "" {
 		out.OwnerEmail = &w.OwnerEmail
@@ -87,7 +88,7 @@ type listWorkspacesIn struct {
 }
 
 func (s *Server) listWorkspaces(ctx context.Context, in *listWorkspacesIn) (*body[List[Workspace]], error) {
-	return respondPage(in.Paging, 20, workspaceOf)(s.Workspaces.List(ctx, principal(ctx), in.Search, in.size(20), in.offset(20)))
+	return respondPage(in.Paging, 20, s.workspaceOf)(s.Workspaces.List(ctx, principal(ctx), in.Search, in.size(20), in.offset(20)))
 }
 
 type createWorkspaceIn struct {
@@ -98,11 +99,11 @@ type createWorkspaceIn struct {
 }
 
 func (s *Server) createWorkspace(ctx context.Context, in *createWorkspaceIn) (*body[Workspace], error) {
-	return respond(workspaceOf)(s.Workspaces.Create(ctx, principal(ctx), workspaces.Input{Name: &in.Body.Name, Slug: in.Body.Slug.Pointer()}))
+	return respond(s.workspaceOf)(s.Workspaces.Create(ctx, principal(ctx), workspaces.Input{Name: &in.Body.Name, Slug: in.Body.Slug.Pointer()}))
 }
 
 func (s *Server) getWorkspace(ctx context.Context, _ *ByWorkspace) (*body[Workspace], error) {
-	return respond(workspaceOf)(s.Workspaces.Get(ctx, principal(ctx)))
+	return respond(s.workspaceOf)(s.Workspaces.Get(ctx, principal(ctx)))
 }
 
 type updateWorkspaceIn struct {
@@ -114,7 +115,7 @@ type updateWorkspaceIn struct {
 }
 
 func (s *Server) updateWorkspace(ctx context.Context, in *updateWorkspaceIn) (*body[Workspace], error) {
-	return respond(workspaceOf)(s.Workspaces.Update(ctx, principal(ctx), workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug}))
+	return respond(s.workspaceOf)(s.Workspaces.Update(ctx, principal(ctx), workspaces.Input{Name: in.Body.Name, Slug: in.Body.Slug}))
 }
 
 // deletion is the timeout of requests that may move or delete all links of a workspace: 3,500 to 10,000 a second were measured.

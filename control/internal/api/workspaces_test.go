@@ -37,12 +37,12 @@ func (w *world) join(workspace, userID, role string) {
 
 func within(workspace string) option { return with("X-Workspace", workspace) }
 
-var workspaceNames = []string{"id", "name", "slug", "isPersonal", "ownerEmail", "role", "memberCount", "urlCount", "createdAt", "updatedAt"}
+var workspaceNames = []string{"id", "name", "slug", "isPersonal", "ownerEmail", "role", "memberCount", "urlCount", "trashDays", "createdAt", "updatedAt"}
 
 func TestWorkspaces(t *testing.T) {
 	eachWith(t, teams, func(t *testing.T, w *world) {
 		r := w.do("GET", "/api/workspaces", "", as(w.ann)).want(200).has("data.0", workspaceNames...)
-		if r.num("total") != 1 || r.str("data.0.id") != w.annID || r.at("data.0.isPersonal") != true || r.str("data.0.role") != "OWNER" || r.str("data.0.ownerEmail") != userMail {
+		if r.num("total") != 1 || r.str("data.0.id") != w.annID || r.at("data.0.isPersonal") != true || r.str("data.0.role") != "OWNER" || r.str("data.0.ownerEmail") != userMail || r.num("data.0.trashDays") != 30 {
 			t.Fatal(r.text)
 		}
 		r = w.do("POST", "/api/workspaces", `{"name":"  Équipe Über «1» "}`, as(w.ann)).want(201).has("", workspaceNames...)
