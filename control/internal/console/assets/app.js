@@ -165,10 +165,11 @@ async function show({ back = false } = {}) {
   if (!user && !await enter(mine.signal)) return;
   if (mine.signal.aborted) return;
   if (location.pathname === '/console/' || location.pathname === '/console') return go(start, { instead: true });
-  const asked = Object.fromEntries(new URLSearchParams(location.search));
+  const params = new URLSearchParams(location.search), named = params.get('workspace');
+  const asked = Object.fromEntries([...params.keys()].map((name) => [name, params.getAll(name)])); // filters of reports repeat their name
   try {
-    const known = asked.workspace === choice.current()?.slug; // most often
-    if ((asked.workspace || back) && !known && !await choice.follow(asked.workspace ?? '', { signal: mine.signal })) lost();
+    const known = named === choice.current()?.slug; // most often
+    if ((named || back) && !known && !await choice.follow(named ?? '', { signal: mine.signal })) lost();
   } catch (err) {
     if (err.name !== 'AbortError') complain(err);
   }
@@ -283,7 +284,7 @@ async function enterBy(signal) {
 async function signIn(door) {
   const asked = new URLSearchParams(location.search);
   // Accept only addresses of the console and invitations, to prevent open redirects.
-  const next = /^(\/console\/[\w/?=&%.-]*|\/login#invitation=[\w.-]+)$/.test(asked.get('next') ?? '') ? asked.get('next') : start;
+  const next = /^(\/console\/[\w/?=&%.+*-]*|\/login#invitation=[\w.-]+)$/.test(asked.get('next') ?? '') ? asked.get('next') : start;
   if (user && !asked.get('error')) return go(next, { instead: true });
   return login({ ...door, error: asked.get('error'), next, done: () => go(next, { instead: true }) });
 }
