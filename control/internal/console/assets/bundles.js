@@ -1,9 +1,10 @@
 // The list of bundles: search, create, edit, archive, restore and delete.
 import { h, icon, replace } from './dom.js';
-import { get, post, put, del, query } from './api.js';
+import { get, post, del, query } from './api.js';
 import { address, may } from './choice.js';
-import { attempt, badge, button, complain, confirm, dialog, empty, field, form, heading, iconButton, notify, pager, turns } from './ui.js';
+import { attempt, badge, button, complain, confirm, dialog, empty, field, form, heading, iconButton, notify, opener, pager, turns } from './ui.js';
 import { number, date, sixDigits } from './format.js';
+import { audited, edited, guarded } from './conflict.js';
 
 // The icons that the console draws. The API accepts any name; unknown names are drawn as a folder.
 const symbols = ['folder', 'star', 'heart', 'flag', 'tag', 'mail', 'book', 'calendar', 'globe'];
@@ -53,7 +54,7 @@ function row(b, user, load) {
     h('div', { class: 'what' }, h('a', { class: 'title', href: `/console/bundles/${b.id}` }, mark(b), b.name), b.description && h('div', { class: 'target' }, b.description),
       b.userId !== user.id && h('div', { class: 'target' }, 'of another user')),
     h('div', { class: 'meta' }, h('span', null, links(b.urlCount)), h('span', { class: 'clicks' }, h('b', null, number(b.totalClicks)), b.totalClicks === 1 ? ' click' : ' clicks'), h('span', { class: 'when' }, date(b.createdAt))),
-    h('div', { class: 'tools' }, may('EDITOR') && [iconButton('edit', `Edit ${b.name}`, () => editBundle(b, load)), toggle,
+    h('div', { class: 'tools' }, may('EDITOR') && [iconButton('edit', `Edit ${b.name}`, opener(() => get(`/api/bundles/${b.id}`), (now) => editBundle(now, load))), toggle,
       iconButton('trash', `Delete ${b.name}`, () => removeBundle(b, load), 'danger')]));
 }
 
@@ -73,7 +74,8 @@ export function removeBundle(b, done) {
   });
 }
 
-// editBundle creates a bundle if b is null. It calls done with the bundle that the API returns.
+// editBundle creates a bundle if b is null, and otherwise changes one that was read alone, not as part of a list. It calls
+// done with the bundle that the API returns.
 export function editBundle(b, done) {
   const known = b && !symbols.includes(b.icon) ? [b.icon, ...symbols] : symbols;
   dialog(b ? 'Edit bundle' : 'New bundle', (close) => form([
@@ -82,8 +84,13 @@ export function editBundle(b, done) {
     h('div', { class: 'pair' }, field('color', 'Colour', { type: 'color', value: sixDigits(b?.color ?? '#3B82F6') }),
       field('icon', 'Icon', { value: b?.icon ?? 'folder', options: known.map((name) => [name, name]) })),
   ], b ? 'Save' : 'Create bundle', async (v) => {
-    const body = { name: v.name, description: v.description || null, color: v.color, icon: v.icon };
-    const saved = await (b ? put(`/api/bundles/${b.id}`, body) : post('/api/bundles', body));
+    const body = { name: v.name, description: v.description || null, color: b && v.color === sixDigits(b.color) ? b.color : v.color, icon: v.icon };
+    const saved = b ? await guarded(`/api/bundles/${b.id}`, b, edited(b, body), { kind: 'bundle', author: audited(b.id), reload: async (now) => {
+      close();
+      await done(now);
+      editBundle(now, done);
+    } }) : await post('/api/bundles', body);
+    if (!saved) return;
     close();
     notify(b ? 'Saved.' : 'Bundle created.');
     await done(saved);

@@ -16,6 +16,13 @@ export const roleName = (role) => names[role] ?? role;
 export const roles = [...ranks].reverse().map((role) => [role, names[role]]);
 export const current = () => chosen;
 
+// me returns the user who is signed in.
+export const me = () => user;
+
+// trashDays returns for how many days deleted links can be restored, 0 if they cannot, and undefined if the server does
+// not tell it, as those of earlier releases.
+export const trashDays = () => (chosen ?? mine[0])?.trashDays;
+
 // nameOf returns the name to show for a workspace, or for all of them (null).
 export const nameOf = (w) => (w === null ? 'All workspaces' : w.ownerEmail && w.id !== user.id ? `${w.name} (${w.ownerEmail})` : w.name);
 

@@ -1,10 +1,10 @@
 // The form to create or edit a link.
 import { h } from './dom.js';
-import { matching, post, put } from './api.js';
+import { post } from './api.js';
 import { field, form } from './ui.js';
 import { local, instant } from './format.js';
 import { campaign, parameters } from './campaign.js';
-import { conflict } from './conflict.js';
+import { changed, guarded } from './conflict.js';
 import { tagField } from './tags.js';
 
 export const redirects = [['302', '302 \u2013 temporary (default)'], ['301', '301 \u2013 permanent'], ['307', '307 \u2013 temporary, same method'], ['308', '308 \u2013 permanent, same method']];
@@ -43,22 +43,9 @@ export function linkForm(u, done, cancel, reload) {
     const body = changes(u, v, tags.chosen());
     if (u && v.status !== status) body.status = v.status;
     if (!u) return done(await post('/api/urls', body));
-    const saved = await save(u, body);
+    const saved = await guarded(`/api/urls/${u.id}`, u, body, { kind: 'link', author: changed(u.id), reload });
     return saved ? done(saved) : undefined;
   }, { cancel, class: 'body' });
-
-  // save returns the saved link, or undefined if the user decides otherwise after a change by somebody else.
-  async function save(seen, body) {
-    try {
-      return await put(`/api/urls/${u.id}`, body, matching(seen));
-    } catch (err) {
-      const now = err.body?.current;
-      if (err.status !== 412 || !now) throw err;
-      const choice = await conflict(u, now, body);
-      if (choice === 'load') await reload();
-      return choice === 'save' ? save(now, body) : undefined;
-    }
-  }
 }
 
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);

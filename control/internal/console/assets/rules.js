@@ -2,10 +2,11 @@
 import { h, replace, safeLink } from './dom.js';
 import { get, post, put, patch, del, wrong } from './api.js';
 import { may } from './choice.js';
-import { attempt, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
+import { attempt, button, card, confirm, dialog, empty, field, form, iconButton, notify, opener } from './ui.js';
 import { number, percent } from './format.js';
 import { explain } from './explain.js';
 import { adder, sentence } from './conditions.js';
+import { changed, edited, guarded } from './conflict.js';
 
 const example = { operator: 'AND', conditions: [{ type: 'device', operator: 'equals', value: 'MOBILE' }, { type: 'country', operator: 'in', value: ['DE', 'AT', 'CH'] }] };
 
@@ -23,7 +24,7 @@ export async function rules(u, { signal }) {
   }
 
   // The first rule turns routing on, and deleting the last one turns it off, so read the link again.
-  async function changed(text) {
+  async function refresh(text) {
     notify(text);
     const [now] = await Promise.all([get(`/api/urls/${u.id}`, { signal }), load()]);
     smart = now.isSmartRouting;
@@ -34,18 +35,19 @@ export async function rules(u, { signal }) {
   function shown(r, part) {
     const toggle = iconButton(r.isActive ? 'pause' : 'play', `${r.isActive ? 'Disable' : 'Enable'} ${r.name}`, () => attempt(toggle, async () => {
       await put(`${path}/${r.id}`, { isActive: !r.isActive });
-      await changed(r.isActive ? 'Disabled.' : 'Enabled.');
+      await refresh(r.isActive ? 'Disabled.' : 'Enabled.');
     }));
     return h('li', { class: r.isActive ? 'rule' : 'rule off' }, h('div', { class: 'what' }, h('h3', null, r.name, ' ', !r.isActive && h('span', { class: 'badge inactive' }, 'Disabled')),
       h('p', { class: 'target' }, '\u2192 ', safeLink(r.targetUrl)), h('p', { class: 'condition' }, sentence(r.conditions))),
     h('div', { class: 'meta' }, h('span', null, `priority ${number(r.priority)}`), h('span', null, `${number(r.matchCount)} matches \u00b7 ${percent(part)}`)),
-    h('div', { class: 'tools' }, may('EDITOR') && [iconButton('edit', `Edit ${r.name}`, () => edit(r)), toggle,
+    h('div', { class: 'tools' }, may('EDITOR') && [iconButton('edit', `Edit ${r.name}`, opener(() => get(`${path}/${r.id}`, { signal }), edit)), toggle,
       iconButton('trash', `Delete ${r.name}`, () => confirm('Delete this rule?', `\u201c${r.name}\u201d stops applying immediately.`, 'Delete', async () => {
         await del(`${path}/${r.id}`);
-        await changed('Deleted.');
+        await refresh('Deleted.');
       }), 'danger')]));
   }
 
+  // edit asks for the fields of a new rule (null) or of one that was just read.
   function edit(r) {
     const conditions = field('conditions', 'Conditions', { rows: 12, class: 'code', value: JSON.stringify(r?.conditions ?? example, null, 2), help: 'JSON: a group with AND or OR. Groups can contain groups.' });
     dialog(r ? 'Edit rule' : 'New rule', (close) => form([
@@ -61,9 +63,14 @@ export async function rules(u, { signal }) {
         throw wrong('conditions', `Invalid JSON: ${err.message}`);
       }
       const body = { name: v.name, targetUrl: v.targetUrl.trim(), priority: Number(v.priority), conditions: group };
-      await (r ? put(`${path}/${r.id}`, body) : post(path, body));
+      const saved = r ? await guarded(`${path}/${r.id}`, r, edited(r, body), { kind: 'rule', author: changed(u.id, 'routingRules', r.id), reload: async (now) => {
+        close();
+        await load();
+        edit(now);
+      } }) : await post(path, body);
+      if (!saved) return;
       close();
-      await changed('Saved. The rule applies within a second.');
+      await refresh('Saved. The rule applies within a second.');
     }, { cancel: close, class: 'body' }), { wide: true });
   }
 
@@ -78,7 +85,7 @@ export async function rules(u, { signal }) {
       ], 'Add rule', async (v) => {
         await post(`${path}/from-template`, { templateKey: v.templateKey, targetUrl: v.targetUrl.trim(), priority: Number(v.priority) });
         close();
-        await changed('Added. The rule applies within a second.');
+        await refresh('Added. The rule applies within a second.');
       }, { cancel: close, class: 'body' });
     });
   }
@@ -90,7 +97,7 @@ export async function rules(u, { signal }) {
       field('defaultUrl', 'If no rule matches', { type: 'url', value: defaultUrl ?? '', placeholder: 'the link\u2019s own destination' }),
     ], 'Save', async (v) => {
       await patch(`${path}/settings`, { isSmartRouting: v.isSmartRouting, defaultUrl: v.defaultUrl.trim() || null });
-      await changed('Saved.');
+      await refresh('Saved.');
     }, { class: 'inline', kind: '' }));
   }
 

@@ -39,6 +39,23 @@ export async function attempt(control, f) {
   }
 }
 
+// opener returns a listener that reads an object and opens a dialog with it. Unlike attempt, it leaves the focus on the
+// control, to which the browser returns after the dialog.
+export function opener(read, open) {
+  let busy = false;
+  return async () => {
+    if (busy) return;
+    busy = true;
+    try {
+      open(await read());
+    } catch (err) {
+      complain(err);
+    } finally {
+      busy = false;
+    }
+  };
+}
+
 // turns helps to ignore outdated responses. Call the returned function before each request: it returns a function that
 // reports whether this request is still the latest.
 export function turns() {

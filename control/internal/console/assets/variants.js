@@ -2,15 +2,16 @@
 import { h, replace, safeLink } from './dom.js';
 import { get, post, put, del } from './api.js';
 import { may } from './choice.js';
-import { attempt, bar, button, card, confirm, dialog, empty, field, form, iconButton, notify } from './ui.js';
+import { attempt, bar, button, card, confirm, dialog, empty, field, form, iconButton, notify, opener } from './ui.js';
 import { number, percent } from './format.js';
+import { changed, edited, guarded } from './conflict.js';
 
 export async function variants(u, { signal }) {
   const path = `/api/urls/${u.id}/variants`;
   const list = h('div'), state = h('p', { class: 'help', role: 'status' });
   const toggle = button('', () => attempt(toggle, async () => {
     await put(`/api/urls/${u.id}`, { isABTesting: !u.isABTesting });
-    await changed(u.isABTesting ? 'Test stopped.' : 'Test started.');
+    await refresh(u.isABTesting ? 'Test stopped.' : 'Test started.');
   }));
 
   async function load() {
@@ -22,7 +23,7 @@ export async function variants(u, { signal }) {
       empty('No test', 'Split visitors between destinations by weight, and compare the results. The first variant starts the test.'));
   }
 
-  async function changed(text) {
+  async function refresh(text) {
     notify(text);
     u = await get(`/api/urls/${u.id}`, { signal });
     await load();
@@ -34,19 +35,20 @@ export async function variants(u, { signal }) {
     const share = stats.find((s) => s.variant.id === v.id).clickThroughRate;
     const pause = iconButton(v.isActive ? 'pause' : 'play', `${v.isActive ? 'Disable' : 'Enable'} ${v.name}`, () => attempt(pause, async () => {
       await put(`${path}/${v.id}`, { isActive: !v.isActive });
-      await changed(v.isActive ? 'Disabled.' : 'Enabled.');
+      await refresh(v.isActive ? 'Disabled.' : 'Enabled.');
     }));
     return h('li', { class: v.isActive ? 'rule' : 'rule off' },
       h('div', { class: 'what' }, h('h3', null, v.name, ' ', !v.isActive && h('span', { class: 'badge inactive' }, 'Disabled')), h('p', { class: 'target' }, '\u2192 ', safeLink(v.targetUrl)),
         bar(chance, 100)),
       h('div', { class: 'meta' }, h('span', null, `weight ${v.weight} \u00b7 ${percent(chance)}`), h('span', null, `${number(v.clickCount)} clicks \u00b7 ${percent(share)}`)),
-      h('div', { class: 'tools' }, may('EDITOR') && [iconButton('edit', `Edit ${v.name}`, () => edit(v)), pause,
+      h('div', { class: 'tools' }, may('EDITOR') && [iconButton('edit', `Edit ${v.name}`, opener(() => get(`${path}/${v.id}`, { signal }), edit)), pause,
         iconButton('trash', `Delete ${v.name}`, () => confirm('Delete this variant?', `\u201c${v.name}\u201d gets no more visitors.`, 'Delete', async () => {
           await del(`${path}/${v.id}`);
-          await changed('Deleted.');
+          await refresh('Deleted.');
         }), 'danger')]));
   }
 
+  // edit asks for the fields of a new variant (null) or of one that was just read.
   function edit(v) {
     dialog(v ? 'Edit variant' : 'New variant', (close) => form([
       field('name', 'Name', { value: v?.name ?? '', maxlength: 100, autofocus: true }),
@@ -54,9 +56,14 @@ export async function variants(u, { signal }) {
       field('weight', 'Weight', { type: 'number', min: 0, max: 100, value: v?.weight ?? 50, help: '0 to 100. The probability is this weight divided by the sum of the weights of all active variants.' }),
     ], 'Save', async (x) => {
       const body = { name: x.name, targetUrl: x.targetUrl.trim(), weight: Number(x.weight) };
-      await (v ? put(`${path}/${v.id}`, body) : post(path, body));
+      const saved = v ? await guarded(`${path}/${v.id}`, v, edited(v, body), { kind: 'variant', author: changed(u.id, 'variants', v.id), reload: async (now) => {
+        close();
+        await load();
+        edit(now);
+      } }) : await post(path, body);
+      if (!saved) return;
       close();
-      await changed('Saved.');
+      await refresh('Saved.');
     }, { cancel: close, class: 'body' }));
   }
 

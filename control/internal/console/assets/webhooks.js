@@ -2,8 +2,9 @@
 import { h, replace } from './dom.js';
 import { get, post, put, del, query, wrong } from './api.js';
 import { address } from './choice.js';
-import { badge, button, choices, complain, confirm, copy, dialog, empty, field, form, heading, iconButton, notify, pager, attempt, turns } from './ui.js';
+import { badge, button, choices, complain, confirm, copy, dialog, empty, field, form, heading, iconButton, notify, opener, pager, attempt, turns } from './ui.js';
 import { number, since } from './format.js';
+import { audited, edited, guarded } from './conflict.js';
 
 const events = [
   ['url.created', 'a link is created'], ['url.updated', 'a link is updated'], ['url.deleted', 'a link is deleted'], ['url.restored', 'a link is restored'], ['url.clicked', 'a link is clicked'],
@@ -48,7 +49,7 @@ function row(w, user, load) {
     h('div', { class: 'what' }, h('a', { class: 'title', href: `/console/webhooks/${w.id}` }, w.name), h('div', { class: 'target mono' }, w.url),
       h('div', { class: 'target' }, w.events.join(', '), w.userId !== user.id && ' \u00b7 owned by another user')),
     h('div', { class: 'meta' }, state(w), h('span', { class: 'clicks' }, h('b', null, number(w.totalSent)), ' sent', w.totalFailed > 0 && h('span', { class: 'late' }, ` \u00b7 ${number(w.totalFailed)} failed`)), h('span', { class: 'when' }, since(w.lastSentAt))),
-    h('div', { class: 'tools' }, iconButton('edit', `Edit ${w.name}`, () => editWebhook(w, user, load)), toggle,
+    h('div', { class: 'tools' }, iconButton('edit', `Edit ${w.name}`, opener(() => get(`/api/webhooks/${w.id}`), (now) => editWebhook(now, user, load))), toggle,
       iconButton('trash', `Delete ${w.name}`, () => removeWebhook(w, load), 'danger')));
 }
 
@@ -83,7 +84,7 @@ function headersOf(text) {
   return Object.fromEntries(out);
 }
 
-// editWebhook creates a webhook if w is null. It calls done with the webhook that the API returns.
+// editWebhook creates a webhook if w is null, and otherwise changes one that was read alone, not as part of a list. It calls done with the webhook that the API returns.
 export function editWebhook(w, user, done) {
   dialog(w ? 'Edit webhook' : 'New webhook', (close) => {
     const body = h('div');
@@ -102,7 +103,12 @@ export function editWebhook(w, user, done) {
       if (v.secret) sent.secret = v.secret;
       else if (v.noSecret) sent.secret = null;
       if (w) {
-        const saved = await put(`/api/webhooks/${w.id}`, sent);
+        const saved = await guarded(`/api/webhooks/${w.id}`, w, edited(w, sent), { kind: 'webhook', author: audited(w.id), reload: async (now) => {
+          close();
+          await done(now);
+          editWebhook(now, user, done);
+        } });
+        if (!saved) return;
         close();
         notify('Saved.');
         return done(saved);
