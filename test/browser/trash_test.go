@@ -32,7 +32,7 @@ func TestConsole_filters_and_export_of_links(t *testing.T) {
 	b.signIn("admin@example.com", adminPassword)
 	b.sees("No links yet")
 	press := b.made(map[string]any{"originalUrl": "https://example.com/press", "title": "For the press", "tags": []string{"Press", "Spring"}})
-	b.made(map[string]any{"originalUrl": "https://example.com/shop", "title": "For the shop", "tags": []string{"Spring"}})
+	b.made(map[string]any{"originalUrl": "https://example.com/shop", "title": "For the shop", "tags": []string{"Spring"}, "utmCampaign": "may"})
 	b.made(map[string]any{"originalUrl": "https://example.com/plain", "title": "=plain", "status": "INACTIVE"})
 	var bundle struct{ ID string }
 	b.ask("POST", "/api/bundles", map[string]any{"name": "Releases", "urlIds": []string{press.ID}}, &bundle)
@@ -51,6 +51,11 @@ func TestConsole_filters_and_export_of_links(t *testing.T) {
 		t.Errorf("the filters found %q", got)
 	}
 	b.set("bundle", "")
+	b.sees("2 links")
+	b.set("campaign", "may")
+	b.sees("1 link")
+	b.until(`location.search.includes('campaign=may')`)
+	b.set("campaign", "")
 	b.sees("2 links")
 
 	dir := t.TempDir()
@@ -86,7 +91,7 @@ func TestConsole_trash(t *testing.T) {
 	b.visit("/console/links")
 	for _, slug := range []string{"spring", "other"} {
 		b.press("Delete " + slug)
-		b.sees("stays in the trash")
+		b.sees("stays in the trash for 30 days")
 		b.press("Delete")
 		b.until(`!document.querySelector('dialog[open]')`)
 	}
@@ -200,5 +205,47 @@ func TestConsole_history(t *testing.T) {
 	if got := b.read(u.ID); got.Title != "One" || got.MaxClicks != nil || len(got.Tags) != 0 {
 		t.Errorf("after the rollback the link is %+v", got)
 	}
+	b.silent()
+}
+
+func TestConsole_without_trash(t *testing.T) {
+	b := open(t, standalone(t, "TRASH_DAYS=0"))
+	b.visit("/login")
+	b.signIn("admin@example.com", adminPassword)
+	b.sees("No links yet")
+	b.user("ann@example.com")
+	b.made(map[string]any{"originalUrl": "https://example.com/1", "customSlug": "one", "title": "One", "notes": "For the press.\nUntil May.", "externalId": "crm-7", "utmSource": "mail"})
+	b.as("ann@example.com", annPassword)
+	b.made(map[string]any{"originalUrl": "https://example.com/2", "customSlug": "two", "title": "Two"})
+	b.as("admin@example.com", adminPassword)
+
+	b.visit("/console/links")
+	b.sees("2 links")
+	b.until(`![...document.querySelectorAll('[name=status] option')].some((o) => o.value === 'DELETED')`)
+	b.until(`(() => {
+		const creator = document.querySelector('[name=creator]');
+		creator.selectedIndex = [...creator.options].findIndex((o) => o.text.includes('ann'));
+		creator.dispatchEvent(new Event('change'));
+		return creator.selectedIndex > 0;
+	})()`)
+	b.sees("1 link")
+	if got := b.order(); got != "Two" {
+		t.Errorf("the filter by creator found %q", got)
+	}
+	b.do(chromedp.Reload())
+	b.sees("1 link")
+	b.set("creator", "")
+	b.sees("2 links")
+	b.looks("70-filters-creator")
+	b.press("Delete two")
+	b.sees("This server has no trash")
+	b.shot("71-no-trash")
+	b.press("Delete")
+	b.sees("1 link")
+	b.press("One")
+	b.sees("Until May.")
+	b.sees("crm-7")
+	b.looks("84-link-notes")
+	b.onPhone("/console/links", "1 link")
 	b.silent()
 }

@@ -14,6 +14,7 @@ import { variants } from './variants.js';
 import { preview } from './preview.js';
 import { history } from './history.js';
 import { chips } from './tags.js';
+import { parameters } from './campaign.js';
 
 const tabs = [[undefined, 'Report'], ['clicks', 'Clicks'], ['rules', 'Rules'], ['variants', 'A/B test'], ['preview', 'Preview'], ['history', 'History'], ['edit', 'Edit', 'EDITOR']];
 
@@ -39,7 +40,7 @@ export async function link(screen) {
     h('nav', { 'aria-label': 'Back', class: 'back' }, h('a', { href: '/console/links' }, '\u2190 All links')),
     h('header', { class: 'heading link' }, h('div', null, h('h1', { tabindex: '-1' }, title),
       h('p', { class: 'address' }, safeLink(u.shortUrl, { class: 'mono' }), badge(u.status), facts(u)),
-      h('p', { class: 'target' }, 'leads to ', safeLink(u.originalUrl)), chips(u.tags)),
+      h('p', { class: 'target' }, 'leads to ', safeLink(u.originalUrl)), chips(u.tags), more(u)),
     h('div', { class: 'actions' }, button('Copy', () => copy(u.shortUrl, `${bare(u.shortUrl)} copied.`), { kind: 'primary', symbol: 'copy' }),
       button('QR code', () => qr(u), { symbol: 'qr' }),
       u.suspendedReason && screen.user.role === 'ADMIN' && lift,
@@ -61,4 +62,17 @@ function facts(u) {
     u.maxClicks && fact('flag', u.maxClicks === 1 ? 'At most 1 click' : `At most ${number(u.maxClicks)} clicks`),
     u.redirectCode !== 302 && fact('send', `Redirect ${u.redirectCode}`),
   ];
+}
+
+// more returns the fields of a link that the heading does not show, or null if there are none.
+function more(u) {
+  const campaign = parameters.filter(([name]) => u[name]);
+  const facts_ = [
+    u.notes && ['Notes', h('span', { class: 'lines', dir: 'auto' }, u.notes)],
+    u.externalId && ['External id', h('span', { class: 'mono' }, u.externalId)],
+    u.expiredUrl && ['Afterwards', safeLink(u.expiredUrl)],
+    campaign.length > 0 && ['Campaign', campaign.map(([name, label]) => `${label}: ${u[name]}`).join(' \u00b7 ')],
+    u.createdByEmail && ['Created by', u.createdByName ? `${u.createdByName} (${u.createdByEmail})` : u.createdByEmail],
+  ].filter(Boolean);
+  return facts_.length > 0 && h('dl', { class: 'facts small' }, facts_.map(([name, value]) => [h('dt', null, name), h('dd', null, value)]));
 }

@@ -1,7 +1,7 @@
 // The list of links: find, create, copy, export, enable, disable and delete. It also shows the trash.
 import { h, icon, replace } from './dom.js';
 import { all, file, get, put, del, query } from './api.js';
-import { address, may } from './choice.js';
+import { address, current, may, trashDays } from './choice.js';
 import { badge, button, complain, confirm, copy, dialog, empty, field, heading, iconButton, notify, pager, attempt, save, statuses, turns } from './ui.js';
 import { number, date, bare } from './format.js';
 import { linkForm } from './linkform.js';
@@ -11,8 +11,8 @@ import { trashed } from './trash.js';
 
 export async function links({ signal, go }) {
   const asked = new URLSearchParams(location.search);
-  const state = { search: asked.get('search') ?? '', status: asked.get('status') ?? '', tag: asked.get('tag') ?? '', bundle: asked.get('bundle') ?? '', sort: asked.get('sort') ?? 'createdAt desc', page: Number(asked.get('page')) || 1 };
-  const [tags, bundles] = await Promise.all([all('/api/tags', { signal }), all('/api/bundles', { signal })]);
+  const state = { search: asked.get('search') ?? '', status: asked.get('status') ?? '', tag: asked.get('tag') ?? '', bundle: asked.get('bundle') ?? '', creator: asked.get('creator') ?? '', campaign: asked.get('campaign') ?? '', domain: asked.get('domain') ?? '', sort: asked.get('sort') ?? 'createdAt desc', page: Number(asked.get('page')) || 1 };
+  const [tags, bundles, people, campaigns] = await Promise.all([all('/api/tags', { signal }), all('/api/bundles', { signal }), creators(signal), get('/api/urls/utm-suggestions?field=utmCampaign', { signal })]);
   const colors = new Map(tags.map((t) => [t.name, t.color]));
   const list = h('div', { class: 'list' });
   const count = h('p', { class: 'count', role: 'status' });
@@ -39,7 +39,7 @@ export async function links({ signal, go }) {
     const [sortBy, sortOrder] = state.sort.split(' '), trash = state.status === 'DELETED';
     const got = await get(`/api/urls${query({ ...selected(), page: state.page, limit: 20, ...(!trash && { sortBy, sortOrder }) })}`, { signal });
     if (!last()) return;
-    const filtered = state.search || state.status || state.tag || state.bundle;
+    const filtered = state.status || Object.values(selected()).some(Boolean);
     bar.hidden = true;
     for (const part of live) part.hidden = trash;
     const total = `${number(got.total)}${got.totalIsExact === false ? '+' : ''} ${got.total === 1 ? 'link' : 'links'}`;
@@ -57,7 +57,7 @@ export async function links({ signal, go }) {
   }
 
   // selected returns the parameters of the API that select links.
-  const selected = () => (state.status === 'DELETED' ? { status: state.status, search: state.search } : { search: state.search, status: state.status, tag: state.tag, bundleId: state.bundle });
+  const selected = () => (state.status === 'DELETED' ? { status: state.status, search: state.search } : { search: state.search, status: state.status, tag: state.tag, bundleId: state.bundle, createdBy: state.creator, utmCampaign: state.campaign, domain: state.domain });
 
   function change(what) {
     Object.assign(state, { page: 1 }, what);
@@ -86,12 +86,24 @@ export async function links({ signal, go }) {
   // choose returns a filter by one of the objects of a list, or null if there are none.
   const choose = (name, label, options) => (options.length ? field(name, label, { value: state[name], options: [['', 'All'], ...options], onchange: (e) => change({ [name]: e.target.value }) }) : null);
   if (state.tag && !colors.has(state.tag)) colors.set(state.tag, undefined);
-  const live = [choose('tag', 'Tag', [...colors.keys()].map((name) => [name, name])), choose('bundle', 'Bundle', bundles.map((b) => [b.id, b.name])),
+  // within returns options with the value of the address, which may be none of them.
+  const within = (options, value) => (value && !options.some(([one]) => one === value) ? [...options, [value, value]] : options);
+  const live = [choose('tag', 'Tag', [...colors.keys()].map((name) => [name, name])), choose('bundle', 'Bundle', within(bundles.map((b) => [b.id, b.name]), state.bundle)),
+    choose('creator', 'Created by', within(people.length > 1 ? people : [], state.creator)), choose('campaign', 'Campaign', within(campaigns.suggestions.map((c) => [c.value, c.value]), state.campaign)),
+    choose('domain', 'Domain', within([], state.domain)), // all links have the same one so far
     field('sort', 'Sort by', { value: state.sort, options: [['createdAt desc', 'Newest'], ['createdAt asc', 'Oldest'], ['clickCount desc', 'Most clicks'], ['updatedAt desc', 'Last changed'], ['title asc', 'Title'], ['slug asc', 'Slug'], ['expiresAt asc', 'Expiry']], onchange: (e) => change({ sort: e.target.value }) }), exported].filter(Boolean);
   const filters = h('div', { class: 'filters many', role: 'search' }, search,
-    field('status', 'Status', { value: state.status, options: [['', 'All'], ...Object.entries(statuses), ['DELETED', 'In the trash']], onchange: (e) => change({ status: e.target.value }) }), live.filter((part) => part !== exported));
+    field('status', 'Status', { value: state.status, options: [['', 'All'], ...Object.entries(statuses), ...(trashDays() === 0 && state.status !== 'DELETED' ? [] : [['DELETED', 'In the trash']])], onchange: (e) => change({ status: e.target.value }) }), live.filter((part) => part !== exported));
   await load();
   return [heading('Links', exported, create()), filters, count, bar, list];
+}
+
+// creators returns the users who may have created links, as [id, name].
+async function creators(signal) {
+  const w = current();
+  if (w && !(w.memberCount > 1)) return [];
+  const list = await (w ? all(`/api/workspaces/${w.id}/members`, { signal }) : all('/api/users', { signal }));
+  return list.map((m) => [m.userId ?? m.id, m.name || m.email]);
 }
 
 // row returns a link of the list. select is called when the user selects it; without it, links cannot be selected.
@@ -116,9 +128,16 @@ function row(u, load, colors, select) {
       may('EDITOR') && [(off || u.status === 'ACTIVE' || u.status === 'SCHEDULED') && toggle, iconButton('trash', `Delete ${u.slug}`, () => remove(u, load), 'danger')]));
 }
 
+// kept says what becomes of a deleted link.
+function kept(days) {
+  if (days === 0) return 'This server has no trash: its reports, rules and history are deleted, too. This cannot be undone.';
+  const time = days === undefined ? '' : days === 1 ? ' for 1 day' : ` for ${number(days)} days`;
+  return `The link stays in the trash${time} and can be restored from there with its reports.`;
+}
+
 // remove asks for confirmation, deletes the link and then calls done.
 export function remove(u, done) {
-  confirm('Delete this link?', `${bare(u.shortUrl)} stops working immediately. The link stays in the trash for 30 days, unless the operator of this server has set another time, and can be restored from there with its reports.`, 'Delete', async () => {
+  confirm('Delete this link?', `${bare(u.shortUrl)} stops working immediately. ${kept(trashDays())}`, 'Delete', async () => {
     await del(`/api/urls/${u.id}`);
     notify('Deleted.');
     await done();
