@@ -19,7 +19,8 @@ const (
 	hostExpression = `^[A-Za-z][A-Za-z0-9+.-]*://([^/#\x3f]*@){0,1}([A-Za-z0-9._-]+)([:/#\x3f]|$)`
 	// prefixExpression matches a host that begins with labels such as www or m. Group 3 is the host without them.
 	prefixExpression = `^((www|m|mobile|l|lm|amp)[.])+([^.]+[.].+)$`
-	// countryExpression matches hosts such as google.co.uk of sites that have a domain in each country. Group 1 is the name.
+	// countryExpression matches hosts such as google.co.uk of sites that have a domain in each country. Group 1 is the
+	// name; siteSQL lists the names.
 	countryExpression = `^(google|pinterest)[.](com[.]|co[.]){0,1}[a-z]{2}$`
 )
 
@@ -79,20 +80,15 @@ func SiteOf(referer string) string {
 	return cmp.Or(sites[host], host)
 }
 
-// siteSQL computes SiteOf from the column referer.
+// siteSQL computes SiteOf from the column referer. transform(x, from, to, otherwise) is a function of ClickHouse and a
+// macro of the DuckDB store. Both engines take milliseconds to analyse a long expression, so this one is short.
 var siteSQL = func() string {
 	host := "lower(regexp_extract(referer, '" + hostExpression + "', 2))"
 	bare := "coalesce(nullif(regexp_extract(" + host + ", '" + prefixExpression + "', 3), ''), " + host + ")"
-	country := "regexp_extract(" + bare + ", '" + countryExpression + "', 1)"
-	text := "CASE WHEN referer = '' THEN '' WHEN " + host + " = '' THEN '" + OtherSite + "' WHEN " + country + " <> '' THEN concat(" + country + ", '.com')"
-	for _, site := range slices.Compact(slices.Sorted(maps.Values(sites))) {
-		var of []string
-		for _, h := range slices.Sorted(maps.Keys(sites)) {
-			if sites[h] == site {
-				of = append(of, "'"+h+"'")
-			}
-		}
-		text += fmt.Sprintf(" WHEN %s IN (%s) THEN '%s'", bare, strings.Join(of, ", "), site)
+	from, to := []string{"''"}, []string{"'" + OtherSite + "'"}
+	for _, h := range slices.Sorted(maps.Keys(sites)) {
+		from, to = append(from, "'"+h+"'"), append(to, "'"+sites[h]+"'")
 	}
-	return text + " ELSE " + bare + " END"
+	known := fmt.Sprintf("transform(%s, [%s], [%s], %[1]s)", bare, strings.Join(from, ", "), strings.Join(to, ", "))
+	return "CASE WHEN referer = '' THEN '' ELSE transform(regexp_extract(" + bare + ", '" + countryExpression + "', 1), ['google', 'pinterest'], ['google.com', 'pinterest.com'], " + known + ") END"
 }()

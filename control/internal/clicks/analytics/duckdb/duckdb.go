@@ -103,6 +103,7 @@ var macros = []string{
 	`CREATE OR REPLACE TEMP MACRO fromUnixTimestamp64Milli(ms) AS CAST(ms AS BIGINT)`,
 	`CREATE OR REPLACE TEMP MACRO intDiv(a, b) AS a // b`,
 	`CREATE OR REPLACE TEMP MACRO uniqExact(x) AS count(DISTINCT x)`,
+	`CREATE OR REPLACE TEMP MACRO transform(x, known, names, otherwise) AS coalesce(names[list_position(known, x)], otherwise)`,
 }
 
 // Open opens the file, and creates missing tables.
