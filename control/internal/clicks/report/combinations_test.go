@@ -9,8 +9,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,8 +28,12 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// combinationsEnv makes TestReports_equal_a_count_in_memory ask for every combination, with two million clicks.
-const combinationsEnv = "SHORTLINE_COMBINATIONS"
+// combinationsEnv makes TestReports_equal_a_count_in_memory ask for every combination, with two million clicks. timeEnv
+// limits the time of the questions, such as 30m; the combinations asked until then are a random sample.
+const (
+	combinationsEnv = "SHORTLINE_COMBINATIONS"
+	timeEnv         = "SHORTLINE_COMBINATIONS_TIME"
+)
 
 // generated are clicks from December 2024 to October 2026, in the order of time.
 func generated(n int) []analytics.Row {
@@ -84,7 +91,7 @@ var filters = []struct {
 	{"ruleId", report.Filters{RuleID: []string{"02000000-0000-0000-0000-000000000002", "none"}}, func(r *analytics.Row) bool { return r.Rule.IsZero() || r.Rule[15] == 2 }},
 	{"domain", report.Filters{Domain: []string{"other.example", "SHO.RT"}}, func(*analytics.Row) bool { return true }},
 	{"domain", report.Filters{Domain: []string{"other.example"}}, func(*analytics.Row) bool { return false }},
-	{"tag", report.Filters{Tag: []string{"Third", "nothing"}}, func(r *analytics.Row) bool { return r.Link%3 == 0 }},
+	{"tag", report.Filters{Tag: []string{"Fifth", "nothing"}}, func(r *analytics.Row) bool { return r.Link%5 == 0 }},
 	{"bot", report.Filters{Bot: []string{"true"}}, func(r *analytics.Row) bool { return r.Bot }},
 	{"bot", report.Filters{Bot: []string{"Googlebot"}}, func(r *analytics.Row) bool { return r.BotName == "Googlebot" }},
 	{"bot", report.Filters{Bot: []string{"true", "false"}}, func(*analytics.Row) bool { return true }},
@@ -112,9 +119,19 @@ func both(a, b report.Filters) (f report.Filters) {
 	return f
 }
 
-// TestReports_equal_a_count_in_memory compares combinations of filter, interval, comparison and store with a naive
-// count. Without combinationsEnv it asks for a random part of them, in which every filter, interval, comparison and
-// range occurs.
+// links is the number of links with clicks. Link n belongs to user 1 + n%3.
+const links = 40
+
+// groupings are the tags and bundles of each user, with the links in each.
+var groupings = map[string]map[string]func(link int) bool{
+	"tag":    {"fifth": func(link int) bool { return link%5 == 0 }, "even": func(link int) bool { return link%2 == 0 }},
+	"bundle": {"low": func(link int) bool { return link <= 13 }, "fourth": func(link int) bool { return link%4 == 1 }},
+}
+
+// TestReports_equal_a_count_in_memory compares reports with a naive count. With combinationsEnv it asks for every
+// combination of filter, range, interval, comparison, store, and of a link, a user or everyone. Every second filter
+// occurs together with every filter. Without combinationsEnv it asks for a part, in which every filter, interval,
+// comparison and range occurs.
 func TestReports_equal_a_count_in_memory(t *testing.T) {
 	t.Parallel()
 	n, full := 50_000, os.Getenv(combinationsEnv) != ""
@@ -122,204 +139,274 @@ func TestReports_equal_a_count_in_memory(t *testing.T) {
 		n = 2_000_000
 	}
 	rows := generated(n)
-	for name, open := range map[string]func(t *testing.T) analytics.Store{
-		"duckdb": func(t *testing.T) analytics.Store {
-			s, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
-			if err != nil {
-				t.Fatal(err)
+	st := grouped(t)
+	c := &combinations{T: t, o: newOracle(rows), stores: map[string]*report.Service{}}
+	var loading sync.WaitGroup
+	for name, clicks := range stores(t) {
+		c.stores[name] = report.New(st, clicks, func() time.Time { return time.Date(2026, 10, 20, 0, 0, 0, 0, time.UTC) }).On("sho.rt")
+		loading.Go(func() {
+			if err := load(t.Context(), clicks, rows); err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
-			return s
-		},
-		"clickhouse": func(t *testing.T) analytics.Store {
-			s, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			clicks := open(t)
-			t.Cleanup(func() { _ = clicks.Close() })
-			for part := range slices.Chunk(rows, 20_000) {
-				if err := clicks.Insert(t.Context(), analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if built, ok := clicks.(interface {
-				Rebuild(ctx context.Context, before time.Time) error
-			}); ok {
-				if err := built.Rebuild(t.Context(), time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)); err != nil { // the rest is read from the clicks
-					t.Fatal(err)
-				}
-			}
-			c := &combinations{T: t, o: &oracle{rows: rows, periods: map[string]map[int64]label{}}, Service: report.New(tagged(t), clicks, func() time.Time { return time.Date(2026, 10, 20, 0, 0, 0, 0, time.UTC) }).On("sho.rt")}
-			c.all(full)
 		})
 	}
+	loading.Wait()
+	if t.Failed() {
+		return
+	}
+	rows = nil
+	c.all(full)
 }
 
-// tagged returns a database with the links of the generated clicks. Every third link has the tag third, every other
-// link the tag even.
-func tagged(t *testing.T) *store.Store {
-	st := storetest.Open(t)
-	if err := st.Tx(t.Context(), func(tx *store.Tx) error {
-		u := store.User{ID: store.NewID(), Email: "root@example.com", Role: "ADMIN", Active: true}
-		num, err := tx.InsertUser(t.Context(), u)
-		if err != nil {
+// stores opens an empty store of each kind.
+func stores(t *testing.T) map[string]analytics.Store {
+	duck, err := duckdb.Open(t.Context(), duckdb.Config{Path: filepath.Join(t.TempDir(), "clicks")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = duck.Close() })
+	house, err := clickhouse.Open(t.Context(), clickhouse.Config{URL: clickhousetest.Database(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = house.Close() })
+	return map[string]analytics.Store{"duckdb": duck, "clickhouse": house}
+}
+
+// load inserts clicks and builds the rollup of all but the last months, so that reports also read clicks.
+func load(ctx context.Context, s analytics.Store, rows []analytics.Row) error {
+	for part := range slices.Chunk(rows, 20_000) {
+		if err := s.Insert(ctx, analytics.Batch{Rows: part, Marks: []analytics.Mark{{Lane: part[0].Lane, Seq: part[len(part)-1].Seq}}}); err != nil {
 			return err
 		}
-		list, tags := make([]*store.Link, 40), map[uint64][]string{}
+	}
+	if built, ok := s.(interface {
+		Rebuild(ctx context.Context, before time.Time) error
+	}); ok {
+		return built.Rebuild(ctx, time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC))
+	}
+	return fmt.Errorf("%T has no rollup", s)
+}
+
+// grouped returns a database with the links of the generated clicks, in their groupings.
+func grouped(t *testing.T) *store.Store {
+	st := storetest.Open(t)
+	if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+		var users [3]store.User
+		for i := range users {
+			users[i] = store.User{ID: store.NewID(), Email: fmt.Sprintf("user%d@example.com", i), Role: "USER", Active: true}
+			num, err := tx.InsertUser(t.Context(), users[i])
+			if err != nil {
+				return err
+			}
+			if num != uint64(i+1) {
+				return fmt.Errorf("user %d has the number %d", i+1, num)
+			}
+		}
+		list := make([]*store.Link, links)
 		for i := range list {
-			list[i] = &store.Link{ID: fmt.Sprintf("00000000-0000-0000-0000-%012d", i+1), UserID: u.ID, Slug: fmt.Sprint("link", i+1), OriginalURL: "https://example.com", Active: true}
+			list[i] = &store.Link{ID: linkID(i + 1), UserID: users[(i+1)%3].ID, Workspace: uint64(1 + (i+1)%3), Slug: fmt.Sprint("link", i+1), OriginalURL: "https://example.com", Active: true}
 		}
 		if err := tx.InsertLinks(t.Context(), list); err != nil {
 			return err
 		}
-		for _, l := range list {
-			if l.Num%3 == 0 {
-				tags[l.Num] = append(tags[l.Num], "third")
+		for i, u := range users {
+			of := func(in func(int) bool) (ids []string, nums []uint64) {
+				for n, l := range list {
+					if (n+1)%3 == i && in(n+1) {
+						ids, nums = append(ids, l.ID), append(nums, l.Num)
+					}
+				}
+				return ids, nums
 			}
-			if l.Num%2 == 0 {
-				tags[l.Num] = append(tags[l.Num], "even")
+			tags := map[uint64][]string{}
+			for name, in := range groupings["tag"] {
+				_, nums := of(in)
+				for _, n := range nums {
+					tags[n] = append(tags[n], name)
+				}
+			}
+			if err := tx.SetTags(t.Context(), uint64(i+1), tags); err != nil {
+				return err
+			}
+			for name, in := range groupings["bundle"] {
+				b := &store.Bundle{ID: store.NewID(), UserID: u.ID, Workspace: uint64(i + 1), Name: name, Color: "#3B82F6", Icon: "folder", CreatedAt: store.Now(), UpdatedAt: store.Now()}
+				if err := tx.InsertBundle(t.Context(), b); err != nil {
+					return err
+				}
+				ids, _ := of(in)
+				if _, err := tx.AddToBundle(t.Context(), b.ID, ids); err != nil {
+					return err
+				}
 			}
 		}
-		return tx.SetTags(t.Context(), num, tags)
+		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	return st
 }
 
+func linkID(n int) string { return fmt.Sprintf("00000000-0000-0000-0000-%012d", n) }
+
 type combinations struct {
 	*testing.T
-	*report.Service
-	o *oracle
+	o      *oracle
+	stores map[string]*report.Service
 }
 
-var root1 = auth.Principal{Role: auth.Admin}
+// combination is what one report is asked for.
+type combination struct {
+	of                span
+	interval, compare string
+	f, second         int // filters
+	scope             int // everyone, a link, or a user
+	number            int // of the link or user
+	bots              bool
+}
 
+// scopes are the choices of combination.scope.
+const (
+	ofEveryone = iota
+	ofLink
+	ofUser
+	scopes
+)
+
+// all asks for the combinations in a random order that is always the same, so that a part of them is a random sample.
 func (c *combinations) all(full bool) {
-	r := rand.New(rand.NewPCG(3, 5))
-	i := 0
+	list := combined(full)
+	rand.New(rand.NewPCG(3, 5)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	end, limited := time.Time{}, os.Getenv(timeEnv) != ""
+	if limited {
+		d, err := time.ParseDuration(os.Getenv(timeEnv))
+		if err != nil {
+			c.Fatalf("%s: %v", timeEnv, err)
+		}
+		end = time.Now().Add(d)
+	}
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for !limited || time.Now().Before(end) {
+				n := next.Add(1)
+				if n > int64(len(list)) {
+					next.Add(-1)
+					return
+				}
+				c.one(list[n-1])
+				if n%200 == 0 {
+					c.Logf("%s: %d combinations compared", time.Now().UTC().Format(time.TimeOnly), n)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	asked := next.Load()
+	c.Logf("compared %d of %d combinations in %d stores, with %d of %d pairs of parameters", asked, len(list), len(c.stores), len(pairs(list[:asked])), len(pairs(list)))
+}
+
+// combined returns all combinations, or the part for the short form.
+func combined(full bool) (list []combination) {
+	seconds := make([]int, len(filters))
 	for s, of := range spans {
 		for j, interval := range of.intervals {
 			for k, compare := range []string{"", "previous", "year"} {
 				for f := range filters {
-					i++
-					// In the short form: half of a Latin square, in which filters shift with the range and the comparison.
-					if !full && ((f+s+5*k+3*j)%len(filters) != 0 || (s+k+j)%2 != 0) {
-						continue
+					for scope := range scopes {
+						// In the short form: half of a Latin square, in which filters shift with the range and the comparison.
+						if !full && ((f+s+5*k+3*j)%len(filters) != 0 || (s+k+j)%2 != 0 || (s+2*k+j)%scopes != scope) {
+							continue
+						}
+						q := combination{of: of, interval: interval, compare: compare, f: f, scope: scope, bots: (s+k+j+f+scope)%4 == 1}
+						switch scope {
+						case ofLink:
+							q.number = 1 + len(list)%5
+						case ofUser:
+							q.number = 1 + len(list)/3%3
+						}
+						// The first of filters is none.
+						if seconds[f]++; filters[seconds[f]%len(filters)].name != filters[f].name {
+							q.second = seconds[f] % len(filters)
+						}
+						list = append(list, q)
 					}
-					second := r.IntN(len(filters))
-					if filters[second].name == filters[f].name || r.IntN(3) == 0 {
-						second = 0
-					}
-					c.one(i, of, interval, compare, f, second)
 				}
 			}
 		}
 	}
+	return list
 }
 
-// one asks one question of one link, of an owner, or of all links.
-func (c *combinations) one(i int, of span, interval, compare string, f, second int) {
-	c.Helper()
-	zone, err := time.LoadLocation(of.zone)
-	if err != nil {
-		c.Fatal(err)
-	}
-	a := report.Ask{Range: report.Range{Start: of.start, End: of.end, Zone: of.zone, Interval: interval}, IncludeBots: i%4 == 1, Filters: both(filters[f].set, filters[second].set), Compare: compare}
-	what := fmt.Sprintf("%+v, filters %s and %s", a, filters[f].name, filters[second].name)
-	keep := func(r *analytics.Row) bool {
-		return filters[f].keep(r) && filters[second].keep(r) && (!r.Bot || a.IncludeBots || len(a.Bot) > 0)
-	}
-	ask := func(a report.Ask) (*report.Report, error) {
-		o, err := c.Overview(c.Context(), root1, a)
-		if err != nil {
-			return nil, err
-		}
-		return &o.Report, nil
-	}
-	if i%3 == 1 {
-		of := uint64(1 + i%5)
-		everyone := keep
-		keep = func(r *analytics.Row) bool { return r.Link == of && everyone(r) }
-		ask = func(a report.Ask) (*report.Report, error) {
-			return c.Link(c.Context(), root1, fmt.Sprintf("00000000-0000-0000-0000-%012d", of), a)
-		}
-	} else if i%3 == 2 && len(a.Tag) == 0 {
-		everyone := keep
-		keep = func(r *analytics.Row) bool { return r.Owner == 2 && everyone(r) }
-		ask = func(a report.Ask) (*report.Report, error) {
-			o, err := c.Overview(c.Context(), auth.PrincipalOf(store.User{ID: "other", Num: 2, Role: "USER"}), a)
-			if err != nil {
-				return nil, err
+// pairs returns all pairs of parameters that occur together.
+func pairs(list []combination) map[string]bool {
+	found := map[string]bool{}
+	for _, q := range list {
+		parts := []string{q.of.zone + q.of.start, "interval " + q.interval, "compare " + q.compare, fmt.Sprint("filter ", q.f), fmt.Sprint("second ", q.second), fmt.Sprint("scope ", q.scope), fmt.Sprint("bots ", q.bots)}
+		for i := range parts {
+			for j := range i {
+				found[parts[i]+", "+parts[j]] = true
 			}
-			return &o.Report, nil
 		}
 	}
-	if i%7 == 0 {
-		a.Series = "people,bots"
+	return found
+}
+
+// truth has the figures of one period.
+type truth struct{ all, people, bots *expected }
+
+// count makes the figures of a combination's range after shifts.
+func (c *combinations) count(q combination, zone *time.Location, shifts ...string) truth {
+	mask := uint32(1<<q.f | 1<<q.second)
+	within := func(k *coded) bool {
+		return k.kept&mask == mask && (q.scope != ofLink || int(k.link) == q.number) && (q.scope != ofUser || 1+int(k.link)%3 == q.number)
 	}
-	got, err := ask(a)
+	keep := func(k *coded) bool {
+		return within(k) && (!k.bot || q.bots || filters[q.f].name == "bot" || filters[q.second].name == "bot")
+	}
+	from, to := limits(c.T, q.of, zone, shifts...)
+	of := truth{
+		c.o.count(from, to, zone, q.interval, keep),
+		c.o.count(from, to, zone, q.interval, func(k *coded) bool { return !k.bot && within(k) }),
+		c.o.count(from, to, zone, q.interval, func(k *coded) bool { return k.bot && within(k) }),
+	}
+	from, to = limits(c.T, q.of, zone, append(shifts, "previous")...)
+	of.all.before = c.o.clicksIn(from, to, keep)
+	return of
+}
+
+// one compares the answers of all stores to one combination.
+func (c *combinations) one(q combination) {
+	zone, err := time.LoadLocation(q.of.zone)
 	if err != nil {
-		c.Errorf("%s: %v", what, err)
+		c.Error(err)
 		return
 	}
-	from, to := limits(c.T, of, zone, "")
-	want := c.o.count(from, to, zone, interval, keep)
-	if wrong := want.differs(got); wrong != "" {
-		c.Errorf("%s: %s", what, wrong)
+	want, compared := c.count(q, zone), truth{}
+	if q.compare != "" {
+		compared = c.count(q, zone, q.compare)
 	}
-	if compare != "" {
-		from, to := limits(c.T, of, zone, compare)
-		if wrong := c.o.count(from, to, zone, interval, keep).differs(&got.Comparison.Figures); wrong != "" {
-			c.Errorf("%s: compared: %s", what, wrong)
-		}
-	}
-	if a.Series != "" {
-		for bots, series := range map[bool][]report.DayFigures{false: got.Series.People, true: got.Series.Bots} {
-			want := c.o.count(from, to, zone, interval, func(r *analytics.Row) bool {
-				bot := r.Bot
-				one := *r
-				if len(a.Bot) == 0 {
-					one.Bot = false
+	var asking sync.WaitGroup
+	for name, s := range c.stores {
+		asking.Go(func() {
+			for _, wrong := range []string{c.report(s, q, want, compared), c.heatmap(s, q, want, compared), c.groups(s, q, want, compared)} {
+				if wrong != "" {
+					c.Errorf("%s, %+v, filters %+v and %+v: %s", name, q, filters[q.f].set, filters[q.second].set, wrong)
 				}
-				return bot == bots && keep(&one)
-			})
-			if !slices.Equal(series, want.series) {
-				c.Errorf("%s: series of bots %t differs", what, bots)
 			}
-		}
+		})
 	}
-	if i%3 == 0 {
-		c.others(a, want, what)
-	}
+	asking.Wait()
 }
 
-// others asks the reports without a series.
-func (c *combinations) others(a report.Ask, want expected, what string) {
-	c.Helper()
-	heat, err := c.Heatmap(c.Context(), root1, "", a)
-	if err != nil {
-		c.Errorf("%s: %v", what, err)
-		return
+func (q combination) ask() report.Ask {
+	return report.Ask{Range: report.Range{Start: q.of.start, End: q.of.end, Zone: q.of.zone, Interval: q.interval}, IncludeBots: q.bots, Filters: both(filters[q.f].set, filters[q.second].set), Compare: q.compare}
+}
+
+func (q combination) who() auth.Principal {
+	if q.scope == ofUser {
+		return auth.PrincipalOf(store.User{ID: "other", Num: uint64(q.number), Role: "USER"})
 	}
-	for d, day := range heat.Weekdays {
-		if !slices.Equal(day.Hours, want.hours[d][:]) {
-			c.Errorf("%s: %s is %v, want %v", what, day.Weekday, day.Hours, want.hours[d])
-		}
-	}
-	groups, err := c.Groups(c.Context(), root1, "tag", a)
-	if err != nil || groups.TotalClicks != want.clicks || len(groups.Groups) != 2 {
-		c.Errorf("%s: groups %+v, %v, want %d clicks", what, groups, err, want.clicks)
-		return
-	}
-	for _, g := range groups.Groups {
-		if g.Clicks != want.tags[g.Name] {
-			c.Errorf("%s: %d clicks with the tag %s, want %d", what, g.Clicks, g.Name, want.tags[g.Name])
-		}
-	}
+	return auth.Principal{Role: auth.Admin}
 }
