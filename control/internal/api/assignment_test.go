@@ -55,6 +55,20 @@ func (w *world) writes() (rows []row, known map[string]map[string]bool) {
 	return rows, known
 }
 
+// properties lists the names of the fields of all objects in the document.
+func (doc openapi) properties() []string {
+	names := map[string]bool{}
+	for _, text := range doc.Components.Schemas {
+		var schema struct{ Properties map[string]any }
+		if json.Unmarshal(text, &schema) == nil {
+			for name := range schema.Properties {
+				names[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
 // Every endpoint rejects unknown fields by name, and a rejected request has no effect. The caller is an administrator,
 // who may set the most fields. With HOSTILE=all each field is tried in all spellings.
 func TestAssignment_of_unknown_fields(t *testing.T) {
@@ -87,8 +101,17 @@ func TestAssignment_of_unknown_fields(t *testing.T) {
 			}
 			names = slices.Sorted(maps.Keys(seen))
 		}
-		for _, r := range rows {
-			for _, name := range names {
+		responses := slices.DeleteFunc(w.openapi().properties(), func(name string) bool { return slices.Contains(names, name) })
+		t.Logf("%d more names of fields in the document", len(responses))
+		for n, r := range rows {
+			// The fields of all objects in the document, such as those that only responses have. The short form tries some.
+			some := slices.Clone(names)
+			for i, name := range responses {
+				if os.Getenv("HOSTILE") == "all" || (n+i)%16 == 0 {
+					some = append(some, name)
+				}
+			}
+			for _, name := range some {
 				if known[r.endpoint()][name] {
 					continue
 				}
