@@ -77,6 +77,31 @@ func downgrade(t *testing.T, n *fleet.Node, path string) (serves bool) {
 	return serves
 }
 
+// lateLink is a link with a field that an older release may not know, and the answer of an edge that knows the field.
+type lateLink struct {
+	what, slug string
+	status     int
+	location   string
+}
+
+func lateLinks(api *fleet.API) (list []lateLink) {
+	const to = "https://example.com/late"
+	add := func(what string, fields map[string]any, status int, location string) string {
+		l := api.Create(to, fields)
+		list = append(list, lateLink{what, l.Slug, status, location})
+		return l.ID
+	}
+	add("redirectCode", map[string]any{"redirectCode": 307}, 307, to)
+	add("startsAt", map[string]any{"startsAt": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}, 404, "")
+	add("maxClicks", map[string]any{"maxClicks": 1_000_000, "expiredUrl": to + "/over"}, 302, to)
+	add("fields that edges do not need", map[string]any{"tags": []string{"late"}, "notes": "late", "externalId": "late"}, 302, to)
+	id := add("a rule on percentage", nil, 302, to+"/ruled")
+	api.Must("POST", "/api/urls/"+id+"/routing-rules", map[string]any{"name": "everybody", "targetUrl": to + "/ruled", "priority": 1,
+		"conditions": map[string]any{"operator": "AND", "conditions": []any{map[string]any{"type": "percentage", "operator": "less_than", "value": 100}}}}, 201, nil)
+	api.Must("PATCH", "/api/urls/"+id+"/routing-rules/settings", map[string]any{"isSmartRouting": true}, 200, nil)
+	return list
+}
+
 // TestG30_two_releases upgrades a fleet program by program from a build of the commit OLD, and downgrades an edge and a
 // control plane again. At every step links are created and changed, both edges must redirect everyone to the same
 // destinations, and neither release may reject a request. In the end no click may be lost or duplicated.
@@ -124,6 +149,21 @@ func TestG30_two_releases(t *testing.T) {
 		want[ruled.Slug] = fmt.Sprintf("https://example.com/ruled/%d", step)
 		agree(when)
 	}
+	// Links with fields and conditions that an older release may not know. An edge that knows them obeys them, also if it got
+	// the links as an older program.
+	var later []lateLink
+	obey := func(when string, edges ...*fleet.Node) {
+		t.Helper()
+		for _, l := range later {
+			for _, e := range edges {
+				testkit.Within(t, 10*time.Second, fmt.Sprintf("%s: %s answers %s with %d %s", when, e.Name, l.what, l.status, l.location), func() bool {
+					asked++
+					status, location, err := follow(e.Addr, l.slug)
+					return err == nil && status == l.status && location == l.location
+				})
+			}
+		}
+	}
 	become := func(n *fleet.Node, programs map[fleet.Program]string, program fleet.Program) {
 		t.Helper()
 		if err := n.Become(programs[program]); err != nil {
@@ -138,14 +178,18 @@ func TestG30_two_releases(t *testing.T) {
 		change("one control plane is new, change at the new one", c.Controls[1])
 		become(c.Controls[0], now, fleet.Control)
 		change("the control planes are new", c.Controls[0])
+		later = lateLinks(c.api.At(c.Controls[0]))
+		change("both edges are old and skip unknown fields", c.Controls[1])
 		become(c.Ingesters[0], now, fleet.Control)
 		become(c.Edges[0], now, fleet.Edge)
 		change("one edge is old", c.Controls[0])
+		obey("one edge is new", c.Edges[0])
 		become(c.Edges[0], before, fleet.Edge)
 		change("the edge is downgraded", c.Controls[0])
 		become(c.Edges[0], now, fleet.Edge)
 		become(c.Edges[1], now, fleet.Edge)
 		change("all programs are new", c.Controls[0])
+		obey("all programs are new", c.Edges...)
 		if downgrade(t, c.Controls[0], before[fleet.Control]) {
 			change("a control plane is downgraded", c.Controls[0])
 		} else {
@@ -156,6 +200,7 @@ func TestG30_two_releases(t *testing.T) {
 		}
 		become(c.Controls[0], now, fleet.Control)
 		change("all programs are new again", c.Controls[0])
+		obey("all programs are new again", c.Edges...)
 	})
 	t.Logf("from %.12s: %d steps, %d links, %d comparisons; load: %v", commit, step, len(want), asked, r)
 	// A client whose connection to a stopped edge ended sends its request again. An edge that is being replaced accepts
