@@ -261,7 +261,7 @@ func (e *Edge) Run(ctx context.Context) error {
 	g.Add("lockout", e.lockout)
 	g.Add("limits", e.quota)
 	g.Add("deadlines", e.listener)
-	g.Add("server", service.Func(e.serve))
+	g.AddReady("server", service.Func(e.serve), e.listener.Accepts())
 	return errors.Join(g.Run(ctx), e.release())
 }
 

@@ -366,6 +366,48 @@ func TestEdge_a_bad_configuration_names_every_problem(t *testing.T) {
 	}
 }
 
+// stuck is a log handler that blocks at a message until it is released.
+type stuck struct {
+	slog.Handler
+	at       string
+	reached  chan struct{}
+	released chan struct{}
+}
+
+func (s *stuck) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == s.at {
+		close(s.reached)
+		<-s.released
+	}
+	return nil
+}
+
+// An edge that has not come to accept connections is not reported as started, whatever delays it.
+func TestEdge_Started_means_that_the_port_accepts(t *testing.T) {
+	t.Parallel()
+	log := &stuck{Handler: slog.NewTextHandler(io.Discard, nil), at: "edge serves", reached: make(chan struct{}), released: make(chan struct{})}
+	c := newControl()
+	e, err := edge.New(edge.Config{DataDir: t.TempDir(), ListenAddr: "127.0.0.1:0", BaseURL: "https://sho.rt"}, edge.Deps{Links: c, Sink: c, Logger: slog.New(log)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(ctx) }()
+	<-log.reached
+	select {
+	case <-e.Started():
+		t.Error("started before the port accepts")
+	case <-time.After(200 * time.Millisecond):
+	}
+	close(log.released)
+	<-e.Started()
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestEdge_a_taken_port_leaves_nothing_open(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

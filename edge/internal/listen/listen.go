@@ -45,11 +45,13 @@ type Listener struct {
 	mu       sync.Mutex
 	conns    []*conn
 	scanned  int // the last index in conns that closeLongestIdle examined
+	first    sync.Once
+	accepts  chan struct{} // closed by the first Accept
 }
 
 // New wraps ln. The Listener then owns ln.
 func New(ln net.Listener, t Timeouts) *Listener {
-	l := &Listener{Listener: ln, timeouts: t}
+	l := &Listener{Listener: ln, timeouts: t, accepts: make(chan struct{})}
 	l.now.Store(int64(time.Since(start)))
 	return l
 }
@@ -86,8 +88,12 @@ func (l *Listener) State(of net.Conn, s fasthttp.ConnState) {
 	}
 }
 
+// Accepts returns a channel that is closed when the server accepts connections. Before that they wait in the kernel.
+func (l *Listener) Accepts() <-chan struct{} { return l.accepts }
+
 // Accept waits for the next connection, or for the next first request: see AwaitHeads.
 func (l *Listener) Accept() (net.Conn, error) {
+	l.first.Do(func() { close(l.accepts) })
 	if l.pending != nil {
 		return l.acceptReady()
 	}
