@@ -149,16 +149,17 @@ func (s *Store) advance(rev uint64) {
 	}
 }
 
-// Run keeps the known revision up to date when other processes write to Postgres, and calls FoldCounts once a minute. It
-// listens for notifications and also polls, because notifications can get lost.
+// Run trims the journal of links. It also keeps the known revision up to date when other processes write to Postgres, and
+// calls FoldCounts once a minute. It listens for notifications and also polls, because notifications can get lost.
 func (s *Store) Run(ctx context.Context) error {
+	var work sync.WaitGroup
+	defer work.Wait()
+	work.Go(func() { s.trimJournal(ctx) })
 	if !s.pg {
 		<-ctx.Done()
 		return nil
 	}
-	var folding sync.WaitGroup
-	defer folding.Wait()
-	folding.Go(func() { s.fold(ctx) })
+	work.Go(func() { s.fold(ctx) })
 	for ctx.Err() == nil {
 		if err := s.listen(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("listening for revisions failed", "error", err.Error())
