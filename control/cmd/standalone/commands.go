@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
-	"time"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics/duckdb"
 	"github.com/shortline/shortline/control/internal/store"
@@ -53,7 +52,7 @@ func (s *folder) with(ctx context.Context, f func(*opened) error) (err error) {
 		return fmt.Errorf("%w (is standalone still running?)", err)
 	}
 	defer func() { err = errors.Join(err, clicks.Close()) }()
-	links, err := openLinks(ctx, s.DataDir, nil, 0, slog.Default())
+	links, err := openLinks(ctx, s.DataDir, store.Config{Logger: slog.Default()})
 	if err != nil {
 		return err
 	}
@@ -65,8 +64,9 @@ func (s *folder) with(ctx context.Context, f func(*opened) error) (err error) {
 	return f(&opened{links, clicks, geo})
 }
 
-func openLinks(ctx context.Context, dir string, auditKeys [][]byte, trash time.Duration, log *slog.Logger) (*store.Store, error) {
-	return store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(dir, linksFile), AuditKeys: auditKeys, Trash: trash, Logger: log})
+func openLinks(ctx context.Context, dir string, cfg store.Config) (*store.Store, error) {
+	cfg.URL = "sqlite:" + filepath.Join(dir, linksFile)
+	return store.Open(ctx, cfg)
 }
 
 func openClicks(ctx context.Context, dir string, memory int) (*duckdb.Store, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/shortline/shortline/control/internal/app"
 	"github.com/shortline/shortline/control/internal/manage/media/object"
 	"github.com/shortline/shortline/control/internal/platform/httpserver"
+	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/edge"
 	"github.com/shortline/shortline/shared/ops"
 	"github.com/shortline/shortline/shared/service"
@@ -45,7 +46,7 @@ func run(ctx context.Context, s *settings, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	links, err := openLinks(ctx, s.DataDir, s.AuditKeys(), s.Trash(), log)
+	links, err := openLinks(ctx, s.DataDir, store.Config{AuditKeys: s.AuditKeys(), Trash: s.Trash(), ListLinks: s.ListLinks, Logger: log})
 	if err != nil {
 		return err
 	}

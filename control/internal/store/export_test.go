@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // CreateAt creates an empty database with an older schema.
 func CreateAt(ctx context.Context, cfg Config, schema int64) error {
@@ -19,3 +22,22 @@ func CreateAt(ctx context.Context, cfg Config, schema int64) error {
 
 // Connect opens a database without migrating it, as a program of an earlier release would.
 func Connect(cfg Config) (*Store, error) { return connect(cfg) }
+
+// KeepColumns reads the columns of lists of any number of links, and keeps them up to date from then on.
+func (s *Store) KeepColumns() error {
+	s.columns.most, s.columns.few, s.columns.used = 1<<40, 0, time.Now()
+	return s.columns.load()
+}
+
+// ColumnsKept reports whether lists are answered from memory.
+func (s *Store) ColumnsKept() bool {
+	s.columns.mu.Lock()
+	defer s.columns.mu.Unlock()
+	return s.columns.table != nil
+}
+
+// JournalEnd returns the present end of the journal, for TrimJournal.
+func (s *Store) JournalEnd(ctx context.Context) (uint64, error) {
+	p, err := s.journalPlace(ctx)
+	return p.next, err
+}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -32,7 +33,7 @@ func expected(t *testing.T, s *store.Store, f store.LinkFilter) (nums []uint64) 
 	if f.Search != "" {
 		where, args = where+` AND search_text LIKE ?`, append(args, "%"+f.Search+"%")
 	}
-	column, dir, nulls := store.LinkSorts[f.SortBy], "DESC", "FIRST"
+	column, dir, nulls := cmp.Or(store.LinkSorts[f.SortBy], "created_at"), "DESC", "FIRST"
 	if f.Ascending {
 		dir, nulls = "ASC", "LAST"
 	}
@@ -56,37 +57,58 @@ func TestLinks_of_any_two_filters(t *testing.T) {
 		ann := metropolis(t, s, 40_000)
 		r := rand.New(rand.NewPCG(1, 2))
 		all, large := 0, 0
-		for _, workspace := range []uint64{ann, 0} {
-			cityPairs(workspace, func(name string, f store.LinkFilter) {
-				if r.IntN(40) != 0 {
-					return
-				}
-				all++
-				want := expected(t, s, f)
-				f.Offset, f.Limit = r.IntN(min(len(want), 12_000)+1), 1+r.IntN(30)
-				list, total, exact, err := s.Links(t.Context(), f)
-				if err != nil {
-					t.Fatalf("%s in %d: %v", name, workspace, err)
-				}
-				if len(want) > store.MaxTotal {
-					large++
-				}
-				if total != min(len(want), store.MaxTotal) || exact != (len(want) <= store.MaxTotal) {
-					t.Errorf("%s in %d: total %d, exact %v, want %d", name, workspace, total, exact, len(want))
-				}
-				var got []uint64
-				for _, l := range list {
-					got = append(got, l.Num)
-				}
-				if page := want[min(f.Offset, len(want)):min(f.Offset+f.Limit, len(want))]; !slices.Equal(got, page) {
-					t.Fatalf("%s in %d from %d: %d, want %d", name, workspace, f.Offset, got, page)
-				}
-			})
+		some := func(one int, check func(name string, f store.LinkFilter)) {
+			for _, workspace := range []uint64{ann, 0} {
+				cityPairs(workspace, func(name string, f store.LinkFilter) {
+					if r.IntN(one) == 0 {
+						all++
+						check(fmt.Sprintf("%s in %d", name, workspace), f)
+					}
+				})
+			}
 		}
+		check := func(name string, f store.LinkFilter) {
+			if compare(t, s, name, f, r) > store.MaxTotal {
+				large++
+			}
+		}
+		some(40, check)
 		if large == 0 || large == all {
 			t.Errorf("%d of %d lists are long", large, all)
 		}
+		must(t, s.KeepColumns())
+		some(25, check)
+		for _, search := range []string{"e", "zq", "7", "summer sale 77", "/page-99?ref=", "no such thing"} {
+			check("search "+search, store.LinkFilter{Search: search, SortBy: "title", Ascending: true})
+		}
+		check("everything", store.LinkFilter{Workspace: ann})
+		if !s.ColumnsKept() {
+			t.Error("lists were not answered from memory")
+		}
 	})
+}
+
+// compare reads a random page of a list and compares it with what a plain statement returns. It returns the length of the
+// list.
+func compare(t *testing.T, s *store.Store, name string, f store.LinkFilter, r *rand.Rand) int {
+	t.Helper()
+	want := expected(t, s, f)
+	f.Offset, f.Limit = r.IntN(min(len(want), 12_000)+1), 1+r.IntN(30)
+	list, total, exact, err := s.Links(t.Context(), f)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if total != min(len(want), store.MaxTotal) || exact != (len(want) <= store.MaxTotal) {
+		t.Errorf("%s: total %d, exact %v, want %d", name, total, exact, len(want))
+	}
+	var got []uint64
+	for _, l := range list {
+		got = append(got, l.Num)
+	}
+	if page := want[min(f.Offset, len(want)):min(f.Offset+f.Limit, len(want))]; !slices.Equal(got, page) {
+		t.Fatalf("%s from %d: %d, want %d", name, f.Offset, got, page)
+	}
+	return len(want)
 }
 
 // The kept figures equal a count of the links, whatever changes the links.

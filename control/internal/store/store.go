@@ -43,6 +43,9 @@ type Config struct {
 	AuditKeys [][]byte
 	// Trash is how long deleted links can be restored; 0 means that they are deleted for good.
 	Trash time.Duration
+	// ListLinks is the highest number of links whose columns are kept in memory for lists, about 200 bytes each; 0 means
+	// none. Lists of many links are slower without.
+	ListLinks int
 	// Logger is used by Run; nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -61,6 +64,7 @@ type Store struct {
 	auditKeys [][]byte
 	trash     time.Duration
 	owners    Owners
+	columns   *linkCache
 
 	mu       sync.Mutex
 	revision uint64
@@ -91,6 +95,7 @@ func connect(cfg Config) (*Store, error) {
 	s := &Store{log: cfg.Logger, auditKeys: cfg.AuditKeys, trash: cfg.Trash, changed: make(chan struct{})}
 	s.log = cmp.Or(s.log, slog.Default())
 	s.owners.store = s
+	s.columns = newLinkCache(s, cfg.ListLinks)
 	switch {
 	case isPostgres(cfg.URL):
 		return s, s.openPostgres(cfg)
@@ -167,6 +172,7 @@ func redact(err error, secret string) error {
 
 // Close closes every connection.
 func (s *Store) Close() error {
+	s.columns.stop()
 	err := s.write.Close()
 	if s.read != s.write {
 		err = errors.Join(err, s.read.Close())
