@@ -146,6 +146,14 @@ func cityPairs(workspace uint64, f func(name string, filter store.LinkFilter)) {
 // cityEnv is the address of a database that metropolis has filled, to measure without filling another one.
 const cityEnv = "SHORTLINE_CITY"
 
+// cityLinks returns the number of links to measure with.
+func cityLinks() int {
+	if n, err := strconv.Atoi(os.Getenv(linksEnv)); err == nil {
+		return n
+	}
+	return 100_000
+}
+
 // partEnv is the part of the pairs that BenchmarkLists measures: with 10, every tenth.
 const partEnv = "SHORTLINE_PART"
 
@@ -153,10 +161,7 @@ const partEnv = "SHORTLINE_PART"
 // workspace and over all workspaces. It reports percentiles and the maximum over the best of three runs of each, and logs the
 // worst. Lists are answered from memory first, then by the database without that memory.
 func BenchmarkLists(b *testing.B) {
-	n := 100_000
-	if v, err := strconv.Atoi(os.Getenv(linksEnv)); err == nil {
-		n = v
-	}
+	n := cityLinks()
 	part := 1
 	if v, err := strconv.Atoi(os.Getenv(partEnv)); err == nil {
 		part = v
@@ -175,32 +180,22 @@ func BenchmarkLists(b *testing.B) {
 			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(n+n/5), "B/link")
 		})
 		b.Run("memory", func(b *testing.B) { benchmarkPairs(b, s, ann, part) })
-		for name, f := range map[string]store.LinkFilter{
-			"search_two_letters": {Search: "zq"}, "search_all": {Search: "example"}, "search_many": {Search: "summer sale"}, "search_few": {Search: "page-12345"}, "search_none": {Search: "no such thing"},
-			"search_by_title": {Search: "a", SortBy: "title"}, "last_page": {Offset: n - 100}, "middle_page": {Offset: n / 2}, "middle_page_by_title": {Offset: n / 2, SortBy: "title"}, "first_page": {},
-		} {
-			b.Run(name, func(b *testing.B) {
+		b.Run("others", func(b *testing.B) {
+			if err := s.FoldCounts(b.Context()); err != nil { // as programs do once a minute
+				b.Fatal(err)
+			}
+			var runs []timed
+			for name, f := range map[string]store.LinkFilter{
+				"search for two letters": {Search: "zq"}, "search that finds all": {Search: "example"}, "search that finds a fifth": {Search: "summer sale"}, "search that finds few": {Search: "page-12345"},
+				"search that finds none": {Search: "no such thing"}, "search for one letter by title": {Search: "a", SortBy: "title"}, "first page": {}, "last page": {Offset: n - 100}, "middle page": {Offset: n / 2},
+				"middle page by title": {Offset: n / 2, SortBy: "title"},
+			} {
 				f.Limit, f.Now = 10, cityTime
-				for b.Loop() {
-					if _, _, _, err := s.Links(b.Context(), f); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-		b.Run("stats", func(b *testing.B) {
-			for b.Loop() {
-				if _, err := s.LinkStats(b.Context(), 0, cityTime); err != nil {
-					b.Fatal(err)
-				}
+				runs = append(runs, best(b, name, func() error { _, _, _, err := s.Links(b.Context(), f); return err }))
 			}
-		})
-		b.Run("utm_values", func(b *testing.B) {
-			for b.Loop() {
-				if _, err := s.UTMValues(b.Context(), 0, "utmCampaign", "c", 20); err != nil {
-					b.Fatal(err)
-				}
-			}
+			runs = append(runs, best(b, "stats", func() error { _, err := s.LinkStats(b.Context(), 0, cityTime); return err }),
+				best(b, "UTM suggestions", func() error { _, err := s.UTMValues(b.Context(), 0, "utmCampaign", "c", 20); return err }))
+			report(b, runs)
 		})
 	})
 }
@@ -209,36 +204,14 @@ func BenchmarkLists(b *testing.B) {
 func benchmarkPairs(b *testing.B, s *store.Store, ann uint64, part int) {
 	for name, workspace := range map[string]uint64{"workspace": ann, "everybody": 0} {
 		b.Run(name, func(b *testing.B) {
-			type run struct {
-				name      string
-				took, cpu time.Duration
-			}
-			var runs []run
+			var runs []timed
 			i := 0
 			cityPairs(workspace, func(name string, f store.LinkFilter) {
-				if i++; i%part != 0 {
-					return
+				if i++; i%part == 0 {
+					runs = append(runs, best(b, name, func() error { _, _, _, err := s.Links(b.Context(), f); return err }))
 				}
-				r := run{name, time.Hour, time.Hour}
-				for range 3 {
-					at, cpu := time.Now(), cpuTime(b)
-					if _, _, _, err := s.Links(b.Context(), f); err != nil {
-						b.Fatal(err)
-					}
-					r.took, r.cpu = min(r.took, time.Since(at)), min(r.cpu, cpuTime(b)-cpu)
-				}
-				runs = append(runs, r)
 			})
-			b.ReportMetric(float64(len(runs)), "pairs")
-			for unit, of := range map[string]func(run) time.Duration{"ms": func(r run) time.Duration { return r.took }, "cpu-ms": func(r run) time.Duration { return r.cpu }} {
-				slices.SortFunc(runs, func(a, b run) int { return int(of(b) - of(a)) })
-				for _, r := range runs[:min(len(runs), 12)] {
-					b.Logf("%7.1f %s  %s", float64(of(r).Microseconds())/1000, unit, r.name)
-				}
-				for name, part := range map[string]int{"max": 0, "p99": 1, "p95": 5, "p50": 50} {
-					b.ReportMetric(float64(of(runs[len(runs)*part/100]).Microseconds())/1000, name+"-"+unit)
-				}
-			}
+			report(b, runs)
 		})
 	}
 }
