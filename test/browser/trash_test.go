@@ -140,12 +140,17 @@ func TestConsole_change_by_somebody_else(t *testing.T) {
 	path := "/api/urls/" + u.ID
 	b.also("412 (Precondition Failed)")
 
+	b.ask("POST", "/api/users", map[string]string{"email": "ann@example.com", "name": "Ann", "password": annPassword, "role": "ADMIN"}, nil)
+
 	b.visit("/console/links/" + u.ID + "/edit")
 	b.sees("Destination")
+	b.as("ann@example.com", annPassword)
 	b.ask("PUT", path, map[string]any{"title": "Theirs", "tags": []string{"theirs"}}, nil)
+	b.as("admin@example.com", adminPassword)
 	b.fill("title", "Mine")
 	b.press("Save")
 	b.sees("This link has changed meanwhile")
+	b.sees("Ann has saved the link since you opened it")
 	b.until(`['First', 'Theirs', 'Mine'].every((text) => document.querySelector('dialog table').innerText.includes(text))`)
 	b.looks("73-conflict")
 	b.press("Keep editing")
