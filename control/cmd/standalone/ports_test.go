@@ -2,16 +2,20 @@ package main_test
 
 import (
 	"context"
+	"errors"
 	"net/http/httptest"
+	"net/netip"
 	"testing"
 
 	"github.com/shortline/shortline/control/internal/fleet/edgeapi"
 	fleetlockout "github.com/shortline/shortline/control/internal/fleet/lockout"
 	"github.com/shortline/shortline/control/internal/fleet/presence"
 	"github.com/shortline/shortline/control/internal/fleet/publish"
+	manageabuse "github.com/shortline/shortline/control/internal/manage/abuse"
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/edge/remote"
+	"github.com/shortline/shortline/shared/abuse"
 	"github.com/shortline/shortline/shared/lockout"
 	"github.com/shortline/shortline/shared/lockout/lockouttest"
 	"github.com/shortline/shortline/shared/snapshot/snapshottest"
@@ -50,6 +54,56 @@ func TestPorts_lockout_over_HTTP(t *testing.T) {
 		}
 		return replica(), replica()
 	})
+}
+
+// The desk for visitors' reports over HTTP tells an edge why a report was not stored.
+func TestPorts_reports_over_HTTP(t *testing.T) {
+	t.Parallel()
+	st := storetest.Open(t)
+	u := store.Link{ID: store.NewID(), UserID: "user", Slug: "reported", Active: true, OriginalURL: "https://example.com/"}
+	if err := st.Tx(t.Context(), func(tx *store.Tx) error {
+		if _, err := tx.InsertUser(t.Context(), store.User{ID: "user", Email: "a", Role: "USER", Active: true}); err != nil {
+			return err
+		}
+		return tx.InsertLinks(t.Context(), []*store.Link{&u})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var desk abuse.Desk = remotely(t, edgeapi.Deps{Abuse: manageabuse.New(manageabuse.Config{Logger: quiet}, st)})
+	accept := func(link uint64, reason string) error {
+		return desk.Accept(t.Context(), abuse.Report{Link: link, Reason: reason, Text: "“<b>” & ü\n2", Email: "me@example.com", Client: netip.MustParseAddr("2001:db8::1")})
+	}
+	if err := accept(u.Num, "PHISHING"); err != nil {
+		t.Fatal(err)
+	}
+	if err := accept(u.Num+1, "SPAM"); !errors.Is(err, abuse.ErrUnknown) {
+		t.Errorf("a report of no link: %v", err)
+	}
+	if err := accept(u.Num, "because"); err == nil || errors.Is(err, abuse.ErrUnknown) || errors.Is(err, abuse.ErrBusy) {
+		t.Errorf("an unknown reason: %v", err)
+	}
+	for range 9 { // the report of no link does not count
+		if err := accept(u.Num, "SPAM"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := accept(u.Num, "SPAM"); !errors.Is(err, abuse.ErrBusy) {
+		t.Errorf("the eleventh report of a client: %v", err)
+	}
+	list, total, err := st.Cases(t.Context(), store.CaseFilter{Limit: 10})
+	if err != nil || total != 1 || list[0].Reports != 10 || list[0].Reasons["PHISHING"] != 1 || list[0].Messages[0].Text != "“<b>” & ü\n2" || list[0].Messages[0].Email != "me@example.com" {
+		t.Errorf("the queue has %+v, %v", list, err)
+	}
+	none := remotely(t, edgeapi.Deps{})
+	if err := none.Accept(t.Context(), abuse.Report{Link: u.Num, Reason: "SPAM"}); !errors.Is(err, abuse.ErrUnsupported) {
+		t.Errorf("a control plane without a queue: %v", err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := accept(u.Num, "SPAM"); err == nil || errors.Is(err, abuse.ErrUnknown) || errors.Is(err, abuse.ErrBusy) {
+		t.Errorf("without a database: %v", err)
+	}
 }
 
 // The source of links over HTTP passes its conformance suite. Package fleet/publish runs the suite in process.
