@@ -9,18 +9,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shortline/shortline/shared/mailtest"
 	"github.com/shortline/shortline/shared/testkit"
 )
 
 // A visitor asks for a slug that does not exist and reports one that does. The administrator sees both, suspends the link,
-// and blocks its destination's host.
+// and blocks its destination's host, of which the owner gets an e-mail.
 func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 	t.Parallel()
 	list := filepath.Join(t.TempDir(), "blocked")
 	if err := os.WriteFile(list, []byte("evil.example\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "BLOCKED_DESTINATIONS="+list)
+	mails := mailtest.Start(t)
+	p := start(t, append(mails.Env(), "BLOCKED_DESTINATIONS="+list)...)
 	admin := p.Login()
 	for range 3 {
 		if status, _ := p.follow("no-such-slug", nil); status != http.StatusNotFound {
@@ -69,6 +71,9 @@ func TestAbuse_from_visitor_to_administrator(t *testing.T) {
 		status, _ := p.follow("reported", nil)
 		return status == http.StatusGone
 	})
+	if m := mails.Wait(t, "admin@example.com"); !strings.HasPrefix(m.Subject, p.Addr+"/reported was suspended") || !strings.Contains(m.Text, "which the operator of this service has blocked") {
+		t.Errorf("the e-mail to the owner: %s\n%s", m.Subject, m.Text)
+	}
 	var missing struct {
 		Data []struct {
 			Host, Slug string
