@@ -26,18 +26,18 @@ const pictures = "../../docs/images"
 
 // sample is one link of the pictures. Its share of the clicks is weight.
 type sample struct {
-	slug, title, target string
-	weight              int
+	slug, title, target, tag string
+	weight                   int
 }
 
 var samples = []sample{
-	{"spring", "Spring sale", "https://shop.example.com/collections/spring", 34},
-	{"newsletter", "Newsletter, October", "https://blog.example.com/newsletter/2026-10", 22},
-	{"talk", "Conference talk: slides and notes", "https://slides.example.com/gophercon/fast-redirects", 15},
-	{"app", "Get the app", "https://example.com/download", 12},
-	{"jobs", "We are hiring", "https://careers.example.com/openings?team=platform", 8},
-	{"docs", "Developer documentation", "https://docs.example.com/start", 6},
-	{"poster", "Poster at the main station", "https://example.com/campaigns/autumn?from=poster", 3},
+	{"spring", "Spring sale", "https://shop.example.com/collections/spring", "Shop", 34},
+	{"newsletter", "Newsletter, October", "https://blog.example.com/newsletter/2026-10", "Newsletter", 22},
+	{"talk", "Conference talk: slides and notes", "https://slides.example.com/gophercon/fast-redirects", "Events", 15},
+	{"app", "Get the app", "https://example.com/download", "Product", 12},
+	{"jobs", "We are hiring", "https://careers.example.com/openings?team=platform", "Company", 8},
+	{"docs", "Developer documentation", "https://docs.example.com/start", "Product", 6},
+	{"poster", "Poster at the main station", "https://example.com/campaigns/autumn?from=poster", "Events", 3},
 }
 
 var agents = []string{
@@ -93,7 +93,7 @@ func day(t *testing.T, r *rand.Rand, base string, visits int) {
 	}
 }
 
-// The README's pictures: the report of one link, and the overview of all links, after a month of clicks. The program's
+// The README's pictures: the report of one link, and the overview of all links with a split chart, after a month of clicks. The program's
 // clock starts 29 days ago and moves on by a day at each start. GEO_DB names the files of a geo database;
 // deploy/dev/geo fetches them.
 func TestPictures(t *testing.T) {
@@ -154,7 +154,7 @@ func createSamples(t *testing.T, base string) {
 	b.signIn("admin@example.com", adminPassword)
 	b.sees("No links yet")
 	for _, s := range samples {
-		b.ask("POST", "/api/urls", map[string]string{"originalUrl": s.target, "customSlug": s.slug, "title": s.title}, nil)
+		b.ask("POST", "/api/urls", map[string]any{"originalUrl": s.target, "customSlug": s.slug, "title": s.title, "tags": []string{s.tag}}, nil)
 	}
 }
 
@@ -202,7 +202,9 @@ func photograph(t *testing.T, base string, clicks int) {
 		}
 	}
 	b.sees("Most clicked")
-	b.eval(`window.scrollTo(0, 340)`, nil)
+	b.set("split", map[bool]string{true: "country", false: "device"}[os.Getenv("GEO_DB") != ""])
+	b.until(`document.querySelectorAll('.legend li').length > 2 && document.querySelector('.report[aria-busy=false]')`)
+	b.eval(`window.scrollBy(0, document.querySelector('.days').closest('.card').getBoundingClientRect().top - 30)`, nil)
 	take("overview")
 	b.eval(`window.scrollTo(0, 0)`, nil)
 	b.press(samples[0].title)
