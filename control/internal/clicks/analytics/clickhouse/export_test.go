@@ -1,9 +1,20 @@
 package clickhouse
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+
+	"github.com/shortline/shortline/control/internal/clicks/analytics"
+)
 
 // Sweep does what Run does once an hour.
 var Sweep = (*Store).sweep
+
+// Text returns the statement of a query.
+func (s *Store) Text(ctx context.Context, q analytics.Query) (string, error) {
+	st, err := s.lines(ctx, q)
+	return st.Text, err
+}
 
 // Schema returns all statements that create the tables, in order, for a cluster or, if that is "", for a single server.
 func Schema(cluster string) ([]string, error) {

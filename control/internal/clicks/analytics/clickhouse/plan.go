@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shortline/shortline/control/internal/clicks/analytics"
@@ -127,7 +128,7 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 	bare := scope
 	bare.From, bare.To = 0, 0
 	period := fmt.Sprintf("slot >= %d AND slot < %d", p.first, p.end)
-	where := bare.Condition(table + " WHERE " + period)
+	where := bare.Condition(table + " WHERE " + period + s.linked(scope))
 	from := analytics.Statement{Args: slices.Clone(where.Args)}
 	from.Text = fmt.Sprintf("(SELECT %stoInt64(slot) * %d AS ms, toUInt64(clicks) AS n, ms + last AS last_ms FROM %s WHERE %s AND %s AND build %s (%s)",
 		list, slotMillis, table, where.Text, period, s.dialect.In(), p.chosen())
@@ -142,7 +143,7 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 		from.Text += ")"
 	}
 	if len(p.raw) > 0 {
-		where = bare.Condition("clicks WHERE " + times(p.raw))
+		where = bare.Condition("clicks WHERE " + times(p.raw) + listed(scope))
 		from.Text += fmt.Sprintf(" UNION ALL SELECT %stoUnixTimestamp64Milli(ts) AS ms, toUInt64(1) AS n, ms AS last_ms FROM %s WHERE %s AND %s", list, clicks, where.Text, times(p.raw))
 		from.Args = append(from.Args, where.Args...)
 	}
@@ -150,14 +151,50 @@ func (s *Store) source(scope analytics.Scope, p plan, columns ...string) analyti
 	return analytics.Source{From: from, Time: "ms", Clicks: "sum(n)", Visitors: "uniqExact(visitor)", Last: "coalesce(max(last_ms), 0)"}
 }
 
+// linked renders the condition that a row of a rollup can belong to the scope's links, or nothing if there are too many.
+// A filter by site reads all referrers that meet it.
+func (s *Store) linked(scope analytics.Scope) string {
+	if scope.Links == nil && scope.Owner != 0 && scope.Moves.Through == 0 {
+		return fmt.Sprintf(" AND link %s (SELECT link FROM rollup_owners WHERE owner = %d)", s.dialect.In(), int64(scope.Owner))
+	}
+	return listed(scope)
+}
+
+// maxListed is how many links listed renders, because a list of 100,000 costs more than it saves.
+const maxListed = 1000
+
+// listed is like linked, for the table of clicks.
+func listed(scope analytics.Scope) string {
+	if len(scope.Links) == 0 || len(scope.Links) > maxListed {
+		return ""
+	}
+	list := make([]string, len(scope.Links))
+	for i, n := range scope.Links {
+		list[i] = strconv.FormatUint(n, 10)
+	}
+	return " AND link IN (" + strings.Join(list, ", ") + ")"
+}
+
+// referers renders the part of the clicks whose referrers can meet a scope, for a query of the clicks.
+func referers(scope analytics.Scope) string {
+	text := "clicks WHERE 1 = 1" + listed(scope)
+	if scope.From != 0 {
+		text += fmt.Sprintf(" AND ts >= fromUnixTimestamp64Milli(%d)", scope.From)
+	}
+	if scope.To != 0 {
+		text += fmt.Sprintf(" AND ts < fromUnixTimestamp64Milli(%d)", scope.To)
+	}
+	return text
+}
+
 // lines renders a query; breakdown renders a breakdown.
 func (s *Store) lines(ctx context.Context, q analytics.Query) (analytics.Statement, error) {
 	if !q.OnQuarters() {
-		return q.SQL(clicks), nil
+		return q.SQLWith(clicks, referers(q.Scope)), nil
 	}
 	p, err := s.plan(ctx, q.Scope)
 	if err != nil || !p.clean {
-		return q.SQL(clicks), err
+		return q.SQLWith(clicks, referers(q.Scope)), err
 	}
 	var columns []string
 	if q.ByLink {
@@ -177,7 +214,7 @@ func (s *Store) lines(ctx context.Context, q analytics.Query) (analytics.Stateme
 func (s *Store) breakdown(ctx context.Context, scope analytics.Scope, dims []analytics.Dimension, limit int) (analytics.Statement, error) {
 	p, err := s.plan(ctx, scope)
 	if err != nil || !p.clean {
-		return analytics.BreakdownSQL(clicks, scope, dims, limit), err
+		return analytics.BreakdownWith(clicks, referers(scope), scope, dims, limit), err
 	}
 	var columns []string
 	for _, d := range dims {
