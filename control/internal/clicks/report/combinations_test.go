@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,8 +29,9 @@ import (
 	"github.com/shortline/shortline/control/internal/store/storetest"
 )
 
-// combinationsEnv makes TestReports_equal_a_count_in_memory ask for every combination, with two million clicks. timeEnv
-// limits the time of the questions, such as 30m; the combinations asked until then are a random sample.
+// combinationsEnv makes TestReports_equal_a_count_in_memory ask for every combination, with two million clicks. Its number
+// is the seed of the order. timeEnv limits the time of the questions, such as 30m; the combinations asked until then are a
+// random sample.
 const (
 	combinationsEnv = "SHORTLINE_COMBINATIONS"
 	timeEnv         = "SHORTLINE_COMBINATIONS_TIME"
@@ -263,6 +265,7 @@ type combination struct {
 	scope             int // everyone, a link, or a user
 	number            int // of the link or user
 	bots              bool
+	by                string // the grouping of a report on several links
 }
 
 // scopes are the choices of combination.scope.
@@ -273,10 +276,11 @@ const (
 	scopes
 )
 
-// all asks for the combinations in a random order that is always the same, so that a part of them is a random sample.
+// all asks for the combinations in a random order, so that a part of them is a random sample.
 func (c *combinations) all(full bool) {
 	list := combined(full)
-	rand.New(rand.NewPCG(3, 5)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	seed, _ := strconv.ParseUint(os.Getenv(combinationsEnv), 10, 64)
+	rand.New(rand.NewPCG(seed, 5)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	end, limited := time.Time{}, os.Getenv(timeEnv) != ""
 	if limited {
 		d, err := time.ParseDuration(os.Getenv(timeEnv))
@@ -319,7 +323,7 @@ func combined(full bool) (list []combination) {
 						if !full && ((f+s+5*k+3*j)%len(filters) != 0 || (s+k+j)%2 != 0 || (s+2*k+j)%scopes != scope) {
 							continue
 						}
-						q := combination{of: of, interval: interval, compare: compare, f: f, scope: scope, bots: (s+k+j+f+scope)%4 == 1}
+						q := combination{of: of, interval: interval, compare: compare, f: f, scope: scope, bots: (s+k+j+f+scope)%4 == 1, by: []string{"tag", "bundle", "domain"}[(s+j+k+f)%3]}
 						switch scope {
 						case ofLink:
 							q.number = 1 + len(list)%5
@@ -343,7 +347,7 @@ func combined(full bool) (list []combination) {
 func pairs(list []combination) map[string]bool {
 	found := map[string]bool{}
 	for _, q := range list {
-		parts := []string{q.of.zone + q.of.start, "interval " + q.interval, "compare " + q.compare, fmt.Sprint("filter ", q.f), fmt.Sprint("second ", q.second), fmt.Sprint("scope ", q.scope), fmt.Sprint("bots ", q.bots)}
+		parts := []string{q.of.zone + q.of.start, "interval " + q.interval, "compare " + q.compare, fmt.Sprint("filter ", q.f), fmt.Sprint("second ", q.second), fmt.Sprint("scope ", q.scope), fmt.Sprint("bots ", q.bots), "by " + q.by}
 		for i := range parts {
 			for j := range i {
 				found[parts[i]+", "+parts[j]] = true
