@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -98,13 +98,31 @@ var AuditSorts = map[string]string{"createdAt": "created_at", "action": "action"
 // Without a filter it counts all rows.
 func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, total int, exact bool, err error) {
 	where, args := []string{"1 = 1"}, []any{}
-	for _, eq := range []struct{ column, value string }{{"action", f.Action}, {"entity_type", f.EntityType}, {"entity_id", f.EntityID}, {"user_id", f.UserID}} {
-		if eq.value != "" {
-			where, args = append(where, eq.column+" = ?"), append(args, eq.value)
+	rare := ""
+	few := MaxTotal
+	for _, eq := range []struct {
+		column, index string
+		value         any
+		set           bool
+	}{
+		{"action", "action", f.Action, f.Action != ""}, {"entity_type", "type", f.EntityType, f.EntityType != ""}, {"entity_id", "by_entity", f.EntityID, f.EntityID != ""},
+		{"user_id", "user", f.UserID, f.UserID != ""}, {"workspace_num", "workspace", f.Workspace, f.Workspace != 0},
+	} {
+		if !eq.set {
+			continue
 		}
-	}
-	if f.Workspace != 0 {
-		where, args = append(where, "workspace_num = ?"), append(args, f.Workspace)
+		where, args = append(where, eq.column+" = ?"), append(args, eq.value)
+		if c.pg {
+			continue
+		}
+		// SQLite has no statistics and would choose any index.
+		n, err := c.count(ctx, few, `SELECT 1 FROM audit_logs INDEXED BY audit_logs_`+eq.index+` WHERE `+eq.column+` = ?`, []any{eq.value})
+		if err != nil {
+			return nil, 0, false, err
+		}
+		if n <= few {
+			rare, few = " INDEXED BY audit_logs_"+eq.index, n
+		}
 	}
 	if f.From > 0 {
 		where, args = append(where, "created_at >= ?"), append(args, f.From)
@@ -117,7 +135,7 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 		err = c.Row(ctx, `SELECT coalesce((SELECT max(seq) FROM audit_logs), 0) - coalesce((SELECT min(seq) FROM audit_logs), 1) + 1`).Scan(&total)
 		exact = true
 	} else {
-		total, err = c.count(ctx, MaxTotal, `SELECT 1 FROM audit_logs WHERE `+cond, args)
+		total, err = c.count(ctx, MaxTotal, `SELECT 1 FROM audit_logs`+rare+` WHERE `+cond, args)
 		if exact = total <= MaxTotal; !exact {
 			total = MaxTotal
 		}
@@ -125,22 +143,50 @@ func (c Conn) AuditLogs(ctx context.Context, f AuditFilter) (rows []AuditRow, to
 	if err != nil {
 		return nil, 0, false, err
 	}
+	rows, err = c.auditPage(ctx, &f, rare, exact && len(args) > 0, cond, args)
+	return rows, total, exact, err
+}
+
+// auditPage reads a page of the rows that a condition selects. rare names the index of SQLite by which few rows are found, if
+// there is one. few says that the condition selects few rows.
+func (c Conn) auditPage(ctx context.Context, f *AuditFilter, rare string, few bool, cond string, args []any) ([]AuditRow, error) {
 	column, ok := AuditSorts[f.SortBy]
 	if !ok {
 		column = "created_at"
 	}
-	dir := "DESC"
+	dir := " DESC"
 	if f.Ascending {
-		dir = "ASC"
+		dir = " ASC"
 	}
-	order := " " + dir
+	order := column + dir + ", created_at" + dir + ", seq" + dir // as the index has it
 	switch column {
+	case "created_at":
+		order = "created_at" + dir + ", seq" + dir
 	case "user_id": // the dialects sort NULL differently
-		order += " NULLS LAST"
-	case "action", "entity_type":
-		order += ", created_at " + dir // as the index has it
+		order = "user_id" + dir + " NULLS LAST, seq" + dir
 	}
-	rows, err = All(ctx, c, scanAudit, fmt.Sprintf(`SELECT %s FROM audit_logs WHERE %s ORDER BY %s%s, seq %s LIMIT ? OFFSET ?`, auditColumns, cond, column, order, dir),
-		append(args, f.Limit, f.Offset)...)
-	return rows, total, exact, err
+	if column == "action" && f.Action != "" || column == "entity_type" && f.EntityType != "" { // all are equal
+		order = "created_at" + dir + ", seq" + dir
+	}
+	byUser := ` INDEXED BY audit_logs_by_user`
+	if c.pg {
+		byUser = ``
+	}
+	from, where, given := `audit_logs`, cond, args
+	switch {
+	case few && c.pg: // OFFSET 0 keeps the planner from reading all rows in order
+		from, where = `(SELECT * FROM audit_logs WHERE `+cond+` OFFSET 0) AS audit_logs`, `1 = 1`
+	case rare != "":
+		from = `audit_logs` + rare
+	case column == "user_id" && f.UserID != "": // all are equal
+		from, order = `audit_logs`+byUser, "seq"+dir
+	case column == "user_id":
+		// An index has NULL at one end, so each part comes from the index by itself.
+		most := f.Offset + f.Limit
+		part := `SELECT * FROM (SELECT seq, user_id FROM audit_logs` + byUser + ` WHERE ` + cond + ` AND user_id IS `
+		from, where = `(`+part+`NOT NULL ORDER BY user_id`+dir+`, seq`+dir+` LIMIT ?) AS named UNION ALL `+part+`NULL ORDER BY seq`+dir+` LIMIT ?) AS unnamed) AS audit_logs`, `1 = 1`
+		given = slices.Concat(args, []any{most}, args, []any{most})
+	}
+	return All(ctx, c, scanAudit, `SELECT `+auditColumns+` FROM audit_logs WHERE seq IN (SELECT seq FROM `+from+` WHERE `+where+` ORDER BY `+order+` LIMIT ? OFFSET ?) ORDER BY `+order,
+		append(slices.Clone(given), f.Limit, f.Offset)...)
 }

@@ -154,18 +154,23 @@ func cityLinks() int {
 	return 100_000
 }
 
-// partEnv is the part of the pairs that BenchmarkLists measures: with 10, every tenth.
+// partEnv is the part of the pairs that benchmarks measure: with 10, every tenth.
 const partEnv = "SHORTLINE_PART"
+
+// cityPart returns the value of partEnv; 1 measures all pairs.
+func cityPart() int {
+	if part, err := strconv.Atoi(os.Getenv(partEnv)); err == nil {
+		return part
+	}
+	return 1
+}
 
 // BenchmarkLists measures every pair of filters in every order over SHORTLINE_LINKS links, by default 100,000, in one
 // workspace and over all workspaces. It reports percentiles and the maximum over the best of three runs of each, and logs the
 // worst. Lists are answered from memory first, then by the database without that memory.
 func BenchmarkLists(b *testing.B) {
 	n := cityLinks()
-	part := 1
-	if v, err := strconv.Atoi(os.Getenv(partEnv)); err == nil {
-		part = v
-	}
+	part := cityPart()
 	eachCity(b, n, func(b *testing.B, s *store.Store, ann uint64) {
 		b.Run("database", func(b *testing.B) { benchmarkPairs(b, s, ann, max(part, 100)) })
 		b.Run("load", func(b *testing.B) {

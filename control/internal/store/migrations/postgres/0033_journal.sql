@@ -39,6 +39,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 CREATE INDEX CONCURRENTLY IF NOT EXISTS audit_logs_by_user ON audit_logs (user_id, seq);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS audit_logs_by_entity ON audit_logs (entity_id, created_at, seq);
 
 -- Transactions commit in any order. So an entry has the number of its transaction, and readers start from the oldest
 -- transaction that was running when they last read. Programs delete entries after some minutes.

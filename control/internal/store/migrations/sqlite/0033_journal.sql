@@ -3,6 +3,7 @@
 -- and reads the journal to apply changes. Triggers write it, so that no statement is forgotten. The program deletes entries
 -- after some minutes, but never the newest one, so that numbers are not reused.
 CREATE INDEX audit_logs_by_user ON audit_logs (user_id, seq);
+CREATE INDEX audit_logs_by_entity ON audit_logs (entity_id, created_at, seq);
 CREATE TABLE link_journal (
 	seq INTEGER PRIMARY KEY,
 	num BIGINT NOT NULL -- of the link
