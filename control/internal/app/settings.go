@@ -60,7 +60,7 @@ type Settings struct {
 	MaxAPIKeys    int `env:"MAX_API_KEYS_PER_USER" envDefault:"10" help:"limit of API keys per user, in all workspaces together"`
 	MaxKeyDays    int `env:"MAX_KEY_DAYS" envDefault:"0" help:"longest life of an API key in days, for keys that are created or rotated from then on; 0 means no limit"`
 	TrashDays     int `env:"TRASH_DAYS" envDefault:"30" help:"days for which deleted links can be restored; 0 deletes them for good at once"`
-	ListLinks     int `env:"LISTS_IN_MEMORY" envDefault:"2000000" help:"lists of links are read from a copy in memory if there are at most this many links; the copy takes about 200 bytes per link, is made when a list needs it, and dropped after 15 minutes without one; 0 disables it, which makes lists of many links slower"`
+	ListLinks     int `env:"LISTS_IN_MEMORY" envDefault:"2000000" help:"lists are read from a copy in memory if there are at most this many links. The copy takes about 200 bytes per link. It is made when a list needs it and dropped after 15 minutes without one. 0 disables it; lists of many links are slower then"`
 	MaxWorkspaces int `env:"MAX_WORKSPACES_PER_USER" envDefault:"20" help:"limit of workspaces of teams that a user owns"`
 	api.Limits
 
