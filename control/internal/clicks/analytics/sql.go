@@ -96,6 +96,16 @@ func (q Query) Render(source Source) Statement {
 	return s.done()
 }
 
+// PeriodOf renders the number of the period of a time in Unix milliseconds. Without an interval it is 0.
+func (q Query) PeriodOf(ms string) string {
+	if q.Every == NoInterval {
+		return "0"
+	}
+	var s statement
+	s.periodNumber(ms, q.Every, q.Scope, q.Zone)
+	return s.text.String()
+}
+
 // Condition renders the scope as the condition after WHERE. referers is the table whose column referer has all referrers
 // that the condition can meet; a WHERE may follow its name.
 func (s Scope) Condition(referers string) Statement {
@@ -118,6 +128,18 @@ func (q Query) OnQuarters() bool {
 		return false
 	}
 	return q.shiftedBy(quarterMillis)
+}
+
+// InOrder reports whether a later time in the query's scope never belongs to an earlier period. Clocks that are set
+// back over midnight show a day twice.
+func (q Query) InOrder() bool {
+	list := shifts(q.From, cmp.Or(q.To, openEnd), q.Zone)
+	for i, sh := range list[:len(list)-1] {
+		if floorDiv(sh.until-1+sh.offset, dayMillis) > floorDiv(sh.until+list[i+1].offset, dayMillis) {
+			return false
+		}
+	}
+	return q.Every != WeekHours
 }
 
 // OnDays reports whether all periods of the query begin and end with days of UTC, within its scope.

@@ -5,8 +5,7 @@
 // process therefore loses nothing that it acknowledged, and nothing is stored twice. There is one writer; readers run
 // concurrently on committed data. The file is locked: a second process cannot open it. The package needs cgo.
 //
-// Distinct visitors are counted exactly, from the raw rows. Other figures of days that have ended come from a rollup
-// where possible.
+// Figures of days that have ended come from a rollup where possible. Distinct visitors are counted exactly.
 package duckdb
 
 import (
@@ -129,7 +128,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{db: sql.OpenDB(connector), path: cfg.Path, stop: func() {}, rollup: rollup{dirty: map[int64]dirty{}}}
 	s.db.SetMaxOpenConns(10) // the writer, the builder and eight concurrent queries
 	s.db.SetMaxIdleConns(10)
-	if _, err = s.db.ExecContext(ctx, schema+rollupSchema); err == nil {
+	if _, err = s.db.ExecContext(ctx, schema+rollupSchema+visitsSchema); err == nil {
 		if s.write, err = s.db.Conn(ctx); err == nil {
 			err = s.loadMarks(ctx)
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Expire implements analytics.Store. It deletes the figures of the clicks as well; those of a day that keeps some clicks are
-// replaced a minute later. Freed space in the file is reused, but the file does not shrink.
+// Expire implements analytics.Store. It deletes whole days of UTC, so some clicks are kept for up to a day longer. A day that
+// lost some of its clicks would have to be built again, and the visitors of all later days as well. Freed space in the file is reused, but the file does not shrink.
 func (s *Store) Expire(ctx context.Context, before time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -126,23 +126,26 @@ func dimension(scope analytics.Scope, dims ...analytics.Dimension) (only analyti
 	return only, true
 }
 
-// rolled renders the part of the rollup that has the figures by a dimension, as a table with the columns ms, link,
-// owner, bot, n, last_ms and the dimension's.
-func (p plan) rolled(d analytics.Dimension) string {
+// rolled renders the part of the rollup that has the figures by a dimension, as a table with the columns ms, bot, n,
+// last_ms, the keys of the level and the dimension's. Figures without a dimension have the keys of ofLink.
+func (p plan) rolled(d analytics.Dimension, lv level) string {
 	if d == analytics.None {
 		return fmt.Sprintf("(SELECT slot * %d AS ms, link, owner, bot, clicks AS n, last AS last_ms FROM rollup_counts WHERE %s) AS rolled", slotMillis, p.covers("slot", daySlots))
 	}
-	return fmt.Sprintf("(SELECT day * %d AS ms, link, owner, bot, clicks AS n, last AS last_ms, value AS %s FROM rollup_values WHERE dim = %d AND %s) AS rolled", dayMillis, d, d, p.covers("day", 1))
+	return fmt.Sprintf("(SELECT day * %d AS ms, %sbot, clicks AS n, last AS last_ms, value AS %s FROM rollup_values%s WHERE dim = %d AND %s) AS rolled", dayMillis, lv.keys, d, lv.suffix, d, p.covers("day", 1))
 }
 
 // referers renders a table with all referrers of the plan's clicks in its column referer. There are far fewer rows
 // than clicks.
 func (p plan) referers() string {
-	return fmt.Sprintf("(SELECT value AS referer FROM rollup_values WHERE dim = %d AND %s UNION ALL SELECT referer FROM clicks WHERE %s) AS known", analytics.Referer, p.covers("day", 1), p.times())
+	return fmt.Sprintf("(SELECT value AS referer FROM rollup_values_all WHERE dim = %d AND %s UNION ALL SELECT referer FROM clicks WHERE %s) AS known", analytics.Referer, p.covers("day", 1), p.times())
 }
 
 // lines renders a query.
 func (s *Store) lines(q analytics.Query) analytics.Statement {
+	if st, ok := s.visitors(q); ok {
+		return st
+	}
 	p, ok := s.rollup.plan(q.From, q.To)
 	if !ok {
 		return q.SQL("clicks")
@@ -152,8 +155,9 @@ func (s *Store) lines(q analytics.Query) analytics.Statement {
 		return q.SQLWith("clicks", p.referers())
 	}
 	var columns string
+	lv := levelOf(q.Scope)
 	if q.ByLink {
-		columns = "link, "
+		columns, lv = "link, ", ofLink
 	}
 	if q.By != analytics.None {
 		columns += q.By.Column() + ", "
@@ -161,7 +165,7 @@ func (s *Store) lines(q analytics.Query) analytics.Statement {
 	bare := q.Scope
 	bare.From, bare.To = 0, 0
 	where := bare.Condition(p.referers())
-	from := analytics.Statement{Text: fmt.Sprintf("(SELECT %sms, n, last_ms FROM %s WHERE %s", columns, p.rolled(d), where.Text), Args: where.Args}
+	from := analytics.Statement{Text: fmt.Sprintf("(SELECT %sms, n, last_ms FROM %s WHERE %s", columns, p.rolled(d, lv), where.Text), Args: where.Args}
 	if len(p.raw) > 0 {
 		from.Text += fmt.Sprintf(" UNION ALL SELECT %sts AS ms, 1 AS n, ts AS last_ms FROM clicks WHERE %s AND %s", columns, p.times(), where.Text)
 		from.Args = slices.Concat(where.Args, where.Args)
@@ -186,6 +190,7 @@ func (s *Store) breakdown(scope analytics.Scope, dims []analytics.Dimension, lim
 	bare := scope
 	bare.From, bare.To = 0, 0
 	where := bare.Condition(p.referers())
+	lv := levelOf(scope)
 	source := analytics.Source{Clicks: "count(*)"}
 	source.From = analytics.Statement{Text: fmt.Sprintf("clicks WHERE %s AND %s", p.times(), where.Text), Args: where.Args}
 	source.Counts = func(stored []analytics.Dimension, raw analytics.Statement) analytics.Statement {
@@ -196,9 +201,9 @@ func (s *Store) breakdown(scope analytics.Scope, dims []analytics.Dimension, lim
 		for i, d := range stored {
 			numbers[i] = fmt.Sprint(uint8(d))
 		}
-		table := fmt.Sprintf("(SELECT dim, link, owner, bot, clicks, value FROM rollup_values WHERE dim IN (%s) AND %s) AS rolled", strings.Join(numbers, ", "), p.covers("day", 1))
+		table := fmt.Sprintf("(SELECT dim, %sbot, clicks, value FROM rollup_values%s WHERE dim IN (%s) AND %s) AS rolled", lv.keys, lv.suffix, strings.Join(numbers, ", "), p.covers("day", 1))
 		if filtered != analytics.None {
-			table = fmt.Sprintf("(SELECT dim, link, owner, bot, clicks, value, value AS %s FROM rollup_values WHERE dim = %s AND %s) AS rolled", filtered, numbers[0], p.covers("day", 1))
+			table = fmt.Sprintf("(SELECT dim, %sbot, clicks, value, value AS %s FROM rollup_values%s WHERE dim = %s AND %s) AS rolled", lv.keys, filtered, lv.suffix, numbers[0], p.covers("day", 1))
 		}
 		st := analytics.Statement{Text: fmt.Sprintf("SELECT CAST(dim AS BIGINT) AS dim, value, clicks FROM %s WHERE %s", table, where.Text), Args: where.Args}
 		if len(p.raw) > 0 {

@@ -34,8 +34,14 @@ func (s *Store) Drift(context.Context, time.Time, time.Time) (analytics.Drift, e
 
 // Lines implements analytics.Store.
 func (s *Store) Lines(ctx context.Context, q analytics.Query) ([]analytics.Line, error) {
-	list, err := analytics.Reader(s.each).Lines(ctx, s.lines(q), q)
-	return list, wrap("query clicks", err)
+	for {
+		outdated := s.rollup.outdated()
+		list, err := analytics.Reader(s.each).Lines(ctx, s.lines(q), q)
+		if err != nil || s.rollup.outdated() == outdated {
+			return list, wrap("query clicks", err)
+		}
+		// Figures that the statement was to read may have been deleted before it ran.
+	}
 }
 
 // Breakdown implements analytics.Store.
@@ -45,7 +51,7 @@ func (s *Store) Breakdown(ctx context.Context, scope analytics.Scope, dims []ana
 }
 
 // page is how many clicks are read at a time. Sorting them uses most of the memory of an export.
-const page = 1000
+const page = 5000
 
 // Clicks implements analytics.Store.
 func (s *Store) Clicks(ctx context.Context, scope analytics.Scope, limit int, f func(*analytics.Row) error) error {

@@ -16,8 +16,9 @@ import (
 )
 
 // The rollup has the figures of whole days of UTC: rollup_counts by quarter hour and link, and rollup_values by link
-// and value of each dimension. rollup_days lists the days that were built, each with a checksum of the clicks that it
-// was built from.
+// and value of each dimension. rollup_values_owners and rollup_values_all have the same figures by owner and of all
+// clicks, because a workspace has far fewer values than all its links together. rollup_days lists the days that were
+// built, each with a checksum of the clicks that it was built from. The rollup of visitors is described in visits.go.
 //
 // Which days are clean, so that reports may read them from the rollup, is known only in memory. A day becomes clean when
 // the builder has compared the checksum with the clicks, and rebuilt the day if they differ. Every write makes the days
@@ -31,13 +32,43 @@ CREATE TABLE IF NOT EXISTS rollup_values (
 	day BIGINT NOT NULL, dim UTINYINT NOT NULL, link BIGINT NOT NULL, owner BIGINT NOT NULL, bot BOOLEAN NOT NULL, value VARCHAR NOT NULL,
 	clicks BIGINT NOT NULL, last BIGINT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS rollup_values_owners (
+	day BIGINT NOT NULL, dim UTINYINT NOT NULL, owner BIGINT NOT NULL, bot BOOLEAN NOT NULL, value VARCHAR NOT NULL, clicks BIGINT NOT NULL, last BIGINT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS rollup_values_all (
+	day BIGINT NOT NULL, dim UTINYINT NOT NULL, bot BOOLEAN NOT NULL, value VARCHAR NOT NULL, clicks BIGINT NOT NULL, last BIGINT NOT NULL
+);
 CREATE TABLE IF NOT EXISTS rollup_days (
 	day BIGINT NOT NULL, version INTEGER NOT NULL, clicks BIGINT NOT NULL, checksum UBIGINT NOT NULL
 );`
 
+// level is a set of tables that have figures of the same clicks: by link, by owner or of all clicks.
+type level struct {
+	suffix string // of the tables' names
+	keys   string // the columns that name what a row belongs to, each followed by a comma
+}
+
+var (
+	ofLink  = level{"", "link, owner, "}
+	ofOwner = level{"_owners", "owner, "}
+	ofAll   = level{"_all", ""}
+)
+
+// levelOf returns the level with the fewest rows that has the figures of a scope. A workspace from or to which links
+// have moved does not own all clicks that name it.
+func levelOf(scope analytics.Scope) level {
+	switch {
+	case scope.Links != nil || scope.Owner != 0 && scope.Moves.Through != 0:
+		return ofLink
+	case scope.Owner != 0:
+		return ofOwner
+	}
+	return ofAll
+}
+
 // rollupVersion rises when the meaning of the rollup changes, for example when it gets another dimension. Days of
 // another version are rebuilt.
-const rollupVersion = 1
+const rollupVersion = 2
 
 const (
 	slotMillis = 15 * 60 * 1000
@@ -64,10 +95,11 @@ const settleEvery = 5 * time.Second
 
 // rollup knows which days of the rollup are clean.
 type rollup struct {
-	mu    sync.Mutex
-	known bool            // whether dirty has all days with clicks or rollups that are not clean
-	dirty map[int64]dirty // by day
-	n     uint64          // rises with each write
+	mu     sync.Mutex
+	known  bool            // whether dirty has all days with clicks or rollups that are not clean
+	dirty  map[int64]dirty // by day
+	n      uint64          // rises with each write
+	visits visits
 }
 
 // dirty is the state of a day that must not be read from the rollup.
@@ -82,15 +114,20 @@ func (r *rollup) touch(days map[int64]bool) {
 	defer r.mu.Unlock()
 	r.n++
 	for day := range days {
+		if day < firstDay {
+			r.visits.early = true
+			continue
+		}
 		r.dirty[day] = dirty{r.n, time.Now()}
+		r.visits.end = min(r.visits.end, day)
 	}
 }
 
-// daysOf returns the days of clicks.
+// daysOf returns the days of clicks. All days before firstDay are firstDay-1.
 func daysOf(rows []analytics.Row) map[int64]bool {
 	days := map[int64]bool{}
 	for i := range rows {
-		if day := rows[i].Time / dayMillis; day >= firstDay && day < lastDay {
+		if day := max(rows[i].Time/dayMillis, firstDay-1); day < lastDay {
 			days[day] = true
 		}
 	}
@@ -158,7 +195,7 @@ func (s *Store) settle(ctx context.Context, ended, written time.Time) error {
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.extend(ctx))...)
 }
 
 // find makes all days dirty that have clicks or rollups when the file is opened.
@@ -173,8 +210,8 @@ func (s *Store) find(ctx context.Context) error {
 	// Clicks that are committed after this query starts belong to days that their writer has made dirty.
 	var days []int64
 	var day int64
-	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT ts // %d AS day FROM clicks WHERE ts >= %d AND ts < %d UNION SELECT day FROM rollup_days`,
-		dayMillis, firstDay*dayMillis, int64(lastDay)*dayMillis)}, func() error {
+	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf(`SELECT DISTINCT ts // %d AS day FROM clicks WHERE ts < %d UNION SELECT day FROM rollup_days UNION SELECT day FROM rollup_values_all`,
+		dayMillis, int64(lastDay)*dayMillis)}, func() error {
 		days = append(days, day)
 		return nil
 	}, &day)
@@ -184,7 +221,9 @@ func (s *Store) find(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, day := range days {
-		if _, ok := r.dirty[day]; !ok {
+		if day < firstDay {
+			r.visits.early = true
+		} else if _, ok := r.dirty[day]; !ok {
 			r.dirty[day] = dirty{}
 		}
 	}
@@ -216,7 +255,7 @@ func checksum(day int64) string {
 	for i, d := range rolled {
 		columns[i] = d.String()
 	}
-	return `SELECT count(*), coalesce(bit_xor(hash(edge, epoch, lane, seq, ts, link, owner, bot, ` + strings.Join(columns, ", ") + `)), 0) FROM clicks WHERE ` + within(day)
+	return `SELECT count(*), coalesce(bit_xor(hash(edge, epoch, lane, seq, ts, link, owner, visitor, bot, ` + strings.Join(columns, ", ") + `)), 0) FROM clicks WHERE ` + within(day)
 }
 
 // settleDay makes a day clean, unless it is written to meanwhile. Only writing the new figures blocks writers.
@@ -226,7 +265,7 @@ func (s *Store) settleDay(ctx context.Context, day int64, state dirty) (err erro
 		return err
 	}
 	defer func() {
-		for _, table := range []string{"built_counts", "built_values"} {
+		for _, table := range []string{"built_counts", "built_values", "built_values_owners", "built_values_all"} {
 			_, dropped := conn.ExecContext(context.WithoutCancel(ctx), "DROP TABLE IF EXISTS temp."+table)
 			err = errors.Join(err, dropped)
 		}
@@ -254,6 +293,7 @@ func (s *Store) settleDay(ctx context.Context, day int64, state dirty) (err erro
 	list := deleteRollup(fmt.Sprintf("= %d", day), fmt.Sprintf("BETWEEN %d AND %d", day*daySlots, (day+1)*daySlots-1))
 	if now.clicks > 0 {
 		list = append(list, "INSERT INTO rollup_counts SELECT * FROM built_counts", "INSERT INTO rollup_values SELECT * FROM built_values",
+			"INSERT INTO rollup_values_owners SELECT * FROM built_values_owners", "INSERT INTO rollup_values_all SELECT * FROM built_values_all",
 			fmt.Sprintf("INSERT INTO rollup_days VALUES (%d, %d, %d, %d)", day, rollupVersion, now.clicks, now.checksum))
 	}
 	if err := transact(context.WithoutCancel(ctx), conn, list); err != nil {
@@ -266,25 +306,27 @@ func (s *Store) settleDay(ctx context.Context, day int64, state dirty) (err erro
 
 // deleteRollup renders the deletion of days from the rollup.
 func deleteRollup(days, slots string) []string {
-	return []string{"DELETE FROM rollup_days WHERE day " + days, "DELETE FROM rollup_values WHERE day " + days, "DELETE FROM rollup_counts WHERE slot " + slots}
+	return []string{"DELETE FROM rollup_days WHERE day " + days, "DELETE FROM rollup_values WHERE day " + days,
+		"DELETE FROM rollup_values_owners WHERE day " + days, "DELETE FROM rollup_values_all WHERE day " + days, "DELETE FROM rollup_counts WHERE slot " + slots}
 }
 
-// expire deletes the clicks before a time, and the figures of days that have ended by then. The caller holds s.mu.
+// expire deletes the clicks of the days that have ended by a time, and their figures. The caller holds s.mu.
 func (s *Store) expire(ctx context.Context, before int64) error {
-	days := map[int64]bool{}
-	var day int64
-	err := s.each(ctx, analytics.Statement{Text: fmt.Sprintf("SELECT day FROM rollup_days WHERE day * %d < %d", dayMillis, before)}, func() error {
-		days[day] = true
-		return nil
-	}, &day)
-	if err != nil {
-		return err
-	}
-	s.rollup.touch(days)
-	// A day that keeps some clicks keeps its old figures until it is built again: a report that has just been planned may
-	// read them.
 	end := max(before, 0) / dayMillis
-	return transact(ctx, s.write, append(deleteRollup(fmt.Sprintf("< %d", end), fmt.Sprintf("< %d", end*daySlots)), fmt.Sprintf("DELETE FROM clicks WHERE ts < %d", before)))
+	r := &s.rollup
+	r.mu.Lock()
+	days := map[int64]bool{}
+	for day := range r.dirty {
+		if day < end {
+			days[day] = true
+		}
+	}
+	r.visits.outdate(0)
+	r.mu.Unlock()
+	r.touch(days) // the builder may be building one of them
+	until := fmt.Sprintf("< %d", end)
+	return transact(ctx, s.write, slices.Concat(deleteRollup(until, fmt.Sprintf("< %d", end*daySlots)), deleteVisits(until, fmt.Sprintf("< %d", end*daySlots)),
+		[]string{fmt.Sprintf("DELETE FROM clicks WHERE ts < %d", end*dayMillis)}))
 }
 
 // transact runs statements in one transaction.
@@ -322,7 +364,7 @@ func (s *Store) prepare(ctx context.Context, conn *sql.Conn, day int64) (now bui
 		rollupVersion, now.clicks, now.checksum, day)).Scan(&matching, &rows); err != nil {
 		return now, false, err
 	}
-	if matching == 1 && rows == 1 || now.clicks == 0 && rows == 0 {
+	if matching == 1 && rows == 1 {
 		return now, true, nil
 	}
 	list := []string{
@@ -332,6 +374,9 @@ func (s *Store) prepare(ctx context.Context, conn *sql.Conn, day int64) (now bui
 	// One dimension at a time, because the groups of all would need much memory at once.
 	for _, d := range rolled {
 		list = append(list, fmt.Sprintf("INSERT INTO built_values SELECT %d, %d, link, owner, bot, %s, count(*), max(ts) FROM clicks WHERE %s GROUP BY ALL ORDER BY ALL", day, d, d, within(day)))
+	}
+	for _, lv := range []level{ofOwner, ofAll} {
+		list = append(list, fmt.Sprintf("CREATE OR REPLACE TEMP TABLE built_values%s AS SELECT day, dim, %sbot, value, CAST(sum(clicks) AS BIGINT), max(last) FROM built_values GROUP BY ALL ORDER BY ALL", lv.suffix, lv.keys))
 	}
 	for _, text := range list {
 		if _, err := tx.ExecContext(ctx, text); err != nil {

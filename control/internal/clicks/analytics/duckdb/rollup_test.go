@@ -55,7 +55,8 @@ func questions(t *testing.T, start time.Time) (lines []analytics.Query, scopes [
 		return []analytics.Match{{By: by, Values: values}}
 	}
 	scopes = []analytics.Scope{
-		{}, {Bots: analytics.Everyone}, {Bots: analytics.OnlyBots, Owner: 2}, {Links: []uint64{1, 5}}, {Owner: 2, Moves: analytics.Moves{Log: 7, Through: 9}},
+		{}, {Bots: analytics.Everyone}, {Bots: analytics.OnlyBots, Owner: 2}, {Links: []uint64{1, 5}}, {Links: []uint64{2}}, {Links: []uint64{4}, Owner: 2, Moves: analytics.Moves{Log: 7, Through: 9}},
+		{Owner: 2, From: ms + 90_000_000, To: ms + 5*86_400_000 + 7}, {Links: []uint64{7}, Owner: 1, From: ms + 3*86_400_000, To: ms + 8*86_400_000}, {Owner: 2, Moves: analytics.Moves{Log: 7, Through: 9}},
 		{From: ms + 5_000_000, To: ms + 400_000_000}, {From: ms + 86_400_000}, {To: ms + 3*86_400_000, Bots: analytics.Everyone}, {Routed: true}, {Drawn: true, Owner: 1},
 		{Match: match(analytics.Country, "DE", "")}, {Match: match(analytics.Site, "x.com", "instagram.com", "")}, {Match: match(analytics.Site, "x.com"), From: ms + 90_000_000, To: ms + 5*86_400_000, Owner: 3},
 		{Match: append(match(analytics.Country, "DE"), match(analytics.Device, "MOBILE")...)}, {From: ms + 100, To: ms + 200},
@@ -70,7 +71,12 @@ func questions(t *testing.T, start time.Time) (lines []analytics.Query, scopes [
 			}
 		}
 	}
-	lines = append(lines, analytics.Query{Visitors: true}, analytics.Query{ByLink: true, TopFirst: true, Limit: 3}, analytics.Query{})
+	for every := analytics.NoInterval; every <= analytics.WeekHours; every++ {
+		for _, zone := range zones {
+			lines = append(lines, analytics.Query{Every: every, Zone: zone, Visitors: true})
+		}
+	}
+	lines = append(lines, analytics.Query{ByLink: true, TopFirst: true, Limit: 3}, analytics.Query{})
 	return lines, scopes
 }
 
@@ -125,8 +131,11 @@ func TestRollup_equals_the_clicks(t *testing.T) {
 			for i := range 4 {
 				rows[i].Time = int64(i*i-2) * 40_000_000 // around 1970
 			}
+			for i := 0; seed == 1 && i < len(rows); i += 40 {
+				rows[i].Owner = 2 // most links have been in two workspaces
+			}
 			for step := range 16 {
-				switch act := r.IntN(8); act {
+				switch act := r.IntN(9); act {
 				case 0, 1, 2: // some are late, and some were stored before
 					from := r.IntN(len(rows) - 300)
 					if err := s.Insert(t.Context(), analytics.Batch{Rows: rows[from : from+1+r.IntN(299)]}); err != nil {
@@ -151,7 +160,11 @@ func TestRollup_equals_the_clicks(t *testing.T) {
 						t.Fatal(err)
 					}
 					s = open(t, path)
-				case 6: // builds only older days
+				case 6:
+					if _, err := s.Erase(t.Context(), rows[r.IntN(len(rows))].IP); err != nil {
+						t.Fatal(err)
+					}
+				case 7: // builds only older days
 					if err := s.Rebuild(t.Context(), start.AddDate(0, 0, r.IntN(9))); err != nil {
 						t.Fatal(err)
 					}
@@ -183,10 +196,15 @@ func TestRollup_is_sufficient_and_verified(t *testing.T) {
 	if err := s.Insert(t.Context(), analytics.Batch{Rows: rows}); err != nil {
 		t.Fatal(err)
 	}
+	newYork, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
 	ask := func() (all []any) {
 		t.Helper()
 		for _, q := range []analytics.Query{
-			{Last: true}, {ByLink: true}, {Every: analytics.Hours}, {By: analytics.City, TopFirst: true}, {Every: analytics.Days, By: analytics.Site}, {Scope: analytics.Scope{Owner: 2, Routed: true}, By: analytics.Rule, Last: true},
+			{Visitors: true}, {Every: analytics.Days, Zone: newYork, Visitors: true}, {Scope: analytics.Scope{Owner: 2}, Every: analytics.Weeks, Visitors: true},
+			{Scope: analytics.Scope{Links: []uint64{3}, Bots: analytics.OnlyBots}, Visitors: true}, {Last: true}, {ByLink: true}, {Every: analytics.Hours}, {By: analytics.City, TopFirst: true}, {Every: analytics.Days, By: analytics.Site}, {Scope: analytics.Scope{Owner: 2, Routed: true}, By: analytics.Rule, Last: true},
 			{Scope: analytics.Scope{Match: []analytics.Match{{By: analytics.Site, Values: []string{"x.com"}}}}, Every: analytics.Days},
 		} {
 			list, err := s.Lines(t.Context(), q)
@@ -225,8 +243,8 @@ func TestRollup_is_sufficient_and_verified(t *testing.T) {
 		t.Error("without the clicks the answers differ: the rollup was not sufficient")
 	}
 	reopen()
-	if empty := ask(); len(empty[1].([]analytics.Line)) != 0 {
-		t.Errorf("after a start, deleted clicks still count: %v", empty[1])
+	if empty := ask(); len(empty[5].([]analytics.Line)) != 0 || empty[0].([]analytics.Line)[0].Visitors != 0 {
+		t.Errorf("after a start, deleted clicks still count: %v", empty)
 	}
 	run("INSERT INTO clicks FROM away")
 	reopen()
