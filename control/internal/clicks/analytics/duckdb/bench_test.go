@@ -139,7 +139,7 @@ func queries(b *testing.B, name string, load func(s *duckdb.Store, n int)) {
 	}
 	path := filepath.Join(dir, name)
 	s := open(b, path)
-	defer s.Close()
+	defer func() { s.Close() }()
 	n := 1_000_000
 	if v, err := strconv.Atoi(os.Getenv(clicksEnv)); err == nil {
 		n = v
@@ -150,6 +150,11 @@ func queries(b *testing.B, name string, load func(s *duckdb.Store, n int)) {
 	}
 	if stored[0].Clicks == 0 {
 		load(s, n)
+		// The store does not know which days another program wrote to while it was open.
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		s = open(b, path)
 	}
 	size := func() float64 {
 		if err := s.Run(b.Context(), "CHECKPOINT"); err != nil {
