@@ -259,7 +259,8 @@ func (p *Positions) receive(text string) {
 	}
 }
 
-// want records that another replica waits for a cursor.
+// want records that another replica waits for a cursor. A replica that asks again has not heard the announcement, which may
+// have been lost, so it is repeated.
 func (p *Positions) want(c snapshot.Cursor) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -268,6 +269,9 @@ func (p *Positions) want(c snapshot.Cursor) {
 		p.wanted = c
 	}
 	p.until = now.Add(wantedFor)
+	for _, e := range p.edges {
+		e.announced = snapshot.Cursor{}
+	}
 	wake(p.announce)
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/shortline/shortline/control/internal/store"
 	"github.com/shortline/shortline/control/internal/store/storetest"
 	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
 )
 
 // positions returns the Positions of one replica.
@@ -105,31 +108,40 @@ func TestAPI1_reports_tell_of_edges_at_other_replicas(t *testing.T) {
 	})
 }
 
+// open returns the store of another replica.
+func open(t *testing.T, url string) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), store.Config{URL: url, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	return st
+}
+
+// run runs a part of a replica until the end of the test.
+func run(t *testing.T, part interface{ Run(context.Context) error }) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- part.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // The edge is connected to one replica and the change is made at another. The database only has the edge's first report, so
 // only an announcement can arrive in time.
 func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
 	t.Parallel()
 	url := storetest.PostgresURL(t)
-	open := func() *store.Store {
-		st, err := store.Open(t.Context(), store.Config{URL: url, Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { st.Close() })
-		return st
-	}
-	f, g := &fleet{T: t, store: open()}, &fleet{T: t, store: open()}
+	f, g := &fleet{T: t, store: open(t, url)}, &fleet{T: t, store: open(t, url)}
 	here, there := positions(f, false), positions(g, false)
 	for _, part := range []interface{ Run(context.Context) error }{f.store, g.store, here, there} {
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- part.Run(ctx) }()
-		t.Cleanup(func() {
-			cancel()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		})
+		run(t, part)
 	}
 	tracker, links := presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store), there.Observe(quiet{})
 	s := status("r1", "", 0)
@@ -161,5 +173,43 @@ func TestAPI1_a_replica_hears_of_the_edges_of_another(t *testing.T) {
 			t.Fatalf("revision %d: %+v", revision, c)
 		}
 		cancel()
+	}
+}
+
+// An announcement is lost because the replica that waits has not begun to listen. It asks again, and is told again.
+func TestPositions_repeats_a_lost_announcement(t *testing.T) {
+	t.Parallel()
+	url := storetest.PostgresURL(t)
+	f, g, listener := &fleet{T: t, store: open(t, url)}, &fleet{T: t, store: open(t, url)}, open(t, url)
+	var announced atomic.Bool
+	listener.OnAnnouncement(func(text string) {
+		if strings.HasPrefix(text, "applied") {
+			announced.Store(true)
+		}
+	})
+	here, there := positions(f, false), positions(g, false)
+	run(t, listener)
+	run(t, g.store)
+	run(t, there)
+	s := status("r1", "", 0)
+	s.Cursor = f.at(0)
+	if err := report(t.Context(), presence.New(presence.Config{Logger: slog.New(slog.DiscardHandler), Positions: there}, g.store), s); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	applied := make(chan int, 1)
+	go func() {
+		n, _, err := here.Await(ctx, 1)
+		if err != nil {
+			t.Error(err)
+		}
+		applied <- n
+	}()
+	there.Applied("e1", g.at(1))
+	testkit.Eventually(t, "the first announcement", announced.Load)
+	run(t, f.store) // the waiting replica begins to listen only now
+	if n := <-applied; n != 1 {
+		t.Errorf("%d edges have applied the revision", n)
 	}
 }
