@@ -111,7 +111,7 @@ func (c Conn) BundleLinks(ctx context.Context, bundleIDs []string, workspace uin
 
 // BundlesOf lists the ids of the bundles that a link is in.
 func (c Conn) BundlesOf(ctx context.Context, urlID string) ([]string, error) {
-	return All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
+	return All(ctx, c, column[string],
 		`SELECT bundle_id FROM bundle_urls WHERE url_id = ? ORDER BY bundle_id`, urlID)
 }
 
@@ -176,7 +176,7 @@ func (tx *Tx) AddToBundle(ctx context.Context, id string, urlIDs []string) (adde
 			last++
 			args = append(args, id, u, last)
 		}
-		list, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (u string, err error) { return u, row.Scan(&u) },
+		list, err := All(ctx, tx.Conn, column[string],
 			`INSERT INTO bundle_urls (bundle_id, url_id, position) VALUES `+values(len(part), "(?,?,?)")+
 				` ON CONFLICT (bundle_id, url_id) DO NOTHING RETURNING url_id`, args...)
 		if err != nil {

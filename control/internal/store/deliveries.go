@@ -66,11 +66,6 @@ func (c Conn) DueWebhooks(ctx context.Context, now int64) ([]DueWebhook, error) 
 		AND EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = webhooks.id AND d.due_at <= ?)`, now)
 }
 
-func scanText(row interface{ Scan(...any) error }) (s string, err error) {
-	err = row.Scan(&s)
-	return s, err
-}
-
 // ClaimDeliveries claims up to limit due deliveries of a webhook, longest overdue first. Until the time given, no
 // other process can claim them.
 func (tx *Tx) ClaimDeliveries(ctx context.Context, webhookID string, now, until int64, lease string, limit int) ([]Delivery, error) {
@@ -120,7 +115,7 @@ func (c Conn) Backlog(ctx context.Context, webhookID string, limit int) (n int, 
 func (c Conn) AttemptedDeliveries(ctx context.Context, ids []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for part := range slices.Chunk(ids, batch) {
-		list, err := All(ctx, c, scanText, `SELECT DISTINCT delivery_id FROM webhook_logs WHERE delivery_id IN (`+In(len(part))+`)`, Args(part)...)
+		list, err := All(ctx, c, column[string], `SELECT DISTINCT delivery_id FROM webhook_logs WHERE delivery_id IN (`+In(len(part))+`)`, Args(part)...)
 		if err != nil {
 			return nil, err
 		}

@@ -94,13 +94,12 @@ func (c Conn) columnQuery(ctx context.Context, f *LinkFilter) (q linkcolumns.Que
 			"expiresAt": linkcolumns.ByExpiry, "slug": linkcolumns.BySlug}[f.SortBy],
 		Ascending: f.Ascending, Offset: f.Offset, Limit: f.Limit,
 	}
-	number := func(row interface{ Scan(...any) error }) (num uint64, err error) { return num, row.Scan(&num) }
 	for _, name := range f.Tags {
 		where, args := `name_key = ?`, []any{TagKey(name)}
 		if f.Workspace != 0 {
 			where, args = where+` AND workspace_num = ?`, append(args, f.Workspace)
 		}
-		nums, err := All(ctx, c, number, `SELECT num FROM tags WHERE `+where+` ORDER BY num`, args...)
+		nums, err := All(ctx, c, column[uint64], `SELECT num FROM tags WHERE `+where+` ORDER BY num`, args...)
 		if err != nil || len(nums) == 0 {
 			return q, false, err
 		}
@@ -111,7 +110,7 @@ func (c Conn) columnQuery(ctx context.Context, f *LinkFilter) (q linkcolumns.Que
 		q.Sets = append(q.Sets, sets)
 	}
 	if f.Bundle != "" {
-		nums, err := All(ctx, c, number, `SELECT num FROM bundles WHERE id = ?`, f.Bundle)
+		nums, err := All(ctx, c, column[uint64], `SELECT num FROM bundles WHERE id = ?`, f.Bundle)
 		if err != nil || len(nums) == 0 {
 			return q, false, err
 		}

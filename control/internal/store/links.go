@@ -56,7 +56,7 @@ func (c Conn) LinkByExternalID(ctx context.Context, workspace uint64, externalID
 // ExternalIDs returns those of the external ids that links of a workspace have, in their order.
 func (c Conn) ExternalIDs(ctx context.Context, workspace uint64, ids []string) (taken []string, err error) {
 	for part := range slices.Chunk(ids, batch) {
-		list, err := All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
+		list, err := All(ctx, c, column[string],
 			`SELECT external_id FROM urls WHERE workspace_num = ? AND external_id IN (`+In(len(part))+`) ORDER BY external_id`, append([]any{workspace}, Args(part)...)...)
 		if err != nil {
 			return nil, err

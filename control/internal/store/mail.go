@@ -101,7 +101,7 @@ func (c Conn) MailQueue(ctx context.Context, limit int) (n int, oldest int64, er
 
 // MailIDs lists the ids of all waiting e-mails.
 func (c Conn) MailIDs(ctx context.Context) ([]string, error) {
-	return All(ctx, c, scanText, `SELECT id FROM mail_outbox ORDER BY id`)
+	return All(ctx, c, column[string], `SELECT id FROM mail_outbox ORDER BY id`)
 }
 
 // LockMail reads an e-mail and locks it until the transaction ends. Without the e-mail, it returns ErrNotFound.

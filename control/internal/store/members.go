@@ -50,7 +50,7 @@ func (c Conn) MemberRole(ctx context.Context, workspace uint64, userID string) (
 
 // Owners lists the ids of a workspace's OWNERs, the longest-standing first.
 func (c Conn) Owners(ctx context.Context, workspace uint64) ([]string, error) {
-	return All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
+	return All(ctx, c, column[string],
 		`SELECT user_id FROM workspace_members WHERE workspace_num = ? AND role = 'OWNER' ORDER BY created_at, user_id`, workspace)
 }
 
@@ -58,7 +58,7 @@ func (c Conn) Owners(ctx context.Context, workspace uint64) ([]string, error) {
 // the user who created the link if still a member. It leaves out deactivated users and the user who caused the event, lists
 // OWNERs first, and returns at most limit.
 func (c Conn) Notified(ctx context.Context, workspace uint64, creator, cause string, limit int) ([]string, error) {
-	return All(ctx, c, func(row interface{ Scan(...any) error }) (email string, err error) { return email, row.Scan(&email) },
+	return All(ctx, c, column[string],
 		`SELECT u.email FROM workspace_members m JOIN users u ON u.id = m.user_id
 		WHERE m.workspace_num = ? AND u.active AND u.id <> ? AND (m.role IN ('OWNER', 'ADMIN') OR u.id = ?)
 		ORDER BY CASE m.role WHEN 'OWNER' THEN 0 ELSE 1 END, m.created_at, u.num LIMIT ?`, workspace, cause, creator, limit)
@@ -112,7 +112,7 @@ func (tx *Tx) LockDoomed(ctx context.Context, userID string) ([]Workspace, error
 func (tx *Tx) HandOver(ctx context.Context, userID string, limit int) (int, error) {
 	for _, t := range []struct{ name, key, also string }{{"urls", "num", ""}, {"bundles", "num", ""}, {"webhooks", "id", ", every_link = FALSE"}} {
 		heir := `(SELECT m.user_id FROM workspace_members m WHERE m.workspace_num = ` + t.name + `.workspace_num AND m.role = 'OWNER' AND m.user_id <> ? ORDER BY m.created_at, m.user_id LIMIT 1)`
-		keys, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (k any, err error) { return k, row.Scan(&k) },
+		keys, err := All(ctx, tx.Conn, column[any],
 			`SELECT `+t.key+` FROM `+t.name+` WHERE user_id = ? AND EXISTS `+heir+` ORDER BY `+t.key+` LIMIT ?`+tx.forUpdate(), userID, userID, limit)
 		if err != nil {
 			return 0, err

@@ -55,7 +55,7 @@ func (tx *Tx) PruneMissing(ctx context.Context, keepFrom, from int64) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM missing_marks WHERE seen_at < ?`, keepFrom*dayMs); err != nil {
 		return err
 	}
-	days, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (d int64, err error) { return d, row.Scan(&d) },
+	days, err := All(ctx, tx.Conn, column[int64],
 		`SELECT day FROM missing_slugs WHERE day >= ? GROUP BY day HAVING count(*) > ? ORDER BY day`, from, keptMissing)
 	if err != nil {
 		return err

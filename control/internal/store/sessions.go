@@ -81,7 +81,7 @@ func scanSession(row interface{ Scan(...any) error }) (s Session, err error) {
 
 // SessionIDs lists the ids of a user's sessions, including expired ones.
 func (c Conn) SessionIDs(ctx context.Context, userID string) ([]string, error) {
-	return All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
+	return All(ctx, c, column[string],
 		`SELECT id FROM sessions WHERE user_id = ?`, userID)
 }
 

@@ -240,6 +240,12 @@ func (c Conn) system() string {
 	return "sqlite"
 }
 
+// column reads a row of one column, for All.
+func column[T any](row interface{ Scan(...any) error }) (v T, err error) {
+	err = row.Scan(&v)
+	return v, err
+}
+
 // All runs a query and scans every row. The result may be empty but is never nil.
 func All[T any](ctx context.Context, c Conn, scan func(row interface{ Scan(...any) error }) (T, error), query string, args ...any) ([]T, error) {
 	out := []T{}

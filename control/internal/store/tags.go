@@ -165,7 +165,7 @@ func (c Conn) LinkNumsOfTags(ctx context.Context, workspace uint64, names []stri
 	if workspace != 0 {
 		where, args = where+` AND t.workspace_num = ?`, append(args, workspace)
 	}
-	return All(ctx, c, func(row interface{ Scan(...any) error }) (num uint64, err error) { return num, row.Scan(&num) },
+	return All(ctx, c, column[uint64],
 		`SELECT DISTINCT m.url_num FROM tags t JOIN url_tags m ON m.tag_num = t.num WHERE `+where+` ORDER BY m.url_num`, args...)
 }
 

@@ -169,7 +169,7 @@ func (s *Store) PurgeTrash(ctx context.Context, before int64, limit int) (n int,
 		if tx.pg {
 			skip = ` FOR UPDATE SKIP LOCKED` // another process may do the same, or somebody restores a link
 		}
-		nums, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (num uint64, err error) { return num, row.Scan(&num) },
+		nums, err := All(ctx, tx.Conn, column[uint64],
 			`SELECT num FROM link_trash WHERE deleted_at < ? ORDER BY deleted_at, num LIMIT ?`+skip, before, limit)
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func (s *Store) PurgeTrash(ctx context.Context, before int64, limit int) (n int,
 // programs of the previous release, which know no history.
 func (s *Store) PurgeHistory(ctx context.Context, limit int) (n int, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
-		nums, err := All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (num uint64, err error) { return num, row.Scan(&num) },
+		nums, err := All(ctx, tx.Conn, column[uint64],
 			`SELECT DISTINCT link_num FROM link_history h WHERE NOT EXISTS (SELECT 1 FROM urls WHERE num = h.link_num) AND NOT EXISTS (SELECT 1 FROM link_trash WHERE num = h.link_num) LIMIT ?`, limit)
 		if err != nil {
 			return err

@@ -121,7 +121,7 @@ func (c Conn) AnyUser(ctx context.Context) (any bool, err error) {
 // LockAdmins locks the rows of the active administrators and returns their ids. The lock keeps the last administrator
 // from being removed between a check and a change.
 func (tx *Tx) LockAdmins(ctx context.Context) ([]string, error) {
-	return All(ctx, tx.Conn, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
+	return All(ctx, tx.Conn, column[string],
 		`SELECT id FROM users WHERE role = 'ADMIN' AND active ORDER BY id`+tx.forUpdate())
 }
 
@@ -137,7 +137,7 @@ func (c Conn) UpdateUser(ctx context.Context, u User) error {
 
 // UsersWithTOTP lists the ids of users with a secret for a second factor.
 func (c Conn) UsersWithTOTP(ctx context.Context) ([]string, error) {
-	return All(ctx, c, func(row interface{ Scan(...any) error }) (id string, err error) { return id, row.Scan(&id) },
+	return All(ctx, c, column[string],
 		`SELECT id FROM users WHERE totp_secret IS NOT NULL ORDER BY num`)
 }
 
