@@ -240,7 +240,7 @@ func TestDestinations_check_continues(t *testing.T) {
 		if len(first) != 75 {
 			t.Fatalf("asked %d times", len(first))
 		}
-		w.checks().CheckAll(t.Context()) // the first process may still be at it
+		w.checks().CheckAll(t.Context()) // the lease of the first process has not ended
 		if got := w.checkService.questions(); len(got) != 0 {
 			t.Errorf("two processes check at a time: %q", got)
 		}

@@ -110,8 +110,9 @@ func (doc openapi) nested(r row) (bodies []string) {
 }
 
 // For any text in any place of any request, the response is fast and not a 5xx, and a rejected request has no effect.
-// Each place gets some of the texts, and neighbouring places get different ones. With HOSTILE=all, each place gets all
-// texts and additional ones. HOSTILE_ENDPOINTS limits the test to endpoints, such as "/api/(urls|tags)".
+// Each place gets some of the texts, and neighbouring places get different ones. With HOSTILE=all, each place gets every
+// text, and the texts of an additional list. HOSTILE_ENDPOINTS is a regular expression for the paths to test, such as
+// "/api/(urls|tags)".
 func TestHostile_everywhere(t *testing.T) {
 	eachWhole(t, func(t *testing.T, w *world) {
 		soon := 5 * time.Second // on a machine that is busy with other tests

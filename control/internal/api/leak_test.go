@@ -292,8 +292,8 @@ func (l *leakWorld) reads(here, there *marked, by string, caller option) {
 var filters = []string{"country", "device", "os", "browser", "referer", "language", "variantId", "ruleId", "domain", "bot"}
 
 // values returns the values to try in a query parameter. The VIEWER, a key and an administrator try many values. All other
-// callers try one, the marker of the other workspace: what a caller may see does not depend on the values, because the API
-// decides it before it reads them.
+// callers try only the marker of the other workspace. That is enough, because the API decides what a caller may see before
+// it reads the values.
 func (l *leakWorld) values(there *marked, by, endpoint, name string) []string {
 	switch {
 	case by != "the VIEWER" && by != "a key that reads" && by != "an administrator":

@@ -96,7 +96,7 @@ func TestSuspension_is_sent_by_email(t *testing.T) {
 
 		w.do("POST", "/api/urls/"+id+"/suspend", `{"reason":""}`, as(w.root)).want(400) // fails, so nobody is told
 		own := w.do("POST", "/api/urls", `{"originalUrl":"https://example.com","customSlug":"own"}`, as(w.root)).want(201).str("id")
-		w.do("POST", "/api/urls/"+own+"/suspend", `{"reason":"A test."}`, as(w.root)).want(200) // root knows
+		w.do("POST", "/api/urls/"+own+"/suspend", `{"reason":"A test."}`, as(w.root)).want(200) // root is the only member, and the person who acts gets no e-mail
 		w.None(t, userMail)
 		if got := w.All(t, ""); len(got) != 5*len(receivers) {
 			for _, m := range got {

@@ -268,7 +268,7 @@ type combination struct {
 	by                string // the grouping of a report on several links
 }
 
-// scopes are the choices of combination.scope.
+// Values of combination.scope: whose clicks a report is about. scopes is their number.
 const (
 	ofEveryone = iota
 	ofLink
@@ -311,7 +311,7 @@ func (c *combinations) all(full bool) {
 	c.Logf("compared %d of %d combinations in %d stores, with %d of %d pairs of parameters", asked, len(list), len(c.stores), len(pairs(list[:asked])), len(pairs(list)))
 }
 
-// combined returns all combinations, or the part for the short form.
+// combined returns every combination if full is true. Otherwise it returns the part that the test asks for in CI.
 func combined(full bool) (list []combination) {
 	seconds := make([]int, len(filters))
 	for s, of := range spans {
@@ -330,7 +330,7 @@ func combined(full bool) (list []combination) {
 						case ofUser:
 							q.number = 1 + len(list)/3%3
 						}
-						// The first of filters is none.
+						// filters[0] means that there is no filter, so a combination with second 0 has at most one filter.
 						if seconds[f]++; filters[seconds[f]%len(filters)].name != filters[f].name {
 							q.second = seconds[f] % len(filters)
 						}
@@ -357,7 +357,7 @@ func pairs(list []combination) map[string]bool {
 	return found
 }
 
-// truth has the figures of one period.
+// truth has the expected figures of one period: of all clicks, of people only and of bots only.
 type truth struct{ all, people, bots *expected }
 
 // count makes the figures of a combination's range after shifts.
