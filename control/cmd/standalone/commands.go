@@ -70,5 +70,5 @@ func openLinks(ctx context.Context, dir string, cfg store.Config) (*store.Store,
 }
 
 func openClicks(ctx context.Context, dir string, memory int) (*duckdb.Store, error) {
-	return duckdb.Open(ctx, duckdb.Config{Path: filepath.Join(dir, clicksFile), Memory: memory, Log: slog.Default()})
+	return duckdb.Open(ctx, duckdb.Config{Path: filepath.Join(dir, clicksFile), Memory: memory, Logger: slog.Default()})
 }

@@ -34,8 +34,8 @@ type Config struct {
 	Memory int
 	// Threads limits how many cores one query uses; 0 means all, but at most 4.
 	Threads int
-	// Log is where a failure to build the rollup is reported; nil means nowhere. Reports then read the raw rows.
-	Log *slog.Logger
+	// Logger is where a failure to build the rollup is reported; nil means nowhere. Reports then read the raw rows.
+	Logger *slog.Logger
 }
 
 // Store is an open file. It implements analytics.Store.
@@ -137,11 +137,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.Close()
 		return nil, fmt.Errorf("open clicks %s: %w", cfg.Path, err)
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.stopped.Go(func() { s.run(ctx, cfg.Log) })
+	s.stopped.Go(func() { s.run(ctx, cfg.Logger) })
 	return s, nil
 }
 
