@@ -84,15 +84,22 @@ func (f *LinkFilter) plain() bool {
 	return f.Offset <= shallow && len(f.Tags) == 0 && f.Bundle == "" && f.CreatedBy == "" && f.Campaign == "" && f.Search == "" && f.Status == ""
 }
 
+// columnStates are the states of links by their names; "" is any state.
+var columnStates = map[string]linkcolumns.State{
+	StatusActive: linkcolumns.Active, StatusInactive: linkcolumns.Inactive, StatusExpired: linkcolumns.Expired,
+	StatusScheduled: linkcolumns.Scheduled, StatusExhausted: linkcolumns.Exhausted, StatusSuspended: linkcolumns.Suspended,
+}
+
+// columnSorts are the orders of lists by the keys of LinkSorts. Others stand for createdAt.
+var columnSorts = map[string]linkcolumns.Sort{
+	"updatedAt": linkcolumns.ByUpdated, "clickCount": linkcolumns.ByClicks, "title": linkcolumns.ByTitle, "expiresAt": linkcolumns.ByExpiry, "slug": linkcolumns.BySlug,
+}
+
 // columnQuery translates a filter. ok is false if no link can match.
 func (c Conn) columnQuery(ctx context.Context, f *LinkFilter) (q linkcolumns.Query, ok bool, err error) {
 	q = linkcolumns.Query{
 		Workspace: f.Workspace, Creator: f.CreatedBy, Campaign: f.Campaign, Search: strings.ToLower(f.Search), Now: f.Now,
-		State: map[string]linkcolumns.State{StatusActive: linkcolumns.Active, StatusInactive: linkcolumns.Inactive, StatusExpired: linkcolumns.Expired,
-			StatusScheduled: linkcolumns.Scheduled, StatusExhausted: linkcolumns.Exhausted, StatusSuspended: linkcolumns.Suspended}[f.Status],
-		Sort: map[string]linkcolumns.Sort{"updatedAt": linkcolumns.ByUpdated, "clickCount": linkcolumns.ByClicks, "title": linkcolumns.ByTitle,
-			"expiresAt": linkcolumns.ByExpiry, "slug": linkcolumns.BySlug}[f.SortBy],
-		Ascending: f.Ascending, Offset: f.Offset, Limit: f.Limit,
+		State: columnStates[f.Status], Sort: columnSorts[f.SortBy], Ascending: f.Ascending, Offset: f.Offset, Limit: f.Limit,
 	}
 	for _, name := range f.Tags {
 		where, args := `name_key = ?`, []any{TagKey(name)}
