@@ -46,7 +46,7 @@ func (c *control) put(r link.Record) {
 	defer c.mu.Unlock()
 	c.rev++
 	r.Revision = c.rev
-	c.links[r.Slug] = r
+	c.links[r.Key] = r
 	c.deltas[c.rev-1] = snapshot.AppendDelta(nil, &snapshot.Delta{Incarnation: 1, From: c.rev - 1, To: c.rev, Upserts: []link.Record{r}, After: c.hash()})
 	close(c.changed)
 	c.changed = make(chan struct{})
@@ -55,7 +55,7 @@ func (c *control) put(r link.Record) {
 func (c *control) hash() snapshot.StateHash {
 	var h snapshot.StateHash
 	for _, r := range c.links {
-		h.Add(r.Slug, r.Num, r.Revision)
+		h.Add(r.Key, r.Num, r.Revision)
 	}
 	return h
 }
@@ -194,7 +194,7 @@ func TestEdge_from_change_to_click(t *testing.T) {
 	if code, _ := status(t, e, "/abc"); code != 404 {
 		t.Errorf("before the link = %d", code)
 	}
-	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
+	c.put(link.Record{Num: 1, Key: "abc", Destination: "https://example.com/1"})
 	testkit.Eventually(t, "the link", func() bool { code, to := status(t, e, "/abc"); return code == 302 && to == "https://example.com/1" })
 	testkit.Eventually(t, "its click", func() bool { return c.count() >= 1 })
 	families, err := registry.Gather()
@@ -261,10 +261,10 @@ func TestEdge_reports_what_waits_and_where_it_is(t *testing.T) {
 	if age := oldestPending(t, registry); age != 0 {
 		t.Errorf("without clicks the oldest pending click is %v s old", age)
 	}
-	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
+	c.put(link.Record{Num: 1, Key: "abc", Destination: "https://example.com/1"})
 	testkit.Eventually(t, "the link", func() bool { code, _ := status(t, e, "/abc"); return code == 302 })
 	testkit.Eventually(t, "a delivery that fails", func() bool { return e.Stats().Ship.Failing > 0 })
-	c.put(link.Record{Num: 2, Slug: "def", Destination: "https://example.com/2", SmartRouting: true, // a rejected rule triggers a report
+	c.put(link.Record{Num: 2, Key: "def", Destination: "https://example.com/2", SmartRouting: true, // a rejected rule triggers a report
 		Rules: []link.Rule{{ID: link.ID{9}, Name: "r", Target: "https://example.com/3", Conditions: []byte(`{"operator":"AND","conditions":[{"type":"phase of the moon"}]}`)}}})
 	testkit.Eventually(t, "a report", func() bool { s := c.last.Load(); return s != nil && s.Cursor.Revision == 2 && s.Spool.OldestMs > 0 })
 	testkit.Eventually(t, "an age that rises", func() bool { return oldestPending(t, registry) > 0.3 })
@@ -293,7 +293,7 @@ func oldestPending(t *testing.T, registry *prometheus.Registry) float64 {
 func TestEdge_a_stop_ships_what_was_clicked(t *testing.T) {
 	t.Parallel()
 	c := newControl()
-	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
+	c.put(link.Record{Num: 1, Key: "abc", Destination: "https://example.com/1"})
 	cfg := config(t)
 	cfg.ShipDelay = 5 * time.Second // so clicks are shipped only by the stop
 	e, stop := run(t, cfg, edge.Deps{Links: c, Sink: c, Reports: c})
@@ -325,7 +325,7 @@ func TestEdge_passes_the_upstreams_paths_on(t *testing.T) {
 	go func() { _ = upstream.Serve(memory) }()
 	t.Cleanup(func() { _ = upstream.Close() })
 	c := newControl()
-	c.put(link.Record{Num: 1, Slug: "apis", Destination: "https://example.com/1"})
+	c.put(link.Record{Num: 1, Key: "apis", Destination: "https://example.com/1"})
 	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Upstream: func(context.Context) (net.Conn, error) { return memory.Dial() }})
 	testkit.Eventually(t, "ready", e.Ready)
 	base := "http://" + e.Addr().String()

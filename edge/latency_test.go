@@ -70,7 +70,7 @@ func TestOps4_Redirect_latency(t *testing.T) {
 	go func() { _ = upstream.Serve(memory) }()
 	t.Cleanup(func() { _ = upstream.Close() })
 	c := newControl()
-	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
+	c.put(link.Record{Num: 1, Key: "abc", Destination: "https://example.com/1"})
 	registry := prometheus.NewPedanticRegistry()
 	e, stop := run(t, config(t), edge.Deps{
 		Links: c, Sink: c, Reports: c, Registry: registry, Upstream: func(context.Context) (net.Conn, error) { return memory.Dial() },

@@ -36,7 +36,7 @@ func (c *heard) Deliver(ctx context.Context, b *click.Batch) error {
 func TestOps7_Edge_says_where_it_is(t *testing.T) {
 	t.Parallel()
 	c := &heard{control: newControl()}
-	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
+	c.put(link.Record{Num: 1, Key: "abc", Destination: "https://example.com/1"})
 	cfg := config(t)
 	cfg.Name, cfg.Region = "fra-1", "eu-central"
 	registry := prometheus.NewPedanticRegistry()

@@ -16,7 +16,7 @@ import (
 func TestArch3_an_edge_starts_and_stops_100_times(t *testing.T) {
 	servicetest.NoLeaks(t)
 	c := newControl()
-	c.put(link.Record{Num: 1, Owner: 1, Slug: "here", Destination: "https://example.com/"})
+	c.put(link.Record{Num: 1, Owner: 1, Key: "here", Destination: "https://example.com/"})
 	cfg := config(t)
 	transport := &http.Transport{DisableKeepAlives: true}
 	for round := range 100 {

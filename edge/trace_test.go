@@ -70,7 +70,7 @@ func TestOps13_Edge_exports_spans(t *testing.T) {
 	over := make(chan error, 1)
 	go func() { over <- traces.Run(ctx) }()
 	c := newControl()
-	c.put(link.Record{Num: 1, Slug: "abc", Destination: "https://example.com/1"})
+	c.put(link.Record{Num: 1, Key: "abc", Destination: "https://example.com/1"})
 	e, stop := run(t, config(t), edge.Deps{Links: c, Sink: c, Reports: c, Upstream: upstream(t), Tracer: traces.Tracer("test")})
 	testkit.Eventually(t, "ready", e.Ready)
 	continued, begun := passedOn(t, e, valid), passedOn(t, e)

@@ -32,7 +32,7 @@ func figuresOf(tab *table.Table) figures {
 	f := figures{Links: tab.Len()}
 	text := 0
 	_ = tab.Records(func(snapshot.Cursor) error { return nil }, func(r *record.Record) error {
-		text += len(r.Slug) + len(r.Destination)
+		text += len(r.Key) + len(r.Destination)
 		return nil
 	}) // neither function returns an error
 	f.BytesALink = float64(tab.Bytes()) / float64(f.Links)

@@ -29,7 +29,7 @@ func fill(tab *table.Table, s *settings) error {
 			num++
 			r := record.Record{
 				Num: num, Owner: num % 1000, Revision: num, CreatedAt: 1_750_000_000_000 + int64(num),
-				Slug: string(appendSlug(nil, class, i)), Destination: destination(i),
+				Key: string(appendSlug(nil, class, i)), Destination: destination(i),
 			}
 			adorn(&r)
 			if err := b.Add(&r); err != nil {

@@ -126,7 +126,7 @@ func TestChoose_order(t *testing.T) {
 // Not parallel: it measures the heap of the whole process.
 func TestCompact_is_few_pieces_of_memory(t *testing.T) {
 	r := record()
-	r.Slug, r.Title, r.PasswordHash = "a-slug", "a title", "a hash"
+	r.Key, r.Title, r.PasswordHash = "a-slug", "a title", "a hash"
 	r.UTM, r.Preview = link.UTM{Campaign: "spring"}, link.Preview{Title: "shown"}
 	for len(r.Rules) < 10 {
 		r.Rules = append(r.Rules, r.Rules[0])

@@ -124,7 +124,7 @@ func (p *Plan) Compact() Plan {
 func recordTexts(r *link.Record) [17]*string {
 	u, v := &r.UTM, &r.Preview
 	return [...]*string{
-		&r.Slug, &r.Destination, &r.Default, &r.Title, &r.PasswordHash, &r.ExpiredURL,
+		&r.Key, &r.Destination, &r.Default, &r.Title, &r.PasswordHash, &r.ExpiredURL,
 		&u.Source, &u.Medium, &u.Campaign, &u.Term, &u.Content, &u.ID, &u.SourcePlatform,
 		&v.Title, &v.Description, &v.ImageURL, &v.TwitterCard,
 	}

@@ -32,7 +32,7 @@ type Record struct {
 	// Revision is the configuration revision of the last change to anything in this record.
 	Revision uint64
 
-	Slug        string
+	Key         string // see Key
 	Destination string // validated original URL
 	Default     string // destination of a smart-routed link if no rule matches; "": Destination
 

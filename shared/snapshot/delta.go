@@ -9,7 +9,7 @@ import (
 )
 
 // Delta contains the changes of one incarnation after revision From, up to and including To. Deletes must be applied before
-// Upserts, because a slug may move from one link to another within a delta.
+// Upserts, because a key may move from one link to another within a delta.
 type Delta struct {
 	Incarnation uint64
 	From, To    uint64
@@ -21,10 +21,10 @@ type Delta struct {
 	After StateHash
 }
 
-// Tombstone is a deleted link. If the slug belongs to a link with another number by now, that link stays.
+// Tombstone is a deleted link. If the key belongs to a link with another number by now, that link stays.
 type Tombstone struct {
-	Num  uint64
-	Slug string
+	Num uint64
+	Key string
 }
 
 // Wire form of a delta, integers little-endian: magic "SLNKDLTA", format u16, schema u16, body length u32, the body as a
@@ -67,7 +67,7 @@ func AppendSignedDelta(b []byte, d *Delta, key SigningKey) []byte {
 	for i := range d.Deletes {
 		t := &d.Deletes[i]
 		b = appendMessage(b, deltaDelete, func(b []byte) []byte {
-			return appendString(appendUint(b, 1, t.Num), 2, t.Slug)
+			return appendString(appendUint(b, 1, t.Num), 2, t.Key)
 		})
 	}
 	if !d.After.IsZero() {
@@ -157,12 +157,12 @@ func decodeTombstone(outer *fields) (t Tombstone) {
 		case f.number == 1 && f.kind == wireVarint:
 			t.Num = f.value
 		case f.number == 2 && f.kind == wireBytes:
-			t.Slug = f.bytes
+			t.Key = f.bytes
 		}
 	}
 	outer.err = f.err
-	if f.err == nil && (t.Slug == "" || len(t.Slug) > MaxSlug) {
-		outer.err = corrupt("tombstone with a slug of %d bytes", len(t.Slug))
+	if f.err == nil && (t.Key == "" || len(t.Key) > MaxKey) {
+		outer.err = corrupt("tombstone with a key of %d bytes", len(t.Key))
 	}
 	return t
 }

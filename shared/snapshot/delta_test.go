@@ -17,7 +17,7 @@ func someDelta() snapshot.Delta {
 	d := snapshot.Delta{
 		Incarnation: 7, From: 42, To: 44,
 		Upserts: []link.Record{everything(), plain(3)},
-		Deletes: []snapshot.Tombstone{{Num: 9, Slug: "gone"}, {Num: 10, Slug: "also"}},
+		Deletes: []snapshot.Tombstone{{Num: 9, Key: "gone"}, {Num: 10, Key: "also"}},
 	}
 	d.After.Add("gone", 9, 1)
 	return d

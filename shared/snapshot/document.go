@@ -116,7 +116,7 @@ func (d *Writer) Add(r *link.Record) error {
 	}
 	d.plain = appendMessageBody(d.plain, r)
 	d.count++
-	d.hash.Add(r.Slug, r.Num, r.Revision)
+	d.hash.Add(r.Key, r.Num, r.Revision)
 	if len(d.plain) >= chunkPlain {
 		d.flush()
 	}
@@ -221,7 +221,7 @@ func DecodeSigned(r io.Reader, limits Limits, keys Keys, fn func(*link.Record) e
 			if count > uint64(limits.Links) {
 				return Cursor{}, corrupt("more than %d links", limits.Links)
 			}
-			hash.Add(record.Slug, record.Num, record.Revision)
+			hash.Add(record.Key, record.Num, record.Revision)
 			if err := fn(&record); err != nil {
 				return Cursor{}, err
 			}

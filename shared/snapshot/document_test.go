@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files anew: only for a
 func everything() link.Record {
 	return link.Record{
 		Num: 1 << 40, Owner: 300, Revision: 1 << 33,
-		Slug: "full-Of_it", Destination: "https://example.com/a?b=c#d", Default: "https://example.com/other",
+		Key: "full-Of_it", Destination: "https://example.com/a?b=c#d", Default: "https://example.com/other",
 		Inactive: true, ExpiresAt: 1893456000123, CreatedAt: 1700000000000,
 		Title: "Títle", PasswordHash: "$2a$10$abcdefghijklmnopqrstuv",
 		UTM:          link.UTM{Source: "s", Medium: "m", Campaign: "c", Term: "t", Content: "k", ID: "i", SourcePlatform: "p"},
@@ -49,7 +49,7 @@ func ofSchema(schema int, r link.Record) link.Record {
 func plain(i int) link.Record {
 	return link.Record{
 		Num: uint64(i) + 1, Owner: uint64(i%1000) + 1, Revision: uint64(i) + 1,
-		Slug:        fmt.Sprintf("s%06d", i),
+		Key:         fmt.Sprintf("s%06d", i),
 		Destination: fmt.Sprintf("https://www.example.com/articles/%d/an-item-of-some-length?ref=%x", i, i*2654435761),
 		CreatedAt:   1700000000000 + int64(i)*997,
 	}
@@ -152,8 +152,8 @@ func TestDocument_limits(t *testing.T) {
 func TestWriter_leaves_out_what_readers_would_refuse(t *testing.T) {
 	t.Parallel()
 	bad := []link.Record{plain(1), plain(2), plain(3), plain(4), plain(5)}
-	bad[0].Slug = ""
-	bad[1].Slug = strings.Repeat("s", snapshot.MaxSlug+1)
+	bad[0].Key = ""
+	bad[1].Key = strings.Repeat("s", snapshot.MaxKey+1)
 	bad[2].Title = strings.Repeat("t", snapshot.MaxRecord+1)
 	bad[3].Rules = make([]link.Rule, 1001)
 	bad[4].Variants = []link.Variant{{Weight: 1<<31 + 1}}

@@ -20,7 +20,7 @@ func FuzzDeltaBody(f *testing.F) {
 	d := someDelta()
 	whole := snapshot.AppendDelta(nil, &d)
 	f.Add(whole[16 : len(whole)-34])
-	small := snapshot.AppendDelta(nil, &snapshot.Delta{Incarnation: 1, To: 1, Deletes: []snapshot.Tombstone{{Num: 1, Slug: "a"}}})
+	small := snapshot.AppendDelta(nil, &snapshot.Delta{Incarnation: 1, To: 1, Deletes: []snapshot.Tombstone{{Num: 1, Key: "a"}}})
 	f.Add(small[16 : len(small)-34])
 	f.Fuzz(func(t *testing.T, body []byte) {
 		b := append([]byte(nil), whole[:12]...)
@@ -74,7 +74,7 @@ func FuzzDocumentChunk(f *testing.F) {
 			b = binary.LittleEndian.AppendUint64(b, uint64(size))
 			d := snapshot.Delta{To: 1}
 			for i := range records {
-				d.After.Add(records[i].Slug, records[i].Num, records[i].Revision)
+				d.After.Add(records[i].Key, records[i].Num, records[i].Revision)
 			}
 			sixteen := make([]byte, 16)
 			if !d.After.IsZero() {

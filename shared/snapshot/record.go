@@ -12,8 +12,8 @@ import (
 // applies deltas.
 const Schema = 2
 
-// MaxSlug is the maximum length of a slug in a document or delta, in bytes. The control plane allows fewer.
-const MaxSlug = 100
+// MaxKey is the maximum length of a link's key in a document or delta, in bytes. Real keys are shorter (link.MaxKey).
+const MaxKey = 100
 
 const (
 	maxFanOut = 1000 // rules or variants in one record: ten times what the control plane allows
@@ -26,7 +26,7 @@ const (
 	fieldNum       = 1
 	fieldOwner     = 2
 	fieldRevision  = 3
-	fieldSlug      = 4
+	fieldKey       = 4
 	fieldTarget    = 5 // the destination
 	fieldDefault   = 6
 	fieldInactive  = 7
@@ -72,8 +72,8 @@ func Check(r *link.Record) error {
 		size += len(r.Variants[i].Target)
 	}
 	switch {
-	case r.Slug == "" || len(r.Slug) > MaxSlug:
-		return fmt.Errorf("snapshot: link %d has a slug of %d bytes", r.Num, len(r.Slug))
+	case r.Key == "" || len(r.Key) > MaxKey:
+		return fmt.Errorf("snapshot: link %d has a key of %d bytes", r.Num, len(r.Key))
 	case len(r.Rules) > maxFanOut || len(r.Variants) > maxFanOut:
 		return fmt.Errorf("snapshot: link %d has %d rules and %d variants", r.Num, len(r.Rules), len(r.Variants))
 	case size > MaxRecord:
@@ -87,7 +87,7 @@ func AppendRecord(b []byte, r *link.Record) []byte {
 	b = appendUint(b, fieldNum, r.Num)
 	b = appendUint(b, fieldOwner, r.Owner)
 	b = appendUint(b, fieldRevision, r.Revision)
-	b = appendString(b, fieldSlug, r.Slug)
+	b = appendString(b, fieldKey, r.Key)
 	b = appendString(b, fieldTarget, r.Destination)
 	b = appendString(b, fieldDefault, r.Default)
 	b = appendBool(b, fieldInactive, r.Inactive)
@@ -161,8 +161,8 @@ func decodeRecord(s string, r *link.Record) error {
 			r.Owner = f.value
 		case fieldRevision:
 			r.Revision = f.value
-		case fieldSlug:
-			r.Slug = f.bytes
+		case fieldKey:
+			r.Key = f.bytes
 		case fieldTarget:
 			r.Destination = f.bytes
 		case fieldDefault:
@@ -215,8 +215,8 @@ func decodeRecord(s string, r *link.Record) error {
 	if f.err != nil {
 		return f.err
 	}
-	if r.Slug == "" || len(r.Slug) > MaxSlug {
-		return corrupt("slug of %d bytes", len(r.Slug))
+	if r.Key == "" || len(r.Key) > MaxKey {
+		return corrupt("key of %d bytes", len(r.Key))
 	}
 	return nil
 }

@@ -32,10 +32,10 @@ func TestCrash_loop(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(e.Dir, "links", "starts"))
 		return err == nil && json.Unmarshal(text, &known) == nil && known.Proven == good
 	})
-	deadly := link.Record{Num: 1000, Owner: 1, Slug: "deadly", Destination: "https://example.com/deadly", CreatedAt: 1}
+	deadly := link.Record{Num: 1000, Owner: 1, Key: "deadly", Destination: "https://example.com/deadly", CreatedAt: 1}
 	p.Publish(deadly)
 	serves := func() bool {
-		status, _, err := follow(e.Addr, deadly.Slug)
+		status, _, err := follow(e.Addr, deadly.Key)
 		return err == nil && status == http.StatusFound
 	}
 	testkit.Within(t, 20*time.Second, "the deadly link is served", serves)
@@ -70,7 +70,7 @@ func TestCrash_loop(t *testing.T) {
 	deadly.Destination = "https://example.com/fixed"
 	p.Publish(deadly)
 	testkit.Within(t, 20*time.Second, "the fixed link is served", func() bool {
-		_, to, err := follow(e.Addr, deadly.Slug)
+		_, to, err := follow(e.Addr, deadly.Key)
 		return err == nil && to == deadly.Destination
 	})
 	inTopic(t, f, c)

@@ -76,7 +76,7 @@ func TestG06_edges_alone(t *testing.T) {
 	t.Cleanup(func() { _ = p.Close() })
 	records := make([]link.Record, n)
 	for i := range records {
-		records[i] = link.Record{Num: uint64(i + 1), Owner: 1, Slug: fmt.Sprintf("link%d", i), Destination: fmt.Sprintf("https://example.com/%d", i), CreatedAt: 1}
+		records[i] = link.Record{Num: uint64(i + 1), Owner: 1, Key: fmt.Sprintf("link%d", i), Destination: fmt.Sprintf("https://example.com/%d", i), CreatedAt: 1}
 	}
 	p.Publish(records...)
 	f := fleet.Start(t, fleet.Config{Edges: 2, Plane: p})
@@ -87,10 +87,10 @@ func TestG06_edges_alone(t *testing.T) {
 	expires.ExpiresAt = time.Now().Add(3 * time.Second).UnixMilli()
 	// The starts, limits and codes of links must hold as well. Plane knows no exchange of limits, so each edge counts alone.
 	own := []link.Record{
-		{Slug: "scheduled", StartsAt: time.Now().Add(time.Hour).UnixMilli()},
-		{Slug: "ended", ExpiresAt: 1, ExpiredURL: "https://example.com/over"},
-		{Slug: "limited", Limit: link.Limit{Since: 1, Clicks: 3}, ExpiredURL: "https://example.com/over"},
-		{Slug: "permanent", Code: http.StatusPermanentRedirect},
+		{Key: "scheduled", StartsAt: time.Now().Add(time.Hour).UnixMilli()},
+		{Key: "ended", ExpiresAt: 1, ExpiredURL: "https://example.com/over"},
+		{Key: "limited", Limit: link.Limit{Since: 1, Clicks: 3}, ExpiredURL: "https://example.com/over"},
+		{Key: "permanent", Code: http.StatusPermanentRedirect},
 	}
 	for i := range own {
 		own[i].Num, own[i].Owner, own[i].CreatedAt, own[i].Destination = uint64(n+1+i), 1, 1, "https://example.com/own"
@@ -112,7 +112,7 @@ func TestG06_edges_alone(t *testing.T) {
 
 	var slugs []string
 	for i := 3; i < min(n, 2000); i++ {
-		slugs = append(slugs, records[i].Slug)
+		slugs = append(slugs, records[i].Key)
 	}
 	c := newCrowd(t)
 	cfg := load.Config{Addrs: f.EdgeAddrs(), Slugs: slugs, Clients: 8, Rate: 1000}
@@ -178,8 +178,8 @@ func TestG06_edges_alone(t *testing.T) {
 			case 2:
 				want, location = http.StatusGone, ""
 			}
-			if status, to, err := follow(e.Addr, records[i].Slug); err != nil || status != want || to != location {
-				t.Fatalf("%s: got %[3]d %[4]s %[5]v for %[2]s, want %[6]d %[7]s", e.Name, records[i].Slug, status, to, err, want, location)
+			if status, to, err := follow(e.Addr, records[i].Key); err != nil || status != want || to != location {
+				t.Fatalf("%s: got %[3]d %[4]s %[5]v for %[2]s, want %[6]d %[7]s", e.Name, records[i].Key, status, to, err, want, location)
 			}
 		}
 		if contact := e.Metric("shortline_agent_last_success_timestamp_seconds"); contact < 0 {

@@ -52,7 +52,7 @@ func TestG09_forged_documents(t *testing.T) {
 			return document(t, p.Document, at)
 		}},
 		{"nearly empty", func(t *testing.T) []byte {
-			return records(t, ours, p.Cursor(), link.Record{Num: 1, Slug: "link1", Destination: "https://evil.test/"})
+			return records(t, ours, p.Cursor(), link.Record{Num: 1, Key: "link1", Destination: "https://evil.test/"})
 		}},
 		{"of a future format", func(t *testing.T) []byte {
 			d := document(t, p.Document, p.Cursor())
@@ -96,10 +96,10 @@ func TestG09_forged_documents(t *testing.T) {
 				}
 				refused++
 				// A valid change ends the backoff of the edge and shows that it still follows.
-				fresh := link.Record{Num: 5000 + uint64(round*len(kinds)+i), Owner: 1, Slug: fmt.Sprintf("fresh%d-%d", round, i), Destination: "https://example.com/fresh"}
+				fresh := link.Record{Num: 5000 + uint64(round*len(kinds)+i), Owner: 1, Key: fmt.Sprintf("fresh%d-%d", round, i), Destination: "https://example.com/fresh"}
 				p.Publish(fresh)
 				testkit.Within(t, 30*time.Second, "the edge applies a valid change after the document "+k.name, func() bool {
-					status, _, err := follow(e.Addr, fresh.Slug)
+					status, _, err := follow(e.Addr, fresh.Key)
 					return err == nil && status == http.StatusFound
 				})
 			}
@@ -182,7 +182,7 @@ func TestG10_poisoned_links(t *testing.T) {
 	var bad []link.Record
 	uncompilable := 0
 	for i := range n {
-		r := link.Record{Num: uint64(10_000 + i), Owner: 1, Slug: fmt.Sprintf("bad%d", i), Destination: "https://example.com/default", SmartRouting: true}
+		r := link.Record{Num: uint64(10_000 + i), Owner: 1, Key: fmt.Sprintf("bad%d", i), Destination: "https://example.com/default", SmartRouting: true}
 		conditions := poison[i%len(poison)]
 		r.Rules = []link.Rule{{ID: link.ID{1, byte(i)}, Name: strings.Repeat("n", i%300), Target: "https://example.com/rule", Conditions: []byte(conditions)}}
 		uncompilable++
@@ -204,13 +204,13 @@ func TestG10_poisoned_links(t *testing.T) {
 		}
 		for _, e := range f.Edges {
 			for i := range bad {
-				status, header, err := ask(e.Addr, "GET /"+bad[i].Slug+" HTTP/1.1\r\nHost: sho.rt\r\nConnection: close\r\n\r\n")
+				status, header, err := ask(e.Addr, "GET /"+bad[i].Key+" HTTP/1.1\r\nHost: sho.rt\r\nConnection: close\r\n\r\n")
 				if err != nil || status == 0 || status >= 500 && status != http.StatusLoopDetected {
-					t.Errorf("%s: got %[3]d %[4]v for %[2]s", e.Name, bad[i].Slug, status, err)
+					t.Errorf("%s: got %[3]d %[4]v for %[2]s", e.Name, bad[i].Key, status, err)
 				}
 				for _, line := range header {
 					if strings.HasPrefix(line, "Set-Cookie") {
-						t.Errorf("%s: link %s injects the header %q", e.Name, bad[i].Slug, line)
+						t.Errorf("%s: link %s injects the header %q", e.Name, bad[i].Key, line)
 					}
 				}
 			}

@@ -32,8 +32,8 @@ func TestG34_rule_bomb(t *testing.T) {
 	p, slugs := published(t, 100)
 	random := rand.New(rand.NewPCG(34, 34))
 	rules, work := expensiveRules(t, random)
-	p.Publish(link.Record{Num: 1001, Owner: 2, Slug: "bomb", Destination: "https://example.com/bomb", CreatedAt: 1, SmartRouting: true, Rules: rules},
-		link.Record{Num: 1002, Owner: 2, Slug: "bare", Destination: "https://example.com/bare", CreatedAt: 1})
+	p.Publish(link.Record{Num: 1001, Owner: 2, Key: "bomb", Destination: "https://example.com/bomb", CreatedAt: 1, SmartRouting: true, Rules: rules},
+		link.Record{Num: 1002, Owner: 2, Key: "bare", Destination: "https://example.com/bare", CreatedAt: 1})
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
 	e := f.Edges[0]
 	testkit.Within(t, time.Minute, "the edge has both links", func() bool { return e.Metric("shortline_edge_links") >= 102 })

@@ -62,7 +62,7 @@ func TestGeo_database_in_place(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	r := link.Record{Num: 1, Owner: 1, Slug: "placed", Destination: "https://example.com/nowhere", CreatedAt: 1, SmartRouting: true}
+	r := link.Record{Num: 1, Owner: 1, Key: "placed", Destination: "https://example.com/nowhere", CreatedAt: 1, SmartRouting: true}
 	for i, country := range []string{"DE", "FR"} {
 		r.Rules = append(r.Rules, link.Rule{ID: link.ID{byte(i + 1)}, Name: country, Target: "https://example.com/" + country,
 			Conditions: fmt.Appendf(nil, `{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":%q}]}`, country)})

@@ -91,7 +91,7 @@ func published(t *testing.T, n int) (*plane.Plane, []string) {
 	slugs := make([]string, n)
 	for i := range records {
 		slugs[i] = fmt.Sprintf("link%d", i)
-		records[i] = link.Record{Num: uint64(i + 1), Owner: 1, Slug: slugs[i], Destination: "https://example.com/" + slugs[i], CreatedAt: 1}
+		records[i] = link.Record{Num: uint64(i + 1), Owner: 1, Key: slugs[i], Destination: "https://example.com/" + slugs[i], CreatedAt: 1}
 	}
 	p.Publish(records...)
 	return p, slugs

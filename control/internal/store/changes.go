@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// LinkRef names a link by its number, which is never reused, and its slug.
+// LinkRef names a link by its number, which is never reused, and its key (link.Key).
 type LinkRef struct {
-	Num  uint64
-	Slug string
+	Num uint64
+	Key string
 }
 
 // TouchAll is Touch for many links. The log also records each link's previous revision. It is unknown if the row is
@@ -49,7 +49,7 @@ func (tx *Tx) TouchAll(ctx context.Context, refs []LinkRef) error {
 			if !known {
 				before = -1
 			}
-			args = append(args, tx.revision, r.Num, r.Slug, before)
+			args = append(args, tx.revision, r.Num, r.Key, before)
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO link_changes (revision, num, slug, was) VALUES `+
 			values(len(part), "(?,?,?,?)")+` ON CONFLICT DO NOTHING`, args...); err != nil {
@@ -120,7 +120,7 @@ func (c Conn) ChangesAfter(ctx context.Context, revision uint64, limit int) (lis
 			return list, true, nil
 		}
 		var ch Change
-		if err := rows.Scan(&ch.Num, &ch.Slug, &ch.Was); err != nil {
+		if err := rows.Scan(&ch.Num, &ch.Key, &ch.Was); err != nil {
 			return nil, false, err
 		}
 		if !seen[ch.Num] {
@@ -145,7 +145,7 @@ func (c Conn) EachRevision(ctx context.Context, f func(ref LinkRef, revision uin
 	var ref LinkRef
 	var revision uint64
 	return c.each(ctx, func(rows *sql.Rows) error {
-		err := rows.Scan(&ref.Num, &ref.Slug, &revision)
+		err := rows.Scan(&ref.Num, &ref.Key, &revision)
 		if err == nil {
 			f(ref, revision)
 		}

@@ -226,7 +226,7 @@ func TestLinks_are_whole(t *testing.T) {
 		}
 		seen := map[string]uint64{}
 		touch(t, s, b)
-		must(t, s.EachRevision(ctx, func(ref store.LinkRef, rev uint64) { seen[ref.Slug] = rev }))
+		must(t, s.EachRevision(ctx, func(ref store.LinkRef, rev uint64) { seen[ref.Key] = rev }))
 		if fmt.Sprint(seen) != "map[aaa:0 bbb:1 ccc:0]" {
 			t.Errorf("revisions: %v", seen)
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"encoding/json"
 	"strings"
 
 	"github.com/shortline/shortline/shared/link"
@@ -13,6 +14,7 @@ type Link struct {
 	ID            string
 	UserID        string // who created it
 	Workspace     uint64 // number of the workspace that owns it, which is the owner in link records and clicks
+	Domain        uint64 // number of its domain; 0: the host of BASE_URL
 	Slug          string
 	OriginalURL   string
 	Title         string
@@ -51,6 +53,27 @@ type Link struct {
 
 	Rules    []Rule    // active rules in evaluation order
 	Variants []Variant // active variants with a weight, oldest first
+}
+
+// Key returns the text by which edges find the link, and which the column slug contains. It is unique.
+func (l *Link) Key() string { return link.Key(l.Domain, l.Slug) }
+
+// keyTarget reads the column slug into Domain and Slug.
+type keyTarget Link
+
+func (l *keyTarget) Scan(v any) error {
+	var key sql.NullString
+	err := key.Scan(v)
+	l.Domain, l.Slug = link.SplitKey(key.String)
+	return err
+}
+
+// UnmarshalJSON reads the key from a stored state of a link.
+func (l *keyTarget) UnmarshalJSON(b []byte) error {
+	var key string
+	err := json.Unmarshal(b, &key)
+	l.Domain, l.Slug = link.SplitKey(key)
+	return err
 }
 
 // Status returns the link's state at a time in Unix milliseconds, one of LinkStatuses. EXPIRED and SCHEDULED follow from the
@@ -105,7 +128,7 @@ var LinkFields = []LinkField{
 	{Column: "id", access: required(func(l *Link) *string { return &l.ID }), writes: once},
 	{Column: "user_id", access: required(func(l *Link) *string { return &l.UserID }), writes: once},
 	{Column: "workspace_num", access: optional(func(l *Link) *uint64 { return &l.Workspace }), writes: once},
-	{Column: "slug", Name: "slug", access: required(func(l *Link) *string { return &l.Slug }), writes: once},
+	{Column: "slug", Name: "slug", access: access{value: func(l *Link) any { return l.Key() }, into: func(l *Link) any { return (*keyTarget)(l) }}, writes: once},
 	{Column: "original_url", Name: "originalUrl", access: required(func(l *Link) *string { return &l.OriginalURL })},
 	destination("default_url", "defaultUrl", func(l *Link) *string { return &l.DefaultURL }),
 	text("title", "title", 255, func(l *Link) *string { return &l.Title }),

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/shortline/shortline/shared/link"
 )
 
 // batch is the number of rows in one multi-row statement. With it, the widest statement stays below SQLite's limit of
@@ -17,9 +19,9 @@ func (c Conn) LinkByID(ctx context.Context, id string) (Link, error) {
 	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE id = ?`, id))
 }
 
-// LinkBySlug reads one link, or returns ErrNotFound.
-func (c Conn) LinkBySlug(ctx context.Context, slug string) (Link, error) {
-	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE slug = ?`, slug))
+// LinkBySlug reads one link of a domain, or returns ErrNotFound. The default domain is 0.
+func (c Conn) LinkBySlug(ctx context.Context, domain uint64, slug string) (Link, error) {
+	return scanLink(c.Row(ctx, `SELECT `+linkColumns+` FROM urls WHERE slug = ?`, link.Key(domain, slug)))
 }
 
 // LockLinks reads the links that exist with their tags, ordered by number, and locks them until the commit. Every transaction that
@@ -67,7 +69,7 @@ func (c Conn) ExternalIDs(ctx context.Context, workspace uint64, ids []string) (
 }
 
 // LockExternalIDs makes transactions wait for each other that insert many links with external ids into a workspace.
-// Otherwise they could deadlock, because the links are sorted by slug. It does not delay other inserts.
+// Otherwise they could deadlock, because the links are sorted by key. It does not delay other inserts.
 func (tx *Tx) LockExternalIDs(ctx context.Context, workspace uint64) error {
 	if !tx.pg {
 		return nil
@@ -76,28 +78,28 @@ func (tx *Tx) LockExternalIDs(ctx context.Context, workspace uint64) error {
 	return err
 }
 
-// InsertLinks inserts links and sets their Num. A link whose slug or external id is taken is not inserted and keeps Num 0. Sort links
-// with chosen slugs by slug, so that concurrent transactions cannot deadlock.
+// InsertLinks inserts links and sets their Num. A link whose key or external id is taken is not inserted and keeps Num 0. Sort links
+// with chosen slugs by key, so that concurrent transactions cannot deadlock.
 func (tx *Tx) InsertLinks(ctx context.Context, links []*Link) error {
 	for part := range slices.Chunk(links, batch) {
 		args := make([]any, 0, len(insertedFields)*len(part))
-		bySlug := make(map[string]*Link, len(part))
+		byKey := make(map[string]*Link, len(part))
 		for _, l := range part {
-			if bySlug[l.Slug] == nil {
-				bySlug[l.Slug] = l
+			if key := l.Key(); byKey[key] == nil {
+				byKey[key] = l
 				args = l.appendValues(args, insertedFields)
 			}
 		}
 		err := tx.each(ctx, func(rows *sql.Rows) error {
 			var num uint64
-			var slug string
-			err := rows.Scan(&num, &slug)
+			var key string
+			err := rows.Scan(&num, &key)
 			if err == nil {
-				bySlug[slug].Num = num
+				byKey[key].Num = num
 			}
 			return err
 		}, `INSERT INTO urls (`+strings.Join(columnsOf(insertedFields), ", ")+`) VALUES `+
-			values(len(bySlug), "("+In(len(insertedFields))+")")+` ON CONFLICT DO NOTHING RETURNING num, slug`, args...)
+			values(len(byKey), "("+In(len(insertedFields))+")")+` ON CONFLICT DO NOTHING RETURNING num, slug`, args...)
 		if err != nil {
 			return fmt.Errorf("insert links: %w", err)
 		}

@@ -38,7 +38,7 @@ func TestURLs_keep_every_field(t *testing.T) {
 		ann := addUser(t, s, "ann@example.com", "USER")
 		bare := newURL(ann, "bare")
 		full := &store.Link{
-			ID: store.NewID(), UserID: ann.ID, Workspace: ann.Num, Slug: "full", OriginalURL: "https://example.com/?a=b", PasswordHash: "hash", StartsAt: 98, ExpiresAt: 99,
+			ID: store.NewID(), UserID: ann.ID, Workspace: ann.Num, Domain: 100, Slug: "full", OriginalURL: "https://example.com/?a=b", PasswordHash: "hash", StartsAt: 98, ExpiresAt: 99,
 			RedirectCode: 308, MaxClicks: 7, LimitSince: 3, LimitBase: 2, ExhaustedAt: 4, SuspendedAt: 8, SuspendReason: "why",
 			Active: true, ABTesting: true, SmartRouting: true, CreatedAt: 5, UpdatedAt: 6,
 		}
@@ -55,22 +55,22 @@ func TestURLs_keep_every_field(t *testing.T) {
 			if !reflect.DeepEqual(got, *want) {
 				t.Errorf("read %+v, wrote %+v", got, *want)
 			}
-			got, err = s.LinkBySlug(ctx, want.Slug)
+			got, err = s.LinkBySlug(ctx, want.Domain, want.Slug)
 			must(t, err)
 			if got.ID != want.ID {
 				t.Errorf("by slug: %+v", got)
 			}
 		}
-		if _, err := s.LinkBySlug(ctx, "BARE"); !errors.Is(err, store.ErrNotFound) {
+		if _, err := s.LinkBySlug(ctx, 0, "BARE"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("slugs tell case apart: %v", err)
 		}
 
 		// Every field that can be changed, set and cleared.
 		changed := *full
-		changed.ID, changed.Num, changed.Slug = bare.ID, bare.Num, bare.Slug
+		changed.ID, changed.Num, changed.Domain, changed.Slug = bare.ID, bare.Num, bare.Domain, bare.Slug
 		changed.CreatedAt, changed.ExternalID = bare.CreatedAt, "of another link"
 		emptied := *bare
-		emptied.ID, emptied.Num, emptied.Slug, emptied.CreatedAt, emptied.Active = full.ID, full.Num, full.Slug, full.CreatedAt, false
+		emptied.ID, emptied.Num, emptied.Domain, emptied.Slug, emptied.CreatedAt, emptied.Active = full.ID, full.Num, full.Domain, full.Slug, full.CreatedAt, false
 		for _, want := range []store.Link{changed, emptied} {
 			inTx(t, s, func(ctx context.Context, tx *store.Tx) error { return tx.UpdateLink(ctx, &want) })
 			got, err := s.LinkByID(ctx, want.ID)

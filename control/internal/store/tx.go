@@ -94,8 +94,8 @@ func (c *Commits) note(revision uint64) {
 // Touch records in the log of link changes that a link was created, changed or deleted. All changes of one transaction
 // share one revision. Publishing reads the log and notifies edges at once. Touch a link before deleting it; see
 // TouchAll.
-func (tx *Tx) Touch(ctx context.Context, num uint64, slug string) error {
-	return tx.TouchAll(ctx, []LinkRef{{num, slug}})
+func (tx *Tx) Touch(ctx context.Context, num uint64, key string) error {
+	return tx.TouchAll(ctx, []LinkRef{{num, key}})
 }
 
 // Revision returns the revision of this transaction, or 0 if it touched no link.

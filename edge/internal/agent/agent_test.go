@@ -22,7 +22,7 @@ import (
 
 func plain(i int) link.Record {
 	return link.Record{
-		Num: uint64(i) + 1, Owner: 1, Revision: 1, Slug: fmt.Sprintf("s%05d", i),
+		Num: uint64(i) + 1, Owner: 1, Revision: 1, Key: fmt.Sprintf("s%05d", i),
 		Destination: fmt.Sprintf("https://example.com/%d", i), CreatedAt: 1750000000000,
 	}
 }
@@ -106,7 +106,7 @@ func (e *edge) contents(t testing.TB) map[string]link.Record {
 	t.Helper()
 	got := map[string]link.Record{}
 	if err := e.table.Records(func(snapshot.Cursor) error { return nil }, func(r *link.Record) error {
-		got[r.Slug] = *r
+		got[r.Key] = *r
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -126,11 +126,11 @@ func TestAgent_follows(t *testing.T) {
 	changed := plain(3)
 	changed.Destination = "https://example.com/changed"
 	e.reaches(t, s.put(changed, plain(99)))
-	if got, ok := e.table.Lookup([]byte(changed.Slug)); !ok || got.Destination() != changed.Destination {
+	if got, ok := e.table.Lookup([]byte(changed.Key)); !ok || got.Destination() != changed.Destination {
 		t.Error("the change was not applied")
 	}
-	e.reaches(t, s.drop(plain(4).Slug))
-	if e.has(plain(4).Slug) || e.table.Len() != 50 {
+	e.reaches(t, s.drop(plain(4).Key))
+	if e.has(plain(4).Key) || e.table.Len() != 50 {
 		t.Error("a deleted link is still there")
 	}
 	if s.fulls != 1 {
@@ -165,7 +165,7 @@ func TestAgent_refuses_a_bad_document_whole(t *testing.T) {
 			says: "of revision 1, but 3 is served"},
 		"with few links": {alter: func(s *source) {
 			for i := range 80 {
-				delete(s.links, plain(i).Slug)
+				delete(s.links, plain(i).Key)
 			}
 		}, says: "of 70 links, but 150 are served"},
 	} {
@@ -203,7 +203,7 @@ func TestAgent_refuses_a_bad_document_whole(t *testing.T) {
 			s.with(func() {
 				s.spoilFull = nil
 				for _, r := range plains(150) {
-					s.links[r.Slug] = r
+					s.links[r.Key] = r
 				}
 			})
 			e.reaches(t, s.cur)
@@ -225,7 +225,7 @@ func TestAgent_takes_losses_when_allowed_and_from_another_incarnation(t *testing
 			e := start(t, t.TempDir(), s, func(c *agent.Config) { c.AllowLoss = allow })
 			e.reaches(t, s.cur)
 			s.with(func() {
-				s.links = map[string]link.Record{"one": {Num: 1, Revision: 1, Slug: "one", Destination: "https://example.com"}}
+				s.links = map[string]link.Record{"one": {Num: 1, Revision: 1, Key: "one", Destination: "https://example.com"}}
 				s.cur.Revision, s.log = 1, nil
 				if !allow {
 					s.cur.Incarnation = 2
@@ -249,7 +249,7 @@ func TestAgent_bad_deltas(t *testing.T) {
 	s.spoilDelta = func(wire []byte) ([]byte, error) { wire[len(wire)/2] ^= 4; return wire, nil }
 	s.mu.Unlock()
 	e.reaches(t, s.put(plain(11))) // by a full document, in the end
-	if s.fulls != 2 || !e.has(plain(11).Slug) {
+	if s.fulls != 2 || !e.has(plain(11).Key) {
 		t.Errorf("%d full documents", s.fulls)
 	}
 	// One that fails to come only delays.
@@ -275,12 +275,12 @@ func TestAgent_drift_is_repaired(t *testing.T) {
 	s.put(plains(10)...)
 	e := start(t, t.TempDir(), s, nil)
 	e.reaches(t, s.cur)
-	s.with(func() { delete(s.links, plain(5).Slug) }) // a change that the edge is never told of
-	e.reaches(t, s.drop(plain(6).Slug))
-	if e.has(plain(6).Slug) {
+	s.with(func() { delete(s.links, plain(5).Key) }) // a change that the edge is never told of
+	e.reaches(t, s.drop(plain(6).Key))
+	if e.has(plain(6).Key) {
 		t.Error("a link that it was told is gone is still served")
 	}
-	testkit.Eventually(t, "a full document", func() bool { return !e.has(plain(5).Slug) && e.Status().Refused == "" })
+	testkit.Eventually(t, "a full document", func() bool { return !e.has(plain(5).Key) && e.Status().Refused == "" })
 	if e.Status().StateHash != s.hash().String() {
 		t.Error("states differ")
 	}

@@ -14,7 +14,7 @@ func BenchmarkBoot(b *testing.B) {
 	records := make([]link.Record, links)
 	for i := range records {
 		r := plain(i)
-		r.Slug = fmt.Sprintf("%07x", uint32(i)*2654435761)
+		r.Key = fmt.Sprintf("%07x", uint32(i)*2654435761)
 		r.Destination = fmt.Sprintf("https://shop%d.example.com/products/%x/item-%d?utm_source=mail&session=%016x%016x",
 			i%5000, i*7919, i, uint64(i)*0x9e3779b97f4a7c15, uint64(i)*0xd6e8feb86659fd93)
 		records[i] = r

@@ -26,7 +26,7 @@ func TestAgent_starts_from_disk_alone(t *testing.T) {
 	e.reaches(t, s.cur)
 	for i := range 30 {
 		s.put(plain(200 + i))
-		s.drop(plain(i).Slug)
+		s.drop(plain(i).Key)
 	}
 	e.reaches(t, s.cur)
 	e.stop()
@@ -233,7 +233,7 @@ func TestAgent_killed(t *testing.T) {
 		e := boot(t, dir, dead{}, nil)
 		var hash snapshot.StateHash
 		for _, r := range e.contents(t) {
-			hash.Add(r.Slug, r.Num, r.Revision)
+			hash.Add(r.Key, r.Num, r.Revision)
 		}
 		if !e.Ready() || e.table.Len() < 500 || e.Status().StateHash != hash.String() || e.Stats().DiskErrors != 0 {
 			t.Fatalf("round %d: ready %v, %d links, %+v", round, e.Ready(), e.table.Len(), e.Stats())

@@ -24,7 +24,7 @@ func imaged(t testing.TB, dir string, s *source, change func(*agent.Config)) {
 	e.reaches(t, s.cur)
 	awaitImage(t, dir)
 	e.reaches(t, s.put(plain(5000)))
-	s.drop(plain(3).Slug)
+	s.drop(plain(3).Key)
 	e.reaches(t, s.cur)
 	e.stop()
 }
@@ -182,7 +182,7 @@ func TestImage_in_doubt_the_document(t *testing.T) {
 		copyFiles(t, dir, older, "links.state", "links.log")
 		again := boot(t, older, dead{}, nil)
 		defer again.close(t)
-		if again.Stats().FromImage || again.Applied().Revision >= cur.Revision || !again.has(plain(1).Slug) || again.has(plain(5001).Slug) {
+		if again.Stats().FromImage || again.Applied().Revision >= cur.Revision || !again.has(plain(1).Key) || again.has(plain(5001).Key) {
 			t.Errorf("at %v, from the image: %v", again.Applied(), again.Stats().FromImage)
 		}
 	})
@@ -284,7 +284,7 @@ func TestImage_killed_while_it_is_written(t *testing.T) {
 		e := boot(t, dir, dead{}, nil)
 		var hash snapshot.StateHash
 		for _, r := range e.contents(t) {
-			hash.Add(r.Slug, r.Num, r.Revision)
+			hash.Add(r.Key, r.Num, r.Revision)
 		}
 		if !e.Ready() || e.table.Len() < 500 || e.Status().StateHash != hash.String() || e.Stats().DiskErrors != 0 {
 			t.Fatalf("round %d: ready %v, %d links, %+v", round, e.Ready(), e.table.Len(), e.Stats())

@@ -39,7 +39,7 @@ func newSource() *source {
 
 func (s *source) hash() (h snapshot.StateHash) {
 	for _, r := range s.links {
-		h.Add(r.Slug, r.Num, r.Revision)
+		h.Add(r.Key, r.Num, r.Revision)
 	}
 	return h
 }
@@ -54,13 +54,13 @@ func (s *source) change(records []link.Record, slugs []string) snapshot.Cursor {
 	defer s.mu.Unlock()
 	d := snapshot.Delta{Incarnation: s.cur.Incarnation, From: s.cur.Revision, To: s.cur.Revision + 1}
 	for _, slug := range slugs {
-		d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: s.links[slug].Num, Slug: slug})
+		d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: s.links[slug].Num, Key: slug})
 		delete(s.links, slug)
 	}
 	for _, r := range records {
 		r.Revision = d.To
 		d.Upserts = append(d.Upserts, r)
-		s.links[r.Slug] = r
+		s.links[r.Key] = r
 	}
 	d.After = s.hash()
 	if s.lieHash {
@@ -173,7 +173,7 @@ func TestSource_conforms(t *testing.T) {
 		return snapshottest.Plane{
 			Source: s,
 			Put: func(slug string) uint64 {
-				return s.put(link.Record{Num: uint64(slug[0])<<8 | uint64(len(slug)), Owner: 1, Slug: slug, Destination: "https://example.com/"}).Revision
+				return s.put(link.Record{Num: uint64(slug[0])<<8 | uint64(len(slug)), Owner: 1, Key: slug, Destination: "https://example.com/"}).Revision
 			},
 			Delete: func(slug string) uint64 { return s.drop(slug).Revision },
 		}

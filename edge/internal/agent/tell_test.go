@@ -159,7 +159,7 @@ func TestRun_refuses_a_folder_in_use(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := boot(t, dir, dead{}, nil)
-	if again.Applied() != s.cur || !again.has(plain(100).Slug) || !again.has(plain(101).Slug) {
+	if again.Applied() != s.cur || !again.has(plain(100).Key) || !again.has(plain(101).Key) {
 		t.Errorf("at %v instead of %v", again.Applied(), s.cur)
 	}
 	again.close(t)

@@ -59,7 +59,7 @@ func TestAgent_takes_what_is_signed_only(t *testing.T) {
 	refused(1)
 	s.signs(two)
 	refused(e.Stats().Unsigned + 2)
-	if e.Ready() || e.has(plain(1).Slug) {
+	if e.Ready() || e.has(plain(1).Key) {
 		t.Fatal("a document without a signature by the key is served")
 	}
 	s.signs(one)
@@ -71,12 +71,12 @@ func TestAgent_takes_what_is_signed_only(t *testing.T) {
 		before := s.cur
 		now := s.put(plain(100))
 		refused(e.Stats().Unsigned + 5)
-		if e.Applied() != before || e.has(plain(100).Slug) {
+		if e.Applied() != before || e.has(plain(100).Key) {
 			t.Error("a delta without a signature by the key is served")
 		}
 		s.signs(one)
 		e.reaches(t, now)
-		s.drop(plain(100).Slug)
+		s.drop(plain(100).Key)
 		e.reaches(t, s.cur)
 	}
 	testkit.Eventually(t, "a status without a reason", func() bool { return e.Status().Refused == "" })
@@ -93,12 +93,12 @@ func TestAgent_a_state_that_was_taken_without_keys(t *testing.T) {
 		fulls := s.fulls
 		e := start(t, dir, from, change)
 		defer e.stop()
-		if e.Ready() != serves || e.has(plain(1).Slug) != serves {
+		if e.Ready() != serves || e.has(plain(1).Key) != serves {
 			t.Errorf("ready at the start: %v", e.Ready())
 		}
 		if from == s {
 			e.reaches(t, s.cur)
-			e.reaches(t, s.put(link.Record{Num: 50, Slug: "again", Destination: "https://example.com/"}))
+			e.reaches(t, s.put(link.Record{Num: 50, Key: "again", Destination: "https://example.com/"}))
 		}
 		if (s.fulls > fulls) != asks {
 			t.Errorf("%d full documents", s.fulls-fulls)

@@ -22,7 +22,7 @@ const tenRules = `{"operator":"AND","conditions":[{"type":"device","operator":"e
 	{"type":"time","operator":"between","value":{"start":"00:00","end":"23:59"}}]}`
 
 // known is a link whose rules need everything that only some links need.
-var known = link.Record{Slug: "known", Destination: "https://example.com/", SmartRouting: true, Rules: []link.Rule{
+var known = link.Record{Key: "known", Destination: "https://example.com/", SmartRouting: true, Rules: []link.Rule{
 	ruleFor(1, "https://example.com/r", one("query", "equals", `{"name":"ref","value":"a b"}`)),
 	ruleFor(2, "https://example.com/r", one("ip", "in", `["203.0.113.0/24"]`)),
 	ruleFor(3, "https://example.com/r", one("percentage", "less_than", `0.0001`)),
@@ -40,11 +40,11 @@ func hotLinks() []link.Record {
 		variants = append(variants, link.Variant{ID: link.ID{byte(i + 1)}, Target: "https://example.com/v", Weight: uint32(i + 1)})
 	}
 	return []link.Record{
-		{Slug: "plain", Destination: "https://example.com/some/page?with=query"},
-		{Slug: "routed", Destination: "https://example.com/", SmartRouting: true, Rules: rules},
-		{Slug: "split", Destination: "https://example.com/", ABTesting: true, Variants: variants},
-		{Slug: "presets", Destination: "https://example.com/?a=1", UTM: link.UTM{Source: "news", Medium: "mail"}},
-		{Slug: "off", Destination: "https://example.com/", Inactive: true},
+		{Key: "plain", Destination: "https://example.com/some/page?with=query"},
+		{Key: "routed", Destination: "https://example.com/", SmartRouting: true, Rules: rules},
+		{Key: "split", Destination: "https://example.com/", ABTesting: true, Variants: variants},
+		{Key: "presets", Destination: "https://example.com/?a=1", UTM: link.UTM{Source: "news", Medium: "mail"}},
+		{Key: "off", Destination: "https://example.com/", Inactive: true},
 		known,
 	}
 }

@@ -43,10 +43,10 @@ func TestM3_OneClientLocksOutNobody(t *testing.T) {
 	mine, theirs := hashed(t, "mine"), make([]string, others)
 	for i := range others {
 		theirs[i] = hashed(t, fmt.Sprint("secret", i))
-		links = append(links, link.Record{Slug: fmt.Sprint("other", i), Destination: "https://example.com/", PasswordHash: theirs[i]})
+		links = append(links, link.Record{Key: fmt.Sprint("other", i), Destination: "https://example.com/", PasswordHash: theirs[i]})
 	}
 	for i := range connections * owned {
-		links = append(links, link.Record{Slug: fmt.Sprint("mine", i), Destination: "https://example.com/", PasswordHash: mine})
+		links = append(links, link.Record{Key: fmt.Sprint("mine", i), Destination: "https://example.com/", PasswordHash: mine})
 	}
 	w := newWorld(t, links, behindProxy)
 	var attack sync.WaitGroup
@@ -98,7 +98,7 @@ func TestM3_OneClientLocksOutNobody(t *testing.T) {
 // Many visitors who send the same correct password at once cost only one comparison.
 func TestM3_RightPasswordIsRemembered(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []link.Record{{Slug: "party", Destination: "https://example.com/", PasswordHash: secret()}, {Slug: "alike", Destination: "https://example.com/", PasswordHash: secret()}}, behindProxy)
+	w := newWorld(t, []link.Record{{Key: "party", Destination: "https://example.com/", PasswordHash: secret()}, {Key: "alike", Destination: "https://example.com/", PasswordHash: secret()}}, behindProxy)
 	var crowd sync.WaitGroup
 	for i := range 100 {
 		crowd.Go(func() {
@@ -137,7 +137,7 @@ func TestM3_RightPasswordIsRemembered(t *testing.T) {
 // After a change of the password, the old one is wrong at once.
 func TestM3_ChangedPasswordForgetsTheOld(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []link.Record{{Slug: "party", Destination: "https://example.com/", PasswordHash: secret()}})
+	w := newWorld(t, []link.Record{{Key: "party", Destination: "https://example.com/", PasswordHash: secret()}})
 	if a := w.guess("party", "correct horse"); a.StatusCode != 200 {
 		t.Fatal(a.StatusCode)
 	}
@@ -145,7 +145,7 @@ func TestM3_ChangedPasswordForgetsTheOld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.replace(link.Record{Slug: "party", Num: 1, Destination: "https://example.com/", PasswordHash: string(b)})
+	w.replace(link.Record{Key: "party", Num: 1, Destination: "https://example.com/", PasswordHash: string(b)})
 	if a := w.guess("party", "correct horse"); a.StatusCode != 401 {
 		t.Errorf("the old password: %d", a.StatusCode)
 	}
@@ -175,7 +175,7 @@ func TestM3_VerifyIsLimited(t *testing.T) {
 	t.Parallel()
 	var links []link.Record
 	for i := range 4 {
-		links = append(links, link.Record{Slug: fmt.Sprint("link", i), Destination: "https://example.com/", PasswordHash: secret()})
+		links = append(links, link.Record{Key: fmt.Sprint("link", i), Destination: "https://example.com/", PasswordHash: secret()})
 	}
 	w := newWorld(t, links, behindProxy, func(c *redirect.Config, _ *redirect.Deps) { c.VerifyLimit = 6 })
 	for i := range 6 {

@@ -32,7 +32,7 @@ func (h *Handler) info(ctx *fasthttp.RequestCtx, t target) {
 		OGDescription    *string `json:"ogDescription"`
 		OGImageURL       *string `json:"ogImageUrl"`
 	}{
-		r.Slug, orNull(r.Title), r.PasswordHash != "", instant(r.ExpiresAt), instant(r.CreatedAt),
+		r.Key, orNull(r.Title), r.PasswordHash != "", instant(r.ExpiresAt), instant(r.CreatedAt),
 		orNull(r.Preview.Title), orNull(r.Preview.Description), orNull(r.Preview.ImageURL),
 	})
 }

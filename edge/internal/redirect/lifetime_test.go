@@ -27,7 +27,7 @@ func withQuota(t *testing.T) func(*redirect.Config, *redirect.Deps) {
 func TestLink_does_not_exist_before_its_start(t *testing.T) {
 	t.Parallel()
 	starts := epoch.Add(time.Hour).UnixMilli()
-	w := newWorld(t, []link.Record{{Slug: "later", Destination: "https://example.com/", StartsAt: starts, PasswordHash: secret()}})
+	w := newWorld(t, []link.Record{{Key: "later", Destination: "https://example.com/", StartsAt: starts, PasswordHash: secret()}})
 	requests := []struct{ method, path string }{{"GET", "/later"}, {"HEAD", "/later"}, {"PUT", "/later"}, {"GET", "/later/info"}, {"POST", "/later/verify"}}
 	for _, q := range requests {
 		if got := w.ask(q.method, q.path, ""); got.StatusCode != http.StatusNotFound {
@@ -48,7 +48,7 @@ func TestLink_redirects_with_its_code(t *testing.T) {
 	for code, cache := range map[uint16]string{
 		0: "private, no-store", 301: "private, max-age=0", 307: "private, no-store", 308: "private, max-age=0",
 	} {
-		w := newWorld(t, []link.Record{{Slug: "coded", Destination: "https://example.com/a", Code: code}})
+		w := newWorld(t, []link.Record{{Key: "coded", Destination: "https://example.com/a", Code: code}})
 		want := int(code)
 		if code == 0 {
 			want = http.StatusFound
@@ -67,10 +67,10 @@ func TestLink_that_ended_leads_to_its_expired_URL(t *testing.T) {
 	t.Parallel()
 	ended := epoch.Add(-time.Second).UnixMilli()
 	w := newWorld(t, []link.Record{
-		{Slug: "with", Destination: "https://example.com/", ExpiresAt: ended, ExpiredURL: over, PasswordHash: secret(), Code: 301},
-		{Slug: "without", Destination: "https://example.com/", ExpiresAt: ended},
-		{Slug: "looping", Destination: "https://example.com/", ExpiresAt: ended, ExpiredURL: "https://sho.rt/looping"},
-		{Slug: "disabled", Destination: "https://example.com/", ExpiresAt: ended, ExpiredURL: over, Inactive: true},
+		{Key: "with", Destination: "https://example.com/", ExpiresAt: ended, ExpiredURL: over, PasswordHash: secret(), Code: 301},
+		{Key: "without", Destination: "https://example.com/", ExpiresAt: ended},
+		{Key: "looping", Destination: "https://example.com/", ExpiresAt: ended, ExpiredURL: "https://sho.rt/looping"},
+		{Key: "disabled", Destination: "https://example.com/", ExpiresAt: ended, ExpiredURL: over, Inactive: true},
 	})
 	for _, q := range []struct {
 		method, path string
@@ -104,9 +104,9 @@ func TestLink_with_a_limit_counts_people(t *testing.T) {
 	t.Parallel()
 	limit := link.Limit{Since: 9, Clicks: 2}
 	w := newWorld(t, []link.Record{
-		{Slug: "limited", Destination: "https://example.com/", Limit: limit, ExpiredURL: over, Preview: link.Preview{Title: "x"}},
-		{Slug: "looping", Destination: "https://sho.rt/", Limit: limit},
-		{Slug: "secret", Destination: "https://example.com/", Limit: limit, PasswordHash: secret()},
+		{Key: "limited", Destination: "https://example.com/", Limit: limit, ExpiredURL: over, Preview: link.Preview{Title: "x"}},
+		{Key: "looping", Destination: "https://sho.rt/", Limit: limit},
+		{Key: "secret", Destination: "https://example.com/", Limit: limit, PasswordHash: secret()},
 	}, withQuota(t))
 	for range 3 { // none of these counts against the limit
 		for _, got := range []answer{
@@ -162,7 +162,7 @@ func TestLink_with_a_limit_counts_people(t *testing.T) {
 func TestLink_with_a_limit_is_exact_under_concurrency(t *testing.T) {
 	t.Parallel()
 	const clicks = 500
-	w := newWorld(t, []link.Record{{Slug: "limited", Destination: "https://example.com/", Limit: link.Limit{Since: 9, Clicks: clicks}}}, withQuota(t))
+	w := newWorld(t, []link.Record{{Key: "limited", Destination: "https://example.com/", Limit: link.Limit{Since: 9, Clicks: clicks}}}, withQuota(t))
 	var followed, gone atomic.Int64
 	var group sync.WaitGroup
 	for range 20 {

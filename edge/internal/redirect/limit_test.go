@@ -23,7 +23,7 @@ func from(ip string) []string { return []string{"X-Forwarded-For", ip} }
 
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []link.Record{{Slug: "plain", Destination: "https://example.com/"}, {Slug: "off", Destination: "https://example.com/", Inactive: true}}, limited(6, false))
+	w := newWorld(t, []link.Record{{Key: "plain", Destination: "https://example.com/"}, {Key: "off", Destination: "https://example.com/", Inactive: true}}, limited(6, false))
 	const client = "198.51.100.7"
 	for i, c := range []struct {
 		target string
@@ -71,7 +71,7 @@ func TestRateLimit(t *testing.T) {
 
 func TestRateLimit_counts_an_IPv6_network_as_one(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []link.Record{{Slug: "plain", Destination: "https://example.com/"}}, limited(2, false))
+	w := newWorld(t, []link.Record{{Key: "plain", Destination: "https://example.com/"}}, limited(2, false))
 	for i, c := range []struct {
 		ip     string
 		status int
@@ -84,7 +84,7 @@ func TestRateLimit_counts_an_IPv6_network_as_one(t *testing.T) {
 
 func TestRateLimit_leaves_redirects_out(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, []link.Record{{Slug: "plain", Destination: "https://example.com/"}, {Slug: "off", Destination: "https://example.com/", Inactive: true}}, limited(2, true))
+	w := newWorld(t, []link.Record{{Key: "plain", Destination: "https://example.com/"}, {Key: "off", Destination: "https://example.com/", Inactive: true}}, limited(2, true))
 	for i, c := range []struct {
 		target string
 		status int

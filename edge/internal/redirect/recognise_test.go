@@ -33,7 +33,7 @@ func recognising() []link.Record {
 		{Destination: "https://no.example/", Rules: to(one("visitor", "equals", `"returning"`)).Rules},
 	}
 	for i, slug := range []string{"office", "ref", "sale", "returning", "half", "home", "locked", "inactive"} {
-		all[i].Slug = slug
+		all[i].Key = slug
 	}
 	return all
 }

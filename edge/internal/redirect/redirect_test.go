@@ -23,24 +23,24 @@ const onPhone = `{"operator":"AND","conditions":[{"type":"device","operator":"eq
 // samples are links for every row of the specification's table.
 func samples() []link.Record {
 	return []link.Record{
-		{Slug: "plain", Destination: "https://example.com/a%2Fb//c/../d?x=1#frag"},
-		{Slug: "off", Destination: "https://example.com/", Inactive: true},
-		{Slug: "expired", Destination: "https://example.com/", ExpiresAt: epoch.UnixMilli()},
-		{Slug: "expires", Destination: "https://example.com/soon", ExpiresAt: epoch.Add(time.Hour).UnixMilli()},
-		{Slug: "social", Destination: "https://example.com/social", Preview: preview},
-		{Slug: "hidden", Destination: "https://example.com/hidden", Preview: preview, PasswordHash: secret(), Title: "Plans"},
-		{Slug: "hiddenoff", Destination: "https://example.com/hidden", PasswordHash: secret(), Inactive: true},
-		{Slug: "presets", Destination: "https://example.com/p", UTM: link.UTM{Source: "news", Medium: "mail"}},
-		{Slug: "routed", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true, Rules: []link.Rule{
+		{Key: "plain", Destination: "https://example.com/a%2Fb//c/../d?x=1#frag"},
+		{Key: "off", Destination: "https://example.com/", Inactive: true},
+		{Key: "expired", Destination: "https://example.com/", ExpiresAt: epoch.UnixMilli()},
+		{Key: "expires", Destination: "https://example.com/soon", ExpiresAt: epoch.Add(time.Hour).UnixMilli()},
+		{Key: "social", Destination: "https://example.com/social", Preview: preview},
+		{Key: "hidden", Destination: "https://example.com/hidden", Preview: preview, PasswordHash: secret(), Title: "Plans"},
+		{Key: "hiddenoff", Destination: "https://example.com/hidden", PasswordHash: secret(), Inactive: true},
+		{Key: "presets", Destination: "https://example.com/p", UTM: link.UTM{Source: "news", Medium: "mail"}},
+		{Key: "routed", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true, Rules: []link.Rule{
 			ruleFor(1, "https://m.example.com/", onPhone), ruleFor(2, "https://never.example.com/", onPhone)}},
-		{Slug: "routedoff", Destination: "https://example.com/orig", Default: "https://example.com/default", Rules: []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)}},
-		{Slug: "both", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true, ABTesting: true,
+		{Key: "routedoff", Destination: "https://example.com/orig", Default: "https://example.com/default", Rules: []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)}},
+		{Key: "both", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true, ABTesting: true,
 			Rules:    []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)},
 			Variants: []link.Variant{{ID: link.ID{9}, Target: "https://v.example.com/", Weight: 1}, {ID: link.ID{8}, Target: "https://zero.example.com/", Weight: 0}}},
-		{Slug: "zeros", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true, ABTesting: true,
+		{Key: "zeros", Destination: "https://example.com/orig", Default: "https://example.com/default", SmartRouting: true, ABTesting: true,
 			Variants: []link.Variant{{ID: link.ID{9}, Target: "https://v.example.com/", Weight: 0}}},
-		{Slug: "aboff", Destination: "https://example.com/orig", Variants: []link.Variant{{ID: link.ID{9}, Target: "https://v.example.com/", Weight: 1}}},
-		{Slug: "loop", Destination: "https://u@SHO.rt.:443/plain"},
+		{Key: "aboff", Destination: "https://example.com/orig", Variants: []link.Variant{{ID: link.ID{9}, Target: "https://v.example.com/", Weight: 1}}},
+		{Key: "loop", Destination: "https://u@SHO.rt.:443/plain"},
 	}
 }
 
@@ -292,8 +292,8 @@ func TestRedirect_own_text_is_inert(t *testing.T) {
 	} {
 		p := link.Preview{Title: evil, Description: evil, ImageURL: "https://img.test/" + evil, TwitterCard: evil}
 		w := newWorld(t, []link.Record{
-			{Slug: "social", Destination: "https://example.com/", Preview: p, Title: evil},
-			{Slug: "locked", Destination: "https://example.com/", Title: evil, PasswordHash: secret()},
+			{Key: "social", Destination: "https://example.com/", Preview: p, Title: evil},
+			{Key: "locked", Destination: "https://example.com/", Title: evil, PasswordHash: secret()},
 		}, func(c *redirect.Config, _ *redirect.Deps) { c.Brand.Name = evil })
 		raw := func(target string) string {
 			return w.raw("GET " + target + " HTTP/1.1\r\nHost: sho.rt\r\nAccept: text/html\r\nUser-Agent: " + crawler + "\r\nConnection: close\r\n\r\n")
@@ -330,12 +330,12 @@ func TestRedirect_own_host(t *testing.T) {
 		var links []link.Record
 		var want []int
 		for destination, status := range cases {
-			links = append(links, link.Record{Slug: fmt.Sprint("link", len(links)), Destination: destination})
+			links = append(links, link.Record{Key: fmt.Sprint("link", len(links)), Destination: destination})
 			want = append(want, status)
 		}
 		w := newWorld(t, links, func(c *redirect.Config, _ *redirect.Deps) { c.BaseURL = base })
 		for i := range links {
-			if a := w.get("/" + links[i].Slug); a.StatusCode != want[i] {
+			if a := w.get("/" + links[i].Key); a.StatusCode != want[i] {
 				t.Errorf("base %s, to %s: %d, want %d", base, links[i].Destination, a.StatusCode, want[i])
 			}
 		}

@@ -72,7 +72,7 @@ func (h *Handler) report(ctx *fasthttp.RequestCtx, t target) {
 			h.page(ctx, h.pages.render(h.pages.notice, page{Heading: "Thank you", Text: "The report was received. The operator of this service will look at the link."}), h.policy)
 			return
 		}
-		h.showReport(ctx, fasthttp.StatusOK, r.Slug, abuse.Report{}, "", nil)
+		h.showReport(ctx, fasthttp.StatusOK, r.Key, abuse.Report{}, "", nil)
 	case ctx.IsPost():
 		h.takeReport(ctx, r)
 	default:
@@ -97,7 +97,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record) {
 	report.Link, report.Client = r.Num, h.cfg.Anonymize.Address(ip)
 	if problems := report.Clean(); len(problems) > 0 {
 		h.tally.add(ctx.ConnID(), cRefused)
-		h.refuseReport(ctx, fromForm, r.Slug, report, problems)
+		h.refuseReport(ctx, fromForm, r.Key, report, problems)
 		return
 	}
 	if h.overAt(ctx, h.reports, ip) {
@@ -116,7 +116,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record) {
 		h.deps.Logger.Warn("abuse report not delivered", "error", err.Error())
 		const text = "The report could not be sent. Try again in a few minutes."
 		if fromForm {
-			h.showReport(ctx, fasthttp.StatusServiceUnavailable, r.Slug, report, text, nil)
+			h.showReport(ctx, fasthttp.StatusServiceUnavailable, r.Key, report, text, nil)
 		} else {
 			h.refuseWith(ctx, fasthttp.StatusServiceUnavailable, text)
 		}
@@ -124,7 +124,7 @@ func (h *Handler) takeReport(ctx *fasthttp.RequestCtx, r *link.Record) {
 	default:
 		h.tally.add(ctx.ConnID(), cReports)
 		if fromForm {
-			seeOther(ctx, []byte("/"+r.Slug+"/report?"+sentMark))
+			seeOther(ctx, []byte("/"+r.Key+"/report?"+sentMark))
 			return
 		}
 		h.json(ctx, map[string]bool{"success": true})

@@ -50,7 +50,7 @@ func (d *desk) fail(err error) {
 
 func reportWorld(t *testing.T) (*world, *desk) {
 	d := &desk{}
-	w := newWorld(t, []link.Record{{Slug: "abc", Destination: "https://example.com"}, {Slug: "off", Destination: "https://example.com", Inactive: true}},
+	w := newWorld(t, []link.Record{{Key: "abc", Destination: "https://example.com"}, {Key: "off", Destination: "https://example.com", Inactive: true}},
 		func(_ *redirect.Config, deps *redirect.Deps) { deps.Desk = d })
 	return w, d
 }
@@ -149,7 +149,7 @@ func TestReport_limits_and_faults(t *testing.T) {
 func TestMissing_is_counted_for_slugs_only(t *testing.T) {
 	t.Parallel()
 	table := missing.New(missing.Config{})
-	w := newWorld(t, []link.Record{{Slug: "abc", Destination: "https://example.com"}}, func(_ *redirect.Config, d *redirect.Deps) { d.Missing = table })
+	w := newWorld(t, []link.Record{{Key: "abc", Destination: "https://example.com"}}, func(_ *redirect.Config, d *redirect.Deps) { d.Missing = table })
 	for _, r := range []string{"GET /abc", "GET /nope", "GET /nope?x=1", "HEAD /nope", "POST /nope", "GET /nope/info", "GET /wp-login.php", "GET /a", "GET /console", "GET /%6eope", "GET /nope/"} {
 		method, path, _ := strings.Cut(r, " ")
 		w.ask(method, path, "")

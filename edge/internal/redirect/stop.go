@@ -62,7 +62,7 @@ func (h *Handler) stop(ctx *fasthttp.RequestCtx, e *table.Entry, k decision.Outc
 		return
 	}
 	h.tally.add(ctx.ConnID(), cPreviews)
-	h.page(ctx, h.pages.previewPage(r, h.base+"/"+r.Slug), h.policy)
+	h.page(ctx, h.pages.previewPage(r, h.base+"/"+r.Key), h.policy)
 }
 
 // ended answers for a link that has expired or is exhausted. Visitors and password forms are redirected to the link's

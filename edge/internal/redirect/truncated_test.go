@@ -25,7 +25,7 @@ func TestH2_RulesSeeWhatTheClickKeeps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const needle = "needle"
-			w := newWorld(t, []link.Record{{Slug: "xyz", Destination: "https://example.com/", SmartRouting: true, Rules: []link.Rule{
+			w := newWorld(t, []link.Record{{Key: "xyz", Destination: "https://example.com/", SmartRouting: true, Rules: []link.Rule{
 				ruleFor(1, "https://found.example/", `{"operator":"AND","conditions":[{"type":"`+c.condition+`","operator":"ends_with","value":"`+needle+`"}]}`)}}})
 			for spare, want := range map[int]bool{0: true, -1: false} {
 				before := c.most - len(needle) - spare

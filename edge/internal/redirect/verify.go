@@ -27,7 +27,7 @@ const wrongBefore = "error=invalid_password"
 func (h *Handler) form(ctx *fasthttp.RequestCtx, r *link.Record, query string) {
 	own, wrong := withoutMark(query)
 	h.tally.add(ctx.ConnID(), cForms)
-	h.page(ctx, h.pages.formPage(r.Slug, own, r.Title, wrong), []byte(h.pages.formPolicy))
+	h.page(ctx, h.pages.formPage(r.Key, own, r.Title, wrong), []byte(h.pages.formPolicy))
 }
 
 // withoutMark removes wrongBefore from a query.
@@ -141,7 +141,7 @@ func (h *Handler) wrong(ctx *fasthttp.RequestCtx, r *link.Record, t target, from
 		h.refuseWith(ctx, fasthttp.StatusUnauthorized, "The password is wrong.")
 		return
 	}
-	back := "/" + r.Slug + "?" + wrongBefore
+	back := "/" + r.Key + "?" + wrongBefore
 	if own, _ := withoutMark(view(t.query)); own != "" {
 		back += "&" + own
 	}

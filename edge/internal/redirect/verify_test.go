@@ -19,12 +19,12 @@ import (
 
 func protected() []link.Record {
 	return []link.Record{
-		{Slug: "hidden", Destination: "https://example.com/h?a=1", PasswordHash: secret(), UTM: link.UTM{Source: "news"}},
-		{Slug: "other", Destination: "https://example.com/o", PasswordHash: secret()},
-		{Slug: "open", Destination: "https://example.com/open"},
-		{Slug: "off", Destination: "https://example.com/off", PasswordHash: secret(), Inactive: true},
-		{Slug: "routed", Destination: "https://example.com/orig", PasswordHash: secret(), SmartRouting: true, Rules: []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)}},
-		{Slug: "loop", Destination: "https://sho.rt/plain", PasswordHash: secret()},
+		{Key: "hidden", Destination: "https://example.com/h?a=1", PasswordHash: secret(), UTM: link.UTM{Source: "news"}},
+		{Key: "other", Destination: "https://example.com/o", PasswordHash: secret()},
+		{Key: "open", Destination: "https://example.com/open"},
+		{Key: "off", Destination: "https://example.com/off", PasswordHash: secret(), Inactive: true},
+		{Key: "routed", Destination: "https://example.com/orig", PasswordHash: secret(), SmartRouting: true, Rules: []link.Rule{ruleFor(1, "https://m.example.com/", onPhone)}},
+		{Key: "loop", Destination: "https://sho.rt/plain", PasswordHash: secret()},
 	}
 }
 
@@ -187,7 +187,7 @@ func TestVerify_a_flood_is_bounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	links := append(protected(), link.Record{Slug: "slow", Destination: "https://example.com/", PasswordHash: string(slow)})
+	links := append(protected(), link.Record{Key: "slow", Destination: "https://example.com/", PasswordHash: string(slow)})
 	w := newWorld(t, links, func(c *redirect.Config, _ *redirect.Deps) { c.Trusted, _ = visitor.ParsePrefixes("127.0.0.1") })
 	began := time.Now()
 	var group sync.WaitGroup

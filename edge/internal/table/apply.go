@@ -71,7 +71,7 @@ func (p *draft) clashes(d *snapshot.Delta) bool {
 		return false
 	}
 	for i := range d.Upserts {
-		if r := &d.Upserts[i]; r.SmartRouting && len(r.Rules) > 0 && p.changes[r.Slug] != nil {
+		if r := &d.Upserts[i]; r.SmartRouting && len(r.Rules) > 0 && p.changes[r.Key] != nil {
 			return true
 		}
 	}
@@ -103,18 +103,18 @@ func (p *draft) add(d *snapshot.Delta) error {
 	}
 	changes := make(map[string]*link.Record, len(d.Deletes)+len(d.Upserts))
 	for _, gone := range d.Deletes {
-		if num, _, ok := p.at(gone.Slug); ok && num == gone.Num {
-			changes[gone.Slug] = nil
+		if num, _, ok := p.at(gone.Key); ok && num == gone.Num {
+			changes[gone.Key] = nil
 		}
 	}
 	for i := range d.Upserts {
 		r := &d.Upserts[i]
-		if _, deleted := changes[r.Slug]; !deleted {
-			if num, revision, ok := p.at(r.Slug); ok && num == r.Num && revision > r.Revision {
+		if _, deleted := changes[r.Key]; !deleted {
+			if num, revision, ok := p.at(r.Key); ok && num == r.Num && revision > r.Revision {
 				continue
 			}
 		}
-		changes[r.Slug] = r
+		changes[r.Key] = r
 	}
 
 	next := p.next

@@ -22,13 +22,13 @@ func history(seed uint64, from snapshot.Cursor, links, length int) (deltas []sna
 		named := map[string]bool{}
 		for range 1 + r.IntN(4) {
 			l := plain(r.IntN(links))
-			if named[l.Slug] {
+			if named[l.Key] {
 				continue
 			}
-			named[l.Slug] = true
+			named[l.Key] = true
 			if r.IntN(5) == 0 {
 				l.Num += uint64(r.IntN(2)) * 10_000
-				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: l.Num, Slug: l.Slug})
+				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: l.Num, Key: l.Key})
 				continue
 			}
 			l.Num += uint64(r.IntN(4)/3) * 10_000

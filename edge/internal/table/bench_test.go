@@ -26,7 +26,7 @@ func links() int {
 // benchLink returns a plain link with a destination of about 110 bytes.
 func benchLink(i int) link.Record {
 	r := plain(i)
-	r.Slug = slugOf(i)
+	r.Key = slugOf(i)
 	r.Destination = fmt.Sprintf("https://shop%d.example.com/products/%x/item-%d?utm_source=mail&session=%016x%016x",
 		i%5000, i*7919, i, uint64(i)*0x9e3779b97f4a7c15, uint64(i)*0xd6e8feb86659fd93)
 	return r
@@ -75,7 +75,7 @@ func BenchmarkLookup(b *testing.B) {
 	b.Run("table", func(b *testing.B) {
 		tab := empty(b)
 		beyond := 0
-		fill(b, tab, n, func(r *link.Record) { beyond -= len(r.Slug) + len(r.Destination) })
+		fill(b, tab, n, func(r *link.Record) { beyond -= len(r.Key) + len(r.Destination) })
 		beyond += int(tab.Bytes())
 		gc := collection()
 		slugs := order(n) // allocate this last: these are a million pointers
@@ -132,7 +132,7 @@ func BenchmarkLookup(b *testing.B) {
 		m := make(map[string]*link.Record)
 		for i := range n {
 			r := benchLink(i)
-			m[r.Slug] = &r
+			m[r.Key] = &r
 		}
 		gc := collection()
 		slugs := order(n) // allocate this last: these are a million pointers

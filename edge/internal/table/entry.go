@@ -153,8 +153,8 @@ func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
 	set(hasUTM, !r.UTM.IsZero())
 	set(hasRest, flags&(hasPassword|hasPreview|hasUTM) != 0 || r.Title != "" || r.Default != "" || r.ExpiredURL != "" || len(r.Rules)+len(r.Variants) != 0)
 
-	b = append(b, flags, byte(len(r.Slug)))
-	b = append(b, r.Slug...)
+	b = append(b, flags, byte(len(r.Key)))
+	b = append(b, r.Key...)
 	b = binary.AppendUvarint(b, uint64(len(r.Destination)))
 	b = append(b, r.Destination...)
 	b = binary.AppendUvarint(b, r.Num)
@@ -166,7 +166,7 @@ func appendEntry(b, scratch []byte, r *link.Record) (entry, grown []byte) {
 	}
 	if flags&hasRest != 0 {
 		rest := *r
-		rest.Slug, rest.Destination = restSlug, ""
+		rest.Key, rest.Destination = restSlug, ""
 		rest.Num, rest.Owner, rest.Revision, rest.CreatedAt = 0, 0, 0, 0
 		rest.ExpiresAt, rest.StartsAt, rest.Code, rest.Limit = 0, 0, 0, link.Limit{}
 		rest.Inactive, rest.SmartRouting, rest.ABTesting = false, false, false
@@ -293,7 +293,7 @@ func (e *Entry) record() (r link.Record, err error) {
 		}
 	}
 	both := e.slug + e.destination
-	r.Slug, r.Destination = both[:len(e.slug)], both[len(e.slug):]
+	r.Key, r.Destination = both[:len(e.slug)], both[len(e.slug):]
 	r.Num, r.Owner, r.Revision = e.num, e.owner, e.revision
 	r.CreatedAt, r.ExpiresAt, r.StartsAt, r.Code, r.Limit = int64(created), terms.ExpiresAt, terms.StartsAt, terms.Code, terms.Limit
 	r.Inactive, r.SmartRouting, r.ABTesting = e.Inactive(), e.SmartRouting(), e.ABTesting()

@@ -28,7 +28,7 @@ func FuzzApply(f *testing.F) {
 		ship := func() {
 			d.Incarnation, d.From, d.To, d.After = at.Incarnation, at.Revision, at.Revision+1, snapshot.StateHash{}
 			for _, r := range model {
-				d.After.Add(r.Slug, r.Num, r.Revision)
+				d.After.Add(r.Key, r.Num, r.Revision)
 			}
 			wire, err := snapshot.DecodeDelta(snapshot.AppendDelta(nil, &d))
 			if err != nil {
@@ -49,16 +49,16 @@ func FuzzApply(f *testing.F) {
 				continue
 			}
 			r := plain(int(b & 0x3f))
-			old, exists := model[r.Slug]
-			if named[r.Slug] {
+			old, exists := model[r.Key]
+			if named[r.Key] {
 				ship() // a delta contains a slug only once
 			}
-			named[r.Slug] = true
+			named[r.Key] = true
 			r.Revision = at.Revision + 1
 			again := b&0x40 != 0
 			if exists && (b&0x80 != 0 || again) {
-				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: old.Num, Slug: old.Slug})
-				delete(model, r.Slug)
+				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: old.Num, Key: old.Key})
+				delete(model, r.Key)
 				if !again {
 					continue
 				}
@@ -68,7 +68,7 @@ func FuzzApply(f *testing.F) {
 				r.Num = old.Num
 			}
 			d.Upserts = append(d.Upserts, r)
-			model[r.Slug] = r
+			model[r.Key] = r
 		}
 		ship()
 		var all []link.Record
@@ -82,7 +82,7 @@ func FuzzApply(f *testing.F) {
 			t.Fatalf("%d links after deltas, %d after a load, or different links", tab.Len(), whole.Len())
 		}
 		for i := range 0x40 {
-			slug := []byte(plain(i).Slug)
+			slug := []byte(plain(i).Key)
 			a, inDeltas := tab.Lookup(slug)
 			b, inWhole := whole.Lookup(slug)
 			if inDeltas != inWhole || inDeltas && !reflect.DeepEqual(a.Record(), b.Record()) {

@@ -71,7 +71,7 @@ func (i *Image) Records(fn func(*link.Record) error) error {
 	return i.each(func(b []byte) error {
 		e := readEntry(b, i.version.generation)
 		r := e.Record()
-		if original, ok := i.aside[r.Slug]; ok {
+		if original, ok := i.aside[r.Key]; ok {
 			r = original
 		}
 		return fn(&r)

@@ -44,7 +44,7 @@ func lived(t testing.TB, links int) *table.Table {
 		switch r.IntN(8) {
 		case 0:
 			l = everything()
-			l.Num, l.Slug = uint64(i)+1, plain(i).Slug
+			l.Num, l.Key = uint64(i)+1, plain(i).Key
 		case 1:
 			l.SmartRouting = true
 			l.Rules = []link.Rule{{ID: link.ID{1}, Target: "https://one.example", Conditions: []byte(onlyUTM)}}
@@ -72,8 +72,8 @@ func lived(t testing.TB, links int) *table.Table {
 			l.Rules = []link.Rule{{ID: link.ID{7}, Target: "https://no.example", Conditions: []byte(`{"field":"no such thing"}`)}}
 		}
 		d := snapshot.Delta{Upserts: []link.Record{l}}
-		if gone := plain(r.IntN(links)); gone.Slug != l.Slug {
-			d.Deletes = []snapshot.Tombstone{{Num: gone.Num, Slug: gone.Slug}}
+		if gone := plain(r.IntN(links)); gone.Key != l.Key {
+			d.Deletes = []snapshot.Tombstone{{Num: gone.Num, Key: gone.Key}}
 		}
 		apply(t, tab, d)
 	}
@@ -289,7 +289,7 @@ func TestRestore_refuses(t *testing.T) {
 	t.Run("a link twice", func(t *testing.T) {
 		twice := empty(t)
 		load(t, twice, snapshot.Cursor{Incarnation: 1, Revision: 1}, plain(1), plain(2))
-		other := bytes.Replace(written(t, twice.Image()), []byte(plain(2).Slug), []byte(plain(1).Slug), 1)
+		other := bytes.Replace(written(t, twice.Image()), []byte(plain(2).Key), []byte(plain(1).Key), 1)
 		seal(other)
 		refused(t, other)
 	})
@@ -299,7 +299,7 @@ func TestRestore_refuses(t *testing.T) {
 		l.PasswordHash = "$2a$10$x"
 		load(t, locked, snapshot.Cursor{Incarnation: 1, Revision: 1}, l)
 		other := written(t, locked.Image())
-		other[bytes.Index(other, []byte(l.Slug))-2] &^= 1 << 2 // remove the flag without which no password is asked for
+		other[bytes.Index(other, []byte(l.Key))-2] &^= 1 << 2 // remove the flag without which no password is asked for
 		seal(other)
 		refused(t, other)
 	})

@@ -35,7 +35,7 @@ func (b *Builder) Add(r *link.Record) error {
 	if err := checkable(r); err != nil {
 		return err
 	}
-	b.hash.Add(r.Slug, r.Num, r.Revision)
+	b.hash.Add(r.Key, r.Num, r.Revision)
 	if r.SmartRouting && len(r.Rules) > 0 {
 		if b.pending = append(b.pending, *r); len(b.pending) == compileBatch {
 			b.compile()
@@ -74,7 +74,7 @@ func (b *Builder) compile() {
 	group.Wait()
 	for i := range serve {
 		if why[i] != nil {
-			b.aside[serve[i].Slug] = aside{b.pending[i], why[i]}
+			b.aside[serve[i].Key] = aside{b.pending[i], why[i]}
 		}
 		b.add(&serve[i])
 	}

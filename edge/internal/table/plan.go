@@ -133,7 +133,7 @@ func (t *Table) usable(r *link.Record, before *version) (serve link.Record, why 
 	}
 	serve = *r
 	serve.Rules = nil
-	if old, found := before.lookup(t.seed, r.Slug); found && old.Num() == r.Num && old.SmartRouting() {
+	if old, found := before.lookup(t.seed, r.Key); found && old.Num() == r.Num && old.SmartRouting() {
 		serve.Rules = old.Record().Rules
 	}
 	return serve, why
@@ -141,8 +141,8 @@ func (t *Table) usable(r *link.Record, before *version) (serve link.Record, why 
 
 // checkable returns an error if the table cannot hold the record at all.
 func checkable(r *link.Record) error {
-	if r.Slug == "" || len(r.Slug) > snapshot.MaxSlug {
-		return fmt.Errorf("table: link %d has a slug of %d bytes", r.Num, len(r.Slug))
+	if r.Key == "" || len(r.Key) > snapshot.MaxKey {
+		return fmt.Errorf("table: link %d has a key of %d bytes", r.Num, len(r.Key))
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func TestSetAside(t *testing.T) {
 	tab := empty(t)
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 100}, smart(1, onlyUTM), smart(2, broken), plain(3))
 	rules := func(i int) int {
-		e, ok := tab.Lookup([]byte(plain(i).Slug))
+		e, ok := tab.Lookup([]byte(plain(i).Key))
 		if !ok {
 			t.Fatalf("link %d is gone", i)
 		}
@@ -40,7 +40,7 @@ func TestSetAside(t *testing.T) {
 		}
 		return len(e.Record().Rules)
 	}
-	if list, n := tab.SetAside(); n != 1 || len(list) != 1 || list[0].Slug != plain(2).Slug || !strings.Contains(list[0].Reason, "no such thing") {
+	if list, n := tab.SetAside(); n != 1 || len(list) != 1 || list[0].Slug != plain(2).Key || !strings.Contains(list[0].Reason, "no such thing") {
 		t.Fatalf("set aside: %v", list)
 	}
 	if rules(1) != 1 || rules(2) != 0 {
@@ -51,14 +51,14 @@ func TestSetAside(t *testing.T) {
 	worse := smart(1, broken)
 	worse.Revision, worse.Inactive = 101, true
 	apply(t, tab, snapshot.Delta{Upserts: []link.Record{worse}})
-	e, _ := tab.Lookup([]byte(worse.Slug))
+	e, _ := tab.Lookup([]byte(worse.Key))
 	if !e.Inactive() || e.Revision() != 101 || rules(1) != 1 {
 		t.Errorf("inactive %v, %d rules", e.Inactive(), rules(1))
 	}
 	if _, n := tab.SetAside(); n != 2 {
 		t.Errorf("%d set aside", n)
 	}
-	if got := contents(t, tab)[worse.Slug]; !reflect.DeepEqual(got, worse) {
+	if got := contents(t, tab)[worse.Key]; !reflect.DeepEqual(got, worse) {
 		t.Error("the published form of a link set aside is lost")
 	}
 	// The same with a full document.
@@ -69,7 +69,7 @@ func TestSetAside(t *testing.T) {
 
 	better := smart(2, otherUTM)
 	better.Revision = 103
-	apply(t, tab, snapshot.Delta{Upserts: []link.Record{better}, Deletes: []snapshot.Tombstone{{Num: worse.Num, Slug: worse.Slug}}})
+	apply(t, tab, snapshot.Delta{Upserts: []link.Record{better}, Deletes: []snapshot.Tombstone{{Num: worse.Num, Key: worse.Key}}})
 	if slugs, n := tab.SetAside(); n != 0 || rules(2) != 1 {
 		t.Errorf("%v still set aside, %d rules", slugs, rules(2))
 	}
@@ -98,7 +98,7 @@ func TestCompiled_follows_the_revision(t *testing.T) {
 	r := everything()
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 100}, r)
 	plan := func() *table.Plan {
-		e, _ := tab.Lookup([]byte(r.Slug))
+		e, _ := tab.Lookup([]byte(r.Key))
 		return tab.Compiled(&e)
 	}
 	p := plan()
@@ -157,9 +157,9 @@ func TestCompiled_is_right_without_the_cache(t *testing.T) {
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 1}, records...)
 	for range 3 {
 		for i := range records {
-			e, _ := tab.Lookup([]byte(records[i].Slug))
+			e, _ := tab.Lookup([]byte(records[i].Key))
 			if p := tab.Compiled(&e); p.Choose(facts{}, 0).Target != records[i].Variants[0].Target {
-				t.Fatalf("link %d has the plan of %s", i, p.Record.Slug)
+				t.Fatalf("link %d has the plan of %s", i, p.Record.Key)
 			}
 		}
 	}

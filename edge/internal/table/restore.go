@@ -141,7 +141,7 @@ func (t *Table) readAside(r io.ReaderAt, part imagePart, links *store) (map[stri
 		if err := snapshot.DecodeRecord(wire[k:k+int(n)], &record); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrImage, err)
 		}
-		served, found := (&version{base: links}).lookup(t.seed, record.Slug)
+		served, found := (&version{base: links}).lookup(t.seed, record.Key)
 		if !found || served.Num() != record.Num || served.Revision() != record.Revision {
 			return nil, fmt.Errorf("%w: link %d is set aside and not served", ErrImage, record.Num)
 		}
@@ -149,7 +149,7 @@ func (t *Table) readAside(r io.ReaderAt, part imagePart, links *store) (map[stri
 		if why == nil {
 			return nil, fmt.Errorf("%w: link %d is set aside but its rules compile", ErrImage, record.Num)
 		}
-		all[record.Slug] = aside{record, why}
+		all[record.Key] = aside{record, why}
 		wire = wire[k+int(n):]
 	}
 	return all, nil
@@ -165,7 +165,7 @@ type entryCheck struct {
 
 // size is entrySize for untrusted bytes. It returns false unless b starts with a link as appendEntry writes it.
 func (c *entryCheck) size(b []byte) (n int, ok bool) {
-	if len(b) < entryMin || b[1] == 0 || b[1] > snapshot.MaxSlug || len(b) < entryHead+int(b[1]) {
+	if len(b) < entryMin || b[1] == 0 || b[1] > snapshot.MaxKey || len(b) < entryHead+int(b[1]) {
 		return 0, false
 	}
 	rest := b[entryHead+int(b[1]):]

@@ -20,14 +20,14 @@ import (
 
 func plain(i int) link.Record {
 	return link.Record{
-		Num: uint64(i) + 1, Owner: uint64(i%100_000) + 1, Revision: uint64(i) + 1, Slug: fmt.Sprintf("s%07d", i),
+		Num: uint64(i) + 1, Owner: uint64(i%100_000) + 1, Revision: uint64(i) + 1, Key: fmt.Sprintf("s%07d", i),
 		Destination: fmt.Sprintf("https://www.example.com/%d", i), CreatedAt: 1750000000000 + int64(i),
 	}
 }
 
 func everything() link.Record {
 	return link.Record{
-		Num: 1 << 40, Owner: 300, Revision: 77, Slug: "full-Of_it", Destination: "https://example.com/a?b=c#d",
+		Num: 1 << 40, Owner: 300, Revision: 77, Key: "full-Of_it", Destination: "https://example.com/a?b=c#d",
 		Default: "https://example.com/other", Inactive: true, StartsAt: 5, ExpiresAt: 1893456000123, CreatedAt: 1700000000000,
 		Title: "title", PasswordHash: "$2a$10$x", UTM: link.UTM{Source: "s", SourcePlatform: "p"},
 		Code: 308, Limit: link.Limit{Since: 1700000000001, Clicks: 1 << 40}, ExpiredURL: "https://example.com/over",
@@ -79,11 +79,11 @@ func contents(t testing.TB, tab *table.Table) map[string]link.Record {
 	got := map[string]link.Record{}
 	var hash snapshot.StateHash
 	err := tab.Records(func(snapshot.Cursor) error { return nil }, func(r *link.Record) error {
-		if _, twice := got[r.Slug]; twice {
-			t.Errorf("%q is in the table twice", r.Slug)
+		if _, twice := got[r.Key]; twice {
+			t.Errorf("%q is in the table twice", r.Key)
 		}
-		got[r.Slug] = *r
-		hash.Add(r.Slug, r.Num, r.Revision)
+		got[r.Key] = *r
+		hash.Add(r.Key, r.Num, r.Revision)
 		return nil
 	})
 	if err != nil {
@@ -103,7 +103,7 @@ func TestLookup_every_field_comes_back(t *testing.T) {
 	titled := plain(8)
 	titled.Title = "only a title"
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 77}, want, simple, titled)
-	e, ok := tab.Lookup([]byte(want.Slug))
+	e, ok := tab.Lookup([]byte(want.Key))
 	if !ok {
 		t.Fatal("not found")
 	}
@@ -112,11 +112,11 @@ func TestLookup_every_field_comes_back(t *testing.T) {
 	}
 	if e.Plain() || !e.Inactive() || !e.HasPassword() || !e.SmartRouting() || !e.ABTesting() || !e.HasPreview() || !e.HasUTM() ||
 		e.Num() != want.Num || e.Owner() != 300 || e.Revision() != 77 || e.Terms() != (table.Terms{ExpiresAt: want.ExpiresAt, StartsAt: 5, Code: 308, Limit: want.Limit}) ||
-		e.CreatedAt() != want.CreatedAt || e.Destination() != want.Destination || e.Slug() != want.Slug {
+		e.CreatedAt() != want.CreatedAt || e.Destination() != want.Destination || e.Slug() != want.Key {
 		t.Errorf("accessors differ: %+v", e)
 	}
 	for _, r := range []link.Record{simple, titled} {
-		e, _ := tab.Lookup([]byte(r.Slug))
+		e, _ := tab.Lookup([]byte(r.Key))
 		if !e.Plain() || e.Terms() != (table.Terms{}) || !reflect.DeepEqual(e.Record(), r) {
 			t.Errorf("%+v", e.Record())
 		}
@@ -134,7 +134,7 @@ func TestLoad_refuses_a_slug_that_comes_twice(t *testing.T) {
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 1}, plain(1))
 	b := tab.NewBuilder()
 	one, other := plain(2), plain(3)
-	other.Slug = one.Slug
+	other.Key = one.Key
 	if err := errors.Join(b.Add(&one), b.Add(&other)); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestTable_equals_a_map(t *testing.T) {
 	for i := range 3000 {
 		r := plain(i)
 		initial = append(initial, r)
-		model[r.Slug] = r
+		model[r.Key] = r
 	}
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 10_000}, initial...)
 	num := uint64(10_000)
@@ -166,19 +166,19 @@ func TestTable_equals_a_map(t *testing.T) {
 		for range rng.IntN(40) {
 			i := rng.IntN(5000)
 			r := plain(i)
-			if named[r.Slug] {
+			if named[r.Key] {
 				continue
 			}
-			named[r.Slug] = true
-			old, exists := model[r.Slug]
+			named[r.Key] = true
+			old, exists := model[r.Key]
 			r.Revision = d.To
 			switch {
 			case exists && rng.IntN(3) == 0:
-				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: old.Num, Slug: old.Slug})
-				delete(model, r.Slug)
+				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: old.Num, Key: old.Key})
+				delete(model, r.Key)
 				continue
 			case exists && rng.IntN(4) == 0: // deleted and created again by another user
-				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: old.Num, Slug: old.Slug})
+				d.Deletes = append(d.Deletes, snapshot.Tombstone{Num: old.Num, Key: old.Key})
 				num++
 				r.Num = num
 			case exists:
@@ -189,17 +189,17 @@ func TestTable_equals_a_map(t *testing.T) {
 			}
 			r.Title = fmt.Sprint(step)
 			d.Upserts = append(d.Upserts, r)
-			model[r.Slug] = r
+			model[r.Key] = r
 		}
 		for _, r := range model {
-			d.After.Add(r.Slug, r.Num, r.Revision)
+			d.After.Add(r.Key, r.Num, r.Revision)
 		}
 		apply(t, tab, d)
 		if step%37 == 0 {
 			tab.Fold()
 		}
 		for range 50 {
-			slug := plain(rng.IntN(5000)).Slug
+			slug := plain(rng.IntN(5000)).Key
 			e, ok := tab.Lookup([]byte(slug))
 			want, exists := model[slug]
 			if ok != exists || ok && e.Revision() != want.Revision {
@@ -222,7 +222,7 @@ func TestApply_refuses(t *testing.T) {
 	load(t, tab, snapshot.Cursor{Incarnation: 3, Revision: 10}, plain(1), plain(2))
 	var wrong snapshot.StateHash
 	wrong.Add("x", 1, 1)
-	gone := []snapshot.Tombstone{{Num: 2, Slug: plain(1).Slug}}
+	gone := []snapshot.Tombstone{{Num: 2, Key: plain(1).Key}}
 	for name, c := range map[string]struct {
 		d    snapshot.Delta
 		want error
@@ -249,11 +249,11 @@ func TestApply_later_revision_and_other_number_stay(t *testing.T) {
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 10}, newer, plain(2))
 	older := plain(1)
 	older.Revision, older.Destination = 11, "https://old.example"
-	apply(t, tab, snapshot.Delta{Upserts: []link.Record{older}, Deletes: []snapshot.Tombstone{{Num: 999, Slug: plain(2).Slug}, {Num: 5, Slug: "unknown"}}})
-	if e, ok := tab.Lookup([]byte(newer.Slug)); !ok || e.Revision() != 50 || e.Destination() != newer.Destination {
+	apply(t, tab, snapshot.Delta{Upserts: []link.Record{older}, Deletes: []snapshot.Tombstone{{Num: 999, Key: plain(2).Key}, {Num: 5, Key: "unknown"}}})
+	if e, ok := tab.Lookup([]byte(newer.Key)); !ok || e.Revision() != 50 || e.Destination() != newer.Destination {
 		t.Error("an older revision replaced a later one")
 	}
-	if _, ok := tab.Lookup([]byte(plain(2).Slug)); !ok {
+	if _, ok := tab.Lookup([]byte(plain(2).Key)); !ok {
 		t.Error("the deletion of another link deleted this one")
 	}
 	if tab.Cursor().Revision != 11 {
@@ -287,7 +287,7 @@ func TestTable_readers_see_whole_states(t *testing.T) {
 			var last uint64
 			var held []table.Entry
 			for ctx.Err() == nil {
-				e, ok := tab.Lookup([]byte(plain(rng.IntN(links)).Slug))
+				e, ok := tab.Lookup([]byte(plain(rng.IntN(links)).Key))
 				if !ok {
 					t.Error("a link was temporarily missing")
 					return
@@ -335,12 +335,12 @@ func TestTable_readers_see_whole_states(t *testing.T) {
 func TestHotPath_does_not_allocate(t *testing.T) {
 	tab := empty(t)
 	r := everything()
-	r.Slug = "smart"
+	r.Key = "smart"
 	load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 100}, plain(1), plain(2), r)
 	changed := plain(2)
 	changed.Revision = 101
 	apply(t, tab, snapshot.Delta{Upserts: []link.Record{changed}})
-	slugs := [][]byte{[]byte(plain(1).Slug), []byte(plain(2).Slug), []byte("smart"), []byte("unknown")}
+	slugs := [][]byte{[]byte(plain(1).Key), []byte(plain(2).Key), []byte("smart"), []byte("unknown")}
 	var sum uint64
 	var nobody rule.Facts = facts{}
 	if n := testing.AllocsPerRun(2000, func() {
@@ -376,7 +376,7 @@ func TestFold_beside_a_load_is_dropped(t *testing.T) {
 		last.Revision = 9000
 		load(t, tab, snapshot.Cursor{Incarnation: 1, Revision: 9000 + uint64(round)}, last)
 		fold.Wait()
-		if got := contents(t, tab); len(got) != 1 || got[last.Slug].Revision != 9000 {
+		if got := contents(t, tab); len(got) != 1 || got[last.Key].Revision != 9000 {
 			t.Fatalf("%d links", len(got))
 		}
 	}

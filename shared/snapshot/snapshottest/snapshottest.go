@@ -62,7 +62,7 @@ func (s *suite) document() state {
 	defer doc.Close()
 	at := state{links: map[string]link.Record{}}
 	at.cursor, err = snapshot.Decode(doc, snapshot.Limits{}, func(r *link.Record) error {
-		at.links[r.Slug] = *r
+		at.links[r.Key] = *r
 		return nil
 	})
 	if err != nil {
@@ -86,15 +86,15 @@ func (s *suite) next(at *state) {
 		s.Fatalf("delta of %d from %d to %d after %v, %v", d.Incarnation, d.From, d.To, at.cursor, err)
 	}
 	for _, dead := range d.Deletes {
-		delete(at.links, dead.Slug)
+		delete(at.links, dead.Key)
 	}
 	for _, r := range d.Upserts {
-		at.links[r.Slug] = r
+		at.links[r.Key] = r
 	}
 	at.cursor.Revision = d.To
 	var hash snapshot.StateHash
 	for _, r := range at.links {
-		hash.Add(r.Slug, r.Num, r.Revision)
+		hash.Add(r.Key, r.Num, r.Revision)
 	}
 	if hash != d.After {
 		s.Fatalf("state hash %v at revision %d, the delta has %v", hash, d.To, d.After)
@@ -123,7 +123,7 @@ func (s *suite) deltas() {
 	}
 	revision := s.Delete("two")
 	s.follow(&at, revision)
-	if len(at.links) != 2 || at.links["one"].Slug == "" || at.links["three"].Slug == "" {
+	if len(at.links) != 2 || at.links["one"].Key == "" || at.links["three"].Key == "" {
 		s.Errorf("links after the deltas: %v", at.links)
 	}
 	if other := s.at(revision); !reflect.DeepEqual(at, other) {
@@ -151,7 +151,7 @@ func (s *suite) wakes() {
 	}
 	s.Put("two")
 	for range cap(woken) {
-		if d, err := snapshot.DecodeDelta(<-woken); err != nil || len(d.Upserts) != 1 || d.Upserts[0].Slug != "two" {
+		if d, err := snapshot.DecodeDelta(<-woken); err != nil || len(d.Upserts) != 1 || d.Upserts[0].Key != "two" {
 			s.Errorf("%+v, %v", d, err)
 		}
 	}

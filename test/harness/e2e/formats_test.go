@@ -131,7 +131,7 @@ func TestFormats_old_edge_new_control(t *testing.T) {
 	t.Cleanup(func() { _ = p.Close() })
 	var records []link.Record
 	for i, slug := range []string{"one", "two", "three"} {
-		records = append(records, link.Record{Num: uint64(i + 1), Owner: 1, Slug: slug, Destination: "https://example.com/" + slug, CreatedAt: 1})
+		records = append(records, link.Record{Num: uint64(i + 1), Owner: 1, Key: slug, Destination: "https://example.com/" + slug, CreatedAt: 1})
 	}
 	p.Publish(records...)
 	document, err := p.Document(p.Cursor())

@@ -23,7 +23,7 @@ func TestStop_under_full_load(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	p.Publish(link.Record{Num: 1, Owner: 1, Slug: "one", Destination: "https://example.com/one", CreatedAt: 1})
+	p.Publish(link.Record{Num: 1, Owner: 1, Key: "one", Destination: "https://example.com/one", CreatedAt: 1})
 	f := fleet.Start(t, fleet.Config{Edges: 1, Plane: p})
 	e := f.Edges[0]
 	log, err := truth.Create(filepath.Join(t.TempDir(), "truth"))

@@ -90,7 +90,7 @@ func (p *Plane) Publish(records ...link.Record) uint64 {
 	p.revision++
 	for _, r := range records {
 		r.Revision = p.revision
-		p.links[r.Slug] = r
+		p.links[r.Key] = r
 	}
 	p.news()
 	return p.revision
@@ -103,7 +103,7 @@ func (p *Plane) Remove(slugs ...string) uint64 {
 	p.revision++
 	for _, s := range slugs {
 		if r, ok := p.links[s]; ok {
-			p.gone = append(p.gone, tombstone{p.revision, snapshot.Tombstone{Num: r.Num, Slug: s}})
+			p.gone = append(p.gone, tombstone{p.revision, snapshot.Tombstone{Num: r.Num, Key: s}})
 			delete(p.links, s)
 		}
 	}
@@ -209,7 +209,7 @@ func (p *Plane) delta(after uint64) []byte {
 		if r.Revision > after {
 			d.Upserts = append(d.Upserts, r)
 		}
-		d.After.Add(r.Slug, r.Num, r.Revision)
+		d.After.Add(r.Key, r.Num, r.Revision)
 	}
 	for _, t := range p.gone {
 		if t.revision > after {

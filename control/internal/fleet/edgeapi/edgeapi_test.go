@@ -120,7 +120,7 @@ func TestServer_snapshot_then_changes(t *testing.T) {
 	}
 	slugs := map[string]bool{}
 	cur, err := snapshot.Decode(bytes.NewReader(doc), snapshot.Limits{}, func(r *link.Record) error {
-		slugs[r.Slug] = true
+		slugs[r.Key] = true
 		return nil
 	})
 	if err != nil || len(slugs) != 30 {
@@ -151,7 +151,7 @@ func TestServer_snapshot_then_changes(t *testing.T) {
 	w.create("news")
 	a := <-news
 	d, err := snapshot.DecodeDelta(a.wire)
-	if err != nil || a.res.StatusCode != 200 || len(d.Upserts) != 1 || d.Upserts[0].Slug != "news" || d.From != cur.Revision {
+	if err != nil || a.res.StatusCode != 200 || len(d.Upserts) != 1 || d.Upserts[0].Key != "news" || d.From != cur.Revision {
 		t.Errorf("%s %+v %v", a.res.Status, d, err)
 	}
 

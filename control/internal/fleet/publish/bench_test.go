@@ -37,7 +37,7 @@ func crowd(b *testing.B, s *store.Store, n int) {
 			}
 			var refs []store.LinkRef
 			for j, u := range urls {
-				refs = append(refs, store.LinkRef{Num: u.Num, Slug: u.Slug})
+				refs = append(refs, store.LinkRef{Num: u.Num, Key: u.Slug})
 				if j%20 == 0 {
 					r := store.Rule{ID: store.NewID(), URLID: u.ID, Name: "r", TargetURL: "https://r.example", Active: true,
 						Conditions: `{"operator":"AND","conditions":[{"type":"country","operator":"equals","value":"DE"}]}`}

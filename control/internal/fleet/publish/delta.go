@@ -72,10 +72,10 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 			return err
 		}
 		delta := snapshot.Delta{Incarnation: incarnation, From: after, To: to}
-		slugs := make(map[uint64]string, len(list)) // of the links that exist
+		keys := make(map[uint64]string, len(list)) // of the links that exist
 		size := 0
 		for i := range list {
-			slugs[list[i].Num] = list[i].Slug
+			keys[list[i].Num] = list[i].Key()
 			r := p.record(&list[i])
 			delta.Upserts = append(delta.Upserts, r)
 			if size += weight(&r); size > maxBytes {
@@ -83,9 +83,9 @@ func (p *Publisher) deltaAfter(ctx context.Context, after uint64) (wire []byte, 
 			}
 		}
 		for _, ch := range changes {
-			// A link that was deleted and restored may have another slug than the one that edges know.
-			if slugs[ch.Num] != ch.Slug {
-				delta.Deletes = append(delta.Deletes, snapshot.Tombstone{Num: ch.Num, Slug: ch.Slug})
+			// A link that was deleted and restored may have another key than the one that edges know.
+			if keys[ch.Num] != ch.Key {
+				delta.Deletes = append(delta.Deletes, snapshot.Tombstone{Num: ch.Num, Key: ch.Key})
 			}
 		}
 		if delta.After, err = p.hashAt(ctx, c, to, after, changes, list); err != nil {
@@ -122,16 +122,16 @@ func (p *Publisher) hashAt(ctx context.Context, c store.Conn, to, after uint64, 
 	for _, ch := range changes {
 		known = known && ch.Was >= 0
 		if known && ch.Was > 0 {
-			hash.Remove(ch.Slug, ch.Num, uint64(ch.Was))
+			hash.Remove(ch.Key, ch.Num, uint64(ch.Was))
 		}
 	}
 	if known {
 		for i := range list {
-			hash.Add(list[i].Slug, list[i].Num, list[i].Revision)
+			hash.Add(list[i].Key(), list[i].Num, list[i].Revision)
 		}
 	} else {
 		hash = snapshot.StateHash{}
-		if err := c.EachRevision(ctx, func(ref store.LinkRef, revision uint64) { hash.Add(ref.Slug, ref.Num, revision) }); err != nil {
+		if err := c.EachRevision(ctx, func(ref store.LinkRef, revision uint64) { hash.Add(ref.Key, ref.Num, revision) }); err != nil {
 			return hash, err
 		}
 	}

@@ -146,7 +146,7 @@ func (p *Publisher) write(ctx context.Context, c store.Conn, f io.Writer, cur sn
 			if err := w.Add(&r); err != nil {
 				return hash, err
 			}
-			hash.Add(r.Slug, r.Num, r.Revision)
+			hash.Add(r.Key, r.Num, r.Revision)
 		}
 		if len(list) < page {
 			break

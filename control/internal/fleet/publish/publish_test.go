@@ -84,7 +84,7 @@ func (e *edge) load() {
 	defer r.Close()
 	e.links = map[string]link.Record{}
 	e.cursor, err = snapshot.Decode(r, snapshot.Limits{}, func(r *link.Record) error {
-		e.links[r.Slug] = *r
+		e.links[r.Key] = *r
 		return nil
 	})
 	if err != nil {
@@ -112,12 +112,12 @@ func (e *edge) follow(to uint64) {
 			e.Fatalf("delta of %d from %d, the edge is at %v", d.Incarnation, d.From, e.cursor)
 		}
 		for _, t := range d.Deletes {
-			if e.links[t.Slug].Num == t.Num {
-				delete(e.links, t.Slug)
+			if e.links[t.Key].Num == t.Num {
+				delete(e.links, t.Key)
 			}
 		}
 		for _, r := range d.Upserts {
-			e.links[r.Slug] = r
+			e.links[r.Key] = r
 		}
 		e.cursor.Revision = d.To
 		if h := e.hash(); h != d.After {
@@ -128,7 +128,7 @@ func (e *edge) follow(to uint64) {
 
 func (e *edge) hash() (h snapshot.StateHash) {
 	for _, r := range e.links {
-		h.Add(r.Slug, r.Num, r.Revision)
+		h.Add(r.Key, r.Num, r.Revision)
 	}
 	return h
 }
@@ -279,7 +279,7 @@ func TestRecord(t *testing.T) {
 	}
 	got := publish.Record(&l, "https://sho.rt")
 	want := link.Record{
-		Num: 7, Owner: 3, Revision: 9, Slug: "abc", Destination: "https://example.com", Default: "https://d.example", Inactive: true, ExpiresAt: 5, CreatedAt: 4,
+		Num: 7, Owner: 3, Revision: 9, Key: "abc", Destination: "https://example.com", Default: "https://d.example", Inactive: true, ExpiresAt: 5, CreatedAt: 4,
 		Title: "T", PasswordHash: "h", UTM: link.UTM{Source: "s"}, SmartRouting: true, ABTesting: true,
 		Rules:    []link.Rule{{ID: got.Rules[0].ID, Name: "r", Target: "https://r.example", Conditions: []byte("{}")}},
 		Variants: []link.Variant{{ID: got.Variants[0].ID, Target: "https://v.example", Weight: 20}},
@@ -308,7 +308,7 @@ func TestRecord_too_large(t *testing.T) {
 		if err := tx.InsertRule(t.Context(), &r); err != nil {
 			return err
 		}
-		return tx.TouchAll(t.Context(), []store.LinkRef{{Num: large.Num, Slug: large.Slug}, {Num: small.Num, Slug: small.Slug}})
+		return tx.TouchAll(t.Context(), []store.LinkRef{{Num: large.Num, Key: large.Slug}, {Num: small.Num, Key: small.Slug}})
 	}))
 	e.follow(e.cursor.Revision + 1)
 	truth := &edge{T: t, source: publish.New(w.store, publish.Config{Logger: slog.New(slog.DiscardHandler)})}

@@ -13,7 +13,7 @@ import (
 func Record(l *store.Link, base string) link.Record {
 	r := link.Record{
 		Num: l.Num, Owner: l.Workspace, Revision: l.Revision,
-		Slug: l.Slug, Destination: l.OriginalURL, Default: l.DefaultURL,
+		Key: l.Key(), Destination: l.OriginalURL, Default: l.DefaultURL,
 		Inactive: !l.Active || l.SuspendedAt != 0, CreatedAt: l.CreatedAt, Title: l.Title,
 		StartsAt: l.StartsAt, ExpiresAt: l.ExpiresAt, ExpiredURL: l.ExpiredURL, Code: uint16(l.RedirectCode),
 		PasswordHash: l.PasswordHash, UTM: l.UTM,

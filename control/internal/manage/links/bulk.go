@@ -124,7 +124,7 @@ func logMany(ctx context.Context, tx *store.Tx, p auth.Principal, items []Creati
 	refs, events, placements := make([]store.LinkRef, len(made)), make([]webhooks.Event, len(made)), make([]bundles.Placement, len(made))
 	list := make([]map[string]any, len(made))
 	for i, m := range made {
-		refs[i] = store.LinkRef{Num: m.URL.Num, Slug: m.URL.Slug}
+		refs[i] = store.LinkRef{Num: m.URL.Num, Key: m.URL.Key()}
 		events[i] = createdEvent(&m.URL)
 		placements[i] = bundles.Placement{BundleIDs: items[m.Index].bundleIDs(), URLs: []store.Link{m.URL}}
 		list[i] = map[string]any{"id": m.URL.ID, "slug": m.URL.Slug, "originalUrl": m.URL.OriginalURL}
@@ -247,7 +247,7 @@ func (s *Service) UpdateMany(ctx context.Context, p auth.Principal, ids []string
 			if err := tx.UpdateLink(ctx, is); err != nil {
 				return err
 			}
-			refs, changed = append(refs, store.LinkRef{Num: is.Num, Slug: is.Slug}), append(changed, states[i])
+			refs, changed = append(refs, store.LinkRef{Num: is.Num, Key: is.Key()}), append(changed, states[i])
 			before[is.ID], after[is.ID] = sides(changes)
 			events = append(events, Updated(is, changes))
 		}
@@ -317,7 +317,7 @@ func (s *Service) DeleteMany(ctx context.Context, p auth.Principal, ids []string
 		refs, events := make([]store.LinkRef, len(list)), make([]webhooks.Event, len(list))
 		old := map[string]any{}
 		for i := range list {
-			refs[i] = store.LinkRef{Num: list[i].Num, Slug: list[i].Slug}
+			refs[i] = store.LinkRef{Num: list[i].Num, Key: list[i].Key()}
 			old[list[i].ID] = Fields(&list[i])
 			events[i] = deletedEvent(&list[i])
 		}

@@ -43,7 +43,7 @@ func (s *Service) Create(ctx context.Context, p auth.Principal, in Creation) (st
 		if err != nil {
 			return err
 		}
-		if err := tx.Touch(ctx, u.Num, u.Slug); err != nil {
+		if err := tx.Touch(ctx, u.Num, u.Key()); err != nil {
 			return err
 		}
 		u.Revision = tx.Revision()

@@ -23,7 +23,7 @@ func Suspend(ctx context.Context, tx *store.Tx, actor string, u *store.Link, rea
 	if err := tx.UpdateLink(ctx, u); err != nil {
 		return err
 	}
-	if err := tx.Touch(ctx, u.Num, u.Slug); err != nil {
+	if err := tx.Touch(ctx, u.Num, u.Key()); err != nil {
 		return err
 	}
 	changes := map[string]webhooks.Change{}

@@ -206,7 +206,7 @@ func DeleteSome(ctx context.Context, tx *store.Tx, userID string, from store.Wor
 	ids := make([]string, len(list))
 	refs := make([]store.LinkRef, len(list))
 	for i := range list {
-		ids[i], refs[i] = list[i].ID, store.LinkRef{Num: list[i].Num, Slug: list[i].Slug}
+		ids[i], refs[i] = list[i].ID, store.LinkRef{Num: list[i].Num, Key: list[i].Key()}
 	}
 	for part := range slices.Chunk(ids, 10_000) {
 		if err := tx.LockBundlesOf(ctx, part); err != nil {

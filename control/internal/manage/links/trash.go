@@ -38,7 +38,7 @@ func (s *Service) Delete(ctx context.Context, p auth.Principal, id string, forGo
 		if err := tx.LockBundlesOf(ctx, []string{id}); err != nil {
 			return err
 		}
-		if err := tx.Touch(ctx, u.Num, u.Slug); err != nil {
+		if err := tx.Touch(ctx, u.Num, u.Key()); err != nil {
 			return err
 		}
 		e := audit.Entry{UserID: p.UserID, Action: "URL_DELETED", EntityType: "url", EntityID: id, Workspace: u.Workspace, Old: Fields(&u)}

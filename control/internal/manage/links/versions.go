@@ -20,7 +20,7 @@ func Version(l *store.Link) string { return version.Number(l.Revision) }
 // revision and writes the history. before is the state that was read after the link was locked; action is that of the
 // audit entry.
 func Written(ctx context.Context, tx *store.Tx, p auth.Principal, action string, after *store.Link, before store.LinkState) error {
-	if err := tx.Touch(ctx, after.Num, after.Slug); err != nil {
+	if err := tx.Touch(ctx, after.Num, after.Key()); err != nil {
 		return err
 	}
 	after.Revision = tx.Revision()
