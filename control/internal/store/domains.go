@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/shortline/shortline/shared/link"
+)
+
+// States of a domain.
+const (
+	DomainPending   = "PENDING"   // its records were never all found
+	DomainActive    = "ACTIVE"    // edges serve its links
+	DomainFailed    = "FAILED"    // it was active, and then its TXT record was missing for too long
+	DomainSuspended = "SUSPENDED" // an ADMIN took it out of service
+)
+
+// Domain is a host name under which a workspace has links. Times are Unix milliseconds.
+type Domain struct {
+	Num         uint64 // dense, never reused; a part of the keys of its links (link.Key)
+	ID          string
+	Workspace   uint64
+	Hostname    string // ASCII, lower case, without a trailing dot
+	Status      string // one of the states above
+	Token       string // value of the TXT record that proves control of the name
+	RootURL     string // where visitors of / go; "": the page of the service
+	NotFoundURL string // where visitors of unknown slugs go; "": 404
+	ExpiredURL  string // where visitors of expired and exhausted links without their own address go; "": 410
+	HSTS        int64  // max-age in seconds; 0: no header
+	Default     bool   // new links of the workspace get this domain
+	Proof       Found  // the TXT record
+	Route       Found  // the records that lead visitors to edges
+	CheckedAt   int64  // when Proof and Route were last looked for; 0: never
+	ProvedAt    int64  // when the TXT record was last there; 0: never
+	CreatedAt   int64
+	UpdatedAt   int64
+}
+
+// Found says whether DNS records were found, and if not, what an owner has to know.
+type Found struct {
+	OK      bool
+	Message string
+}
+
+const domainColumns = `num, id, workspace_num, hostname, status, token, root_url, not_found_url, expired_url, hsts, is_default, proof_found, proof_message,
+	route_found, route_message, checked_at, proved_at, created_at, updated_at`
+
+func scanDomain(row interface{ Scan(...any) error }) (d Domain, err error) {
+	return d, row.Scan(&d.Num, &d.ID, &d.Workspace, &d.Hostname, &d.Status, &d.Token, orZero(&d.RootURL), orZero(&d.NotFoundURL), orZero(&d.ExpiredURL), &d.HSTS, &d.Default,
+		&d.Proof.OK, &d.Proof.Message, &d.Route.OK, &d.Route.Message, &d.CheckedAt, &d.ProvedAt, &d.CreatedAt, &d.UpdatedAt)
+}
+
+// values returns what statements write to the columns from status to updated_at, without token and created_at.
+func (d *Domain) values() []any {
+	return []any{d.Status, null(d.RootURL), null(d.NotFoundURL), null(d.ExpiredURL), d.HSTS, d.Default, d.Proof.OK, d.Proof.Message, d.Route.OK, d.Route.Message,
+		d.CheckedAt, d.ProvedAt, d.UpdatedAt}
+}
+
+// DomainByID reads one domain, or returns ErrNotFound.
+func (c Conn) DomainByID(ctx context.Context, id string) (Domain, error) {
+	return scanDomain(c.Row(ctx, `SELECT `+domainColumns+` FROM domains WHERE id = ?`, id))
+}
+
+// DomainOf reads the domain of a workspace with a host name, or returns ErrNotFound.
+func (c Conn) DomainOf(ctx context.Context, workspace uint64, hostname string) (Domain, error) {
+	return scanDomain(c.Row(ctx, `SELECT `+domainColumns+` FROM domains WHERE workspace_num = ? AND hostname = ?`, workspace, hostname))
+}
+
+// DefaultDomain reads the domain of new links of a workspace, or returns ErrNotFound if that is the default one.
+func (c Conn) DefaultDomain(ctx context.Context, workspace uint64) (Domain, error) {
+	return scanDomain(c.Row(ctx, `SELECT `+domainColumns+` FROM domains WHERE workspace_num = ? AND is_default`, workspace))
+}
+
+// Domains reads one page of domains, ordered by host name, and counts all of them. Workspace 0 stands for all. search is
+// text in the host name.
+func (c Conn) Domains(ctx context.Context, workspace uint64, search string, offset, limit int) (list []Domain, total int, err error) {
+	where, args := []string{"1 = 1"}, []any{}
+	if workspace != 0 {
+		where, args = append(where, `workspace_num = ?`), append(args, workspace)
+	}
+	if search != "" {
+		where, args = append(where, `hostname LIKE ? ESCAPE '\'`), append(args, LikeContains(search))
+	}
+	cond := ` FROM domains WHERE ` + strings.Join(where, " AND ")
+	if err := c.Row(ctx, `SELECT count(*)`+cond, args...).Scan(&total); err != nil {
+		return nil, 0, err
+	}
+	list, err = All(ctx, c, scanDomain, `SELECT `+domainColumns+cond+` ORDER BY hostname, num LIMIT ? OFFSET ?`, append(args, limit, offset)...)
+	return list, total, err
+}
+
+// HostnameHeld reports whether another domain with the host name is in service or suspended.
+func (c Conn) HostnameHeld(ctx context.Context, hostname string, except uint64) (held bool, err error) {
+	return held, c.Row(ctx, `SELECT EXISTS (SELECT 1 FROM domains WHERE hostname = ? AND num <> ? AND status IN ('ACTIVE', 'SUSPENDED'))`, hostname, except).Scan(&held)
+}
+
+// keysOf returns the bounds of the keys of a domain's links: at least the first, and below the second.
+func keysOf(domain uint64) (from, to string) {
+	prefix := strings.TrimSuffix(link.Key(domain, ""), "/")
+	return prefix + "/", prefix + "0" // the character after the slash
+}
+
+// CountLinksOf counts the links of a domain, but no more than most.
+func (c Conn) CountLinksOf(ctx context.Context, domain uint64, most int) (int, error) {
+	from, to := keysOf(domain)
+	return c.count(ctx, most, `SELECT 1 FROM urls WHERE slug >= ? AND slug < ?`, []any{from, to})
+}
+
+// LockDomain reads a domain and locks it until the commit. It returns ErrNotFound if there is none.
+func (tx *Tx) LockDomain(ctx context.Context, id string) (Domain, error) {
+	return scanDomain(tx.Row(ctx, `SELECT `+domainColumns+` FROM domains WHERE id = ?`+tx.forUpdate(), id))
+}
+
+// InsertDomain adds a domain and sets its Num. It reports whether the workspace had no domain with the host name, and
+// nobody held it.
+func (tx *Tx) InsertDomain(ctx context.Context, d *Domain) (bool, error) {
+	err := tx.Row(ctx, `INSERT INTO domains (id, workspace_num, hostname, token, created_at, status, root_url, not_found_url, expired_url, hsts, is_default, proof_found, proof_message,
+		route_found, route_message, checked_at, proved_at, updated_at) VALUES (`+In(18)+`) ON CONFLICT DO NOTHING RETURNING num`,
+		append([]any{d.ID, d.Workspace, d.Hostname, d.Token, d.CreatedAt}, d.values()...)...).Scan(&d.Num)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// UpdateDomain writes a domain. The caller has locked it, and has made sure by HostnameHeld that it may be in service.
+func (tx *Tx) UpdateDomain(ctx context.Context, d *Domain) error {
+	if d.Default { // one per workspace
+		if _, err := tx.Exec(ctx, `UPDATE domains SET is_default = FALSE WHERE workspace_num = ? AND is_default AND num <> ?`, d.Workspace, d.Num); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, `UPDATE domains SET status = ?, root_url = ?, not_found_url = ?, expired_url = ?, hsts = ?, is_default = ?, proof_found = ?, proof_message = ?,
+		route_found = ?, route_message = ?, checked_at = ?, proved_at = ?, updated_at = ? WHERE num = ?`, append(d.values(), d.Num)...)
+	return err
+}
+
+// DeleteDomain removes a domain that has no links.
+func (tx *Tx) DeleteDomain(ctx context.Context, num uint64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM domains WHERE num = ?`, num)
+	return err
+}

@@ -1,0 +1,29 @@
+-- +goose Up
+-- Custom domains. Links on a domain have its number in the column slug; see ADR 18. Programs of the previous release do not
+-- know the table.
+CREATE TABLE domains (
+	num            INTEGER PRIMARY KEY AUTOINCREMENT,
+	id             TEXT    NOT NULL UNIQUE,
+	workspace_num  INTEGER NOT NULL REFERENCES workspaces (num) ON DELETE CASCADE,
+	hostname       TEXT    NOT NULL, -- in ASCII and lower case
+	status         TEXT    NOT NULL, -- PENDING, ACTIVE, FAILED or SUSPENDED
+	token          TEXT    NOT NULL, -- the value of the TXT record that proves control of the name
+	root_url       TEXT,
+	not_found_url  TEXT,
+	expired_url    TEXT,
+	hsts           INTEGER NOT NULL, -- max-age in seconds; 0: no header
+	is_default     BOOLEAN NOT NULL, -- the domain of new links of the workspace
+	proof_found    BOOLEAN NOT NULL, -- the TXT record was there at checked_at
+	proof_message  TEXT    NOT NULL,
+	route_found    BOOLEAN NOT NULL, -- the name led to us at checked_at
+	route_message  TEXT    NOT NULL,
+	checked_at     INTEGER NOT NULL, -- 0: never
+	proved_at      INTEGER NOT NULL, -- when the TXT record was last there; 0: never
+	created_at     INTEGER NOT NULL,
+	updated_at     INTEGER NOT NULL
+);
+-- One workspace at a time holds a name. Others may prepare to take it over, but only with a domain that is not in service.
+CREATE UNIQUE INDEX domains_holder ON domains (hostname) WHERE status IN ('ACTIVE', 'SUSPENDED');
+CREATE UNIQUE INDEX domains_workspace ON domains (workspace_num, hostname);
+CREATE UNIQUE INDEX domains_default ON domains (workspace_num) WHERE is_default;
+CREATE INDEX domains_checked ON domains (checked_at);
