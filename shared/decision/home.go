@@ -32,6 +32,9 @@ func ParseHome(base string) (Home, error) {
 	return h, nil
 }
 
+// HomeOf returns the Home of a host name in lower case without a trailing dot, whatever the port is.
+func HomeOf(name string) Home { return Home{name: name} }
+
 // Has reports whether a destination, an absolute URL, leads to this host, regardless of case, user part, trailing dot
 // or port. For IP addresses and localhost the port must match, because the machine may run other services.
 func (h Home) Has(destination string) bool {

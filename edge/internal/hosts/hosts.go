@@ -1,0 +1,216 @@
+// Package hosts holds the host names of custom domains that this edge serves.
+//
+// A Table follows a snapshot.HostSource and keeps what it has learned in a file, so an edge that starts without a control
+// plane serves the hosts that it served before. Visitors read an immutable map, which every change replaces.
+package hosts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shortline/shortline/shared/backoff"
+	"github.com/shortline/shortline/shared/decision"
+	"github.com/shortline/shortline/shared/snapshot"
+)
+
+// Host is a host name with what visits need. It never changes.
+type Host struct {
+	snapshot.Host
+	Home decision.Home // recognizes destinations on this host
+}
+
+// Config configures a Table. Dir and Source are required.
+type Config struct {
+	Dir    string // for the file of hosts; the caller has locked it for this process
+	Source snapshot.HostSource
+	Keys   snapshot.Keys // trusted keys of control planes; zero: none is needed
+	Logger *slog.Logger  // nil for slog.Default()
+}
+
+const (
+	// The control plane answers a held request within half a minute, so after this time the connection is dead.
+	changesTimeout = 90 * time.Second
+	backoffMin     = 500 * time.Millisecond
+	backoffMax     = 15 * time.Second
+)
+
+// Table is safe for concurrent use. Run keeps it up to date.
+type Table struct {
+	cfg Config
+	now atomic.Pointer[state]
+
+	mu   sync.Mutex // serializes changes
+	file *file
+
+	applied, failed, diskErrors atomic.Uint64
+	contact                     atomic.Int64
+}
+
+// state is everything that the table knows at one moment.
+type state struct {
+	cursor snapshot.Cursor
+	hosts  map[string]*Host // by name
+}
+
+// Open returns a Table with the hosts in the folder's file. A file that is damaged at its end is read up to there.
+func Open(cfg Config) (*Table, error) {
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	t := &Table{cfg: cfg}
+	t.now.Store(&state{})
+	f, updates, err := openFile(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the file of hosts: %w", err)
+	}
+	t.file = f
+	for i := range updates {
+		t.now.Store(t.now.Load().after(&updates[i]))
+	}
+	return t, nil
+}
+
+// Close closes the file. Run must have ended.
+func (t *Table) Close() error { return t.file.close() }
+
+// after returns the state after an update.
+func (s *state) after(u *snapshot.Hosts) *state {
+	next := &state{cursor: u.Cursor, hosts: make(map[string]*Host, len(s.hosts)+len(u.Hosts))}
+	if !u.Full {
+		maps.Copy(next.hosts, s.hosts)
+	}
+	for _, name := range u.Gone {
+		delete(next.hosts, name)
+	}
+	for i := range u.Hosts {
+		h := &u.Hosts[i]
+		next.hosts[h.Name] = &Host{Host: *h, Home: decision.HomeOf(h.Name)}
+	}
+	return next
+}
+
+// list returns the state as an update from nothing.
+func (s *state) list() *snapshot.Hosts {
+	u := &snapshot.Hosts{Cursor: s.cursor, Full: true, Hosts: make([]snapshot.Host, 0, len(s.hosts))}
+	for _, h := range s.hosts {
+		u.Hosts = append(u.Hosts, h.Host)
+	}
+	return u
+}
+
+// Len returns the number of hosts.
+func (t *Table) Len() int { return len(t.now.Load().hosts) }
+
+// Cursor returns up to where the table has followed the control plane's changes.
+func (t *Table) Cursor() snapshot.Cursor { return t.now.Load().cursor }
+
+// Find returns the host of a Host header field, which may have upper-case letters, a trailing dot and a port; nil if this
+// edge does not serve it. The result must not be changed. Find takes no lock and does not allocate, and takes a few
+// nanoseconds if there are no hosts.
+func (t *Table) Find(field []byte) *Host {
+	m := t.now.Load().hosts
+	if len(m) == 0 {
+		return nil
+	}
+	if h := m[string(field)]; h != nil {
+		return h
+	}
+	var buf [maxName]byte
+	name, ok := normal(buf[:0], field)
+	if !ok {
+		return nil
+	}
+	return m[string(name)]
+}
+
+// maxName is the maximum length of a host name in DNS, with the trailing dot.
+const maxName = 254
+
+// normal appends the host of a Host field in lower case, without its port and trailing dot, to b. ok is false for a field
+// that is too long for a host name.
+func normal(b, field []byte) (name []byte, ok bool) {
+	for _, c := range field {
+		if c == ':' {
+			break
+		}
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if len(b) == maxName {
+			return nil, false
+		}
+		b = append(b, c)
+	}
+	if n := len(b); n > 0 && b[n-1] == '.' {
+		b = b[:n-1]
+	}
+	return b, true
+}
+
+// Run follows the control plane until ctx ends.
+func (t *Table) Run(ctx context.Context) error {
+	pause := backoff.Policy{First: backoffMin, Most: backoffMax}
+	for failures := 0; ctx.Err() == nil; {
+		err := t.step(ctx)
+		if err == nil || ctx.Err() != nil {
+			failures = 0
+			continue
+		}
+		t.failed.Add(1)
+		failures++
+		wait := pause.Spread(failures)
+		if backoff.LogWorthy(failures) {
+			t.cfg.Logger.Warn("host source failed", "error", err.Error(), "failures", failures, "pause_seconds", wait.Seconds())
+		}
+		backoff.Sleep(ctx, wait)
+	}
+	return nil
+}
+
+// step makes one call to the source.
+func (t *Table) step(ctx context.Context) error {
+	asked := time.Now()
+	limited, cancel := context.WithTimeout(ctx, changesTimeout)
+	defer cancel()
+	wire, err := t.cfg.Source.Hosts(limited, t.Cursor())
+	if errors.Is(err, snapshot.ErrNoHosts) {
+		// A control plane of the previous release has no custom domains. It will be replaced.
+		backoff.Sleep(ctx, backoffMax)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("request hosts: %w", err)
+	}
+	t.contact.Store(time.Now().UnixMilli())
+	if wire == nil {
+		if held := time.Since(asked); held < backoffMin { // do not loop without a pause if the source does not hold requests
+			backoff.Sleep(ctx, backoffMin-held)
+		}
+		return nil
+	}
+	u, _, err := snapshot.DecodeHosts(wire, t.cfg.Keys)
+	if err != nil {
+		return fmt.Errorf("hosts refused: %w", err)
+	}
+	t.Apply(&u)
+	return nil
+}
+
+// Apply makes an update visible to visitors and then writes it to the file. If that fails, the table serves the update all
+// the same, and the next change writes everything.
+func (t *Table) Apply(u *snapshot.Hosts) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := t.now.Load().after(u)
+	t.now.Store(next)
+	t.applied.Add(1)
+	if err := t.file.add(u, next.list); err != nil {
+		t.diskErrors.Add(1)
+		t.cfg.Logger.Error("hosts not stored", "error", err.Error(), "advice", "until this succeeds, a restart without a control plane serves older hosts")
+	}
+}

@@ -1,0 +1,190 @@
+package hosts_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shortline/shortline/edge/internal/hosts"
+	"github.com/shortline/shortline/shared/snapshot"
+	"github.com/shortline/shortline/shared/testkit"
+)
+
+// source serves one update after another, each to callers with the cursor before it.
+type source struct {
+	mu      sync.Mutex
+	updates []snapshot.Hosts // the first is full
+	err     error
+}
+
+func (s *source) Hosts(_ context.Context, after snapshot.Cursor) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil, s.err
+	}
+	for i := range s.updates {
+		if i > 0 && s.updates[i-1].Cursor == after {
+			return snapshot.AppendHosts(nil, &s.updates[i], snapshot.SigningKey{}), nil
+		}
+	}
+	if n := len(s.updates); n > 0 && s.updates[n-1].Cursor != after {
+		return snapshot.AppendHosts(nil, &s.updates[0], snapshot.SigningKey{}), nil
+	}
+	return nil, nil
+}
+
+func (s *source) put(u snapshot.Hosts) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u.Cursor = snapshot.Cursor{Incarnation: 1, Revision: uint64(len(s.updates) + 1)}
+	u.Full = len(s.updates) == 0
+	s.updates = append(s.updates, u)
+}
+
+func open(t *testing.T, dir string, s snapshot.HostSource) *hosts.Table {
+	t.Helper()
+	table, err := hosts.Open(hosts.Config{Dir: dir, Source: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { table.Close() })
+	return table
+}
+
+// run follows the source until the returned function is called.
+func run(t *testing.T, table *hosts.Table) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() { _ = table.Run(ctx) })
+	return func() { cancel(); done.Wait() }
+}
+
+func host(name string, domain uint64) snapshot.Host { return snapshot.Host{Name: name, Domain: domain} }
+
+func TestTable_finds_hosts_in_any_form(t *testing.T) {
+	t.Parallel()
+	table := open(t, t.TempDir(), &source{})
+	if table.Find([]byte("go.acme.com")) != nil {
+		t.Error("an empty table found a host")
+	}
+	table.Apply(&snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("go.acme.com", 3)}})
+	for field, want := range map[string]bool{
+		"go.acme.com": true, "GO.acme.COM": true, "go.acme.com:8080": true, "go.acme.com.": true, "Go.Acme.Com.:443": true,
+		"": false, "acme.com": false, "x.go.acme.com": false, ":443": false, "go.acme.com..": false, strings.Repeat("a", 10_000): false, "[::1]:80": false,
+	} {
+		if h := table.Find([]byte(field)); (h != nil) != want || want && h.Domain != 3 {
+			t.Errorf("%q: %v", field, h)
+		}
+	}
+}
+
+func TestTable_finds_without_allocating(t *testing.T) {
+	table := open(t, t.TempDir(), &source{})
+	table.Apply(&snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("go.acme.com", 3)}})
+	for _, field := range []string{"go.acme.com", "GO.ACME.COM:8080", "sho.rt"} {
+		b := []byte(field)
+		if n := testing.AllocsPerRun(100, func() { table.Find(b) }); n != 0 {
+			t.Errorf("%s: %v allocations", field, n)
+		}
+	}
+}
+
+func TestTable_follows_and_keeps(t *testing.T) {
+	t.Parallel()
+	s, dir := &source{}, t.TempDir()
+	table := open(t, dir, s)
+	stop := run(t, table)
+	s.put(snapshot.Hosts{Hosts: []snapshot.Host{host("one.example", 1), host("two.example", 2)}})
+	testkit.Eventually(t, "the first list arrives", func() bool { return table.Len() == 2 })
+	s.put(snapshot.Hosts{Hosts: []snapshot.Host{host("three.example", 3)}, Gone: []string{"one.example"}})
+	testkit.Eventually(t, "a change arrives", func() bool { return table.Find([]byte("three.example")) != nil })
+	stop()
+	if table.Find([]byte("one.example")) != nil || table.Find([]byte("two.example")) == nil {
+		t.Error("the change was not applied as a whole")
+	}
+	table.Close()
+
+	// Everything is on disk, and the table continues there.
+	again := open(t, dir, &source{err: errors.New("down")})
+	if again.Len() != 2 || again.Find([]byte("three.example")) == nil || again.Cursor() != table.Cursor() {
+		t.Errorf("after a restart: %d hosts at %v", again.Len(), again.Cursor())
+	}
+}
+
+// A full list replaces everything: a control plane whose database was restored may know less.
+func TestTable_replaces_everything_by_a_full_list(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	table := open(t, dir, &source{})
+	table.Apply(&snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("one.example", 1)}})
+	table.Apply(&snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("two.example", 2)}})
+	table.Close()
+	for _, table := range []*hosts.Table{table, open(t, dir, &source{})} {
+		if table.Len() != 1 || table.Find([]byte("two.example")) == nil {
+			t.Errorf("%d hosts", table.Len())
+		}
+	}
+}
+
+// The file may end anywhere after a crash. What is complete counts, and the next change repairs the file.
+func TestTable_survives_a_torn_file(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	table := open(t, dir, &source{})
+	table.Apply(&snapshot.Hosts{Full: true, Hosts: []snapshot.Host{host("one.example", 1)}})
+	path := filepath.Join(dir, "hosts")
+	first, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table.Apply(&snapshot.Hosts{Hosts: []snapshot.Host{host("two.example", 2)}})
+	table.Close()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range whole {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "hosts"), whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		torn := open(t, dir, &source{})
+		want := 0
+		if n >= len(first) {
+			want = 1
+		}
+		if torn.Len() != want {
+			t.Fatalf("%d of %d bytes: %d hosts, want %d", n, len(whole), torn.Len(), want)
+		}
+		torn.Apply(&snapshot.Hosts{Hosts: []snapshot.Host{host("three.example", 3)}})
+		torn.Close()
+		if again := open(t, dir, &source{}); again.Len() != want+1 {
+			t.Fatalf("%d of %d bytes: %d hosts after the repair", n, len(whole), again.Len())
+		}
+	}
+}
+
+func TestTable_bounds_its_file(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	table := open(t, dir, &source{})
+	long := "https://example.com/" + strings.Repeat("x", 2000)
+	for i := range 2000 {
+		table.Apply(&snapshot.Hosts{Hosts: []snapshot.Host{{Name: fmt.Sprintf("h%d.example", i%10), Domain: uint64(i + 1), RootURL: long}}})
+	}
+	info, err := os.Stat(filepath.Join(dir, "hosts"))
+	if err != nil || info.Size() > 512<<10 {
+		t.Errorf("%v, %v", info, err)
+	}
+	table.Close()
+	if again := open(t, dir, &source{}); again.Len() != 10 || again.Find([]byte("h9.example")).Domain != 2000 {
+		t.Errorf("%d hosts", again.Len())
+	}
+}

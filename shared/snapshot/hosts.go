@@ -1,0 +1,127 @@
+package snapshot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Host is a host name of a custom domain that edges serve.
+type Host struct {
+	Name   string `json:"name"`   // ASCII, lower case, no trailing dot
+	Domain uint64 `json:"domain"` // number of the domain; a part of the keys of its links (link.Key)
+
+	RootURL     string `json:"rootUrl,omitempty"`     // where visitors of / go; "": 404
+	NotFoundURL string `json:"notFoundUrl,omitempty"` // where visitors of unknown slugs go; "": 404
+	ExpiredURL  string `json:"expiredUrl,omitempty"`  // where visitors of expired links without their own address go; "": 410
+	HSTS        int64  `json:"hsts,omitempty"`        // max-age of Strict-Transport-Security in seconds; 0: no header
+}
+
+// Hosts are the host names that edges serve, or the changes of them since an earlier cursor.
+type Hosts struct {
+	Cursor Cursor   `json:"cursor"`         // after the changes
+	Full   bool     `json:"full,omitempty"` // the list is complete; hosts that are not in it are gone
+	Hosts  []Host   `json:"hosts,omitempty"`
+	Gone   []string `json:"gone,omitempty"` // names that are not served any more
+}
+
+// ErrNoHosts is wrapped by the error of a HostSource whose control plane is of a release without custom domains.
+var ErrNoHosts = errors.New("snapshot: the control plane has no custom domains")
+
+// HostSource provides host names to an edge. Its revisions are its own: they cannot be compared with those of a Source.
+// Implementations are safe for concurrent use.
+type HostSource interface {
+	// Hosts waits for changes after the cursor and returns them in the wire form (see DecodeHosts). After a cursor that the
+	// source does not know, such as the zero Cursor, it returns the full list at once. It may return (nil, nil) if nothing
+	// changed for some time; the caller then calls it again. The bytes belong to the caller.
+	Hosts(ctx context.Context, after Cursor) ([]byte, error)
+}
+
+// Wire form of Hosts, integers little-endian: magic "SLNKHOST", format u16, reserved u16, body length u32, the body as
+// JSON, SHA-256 of everything before it, signature length u16, signature (see sign.go). Readers skip unknown members.
+const (
+	hostsMagic  = "SLNKHOST"
+	hostsFormat = 1
+	hostsHeader = 16
+	hostsFooter = sha256.Size + 2
+
+	maxHosts    = 1 << 30
+	maxHostName = 253
+)
+
+// AppendHosts appends the wire form of h to b, signed by the key unless it is zero. It panics if the wire form is larger
+// than a gigabyte, which is enough for a hundred thousand hosts.
+func AppendHosts(b []byte, h *Hosts, key SigningKey) []byte {
+	body, err := json.Marshal(h)
+	if err != nil || len(body) > maxHosts {
+		panic(fmt.Sprintf("BUG: snapshot: hosts of %d bytes: %v", len(body), err))
+	}
+	start := len(b)
+	b = append(b, hostsMagic...)
+	b = binary.LittleEndian.AppendUint16(b, hostsFormat)
+	b = binary.LittleEndian.AppendUint16(b, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
+	b = append(b, body...)
+	sum := sha256.Sum256(b[start:])
+	b = append(b, sum[:]...)
+	signature := key.sign(sum[:])
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(signature)))
+	return append(b, signature...)
+}
+
+// DecodeHosts verifies and decodes the wire form of Hosts at the start of b, and returns what follows it. Zero Keys require
+// no signature. Errors wrap ErrCorrupt, ErrFormat or ErrUnsigned.
+func DecodeHosts(b []byte, keys Keys) (h Hosts, rest []byte, err error) {
+	if len(b) < hostsHeader+hostsFooter || string(b[:8]) != hostsMagic {
+		return h, nil, corrupt("not a list of hosts")
+	}
+	end := hostsHeader + uint64(binary.LittleEndian.Uint32(b[12:])) // of the body
+	if uint64(len(b)) < end+hostsFooter {
+		return h, nil, corrupt("length of a list of hosts")
+	}
+	sum := sha256.Sum256(b[:end])
+	if [sha256.Size]byte(b[end:]) != sum {
+		return h, nil, corrupt("checksum of a list of hosts")
+	}
+	if f := binary.LittleEndian.Uint16(b[8:]); f != hostsFormat {
+		return h, nil, fmt.Errorf("%w %d of a list of hosts", ErrFormat, f)
+	}
+	rest = b[end+hostsFooter:]
+	n := int(binary.LittleEndian.Uint16(b[end+sha256.Size:]))
+	if n > len(rest) {
+		return h, nil, corrupt("signature of a list of hosts")
+	}
+	if err := keys.check(sum[:], rest[:n]); err != nil {
+		return h, nil, err
+	}
+	if err := json.Unmarshal(b[hostsHeader:end], &h); err != nil {
+		return Hosts{}, nil, corrupt("a list of hosts: %v", err)
+	}
+	if err := h.check(); err != nil {
+		return Hosts{}, nil, err
+	}
+	return h, rest[n:], nil
+}
+
+// check returns an error for a list that no control plane sends.
+func (h *Hosts) check() error {
+	for i := range h.Hosts {
+		if host := &h.Hosts[i]; host.Domain == 0 || !hostName(host.Name) || host.HSTS < 0 {
+			return corrupt("host %q of domain %d", host.Name, host.Domain)
+		}
+	}
+	for _, name := range h.Gone {
+		if !hostName(name) {
+			return corrupt("host %q", name)
+		}
+	}
+	return nil
+}
+
+func hostName(s string) bool {
+	return s != "" && len(s) <= maxHostName && strings.ToLower(s) == s && !strings.ContainsAny(s, "/:@ ")
+}
